@@ -54,8 +54,12 @@ import { createVersions } from "../../src/service/versions.ts";
 import { createManualClock, type ManualClock } from "../../src/time/clock.ts";
 import { DEFAULT_RETENTION, type Retention } from "../../src/time/retention.ts";
 import { openWal } from "../../src/wal/wal.ts";
-import { createMemoryKeyFiles, createMemoryLock, type MemoryKeyFiles } from "../auth/memory-key-files.ts";
-import { openTestQuarantine } from "../quarantine/fixture.ts";
+import {
+  createMemoryKeyFiles,
+  createMemoryLock,
+  type MemoryKeyFiles,
+} from "../unit/auth/memory-key-files.ts";
+import { openTestQuarantine } from "../unit/quarantine/fixture.ts";
 import { createSimulatedFiles, type SimulatedFiles } from "./disk/simulated-files.ts";
 import { createEmptyArchive, NO_SEALS } from "./empty-archive.ts";
 import { textOf } from "./event-reader.ts";

@@ -7,7 +7,7 @@ import { createNodeFiles } from "../../src/runtime/node-files.ts";
 import { createVerify, type DirectoryReport, type VerifyRequest } from "../../src/service/verify/verify.ts";
 import type { Clock } from "../../src/time/clock.ts";
 import { DEFAULT_RETENTION } from "../../src/time/retention.ts";
-import { createMemoryLock } from "../auth/memory-key-files.ts";
+import { createMemoryLock } from "../unit/auth/memory-key-files.ts";
 
 const PROCESS = { pid: 1, command: "verify" };
 const REQUEST: VerifyRequest = { acknowledge: false, quick: false };

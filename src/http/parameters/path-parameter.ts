@@ -14,7 +14,7 @@ import { invalid, type Parameter } from "./parameter.ts";
 export interface PathParameter<Value> {
   readonly description: string;
   readonly schema: Schema;
-  /** What the document's examples name, and what tests ask for unless `test/http/requests.ts` knows better. */
+  /** What the document's examples name, and what tests ask for unless `test/unit/http/requests.ts` knows better. */
   readonly example: string;
   /** Whether an empty segment is refused in words of its own; no router takes one for a parameter. */
   readonly refusesEmpty: boolean;

@@ -1,6 +1,9 @@
 import { expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import * as fc from "../../support/fast-check.ts";
+import { SAMPLES } from "../../support/formats/read-file.ts";
+import { RUNTIMES, type Runtime } from "../../support/server-process.ts";
 import {
   countsOf,
   daysOf,
@@ -9,11 +12,8 @@ import {
   keepForever,
   layOutSamples,
   OPTIONS,
-} from "../../cli/support/imports.ts";
-import { runCli, withDirectory } from "../../cli/support/run-cli.ts";
-import * as fc from "../../support/fast-check.ts";
-import { SAMPLES } from "../../support/formats/read-file.ts";
-import { RUNTIMES, type Runtime } from "../../support/server-process.ts";
+} from "../../unit/cli/support/imports.ts";
+import { runCli, withDirectory } from "../../unit/cli/support/run-cli.ts";
 import { pause } from "../support/pause.ts";
 import { finished, startCli } from "./support/start-cli.ts";
 

@@ -2,11 +2,11 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import manifest from "../../../package.json" with { type: "json" };
-import { recordCount, sumsOf } from "../../cli/support/imports.ts";
-import { runCli, withDirectory } from "../../cli/support/run-cli.ts";
-import { fleetCsv } from "../../service/import/support/inputs.ts";
 import { testDataPath } from "../../support/test-data.ts";
 import { until } from "../../support/until.ts";
+import { recordCount, sumsOf } from "../../unit/cli/support/imports.ts";
+import { runCli, withDirectory } from "../../unit/cli/support/run-cli.ts";
+import { fleetCsv } from "../../unit/service/import/support/inputs.ts";
 import { finished, runProcess, startCli } from "./support/start-cli.ts";
 
 /** The command line as a process: exit codes, pipes and signals. */

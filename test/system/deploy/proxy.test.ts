@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Browser, OF_PAGE } from "../../http/page/browser.ts";
 import { findProgram, hasProgram } from "../../support/programs.ts";
 import {
   closePlace,
@@ -13,6 +12,7 @@ import {
   startReady,
 } from "../../support/server-process.ts";
 import { until } from "../../support/until.ts";
+import { Browser, OF_PAGE } from "../../unit/http/page/browser.ts";
 import { test } from "../support/process-test.ts";
 
 /* The proxies of deploy/, as they are but for addresses and TLS, before a server of ours, where they are installed. */

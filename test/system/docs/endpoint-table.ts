@@ -1,6 +1,6 @@
 import type { Endpoint } from "../../../src/http/endpoint.ts";
 import { ENDPOINTS } from "../../../src/http/endpoints.ts";
-import { document, type Operation } from "../../http/openapi/open-api-document.ts";
+import { document, type Operation } from "../../unit/http/openapi/open-api-document.ts";
 
 const BEGIN = "<!-- Written from the list of endpoints by npm run format; a test compares. -->\n";
 const END = "<!-- End of what is written. -->\n";

@@ -1,4 +1,4 @@
 /** The comparison of `record-texts.test.ts` on Deno. */
-import { checkMixes } from "../../http/encode/mixed-newest.ts";
+import { checkMixes } from "../../unit/http/encode/mixed-newest.ts";
 
 checkMixes(Number(process.argv[2]));

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { BODIES, FRAMES } from "../../http/body/pieces-in-turns.ts";
-import { text } from "../../http/openapi/open-api-document.ts";
 import { nativeDeno } from "../../support/native-deno.ts";
+import { BODIES, FRAMES } from "../../unit/http/body/pieces-in-turns.ts";
+import { text } from "../../unit/http/openapi/open-api-document.ts";
 
-/** What unit tests of `test/http` say under Bun, and what differs between runtimes. */
+/** What unit tests of `test/unit/http` say under Bun, and what differs between runtimes. */
 
 const RECORD_RUNS = 400;
 

@@ -1,4 +1,4 @@
-import { unpackInTurns } from "../../http/body/pieces-in-turns.ts";
+import { unpackInTurns } from "../../unit/http/body/pieces-in-turns.ts";
 
 /** Prints what the unit test of bodies sees, on the runtime that this runs on. */
 console.log(JSON.stringify(await unpackInTurns()));

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { text } from "../../http/openapi/open-api-document.ts";
+import { text } from "../../unit/http/openapi/open-api-document.ts";
 
 test("the document passes Redocly's recommended rules, none left out", async () => {
   const directory = mkdtempSync(join(tmpdir(), "wherehouse-openapi-"));

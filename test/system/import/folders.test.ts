@@ -16,11 +16,11 @@ import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { createNodeInputs } from "../../../src/runtime/inputs/node-inputs.ts";
 import { createSources } from "../../../src/service/import/sources/sources.ts";
-import type { WalkRequest } from "../../service/import/sources/described-walk.ts";
-import { WALKS } from "../../service/import/sources/walks.ts";
 import { zipOf } from "../../support/formats/zip.ts";
 import { UNIX_ENVIRONMENT } from "../../support/programs.ts";
 import { until } from "../../support/until.ts";
+import type { WalkRequest } from "../../unit/service/import/sources/described-walk.ts";
+import { WALKS } from "../../unit/service/import/sources/walks.ts";
 import { canBeOthers, STRANGER_UID } from "../support/other-user.ts";
 
 /*

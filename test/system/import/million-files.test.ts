@@ -2,10 +2,10 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { WALKS } from "../../service/import/sources/walks.ts";
 import { zipOf } from "../../support/formats/zip.ts";
+import { WALKS } from "../../unit/service/import/sources/walks.ts";
 
-/* The walk through an archive with more files than memory should hold; test/service/import/sources has all others. */
+/* Walks through an archive with more files than memory should hold. test/unit/service/import/sources has all others. */
 
 let directory: string;
 let archive: string;

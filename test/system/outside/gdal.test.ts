@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { formatNamed, writeFile } from "../../formats/write/arbitrary-records.ts";
 import { BASE_MS } from "../../support/reports/arbitrary-reports.ts";
 import { ODD_TEXTS } from "../../support/reports/odd-texts.ts";
+import { formatNamed, writeFile } from "../../unit/formats/write/arbitrary-records.ts";
 
 /*
  * Files as GDAL sees them, by which QGIS and most others read.

@@ -1,9 +1,9 @@
 import { afterAll, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { begun, bytesOf } from "../../service/export/export-of.ts";
-import { createFilledApp, wellKnownPoint } from "../../service/export/filled-app.ts";
 import { removeArchiveApps } from "../../support/archive-app.ts";
+import { begun, bytesOf } from "../../unit/service/export/export-of.ts";
+import { createFilledApp, wellKnownPoint } from "../../unit/service/export/filled-app.ts";
 
 /** Goal: other programs read the Parquet that we export. */
 

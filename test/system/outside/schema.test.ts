@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { writeFile } from "../../formats/write/arbitrary-records.ts";
-import { arbitraryTracks } from "../../formats/write/tracks/arbitrary-tracks.ts";
 import * as fc from "../../support/fast-check.ts";
+import { writeFile } from "../../unit/formats/write/arbitrary-records.ts";
+import { arbitraryTracks } from "../../unit/formats/write/tracks/arbitrary-tracks.ts";
 
 const xmllint = Bun.which("xmllint");
 if (xmllint === null) console.warn("Left out: GPX against its schema, which needs xmllint (libxml2-utils).");

@@ -3,7 +3,6 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { VectorTile } from "@mapbox/vector-tile";
 import { PbfReader } from "pbf";
-import { streetsFile } from "../../basemap/fixture.ts";
 import {
   closePlace,
   openPlace,
@@ -12,6 +11,7 @@ import {
   runCommand,
   startReady,
 } from "../../support/server-process.ts";
+import { streetsFile } from "../../unit/basemap/fixture.ts";
 import { test } from "../support/process-test.ts";
 
 /*

@@ -13,7 +13,7 @@ import { test } from "../support/process-test.ts";
 
 /*
  * Goal: on both runtimes every odd text reaches the disk and comes back as it was sent, also in the path of a question,
- * before and after it is archived. `test/property/odd-texts.test.ts` tries the stores; this tries what lies around
+ * before and after it is archived. `test/unit/property/odd-texts.test.ts` tries the stores; this tries what lies around
  * them.
  */
 

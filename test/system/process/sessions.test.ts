@@ -1,7 +1,6 @@
 import { afterAll, describe, expect } from "bun:test";
 import { readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { Browser, OF_PAGE } from "../../http/page/browser.ts";
 import {
   closePlace,
   openPlace,
@@ -15,6 +14,7 @@ import {
   startServing,
 } from "../../support/server-process.ts";
 import { until } from "../../support/until.ts";
+import { Browser, OF_PAGE } from "../../unit/http/page/browser.ts";
 import { test, testOnBunAlone } from "../support/process-test.ts";
 
 /** Signing in on the map of the real program, over restarts, and by links that another process makes. */

@@ -1,6 +1,5 @@
 import { afterAll, describe, expect } from "bun:test";
 import { createKeyText } from "../../../src/auth/api-key.ts";
-import { OF_CLIENTS } from "../../http/requests.ts";
 import {
   closePlace,
   createOperatorKey,
@@ -10,6 +9,7 @@ import {
   readFirstKey,
   startReady,
 } from "../../support/server-process.ts";
+import { OF_CLIENTS } from "../../unit/http/requests.ts";
 import { untilKnown } from "../support/client.ts";
 import { test } from "../support/process-test.ts";
 

@@ -1,5 +1,4 @@
 import { afterAll, expect } from "bun:test";
-import { type BrowserPage, findBrowser, openPage } from "../../security/support/browser.ts";
 import {
   closePlace,
   openPlace,
@@ -9,6 +8,7 @@ import {
   startReady,
 } from "../../support/server-process.ts";
 import { until } from "../../support/until.ts";
+import { type BrowserPage, findBrowser, openPage } from "../../unit/security/support/browser.ts";
 import { test } from "../support/process-test.ts";
 
 /*

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import swaggerUi from "swagger-ui-dist/package.json" with { type: "json" };
-import { sendRaw } from "../../security/support/raw-request.ts";
 import {
   closePlace,
   openPlace,
@@ -11,6 +10,7 @@ import {
   type ServerProcess,
   startReady,
 } from "../../support/server-process.ts";
+import { sendRaw } from "../../unit/security/support/raw-request.ts";
 import { test } from "../support/process-test.ts";
 
 /*

@@ -1,7 +1,6 @@
 import { afterAll, describe, expect } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { OPERATIONS, plainPath } from "../../security/support/operations.ts";
 import { EventReader } from "../../support/event-reader.ts";
 import {
   closePlace,
@@ -12,6 +11,7 @@ import {
   runCommand,
   startReady,
 } from "../../support/server-process.ts";
+import { OPERATIONS, plainPath } from "../../unit/security/support/operations.ts";
 import { untilKnown } from "../support/client.ts";
 import { test } from "../support/process-test.ts";
 

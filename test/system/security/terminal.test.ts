@@ -3,7 +3,6 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { printable, printableLine } from "../../../src/lib/text/printable.ts";
 import { createTerminal } from "../../../src/runtime/process.ts";
-import { sendRaw } from "../../security/support/raw-request.ts";
 import {
   closePlace,
   openPlace,
@@ -13,6 +12,7 @@ import {
   runCommand,
   startServing,
 } from "../../support/server-process.ts";
+import { sendRaw } from "../../unit/security/support/raw-request.ts";
 import { test } from "../support/process-test.ts";
 
 /*

@@ -1,6 +1,6 @@
 import { closeSync, constants, openSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
-import { childrenOf } from "../../archive/write/engine/processes.ts";
 import { until } from "../../support/until.ts";
+import { childrenOf } from "../../unit/archive/write/engine/processes.ts";
 
 /**
  * A named pipe in the place of a file. A native call that opens it stands still, as on a disk that hangs, and nothing

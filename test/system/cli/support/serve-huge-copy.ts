@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { encodeManifest, type Part, parseManifest } from "../../../../src/archive/files/manifest.ts";
-import { serveCopies } from "../../../service/cluster/serve-copies.ts";
 import { removeArchiveApps } from "../../../support/archive-app.ts";
+import { serveCopies } from "../../../unit/service/cluster/serve-copies.ts";
 
 /**
  * Serves a node's directory whose archive has a part of so many zeros, which take no room on the disk, until its

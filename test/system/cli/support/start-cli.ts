@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Finished } from "../../../cli/support/run-cli.ts";
+import type { Finished } from "../../../unit/cli/support/run-cli.ts";
 
 /** The command line in processes of their own, for exit codes, pipes and signals. */
 

@@ -156,7 +156,7 @@ def read_beginning(response, **_):
 
 # A request may have headers that nobody knows.
 UNKNOWN_HEADER = "x-schemathesis-unknown-property"
-# A head of more than 16 KiB is refused by the runtime, which knows no document: test/security/requests/raw-requests
+# A head of more than 16 KiB is refused by the runtime, which knows no document: test/unit/security/requests/raw-requests
 # has those.
 QUERY_BYTES_MAX = 12_000
 

@@ -1,0 +1,125 @@
+import { expect, test } from "bun:test";
+import { createHotStore } from "../../../../src/hot/hot-store.ts";
+import { Scheduler } from "../../../../src/lib/schedule/scheduler.ts";
+import type { Steps } from "../../../../src/lib/schedule/steps.ts";
+import { FileError } from "../../../../src/runtime/files.ts";
+import { createIngest } from "../../../../src/service/ingest/ingest.ts";
+import { createSimulatedFiles, type SimulatedFiles } from "../../../support/disk/simulated-files.ts";
+import { NO_SEALS } from "../../../support/empty-archive.ts";
+import { APP, batchOf } from "../../../support/reports/batches.ts";
+import { openTestWal } from "../../wal/fixture.ts";
+
+const REPORT = { device_id: "bus", timestamp: 1_769_442_912_000, latitude: 1, longitude: 2 };
+const BATCH = batchOf([REPORT]);
+
+/** A start over whatever is on the disk. */
+async function openIngest(files: SimulatedFiles, scheduler = new Scheduler()) {
+  const hot = createHotStore(scheduler);
+  const { wal: log, recovery } = await openTestWal(files, {
+    onEntry: ({ appId, batch, sequence }) => hot.apply(appId, batch, sequence),
+  });
+  const hasWholeLog = recovery.readUpTo === Number.POSITIVE_INFINITY;
+  const ingest = createIngest({
+    log,
+    hot,
+    schedule: NO_SEALS,
+    onRefusal: () => {},
+    hasWholeLog,
+    scheduler,
+  });
+  return { ingest, log, hot };
+}
+
+test("ingest() calls nothing known while the log has failed: memory may show what the disk has not", async () => {
+  const files = createSimulatedFiles();
+  await (await openIngest(files)).ingest(APP, BATCH);
+  files.failNext("sync", "EIO");
+  const { ingest, log, hot } = await openIngest(files);
+  expect([log.state, hot.recordCount]).toEqual(["failed", 1]);
+  const repeated = await ingest(APP, BATCH);
+  expect(repeated.ok ? null : repeated.error.kind).toBe("unavailable");
+});
+
+test("ingest() logs what memory knows while a segment can't be read, which may say otherwise", async () => {
+  const files = createSimulatedFiles();
+  await (await openIngest(files)).ingest(APP, BATCH);
+  await (await openIngest(files)).ingest(APP, batchOf([{ ...REPORT, latitude: 5 }]));
+  const hidden = [...files.contents().keys()].sort().at(-1);
+  files.beforeOperation = (operation, path) => {
+    if (operation === "read" && path === hidden) throw new FileError(operation, path, "EIO");
+  };
+  const { ingest, hot } = await openIngest(files);
+  expect(hot.findRepeated(APP, BATCH)).not.toBeNull();
+  const repeated = await ingest(APP, BATCH);
+  expect(repeated.ok).toBe(true);
+  files.beforeOperation = null;
+  expect((await openIngest(files)).hot.findRepeated(APP, BATCH)).not.toBeNull(); // It was said last.
+});
+
+test("ingest() waits for a step of each app and no more, whatever they are called", async () => {
+  let nowMs = 0;
+  const scheduler = new Scheduler(() => nowMs);
+  function* long(): Steps<void> {
+    for (let step = 0; step < 3; step++) {
+      nowMs += 6;
+      yield;
+    }
+  }
+  const { ingest } = await openIngest(createSimulatedFiles(), scheduler);
+  const all = Array.from({ length: 1000 }, () => scheduler.run("memory", long()));
+  const startMs = nowMs;
+  expect((await ingest(APP, BATCH)).ok).toBe(true);
+  expect(nowMs - startMs).toBeLessThan(500 * 6); // Some turns pass until the disk has it.
+  await Promise.all(all);
+});
+
+test("ingest() has so much of an app under way and no more, and takes all in, in the order of the log", async () => {
+  const { log, hot } = await openIngest(createSimulatedFiles());
+  const underWay = new Map<string, number>();
+  let most = 0;
+  const applied: number[] = [];
+  const ingest = createIngest({
+    log: {
+      state: "open",
+      lastSequence: 0,
+      follow: (follower) => log.follow(follower),
+      async append(appId, batch) {
+        const size = batch.count + batch.texts.length;
+        underWay.set(appId, (underWay.get(appId) ?? 0) + size);
+        most = Math.max(most, ...underWay.values());
+        const appended = await log.append(appId, batch);
+        underWay.set(appId, underWay.get(appId)! - size);
+        return appended;
+      },
+    },
+    hot: {
+      ...hot,
+      apply(appId, batch, sequence) {
+        applied.push(sequence);
+        return hot.apply(appId, batch, sequence);
+      },
+    },
+    schedule: NO_SEALS,
+    onRefusal: () => {},
+    hasWholeLog: true,
+    scheduler: new Scheduler(),
+  });
+  const answers = await Promise.all(
+    Array.from({ length: 24 }, (_, index) => {
+      const reports = Array.from({ length: 1000 }, (_, row) => ({
+        ...REPORT,
+        timestamp: REPORT.timestamp + index * 1000 + row,
+        brand: `${index}-${row}`,
+        model: `${row}-${index}`,
+        os: `${row}+${index}`,
+      }));
+      return ingest((index % 2 === 0 ? APP : "other") as typeof APP, batchOf(reports));
+    }),
+  );
+  expect(most).toBeWithin(36_000, 40_000); // Nine of 1,000 reports and 3,000 texts.
+  expect(answers.map((answer) => (answer.ok ? answer.value.accepted : answer.error))).toEqual(
+    answers.map(() => 1000),
+  );
+  expect(applied).toEqual(applied.map((_, index) => index + 1));
+  expect(hot.recordCount).toBe(24_000);
+});

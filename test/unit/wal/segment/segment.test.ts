@@ -1,0 +1,117 @@
+import { expect, test } from "bun:test";
+import { crc32 } from "node:zlib";
+import { FormatVersionError } from "../../../../src/lib/format-version-error.ts";
+import { viewsOf } from "../../../../src/lib/frames/views.ts";
+import {
+  createRandomSalt,
+  encodeSegmentHead,
+  openSegment,
+  SEGMENT_HEAD_BYTES,
+} from "../../../../src/wal/segment/segment.ts";
+import { createSimulatedFiles } from "../../../support/disk/simulated-files.ts";
+import { outcome } from "../../../support/rejection.ts";
+import { appendNamed, openTestWal, segmentPaths } from "../fixture.ts";
+
+const PATH = "/data/wal/00000000000000000007.wal";
+const SECOND = 4096;
+
+/** Both headers as another program would have written them, with good checksums. */
+function rewritten(bytes: Uint8Array, change: (header: DataView) => void): Uint8Array {
+  const copy = bytes.slice();
+  for (const at of [0, SECOND]) {
+    const header = new DataView(copy.buffer, at, 48);
+    change(header);
+    header.setUint32(28, crc32(copy.subarray(at, at + 28)), true);
+    header.setUint32(44, crc32(copy.subarray(at, at + 44)), true);
+  }
+  return copy;
+}
+
+/** Opens a segment's head; `salt` as hex. */
+function open(segment: Uint8Array, number: number) {
+  const { salt, goodHead } = openSegment(PATH, number, viewsOf(segment), 0);
+  return { salt: salt === null ? null : hexOf(salt), goodHead };
+}
+
+function hexOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString("hex");
+}
+
+test("encodeSegmentHead() writes the salt twice", () => {
+  const salt = createRandomSalt();
+  const head = encodeSegmentHead(7, salt);
+  for (const at of [0, SECOND]) expect(hexOf(head.subarray(at + 32, at + 40))).toBe(hexOf(salt));
+});
+
+test("createRandomSalt() gives another salt each time", () => {
+  expect(new Set(Array.from({ length: 100 }, () => hexOf(createRandomSalt()))).size).toBe(100);
+});
+
+test("openSegment() reads the salt where either header is damaged, and tells any damage", () => {
+  for (const number of [1, 2 ** 40 + 3]) {
+    const random = createRandomSalt();
+    const salt = hexOf(random);
+    const head = encodeSegmentHead(number, random);
+    expect(open(head, number)).toEqual({ salt, goodHead: true });
+    expect(open(head, number + 1)).toEqual({ salt, goodHead: false });
+    for (let position = 0; position < head.length; position++) {
+      const flipped = head.slice();
+      flipped[position]! ^= 4;
+      expect(open(flipped, number)).toEqual({ salt, goodHead: false });
+    }
+    for (const [from, to] of [
+      [0, SECOND],
+      [48, SEGMENT_HEAD_BYTES],
+    ]) {
+      const lost = head.slice().fill(0xee, from, to);
+      expect(open(lost, number)).toEqual({ salt, goodHead: false });
+    }
+  }
+});
+
+test("openSegment() believes nothing in a segment that lost both headers, or has another program's", () => {
+  const head = encodeSegmentHead(7, createRandomSalt());
+  const foreign = rewritten(head, (header) => header.setUint8(0, "X".charCodeAt(0)));
+  for (const lost of [new Uint8Array(0), head.subarray(0, 40), new Uint8Array(head.length), foreign]) {
+    const { scanner, salt, goodHead } = openSegment(PATH, 7, viewsOf(lost), 0);
+    expect([salt, goodHead, scanner.next()]).toEqual([null, false, false]);
+    expect(scanner.damage).toEqual(lost.length === 0 ? [] : [{ offset: 0, bytes: lost.length }]);
+  }
+});
+
+test("openSegment() refuses another version in either header, naming the file, both versions and who wrote it", () => {
+  for (const [version, writer] of [
+    [1, "A program from before the first release wrote it."],
+    [3, "A newer program wrote it."],
+  ] as const) {
+    const head = encodeSegmentHead(7, createRandomSalt());
+    const other = rewritten(head, (header) => header.setUint32(8, version, true));
+    const fault = `Cannot open log segment "${PATH}": expected format version 2, found ${version}. ${writer}`;
+    expect(() => open(other, 7)).toThrow(FormatVersionError);
+    expect(() => open(other, 7)).toThrow(fault);
+    expect(() => open(other.slice().fill(0, 0, 100), 7)).toThrow(fault);
+    expect(() => open(other.slice(0, 32), 7)).toThrow(fault); // All that versions have in common.
+  }
+});
+
+test("openWal() refuses a log of an older or a newer program as a whole and touches nothing", async () => {
+  for (const version of [1, 9]) {
+    const files = createSimulatedFiles();
+    const { wal } = await openTestWal(files);
+    await appendNamed(wal, ["a", "b", "c", "d", "e"]);
+    const contents = files.contents();
+    const [first, second] = await segmentPaths(files);
+    contents.get(first!)![SEGMENT_HEAD_BYTES + 28]! ^= 1; // Damage that would be repaired otherwise.
+    contents.set(
+      second!,
+      rewritten(contents.get(second!)!, (header) => header.setUint32(8, version, true)),
+    );
+
+    const other = createSimulatedFiles(contents);
+    other.beforeOperation = (operation) => {
+      expect(["makeDirectory", "list", "size", "read"]).toContain(operation);
+    };
+    expect(await outcome(openTestWal(other))).toThrow(FormatVersionError);
+    expect(other.contents()).toEqual(contents);
+  }
+});

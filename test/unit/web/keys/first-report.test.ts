@@ -1,0 +1,111 @@
+import { expect, test } from "bun:test";
+import { ApiError } from "../../../../src/web/api/api-error.ts";
+import { FirstReport } from "../../../../src/web/keys/first-report.ts";
+import { VirtualTime } from "../../../support/stream/virtual-time.ts";
+import { turns } from "../../../support/turns.ts";
+
+const SINCE = 1000;
+const KEY = { id: "k_1", device_id: "a/b", created: SINCE };
+
+function request(received: number) {
+  const newest = { device_id: "a/b", latitude: 51.5, longitude: -0.12, speed: 3 };
+  return {
+    received,
+    client: "owntracks",
+    taken: 1,
+    newest,
+    refused_count: 0,
+    refused: [],
+    left_out: [],
+    skipped: [],
+  };
+}
+
+/** A server whose next answers are given, and a table with or without the device. */
+function setUp(answers: (unknown[] | Error)[]) {
+  const asked: string[] = [];
+  const rows = new Map<string, number>();
+  const devices = {
+    timestampMs: [5],
+    latitude: [1.5],
+    longitude: [2.5],
+    rowOf: (id: string) => rows.get(id),
+  };
+  const time = new VirtualTime();
+  let changes = 0;
+  const report = new FirstReport({
+    api: {
+      get<Body>(path: string): Promise<Body> {
+        asked.push(path);
+        const answer = answers.shift() ?? [];
+        return answer instanceof Error
+          ? Promise.reject(answer)
+          : Promise.resolve({ requests: answer } as Body);
+      },
+    },
+    devices,
+    changed: () => changes++,
+    timers: time,
+  });
+  return { time, report, asked, rows, devices, changes: () => changes };
+}
+
+test("asks for the device until it has reported, and says what was understood", async () => {
+  const { time, report, asked } = setUp([[], [request(SINCE + 1)]]);
+  report.begin(KEY);
+  await turns();
+  expect([report.heard, report.fault]).toEqual([null, null]);
+  await time.pass(1000);
+  expect(report.heard).toMatchObject({ latitude: 51.5, longitude: -0.12, request: { received: SINCE + 1 } });
+  expect(asked).toEqual(Array(2).fill("/map/keys/k_1/requests"));
+  report.end();
+});
+
+test("what came before the key was made is not its first report", async () => {
+  const { report } = setUp([[request(SINCE - 1)]]);
+  report.begin(KEY);
+  await turns();
+  expect(report.heard).toBeNull();
+  report.end();
+});
+
+test("a device whose request the server passed over is known by the live table", async () => {
+  const { report, rows } = setUp([[]]);
+  report.begin(KEY);
+  rows.set("a/b", 0);
+  await turns();
+  expect(report.heard).toMatchObject({ latitude: 1.5, longitude: 2.5, request: null });
+  report.end();
+});
+
+test("one that was in the table before has to move on in it", async () => {
+  const { time, report, rows, devices } = setUp([[], []]);
+  rows.set("a/b", 0);
+  report.begin(KEY);
+  await turns();
+  expect(report.heard).toBeNull();
+  devices.timestampMs[0] = 6;
+  await time.pass(1000);
+  expect(report.heard).not.toBeNull();
+  report.end();
+});
+
+test("what else the server says is shown, and it is asked again", async () => {
+  const { time, report, asked } = setUp([new ApiError(503, "starting")]);
+  report.begin(KEY);
+  await turns();
+  expect(report.fault).toBe("Starting.");
+  await time.pass(1000);
+  expect([report.fault, asked.length]).toEqual([null, 2]);
+  report.end();
+});
+
+test("ended, it asks no more", async () => {
+  const { time, report, asked, changes } = setUp([]);
+  report.begin(KEY);
+  await turns();
+  report.end();
+  const before = changes();
+  await time.pass(10_000);
+  expect([asked.length, changes()]).toEqual([1, before]);
+});

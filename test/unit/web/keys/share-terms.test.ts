@@ -1,0 +1,80 @@
+import { expect, test } from "bun:test";
+import { instantOf, localTextOf, type ShareTerms, shareRange } from "../../../../src/web/keys/share-terms.ts";
+import * as fc from "../../../support/fast-check.ts";
+
+const NOW = Date.parse("2026-03-29T12:00:00Z");
+const TERMS: ShareTerms = { until: 1, ownUntil: "", from: 1, ownFrom: "", precision: 0 };
+const OWN_UNTIL = { ...TERMS, until: 4 };
+const OWN_FROM = { ...TERMS, from: 3 };
+
+test("from now on, for eight hours", () => {
+  expect(shareRange(TERMS, "UTC", NOW, [])).toEqual({ notBeforeMs: NOW, expiresMs: NOW + 8 * 3_600_000 });
+});
+
+const MINUTE = 60_000;
+const DAY = 1440 * MINUTE;
+
+/** From when on a link shows positions that begins with the last ones. */
+function fromLast(lastMs: readonly number[], precision = 0) {
+  const range = shareRange({ ...TERMS, from: 0, precision }, "UTC", NOW, lastMs);
+  return typeof range === "string" ? range : range.notBeforeMs;
+}
+
+test("from the last position on, however old it is, whose minute cells show whole", () => {
+  const last = NOW - 90 * DAY - 1234;
+  expect(fromLast([last])).toBe(last);
+  expect(fromLast([last], 2)).toBe(NOW - 90 * DAY - MINUTE);
+  expect([fromLast([]), fromLast([NOW + 5000])]).toEqual([NOW, NOW]); // None yet, and a clock that is fast.
+});
+
+test("of several devices the oldest last position of the last day begins", () => {
+  expect(fromLast([NOW - MINUTE, NOW - DAY, NOW - 90 * DAY])).toBe(NOW - DAY);
+  expect(fromLast([NOW - 2 * DAY, NOW - 3 * DAY])).toBe(NOW);
+});
+
+test("today begins at the zone's midnight", () => {
+  const range = shareRange({ ...TERMS, from: 2 }, "Europe/Berlin", NOW, []);
+  expect(range).toMatchObject({ notBeforeMs: Date.parse("2026-03-28T23:00:00Z") });
+});
+
+test("an instant of one's own is of the zone that is shown", () => {
+  const terms = { ...OWN_UNTIL, ownUntil: "2026-03-29T18:30", from: 3, ownFrom: "2026-03-29T01:00" };
+  expect(shareRange(terms, "Europe/Berlin", NOW, [])).toEqual({
+    notBeforeMs: Date.parse("2026-03-29T00:00:00Z"),
+    expiresMs: Date.parse("2026-03-29T16:30:00Z"),
+  });
+});
+
+test("what shows nothing is refused, and why is said", () => {
+  const refused = [
+    { ...OWN_UNTIL, ownUntil: "" },
+    { ...OWN_UNTIL, ownUntil: "2026-03-29T11:59" },
+    { ...OWN_FROM, ownFrom: "" },
+    { ...OWN_FROM, ownFrom: "2026-04-29T11:59" },
+  ];
+  expect(refused.map((terms) => shareRange(terms, "UTC", NOW, []))).toEqual([
+    "Say until when the link works.",
+    "The link would end before it begins.",
+    "Say from when on positions are shown.",
+    "The link would end before there is anything to show.",
+  ]);
+});
+
+test("an hour that comes twice is the first; one that is left out is as much later", () => {
+  expect(instantOf("2026-10-25T02:30", "Europe/Berlin")).toBe(Date.parse("2026-10-25T00:30:00Z"));
+  expect(instantOf("2026-03-29T02:30", "Europe/Berlin")).toBe(Date.parse("2026-03-29T01:30:00Z"));
+  expect(instantOf("soon", "Europe/Berlin")).toBeNull();
+});
+
+test("what an instant is shown as is read as the first instant that is shown so", () => {
+  const minutes = fc.integer({ min: 0, max: 2_600_000 }).map((n) => Date.UTC(2022, 0, 1) + n * 60_000);
+  const zones = fc.constantFrom("UTC", "America/New_York", "Asia/Kathmandu", "Australia/Lord_Howe");
+  fc.assert(
+    fc.property(minutes, zones, (ms, zone) => {
+      const read = instantOf(localTextOf(ms, zone), zone)!;
+      expect(localTextOf(read, zone)).toBe(localTextOf(ms, zone));
+      const earlier = [30, 60].map((minutes) => ms - minutes * 60_000);
+      expect(read).toBe(earlier.find((other) => localTextOf(other, zone) === localTextOf(ms, zone)) ?? ms);
+    }),
+  );
+});

@@ -1,0 +1,60 @@
+import { describe, expect, test } from "bun:test";
+import {
+  agoText,
+  clockText,
+  dayText,
+  durationText,
+  instantText,
+  minuteText,
+} from "../../../../src/web/time/format.ts";
+import { type LocalDay, parseDay } from "../../../../src/web/time/local-day.ts";
+import { localeOf } from "../../../../src/web/time/locale.ts";
+
+const MS = Date.UTC(2026, 10, 21, 22, 5, 49);
+const US = localeOf("en-US");
+
+describe("times of a clock name their zone", () => {
+  test("in the manner of the region", () => {
+    expect(instantText(MS, "America/New_York", US)).toBe("Sat, Nov 21, 2026, 5:05:49 PM EST");
+    expect(instantText(MS, "America/New_York", localeOf("en-GB"))).toBe("Sat, 21 Nov 2026, 17:05:49 GMT-5");
+    expect(clockText(MS, "Europe/Berlin", localeOf("de-DE"))).toBe("23:05:49 CET");
+    expect(minuteText(MS, "UTC", localeOf("fr"))).toBe("22:05 UTC");
+  });
+
+  test("in English and of one calendar, whatever the region", () => {
+    expect(instantText(MS, "UTC", localeOf("th-TH"))).toContain("2026");
+    expect(instantText(MS, "UTC", localeOf("ar-EG"))).toContain("21");
+  });
+
+  test("on both sides of a change of clocks", () => {
+    const change = Date.UTC(2026, 9, 25, 1);
+    const berlin = localeOf("de-DE");
+    expect(minuteText(change - 60_000, "Europe/Berlin", berlin)).toBe("02:59 CEST");
+    expect(minuteText(change, "Europe/Berlin", berlin)).toBe("02:00 CET");
+  });
+});
+
+test("a day is the same in every zone", () => {
+  expect(dayText(parseDay("2026-11-21") as LocalDay, US)).toBe("Sat, Nov 21, 2026");
+});
+
+test("durations have two units at most", () => {
+  expect(durationText(0)).toBe("0 s");
+  expect(durationText(45_400)).toBe("45 s");
+  expect(durationText(59_600)).toBe("1 min");
+  expect(durationText(9 * 60_000)).toBe("9 min");
+  expect(durationText(59.6 * 60_000)).toBe("1 h");
+  expect(durationText(72 * 60_000)).toBe("1 h 12 min");
+  expect(durationText(26 * 3_600_000)).toBe("1 d 2 h");
+});
+
+test("how long ago is told in whole units, and a clock ahead of ours in the future", () => {
+  const ago = (ms: number) => agoText(1e12 - ms, 1e12);
+  expect(ago(400)).toBe("now");
+  expect(ago(3_900)).toBe("3 s ago");
+  expect(ago(41 * 60_000)).toBe("41 min ago");
+  expect(ago(3_600_000)).toBe("1 h ago");
+  expect(ago(86_400_000)).toBe("1 day ago");
+  expect(ago(50 * 86_400_000)).toBe("50 days ago");
+  expect(ago(-120_000)).toBe("in 2 min");
+});
