@@ -69,8 +69,7 @@ export class MadeKeys {
     change: () => Promise<Result<Value, Refusal | SharedFileError>>,
   ): Promise<Result<Value, Refusal | SharedFileError>> {
     const askedMs = performance.now();
-    const mayRun = await this.#turns.enter(appId);
-    if (!mayRun) return BUSY;
+    if ((await this.#turns.enter(appId)) === "refused") return BUSY;
     try {
       // Whoever waited behind it would wait for the same servers as long again, and the next one twice as long.
       if (this.#unreached !== null && this.#unreached.atMs >= askedMs) return fail(this.#unreached.error);

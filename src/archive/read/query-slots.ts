@@ -35,8 +35,7 @@ export function createQuerySlots(runningMax: number, waitingMax: number): QueryS
   return {
     async run(appId, signal, work) {
       signal.throwIfAborted();
-      const entered = slots.enter(appId, signal);
-      if (entered !== true && !(await entered)) return fail(QUEUE_FULL);
+      if ((await slots.enter(appId, { signal })) === "refused") return fail(QUEUE_FULL);
       try {
         return ok(await work());
       } finally {

@@ -1,4 +1,4 @@
-/** A line for each key. Lines take turns, so whoever has much to ask waits behind itself and not before others. */
+/** A line for each key. Lines take turns, so a key with many items delays its own items and not those of others. */
 export class FairQueue<Key, Item> {
   /** The line whose turn it is comes first; none is empty. */
   readonly #lines = new Map<Key, Set<Item>>();
@@ -28,11 +28,11 @@ export class FairQueue<Key, Item> {
     if (line.size === 0) this.#lines.delete(key);
   }
 
-  /** The first item of the first line whose key may have its turn; that line comes last from now on. */
-  take(mayTake: (key: Key) => boolean = () => true): readonly [Key, Item] | null {
+  /** Takes the first item of the first line that may have its turn; that line comes last from now on. */
+  take(mayTake: (key: Key, item: Item) => boolean = () => true): readonly [Key, Item] | null {
     for (const [key, line] of this.#lines) {
-      if (!mayTake(key)) continue;
       const [item] = line as Set<Item> & Iterable<Item>;
+      if (!mayTake(key, item!)) continue;
       this.delete(key, item!);
       if (this.#lines.delete(key)) this.#lines.set(key, line);
       return [key, item!];
@@ -40,7 +40,7 @@ export class FairQueue<Key, Item> {
     return null;
   }
 
-  /** The first item of the key's line, whoever's turn it is; null where nothing waits there. */
+  /** Takes the first item of the key's line, even if it is another line's turn; null if nothing waits there. */
   takeOf(key: Key): Item | null {
     const line = this.#lines.get(key);
     if (line === undefined) return null;
@@ -49,7 +49,7 @@ export class FairQueue<Key, Item> {
     return item!;
   }
 
-  /** The last item of the longest line; null where nobody waits. */
+  /** The last item of the longest line; null if nothing waits. */
   lastOfLongest(): readonly [Key, Item] | null {
     let longest: readonly [Key, Set<Item>] | null = null;
     for (const line of this.#lines) if (longest === null || line[1].size > longest[1].size) longest = line;

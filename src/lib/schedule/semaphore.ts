@@ -1,36 +1,54 @@
 import { assert } from "../assert.ts";
 import { FairQueue } from "./fair-queue.ts";
+import type { MaybePromise } from "./maybe-promise.ts";
 
 /*
- * Lets so many pieces of work run at once; the others wait, each owner's in their order and owners by turns. Where no
- * more can wait, the owner with the most that wait gives way to one with fewer.
+ * Bounds how much work runs at once. The rest waits: each owner's work in its order, owners by turns. If no more may
+ * wait, the owner with the most waiting work gives way to an owner with less.
  */
 
 export interface SemaphoreBounds {
-  /** Of one owner's; left out, one owner may have all that run. */
+  /** The weight that one owner's work may have; defaults to all of it. */
   readonly runningOfOwnerMax?: number;
-  /** Left out, any number may wait. */
+  /** How many pieces of work may wait; defaults to any number. */
   readonly waitingMax?: number;
 }
 
-/** Tells who waits that it runs now, or never will. */
-type Settle = (mayRun: boolean) => void;
+/** Work that wants to run. */
+export interface Entrant {
+  /** How much of the semaphore it takes; 1 by default. Work heavier than an owner's share runs as its only work. */
+  readonly weight?: number;
+  /** Ends the wait. */
+  readonly signal?: AbortSignal;
+}
+
+/** The work runs (with others of its owner, or as its owner's only work), or it never will: too much waits already. */
+export type Admission = "alone" | "beside" | "refused";
+
+interface Waiting {
+  readonly weight: number;
+  settle(admission: Admission): void;
+}
 
 export class Semaphore<Owner = string> {
   readonly #runningMax: number;
   readonly #runningOfOwnerMax: number;
   readonly #waitingMax: number;
   readonly #runningOf = new Map<Owner, number>();
-  readonly #queue = new FairQueue<Owner, Settle>();
-  readonly #hasShare = (owner: Owner) => (this.#runningOf.get(owner) ?? 0) < this.#runningOfOwnerMax;
+  readonly #queue = new FairQueue<Owner, Waiting>();
+  readonly #mayBegin = (owner: Owner, { weight }: Pick<Waiting, "weight">) => this.#hasRoomFor(owner, weight);
   #running = 0;
 
-  constructor(runningMax: number, { runningOfOwnerMax = runningMax, waitingMax }: SemaphoreBounds = {}) {
+  constructor(
+    runningMax: number,
+    { runningOfOwnerMax = runningMax, waitingMax = Number.POSITIVE_INFINITY }: SemaphoreBounds = {},
+  ) {
     this.#runningMax = runningMax;
     this.#runningOfOwnerMax = runningOfOwnerMax;
-    this.#waitingMax = waitingMax ?? Number.POSITIVE_INFINITY;
+    this.#waitingMax = waitingMax;
   }
 
+  /** The weight of all that runs. */
   get running(): number {
     return this.#running;
   }
@@ -42,7 +60,8 @@ export class Semaphore<Owner = string> {
   /** Does the work as soon as it may run. For a semaphore that lets any number wait. */
   async run<Value>(owner: Owner, work: () => Promise<Value>): Promise<Value> {
     const entered = this.enter(owner);
-    if (entered !== true) assert(await entered, "whoever may wait gets a turn");
+    const admission = entered instanceof Promise ? await entered : entered;
+    assert(admission !== "refused", "any number may wait");
     try {
       return await work();
     } finally {
@@ -51,31 +70,48 @@ export class Semaphore<Owner = string> {
   }
 
   /**
-   * True where the owner's work may run, at once or as soon as others leave; false where too many wait. What may run
-   * has to leave. Rejects with the signal's reason where it comes first.
+   * Admits the owner's work at once or as soon as others leave; admitted work has to leave. Rejects with the signal's
+   * reason if that comes first.
    */
-  enter(owner: Owner, signal?: AbortSignal): true | Promise<boolean> {
-    if (this.#running < this.#runningMax && this.#hasShare(owner)) {
-      this.#begin(owner);
-      return true;
-    }
-    return this.#makeRoom(owner) ? this.#wait(owner, signal) : Promise.resolve(false);
+  enter(owner: Owner, { weight = 1, signal }: Entrant = {}): MaybePromise<Admission> {
+    if (this.#queue.countOf(owner) === 0 && this.#hasRoomFor(owner, weight))
+      return this.#begin(owner, weight);
+    return this.#makeRoom(owner) ? this.#wait(owner, weight, signal) : "refused";
   }
 
-  leave(owner: Owner): void {
-    this.#running--;
-    const left = this.#runningOf.get(owner)! - 1;
+  leave(owner: Owner, weight = 1): void {
+    this.#running -= weight;
+    const left = this.#runningOf.get(owner)! - weight;
     if (left === 0) this.#runningOf.delete(owner);
     else this.#runningOf.set(owner, left);
-    const next = this.#queue.take(this.#hasShare);
-    if (next === null) return;
-    this.#begin(next[0]); // At once, or somebody else ran in its place before its promise is heard.
-    next[1](true);
+    for (
+      let next = this.#queue.take(this.#mayBegin);
+      next !== null;
+      next = this.#queue.take(this.#mayBegin)
+    ) {
+      const [of, waiting] = next;
+      // Begun at once, or others could enter before the promise is heard.
+      waiting.settle(this.#begin(of, waiting.weight));
+    }
   }
 
-  #begin(owner: Owner): void {
-    this.#running++;
-    this.#runningOf.set(owner, (this.#runningOf.get(owner) ?? 0) + 1);
+  /** Refuses all work of the owner that waits. */
+  turnAway(owner: Owner): void {
+    for (let next = this.#queue.takeOf(owner); next !== null; next = this.#queue.takeOf(owner))
+      next.settle("refused");
+  }
+
+  #hasRoomFor(owner: Owner, weight: number): boolean {
+    const ofOwner = this.#runningOf.get(owner) ?? 0;
+    if (this.#running + weight > this.#runningMax) return false;
+    return ofOwner === 0 || ofOwner + weight <= this.#runningOfOwnerMax;
+  }
+
+  #begin(owner: Owner, weight: number): Admission {
+    const before = this.#runningOf.get(owner) ?? 0;
+    this.#running += weight;
+    this.#runningOf.set(owner, before + weight);
+    return before === 0 ? "alone" : "beside";
   }
 
   /** Whether there is room to wait, which another owner may have to make. */
@@ -84,22 +120,25 @@ export class Semaphore<Owner = string> {
     const longest = this.#queue.lastOfLongest();
     if (longest === null || this.#queue.countOf(longest[0]) <= this.#queue.countOf(owner) + 1) return false;
     this.#queue.delete(...longest);
-    longest[1](false);
+    longest[1].settle("refused");
     return true;
   }
 
-  #wait(owner: Owner, signal: AbortSignal | undefined): Promise<boolean> {
+  #wait(owner: Owner, weight: number, signal: AbortSignal | undefined): Promise<Admission> {
     return new Promise((resolve, reject) => {
-      const settle: Settle = (mayRun) => {
-        signal?.removeEventListener("abort", leave);
-        resolve(mayRun);
+      const waiting: Waiting = {
+        weight,
+        settle(admission) {
+          signal?.removeEventListener("abort", leave);
+          resolve(admission);
+        },
       };
       const leave = () => {
-        this.#queue.delete(owner, settle);
+        this.#queue.delete(owner, waiting);
         reject(signal?.reason);
       };
       signal?.addEventListener("abort", leave, { once: true });
-      this.#queue.add(owner, settle);
+      this.#queue.add(owner, waiting);
     });
   }
 }

@@ -64,7 +64,7 @@ export function createExports(
 
   /** Whether there is a slot, at once or once an export has ended that is about to. */
   async function enter(appId: AppId, signal: AbortSignal): Promise<boolean> {
-    while (!signal.aborted && slots.enter(appId) !== true) {
+    while (!signal.aborted && slots.enter(appId) === "refused") {
       if (ending.size === 0) return false;
       if (!(await doneWithin(Promise.race(ending), ENDING_MS_MAX))) return false;
     }

@@ -2,13 +2,13 @@ import type { AppliedBatch } from "../../hot/batch-writer.ts";
 import type { HotStore } from "../../hot/hot-store.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import type { Scheduler } from "../../lib/schedule/scheduler.ts";
+import { Semaphore } from "../../lib/schedule/semaphore.ts";
 import type { Timers } from "../../lib/schedule/timers.ts";
 import { type ServiceError, unavailable } from "../../model/errors.ts";
 import type { AppId } from "../../model/ids.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
 import { halvesOf } from "../../wal/pick-reports.ts";
 import type { LogRefusal, Wal } from "../../wal/wal.ts";
-import { IngestLane } from "./ingest-lane.ts";
 import { type FollowedSchedule, MemoryFollower } from "./memory-follower.ts";
 
 /*
@@ -52,8 +52,8 @@ const UNDER_WAY_MAX = 40_000;
 
 export function createIngest(dependencies: IngestDependencies): Ingest {
   const { log, hot, schedule, onRefusal, hasWholeLog, scheduler, timers } = dependencies;
-  /** Batches of each app that memory does not show yet. */
-  const lanes = new Map<AppId, IngestLane>();
+  /** Batches that memory does not show yet. Each app has its own share, so no app waits for another. */
+  const underWay = new Semaphore<AppId>(Number.POSITIVE_INFINITY, { runningOfOwnerMax: UNDER_WAY_MAX });
   const memory = new MemoryFollower(hot, scheduler, schedule, timers);
   log.follow(memory);
 
@@ -71,7 +71,7 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
       return storeHalves(appId, batch);
     if (!appended.ok) {
       // Each that waits would wait for servers that don't answer as long again, and the one behind it twice as long.
-      if (appended.error.kind === "log_unreachable") lanes.get(appId)?.turnAway();
+      if (appended.error.kind === "log_unreachable") underWay.turnAway(appId);
       onRefusal(appended.error);
       return fail(refusalError(appended.error));
     }
@@ -91,16 +91,13 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
 
   return async function ingest(appId, batch) {
     if (batch.count === 0) return ok({ ...NOTHING_TAKEN, sequence: log.lastSequence });
-    const lane = lanes.get(appId) ?? new IngestLane(UNDER_WAY_MAX);
-    lanes.set(appId, lane);
-    const size = batch.count + batch.texts.length;
-    const isAlone = await lane.enter(size);
-    if (isAlone === null) return fail(refusalError({ kind: "log_unreachable", cause: null }));
+    const weight = batch.count + batch.texts.length;
+    const admission = await underWay.enter(appId, { weight });
+    if (admission === "refused") return fail(refusalError({ kind: "log_unreachable", cause: null }));
     try {
-      return await store(appId, batch, isAlone);
+      return await store(appId, batch, admission === "alone");
     } finally {
-      lane.leave(size);
-      if (lane.isEmpty) lanes.delete(appId);
+      underWay.leave(appId, weight);
     }
   };
 }

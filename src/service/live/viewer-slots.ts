@@ -1,11 +1,12 @@
+import { Semaphore } from "../../lib/schedule/semaphore.ts";
 import type { AppId } from "../../model/ids.ts";
 
-/** Of a key, so that a program that opens streams and forgets them has room for its owner's others. */
+/** How many viewers one key may have, so that a program that opens streams and forgets them leaves room for others. */
 const OF_KEY_MAX = 64;
-/** Of a share link, which many people have open at once. */
+/** How many viewers one share link may have: many people open it at once. */
 const OF_VIEW_KEY_MAX = 512;
 
-/** Who wants to listen. */
+/** Wants to listen. */
 export interface Listener {
   readonly appId: AppId;
   readonly keyId: string;
@@ -13,51 +14,40 @@ export interface Listener {
   readonly isView: boolean;
 }
 
-/** How many viewers may listen at once: in all, of an app, of a key. */
+/** How many viewers may listen at once: in all, of an app, of a key. No listener waits for a slot. */
 export class ViewerSlots {
   readonly max: number;
-  readonly #ofAppMax: number;
-  readonly #ofApps = new Map<AppId, number>();
-  readonly #ofKeys = new Map<string, number>();
-  #taken = 0;
+  readonly #apps: Semaphore<AppId>;
+  readonly #keys = ofKeys(OF_KEY_MAX);
+  readonly #viewKeys = ofKeys(OF_VIEW_KEY_MAX);
 
   constructor(viewersMax: number) {
     this.max = viewersMax;
-    this.#ofAppMax = Math.ceil(viewersMax / 2);
+    this.#apps = new Semaphore(viewersMax, { runningOfOwnerMax: Math.ceil(viewersMax / 2), waitingMax: 0 });
   }
 
   get taken(): number {
-    return this.#taken;
+    return this.#apps.running;
   }
 
-  /** Returns what frees the slot, however often it is called; null where there is none. */
+  /** Returns what frees the slot, however often it is called; null if there is no slot. */
   take({ appId, keyId, isView }: Listener): (() => void) | null {
-    const ofKeyMax = isView ? OF_VIEW_KEY_MAX : OF_KEY_MAX;
-    if (this.#taken >= this.max) return null;
-    if (countOf(this.#ofApps, appId) >= this.#ofAppMax) return null;
-    if (countOf(this.#ofKeys, keyId) >= ofKeyMax) return null;
-    this.#change(appId, keyId, 1);
+    const keys = isView ? this.#viewKeys : this.#keys;
+    if (this.#apps.enter(appId) === "refused") return null;
+    if (keys.enter(keyId) === "refused") {
+      this.#apps.leave(appId);
+      return null;
+    }
     let isFree = false;
     return () => {
       if (isFree) return;
       isFree = true;
-      this.#change(appId, keyId, -1);
+      keys.leave(keyId);
+      this.#apps.leave(appId);
     };
   }
-
-  #change(appId: AppId, keyId: string, by: 1 | -1): void {
-    this.#taken += by;
-    add(this.#ofApps, appId, by);
-    add(this.#ofKeys, keyId, by);
-  }
 }
 
-function countOf<Owner>(counts: ReadonlyMap<Owner, number>, owner: Owner): number {
-  return counts.get(owner) ?? 0;
-}
-
-function add<Owner>(counts: Map<Owner, number>, owner: Owner, by: 1 | -1): void {
-  const count = countOf(counts, owner) + by;
-  if (count === 0) counts.delete(owner);
-  else counts.set(owner, count);
+function ofKeys(runningOfOwnerMax: number): Semaphore {
+  return new Semaphore(Number.POSITIVE_INFINITY, { runningOfOwnerMax, waitingMax: 0 });
 }

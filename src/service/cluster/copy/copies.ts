@@ -83,7 +83,7 @@ export function createCopies({ files, dataDir, cluster, stallMs }: CopiesOptions
       const status = cluster();
       if (status === null) return fail({ kind: "not_a_node" });
       if (status.nodeId !== nodeId) return fail({ kind: "another_node" });
-      if (slots.enter(OWNER) !== true) return fail(TOO_MANY);
+      if (slots.enter(OWNER) === "refused") return fail(TOO_MANY);
       let transfer: Transfer | null = null;
       try {
         const source = join(dataDir, path);

@@ -3,7 +3,7 @@ import { Semaphore } from "../../../../src/lib/schedule/semaphore.ts";
 import { outcome } from "../../../support/rejection.ts";
 import { turns } from "../../../support/turns.ts";
 
-test("a semaphore runs so many at once, the others in their order, and goes on after a failure", async () => {
+test("a semaphore runs two at once, the others in their order, and goes on after a failure", async () => {
   const semaphore = new Semaphore(2);
   const begun: number[] = [];
   const gates = Array.from({ length: 5 }, () => Promise.withResolvers<number>());
@@ -33,18 +33,54 @@ test("a semaphore gives owners their turns one after the other, however many pie
   expect(begun.join("")).toBe("aababa");
 });
 
-test("enter() keeps a slot from whoever has all others, and lets so many wait", async () => {
+test("enter() keeps a slot from an owner that has all others, and lets two wait", async () => {
   const slots = new Semaphore(2, { runningOfOwnerMax: 1, waitingMax: 2 });
-  expect(slots.enter("a")).toBe(true);
+  expect(slots.enter("a")).toBe("alone");
   const waiting = [slots.enter("a"), slots.enter("a")];
-  expect(await slots.enter("a")).toBe(false);
-  expect(slots.enter("b")).toBe(true);
+  expect(slots.enter("a")).toBe("refused");
+  expect(slots.enter("b")).toBe("alone");
   const ofB = slots.enter("b"); // The last of `a` gives way.
-  expect(await waiting[1]).toBe(false);
+  expect(await waiting[1]).toBe("refused");
   expect([slots.running, slots.waiting]).toEqual([2, 2]);
   slots.leave("b");
-  expect(await ofB).toBe(true);
+  expect(await ofB).toBe("alone");
   slots.leave("a");
-  expect(await waiting[0]).toBe(true);
+  expect(await waiting[0]).toBe("alone");
   expect([slots.running, slots.waiting]).toEqual([2, 0]);
+});
+
+test("enter() adds weights up, keeps each owner's order, and lets too heavy work run by itself", async () => {
+  const lanes = new Semaphore(Number.POSITIVE_INFINITY, { runningOfOwnerMax: 10 });
+  const heard: string[] = [];
+  const enter = async (name: string, weight: number) => {
+    const admission = await lanes.enter("a", { weight });
+    heard.push(name, admission);
+  };
+  expect(lanes.enter("a", { weight: 6 })).toBe("alone");
+  expect(lanes.enter("a", { weight: 4 })).toBe("beside");
+  expect(lanes.enter("b", { weight: 11 })).toBe("alone");
+  const waiting = [enter("too heavy", 11), enter("light", 1), enter("light too", 1)];
+  lanes.leave("a", 6);
+  await turns();
+  expect([heard, lanes.running, lanes.waiting]).toEqual([[], 15, 3]); // The light ones do not overtake.
+  lanes.leave("a", 4);
+  await waiting[0];
+  expect(heard.splice(0)).toEqual(["too heavy", "alone"]);
+  lanes.leave("a", 11);
+  await Promise.all(waiting);
+  expect(heard).toEqual(["light", "alone", "light too", "beside"]);
+});
+
+test("turnAway() refuses what waits of one owner, and an abort ends one wait", async () => {
+  const semaphore = new Semaphore(2, { runningOfOwnerMax: 1 });
+  for (const owner of ["a", "b"]) expect(semaphore.enter(owner)).toBe("alone");
+  const client = new AbortController();
+  const ofA = [semaphore.enter("a"), semaphore.enter("a", { signal: client.signal }), semaphore.enter("a")];
+  const ofB = semaphore.enter("b");
+  client.abort(new Error("left"));
+  expect(await outcome(ofA[1] as Promise<unknown>)).toThrow("left");
+  semaphore.turnAway("a");
+  expect([await ofA[0], await ofA[2], semaphore.waiting]).toEqual(["refused", "refused", 1]);
+  semaphore.leave("b");
+  expect(await ofB).toBe("alone");
 });
