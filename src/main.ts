@@ -1,6 +1,6 @@
 import process from "node:process";
-import { parseCommand } from "./cli/arguments/command.ts";
 import { programOf } from "./cli/arguments/program.ts";
+import { parseCommand } from "./cli/parse-command.ts";
 import { runCommand } from "./cli/run.ts";
 import { createPlatform } from "./runtime/platform.ts";
 import { createTerminal } from "./runtime/process.ts";

@@ -12,7 +12,7 @@ import { InitError } from "../service/cluster/init/init-error.ts";
 import { StreamPositionError } from "../service/quarantine/replicated/stream-position.ts";
 import { DamagedLogError } from "../wal/scan-log.ts";
 import { MessageError } from "../wal/stream/group-message.ts";
-import { NoDirectoryError } from "./data-directory.ts";
+import { NoDirectoryError } from "./directory/data-directory.ts";
 
 /** Failures of the machine, of a neighbour or of who typed the command: their own words say enough. */
 export function isExplained(error: unknown): error is Error {

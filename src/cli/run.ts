@@ -4,10 +4,10 @@ import { printableLine } from "../lib/text/printable.ts";
 import type { Platform } from "../runtime/platform.ts";
 import type { Terminal } from "../runtime/process.ts";
 import { type Clock, systemClock } from "../time/clock.ts";
-import type { Command, UsageError } from "./arguments/command.ts";
-import { helpText, usageErrorText } from "./arguments/help.ts";
+import { type Sharing, sharing } from "./cluster/node-directory.ts";
 import { explanationOf, isExplained } from "./explained-error.ts";
-import { type Sharing, sharing } from "./node-directory.ts";
+import { helpText, usageErrorText } from "./help.ts";
+import type { Command, UsageError } from "./parse-command.ts";
 
 /** Does what the command line asks for; returns the exit code. `program` is how a person starts us. */
 export async function runCommand(
@@ -40,9 +40,9 @@ async function run(
   const stop = () => stopSignal(platform);
   switch (command.kind) {
     case "serve":
-      return (await import("./commands/serve.ts")).serve(command, platform, terminal);
+      return (await import("./serve/run.ts")).serve(command, platform, terminal);
     case "demo":
-      return (await import("./commands/demo.ts")).demo(command, platform, clock, terminal, stop());
+      return (await import("./demo/run.ts")).demo(command, platform, clock, terminal, stop());
     case "keys create":
     case "keys list":
     case "keys link":
@@ -52,40 +52,34 @@ async function run(
     case "settings set":
       return sharing(command.dataDir, platform, (shared) => runShared(command, shared, clock, terminal));
     case "import":
-      return (await import("./commands/import.ts")).importFiles(command, platform, clock, terminal, stop());
+      return (await import("./import/run.ts")).importFiles(command, platform, clock, terminal, stop());
     case "export":
-      return (await import("./commands/export/export.ts")).exportRecords(
-        command,
-        platform,
-        clock,
-        terminal,
-        stop(),
-      );
+      return (await import("./export/run.ts")).exportRecords(command, platform, clock, terminal, stop());
     case "quarantine list":
-      return (await import("./commands/quarantine.ts")).listQuarantine(command, platform, clock, terminal);
+      return (await import("./remote/quarantine.ts")).listQuarantine(command, platform, clock, terminal);
     case "quarantine show":
-      return (await import("./commands/quarantine.ts")).showQuarantined(command, platform, clock, terminal);
+      return (await import("./remote/quarantine.ts")).showQuarantined(command, platform, clock, terminal);
     case "quarantine replay":
     case "quarantine delete":
-      return (await import("./commands/quarantine.ts")).changeQuarantine(command, platform, clock, terminal);
+      return (await import("./remote/quarantine.ts")).changeQuarantine(command, platform, clock, terminal);
     case "doctor":
-      return (await import("./commands/doctor.ts")).doctor(command, platform, clock, terminal);
+      return (await import("./remote/doctor.ts")).doctor(command, platform, clock, terminal);
     case "seal":
-      return (await import("./commands/seal.ts")).seal(command, platform, clock, terminal, stop());
+      return (await import("./directory/seal.ts")).seal(command, platform, clock, terminal, stop());
     case "backup":
-      return (await import("./commands/backup.ts")).backup(command, platform, clock, terminal);
+      return (await import("./directory/backup.ts")).backup(command, platform, clock, terminal);
     case "restore":
-      return (await import("./commands/restore.ts")).restore(command, platform, clock, terminal, program);
+      return (await import("./directory/restore.ts")).restore(command, platform, clock, terminal, program);
     case "join": {
-      const { join } = await import("./commands/join.ts");
+      const { join } = await import("./cluster/join.ts");
       return join(command, platform, clock, terminal, program, stop());
     }
     case "verify":
-      return (await import("./commands/verify.ts")).verify(command, platform, clock, terminal);
+      return (await import("./directory/verify.ts")).verify(command, platform, clock, terminal);
     case "cluster nodes":
-      return (await import("./commands/cluster/nodes.ts")).listNodes(command, platform, clock, terminal);
+      return (await import("./cluster/nodes.ts")).listNodes(command, platform, clock, terminal);
     case "cluster init":
-      return (await import("./commands/cluster/init.ts")).clusterInit(
+      return (await import("./cluster/init.ts")).clusterInit(
         command,
         platform,
         clock,
@@ -113,19 +107,19 @@ async function runShared(
 ): Promise<number> {
   switch (command.kind) {
     case "keys create":
-      return (await import("./commands/keys.ts")).createKey(command, platform, clock, terminal);
+      return (await import("./keys/keys.ts")).createKey(command, platform, clock, terminal);
     case "keys list":
-      return (await import("./commands/keys.ts")).listKeys(command, platform, clock, terminal);
+      return (await import("./keys/keys.ts")).listKeys(command, platform, clock, terminal);
     case "keys link":
-      return (await import("./commands/link.ts")).linkKey(command, platform, clock, terminal);
+      return (await import("./keys/link.ts")).linkKey(command, platform, clock, terminal);
     case "keys revoke":
-      return (await import("./commands/keys.ts")).revokeKey(command, platform, clock, terminal);
+      return (await import("./keys/keys.ts")).revokeKey(command, platform, clock, terminal);
     case "keys passphrase":
-      return (await import("./commands/pass-phrase.ts")).setPassPhrase(command, platform, clock, terminal);
+      return (await import("./keys/pass-phrase.ts")).setPassPhrase(command, platform, clock, terminal);
     case "settings list":
-      return (await import("./commands/settings.ts")).listSettings(command, platform, clock, terminal);
+      return (await import("./directory/settings.ts")).listSettings(command, platform, clock, terminal);
     case "settings set":
-      return (await import("./commands/settings.ts")).setSettings(command, platform, clock, terminal);
+      return (await import("./directory/settings.ts")).setSettings(command, platform, clock, terminal);
   }
 }
 

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openSettings } from "../../../src/cli/open-settings.ts";
+import { openSettings } from "../../../src/cli/directory/open-settings.ts";
 import { DEFAULT_ARCHIVE_CONFIG } from "../../../src/config.ts";
 import { directoryPaths } from "../../../src/directory/paths.ts";
 import { createHotStore } from "../../../src/hot/hot-store.ts";

@@ -1,8 +1,8 @@
 import { LINK_CODE_MINUTES } from "../../auth/sessions/link-code.ts";
 import { CLIENT_NAMES } from "../../clients/client.ts";
 import { EXPORT_FORMATS } from "../../service/export/export-formats.ts";
-import type { CommandName } from "./flag-table.ts";
-import { FORMAT_NAMES } from "./import/value-kinds.ts";
+import type { CommandName } from "../commands.ts";
+import { FORMAT_NAMES } from "../import/value-kinds.ts";
 
 /** What help tells of a command beside its flags. */
 export interface HelpText {

@@ -1,6 +1,6 @@
 import type { Damage } from "../../directory/set-aside.ts";
 import type { EntryError } from "../../wal/wal.ts";
-import { countOf } from "./counts.ts";
+import { countOf } from "./layout.ts";
 
 /** What a start found damaged in the log, and what became of it. */
 export function damageLine({ file, offset, bytes, savedAs }: Damage): string {

@@ -1,5 +1,5 @@
 import type { Terminal } from "../../runtime/process.ts";
-import { formatCount } from "./counts.ts";
+import { formatCount } from "./layout.ts";
 import { errorColumns } from "./terminal.ts";
 
 /** Where work stands. Both counts are in the same unit, bytes mostly. */

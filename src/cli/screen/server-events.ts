@@ -5,11 +5,11 @@ import type { OpenDirectory } from "../../open-directory.ts";
 import { StreamError } from "../../runtime/stream/stream.ts";
 import type { SealReport } from "../../service/seal/seal.ts";
 import type { LogRefusal } from "../../wal/wal.ts";
-import { countOf } from "./counts.ts";
 import { damageLine, entryLeftOutLine } from "./damage-line.ts";
+import { didAnything, sealSummary } from "./directory-report.ts";
 import type { EventLog } from "./event-log.ts";
+import { countOf } from "./layout.ts";
 import { mqttEvents } from "./mqtt-events.ts";
-import { didAnything, sealSummary } from "./seal-report.ts";
 
 /**
  * What happens in the server, as events of the log. Nothing that a client sent is told but its request's id. `crash`

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseCommand } from "../../../src/cli/arguments/command.ts";
+import { parseCommand } from "../../../src/cli/parse-command.ts";
 
 const ROOT = join(import.meta.dir, "../../..");
 const DEPLOY = join(ROOT, "deploy");

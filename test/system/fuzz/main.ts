@@ -1,5 +1,5 @@
 import process from "node:process";
-import { countOf } from "../../../src/cli/screen/counts.ts";
+import { countOf } from "../../../src/cli/screen/layout.ts";
 import { type FuzzCommand, helpText, parseFuzzCommand } from "./support/command-line.ts";
 import { readCorpus, readFound, writeCorpus, writeFound } from "./support/corpus.ts";
 import { startCoverage } from "./support/coverage.ts";

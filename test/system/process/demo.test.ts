@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseCommand } from "../../../src/cli/arguments/command.ts";
+import { parseCommand } from "../../../src/cli/parse-command.ts";
 import { fetchKnownDevices } from "../../../src/demo/known-devices.ts";
 import {
   closePlace,

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { cpSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { FLAGS } from "../../../src/cli/arguments/flag-table.ts";
+import { FLAGS } from "../../../src/cli/commands.ts";
 import { runCli, withDirectory } from "./support/run-cli.ts";
 
 /** No command takes a folder of something else for a data directory, or leaves anything in it. */

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { seal } from "../../../src/cli/commands/seal.ts";
+import { seal } from "../../../src/cli/directory/seal.ts";
 import { createPlatform } from "../../../src/runtime/platform.ts";
 import type { Terminal } from "../../../src/runtime/process.ts";
 import { createArchiveApp, removeArchiveApps } from "../../support/archive-app.ts";

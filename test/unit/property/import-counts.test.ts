@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
-import { deliveryTo } from "../../../src/cli/commands/import-target.ts";
-import type { ImportScreen } from "../../../src/cli/screen/import/screen.ts";
+import type { ImportScreen } from "../../../src/cli/import/screen.ts";
+import { deliveryTo } from "../../../src/cli/import/target.ts";
 import type { AppId } from "../../../src/model/ids.ts";
 import type { Deliver } from "../../../src/service/import/import.ts";
 import { createPostDelivery } from "../../../src/service/import/post.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { EXPORT_OPTIONS } from "../../../src/cli/commands/export/server-source.ts";
+import { EXPORT_OPTIONS } from "../../../src/cli/export/server-source.ts";
 import { appExport } from "../../../src/http/endpoints/app/export.ts";
 import { askServer, refusalText } from "../../../src/service/ask-server.ts";
 

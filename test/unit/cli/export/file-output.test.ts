@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { FileOutput } from "../../../../src/cli/commands/export/file-output.ts";
+import { FileOutput } from "../../../../src/cli/export/file-output.ts";
 import { FileError, type Files } from "../../../../src/runtime/files.ts";
 import { createNodeFiles } from "../../../../src/runtime/node-files.ts";
 import { outcome, rejection } from "../../../support/rejection.ts";

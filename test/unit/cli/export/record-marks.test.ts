@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { RecordMarks } from "../../../../src/cli/commands/export/record-marks.ts";
+import { RecordMarks } from "../../../../src/cli/export/record-marks.ts";
 import { WRITE_FORMATS } from "../../../../src/formats/write/formats.ts";
 import * as fc from "../../../support/fast-check.ts";
 import { writeFile } from "../../formats/write/arbitrary-records.ts";

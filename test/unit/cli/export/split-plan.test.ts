@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { dayAfter, planDevices, planPeriod } from "../../../../src/cli/commands/export/split-plan.ts";
+import { dayAfter, planDevices, planPeriod } from "../../../../src/cli/export/split-plan.ts";
 import type { DeviceId } from "../../../../src/model/ids.ts";
 import { dayCount, type LocalDate } from "../../../../src/time/range.ts";
 import * as fc from "../../../support/fast-check.ts";

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
-import { parseCommand } from "../../../../src/cli/arguments/command.ts";
+import { parseCommand } from "../../../../src/cli/parse-command.ts";
 import { runCommand } from "../../../../src/cli/run.ts";
 import { systemTimers } from "../../../../src/lib/schedule/timers.ts";
 import { createPlatform, type Platform } from "../../../../src/runtime/platform.ts";

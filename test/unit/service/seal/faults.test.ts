@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { sealSummary } from "../../../../src/cli/screen/seal-report.ts";
+import { sealSummary } from "../../../../src/cli/screen/directory-report.ts";
 import { FileError, type Files } from "../../../../src/runtime/files.ts";
 import { createNodeFiles } from "../../../../src/runtime/node-files.ts";
 import { createManualClock } from "../../../../src/time/clock.ts";

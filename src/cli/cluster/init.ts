@@ -1,0 +1,99 @@
+import { patiently } from "../../cluster/patiently.ts";
+import { logUrl, readStreamAddress } from "../../directory/stream-address.ts";
+import { DirectoryInUseError, takeDirectory } from "../../directory/take-directory.ts";
+import { messageOf } from "../../lib/message-of.ts";
+import { shellQuote } from "../../lib/text/shell-quote.ts";
+import type { Platform } from "../../runtime/platform.ts";
+import type { Terminal } from "../../runtime/process.ts";
+import { StreamError } from "../../runtime/stream/stream.ts";
+import { type InitReport, initCluster } from "../../service/cluster/init/init.ts";
+import type { Clock } from "../../time/clock.ts";
+import { expectDataDirectory } from "../directory/data-directory.ts";
+import { createImportBars } from "../screen/bars.ts";
+import { countOf } from "../screen/layout.ts";
+import type { ClusterInitCommand } from "./command.ts";
+
+/** Makes a directory that of the first node of a cluster; returns 1 where it is none yet. The signal breaks it off. */
+export async function clusterInit(
+  command: ClusterInitCommand,
+  platform: Platform,
+  clock: Clock,
+  terminal: Terminal,
+  program: string,
+  signal: AbortSignal,
+): Promise<number> {
+  const { dataDir, address, access, logBytesMax, json } = command;
+  const { files, openStream } = platform;
+  await expectDataDirectory(files, dataDir);
+  const progress = createImportBars(terminal);
+  const { say } = progress;
+  let isWaiting = false;
+  const onWaiting = (error: unknown) => {
+    if (!isWaiting) say(`${messageOf(error)}. It is tried for a minute.`);
+    isWaiting = true;
+  };
+  let release: () => void;
+  try {
+    release = await takeDirectory(dataDir, "cluster init", platform, clock);
+  } catch (error) {
+    if (!(error instanceof DirectoryInUseError)) throw error;
+    say(`${error.message} Stop it first: what it would take meanwhile would be in no cluster.`);
+    return 1;
+  }
+  try {
+    const whole = await readStreamAddress(address, access, files);
+    const report = await initCluster({
+      files,
+      dataDir,
+      address,
+      signal,
+      openStream(firstMessage) {
+        const create = { firstMessage, bytesMax: logBytesMax };
+        return patiently(() => openStream({ address: whole, create, onNote: say }), onWaiting);
+      },
+      onReading: (done, total) => progress.show("Reading the log", { done, total, count: null }),
+      onPublishing: (done, total) => progress.show("Publishing", { done, total, count: done }),
+      patiently: (question) => patiently(question, onWaiting),
+    });
+    progress.clear();
+    const text = json ? JSON.stringify({ dataDir, ...report }, null, 2) : summary(command, report, program);
+    terminal.out(`${text}\n`);
+    return 0;
+  } catch (error) {
+    if (!signal.aborted && !(error instanceof StreamError)) throw error;
+    say(signal.aborted ? "Interrupted." : messageOf(error));
+    if (isFull(error)) say("Give the servers more room, or the stream another size: --log-size.");
+    say("The directory is as it was: the same command goes on with what is in the stream.");
+    return 1;
+  } finally {
+    progress.clear();
+    release();
+  }
+}
+
+function isFull(error: unknown): boolean {
+  return error instanceof StreamError && error.kind === "full";
+}
+
+function summary(
+  { dataDir, address }: ClusterInitCommand,
+  report: InitReport | null,
+  program: string,
+): string {
+  const { stream } = address;
+  const log = logUrl(address);
+  const serve = `serve --log ${shellQuote(log)} --stream ${stream} --data-dir ${shellQuote(dataDir)}`;
+  return [
+    `"${dataDir}" is now a node of the stream "${stream}"${report === null ? "." : whatIsIn(report)}`,
+    "What was its log is in wal.before-cluster, which nothing reads any more.",
+    "Next, with the NATS password in the environment where there is one:",
+    `  ${program} ${serve}`,
+  ].join("\n");
+}
+
+function whatIsIn({ records, messages, firstMessage, found, shared }: InitReport): string {
+  const earlier = found === 0 ? "" : `, ${countOf(found, "message")} of them before`;
+  const files = shared.length === 0 ? "." : `. Shared with all nodes: ${shared.join(", ")}.`;
+  if (messages === 0) return `: the archive holds all of it${files}`;
+  return `: ${countOf(records, "report")} were published as ${countOf(messages, "message")} from ${firstMessage} on${earlier}${files}`;
+}

@@ -1,0 +1,76 @@
+import { logUrl } from "../../directory/stream-address.ts";
+import { takeDirectory } from "../../directory/take-directory.ts";
+import { wait } from "../../lib/schedule/wait.ts";
+import { printableLine } from "../../lib/text/printable.ts";
+import { shellQuote } from "../../lib/text/shell-quote.ts";
+import type { Platform } from "../../runtime/platform.ts";
+import type { Terminal } from "../../runtime/process.ts";
+import { type JoinReport, join as joinCluster } from "../../service/cluster/join/join.ts";
+import { createPeer } from "../../service/cluster/join/peer.ts";
+import type { Clock } from "../../time/clock.ts";
+import { countOf } from "../screen/layout.ts";
+import { createProgressBar } from "../screen/progress-bar.ts";
+import type { JoinCommand } from "./join-command.ts";
+
+/** A peer that sends nothing for so long is gone. */
+const STALL_MS = 60_000;
+
+/**
+ * Makes the data directory of one more node from a running one's; returns 1 where it is none yet. `program` is how a
+ * person starts us. The signal breaks it off.
+ */
+export async function join(
+  { url, key, dataDir, again, json }: JoinCommand,
+  platform: Platform,
+  clock: Clock,
+  terminal: Terminal,
+  program: string,
+  signal: AbortSignal,
+): Promise<number> {
+  const say = (line: string) => terminal.error(`${printableLine(line)}\n`);
+  const bar = createProgressBar("Copying", terminal);
+  try {
+    const joined = await joinCluster({
+      files: platform.files,
+      dataDir,
+      again,
+      peer: createPeer({ url, key, ask: fetch, wait, signal, stallMs: STALL_MS }),
+      wait,
+      signal,
+      take: (path) => takeDirectory(path, "join", platform, clock),
+      onProgress: (done, total) => bar.show({ done, total, count: null }),
+    });
+    bar.clear();
+    if (!joined.ok) {
+      say(joined.error);
+      return 1;
+    }
+    for (const problem of joined.value.problems) say(`Damaged at the peer: ${problem}`);
+    const text = summary(dataDir, url, joined.value, program);
+    terminal.out(json ? `${JSON.stringify({ dataDir, url, ...joined.value }, null, 2)}\n` : text);
+    return 0;
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    bar.clear();
+    say("Interrupted: the same command goes on with what was copied.");
+    return 1;
+  } finally {
+    bar.clear();
+  }
+}
+
+function summary(dataDir: string, url: string, report: JoinReport, program: string): string {
+  const { files, bytes, copiedFiles, copiedBytes, lastSequence, cluster, durationMs } = report;
+  const all = `${countOf(files, "file")}, ${countOf(bytes, "byte")}, up to sequence ${lastSequence}`;
+  const copied = `${countOf(copiedFiles, "file")} (${countOf(copiedBytes, "byte")}) copied`;
+  const log = logUrl(cluster);
+  const serve = `serve --log ${shellQuote(log)} --stream ${cluster.stream} --data-dir ${shellQuote(dataDir)}`;
+  return [
+    `"${dataDir}" is now a copy of the node at ${url}: ${all}; ${copied} in ${(durationMs / 1000).toFixed(1)} s.`,
+    "What came later is in the log. Next, with the NATS password in the environment where there is one:",
+    `  ${program} ${serve}`,
+    "",
+  ]
+    .map(printableLine)
+    .join("\n");
+}

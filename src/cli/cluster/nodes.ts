@@ -1,0 +1,89 @@
+import { ClusterError } from "../../app/open-cluster.ts";
+import { isNodeKey } from "../../cluster/bucket-keys.ts";
+import { nodesBucketName } from "../../cluster/bucket-names.ts";
+import { parseNodeStatus } from "../../cluster/node-status.ts";
+import { readClusterFile } from "../../directory/cluster-file.ts";
+import { roughDuration } from "../../lib/text/duration.ts";
+import { printableLine } from "../../lib/text/printable.ts";
+import type { Platform } from "../../runtime/platform.ts";
+import type { Terminal } from "../../runtime/process.ts";
+import type { BucketEntry } from "../../runtime/stream/stream.ts";
+import type { Clock } from "../../time/clock.ts";
+import { expectDataDirectory } from "../directory/data-directory.ts";
+import type { ClusterNodesCommand } from "../parse-command.ts";
+import { formatTable } from "../screen/table.ts";
+import { withBucket } from "./node-directory.ts";
+
+/** What one node told last. */
+interface ToldNode {
+  readonly nodeId: string;
+  /** Whose directory this is. */
+  readonly isOwn: boolean;
+  /** Null where a newer program wrote it, as is all that follows. */
+  readonly address: string | null;
+  readonly version: string | null;
+  readonly state: "up" | "stopped" | "silent" | "unknown";
+  readonly lagMs: number | null;
+  /** The first message of the log that it needs. */
+  readonly floor: number | null;
+  /** When it told of itself, by the servers' clock. */
+  readonly toldMs: number;
+}
+
+/** A node tells of itself every five seconds. */
+const SILENT_MS = 30_000;
+
+/** Lists all nodes of the cluster that a directory belongs to. */
+export async function listNodes(
+  { dataDir, json }: ClusterNodesCommand,
+  platform: Pick<Platform, "files" | "openStream" | "environment" | "timers">,
+  clock: Clock,
+  terminal: Terminal,
+): Promise<number> {
+  await expectDataDirectory(platform.files, dataDir);
+  const file = await readClusterFile(platform.files, dataDir);
+  if (file === null)
+    throw new ClusterError(`"${dataDir}" is the directory of a single process, and no node's.`);
+  const name = nodesBucketName(file.address.stream);
+  return withBucket(dataDir, file, name, platform, async (bucket, stream) => {
+    const [entries, state] = await Promise.all([bucket.entries(), stream.state()]);
+    const nowMs = Math.max(clock.nowMs(), ...entries.map(({ writtenMs }) => writtenMs));
+    const told = entries
+      .filter(({ key }) => isNodeKey(key))
+      .map((entry) => toldBy(entry, file.nodeId, nowMs));
+    const { firstMessage, lastMessage, bytes } = state;
+    if (json) {
+      const log = { stream: stream.name, firstMessage, lastMessage, bytes };
+      terminal.out(`${JSON.stringify({ log, nodes: told }, null, 2)}\n`);
+    } else {
+      terminal.out(tableOf(told, nowMs));
+      terminal.error(
+        `The log has messages ${firstMessage} to ${lastMessage}. * is the node of this directory.\n`,
+      );
+    }
+    return 0;
+  });
+}
+
+function toldBy({ key, value, writtenMs }: BucketEntry, ownId: string, nowMs: number): ToldNode {
+  const status = parseNodeStatus(value);
+  const common = { nodeId: key, isOwn: key === ownId, toldMs: writtenMs };
+  if (status === null)
+    return { ...common, address: null, version: null, state: "unknown", lagMs: null, floor: null };
+  const { address, program, lagMs, floor, isUp } = status;
+  const state = !isUp ? "stopped" : nowMs - writtenMs > SILENT_MS ? "silent" : "up";
+  return { ...common, address, version: program, state, lagMs: state === "up" ? lagMs : null, floor };
+}
+
+function tableOf(nodes: readonly ToldNode[], nowMs: number): string {
+  const rows = nodes.map(({ nodeId, isOwn, address, version, state, lagMs, floor, toldMs }) => [
+    printableLine(`${nodeId}${isOwn ? " *" : ""}`),
+    printableLine(address ?? "-"),
+    printableLine(version ?? "-"),
+    state,
+    lagMs === null ? "-" : `${lagMs} ms`,
+    `${roughDuration(Math.max(0, nowMs - toldMs) / 1000)} ago`,
+    String(floor ?? "-"),
+  ]);
+  return formatTable(["node", "address", "version", "state", ">lag", ">told", ">needs the log from"], rows);
+}

@@ -1,0 +1,140 @@
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { FIRST_APP } from "../../app/first-key.ts";
+import { type App, openApp } from "../../app.ts";
+import { fetchKnownDevices } from "../../demo/known-devices.ts";
+import { readRecording } from "../../demo/read-recording.ts";
+import type { Recording } from "../../demo/recording.ts";
+import { Replay } from "../../demo/replay.ts";
+import { directoryPaths } from "../../directory/paths.ts";
+import { DirectoryInUseError } from "../../directory/take-directory.ts";
+import { messageOf } from "../../lib/message-of.ts";
+import { systemTimers } from "../../lib/schedule/timers.ts";
+import { wait } from "../../lib/schedule/wait.ts";
+import { printableLine } from "../../lib/text/printable.ts";
+import type { ReportBatch } from "../../model/report-batch.ts";
+import type { Platform } from "../../runtime/platform.ts";
+import type { Terminal } from "../../runtime/process.ts";
+import type { Deliver } from "../../service/import/import.ts";
+import { createPostDelivery } from "../../service/import/post.ts";
+import { spoolDirectoryFor } from "../../service/import/sources/spool-directory.ts";
+import type { Clock } from "../../time/clock.ts";
+import { createEventLog } from "../screen/event-log.ts";
+import { countOf } from "../screen/layout.ts";
+import { logEvents } from "../screen/server-events.ts";
+import { mapLink } from "../serve/sign-in.ts";
+import { stopInTime } from "../serve/stop-in-time.ts";
+import type { DemoCommand } from "./command.ts";
+import { demoKey } from "./demo-key.ts";
+
+const SAMPLES = fileURLToPath(import.meta.resolve("../../../data/samples"));
+
+/** How often what is due is reported. A device does so at most that often, however fast it goes. */
+const STEP_MS = 250;
+
+/** Serves and plays recordings into what it serves, until it is asked to stop; returns the exit code. */
+export async function demo(
+  command: DemoCommand,
+  platform: Platform,
+  clock: Clock,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<number> {
+  const { config, speed } = command;
+  const log = createEventLog("warn", terminal);
+  const crash = platform.exitOnCrash((err) =>
+    log.fatal({ event: "crash", err }, `A bug stopped the demo: ${messageOf(err)}`),
+  );
+  const recordings = await readRecordings(command, platform, signal);
+  const key = await demoKey(config.dataDir, platform, clock);
+  const say = (line: string) => terminal.error(`${printableLine(line)}\n`);
+  let app: App;
+  try {
+    app = await openApp(config, platform, clock, logEvents(log, performance.now(), crash));
+  } catch (error) {
+    if (!(error instanceof DirectoryInUseError)) throw error;
+    say(`${error.message} Stop it with Ctrl-C, or give this demo a directory of its own with --data-dir.`);
+    return 1;
+  }
+  try {
+    await app.ready;
+    const replay = new Replay(recordings, await fetchKnownDevices(app.url, key), speed, clock.nowMs());
+    const report = createReporter(deliveryTo(app, key, signal, say), say);
+    await report(replay.history());
+    const code = terminal.outIsTerminal ? await app.createLinkCode() : null;
+    terminal.out(announcement(app, code, replay, command));
+    while (!signal.aborted) {
+      await wait(STEP_MS, signal);
+      await report(replay.advance(clock.nowMs()));
+    }
+    return 0;
+  } catch (error) {
+    if (!(error instanceof UndeliveredError)) throw error;
+    if (signal.aborted) return 0;
+    say(error.message);
+    return 1;
+  } finally {
+    await stopInTime(app, log, systemTimers);
+  }
+}
+
+/** Each sample has a half of its own that is history; what the operator names is one recording, however many files. */
+async function readRecordings(
+  { config, path }: DemoCommand,
+  { files, inputs }: Platform,
+  signal: AbortSignal,
+): Promise<readonly Recording[]> {
+  const spoolDirectory = await spoolDirectoryFor(config.dataDir, files);
+  const samples = (await files.list(SAMPLES)).filter((name) => name.endsWith(".csv.gz"));
+  const paths = path === null ? samples.map((name) => join(SAMPLES, name)) : [path];
+  const recordings: Recording[] = [];
+  for (const each of paths)
+    recordings.push(await readRecording({ inputs, path: each, spoolDirectory, signal }));
+  return recordings;
+}
+
+function deliveryTo(app: App, key: string, signal: AbortSignal, say: (line: string) => void): Deliver {
+  return createPostDelivery({
+    url: app.url,
+    key,
+    appId: FIRST_APP,
+    post: (url, init) => fetch(url, init),
+    wait: (milliseconds) => wait(milliseconds, signal),
+    signal,
+    onWait: (reason, seconds) => say(`${reason}. Trying again in ${seconds} s.`),
+  });
+}
+
+/** The server didn't take what was reported; the message says why. */
+class UndeliveredError extends Error {}
+
+/** Reports one batch after the other, and says once if the server has something against one of them. */
+function createReporter(deliver: Deliver, say: (line: string) => void) {
+  let hasSaid = false;
+  return async function report(batches: Iterable<ReportBatch>): Promise<void> {
+    for (const batch of batches) {
+      const delivered = await deliver(batch);
+      if (!delivered.ok) throw new UndeliveredError(delivered.error);
+      const [rejected] = delivered.value.rejected;
+      if (rejected === undefined || hasSaid) continue;
+      hasSaid = true;
+      say(`Some positions can't be played. The first of them: ${rejected.message}`);
+    }
+  };
+}
+
+function announcement(
+  { url }: App,
+  code: string | null,
+  { devices }: Replay,
+  { config, speed }: DemoCommand,
+): string {
+  const { firstKey } = directoryPaths(config.dataDir);
+  const map =
+    code === null ? `See them at ${url}/map` : `Open the map: ${mapLink(url, code)}\nSign in there later`;
+  return `\
+${countOf(devices, "device")} of the past move now, at ${speed} times their speed: speeds are ${speed} times the real ones.
+${map} with the key in ${firstKey}
+Ctrl-C stops this, and the same command goes on. All data are in ${config.dataDir}; remove it to begin anew.
+`;
+}

@@ -1,0 +1,111 @@
+import { directoryPaths } from "../../directory/paths.ts";
+import type { SettingsChanged } from "../../directory/settings.ts";
+import type { SharedFileError } from "../../directory/shared-file.ts";
+import type { Platform } from "../../runtime/platform.ts";
+import type { Terminal } from "../../runtime/process.ts";
+import { findLoss, type Loss } from "../../service/verify/loss.ts";
+import type { Clock } from "../../time/clock.ts";
+import { DEFAULT_RETENTION, type Retention } from "../../time/retention.ts";
+import { utcDayName, utcDayOf } from "../../time/utc-day.ts";
+import type { Sharing } from "../cluster/node-directory.ts";
+import { describeSharedFileError } from "../cluster/shared-file-fault.ts";
+import type { SettingsListCommand } from "../parse-command.ts";
+import { countOf } from "../screen/layout.ts";
+import { formatTable } from "../screen/table.ts";
+import { expectDataDirectory, newDirectoryText } from "./data-directory.ts";
+import { openSettings, settingsFault } from "./open-settings.ts";
+import { openReadingDatabase } from "./reading-database.ts";
+import type { SettingsSetCommand } from "./settings-command.ts";
+
+/*
+ * The commands `settings list` and `settings set`.
+ */
+
+type SettingsPlatform = Sharing<Pick<Platform, "files" | "acquireLock" | "pid">>;
+
+export async function listSettings(
+  { dataDir, json }: SettingsListCommand,
+  platform: SettingsPlatform,
+  clock: Clock,
+  terminal: Terminal,
+): Promise<number> {
+  await expectDataDirectory(platform.files, dataDir);
+  const settings = await openSettings("settings list", dataDir, platform, clock);
+  const fault = settingsFault(settings);
+  if (fault !== null) return refuse(fault, terminal);
+  const { retention } = settings;
+  const firstDay = firstDayOf(retention, clock.nowMs());
+  if (json)
+    terminal.out(
+      `${JSON.stringify({ retention: retention.text, retention_first_day: firstDay }, null, 2)}\n`,
+    );
+  else
+    terminal.out(
+      formatTable(
+        ["setting", "value", "default", "means"],
+        [["retention", retention.text, DEFAULT_RETENTION.text, meaningOf(firstDay)]],
+      ),
+    );
+  return 0;
+}
+
+/** Sets a setting, and begins the directory where there is none: an import of old files needs the retention first. */
+export async function setSettings(
+  { dataDir, retention, yes }: SettingsSetCommand,
+  platform: SettingsPlatform,
+  clock: Clock,
+  terminal: Terminal,
+): Promise<number> {
+  const { files } = platform;
+  const isNew = !(await files.exists(dataDir));
+  const settings = await openSettings("settings set", dataDir, platform, clock);
+  const fault = settingsFault(settings);
+  if (fault !== null) return refuse(fault, terminal);
+  const nowMs = clock.nowMs();
+  const [beforeMs, afterMs] = [settings.retention.startMs(nowMs), retention.startMs(nowMs)];
+  if (afterMs > beforeMs && !isNew) {
+    const openDatabase = () => openReadingDatabase(dataDir);
+    const paths = directoryPaths(dataDir);
+    const loss = await findLoss({ files, paths, openDatabase, beforeMs, afterMs });
+    if (loss.days > 0) {
+      terminal.error(`${describeLoss(loss, settings.retention, retention)}\n`);
+      if (!yes) return refuse("Nothing is changed. To do it, give the command again with --yes.", terminal);
+    }
+  }
+  const set = await settings.setRetention(retention);
+  if (!set.ok) return refuse(describeFailure(set.error), terminal);
+  if (isNew) terminal.error(`${newDirectoryText(dataDir)}\n`);
+  terminal.error(`The retention is ${retention.text}: ${meaningOf(firstDayOf(retention, nowMs))}.\n`);
+  return 0;
+}
+
+/** The first day that is kept; null where all are. */
+function firstDayOf(retention: Retention, nowMs: number): string | null {
+  return retention.text === "forever" ? null : utcDayName(utcDayOf(retention.startMs(nowMs)));
+}
+
+function meaningOf(firstDay: string | null): string {
+  return firstDay === null ? "records are kept for ever" : `records are kept from ${firstDay} on (UTC)`;
+}
+
+function describeLoss(
+  { days, oldestDay, records, devices }: Loss,
+  before: Retention,
+  after: Retention,
+): string {
+  const what = `${countOf(records, "record")} of ${countOf(days, "day")}, from ${oldestDay} on`;
+  const whose =
+    devices === 0 ? "" : `, and with them ${countOf(devices, "device")} that reported nothing since`;
+  return `From ${before.text} to ${after.text}, these go: ${what}${whose}.
+Answers show them no more at once; their files are deleted a day later, with a seal.`;
+}
+
+function describeFailure(error: SharedFileError | SettingsChanged): string {
+  if (error.kind !== "changed") return describeSharedFileError(error, "The settings");
+  return `Meanwhile the retention was set to ${error.text}. Nothing is changed; give the command again.`;
+}
+
+function refuse(reason: string, terminal: Terminal): number {
+  terminal.error(`${reason}\n`);
+  return 1;
+}

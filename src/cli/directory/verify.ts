@@ -1,0 +1,143 @@
+import { readClusterFile } from "../../directory/cluster-file.ts";
+import { directoryPaths } from "../../directory/paths.ts";
+import { printableLine } from "../../lib/text/printable.ts";
+import type { Platform } from "../../runtime/platform.ts";
+import type { Terminal } from "../../runtime/process.ts";
+import type { AppDay } from "../../service/verify/records.ts";
+import { createVerify, type DirectoryReport } from "../../service/verify/verify.ts";
+import type { Clock } from "../../time/clock.ts";
+import type { VerifyCommand } from "../parse-command.ts";
+import { countOf, formatCount } from "../screen/layout.ts";
+import { createProgressBar } from "../screen/progress-bar.ts";
+import { formatTable } from "../screen/table.ts";
+import { expectDataDirectory } from "./data-directory.ts";
+import { openSettings } from "./open-settings.ts";
+import { openReadingDatabase } from "./reading-database.ts";
+
+/** Looks through a data directory; returns 1 where anything is damaged and not acknowledged. */
+export async function verify(
+  { dataDir, json, acknowledge, quick, days }: VerifyCommand,
+  { files, acquireLock, pid }: Pick<Platform, "files" | "acquireLock" | "pid">,
+  clock: Clock,
+  terminal: Terminal,
+): Promise<number> {
+  await expectDataDirectory(files, dataDir);
+  if ((await readClusterFile(files, dataDir)) !== null) terminal.error(`${NODE_NOTE}\n`);
+  const bar = createProgressBar("Reading the directory", terminal);
+  const readDirectory = createVerify({
+    files,
+    acquireLock,
+    clock,
+    settings: await openSettings("verify", dataDir, { files, acquireLock, pid }, clock),
+    pid,
+    paths: directoryPaths(dataDir),
+    openDatabase: () => openReadingDatabase(dataDir),
+    onProgress: (done, total) => bar.show({ done, total, count: null }),
+  });
+  let report: DirectoryReport;
+  try {
+    report = await readDirectory({ acknowledge, quick });
+  } finally {
+    bar.clear();
+  }
+  terminal.out(
+    json ? `${JSON.stringify({ dataDir, ...report }, null, 2)}\n` : formatReport(dataDir, report, days),
+  );
+  return report.problems.length === 0 ? 0 : 1;
+}
+
+const NODE_NOTE =
+  "This is the directory of a node of a cluster: what is not sealed yet, keys and settings are with the NATS servers, " +
+  "and are not looked at here.";
+
+function formatReport(dataDir: string, report: DirectoryReport, listsDays: boolean): string {
+  const {
+    owner,
+    segments,
+    totals,
+    archive,
+    quarantine,
+    pastDays,
+    appDays,
+    sha256,
+    keys,
+    setAside,
+    temporary,
+    problems,
+  } = report;
+  const user =
+    owner === null ? "nobody" : `process ${owner.pid} (${owner.command}) since ${formatTime(owner.sinceMs)}`;
+  const tornTailBytes = segments.reduce((sum, segment) => sum + segment.tornTailBytes, 0);
+  const facts: [string, string][] = [
+    ["data directory", dataDir],
+    ["in use by", user],
+    ["log segments", formatCount(segments.length)],
+    ["entries", formatCount(totals.entries)],
+    ["reports", formatCount(totals.records)],
+    ["bytes of the log", formatCount(totals.bytes)],
+    ["sequences", totals.firstSequence === null ? "-" : `${totals.firstSequence} to ${totals.lastSequence}`],
+    // Not acknowledged to anybody: what a crash cut short, or what a running server writes just now.
+    ["unfinished bytes at the end", formatCount(tornTailBytes)],
+    ["archived days", describeDays(archive)],
+    ["archived records", formatCount(archive.records)],
+    ["archived devices", formatCount(archive.devices)],
+    ["archive files", `${formatCount(archive.parts)}, ${countOf(archive.bytes, "byte")}`],
+    ["expired days", formatCount(archive.expiredDays)],
+    ["older than the retention", describePastDays(pastDays)],
+    [
+      "quarantined entries",
+      `${formatCount(quarantine.entries)}, ${countOf(quarantine.bytes, "byte")} with what holds them`,
+    ],
+    ["given up", archive.lost.length === 0 ? "none" : archive.lost.join(", ")],
+    ["other files in the archive", archive.foreign.length === 0 ? "none" : archive.foreign.join(", ")],
+    ["records", appDays === null ? "not looked at" : describeRecords(appDays)],
+    ["SHA-256 of all records", sha256 ?? "-"],
+    ["keys", keys.state === "missing" ? "no key file" : formatCount(keys.count)],
+    ["damaged bytes set aside", describeSetAside(setAside)],
+    ["left by a crash until the next start", temporary.length === 0 ? "none" : temporary.join(", ")],
+  ];
+  const lines =
+    problems.length === 0
+      ? ["Nothing is damaged."]
+      : ["Damaged:", ...problems.map((line) => `  ${printableLine(line)}`)];
+  // Some of it are names of files, which may be anything.
+  const rows = facts.map(([what, found]) => [what, printableLine(found)]);
+  const list = listsDays && appDays !== null ? `${formatDays(appDays)}\n` : "";
+  return `${formatTable(["what", "found"], rows)}\n${list}${lines.join("\n")}\n`;
+}
+
+function describePastDays(pastDays: DirectoryReport["pastDays"]): string {
+  if (pastDays.length === 0) return "none";
+  return pastDays
+    .map(({ day, archivedRecords, loggedReports }) => {
+      const archived = `${countOf(archivedRecords, "record")} in the archive`;
+      return `${day} (${archived}, ${countOf(loggedReports, "report")} in the log)`;
+    })
+    .join(", ");
+}
+
+function describeRecords(appDays: readonly AppDay[]): string {
+  const records = appDays.reduce((sum, day) => sum + day.records, 0);
+  const apps = new Set(appDays.map(({ app }) => app));
+  return `${formatCount(records)} on ${countOf(appDays.length, "day")} of ${countOf(apps.size, "app")}`;
+}
+
+function formatDays(appDays: readonly AppDay[]): string {
+  const rows = appDays.map(({ app, day, records, sha256 }) => [app, day, formatCount(records), sha256]);
+  return formatTable(["app", "day", ">records", "SHA-256"], rows);
+}
+
+function describeDays({ days, firstDay, lastDay }: DirectoryReport["archive"]): string {
+  return days === 0 ? "none" : `${formatCount(days)}, ${firstDay} to ${lastDay}`;
+}
+
+function describeSetAside(setAside: DirectoryReport["setAside"]): string {
+  if (setAside.length === 0) return "none";
+  const bytes = setAside.reduce((sum, file) => sum + file.bytes, 0);
+  const seen = setAside.filter(({ acknowledged }) => acknowledged).length;
+  return `${formatCount(bytes)} in ${countOf(setAside.length, "file")}, ${formatCount(seen)} of them acknowledged`;
+}
+
+function formatTime(timeMs: number): string {
+  return `${new Date(timeMs).toISOString().slice(0, 19)}Z`;
+}

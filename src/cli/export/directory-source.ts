@@ -1,0 +1,153 @@
+import { DEFAULT_ARCHIVE_CONFIG } from "../../config.ts";
+import { readClusterFile } from "../../directory/cluster-file.ts";
+import { DirectoryInUseError, takeDirectory } from "../../directory/take-directory.ts";
+import { createHotStore } from "../../hot/hot-store.ts";
+import { messageOf } from "../../lib/message-of.ts";
+import { fail, ok, type Result } from "../../lib/result.ts";
+import { Scheduler } from "../../lib/schedule/scheduler.ts";
+import type { ServiceError } from "../../model/errors.ts";
+import type { AppId } from "../../model/ids.ts";
+import { type OpenDirectory, openDirectory } from "../../open-directory.ts";
+import type { Platform } from "../../runtime/platform.ts";
+import type { Export } from "../../service/export/export-job.ts";
+import type { Clock } from "../../time/clock.ts";
+import { dayRange } from "../../time/range.ts";
+import { UTC } from "../../time/zone.ts";
+import { expectDataDirectory } from "../directory/data-directory.ts";
+import { openSettings, settingsFault } from "../directory/open-settings.ts";
+import { damageLine, entryLeftOutLine } from "../screen/damage-line.ts";
+import type { ExportCommand } from "./command.ts";
+import { RecordMarks } from "./record-marks.ts";
+import type { ExportScreen } from "./screen.ts";
+import { ExportFailedError, type ExportFrom, type OpenExport, type Written } from "./source.ts";
+
+/** Whoever reads a pipe may take their time: what a timer can wait. */
+const STALL_MS = 2 ** 31 - 1;
+
+const NODE_NOTE =
+  "This is the directory of a node of a cluster. Only what it has sealed is exported; what is newer is with the NATS " +
+  "servers. To export all of the records give --url and --key, of any running node.";
+
+/** Exports straight from a data directory; the error is for people. */
+export async function openDirectorySource(
+  command: ExportCommand,
+  { appId }: { readonly appId: AppId },
+  platform: Platform,
+  clock: Clock,
+  screen: ExportScreen,
+  signal: AbortSignal,
+): Promise<Result<ExportFrom, string>> {
+  await expectDataDirectory(platform.files, command.dataDir);
+  const { files } = platform;
+  if ((await readClusterFile(files, command.dataDir)) !== null) screen.say(NODE_NOTE);
+  let directory: OpenDirectory;
+  try {
+    directory = await openToExport(command.dataDir, platform, clock, screen);
+  } catch (error) {
+    if (!(error instanceof DirectoryInUseError)) throw error;
+    return fail(`${error.message} To export through a running server, use ${error.urlFlag} and --key.`);
+  }
+  return ok({
+    listDevices: async () => {
+      const list = directory.hot.findApp(appId)?.list;
+      return ok(list === undefined ? [] : [...list.blocks()].flat().map(({ id }) => id));
+    },
+    async open({ from, to, deviceIds }, { format, options }) {
+      const query = {
+        appId,
+        deviceIds: deviceIds.length === 0 ? null : deviceIds,
+        userId: command.userId,
+        range: dayRange(from, to, options.zone ?? UTC),
+        format: format.name,
+        options,
+      };
+      const started = await directory.exports.start(query, { signal });
+      return started.ok
+        ? ok(openExport(started.value, { format, options }, signal))
+        : fail(reasonOf(started.error));
+    },
+    close: () => directory.close(),
+  });
+}
+
+async function openToExport(
+  dataDir: string,
+  platform: Platform,
+  clock: Clock,
+  screen: ExportScreen,
+): Promise<OpenDirectory> {
+  const release = await takeDirectory(dataDir, "export", platform, clock);
+  try {
+    const settings = await openSettings("export", dataDir, platform, clock);
+    const fault = settingsFault(settings);
+    if (fault !== null) screen.say(fault);
+    const scheduler = new Scheduler();
+    const directory = await openDirectory({
+      dataDir,
+      files: platform.files,
+      startHelper: platform.startHelper,
+      clock,
+      retention: settings.retention,
+      hot: createHotStore(scheduler),
+      scheduler,
+      config: DEFAULT_ARCHIVE_CONFIG,
+      exportStallMs: STALL_MS,
+      events: {
+        onRefusal: () => {}, // Nobody reports.
+        onArchiveNote: (note) => screen.say(`Archive: ${note}`),
+        onSealed: () => {}, // Nothing is sealed.
+        onSealFailed: () => {},
+        onBroken: () => {}, // Nobody reports.
+        onEntryLeftOut: (failure) => screen.say(entryLeftOutLine(failure)),
+        onDamage: (damage) => {
+          for (const each of damage) screen.say(damageLine(each));
+        },
+      },
+      onProgress: screen.onReplayed,
+      release,
+    });
+    screen.clear();
+    return directory;
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+function openExport(taken: Export, { format, options }: Written, signal: AbortSignal): OpenExport {
+  // Of a simplified track it has read more than it writes.
+  const marks = options.simplifyMeters === null ? null : new RecordMarks(format.name);
+  async function* pieces(): AsyncGenerator<Uint8Array> {
+    try {
+      for await (const piece of taken.pieces()) {
+        marks?.push(piece);
+        yield piece;
+      }
+    } catch (cause) {
+      signal.throwIfAborted();
+      throw new ExportFailedError(`${messageOf(cause)}.`, { cause });
+    }
+  }
+  return {
+    get isIncomplete() {
+      return taken.isIncomplete;
+    },
+    pieces,
+    get records() {
+      return marks === null ? taken.records : marks.records;
+    },
+  };
+}
+
+function reasonOf(error: ServiceError): string {
+  switch (error.kind) {
+    case "device_not_found":
+      return `There is no device "${error.deviceId}".`;
+    case "archive_damaged":
+      return `The archive has lost records of ${error.days.join(", ")}; verify says more.`;
+    case "unavailable":
+      return `${error.message}.`;
+    default:
+      return error.kind;
+  }
+}

@@ -1,0 +1,43 @@
+import { createHash } from "node:crypto";
+import { basename, dirname, join } from "node:path";
+import { moveDurably } from "../../runtime/durable-names.ts";
+import type { Files } from "../../runtime/files.ts";
+
+/** A file that is there whole or not at all: it is written under another name beside, and renamed at its end. */
+export class FileOutput {
+  readonly #files: Files;
+  readonly #path: string;
+  readonly #draft: string;
+
+  constructor(files: Files, path: string, pid: number) {
+    this.#files = files;
+    this.#path = path;
+    // Containers give their processes the same number: two that write to one directory must not share a draft.
+    const hash = createHash("sha256").update(basename(path)).digest("hex").slice(0, 8);
+    this.#draft = join(dirname(path), `.wherehouse-export-${pid}-${hash}.partial`);
+  }
+
+  /** Writes the pieces; nothing is left of them where that fails, or where `isWanted` says so at the end. */
+  async write(pieces: AsyncIterable<Uint8Array>, isWanted: () => boolean): Promise<void> {
+    await this.#files.removeAll(this.#draft); // Of a process that was killed, and had the same number.
+    let isWhole = false;
+    try {
+      await this.#append(pieces);
+      if (!isWanted()) return;
+      await moveDurably(this.#files, this.#draft, this.#path);
+      isWhole = true;
+    } finally {
+      if (!isWhole) await this.#files.removeAll(this.#draft);
+    }
+  }
+
+  async #append(pieces: AsyncIterable<Uint8Array>): Promise<void> {
+    const file = await this.#files.openAppend(this.#draft);
+    try {
+      for await (const piece of pieces) await file.append([piece]);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+  }
+}

@@ -1,0 +1,57 @@
+import { printableLine } from "../../lib/text/printable.ts";
+import type { Terminal } from "../../runtime/process.ts";
+import { countOf, formatCount } from "../screen/layout.ts";
+import { createProgressBar } from "../screen/progress-bar.ts";
+
+/** A file that was written. */
+export interface ExportedFile {
+  /** As it was named; `-` is standard output. */
+  readonly path: string;
+  /** Null where they can't be told. */
+  readonly records: number | null;
+  readonly bytes: number;
+}
+
+export interface ExportScreen {
+  say(line: string): void;
+  onReplayed(doneBytes: number, totalBytes: number): void;
+  onBytes(bytes: number): void;
+  /** Says what was written. Of standard output, it is the last thing on standard error. */
+  written(file: ExportedFile): void;
+  clear(): void;
+}
+
+export function createExportScreen(terminal: Terminal): ExportScreen {
+  const reading = createProgressBar("Reading the log", terminal);
+  const writing = createProgressBar("Exporting, in bytes:", terminal);
+  let bytes = 0;
+
+  function clear(): void {
+    reading.clear();
+    writing.clear();
+  }
+
+  return {
+    say(line) {
+      clear();
+      terminal.error(`${printableLine(line)}\n`);
+    },
+    onReplayed: (done, total) => reading.show({ done, total, count: null }),
+    onBytes(count) {
+      bytes += count;
+      writing.show({ done: bytes, total: null, count: bytes });
+    },
+    written(file) {
+      clear();
+      if (file.path === "-") terminal.error(`${whatOf(file)}\n`);
+      else terminal.out(`${whatOf(file)}: ${printableLine(file.path)}\n`);
+    },
+    clear,
+  };
+}
+
+function whatOf({ records, bytes }: ExportedFile): string {
+  return records === null
+    ? countOf(bytes, "byte")
+    : `${countOf(records, "record")}, ${formatCount(bytes)} bytes`;
+}

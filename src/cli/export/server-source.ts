@@ -1,0 +1,156 @@
+import { fail, ok, type Result } from "../../lib/result.ts";
+import { wait } from "../../lib/schedule/wait.ts";
+import type { AppId, DeviceId, UserId } from "../../model/ids.ts";
+import {
+  type Ask,
+  type AskedServer,
+  askServer,
+  type OptionNames,
+  refusalText,
+  retryAfterSeconds,
+} from "../../service/ask-server.ts";
+import { noAnswer } from "../../service/no-answer.ts";
+import type { ExportCommand } from "./command.ts";
+import { RecordMarks } from "./record-marks.ts";
+import { ExportFailedError, type ExportFrom, type OpenExport, type Written } from "./source.ts";
+import type { PlannedFile } from "./split-plan.ts";
+
+/** A server that is busy is asked again after the time that it names: a minute at most, ten times. */
+const ATTEMPTS_MAX = 10;
+const WAIT_SECONDS_MAX = 60;
+
+/** Exports by way of a running server. */
+export function createServerSource(
+  command: ExportCommand,
+  server: AskedServer & { readonly appId: AppId | null },
+  ask: Ask,
+  signal: AbortSignal,
+): ExportFrom {
+  const { url, key } = server;
+  /** A key is of one app for good, and a split export begins many files. */
+  let isOfApp = server.appId === null;
+
+  /** The answer, once it has begun. A split export asks more often than some keys may. */
+  async function begin(parameters: URLSearchParams): Promise<Result<Response, string>> {
+    for (let attempt = 1; ; attempt++) {
+      const answer = await askOnce(parameters);
+      if (!answer.ok || answer.value.status === 200) return answer;
+      const { status, headers } = answer.value;
+      const seconds = retryAfterSeconds(headers);
+      if ((status !== 429 && status !== 503) || seconds === null || attempt === ATTEMPTS_MAX) {
+        const body: unknown = await answer.value.json().catch(() => null);
+        return fail(refusalText(url, status, body, EXPORT_OPTIONS));
+      }
+      await answer.value.body?.cancel();
+      await wait(Math.min(WAIT_SECONDS_MAX, seconds) * 1000, signal);
+      signal.throwIfAborted();
+    }
+  }
+
+  async function askOnce(parameters: URLSearchParams): Promise<Result<Response, string>> {
+    try {
+      return ok(
+        await ask(`${url}/api/v1/export?${parameters}`, {
+          headers: { authorization: `Bearer ${key}` },
+          redirect: "error", // The key is for this server.
+          signal,
+        }),
+      );
+    } catch (cause) {
+      signal.throwIfAborted();
+      return fail(noAnswer(url, cause));
+    }
+  }
+
+  return {
+    listDevices: () => listDevices(server, ask),
+    async open(file, written) {
+      if (!isOfApp) {
+        const fault = await appFault(server, ask);
+        if (fault !== null) return fail(fault);
+        isOfApp = true;
+      }
+      const begun = await begin(parametersOf(command.userId, file, written));
+      return begun.ok ? ok(openExport(written.format.name, url, begun.value, signal)) : begun;
+    },
+    close: async () => undefined,
+  };
+}
+
+/** The options that give the parameters of the server's export. */
+export const EXPORT_OPTIONS: OptionNames = {
+  format: "--format",
+  start_date: "--from",
+  end_date: "--to",
+  timezone: "--timezone",
+  device_id: "--device",
+  user_id: "--user",
+  gap: "--gap",
+  simplify: "--simplify",
+  redact: "--redact",
+  rs: "--rs",
+};
+
+function parametersOf(
+  userId: UserId | null,
+  { from, to, deviceIds }: Omit<PlannedFile, "name">,
+  { format, options }: Written,
+): URLSearchParams {
+  const { zone, redact, recordSeparator, gapMs, simplifyMeters } = options;
+  const parameters = new URLSearchParams({ format: format.name, start_date: from, end_date: to });
+  for (const deviceId of deviceIds) parameters.append("device_id", deviceId);
+  if (userId !== null) parameters.set("user_id", userId);
+  if (zone !== null) parameters.set("timezone", zone.name);
+  if (redact) parameters.set("redact", "true");
+  if (recordSeparator) parameters.set("rs", "true");
+  if (simplifyMeters !== null) parameters.set("simplify", String(simplifyMeters));
+  parameters.set("gap", String(gapMs / 1000));
+  return parameters;
+}
+
+function openExport(format: string, url: string, response: Response, signal: AbortSignal): OpenExport {
+  const marks = new RecordMarks(format);
+  async function* pieces(): AsyncGenerator<Uint8Array> {
+    try {
+      for await (const piece of response.body ?? []) {
+        marks.push(piece);
+        yield piece;
+      }
+    } catch (cause) {
+      signal.throwIfAborted();
+      throw new ExportFailedError(`${url} broke off before the end: nothing was kept of this file.`, {
+        cause,
+      });
+    }
+  }
+  return {
+    isIncomplete: response.headers.get("wherehouse-incomplete") === "true",
+    pieces,
+    get records() {
+      return marks.records;
+    },
+  };
+}
+
+/** Why the key can't be used for the app that was named; null if it is a key of that app. */
+async function appFault(
+  server: AskedServer & { readonly appId: AppId | null },
+  ask: Ask,
+): Promise<string | null> {
+  const answer = await askServer(server, "GET", "/api/v1/locations/current?limit=1", ask);
+  if (!answer.ok) return answer.error;
+  const { app_id } = answer.value;
+  return app_id === server.appId ? null : `The key is of another app than "${server.appId}".`;
+}
+
+/**
+ * All devices of the key's app, in one answer: devices come and go between two pages of a list, so that one would be
+ * there twice or not at all.
+ */
+async function listDevices(server: AskedServer, ask: Ask): Promise<Result<readonly DeviceId[], string>> {
+  const answer = await askServer(server, "GET", "/api/v1/locations/current/columns", ask);
+  if (!answer.ok) return answer;
+  const { device_id } = answer.value;
+  if (!Array.isArray(device_id)) return fail(`${server.url} does not answer as a server of Wherehouse does.`);
+  return ok(device_id);
+}

@@ -1,0 +1,106 @@
+import type { Terminal } from "../../runtime/process.ts";
+import type { Look } from "../../service/import/look.ts";
+import type { ImportRunEvents } from "../../service/import/run.ts";
+import type { Survey } from "../../service/import/survey.ts";
+import { placeText } from "../../service/import/tally/skip-counts.ts";
+import type { SealProgress } from "../../service/seal/fold.ts";
+import { MS_PER_DAY } from "../../time/retention.ts";
+import { createImportBars } from "../screen/bars.ts";
+import { countOf } from "../screen/layout.ts";
+import { foundLines } from "./found-lines.ts";
+import { dayText, thingsOf } from "./summary.ts";
+
+/** What a person sees of an import while it runs. */
+export interface ImportScreen extends ImportRunEvents {
+  say(line: string): void;
+  /** So many files were looked at, to find out what they are. */
+  onLooked(files: number): void;
+  /** What they are. */
+  onFound(look: Look): void;
+  /** Bytes of the data directory's log that were read. */
+  onReplayed(done: number, total: number): void;
+  /** Old records that went from memory to the archive, and all that do. */
+  onSealing(progress: SealProgress): void;
+  /** Ends the bar. */
+  finish(): void;
+}
+
+export function createImportScreen(terminal: Terminal): ImportScreen {
+  const bars = createImportBars(terminal);
+  const { say } = bars;
+  let look: Look | null = null;
+  let label = "Reading";
+  let bytesRead = 0;
+  let thingsBefore = 0;
+  const told = new Set<string>();
+
+  function showThings(things: number): void {
+    bars.show(label, { done: bytesRead, total: look?.packedBytes ?? null, count: things });
+  }
+
+  return {
+    say,
+    onLooked: (files) => bars.show("Looking at the files", { done: files, total: null, count: null }),
+    onFound(found) {
+      look = found;
+      for (const line of foundLines(found)) say(line);
+    },
+    onReplayed(done, total) {
+      if (total > 0) bars.show("Reading the log", { done, total, count: null });
+    },
+    onSealing: ({ records, recordsTotal }) =>
+      bars.show("Archiving", { done: records, total: recordsTotal, count: null }),
+    onRead(bytes) {
+      bytesRead = bytes;
+    },
+    onSurveying: showThings,
+    onSurveyed(survey) {
+      bars.clear();
+      for (const line of surveyLines(look!, survey)) say(line);
+    },
+    onDelivering() {
+      label = "Importing";
+    },
+    onShift(file, shiftMs) {
+      const days = shiftMs / MS_PER_DAY;
+      if (days === 0) return;
+      say(`${file}: moving all times by ${days > 0 ? "+" : ""}${countOf(days, "day")}`);
+    },
+    onResumed({ startedMs, tallies }) {
+      thingsBefore = tallies.reduce((sum, tally) => sum + thingsOf(tally), 0);
+      const start = new Date(startedMs).toISOString().slice(0, 19);
+      say(`Going on with the import that began at ${start}Z, after ${countOf(thingsBefore, "point")}.`);
+    },
+    onIgnoredColumns(file, columns) {
+      if (told.has(file)) return; // Files may be read twice.
+      told.add(file);
+      say(`${file}: ignoring columns that are not fields of a report: ${columns.join(", ")}`);
+    },
+    async onFault({ origin, place, message }) {
+      if (place === null) say(`"${origin.label}" can't be imported: ${message}.`);
+      else
+        say(
+          `${placeText({ origin, place })}: it can't be read to its end: ${message}. What came before that is kept.`,
+        );
+    },
+    onProgress(tallies) {
+      showThings(tallies.reduce((sum, { things }) => sum + things, 0) - thingsBefore);
+    },
+    finish: () => bars.clear(),
+  };
+}
+
+const DEVICES_SHOWN_MAX = 5;
+
+/** Whose the points are is shown before anything is written. */
+function surveyLines({ groups }: Look, { tallies }: Survey): string[] {
+  return groups.flatMap(({ label, files }, index) => {
+    const { extent, points } = tallies[index]!;
+    if (extent === null) return [];
+    const { devices, firstMs, lastMs } = extent;
+    const shown = devices.slice(0, DEVICES_SHOWN_MAX).join(", ");
+    const names = `${shown}${devices.length > DEVICES_SHOWN_MAX ? ", …" : ""}`;
+    const what = files === 1 ? label : countOf(files, "file");
+    return [`${what}: ${countOf(points, "point")} of ${names}, ${dayText(firstMs)} … ${dayText(lastMs)}`];
+  });
+}

@@ -1,0 +1,146 @@
+import { REMARKS, SKIP_REASONS } from "../../formats/read/file-point.ts";
+import { printableLine } from "../../lib/text/printable.ts";
+import type { FileGroup } from "../../service/import/look.ts";
+import type { Extent } from "../../service/import/tally/extent.ts";
+import { PLACE_MARK, type SkipCount } from "../../service/import/tally/skip-counts.ts";
+import type { WrongSpeeds } from "../../service/import/tally/speed-check.ts";
+import type { TallySoFar } from "../../service/import/tally/tally.ts";
+import { countOf, formatCount } from "../screen/layout.ts";
+
+/*
+ * What an import says of its files at its end, and a survey of what it would do.
+ */
+
+const INDENT = "               ";
+const DEVICES_SHOWN_MAX = 5;
+
+/** A line for each group of files with what became of what they hold, and below it what did not come in and why. */
+export function importSummary(groups: readonly FileGroup[], tallies: readonly TallySoFar[]): string {
+  const cells = groups.map((group, index) => [nameOf(group), group.title, ...countCells(tallies[index]!)]);
+  return textOf(groups, tallies, cells);
+}
+
+/** The same before anything is written: nothing is new yet, and the extent in space is told too. */
+export function surveySummary(groups: readonly FileGroup[], tallies: readonly TallySoFar[]): string {
+  const cells = groups.map((group, index) => {
+    const { points, skips } = tallies[index]!;
+    return [
+      nameOf(group),
+      group.title,
+      `${formatCount(thingsOf(tallies[index]!))} read`,
+      `${formatCount(points)} usable`,
+      `${formatCount(totalOf(skips))} skipped`,
+    ];
+  });
+  const text = textOf(groups, tallies, cells);
+  const boxes = groups.flatMap((group, index) => {
+    const extent = tallies[index]!.extent;
+    return extent === null ? [] : [`${nameOf(group)}: ${boxText(extent)}\n`, `${devicesText(extent)}\n`];
+  });
+  return `${text}${boxes.map((line) => printableLine(line.trimEnd())).join("\n")}${boxes.length > 0 ? "\n" : ""}`;
+}
+
+/** What the doctor says of speeds, and what to do about it. */
+export function speedsText({ device, sent, takenFor, speedUnit, ratio }: WrongSpeeds): string {
+  return (
+    `${device}: its speeds look like ${sent} that are taken for ${takenFor}: ${ratio.toFixed(2)} times what its ` +
+    `positions tell (median). Import with --speed-unit ${speedUnit}.`
+  );
+}
+
+function textOf(
+  groups: readonly FileGroup[],
+  tallies: readonly TallySoFar[],
+  cells: readonly (readonly string[])[],
+): string {
+  const widths = cells[0]?.map((_, c) => Math.max(...cells.map((row) => row[c]!.length))) ?? [];
+  let text = "";
+  for (const [index] of groups.entries()) {
+    const row = cells[index]!.map((cell, c) => (c < 2 ? cell.padEnd(widths[c]!) : cell.padStart(widths[c]!)));
+    text += `${printableLine(row.join("   "))}\n`;
+    for (const line of detailLines(tallies[index]!)) text += `${INDENT}${printableLine(line)}\n`;
+  }
+  return text;
+}
+
+function countCells(tally: TallySoFar): string[] {
+  const { alreadyThere, created, skips } = tally;
+  return [
+    `${formatCount(thingsOf(tally))} read`,
+    `${formatCount(created)} new`,
+    `${formatCount(alreadyThere)} already there`,
+    `${formatCount(totalOf(skips))} skipped`,
+  ];
+}
+
+function detailLines(tally: TallySoFar): string[] {
+  const { skips, remarks, leftOut, unreadable, faults, extent, sameTime, resent } = tally;
+  const lines: string[] = [];
+  if (skips.length > 0) lines.push(`skipped: ${skips.map(skipText).join(" · ")}`);
+  for (const skip of skips) lines.push(`  ${skipText(skip)}: ${placesText(skip.places)}`);
+  if (sameTime > 0) lines.push(`${formatCount(sameTime)} at the time of a record that was there`);
+  if (resent > 0)
+    lines.push(`${formatCount(resent)} sent again without an answer, so "already there" may be new`);
+  for (const [remark, count] of remarks) lines.push(`${formatCount(count)} ${REMARKS[remark]}`);
+  for (const [name, count] of leftOut)
+    lines.push(`${formatCount(count)} without ${name}, which was out of bounds`);
+  for (const [name, count] of unreadable)
+    lines.push(`${formatCount(count)} without ${name}, which can't be read`);
+  if (faults > 0) lines.push(`${countOf(faults, "file")} could not be read to the end`);
+  if (extent !== null) lines.push(`${timesText(extent)}      ${deviceCountText(extent)}`);
+  return lines;
+}
+
+/** Each file is named once: `Records.json @ byte 23, byte 161,141`. */
+function placesText(places: readonly string[]): string {
+  const fileOf = (place: string) => place.slice(0, place.lastIndexOf(PLACE_MARK));
+  return places
+    .map((place, index) => {
+      const file = fileOf(place);
+      const isSame = index > 0 && file === fileOf(places[index - 1]!);
+      return isSame ? place.slice(file.length + PLACE_MARK.length) : place;
+    })
+    .join(", ");
+}
+
+export function skipText({ reason, message, count }: SkipCount): string {
+  return `${formatCount(count)} ${message ?? SKIP_REASONS[reason]}`;
+}
+
+function nameOf({ label, files }: FileGroup): string {
+  return files === 1 ? label : countOf(files, "file");
+}
+
+export function thingsOf({ points, skips }: TallySoFar): number {
+  return points + totalOf(skips);
+}
+
+export function totalOf(skips: readonly SkipCount[]): number {
+  return skips.reduce((sum, { count }) => sum + count, 0);
+}
+
+/** `2013-03-02 … 2024-06-17` */
+function timesText({ firstMs, lastMs }: Extent): string {
+  return `${dayText(firstMs)} … ${dayText(lastMs)}`;
+}
+
+export function dayText(timestampMs: number): string {
+  return new Date(timestampMs).toISOString().slice(0, "yyyy-mm-dd".length);
+}
+
+function deviceCountText({ devices, hasMoreDevices }: Extent): string {
+  return hasMoreDevices
+    ? `more than ${countOf(devices.length, "device")}`
+    : countOf(devices.length, "device");
+}
+
+function devicesText(extent: Extent): string {
+  const { devices } = extent;
+  const shown = devices.slice(0, DEVICES_SHOWN_MAX).join(", ");
+  return `${INDENT}${deviceCountText(extent)}: ${shown}${devices.length > DEVICES_SHOWN_MAX ? ", …" : ""}`;
+}
+
+function boxText({ firstMs, lastMs, south, west, north, east }: Extent): string {
+  const times = `${new Date(firstMs).toISOString()} … ${new Date(lastMs).toISOString()}`;
+  return `${times}, latitude ${south} … ${north}, longitude ${west} … ${east}`;
+}

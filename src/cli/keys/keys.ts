@@ -1,0 +1,152 @@
+import type { KeyRecord } from "../../auth/key-file.ts";
+import { type KeySpec, type KeyStore, openKeyStore, type UnknownKeyError } from "../../auth/key-store.ts";
+import { refuseForeign } from "../../directory/foreign.ts";
+import { directoryPaths } from "../../directory/paths.ts";
+import type { SharedFileError } from "../../directory/shared-file.ts";
+import { fail, ok, type Result } from "../../lib/result.ts";
+import type { Platform } from "../../runtime/platform.ts";
+import type { Terminal } from "../../runtime/process.ts";
+import type { Clock } from "../../time/clock.ts";
+import type { Sharing } from "../cluster/node-directory.ts";
+import { describeSharedFileError } from "../cluster/shared-file-fault.ts";
+import { expectDataDirectory, newDirectoryText } from "../directory/data-directory.ts";
+import type { KeysListCommand } from "../parse-command.ts";
+import { errorColumns, outColumns } from "../screen/terminal.ts";
+import type { KeysCreateCommand, KeysRevokeCommand } from "./command.ts";
+import { formatKeyList } from "./key-list.ts";
+import { type SetupText, setupText } from "./setup-text.ts";
+import { formatInstant, viewText } from "./view-text.ts";
+
+type KeysPlatform = Sharing<Pick<Platform, "files" | "acquireLock" | "pid">>;
+
+/** Makes a key, and the directory where there is none: a server may start from it. */
+export async function createKey(
+  command: KeysCreateCommand,
+  platform: KeysPlatform,
+  clock: Clock,
+  terminal: Terminal,
+): Promise<number> {
+  const { dataDir, appId, permissions, client } = command;
+  const planned = planTimes(command, clock.nowMs());
+  if (!planned.ok) {
+    terminal.error(`${planned.error}\n`);
+    return 1;
+  }
+  const { expiresMs, view } = planned.value;
+  const isNew = !(await platform.files.exists(dataDir));
+  const keys = await openKeys("keys create", dataDir, platform, clock);
+  const label = command.label || (client ?? "");
+  const created = await keys.create({ ...command, view, label, expiresMs });
+  if (!created.ok) return refuse(created.error, terminal);
+  const { key, text } = created.value;
+  const bound = boundText(key);
+  const reportsAs = bound === null ? "" : ` It reports as ${bound} and nobody else.`;
+  const shows = view === null ? "" : ` It shows ${viewText(view)}.`;
+  const until = expiresMs === null ? "" : ` until ${formatInstant(expiresMs)}`;
+  if (isNew) terminal.error(`${newDirectoryText(dataDir)}\n`);
+  terminal.error(
+    `Key ${key.id} of app ${appId} may ${permissions.join(" and ")}${until}.${reportsAs}${shows}\nIt is shown this once:\n`,
+  );
+  terminal.out(`${text}\n`);
+  if (client !== null) showSetup(setupText(client, command, text, errorColumns(terminal)), terminal);
+  return 0;
+}
+
+/** The instants that a command means; the error is one that makes no sense now. */
+function planTimes(
+  { ends, view }: KeysCreateCommand,
+  nowMs: number,
+): Result<Pick<KeySpec, "expiresMs" | "view">, string> {
+  const expiresMs = ends === null ? null : "atMs" in ends ? ends.atMs : nowMs + ends.afterMs;
+  if (expiresMs !== null && expiresMs <= nowMs)
+    return fail(`--expires must be in the future, and ${formatInstant(expiresMs)} is not.`);
+  if (view === null) return ok({ expiresMs, view });
+  const notBeforeMs = view.notBeforeMs ?? nowMs;
+  if (expiresMs !== null && notBeforeMs >= expiresMs)
+    return fail(`--not-before must be before --expires, which is ${formatInstant(expiresMs)}.`);
+  return ok({ expiresMs, view: { ...view, notBeforeMs } });
+}
+
+function showSetup({ fields, code, notes }: SetupText, terminal: Terminal): void {
+  terminal.error(`\n${fields}`);
+  if (code !== null) terminal.picture(code);
+  terminal.error(code === null ? notes : `\n${notes}`);
+}
+
+export async function listKeys(
+  { dataDir, json }: KeysListCommand,
+  platform: KeysPlatform,
+  clock: Clock,
+  terminal: Terminal,
+): Promise<number> {
+  await expectDataDirectory(platform.files, dataDir);
+  const keys = await openKeys("keys list", dataDir, platform, clock);
+  if (typeof keys.state === "object") return refuse(damaged(keys.state.damaged), terminal);
+  if (json) {
+    terminal.out(`${JSON.stringify(keys.list().map(withoutHash), null, 2)}\n`);
+  } else if (keys.list().length === 0) {
+    terminal.error("There are no keys. keys create makes one.\n");
+  } else {
+    terminal.out(formatKeyList(keys.list(), clock.nowMs(), outColumns(terminal)));
+  }
+  return 0;
+}
+
+export async function revokeKey(
+  { dataDir, id }: KeysRevokeCommand,
+  platform: KeysPlatform,
+  clock: Clock,
+  terminal: Terminal,
+): Promise<number> {
+  await expectDataDirectory(platform.files, dataDir);
+  const keys = await openKeys("keys revoke", dataDir, platform, clock);
+  const revoked = await keys.revoke(id);
+  if (!revoked.ok) return refuse(revoked.error, terminal);
+  terminal.error(`Key ${id} of app ${revoked.value.appId} is revoked.\n`);
+  return 0;
+}
+
+/** The key commands share a file with the server and need nothing else of the directory. */
+export async function openKeys(
+  command: string,
+  dataDir: string,
+  { files, acquireLock, pid, shared = null }: KeysPlatform,
+  clock: Clock,
+): Promise<KeyStore> {
+  const { keys: path } = directoryPaths(dataDir);
+  await refuseForeign(files, dataDir);
+  return openKeyStore({ files, path, clock, acquireLock, process: { pid, command }, shared });
+}
+
+/** Whom the key writes as, in words; null where that is for its reports to say. */
+function boundText({ deviceId, userId }: KeyRecord): string | null {
+  const device = deviceId === null ? null : `device "${deviceId}"`;
+  const user = userId === null ? null : `user "${userId}"`;
+  return device !== null && user !== null ? `${device} of ${user}` : (device ?? user);
+}
+
+/** The hash is no secret that opens anything, but nobody needs it either. */
+function withoutHash({ sha256: _, ...shown }: KeyRecord): Omit<KeyRecord, "sha256"> {
+  return shown;
+}
+
+function damaged(reason: string): SharedFileError {
+  return { kind: "file_damaged", file: "keys.json", reason };
+}
+
+function refuse(error: SharedFileError | UnknownKeyError, terminal: Terminal): number {
+  terminal.error(`${describeKeyError(error)}\n`);
+  return 1;
+}
+
+export function describeKeyError(error: SharedFileError | UnknownKeyError): string {
+  switch (error.kind) {
+    case "file_damaged":
+    case "file_busy":
+    case "file_full":
+    case "cluster_unreachable":
+      return describeSharedFileError(error, "The keys");
+    case "key_not_found":
+      return `There is no key "${error.id}". keys list shows them.`;
+  }
+}

@@ -1,0 +1,97 @@
+import type { KeyRecord } from "../../auth/key-file.ts";
+import { keysForLinks } from "../../auth/sessions/link-key.ts";
+import { SessionSecret } from "../../auth/sessions/session-secret.ts";
+import { Sessions } from "../../auth/sessions/sessions.ts";
+import { DEFAULT_SERVER_URL } from "../../config.ts";
+import { directoryPaths } from "../../directory/paths.ts";
+import { type DirectoryPlatform, findHolder } from "../../directory/take-directory.ts";
+import { fail, ok, type Result } from "../../lib/result.ts";
+import type { AppId } from "../../model/ids.ts";
+import type { Platform } from "../../runtime/platform.ts";
+import { type AskedServer, signInByCode } from "../../service/ask-server.ts";
+import type { Clock } from "../../time/clock.ts";
+import { type Sharing, sharing } from "../cluster/node-directory.ts";
+import { describeSharedFileError } from "../cluster/shared-file-fault.ts";
+import { expectDataDirectory } from "../directory/data-directory.ts";
+import { openKeys } from "../keys/keys.ts";
+import { reachable } from "../serve/sign-in.ts";
+import type { ServerChoice } from "./doctor-command.ts";
+
+/*
+ * The running server of a data directory, asked without a key: a person who may read the directory's secret can sign in
+ * as any of its keys. A command does so as one key of each app, for that one command.
+ */
+
+/** A server, and the app that it is asked about; null where the key says which. */
+export interface AskedApp {
+  readonly appId: AppId | null;
+  readonly server: AskedServer;
+}
+
+/** Does a command's work with what it is to ask; the error of a choice that can't be followed is a sentence. */
+export async function askingServer(
+  choice: ServerChoice,
+  command: string,
+  platform: Platform,
+  clock: Clock,
+  work: (apps: Result<readonly AskedApp[], string>) => Promise<number>,
+): Promise<number> {
+  if (choice.kind === "keyed") {
+    const { key } = choice;
+    const url = await urlToAsk(choice, command, platform, clock);
+    return work(ok([{ appId: null, server: { url, key } }]));
+  }
+  await expectDataDirectory(platform.files, choice.dataDir);
+  return sharing(choice.dataDir, platform, async (shared) =>
+    work(await openOwnServer(choice, command, shared, clock)),
+  );
+}
+
+/** The URL that was given, else where the directory's server listens, or would by default. */
+export async function urlToAsk(
+  { url, dataDir }: { readonly url: string | null; readonly dataDir: string },
+  command: string,
+  platform: DirectoryPlatform,
+  clock: Clock,
+): Promise<string> {
+  if (url !== null) return url;
+  const holder = await findHolder(dataDir, command, platform, clock);
+  return holder?.url ? reachable(holder.url) : DEFAULT_SERVER_URL;
+}
+
+async function openOwnServer(
+  { dataDir, appId }: Extract<ServerChoice, { readonly kind: "own" }>,
+  command: string,
+  platform: Sharing<Platform>,
+  clock: Clock,
+): Promise<Result<readonly AskedApp[], string>> {
+  const holder = await findHolder(dataDir, command, platform, clock);
+  if (holder === null || holder.url === null)
+    return fail(
+      `No server runs over the data directory "${dataDir}". Start it, or name one with --url and --key.`,
+    );
+  const keys = await openKeys(command, dataDir, platform, clock);
+  const { files, acquireLock, pid, shared = null } = platform;
+  const path = directoryPaths(dataDir).sessionSecret;
+  const process = { pid, command };
+  const secret = await SessionSecret.open({ files, path, clock, acquireLock, process, shared });
+  const sessions = new Sessions({ secret, keys, clock });
+  const ofApps = new Map<AppId, KeyRecord>();
+  for (const key of keysForLinks(keys)) if (!ofApps.has(key.appId)) ofApps.set(key.appId, key);
+  const apps: AskedApp[] = [];
+  for (const [ofApp, { id }] of ofApps) {
+    if (appId !== null && ofApp !== appId) continue;
+    const code = await sessions.createCode(id);
+    if (!code.ok) return fail(describeSharedFileError(code.error, "The sessions"));
+    const url = reachable(holder.url);
+    const session = await signInByCode(url, code.value, fetch);
+    if (!session.ok) return session;
+    apps.push({ appId: ofApp, server: { url, key: session.value } });
+  }
+  return apps.length === 0 ? fail(noKeyText(appId)) : ok(apps);
+}
+
+function noKeyText(appId: AppId | null): string {
+  const ofApp = appId === null ? "" : ` of app "${appId}"`;
+  return `There is no key${ofApp} that may read and is bound to nobody. keys list shows all.`;
+}

@@ -1,0 +1,166 @@
+import { Buffer } from "node:buffer";
+import { fail, ok, type Result } from "../../lib/result.ts";
+import { printable, printableLine } from "../../lib/text/printable.ts";
+import type { Platform } from "../../runtime/platform.ts";
+import type { Terminal } from "../../runtime/process.ts";
+import type { AskedServer } from "../../service/ask-server.ts";
+import {
+  askEntries,
+  askEntry,
+  askToDelete,
+  askToReplay,
+  type ToldEntry,
+  type ToldFilter,
+} from "../../service/quarantine/ask-quarantine.ts";
+import type { Clock } from "../../time/clock.ts";
+import { formatCount } from "../screen/layout.ts";
+import { formatTable } from "../screen/table.ts";
+import type { QuarantineChangeCommand, QuarantineListCommand, QuarantineShowCommand } from "./command.ts";
+import { type AskedApp, askingServer, urlToAsk } from "./own-server.ts";
+
+/* What a running server keeps of what clients sent and nobody could use. What they sent may be anything. */
+
+export function listQuarantine(
+  command: QuarantineListCommand,
+  platform: Platform,
+  clock: Clock,
+  terminal: Terminal,
+): Promise<number> {
+  return askingServer(command.choice, command.kind, platform, clock, async (apps) => {
+    const told = await entriesOf(apps, command);
+    if (!told.ok) return refuse(told.error, terminal);
+    const entries = told.value;
+    const namesApps = command.choice.kind === "own";
+    if (command.json) terminal.out(`${JSON.stringify(entries, null, 2)}\n`);
+    else if (entries.length === 0) terminal.error("Nothing is in the quarantine.\n");
+    else if (namesApps) terminal.out(formatTable(["app", ...HEADER], entries.map(rowWithApp)));
+    else terminal.out(formatTable(HEADER, entries.map(row)));
+    return 0;
+  });
+}
+
+type EntryOfApp = ToldEntry & { readonly app_id?: string };
+
+/** Of all apps, the newest first. */
+async function entriesOf(
+  apps: Result<readonly AskedApp[], string>,
+  filter: ToldFilter,
+): Promise<Result<readonly EntryOfApp[], string>> {
+  if (!apps.ok) return apps;
+  const entries: EntryOfApp[] = [];
+  for (const { appId, server } of apps.value) {
+    const told = await askEntries(server, filter, fetch);
+    if (!told.ok) return told;
+    entries.push(...told.value.map((entry) => (appId === null ? entry : { app_id: appId, ...entry })));
+  }
+  return ok(apps.value.length < 2 ? entries : entries.sort((a, b) => b.last_arrived - a.last_arrived));
+}
+
+function rowWithApp(entry: EntryOfApp): string[] {
+  return [printableLine(entry.app_id ?? "-"), ...row(entry)];
+}
+
+const HEADER = ["id", "last came", ">times", "client", "reason", "device", ">bytes"];
+
+function row({ id, client, reason, device_id = "-", body_bytes, last_arrived, count }: ToldEntry): string[] {
+  const time = `${new Date(last_arrived).toISOString().slice(0, 19)}Z`;
+  const told = [id, time, formatCount(count), client, reason, device_id, formatCount(body_bytes)];
+  return told.map(printableLine);
+}
+
+/** Fields that are Unix milliseconds. */
+const TIMES: readonly string[] = ["arrived", "last_arrived"];
+
+/** What surrounds the body goes to standard error, so that the body can be piped; to a terminal nothing raw goes. */
+export function showQuarantined(
+  command: QuarantineShowCommand,
+  platform: Platform,
+  clock: Clock,
+  terminal: Terminal,
+): Promise<number> {
+  return askingServer(command.choice, command.kind, platform, clock, async (apps) => {
+    const told = await findEntry(apps, command.id);
+    return told.ok ? showEntry(told.value, command.json, terminal) : refuse(told.error, terminal);
+  });
+}
+
+/** In whichever app it is. */
+async function findEntry(
+  apps: Result<readonly AskedApp[], string>,
+  id: string,
+): Promise<Awaited<ReturnType<typeof askEntry>>> {
+  if (!apps.ok) return apps;
+  let told: Awaited<ReturnType<typeof askEntry>> = fail(`There is no entry "${id}".`);
+  for (const { server } of apps.value) {
+    told = await askEntry(server, id, fetch);
+    if (told.ok) break;
+  }
+  return told;
+}
+
+function showEntry(entry: Readonly<Record<string, unknown>>, asJson: boolean, terminal: Terminal): number {
+  const { success: _, body, body_base64, ...rest } = entry;
+  if (asJson) {
+    terminal.out(`${JSON.stringify({ ...rest, body, body_base64 }, null, 2)}\n`);
+    return 0;
+  }
+  for (const [name, value] of Object.entries(rest)) {
+    const isTime = typeof value === "number" && TIMES.includes(name);
+    const shown = isTime ? new Date(value).toISOString() : value;
+    const text = typeof shown === "string" ? shown : JSON.stringify(shown);
+    terminal.error(`${printableLine(`${name}: ${text}`)}\n`);
+  }
+  const text =
+    typeof body === "string" ? body : Buffer.from(String(body_base64), "base64").toString("latin1");
+  terminal.out(`${printable(text)}\n`);
+  return 0;
+}
+
+/** Tries entries again, or deletes them, one by one; returns 1 where one could not be, or still can't be used. */
+export async function changeQuarantine(
+  command: QuarantineChangeCommand,
+  platform: Platform,
+  clock: Clock,
+  terminal: Terminal,
+): Promise<number> {
+  const url = await urlToAsk(command, command.kind, platform, clock);
+  const server = { url, key: command.key };
+  const ids = await idsOf(command, server);
+  if (!ids.ok) return refuse(ids.error, terminal);
+  let done = 0;
+  for (const id of ids.value) {
+    const failure = await change(command, server, id);
+    if (failure === null) done++;
+    else terminal.error(`${printableLine(`${id}: ${failure}`)}\n`);
+  }
+  const what = command.kind === "quarantine replay" ? "taken in" : "deleted";
+  terminal.out(`${formatCount(done)} of ${formatCount(ids.value.length)} ${what}.\n`);
+  return done === ids.value.length ? 0 : 1;
+}
+
+/** The oldest first, as they came. */
+async function idsOf(
+  command: QuarantineChangeCommand,
+  server: AskedServer,
+): Promise<Result<readonly string[], string>> {
+  if (command.ids !== null) return ok(command.ids);
+  const told = await askEntries(server, command, fetch);
+  return told.ok ? ok(told.value.map(({ id }) => id).reverse()) : fail(told.error);
+}
+
+/** What stood in the way, or null. */
+async function change(
+  command: QuarantineChangeCommand,
+  server: AskedServer,
+  id: string,
+): Promise<string | null> {
+  const askFor = command.kind === "quarantine replay" ? askToReplay : askToDelete;
+  const told = await askFor(server, id, fetch);
+  if (!told.ok) return told.error;
+  return told.value.is_kept === true ? "it still can't be used, and stays" : null;
+}
+
+function refuse(message: string, terminal: Terminal): number {
+  terminal.error(`${printableLine(message)}\n`);
+  return 1;
+}

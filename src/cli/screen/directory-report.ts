@@ -1,0 +1,36 @@
+import type { SealReport } from "../../service/seal/seal.ts";
+import { countOf } from "./layout.ts";
+
+/** Whether there was anything to do. */
+export function didAnything({ days, blocked, expired, deleted, logBytes, unfinished }: SealReport): boolean {
+  return days.length + blocked.length + expired.length + deleted.length + logBytes > 0 || unfinished !== null;
+}
+
+/** What a seal did, in a line for a log. */
+export function sealSummary(report: SealReport): string {
+  const { days, records, bytes, blocked, expired, deleted, logBytes, unfinished, durationMs } = report;
+  const seconds = (durationMs / 1000).toFixed(1);
+  const clauses = [
+    days.length > 0
+      ? `Archived ${countOf(records, "record")} of ${range(days)} as ${sizeOf(bytes)} in ${seconds} s`
+      : "Archived nothing new",
+    blocked.length > 0 ? `not ${range(blocked)}, whose archive is damaged` : null,
+    expired.length > 0 ? `${range(expired)} went out of the retention` : null,
+    deleted.length > 0 ? `${range(deleted)} deleted` : null,
+    logBytes > 0 ? `${sizeOf(logBytes)} of the log freed` : null,
+    unfinished !== null
+      ? `what that made superfluous is not all removed, the next seal goes on: ${unfinished}`
+      : null,
+  ];
+  return `${clauses.filter((part) => part !== null).join("; ")}.`;
+}
+
+function range(days: readonly string[]): string {
+  if (days.length === 1) return days[0]!;
+  return `${countOf(days.length, "day")} (${days[0]} to ${days.at(-1)})`;
+}
+
+function sizeOf(bytes: number): string {
+  if (bytes < 1e5) return `${(bytes / 1e3).toFixed(1)} kB`;
+  return `${(bytes / 1e6).toFixed(1)} MB`;
+}
