@@ -1,6 +1,6 @@
 /** Which vertices of a line can go, by the algorithm of Ramer, Douglas and Peucker. */
 
-/** Vertices of a line that are thinned at once. A hostile line costs time: each vertex is measured this often at worst. */
+/** Vertices of a line that are thinned at once. In a hostile line each vertex is measured as often as this. */
 export const THINNED_VERTICES_MAX = 1024;
 
 /** How a line is thinned; distances are in radii of the earth. */
