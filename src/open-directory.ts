@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Archive } from "./archive/archive.ts";
-import { archivePaths } from "./archive/files/paths.ts";
+import { archivePaths } from "./archive/archive-files.ts";
 import { type ArchiveLimits, inspectArchive, openArchive } from "./archive/open-archive.ts";
 import { createPartProcesses } from "./archive/write/engine/part-process.ts";
 import { openPartWriter } from "./archive/write/open-part-writer.ts";

@@ -9,13 +9,13 @@ import type { ReportBatch } from "../model/report-batch.ts";
 import { FileError, type Files, isOutOfDescriptors, unlessFileError } from "../runtime/files.ts";
 import { utcDayName } from "../time/utc-day.ts";
 import { type Archive, createArchive } from "./archive.ts";
+import { archivePaths, isInArchive } from "./archive-files.ts";
 import { listPartFiles } from "./files/list-part-files.ts";
-import { EMPTY_MANIFEST, type Manifest, type Part, readManifest } from "./files/manifest.ts";
-import { archivePaths, isInArchive } from "./files/paths.ts";
-import { rebuildManifest } from "./files/rebuild-manifest.ts";
 import { findStrayFiles } from "./files/stray-files.ts";
+import { EMPTY_MANIFEST, type Manifest, type Part, readManifest } from "./manifest.ts";
 import { findNewest, readNewest } from "./newest-records.ts";
 import { createPartReader } from "./read/part-reader.ts";
+import { rebuildManifest } from "./rebuild-manifest.ts";
 
 /*
  * Opens the archive of a data directory: finds its manifest, puts in order what a crash left, and reads the newest

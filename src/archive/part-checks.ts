@@ -1,7 +1,7 @@
 import { crc32 } from "node:zlib";
 import type { Timers } from "../lib/schedule/timers.ts";
 import { FileError, type Files, isOutOfDescriptors } from "../runtime/files.ts";
-import type { Part } from "./files/manifest.ts";
+import type { Part } from "./manifest.ts";
 
 /** What is wrong with a part, for people. */
 export type PartFault = string;

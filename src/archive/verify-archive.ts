@@ -5,10 +5,10 @@ import { assert } from "../lib/assert.ts";
 import { messageOf } from "../lib/message-of.ts";
 import { FileError, type Files, isOutOfDescriptors } from "../runtime/files.ts";
 import { nextUtcDay, type UtcDay, utcDayName, utcDayStartMs } from "../time/utc-day.ts";
+import { archivePaths } from "./archive-files.ts";
 import { listPartFiles } from "./files/list-part-files.ts";
-import { EMPTY_MANIFEST, type Manifest, type Part, readManifest } from "./files/manifest.ts";
-import { archivePaths } from "./files/paths.ts";
 import { findStrayFiles } from "./files/stray-files.ts";
+import { EMPTY_MANIFEST, type Manifest, type Part, readManifest } from "./manifest.ts";
 
 /** What lies in an archive, and what of it is damaged. */
 export interface ArchiveReport {

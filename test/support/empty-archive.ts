@@ -1,6 +1,6 @@
 import type { Archive } from "../../src/archive/archive.ts";
 import { createArchive } from "../../src/archive/archive.ts";
-import { EMPTY_MANIFEST } from "../../src/archive/files/manifest.ts";
+import { EMPTY_MANIFEST } from "../../src/archive/manifest.ts";
 import { systemTimers } from "../../src/lib/schedule/timers.ts";
 import type { SealSchedule } from "../../src/service/seal/schedule.ts";
 import { createSimulatedFiles } from "./disk/simulated-files.ts";

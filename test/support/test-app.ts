@@ -1,5 +1,5 @@
 import { tmpdir } from "node:os";
-import { EMPTY_MANIFEST, encodeManifest } from "../../src/archive/files/manifest.ts";
+import { EMPTY_MANIFEST, encodeManifest } from "../../src/archive/manifest.ts";
 import { type KeyStore, openKeyStore } from "../../src/auth/key-store.ts";
 import { MadeKeys } from "../../src/auth/made-keys.ts";
 import type { Permission } from "../../src/auth/permissions.ts";

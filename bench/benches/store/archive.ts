@@ -1,5 +1,5 @@
 import { readdirSync } from "node:fs";
-import { dayFolder } from "../../../src/archive/files/paths.ts";
+import { dayFolder } from "../../../src/archive/archive-files.ts";
 import { DEFAULT_ARCHIVE_CONFIG } from "../../../src/config.ts";
 import { MS_PER_DAY } from "../../../src/time/retention.ts";
 import { utcDayName, utcDayOf } from "../../../src/time/utc-day.ts";

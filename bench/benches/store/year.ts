@@ -1,5 +1,5 @@
 import { rmSync } from "node:fs";
-import type { Manifest } from "../../../src/archive/files/manifest.ts";
+import type { Manifest } from "../../../src/archive/manifest.ts";
 import { LATE_WINDOW } from "../../../src/config.ts";
 import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
 import type { ReportBatch } from "../../../src/model/report-batch.ts";

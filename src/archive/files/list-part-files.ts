@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Files } from "../../runtime/files.ts";
 import type { UtcDay } from "../../time/utc-day.ts";
-import { parseDayFolder, parsePartName } from "./paths.ts";
+import { parseDayFolder, parsePartName } from "../archive-files.ts";
 
 /** A file that may be a part of a day, by its name alone. */
 export interface PartFile {

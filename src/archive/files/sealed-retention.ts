@@ -1,7 +1,7 @@
 import { type Files, readIfThere } from "../../runtime/files.ts";
 import { DEFAULT_RETENTION, FixedRetention, type Retention } from "../../time/retention.ts";
-import { parseManifest } from "./manifest.ts";
-import { archivePaths } from "./paths.ts";
+import { archivePaths } from "../archive-files.ts";
+import { parseManifest } from "../manifest.ts";
 
 /**
  * The retention that the last seal went by, for a directory whose setting is lost: ten years must not go for the want

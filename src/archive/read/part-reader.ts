@@ -3,11 +3,11 @@ import { assert } from "../../lib/assert.ts";
 import type { Result } from "../../lib/result.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import type { AppId } from "../../model/ids.ts";
-import type { Part } from "../files/manifest.ts";
+import type { Part } from "../manifest.ts";
 import { type ArchiveSession, createArchiveSession } from "./archive-session.ts";
-import { createChunkIndex, type ReadRange } from "./chunks/chunk-index.ts";
 import { createLateTables } from "./late-tables.ts";
 import { createPageDictionary } from "./page-dictionary.ts";
+import { createChunkIndex, type ReadRange } from "./part-chunks.ts";
 import { createQuerySlots } from "./query-slots.ts";
 import type { SharedResources } from "./scan-runner.ts";
 

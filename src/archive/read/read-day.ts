@@ -3,7 +3,7 @@ import type { AppId } from "../../model/ids.ts";
 import type { RecordColumns } from "../../model/record-columns.ts";
 import { nextUtcDay, type UtcDay, utcDayStartMs } from "../../time/utc-day.ts";
 import { VALUE_COLUMNS } from "../columns.ts";
-import { hasOldParts, type Part } from "../files/manifest.ts";
+import { hasOldParts, type Part } from "../manifest.ts";
 import { readAllRecords } from "./all-records.ts";
 import { createLateTable, dropLateTable, type LateRows } from "./late-table.ts";
 

@@ -2,8 +2,8 @@ import { dirname } from "node:path";
 import { assert } from "../../lib/assert.ts";
 import type { TimeRange } from "../../time/range.ts";
 import { nextUtcDay, type UtcDay, utcDayStartMs } from "../../time/utc-day.ts";
-import type { Part } from "../files/manifest.ts";
-import { parseDayFolder } from "../files/paths.ts";
+import { parseDayFolder } from "../archive-files.ts";
+import type { Part } from "../manifest.ts";
 import type { ArchiveScan } from "./archive-scan.ts";
 
 /** What there is to read of one UTC day. */

@@ -1,16 +1,16 @@
 import type { Connection, Rows, SqlValues } from "../../duckdb/database.ts";
 import { assert } from "../../lib/assert.ts";
 import type { TimeRange } from "../../time/range.ts";
-import { hasOldParts, type Part } from "../files/manifest.ts";
+import { hasOldParts, type Part } from "../manifest.ts";
 import { type UpperRows, withDeciding } from "../overlay-sql.ts";
+import { type AlikeColumns, findAlike, NONE_ALIKE } from "./alike-columns.ts";
 import type { ArchiveScan } from "./archive-scan.ts";
-import { type AlikeColumns, findAlike, NONE_ALIKE } from "./chunks/alike-columns.ts";
-import type { ChunkIndex } from "./chunks/chunk-index.ts";
-import { ScannedBytes } from "./chunks/scanned-bytes.ts";
 import type { LateTables } from "./late-tables.ts";
 import type { PageDictionary } from "./page-dictionary.ts";
+import type { ChunkIndex } from "./part-chunks.ts";
 import type { ScanDay } from "./scan-days.ts";
 import { alikeValues, type ScanColumns, type ScanShape, type ScanStatement } from "./scan-sql.ts";
+import { ScannedBytes } from "./scanned-bytes.ts";
 
 /** Some days of a scan, and a range that lies within them. */
 export interface Stretch {

@@ -1,4 +1,4 @@
-import type { Part } from "../files/manifest.ts";
+import type { Part } from "../manifest.ts";
 
 /*
  * Which new parts take the place of a day's, once rows are laid over it. A part is rewritten only where a record

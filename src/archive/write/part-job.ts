@@ -1,7 +1,7 @@
 import { crc32 } from "node:zlib";
 import type { AppId } from "../../model/ids.ts";
 import type { Files } from "../../runtime/files.ts";
-import type { Part } from "../files/manifest.ts";
+import type { Part } from "../manifest.ts";
 import type { PartConnection, PartEngine } from "./engine/part-engine.ts";
 import { type FoldOutput, type FoundPart, type NewRows, PART_ROWS_MAX } from "./fold-plan.ts";
 import {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Files } from "../../runtime/files.ts";
 import type { UtcDay } from "../../time/utc-day.ts";
-import type { Part } from "../files/manifest.ts";
+import type { Part } from "../manifest.ts";
 import { planFold } from "./fold-plan.ts";
 import { createPartJob, type KeepPart, type PartJob, type PartJobOptions } from "./part-job.ts";
 import type { DayRows } from "./row-stager.ts";

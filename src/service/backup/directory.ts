@@ -1,5 +1,5 @@
 import { dirname, join } from "node:path";
-import { parseDayFolder } from "../../archive/files/paths.ts";
+import { parseDayFolder } from "../../archive/archive-files.ts";
 import { FormatVersionError } from "../../lib/format-version-error.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import { FileError, type Files, readIfThere } from "../../runtime/files.ts";

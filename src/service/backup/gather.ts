@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { basename, join } from "node:path";
-import { type Manifest, readManifest } from "../../archive/files/manifest.ts";
-import { archivePaths } from "../../archive/files/paths.ts";
+import { archivePaths } from "../../archive/archive-files.ts";
+import { type Manifest, readManifest } from "../../archive/manifest.ts";
 import { parseKeyFile } from "../../auth/key-file.ts";
 import { parsePassPhraseFile } from "../../auth/pass-phrase-file.ts";
 import { directoryPaths } from "../../directory/paths.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
+import { archivePaths } from "../../archive/archive-files.ts";
 import { listPartFiles } from "../../archive/files/list-part-files.ts";
-import type { Manifest, Part, SealedDay } from "../../archive/files/manifest.ts";
-import { archivePaths } from "../../archive/files/paths.ts";
+import type { Manifest, Part, SealedDay } from "../../archive/manifest.ts";
 import { FileError, type Files } from "../../runtime/files.ts";
 import { STREAM_POSITION_FILE } from "../quarantine/replicated/stream-position.ts";
 

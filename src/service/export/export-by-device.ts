@@ -1,4 +1,4 @@
-import { findSealed } from "../../archive/files/manifest.ts";
+import { findSealed } from "../../archive/manifest.ts";
 import type { LateRows } from "../../archive/read/late-table.ts";
 import type { AppDevices } from "../../hot/app-devices.ts";
 import type { DeviceId } from "../../model/ids.ts";

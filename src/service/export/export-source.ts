@@ -1,5 +1,5 @@
 import type { Archive } from "../../archive/archive.ts";
-import { hasOldParts, type Manifest, type Part } from "../../archive/files/manifest.ts";
+import { hasOldParts, type Manifest, type Part } from "../../archive/manifest.ts";
 import type { LateRows } from "../../archive/read/late-table.ts";
 import type { HotStore } from "../../hot/hot-store.ts";
 import type { Scheduler } from "../../lib/schedule/scheduler.ts";

@@ -1,4 +1,4 @@
-import type { Part } from "../../archive/files/manifest.ts";
+import type { Part } from "../../archive/manifest.ts";
 import type { ArchiveScan } from "../../archive/read/archive-scan.ts";
 import type { ArchiveSession, RecordKeys } from "../../archive/read/archive-session.ts";
 import type { LateRows } from "../../archive/read/late-table.ts";

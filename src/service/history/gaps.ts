@@ -1,5 +1,5 @@
 import type { Archive } from "../../archive/archive.ts";
-import { findSealed, type Manifest, type Part } from "../../archive/files/manifest.ts";
+import { findSealed, type Manifest, type Part } from "../../archive/manifest.ts";
 import type { AppId } from "../../model/ids.ts";
 import { type UtcDay, utcDayName } from "../../time/utc-day.ts";
 

@@ -1,4 +1,4 @@
-import { findSealed, type Manifest } from "../../archive/files/manifest.ts";
+import { findSealed, type Manifest } from "../../archive/manifest.ts";
 import type { HotStore } from "../../hot/hot-store.ts";
 import type { TimeRange } from "../../time/range.ts";
 import { nextUtcDay, type UtcDay, utcDayOf, utcDayStartMs } from "../../time/utc-day.ts";

@@ -1,5 +1,5 @@
 import type { Archive } from "../../archive/archive.ts";
-import type { Part } from "../../archive/files/manifest.ts";
+import type { Part } from "../../archive/manifest.ts";
 import type { ArchiveSession } from "../../archive/read/archive-session.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import type { ServiceError } from "../../model/errors.ts";

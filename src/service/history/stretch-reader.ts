@@ -1,4 +1,4 @@
-import type { Part } from "../../archive/files/manifest.ts";
+import type { Part } from "../../archive/manifest.ts";
 import type { ArchiveSession } from "../../archive/read/archive-session.ts";
 import type { AppDevices } from "../../hot/app-devices.ts";
 import type { HotStore } from "../../hot/hot-store.ts";

@@ -1,5 +1,5 @@
 import type { Archive } from "../../archive/archive.ts";
-import type { Part, SealedDay } from "../../archive/files/manifest.ts";
+import type { Part, SealedDay } from "../../archive/manifest.ts";
 import type { PartWriter } from "../../archive/write/part-writer.ts";
 import type { DayRows } from "../../archive/write/row-stager.ts";
 import type { HotStore } from "../../hot/hot-store.ts";

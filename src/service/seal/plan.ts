@@ -1,4 +1,4 @@
-import type { ExpiredDay, Manifest, SealedDay } from "../../archive/files/manifest.ts";
+import type { ExpiredDay, Manifest, SealedDay } from "../../archive/manifest.ts";
 import type { DayInMemory } from "../../hot/hot-store.ts";
 import { MS_PER_DAY, startOfUtcDayMs } from "../../time/retention.ts";
 import { type UtcDay, utcDayOf } from "../../time/utc-day.ts";

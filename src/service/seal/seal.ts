@@ -1,4 +1,4 @@
-import { findSealed, type Manifest, type Part, type SealedDay } from "../../archive/files/manifest.ts";
+import { findSealed, type Manifest, type Part, type SealedDay } from "../../archive/manifest.ts";
 import type { HotStore } from "../../hot/hot-store.ts";
 import { messageOf } from "../../lib/message-of.ts";
 import { nextTurn } from "../../lib/schedule/next-turn.ts";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Manifest } from "../../archive/files/manifest.ts";
+import type { Manifest } from "../../archive/manifest.ts";
 import {
   type ArchiveReport,
   archiveBytes,

@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import type { Manifest } from "../../archive/files/manifest.ts";
+import type { Manifest } from "../../archive/manifest.ts";
 import type { InspectedSegment } from "../../wal/inspect-log.ts";
 import { parseSegmentName } from "../../wal/segment/segment-name.ts";
 

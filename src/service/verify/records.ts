@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Manifest, SealedDay } from "../../archive/files/manifest.ts";
+import type { Manifest, SealedDay } from "../../archive/manifest.ts";
 import { restoreNewest } from "../../archive/open-archive.ts";
 import { faultOf } from "../../archive/part-checks.ts";
 import { countUnlisted } from "../../archive/read/find-unlisted.ts";

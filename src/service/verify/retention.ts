@@ -1,4 +1,4 @@
-import type { Manifest, SealedDay } from "../../archive/files/manifest.ts";
+import type { Manifest, SealedDay } from "../../archive/manifest.ts";
 import { type UtcDay, utcDayName } from "../../time/utc-day.ts";
 import type { ReportsByDay } from "../../wal/batch-days.ts";
 

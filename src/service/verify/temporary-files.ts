@@ -1,5 +1,5 @@
 import { dirname, join } from "node:path";
-import { isInArchive, parseDayFolder, parsePartName } from "../../archive/files/paths.ts";
+import { isInArchive, parseDayFolder, parsePartName } from "../../archive/archive-files.ts";
 import { isSetAside } from "../../directory/set-aside.ts";
 import { isInRoot, listTemporaryFiles } from "../../directory/temporary-files.ts";
 import { isInQuarantine } from "../../quarantine/segment.ts";

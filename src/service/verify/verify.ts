@@ -1,5 +1,5 @@
 import { basename, dirname, join } from "node:path";
-import { lostName } from "../../archive/files/paths.ts";
+import { lostName } from "../../archive/archive-files.ts";
 import type { ArchiveReport, DamagedPart } from "../../archive/verify-archive.ts";
 import { openKeyStore } from "../../auth/key-store.ts";
 import { PassPhrases } from "../../auth/pass-phrases.ts";

@@ -5,7 +5,7 @@ import {
   type Manifest,
   type Part,
   parseManifest,
-} from "../../../src/archive/files/manifest.ts";
+} from "../../../src/archive/manifest.ts";
 import { DAMAGED_AGAIN_MS, GOOD_AGAIN_MS } from "../../../src/archive/part-checks.ts";
 import { ok } from "../../../src/lib/result.ts";
 import { systemTimers, type Timers } from "../../../src/lib/schedule/timers.ts";

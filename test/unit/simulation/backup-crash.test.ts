@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { parseManifest } from "../../../src/archive/files/manifest.ts";
+import { parseManifest } from "../../../src/archive/manifest.ts";
 import { fail } from "../../../src/lib/result.ts";
 import { FileError, unlessFileError } from "../../../src/runtime/files.ts";
 import { backUp } from "../../../src/service/backup/backup.ts";

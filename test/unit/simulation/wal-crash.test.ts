@@ -3,7 +3,7 @@
 // and what the disk kept of unsynced bytes and names is drawn from a seed. Then the log is opened again, itself
 // with a power loss at some operation, and compared with what was acknowledged.
 import { expect, test } from "bun:test";
-import { EMPTY_MANIFEST } from "../../../src/archive/files/manifest.ts";
+import { EMPTY_MANIFEST } from "../../../src/archive/manifest.ts";
 import { findLogGaps } from "../../../src/service/verify/log.ts";
 import { inspectLog } from "../../../src/wal/inspect-log.ts";
 import { SEGMENT_HEAD_BYTES } from "../../../src/wal/segment/segment.ts";

@@ -1,6 +1,6 @@
+import { archivePaths } from "../../../archive/archive-files.ts";
 import { listPartFiles } from "../../../archive/files/list-part-files.ts";
-import { EMPTY_MANIFEST, type Manifest, readManifest } from "../../../archive/files/manifest.ts";
-import { archivePaths } from "../../../archive/files/paths.ts";
+import { EMPTY_MANIFEST, type Manifest, readManifest } from "../../../archive/manifest.ts";
 import type { Files } from "../../../runtime/files.ts";
 import type { UtcDay } from "../../../time/utc-day.ts";
 import { withoutCovered } from "../../../wal/pick-reports.ts";

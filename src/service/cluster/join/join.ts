@@ -1,4 +1,4 @@
-import { type Manifest, readManifest } from "../../../archive/files/manifest.ts";
+import { type Manifest, readManifest } from "../../../archive/manifest.ts";
 import { type ClusterFile, createClusterFile } from "../../../directory/cluster-file.ts";
 import { messageOf } from "../../../lib/message-of.ts";
 import { fail, ok, type Result } from "../../../lib/result.ts";

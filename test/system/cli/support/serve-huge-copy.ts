@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { encodeManifest, type Part, parseManifest } from "../../../../src/archive/files/manifest.ts";
+import { encodeManifest, type Part, parseManifest } from "../../../../src/archive/manifest.ts";
 import { removeArchiveApps } from "../../../support/archive-app.ts";
 import { serveCopies } from "../../../unit/service/cluster/serve-copies.ts";
 

@@ -6,7 +6,7 @@ import {
   type Part,
   parseManifest,
   readManifest,
-} from "../../../../src/archive/files/manifest.ts";
+} from "../../../../src/archive/manifest.ts";
 import { encodeKeyFile, type KeyRecord, parseKeyFile } from "../../../../src/auth/key-file.ts";
 import {
   encodePassPhraseFile,

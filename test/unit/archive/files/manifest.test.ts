@@ -8,7 +8,7 @@ import {
   type Manifest,
   parseManifest,
   readManifest,
-} from "../../../../src/archive/files/manifest.ts";
+} from "../../../../src/archive/manifest.ts";
 import type { AppId } from "../../../../src/model/ids.ts";
 import type { UtcDay } from "../../../../src/time/utc-day.ts";
 

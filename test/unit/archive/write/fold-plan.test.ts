@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { Part } from "../../../../src/archive/files/manifest.ts";
+import type { Part } from "../../../../src/archive/manifest.ts";
 import {
   type FoldOutput,
   type FoundPart,

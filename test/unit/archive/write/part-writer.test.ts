@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { latLngToCell } from "h3-js";
 import { ARCHIVE_COLUMNS, COLUMNS_MARK } from "../../../../src/archive/columns.ts";
-import type { Part } from "../../../../src/archive/files/manifest.ts";
+import type { Part } from "../../../../src/archive/manifest.ts";
 import { createPartEngine } from "../../../../src/archive/write/engine/part-engine.ts";
 import { PARTS_PER_DAY_SMALL_MAX } from "../../../../src/archive/write/fold-plan.ts";
 import { openPartWriter } from "../../../../src/archive/write/open-part-writer.ts";

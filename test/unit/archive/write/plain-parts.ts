@@ -2,7 +2,7 @@ import { mkdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { ARCHIVE_COLUMNS, columnsMark } from "../../../../src/archive/columns.ts";
-import type { Part } from "../../../../src/archive/files/manifest.ts";
+import type { Part } from "../../../../src/archive/manifest.ts";
 import type { ArchiveScan } from "../../../../src/archive/read/archive-scan.ts";
 import { compareUtf8 } from "../../../../src/lib/text/utf8.ts";
 import type { AppId } from "../../../../src/model/ids.ts";

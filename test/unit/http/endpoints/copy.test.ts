@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { dirname } from "node:path";
-import { EMPTY_MANIFEST, encodeManifest } from "../../../../src/archive/files/manifest.ts";
+import { EMPTY_MANIFEST, encodeManifest } from "../../../../src/archive/manifest.ts";
 import { COPIES_MAX, type CopiesOptions, createCopies } from "../../../../src/service/cluster/copy/copies.ts";
 import { createSimulatedFiles } from "../../../support/disk/simulated-files.ts";
 import { outcome } from "../../../support/rejection.ts";

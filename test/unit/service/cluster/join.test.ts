@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { EMPTY_MANIFEST, encodeManifest } from "../../../../src/archive/files/manifest.ts";
+import { EMPTY_MANIFEST, encodeManifest } from "../../../../src/archive/manifest.ts";
 import { readClusterFile } from "../../../../src/directory/cluster-file.ts";
 import { FileError, type Files } from "../../../../src/runtime/files.ts";
 import { createNodeFiles } from "../../../../src/runtime/node-files.ts";

@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { hasOldParts } from "../../../../src/archive/files/manifest.ts";
+import { hasOldParts } from "../../../../src/archive/manifest.ts";
 import { DAMAGED_AGAIN_MS } from "../../../../src/archive/part-checks.ts";
 import { type Database, type DatabaseOptions, openDatabase } from "../../../../src/duckdb/database.ts";
 import { FileError } from "../../../../src/runtime/files.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { EMPTY_MANIFEST, type ExpiredDay, type SealedDay } from "../../../../src/archive/files/manifest.ts";
+import { EMPTY_MANIFEST, type ExpiredDay, type SealedDay } from "../../../../src/archive/manifest.ts";
 import { planRetention, planSeal, splitExpired, windowStart } from "../../../../src/service/seal/plan.ts";
 import { DEFAULT_RETENTION } from "../../../../src/time/retention.ts";
 import { parseUtcDayName, type UtcDay, utcDayOf } from "../../../../src/time/utc-day.ts";

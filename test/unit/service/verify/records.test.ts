@@ -2,7 +2,7 @@ import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { encodeManifest, type Manifest } from "../../../../src/archive/files/manifest.ts";
+import { encodeManifest, type Manifest } from "../../../../src/archive/manifest.ts";
 import { NUMBER_FIELDS, PROFILE_FIELDS, STATE_FIELDS } from "../../../../src/model/location-fields.ts";
 import { createNodeFiles } from "../../../../src/runtime/node-files.ts";
 import type { AppDay } from "../../../../src/service/verify/records.ts";

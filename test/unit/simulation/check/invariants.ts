@@ -1,4 +1,4 @@
-import { findSealed, type Manifest } from "../../../../src/archive/files/manifest.ts";
+import { findSealed, type Manifest } from "../../../../src/archive/manifest.ts";
 import { type UtcDay, utcDayOf } from "../../../../src/time/utc-day.ts";
 import type { RunDisk } from "../disk/disk.ts";
 import { manifestOf } from "../disk/flips.ts";

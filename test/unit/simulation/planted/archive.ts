@@ -1,5 +1,5 @@
 import type { Archive } from "../../../../src/archive/archive.ts";
-import type { Manifest } from "../../../../src/archive/files/manifest.ts";
+import type { Manifest } from "../../../../src/archive/manifest.ts";
 import type { Connection } from "../../../../src/duckdb/database.ts";
 import type { HotStore } from "../../../../src/hot/hot-store.ts";
 import type { ArchiveEngine } from "../../../../src/open-directory.ts";

@@ -1,4 +1,4 @@
-import { lostName } from "../../../../src/archive/files/paths.ts";
+import { lostName } from "../../../../src/archive/archive-files.ts";
 import { wasHindered } from "../check/checks.ts";
 import type { Booted } from "../disk/disk.ts";
 import {

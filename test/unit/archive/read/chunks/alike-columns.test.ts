@@ -4,16 +4,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import { ARCHIVE_COLUMNS } from "../../../../../src/archive/columns.ts";
-import type { Part } from "../../../../../src/archive/files/manifest.ts";
-import { dayFolder } from "../../../../../src/archive/files/paths.ts";
+import type { Part } from "../../../../../src/archive/manifest.ts";
+import { dayFolder } from "../../../../../src/archive/archive-files.ts";
 import type { ArchiveScan } from "../../../../../src/archive/read/archive-scan.ts";
-import { findAlike } from "../../../../../src/archive/read/chunks/alike-columns.ts";
+import { findAlike } from "../../../../../src/archive/read/alike-columns.ts";
 import {
   CHUNKS_A_GROUP,
   type FileChunks,
   footerBytes,
   parseFooter,
-} from "../../../../../src/archive/read/chunks/part-footer.ts";
+} from "../../../../../src/archive/read/part-footer.ts";
 import { createPartReader, type PartReader } from "../../../../../src/archive/read/part-reader.ts";
 import { openDatabase } from "../../../../../src/duckdb/database.ts";
 import type { AppId, DeviceId } from "../../../../../src/model/ids.ts";

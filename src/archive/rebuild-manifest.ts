@@ -1,14 +1,14 @@
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
-import type { Connection } from "../../duckdb/database.ts";
-import type { AppId } from "../../model/ids.ts";
-import { moveDurably } from "../../runtime/durable-names.ts";
-import { type Files, isOutOfDescriptors, unlessFileError } from "../../runtime/files.ts";
-import type { UtcDay } from "../../time/utc-day.ts";
-import { columnsMark } from "../columns.ts";
-import { listPartFiles, type PartFile } from "./list-part-files.ts";
+import type { Connection } from "../duckdb/database.ts";
+import type { AppId } from "../model/ids.ts";
+import { moveDurably } from "../runtime/durable-names.ts";
+import { type Files, isOutOfDescriptors, unlessFileError } from "../runtime/files.ts";
+import type { UtcDay } from "../time/utc-day.ts";
+import { lostName } from "./archive-files.ts";
+import { columnsMark } from "./columns.ts";
+import { listPartFiles, type PartFile } from "./files/list-part-files.ts";
 import type { Manifest, Part, SealedDay } from "./manifest.ts";
-import { lostName } from "./paths.ts";
 
 /*
  * Makes a manifest from the files alone, where the manifest is lost: each says which entries of the log it covers and

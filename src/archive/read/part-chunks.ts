@@ -1,5 +1,5 @@
-import { forEachAtOnce } from "../../../lib/schedule/for-each-at-once.ts";
-import type { Part } from "../../files/manifest.ts";
+import { forEachAtOnce } from "../../lib/schedule/for-each-at-once.ts";
+import type { Part } from "../manifest.ts";
 import { type FileChunks, footerBytes, parseFooter } from "./part-footer.ts";
 
 /** What is known of the column chunks of parts. */

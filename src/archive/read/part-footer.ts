@@ -1,5 +1,5 @@
-import { nextTurn } from "../../../lib/schedule/next-turn.ts";
-import { ARCHIVE_COLUMNS } from "../../columns.ts";
+import { nextTurn } from "../../lib/schedule/next-turn.ts";
+import { ARCHIVE_COLUMNS } from "../columns.ts";
 import { ThriftReader } from "./thrift-reader.ts";
 
 /*
