@@ -1,11 +1,6 @@
 import { expect, test } from "bun:test";
 import { createArchive } from "../../../src/archive/archive.ts";
-import {
-  EMPTY_MANIFEST,
-  type Manifest,
-  type Part,
-  parseManifest,
-} from "../../../src/archive/manifest.ts";
+import { EMPTY_MANIFEST, type Manifest, type Part, parseManifest } from "../../../src/archive/manifest.ts";
 import { DAMAGED_AGAIN_MS, GOOD_AGAIN_MS } from "../../../src/archive/part-checks.ts";
 import { ok } from "../../../src/lib/result.ts";
 import { systemTimers, type Timers } from "../../../src/lib/schedule/timers.ts";

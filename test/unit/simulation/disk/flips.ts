@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
-import { type Manifest, parseManifest } from "../../../../src/archive/manifest.ts";
 import { parseDayFolder } from "../../../../src/archive/archive-files.ts";
+import { type Manifest, parseManifest } from "../../../../src/archive/manifest.ts";
 import { FRAME_SALT_BYTES } from "../../../../src/lib/frames/frame.ts";
 import type { UtcDay } from "../../../../src/time/utc-day.ts";
 import type { Draws } from "../run/draws.ts";

@@ -3,11 +3,11 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
+import { dayFolder } from "../../../../../src/archive/archive-files.ts";
 import { ARCHIVE_COLUMNS } from "../../../../../src/archive/columns.ts";
 import type { Part } from "../../../../../src/archive/manifest.ts";
-import { dayFolder } from "../../../../../src/archive/archive-files.ts";
-import type { ArchiveScan } from "../../../../../src/archive/read/archive-scan.ts";
 import { findAlike } from "../../../../../src/archive/read/alike-columns.ts";
+import type { ArchiveScan } from "../../../../../src/archive/read/archive-scan.ts";
 import {
   CHUNKS_A_GROUP,
   type FileChunks,
