@@ -9,9 +9,9 @@ const ENTRY_NAME = "doc.kml";
 /** A zip archive with the KML in it. */
 export function createKmzWriter(options: WriteOptions): RecordWriter {
   const kml = createKmlWriter(options);
-  const zip = new ZipWriter(ENTRY_NAME);
+  const zip = new ZipWriter();
   return {
-    begin: () => joinPieces(zip.begin(), zip.add(kml.begin())),
+    begin: () => joinPieces(zip.begin(ENTRY_NAME), zip.add(kml.begin())),
     write: (records) => zip.add(kml.write(records)),
     end: () => joinPieces(zip.add(kml.end()), zip.end()),
   };

@@ -4,22 +4,41 @@ import * as fc from "../../../support/fast-check.ts";
 import { unzip } from "../../../support/formats/unzip.ts";
 import { outcome } from "../../../support/rejection.ts";
 
-const ALWAYS_64 = 0;
-
-function zipOf(name: string, pieces: readonly Uint8Array[], zip64From?: number): Uint8Array {
-  const zip = new ZipWriter(name, zip64From);
-  return Buffer.concat([zip.begin(), ...pieces.map((piece) => zip.add(piece)), zip.end()]);
+function zipOf(name: string, pieces: readonly Uint8Array[], bytesMax?: number): Uint8Array {
+  const zip = new ZipWriter(bytesMax);
+  return Buffer.concat([zip.begin(name), ...pieces.map((piece) => zip.add(piece)), zip.end()]);
 }
 
-test("a file comes out as it went in, in whatever pieces, with sizes of either width", async () => {
+test("files come out as they went in, in whatever pieces", async () => {
   const pieces = fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 8 });
   await fc.assert(
-    fc.asyncProperty(pieces, fc.constantFrom(undefined, ALWAYS_64), async (written, zip64From) => {
-      const files = await unzip(zipOf("dö.kml", written, zip64From));
-      expect(files.map(({ name }) => name)).toEqual(["dö.kml"]);
-      expect(Buffer.from(files[0]!.bytes)).toEqual(Buffer.concat(written));
+    fc.asyncProperty(fc.array(pieces, { maxLength: 3 }), async (written) => {
+      const zip = new ZipWriter();
+      const bytes = written.flatMap((file, index) => [
+        zip.begin(`dö${index}.kml`),
+        ...file.map((piece) => zip.add(piece)),
+      ]);
+      const files = await unzip(Buffer.concat([...bytes, zip.end()]));
+      expect(files.map(({ name }) => name)).toEqual(written.map((_, index) => `dö${index}.kml`));
+      expect(files.map(({ bytes }) => Buffer.from(bytes))).toEqual(
+        written.map((file) => Buffer.concat(file)),
+      );
     }),
   );
+});
+
+test("a zip that would be too large is refused, whether its file is or what is packed of it", () => {
+  const incompressible = Uint8Array.from({ length: 1000 }, (_, index) => (index * index * 7919) >> 3);
+  const size = zipOf("a", [incompressible]).length;
+  expect(zipOf("a", [incompressible], size)).toHaveLength(size);
+  for (
+    let max = 0;
+    max < size - 22;
+    max++ // The end of the directory has no place of its own in it.
+  )
+    expect(() => zipOf("a", [incompressible], max)).toThrow("larger than 4 GiB");
+  expect(() => zipOf("a", [new Uint8Array(1000), new Uint8Array(1000)], 1999)).toThrow("larger than 4 GiB");
+  expect(zipOf("a", [new Uint8Array(1000), new Uint8Array(1000)], 2000).length).toBeLessThan(200);
 });
 
 test("a zip that was cut off is none", async () => {
