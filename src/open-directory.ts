@@ -22,7 +22,7 @@ import { directoryPaths } from "./directory/paths.ts";
 import type { Damage } from "./directory/set-aside.ts";
 import { type Database, type DatabaseOptions, openDatabase } from "./duckdb/database.ts";
 import type { HotStore } from "./hot/hot-store.ts";
-import { createRandomSalt } from "./lib/frames/head.ts";
+import { type CreateSalt, createRandomSalt } from "./lib/frames/head.ts";
 import { nextTurn } from "./lib/schedule/next-turn.ts";
 import type { Scheduler } from "./lib/schedule/scheduler.ts";
 import { systemTimers, type Timers } from "./lib/schedule/timers.ts";
@@ -46,18 +46,11 @@ import { createSeal, type SealReport, sequencesOf } from "./service/seal/seal.ts
 import type { Clock } from "./time/clock.ts";
 import type { Retention } from "./time/retention.ts";
 import { type UtcDay, utcDayName, utcDayOf } from "./time/utc-day.ts";
+import type { EntryError, LogEntry } from "./wal/entry/entry.ts";
+import type { LogRefusal, LogWrite, Wal } from "./wal/log.ts";
+import type { ReplayProgress } from "./wal/replay.ts";
 import { type OpenStreamLogOptions, openStreamLog } from "./wal/stream/open-stream-log.ts";
-import {
-  type CreateSalt,
-  type EntryError,
-  type LogEntry,
-  type LogRecovery,
-  type LogRefusal,
-  type LogWrite,
-  openWal,
-  type ReplayProgress,
-  type Wal,
-} from "./wal/wal.ts";
+import { type LogRecovery, openWal } from "./wal/wal.ts";
 
 /** Builds what a data directory holds, in order: archive, log, memory, and what moves records between them. */
 

@@ -10,7 +10,7 @@ import { ListenError } from "../runtime/listen.ts";
 import { StreamError } from "../runtime/stream/stream.ts";
 import { InitError } from "../service/cluster/init/init-error.ts";
 import { StreamPositionError } from "../service/quarantine/replicated/stream-position.ts";
-import { DamagedLogError } from "../wal/scan-log.ts";
+import { DamagedLogError } from "../wal/read-log.ts";
 import { MessageError } from "../wal/stream/group-message.ts";
 import { NoDirectoryError } from "./directory/data-directory.ts";
 

@@ -8,7 +8,7 @@ import type { MessageCounts } from "../service/clients/message-counts.ts";
 import type { Findings } from "../service/findings.ts";
 import type { ViewerSlots } from "../service/live/viewer-slots.ts";
 import type { SealSchedule } from "../service/seal/schedule.ts";
-import type { Wal } from "../wal/wal.ts";
+import type { Wal } from "../wal/log.ts";
 import { clientMetrics } from "./client-metrics.ts";
 import { type ClusterMeasures, clusterMetrics } from "./cluster-metrics.ts";
 import { doctorMetrics } from "./doctor-metrics.ts";

@@ -1,10 +1,10 @@
 import { join } from "node:path";
+import type { CreateSalt } from "../lib/frames/head.ts";
 import { FileError, type Files } from "../runtime/files.ts";
 import type { UtcDay } from "../time/utc-day.ts";
-import type { ReportsByDay } from "./batch-days.ts";
+import type { ReportsByDay } from "./batch-parts.ts";
 import { rewriteSegment } from "./rewrite-segment.ts";
-import type { CreateSalt } from "./segment/segment.ts";
-import { segmentName } from "./segment/segment-name.ts";
+import { segmentName } from "./segment.ts";
 
 /** A segment that is not written any more. */
 export interface ClosedSegment {

@@ -2,9 +2,8 @@ import { join } from "node:path";
 import { createSaltedFrames, type SaltedFrames } from "../lib/frames/frame.ts";
 import type { AppendFile, Files } from "../runtime/files.ts";
 import type { UtcDay } from "../time/utc-day.ts";
-import { addDays, type ReportsByDay } from "./batch-days.ts";
-import { encodeSegmentHead, SEGMENT_HEAD_BYTES } from "./segment/segment.ts";
-import { segmentName } from "./segment/segment-name.ts";
+import { addDays, type ReportsByDay } from "./batch-parts.ts";
+import { encodeSegmentHead, SEGMENT_HEAD_BYTES, segmentName } from "./segment.ts";
 
 /** The segment that is being written. */
 export interface LogSegment {

@@ -2,10 +2,10 @@ import { Buffer } from "node:buffer";
 import { join } from "node:path";
 import { DAMAGED_SUFFIX, type Damage, setAside, TORN_SUFFIX } from "../directory/set-aside.ts";
 import type { DamagedRange } from "../lib/frames/frame-scanner.ts";
+import type { CreateSalt } from "../lib/frames/head.ts";
 import { FileError, type Files } from "../runtime/files.ts";
-import { type CreateSalt, encodeSegmentHead, SEGMENT_HEAD_BYTES } from "./segment/segment.ts";
-import { segmentName } from "./segment/segment-name.ts";
-import { type SegmentContents, tornTail } from "./segment/segment-reader.ts";
+import { encodeSegmentHead, SEGMENT_HEAD_BYTES, segmentName } from "./segment.ts";
+import type { SegmentContents } from "./segment-reader.ts";
 
 /*
  * Takes damage out of the log's segments, once what was damaged is kept elsewhere.
@@ -49,11 +49,10 @@ export async function repairLog(
       continue;
     }
     if (segment.damage.length === 0 && segment.goodHead) continue;
-    const torn = tornTail(segment, index === segments.length - 1);
     const claim = index === segments.length - 1 ? nextSequence : null;
-    const { ranges, isRepaired } = await repairSegment(options, segment, torn, claim);
+    const { ranges, isRepaired } = await repairSegment(options, segment, claim);
     if (!isRepaired) leftAsFound.add(segment.path);
-    if (torn !== null) tail = ranges.pop() ?? null;
+    if (segment.tornTail !== null) tail = ranges.pop() ?? null;
     damage.push(...ranges);
   }
   return { damage, tornTail: tail, leftAsFound };
@@ -63,10 +62,9 @@ export async function repairLog(
 async function repairSegment(
   { files, directory, damagedDirectory, createSalt }: RepairOptions,
   segment: SegmentContents,
-  torn: DamagedRange | null,
   claim: number | null,
 ): Promise<{ ranges: Damage[]; isRepaired: boolean }> {
-  const { path, number, salt, goodHead } = segment;
+  const { path, number, salt, goodHead, tornTail: torn } = segment;
   const ranges = segment.damage.length > 0 ? segment.damage : [{ offset: 0, bytes: 0 }]; // An empty file.
   const damage: Damage[] = ranges.map((range) => ({ ...range, file: path, savedAs: null }));
   try {

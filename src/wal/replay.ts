@@ -3,22 +3,15 @@ import { nextTurn } from "../lib/schedule/next-turn.ts";
 import { systemTimers, type Timers } from "../lib/schedule/timers.ts";
 import type { Files } from "../runtime/files.ts";
 import type { UtcDay } from "../time/utc-day.ts";
-import { addBatchDays, type ReportsByDay } from "./batch-days.ts";
-import type { LogEntry } from "./entry/entry.ts";
-import { handOver } from "./entry/entry-error.ts";
-import { createTextColumnReader } from "./entry/text-column.ts";
-import { misnamedSegments, segmentNumbers } from "./segment/segment-name.ts";
-import {
-  LOG_START,
-  readSegment,
-  type SegmentContents,
-  SegmentReader,
-  segmentSize,
-} from "./segment/segment-reader.ts";
+import { addBatchDays, type ReportsByDay } from "./batch-parts.ts";
+import { handOver, type LogEntry } from "./entry/entry.ts";
+import { readLog } from "./read-log.ts";
+import { misnamedSegments, segmentNumbers } from "./segment.ts";
+import { type SegmentContents, segmentSize } from "./segment-reader.ts";
 
 /*
- * Reads the whole log and changes nothing. Throws a `FormatVersionError` if a program of another version wrote any of
- * it, and an `EntryError` if `onEntry` throws.
+ * Reads the whole log at a start, while requests wait, and changes nothing. Throws a `FormatVersionError` if a program
+ * of another version wrote any of it, and an `EntryError` if `onEntry` throws.
  */
 
 export interface ReplayOptions {
@@ -65,20 +58,16 @@ export async function replayLog(options: ReplayOptions): Promise<ReplayedLog> {
   const { files, directory, onEntry, leftOut = NONE, onProgress } = options;
   const { yieldToRequests = nextTurn, timers = systemTimers } = options;
   const names = await files.list(directory);
-  const found = segmentNumbers(names);
-  const sizes = await Promise.all(found.map(({ name }) => segmentSize(files, join(directory, name))));
+  const paths = segmentNumbers(names).map(({ name }) => join(directory, name));
+  const sizes = await Promise.all(paths.map((path) => segmentSize(files, path)));
   const totalBytes = sizes.reduce((sum, size) => sum + size, 0);
-  const texts = createTextColumnReader();
   const segments: ReplayedSegment[] = [];
-  let position = LOG_START;
+  let nextSequence = 1;
   let replayedBytes = 0;
   let records = 0;
   let sliceEndMs = timers.nowMs() + SLICE_MS;
 
-  for (const [index, { name, number }] of found.entries()) {
-    const path = join(directory, name);
-    const segmentBytes = await readSegment(files, path, sizes[index]!);
-    const reader = new SegmentReader(path, number, segmentBytes, position, texts);
+  for await (const reader of readLog(files, directory, names)) {
     const reports = new Map<UtcDay, number>();
     let clockAt = CLOCK_STEP_BYTES;
     for (let entry = reader.next(); entry !== null; entry = reader.next()) {
@@ -98,10 +87,10 @@ export async function replayLog(options: ReplayOptions): Promise<ReplayedLog> {
       sliceEndMs = timers.nowMs() + SLICE_MS;
     }
     segments.push({ ...reader.contents(), reports });
-    position = reader.position;
+    ({ nextSequence } = reader.position);
     replayedBytes += reader.readBytes;
     records += reader.records;
   }
   onProgress?.({ replayedBytes, totalBytes, records });
-  return { segments, nextSequence: position.nextSequence, misnamed: misnamedSegments(names) };
+  return { segments, nextSequence, misnamed: misnamedSegments(names) };
 }

@@ -1,16 +1,15 @@
 import { Buffer } from "node:buffer";
 import { join } from "node:path";
 import { createSaltedFrames, FRAME_HEADER_BYTES } from "../lib/frames/frame.ts";
+import type { CreateSalt } from "../lib/frames/head.ts";
 import { nextTurn } from "../lib/schedule/next-turn.ts";
 import type { Files } from "../runtime/files.ts";
 import type { UtcDay } from "../time/utc-day.ts";
-import { addBatchDays, type ReportsByDay } from "./batch-days.ts";
+import { addBatchDays, type ReportsByDay, withoutDays } from "./batch-parts.ts";
 import { createEntryEncoder } from "./entry/entry.ts";
 import { createTextColumnReader } from "./entry/text-column.ts";
-import { withoutDays } from "./pick-reports.ts";
-import { type CreateSalt, encodeSegmentHead } from "./segment/segment.ts";
-import { segmentName } from "./segment/segment-name.ts";
-import { SegmentReader } from "./segment/segment-reader.ts";
+import { encodeSegmentHead, segmentName } from "./segment.ts";
+import { SegmentReader } from "./segment-reader.ts";
 
 /*
  * Puts a segment in place anew without the reports of some days. Entries keep their sequences; those without a report
@@ -36,9 +35,9 @@ export async function rewriteSegment(
   signal: AbortSignal,
 ): Promise<RewrittenSegment | null> {
   const path = join(directory, segmentName(number));
-  const source = { bytes: await files.read(path), isReadable: true };
+  const source = { path, number, bytes: await files.read(path), isReadable: true, isNewest: false };
   const start = { lastSequence: number - 1, nextSequence: number };
-  const reader = new SegmentReader(path, number, source, start, createTextColumnReader());
+  const reader = new SegmentReader(source, start, createTextColumnReader());
   const encoder = createEntryEncoder();
   const salt = createSalt();
   const frames = createSaltedFrames(salt);

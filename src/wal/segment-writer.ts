@@ -1,8 +1,9 @@
 import { assert } from "../lib/assert.ts";
+import type { CreateSalt } from "../lib/frames/head.ts";
 import type { Files } from "../runtime/files.ts";
 import type { ClosedSegments } from "./closed-segments.ts";
 import { createSegment, type LogSegment } from "./log-segment.ts";
-import { type CreateSalt, SEGMENT_SEQUENCES_MAX } from "./segment/segment.ts";
+import { SEGMENT_SEQUENCES_MAX } from "./segment.ts";
 import type { WriteGroup } from "./write-queue.ts";
 
 /*

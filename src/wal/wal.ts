@@ -1,24 +1,16 @@
 import { join } from "node:path";
 import { type Damage, isSetAside } from "../directory/set-aside.ts";
 import { removeTemporaryFiles } from "../directory/temporary-files.ts";
+import { type CreateSalt, createRandomSalt } from "../lib/frames/head.ts";
 import { FileError, type Files, isDiskFull } from "../runtime/files.ts";
 import { type ClosedSegment, createClosedSegments } from "./closed-segments.ts";
-import { EntryError } from "./entry/entry-error.ts";
+import { EntryError } from "./entry/entry.ts";
 import type { LogWrite, Wal } from "./log.ts";
 import { LogWriter } from "./log-writer.ts";
 import { repairLog } from "./repair.ts";
 import { type ReplayedLog, type ReplayedSegment, type ReplayOptions, replayLog } from "./replay.ts";
-import { type CreateSalt, createRandomSalt } from "./segment/segment.ts";
-import { isSegmentName, segmentNumbers } from "./segment/segment-name.ts";
-import { segmentSize } from "./segment/segment-reader.ts";
-
-export type { Coverage, TrimmedLog } from "./closed-segments.ts";
-export type { LogEntry } from "./entry/entry.ts";
-export type { EntryError } from "./entry/entry-error.ts";
-export type { LogFollower, LogRefusal, LogWrite, Wal } from "./log.ts";
-export type { ReplayProgress } from "./replay.ts";
-export type { CreateSalt } from "./segment/segment.ts";
-export { isSegmentName } from "./segment/segment-name.ts";
+import { isSegmentName, segmentNumbers } from "./segment.ts";
+import { segmentSize } from "./segment-reader.ts";
 
 /**
  * The log of everything that was acknowledged: segments (segment.ts) of frames (frame.ts), each with one entry

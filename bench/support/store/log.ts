@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import type { AppId } from "../../../src/model/ids.ts";
 import { createNodeFiles } from "../../../src/runtime/node-files.ts";
-import { type LogEntry, openWal } from "../../../src/wal/wal.ts";
+import type { LogEntry } from "../../../src/wal/entry/entry.ts";
+import { openWal } from "../../../src/wal/wal.ts";
 import { batchesOf } from "../fleets/batches.ts";
 
 /* The log of a directory, opened and written without a server. */

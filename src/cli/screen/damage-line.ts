@@ -1,5 +1,5 @@
 import type { Damage } from "../../directory/set-aside.ts";
-import type { EntryError } from "../../wal/wal.ts";
+import type { EntryError } from "../../wal/entry/entry.ts";
 import { countOf } from "./layout.ts";
 
 /** What a start found damaged in the log, and what became of it. */

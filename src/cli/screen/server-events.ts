@@ -4,7 +4,7 @@ import { messageOf } from "../../lib/message-of.ts";
 import type { OpenDirectory } from "../../open-directory.ts";
 import { StreamError } from "../../runtime/stream/stream.ts";
 import type { SealReport } from "../../service/seal/seal.ts";
-import type { LogRefusal } from "../../wal/wal.ts";
+import type { LogRefusal } from "../../wal/log.ts";
 import { damageLine, entryLeftOutLine } from "./damage-line.ts";
 import { didAnything, sealSummary } from "./directory-report.ts";
 import type { EventLog } from "./event-log.ts";

@@ -7,7 +7,7 @@ import type { Files } from "../../runtime/files.ts";
 import type { Platform } from "../../runtime/platform.ts";
 import type { Terminal } from "../../runtime/process.ts";
 import { systemClock } from "../../time/clock.ts";
-import { EntryError } from "../../wal/entry/entry-error.ts";
+import { EntryError } from "../../wal/entry/entry.ts";
 import { explanationOf, isExplained } from "../explained-error.ts";
 import { createEventLog, type EventLog } from "../screen/event-log.ts";
 import { logEvents } from "../screen/server-events.ts";

@@ -5,7 +5,7 @@ import type { AppId } from "../../model/ids.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
 import type { TimeRange } from "../../time/range.ts";
 import { nextUtcDay, type UtcDay, utcDayOf, utcDayStartMs } from "../../time/utc-day.ts";
-import { pickReports } from "../../wal/pick-reports.ts";
+import { pickReports } from "../../wal/batch-parts.ts";
 import type { Client } from "../find-device.ts";
 import { touchesSealed } from "../history/plan.ts";
 import { type ArchiveDependencies, type ArchiveReading, createReadArchive } from "../history/read-archive.ts";

@@ -7,8 +7,8 @@ import type { Timers } from "../../lib/schedule/timers.ts";
 import { type ServiceError, unavailable } from "../../model/errors.ts";
 import type { AppId } from "../../model/ids.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
-import { halvesOf } from "../../wal/pick-reports.ts";
-import type { LogRefusal, Wal } from "../../wal/wal.ts";
+import { halvesOf } from "../../wal/batch-parts.ts";
+import type { LogRefusal, Wal } from "../../wal/log.ts";
 import { type FollowedSchedule, MemoryFollower } from "./memory-follower.ts";
 
 /*

@@ -5,8 +5,8 @@ import type { Scheduler } from "../../lib/schedule/scheduler.ts";
 import { inOneStep } from "../../lib/schedule/steps.ts";
 import { pause, systemTimers, type Timers } from "../../lib/schedule/timers.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
-import { handOver } from "../../wal/entry/entry-error.ts";
-import type { LogEntry, LogFollower } from "../../wal/wal.ts";
+import { handOver, type LogEntry } from "../../wal/entry/entry.ts";
+import type { LogFollower } from "../../wal/log.ts";
 import type { SealSchedule } from "../seal/schedule.ts";
 
 /** Told of reports that memory took in, and asked for room. */

@@ -6,7 +6,7 @@ import { unlessFileError } from "../../runtime/files.ts";
 import type { Clock } from "../../time/clock.ts";
 import type { Retention } from "../../time/retention.ts";
 import { type UtcDay, utcDayName, utcDayOf, utcDayStartMs } from "../../time/utc-day.ts";
-import type { Wal } from "../../wal/wal.ts";
+import type { Wal } from "../../wal/log.ts";
 import { type FoldDependencies, type Folded, foldDays, type SealProgress } from "./fold.ts";
 import {
   ASIDE_KEEP_MS,

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import type { Manifest } from "../../archive/manifest.ts";
-import type { InspectedSegment } from "../../wal/inspect-log.ts";
-import { parseSegmentName } from "../../wal/segment/segment-name.ts";
+import type { InspectedSegment } from "../../wal/read-log.ts";
+import { parseSegmentName } from "../../wal/segment.ts";
 
 /**
  * What is missing of the log, a line each. Sequences rise by one, and the log gives up nothing that the archive does

@@ -3,7 +3,7 @@ import { findManifest } from "../../archive/verify-archive.ts";
 import type { Database } from "../../duckdb/database.ts";
 import type { Files } from "../../runtime/files.ts";
 import { type UtcDay, utcDayName, utcDayOf } from "../../time/utc-day.ts";
-import { inspectLog } from "../../wal/inspect-log.ts";
+import { inspectLog } from "../../wal/read-log.ts";
 import { createMemory } from "./records.ts";
 
 /** What answers would show no more with a later edge: a shorter retention. */

@@ -1,6 +1,6 @@
 import type { Manifest, SealedDay } from "../../archive/manifest.ts";
 import { type UtcDay, utcDayName } from "../../time/utc-day.ts";
-import type { ReportsByDay } from "../../wal/batch-days.ts";
+import type { ReportsByDay } from "../../wal/batch-parts.ts";
 
 /** What the disk still has of a day that no answer shows any more: the next seals delete it. */
 export interface PastDay {

@@ -4,7 +4,7 @@ import { isSetAside } from "../../directory/set-aside.ts";
 import { isInRoot, listTemporaryFiles } from "../../directory/temporary-files.ts";
 import { isInQuarantine } from "../../quarantine/segment.ts";
 import type { Files } from "../../runtime/files.ts";
-import { isSegmentName } from "../../wal/wal.ts";
+import { isSegmentName } from "../../wal/segment.ts";
 
 /** The paths of a data directory at which files are put in place. */
 export interface WrittenPaths {

@@ -17,7 +17,7 @@ import type { Database } from "../../duckdb/database.ts";
 import type { Files } from "../../runtime/files.ts";
 import type { AcquireLock, LockOwner } from "../../runtime/lock.ts";
 import type { Clock } from "../../time/clock.ts";
-import type { InspectedSegment } from "../../wal/inspect-log.ts";
+import type { InspectedSegment } from "../../wal/read-log.ts";
 import { verifyData } from "./data.ts";
 import { type QuarantineReport, verifyQuarantine } from "./quarantine.ts";
 import type { AppDay } from "./records.ts";

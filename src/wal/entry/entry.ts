@@ -3,6 +3,7 @@ import { FormatVersionError } from "../../lib/format-version-error.ts";
 import { encodeIndexColumn, indexColumnBytesMax } from "../../lib/frames/index-column.ts";
 import { encodeNumberColumn, numberColumnBytesMax } from "../../lib/frames/number-column.ts";
 import { pad, padded, type Views, viewsOf } from "../../lib/frames/views.ts";
+import { messageOf } from "../../lib/message-of.ts";
 import type { AppId } from "../../model/ids.ts";
 import { RETIRED_COLUMN_NUMBERS } from "../../model/location-fields.ts";
 import { BATCH_REPORTS_MAX, type ReportBatch } from "../../model/report-batch.ts";
@@ -176,4 +177,27 @@ function areKnown(bytes: Uint8Array, from: number, to: number, known: Uint8Array
       throw new FormatVersionError("log segment", path, "known columns", `column ${bytes[at]}`);
   }
   return true;
+}
+
+/** An entry of the log that is whole, and can't be laid over memory: a bug, which may be any entry's or this one's. */
+export class EntryError extends Error {
+  override readonly name = "EntryError";
+  readonly sequence: number;
+
+  constructor({ sequence, appId, batch }: LogEntry, cause: unknown) {
+    const holds = `app "${appId}", reports: ${batch.count}`;
+    super(`Entry ${sequence} of the log (${holds}) can't be laid over memory: ${messageOf(cause)}`, {
+      cause,
+    });
+    this.sequence = sequence;
+  }
+}
+
+/** Hands the entry over. Throws an `EntryError` if the other side throws. */
+export function handOver<Taken>(entry: LogEntry, take: (entry: LogEntry) => Taken): Taken {
+  try {
+    return take(entry);
+  } catch (cause) {
+    throw new EntryError(entry, cause);
+  }
 }

@@ -1,5 +1,5 @@
 import type { UtcDay } from "../../time/utc-day.ts";
-import { addDays, type ReportsByDay } from "../batch-days.ts";
+import { addDays, type ReportsByDay } from "../batch-parts.ts";
 import type { Coverage } from "../closed-segments.ts";
 
 /** A run of messages, as far as they were applied. */

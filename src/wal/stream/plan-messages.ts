@@ -1,7 +1,7 @@
 import type { AppId } from "../../model/ids.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
+import { halvesOf } from "../batch-parts.ts";
 import { createEntryEncoder } from "../entry/entry.ts";
-import { halvesOf } from "../pick-reports.ts";
 import { MESSAGE_ENTRIES_MAX } from "./entry-sequence.ts";
 import { ENTRY_LENGTH_BYTES, encodeGroup, MESSAGE_HEAD_BYTES, MessageError } from "./group-message.ts";
 

@@ -10,10 +10,10 @@ import { createIngest, type Ingest, type IngestAnswer } from "../../../src/servi
 import { createManualClock } from "../../../src/time/clock.ts";
 import type { TimeRange } from "../../../src/time/range.ts";
 import { DEFAULT_RETENTION } from "../../../src/time/retention.ts";
+import type { Coverage } from "../../../src/wal/closed-segments.ts";
 import type { LogRefusal } from "../../../src/wal/log.ts";
 import { openStreamLog } from "../../../src/wal/stream/open-stream-log.ts";
 import type { StreamLog } from "../../../src/wal/stream/stream-log.ts";
-import type { Coverage } from "../../../src/wal/wal.ts";
 import { recordsOf } from "../answers/page-records.ts";
 import { createEmptyArchive, NO_SEALS } from "../empty-archive.ts";
 import { batchOf, type Report } from "../reports/batches.ts";

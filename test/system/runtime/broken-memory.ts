@@ -1,5 +1,5 @@
 import { BatchWriter } from "../../../src/hot/batch-writer.ts";
-import { pickReports } from "../../../src/wal/pick-reports.ts";
+import { pickReports } from "../../../src/wal/batch-parts.ts";
 
 /*
  * The program with a memory that can't take in what names the device "boom": it takes half of such a batch, and throws.

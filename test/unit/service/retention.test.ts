@@ -5,7 +5,7 @@ import { FileError } from "../../../src/runtime/files.ts";
 import { createNodeFiles } from "../../../src/runtime/node-files.ts";
 import { createManualClock } from "../../../src/time/clock.ts";
 import { DEFAULT_RETENTION } from "../../../src/time/retention.ts";
-import { inspectLog } from "../../../src/wal/inspect-log.ts";
+import { inspectLog } from "../../../src/wal/read-log.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../../support/archive-app.ts";
 import { batchOf } from "../../support/reports/batches.ts";
 import { verifyDirectory } from "../../support/verify-directory.ts";

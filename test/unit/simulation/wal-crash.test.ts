@@ -5,8 +5,8 @@
 import { expect, test } from "bun:test";
 import { EMPTY_MANIFEST } from "../../../src/archive/manifest.ts";
 import { findLogGaps } from "../../../src/service/verify/log.ts";
-import { inspectLog } from "../../../src/wal/inspect-log.ts";
-import { SEGMENT_HEAD_BYTES } from "../../../src/wal/segment/segment.ts";
+import { inspectLog } from "../../../src/wal/read-log.ts";
+import { SEGMENT_HEAD_BYTES } from "../../../src/wal/segment.ts";
 import { createSimulatedFiles, type SimulatedFiles } from "../../support/disk/simulated-files.ts";
 import { RANDOM_SEED, randomRuns } from "../../support/random-runs.ts";
 import { seededRandom } from "../../support/seeded-random.ts";

@@ -3,7 +3,7 @@
 // from its frames and heads, and always at the ends of those; all of them in the system tier.
 import { expect, test } from "bun:test";
 import { FRAME_HEADER_BYTES } from "../../../src/lib/frames/frame.ts";
-import { SEGMENT_HEAD_BYTES } from "../../../src/wal/segment/segment.ts";
+import { SEGMENT_HEAD_BYTES } from "../../../src/wal/segment.ts";
 import { createSimulatedFiles } from "../../support/disk/simulated-files.ts";
 import { drawSome, randomRuns } from "../../support/random-runs.ts";
 import { APP, appendNamed, namedBatch, openTestWal, segmentPaths } from "../wal/fixture.ts";

@@ -1,7 +1,7 @@
 // Goal: a disk that fills up at any point refuses batches cleanly, loses nothing that was acknowledged, and the log
 // goes on by itself when there is room. Method: every capacity from too little for a header to enough for all.
 import { expect, test } from "bun:test";
-import { SEGMENT_HEAD_BYTES } from "../../../src/wal/segment/segment.ts";
+import { SEGMENT_HEAD_BYTES } from "../../../src/wal/segment.ts";
 import { createSimulatedFiles, type FileOperation } from "../../support/disk/simulated-files.ts";
 import { APP, appendNamed, namedBatch, openTestWal } from "../wal/fixture.ts";
 

@@ -4,7 +4,7 @@
 // unsynced bytes and names is drawn from a seed. Then the log is opened again, trimmed and appended to.
 import { expect, test } from "bun:test";
 import { utcDayOf } from "../../../src/time/utc-day.ts";
-import type { Coverage } from "../../../src/wal/wal.ts";
+import type { Coverage } from "../../../src/wal/closed-segments.ts";
 import { createSimulatedFiles, type SimulatedFiles } from "../../support/disk/simulated-files.ts";
 import { RANDOM_SEED, randomRuns } from "../../support/random-runs.ts";
 import { seededRandom } from "../../support/seeded-random.ts";

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { FileError } from "../../../src/runtime/files.ts";
 import { type UtcDay, utcDayOf } from "../../../src/time/utc-day.ts";
-import { inspectLog } from "../../../src/wal/inspect-log.ts";
-import { SEGMENT_HEAD_BYTES } from "../../../src/wal/segment/segment.ts";
-import type { Coverage } from "../../../src/wal/wal.ts";
+import type { Coverage } from "../../../src/wal/closed-segments.ts";
+import { inspectLog } from "../../../src/wal/read-log.ts";
+import { SEGMENT_HEAD_BYTES } from "../../../src/wal/segment.ts";
 import { createSimulatedFiles, type SimulatedFiles } from "../../support/disk/simulated-files.ts";
 import * as fc from "../../support/fast-check.ts";
 import { outcome } from "../../support/rejection.ts";

@@ -3,8 +3,9 @@ import type { AppId } from "../../../src/model/ids.ts";
 import { createReportBatchBuilder, type ReportBatch } from "../../../src/model/report-batch.ts";
 import type { Files } from "../../../src/runtime/files.ts";
 import { type UtcDay, utcDayStartMs } from "../../../src/time/utc-day.ts";
-import { openSegment, SEGMENT_HEAD_BYTES } from "../../../src/wal/segment/segment.ts";
-import { type Coverage, openWal, type WalOptions } from "../../../src/wal/wal.ts";
+import type { Coverage } from "../../../src/wal/closed-segments.ts";
+import { openSegment, SEGMENT_HEAD_BYTES } from "../../../src/wal/segment.ts";
+import { openWal, type WalOptions } from "../../../src/wal/wal.ts";
 
 export const APP = "app" as AppId;
 export const LOG = "/data/wal";

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { createSaltedFrames, FRAME_HEADER_BYTES } from "../../../src/lib/frames/frame.ts";
-import { createRandomSalt, SEGMENT_HEAD_BYTES } from "../../../src/wal/segment/segment.ts";
+import { createRandomSalt } from "../../../src/lib/frames/head.ts";
+import { SEGMENT_HEAD_BYTES } from "../../../src/wal/segment.ts";
 import { createSimulatedFiles, type SimulatedFiles } from "../../support/disk/simulated-files.ts";
 import { outcome } from "../../support/rejection.ts";
 import { appendNamed, DAMAGED, LOG, openTestWal, saltOf, segmentPaths } from "./fixture.ts";

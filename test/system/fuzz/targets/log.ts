@@ -10,9 +10,8 @@ import type { AppId } from "../../../../src/model/ids.ts";
 import { PROFILE_FIELDS, STATE_FIELDS } from "../../../../src/model/location-fields.ts";
 import { createEntryDecoder, createEntryEncoder, type LogEntry } from "../../../../src/wal/entry/entry.ts";
 import { createTextColumnReader } from "../../../../src/wal/entry/text-column.ts";
-import { encodeSegmentHead, openSegment } from "../../../../src/wal/segment/segment.ts";
-import { segmentName } from "../../../../src/wal/segment/segment-name.ts";
-import { LOG_START, SegmentReader } from "../../../../src/wal/segment/segment-reader.ts";
+import { encodeSegmentHead, openSegment, segmentName } from "../../../../src/wal/segment.ts";
+import { LOG_START, SegmentReader } from "../../../../src/wal/segment-reader.ts";
 import { damage } from "../support/damage.ts";
 import { fixture } from "../support/fixtures.ts";
 import { rowsOf } from "../support/inputs/batch-rows.ts";
@@ -207,7 +206,8 @@ function changed(draw: Draw, segment: Uint8Array): { bytes: Uint8Array; hasCopie
 function read({ number }: Pick<Segment, "number">, bytes: Uint8Array) {
   const aligned = Uint8Array.from(bytes);
   const entries: Read[] = [];
-  const reader = new SegmentReader(PATH, number, { bytes: aligned, isReadable: true }, LOG_START, texts);
+  const source = { path: PATH, number, bytes: aligned, isReadable: true, isNewest: false };
+  const reader = new SegmentReader(source, LOG_START, texts);
   for (let entry = reader.next(); entry !== null; entry = reader.next()) {
     const payload = encoder.encode(entry.appId, entry.batch, 0);
     entries.push({ sequence: entry.sequence, payload });

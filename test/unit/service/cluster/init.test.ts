@@ -4,7 +4,7 @@ import { type Stream, StreamError } from "../../../../src/runtime/stream/stream.
 import { InitError } from "../../../../src/service/cluster/init/init-error.ts";
 import { publishLog } from "../../../../src/service/cluster/init/publish-log.ts";
 import type { UtcDay } from "../../../../src/time/utc-day.ts";
-import { withoutCovered } from "../../../../src/wal/pick-reports.ts";
+import { withoutCovered } from "../../../../src/wal/batch-parts.ts";
 import { createMessageReader } from "../../../../src/wal/stream/group-message.ts";
 import { type PlannedEntry, planMessages } from "../../../../src/wal/stream/plan-messages.ts";
 import * as fc from "../../../support/fast-check.ts";

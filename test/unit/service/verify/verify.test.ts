@@ -3,7 +3,7 @@ import { assert } from "../../../../src/lib/assert.ts";
 import { createVerify } from "../../../../src/service/verify/verify.ts";
 import { createManualClock } from "../../../../src/time/clock.ts";
 import { DEFAULT_RETENTION } from "../../../../src/time/retention.ts";
-import { SEGMENT_HEAD_BYTES } from "../../../../src/wal/segment/segment.ts";
+import { SEGMENT_HEAD_BYTES } from "../../../../src/wal/segment.ts";
 import { openWal } from "../../../../src/wal/wal.ts";
 import { createSimulatedFiles, type SimulatedFiles } from "../../../support/disk/simulated-files.ts";
 import { APP, batchOf } from "../../../support/reports/batches.ts";

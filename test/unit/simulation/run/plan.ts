@@ -1,4 +1,4 @@
-import { SEGMENT_HEAD_BYTES } from "../../../../src/wal/segment/segment.ts";
+import { SEGMENT_HEAD_BYTES } from "../../../../src/wal/segment.ts";
 import { drawAlikes } from "../reports/odd-texts.ts";
 import type { Draws } from "./draws.ts";
 

@@ -2,6 +2,7 @@ import type { Archive } from "../../../../src/archive/archive.ts";
 import { DEFAULT_ARCHIVE_CONFIG } from "../../../../src/config.ts";
 import { readAcknowledgedParts } from "../../../../src/directory/acknowledged.ts";
 import { createHotStore, type HotStore } from "../../../../src/hot/hot-store.ts";
+import type { CreateSalt } from "../../../../src/lib/frames/head.ts";
 import { Scheduler } from "../../../../src/lib/schedule/scheduler.ts";
 import {
   type ArchiveEngine,
@@ -15,7 +16,7 @@ import { createHistoryQueries } from "../../../../src/service/history/history.ts
 import { createUserDevices } from "../../../../src/service/user-devices.ts";
 import type { Clock } from "../../../../src/time/clock.ts";
 import type { Retention } from "../../../../src/time/retention.ts";
-import type { CreateSalt, EntryError } from "../../../../src/wal/wal.ts";
+import type { EntryError } from "../../../../src/wal/entry/entry.ts";
 import { SIMULATED_DATA_DIR } from "../../../support/disk/mirrored-disk.ts";
 import type { Booted } from "../disk/disk.ts";
 

@@ -1,6 +1,5 @@
 import { FRAME_SALT_BYTES } from "../../../../src/lib/frames/frame.ts";
-import { encodeSegmentHead } from "../../../../src/wal/segment/segment.ts";
-import { segmentName } from "../../../../src/wal/segment/segment-name.ts";
+import { encodeSegmentHead, segmentName } from "../../../../src/wal/segment.ts";
 import { checkAnswers } from "../check/checks.ts";
 import { createRunBatches, type RunBatches } from "../reports/batches.ts";
 import { acknowledgeDamage } from "./acknowledge.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { FileError } from "../../../src/runtime/files.ts";
-import { inspectLog } from "../../../src/wal/inspect-log.ts";
-import { SEGMENT_HEAD_BYTES } from "../../../src/wal/segment/segment.ts";
+import { inspectLog } from "../../../src/wal/read-log.ts";
+import { SEGMENT_HEAD_BYTES } from "../../../src/wal/segment.ts";
 import { createSimulatedFiles } from "../../support/disk/simulated-files.ts";
 import { APP, appendNamed, LOG, namedBatch, openTestWal, segmentPaths } from "./fixture.ts";
 

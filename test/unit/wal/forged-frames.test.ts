@@ -2,24 +2,16 @@
 // whole frames of the format itself as numbers, as texts and as indexes, for an app that is not theirs; the log is then
 // cut at every length and flipped at every byte.
 import { describe, expect, test } from "bun:test";
-import {
-  createSaltedFrames,
-  FRAME_HEADER_BYTES,
-  FRAME_SALT_BYTES,
-} from "../../../../src/lib/frames/frame.ts";
-import { parseAppId } from "../../../../src/model/ids.ts";
-import { NUMBER_FIELDS, PROFILE_FIELDS, STATE_FIELDS } from "../../../../src/model/location-fields.ts";
-import type { ReportBatch } from "../../../../src/model/report-batch.ts";
-import { createEntryEncoder } from "../../../../src/wal/entry/entry.ts";
-import {
-  createRandomSalt,
-  encodeSegmentHead,
-  SEGMENT_HEAD_BYTES,
-} from "../../../../src/wal/segment/segment.ts";
-import { segmentName } from "../../../../src/wal/segment/segment-name.ts";
-import { createSimulatedFiles } from "../../../support/disk/simulated-files.ts";
-import * as fc from "../../../support/fast-check.ts";
-import { APP, LOG, namedBatch, openTestWal, saltOf, segmentPaths } from "../fixture.ts";
+import { createSaltedFrames, FRAME_HEADER_BYTES, FRAME_SALT_BYTES } from "../../../src/lib/frames/frame.ts";
+import { createRandomSalt } from "../../../src/lib/frames/head.ts";
+import { parseAppId } from "../../../src/model/ids.ts";
+import { NUMBER_FIELDS, PROFILE_FIELDS, STATE_FIELDS } from "../../../src/model/location-fields.ts";
+import type { ReportBatch } from "../../../src/model/report-batch.ts";
+import { createEntryEncoder } from "../../../src/wal/entry/entry.ts";
+import { encodeSegmentHead, SEGMENT_HEAD_BYTES, segmentName } from "../../../src/wal/segment.ts";
+import { createSimulatedFiles } from "../../support/disk/simulated-files.ts";
+import * as fc from "../../support/fast-check.ts";
+import { APP, LOG, namedBatch, openTestWal, saltOf, segmentPaths } from "./fixture.ts";
 
 const VICTIM = parseAppId("victim")!;
 

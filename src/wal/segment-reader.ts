@@ -1,10 +1,10 @@
-import { FRAME_HEADER_BYTES } from "../../lib/frames/frame.ts";
-import type { DamagedRange, FrameScanner } from "../../lib/frames/frame-scanner.ts";
-import type { OpenedFrames } from "../../lib/frames/head.ts";
-import { type Views, viewsOf } from "../../lib/frames/views.ts";
-import { FileError, type Files, isPassing } from "../../runtime/files.ts";
-import { createEntryDecoder, type EntryDecoder, type LogEntry } from "../entry/entry.ts";
-import type { TextColumnReader } from "../entry/text-column.ts";
+import { FRAME_HEADER_BYTES } from "../lib/frames/frame.ts";
+import type { DamagedRange, FrameScanner } from "../lib/frames/frame-scanner.ts";
+import type { OpenedFrames } from "../lib/frames/head.ts";
+import { type Views, viewsOf } from "../lib/frames/views.ts";
+import { FileError, type Files } from "../runtime/files.ts";
+import { createEntryDecoder, type EntryDecoder, type LogEntry } from "./entry/entry.ts";
+import type { TextColumnReader } from "./entry/text-column.ts";
 import { openSegment, SEGMENT_HEAD_BYTES } from "./segment.ts";
 
 /** What a segment holds, as read from its first byte to its last. */
@@ -19,31 +19,25 @@ export interface SegmentContents {
   /** Null if its head has lost it. */
   readonly salt: Uint8Array | null;
   readonly goodHead: boolean;
-  /** False where the disk gave none of it back: all of it then counts as damage, and none of it is touched. */
+  /** False if the disk could not give it back: all of it then counts as damage, and none of it is touched. */
   readonly isReadable: boolean;
   readonly damage: readonly DamagedRange[];
+  /** The damage after the last good frame of the newest segment, if a write was cut short there. */
+  readonly tornTail: DamagedRange | null;
 }
 
-/** A segment's bytes, or as many zeros where the disk can't give them back. */
-export interface SegmentBytes {
+/** A segment's file, as read. */
+export interface SegmentSource {
+  readonly path: string;
+  readonly number: number;
+  /** As many zeros as the file has bytes if the disk can't give them back. */
   readonly bytes: Uint8Array;
   readonly isReadable: boolean;
+  /** Whether a write may have been cut short at its end. */
+  readonly isNewest: boolean;
 }
 
-/**
- * Reads a segment whole; one that can't be read is no reason to do without the others. What passes is no fault of the
- * segment, and is thrown.
- */
-export async function readSegment(files: Files, path: string, sizeBytes: number): Promise<SegmentBytes> {
-  try {
-    return { bytes: await files.read(path), isReadable: true };
-  } catch (error) {
-    if (!(error instanceof FileError) || isPassing(error)) throw error;
-    return { bytes: new Uint8Array(sizeBytes), isReadable: false };
-  }
-}
-
-/** The segment's size; 0 where it can't be told. */
+/** The segment's size; 0 if the disk can't tell it. */
 export async function segmentSize(files: Files, path: string): Promise<number> {
   try {
     return await files.size(path);
@@ -67,13 +61,11 @@ export const LOG_START: LogPosition = { lastSequence: 0, nextSequence: 1 };
 export class SegmentReader {
   entries = 0;
   records = 0;
-  readonly #path: string;
-  readonly #number: number;
+  readonly source: SegmentSource;
   readonly #views: Views;
   readonly #decoder: EntryDecoder;
   readonly #opened: OpenedFrames;
   readonly #scanner: FrameScanner;
-  readonly #isReadable: boolean;
   /** That `next` returned last, and that counts unless it is rejected. */
   #newest: LogEntry | null = null;
   #nextSequence: number;
@@ -81,16 +73,9 @@ export class SegmentReader {
   #lastSequence: number | null = null;
 
   /** `from` is the end of the segment before. Throws a `FormatVersionError`. */
-  constructor(
-    path: string,
-    number: number,
-    { bytes, isReadable }: SegmentBytes,
-    from: LogPosition,
-    texts: TextColumnReader,
-  ) {
-    this.#isReadable = isReadable;
-    this.#path = path;
-    this.#number = number;
+  constructor(source: SegmentSource, from: LogPosition, texts: TextColumnReader) {
+    const { path, number, bytes } = source;
+    this.source = source;
     this.#views = viewsOf(bytes);
     this.#opened = openSegment(path, number, this.#views, from.lastSequence);
     this.#scanner = this.#opened.scanner;
@@ -144,18 +129,20 @@ export class SegmentReader {
 
   /** Final once `next` has returned null. */
   contents(): SegmentContents {
+    const { path, number, bytes, isReadable } = this.source;
     return {
-      path: this.#path,
-      number: this.#number,
-      bytes: this.#views.bytes.length,
+      path,
+      number,
+      bytes: bytes.length,
       entries: this.entries,
       records: this.records,
       firstSequence: this.#firstSequence,
       lastSequence: this.#lastSequence,
       salt: this.#opened.salt,
       goodHead: this.#opened.goodHead,
-      isReadable: this.#isReadable,
+      isReadable,
       damage: this.#scanner.damage,
+      tornTail: this.#tornTail(),
     };
   }
 
@@ -165,11 +152,12 @@ export class SegmentReader {
     if (last === undefined || last.offset + last.bytes < this.#views.bytes.length) return 0;
     return Math.ceil(last.bytes / FRAME_HEADER_BYTES);
   }
-}
 
-/** Bad bytes after the last good frame, where a write was cut short; none in a segment that isn't the newest. */
-export function tornTail({ bytes, damage }: SegmentContents, isNewest: boolean): DamagedRange | null {
-  const last = damage.at(-1);
-  if (!isNewest || last === undefined || last.offset < SEGMENT_HEAD_BYTES || last.isWritten) return null;
-  return last.offset + last.bytes === bytes ? last : null;
+  #tornTail(): DamagedRange | null {
+    const { bytes, isReadable, isNewest } = this.source;
+    const last = this.#scanner.damage.at(-1);
+    if (!isReadable || !isNewest || last === undefined) return null;
+    if (last.offset < SEGMENT_HEAD_BYTES || last.isWritten) return null;
+    return last.offset + last.bytes === bytes.length ? last : null;
+  }
 }
