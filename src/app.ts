@@ -1,7 +1,6 @@
 import { BrokerLink, type BrokerLinkEvents, type BrokerLinkParts } from "./app/broker-link.ts";
 import { createFirstKey, FIRST_APP } from "./app/first-key.ts";
 import { meteredEvents } from "./app/metered-events.ts";
-import { type OpenClusterParts, openCluster } from "./app/open-cluster.ts";
 import { openSecrets, type Secrets, watchSecrets } from "./app/secrets.ts";
 import { ServiceState } from "./app/service-state.ts";
 import { createServices } from "./app/services.ts";
@@ -10,14 +9,16 @@ import { sealedRetention } from "./archive/files/sealed-retention.ts";
 import type { NewKey } from "./auth/key-store.ts";
 import { createRateLimit } from "./auth/rate-limit.ts";
 import { keyForLink } from "./auth/sessions/link-key.ts";
-import { type BaseMap, openBaseMap } from "./basemap/base-map.ts";
 import type { AppliedLog, ClusterNode } from "./cluster/cluster-node.ts";
+import { createCopies } from "./cluster/join/copies.ts";
+import { messageOf } from "./cluster/log/entry-sequence.ts";
+import { type OpenClusterParts, openCluster } from "./cluster/open-cluster.ts";
 import { patiently } from "./cluster/patiently.ts";
+import { SharedBucket } from "./cluster/shared-bucket.ts";
 import { type Config, EXPORT_STALL_MS } from "./config.ts";
 import { directoryPaths } from "./directory/paths.ts";
 import { noteServing } from "./directory/serving.ts";
 import { Settings } from "./directory/settings.ts";
-import { SharedBucket } from "./directory/shared/shared-bucket.ts";
 import type { SharedFileDependencies } from "./directory/shared-file.ts";
 import { beginDirectory } from "./directory/take-directory.ts";
 import { createHotStore } from "./hot/hot-store.ts";
@@ -28,16 +29,15 @@ import { createServer } from "./http/server.ts";
 import type { Services } from "./http/services.ts";
 import { messageOf as describeError } from "./lib/message-of.ts";
 import { Scheduler } from "./lib/schedule/scheduler.ts";
-import { watchEventLoop } from "./metrics/event-loop-meter.ts";
-import { createMeters, type Meters } from "./metrics/meters.ts";
+import { type BaseMap, openBaseMap } from "./map/basemap/base-map.ts";
+import type { Clock } from "./model/time/clock.ts";
 import { type DirectoryEvents, type OpenDirectory, openDirectory } from "./open-directory.ts";
 import { type Files, unlessFileError } from "./runtime/files.ts";
 import type { Listener } from "./runtime/listen.ts";
 import { createPatientFiles } from "./runtime/patient-files.ts";
 import type { Platform } from "./runtime/platform.ts";
-import { createCopies } from "./service/cluster/copy/copies.ts";
-import type { Clock } from "./time/clock.ts";
-import { messageOf } from "./wal/stream/entry-sequence.ts";
+import { watchEventLoop } from "./service/metrics/event-loop-meter.ts";
+import { createMeters, type Meters } from "./service/metrics/meters.ts";
 
 /** Builds the program from its parts, in order. It holds no rules of its own. */
 

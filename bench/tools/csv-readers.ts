@@ -13,9 +13,9 @@ import { pipeline } from "node:stream/promises";
 import { setImmediate } from "node:timers/promises";
 import { gunzipSync } from "node:zlib";
 import { type InfoRecord, type Options, parse } from "csv-parse";
+import { ROW_BYTES_MAX } from "../../src/import/reports/reader.ts";
 import { assert } from "../../src/lib/assert.ts";
 import { CsvReader } from "../../src/lib/csv/csv-reader.ts";
-import { ROW_BYTES_MAX } from "../../src/service/import/reports/reader.ts";
 import { type Figure, figureLines } from "../support/figures/report.ts";
 import { createFleet, type FullReport } from "../support/fleets/fleet.ts";
 

@@ -6,15 +6,15 @@ import type { MqttConfig } from "../config.ts";
 import { readDirectoryId } from "../directory/directory-id.ts";
 import { messageOf } from "../lib/message-of.ts";
 import { systemTimers } from "../lib/schedule/timers.ts";
-import type { MqttStatus } from "../metrics/mqtt-metrics.ts";
 import type { AppId } from "../model/ids.ts";
-import { type BrokerMessagesDependencies, createBrokerMessages } from "../mqtt/broker-messages.ts";
-import { readClusterName } from "../mqtt/client-id.ts";
-import { type Mqtt, prepareMqtt } from "../mqtt/mqtt.ts";
-import type { ReceiverEvents } from "../mqtt/receiver.ts";
+import type { Clock } from "../model/time/clock.ts";
 import type { ConnectBroker } from "../runtime/broker/broker.ts";
 import type { Files } from "../runtime/files.ts";
-import type { Clock } from "../time/clock.ts";
+import type { MqttStatus } from "../service/metrics/mqtt-metrics.ts";
+import { type BrokerMessagesDependencies, createBrokerMessages } from "../service/mqtt/broker-messages.ts";
+import { readClusterName } from "../service/mqtt/client-id.ts";
+import { type Mqtt, prepareMqtt } from "../service/mqtt/mqtt.ts";
+import type { ReceiverEvents } from "../service/mqtt/receiver.ts";
 
 /** What connections to a broker are made from. */
 export interface BrokerLinkParts {

@@ -1,10 +1,10 @@
 import type { KeyStore, NewKey } from "../auth/key-store.ts";
+import type { Stream } from "../cluster/stream/stream.ts";
 import type { directoryPaths } from "../directory/paths.ts";
 import { assert } from "../lib/assert.ts";
 import { UNBOUND } from "../model/binding.ts";
 import type { AppId } from "../model/ids.ts";
 import type { Files } from "../runtime/files.ts";
-import type { Stream } from "../runtime/stream/stream.ts";
 
 /** The app whose key the server makes. */
 export const FIRST_APP = "default" as AppId;

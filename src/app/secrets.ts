@@ -1,9 +1,9 @@
 import { type KeyStore, openKeyStore } from "../auth/key-store.ts";
 import { PassPhrases } from "../auth/pass-phrases.ts";
 import { SessionSecret } from "../auth/sessions/session-secret.ts";
-import { SharedCodes } from "../auth/sessions/shared-codes.ts";
 import { type CodeUses, UsedCodes } from "../auth/sessions/used-codes.ts";
 import type { ClusterNode } from "../cluster/cluster-node.ts";
+import { SharedCodes } from "../cluster/shared-codes.ts";
 import type { directoryPaths } from "../directory/paths.ts";
 import type { SharedFileDependencies } from "../directory/shared-file.ts";
 import { watchFile } from "../directory/watch-file.ts";

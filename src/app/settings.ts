@@ -1,7 +1,7 @@
 import type { Settings } from "../directory/settings.ts";
 import { watchFile } from "../directory/watch-file.ts";
 import { systemTimers } from "../lib/schedule/timers.ts";
-import { DEFAULT_RETENTION } from "../time/retention.ts";
+import { DEFAULT_RETENTION } from "../model/time/retention.ts";
 
 /** What an operator should know of the settings, as it happens. */
 export interface SettingsEvents {

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { parseUtcDayName, type UtcDay, utcDayName } from "../time/utc-day.ts";
+import { parseUtcDayName, type UtcDay, utcDayName } from "../model/time/utc-day.ts";
 
 /*
  * What lies in the archive directory. Names of files begin with the number of the seal that made them and are

@@ -2,7 +2,7 @@ import { crc32 } from "node:zlib";
 import { FormatVersionError } from "../lib/format-version-error.ts";
 import { fail, ok, type Result } from "../lib/result.ts";
 import type { AppId } from "../model/ids.ts";
-import { parseUtcDayName, type UtcDay, utcDayName } from "../time/utc-day.ts";
+import { parseUtcDayName, type UtcDay, utcDayName } from "../model/time/utc-day.ts";
 import { COLUMNS_MARK } from "./columns.ts";
 
 /** What is sealed, and where it is. Replaced as a whole, so that a seal happens at one instant or not at all. */

@@ -1,8 +1,8 @@
-import type { Connection, Rows } from "../duckdb/database.ts";
 import type { AppId } from "../model/ids.ts";
 import { NUMBER_FIELDS, PROFILE_FIELDS, STATE_FIELDS } from "../model/location-fields.ts";
 import { createReportBatchBuilder, type ReportBatch } from "../model/report-batch.ts";
 import { NO_RECORDS_SQL, VALUE_COLUMNS } from "./columns.ts";
+import type { Connection, Rows } from "./duckdb/database.ts";
 
 /** Newest records of some devices of one app, all their fields carried. */
 export interface NewestRecords {

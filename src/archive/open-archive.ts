@@ -1,15 +1,15 @@
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { removeTemporaryFiles } from "../directory/temporary-files.ts";
-import { type Database, type DatabaseOptions, loadDuckDb } from "../duckdb/database.ts";
 import { messageOf } from "../lib/message-of.ts";
 import type { Timers } from "../lib/schedule/timers.ts";
 import type { AppId } from "../model/ids.ts";
 import type { ReportBatch } from "../model/report-batch.ts";
+import { utcDayName } from "../model/time/utc-day.ts";
 import { FileError, type Files, isOutOfDescriptors, unlessFileError } from "../runtime/files.ts";
-import { utcDayName } from "../time/utc-day.ts";
 import { type Archive, createArchive } from "./archive.ts";
 import { archivePaths, isInArchive } from "./archive-files.ts";
+import { type Database, type DatabaseOptions, loadDuckDb } from "./duckdb/database.ts";
 import { listPartFiles } from "./files/list-part-files.ts";
 import { findStrayFiles } from "./files/stray-files.ts";
 import { EMPTY_MANIFEST, type Manifest, type Part, readManifest } from "./manifest.ts";

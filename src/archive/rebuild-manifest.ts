@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
-import type { Connection } from "../duckdb/database.ts";
 import type { AppId } from "../model/ids.ts";
+import type { UtcDay } from "../model/time/utc-day.ts";
 import { moveDurably } from "../runtime/durable-names.ts";
 import { type Files, isOutOfDescriptors, unlessFileError } from "../runtime/files.ts";
-import type { UtcDay } from "../time/utc-day.ts";
 import { lostName } from "./archive-files.ts";
 import { columnsMark } from "./columns.ts";
+import type { Connection } from "./duckdb/database.ts";
 import { listPartFiles, type PartFile } from "./files/list-part-files.ts";
 import type { Manifest, Part, SealedDay } from "./manifest.ts";
 

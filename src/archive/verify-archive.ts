@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
-import type { Connection, Database } from "../duckdb/database.ts";
 import { assert } from "../lib/assert.ts";
 import { messageOf } from "../lib/message-of.ts";
+import { nextUtcDay, type UtcDay, utcDayName, utcDayStartMs } from "../model/time/utc-day.ts";
 import { FileError, type Files, isOutOfDescriptors } from "../runtime/files.ts";
-import { nextUtcDay, type UtcDay, utcDayName, utcDayStartMs } from "../time/utc-day.ts";
 import { archivePaths } from "./archive-files.ts";
+import type { Connection, Database } from "./duckdb/database.ts";
 import { listPartFiles } from "./files/list-part-files.ts";
 import { findStrayFiles } from "./files/stray-files.ts";
 import { EMPTY_MANIFEST, type Manifest, type Part, readManifest } from "./manifest.ts";

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
-import { Grid, type GridPoint } from "../geo/grid.ts";
 import { isObject } from "../lib/is-object.ts";
 import { compareUtf8 } from "../lib/text/utf8.ts";
+import { Grid, type GridPoint } from "../model/geo/grid.ts";
 import type { DeviceId } from "../model/ids.ts";
 import { deviceIdFault } from "../model/report.ts";
-import type { TimeRange } from "../time/range.ts";
+import type { TimeRange } from "../model/time/range.ts";
 
 /** What a share link shows of an app, as its key says it. */
 export interface ViewSpec {

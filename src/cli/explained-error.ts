@@ -1,17 +1,17 @@
-import { ClusterError } from "../app/open-cluster.ts";
-import { MapFileError } from "../basemap/map-file-error.ts";
-import { RecordingError } from "../demo/recording.ts";
-import { ClusterFileError } from "../directory/cluster-file.ts";
+import { ClusterFileError } from "../cluster/cluster-file.ts";
+import { InitError } from "../cluster/init/init-error.ts";
+import { MessageError } from "../cluster/log/group-message.ts";
+import { ClusterError } from "../cluster/open-cluster.ts";
+import { StreamPositionError } from "../cluster/quarantine/stream-position.ts";
+import { StreamError } from "../cluster/stream/stream.ts";
 import { ForeignDirectoryError } from "../directory/foreign.ts";
 import { DirectoryInUseError } from "../directory/take-directory.ts";
 import { FormatVersionError } from "../lib/format-version-error.ts";
+import { MapFileError } from "../map/basemap/map-file-error.ts";
 import { FileError } from "../runtime/files.ts";
 import { ListenError } from "../runtime/listen.ts";
-import { StreamError } from "../runtime/stream/stream.ts";
-import { InitError } from "../service/cluster/init/init-error.ts";
-import { StreamPositionError } from "../service/quarantine/replicated/stream-position.ts";
 import { DamagedLogError } from "../wal/read-log.ts";
-import { MessageError } from "../wal/stream/group-message.ts";
+import { RecordingError } from "./demo/recording.ts";
 import { NoDirectoryError } from "./directory/data-directory.ts";
 
 /** Failures of the machine, of a neighbour or of who typed the command: their own words say enough. */

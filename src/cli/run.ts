@@ -1,9 +1,9 @@
 import manifest from "../../package.json" with { type: "json" };
 import type { Result } from "../lib/result.ts";
 import { printableLine } from "../lib/text/printable.ts";
+import { type Clock, systemClock } from "../model/time/clock.ts";
 import type { Platform } from "../runtime/platform.ts";
 import type { Terminal } from "../runtime/process.ts";
-import { type Clock, systemClock } from "../time/clock.ts";
 import { type Sharing, sharing } from "./cluster/node-directory.ts";
 import { explanationOf, isExplained } from "./explained-error.ts";
 import { helpText, usageErrorText } from "./help.ts";

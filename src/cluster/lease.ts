@@ -1,8 +1,8 @@
 import { messageOf } from "../lib/message-of.ts";
 import type { Timers } from "../lib/schedule/timers.ts";
 import { parseVersionedJson } from "../lib/text/versioned-json.ts";
-import { type Bucket, type BucketEntry, StreamError } from "../runtime/stream/stream.ts";
 import { Repeated } from "./repeated.ts";
+import { type Bucket, type BucketEntry, StreamError } from "./stream/stream.ts";
 
 /*
  * What one node of a cluster does at a time. Its holder writes the lease anew every few seconds, and stops by itself

@@ -1,6 +1,6 @@
-import type { Bucket, BucketEntry } from "../runtime/stream/stream.ts";
 import { isNodeKey } from "./bucket-keys.ts";
 import { encodeNodeStatus, type NodeStatus, parseNodeStatus } from "./node-status.ts";
+import type { Bucket, BucketEntry } from "./stream/stream.ts";
 
 /** A node is live while it has told of itself so recently; it does so every few seconds. */
 const LIVE_MS = 30_000;

@@ -1,5 +1,5 @@
 import { pause, systemTimers, type Timers } from "../lib/schedule/timers.ts";
-import { StreamError } from "../runtime/stream/stream.ts";
+import { StreamError } from "./stream/stream.ts";
 
 const RETRY_MS = 500;
 

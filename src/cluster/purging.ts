@@ -1,4 +1,4 @@
-import type { Stream } from "../runtime/stream/stream.ts";
+import type { Stream } from "./stream/stream.ts";
 
 /** Removes from a stream what nobody needs any more. */
 export class Purging {

@@ -1,6 +1,6 @@
 import { fail, ok, type Result } from "../lib/result.ts";
 import { parseVersionedJson } from "../lib/text/versioned-json.ts";
-import { DEFAULT_RETENTION, FixedRetention, type Retention } from "../time/retention.ts";
+import { DEFAULT_RETENTION, FixedRetention, type Retention } from "../model/time/retention.ts";
 import {
   type FileFormat,
   SharedFile,

@@ -1,8 +1,7 @@
 import { Buffer } from "node:buffer";
 import { fail, ok, type Result } from "../lib/result.ts";
-import { FilePlace, type FilePlaceDependencies } from "./shared/file-place.ts";
-import type { PlaceError, PlaceReading, SharedPlace } from "./shared/place.ts";
-import type { SharedBucket } from "./shared/shared-bucket.ts";
+import { FilePlace, type FilePlaceDependencies } from "./file-place.ts";
+import type { PlaceError, PlaceReading, SharedPlace, SharedPlaces } from "./shared-place.ts";
 
 /** Whether a file can be used. Where it can't, it is as if nothing were in it. */
 export type SharedFileState = "ok" | "missing" | { readonly damaged: string };
@@ -21,7 +20,7 @@ export interface FileFormat<Value> {
 
 export interface SharedFileDependencies extends FilePlaceDependencies {
   /** Of a node: it has, under the file's name, what lies in the file where a process is alone. */
-  readonly shared?: SharedBucket | null;
+  readonly shared?: SharedPlaces | null;
 }
 
 interface Content<Value> {

@@ -1,6 +1,6 @@
+import type { Clock } from "../model/time/clock.ts";
 import { FileError, type Files } from "../runtime/files.ts";
 import type { AcquireLock, LockOwner } from "../runtime/lock.ts";
-import type { Clock } from "../time/clock.ts";
 import { refuseForeign } from "./foreign.ts";
 import { directoryPaths } from "./paths.ts";
 import { findServingUrl } from "./serving.ts";

@@ -1,6 +1,6 @@
 import type { DeviceId } from "../model/ids.ts";
 import type { ReportBatch } from "../model/report-batch.ts";
-import type { TimeRange } from "../time/range.ts";
+import type { TimeRange } from "../model/time/range.ts";
 import type { AppDevices } from "./app-devices.ts";
 import { BatchBlock, BLOCK_ROWS } from "./batch-block.ts";
 import { NO_DEVICE } from "./devices/device-table.ts";

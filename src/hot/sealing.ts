@@ -1,8 +1,8 @@
 import { assert } from "../lib/assert.ts";
 import type { AppId } from "../model/ids.ts";
 import { createReportBatchBuilder, type RowBatch } from "../model/report-batch.ts";
-import type { TimeRange } from "../time/range.ts";
-import type { UtcDay } from "../time/utc-day.ts";
+import type { TimeRange } from "../model/time/range.ts";
+import type { UtcDay } from "../model/time/utc-day.ts";
 import type { AppDevices } from "./app-devices.ts";
 import type { Apps } from "./apps.ts";
 import type { Device } from "./devices/device.ts";

@@ -3,7 +3,7 @@ import type { MaybePromise } from "../lib/schedule/maybe-promise.ts";
 import { type Holder, SharedPool } from "../lib/schedule/shared-pool.ts";
 import type { Wait } from "../lib/schedule/wait.ts";
 import type { ServiceError } from "../model/errors.ts";
-import type { AppliedSequences } from "../service/sequences/applied-sequences.ts";
+import type { AppliedSequences } from "../service/ingest/applied-sequences.ts";
 import { optionalNumber } from "./parameters/kinds.ts";
 import type { Schema } from "./shapes/schema.ts";
 

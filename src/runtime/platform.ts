@@ -1,5 +1,6 @@
 import process from "node:process";
 import { fileURLToPath } from "node:url";
+import type { OpenStream } from "../cluster/stream/stream.ts";
 import { restBetweenTurns } from "../lib/schedule/next-turn.ts";
 import { systemTimers, type Timers } from "../lib/schedule/timers.ts";
 import type { ConnectBroker } from "./broker/broker.ts";
@@ -17,7 +18,6 @@ import { createNodeFiles } from "./node-files.ts";
 import { exitOnCrash, stopRequested } from "./process.ts";
 import { readSecretLine } from "./secret-input.ts";
 import { acquireSqliteLock } from "./sqlite-lock.ts";
-import type { OpenStream } from "./stream/stream.ts";
 import { createStripTypes, type StripTypes } from "./strip-types.ts";
 import { collectGarbage, type ProcessUsage } from "./usage.ts";
 
@@ -64,7 +64,7 @@ export function createPlatform(): Platform {
     startHelper,
     listen: isDeno ? listenOnDeno : listenOnBun,
     loadBroker: loadMqttBroker,
-    openStream: async (options) => (await import("./stream/nats-stream.ts")).openNatsStream(options),
+    openStream: async (options) => (await import("../cluster/stream/nats-stream.ts")).openNatsStream(options),
     pid: process.pid,
     stopRequested,
     exitOnCrash,

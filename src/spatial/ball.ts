@@ -1,5 +1,5 @@
-import type { Box } from "../geo/box.ts";
-import { RADIANS_PER_DEGREE } from "../geo/distance.ts";
+import type { Box } from "../model/geo/box.ts";
+import { RADIANS_PER_DEGREE } from "../model/geo/distance.ts";
 
 /** A ball around a cell of the unit sphere: its center, a point of the sphere, and the longest chord from there. */
 export interface Ball {

@@ -1,4 +1,4 @@
-import { haversineMeters, initialBearingDegrees, RADIANS_PER_DEGREE } from "../geo/distance.ts";
+import { haversineMeters, initialBearingDegrees, RADIANS_PER_DEGREE } from "../model/geo/distance.ts";
 
 /** The center of a circle, and distances and bearings from it. */
 

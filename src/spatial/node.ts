@@ -1,5 +1,5 @@
-import { CELL_BITS_MAX, geohashBox } from "../geo/geohash.ts";
 import { assert } from "../lib/assert.ts";
+import { CELL_BITS_MAX, geohashBox } from "../model/geo/geohash.ts";
 import { type Ball, ballAround } from "./ball.ts";
 import { NO_CHILDREN, type PositionCells, SIBLINGS } from "./cells.ts";
 import type { DevicePositions } from "./center.ts";

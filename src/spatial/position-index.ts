@@ -1,10 +1,10 @@
 import RBush from "rbush";
-import type { Box } from "../geo/box.ts";
-import { circleBoxes } from "../geo/circle-boxes.ts";
-import { RADIANS_PER_DEGREE } from "../geo/distance.ts";
-import { CELL_BITS_MAX, geohashBox, geohashCell } from "../geo/geohash.ts";
 import { assert } from "../lib/assert.ts";
 import type { Steps } from "../lib/schedule/steps.ts";
+import type { Box } from "../model/geo/box.ts";
+import { circleBoxes } from "../model/geo/circle-boxes.ts";
+import { RADIANS_PER_DEGREE } from "../model/geo/distance.ts";
+import { CELL_BITS_MAX, geohashBox, geohashCell } from "../model/geo/geohash.ts";
 import { PositionCells } from "./cells.ts";
 import type { DevicePositions } from "./center.ts";
 import type { CircleQuery, Found } from "./circle-query.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { CreateSalt } from "../lib/frames/head.ts";
+import type { UtcDay } from "../model/time/utc-day.ts";
 import { FileError, type Files } from "../runtime/files.ts";
-import type { UtcDay } from "../time/utc-day.ts";
 import type { ReportsByDay } from "./batch-parts.ts";
 import { rewriteSegment } from "./rewrite-segment.ts";
 import { segmentName } from "./segment.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { createSaltedFrames, type SaltedFrames } from "../lib/frames/frame.ts";
+import type { UtcDay } from "../model/time/utc-day.ts";
 import type { AppendFile, Files } from "../runtime/files.ts";
-import type { UtcDay } from "../time/utc-day.ts";
 import { addDays, type ReportsByDay } from "./batch-parts.ts";
 import { encodeSegmentHead, SEGMENT_HEAD_BYTES, segmentName } from "./segment.ts";
 

@@ -1,7 +1,7 @@
 import type { Result } from "../lib/result.ts";
 import type { AppId } from "../model/ids.ts";
 import type { ReportBatch } from "../model/report-batch.ts";
-import type { UtcDay } from "../time/utc-day.ts";
+import type { UtcDay } from "../model/time/utc-day.ts";
 import type { Coverage, TrimmedLog } from "./closed-segments.ts";
 import type { LogEntry } from "./entry/entry.ts";
 

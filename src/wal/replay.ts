@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { nextTurn } from "../lib/schedule/next-turn.ts";
 import { systemTimers, type Timers } from "../lib/schedule/timers.ts";
+import type { UtcDay } from "../model/time/utc-day.ts";
 import type { Files } from "../runtime/files.ts";
-import type { UtcDay } from "../time/utc-day.ts";
 import { addBatchDays, type ReportsByDay } from "./batch-parts.ts";
 import { handOver, type LogEntry } from "./entry/entry.ts";
 import { readLog } from "./read-log.ts";

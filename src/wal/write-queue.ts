@@ -1,7 +1,7 @@
 import type { Result } from "../lib/result.ts";
 import type { AppId } from "../model/ids.ts";
 import type { ReportBatch } from "../model/report-batch.ts";
-import type { UtcDay } from "../time/utc-day.ts";
+import type { UtcDay } from "../model/time/utc-day.ts";
 import { addBatchDays } from "./batch-parts.ts";
 import type { LogRefusal } from "./log.ts";
 

@@ -1,4 +1,4 @@
-import { haversineMeters } from "../../src/geo/distance.ts";
+import { haversineMeters } from "../../src/model/geo/distance.ts";
 import {
   type Asked,
   isAccurate,

@@ -1,4 +1,4 @@
-import { haversineMeters, initialBearingDegrees } from "../../src/geo/distance.ts";
+import { haversineMeters, initialBearingDegrees } from "../../src/model/geo/distance.ts";
 import {
   type Asked,
   isAccurate,

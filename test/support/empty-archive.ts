@@ -2,7 +2,7 @@ import type { Archive } from "../../src/archive/archive.ts";
 import { createArchive } from "../../src/archive/archive.ts";
 import { EMPTY_MANIFEST } from "../../src/archive/manifest.ts";
 import { systemTimers } from "../../src/lib/schedule/timers.ts";
-import type { SealSchedule } from "../../src/service/seal/schedule.ts";
+import type { SealSchedule } from "../../src/service/upkeep/seal/schedule.ts";
 import { createSimulatedFiles } from "./disk/simulated-files.ts";
 
 /** An archive that nothing was ever sealed into; nobody has a reason to ask it anything. */

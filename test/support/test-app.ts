@@ -9,6 +9,8 @@ import { Sessions } from "../../src/auth/sessions/sessions.ts";
 import type { TierName } from "../../src/auth/tiers.ts";
 import type { ViewSpec } from "../../src/auth/view.ts";
 import type { RefusedMessage } from "../../src/clients/refused-message.ts";
+import { createCopies } from "../../src/cluster/join/copies.ts";
+import type { ClusterStatus } from "../../src/cluster/status.ts";
 import {
   DEFAULT_VIEWERS,
   INGEST_LIMITS,
@@ -16,7 +18,6 @@ import {
   LOG_QUEUE_BYTES_MAX,
   SEGMENT_BYTES_MAX,
 } from "../../src/config.ts";
-import { Doctor } from "../../src/doctor/doctor.ts";
 import { createHotStore } from "../../src/hot/hot-store.ts";
 import { createBodyBudget } from "../../src/http/body/body-budget.ts";
 import { AnswerBuffer } from "../../src/http/encode/answer-buffer.ts";
@@ -26,40 +27,39 @@ import type { Readiness, Services } from "../../src/http/services.ts";
 import { assert } from "../../src/lib/assert.ts";
 import { Scheduler } from "../../src/lib/schedule/scheduler.ts";
 import { inOneStep } from "../../src/lib/schedule/steps.ts";
-import { DELAY_BOUNDS_SECONDS, Durations } from "../../src/metrics/durations.ts";
-import { createMeters } from "../../src/metrics/meters.ts";
-import { createScrape } from "../../src/metrics/scrape.ts";
 import type { Binding } from "../../src/model/binding.ts";
 import type { AppId } from "../../src/model/ids.ts";
+import { createManualClock, type ManualClock } from "../../src/model/time/clock.ts";
+import { DEFAULT_RETENTION, type Retention } from "../../src/model/time/retention.ts";
 import { createNodeFiles } from "../../src/runtime/node-files.ts";
 import { createStripTypes } from "../../src/runtime/strip-types.ts";
-import { MessageCounts } from "../../src/service/clients/message-counts.ts";
-import { createTakeMessage } from "../../src/service/clients/take-message.ts";
-import { createCopies } from "../../src/service/cluster/copy/copies.ts";
-import type { ClusterStatus } from "../../src/service/cluster/status.ts";
-import { createCurrentQueries } from "../../src/service/current.ts";
-import { createReadCoordinates } from "../../src/service/density/read-coordinates.ts";
+import { Doctor } from "../../src/service/doctor/doctor.ts";
 import { READING_SIZES } from "../../src/service/export/export-source.ts";
 import { createExports } from "../../src/service/export/exports.ts";
 import { ExportMakers } from "../../src/service/export/maker/export-makers.ts";
-import { createFindings } from "../../src/service/findings.ts";
-import { createHistoryQueries } from "../../src/service/history/history.ts";
+import { createAppliedSequences } from "../../src/service/ingest/applied-sequences.ts";
 import { createIngest } from "../../src/service/ingest/ingest.ts";
+import { MessageCounts } from "../../src/service/ingest/messages/message-counts.ts";
+import { createTakeMessage } from "../../src/service/ingest/messages/take-message.ts";
 import { createLive } from "../../src/service/live/create-live.ts";
 import { ViewerSlots } from "../../src/service/live/viewer-slots.ts";
-import { createNearby } from "../../src/service/nearby.ts";
-import { createReadPositions } from "../../src/service/positions/read-positions.ts";
-import { createAppliedSequences } from "../../src/service/sequences/applied-sequences.ts";
-import { createVersions } from "../../src/service/versions.ts";
-import { createManualClock, type ManualClock } from "../../src/time/clock.ts";
-import { DEFAULT_RETENTION, type Retention } from "../../src/time/retention.ts";
+import { DELAY_BOUNDS_SECONDS, Durations } from "../../src/service/metrics/durations.ts";
+import { createMeters } from "../../src/service/metrics/meters.ts";
+import { createScrape } from "../../src/service/metrics/scrape.ts";
+import { createCurrentQueries } from "../../src/service/queries/current.ts";
+import { createFindings } from "../../src/service/queries/findings.ts";
+import { createHistoryQueries } from "../../src/service/queries/history/history.ts";
+import { createNearby } from "../../src/service/queries/nearby.ts";
+import { createReadCoordinates } from "../../src/service/queries/read-coordinates.ts";
+import { createReadPositions } from "../../src/service/queries/read-positions.ts";
+import { createVersions } from "../../src/service/queries/versions.ts";
 import { openWal } from "../../src/wal/wal.ts";
 import {
   createMemoryKeyFiles,
   createMemoryLock,
   type MemoryKeyFiles,
 } from "../unit/auth/memory-key-files.ts";
-import { openTestQuarantine } from "../unit/quarantine/fixture.ts";
+import { openTestQuarantine } from "../unit/service/quarantine/fixture.ts";
 import { createSimulatedFiles, type SimulatedFiles } from "./disk/simulated-files.ts";
 import { createEmptyArchive, NO_SEALS } from "./empty-archive.ts";
 import { textOf } from "./event-reader.ts";

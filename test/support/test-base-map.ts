@@ -1,4 +1,4 @@
-import { type BaseMap, openBaseMap } from "../../src/basemap/base-map.ts";
+import { type BaseMap, openBaseMap } from "../../src/map/basemap/base-map.ts";
 import { createNodeInputs } from "../../src/runtime/inputs/node-inputs.ts";
 
 let opened: Promise<BaseMap> | null = null;

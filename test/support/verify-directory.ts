@@ -1,12 +1,12 @@
 import { join } from "node:path";
+import { openDatabase } from "../../src/archive/duckdb/database.ts";
 import { directoryPaths } from "../../src/directory/paths.ts";
 import { Settings } from "../../src/directory/settings.ts";
-import { openDatabase } from "../../src/duckdb/database.ts";
+import type { Clock } from "../../src/model/time/clock.ts";
+import { DEFAULT_RETENTION } from "../../src/model/time/retention.ts";
+import { createVerify, type DirectoryReport, type VerifyRequest } from "../../src/operator/verify/verify.ts";
 import type { Files } from "../../src/runtime/files.ts";
 import { createNodeFiles } from "../../src/runtime/node-files.ts";
-import { createVerify, type DirectoryReport, type VerifyRequest } from "../../src/service/verify/verify.ts";
-import type { Clock } from "../../src/time/clock.ts";
-import { DEFAULT_RETENTION } from "../../src/time/retention.ts";
 import { createMemoryLock } from "../unit/auth/memory-key-files.ts";
 
 const PROCESS = { pid: 1, command: "verify" };

@@ -1,4 +1,4 @@
-import { haversineMeters, METERS_PER_MILE } from "../../../src/geo/distance.ts";
+import { haversineMeters, METERS_PER_MILE } from "../../../src/model/geo/distance.ts";
 import { type Figure, median, readable } from "../../support/figures/report.ts";
 import {
   createMetropolis,

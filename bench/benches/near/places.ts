@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
-import { haversineMeters } from "../../../src/geo/distance.ts";
 import { assert } from "../../../src/lib/assert.ts";
-import { NEAR_METERS_MAX, type Places } from "../../../src/places/places.ts";
-import { readPlaces } from "../../../src/places/read-places.ts";
+import { NEAR_METERS_MAX, type Places } from "../../../src/map/places/places.ts";
+import { readPlaces } from "../../../src/map/places/read-places.ts";
+import { haversineMeters } from "../../../src/model/geo/distance.ts";
 import { type Figure, median } from "../../support/figures/report.ts";
 import { createRandom } from "../../support/fleets/random.ts";
 import type { Bench, BenchRun } from "../../support/run/bench.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
+import { openDatabase } from "../../../src/archive/duckdb/database.ts";
 import { directoryPaths } from "../../../src/directory/paths.ts";
-import { openDatabase } from "../../../src/duckdb/database.ts";
 import { BATCH_REPORTS_MAX } from "../../../src/model/report-batch.ts";
 import { longestTurnMs } from "../../support/figures/longest-turn.ts";
 import { type Figure, median } from "../../support/figures/report.ts";

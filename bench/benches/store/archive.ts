@@ -1,8 +1,8 @@
 import { readdirSync } from "node:fs";
 import { dayFolder } from "../../../src/archive/archive-files.ts";
 import { DEFAULT_ARCHIVE_CONFIG } from "../../../src/config.ts";
-import { MS_PER_DAY } from "../../../src/time/retention.ts";
-import { utcDayName, utcDayOf } from "../../../src/time/utc-day.ts";
+import { MS_PER_DAY } from "../../../src/model/time/retention.ts";
+import { utcDayName, utcDayOf } from "../../../src/model/time/utc-day.ts";
 import { type Figure, median } from "../../support/figures/report.ts";
 import { createRandom, pick, type Random } from "../../support/fleets/random.ts";
 import { createYearFleet, type YearFleet } from "../../support/fleets/year-fleet.ts";

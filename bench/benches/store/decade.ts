@@ -1,6 +1,6 @@
-import { WINDOW_DAYS } from "../../../src/service/seal/plan.ts";
-import { FixedRetention } from "../../../src/time/retention.ts";
-import { utcDayName, utcDayOf } from "../../../src/time/utc-day.ts";
+import { FixedRetention } from "../../../src/model/time/retention.ts";
+import { utcDayName, utcDayOf } from "../../../src/model/time/utc-day.ts";
+import { WINDOW_DAYS } from "../../../src/service/upkeep/seal/plan.ts";
 import { median } from "../../support/figures/report.ts";
 import { createRandom, pick, type Random } from "../../support/fleets/random.ts";
 import { createYearFleet, type YearFleet } from "../../support/fleets/year-fleet.ts";

@@ -1,7 +1,7 @@
 import type { Steps } from "../../../src/lib/schedule/steps.ts";
-import type { PositionBlock, PositionReading } from "../../../src/service/positions/positions.ts";
-import { SeriesReading } from "../../../src/service/series.ts";
-import { StopFinder } from "../../../src/service/stops/stops.ts";
+import type { PositionBlock, PositionReading } from "../../../src/service/queries/positions.ts";
+import { SeriesReading } from "../../../src/service/queries/series.ts";
+import { StopFinder } from "../../../src/service/queries/stops.ts";
 import type { Figure } from "../../support/figures/report.ts";
 import { readBoston } from "../../support/fleets/boston.ts";
 import type { Bench } from "../../support/run/bench.ts";

@@ -6,9 +6,9 @@ import { nearby } from "../../../src/http/endpoints/devices/nearby.ts";
 import type { Services } from "../../../src/http/services.ts";
 import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
 import type { ReportBatch } from "../../../src/model/report-batch.ts";
-import { createNearby } from "../../../src/service/nearby.ts";
-import type { Clock } from "../../../src/time/clock.ts";
-import { DEFAULT_RETENTION } from "../../../src/time/retention.ts";
+import type { Clock } from "../../../src/model/time/clock.ts";
+import { DEFAULT_RETENTION } from "../../../src/model/time/retention.ts";
+import { createNearby } from "../../../src/service/queries/nearby.ts";
 import { BENCH_APP } from "../store/log.ts";
 
 const ORIGIN = "http://bench";

@@ -1,6 +1,6 @@
 import { around } from "geokdbush";
 import KDBush from "kdbush";
-import { EARTH_RADIUS_METERS, haversineMeters } from "../../../src/geo/distance.ts";
+import { EARTH_RADIUS_METERS, haversineMeters } from "../../../src/model/geo/distance.ts";
 import { type Answer, type Contestant, isWanted } from "./contestant.ts";
 import type { PositionColumns } from "./positions.ts";
 

@@ -1,4 +1,4 @@
-import { METERS_PER_MILE, RADIANS_PER_DEGREE } from "../../../src/geo/distance.ts";
+import { METERS_PER_MILE, RADIANS_PER_DEGREE } from "../../../src/model/geo/distance.ts";
 import { createMetropolis, drawPoints, type Point } from "../fleets/metropolis.ts";
 import { AGE_DAYS_MAX, NOW_MS, type PositionColumns } from "./positions.ts";
 

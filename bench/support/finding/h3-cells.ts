@@ -1,5 +1,5 @@
 import { cellToParent, getHexagonEdgeLengthAvg, gridDisk, latLngToCell, UNITS } from "h3-js";
-import { haversineMeters } from "../../../src/geo/distance.ts";
+import { haversineMeters } from "../../../src/model/geo/distance.ts";
 import { type Contestant, isWanted, type Match, pageOf } from "./contestant.ts";
 import type { PositionColumns } from "./positions.ts";
 

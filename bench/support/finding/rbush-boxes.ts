@@ -1,6 +1,6 @@
 import RBush from "rbush";
-import { circleBoxes } from "../../../src/geo/circle-boxes.ts";
-import { haversineMeters } from "../../../src/geo/distance.ts";
+import { circleBoxes } from "../../../src/model/geo/circle-boxes.ts";
+import { haversineMeters } from "../../../src/model/geo/distance.ts";
 import { type Contestant, isWanted, type Match, pageOf } from "./contestant.ts";
 import type { PositionColumns } from "./positions.ts";
 

@@ -1,4 +1,4 @@
-import { MS_PER_DAY, startOfUtcDayMs } from "../../../src/time/retention.ts";
+import { MS_PER_DAY, startOfUtcDayMs } from "../../../src/model/time/retention.ts";
 import { readBoston } from "./boston.ts";
 
 /* A year of one device, with as many records as all of Boston has in a night. */

@@ -1,33 +1,33 @@
 import { tmpdir } from "node:os";
 import { MadeKeys } from "../../../src/auth/made-keys.ts";
 import { Sessions } from "../../../src/auth/sessions/sessions.ts";
+import { createCopies } from "../../../src/cluster/join/copies.ts";
 import { DEFAULT_VIEWERS, INGEST_LIMITS, LATE_WINDOW } from "../../../src/config.ts";
-import { Doctor } from "../../../src/doctor/doctor.ts";
 import { createBodyBudget } from "../../../src/http/body/body-budget.ts";
 import { AnswerBuffer } from "../../../src/http/encode/answer-buffer.ts";
 import { Viewers } from "../../../src/http/live/viewers.ts";
 import type { Services } from "../../../src/http/services.ts";
 import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
 import { inOneStep } from "../../../src/lib/schedule/steps.ts";
-import type { Meters } from "../../../src/metrics/meters.ts";
+import { createPlacesLoader } from "../../../src/map/places/load-places.ts";
+import { systemClock as clock } from "../../../src/model/time/clock.ts";
+import { DEFAULT_RETENTION } from "../../../src/model/time/retention.ts";
 import type { OpenDirectory } from "../../../src/open-directory.ts";
-import { createPlacesLoader } from "../../../src/places/load-places.ts";
 import { createNodeFiles } from "../../../src/runtime/node-files.ts";
 import type { Platform } from "../../../src/runtime/platform.ts";
-import { MessageCounts } from "../../../src/service/clients/message-counts.ts";
-import { createTakeMessage } from "../../../src/service/clients/take-message.ts";
-import { createCopies } from "../../../src/service/cluster/copy/copies.ts";
-import { createCurrentQueries } from "../../../src/service/current.ts";
-import { createReadCoordinates } from "../../../src/service/density/read-coordinates.ts";
-import { createHistoryQueries } from "../../../src/service/history/history.ts";
+import { Doctor } from "../../../src/service/doctor/doctor.ts";
+import { createAppliedSequences } from "../../../src/service/ingest/applied-sequences.ts";
+import { MessageCounts } from "../../../src/service/ingest/messages/message-counts.ts";
+import { createTakeMessage } from "../../../src/service/ingest/messages/take-message.ts";
 import { createLive } from "../../../src/service/live/create-live.ts";
 import { ViewerSlots } from "../../../src/service/live/viewer-slots.ts";
-import { createNearby } from "../../../src/service/nearby.ts";
-import { createReadPositions } from "../../../src/service/positions/read-positions.ts";
-import { createAppliedSequences } from "../../../src/service/sequences/applied-sequences.ts";
-import { createVersions } from "../../../src/service/versions.ts";
-import { systemClock as clock } from "../../../src/time/clock.ts";
-import { DEFAULT_RETENTION } from "../../../src/time/retention.ts";
+import type { Meters } from "../../../src/service/metrics/meters.ts";
+import { createCurrentQueries } from "../../../src/service/queries/current.ts";
+import { createHistoryQueries } from "../../../src/service/queries/history/history.ts";
+import { createNearby } from "../../../src/service/queries/nearby.ts";
+import { createReadCoordinates } from "../../../src/service/queries/read-coordinates.ts";
+import { createReadPositions } from "../../../src/service/queries/read-positions.ts";
+import { createVersions } from "../../../src/service/queries/versions.ts";
 
 /** What a server over a directory answers from, without its metrics. */
 export function createBenchServices(

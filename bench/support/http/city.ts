@@ -1,5 +1,5 @@
-import { MS_PER_DAY } from "../../../src/time/retention.ts";
-import { type UtcDay, utcDayName, utcDayOf } from "../../../src/time/utc-day.ts";
+import { MS_PER_DAY } from "../../../src/model/time/retention.ts";
+import { type UtcDay, utcDayName, utcDayOf } from "../../../src/model/time/utc-day.ts";
 import type { FullReport } from "../fleets/fleet.ts";
 import { createMetropolis, type Metropolis } from "../fleets/metropolis.ts";
 import { startArchiveServer } from "../servers/archive-server.ts";

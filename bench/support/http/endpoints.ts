@@ -1,5 +1,5 @@
-import { MS_PER_DAY } from "../../../src/time/retention.ts";
-import { type UtcDay, utcDayName, utcDayOf } from "../../../src/time/utc-day.ts";
+import { MS_PER_DAY } from "../../../src/model/time/retention.ts";
+import { type UtcDay, utcDayName, utcDayOf } from "../../../src/model/time/utc-day.ts";
 import { createRandom, pick, type Random } from "../fleets/random.ts";
 import type { City } from "./city.ts";
 import { type Sized, sized } from "./sized.ts";

@@ -1,6 +1,6 @@
 import { createRateLimit } from "../../../src/auth/rate-limit.ts";
 import { createServer } from "../../../src/http/server.ts";
-import { createMeters } from "../../../src/metrics/meters.ts";
+import { createMeters } from "../../../src/service/metrics/meters.ts";
 import { SERVED_APP } from "../store/archived-directory.ts";
 import type { ServedDirectory } from "../store/served-directory.ts";
 import { createBenchServices } from "./bench-services.ts";

@@ -15,9 +15,9 @@ import { MinSequences } from "../../../src/http/min-sequence.ts";
 import { createObserve, type Observe } from "../../../src/http/observe.ts";
 import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
 import { wait } from "../../../src/lib/schedule/wait.ts";
-import { createMeters } from "../../../src/metrics/meters.ts";
-import { RequestMeter } from "../../../src/metrics/request-meter.ts";
-import { systemClock as clock } from "../../../src/time/clock.ts";
+import { systemClock as clock } from "../../../src/model/time/clock.ts";
+import { createMeters } from "../../../src/service/metrics/meters.ts";
+import { RequestMeter } from "../../../src/service/metrics/request-meter.ts";
 import { openServedDirectory } from "../store/served-directory.ts";
 import { createBenchServices } from "./bench-services.ts";
 

@@ -5,14 +5,14 @@
  */
 
 import { createRateLimit } from "../../../src/auth/rate-limit.ts";
-import { METERS_PER_MILE } from "../../../src/geo/distance.ts";
 import type { HotStore } from "../../../src/hot/hot-store.ts";
 import { inShortTurns } from "../../../src/http/answer/short-turns.ts";
 import { createServer } from "../../../src/http/server.ts";
 import { assert } from "../../../src/lib/assert.ts";
-import { createMeters } from "../../../src/metrics/meters.ts";
-import type { Nearby, NearbyAnswer } from "../../../src/service/nearby.ts";
-import { systemClock as clock } from "../../../src/time/clock.ts";
+import { METERS_PER_MILE } from "../../../src/model/geo/distance.ts";
+import { systemClock as clock } from "../../../src/model/time/clock.ts";
+import { createMeters } from "../../../src/service/metrics/meters.ts";
+import type { Nearby, NearbyAnswer } from "../../../src/service/queries/nearby.ts";
 import { createRandom } from "../fleets/random.ts";
 import { SERVED_APP } from "../store/archived-directory.ts";
 import { openServedDirectory } from "../store/served-directory.ts";

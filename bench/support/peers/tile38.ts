@@ -1,6 +1,6 @@
 import type { Redis } from "ioredis";
-import { METERS_PER_MILE } from "../../../src/geo/distance.ts";
 import { fail, ok } from "../../../src/lib/result.ts";
+import { METERS_PER_MILE } from "../../../src/model/geo/distance.ts";
 import type { FullReport } from "../fleets/fleet.ts";
 import type { Metropolis, Point } from "../fleets/metropolis.ts";
 import {

@@ -4,11 +4,11 @@
  */
 
 import { createRateLimit } from "../../../src/auth/rate-limit.ts";
-import { Doctor } from "../../../src/doctor/doctor.ts";
 import { inShortTurns } from "../../../src/http/answer/short-turns.ts";
 import { createServer } from "../../../src/http/server.ts";
 import type { Services } from "../../../src/http/services.ts";
-import { createMeters } from "../../../src/metrics/meters.ts";
+import { Doctor } from "../../../src/service/doctor/doctor.ts";
+import { createMeters } from "../../../src/service/metrics/meters.ts";
 import { createBenchServices } from "../http/bench-services.ts";
 import { openServedDirectory } from "../store/served-directory.ts";
 

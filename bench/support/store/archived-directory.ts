@@ -8,20 +8,20 @@ import { createHotStore } from "../../../src/hot/hot-store.ts";
 import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
 import type { AppId } from "../../../src/model/ids.ts";
 import { BATCH_REPORTS_MAX, type ReportBatch } from "../../../src/model/report-batch.ts";
-import { type OpenDirectory, openDirectory } from "../../../src/open-directory.ts";
-import { startHelper } from "../../../src/runtime/helper/spawn-helper.ts";
-import { createNodeFiles } from "../../../src/runtime/node-files.ts";
-import { acquireSqliteLock } from "../../../src/runtime/sqlite-lock.ts";
-import { WINDOW_DAYS } from "../../../src/service/seal/plan.ts";
-import { type Clock, systemClock } from "../../../src/time/clock.ts";
+import { type Clock, systemClock } from "../../../src/model/time/clock.ts";
 import {
   DEFAULT_RETENTION,
   DEFAULT_RETENTION_DAYS,
   MS_PER_DAY,
   type Retention,
   startOfUtcDayMs,
-} from "../../../src/time/retention.ts";
-import { utcDayStartMs } from "../../../src/time/utc-day.ts";
+} from "../../../src/model/time/retention.ts";
+import { utcDayStartMs } from "../../../src/model/time/utc-day.ts";
+import { type OpenDirectory, openDirectory } from "../../../src/open-directory.ts";
+import { startHelper } from "../../../src/runtime/helper/spawn-helper.ts";
+import { createNodeFiles } from "../../../src/runtime/node-files.ts";
+import { acquireSqliteLock } from "../../../src/runtime/sqlite-lock.ts";
+import { WINDOW_DAYS } from "../../../src/service/upkeep/seal/plan.ts";
 import type { YearFleet } from "../fleets/year-fleet.ts";
 import { startArchiveServer } from "../servers/archive-server.ts";
 

@@ -1,8 +1,8 @@
 import { type KeyStore, openKeyStore } from "../../../src/auth/key-store.ts";
 import { directoryPaths } from "../../../src/directory/paths.ts";
+import { systemClock as clock } from "../../../src/model/time/clock.ts";
 import type { OpenDirectory } from "../../../src/open-directory.ts";
 import { createPlatform, type Platform } from "../../../src/runtime/platform.ts";
-import { systemClock as clock } from "../../../src/time/clock.ts";
 import { openBenchDirectory } from "./archived-directory.ts";
 
 /** A directory that a server of a bench answers from, which no other process has open. */

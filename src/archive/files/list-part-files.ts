@@ -1,6 +1,6 @@
 import { join } from "node:path";
+import type { UtcDay } from "../../model/time/utc-day.ts";
 import type { Files } from "../../runtime/files.ts";
-import type { UtcDay } from "../../time/utc-day.ts";
 import { parseDayFolder, parsePartName } from "../archive-files.ts";
 
 /** A file that may be a part of a day, by its name alone. */

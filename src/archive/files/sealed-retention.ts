@@ -1,5 +1,5 @@
+import { DEFAULT_RETENTION, FixedRetention, type Retention } from "../../model/time/retention.ts";
 import { type Files, readIfThere } from "../../runtime/files.ts";
-import { DEFAULT_RETENTION, FixedRetention, type Retention } from "../../time/retention.ts";
 import { archivePaths } from "../archive-files.ts";
 import { parseManifest } from "../manifest.ts";
 

@@ -1,8 +1,8 @@
-import type { Connection, Rows, SqlValues } from "../../duckdb/database.ts";
 import type { AppId, DeviceId, UserId } from "../../model/ids.ts";
 import { NUMBER_FIELDS, PROFILE_FIELDS, STATE_FIELDS } from "../../model/location-fields.ts";
 import type { RecordColumns } from "../../model/record-columns.ts";
-import type { TimeRange } from "../../time/range.ts";
+import type { TimeRange } from "../../model/time/range.ts";
+import type { Connection, Rows, SqlValues } from "../duckdb/database.ts";
 import type { UpperRows } from "../overlay-sql.ts";
 import { type AllRecordsShape, allRecordsSql } from "./scan-sql.ts";
 

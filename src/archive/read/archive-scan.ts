@@ -1,6 +1,6 @@
 import type { AppId, DeviceId, UserId } from "../../model/ids.ts";
 import type { ResponseKind } from "../../model/location-fields.ts";
-import type { TimeRange } from "../../time/range.ts";
+import type { TimeRange } from "../../model/time/range.ts";
 import type { Part } from "../manifest.ts";
 import type { UpperRows } from "../overlay-sql.ts";
 import type { LateRows } from "./late-table.ts";

@@ -1,9 +1,9 @@
-import type { Connection, Rows } from "../../duckdb/database.ts";
-import type { BoundingBox } from "../../geo/bounding-box.ts";
+import type { BoundingBox } from "../../model/geo/bounding-box.ts";
 import type { DeviceId } from "../../model/ids.ts";
 import type { NumberFieldName } from "../../model/location-fields.ts";
 import type { RecordPage } from "../../model/record-page.ts";
-import type { Order } from "../../time/range.ts";
+import type { Order } from "../../model/time/range.ts";
+import type { Connection, Rows } from "../duckdb/database.ts";
 import type { ArchiveScan } from "./archive-scan.ts";
 import { findRecords, stretchOf } from "./find-records.ts";
 import { createPageDictionary } from "./page-dictionary.ts";

@@ -1,6 +1,6 @@
-import type { Rows } from "../../duckdb/database.ts";
-import type { Order, TimeRange } from "../../time/range.ts";
-import { MS_PER_DAY } from "../../time/retention.ts";
+import type { Order, TimeRange } from "../../model/time/range.ts";
+import { MS_PER_DAY } from "../../model/time/retention.ts";
+import type { Rows } from "../duckdb/database.ts";
 import type { ArchiveScan } from "./archive-scan.ts";
 import { rangeOfDays, type ScanDay, scanDays } from "./scan-days.ts";
 import type { ScanRunner, Stretch } from "./scan-runner.ts";

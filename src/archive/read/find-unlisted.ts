@@ -1,4 +1,4 @@
-import type { Connection } from "../../duckdb/database.ts";
+import type { Connection } from "../duckdb/database.ts";
 
 /** How many devices have a newer record in the parts than in the checkpoint, or are not in it at all. */
 export async function countUnlisted(

@@ -1,4 +1,3 @@
-import type { Connection } from "../../duckdb/database.ts";
 import { nextTurn } from "../../lib/schedule/next-turn.ts";
 import {
   NUMBER_FIELDS,
@@ -7,8 +6,9 @@ import {
   type StoredField,
 } from "../../model/location-fields.ts";
 import { NOT_CARRIED, type ReportBatch, type RowBatch } from "../../model/report-batch.ts";
-import type { UtcDay } from "../../time/utc-day.ts";
+import type { UtcDay } from "../../model/time/utc-day.ts";
 import { VALUE_COLUMNS } from "../columns.ts";
+import type { Connection } from "../duckdb/database.ts";
 import { type UpperRows, withDeciding } from "../overlay-sql.ts";
 
 /** Rows of memory that lie over archived records. */

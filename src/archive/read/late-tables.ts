@@ -1,4 +1,4 @@
-import type { Connection } from "../../duckdb/database.ts";
+import type { Connection } from "../duckdb/database.ts";
 import type { UpperRows } from "../overlay-sql.ts";
 import type { ArchiveScan } from "./archive-scan.ts";
 import { createLateTable, dropLateTable, type LateRows } from "./late-table.ts";

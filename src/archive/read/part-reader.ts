@@ -1,8 +1,8 @@
-import type { Connection, Database } from "../../duckdb/database.ts";
 import { assert } from "../../lib/assert.ts";
 import type { Result } from "../../lib/result.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import type { AppId } from "../../model/ids.ts";
+import type { Connection, Database } from "../duckdb/database.ts";
 import type { Part } from "../manifest.ts";
 import { type ArchiveSession, createArchiveSession } from "./archive-session.ts";
 import { createLateTables } from "./late-tables.ts";

@@ -1,8 +1,8 @@
-import type { Connection } from "../../duckdb/database.ts";
 import type { AppId } from "../../model/ids.ts";
 import type { RecordColumns } from "../../model/record-columns.ts";
-import { nextUtcDay, type UtcDay, utcDayStartMs } from "../../time/utc-day.ts";
+import { nextUtcDay, type UtcDay, utcDayStartMs } from "../../model/time/utc-day.ts";
 import { VALUE_COLUMNS } from "../columns.ts";
+import type { Connection } from "../duckdb/database.ts";
 import { hasOldParts, type Part } from "../manifest.ts";
 import { readAllRecords } from "./all-records.ts";
 import { createLateTable, dropLateTable, type LateRows } from "./late-table.ts";

@@ -1,7 +1,7 @@
-import type { Rows } from "../../duckdb/database.ts";
 import type { DeviceId } from "../../model/ids.ts";
 import { NUMBER_FIELDS } from "../../model/location-fields.ts";
 import type { RecordPage } from "../../model/record-page.ts";
+import type { Rows } from "../duckdb/database.ts";
 import type { PageDictionary } from "./page-dictionary.ts";
 
 /** Where `recordsStatement` puts what, by column. */

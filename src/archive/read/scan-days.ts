@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import { assert } from "../../lib/assert.ts";
-import type { TimeRange } from "../../time/range.ts";
-import { nextUtcDay, type UtcDay, utcDayStartMs } from "../../time/utc-day.ts";
+import type { TimeRange } from "../../model/time/range.ts";
+import { nextUtcDay, type UtcDay, utcDayStartMs } from "../../model/time/utc-day.ts";
 import { parseDayFolder } from "../archive-files.ts";
 import type { Part } from "../manifest.ts";
 import type { ArchiveScan } from "./archive-scan.ts";

@@ -1,6 +1,6 @@
-import type { Connection, Rows, SqlValues } from "../../duckdb/database.ts";
 import { assert } from "../../lib/assert.ts";
-import type { TimeRange } from "../../time/range.ts";
+import type { TimeRange } from "../../model/time/range.ts";
+import type { Connection, Rows, SqlValues } from "../duckdb/database.ts";
 import { hasOldParts, type Part } from "../manifest.ts";
 import { type UpperRows, withDeciding } from "../overlay-sql.ts";
 import { type AlikeColumns, findAlike, NONE_ALIKE } from "./alike-columns.ts";

@@ -1,5 +1,4 @@
-import type { SqlValues } from "../../duckdb/database.ts";
-import type { BoundingBox } from "../../geo/bounding-box.ts";
+import type { BoundingBox } from "../../model/geo/bounding-box.ts";
 import {
   type LocationField,
   NUMBER_FIELDS,
@@ -8,8 +7,9 @@ import {
   type ResponseKind,
   STATE_FIELDS,
 } from "../../model/location-fields.ts";
-import type { Order } from "../../time/range.ts";
+import type { Order } from "../../model/time/range.ts";
 import { NO_RECORDS_SQL, VALUE_COLUMNS } from "../columns.ts";
+import type { SqlValues } from "../duckdb/database.ts";
 import { overlaySql, type UpperRows } from "../overlay-sql.ts";
 import { type AlikeColumns, NONE_ALIKE } from "./alike-columns.ts";
 

@@ -1,6 +1,6 @@
 import { compareUtf8 } from "../../lib/text/utf8.ts";
 import type { AppId, DeviceId } from "../../model/ids.ts";
-import type { TimeRange } from "../../time/range.ts";
+import type { TimeRange } from "../../model/time/range.ts";
 import { CHUNKS_A_GROUP, COLUMN_INDEXES, type FileChunks, type RowGroup } from "./part-footer.ts";
 
 /** What a statement looks for by the columns that files are sorted by. */

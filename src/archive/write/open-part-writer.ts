@@ -1,10 +1,10 @@
 import { Buffer } from "node:buffer";
 import { join } from "node:path";
-import type { Database, DatabaseOptions } from "../../duckdb/database.ts";
 import type { CreateSalt } from "../../lib/frames/head.ts";
 import { messageOf } from "../../lib/message-of.ts";
 import type { Files } from "../../runtime/files.ts";
 import { archivePaths } from "../archive-files.ts";
+import type { Database, DatabaseOptions } from "../duckdb/database.ts";
 import { createPartEngine, type PartEngine } from "./engine/part-engine.ts";
 import { type PartProcesses, StuckProcessError } from "./engine/part-process.ts";
 import { createPartWriter, type PartWriter } from "./part-writer.ts";

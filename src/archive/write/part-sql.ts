@@ -1,8 +1,8 @@
-import { quoteText } from "../../duckdb/quote-text.ts";
 import { ANONYMOUS } from "../../model/ids.ts";
 import { STORED_FIELDS } from "../../model/location-fields.ts";
-import { type UtcDay, utcDayName } from "../../time/utc-day.ts";
+import { type UtcDay, utcDayName } from "../../model/time/utc-day.ts";
 import { ARCHIVE_COLUMNS, KEY_COLUMNS, NO_RECORDS_SQL, VALUE_COLUMNS } from "../columns.ts";
+import { quoteText } from "../duckdb/quote-text.ts";
 import { overlaySql, type UpperRows } from "../overlay-sql.ts";
 import { readStagedSql } from "./staged-rows.ts";
 

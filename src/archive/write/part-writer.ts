@@ -1,6 +1,6 @@
 import { join } from "node:path";
+import type { UtcDay } from "../../model/time/utc-day.ts";
 import type { Files } from "../../runtime/files.ts";
-import type { UtcDay } from "../../time/utc-day.ts";
 import type { Part } from "../manifest.ts";
 import { planFold } from "./fold-plan.ts";
 import { createPartJob, type KeepPart, type PartJob, type PartJobOptions } from "./part-job.ts";

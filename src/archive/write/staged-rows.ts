@@ -1,4 +1,3 @@
-import { quoteText } from "../../duckdb/quote-text.ts";
 import {
   createFragment,
   type Fragment,
@@ -19,6 +18,7 @@ import {
 } from "../../model/location-fields.ts";
 import { NOT_CARRIED, type ReportBatch } from "../../model/report-batch.ts";
 import { ARCHIVE_COLUMNS, KEY_COLUMNS } from "../columns.ts";
+import { quoteText } from "../duckdb/quote-text.ts";
 import type { CellFinder } from "./h3-cells.ts";
 
 /*

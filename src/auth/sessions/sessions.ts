@@ -1,6 +1,6 @@
 import type { SharedFileError } from "../../directory/shared-file.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
-import type { Clock } from "../../time/clock.ts";
+import type { Clock } from "../../model/time/clock.ts";
 import type { KeyRecord } from "../key-file.ts";
 import type { KeyLookup, KeyStore } from "../key-store.ts";
 import { createLinkCode, isLinkCode, type LinkCode, parseLinkCode } from "./link-code.ts";

@@ -1,5 +1,5 @@
 import { fail, ok, type Result } from "../../lib/result.ts";
-import type { Clock } from "../../time/clock.ts";
+import type { Clock } from "../../model/time/clock.ts";
 import { LINK_CODE_MS, type LinkCode } from "./link-code.ts";
 
 /** Only who has the secret makes codes, and nobody makes as many in ten minutes. */

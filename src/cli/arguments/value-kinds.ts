@@ -11,7 +11,7 @@ import { parseServerUrl } from "../../lib/text/server-url.ts";
 import type { DeviceId, UserId } from "../../model/ids.ts";
 import { parseAppId } from "../../model/ids.ts";
 import { deviceIdFault, userIdFault } from "../../model/report.ts";
-import { isTopicFilter } from "../../mqtt/topic-filter.ts";
+import { isTopicFilter } from "../../service/mqtt/topic-filter.ts";
 import { LOG_LEVELS } from "../screen/event-log.ts";
 
 /** What the flags of the command line take: how each kind of value is written, bounded and read. */

@@ -1,13 +1,13 @@
+import { type InitReport, initCluster } from "../../cluster/init/init.ts";
 import { patiently } from "../../cluster/patiently.ts";
-import { logUrl, readStreamAddress } from "../../directory/stream-address.ts";
+import { StreamError } from "../../cluster/stream/stream.ts";
+import { logUrl, readStreamAddress } from "../../cluster/stream-address.ts";
 import { DirectoryInUseError, takeDirectory } from "../../directory/take-directory.ts";
 import { messageOf } from "../../lib/message-of.ts";
 import { shellQuote } from "../../lib/text/shell-quote.ts";
+import type { Clock } from "../../model/time/clock.ts";
 import type { Platform } from "../../runtime/platform.ts";
 import type { Terminal } from "../../runtime/process.ts";
-import { StreamError } from "../../runtime/stream/stream.ts";
-import { type InitReport, initCluster } from "../../service/cluster/init/init.ts";
-import type { Clock } from "../../time/clock.ts";
 import { expectDataDirectory } from "../directory/data-directory.ts";
 import { createImportBars } from "../screen/bars.ts";
 import { countOf } from "../screen/layout.ts";

@@ -1,13 +1,13 @@
-import { logUrl } from "../../directory/stream-address.ts";
+import { type JoinReport, join as joinCluster } from "../../cluster/join/join.ts";
+import { createPeer } from "../../cluster/join/peer.ts";
+import { logUrl } from "../../cluster/stream-address.ts";
 import { takeDirectory } from "../../directory/take-directory.ts";
 import { wait } from "../../lib/schedule/wait.ts";
 import { printableLine } from "../../lib/text/printable.ts";
 import { shellQuote } from "../../lib/text/shell-quote.ts";
+import type { Clock } from "../../model/time/clock.ts";
 import type { Platform } from "../../runtime/platform.ts";
 import type { Terminal } from "../../runtime/process.ts";
-import { type JoinReport, join as joinCluster } from "../../service/cluster/join/join.ts";
-import { createPeer } from "../../service/cluster/join/peer.ts";
-import type { Clock } from "../../time/clock.ts";
 import { countOf } from "../screen/layout.ts";
 import { createProgressBar } from "../screen/progress-bar.ts";
 import type { JoinCommand } from "./join-command.ts";

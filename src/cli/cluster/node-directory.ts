@@ -1,13 +1,13 @@
-import { ClusterError } from "../../app/open-cluster.ts";
 import { sharedBucketName } from "../../cluster/bucket-names.ts";
+import { type ClusterFile, readClusterFile } from "../../cluster/cluster-file.ts";
+import { ClusterError } from "../../cluster/open-cluster.ts";
 import { patiently } from "../../cluster/patiently.ts";
+import { SharedBucket } from "../../cluster/shared-bucket.ts";
+import { type Bucket, type Stream, StreamError } from "../../cluster/stream/stream.ts";
+import { readStreamAddress } from "../../cluster/stream-address.ts";
 import type { ClusterConfig } from "../../config.ts";
-import { type ClusterFile, readClusterFile } from "../../directory/cluster-file.ts";
-import { SharedBucket } from "../../directory/shared/shared-bucket.ts";
-import { readStreamAddress } from "../../directory/stream-address.ts";
 import type { Files } from "../../runtime/files.ts";
 import type { Platform } from "../../runtime/platform.ts";
-import { type Bucket, type Stream, StreamError } from "../../runtime/stream/stream.ts";
 import { parseAccess } from "./access.ts";
 
 /* The data directory of a node, for commands that are given it beside a server or without one. */

@@ -1,14 +1,14 @@
-import { ClusterError } from "../../app/open-cluster.ts";
 import { isNodeKey } from "../../cluster/bucket-keys.ts";
 import { nodesBucketName } from "../../cluster/bucket-names.ts";
+import { readClusterFile } from "../../cluster/cluster-file.ts";
 import { parseNodeStatus } from "../../cluster/node-status.ts";
-import { readClusterFile } from "../../directory/cluster-file.ts";
+import { ClusterError } from "../../cluster/open-cluster.ts";
+import type { BucketEntry } from "../../cluster/stream/stream.ts";
 import { roughDuration } from "../../lib/text/duration.ts";
 import { printableLine } from "../../lib/text/printable.ts";
+import type { Clock } from "../../model/time/clock.ts";
 import type { Platform } from "../../runtime/platform.ts";
 import type { Terminal } from "../../runtime/process.ts";
-import type { BucketEntry } from "../../runtime/stream/stream.ts";
-import type { Clock } from "../../time/clock.ts";
 import { expectDataDirectory } from "../directory/data-directory.ts";
 import type { ClusterNodesCommand } from "../parse-command.ts";
 import { formatTable } from "../screen/table.ts";

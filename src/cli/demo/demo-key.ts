@@ -2,8 +2,8 @@ import { FIRST_APP } from "../../app/first-key.ts";
 import { directoryPaths } from "../../directory/paths.ts";
 import { assert } from "../../lib/assert.ts";
 import { UNBOUND } from "../../model/binding.ts";
+import type { Clock } from "../../model/time/clock.ts";
 import type { Platform } from "../../runtime/platform.ts";
-import type { Clock } from "../../time/clock.ts";
 import { openKeys } from "../keys/keys.ts";
 
 /** The key that a demo reports with and signs in with: the one of its last run, as long as that is good. */

@@ -1,11 +1,11 @@
 import manifest from "../../../package.json" with { type: "json" };
-import { readClusterFile } from "../../directory/cluster-file.ts";
+import { readClusterFile } from "../../cluster/cluster-file.ts";
 import { takeDirectory } from "../../directory/take-directory.ts";
 import { printableLine } from "../../lib/text/printable.ts";
+import type { Clock } from "../../model/time/clock.ts";
+import { type BackupReport, backUp } from "../../operator/backup/backup.ts";
 import type { Platform } from "../../runtime/platform.ts";
 import type { Terminal } from "../../runtime/process.ts";
-import { type BackupReport, backUp } from "../../service/backup/backup.ts";
-import type { Clock } from "../../time/clock.ts";
 import { countOf, formatCount } from "../screen/layout.ts";
 import { createProgressBar } from "../screen/progress-bar.ts";
 import type { BackupCommand } from "./command.ts";

@@ -2,8 +2,8 @@ import { sealedRetention } from "../../archive/files/sealed-retention.ts";
 import { refuseForeign } from "../../directory/foreign.ts";
 import { directoryPaths } from "../../directory/paths.ts";
 import { Settings } from "../../directory/settings.ts";
+import type { Clock } from "../../model/time/clock.ts";
 import type { Platform } from "../../runtime/platform.ts";
-import type { Clock } from "../../time/clock.ts";
 import type { Sharing } from "../cluster/node-directory.ts";
 
 /** The settings of a data directory, for a command that has it for itself or not. */

@@ -1,7 +1,7 @@
 import { join } from "node:path";
+import { type Database, openDatabase } from "../../archive/duckdb/database.ts";
 import { DEFAULT_ARCHIVE_CONFIG } from "../../config.ts";
 import { directoryPaths } from "../../directory/paths.ts";
-import { type Database, openDatabase } from "../../duckdb/database.ts";
 
 /** A database for who reads the archive of a data directory, also beside the process that has it. */
 export function openReadingDatabase(dataDir: string): Promise<Database> {

@@ -1,10 +1,10 @@
 import { takeDirectory } from "../../directory/take-directory.ts";
 import { printableLine } from "../../lib/text/printable.ts";
 import { shellQuote } from "../../lib/text/shell-quote.ts";
+import type { Clock } from "../../model/time/clock.ts";
+import { type RestoreReport, restore as restoreBackup } from "../../operator/backup/restore.ts";
 import type { Platform } from "../../runtime/platform.ts";
 import type { Terminal } from "../../runtime/process.ts";
-import { type RestoreReport, restore as restoreBackup } from "../../service/backup/restore.ts";
-import type { Clock } from "../../time/clock.ts";
 import { countOf } from "../screen/layout.ts";
 import { createProgressBar } from "../screen/progress-bar.ts";
 import type { RestoreCommand } from "./command.ts";

@@ -1,5 +1,5 @@
 import { fail, ok, type Result } from "../../lib/result.ts";
-import { FixedRetention, type Retention } from "../../time/retention.ts";
+import { FixedRetention, type Retention } from "../../model/time/retention.ts";
 import type { ValuesOf } from "../commands.ts";
 
 /** The command `settings set` as it is given. */

@@ -1,12 +1,12 @@
 import { directoryPaths } from "../../directory/paths.ts";
 import type { SettingsChanged } from "../../directory/settings.ts";
 import type { SharedFileError } from "../../directory/shared-file.ts";
+import type { Clock } from "../../model/time/clock.ts";
+import { DEFAULT_RETENTION, type Retention } from "../../model/time/retention.ts";
+import { utcDayName, utcDayOf } from "../../model/time/utc-day.ts";
+import { findLoss, type Loss } from "../../operator/verify/loss.ts";
 import type { Platform } from "../../runtime/platform.ts";
 import type { Terminal } from "../../runtime/process.ts";
-import { findLoss, type Loss } from "../../service/verify/loss.ts";
-import type { Clock } from "../../time/clock.ts";
-import { DEFAULT_RETENTION, type Retention } from "../../time/retention.ts";
-import { utcDayName, utcDayOf } from "../../time/utc-day.ts";
 import type { Sharing } from "../cluster/node-directory.ts";
 import { describeSharedFileError } from "../cluster/shared-file-fault.ts";
 import type { SettingsListCommand } from "../parse-command.ts";

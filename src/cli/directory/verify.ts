@@ -1,11 +1,11 @@
-import { readClusterFile } from "../../directory/cluster-file.ts";
+import { readClusterFile } from "../../cluster/cluster-file.ts";
 import { directoryPaths } from "../../directory/paths.ts";
 import { printableLine } from "../../lib/text/printable.ts";
+import type { Clock } from "../../model/time/clock.ts";
+import type { AppDay } from "../../operator/verify/records.ts";
+import { createVerify, type DirectoryReport } from "../../operator/verify/verify.ts";
 import type { Platform } from "../../runtime/platform.ts";
 import type { Terminal } from "../../runtime/process.ts";
-import type { AppDay } from "../../service/verify/records.ts";
-import { createVerify, type DirectoryReport } from "../../service/verify/verify.ts";
-import type { Clock } from "../../time/clock.ts";
 import type { VerifyCommand } from "../parse-command.ts";
 import { countOf, formatCount } from "../screen/layout.ts";
 import { createProgressBar } from "../screen/progress-bar.ts";

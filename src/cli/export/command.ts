@@ -1,8 +1,8 @@
 import type { WriteOptions } from "../../formats/write/record-writer.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import type { AppId, DeviceId, UserId } from "../../model/ids.ts";
+import type { LocalDate } from "../../model/time/range.ts";
 import type { ExportFormat } from "../../service/export/export-formats.ts";
-import type { LocalDate } from "../../time/range.ts";
 import type { FlagValues } from "../arguments/flag-row.ts";
 import type { EXPORT_FLAGS } from "./flags.ts";
 

@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import { ok } from "../../lib/result.ts";
+import type { Clock } from "../../model/time/clock.ts";
+import { type LocalDate, today } from "../../model/time/range.ts";
+import { UTC } from "../../model/time/zone.ts";
 import type { Files } from "../../runtime/files.ts";
 import type { Platform } from "../../runtime/platform.ts";
 import type { Terminal } from "../../runtime/process.ts";
 import { EXPORT_FORMATS } from "../../service/export/export-formats.ts";
-import type { Clock } from "../../time/clock.ts";
-import { type LocalDate, today } from "../../time/range.ts";
-import { UTC } from "../../time/zone.ts";
 import type { ExportCommand } from "./command.ts";
 import { openDirectorySource } from "./directory-source.ts";
 import { FileOutput } from "./file-output.ts";

@@ -8,8 +8,8 @@ import {
   type OptionNames,
   refusalText,
   retryAfterSeconds,
-} from "../../service/ask-server.ts";
-import { noAnswer } from "../../service/no-answer.ts";
+} from "../../operator/remote/ask-server.ts";
+import { noAnswer } from "../../operator/remote/no-answer.ts";
 import type { ExportCommand } from "./command.ts";
 import { RecordMarks } from "./record-marks.ts";
 import { ExportFailedError, type ExportFrom, type OpenExport, type Written } from "./source.ts";

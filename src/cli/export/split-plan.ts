@@ -1,6 +1,6 @@
 import { fileNamesOf } from "../../formats/device-file-name.ts";
 import type { DeviceId } from "../../model/ids.ts";
-import { type LocalDate, parseDate } from "../../time/range.ts";
+import { type LocalDate, parseDate } from "../../model/time/range.ts";
 
 /** One file of an export. */
 export interface PlannedFile {

@@ -1,7 +1,7 @@
 import { formatDuration, parseDuration } from "../../lib/text/duration.ts";
+import { parseDate } from "../../model/time/range.ts";
+import { parseZone } from "../../model/time/zone.ts";
 import { EXPORT_FORMATS, type ExportFormat } from "../../service/export/export-formats.ts";
-import { parseDate } from "../../time/range.ts";
-import { parseZone } from "../../time/zone.ts";
 import { oneOf, ruled, type ValueKind } from "../arguments/value-kinds.ts";
 
 /** What the flags of `export` take. */

@@ -1,8 +1,8 @@
 import type { SpeedUnit } from "../../clients/reading/speed.ts";
+import type { ImportRules } from "../../import/reading/import-rules.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import type { AppId } from "../../model/ids.ts";
-import type { ImportRules } from "../../service/import/reading/import-rules.ts";
-import type { Zone } from "../../time/zone.ts";
+import type { Zone } from "../../model/time/zone.ts";
 import type { FlagValues } from "../arguments/flag-row.ts";
 import type { IMPORT_FLAGS } from "./flags.ts";
 

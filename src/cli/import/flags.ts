@@ -1,4 +1,4 @@
-import { UNPACKED_BYTES_MAX } from "../../service/import/sources/unpack-budget.ts";
+import { UNPACKED_BYTES_MAX } from "../../import/sources/unpack-budget.ts";
 import type { FlagRows } from "../arguments/flag-row.ts";
 import { APP, DEVICE, FILE, KEY, SERVER_URL, USER } from "../arguments/value-kinds.ts";
 import {

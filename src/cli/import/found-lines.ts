@@ -1,5 +1,5 @@
-import type { Look } from "../../service/import/look.ts";
-import type { LeftAlone } from "../../service/import/unread-files.ts";
+import type { Look } from "../../import/look.ts";
+import type { LeftAlone } from "../../import/unread-files.ts";
 import { countOf, formatCount } from "../screen/layout.ts";
 
 /** What an import says that it was given, a line each; of what is no use the first and how many more. */

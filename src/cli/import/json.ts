@@ -1,6 +1,6 @@
-import type { Look } from "../../service/import/look.ts";
-import type { WrongSpeeds } from "../../service/import/tally/speed-check.ts";
-import type { TallySoFar } from "../../service/import/tally/tally.ts";
+import type { Look } from "../../import/look.ts";
+import type { WrongSpeeds } from "../../import/tally/speed-check.ts";
+import type { TallySoFar } from "../../import/tally/tally.ts";
 import { thingsOf, totalOf } from "./summary.ts";
 
 /** What `--json` prints at the end of an import or a survey: one object, times in Unix ms. */

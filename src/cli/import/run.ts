@@ -1,25 +1,25 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { ReadOptions } from "../../formats/read/format.ts";
-import { ok, type Result } from "../../lib/result.ts";
-import type { Platform } from "../../runtime/platform.ts";
-import type { Terminal } from "../../runtime/process.ts";
-import { askRetention } from "../../service/ask-retention.ts";
-import { logImport } from "../../service/import/import-log.ts";
-import { type Look, lookAt } from "../../service/import/look.ts";
+import { logImport } from "../../import/import-log.ts";
+import { type Look, lookAt } from "../../import/look.ts";
 import {
   createImportRun,
   type ImportOutcome,
   type ImportRequest,
   type ImportStop,
   surveyAll,
-} from "../../service/import/run.ts";
-import { NO_REPORT, openSkipReport, reportFault } from "../../service/import/skip-report.ts";
-import { recogniseSource } from "../../service/import/sources/recognise-source.ts";
-import { createSources } from "../../service/import/sources/sources.ts";
-import { spoolDirectoryFor } from "../../service/import/sources/spool-directory.ts";
-import { createImportStateStore, type ImportStateStore } from "../../service/import/state-store.ts";
-import type { Clock } from "../../time/clock.ts";
+} from "../../import/run.ts";
+import { NO_REPORT, openSkipReport, reportFault } from "../../import/skip-report.ts";
+import { recogniseSource } from "../../import/sources/recognise-source.ts";
+import { createSources } from "../../import/sources/sources.ts";
+import { spoolDirectoryFor } from "../../import/sources/spool-directory.ts";
+import { createImportStateStore, type ImportStateStore } from "../../import/state-store.ts";
+import { ok, type Result } from "../../lib/result.ts";
+import type { Clock } from "../../model/time/clock.ts";
+import { askRetention } from "../../operator/remote/ask-retention.ts";
+import type { Platform } from "../../runtime/platform.ts";
+import type { Terminal } from "../../runtime/process.ts";
 import { expectNoNode } from "../cluster/node-directory.ts";
 import { openSettings, settingsFault } from "../directory/open-settings.ts";
 import type { ImportCommand } from "./command.ts";

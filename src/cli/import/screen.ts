@@ -1,10 +1,10 @@
+import type { Look } from "../../import/look.ts";
+import type { ImportRunEvents } from "../../import/run.ts";
+import type { Survey } from "../../import/survey.ts";
+import { placeText } from "../../import/tally/skip-counts.ts";
+import { MS_PER_DAY } from "../../model/time/retention.ts";
 import type { Terminal } from "../../runtime/process.ts";
-import type { Look } from "../../service/import/look.ts";
-import type { ImportRunEvents } from "../../service/import/run.ts";
-import type { Survey } from "../../service/import/survey.ts";
-import { placeText } from "../../service/import/tally/skip-counts.ts";
-import type { SealProgress } from "../../service/seal/fold.ts";
-import { MS_PER_DAY } from "../../time/retention.ts";
+import type { SealProgress } from "../../service/upkeep/seal/fold.ts";
 import { createImportBars } from "../screen/bars.ts";
 import { countOf } from "../screen/layout.ts";
 import { foundLines } from "./found-lines.ts";

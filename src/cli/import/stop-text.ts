@@ -1,7 +1,7 @@
 import type { SkipReason } from "../../formats/read/file-point.ts";
-import type { FileGroup } from "../../service/import/look.ts";
-import type { TallySoFar } from "../../service/import/tally/tally.ts";
-import type { Retention } from "../../time/retention.ts";
+import type { FileGroup } from "../../import/look.ts";
+import type { TallySoFar } from "../../import/tally/tally.ts";
+import type { Retention } from "../../model/time/retention.ts";
 import { formatCount } from "../screen/layout.ts";
 import { dayText, skipText, totalOf } from "./summary.ts";
 

@@ -1,10 +1,10 @@
 import { REMARKS, SKIP_REASONS } from "../../formats/read/file-point.ts";
+import type { FileGroup } from "../../import/look.ts";
+import type { Extent } from "../../import/tally/extent.ts";
+import { PLACE_MARK, type SkipCount } from "../../import/tally/skip-counts.ts";
+import type { WrongSpeeds } from "../../import/tally/speed-check.ts";
+import type { TallySoFar } from "../../import/tally/tally.ts";
 import { printableLine } from "../../lib/text/printable.ts";
-import type { FileGroup } from "../../service/import/look.ts";
-import type { Extent } from "../../service/import/tally/extent.ts";
-import { PLACE_MARK, type SkipCount } from "../../service/import/tally/skip-counts.ts";
-import type { WrongSpeeds } from "../../service/import/tally/speed-check.ts";
-import type { TallySoFar } from "../../service/import/tally/tally.ts";
 import { countOf, formatCount } from "../screen/layout.ts";
 
 /*

@@ -4,8 +4,8 @@ import { FORMATS } from "../../formats/read/formats.ts";
 import { OWN_FORMATS } from "../../formats/read/own-formats.ts";
 import { parseDuration } from "../../lib/text/duration.ts";
 import { REPORT_FIELDS } from "../../model/location-fields.ts";
-import { MS_PER_DAY } from "../../time/retention.ts";
-import { parseZone } from "../../time/zone.ts";
+import { MS_PER_DAY } from "../../model/time/retention.ts";
+import { parseZone } from "../../model/time/zone.ts";
 import { oneOf, ruled, type ValueKind } from "../arguments/value-kinds.ts";
 
 /** What the flags of `import` take. */

@@ -1,9 +1,9 @@
 import { PASS_PHRASE_CHARACTERS_MAX, parsePassPhrase } from "../../auth/pass-phrase-file.ts";
 import { type PassPhraseError, PassPhrases, SAME_NAME_MAX } from "../../auth/pass-phrases.ts";
 import { directoryPaths } from "../../directory/paths.ts";
+import type { Clock } from "../../model/time/clock.ts";
 import type { Platform } from "../../runtime/platform.ts";
 import type { Terminal } from "../../runtime/process.ts";
-import type { Clock } from "../../time/clock.ts";
 import type { Sharing } from "../cluster/node-directory.ts";
 import { expectDataDirectory } from "../directory/data-directory.ts";
 import type { KeysPassPhraseCommand } from "./command.ts";

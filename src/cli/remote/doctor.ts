@@ -1,11 +1,11 @@
 import { printableLine } from "../../lib/text/printable.ts";
+import type { Clock } from "../../model/time/clock.ts";
+import { checkMqtt } from "../../operator/checkup/check-mqtt.ts";
+import { checkProxy } from "../../operator/checkup/check-proxy.ts";
+import { checkReady } from "../../operator/checkup/check-ready.ts";
+import { askFindings } from "../../operator/remote/ask-findings.ts";
 import type { Platform } from "../../runtime/platform.ts";
 import type { Terminal } from "../../runtime/process.ts";
-import { askFindings } from "../../service/checkup/ask-findings.ts";
-import { checkMqtt } from "../../service/checkup/check-mqtt.ts";
-import { checkProxy } from "../../service/checkup/check-proxy.ts";
-import { checkReady } from "../../service/checkup/check-ready.ts";
-import type { Clock } from "../../time/clock.ts";
 import type { DoctorCommand } from "./doctor-command.ts";
 import { doctorReport } from "./doctor-report.ts";
 import { type AskedApp, askingServer } from "./own-server.ts";

@@ -1,9 +1,7 @@
 import { Buffer } from "node:buffer";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import { printable, printableLine } from "../../lib/text/printable.ts";
-import type { Platform } from "../../runtime/platform.ts";
-import type { Terminal } from "../../runtime/process.ts";
-import type { AskedServer } from "../../service/ask-server.ts";
+import type { Clock } from "../../model/time/clock.ts";
 import {
   askEntries,
   askEntry,
@@ -11,8 +9,10 @@ import {
   askToReplay,
   type ToldEntry,
   type ToldFilter,
-} from "../../service/quarantine/ask-quarantine.ts";
-import type { Clock } from "../../time/clock.ts";
+} from "../../operator/remote/ask-quarantine.ts";
+import type { AskedServer } from "../../operator/remote/ask-server.ts";
+import type { Platform } from "../../runtime/platform.ts";
+import type { Terminal } from "../../runtime/process.ts";
 import { formatCount } from "../screen/layout.ts";
 import { formatTable } from "../screen/table.ts";
 import type { QuarantineChangeCommand, QuarantineListCommand, QuarantineShowCommand } from "./command.ts";

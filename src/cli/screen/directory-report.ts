@@ -1,4 +1,4 @@
-import type { SealReport } from "../../service/seal/seal.ts";
+import type { SealReport } from "../../service/upkeep/seal/seal.ts";
 import { countOf } from "./layout.ts";
 
 /** Whether there was anything to do. */

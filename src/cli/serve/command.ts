@@ -1,7 +1,7 @@
 import type { Config, MqttConfig } from "../../config.ts";
 import { DEFAULT_TOPIC_FILTER } from "../../config.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
-import { filtersOverlap } from "../../mqtt/topic-filter.ts";
+import { filtersOverlap } from "../../service/mqtt/topic-filter.ts";
 import type { Environment } from "../arguments/flag-row.ts";
 import { parseCluster } from "../cluster/parse-cluster.ts";
 import type { ValuesOf } from "../commands.ts";

@@ -1,5 +1,5 @@
 import type { App } from "../../app.ts";
-import { statementsUnderWay } from "../../duckdb/running-statements.ts";
+import { statementsUnderWay } from "../../archive/duckdb/running-statements.ts";
 import { atMost, type Timers } from "../../lib/schedule/timers.ts";
 
 /** Of the 5 s that a stop may take: the process needs some of it to start this and to end. */

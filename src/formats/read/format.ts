@@ -1,5 +1,5 @@
 import type { SpeedUnit } from "../../clients/reading/speed.ts";
-import type { Zone } from "../../time/zone.ts";
+import type { Zone } from "../../model/time/zone.ts";
 import type { PointSink } from "./file-point.ts";
 
 /** A format of files that positions are read from. */

@@ -12,7 +12,7 @@ import {
   PROFILE_FIELDS,
   STATE_FIELDS,
 } from "../../model/location-fields.ts";
-import { createLocalTimeFormatter, LOCAL_TIME_BYTES } from "../../time/local-time.ts";
+import { createLocalTimeFormatter, LOCAL_TIME_BYTES } from "../../model/time/local-time.ts";
 import { guardedCell } from "../csv-guard.ts";
 import { FragmentCache } from "./fragment-cache.ts";
 import { NOTHING, PIECE_BYTES_EXPECTED, textPiece } from "./piece.ts";

@@ -19,8 +19,8 @@ import {
   createLocalTimeFormatter,
   LOCAL_TIME_BYTES,
   type LocalTimeFormatter,
-} from "../../time/local-time.ts";
-import type { Zone } from "../../time/zone.ts";
+} from "../../model/time/local-time.ts";
+import type { Zone } from "../../model/time/zone.ts";
 import { FragmentCache } from "./fragment-cache.ts";
 import { createUtcTimeWriter, type UtcTimeWriter } from "./utc-time.ts";
 

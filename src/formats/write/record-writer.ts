@@ -1,5 +1,5 @@
 import type { RecordColumns } from "../../model/record-columns.ts";
-import type { Zone } from "../../time/zone.ts";
+import type { Zone } from "../../model/time/zone.ts";
 
 /**
  * Writes records in one format, as bytes, in the order they come: `begin`, any number of `write`, `end`. What a call

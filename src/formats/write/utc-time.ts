@@ -1,5 +1,5 @@
-import { createLocalTimeFormatter } from "../../time/local-time.ts";
-import { UTC } from "../../time/zone.ts";
+import { createLocalTimeFormatter } from "../../model/time/local-time.ts";
+import { UTC } from "../../model/time/zone.ts";
 
 /** Writes instants as ISO 8601 in UTC, `2026-03-29T03:00:00.000Z`. */
 export interface UtcTimeWriter {

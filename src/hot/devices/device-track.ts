@@ -1,4 +1,4 @@
-import type { TimeRange } from "../../time/range.ts";
+import type { TimeRange } from "../../model/time/range.ts";
 import type { Chunk } from "../records/chunk.ts";
 import type { RowRef } from "../records/long-track.ts";
 import type { DeviceColumns } from "./device-columns.ts";

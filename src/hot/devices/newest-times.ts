@@ -1,5 +1,5 @@
 import { FloatColumn } from "../../lib/tables/float-column.ts";
-import { type UtcDay, utcDayOf } from "../../time/utc-day.ts";
+import { type UtcDay, utcDayOf } from "../../model/time/utc-day.ts";
 
 /** When the devices of an app reported last. */
 

@@ -1,5 +1,5 @@
 import { assert } from "../../lib/assert.ts";
-import { nextUtcDay, type UtcDay, utcDayOf, utcDayStartMs } from "../../time/utc-day.ts";
+import { nextUtcDay, type UtcDay, utcDayOf, utcDayStartMs } from "../../model/time/utc-day.ts";
 import type { ChangedRecords } from "./changed-records.ts";
 
 /** What memory knows of each UTC day: how many records it has of it, and what of it the archive holds. */

@@ -1,5 +1,5 @@
 import { nextTurn } from "../../lib/schedule/next-turn.ts";
-import { nextUtcDay, type UtcDay, utcDayStartMs } from "../../time/utc-day.ts";
+import { nextUtcDay, type UtcDay, utcDayStartMs } from "../../model/time/utc-day.ts";
 import type { DeviceList } from "../devices/device-list.ts";
 import { timestampAt } from "../records/chunk.ts";
 import { MinuteIndex } from "./minute-index.ts";

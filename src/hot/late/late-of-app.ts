@@ -1,6 +1,6 @@
 import { nextTurn } from "../../lib/schedule/next-turn.ts";
-import type { Order, TimeRange } from "../../time/range.ts";
-import { type UtcDay, utcDayOf } from "../../time/utc-day.ts";
+import type { Order, TimeRange } from "../../model/time/range.ts";
+import { type UtcDay, utcDayOf } from "../../model/time/utc-day.ts";
 import type { DeviceTable } from "../devices/device-table.ts";
 import { timestampAt } from "../records/chunk.ts";
 import type { LateMinutes } from "./late-minutes.ts";

@@ -1,5 +1,5 @@
-import type { Order, TimeRange } from "../../time/range.ts";
-import { nextUtcDay, type UtcDay, utcDayOf, utcDayStartMs } from "../../time/utc-day.ts";
+import type { Order, TimeRange } from "../../model/time/range.ts";
+import { nextUtcDay, type UtcDay, utcDayOf, utcDayStartMs } from "../../model/time/utc-day.ts";
 import type { Device } from "../devices/device.ts";
 import { timestampAt } from "../records/chunk.ts";
 import { type Cut, type DeviceRange, type LateSource, rangeBefore } from "./late-source.ts";

@@ -1,5 +1,5 @@
-import type { Order, TimeRange } from "../../time/range.ts";
-import { type UtcDay, utcDayOf } from "../../time/utc-day.ts";
+import type { Order, TimeRange } from "../../model/time/range.ts";
+import { type UtcDay, utcDayOf } from "../../model/time/utc-day.ts";
 import type { RecordKey } from "../scan/first-records.ts";
 import { type Cut, type DeviceRange, type LateSource, rangeBefore } from "./late-source.ts";
 import { MS_PER_MINUTE } from "./minute-index.ts";

@@ -1,5 +1,5 @@
-import type { Order, TimeRange } from "../../time/range.ts";
-import { type UtcDay, utcDayOf } from "../../time/utc-day.ts";
+import type { Order, TimeRange } from "../../model/time/range.ts";
+import { type UtcDay, utcDayOf } from "../../model/time/utc-day.ts";
 import type { Device } from "../devices/device.ts";
 
 /** Whose rows of sealed days, and where they lie. */

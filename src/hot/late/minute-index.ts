@@ -1,4 +1,4 @@
-import type { TimeRange } from "../../time/range.ts";
+import type { TimeRange } from "../../model/time/range.ts";
 
 /** An index of the rows of one day by minute. */
 

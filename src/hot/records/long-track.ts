@@ -1,5 +1,5 @@
 import { assert } from "../../lib/assert.ts";
-import type { TimeRange } from "../../time/range.ts";
+import type { TimeRange } from "../../model/time/range.ts";
 import {
   CHUNK_ROWS_MAX,
   type Chunk,

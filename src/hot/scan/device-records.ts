@@ -1,5 +1,5 @@
 import { numberIndex } from "../../model/location-fields.ts";
-import type { TimeRange } from "../../time/range.ts";
+import type { TimeRange } from "../../model/time/range.ts";
 import type { Device } from "../devices/device.ts";
 import { type Chunk, numberAt, profileAt, rowBytes, timestampAt } from "../records/chunk.ts";
 import type { Dictionary } from "../records/dictionary.ts";

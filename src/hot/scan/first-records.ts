@@ -1,4 +1,4 @@
-import type { Order } from "../../time/range.ts";
+import type { Order } from "../../model/time/range.ts";
 import type { Device } from "../devices/device.ts";
 import { timestampAt } from "../records/chunk.ts";
 import type { DeviceRecords } from "./device-records.ts";

@@ -1,6 +1,6 @@
 import type { Steps } from "../../lib/schedule/steps.ts";
 import type { RecordPage } from "../../model/record-page.ts";
-import type { Order, TimeRange } from "../../time/range.ts";
+import type { Order, TimeRange } from "../../model/time/range.ts";
 import { timestampAt } from "../records/chunk.ts";
 import { DeviceRecords } from "./device-records.ts";
 import { FirstRecords, type RecordKey } from "./first-records.ts";

@@ -1,6 +1,6 @@
 import type { Steps } from "../../lib/schedule/steps.ts";
 import type { DeviceId, UserId } from "../../model/ids.ts";
-import type { TimeRange } from "../../time/range.ts";
+import type { TimeRange } from "../../model/time/range.ts";
 import type { Device } from "../devices/device.ts";
 import { timestampAt } from "../records/chunk.ts";
 import type { Dictionary } from "../records/dictionary.ts";

@@ -1,4 +1,4 @@
-import type { TimeRange } from "../../time/range.ts";
+import type { TimeRange } from "../../model/time/range.ts";
 import type { AppDevices } from "../app-devices.ts";
 import type { Device } from "../devices/device.ts";
 import type { DeviceBlock } from "../devices/device-block.ts";

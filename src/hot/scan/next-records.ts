@@ -2,7 +2,7 @@ import { assert } from "../../lib/assert.ts";
 import type { Steps } from "../../lib/schedule/steps.ts";
 import { compareUtf8 } from "../../lib/text/utf8.ts";
 import type { DeviceId } from "../../model/ids.ts";
-import type { TimeRange } from "../../time/range.ts";
+import type { TimeRange } from "../../model/time/range.ts";
 import type { Device } from "../devices/device.ts";
 import { timestampAt } from "../records/chunk.ts";
 import { DeviceRecords } from "./device-records.ts";

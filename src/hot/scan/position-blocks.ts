@@ -1,5 +1,5 @@
 import { type NumberFieldName, numberIndex } from "../../model/location-fields.ts";
-import type { TimeRange } from "../../time/range.ts";
+import type { TimeRange } from "../../model/time/range.ts";
 import type { Device } from "../devices/device.ts";
 import { copyField, copyTimestamps } from "../records/chunk.ts";
 

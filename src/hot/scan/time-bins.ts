@@ -1,4 +1,4 @@
-import type { Order, TimeRange } from "../../time/range.ts";
+import type { Order, TimeRange } from "../../model/time/range.ts";
 
 /** A histogram of instants, to find the one at an offset. */
 

@@ -1,5 +1,5 @@
 import type { Steps } from "../../lib/schedule/steps.ts";
-import type { Order } from "../../time/range.ts";
+import type { Order } from "../../model/time/range.ts";
 import { AllDevices } from "../times/all-devices.ts";
 import { countByTime, findByTime } from "../times/find-by-time.ts";
 import { lookForCount, lookForPage } from "./look-through.ts";

@@ -1,4 +1,4 @@
-import type { Order, TimeRange } from "../../time/range.ts";
+import type { Order, TimeRange } from "../../model/time/range.ts";
 import type { Device } from "../devices/device.ts";
 import { timestampAt } from "../records/chunk.ts";
 import type { RowRef } from "../records/long-track.ts";

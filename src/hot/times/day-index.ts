@@ -1,7 +1,7 @@
 import { assert } from "../../lib/assert.ts";
 import type { Steps } from "../../lib/schedule/steps.ts";
-import type { TimeRange } from "../../time/range.ts";
-import { nextUtcDay, type UtcDay, utcDayStartMs } from "../../time/utc-day.ts";
+import type { TimeRange } from "../../model/time/range.ts";
+import { nextUtcDay, type UtcDay, utcDayStartMs } from "../../model/time/utc-day.ts";
 import type { DeviceList } from "../devices/device-list.ts";
 import { timestampAt } from "../records/chunk.ts";
 import type { Dictionary } from "../records/dictionary.ts";

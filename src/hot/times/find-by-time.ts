@@ -1,6 +1,6 @@
 import type { Steps } from "../../lib/schedule/steps.ts";
 import { compareUtf8 } from "../../lib/text/utf8.ts";
-import type { Order, TimeRange } from "../../time/range.ts";
+import type { Order, TimeRange } from "../../model/time/range.ts";
 import type { Device } from "../devices/device.ts";
 import { rowBytes } from "../records/chunk.ts";
 import type { Dictionary } from "../records/dictionary.ts";

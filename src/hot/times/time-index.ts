@@ -1,5 +1,5 @@
-import type { TimeRange } from "../../time/range.ts";
-import { type UtcDay, utcDayOf } from "../../time/utc-day.ts";
+import type { TimeRange } from "../../model/time/range.ts";
+import { type UtcDay, utcDayOf } from "../../model/time/utc-day.ts";
 import type { DeviceList } from "../devices/device-list.ts";
 import { type DayLedger, isSealed } from "../late/day-ledger.ts";
 import type { Dictionary } from "../records/dictionary.ts";

@@ -1,5 +1,5 @@
 import { type MaybePromise, whenThere } from "../../lib/schedule/maybe-promise.ts";
-import type { Places } from "../../places/places.ts";
+import type { Places } from "../../map/places/places.ts";
 import type { Call } from "../call.ts";
 import { PlaceMarks } from "../encode/place-marks.ts";
 import type { Answer } from "./responder.ts";

@@ -6,7 +6,7 @@ import { type MaybePromise, whenThere } from "../../lib/schedule/maybe-promise.t
 import type { Holder } from "../../lib/schedule/shared-pool.ts";
 import type { Wait } from "../../lib/schedule/wait.ts";
 import type { ServiceError } from "../../model/errors.ts";
-import type { Clock } from "../../time/clock.ts";
+import type { Clock } from "../../model/time/clock.ts";
 import type { Answer, Responder } from "../answer/responder.ts";
 import { type AccessError, lookupError } from "../errors.ts";
 import type { Handler, Observe } from "../observe.ts";

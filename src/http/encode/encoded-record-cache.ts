@@ -1,9 +1,9 @@
-import { METERS_PER_MILE } from "../../geo/distance.ts";
 import type { JsonWriter } from "../../lib/text/json-writer.ts";
+import { METERS_PER_MILE } from "../../model/geo/distance.ts";
 import { numberIndex } from "../../model/location-fields.ts";
 import type { NewestRecords } from "../../model/newest-records.ts";
 import { deviceDigest, RECORD_ID_TIME_CHARACTERS, writeRecordIdTime } from "../../model/record-id.ts";
-import type { LocalTimeFormatter } from "../../time/local-time.ts";
+import type { LocalTimeFormatter } from "../../model/time/local-time.ts";
 import { writeBearing, writeDistance } from "./nearby-slots.ts";
 import type { PlaceMarks } from "./place-marks.ts";
 import { LOCAL_TIME_ROOM, writeLocalTime } from "./record-encoder.ts";

@@ -1,5 +1,5 @@
-import { createLocalTimeFormatter, type LocalTimeFormatter } from "../../time/local-time.ts";
-import type { Zone } from "../../time/zone.ts";
+import { createLocalTimeFormatter, type LocalTimeFormatter } from "../../model/time/local-time.ts";
+import type { Zone } from "../../model/time/zone.ts";
 
 /** What writes `local_time` in a zone; null where no zone was asked for. */
 export function localTimeFormatterOf(zone: Zone | null): LocalTimeFormatter | null {

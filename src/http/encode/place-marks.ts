@@ -1,4 +1,4 @@
-import type { Places } from "../../places/places.ts";
+import type { Places } from "../../map/places/places.ts";
 import { placeOf } from "../shapes/place.ts";
 
 const encoder = new TextEncoder();

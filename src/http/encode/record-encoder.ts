@@ -17,7 +17,7 @@ import {
 } from "../../model/location-fields.ts";
 import { RECORD_ID_TIME_CHARACTERS, writeRecordIdTime } from "../../model/record-id.ts";
 import type { RecordPage } from "../../model/record-page.ts";
-import { LOCAL_TIME_BYTES, type LocalTimeFormatter } from "../../time/local-time.ts";
+import { LOCAL_TIME_BYTES, type LocalTimeFormatter } from "../../model/time/local-time.ts";
 import { DeviceFragments } from "./device-fragments.ts";
 import { EncodedTuples } from "./encoded-tuples.ts";
 

@@ -1,9 +1,9 @@
 import { fail, ok, type Result } from "../../lib/result.ts";
 import { systemTimers, type Timers } from "../../lib/schedule/timers.ts";
-import type { ViewerCounts } from "../../metrics/meters.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import type { Live, ViewerQuery } from "../../service/live/live.ts";
 import type { ViewerSlots } from "../../service/live/viewer-slots.ts";
+import type { ViewerCounts } from "../../service/metrics/meters.ts";
 import type { Call } from "../call.ts";
 import type { AnswerBuffer } from "../encode/answer-buffer.ts";
 import { LiveEventWriter, ViewEventWriter } from "./live-events.ts";

@@ -1,7 +1,7 @@
-import { BoundingBox } from "../../geo/bounding-box.ts";
 import { ok, type Result } from "../../lib/result.ts";
 import { parsePlainDecimal } from "../../lib/text/decimal.ts";
 import type { ServiceError } from "../../model/errors.ts";
+import { BoundingBox } from "../../model/geo/bounding-box.ts";
 import { invalid, type Parameter } from "./parameter.ts";
 
 /** The part of the map that an answer is about; null, where it is left out, is all of it. */

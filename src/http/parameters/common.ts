@@ -1,6 +1,6 @@
 import { ok } from "../../lib/result.ts";
-import { type LocalDate, parseDate } from "../../time/range.ts";
-import { parseZone, type Zone } from "../../time/zone.ts";
+import { type LocalDate, parseDate } from "../../model/time/range.ts";
+import { parseZone, type Zone } from "../../model/time/zone.ts";
 import { choice, flag, numberParameter, optionalNumber } from "./kinds.ts";
 import { invalid, type Parameter } from "./parameter.ts";
 

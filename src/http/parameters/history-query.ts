@@ -1,8 +1,8 @@
 import { ok, type Result } from "../../lib/result.ts";
 import type { ServiceError } from "../../model/errors.ts";
-import type { HistoryQuery } from "../../service/history/history-query.ts";
-import { dayCount, dayRange, type LocalDate, type TimeRange, today } from "../../time/range.ts";
-import { UTC, type Zone } from "../../time/zone.ts";
+import { dayCount, dayRange, type LocalDate, type TimeRange, today } from "../../model/time/range.ts";
+import { UTC, type Zone } from "../../model/time/zone.ts";
+import type { HistoryQuery } from "../../service/queries/history/history-query.ts";
 import { invalid } from "./parameter.ts";
 
 /** What the three history endpoints share, as their parameters give it. */

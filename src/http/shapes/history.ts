@@ -1,8 +1,8 @@
-import { METERS_PER_MILE } from "../../geo/distance.ts";
-import type { HistoryAnswer } from "../../service/history/history-answer.ts";
-import type { HistoryQuery } from "../../service/history/history-query.ts";
-import type { PathLength } from "../../service/history/path-meter.ts";
-import type { TimeRange } from "../../time/range.ts";
+import { METERS_PER_MILE } from "../../model/geo/distance.ts";
+import type { TimeRange } from "../../model/time/range.ts";
+import type { HistoryAnswer } from "../../service/queries/history/history-answer.ts";
+import type { HistoryQuery } from "../../service/queries/history/history-query.ts";
+import type { PathLength } from "../../service/queries/history/path-meter.ts";
 import { amount, object, optional, plain } from "./shape.ts";
 
 /** What the three histories say besides their records: of the query, of its page, of the path. */

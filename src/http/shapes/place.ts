@@ -1,5 +1,5 @@
-import { METERS_PER_MILE } from "../../geo/distance.ts";
-import { NEAR_METERS_MAX, type Places } from "../../places/places.ts";
+import { NEAR_METERS_MAX, type Places } from "../../map/places/places.ts";
+import { METERS_PER_MILE } from "../../model/geo/distance.ts";
 import { closed, ref, type Schema, type Schemas } from "./schema.ts";
 import { amount, plain, type Shape, text } from "./shape.ts";
 

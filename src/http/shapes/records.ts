@@ -1,8 +1,8 @@
 import type { JsonWriter } from "../../lib/text/json-writer.ts";
 import type { AppId } from "../../model/ids.ts";
 import type { RecordPage } from "../../model/record-page.ts";
-import type { DevicesFound } from "../../service/current.ts";
-import type { Zone } from "../../time/zone.ts";
+import type { Zone } from "../../model/time/zone.ts";
+import type { DevicesFound } from "../../service/queries/current.ts";
 import type { EncodedRecordCache } from "../encode/encoded-record-cache.ts";
 import { localTimeFormatterOf } from "../encode/local-time-formatters.ts";
 import type { PlaceMarks } from "../encode/place-marks.ts";

@@ -1,10 +1,10 @@
 import type { View } from "../../auth/view.ts";
-import type { GridPoint } from "../../geo/grid.ts";
 import type { JsonWriter } from "../../lib/text/json-writer.ts";
+import type { GridPoint } from "../../model/geo/grid.ts";
 import { type LocationField, NUMBER_FIELDS, type ResponseKind } from "../../model/location-fields.ts";
 import type { RecordPage } from "../../model/record-page.ts";
-import type { DevicesFound } from "../../service/current.ts";
-import type { Zone } from "../../time/zone.ts";
+import type { Zone } from "../../model/time/zone.ts";
+import type { DevicesFound } from "../../service/queries/current.ts";
 import { localTimeFormatterOf } from "../encode/local-time-formatters.ts";
 import { recordRef } from "./record-schemas.ts";
 import { type NewestRecordsFound, newestRecord, newestRecords } from "./records.ts";

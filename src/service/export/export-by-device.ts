@@ -2,7 +2,7 @@ import { findSealed } from "../../archive/manifest.ts";
 import type { LateRows } from "../../archive/read/late-table.ts";
 import type { AppDevices } from "../../hot/app-devices.ts";
 import type { DeviceId } from "../../model/ids.ts";
-import { daysWithin } from "../history/plan.ts";
+import { daysWithin } from "../queries/history/plan.ts";
 import { type DeviceGroup, devicesBehind } from "./export-devices.ts";
 import { CHANGED, type ExportRun, inSteps, readSealed } from "./export-source.ts";
 

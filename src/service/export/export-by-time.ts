@@ -1,7 +1,7 @@
 import type { LateRows } from "../../archive/read/late-table.ts";
-import type { TimeRange } from "../../time/range.ts";
-import { nextUtcDay, type UtcDay, utcDayStartMs } from "../../time/utc-day.ts";
-import { daysWithin, type HistoryStretch, planStretches } from "../history/plan.ts";
+import type { TimeRange } from "../../model/time/range.ts";
+import { nextUtcDay, type UtcDay, utcDayStartMs } from "../../model/time/utc-day.ts";
+import { daysWithin, type HistoryStretch, planStretches } from "../queries/history/plan.ts";
 import { findWriteFormat } from "./export-formats.ts";
 import { writeMemory } from "./export-memory.ts";
 import { CHANGED, type ExportRun, readSealed } from "./export-source.ts";

@@ -4,7 +4,7 @@ import type { DeviceBlocks } from "../../hot/scan/memory-scan.ts";
 import { findNext, NEXT_MS_MAX, type ReadUpTo } from "../../hot/scan/next-records.ts";
 import { inOneStep } from "../../lib/schedule/steps.ts";
 import { pageReports } from "../../model/page-reports.ts";
-import type { TimeRange } from "../../time/range.ts";
+import type { TimeRange } from "../../model/time/range.ts";
 import { type ExportRun, inSteps, runCommand } from "./export-source.ts";
 
 /*

@@ -1,6 +1,6 @@
 import type { WriteOptions } from "../../formats/write/record-writer.ts";
 import type { AppId, UserId } from "../../model/ids.ts";
-import type { TimeRange } from "../../time/range.ts";
+import type { TimeRange } from "../../model/time/range.ts";
 
 /** Which records are taken out, and how they are written. */
 export interface ExportQuery {

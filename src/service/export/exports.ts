@@ -3,7 +3,7 @@ import { Semaphore } from "../../lib/schedule/semaphore.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import type { AppId } from "../../model/ids.ts";
 import { doneWithin } from "../../runtime/listen.ts";
-import { type Client, findDevice } from "../find-device.ts";
+import { type Client, findDevice } from "../queries/find-device.ts";
 import { ListedDevices } from "./export-devices.ts";
 import { describeExport, type Export, type ExportDependencies, ExportJob } from "./export-job.ts";
 import type { ExportQuery } from "./export-query.ts";

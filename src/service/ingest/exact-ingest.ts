@@ -3,12 +3,16 @@ import type { LateRows } from "../../archive/read/late-table.ts";
 import { ok } from "../../lib/result.ts";
 import type { AppId } from "../../model/ids.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
-import type { TimeRange } from "../../time/range.ts";
-import { nextUtcDay, type UtcDay, utcDayOf, utcDayStartMs } from "../../time/utc-day.ts";
+import type { TimeRange } from "../../model/time/range.ts";
+import { nextUtcDay, type UtcDay, utcDayOf, utcDayStartMs } from "../../model/time/utc-day.ts";
 import { pickReports } from "../../wal/batch-parts.ts";
-import type { Client } from "../find-device.ts";
-import { touchesSealed } from "../history/plan.ts";
-import { type ArchiveDependencies, type ArchiveReading, createReadArchive } from "../history/read-archive.ts";
+import type { Client } from "../queries/find-device.ts";
+import { touchesSealed } from "../queries/history/plan.ts";
+import {
+  type ArchiveDependencies,
+  type ArchiveReading,
+  createReadArchive,
+} from "../queries/history/read-archive.ts";
 import type { Ingest } from "./ingest.ts";
 
 /*

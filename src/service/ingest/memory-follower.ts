@@ -7,7 +7,7 @@ import { pause, systemTimers, type Timers } from "../../lib/schedule/timers.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
 import { handOver, type LogEntry } from "../../wal/entry/entry.ts";
 import type { LogFollower } from "../../wal/log.ts";
-import type { SealSchedule } from "../seal/schedule.ts";
+import type { SealSchedule } from "../upkeep/seal/schedule.ts";
 
 /** Told of reports that memory took in, and asked for room. */
 export type FollowedSchedule = Pick<SealSchedule, "noteReports" | "hasRoomFor" | "hasRoomToFollow">;

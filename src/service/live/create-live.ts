@@ -1,5 +1,5 @@
 import type { AppId } from "../../model/ids.ts";
-import type { QueryDependencies } from "../find-device.ts";
+import type { QueryDependencies } from "../queries/find-device.ts";
 import { Edges } from "./edges.ts";
 import { Feed, type Pace } from "./feed.ts";
 import type { Live } from "./live.ts";

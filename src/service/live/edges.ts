@@ -1,6 +1,6 @@
 import type { AppDevices } from "../../hot/app-devices.ts";
-import { utcDayOf } from "../../time/utc-day.ts";
-import type { FindDependencies } from "../find-device.ts";
+import { utcDayOf } from "../../model/time/utc-day.ts";
+import type { FindDependencies } from "../queries/find-device.ts";
 
 /**
  * The retention's edge as each app was last looked at. It moves at midnight, and when somebody sets another one; then

@@ -1,5 +1,5 @@
 import type { View } from "../../auth/view.ts";
-import type { BoundingBox } from "../../geo/bounding-box.ts";
+import type { BoundingBox } from "../../model/geo/bounding-box.ts";
 import type { AppId, UserId } from "../../model/ids.ts";
 import type { NewestRecords } from "../../model/newest-records.ts";
 

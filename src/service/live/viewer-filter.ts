@@ -1,7 +1,7 @@
 import type { View } from "../../auth/view.ts";
-import type { BoundingBox } from "../../geo/bounding-box.ts";
 import type { AppDevices } from "../../hot/app-devices.ts";
 import { hashText } from "../../lib/tables/hash.ts";
+import type { BoundingBox } from "../../model/geo/bounding-box.ts";
 import type { ViewerQuery } from "./live.ts";
 
 const ALWAYS = { startMs: Number.NEGATIVE_INFINITY, endMs: Number.POSITIVE_INFINITY };

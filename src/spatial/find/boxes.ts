@@ -1,5 +1,5 @@
-import type { Box } from "../../geo/box.ts";
-import { CELL_BITS_MAX, geohashBox } from "../../geo/geohash.ts";
+import type { Box } from "../../model/geo/box.ts";
+import { CELL_BITS_MAX, geohashBox } from "../../model/geo/geohash.ts";
 import type { PositionNode } from "../node.ts";
 import { NO_DEVICE } from "../rows/leaf-rows.ts";
 

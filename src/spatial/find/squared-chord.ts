@@ -1,4 +1,4 @@
-import { EARTH_RADIUS_METERS } from "../../geo/distance.ts";
+import { EARTH_RADIUS_METERS } from "../../model/geo/distance.ts";
 
 /** Squares of chords between points of the unit sphere: they order points as great-circle distances do. */
 

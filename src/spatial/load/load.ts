@@ -1,6 +1,6 @@
-import { RADIANS_PER_DEGREE } from "../../geo/distance.ts";
-import { CELL_BITS_MAX, geohashCell } from "../../geo/geohash.ts";
 import type { Steps } from "../../lib/schedule/steps.ts";
+import { RADIANS_PER_DEGREE } from "../../model/geo/distance.ts";
+import { CELL_BITS_MAX, geohashCell } from "../../model/geo/geohash.ts";
 import type { PositionCells } from "../cells.ts";
 import { LEAF_POSITIONS_MAX, NO_ACCURACY, type PositionNode } from "../node.ts";
 import type { DevicePlaces } from "../rows/device-places.ts";

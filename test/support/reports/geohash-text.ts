@@ -1,5 +1,5 @@
-import { CELL_BITS_MAX } from "../../../src/geo/geohash.ts";
 import { assert } from "../../../src/lib/assert.ts";
+import { CELL_BITS_MAX } from "../../../src/model/geo/geohash.ts";
 
 const BITS_PER_CHARACTER = 5;
 const BASE32 = "0123456789bcdefghjkmnpqrstuvwxyz";

@@ -1,4 +1,4 @@
-import { type Bucket, type BucketEntry, StreamError } from "../../../src/runtime/stream/stream.ts";
+import { type Bucket, type BucketEntry, StreamError } from "../../../src/cluster/stream/stream.ts";
 import { turns } from "../turns.ts";
 
 type Watcher = (key: string, entry: BucketEntry | null) => void;

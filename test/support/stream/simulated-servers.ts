@@ -1,5 +1,5 @@
+import { StreamError, type StreamMessage, type StreamState } from "../../../src/cluster/stream/stream.ts";
 import { assert } from "../../../src/lib/assert.ts";
-import { StreamError, type StreamMessage, type StreamState } from "../../../src/runtime/stream/stream.ts";
 import { SimulatedValues } from "./simulated-bucket.ts";
 
 /** A message as the servers keep it. */

@@ -5,7 +5,7 @@ import {
   StreamError,
   type StreamMessage,
   type StreamState,
-} from "../../../src/runtime/stream/stream.ts";
+} from "../../../src/cluster/stream/stream.ts";
 import { SimulatedBucket } from "./simulated-bucket.ts";
 import type { SimulatedServers } from "./simulated-servers.ts";
 import type { VirtualTime } from "./virtual-time.ts";

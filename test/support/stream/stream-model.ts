@@ -1,4 +1,4 @@
-import { createMessageReader } from "../../../src/wal/stream/group-message.ts";
+import { createMessageReader } from "../../../src/cluster/log/group-message.ts";
 import { createReferenceRecords, type ReferenceRecords } from "../../reference/records.ts";
 import type { Report } from "../reports/batches.ts";
 import { plainReports } from "../reports/plain-reports.ts";

@@ -19,7 +19,7 @@ import {
   startWherehouse,
   type WherehouseProcess,
 } from "../../../bench/support/servers/server.ts";
-import { utcDayOf } from "../../../src/time/utc-day.ts";
+import { utcDayOf } from "../../../src/model/time/utc-day.ts";
 import * as fc from "../../support/fast-check.ts";
 import { outcome } from "../../support/rejection.ts";
 

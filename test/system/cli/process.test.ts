@@ -6,7 +6,7 @@ import { testDataPath } from "../../support/test-data.ts";
 import { until } from "../../support/until.ts";
 import { recordCount, sumsOf } from "../../unit/cli/support/imports.ts";
 import { runCli, withDirectory } from "../../unit/cli/support/run-cli.ts";
-import { fleetCsv } from "../../unit/service/import/support/inputs.ts";
+import { fleetCsv } from "../../unit/import/support/inputs.ts";
 import { finished, runProcess, startCli } from "./support/start-cli.ts";
 
 /** The command line as a process: exit codes, pipes and signals. */

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createKeyText } from "../../../src/auth/api-key.ts";
 import { parseCommand } from "../../../src/cli/parse-command.ts";
-import { openNatsStream } from "../../../src/runtime/stream/nats-stream.ts";
+import { openNatsStream } from "../../../src/cluster/stream/nats-stream.ts";
 import { freePorts } from "../../support/nats/free-ports.ts";
 import { findNatsServer, hasNatsServer } from "../../support/nats/nats-server.ts";
 import { UNIX_ENVIRONMENT } from "../../support/programs.ts";

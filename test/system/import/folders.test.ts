@@ -14,13 +14,13 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
+import { createSources } from "../../../src/import/sources/sources.ts";
 import { createNodeInputs } from "../../../src/runtime/inputs/node-inputs.ts";
-import { createSources } from "../../../src/service/import/sources/sources.ts";
 import { zipOf } from "../../support/formats/zip.ts";
 import { UNIX_ENVIRONMENT } from "../../support/programs.ts";
 import { until } from "../../support/until.ts";
-import type { WalkRequest } from "../../unit/service/import/sources/described-walk.ts";
-import { WALKS } from "../../unit/service/import/sources/walks.ts";
+import type { WalkRequest } from "../../unit/import/sources/described-walk.ts";
+import { WALKS } from "../../unit/import/sources/walks.ts";
 import { canBeOthers, STRANGER_UID } from "../support/other-user.ts";
 
 /*

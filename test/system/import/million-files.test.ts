@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { zipOf } from "../../support/formats/zip.ts";
-import { WALKS } from "../../unit/service/import/sources/walks.ts";
+import { WALKS } from "../../unit/import/sources/walks.ts";
 
-/* Walks through an archive with more files than memory should hold. test/unit/service/import/sources has all others. */
+/* Walks through an archive with more files than memory should hold. test/unit/import/sources has all others. */
 
 let directory: string;
 let archive: string;

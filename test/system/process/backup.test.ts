@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect } from "bun:test";
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { BackupReport } from "../../../src/service/backup/backup.ts";
-import type { BackupFile } from "../../../src/service/backup/file.ts";
+import type { BackupReport } from "../../../src/operator/backup/backup.ts";
+import type { BackupFile } from "../../../src/operator/backup/file.ts";
 import { createReferenceRecords, type ReferenceReport } from "../../reference/records.ts";
 import { RANDOM_SEED, randomRuns } from "../../support/random-runs.ts";
 import { seededRandom } from "../../support/seeded-random.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect } from "bun:test";
 import { closePlace, openPlace, RUNTIMES } from "../../support/server-process.ts";
-import { obviousStops } from "../../unit/service/stops/obvious-stops.ts";
-import { metersToLine } from "../../unit/service/track/plain-distance.ts";
+import { obviousStops } from "../../unit/service/queries/obvious-stops.ts";
+import { metersToLine } from "../../unit/service/queries/track/plain-distance.ts";
 import { BUS, busReports, rangeOf, serveArchived } from "../support/archived-bus.ts";
 import { type Client, get } from "../support/client.ts";
 import { test } from "../support/process-test.ts";

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fetchKnownDevices } from "../../../src/cli/demo/known-devices.ts";
 import { parseCommand } from "../../../src/cli/parse-command.ts";
-import { fetchKnownDevices } from "../../../src/demo/known-devices.ts";
 import {
   closePlace,
   openPlace,

@@ -1,5 +1,5 @@
 import { tmpdir } from "node:os";
-import { openDatabase } from "../../../src/duckdb/database.ts";
+import { openDatabase } from "../../../src/archive/duckdb/database.ts";
 
 /*
  * The program with a statement of DuckDB under way that goes on for hours and that nobody interrupts.

@@ -15,8 +15,8 @@ import { parseDecimal, parsePlainDecimal } from "../../../src/lib/text/decimal.t
 import { parseDuration } from "../../../src/lib/text/duration.ts";
 import { printable } from "../../../src/lib/text/printable.ts";
 import { parseAppId } from "../../../src/model/ids.ts";
-import { parseDate } from "../../../src/time/range.ts";
-import { parseZone } from "../../../src/time/zone.ts";
+import { parseDate } from "../../../src/model/time/range.ts";
+import { parseZone } from "../../../src/model/time/zone.ts";
 import { createTestApp } from "../../support/test-app.ts";
 
 /*

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { DiscardPolicy, jetstreamManager, type StreamConfig } from "@nats-io/jetstream";
-import { openNatsStream } from "../../../src/runtime/stream/nats-stream.ts";
-import { type Bucket, type Stream, StreamError } from "../../../src/runtime/stream/stream.ts";
+import { openNatsStream } from "../../../src/cluster/stream/nats-stream.ts";
+import { type Bucket, type Stream, StreamError } from "../../../src/cluster/stream/stream.ts";
 import { type NatsCluster, startNatsCluster } from "../../support/nats/nats-cluster.ts";
 import { hasNatsServer } from "../../support/nats/nats-server.ts";
 import { until } from "../../support/until.ts";

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { jetstreamManager } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
-import { openNatsStream } from "../../../src/runtime/stream/nats-stream.ts";
-import { type Stream, StreamError } from "../../../src/runtime/stream/stream.ts";
+import { openNatsStream } from "../../../src/cluster/stream/nats-stream.ts";
+import { type Stream, StreamError } from "../../../src/cluster/stream/stream.ts";
 import { type NatsCluster, startNatsCluster } from "../../support/nats/nats-cluster.ts";
 import { hasNatsServer } from "../../support/nats/nats-server.ts";
 import { until } from "../../support/until.ts";

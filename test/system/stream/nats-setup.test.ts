@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { jetstreamManager } from "@nats-io/jetstream";
 import { credsAuthenticator, nkeys } from "@nats-io/transport-node";
-import { openNatsStream } from "../../../src/runtime/stream/nats-stream.ts";
-import { type StreamAddress, StreamError } from "../../../src/runtime/stream/stream.ts";
+import { openNatsStream } from "../../../src/cluster/stream/nats-stream.ts";
+import { type StreamAddress, StreamError } from "../../../src/cluster/stream/stream.ts";
 import { nativeDeno } from "../../support/native-deno.ts";
 import {
   type NatsCluster,

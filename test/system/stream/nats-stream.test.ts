@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { DiscardPolicy, jetstreamManager, type StreamConfig } from "@nats-io/jetstream";
-import { openNatsStream } from "../../../src/runtime/stream/nats-stream.ts";
+import { openNatsStream } from "../../../src/cluster/stream/nats-stream.ts";
 import {
   type Stream,
   StreamError,
   type StreamErrorKind,
   type StreamMessage,
   type StreamOptions,
-} from "../../../src/runtime/stream/stream.ts";
+} from "../../../src/cluster/stream/stream.ts";
 import { nativeDeno } from "../../support/native-deno.ts";
 import { type NatsCluster, startNatsCluster } from "../../support/nats/nats-cluster.ts";
 import { hasNatsServer } from "../../support/nats/nats-server.ts";

@@ -1,7 +1,7 @@
 /** What a node does with a stream, in a few lines, for `nats-stream.test.ts` to run on either runtime. */
 import { readFileSync } from "node:fs";
 import process from "node:process";
-import { openNatsStream } from "../../../src/runtime/stream/nats-stream.ts";
+import { openNatsStream } from "../../../src/cluster/stream/nats-stream.ts";
 
 const [servers = "", name = "", countText = "1", bytesText = "1", authorities = null] = process.argv.slice(2);
 const count = Number(countText);

@@ -5,7 +5,7 @@ import { DAMAGED_AGAIN_MS, GOOD_AGAIN_MS } from "../../../src/archive/part-check
 import { ok } from "../../../src/lib/result.ts";
 import { systemTimers, type Timers } from "../../../src/lib/schedule/timers.ts";
 import type { AppId } from "../../../src/model/ids.ts";
-import { parseUtcDayName } from "../../../src/time/utc-day.ts";
+import { parseUtcDayName } from "../../../src/model/time/utc-day.ts";
 import { createSimulatedFiles, type SimulatedFiles } from "../../support/disk/simulated-files.ts";
 import { outcome, rejection } from "../../support/rejection.ts";
 import { VirtualTime } from "../../support/stream/virtual-time.ts";

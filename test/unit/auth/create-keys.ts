@@ -4,9 +4,9 @@ import { openKeyStore } from "../../../src/auth/key-store.ts";
 import type { SharedFileDependencies } from "../../../src/directory/shared-file.ts";
 import { UNBOUND } from "../../../src/model/binding.ts";
 import type { AppId } from "../../../src/model/ids.ts";
+import { systemClock } from "../../../src/model/time/clock.ts";
 import { FileError } from "../../../src/runtime/files.ts";
 import { acquireSqliteLock } from "../../../src/runtime/sqlite-lock.ts";
-import { systemClock } from "../../../src/time/clock.ts";
 
 const files: SharedFileDependencies["files"] = {
   async read(path) {

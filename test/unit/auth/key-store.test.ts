@@ -13,8 +13,8 @@ import {
   openKeyStore,
 } from "../../../src/auth/key-store.ts";
 import type { DeviceId } from "../../../src/model/ids.ts";
+import { createManualClock } from "../../../src/model/time/clock.ts";
 import { FileError } from "../../../src/runtime/files.ts";
-import { createManualClock } from "../../../src/time/clock.ts";
 import { createMemoryKeyFiles, createMemoryLock } from "./memory-key-files.ts";
 import { SPEC } from "./test-keys.ts";
 

@@ -7,7 +7,7 @@ import {
 import { PassPhrases, SAME_NAME_MAX } from "../../../src/auth/pass-phrases.ts";
 import { keyOf } from "../../../src/clients/owntracks/secretbox.ts";
 import type { AppId } from "../../../src/model/ids.ts";
-import { createManualClock } from "../../../src/time/clock.ts";
+import { createManualClock } from "../../../src/model/time/clock.ts";
 import * as fc from "../../support/fast-check.ts";
 import { createMemoryKeyFiles, createMemoryLock } from "./memory-key-files.ts";
 

@@ -1,6 +1,6 @@
 import { type KeySpec, type KeyStore, openKeyStore } from "../../../src/auth/key-store.ts";
 import type { AppId } from "../../../src/model/ids.ts";
-import { createManualClock, type ManualClock } from "../../../src/time/clock.ts";
+import { createManualClock, type ManualClock } from "../../../src/model/time/clock.ts";
 import { createMemoryKeyFiles, createMemoryLock } from "./memory-key-files.ts";
 
 /** A key that may read all of an app. */

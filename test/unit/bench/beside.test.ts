@@ -4,7 +4,7 @@ import { batchesOf } from "../../../bench/support/fleets/batches.ts";
 import type { FullReport } from "../../../bench/support/fleets/fleet.ts";
 import { createMetropolis } from "../../../bench/support/fleets/metropolis.ts";
 import { MovingDevices } from "../../../bench/support/fleets/moving-devices.ts";
-import { createManualClock } from "../../../src/time/clock.ts";
+import { createManualClock } from "../../../src/model/time/clock.ts";
 
 const NOW_MS = Date.UTC(2026, 10, 21);
 const PATH = "/api/v1/devices/nearby?latitude=42.36&longitude=-71.06&radius_miles=50&limit=1000";

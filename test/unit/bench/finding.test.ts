@@ -20,7 +20,7 @@ import { createRbushBoxes } from "../../../bench/support/finding/rbush-boxes.ts"
 import { applyMoves, createWalk } from "../../../bench/support/finding/walk.ts";
 import { createWorstQueries, crowdPositions } from "../../../bench/support/finding/worst.ts";
 import { createRandom } from "../../../bench/support/fleets/random.ts";
-import { haversineMeters } from "../../../src/geo/distance.ts";
+import { haversineMeters } from "../../../src/model/geo/distance.ts";
 import type { CircleQuery } from "../../../src/spatial/circle-query.ts";
 import * as fc from "../../support/fast-check.ts";
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { testDataPath } from "../../support/test-data.ts";
 import { until } from "../../support/until.ts";
-import { fleetCsv } from "../service/import/support/inputs.ts";
+import { fleetCsv } from "../import/support/inputs.ts";
 import { recordCount, sumsOf } from "./support/imports.ts";
 import { beginCli, runCli, startServer, withDirectory } from "./support/run-cli.ts";
 

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
+import { createClusterFile, readClusterFile } from "../../../src/cluster/cluster-file.ts";
 import { type AppliedLog, ClusterNode } from "../../../src/cluster/cluster-node.ts";
-import { createClusterFile, readClusterFile } from "../../../src/directory/cluster-file.ts";
-import { StreamError } from "../../../src/runtime/stream/stream.ts";
-import { createManualClock } from "../../../src/time/clock.ts";
+import { StreamError } from "../../../src/cluster/stream/stream.ts";
+import { createManualClock } from "../../../src/model/time/clock.ts";
 import { createSimulatedFiles } from "../../support/disk/simulated-files.ts";
 import { outcome } from "../../support/rejection.ts";
 import { seededRandom } from "../../support/seeded-random.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { Lease } from "../../../src/cluster/lease.ts";
+import { type Bucket, StreamError } from "../../../src/cluster/stream/stream.ts";
 import type { Timers } from "../../../src/lib/schedule/timers.ts";
-import { type Bucket, StreamError } from "../../../src/runtime/stream/stream.ts";
 import * as fc from "../../support/fast-check.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
 import { SimulatedBucket, SimulatedValues } from "../../support/stream/simulated-bucket.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { encodeNodeStatus, type NodeStatus, parseNodeStatus } from "../../../src/cluster/node-status.ts";
 import { Nodes } from "../../../src/cluster/nodes.ts";
-import { StreamError } from "../../../src/runtime/stream/stream.ts";
+import { StreamError } from "../../../src/cluster/stream/stream.ts";
 import { outcome } from "../../support/rejection.ts";
 import { SimulatedBucket, SimulatedValues } from "../../support/stream/simulated-bucket.ts";
 

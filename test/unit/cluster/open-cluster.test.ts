@@ -1,13 +1,10 @@
 import { expect, test } from "bun:test";
-import { ClusterError, openCluster } from "../../../src/app/open-cluster.ts";
+import { readClusterFile } from "../../../src/cluster/cluster-file.ts";
+import { ClusterError, openCluster } from "../../../src/cluster/open-cluster.ts";
+import { StreamPositionError, writeStreamPosition } from "../../../src/cluster/quarantine/stream-position.ts";
+import { StreamError, type StreamOptions } from "../../../src/cluster/stream/stream.ts";
 import type { Config } from "../../../src/config.ts";
-import { readClusterFile } from "../../../src/directory/cluster-file.ts";
-import { StreamError, type StreamOptions } from "../../../src/runtime/stream/stream.ts";
-import {
-  StreamPositionError,
-  writeStreamPosition,
-} from "../../../src/service/quarantine/replicated/stream-position.ts";
-import { createManualClock } from "../../../src/time/clock.ts";
+import { createManualClock } from "../../../src/model/time/clock.ts";
 import { createSimulatedFiles, type SimulatedFiles } from "../../support/disk/simulated-files.ts";
 import { outcome } from "../../support/rejection.ts";
 import { seededRandom } from "../../support/seeded-random.ts";

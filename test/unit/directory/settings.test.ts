@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { watchSettings } from "../../../src/app/settings.ts";
 import { systemTimers } from "../../../src/lib/schedule/timers.ts";
-import { DEFAULT_RETENTION, FixedRetention } from "../../../src/time/retention.ts";
+import { DEFAULT_RETENTION, FixedRetention } from "../../../src/model/time/retention.ts";
 import { createMemoryKeyFiles } from "../auth/memory-key-files.ts";
 import { openTestSettings } from "./test-settings.ts";
 

@@ -4,13 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { directoryPaths } from "../../../src/directory/paths.ts";
 import { takeDirectory } from "../../../src/directory/take-directory.ts";
+import { createManualClock } from "../../../src/model/time/clock.ts";
+import { findTemporaryFiles } from "../../../src/operator/verify/temporary-files.ts";
 import { createNodeFiles } from "../../../src/runtime/node-files.ts";
 import { createPlatform } from "../../../src/runtime/platform.ts";
-import { findTemporaryFiles } from "../../../src/service/verify/temporary-files.ts";
-import { createManualClock } from "../../../src/time/clock.ts";
 import { createArchiveApp } from "../../support/archive-app.ts";
 import { outcome } from "../../support/rejection.ts";
-import { openTestQuarantine } from "../quarantine/fixture.ts";
+import { openTestQuarantine } from "../service/quarantine/fixture.ts";
 
 const files = createNodeFiles();
 const { acquireLock } = createPlatform();

@@ -1,6 +1,6 @@
 import { Settings } from "../../../src/directory/settings.ts";
-import { systemClock } from "../../../src/time/clock.ts";
-import { DEFAULT_RETENTION, type Retention } from "../../../src/time/retention.ts";
+import { systemClock } from "../../../src/model/time/clock.ts";
+import { DEFAULT_RETENTION, type Retention } from "../../../src/model/time/retention.ts";
 import { createMemoryKeyFiles, createMemoryLock, type MemoryKeyFiles } from "../auth/memory-key-files.ts";
 
 const PROCESS = { pid: 1, command: "serve" };

@@ -4,7 +4,7 @@ import type { SharedFileState } from "../../../src/directory/shared-file.ts";
 import { watchFile } from "../../../src/directory/watch-file.ts";
 import { UNBOUND } from "../../../src/model/binding.ts";
 import type { AppId } from "../../../src/model/ids.ts";
-import { systemClock } from "../../../src/time/clock.ts";
+import { systemClock } from "../../../src/model/time/clock.ts";
 import { VirtualTime } from "../../support/stream/virtual-time.ts";
 import { createMemoryKeyFiles, createMemoryLock } from "../auth/memory-key-files.ts";
 

@@ -14,7 +14,7 @@ import { AssertionError } from "../../../src/lib/assert.ts";
 import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
 import type { DeviceId } from "../../../src/model/ids.ts";
 import { numberIndex } from "../../../src/model/location-fields.ts";
-import { type UtcDay, utcDayOf } from "../../../src/time/utc-day.ts";
+import { type UtcDay, utcDayOf } from "../../../src/model/time/utc-day.ts";
 import { outcome } from "../../support/rejection.ts";
 import { APP, batchOf } from "../../support/reports/batches.ts";
 

@@ -7,7 +7,7 @@ import type { Sealing } from "../../../src/hot/sealing.ts";
 import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
 import { lastingPage } from "../../../src/model/lasting-page.ts";
 import { PROFILE_FIELDS, profileIndex } from "../../../src/model/location-fields.ts";
-import { type UtcDay, utcDayOf } from "../../../src/time/utc-day.ts";
+import { type UtcDay, utcDayOf } from "../../../src/model/time/utc-day.ts";
 import { namedByRows } from "../../support/answers/named-by-rows.ts";
 import * as fc from "../../support/fast-check.ts";
 import { APP, batchOf, type Report } from "../../support/reports/batches.ts";

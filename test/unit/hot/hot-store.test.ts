@@ -6,7 +6,7 @@ import { numberAt, profileAt, stateAt, timestampAt } from "../../../src/hot/reco
 import type { RowRef } from "../../../src/hot/records/long-track.ts";
 import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
 import { NUMBER_FIELDS, PROFILE_FIELDS, STATE_FIELDS } from "../../../src/model/location-fields.ts";
-import { utcDayOf } from "../../../src/time/utc-day.ts";
+import { utcDayOf } from "../../../src/model/time/utc-day.ts";
 import { laidOver, type ReferenceRecord, type ReferenceReport } from "../../reference/records.ts";
 import * as fc from "../../support/fast-check.ts";
 import { APP, batchOf, type Report } from "../../support/reports/batches.ts";

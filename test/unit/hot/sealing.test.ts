@@ -4,8 +4,8 @@ import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
 import type { AppId } from "../../../src/model/ids.ts";
 import { PROFILE_FIELDS, profileIndex } from "../../../src/model/location-fields.ts";
 import type { ReportBatch } from "../../../src/model/report-batch.ts";
-import type { TimeRange } from "../../../src/time/range.ts";
-import { type UtcDay, utcDayOf } from "../../../src/time/utc-day.ts";
+import type { TimeRange } from "../../../src/model/time/range.ts";
+import { type UtcDay, utcDayOf } from "../../../src/model/time/utc-day.ts";
 import { APP, batchOf, type Report } from "../../support/reports/batches.ts";
 
 const DAY_MS = 86_400_000;

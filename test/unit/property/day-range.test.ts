@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { DateTime } from "luxon";
-import { createLuxonZone } from "../../../src/time/luxon-zone.ts";
-import { dayRange, type LocalDate, today } from "../../../src/time/range.ts";
-import { parseZone, type Zone } from "../../../src/time/zone.ts";
-import { findZoneHistory, zoneNames } from "../../../src/time/zone-table.ts";
+import { createLuxonZone } from "../../../src/model/time/luxon-zone.ts";
+import { dayRange, type LocalDate, today } from "../../../src/model/time/range.ts";
+import { parseZone, type Zone } from "../../../src/model/time/zone.ts";
+import { findZoneHistory, zoneNames } from "../../../src/model/time/zone-table.ts";
 import * as fc from "../../support/fast-check.ts";
 
 const MS_PER_MINUTE = 60_000;

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import type { Box } from "../../../src/geo/box.ts";
-import { circleBoxes } from "../../../src/geo/circle-boxes.ts";
-import { EARTH_RADIUS_METERS, haversineMeters, RADIANS_PER_DEGREE } from "../../../src/geo/distance.ts";
-import { geohashBox, geohashCell } from "../../../src/geo/geohash.ts";
+import type { Box } from "../../../src/model/geo/box.ts";
+import { circleBoxes } from "../../../src/model/geo/circle-boxes.ts";
+import { EARTH_RADIUS_METERS, haversineMeters, RADIANS_PER_DEGREE } from "../../../src/model/geo/distance.ts";
+import { geohashBox, geohashCell } from "../../../src/model/geo/geohash.ts";
 import * as fc from "../../support/fast-check.ts";
 import { randomRuns } from "../../support/random-runs.ts";
 import { geohashText, parseGeohash } from "../../support/reports/geohash-text.ts";

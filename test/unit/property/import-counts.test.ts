@@ -1,16 +1,16 @@
 import { afterAll, expect, test } from "bun:test";
 import type { ImportScreen } from "../../../src/cli/import/screen.ts";
 import { deliveryTo } from "../../../src/cli/import/target.ts";
+import type { Deliver } from "../../../src/import/import.ts";
+import { createPostDelivery } from "../../../src/import/post.ts";
 import type { AppId } from "../../../src/model/ids.ts";
-import type { Deliver } from "../../../src/service/import/import.ts";
-import { createPostDelivery } from "../../../src/service/import/post.ts";
-import { createManualClock } from "../../../src/time/clock.ts";
+import { createManualClock } from "../../../src/model/time/clock.ts";
 import type { ReferenceRecord } from "../../reference/records.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../../support/archive-app.ts";
 import * as fc from "../../support/fast-check.ts";
 import { batchOf, type Report } from "../../support/reports/batches.ts";
 import { APP_ID } from "../../support/test-app.ts";
-import { countsOver, IMPORTED_BATCHES } from "../service/import/support/counted-rows.ts";
+import { countsOver, IMPORTED_BATCHES } from "../import/support/counted-rows.ts";
 
 /*
  * Goal: what an import says is new was not there before and is there afterwards, and what it says of all rows adds up.

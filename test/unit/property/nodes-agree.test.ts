@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { utcDayOf } from "../../../src/time/utc-day.ts";
+import { utcDayOf } from "../../../src/model/time/utc-day.ts";
 import type { ReferenceRecords } from "../../reference/records.ts";
 import type { Report } from "../../support/reports/batches.ts";
 import { seededRandom } from "../../support/seeded-random.ts";

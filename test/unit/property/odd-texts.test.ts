@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
 import { PROFILE_FIELDS, type ResponseKind, STATE_FIELDS } from "../../../src/model/location-fields.ts";
-import { createManualClock } from "../../../src/time/clock.ts";
+import { createManualClock } from "../../../src/model/time/clock.ts";
 import { createReferenceRecords, type ReferenceRecords } from "../../reference/records.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../../support/archive-app.ts";
 import * as fc from "../../support/fast-check.ts";

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { createManualClock } from "../../../src/time/clock.ts";
+import { createManualClock } from "../../../src/model/time/clock.ts";
 import { laidOver, type ReferenceRecord, type ReferenceReport } from "../../reference/records.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../../support/archive-app.ts";
 import * as fc from "../../support/fast-check.ts";

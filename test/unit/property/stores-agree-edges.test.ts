@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { createManualClock } from "../../../src/time/clock.ts";
+import { createManualClock } from "../../../src/model/time/clock.ts";
 import { expectSameAnswers } from "../../support/answers/same-answers.ts";
 import { createArchiveApp, removeArchiveApps } from "../../support/archive-app.ts";
 import type { Report } from "../../support/reports/batches.ts";

@@ -1,5 +1,5 @@
 import { afterAll, test } from "bun:test";
-import { createManualClock } from "../../../src/time/clock.ts";
+import { createManualClock } from "../../../src/model/time/clock.ts";
 import { expectSameAnswers } from "../../support/answers/same-answers.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../../support/archive-app.ts";
 import * as fc from "../../support/fast-check.ts";

@@ -6,7 +6,7 @@ import {
   type Database,
   type DatabaseOptions,
   openDatabase,
-} from "../../../src/duckdb/database.ts";
+} from "../../../src/archive/duckdb/database.ts";
 import { removeArchiveApps, temporaryDataDir } from "../../support/archive-app.ts";
 import { outcome } from "../../support/rejection.ts";
 

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
-import { Grid } from "../../../src/geo/grid.ts";
 import type { KeyedEndpoint } from "../../../src/http/endpoint.ts";
+import { Grid } from "../../../src/model/geo/grid.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../../support/archive-app.ts";
 import { textOf } from "../../support/event-reader.ts";
 import * as fc from "../../support/fast-check.ts";

@@ -2,13 +2,13 @@ import { afterAll, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { sealedRetention } from "../../../src/archive/files/sealed-retention.ts";
-import { createNodeFiles } from "../../../src/runtime/node-files.ts";
 import {
   DEFAULT_RETENTION,
   FixedRetention,
   MS_PER_DAY,
   type Retention,
-} from "../../../src/time/retention.ts";
+} from "../../../src/model/time/retention.ts";
+import { createNodeFiles } from "../../../src/runtime/node-files.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../../support/archive-app.ts";
 
 /** What another retention than 365 days means for answers, seals and deletions, and for one that is set meanwhile. */

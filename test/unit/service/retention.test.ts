@@ -1,10 +1,10 @@
 import { afterAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { AppId } from "../../../src/model/ids.ts";
+import { createManualClock } from "../../../src/model/time/clock.ts";
+import { DEFAULT_RETENTION } from "../../../src/model/time/retention.ts";
 import { FileError } from "../../../src/runtime/files.ts";
 import { createNodeFiles } from "../../../src/runtime/node-files.ts";
-import { createManualClock } from "../../../src/time/clock.ts";
-import { DEFAULT_RETENTION } from "../../../src/time/retention.ts";
 import { inspectLog } from "../../../src/wal/read-log.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../../support/archive-app.ts";
 import { batchOf } from "../../support/reports/batches.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { createManualClock } from "../../../src/time/clock.ts";
+import { createManualClock } from "../../../src/model/time/clock.ts";
 import { answerBytes } from "../../support/answers/same-answers.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../../support/archive-app.ts";
 import { createMirroredDisk, SIMULATED_DATA_DIR } from "../../support/disk/mirrored-disk.ts";

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { parseManifest } from "../../../src/archive/manifest.ts";
 import { fail } from "../../../src/lib/result.ts";
+import { createManualClock } from "../../../src/model/time/clock.ts";
+import { backUp } from "../../../src/operator/backup/backup.ts";
+import { restore } from "../../../src/operator/backup/restore.ts";
 import { FileError, unlessFileError } from "../../../src/runtime/files.ts";
-import { backUp } from "../../../src/service/backup/backup.ts";
-import { restore } from "../../../src/service/backup/restore.ts";
-import { createManualClock } from "../../../src/time/clock.ts";
 import { answerBytes } from "../../support/answers/same-answers.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../../support/archive-app.ts";
 import { createMirroredDisk, SIMULATED_DATA_DIR } from "../../support/disk/mirrored-disk.ts";

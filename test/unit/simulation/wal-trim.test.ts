@@ -3,7 +3,7 @@
 // covered as they go; the power fails before operation 0, 1, 2, ... until none is left, and what the disk kept of
 // unsynced bytes and names is drawn from a seed. Then the log is opened again, trimmed and appended to.
 import { expect, test } from "bun:test";
-import { utcDayOf } from "../../../src/time/utc-day.ts";
+import { utcDayOf } from "../../../src/model/time/utc-day.ts";
 import type { Coverage } from "../../../src/wal/closed-segments.ts";
 import { createSimulatedFiles, type SimulatedFiles } from "../../support/disk/simulated-files.ts";
 import { RANDOM_SEED, randomRuns } from "../../support/random-runs.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { CELL_BITS_MAX, geohashCell } from "../../../src/geo/geohash.ts";
 import { AssertionError } from "../../../src/lib/assert.ts";
+import { CELL_BITS_MAX, geohashCell } from "../../../src/model/geo/geohash.ts";
 import { PositionCells } from "../../../src/spatial/cells.ts";
 import { PositionSearch } from "../../../src/spatial/find/search.ts";
 import { PositionNode } from "../../../src/spatial/node.ts";

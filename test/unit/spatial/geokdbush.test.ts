@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { around } from "geokdbush";
 import KDBush from "kdbush";
-import { EARTH_RADIUS_METERS, haversineMeters } from "../../../src/geo/distance.ts";
-import { geohashBox, geohashCell } from "../../../src/geo/geohash.ts";
+import { EARTH_RADIUS_METERS, haversineMeters } from "../../../src/model/geo/distance.ts";
+import { geohashBox, geohashCell } from "../../../src/model/geo/geohash.ts";
 import { PositionSearch } from "../../../src/spatial/find/search.ts";
 import { createPositionIndex, type PositionIndex } from "../../../src/spatial/position-index.ts";
 import * as fc from "../../support/fast-check.ts";

@@ -1,5 +1,5 @@
 import { expect, spyOn, test } from "bun:test";
-import { haversineMeters, initialBearingDegrees } from "../../../src/geo/distance.ts";
+import { haversineMeters, initialBearingDegrees } from "../../../src/model/geo/distance.ts";
 import type { CircleQuery, Found } from "../../../src/spatial/circle-query.ts";
 import { PositionSearch } from "../../../src/spatial/find/search.ts";
 import { createPositionIndex } from "../../../src/spatial/position-index.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { ReportBatch } from "../../../src/model/report-batch.ts";
-import { type UtcDay, utcDayOf, utcDayStartMs } from "../../../src/time/utc-day.ts";
+import { type UtcDay, utcDayOf, utcDayStartMs } from "../../../src/model/time/utc-day.ts";
 import { addBatchDays } from "../../../src/wal/batch-parts.ts";
 import * as fc from "../../support/fast-check.ts";
 import { dayBatch } from "./fixture.ts";

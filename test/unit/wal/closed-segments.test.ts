@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
+import { type UtcDay, utcDayOf } from "../../../src/model/time/utc-day.ts";
 import { FileError } from "../../../src/runtime/files.ts";
-import { type UtcDay, utcDayOf } from "../../../src/time/utc-day.ts";
 import type { Coverage } from "../../../src/wal/closed-segments.ts";
 import { inspectLog } from "../../../src/wal/read-log.ts";
 import { SEGMENT_HEAD_BYTES } from "../../../src/wal/segment.ts";

@@ -1,8 +1,8 @@
 import { viewsOf } from "../../../src/lib/frames/views.ts";
 import type { AppId } from "../../../src/model/ids.ts";
 import { createReportBatchBuilder, type ReportBatch } from "../../../src/model/report-batch.ts";
+import { type UtcDay, utcDayStartMs } from "../../../src/model/time/utc-day.ts";
 import type { Files } from "../../../src/runtime/files.ts";
-import { type UtcDay, utcDayStartMs } from "../../../src/time/utc-day.ts";
 import type { Coverage } from "../../../src/wal/closed-segments.ts";
 import { openSegment, SEGMENT_HEAD_BYTES } from "../../../src/wal/segment.ts";
 import { openWal, type WalOptions } from "../../../src/wal/wal.ts";

@@ -1,5 +1,5 @@
-import { MS_PER_DAY } from "../../../../src/time/retention.ts";
-import { utcDayName, utcDayOf } from "../../../../src/time/utc-day.ts";
+import { MS_PER_DAY } from "../../../../src/model/time/retention.ts";
+import { utcDayName, utcDayOf } from "../../../../src/model/time/utc-day.ts";
 
 /** What the directories hold of the attacker's app, as the shapes name it. */
 

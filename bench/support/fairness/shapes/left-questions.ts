@@ -1,5 +1,5 @@
+import { MS_PER_DAY } from "../../../../src/model/time/retention.ts";
 import { EXPORT_FORMATS } from "../../../../src/service/export/export-formats.ts";
-import { MS_PER_DAY } from "../../../../src/time/retention.ts";
 import {
   ARCHIVED_DAYS,
   ARCHIVED_DAYS_AGO_MIN,

@@ -1,5 +1,5 @@
-import { METERS_PER_MILE } from "../../../../src/geo/distance.ts";
 import { assert } from "../../../../src/lib/assert.ts";
+import { METERS_PER_MILE } from "../../../../src/model/geo/distance.ts";
 import { LOCATION_FIELDS, type ResponseKind } from "../../../../src/model/location-fields.ts";
 import { createLinearScan } from "../../finding/linear-scan.ts";
 import type { FullReport } from "../../fleets/fleet.ts";

@@ -1,5 +1,5 @@
 import { assert } from "../../../../src/lib/assert.ts";
-import { utcDayName, utcDayOf } from "../../../../src/time/utc-day.ts";
+import { utcDayName, utcDayOf } from "../../../../src/model/time/utc-day.ts";
 import type { FullReport } from "../../fleets/fleet.ts";
 import { openHttpClient } from "../../servers/http-client.ts";
 import { getRequest } from "../../servers/load.ts";

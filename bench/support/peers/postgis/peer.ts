@@ -1,5 +1,5 @@
-import { METERS_PER_MILE } from "../../../../src/geo/distance.ts";
 import { fail, ok } from "../../../../src/lib/result.ts";
+import { METERS_PER_MILE } from "../../../../src/model/geo/distance.ts";
 import { type Contender, PAGE, type PeerOptions, RADIUS_MILES, type StartPeer } from "../contender.ts";
 import type { Daemon } from "../daemon.ts";
 import { connectTo, INSTALL, startPostgres } from "./postgres.ts";

@@ -1,7 +1,7 @@
-import type { DatabaseOptions } from "../../../duckdb/database.ts";
 import type { Result } from "../../../lib/result.ts";
 import type { AppId } from "../../../model/ids.ts";
 import type { ReportBatch } from "../../../model/report-batch.ts";
+import type { DatabaseOptions } from "../../duckdb/database.ts";
 
 /*
  * What the process that makes parts and ours tell each other. Requests have numbers, under which they are answered;

@@ -1,8 +1,8 @@
-import type { Connection, Database } from "../../../duckdb/database.ts";
 import { JsonWriter } from "../../../lib/text/json-writer.ts";
 import type { AppId } from "../../../model/ids.ts";
 import type { ReportBatch } from "../../../model/report-batch.ts";
 import type { Files } from "../../../runtime/files.ts";
+import type { Connection, Database } from "../../duckdb/database.ts";
 import { createCellFinder } from "../h3-cells.ts";
 import { encodeRows } from "../staged-rows.ts";
 

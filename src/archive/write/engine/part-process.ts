@@ -1,8 +1,8 @@
-import type { DatabaseOptions } from "../../../duckdb/database.ts";
 import type { Timers } from "../../../lib/schedule/timers.ts";
 import { FileError } from "../../../runtime/files.ts";
 import type { Helper, StartHelper } from "../../../runtime/helper/helper.ts";
 import { PulseWatch, STILL_MINUTES } from "../../../runtime/helper/pulse.ts";
+import type { DatabaseOptions } from "../../duckdb/database.ts";
 import { STAGED_FORMAT } from "../staged-rows.ts";
 import {
   type Fault,

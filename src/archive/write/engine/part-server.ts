@@ -1,4 +1,3 @@
-import { openDatabase } from "../../../duckdb/database.ts";
 import { assert } from "../../../lib/assert.ts";
 import { messageOf } from "../../../lib/message-of.ts";
 import { fail, ok } from "../../../lib/result.ts";
@@ -6,6 +5,7 @@ import { systemTimers, type Timers } from "../../../lib/schedule/timers.ts";
 import { FileError, type Files } from "../../../runtime/files.ts";
 import type { HelperPort } from "../../../runtime/helper/helper.ts";
 import { Pulse } from "../../../runtime/helper/pulse.ts";
+import { openDatabase } from "../../duckdb/database.ts";
 import { STAGED_FORMAT } from "../staged-rows.ts";
 import {
   type Fault,

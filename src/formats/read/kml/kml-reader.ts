@@ -1,6 +1,6 @@
 import { readSpeedOrNaN, type SpeedUnit } from "../../../clients/reading/speed.ts";
 import { readMagnitudeOrNaN, readNumberOrNaN } from "../../../clients/reading/values.ts";
-import { UTC } from "../../../time/zone.ts";
+import { UTC } from "../../../model/time/zone.ts";
 import type { PointSink } from "../file-point.ts";
 import type { ReadOptions } from "../format.ts";
 import { createFileTimes, type FileTimes } from "../time/file-times.ts";

@@ -1,4 +1,4 @@
-import type { Rows } from "../../../duckdb/database.ts";
+import type { Rows } from "../../../archive/duckdb/database.ts";
 import { REPORT_FIELDS } from "../../../model/location-fields.ts";
 import { parseCellNumber } from "../table/cell-number.ts";
 import { findMeaning } from "../table/column-names.ts";

@@ -1,5 +1,5 @@
-import { type Connection, openDatabase } from "../../../duckdb/database.ts";
-import { quoteText } from "../../../duckdb/quote-text.ts";
+import { type Connection, openDatabase } from "../../../archive/duckdb/database.ts";
+import { quoteText } from "../../../archive/duckdb/quote-text.ts";
 import { messageOf } from "../../../lib/message-of.ts";
 import type { PointSink } from "../file-point.ts";
 import type { Beginning, Content, Format, OpenContent, Reading, ReadOptions } from "../format.ts";

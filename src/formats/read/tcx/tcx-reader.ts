@@ -1,7 +1,7 @@
 import type { PointDetails } from "../../../clients/point.ts";
 import { readSpeedOrNaN, type SpeedUnit } from "../../../clients/reading/speed.ts";
 import { readNumberOrNaN } from "../../../clients/reading/values.ts";
-import { UTC } from "../../../time/zone.ts";
+import { UTC } from "../../../model/time/zone.ts";
 import type { PointSink } from "../file-point.ts";
 import type { ReadOptions } from "../format.ts";
 import type { PushReader } from "../push-reader.ts";

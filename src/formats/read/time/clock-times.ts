@@ -1,4 +1,4 @@
-import { OFFSET_MINUTES_MAX, type Zone } from "../../../time/zone.ts";
+import { OFFSET_MINUTES_MAX, type Zone } from "../../../model/time/zone.ts";
 import type { Remark } from "../file-point.ts";
 
 /** Finds the instants at which the clocks of a zone show what a file says. */

@@ -1,6 +1,6 @@
 import { MILLISECONDS_BELOW, SECONDS_BELOW } from "../../../clients/reading/time.ts";
 import { readNumberOrNaN } from "../../../clients/reading/values.ts";
-import type { Zone } from "../../../time/zone.ts";
+import type { Zone } from "../../../model/time/zone.ts";
 import type { PointSink } from "../file-point.ts";
 import { ZoneNeededError } from "../format-error.ts";
 import { createClockTimes } from "./clock-times.ts";

@@ -1,8 +1,8 @@
 import { CLIENT_NAMES } from "../../../clients/client.ts";
-import { FINDING_KINDS, type Finding } from "../../../doctor/finding.ts";
 import { whenThere } from "../../../lib/schedule/maybe-promise.ts";
-import type { MqttStatus } from "../../../metrics/mqtt-metrics.ts";
-import { createFindings } from "../../../service/findings.ts";
+import { FINDING_KINDS, type Finding } from "../../../service/doctor/finding.ts";
+import type { MqttStatus } from "../../../service/metrics/mqtt-metrics.ts";
+import { createFindings } from "../../../service/queries/findings.ts";
 import { queryEndpoint } from "../../endpoint.ts";
 import { limit } from "../../parameters/common.ts";
 import { optionalText } from "../../parameters/kinds.ts";

@@ -1,8 +1,8 @@
 import { CLIENT_NAMES } from "../../../clients/client.ts";
 import type { ValueFault } from "../../../clients/point.ts";
-import { type UnderstoodReport, understoodReport } from "../../../doctor/kept-report.ts";
-import type { NotedRequest } from "../../../doctor/last-requests.ts";
-import { findDevice } from "../../../service/find-device.ts";
+import { type UnderstoodReport, understoodReport } from "../../../service/doctor/kept-report.ts";
+import type { NotedRequest } from "../../../service/doctor/last-requests.ts";
+import { findDevice } from "../../../service/queries/find-device.ts";
 import { queryEndpoint } from "../../endpoint.ts";
 import { deviceId } from "../../parameters/path-parameter.ts";
 import { EXAMPLE_REPORT } from "../../shapes/record-schemas.ts";

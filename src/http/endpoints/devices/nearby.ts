@@ -1,7 +1,7 @@
-import { METERS_PER_MILE } from "../../../geo/distance.ts";
 import { createFragment } from "../../../lib/text/json-writer.ts";
+import { METERS_PER_MILE } from "../../../model/geo/distance.ts";
 import type { AppId } from "../../../model/ids.ts";
-import type { NearbyAnswer } from "../../../service/nearby.ts";
+import type { NearbyAnswer } from "../../../service/queries/nearby.ts";
 import { sendWithPlaces, withPlaces } from "../../answer/with-places.ts";
 import type { AnswerBuffer } from "../../encode/answer-buffer.ts";
 import { localTimeFormatterOf } from "../../encode/local-time-formatters.ts";

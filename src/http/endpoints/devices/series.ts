@@ -1,6 +1,6 @@
 import { whenThere } from "../../../lib/schedule/maybe-promise.ts";
 import { NUMBER_FIELDS, type NumberFieldName, type StoredField } from "../../../model/location-fields.ts";
-import { type Series, SeriesReading } from "../../../service/series.ts";
+import { type Series, SeriesReading } from "../../../service/queries/series.ts";
 import { type Column, jsonColumns } from "../../encode/json-columns.ts";
 import { queryEndpoint } from "../../endpoint.ts";
 import { RANGE_DAYS_MAX } from "../../parameters/history-query.ts";

@@ -1,6 +1,6 @@
 import { whenThere } from "../../../lib/schedule/maybe-promise.ts";
-import type { Places } from "../../../places/places.ts";
-import { type Stop, StopFinder, type Stops } from "../../../service/stops/stops.ts";
+import type { Places } from "../../../map/places/places.ts";
+import { type Stop, StopFinder, type Stops } from "../../../service/queries/stops.ts";
 import { queryEndpoint } from "../../endpoint.ts";
 import { places } from "../../parameters/common.ts";
 import { instants, readInstants } from "../../parameters/instants.ts";

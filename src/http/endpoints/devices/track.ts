@@ -1,7 +1,7 @@
 import { whenThere } from "../../../lib/schedule/maybe-promise.ts";
-import type { Places } from "../../../places/places.ts";
-import { findDevice } from "../../../service/find-device.ts";
-import { type Line, LineBuilder } from "../../../service/track/line-builder.ts";
+import type { Places } from "../../../map/places/places.ts";
+import { findDevice } from "../../../service/queries/find-device.ts";
+import { type Line, LineBuilder } from "../../../service/queries/track/line-builder.ts";
 import { jsonColumns } from "../../encode/json-columns.ts";
 import { queryEndpoint } from "../../endpoint.ts";
 import { bbox } from "../../parameters/bbox.ts";

@@ -1,11 +1,11 @@
-import { NONE, type TakenReports } from "../../../doctor/taken-reports.ts";
+import { IMPORT_USER_AGENT, NEW_RECORDS, SAME_TIME } from "../../../import/post.ts";
 import { ok } from "../../../lib/result.ts";
 import type { ServiceError } from "../../../model/errors.ts";
 import { BATCH_REPORTS_MAX } from "../../../model/report-batch.ts";
-import { IMPORT_USER_AGENT, NEW_RECORDS, SAME_TIME } from "../../../service/import/post.ts";
+import { FUTURE_MAX_MS } from "../../../model/time/retention.ts";
+import { NONE, type TakenReports } from "../../../service/doctor/taken-reports.ts";
 import { sameTimeOf } from "../../../service/ingest/ingest.ts";
 import { bodiesOf, ingestBatches } from "../../../service/ingest/ingest-batches.ts";
-import { FUTURE_MAX_MS } from "../../../time/retention.ts";
 import type { BodyShare } from "../../body/body-budget.ts";
 import { BodyReader, TOO_MANY_REPORTS } from "../../body/body-reader.ts";
 import type { ReadReports } from "../../body/collect-reports.ts";

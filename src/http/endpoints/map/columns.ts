@@ -1,7 +1,7 @@
 import { whenThere } from "../../../lib/schedule/maybe-promise.ts";
 import type { AppId } from "../../../model/ids.ts";
 import { REPORT_FIELDS, type StoredField } from "../../../model/location-fields.ts";
-import { createTakeSnapshot, type Snapshot } from "../../../service/snapshot.ts";
+import { createTakeSnapshot, type Snapshot } from "../../../service/queries/snapshot.ts";
 import { type Column, jsonColumns } from "../../encode/json-columns.ts";
 import { queryEndpoint } from "../../endpoint.ts";
 import { severalWords } from "../../parameters/kinds.ts";

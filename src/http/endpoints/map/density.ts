@@ -1,4 +1,4 @@
-import { createFindDensity } from "../../../service/density/density.ts";
+import { createFindDensity } from "../../../service/queries/density.ts";
 import { jsonColumns } from "../../encode/json-columns.ts";
 import { queryEndpoint } from "../../endpoint.ts";
 import { bbox } from "../../parameters/bbox.ts";

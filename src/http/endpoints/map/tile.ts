@@ -1,7 +1,7 @@
 import { whenThere } from "../../../lib/schedule/maybe-promise.ts";
-import { createDrawCurrent, type TileBytes } from "../../../service/tiles/current-tile.ts";
-import { createDrawDensity } from "../../../service/tiles/density-tile.ts";
-import { Tile } from "../../../tiles/tile.ts";
+import { Tile } from "../../../map/tiles/tile.ts";
+import { createDrawCurrent, type TileBytes } from "../../../service/queries/current-tile.ts";
+import { createDrawDensity } from "../../../service/queries/density-tile.ts";
 import { queryEndpoint } from "../../endpoint.ts";
 import { SENT_WITH_TAG } from "../../openapi/responses.ts";
 import { INSTANT_BOUNDS, readInstants } from "../../parameters/instants.ts";

@@ -1,7 +1,7 @@
 import { CLIENT_NAMES } from "../../../clients/client.ts";
 import { REFUSAL_REASONS } from "../../../clients/refusal.ts";
 import { ok } from "../../../lib/result.ts";
-import type { EntrySummary } from "../../../quarantine/entry.ts";
+import type { EntrySummary } from "../../../service/quarantine/entry.ts";
 import { exampleOf } from "../../openapi/error-bodies.ts";
 import { failure, SENT_WITH_DATA } from "../../openapi/responses.ts";
 import type { PathParameter } from "../../parameters/path-parameter.ts";

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import type { QuarantineEntry } from "../../../quarantine/entry.ts";
+import type { QuarantineEntry } from "../../../service/quarantine/entry.ts";
 import { queryEndpoint } from "../../endpoint.ts";
 import { always, object, optional, plain, text, type ValueOf } from "../../shapes/shape.ts";
 import { EXAMPLE_ENTRY, entryId, entryMembers, MISSING_ENTRY, presentEntry } from "./entry-shapes.ts";

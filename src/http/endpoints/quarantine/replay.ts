@@ -1,4 +1,4 @@
-import { createReplay } from "../../../service/quarantine/replay.ts";
+import { createReplay } from "../../../service/upkeep/replay.ts";
 import { queryEndpoint } from "../../endpoint.ts";
 import { always, count, object, plain, type ValueOf } from "../../shapes/shape.ts";
 import { entryId, MISSING_ENTRY } from "./entry-shapes.ts";

@@ -1,12 +1,12 @@
-import { ok } from "../../../lib/result.ts";
-import type { ServiceError } from "../../../model/errors.ts";
-import type { CopyPlan } from "../../../service/cluster/copy/copies.ts";
+import type { CopyPlan } from "../../../cluster/join/copies.ts";
 import {
   COPY_PATH_PATTERN,
   type CopyPath,
   MANIFEST_PATH,
   parseCopyPath,
-} from "../../../service/cluster/copy/copy-path.ts";
+} from "../../../cluster/join/copy-path.ts";
+import { ok } from "../../../lib/result.ts";
+import type { ServiceError } from "../../../model/errors.ts";
 import { keyedEndpoint } from "../../endpoint.ts";
 import { exampleOf } from "../../openapi/error-bodies.ts";
 import { refusedParameters } from "../../openapi/operation.ts";

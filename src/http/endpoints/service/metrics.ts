@@ -1,4 +1,4 @@
-import { METRICS_CONTENT_TYPE } from "../../../metrics/scrape.ts";
+import { METRICS_CONTENT_TYPE } from "../../../service/metrics/scrape.ts";
 import { keyedEndpoint } from "../../endpoint.ts";
 
 /** What the service counts and holds, of all apps together: for who operates it. */

@@ -1,5 +1,5 @@
 import type { ServiceError } from "../../../model/errors.ts";
-import { isForever } from "../../../time/retention.ts";
+import { isForever } from "../../../model/time/retention.ts";
 import { openEndpoint } from "../../endpoint.ts";
 import { ALWAYS_SENT, failure, RETRY_AFTER } from "../../openapi/responses.ts";
 import type { Readiness } from "../../services.ts";

@@ -1,7 +1,7 @@
 import type { UserId } from "../../../model/ids.ts";
 import { NUMBER_FIELDS, numberIndex, profileIndex, stateIndex } from "../../../model/location-fields.ts";
 import type { RecordPage } from "../../../model/record-page.ts";
-import { createUserDevices } from "../../../service/user-devices.ts";
+import { createUserDevices } from "../../../service/queries/user-devices.ts";
 import { queryEndpoint } from "../../endpoint.ts";
 import { flag, numberParameter } from "../../parameters/kinds.ts";
 import { userId } from "../../parameters/path-parameter.ts";

@@ -1,7 +1,7 @@
 import { whenThere } from "../../../lib/schedule/maybe-promise.ts";
-import type { HistoryAnswer } from "../../../service/history/history-answer.ts";
-import type { HistoryQuery } from "../../../service/history/history-query.ts";
-import type { PathLength } from "../../../service/history/path-meter.ts";
+import type { HistoryAnswer } from "../../../service/queries/history/history-answer.ts";
+import type { HistoryQuery } from "../../../service/queries/history/history-query.ts";
+import type { PathLength } from "../../../service/queries/history/path-meter.ts";
 import { queryEndpoint } from "../../endpoint.ts";
 import {
   dates,

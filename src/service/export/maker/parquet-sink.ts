@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { VALUE_COLUMNS } from "../../../archive/columns.ts";
+import type { Connection } from "../../../archive/duckdb/database.ts";
+import { quoteText } from "../../../archive/duckdb/quote-text.ts";
 import { type AllRecords, recordStatement } from "../../../archive/read/all-records.ts";
 import { addLateRows, createEmptyLateTable, dropLateTable } from "../../../archive/read/late-table.ts";
-import type { Connection } from "../../../duckdb/database.ts";
-import { quoteText } from "../../../duckdb/quote-text.ts";
 import { recordColumns } from "../../../model/record-columns.ts";
 import { type ReportBatch, sliceReports } from "../../../model/report-batch.ts";
 import { type Cursor, cursorAt, isBehind } from "../cursor.ts";

@@ -1,13 +1,13 @@
+import { type Connection, type Database, openDatabase } from "../../../archive/duckdb/database.ts";
 import { STAGED_FORMAT } from "../../../archive/write/staged-rows.ts";
-import { type Connection, type Database, openDatabase } from "../../../duckdb/database.ts";
 import { assert } from "../../../lib/assert.ts";
 import { messageOf } from "../../../lib/message-of.ts";
 import { fail, ok, type Result } from "../../../lib/result.ts";
 import { systemTimers } from "../../../lib/schedule/timers.ts";
+import { parseZone } from "../../../model/time/zone.ts";
 import { isOutOfDescriptors } from "../../../runtime/files.ts";
 import type { HelperPort } from "../../../runtime/helper/helper.ts";
 import { Pulse } from "../../../runtime/helper/pulse.ts";
-import { parseZone } from "../../../time/zone.ts";
 import { findWriteFormat } from "../export-formats.ts";
 import {
   type Command,

@@ -16,15 +16,11 @@ import {
 import { PERMISSIONS } from "../../../../src/auth/permissions.ts";
 import { TIER_NAMES } from "../../../../src/auth/tiers.ts";
 import { readAcknowledged, writeAcknowledged } from "../../../../src/directory/acknowledged.ts";
+import { encodeImportState, type ImportState, parseImportState } from "../../../../src/import/state.ts";
 import { FormatVersionError } from "../../../../src/lib/format-version-error.ts";
 import type { AppId, DeviceId } from "../../../../src/model/ids.ts";
-import { type Backup, encodeBackup, parseBackup } from "../../../../src/service/backup/file.ts";
-import {
-  encodeImportState,
-  type ImportState,
-  parseImportState,
-} from "../../../../src/service/import/state.ts";
-import type { UtcDay } from "../../../../src/time/utc-day.ts";
+import type { UtcDay } from "../../../../src/model/time/utc-day.ts";
+import { type Backup, encodeBackup, parseBackup } from "../../../../src/operator/backup/file.ts";
 import { createSimulatedFiles } from "../../../support/disk/simulated-files.ts";
 import { fixture } from "../support/fixtures.ts";
 import { changeJson } from "../support/inputs/change-json.ts";

@@ -1,7 +1,7 @@
-import { MapFileError } from "../../../../src/basemap/map-file-error.ts";
-import { openTileFile, type TileFile } from "../../../../src/basemap/tile-file.ts";
 import { messageOf } from "../../../../src/lib/message-of.ts";
-import { inputsWith } from "../../../unit/basemap/fixture.ts";
+import { MapFileError } from "../../../../src/map/basemap/map-file-error.ts";
+import { openTileFile, type TileFile } from "../../../../src/map/basemap/tile-file.ts";
+import { inputsWith } from "../../../unit/map/basemap/fixture.ts";
 import { writePmtiles } from "../../world/pmtiles-writer.ts";
 import { createDraw, type Draw } from "../support/inputs/draw.ts";
 import { must, mustEqual, type Target } from "../support/target.ts";

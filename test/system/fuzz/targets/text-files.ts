@@ -3,7 +3,7 @@ import { createLineReader } from "../../../../src/lib/text/lines.ts";
 import { NUMBER_FIELDS, REPORT_FIELDS } from "../../../../src/model/location-fields.ts";
 import { addReport } from "../../../../src/model/report.ts";
 import { createReportBatchBuilder } from "../../../../src/model/report-batch.ts";
-import { readReports } from "../../../unit/service/import/support/read-reports.ts";
+import { readReports } from "../../../unit/import/support/read-reports.ts";
 import { rowsOf } from "../support/inputs/batch-rows.ts";
 import { createDraw, type Draw } from "../support/inputs/draw.ts";
 import { drawReport, TIMES } from "../support/inputs/draw-reports.ts";

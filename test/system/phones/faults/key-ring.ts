@@ -4,9 +4,9 @@ import type { Permission } from "../../../../src/auth/permissions.ts";
 import type { TierName } from "../../../../src/auth/tiers.ts";
 import { directoryPaths } from "../../../../src/directory/paths.ts";
 import type { AppId } from "../../../../src/model/ids.ts";
+import { systemClock } from "../../../../src/model/time/clock.ts";
 import { FileError } from "../../../../src/runtime/files.ts";
 import { createPlatform } from "../../../../src/runtime/platform.ts";
-import { systemClock } from "../../../../src/time/clock.ts";
 import { until } from "../../../support/until.ts";
 import type { Phone } from "../phone/phone.ts";
 

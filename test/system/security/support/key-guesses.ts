@@ -1,7 +1,7 @@
 import { openKeyStore } from "../../../../src/auth/key-store.ts";
 import { UNBOUND } from "../../../../src/model/binding.ts";
 import type { AppId } from "../../../../src/model/ids.ts";
-import { createManualClock } from "../../../../src/time/clock.ts";
+import { createManualClock } from "../../../../src/model/time/clock.ts";
 import { createMemoryKeyFiles, createMemoryLock } from "../../../unit/auth/memory-key-files.ts";
 
 /** A store of keys in memory, and the texts of its keys. */

@@ -10,7 +10,7 @@ import {
   readManifest,
 } from "../../../../src/archive/manifest.ts";
 import type { AppId } from "../../../../src/model/ids.ts";
-import type { UtcDay } from "../../../../src/time/utc-day.ts";
+import type { UtcDay } from "../../../../src/model/time/utc-day.ts";
 
 const PART = {
   file: "day=2026-01-14/00000001-000.parquet",

@@ -2,13 +2,13 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { openDatabase } from "../../../../src/archive/duckdb/database.ts";
 import {
   createLateTable,
   dropLateTable,
   LATE_TABLE,
   type LateRows,
 } from "../../../../src/archive/read/late-table.ts";
-import { openDatabase } from "../../../../src/duckdb/database.ts";
 import { outcome } from "../../../support/rejection.ts";
 import { type Report, rowBatchOf } from "../../../support/reports/batches.ts";
 

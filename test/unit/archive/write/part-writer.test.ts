@@ -13,6 +13,12 @@ import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { latLngToCell } from "h3-js";
 import { ARCHIVE_COLUMNS, COLUMNS_MARK } from "../../../../src/archive/columns.ts";
+import {
+  type Connection,
+  type Database,
+  openDatabase,
+  type Rows,
+} from "../../../../src/archive/duckdb/database.ts";
 import type { Part } from "../../../../src/archive/manifest.ts";
 import { createPartEngine } from "../../../../src/archive/write/engine/part-engine.ts";
 import { PARTS_PER_DAY_SMALL_MAX } from "../../../../src/archive/write/fold-plan.ts";
@@ -20,14 +26,13 @@ import { openPartWriter } from "../../../../src/archive/write/open-part-writer.t
 import type { MadePart } from "../../../../src/archive/write/part-job.ts";
 import { createPartWriter, type PartWriter } from "../../../../src/archive/write/part-writer.ts";
 import type { DayRows } from "../../../../src/archive/write/row-stager.ts";
-import { type Connection, type Database, openDatabase, type Rows } from "../../../../src/duckdb/database.ts";
 import { compareUtf8 } from "../../../../src/lib/text/utf8.ts";
 import type { AppId } from "../../../../src/model/ids.ts";
 import { STORED_FIELDS } from "../../../../src/model/location-fields.ts";
 import { createReportBatchBuilder } from "../../../../src/model/report-batch.ts";
+import { utcDayOf } from "../../../../src/model/time/utc-day.ts";
 import { FileError, type Files } from "../../../../src/runtime/files.ts";
 import { createNodeFiles } from "../../../../src/runtime/node-files.ts";
-import { utcDayOf } from "../../../../src/time/utc-day.ts";
 import { laidOver, type ReferenceRecord, type ReferenceReport } from "../../../reference/records.ts";
 import * as fc from "../../../support/fast-check.ts";
 import { outcome, rejection } from "../../../support/rejection.ts";

@@ -6,7 +6,7 @@ import type { Part } from "../../../../src/archive/manifest.ts";
 import type { ArchiveScan } from "../../../../src/archive/read/archive-scan.ts";
 import { compareUtf8 } from "../../../../src/lib/text/utf8.ts";
 import type { AppId } from "../../../../src/model/ids.ts";
-import type { Order } from "../../../../src/time/range.ts";
+import type { Order } from "../../../../src/model/time/range.ts";
 import { laidOver, type ReferenceRecord, type ReferenceReport } from "../../../reference/records.ts";
 import type { Report } from "../../../support/reports/batches.ts";
 

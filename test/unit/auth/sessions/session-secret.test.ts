@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { SessionSecret } from "../../../../src/auth/sessions/session-secret.ts";
-import { systemClock } from "../../../../src/time/clock.ts";
+import { systemClock } from "../../../../src/model/time/clock.ts";
 import { createMemoryKeyFiles, createMemoryLock } from "../memory-key-files.ts";
 
 function createBench() {

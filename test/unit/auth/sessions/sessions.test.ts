@@ -4,7 +4,7 @@ import { SessionSecret } from "../../../../src/auth/sessions/session-secret.ts";
 import { Sessions } from "../../../../src/auth/sessions/sessions.ts";
 import { Signer } from "../../../../src/auth/sessions/signer.ts";
 import { ok } from "../../../../src/lib/result.ts";
-import { createManualClock } from "../../../../src/time/clock.ts";
+import { createManualClock } from "../../../../src/model/time/clock.ts";
 import { createMemoryKeyFiles, createMemoryLock } from "../memory-key-files.ts";
 import { openTestKeys, SPEC } from "../test-keys.ts";
 

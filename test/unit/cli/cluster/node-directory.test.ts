@@ -2,14 +2,14 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { encodeNodeStatus, type NodeStatus } from "../../../../src/cluster/node-status.ts";
 import {
   createClusterFile,
   readClusterFile,
   writeClusterFile,
-} from "../../../../src/directory/cluster-file.ts";
+} from "../../../../src/cluster/cluster-file.ts";
+import { encodeNodeStatus, type NodeStatus } from "../../../../src/cluster/node-status.ts";
+import { type Stream, StreamError, type StreamOptions } from "../../../../src/cluster/stream/stream.ts";
 import { createPlatform } from "../../../../src/runtime/platform.ts";
-import { type Stream, StreamError, type StreamOptions } from "../../../../src/runtime/stream/stream.ts";
 import { SimulatedBucket, SimulatedValues } from "../../../support/stream/simulated-bucket.ts";
 import { VirtualTime } from "../../../support/stream/virtual-time.ts";
 import { until } from "../../../support/until.ts";

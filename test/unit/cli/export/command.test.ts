@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createKeyText } from "../../../../src/auth/api-key.ts";
 import { parseCommand } from "../../../../src/cli/parse-command.ts";
-import { parseZone } from "../../../../src/time/zone.ts";
+import { parseZone } from "../../../../src/model/time/zone.ts";
 
 const KEY = createKeyText();
 

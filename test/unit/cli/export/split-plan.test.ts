@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { dayAfter, planDevices, planPeriod } from "../../../../src/cli/export/split-plan.ts";
 import type { DeviceId } from "../../../../src/model/ids.ts";
-import { dayCount, type LocalDate } from "../../../../src/time/range.ts";
+import { dayCount, type LocalDate } from "../../../../src/model/time/range.ts";
 import * as fc from "../../../support/fast-check.ts";
 
 const date = (dayNumber: number) => new Date(dayNumber * 86_400_000).toISOString().slice(0, 10) as LocalDate;

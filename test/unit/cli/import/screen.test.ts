@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { foundLines } from "../../../../src/cli/import/found-lines.ts";
-import { UnreadFiles } from "../../../../src/service/import/unread-files.ts";
+import { UnreadFiles } from "../../../../src/import/unread-files.ts";
 
 const where = (label: string, isNamed = false) => ({ key: label, label, isNamed, packedBytes: null });
 

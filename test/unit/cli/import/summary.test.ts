@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { retentionStopText } from "../../../../src/cli/import/stop-text.ts";
 import { importSummary, surveySummary } from "../../../../src/cli/import/summary.ts";
-import type { FileGroup } from "../../../../src/service/import/look.ts";
-import type { TallySoFar } from "../../../../src/service/import/tally/tally.ts";
+import type { FileGroup } from "../../../../src/import/look.ts";
+import type { TallySoFar } from "../../../../src/import/tally/tally.ts";
 
 const RECORDS: FileGroup = {
   label: "Records.json",

@@ -7,9 +7,9 @@ import { deliveryTo, openTarget, type TargetDependencies } from "../../../../src
 import { ok } from "../../../../src/lib/result.ts";
 import type { AppId } from "../../../../src/model/ids.ts";
 import type { ReportBatch } from "../../../../src/model/report-batch.ts";
+import { systemClock } from "../../../../src/model/time/clock.ts";
 import type { OpenDirectory } from "../../../../src/open-directory.ts";
 import { createPlatform } from "../../../../src/runtime/platform.ts";
-import { systemClock } from "../../../../src/time/clock.ts";
 import { turns } from "../../../support/turns.ts";
 import { withDirectory } from "../support/run-cli.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { sealSummary } from "../../../../src/cli/screen/directory-report.ts";
-import type { SealReport } from "../../../../src/service/seal/seal.ts";
+import type { SealReport } from "../../../../src/service/upkeep/seal/seal.ts";
 
 const IDLE: SealReport = {
   days: [],

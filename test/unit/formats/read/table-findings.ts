@@ -1,5 +1,5 @@
 import { FORMATS } from "../../../../src/formats/read/formats.ts";
-import { parseZone } from "../../../../src/time/zone.ts";
+import { parseZone } from "../../../../src/model/time/zone.ts";
 import { readWhole, sampleContent } from "../../../support/formats/read-file.ts";
 
 /** Samples of formats of lines and bytes, and the format that each is of. */

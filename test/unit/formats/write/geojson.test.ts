@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { parseZone } from "../../../../src/time/zone.ts";
+import { parseZone } from "../../../../src/model/time/zone.ts";
 import * as fc from "../../../support/fast-check.ts";
 import { BASE_MS } from "../../../support/reports/arbitrary-reports.ts";
 import type { Report } from "../../../support/reports/batches.ts";

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { recordColumns } from "../../../../src/model/record-columns.ts";
-import { parseZone } from "../../../../src/time/zone.ts";
+import { parseZone } from "../../../../src/model/time/zone.ts";
 import * as fc from "../../../support/fast-check.ts";
 import { BASE_MS } from "../../../support/reports/arbitrary-reports.ts";
-import { readReports } from "../../service/import/support/read-reports.ts";
+import { readReports } from "../../import/support/read-reports.ts";
 import { arbitraryAnyReport, columnsOf, rowsOf, writeFile, writeText } from "./arbitrary-records.ts";
 
 const ANY_TIME = { oldestMs: 0, newestMs: Number.MAX_SAFE_INTEGER };

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { NewestTimes } from "../../../../src/hot/devices/newest-times.ts";
-import type { UtcDay } from "../../../../src/time/utc-day.ts";
+import type { UtcDay } from "../../../../src/model/time/utc-day.ts";
 import * as fc from "../../../support/fast-check.ts";
 
 const DAY_MS = 86_400_000;

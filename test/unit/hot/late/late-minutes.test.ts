@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { DeviceList } from "../../../../src/hot/devices/device-list.ts";
 import { LateMinutes } from "../../../../src/hot/late/late-minutes.ts";
-import { parseUtcDayName } from "../../../../src/time/utc-day.ts";
+import { parseUtcDayName } from "../../../../src/model/time/utc-day.ts";
 
 const DAY = parseUtcDayName("2026-01-14")!;
 

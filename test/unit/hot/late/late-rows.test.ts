@@ -3,8 +3,8 @@ import { createHotStore, type HotStore } from "../../../../src/hot/hot-store.ts"
 import type { LateRows, LateScan } from "../../../../src/hot/late/late-rows.ts";
 import { Scheduler } from "../../../../src/lib/schedule/scheduler.ts";
 import type { DeviceId } from "../../../../src/model/ids.ts";
-import type { Order, TimeRange } from "../../../../src/time/range.ts";
-import { type UtcDay, utcDayOf } from "../../../../src/time/utc-day.ts";
+import type { Order, TimeRange } from "../../../../src/model/time/range.ts";
+import { type UtcDay, utcDayOf } from "../../../../src/model/time/utc-day.ts";
 import * as fc from "../../../support/fast-check.ts";
 import { APP, batchOf, type Report } from "../../../support/reports/batches.ts";
 

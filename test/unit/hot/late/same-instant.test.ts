@@ -3,7 +3,7 @@ import { createHotStore, type HotStore } from "../../../../src/hot/hot-store.ts"
 import type { Sealing } from "../../../../src/hot/sealing.ts";
 import { Scheduler } from "../../../../src/lib/schedule/scheduler.ts";
 import type { RowBatch } from "../../../../src/model/report-batch.ts";
-import { type UtcDay, utcDayOf } from "../../../../src/time/utc-day.ts";
+import { type UtcDay, utcDayOf } from "../../../../src/model/time/utc-day.ts";
 import { laidOver, type ReferenceRecord, type ReferenceReport } from "../../../reference/records.ts";
 import * as fc from "../../../support/fast-check.ts";
 import { APP, batchOf, fixOf, type Report } from "../../../support/reports/batches.ts";

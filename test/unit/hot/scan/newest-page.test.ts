@@ -3,9 +3,9 @@ import { createHotStore } from "../../../../src/hot/hot-store.ts";
 import { NewestPage } from "../../../../src/hot/scan/newest-page.ts";
 import { Scheduler } from "../../../../src/lib/schedule/scheduler.ts";
 import { compareUtf8 } from "../../../../src/lib/text/utf8.ts";
-import { type AppCurrentQuery, createCurrentQueries } from "../../../../src/service/current.ts";
-import { createManualClock } from "../../../../src/time/clock.ts";
-import { DEFAULT_RETENTION } from "../../../../src/time/retention.ts";
+import { createManualClock } from "../../../../src/model/time/clock.ts";
+import { DEFAULT_RETENTION } from "../../../../src/model/time/retention.ts";
+import { type AppCurrentQuery, createCurrentQueries } from "../../../../src/service/queries/current.ts";
 import * as fc from "../../../support/fast-check.ts";
 import { APP, batchOf } from "../../../support/reports/batches.ts";
 

@@ -1,7 +1,7 @@
 import { expect, jest, test } from "bun:test";
 import { LongAnswers } from "../../../../src/http/answer/long-answers.ts";
 import { nextTurn } from "../../../../src/lib/schedule/next-turn.ts";
-import type { CurrentQueries } from "../../../../src/service/current.ts";
+import type { CurrentQueries } from "../../../../src/service/queries/current.ts";
 import { createTestApp } from "../../../support/test-app.ts";
 
 const LONG_MS = 100;

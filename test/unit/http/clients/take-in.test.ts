@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import type { Client } from "../../../../src/clients/client.ts";
 import { ok } from "../../../../src/lib/result.ts";
-import type { SentMessage } from "../../../../src/service/clients/refused-messages.ts";
-import type { TakenMessage } from "../../../../src/service/clients/take-message.ts";
+import type { SentMessage } from "../../../../src/service/ingest/messages/refused-messages.ts";
+import type { TakenMessage } from "../../../../src/service/ingest/messages/take-message.ts";
 import { createTestApp } from "../../../support/test-app.ts";
 
 /** What is handed on of a request: all that says something about a report, and nothing of a key. */

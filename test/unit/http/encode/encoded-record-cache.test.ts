@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test";
-import { METERS_PER_MILE } from "../../../../src/geo/distance.ts";
 import { EncodedRecordCache } from "../../../../src/http/encode/encoded-record-cache.ts";
 import { createRecordEncoder } from "../../../../src/http/encode/record-encoder.ts";
 import { JsonWriter } from "../../../../src/lib/text/json-writer.ts";
+import { METERS_PER_MILE } from "../../../../src/model/geo/distance.ts";
 import type { AppId, DeviceId } from "../../../../src/model/ids.ts";
 import { NUMBER_FIELDS } from "../../../../src/model/location-fields.ts";
 import type { NewestRecords } from "../../../../src/model/newest-records.ts";
 import type { RecordPage } from "../../../../src/model/record-page.ts";
-import { createLocalTimeFormatter } from "../../../../src/time/local-time.ts";
-import { parseZone } from "../../../../src/time/zone.ts";
+import { createLocalTimeFormatter } from "../../../../src/model/time/local-time.ts";
+import { parseZone } from "../../../../src/model/time/zone.ts";
 import * as fc from "../../../support/fast-check.ts";
 
 const ANSWER_BYTES = 1024;

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { METERS_PER_MILE } from "../../../../src/geo/distance.ts";
 import { createHotStore, type HotStore } from "../../../../src/hot/hot-store.ts";
 import { Dictionary } from "../../../../src/hot/records/dictionary.ts";
 import { EncodedRecordCache } from "../../../../src/http/encode/encoded-record-cache.ts";
 import { Scheduler } from "../../../../src/lib/schedule/scheduler.ts";
 import { JsonWriter } from "../../../../src/lib/text/json-writer.ts";
+import { METERS_PER_MILE } from "../../../../src/model/geo/distance.ts";
 import { LOCATION_FIELDS } from "../../../../src/model/location-fields.ts";
 import type { NewestRecords } from "../../../../src/model/newest-records.ts";
 import { recordsOf } from "../../../support/answers/page-records.ts";

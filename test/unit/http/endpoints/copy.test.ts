@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { dirname } from "node:path";
 import { EMPTY_MANIFEST, encodeManifest } from "../../../../src/archive/manifest.ts";
-import { COPIES_MAX, type CopiesOptions, createCopies } from "../../../../src/service/cluster/copy/copies.ts";
+import { COPIES_MAX, type CopiesOptions, createCopies } from "../../../../src/cluster/join/copies.ts";
 import { createSimulatedFiles } from "../../../support/disk/simulated-files.ts";
 import { outcome } from "../../../support/rejection.ts";
 import { createTestApp, type KeyName, TEST_CLUSTER } from "../../../support/test-app.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { gunzipSync, zstdDecompressSync } from "node:zlib";
-import { FixedRetention } from "../../../../src/time/retention.ts";
+import { FixedRetention } from "../../../../src/model/time/retention.ts";
 import { createTestApp, NOON_MS, type TestApp } from "../../../support/test-app.ts";
 import { openTestSettings } from "../../directory/test-settings.ts";
 import { BUS, EVERY_READ_PATH, OPEN_PATHS, READ_PATHS } from "../requests.ts";

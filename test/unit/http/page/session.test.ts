@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { SESSION_MS } from "../../../../src/auth/sessions/session.ts";
 import { Sessions } from "../../../../src/auth/sessions/sessions.ts";
 import { fail } from "../../../../src/lib/result.ts";
-import { createManualClock } from "../../../../src/time/clock.ts";
+import { createManualClock } from "../../../../src/model/time/clock.ts";
 import { createTestApp, type KeyName, NOON_MS, VIEWS_FROM_MS, VIEWS_MS } from "../../../support/test-app.ts";
 import { BUS, KEYED, keyFor, nameOf, pathTo, READ_PATHS, requestTo } from "../requests.ts";
 import { Browser, OF_PAGE, OF_SHARE } from "./browser.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { timezone } from "../../../../src/http/parameters/common.ts";
-import { parseZone } from "../../../../src/time/zone.ts";
-import { zoneNames } from "../../../../src/time/zone-table.ts";
+import { parseZone } from "../../../../src/model/time/zone.ts";
+import { zoneNames } from "../../../../src/model/time/zone-table.ts";
 import { createTestApp } from "../../../support/test-app.ts";
 import { BUS, type ReadEndpoint, withQuery } from "../requests.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { METERS_PER_MILE } from "../../../../src/geo/distance.ts";
 import { placeOf } from "../../../../src/http/shapes/place.ts";
+import { METERS_PER_MILE } from "../../../../src/model/geo/distance.ts";
 
 const placed = (miles: number, bearingDegrees: number) =>
   placeOf(

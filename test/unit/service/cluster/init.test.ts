@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
+import { InitError } from "../../../../src/cluster/init/init-error.ts";
+import { publishLog } from "../../../../src/cluster/init/publish-log.ts";
+import { createMessageReader } from "../../../../src/cluster/log/group-message.ts";
+import { type PlannedEntry, planMessages } from "../../../../src/cluster/log/plan-messages.ts";
+import { type Stream, StreamError } from "../../../../src/cluster/stream/stream.ts";
 import type { AppId } from "../../../../src/model/ids.ts";
-import { type Stream, StreamError } from "../../../../src/runtime/stream/stream.ts";
-import { InitError } from "../../../../src/service/cluster/init/init-error.ts";
-import { publishLog } from "../../../../src/service/cluster/init/publish-log.ts";
-import type { UtcDay } from "../../../../src/time/utc-day.ts";
+import type { UtcDay } from "../../../../src/model/time/utc-day.ts";
 import { withoutCovered } from "../../../../src/wal/batch-parts.ts";
-import { createMessageReader } from "../../../../src/wal/stream/group-message.ts";
-import { type PlannedEntry, planMessages } from "../../../../src/wal/stream/plan-messages.ts";
 import * as fc from "../../../support/fast-check.ts";
 import { SimulatedServers } from "../../../support/stream/simulated-servers.ts";
 import { dayBatch, namedBatch } from "../../wal/fixture.ts";

@@ -10,15 +10,15 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { EMPTY_MANIFEST, encodeManifest } from "../../../../src/archive/manifest.ts";
-import { readClusterFile } from "../../../../src/directory/cluster-file.ts";
-import { FileError, type Files } from "../../../../src/runtime/files.ts";
-import { createNodeFiles } from "../../../../src/runtime/node-files.ts";
-import { type JoinOptions, join as joinCluster } from "../../../../src/service/cluster/join/join.ts";
-import { createPeer } from "../../../../src/service/cluster/join/peer.ts";
+import { readClusterFile } from "../../../../src/cluster/cluster-file.ts";
+import { type JoinOptions, join as joinCluster } from "../../../../src/cluster/join/join.ts";
+import { createPeer } from "../../../../src/cluster/join/peer.ts";
 import {
   readStreamPosition,
   writeStreamPosition,
-} from "../../../../src/service/quarantine/replicated/stream-position.ts";
+} from "../../../../src/cluster/quarantine/stream-position.ts";
+import { FileError, type Files } from "../../../../src/runtime/files.ts";
+import { createNodeFiles } from "../../../../src/runtime/node-files.ts";
 import { createArchiveApp, removeArchiveApps, temporaryDataDir } from "../../../support/archive-app.ts";
 import { outcome } from "../../../support/rejection.ts";
 import { VirtualTime } from "../../../support/stream/virtual-time.ts";

@@ -1,10 +1,10 @@
+import { createCopies } from "../../../../src/cluster/join/copies.ts";
+import type { ClusterStatus } from "../../../../src/cluster/status.ts";
+import { createManualClock } from "../../../../src/model/time/clock.ts";
 import { createNodeFiles } from "../../../../src/runtime/node-files.ts";
-import { createCopies } from "../../../../src/service/cluster/copy/copies.ts";
-import type { ClusterStatus } from "../../../../src/service/cluster/status.ts";
-import { createManualClock } from "../../../../src/time/clock.ts";
 import { type ArchiveApp, createArchiveApp } from "../../../support/archive-app.ts";
 import { createTestApp, type KeyName, TEST_CLUSTER, type TestApp } from "../../../support/test-app.ts";
-import { bodies, refused } from "../../quarantine/fixture.ts";
+import { bodies, refused } from "../quarantine/fixture.ts";
 
 /** A real directory with an archive and a quarantine, served over HTTP as a node's. */
 export interface ServedCopies {

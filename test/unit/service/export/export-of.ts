@@ -2,13 +2,13 @@ import { join } from "node:path";
 import type { WriteOptions } from "../../../../src/formats/write/record-writer.ts";
 import { Scheduler } from "../../../../src/lib/schedule/scheduler.ts";
 import type { AppId } from "../../../../src/model/ids.ts";
+import { DEFAULT_RETENTION } from "../../../../src/model/time/retention.ts";
 import { createNodeFiles } from "../../../../src/runtime/node-files.ts";
 import type { Export, ExportDependencies } from "../../../../src/service/export/export-job.ts";
 import type { ExportQuery } from "../../../../src/service/export/export-query.ts";
 import { READING_SIZES } from "../../../../src/service/export/export-source.ts";
 import { createExports, type ExportLimits, type Exports } from "../../../../src/service/export/exports.ts";
 import type { ExportMakersOptions } from "../../../../src/service/export/maker/export-makers.ts";
-import { DEFAULT_RETENTION } from "../../../../src/time/retention.ts";
 import type { ArchiveApp } from "../../../support/archive-app.ts";
 import { APP_ID } from "../../../support/test-app.ts";
 

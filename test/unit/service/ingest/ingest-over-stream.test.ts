@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { MessageError } from "../../../../src/cluster/log/group-message.ts";
 import type { AppliedBatch } from "../../../../src/hot/batch-writer.ts";
 import { createHotStore, type HotStore } from "../../../../src/hot/hot-store.ts";
 import { AssertionError } from "../../../../src/lib/assert.ts";
@@ -6,11 +7,10 @@ import { Scheduler } from "../../../../src/lib/schedule/scheduler.ts";
 import { createIngest } from "../../../../src/service/ingest/ingest.ts";
 import type { FollowedSchedule } from "../../../../src/service/ingest/memory-follower.ts";
 import type { LogRefusal } from "../../../../src/wal/log.ts";
-import { MessageError } from "../../../../src/wal/stream/group-message.ts";
 import { createReferenceRecords } from "../../../reference/records.ts";
 import { NO_SEALS } from "../../../support/empty-archive.ts";
 import { APP, batchOf, type Report } from "../../../support/reports/batches.ts";
-import { createServers, createTestLog, GIVE_UP_MS } from "../../wal/stream/fixture.ts";
+import { createServers, createTestLog, GIVE_UP_MS } from "../../cluster/log/fixture.ts";
 
 const BASE_MS = 1_769_442_912_000;
 

@@ -1,14 +1,14 @@
 import { afterEach, expect, test } from "bun:test";
 import { View } from "../../../../src/auth/view.ts";
-import { BoundingBox } from "../../../../src/geo/bounding-box.ts";
 import { createHotStore, type HotStore } from "../../../../src/hot/hot-store.ts";
 import { nextTurn } from "../../../../src/lib/schedule/next-turn.ts";
 import { Scheduler } from "../../../../src/lib/schedule/scheduler.ts";
+import { BoundingBox } from "../../../../src/model/geo/bounding-box.ts";
 import type { AppId, DeviceId, UserId } from "../../../../src/model/ids.ts";
+import { createManualClock, type ManualClock } from "../../../../src/model/time/clock.ts";
+import { FixedRetention, MS_PER_DAY } from "../../../../src/model/time/retention.ts";
 import { createLive } from "../../../../src/service/live/create-live.ts";
 import type { EventWriter, Live, Viewer, ViewerQuery } from "../../../../src/service/live/live.ts";
-import { createManualClock, type ManualClock } from "../../../../src/time/clock.ts";
-import { FixedRetention, MS_PER_DAY } from "../../../../src/time/retention.ts";
 import { APP, batchOf } from "../../../support/reports/batches.ts";
 
 /* What single viewers are told. That viewers know what the API answers, whatever happens, is in `agreement.test.ts`. */

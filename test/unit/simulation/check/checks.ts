@@ -1,5 +1,5 @@
-import type { TimeRange } from "../../../../src/time/range.ts";
-import { FUTURE_MAX_MS } from "../../../../src/time/retention.ts";
+import type { TimeRange } from "../../../../src/model/time/range.ts";
+import { FUTURE_MAX_MS } from "../../../../src/model/time/retention.ts";
 import { hindersReading } from "../disk/faults.ts";
 import { nameOf, type RunBatches } from "../reports/batches.ts";
 import type { RunContext } from "../run/context.ts";

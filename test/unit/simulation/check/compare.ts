@@ -1,4 +1,4 @@
-import { type UtcDay, utcDayOf } from "../../../../src/time/utc-day.ts";
+import { type UtcDay, utcDayOf } from "../../../../src/model/time/utc-day.ts";
 import { type Contribution, possibleValues, type RecordHistory, recordKey } from "./model.ts";
 import { type ObservedApp, SHOWN_OF_APP, type ShownRecord } from "./observe.ts";
 

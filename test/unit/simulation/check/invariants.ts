@@ -1,5 +1,5 @@
 import { findSealed, type Manifest } from "../../../../src/archive/manifest.ts";
-import { type UtcDay, utcDayOf } from "../../../../src/time/utc-day.ts";
+import { type UtcDay, utcDayOf } from "../../../../src/model/time/utc-day.ts";
 import type { RunDisk } from "../disk/disk.ts";
 import { manifestOf } from "../disk/flips.ts";
 import { findFrames } from "../disk/log-frames.ts";

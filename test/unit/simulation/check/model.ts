@@ -1,4 +1,4 @@
-import { type UtcDay, utcDayOf } from "../../../../src/time/utc-day.ts";
+import { type UtcDay, utcDayOf } from "../../../../src/model/time/utc-day.ts";
 import { laidOver, type ReferenceRecord } from "../../../reference/records.ts";
 import type { RunReport } from "../reports/reports.ts";
 

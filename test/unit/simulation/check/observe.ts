@@ -1,9 +1,9 @@
 import { assert } from "../../../../src/lib/assert.ts";
 import type { AppId, UserId } from "../../../../src/model/ids.ts";
-import type { HistoryOutcome } from "../../../../src/service/history/history.ts";
-import type { TimeRange } from "../../../../src/time/range.ts";
-import { MS_PER_DAY } from "../../../../src/time/retention.ts";
-import { parseUtcDayName, type UtcDay, utcDayStartMs } from "../../../../src/time/utc-day.ts";
+import type { TimeRange } from "../../../../src/model/time/range.ts";
+import { MS_PER_DAY } from "../../../../src/model/time/retention.ts";
+import { parseUtcDayName, type UtcDay, utcDayStartMs } from "../../../../src/model/time/utc-day.ts";
+import type { HistoryOutcome } from "../../../../src/service/queries/history/history.ts";
 import { recordsOf } from "../../../support/answers/page-records.ts";
 import type { RunService } from "../run/service.ts";
 import { recordKey } from "./model.ts";

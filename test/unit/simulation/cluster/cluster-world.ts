@@ -1,5 +1,5 @@
-import { createManualClock, type ManualClock } from "../../../../src/time/clock.ts";
-import { DEFAULT_RETENTION, type Retention } from "../../../../src/time/retention.ts";
+import { createManualClock, type ManualClock } from "../../../../src/model/time/clock.ts";
+import { DEFAULT_RETENTION, type Retention } from "../../../../src/model/time/retention.ts";
 import { SimulatedServers } from "../../../support/stream/simulated-servers.ts";
 import { CALM, ROUGH, type StreamWeather } from "../../../support/stream/simulated-stream.ts";
 import { VirtualTime } from "../../../support/stream/virtual-time.ts";

@@ -3,14 +3,14 @@ import {
   createClusterFile,
   readClusterFile,
   writeClusterFile,
-} from "../../../../src/directory/cluster-file.ts";
+} from "../../../../src/cluster/cluster-file.ts";
+import type { StreamLog } from "../../../../src/cluster/log/stream-log.ts";
+import { readStreamPosition } from "../../../../src/cluster/quarantine/stream-position.ts";
+import type { TakenMessage } from "../../../../src/cluster/stream/taken-message.ts";
 import { directoryPaths } from "../../../../src/directory/paths.ts";
 import { assert } from "../../../../src/lib/assert.ts";
 import type { AppId } from "../../../../src/model/ids.ts";
 import type { Files } from "../../../../src/runtime/files.ts";
-import type { TakenMessage } from "../../../../src/runtime/stream/taken-message.ts";
-import { readStreamPosition } from "../../../../src/service/quarantine/replicated/stream-position.ts";
-import type { StreamLog } from "../../../../src/wal/stream/stream-log.ts";
 import { SIMULATED_DATA_DIR } from "../../../support/disk/mirrored-disk.ts";
 import { batchOf } from "../../../support/reports/batches.ts";
 import { seededSalts } from "../../../support/seeded-random.ts";

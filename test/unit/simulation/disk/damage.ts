@@ -1,8 +1,8 @@
 import { basename } from "node:path";
 import { crc32 } from "node:zlib";
-import type { SealTime } from "../../../../src/service/seal/plan.ts";
-import type { SealReport } from "../../../../src/service/seal/seal.ts";
-import { parseUtcDayName, type UtcDay, utcDayOf } from "../../../../src/time/utc-day.ts";
+import { parseUtcDayName, type UtcDay, utcDayOf } from "../../../../src/model/time/utc-day.ts";
+import type { SealTime } from "../../../../src/service/upkeep/seal/plan.ts";
+import type { SealReport } from "../../../../src/service/upkeep/seal/seal.ts";
 import { dayNames } from "../check/compare.ts";
 import { type Contribution, type RunModel, recordKey } from "../check/model.ts";
 import type { ObservedApp } from "../check/observe.ts";

@@ -2,7 +2,7 @@ import { crc32 } from "node:zlib";
 import { parseDayFolder } from "../../../../src/archive/archive-files.ts";
 import { type Manifest, parseManifest } from "../../../../src/archive/manifest.ts";
 import { FRAME_SALT_BYTES } from "../../../../src/lib/frames/frame.ts";
-import type { UtcDay } from "../../../../src/time/utc-day.ts";
+import type { UtcDay } from "../../../../src/model/time/utc-day.ts";
 import type { Draws } from "../run/draws.ts";
 import type { PartRecord, SimulationEngine } from "../run/engine.ts";
 import { ARCHIVE_DIRECTORY, DAMAGED_DIRECTORY } from "../run/service.ts";

@@ -2,7 +2,7 @@ import { basename, dirname } from "node:path";
 import { viewsOf } from "../../../../src/lib/frames/views.ts";
 import { numberIndex } from "../../../../src/model/location-fields.ts";
 import type { ReportBatch } from "../../../../src/model/report-batch.ts";
-import { type UtcDay, utcDayOf } from "../../../../src/time/utc-day.ts";
+import { type UtcDay, utcDayOf } from "../../../../src/model/time/utc-day.ts";
 import { createEntryDecoder } from "../../../../src/wal/entry/entry.ts";
 import { createTextColumnReader } from "../../../../src/wal/entry/text-column.ts";
 import { openSegment, parseSegmentName } from "../../../../src/wal/segment.ts";

@@ -1,6 +1,6 @@
 import type { Archive } from "../../../../src/archive/archive.ts";
+import type { Connection } from "../../../../src/archive/duckdb/database.ts";
 import type { Manifest } from "../../../../src/archive/manifest.ts";
-import type { Connection } from "../../../../src/duckdb/database.ts";
 import type { HotStore } from "../../../../src/hot/hot-store.ts";
 import type { ArchiveEngine } from "../../../../src/open-directory.ts";
 import type { Files } from "../../../../src/runtime/files.ts";

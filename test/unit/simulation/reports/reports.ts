@@ -1,5 +1,5 @@
-import { FUTURE_MAX_MS, MS_PER_DAY } from "../../../../src/time/retention.ts";
-import { type UtcDay, utcDayStartMs } from "../../../../src/time/utc-day.ts";
+import { FUTURE_MAX_MS, MS_PER_DAY } from "../../../../src/model/time/retention.ts";
+import { type UtcDay, utcDayStartMs } from "../../../../src/model/time/utc-day.ts";
 import type { Report } from "../../../support/reports/batches.ts";
 import type { Draws } from "../run/draws.ts";
 import { RUN_START_MS, type RunPlan } from "../run/plan.ts";

@@ -1,6 +1,6 @@
+import { type BackupReport, backUp } from "../../../../src/operator/backup/backup.ts";
+import { restore } from "../../../../src/operator/backup/restore.ts";
 import type { Files } from "../../../../src/runtime/files.ts";
-import { type BackupReport, backUp } from "../../../../src/service/backup/backup.ts";
-import { restore } from "../../../../src/service/backup/restore.ts";
 import { createMirroredDisk, SIMULATED_DATA_DIR } from "../../../support/disk/mirrored-disk.ts";
 import { createSimulatedFiles } from "../../../support/disk/simulated-files.ts";
 import { answeredRange } from "../check/checks.ts";

@@ -1,6 +1,6 @@
-import { createManualClock, type ManualClock } from "../../../../src/time/clock.ts";
-import { DEFAULT_RETENTION_DAYS, MS_PER_DAY, startOfUtcDayMs } from "../../../../src/time/retention.ts";
-import { type UtcDay, utcDayStartMs } from "../../../../src/time/utc-day.ts";
+import { createManualClock, type ManualClock } from "../../../../src/model/time/clock.ts";
+import { DEFAULT_RETENTION_DAYS, MS_PER_DAY, startOfUtcDayMs } from "../../../../src/model/time/retention.ts";
+import { type UtcDay, utcDayStartMs } from "../../../../src/model/time/utc-day.ts";
 import type { RunContext } from "./context.ts";
 import type { Draws } from "./draws.ts";
 import { RUN_START_MS, type RunPlan } from "./plan.ts";

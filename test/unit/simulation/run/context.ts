@@ -1,6 +1,6 @@
 import { assert } from "../../../../src/lib/assert.ts";
 import type { CreateSalt } from "../../../../src/lib/frames/head.ts";
-import type { UtcDay } from "../../../../src/time/utc-day.ts";
+import type { UtcDay } from "../../../../src/model/time/utc-day.ts";
 import { seededSalts } from "../../../support/seeded-random.ts";
 import { createRunModel, type RunModel } from "../check/model.ts";
 import { createRunDamage, type RunDamage } from "../disk/damage.ts";

@@ -1,4 +1,4 @@
-import { DEFAULT_RETENTION, FixedRetention, type Retention } from "../../../../src/time/retention.ts";
+import { DEFAULT_RETENTION, FixedRetention, type Retention } from "../../../../src/model/time/retention.ts";
 import { createDraws } from "./draws.ts";
 
 /** How long the service of a run keeps records: in most runs as by default, in some it is set anew now and then. */

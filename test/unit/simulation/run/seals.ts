@@ -1,5 +1,5 @@
-import type { SealReport } from "../../../../src/service/seal/seal.ts";
-import { utcDayOf } from "../../../../src/time/utc-day.ts";
+import { utcDayOf } from "../../../../src/model/time/utc-day.ts";
+import type { SealReport } from "../../../../src/service/upkeep/seal/seal.ts";
 import { checkAnswers } from "../check/checks.ts";
 import {
   findExpiredReport,

@@ -4,6 +4,8 @@ import { readAcknowledgedParts } from "../../../../src/directory/acknowledged.ts
 import { createHotStore, type HotStore } from "../../../../src/hot/hot-store.ts";
 import type { CreateSalt } from "../../../../src/lib/frames/head.ts";
 import { Scheduler } from "../../../../src/lib/schedule/scheduler.ts";
+import type { Clock } from "../../../../src/model/time/clock.ts";
+import type { Retention } from "../../../../src/model/time/retention.ts";
 import {
   type ArchiveEngine,
   type DirectoryStream,
@@ -11,11 +13,9 @@ import {
   openDirectory,
 } from "../../../../src/open-directory.ts";
 import type { Files } from "../../../../src/runtime/files.ts";
-import { createCurrentQueries } from "../../../../src/service/current.ts";
-import { createHistoryQueries } from "../../../../src/service/history/history.ts";
-import { createUserDevices } from "../../../../src/service/user-devices.ts";
-import type { Clock } from "../../../../src/time/clock.ts";
-import type { Retention } from "../../../../src/time/retention.ts";
+import { createCurrentQueries } from "../../../../src/service/queries/current.ts";
+import { createHistoryQueries } from "../../../../src/service/queries/history/history.ts";
+import { createUserDevices } from "../../../../src/service/queries/user-devices.ts";
 import type { EntryError } from "../../../../src/wal/entry/entry.ts";
 import { SIMULATED_DATA_DIR } from "../../../support/disk/mirrored-disk.ts";
 import type { Booted } from "../disk/disk.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { haversineMeters } from "../../../../src/geo/distance.ts";
+import { haversineMeters } from "../../../../src/model/geo/distance.ts";
 import type { CircleQuery } from "../../../../src/spatial/circle-query.ts";
 import { PositionSearch } from "../../../../src/spatial/find/search.ts";
 import { createPositionIndex } from "../../../../src/spatial/position-index.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { EARTH_RADIUS_METERS, haversineMeters } from "../../../../src/geo/distance.ts";
+import { EARTH_RADIUS_METERS, haversineMeters } from "../../../../src/model/geo/distance.ts";
 import { LATITUDE_MAX } from "../../../../src/web/drawing/world.ts";
 import { circleShape } from "../../../../src/web/overlays/circle-shape.ts";
 import type { Position } from "../../../../src/web/overlays/positions.ts";

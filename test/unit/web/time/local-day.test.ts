@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { DateTime } from "luxon";
-import { dayRange, parseDate } from "../../../../src/time/range.ts";
-import { parseZone } from "../../../../src/time/zone.ts";
+import { dayRange, parseDate } from "../../../../src/model/time/range.ts";
+import { parseZone } from "../../../../src/model/time/zone.ts";
 import {
   addDays,
   dayAt,

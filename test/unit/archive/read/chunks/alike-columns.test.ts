@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import { dayFolder } from "../../../../../src/archive/archive-files.ts";
 import { ARCHIVE_COLUMNS } from "../../../../../src/archive/columns.ts";
+import { openDatabase } from "../../../../../src/archive/duckdb/database.ts";
 import type { Part } from "../../../../../src/archive/manifest.ts";
 import { findAlike } from "../../../../../src/archive/read/alike-columns.ts";
 import type { ArchiveScan } from "../../../../../src/archive/read/archive-scan.ts";
@@ -15,11 +16,10 @@ import {
   parseFooter,
 } from "../../../../../src/archive/read/part-footer.ts";
 import { createPartReader, type PartReader } from "../../../../../src/archive/read/part-reader.ts";
-import { openDatabase } from "../../../../../src/duckdb/database.ts";
 import type { AppId, DeviceId } from "../../../../../src/model/ids.ts";
+import { MS_PER_DAY } from "../../../../../src/model/time/retention.ts";
+import { type UtcDay, utcDayOf, utcDayStartMs } from "../../../../../src/model/time/utc-day.ts";
 import { createNodeFiles } from "../../../../../src/runtime/node-files.ts";
-import { MS_PER_DAY } from "../../../../../src/time/retention.ts";
-import { type UtcDay, utcDayOf, utcDayStartMs } from "../../../../../src/time/utc-day.ts";
 import { recordsOf } from "../../../../support/answers/page-records.ts";
 import type { Report } from "../../../../support/reports/batches.ts";
 import { type PlainRow, plainScan, writePart } from "../../write/plain-parts.ts";

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { openDatabase } from "../../../../../src/archive/duckdb/database.ts";
 import { WORKING } from "../../../../../src/archive/write/engine/messages.ts";
 import { createPartEngine, type PartEngine } from "../../../../../src/archive/write/engine/part-engine.ts";
 import {
@@ -10,7 +11,6 @@ import {
   StuckProcessError,
 } from "../../../../../src/archive/write/engine/part-process.ts";
 import { STAGED_FORMAT } from "../../../../../src/archive/write/staged-rows.ts";
-import { openDatabase } from "../../../../../src/duckdb/database.ts";
 import { systemTimers, type Timers } from "../../../../../src/lib/schedule/timers.ts";
 import type { ReportBatch } from "../../../../../src/model/report-batch.ts";
 import { FileError } from "../../../../../src/runtime/files.ts";

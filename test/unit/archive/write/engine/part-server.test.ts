@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
+import { openDatabase } from "../../../../../src/archive/duckdb/database.ts";
 import { WORKING } from "../../../../../src/archive/write/engine/messages.ts";
 import { servePartEngine } from "../../../../../src/archive/write/engine/part-server.ts";
-import { openDatabase } from "../../../../../src/duckdb/database.ts";
 import type { NativeWork } from "../../../../../src/runtime/helper/helper.ts";
 import { nativeWork } from "../../../../../src/runtime/helper/native-work.ts";
 import { LOOK_MS } from "../../../../../src/runtime/helper/pulse.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { csv } from "../../../../../src/formats/read/csv/csv.ts";
 import type { Beginning, ReadOptions } from "../../../../../src/formats/read/format.ts";
 import { FormatError, HeaderError, ZoneNeededError } from "../../../../../src/formats/read/format-error.ts";
-import { parseZone } from "../../../../../src/time/zone.ts";
+import { parseZone } from "../../../../../src/model/time/zone.ts";
 import * as fc from "../../../../support/fast-check.ts";
 import { contentOf, readWhole, sampleContent } from "../../../../support/formats/read-file.ts";
 

@@ -2,12 +2,12 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openDatabase } from "../../../../../src/duckdb/database.ts";
+import { openDatabase } from "../../../../../src/archive/duckdb/database.ts";
 import type { ReadOptions } from "../../../../../src/formats/read/format.ts";
 import { FormatError, HeaderError, ZoneNeededError } from "../../../../../src/formats/read/format-error.ts";
 import { parquet } from "../../../../../src/formats/read/parquet/parquet.ts";
 import { REPORT_FIELDS } from "../../../../../src/model/location-fields.ts";
-import { parseZone } from "../../../../../src/time/zone.ts";
+import { parseZone } from "../../../../../src/model/time/zone.ts";
 import * as fc from "../../../../support/fast-check.ts";
 import { contentOf, readWhole } from "../../../../support/formats/read-file.ts";
 

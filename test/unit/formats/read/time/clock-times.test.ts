@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { DateTime } from "luxon";
 import { createClockTimes } from "../../../../../src/formats/read/time/clock-times.ts";
-import { createLuxonZone } from "../../../../../src/time/luxon-zone.ts";
-import { parseZone, type Zone } from "../../../../../src/time/zone.ts";
-import { findZoneHistory, zoneNames } from "../../../../../src/time/zone-table.ts";
+import { createLuxonZone } from "../../../../../src/model/time/luxon-zone.ts";
+import { parseZone, type Zone } from "../../../../../src/model/time/zone.ts";
+import { findZoneHistory, zoneNames } from "../../../../../src/model/time/zone-table.ts";
 import * as fc from "../../../../support/fast-check.ts";
 
 const HOUR_MS = 3_600_000;

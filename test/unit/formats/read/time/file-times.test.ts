@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { Remark } from "../../../../../src/formats/read/file-point.ts";
 import { ZoneNeededError } from "../../../../../src/formats/read/format-error.ts";
 import { createFileTimes } from "../../../../../src/formats/read/time/file-times.ts";
-import { parseZone, UTC } from "../../../../../src/time/zone.ts";
+import { parseZone, UTC } from "../../../../../src/model/time/zone.ts";
 
 const TIME_MS = Date.UTC(2026, 1, 2, 2, 40);
 const NOBODY = { note: () => {} };

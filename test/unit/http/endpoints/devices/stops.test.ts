@@ -2,14 +2,14 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { placeOf } from "../../../../../src/http/shapes/place.ts";
-import type { Stop } from "../../../../../src/service/stops/stops.ts";
-import { createManualClock } from "../../../../../src/time/clock.ts";
+import { createManualClock } from "../../../../../src/model/time/clock.ts";
+import type { Stop } from "../../../../../src/service/queries/stops.ts";
 import { createArchiveApp, removeArchiveApps } from "../../../../support/archive-app.ts";
 import * as fc from "../../../../support/fast-check.ts";
 import { createTestApp, NOON_MS } from "../../../../support/test-app.ts";
 import { loadTestPlaces } from "../../../../support/test-places.ts";
 import { verifyDirectory } from "../../../../support/verify-directory.ts";
-import { findStops, type Leg, path, paths } from "../../../service/stops/paths.ts";
+import { findStops, type Leg, path, paths } from "../../../service/queries/paths.ts";
 
 /** Where a device stopped, and its numbers over time: what both answer, wherever records lie. */
 

@@ -11,7 +11,7 @@ import {
 } from "../../../../support/test-app.ts";
 import { loadTestPlaces } from "../../../../support/test-places.ts";
 
-/** Where a device went, as a line. What a line is, `test/unit/service/track` says. */
+/** Where a device went, as a line. What a line is, `test/unit/service/queries/track` says. */
 
 const HOUR_MS = 3_600_000;
 const PATH = "/api/v1/devices/bus/track";

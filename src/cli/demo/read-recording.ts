@@ -1,0 +1,75 @@
+import { type Look, lookAt } from "../../import/look.ts";
+import { IMPORT_START } from "../../import/reading/import-batch.ts";
+import { readSources, SourceNeedsOption } from "../../import/reading/read-sources.ts";
+import { recogniseSource } from "../../import/sources/recognise-source.ts";
+import { createSources } from "../../import/sources/sources.ts";
+import { UNPACKED_BYTES_MAX } from "../../import/sources/unpack-budget.ts";
+import type { ReportBatch } from "../../model/report-batch.ts";
+import type { Inputs } from "../../runtime/inputs/inputs.ts";
+import { collectRecording, type Recording, RecordingError } from "./recording.ts";
+
+/** Where a recording is read from. */
+export interface ReadRecordingOptions {
+  readonly inputs: Inputs;
+  /** A file, folder or archive, whatever the importer reads. */
+  readonly path: string;
+  readonly spoolDirectory: string;
+  readonly signal: AbortSignal;
+}
+
+/** Everything that lies at a path, as the importer would read it. */
+export async function readRecording(options: ReadRecordingOptions): Promise<Recording> {
+  const { inputs, path, spoolDirectory, signal } = options;
+  const unpackedBytesMax = UNPACKED_BYTES_MAX;
+  const sources = createSources({ inputs, paths: [path], unpackedBytesMax, spoolDirectory, signal });
+  try {
+    const look = await lookAt({
+      sources,
+      recognise: (source) => recogniseSource(source, null),
+      signal,
+      onLooked: () => undefined,
+    });
+    const [failed] = look.unread.failed;
+    if (failed !== undefined) throw new RecordingError(`${failed.label}: ${failed.reason}.`);
+    const [wrong] = look.unread.wrong;
+    if (wrong !== undefined) throw new RecordingError(`${wrong.label}: ${wrong.answer}`);
+    return await collectRecording(batchesOf(look, signal));
+  } finally {
+    await sources.close();
+  }
+}
+
+async function* batchesOf({ walk, beside }: Look, signal: AbortSignal): AsyncGenerator<ReportBatch> {
+  const always = { startMs: Number.NEGATIVE_INFINITY, endMs: Number.POSITIVE_INFINITY };
+  const batches = readSources({
+    walk,
+    rules: { deviceId: null, userId: null, range: always },
+    readOptions: { ...AS_IT_IS, beside },
+    acceptedTimes: () => ({ oldestMs: always.startMs, newestMs: always.endMs }),
+    shiftMsOf: () => 0,
+    start: IMPORT_START,
+    signal,
+    onRead: () => undefined,
+    onIgnoredColumns: () => undefined,
+  });
+  try {
+    for await (const { batch, faults } of batches) {
+      for (const { origin, message } of faults) throw new RecordingError(`${origin.label}: ${message}.`);
+      yield batch;
+    }
+  } catch (error) {
+    if (!(error instanceof SourceNeedsOption)) throw error;
+    throw new RecordingError(`${error.message} The import has such options, and export makes a CSV of it.`);
+  }
+}
+
+/** Nothing more is known of the files. */
+const AS_IT_IS = {
+  zone: null,
+  speedUnit: null,
+  waypoints: false,
+  semantic: false,
+  columns: new Map(),
+  timeFormat: null,
+  passPhrases: [],
+};

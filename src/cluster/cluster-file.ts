@@ -1,0 +1,115 @@
+import { randomBytes } from "node:crypto";
+import type { ClusterAddress } from "../config.ts";
+import { directoryPaths } from "../directory/paths.ts";
+import { parseHostPort } from "../lib/host-port.ts";
+import { fail, ok, type Result } from "../lib/result.ts";
+import { parseVersionedJson } from "../lib/text/versioned-json.ts";
+import { type Files, readIfThere } from "../runtime/files.ts";
+import { parseTakenMessage, type TakenMessage } from "./stream/taken-message.ts";
+
+/** What the data directory of a node remembers of its cluster. No secrets: backups may have it. */
+export interface ClusterFile {
+  /** Random, made once: what this node is called among others. Two directories with the same one can't both run. */
+  readonly nodeId: string;
+  readonly address: ClusterAddress;
+  /** When the stream was created, as its servers said when it was first opened; null until then. */
+  readonly created: string | null;
+  /** The first message that the next start needs: all before it are in the archive. */
+  readonly floor: number;
+  /**
+   * The last message that was taken before the latest seal ended; null until then. A stream that has another one in its
+   * place was put back to an older state.
+   */
+  readonly lastTaken: TakenMessage | null;
+}
+
+/** The file is there, and nobody can say which cluster the directory belongs to. */
+export class ClusterFileError extends Error {
+  override readonly name = "ClusterFileError";
+  constructor(path: string, reason: string) {
+    super(`${path} can't be used: ${reason}.`);
+  }
+}
+
+/** A file of another version is left alone. */
+const FORMAT_VERSION = 2;
+
+const NODE_ID_BYTES = 8;
+const NODE_ID = /^[0-9a-f]{16}$/;
+
+/** Also a name of buckets and subjects at the servers, with what follows it. */
+const STREAM_NAME = /^[A-Za-z0-9_-]{1,32}$/;
+
+export function isStreamName(text: string): boolean {
+  return STREAM_NAME.test(text);
+}
+
+/** Of a directory that joins a cluster now. */
+export function createClusterFile(address: ClusterAddress): ClusterFile {
+  return {
+    nodeId: randomBytes(NODE_ID_BYTES).toString("hex"),
+    address,
+    created: null,
+    floor: 1,
+    lastTaken: null,
+  };
+}
+
+/** Null for the directory of a single process. Throws a `ClusterFileError` where the file can't be used. */
+export async function readClusterFile(
+  files: Pick<Files, "read">,
+  dataDir: string,
+): Promise<ClusterFile | null> {
+  const path = directoryPaths(dataDir).cluster;
+  const bytes = await readIfThere(files, path);
+  if (bytes === null) return null;
+  const parsed = parseClusterFile(bytes);
+  if (!parsed.ok) throw new ClusterFileError(path, parsed.error);
+  return parsed.value;
+}
+
+export async function writeClusterFile(
+  files: Pick<Files, "replace">,
+  dataDir: string,
+  content: ClusterFile,
+): Promise<void> {
+  await files.replace(directoryPaths(dataDir).cluster, encodeClusterFile(content));
+}
+
+export function encodeClusterFile({ nodeId, address, created, floor, lastTaken }: ClusterFile): Uint8Array {
+  const { servers, isSecure, stream } = address;
+  const members = { version: FORMAT_VERSION, nodeId, servers, isSecure, stream, created, floor, lastTaken };
+  return new TextEncoder().encode(`${JSON.stringify(members, null, 2)}\n`);
+}
+
+/** What the file says, or what is wrong with it. */
+export function parseClusterFile(bytes: Uint8Array): Result<ClusterFile, string> {
+  const content = parseVersionedJson(bytes, FORMAT_VERSION);
+  return content.ok ? parseClusterMembers(content.value) : content;
+}
+
+/** What the members of such a file say, or what is wrong with them. */
+export function parseClusterMembers(members: Readonly<Record<string, unknown>>): Result<ClusterFile, string> {
+  const { nodeId, created, floor } = members;
+  const address = parseAddress(members);
+  if (address === null) return fail("the address of its cluster is missing");
+  if (typeof nodeId !== "string" || !NODE_ID.test(nodeId)) return fail("the id of its node is missing");
+  if (created !== null && typeof created !== "string") return fail("when its stream was created is missing");
+  if (typeof floor !== "number" || !Number.isSafeInteger(floor) || floor < 1) {
+    return fail("the first message that it needs is missing");
+  }
+  const lastTaken = parseTakenMessage(members.lastTaken);
+  if (lastTaken === undefined) return fail("the last message that it took is missing");
+  return ok({ nodeId, address, created, floor, lastTaken });
+}
+
+function parseAddress(members: Readonly<Record<string, unknown>>): ClusterAddress | null {
+  const { servers, isSecure, stream } = members;
+  if (!Array.isArray(servers) || servers.length === 0 || !servers.every(isServer)) return null;
+  if (typeof isSecure !== "boolean") return null;
+  return typeof stream === "string" && isStreamName(stream) ? { servers, isSecure, stream } : null;
+}
+
+function isServer(value: unknown): value is string {
+  return typeof value === "string" && parseHostPort(value, 0) === value;
+}

@@ -1,0 +1,124 @@
+import { crc32 } from "node:zlib";
+import { FormatVersionError } from "../../lib/format-version-error.ts";
+import { type Views, viewsOf } from "../../lib/frames/views.ts";
+import { createEntryDecoder, type LogEntry } from "../../wal/entry/entry.ts";
+import { createTextColumnReader } from "../../wal/entry/text-column.ts";
+import { entrySequence, MESSAGE_ENTRIES_MAX } from "./entry-sequence.ts";
+
+/*
+ * A message of the stream, 8-aligned, numbers little-endian:
+ *
+ *    0  u8   kind: 1 for a group of the log's entries, 2 for one of the quarantine's
+ *    1  u8   version of this layout, 1
+ *    2  u16  zero
+ *    4  u32  CRC-32 of everything after this
+ *    8  u32  entries
+ *   12  u32  zero
+ *   16  the entries, each: u32 bytes of it, a multiple of 8; u32 zero; the entry (entry.ts)
+ *
+ * An entry is made of what clients sent, but where it begins and ends is told by lengths of ours alone, so nothing in
+ * it can pass for another entry.
+ */
+export const LOG_GROUP = 1;
+export const QUARANTINE_GROUP = 2;
+export type GroupKind = typeof LOG_GROUP | typeof QUARANTINE_GROUP;
+
+const GROUP_VERSION = 1;
+export const MESSAGE_HEAD_BYTES = 16;
+/** Before each entry; whoever encodes one leaves room for it. */
+export const ENTRY_LENGTH_BYTES = 8;
+const CHECKED_FROM = 8;
+
+/** A message that is not what its layout says, or that a newer program wrote: a node can't go on without it. */
+export class MessageError extends Error {
+  override readonly name = "MessageError";
+}
+
+/** Puts entries together, each with `ENTRY_LENGTH_BYTES` of room before it. */
+export function encodeGroup(
+  frames: readonly Uint8Array<ArrayBuffer>[],
+  kind: GroupKind = LOG_GROUP,
+): Uint8Array<ArrayBuffer> {
+  let end = MESSAGE_HEAD_BYTES;
+  for (const frame of frames) end += frame.length;
+  const { bytes, u32 } = viewsOf(new Uint8Array(end));
+  let at = MESSAGE_HEAD_BYTES;
+  for (const frame of frames) {
+    bytes.set(frame, at);
+    u32[at >> 2] = frame.length - ENTRY_LENGTH_BYTES;
+    u32[(at >> 2) + 1] = 0;
+    at += frame.length;
+  }
+  bytes[0] = kind;
+  bytes[1] = GROUP_VERSION;
+  u32[2] = frames.length;
+  u32[1] = crc32(bytes.subarray(CHECKED_FROM));
+  return new Uint8Array(bytes.buffer as ArrayBuffer);
+}
+
+/** Where an entry of a message lies in it. */
+export interface EntryRange {
+  readonly start: number;
+  readonly end: number;
+  readonly sequence: number;
+}
+
+/** Takes the entries of groups of one kind, each to what `decode` makes of it, or to null where it is damaged. */
+export class GroupReader<Entry> {
+  readonly #stream: string;
+  readonly #kind: GroupKind;
+  readonly #decode: (views: Views, range: EntryRange) => Entry | null;
+
+  /** `stream` is named by errors. */
+  constructor(stream: string, kind: GroupKind, decode: (views: Views, range: EntryRange) => Entry | null) {
+    this.#stream = stream;
+    this.#kind = kind;
+    this.#decode = decode;
+  }
+
+  /** Its entries, in order. Throws a `MessageError` where it is none that we know. */
+  entries(message: number, bytes: Uint8Array): Entry[] {
+    const views = viewsOf(bytes);
+    const entries = this.#isSound(views) ? this.#readEntries(views, message) : null;
+    if (entries !== null) return entries;
+    throw new MessageError(
+      `Message ${message} of the stream "${this.#stream}" (${bytes.length} bytes) is damaged, or of something else. ` +
+        "Nothing is skipped: this node stops.",
+    );
+  }
+
+  #isSound({ bytes, u32 }: Views): boolean {
+    if (bytes.length < MESSAGE_HEAD_BYTES || bytes.length % 8 !== 0 || bytes[0] !== this.#kind) return false;
+    if (bytes[1]! > GROUP_VERSION)
+      throw FormatVersionError.of("message", `stream ${this.#stream}`, GROUP_VERSION, bytes[1]!);
+    const head = this.#kind | (GROUP_VERSION << 8);
+    return u32[0] === head && u32[1] === crc32(bytes.subarray(CHECKED_FROM));
+  }
+
+  #readEntries(views: Views, message: number): Entry[] | null {
+    const { bytes, u32 } = views;
+    const count = u32[2]!;
+    if (count === 0 || count > MESSAGE_ENTRIES_MAX) return null;
+    const entries: Entry[] = [];
+    let at = MESSAGE_HEAD_BYTES;
+    for (let index = 0; index < count; index++) {
+      if (at + ENTRY_LENGTH_BYTES > bytes.length) return null;
+      const start = at + ENTRY_LENGTH_BYTES;
+      const end = start + u32[at >> 2]!;
+      if (end % 8 !== 0 || end > bytes.length) return null;
+      const entry = this.#decode(views, { start, end, sequence: entrySequence(message, index) });
+      if (entry === null) return null;
+      entries.push(entry);
+      at = end;
+    }
+    return at === bytes.length ? entries : null;
+  }
+}
+
+/** Of the log. */
+export function createMessageReader(stream: string): GroupReader<LogEntry> {
+  const decoder = createEntryDecoder(createTextColumnReader(), `stream ${stream}`);
+  return new GroupReader(stream, LOG_GROUP, (views, { start, end, sequence }) =>
+    decoder.decode(views, start, end, sequence),
+  );
+}

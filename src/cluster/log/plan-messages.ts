@@ -1,0 +1,84 @@
+import type { AppId } from "../../model/ids.ts";
+import type { ReportBatch } from "../../model/report-batch.ts";
+import { halvesOf } from "../../wal/batch-parts.ts";
+import { createEntryEncoder } from "../../wal/entry/entry.ts";
+import { MESSAGE_ENTRIES_MAX } from "./entry-sequence.ts";
+import { ENTRY_LENGTH_BYTES, encodeGroup, MESSAGE_HEAD_BYTES, MessageError } from "./group-message.ts";
+
+/** A batch that is to be in a stream. */
+export interface PlannedEntry {
+  readonly appId: AppId;
+  readonly batch: ReportBatch;
+}
+
+export interface PlannedMessage {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly entries: number;
+  readonly records: number;
+}
+
+/**
+ * The messages that bring these entries into a stream, in their order: the same ones each time, for the same entries
+ * and the same length. A batch that no message has room for is taken apart. Throws a `MessageError` where a single
+ * report is too long.
+ */
+export async function* planMessages(
+  entries: AsyncIterable<PlannedEntry>,
+  messageBytesMax: number,
+): AsyncGenerator<PlannedMessage, void> {
+  const encoder = createEntryEncoder();
+  const framesBytesMax = messageBytesMax - MESSAGE_HEAD_BYTES;
+  let group = new Group();
+  for await (const entry of entries) {
+    for (const { frame, records } of framesOf(entry)) {
+      if (!group.hasRoomFor(frame, framesBytesMax)) {
+        yield group.message();
+        group = new Group();
+      }
+      group.add(frame, records);
+    }
+  }
+  if (group.isBegun) yield group.message();
+
+  function* framesOf({ appId, batch }: PlannedEntry): Generator<{ frame: Frame; records: number }> {
+    const frame = encoder.encode(appId, batch, ENTRY_LENGTH_BYTES);
+    if (frame.length <= framesBytesMax) {
+      yield { frame, records: batch.count };
+      return;
+    }
+    if (batch.count === 1)
+      throw new MessageError(
+        `A report takes ${frame.length} bytes, and the servers take messages of ${messageBytesMax}: ` +
+          "give them a larger max_payload.",
+      );
+    for (const half of halvesOf(batch)) yield* framesOf({ appId, batch: half });
+  }
+}
+
+type Frame = Uint8Array<ArrayBuffer>;
+
+/** Entries that go together. */
+class Group {
+  readonly #frames: Frame[] = [];
+  #bytes = 0;
+  #records = 0;
+
+  get isBegun(): boolean {
+    return this.#frames.length > 0;
+  }
+
+  hasRoomFor(frame: Frame, bytesMax: number): boolean {
+    if (!this.isBegun) return true;
+    return this.#frames.length < MESSAGE_ENTRIES_MAX && this.#bytes + frame.length <= bytesMax;
+  }
+
+  add(frame: Frame, records: number): void {
+    this.#frames.push(frame);
+    this.#bytes += frame.length;
+    this.#records += records;
+  }
+
+  message(): PlannedMessage {
+    return { bytes: encodeGroup(this.#frames), entries: this.#frames.length, records: this.#records };
+  }
+}

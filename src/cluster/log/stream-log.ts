@@ -1,0 +1,192 @@
+import { fail, type Result } from "../../lib/result.ts";
+import { atMost, systemTimers } from "../../lib/schedule/timers.ts";
+import type { AppId } from "../../model/ids.ts";
+import type { ReportBatch } from "../../model/report-batch.ts";
+import type { UtcDay } from "../../model/time/utc-day.ts";
+import { addBatchDays } from "../../wal/batch-parts.ts";
+import type { Coverage, TrimmedLog } from "../../wal/closed-segments.ts";
+import { createEntryEncoder, EntryError, type LogEntry } from "../../wal/entry/entry.ts";
+import type { LogFollower, LogRefusal, Wal } from "../../wal/log.ts";
+import type { Stream, StreamMessage } from "../stream/stream.ts";
+import type { TakenMessage } from "../stream/taken-message.ts";
+import { BlockLedger } from "./block-ledger.ts";
+import { entrySequence } from "./entry-sequence.ts";
+import { createMessageReader, ENTRY_LENGTH_BYTES, MessageError } from "./group-message.ts";
+import { GroupPublisher, type GroupPublisherOptions } from "./group-publisher.ts";
+
+/*
+ * The log of several nodes: a stream that each of them publishes to and follows. An entry is taken when it has come
+ * back, so all nodes lay the same entries over memory in the same order.
+ */
+
+export interface StreamLogOptions extends Omit<GroupPublisherOptions, "stream" | "kind"> {
+  readonly stream: Stream;
+  /** The first message that this node needs: all before it are covered. */
+  readonly fromMessage: number;
+  /** The last one that any process of this node is known to have taken; the archive has nothing of later ones. */
+  readonly lastTaken: TakenMessage | null;
+  /**
+   * The first message that a start would need now, and the last one that was taken: told after each trim, durable when
+   * it resolves.
+   */
+  onFloor(message: number, lastTaken: TakenMessage | null): Promise<void>;
+  /** The stream can't be followed any further; what is here is right, and gets no newer. */
+  onFailed(error: unknown): void;
+}
+
+/** What is still under way when nobody is answered any more; servers that are away may take it for longer. */
+const CLOSE_MS = 500;
+
+/** Takes the entries of a message in, while nobody follows yet. */
+export type ReplayEntries = (entries: readonly LogEntry[], message: number, bytes: number) => Promise<void>;
+
+export class StreamLog implements Wal {
+  readonly #options: StreamLogOptions;
+  readonly #encoder = createEntryEncoder();
+  readonly #publisher: GroupPublisher;
+  readonly #ledger = new BlockLedger();
+  readonly #stopped = new AbortController();
+  readonly #reader: ReturnType<typeof createMessageReader>;
+  readonly #followed = Promise.withResolvers<void>();
+  #follower: LogFollower | null = null;
+  #following: Promise<void> = Promise.resolve();
+  #replay: ReplayEntries | null;
+  #nextMessage: number;
+  #lastSequence: number;
+  #lastTaken: TakenMessage | null;
+  #failure: unknown = null;
+  #closed: Promise<void> | null = null;
+
+  /** `replay` takes what comes until `endReplay`. */
+  constructor(options: StreamLogOptions, replay: ReplayEntries) {
+    this.#options = options;
+    this.#publisher = new GroupPublisher(options);
+    this.#reader = createMessageReader(options.stream.name);
+    this.#nextMessage = options.fromMessage;
+    this.#lastSequence = entrySequence(options.fromMessage, 0) - 1;
+    this.#lastTaken = options.lastTaken;
+    this.#replay = replay;
+  }
+
+  /** Begins to take messages, those of a start first. */
+  begin(): void {
+    const { stream, onFailed } = this.#options;
+    const take = (message: StreamMessage) => this.#take(message);
+    this.#following = stream.follow(this.#nextMessage, take, this.#stopped.signal).catch((error: unknown) => {
+      this.#failure = error;
+      this.#publisher.stop({ kind: "log_failed", cause: error });
+      onFailed(error);
+    });
+  }
+
+  /** What came so far was the start; what comes from now on waits until somebody follows. */
+  endReplay(): void {
+    this.#replay = null;
+  }
+
+  follow(follower: LogFollower): void {
+    this.#follower = follower;
+    this.#followed.resolve();
+  }
+
+  async append(appId: AppId, batch: ReportBatch): Promise<Result<number, LogRefusal>> {
+    if (this.#closed !== null) return fail({ kind: "log_closed" });
+    if (this.#failure !== null) return fail({ kind: "log_failed", cause: this.#failure });
+    const frame = this.#encoder.encode(appId, batch, ENTRY_LENGTH_BYTES);
+    if (frame.length > this.#publisher.frameBytesMax) return fail({ kind: "log_entry_too_long" });
+    return this.#publisher.add(frame, batch.count + batch.texts.length);
+  }
+
+  get lastSequence(): number {
+    return this.#lastSequence;
+  }
+
+  /** The last message whose entries were handed over. */
+  get lastMessage(): number {
+    return this.#nextMessage - 1;
+  }
+
+  /** Of the messages that a start would read. */
+  get bytes(): number {
+    return this.#ledger.bytes;
+  }
+
+  get queueBytes(): number {
+    return this.#publisher.bytes;
+  }
+
+  get state(): Wal["state"] {
+    if (this.#closed !== null) return "closed";
+    if (this.#failure !== null) return "failed";
+    return this.#publisher.isFull ? "full" : "open";
+  }
+
+  get currentDays(): ReadonlySet<UtcDay> {
+    return this.#ledger.currentDays;
+  }
+
+  mayHold(day: UtcDay): boolean {
+    return this.#ledger.mayHold(day);
+  }
+
+  async rotate(): Promise<void> {
+    this.#ledger.endBlock();
+  }
+
+  async trim(coverage: Coverage): Promise<TrimmedLog> {
+    if (this.#closed !== null) return { segments: 0, bytes: 0 };
+    this.#ledger.trim(coverage);
+    await this.#options.onFloor(this.#ledger.floor(this.#nextMessage), this.#lastTaken);
+    return { segments: 0, bytes: 0 }; // The stream is purged once every node has given messages up.
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#finish();
+    return this.#closed;
+  }
+
+  async #take({ number, id, bytes }: StreamMessage): Promise<void> {
+    const entries = this.#reader.entries(number, bytes);
+    if (this.#replay === null && this.#follower === null) await this.#followed.promise;
+    for (const { batch } of entries) await this.#follower?.makeRoomFor(batch, this.#stopped.signal);
+    if (this.#stopped.signal.aborted) return;
+    // Before anybody has the entries: what a seal finds in memory, or is told of, a start may find too.
+    this.#lastSequence = entries.at(-1)!.sequence;
+    this.#lastTaken = { number, id };
+    this.#note(entries, number, bytes.length);
+    try {
+      if (this.#replay !== null) await this.#replay(entries, number, bytes.length);
+      else {
+        const isOwn = this.#publisher.awaits(id);
+        const taken = entries.map((entry) => this.#follower!.take(entry, isOwn));
+        this.#publisher.noteReturned(id, number);
+        await Promise.all(taken);
+      }
+    } catch (error) {
+      if (error instanceof EntryError) throw unusable(number, this.#options.stream.name, error);
+      throw error;
+    }
+    this.#nextMessage = number + 1;
+  }
+
+  #note(entries: readonly LogEntry[], message: number, bytes: number): void {
+    const reports = new Map<UtcDay, number>();
+    for (const { batch } of entries) addBatchDays(batch, reports);
+    this.#ledger.note(message, this.#lastSequence, reports, bytes);
+  }
+
+  async #finish(): Promise<void> {
+    await atMost(this.#options.timers ?? systemTimers, CLOSE_MS, this.#publisher.idle());
+    this.#publisher.stop({ kind: "log_closed" });
+    this.#stopped.abort();
+    this.#followed.resolve(); // A message may wait for a follower that never comes.
+    await this.#following;
+  }
+}
+
+function unusable(message: number, stream: string, cause: EntryError): MessageError {
+  return new MessageError(
+    `Message ${message} of the stream "${stream}" can't be used. ${cause.message}. Nothing is skipped: this node stops.`,
+    { cause },
+  );
+}

@@ -1,0 +1,126 @@
+import { Buffer } from "node:buffer";
+import { FRAME_HEADER_BYTES } from "../../lib/frames/frame.ts";
+import { type Views, viewsOf } from "../../lib/frames/views.ts";
+import { isObject } from "../../lib/is-object.ts";
+import type { AppId } from "../../model/ids.ts";
+import { decodeMessage } from "../../service/quarantine/entry-format.ts";
+import { ID_BYTES } from "../../service/quarantine/entry-id.ts";
+import type { Arrival, PreparedEntry } from "../../service/quarantine/put-queue.ts";
+
+/** What one node did to the quarantine, and all nodes do in the order of the stream. */
+export type Operation =
+  /** Of one sender. */
+  | { readonly kind: "put"; readonly entries: readonly PreparedEntry[] }
+  | { readonly kind: "delete"; readonly appId: AppId; readonly ids: readonly string[] }
+  | { readonly kind: "again"; readonly arrivals: readonly Arrival[] };
+
+/*
+ * An operation as bytes:
+ *
+ *    0  u8   1 for put, 2 for delete, 3 for again
+ *    1  7 zeros
+ *    8  of a put its entries, each: u32 bytes of it, a multiple of 8; u32 zero; the payload of its frame
+ *       (quarantine/entry-format.ts). Of the others JSON.
+ *
+ * Entries are made of what clients sent, but where they begin and end is told by lengths of ours alone.
+ */
+const CODES = { put: 1, delete: 2, again: 3 } as const satisfies Record<Operation["kind"], number>;
+export const OPERATION_HEAD_BYTES = 8;
+const ENTRY_HEAD_BYTES = 8;
+
+/** A body has 16 MiB at most, and what else is told of a message is a small part of that. */
+export const OPERATION_BYTES_MAX = 32 * 1024 * 1024;
+
+export function encodeOperation(operation: Operation): Uint8Array<ArrayBuffer> {
+  if (operation.kind === "put") return encodePut(operation.entries);
+  const { kind, ...rest } = operation;
+  const json = Buffer.from(JSON.stringify(rest));
+  const bytes = new Uint8Array(OPERATION_HEAD_BYTES + json.length);
+  bytes[0] = CODES[kind];
+  bytes.set(json, OPERATION_HEAD_BYTES);
+  return bytes;
+}
+
+function encodePut(entries: readonly PreparedEntry[]): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(
+    OPERATION_HEAD_BYTES + entries.reduce((sum, entry) => sum + putBytes(entry), 0),
+  );
+  const view = new DataView(bytes.buffer);
+  bytes[0] = CODES.put;
+  let at = OPERATION_HEAD_BYTES;
+  for (const entry of entries) {
+    view.setUint32(at, entry.frame.length - FRAME_HEADER_BYTES, true);
+    bytes.set(entry.frame.subarray(FRAME_HEADER_BYTES), at + ENTRY_HEAD_BYTES);
+    at += putBytes(entry);
+  }
+  return bytes;
+}
+
+/** What an entry takes of a put. */
+export function putBytes({ frame }: PreparedEntry): number {
+  return ENTRY_HEAD_BYTES + frame.length - FRAME_HEADER_BYTES;
+}
+
+/** Null where it is none that we know. */
+export function decodeOperation(bytes: Uint8Array): Operation | null {
+  if (bytes.length < OPERATION_HEAD_BYTES) return null;
+  switch (bytes[0]) {
+    case CODES.put:
+      return decodePut(viewsOf(bytes));
+    case CODES.delete:
+      return decodeDelete(parseRest(bytes));
+    case CODES.again:
+      return decodeAgain(parseRest(bytes));
+    default:
+      return null;
+  }
+}
+
+function decodePut(views: Views): Operation | null {
+  const { bytes, u32 } = views;
+  const entries: PreparedEntry[] = [];
+  for (let at = OPERATION_HEAD_BYTES; at < bytes.length; ) {
+    if (at + ENTRY_HEAD_BYTES > bytes.length) return null;
+    const start = at + ENTRY_HEAD_BYTES;
+    const end = start + u32[at >> 2]!;
+    if (end % 8 !== 0 || end > bytes.length) return null;
+    const message = decodeMessage(views, start, end);
+    if (message === null) return null;
+    const frame = new Uint8Array(FRAME_HEADER_BYTES + end - start);
+    frame.set(bytes.subarray(start, end), FRAME_HEADER_BYTES);
+    entries.push({ id: bytes.toString("hex", start, start + ID_BYTES), message, frame });
+    at = end;
+  }
+  return entries.length === 0 ? null : { kind: "put", entries };
+}
+
+function decodeDelete({ appId, ids }: Readonly<Record<string, unknown>>): Operation | null {
+  if (typeof appId !== "string" || !Array.isArray(ids) || !ids.every((id) => typeof id === "string"))
+    return null;
+  return { kind: "delete", appId: appId as AppId, ids };
+}
+
+function decodeAgain({ arrivals }: Readonly<Record<string, unknown>>): Operation | null {
+  return Array.isArray(arrivals) && arrivals.every(isArrival) ? { kind: "again", arrivals } : null;
+}
+
+function isArrival(value: unknown): value is Arrival {
+  if (!isObject(value)) return false;
+  const { appId, id, count, lastArrivedMs } = value;
+  const texts = [appId, id];
+  return (
+    texts.every((text) => typeof text === "string") &&
+    [count, lastArrivedMs].every((number) => typeof number === "number")
+  );
+}
+
+/** Of JSON that can't be read, or is no object, there are no members. */
+function parseRest(bytes: Uint8Array): Readonly<Record<string, unknown>> {
+  try {
+    const rest: unknown = JSON.parse(new TextDecoder().decode(bytes.subarray(OPERATION_HEAD_BYTES)));
+    return isObject(rest) ? rest : {};
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    return {};
+  }
+}

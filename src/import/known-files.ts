@@ -1,0 +1,66 @@
+import type { Format } from "../formats/read/format.ts";
+import type { OwnFormat } from "../formats/read/own-formats.ts";
+import type { ImportSource } from "./reading/read-sources.ts";
+import { goneSource } from "./sources/gone-source.ts";
+import type { Source, Sources } from "./sources/source.ts";
+
+/** A file as it was recognised. */
+interface KnownFile {
+  readonly key: string;
+  readonly label: string;
+  readonly format: Format | OwnFormat;
+  readonly group: number;
+  /** Of all files before it. */
+  readonly bytesBefore: number;
+}
+
+/** The files of an import that have positions, in the order of its walk. */
+export class KnownFiles {
+  readonly #files: KnownFile[] = [];
+  readonly #keys = new Set<string>();
+  /** Of all of them, packed as they are; null with a pipe. */
+  packedBytes: number | null = 0;
+
+  add({ key, label, packedBytes }: Source, format: Format | OwnFormat, group: number): void {
+    this.#files.push({ key, label, format, group, bytesBefore: this.packedBytes ?? 0 });
+    this.#keys.add(key);
+    this.packedBytes =
+      this.packedBytes === null || packedBytes === null ? null : this.packedBytes + packedBytes;
+  }
+
+  /**
+   * The same files each time. One that can't be read any more, or is gone, throws when it is read; one that came since
+   * is left to the next import.
+   */
+  async *walk(sources: Sources): AsyncGenerator<ImportSource> {
+    let next = 0;
+    for await (const found of sources.walk()) {
+      const { key } = found.kind === "file" ? found.source : found.where;
+      const index = this.#keys.has(key) ? this.#indexOf(key, next) : null;
+      if (index === null) continue;
+      for (; next < index; next++) yield this.#gone(next, GONE);
+      if (found.kind === "file") yield this.#source(next, found.source);
+      else yield this.#gone(next, found.kind === "failed" ? found.reason : GONE);
+      next++;
+    }
+    for (; next < this.#files.length; next++) yield this.#gone(next, GONE);
+  }
+
+  /** From `start` on, where it is unless something else went; null where it came too late. */
+  #indexOf(key: string, start: number): number | null {
+    for (let index = start; index < this.#files.length; index++)
+      if (this.#files[index]!.key === key) return index;
+    return null;
+  }
+
+  #gone(index: number, reason: string): ImportSource {
+    return this.#source(index, goneSource(this.#files[index]!, reason));
+  }
+
+  #source(index: number, source: Source): ImportSource {
+    const { format, group, bytesBefore } = this.#files[index]!;
+    return { source, format, group, index, bytesBefore };
+  }
+}
+
+const GONE = "it was there when the import began, and is no more";

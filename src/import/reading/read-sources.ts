@@ -1,0 +1,156 @@
+import type { Format, ReadOptions } from "../../formats/read/format.ts";
+import { FormatError, HeaderError, OptionNeededError } from "../../formats/read/format-error.ts";
+import type { OwnFormat } from "../../formats/read/own-formats.ts";
+import { textPieces } from "../../formats/read/text-pieces.ts";
+import type { AcceptedTimes } from "../../model/report.ts";
+import { createCsvReports } from "../reports/csv.ts";
+import { createNdjsonReports } from "../reports/ndjson.ts";
+import type { Source } from "../sources/source.ts";
+import { BatchQueue } from "./batch-queue.ts";
+import { baseName } from "./device-names.ts";
+import { FilePoints } from "./file-points.ts";
+import type { ImportBatch, ImportPosition } from "./import-batch.ts";
+import type { ImportRules } from "./import-rules.ts";
+
+/** A file to import, what it is, and which it is among all. */
+export interface ImportSource {
+  readonly source: Source;
+  readonly format: Format | OwnFormat;
+  /** The group of files that it is counted with. */
+  readonly group: number;
+  /** From 0, in the order of the walk. */
+  readonly index: number;
+  /** Of all files before it, packed as they are. */
+  readonly bytesBefore: number;
+}
+
+export interface ReadSourcesOptions {
+  /** Those with positions, the same in the same order each time. */
+  walk(): AsyncIterable<ImportSource>;
+  readonly rules: ImportRules;
+  readonly readOptions: ReadOptions;
+  /** Which times can be kept; asked for every batch, since imports take long. */
+  acceptedTimes(): AcceptedTimes;
+  /** By index of a source, what is added to its times. */
+  shiftMsOf(source: number): number;
+  readonly start: ImportPosition;
+  /** Ends the reading, also of a file that has nothing to deliver. */
+  readonly signal: AbortSignal;
+  /** How many bytes of all were read, packed as they are. */
+  onRead(packedBytesRead: number): void;
+  onIgnoredColumns(label: string, names: readonly string[]): void;
+}
+
+/** Some option is needed to read a file, and where in it that was found. */
+export class SourceNeedsOption extends Error {
+  override readonly name = "SourceNeedsOption";
+}
+
+/** What files hold, in batches. Throws a `SourceNeedsOption` where the operator must say more first. */
+export async function* readSources(options: ReadSourcesOptions): AsyncGenerator<ImportBatch> {
+  const { walk, start, signal } = options;
+  const queue = new BatchQueue();
+  for await (const each of walk()) {
+    if (each.index < start.source) continue;
+    const { source, format, group, index } = each;
+    const origin = {
+      source: index,
+      label: source.label,
+      placeUnit: typeof format === "string" ? "line" : format.placeUnit,
+    };
+    queue.begin(group, origin, { source: index, things: index === start.source ? start.things : 0 });
+    const reading =
+      typeof format === "string"
+        ? readReports(each, format, queue, options)
+        : readPoints(each, format, queue, options);
+    yield* untilItsEnd(reading, queue, source, signal);
+    if (signal.aborted) return; // The file is not settled.
+    queue.end();
+  }
+  queue.flush();
+  yield* ready(queue);
+}
+
+/** A reading with the place that it is at, which a fault is told with. */
+interface PlacedReading {
+  readonly place: number;
+  readonly steps: AsyncIterable<void>;
+}
+
+async function* untilItsEnd(
+  reading: PlacedReading,
+  queue: BatchQueue,
+  { label, isNamed }: Source,
+  signal: AbortSignal,
+): AsyncGenerator<ImportBatch> {
+  try {
+    for await (const _ of reading.steps) {
+      if (signal.aborted) return;
+      yield* ready(queue);
+    }
+  } catch (error) {
+    // A folder may hold tables of anything.
+    if (error instanceof HeaderError && !isNamed) {
+      if (queue.next()) queue.skip("no_location", reading.place, error.message);
+      return;
+    }
+    if (error instanceof OptionNeededError)
+      throw new SourceNeedsOption(`${label}: ${error.message}.`, { cause: error });
+    if (!(error instanceof FormatError)) throw error;
+    queue.fault(reading.place, error.message); // What was read before it is good.
+  }
+  yield* ready(queue);
+}
+
+function* ready(queue: BatchQueue): Generator<ImportBatch> {
+  for (let batch = queue.take(); batch !== null; batch = queue.take()) yield batch;
+}
+
+function readPoints(
+  { source, index, bytesBefore }: ImportSource,
+  format: Format,
+  queue: BatchQueue,
+  { rules, readOptions, acceptedTimes, shiftMsOf, onRead }: ReadSourcesOptions,
+): PlacedReading {
+  const shiftMs = shiftMsOf(index);
+  const moment = () => ({ times: acceptedTimes(), shiftMs });
+  const pieces = () => textPieces(source.pieces((bytesRead) => onRead(bytesBefore + bytesRead)));
+  const content = { ...source, pieces };
+  const sink = new FilePoints(queue, rules, moment, baseName(source.name), () => reading.place);
+  const reading = format.read(content, sink, readOptions);
+  return {
+    get place() {
+      return reading.place;
+    },
+    steps: reading,
+  };
+}
+
+function readReports(
+  { source, index, bytesBefore }: ImportSource,
+  format: OwnFormat,
+  queue: BatchQueue,
+  { rules, acceptedTimes, shiftMsOf, onRead, onIgnoredColumns }: ReadSourcesOptions,
+): PlacedReading {
+  const shiftMs = shiftMsOf(index);
+  const moment = () => ({ times: acceptedTimes(), shiftMs });
+  const reader =
+    format === "csv"
+      ? createCsvReports({ queue, rules, moment }, (names) => onIgnoredColumns(source.label, names))
+      : createNdjsonReports({ queue, rules, moment });
+  async function* steps(): AsyncGenerator<void> {
+    for await (const piece of textPieces(source.pieces((bytesRead) => onRead(bytesBefore + bytesRead)))) {
+      reader.push(piece);
+      if (reader.fault !== null) throw new FormatError(reader.fault);
+      yield;
+    }
+    reader.end();
+    if (reader.fault !== null) throw new FormatError(reader.fault);
+  }
+  return {
+    get place() {
+      return reader.line;
+    },
+    steps: steps(),
+  };
+}

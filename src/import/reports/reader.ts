@@ -1,0 +1,105 @@
+import type { DeviceId } from "../../model/ids.ts";
+import { type AcceptedTimes, BEFORE_RETENTION, IN_FUTURE } from "../../model/report.ts";
+import type { ReportBatchBuilder } from "../../model/report-batch.ts";
+import type { BatchQueue } from "../reading/batch-queue.ts";
+import { type ImportRules, isWanted, type Moment } from "../reading/import-rules.ts";
+
+/** Reads reports from the text of a file in one of our own formats into batches. */
+export interface ReportReader {
+  /** Takes what came into batches, as far as its rows are whole. */
+  push(piece: Uint8Array): void;
+  /** The text has ended. */
+  end(): void;
+  /** The line that was read last, from 1. */
+  readonly line: number;
+  /** Why the rest of the text can't be read; null where it can. */
+  readonly fault: string | null;
+}
+
+export interface ReportReaderOptions {
+  readonly queue: BatchQueue;
+  readonly rules: ImportRules;
+  moment(): Moment;
+}
+
+/** No report is longer than this; what is, has lost a quote or a line end. */
+export const ROW_BYTES_MAX = 1024 * 1024;
+
+export function tooLong(line: number): string {
+  return `line ${line} goes on for more than ${ROW_BYTES_MAX / 1024 / 1024} MiB`;
+}
+
+/** Adds a report to a batch; returns what is wrong with it, or null. */
+type AddRow = (builder: ReportBatchBuilder, times: AcceptedTimes) => string | null;
+
+/** Puts rows of a file into the queue's batches, moved in time and under another device as the operator wants it. */
+export class ReportRows {
+  readonly #options: ReportReaderOptions;
+  #builder: ReportBatchBuilder | null = null;
+  #view: ReportBatchBuilder | null = null;
+  #fileTimes: AcceptedTimes = { oldestMs: 0, newestMs: 0 };
+
+  constructor(options: ReportReaderOptions) {
+    this.#options = options;
+  }
+
+  /** The batch that the next row goes into, where that is another than before; else null. */
+  nextBatch(): ReportBatchBuilder | null {
+    const { queue, rules, moment } = this.#options;
+    const { builder } = queue.open;
+    if (builder === this.#builder) return null;
+    const { times, shiftMs } = moment();
+    this.#builder = builder;
+    this.#view = ruledBuilder(builder, rules, shiftMs);
+    // Where the range begins later than the retention, what is too old is out of range.
+    const oldestMs =
+      rules.range.startMs >= times.oldestMs ? Number.MIN_SAFE_INTEGER : times.oldestMs - shiftMs;
+    this.#fileTimes = { oldestMs, newestMs: times.newestMs - shiftMs };
+    return this.#view;
+  }
+
+  add(line: number, addRow: AddRow): void {
+    const { queue } = this.#options;
+    const { builder, places } = queue.open;
+    const row = builder.count;
+    const message = addRow(this.#view!, this.#fileTimes);
+    if (message !== null) queue.skip(reasonOf(message), line, message);
+    else if (builder.count === row) queue.skip("out_of_range", line, null);
+    else places[row] = line;
+  }
+}
+
+function reasonOf(message: string) {
+  if (message.endsWith(BEFORE_RETENTION)) return "too_old";
+  return message === IN_FUTURE ? "future" : "rejected";
+}
+
+/** A view of `builder` whose rows are moved and named as the operator wants it; it leaves out those out of range. */
+function ruledBuilder(builder: ReportBatchBuilder, rules: ImportRules, shiftMs: number): ReportBatchBuilder {
+  const { deviceId, range } = rules;
+  const takesAll = range.startMs === Number.NEGATIVE_INFINITY && range.endMs === Number.POSITIVE_INFINITY;
+  if (shiftMs === 0 && takesAll && deviceId === null) return builder;
+  const deviceText = textOf(builder, deviceId);
+  return {
+    numbers: builder.numbers,
+    profile: builder.profile,
+    state: builder.state,
+    get count() {
+      return builder.count;
+    },
+    find: (value) => builder.find(value),
+    text: (value) => builder.text(value),
+    asciiText: (bytes, start, end) => builder.asciiText(bytes, start, end),
+    textAt: (index) => builder.textAt(index),
+    begin: () => builder.begin(),
+    add(device, timestampMs) {
+      if (!isWanted(rules, timestampMs + shiftMs)) return;
+      builder.add(deviceText ?? device, timestampMs + shiftMs);
+    },
+    build: () => builder.build(),
+  };
+}
+
+function textOf(builder: ReportBatchBuilder, deviceId: DeviceId | null): number | null {
+  return deviceId === null ? null : builder.text(deviceId);
+}

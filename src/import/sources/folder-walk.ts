@@ -1,0 +1,55 @@
+import { join } from "node:path";
+import type { NotHistory } from "../../formats/read/not-history/not-history.ts";
+import { FileError } from "../../runtime/files.ts";
+import type { InputStat, Inputs } from "../../runtime/inputs/inputs.ts";
+import { LINK, leftAloneByName, NO_FILE } from "./left-alone.ts";
+
+/** Something in a folder, or in one that is in it. */
+export type FolderItem = { readonly path: string } & (
+  | { readonly kind: "file"; readonly stat: InputStat }
+  | { readonly kind: "left_alone"; readonly what: NotHistory }
+  | { readonly kind: "failed"; readonly reason: string }
+);
+
+/**
+ * All that is in a folder, by name. Links are not followed: where one leads to is in the folder too and read there, or
+ * was not given.
+ */
+export async function* walkFolder(inputs: Inputs, folder: string): AsyncGenerator<FolderItem> {
+  // No recursion: folders may lie in each other as deep as the disk allows.
+  const pending = [folder];
+  for (;;) {
+    const path = pending.pop();
+    if (path === undefined) return;
+    const item = path === folder ? null : await look(inputs, path);
+    if (item !== null) {
+      yield item;
+      continue;
+    }
+    try {
+      const names = await inputs.list(path);
+      for (const name of names.reverse()) pending.push(join(path, name));
+    } catch (error) {
+      yield failedItem(path, error);
+    }
+  }
+}
+
+/** Null for a folder to go into. */
+async function look(inputs: Inputs, path: string): Promise<FolderItem | null> {
+  const what = leftAloneByName(path.slice(path.lastIndexOf("/") + 1), []);
+  if (what !== null) return { kind: "left_alone", path, what };
+  try {
+    const stat = await inputs.lstat(path);
+    if (stat.kind === "directory") return null;
+    if (stat.kind === "file") return { kind: "file", path, stat };
+    return { kind: "left_alone", path, what: stat.kind === "link" ? LINK : NO_FILE };
+  } catch (error) {
+    return failedItem(path, error);
+  }
+}
+
+function failedItem(path: string, error: unknown): FolderItem {
+  if (!(error instanceof FileError)) throw error;
+  return { kind: "failed", path, reason: error.message };
+}

@@ -1,0 +1,47 @@
+import type { Content } from "../../formats/read/format.ts";
+import type { NotHistory } from "../../formats/read/not-history/not-history.ts";
+
+/** A file of an import, unpacked: one on the disk, one in an archive, or what comes through a pipe. */
+export interface Source extends Content, Whereabouts {
+  /**
+   * Throws a `FormatError` where the rest can't be read, or is more than may be unpacked. `onRead` hears how many bytes
+   * of it are read, packed as it is.
+   */
+  pieces(onRead?: (packedBytesRead: number) => void): AsyncIterable<Uint8Array>;
+  /**
+   * A hash that tells this content from any other: of where it lies, its size, when it was written and its first and
+   * last 64 KiB; in an archive of the archive's, and which entry it is. Null for a pipe.
+   */
+  identity(): Promise<string | null>;
+}
+
+/** Where something that an import came across lies. */
+export interface Whereabouts {
+  /** Tells it from all else that the walk comes across: an archive may have several files of one name. */
+  readonly key: string;
+  /** For people: `takeout-001.zip › Takeout/Location History/Records.json`. */
+  readonly label: string;
+  /** Whether the operator named it, rather than a folder or an archive that it is in. */
+  readonly isNamed: boolean;
+  /** Bytes that it takes where it lies; null for a pipe. */
+  readonly packedBytes: number | null;
+}
+
+/** What an import comes across on its way. */
+export type Found =
+  | { readonly kind: "file"; readonly source: Source }
+  /** Something that was not looked into, since where it lies or what it is called says enough. */
+  | { readonly kind: "left_alone"; readonly where: Whereabouts; readonly what: NotHistory }
+  /** Something that can't be read at all, and why; what else there is goes on. */
+  | { readonly kind: "failed"; readonly where: Whereabouts; readonly reason: string };
+
+/** Everything that an import was given: files, folders, archives, a pipe. */
+export interface Sources {
+  /**
+   * One after the other, in the same order each time: as given, a folder by name, an archive as it lies. A source is
+   * good until the next is asked for.
+   */
+  walk(): AsyncIterable<Found>;
+  /** Gives up what was put aside on the disk. */
+  close(): Promise<void>;
+}

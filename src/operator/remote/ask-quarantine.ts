@@ -1,0 +1,74 @@
+import { isObject } from "../../lib/is-object.ts";
+import { fail, ok, type Result } from "../../lib/result.ts";
+import { type Ask, type AskedServer, askServer } from "./ask-server.ts";
+
+/*
+ * The quarantine of a running server, asked for over HTTP. Errors are sentences.
+ */
+
+export interface ToldFilter {
+  readonly client: string | null;
+  readonly reason: string | null;
+  readonly deviceId: string | null;
+}
+
+/** As the server names its members. */
+export interface ToldEntry {
+  readonly id: string;
+  readonly client: string;
+  readonly reason: string;
+  readonly device_id?: string;
+  readonly body_bytes: number;
+  readonly last_arrived: number;
+  readonly count: number;
+}
+
+const PATH = "/api/v1/quarantine";
+const PAGE_ENTRIES = 1000;
+
+/** Commands give the same by these. */
+const OPTIONS = { client: "--client", reason: "--reason", device_id: "--device" };
+
+/** All entries that a filter lets through, the newest first. */
+export async function askEntries(
+  server: AskedServer,
+  filter: ToldFilter,
+  ask: Ask,
+): Promise<Result<readonly ToldEntry[], string>> {
+  const entries: ToldEntry[] = [];
+  for (;;) {
+    const query = new URLSearchParams({ limit: String(PAGE_ENTRIES), offset: String(entries.length) });
+    const given = { client: filter.client, reason: filter.reason, device_id: filter.deviceId };
+    for (const [name, value] of Object.entries(given)) if (value !== null) query.set(name, value);
+    const page = await askServer(server, "GET", `${PATH}?${query}`, ask, OPTIONS);
+    if (!page.ok) return page;
+    const found = page.value.entries;
+    if (!Array.isArray(found) || !found.every(isEntry))
+      return fail(`${server.url} is no Wherehouse server: its answer has no entries.`);
+    entries.push(...found);
+    if (found.length < PAGE_ENTRIES) return ok(entries);
+  }
+}
+
+/** A whole entry, as the server shows it. */
+export function askEntry(server: AskedServer, id: string, ask: Ask) {
+  return askServer(server, "GET", `${PATH}/${encodeURIComponent(id)}`, ask);
+}
+
+export function askToReplay(server: AskedServer, id: string, ask: Ask) {
+  return askServer(server, "POST", `${PATH}/${encodeURIComponent(id)}/replay`, ask);
+}
+
+export function askToDelete(server: AskedServer, id: string, ask: Ask) {
+  return askServer(server, "DELETE", `${PATH}/${encodeURIComponent(id)}`, ask);
+}
+
+function isEntry(entry: unknown): entry is ToldEntry {
+  if (!isObject(entry)) return false;
+  const { id, client, reason, device_id = "", body_bytes, last_arrived, count } = entry;
+  const texts = [id, client, reason, device_id];
+  return (
+    texts.every((text) => typeof text === "string") &&
+    [body_bytes, last_arrived, count].every((number) => typeof number === "number")
+  );
+}

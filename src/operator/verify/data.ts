@@ -1,0 +1,169 @@
+import { join } from "node:path";
+import type { Database } from "../../archive/duckdb/database.ts";
+import type { Manifest } from "../../archive/manifest.ts";
+import {
+  type ArchiveReport,
+  archiveBytes,
+  type FoundManifest,
+  findManifest,
+  partsOf,
+  verifyArchive,
+} from "../../archive/verify-archive.ts";
+import type { directoryPaths } from "../../directory/paths.ts";
+import { messageOf } from "../../lib/message-of.ts";
+import type { Clock } from "../../model/time/clock.ts";
+import type { Retention } from "../../model/time/retention.ts";
+import { type UtcDay, utcDayOf } from "../../model/time/utc-day.ts";
+import type { Files } from "../../runtime/files.ts";
+import { addBatchDays } from "../../wal/batch-parts.ts";
+import { handOver } from "../../wal/entry/entry.ts";
+import { type InspectedSegment, inspectLog } from "../../wal/read-log.ts";
+import { misnamedSegments } from "../../wal/segment.ts";
+import { segmentSize } from "../../wal/segment-reader.ts";
+import { findLogGaps } from "./log.ts";
+import { createMemory, type KnownDays, type RecordsReport, verifyRecords } from "./records.ts";
+import { findPastDays, type PastDay } from "./retention.ts";
+
+/*
+ * Reads log and archive, also while a server writes them; `quick` leaves out what their records come to.
+ */
+
+export interface VerifyDataOptions {
+  readonly files: Files;
+  readonly clock: Clock;
+  readonly retention: Retention;
+  readonly paths: Pick<ReturnType<typeof directoryPaths>, "log" | "archive" | "damaged" | "cluster">;
+  /** Where DuckDB is to look at the archive's files. */
+  openDatabase(): Promise<Database>;
+  onProgress(bytesRead: number, totalBytes: number): void;
+}
+
+/** A running server swaps the manifest now and then; what was read of an older one is read again, so often at most. */
+const ATTEMPTS_MAX = 5;
+
+/** Log and archive as they were at one moment, and where they do not agree. */
+export interface VerifiedData {
+  readonly segments: readonly InspectedSegment[];
+  readonly archive: ArchiveReport;
+  readonly pastDays: readonly PastDay[];
+  readonly records: RecordsReport | null;
+  readonly problems: readonly string[];
+}
+
+export async function verifyData(options: VerifyDataOptions, quick: boolean): Promise<VerifiedData> {
+  const { files, paths } = options;
+  let database: Promise<Database> | null = null;
+  const openDatabase = () => {
+    database ??= options.openDatabase();
+    return database;
+  };
+  const reading: Reading = { quick, openDatabase, goodParts: new Map(), knownDays: new Map() };
+  try {
+    for (let attempt = 1; ; attempt++) {
+      const found = await findManifest(files, paths.archive);
+      const data = await readBy(options, reading, found);
+      const isSound = data.problems.length + data.archive.damaged.length === 0;
+      if (isSound || attempt === ATTEMPTS_MAX || (await isCurrent(options, found))) return data;
+    }
+  } finally {
+    await (database as Promise<Database> | null)?.then((opened) => opened.close()).catch(() => undefined);
+  }
+}
+
+/** Whether nothing was sealed since this manifest was read. */
+async function isCurrent({ files, paths }: VerifyDataOptions, { manifest }: FoundManifest): Promise<boolean> {
+  return (await findManifest(files, paths.archive)).manifest.seal === manifest.seal;
+}
+
+/** What stays known from one attempt to the next. */
+interface Reading {
+  readonly quick: boolean;
+  openDatabase(): Promise<Database>;
+  /** CRC-32 of files that are as they were written. */
+  readonly goodParts: Map<string, number>;
+  readonly knownDays: KnownDays;
+}
+
+async function readBy(
+  options: VerifyDataOptions,
+  { quick, openDatabase, goodParts, knownDays }: Reading,
+  found: FoundManifest,
+): Promise<VerifiedData> {
+  const { files, paths, clock, retention } = options;
+  const { manifest, state } = found;
+  const progress = await createProgress(options, manifest, quick ? 1 : 2);
+  const pathOf = (file: string) => join(paths.archive, file);
+  const isReadable = state === "ok" || state === "none";
+  let hot = quick || !isReadable ? null : await createMemory(manifest, files, { openDatabase, pathOf });
+  const logged = new Map<UtcDay, number>();
+  const unusable: string[] = [];
+  const segments = await inspectLog(progress.counted, paths.log, (entry) => {
+    addBatchDays(entry.batch, logged);
+    try {
+      if (hot !== null) handOver(entry, ({ appId, batch, sequence }) => hot?.apply(appId, batch, sequence));
+    } catch (error) {
+      unusable.push(
+        `${messageOf(error)}. The next start sets it aside; records are not compared before that`,
+      );
+      hot = null; // It may have half of the entry.
+    }
+  });
+  const firstDay = utcDayOf(retention.startMs(clock.nowMs()));
+  const pastDays = findPastDays(manifest, logged, firstDay);
+  // Once a seal has swapped the manifest it takes from the log what only the new one covers.
+  const isWholeLog = await isCurrent(options, found);
+  const archive = await verifyArchive({
+    files,
+    directory: paths.archive,
+    found,
+    isKnownGood: ({ file, crc }) => goodParts.get(file) === crc,
+    openDatabase,
+    onRead: ({ bytes }) => progress.add(bytes),
+  });
+  const damaged = new Set(archive.damaged.map(({ file }) => file));
+  for (const { part } of partsOf(manifest)) if (!damaged.has(part.file)) goodParts.set(part.file, part.crc);
+  const hasOwnLog = !(await files.exists(paths.cluster)); // A node's is elsewhere.
+  const setAside = await files.list(paths.damaged);
+  const problems = isReadable && hasOwnLog ? findLogGaps(segments, manifest, setAside) : [];
+  problems.push(...unusable);
+  for (const name of misnamedSegments(await files.list(paths.log)))
+    problems.push(
+      `${join(paths.log, name)}: no segment of the log has such a name, so nothing of it was read`,
+    );
+  if (!isWholeLog) problems.push("The archive changed while the log was read: look again");
+  if (hot === null) return { segments, archive, pastDays, records: null, problems };
+  const isDamaged = (file: string) => damaged.has(file);
+  const onRead = progress.add;
+  const known = knownDays;
+  const records = await verifyRecords(
+    { manifest, hot, firstDay, openDatabase, pathOf, isDamaged, known, onRead },
+    problems,
+  );
+  progress.finish();
+  return { segments, archive, pastDays, records, problems };
+}
+
+/** How much of log and archive is read, the archive so many times, and a disk that counts what is read of the log. */
+async function createProgress(
+  { files, paths, onProgress }: VerifyDataOptions,
+  manifest: Manifest,
+  archiveReads: number,
+) {
+  const names = await files.list(paths.log);
+  const sizes = await Promise.all(names.map((name) => segmentSize(files, join(paths.log, name))));
+  const totalBytes = sizes.reduce((sum, size) => sum + size, 0) + archiveReads * archiveBytes(manifest);
+  let bytesRead = 0;
+  function add(bytes: number): void {
+    bytesRead += bytes;
+    onProgress(Math.min(bytesRead, totalBytes), totalBytes);
+  }
+  const counted: Files = {
+    ...files,
+    async read(path) {
+      const bytes = await files.read(path);
+      add(bytes.length);
+      return bytes;
+    },
+  };
+  return { counted, add, finish: () => onProgress(totalBytes, totalBytes) };
+}

@@ -1,0 +1,85 @@
+import { join } from "node:path";
+import type { Database } from "../../archive/duckdb/database.ts";
+import { findManifest } from "../../archive/verify-archive.ts";
+import { type UtcDay, utcDayName, utcDayOf } from "../../model/time/utc-day.ts";
+import type { Files } from "../../runtime/files.ts";
+import { inspectLog } from "../../wal/read-log.ts";
+import { createMemory } from "./records.ts";
+
+/** What answers would show no more with a later edge: a shorter retention. */
+export interface Loss {
+  /** UTC days with any record, and the first of them; null where there are none. */
+  readonly days: number;
+  readonly oldestDay: string | null;
+  /** A late report counts as a record of its own, though it may be laid over one that the archive has. */
+  readonly records: number;
+  /** Those with nothing newer. */
+  readonly devices: number;
+}
+
+export interface LossOptions {
+  readonly files: Files;
+  readonly paths: { readonly log: string; readonly archive: string };
+  /** Where DuckDB is to look at the archive's files. */
+  openDatabase(): Promise<Database>;
+  /** The edge as it is and as it would be. */
+  readonly beforeMs: number;
+  readonly afterMs: number;
+}
+
+/** A seal beside us swaps the manifest while log and archive are read; so often at most they are read again. */
+const ATTEMPTS_MAX = 5;
+
+/** Reads the directory as a start would, also beside a running server, and changes nothing. */
+export async function findLoss(options: LossOptions): Promise<Loss> {
+  const { files, paths } = options;
+  let database: Promise<Database> | null = null;
+  const openDatabase = () => {
+    database ??= options.openDatabase();
+    return database;
+  };
+  try {
+    for (let attempt = 1; ; attempt++) {
+      const { loss, seal } = await readOnce(options, openDatabase);
+      if (attempt === ATTEMPTS_MAX || (await findManifest(files, paths.archive)).manifest.seal === seal)
+        return loss;
+    }
+  } finally {
+    await (database as Promise<Database> | null)?.then((opened) => opened.close());
+  }
+}
+
+async function readOnce(
+  { files, paths, beforeMs, afterMs }: LossOptions,
+  openDatabase: () => Promise<Database>,
+): Promise<{ readonly loss: Loss; readonly seal: number }> {
+  const { manifest } = await findManifest(files, paths.archive);
+  const pathOf = (file: string) => join(paths.archive, file);
+  const hot = await createMemory(manifest, files, { openDatabase, pathOf });
+  await inspectLog(files, paths.log, ({ appId, batch, sequence }) => hot.apply(appId, batch, sequence));
+
+  const [first, firstAfter] = [utcDayOf(beforeMs), utcDayOf(afterMs)];
+  const going = new Map<UtcDay, number>();
+  const add = (day: UtcDay, records: number) => {
+    if (day >= first && day < firstAfter && records > 0) going.set(day, (going.get(day) ?? 0) + records);
+  };
+  for (const [day, { parts }] of [...manifest.days, ...manifest.expired])
+    add(
+      day,
+      parts.reduce((sum, { rows }) => sum + rows, 0),
+    );
+  for (const { day, records } of hot.daysInMemory()) add(day, records);
+  let devices = 0;
+  for (const { newestTimes } of hot.apps())
+    devices += newestTimes.countFrom(first) - newestTimes.countFrom(firstAfter);
+  const days = [...going.keys()];
+  return {
+    loss: {
+      days: days.length,
+      oldestDay: days.length === 0 ? null : utcDayName(Math.min(...days) as UtcDay),
+      records: [...going.values()].reduce((sum, records) => sum + records, 0),
+      devices,
+    },
+    seal: manifest.seal,
+  };
+}

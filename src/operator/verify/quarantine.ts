@@ -1,0 +1,34 @@
+import type { Files } from "../../runtime/files.ts";
+import { readSegments } from "../../service/quarantine/read-segments.ts";
+
+/** What lies in the quarantine of a data directory. */
+export interface QuarantineReport {
+  readonly entries: number;
+  /** Of its files. */
+  readonly bytes: number;
+  /** What is wrong with them, a line each. */
+  readonly problems: readonly string[];
+}
+
+/**
+ * Reads every entry, also beside a server that adds to them; then a write under way may look like damage, so what looks
+ * like damage is read once more.
+ */
+export async function verifyQuarantine(files: Files, directory: string): Promise<QuarantineReport> {
+  const report = await read(files, directory);
+  return report.problems.length === 0 ? report : read(files, directory);
+}
+
+async function read(files: Files, directory: string): Promise<QuarantineReport> {
+  const segments = await readSegments(files, directory);
+  const problems: string[] = [];
+  for (const { path, isReadable, damage } of segments) {
+    if (!isReadable) problems.push(`${path} can't be read`);
+    for (const { offset, bytes } of damage) problems.push(`${path}: ${bytes} damaged bytes at ${offset}`);
+  }
+  return {
+    entries: segments.reduce((sum, { entries }) => sum + entries.length, 0),
+    bytes: segments.reduce((sum, { bytes }) => sum + bytes, 0),
+    problems,
+  };
+}

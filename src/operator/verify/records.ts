@@ -1,0 +1,194 @@
+import { createHash } from "node:crypto";
+import type { Database } from "../../archive/duckdb/database.ts";
+import type { Manifest, SealedDay } from "../../archive/manifest.ts";
+import { restoreNewest } from "../../archive/open-archive.ts";
+import { faultOf } from "../../archive/part-checks.ts";
+import { countUnlisted } from "../../archive/read/find-unlisted.ts";
+import { readDay } from "../../archive/read/read-day.ts";
+import { createHotStore, type HotStore } from "../../hot/hot-store.ts";
+import type { LateRows } from "../../hot/late/late-rows.ts";
+import { messageOf } from "../../lib/message-of.ts";
+import { Scheduler } from "../../lib/schedule/scheduler.ts";
+import { compareUtf8 } from "../../lib/text/utf8.ts";
+import type { AppId } from "../../model/ids.ts";
+import { recordColumns } from "../../model/record-columns.ts";
+import { nextUtcDay, type UtcDay, utcDayName, utcDayStartMs } from "../../model/time/utc-day.ts";
+import type { Files } from "../../runtime/files.ts";
+import { sequencesOf } from "../../service/upkeep/seal/seal.ts";
+import { createRecordHash, type RecordHash } from "./record-hash.ts";
+
+/** One app's records of a UTC day, as answers show them, whether memory or the archive has them. */
+export interface AppDay {
+  readonly app: string;
+  readonly day: string;
+  readonly records: number;
+  /** Of the records in canonical form (record-hash.ts). */
+  readonly sha256: string;
+}
+
+/** What all records of a directory come to. */
+export interface RecordsReport {
+  readonly records: number;
+  /** SHA-256 over a line `app day records sha256` for each of the days below, in their order. */
+  readonly sha256: string;
+  /** By app (UTF-8 bytes), then day; days with a damaged part are left out. */
+  readonly appDays: readonly AppDay[];
+}
+
+export interface VerifyRecordsOptions {
+  readonly manifest: Manifest;
+  /** All that memory would hold, by this manifest. */
+  readonly hot: HotStore;
+  /** The first day that answers show. */
+  readonly firstDay: UtcDay;
+  openDatabase(): Promise<Database>;
+  /** Where DuckDB finds a file of the archive. */
+  pathOf(file: string): string;
+  /** Whether a file of the archive is known to be damaged. */
+  isDamaged(file: string): boolean;
+  /** Days that were read before, as long as their parts are the same. */
+  readonly known: KnownDays;
+  /** Called with what was read of the archive, in bytes of files. */
+  onRead(bytes: number): void;
+}
+
+/** Sealed days by their parts. */
+export type KnownDays = Map<string, readonly AppDay[]>;
+
+/** Memory as it is before the log is read: what the archive covers, and the newest record of each device. */
+export async function createMemory(
+  manifest: Manifest,
+  files: Files,
+  { openDatabase, pathOf }: Pick<VerifyRecordsOptions, "openDatabase" | "pathOf">,
+): Promise<HotStore> {
+  const hot = createHotStore(new Scheduler());
+  const hasAllNewest =
+    manifest.days.size + manifest.expired.size === 0 ||
+    (await restoreNewest({
+      manifest,
+      database: await openDatabase(),
+      faultOf: (part) => faultOf(files, pathOf(part.file), part, true),
+      pathOf,
+      onNewest: (appId, batch) => hot.restoreNewest(appId, batch),
+      notes: [], // Whatever can't be read is named by who reads the parts.
+    }));
+  hot.setSealed(sequencesOf(manifest), hasAllNewest);
+  return hot;
+}
+
+/** Reads every record that answers may show; what does not agree goes to `problems`, a line each. */
+export async function verifyRecords(
+  options: VerifyRecordsOptions,
+  problems: string[],
+): Promise<RecordsReport> {
+  const { manifest, hot, firstDay } = options;
+  const appDays: AppDay[] = [];
+  for (const [day, sealed] of [...manifest.days, ...manifest.expired]) {
+    if (day >= firstDay) appDays.push(...(await hashSealedDay(options, day, sealed, problems)));
+  }
+  const inMemory = hot.daysInMemory().filter(({ day, isSealed }) => !isSealed && day >= firstDay);
+  for (const { day } of inMemory) appDays.push(...hashDayInMemory(hot, day));
+  await checkNewest(options, problems);
+
+  appDays.sort((a, b) => compareUtf8(a.app, b.app) || compareUtf8(a.day, b.day));
+  const lines = appDays.map(({ app, day, records, sha256 }) => `${app} ${day} ${records} ${sha256}\n`);
+  return {
+    records: appDays.reduce((sum, { records }) => sum + records, 0),
+    sha256: createHash("sha256").update(lines.join("")).digest("hex"),
+    appDays,
+  };
+}
+
+function describeDay(app: string, day: UtcDay, hash: RecordHash): AppDay {
+  return { app, day: utcDayName(day), records: hash.records, sha256: hash.digest() };
+}
+
+function hashDayInMemory(hot: HotStore, day: UtcDay): AppDay[] {
+  const hashes = new Map<string, RecordHash>();
+  const sealing = hot.seal([day]);
+  for (const { appId, batch } of sealing.rows(day)) {
+    if (batch.count === 0) continue;
+    let hash = hashes.get(appId);
+    if (hash === undefined) {
+      hash = createRecordHash();
+      hashes.set(appId, hash);
+    }
+    hash.add(recordColumns(batch));
+  }
+  sealing.abandon();
+  return [...hashes].map(([app, hash]) => describeDay(app, day, hash));
+}
+
+async function hashSealedDay(
+  { hot, openDatabase, pathOf, isDamaged, known, onRead }: VerifyRecordsOptions,
+  day: UtcDay,
+  { parts }: SealedDay,
+  problems: string[],
+): Promise<readonly AppDay[]> {
+  const bytes = parts.reduce((sum, part) => sum + part.bytes, 0);
+  const rows = parts.reduce((sum, part) => sum + part.rows, 0);
+  const key = JSON.stringify([day, parts.map(({ file, crc }) => [file, crc])]);
+  const before = hot.holdsLate(day) ? undefined : known.get(key);
+  if (before !== undefined || parts.some(({ file }) => isDamaged(file))) {
+    onRead(bytes);
+    return before ?? [];
+  }
+  const late = await lateRowsOf(hot, day);
+  const apps = new Set<AppId>([...parts.flatMap((part) => [...part.apps.keys()]), ...late.keys()]);
+  const appDays: AppDay[] = [];
+  const connection = await (await openDatabase()).connect();
+  try {
+    for (const appId of [...apps].sort(compareUtf8)) {
+      const hash = createRecordHash();
+      const ofApp = parts.filter((part) => part.apps.has(appId));
+      const dayOfApp = { day, appId, parts: ofApp, pathOf, late: late.get(appId) ?? null };
+      await readDay(connection, dayOfApp, (records) => {
+        hash.add(records);
+        onRead(rows === 0 ? 0 : (records.count / rows) * bytes);
+      });
+      if (hash.disorder !== null)
+        problems.push(
+          `The archive of ${utcDayName(day)} has records out of order or twice: ${appId}, ${hash.disorder}`,
+        );
+      appDays.push(describeDay(appId, day, hash));
+    }
+    if (late.size === 0) known.set(key, appDays);
+    return appDays;
+  } catch (error) {
+    problems.push(`The archive of ${utcDayName(day)} can't be read: ${messageOf(error)}`);
+    return [];
+  } finally {
+    connection.close();
+  }
+}
+
+async function lateRowsOf(hot: HotStore, day: UtcDay): Promise<Map<AppId, LateRows>> {
+  const late = new Map<AppId, LateRows>();
+  if (!hot.holdsLate(day)) return late;
+  const range = { startMs: utcDayStartMs(day), endMs: utcDayStartMs(nextUtcDay(day)) };
+  for (const app of hot.apps()) {
+    const rows = await hot.lateRows(app, null).whole(range);
+    if (rows !== null) late.set(app.appId, rows);
+  }
+  return late;
+}
+
+/** The checkpoint must know every device's newest archived record: what is current is answered from it. */
+async function checkNewest(
+  { manifest, openDatabase, pathOf, isDamaged }: VerifyRecordsOptions,
+  problems: string[],
+): Promise<void> {
+  const parts = [...manifest.days.values()].flatMap((day) => day.parts.map(({ file }) => file));
+  const checkpoint = manifest.latest?.map(({ file }) => file) ?? null;
+  if (checkpoint === null || parts.length === 0 || [...parts, ...checkpoint].some(isDamaged)) return;
+  const connection = await (await openDatabase()).connect();
+  try {
+    const count = await countUnlisted(connection, parts.map(pathOf), checkpoint.map(pathOf));
+    if (count > 0)
+      problems.push(`archive/latest does not have the newest archived record of ${count} devices`);
+  } catch (error) {
+    problems.push(`The newest archived records can't be read: ${messageOf(error)}`);
+  } finally {
+    connection.close();
+  }
+}

@@ -1,0 +1,240 @@
+import { basename, dirname, join } from "node:path";
+import { lostName } from "../../archive/archive-files.ts";
+import type { Database } from "../../archive/duckdb/database.ts";
+import type { ArchiveReport, DamagedPart } from "../../archive/verify-archive.ts";
+import { openKeyStore } from "../../auth/key-store.ts";
+import { PassPhrases } from "../../auth/pass-phrases.ts";
+import {
+  type Acknowledged,
+  readAcknowledged,
+  readAcknowledgedParts,
+  writeAcknowledged,
+} from "../../directory/acknowledged.ts";
+import { TORN_SUFFIX } from "../../directory/set-aside.ts";
+import type { Settings } from "../../directory/settings.ts";
+import type { SharedFileState } from "../../directory/shared-file.ts";
+import { findHolder } from "../../directory/take-directory.ts";
+import type { Clock } from "../../model/time/clock.ts";
+import type { Files } from "../../runtime/files.ts";
+import type { AcquireLock, LockOwner } from "../../runtime/lock.ts";
+import type { InspectedSegment } from "../../wal/read-log.ts";
+import { verifyData } from "./data.ts";
+import { type QuarantineReport, verifyQuarantine } from "./quarantine.ts";
+import type { AppDay } from "./records.ts";
+import type { PastDay } from "./retention.ts";
+import { findTemporaryFiles } from "./temporary-files.ts";
+
+/** What lies in a data directory, and what of it is damaged. */
+export interface DirectoryReport {
+  /** The process that has the directory; null where none has. */
+  readonly owner: LockOwner | null;
+  readonly segments: readonly InspectedSegment[];
+  /** Of all segments. */
+  readonly totals: LogTotals;
+  readonly archive: ArchiveReport;
+  readonly quarantine: QuarantineReport;
+  /** Days before the retention of which the disk still has anything, until the next seals have deleted it. */
+  readonly pastDays: readonly PastDay[];
+  /** What all records come to; null where only a quick look was asked for, or the manifest can't be used. */
+  readonly appDays: readonly AppDay[] | null;
+  readonly sha256: string | null;
+  readonly keys: { readonly state: SharedFileState; readonly count: number };
+  /** Damaged bytes that an earlier start took out of the log. */
+  readonly setAside: readonly SetAsideFile[];
+  /** What a crash left of files on their way; the next start removes it. */
+  readonly temporary: readonly string[];
+  /** What is wrong, a line each; nothing is where it is empty. */
+  readonly problems: readonly string[];
+}
+
+export interface LogTotals {
+  readonly entries: number;
+  readonly records: number;
+  readonly bytes: number;
+  readonly firstSequence: number | null;
+  readonly lastSequence: number | null;
+}
+
+export interface SetAsideFile {
+  readonly file: string;
+  readonly bytes: number;
+  readonly acknowledged: boolean;
+}
+
+export interface VerifyDependencies {
+  readonly files: Files;
+  readonly acquireLock: AcquireLock;
+  readonly clock: Clock;
+  readonly settings: Pick<Settings, "state" | "retention">;
+  readonly pid: number;
+  readonly paths: {
+    readonly log: string;
+    readonly archive: string;
+    readonly quarantine: string;
+    readonly damaged: string;
+    readonly keys: string;
+    readonly passPhrases: string;
+    readonly settings: string;
+    readonly cluster: string;
+    readonly lock: string;
+  };
+  /** Where DuckDB is to look at the archive's files. */
+  openDatabase(): Promise<Database>;
+  onProgress(bytesRead: number, totalBytes: number): void;
+}
+
+export interface VerifyRequest {
+  /** Notes all that is damaged now as seen. */
+  readonly acknowledge: boolean;
+  /** Leaves out whether log and archive agree, record by record. */
+  readonly quick: boolean;
+}
+
+/** Reads a whole data directory, also one that is in use. Only an acknowledgement is ever written. */
+export function createVerify(dependencies: VerifyDependencies) {
+  const { files, paths, settings } = dependencies;
+
+  return async function verify({ acknowledge, quick }: VerifyRequest): Promise<DirectoryReport> {
+    const dataDir = dirname(paths.lock);
+    const holder = await findHolder(dataDir, "verify", dependencies, dependencies.clock);
+    const temporaryBefore = await findTemporaryFiles(files, paths);
+    const owner = holder?.owner ?? null;
+    const data = await verifyData({ ...dependencies, retention: settings.retention }, quick);
+    const { segments, archive, pastDays } = data;
+    const quarantine = await verifyQuarantine(files, paths.quarantine);
+    const keys = await readKeys(dependencies);
+    const passPhrases = await readPassPhrases(dependencies);
+    if (acknowledge) await acknowledgeAll(files, paths.damaged, archive.damaged);
+    const acknowledged = await readAcknowledged(files, paths.damaged);
+    const setAside = await listSetAside(files, paths.damaged, acknowledged);
+    const problems = [
+      ...segments.flatMap(segmentProblems),
+      ...archiveProblems(archive, acknowledged),
+      ...quarantine.problems,
+      ...fileProblems(paths.keys, keys.state),
+      ...fileProblems(paths.passPhrases, passPhrases.state),
+      ...fileProblems(paths.settings, settings.state),
+      ...setAsideProblems(setAside),
+      ...data.problems,
+    ];
+    // What a process beside us writes just now is not there for long.
+    const temporary = (await findTemporaryFiles(files, paths)).filter((file) =>
+      temporaryBefore.includes(file),
+    );
+    const { appDays = null, sha256 = null } = data.records ?? {};
+    const totals = totalsOf(segments);
+    return {
+      owner,
+      segments,
+      totals,
+      archive,
+      quarantine,
+      pastDays,
+      appDays,
+      sha256,
+      keys,
+      setAside,
+      temporary,
+      problems,
+    };
+  };
+}
+
+/** Notes all that is damaged now as seen, and parts of the archive as given up. */
+async function acknowledgeAll(
+  files: Files,
+  damagedDirectory: string,
+  damaged: readonly DamagedPart[],
+): Promise<void> {
+  const setAside = await listSetAside(files, damagedDirectory, []);
+  const known: Acknowledged[] = setAside.map(({ file, bytes }) => ({ name: basename(file), bytes }));
+  for (const name of await readAcknowledgedParts(files, damagedDirectory)) known.push({ name, bytes: 0 });
+  for (const { file, bytes } of damaged) {
+    // The next seal puts the file among the damaged bytes, under the second name.
+    known.push({ name: file, bytes }, { name: lostName(file), bytes });
+  }
+  await writeAcknowledged(files, damagedDirectory, known);
+}
+
+function archiveProblems(
+  { manifest, damaged }: ArchiveReport,
+  acknowledged: readonly Acknowledged[],
+): string[] {
+  const problems = damaged
+    .filter(({ file }) => !acknowledged.some(({ name }) => name === file))
+    .map(({ file, fault }) => `archive/${file}: ${fault}`);
+  if (manifest === "missing")
+    problems.push("archive/manifest.json is missing; the next start makes it anew from the files");
+  if (manifest === "damaged")
+    problems.push("archive/manifest.json is damaged; the next start makes it anew from the files");
+  return problems;
+}
+
+async function readKeys({ files, acquireLock, clock, pid, paths }: VerifyDependencies) {
+  const process = { pid, command: "verify" };
+  const keys = await openKeyStore({ files, path: paths.keys, clock, acquireLock, process });
+  return { state: keys.state, count: keys.list().length };
+}
+
+function readPassPhrases({
+  files,
+  acquireLock,
+  clock,
+  pid,
+  paths,
+}: VerifyDependencies): Promise<PassPhrases> {
+  const process = { pid, command: "verify" };
+  return PassPhrases.open({ files, path: paths.passPhrases, clock, acquireLock, process });
+}
+
+/** Files under `damaged/` that no operator has taken note of. */
+export async function countUnacknowledged(files: Files, directory: string): Promise<number> {
+  const setAside = await listSetAside(files, directory, await readAcknowledged(files, directory));
+  return setAside.filter(({ acknowledged }) => !acknowledged).length;
+}
+
+async function listSetAside(
+  files: Files,
+  directory: string,
+  acknowledged: readonly Acknowledged[],
+): Promise<SetAsideFile[]> {
+  const found: SetAsideFile[] = [];
+  for (const name of await files.list(directory)) {
+    if (name.startsWith("acknowledged.json") || name.endsWith(".tmp")) continue;
+    if (name.endsWith(TORN_SUFFIX)) continue; // The end of a write that a crash cut short: nothing acknowledged.
+    const file = join(directory, name);
+    const bytes = await files.size(file);
+    const isKnown = acknowledged.some((known) => known.name === name && known.bytes === bytes);
+    found.push({ file, bytes, acknowledged: isKnown });
+  }
+  return found;
+}
+
+function totalsOf(segments: readonly InspectedSegment[]): LogTotals {
+  const sum = (count: (segment: InspectedSegment) => number) =>
+    segments.reduce((total, segment) => total + count(segment), 0);
+  return {
+    entries: sum(({ entries }) => entries),
+    records: sum(({ records }) => records),
+    bytes: sum(({ bytes }) => bytes),
+    firstSequence: segments.find(({ firstSequence }) => firstSequence !== null)?.firstSequence ?? null,
+    lastSequence: segments.findLast(({ lastSequence }) => lastSequence !== null)?.lastSequence ?? null,
+  };
+}
+
+function segmentProblems({ file, bytes, damage, isReadable, goodHead }: InspectedSegment): string[] {
+  if (!isReadable) return [`${file} can't be read`];
+  if (!goodHead && bytes === 0) return [`${file} is empty`];
+  return damage.map(({ offset, bytes }) => `${file}: ${bytes} damaged bytes at ${offset}`);
+}
+
+/** No key file is none that is damaged: a directory may have been filled by `import` alone. */
+function fileProblems(path: string, state: SharedFileState): string[] {
+  return typeof state === "object" ? [`${basename(path)} can't be used: ${state.damaged}`] : [];
+}
+
+function setAsideProblems(setAside: readonly SetAsideFile[]): string[] {
+  return setAside
+    .filter(({ acknowledged }) => !acknowledged)
+    .map(({ file, bytes }) => `${file}: ${bytes} damaged bytes were set aside and are not acknowledged`);
+}

@@ -1,0 +1,142 @@
+import type { Holder } from "../../lib/schedule/shared-pool.ts";
+import type { Steps } from "../../lib/schedule/steps.ts";
+import { numberIndex } from "../../model/location-fields.ts";
+import type { ReportBatch } from "../../model/report-batch.ts";
+import { Attention, MESSAGE_UNITS, STRETCH_REPORTS_MAX } from "./attention.ts";
+import { DeviceMeasures, type Visit } from "./device-measures.ts";
+import { type AskedDevices, DeviceSlots } from "./device-slots.ts";
+import { LastRequests, type NotedMessage, type NotedRequest, notedMessage } from "./last-requests.ts";
+import type { RefusedReport, Speaker, TakenReports } from "./taken-reports.ts";
+
+const DEVICES_MAX = 100_000;
+/** A device that was heard of since keeps its place, or a fleet that is too large would push itself out by turns. */
+const KEPT_MS = 86_400_000;
+/** What was silent for so long is not coming back, and its place is given to others. */
+const FORGOTTEN_MS = 30 * 86_400_000;
+/** Some microseconds each. */
+const EXAMINED_PER_STEP = 32;
+
+const LATITUDE = numberIndex("latitude");
+const LONGITUDE = numberIndex("longitude");
+const ACCURACY = numberIndex("horizontal_accuracy");
+const SPEED = numberIndex("speed");
+
+/** Looks at what clients send and says what is wrong with their devices. All that it knows is in memory. */
+export class Doctor {
+  readonly #attention = new Attention();
+  readonly #slots = new DeviceSlots<Speaker>(DEVICES_MAX, KEPT_MS);
+  readonly #measures = new DeviceMeasures();
+  readonly #lastRequests = new LastRequests();
+
+  /** Devices that something is known of, once for each client that speaks for them. */
+  get deviceCount(): number {
+    return this.#slots.size;
+  }
+
+  /** Of a message that was taken. Costs next to nothing, however much is sent: then some are passed over. */
+  note(sender: Holder, client: Speaker, taken: TakenReports): void {
+    const reports = taken.batches.reduce((sum, { count }) => sum + count, 0);
+    const units = MESSAGE_UNITS + Math.min(reports + taken.refused.length, STRETCH_REPORTS_MAX);
+    if (!this.#attention.take(sender, units, taken.arrivedMs)) return;
+    const message = notedMessage(client, taken);
+    this.#noteBatches({ holder: sender, message }, taken.batches, reports);
+    this.#noteRefused({ holder: sender, message }, taken.refused);
+  }
+
+  /** The last few requests of a device, oldest first; null where nothing is known of it. */
+  lastRequests(appId: string, deviceId: string): readonly NotedRequest[] | null {
+    return this.#lastRequests.find(appId, deviceId);
+  }
+
+  /** Hands over all that is wrong now with the devices asked for; some devices a step. */
+  *examine(asked: AskedDevices, visit: Visit): Steps<void> {
+    let examined = 0;
+    for (const slot of this.#slots.taken(asked)) {
+      const owner = this.#slots.ownerOf(slot);
+      if (visit.nowMs - owner.seenMs > FORGOTTEN_MS) this.#slots.free(slot);
+      else this.#measures.examine(slot, owner, visit);
+      if (++examined % EXAMINED_PER_STEP === 0) yield;
+    }
+  }
+
+  /** Of a long message a stretch, beginning anywhere. */
+  #noteBatches(of: SentMessage, batches: readonly ReportBatch[], reports: number): void {
+    let passed = Math.floor(Math.random() * Math.max(0, reports - STRETCH_REPORTS_MAX + 1));
+    let left = STRETCH_REPORTS_MAX;
+    const each = reports === 0 ? 0 : 1 / reports;
+    const shares = { each, duplicates: of.message.duplicates * each };
+    for (const batch of batches) {
+      const start = Math.min(passed, batch.count);
+      const end = Math.min(start + left, batch.count);
+      for (let first = start; first < end; ) {
+        const next = endOfRun(batch, first, end);
+        this.#noteRun(of, { batch, first, end: next }, shares);
+        first = next;
+      }
+      passed -= start;
+      left -= end - start;
+    }
+  }
+
+  #noteRun({ holder, message }: SentMessage, { batch, first, end }: Run, shares: Shares): void {
+    const deviceId = batch.texts[batch.device[first]!]!;
+    const reports = end - first;
+    const { arrivedMs } = message;
+    this.#lastRequests.noteTaken({ holder, message, deviceId }, reports, batch, end - 1);
+    const slot = this.#see({ holder, message }, deviceId);
+    if (slot === null) return;
+    this.#measures.noteTaken(slot, reports, reports * shares.duplicates);
+    this.#measures.noteLacking(slot, message, reports * shares.each);
+    const { numbers, timestampMs } = batch;
+    for (let row = first; row < end; row++) {
+      this.#measures.noteFix(slot, arrivedMs, {
+        timestampMs: timestampMs[row]!,
+        latitude: numbers[LATITUDE]![row]!,
+        longitude: numbers[LONGITUDE]![row]!,
+        accuracyMeters: numbers[ACCURACY]![row]!,
+        speed: numbers[SPEED]![row]!,
+      });
+    }
+  }
+
+  #noteRefused({ holder, message }: SentMessage, all: readonly RefusedReport[]): void {
+    for (const refused of all.slice(0, STRETCH_REPORTS_MAX)) {
+      const { deviceId } = refused;
+      if (deviceId === null) continue;
+      this.#lastRequests.noteRefused({ holder, message, deviceId }, refused);
+      const slot = this.#see({ holder, message }, deviceId);
+      if (slot !== null) this.#measures.noteRefused(slot, refused);
+    }
+  }
+
+  #see({ holder, message }: SentMessage, deviceId: string): number | null {
+    const { client, arrivedMs } = message;
+    const slot = this.#slots.see(holder, client, deviceId, arrivedMs, (fresh) => this.#measures.clear(fresh));
+    if (slot !== null) this.#measures.noteMessage(slot, arrivedMs);
+    return slot;
+  }
+}
+
+interface SentMessage {
+  readonly holder: Holder;
+  readonly message: NotedMessage;
+}
+
+/** What a report of a message stands for of all that is known of the message alone. */
+interface Shares {
+  readonly each: number;
+  readonly duplicates: number;
+}
+
+/** Rows of a batch that follow each other and are of one device. */
+interface Run {
+  readonly batch: ReportBatch;
+  readonly first: number;
+  readonly end: number;
+}
+
+function endOfRun({ device }: ReportBatch, first: number, endMax: number): number {
+  let end = first + 1;
+  while (end < endMax && device[end] === device[first]) end++;
+  return end;
+}

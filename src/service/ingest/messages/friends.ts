@@ -1,0 +1,124 @@
+import { Buffer } from "node:buffer";
+import type { PassPhrases } from "../../../auth/pass-phrases.ts";
+import type { ClientAnswer } from "../../../clients/client.ts";
+import type { Content } from "../../../clients/content.ts";
+import { isEncrypted, readBox } from "../../../clients/owntracks/box.ts";
+import { friendCard, friendLocation } from "../../../clients/owntracks/friend.ts";
+import { owntracks } from "../../../clients/owntracks/owntracks.ts";
+import { openBox, sealBox } from "../../../clients/owntracks/secretbox.ts";
+import type { AppDevices } from "../../../hot/app-devices.ts";
+import type { HotStore } from "../../../hot/hot-store.ts";
+import type { MaybePromise } from "../../../lib/schedule/maybe-promise.ts";
+import type { Scheduler } from "../../../lib/schedule/scheduler.ts";
+import type { Steps } from "../../../lib/schedule/steps.ts";
+import type { AppId } from "../../../model/ids.ts";
+import type { ReportBatch } from "../../../model/report-batch.ts";
+import type { Clock } from "../../../model/time/clock.ts";
+import { MS_PER_DAY } from "../../../model/time/retention.ts";
+import { FriendsOfApp } from "./friends/friends-of-app.ts";
+import type { SentMessage } from "./refused-messages.ts";
+import type { TakenMessage } from "./take-message.ts";
+
+/**
+ * The other devices of an app, for the answer to a message that was taken; null where the client is told nothing but
+ * that.
+ */
+export type FriendsFor = (sent: SentMessage, taken: TakenMessage) => MaybePromise<ClientAnswer | null>;
+
+export interface FriendsDependencies {
+  /** Apps whose devices are shown to each other. */
+  readonly apps: readonly AppId[];
+  readonly hot: Pick<HotStore, "findApp">;
+  readonly passPhrases: Pick<PassPhrases, "boxKeys">;
+  readonly scheduler: Scheduler;
+  readonly clock: Clock;
+}
+
+const FRIENDS_MAX = 50;
+const FRIEND_AGE_MS_MAX = 7 * MS_PER_DAY;
+/** In clear: encrypted and in Base64 that is just below the 64 KiB that an answer may have. */
+const TEXT_BYTES_MAX = 48_000;
+
+export function createFriendsFor({
+  apps,
+  hot,
+  passPhrases,
+  scheduler,
+  clock,
+}: FriendsDependencies): FriendsFor {
+  const friendsOf = new Map(apps.map((appId) => [appId, new FriendsOfApp()]));
+
+  return function friendsFor(sent, { answeredBy, batches }) {
+    const { sender, message } = sent;
+    const friends = friendsOf.get(sender.appId);
+    // Whoever may not read has no business with other devices. A broker takes no answer.
+    if (friends === undefined || answeredBy !== owntracks || !sender.mayRead || message.topic !== null)
+      return null;
+    const asker = deviceOf(batches);
+    const app = hot.findApp(sender.appId);
+    return asker === null || app === null
+      ? null
+      : scheduler.run(sender.appId, answer(friends, app, sent, asker));
+  };
+
+  function* answer(
+    friends: FriendsOfApp,
+    app: AppDevices,
+    { sender, message }: SentMessage,
+    asker: string,
+  ): Steps<ClientAnswer | null> {
+    const boxKeys = passPhrases.boxKeys({ ...sender, deviceId: asker });
+    const envelope = envelopeOf(message.content);
+    // An app that has no pass phrase sends again for ever what it is answered with a box, so it has to show that it has
+    // one. Who should have one and sends in clear is told nothing: it may be somebody else.
+    if (envelope === null && boxKeys.length > 0) return null;
+    const boxKey = envelope === null ? null : yield* findKey(boxKeys, yield* readBox(envelope));
+    yield* friends.look(app, clock.nowMs(), { ageMsMax: FRIEND_AGE_MS_MAX, countMax: FRIENDS_MAX + 1 });
+    const text = textFor(friends, app, asker);
+    return { ...owntracks.success, body: boxKey === null ? text : sealed(boxKey, text) };
+  }
+
+  /** Written in one turn, so that what is read of the devices is good. */
+  function textFor(friends: FriendsOfApp, app: AppDevices, asker: string): string {
+    const nowMs = clock.nowMs();
+    const texts: string[] = [];
+    let bytesLeft = TEXT_BYTES_MAX;
+    let count = 0;
+
+    function add(text: string): boolean {
+      const bytes = Buffer.byteLength(text) + ",".length;
+      if (bytes > bytesLeft) return false;
+      bytesLeft -= bytes;
+      texts.push(text);
+      return true;
+    }
+
+    for (const friend of friends.current(app, nowMs - FRIEND_AGE_MS_MAX)) {
+      if (friend.deviceId === asker || count === FRIENDS_MAX) continue;
+      if (!add(JSON.stringify(friendLocation(friend)))) break;
+      count++;
+      if (friends.cards.isDue(asker, friend.deviceId, nowMs)) add(JSON.stringify(friendCard(friend)));
+    }
+    return `[${texts.join(",")}]`;
+  }
+}
+
+/** Whose position was taken; null where the message had none. */
+function deviceOf([batch]: readonly ReportBatch[]): string | null {
+  return batch === undefined || batch.count === 0 ? null : batch.texts[batch.device[0]!]!;
+}
+
+function envelopeOf(content: Content) {
+  return content.kind === "json" && isEncrypted(content.value) ? content.value : null;
+}
+
+/** The key that a box was made with. */
+function* findKey(boxKeys: readonly Uint8Array[], box: Uint8Array): Steps<Uint8Array | null> {
+  for (const boxKey of boxKeys) if ((yield* openBox(boxKey, box)) !== null) return boxKey;
+  return null;
+}
+
+function sealed(boxKey: Uint8Array, text: string): string {
+  const data = Buffer.from(sealBox(boxKey, Buffer.from(text))).toString("base64");
+  return JSON.stringify({ _type: "encrypted", data });
+}

@@ -1,0 +1,91 @@
+import type { ClientMessage, ClientName } from "../../../clients/client.ts";
+import type { MessageSource, RefusedMessage } from "../../../clients/refused-message.ts";
+import type { Address, Sender } from "../../../clients/sender.ts";
+import type { Steps } from "../../../lib/schedule/steps.ts";
+import type { RefusedPoint } from "./point-collector.ts";
+
+/** A message and where it came from. */
+export interface SentMessage {
+  readonly sender: Sender;
+  readonly address: Address;
+  readonly message: ClientMessage;
+  readonly source: MessageSource;
+}
+
+/** Of one point. What clients send of one has some hundred bytes. */
+const POINT_BYTES_MAX = 64 * 1024;
+
+const encoder = new TextEncoder();
+
+/**
+ * What the points that are kept of a message may come to beyond twice the message: each has what the URL and the
+ * headers say and what stands beside the message's list with it, which may be long.
+ */
+const BYTES_BEYOND_MAX = 1024 * 1024;
+
+/** Beyond it a message is kept whole: each entry takes some of a share, and no message may need all of one. */
+const POINTS_MAX = 1000;
+
+/**
+ * What is kept of a message for each point that could not be used: the point alone, or all of it where it was all, and
+ * where its points would be far more than the message. In steps of so many bytes, since a message may hold ten thousand
+ * such points.
+ */
+export function* refusedMessages(
+  sent: SentMessage,
+  client: ClientName,
+  refused: readonly RefusedPoint[],
+): Steps<RefusedMessage[]> {
+  const { sender, address, message, source } = sent;
+  const { appId, keyId } = sender;
+  const { arrivedMs, basicUser, topic, speedUnit, headers } = message;
+  const { method, path } = source;
+  const { device, user } = address;
+  const query = message.query.toString();
+  const common = {
+    appId,
+    keyId,
+    client,
+    arrivedMs,
+    method,
+    path,
+    device,
+    user,
+    basicUser,
+    topic,
+    speedUnit,
+    headers,
+  };
+  const commonBytes = JSON.stringify([path, device, user, basicUser, topic, headers, query]).length;
+  const bytesMax = 2 * source.body.length + BYTES_BEYOND_MAX;
+  const messages: RefusedMessage[] = [];
+  let bytes = 0;
+  let stepBytes = 0;
+  for (const { reason, deviceId, raw, index } of refused) {
+    const kept = keptText(sent, raw, query);
+    messages.push({ ...common, ...kept, reason, deviceId, index: raw === undefined ? null : index });
+    const addedBytes = kept.body.length + commonBytes;
+    bytes += addedBytes;
+    stepBytes += addedBytes;
+    if ((bytes > bytesMax && messages.length > 1) || messages.length > POINTS_MAX) {
+      const { reason, deviceId } = refused[0]!;
+      return [{ ...common, ...keptText(sent, undefined, query), reason, deviceId, index: null }];
+    }
+    if (stepBytes < POINT_BYTES_MAX) continue;
+    yield;
+    stepBytes = 0;
+  }
+  return messages;
+}
+
+/** A point of parameters is text, of anything else JSON. Beside a body the parameters of the URL say whose it is. */
+function keptText({ message, source }: SentMessage, raw: unknown, query: string) {
+  if (raw === undefined) return { query, body: source.body, isCut: false };
+  const isQuery = typeof raw === "string" && message.content.kind === "empty";
+  if (isQuery) return { query: raw, body: NO_BODY, isCut: false };
+  const body = encoder.encode(typeof raw === "string" ? raw : JSON.stringify(raw));
+  const isCut = body.length > POINT_BYTES_MAX;
+  return { query, body: isCut ? body.slice(0, POINT_BYTES_MAX) : body, isCut };
+}
+
+const NO_BODY = new Uint8Array();

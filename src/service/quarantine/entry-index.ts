@@ -1,0 +1,105 @@
+import type { ClientName } from "../../clients/client.ts";
+import type { RefusalReason } from "../../clients/refusal.ts";
+import type { AppId } from "../../model/ids.ts";
+import type { EntrySummary } from "./entry.ts";
+import type { IndexedEntry } from "./segment.ts";
+
+/** Which entries are meant; null for any. */
+export interface EntryFilter {
+  readonly client: ClientName | null;
+  readonly reason: RefusalReason | null;
+  readonly deviceId: string | null;
+}
+
+export interface EntryPage {
+  readonly entries: readonly EntrySummary[];
+  /** That the filter lets through, with those before and after the page. */
+  readonly total: number;
+}
+
+/** What lies in the quarantine by client and reason. */
+export interface KindCount {
+  readonly client: ClientName;
+  readonly reason: RefusalReason;
+  entries: number;
+}
+
+/** All entries that are on the disk, by app and in the order they came. */
+export class EntryIndex {
+  size = 0;
+  readonly #apps = new Map<AppId, Map<string, IndexedEntry>>();
+  readonly #kinds = new Map<string, KindCount>();
+
+  add(entry: IndexedEntry): void {
+    let entries = this.#apps.get(entry.appId);
+    if (entries === undefined) {
+      entries = new Map();
+      this.#apps.set(entry.appId, entries);
+    }
+    entries.set(entry.id, entry);
+    this.size++;
+    this.#kindOf(entry).entries++;
+  }
+
+  delete({ appId, id }: IndexedEntry): void {
+    const entries = this.#apps.get(appId);
+    const entry = entries?.get(id);
+    if (entries === undefined || entry === undefined) return;
+    entries.delete(id);
+    if (entries.size === 0) this.#apps.delete(appId);
+    this.size--;
+    this.#kindOf(entry).entries--;
+  }
+
+  find(appId: AppId, id: string): IndexedEntry | null {
+    return this.#apps.get(appId)?.get(id) ?? null;
+  }
+
+  apps(): readonly AppId[] {
+    return [...this.#apps.keys()];
+  }
+
+  kinds(): readonly KindCount[] {
+    return [...this.#kinds.values()];
+  }
+
+  *entries(): Generator<IndexedEntry> {
+    for (const entries of this.#apps.values()) yield* entries.values();
+  }
+
+  /** An app's entries, the newest first. An app has some ten thousand at most, which takes a millisecond. */
+  list(appId: AppId, filter: EntryFilter, offset: number, limit: number): EntryPage {
+    const matching = [...(this.#apps.get(appId)?.values() ?? [])].filter(matches(filter));
+    return { entries: matching.reverse().slice(offset, offset + limit), total: matching.length };
+  }
+
+  /** An app's entries that may go, the oldest first, up to so many bytes. */
+  oldest(appId: AppId, mayGo: (entry: IndexedEntry) => boolean, bytesWanted: number): IndexedEntry[] {
+    const oldest: IndexedEntry[] = [];
+    let bytes = 0;
+    for (const entry of this.#apps.get(appId)?.values() ?? []) {
+      if (bytes >= bytesWanted) break;
+      if (!mayGo(entry)) continue;
+      oldest.push(entry);
+      bytes += entry.bytes;
+    }
+    return oldest;
+  }
+
+  #kindOf({ client, reason }: EntrySummary): KindCount {
+    const name = `${client} ${reason}`;
+    let kind = this.#kinds.get(name);
+    if (kind === undefined) {
+      kind = { client, reason, entries: 0 };
+      this.#kinds.set(name, kind);
+    }
+    return kind;
+  }
+}
+
+function matches({ client, reason, deviceId }: EntryFilter): (entry: EntrySummary) => boolean {
+  return (entry) =>
+    (client === null || entry.client === client) &&
+    (reason === null || entry.reason === reason) &&
+    (deviceId === null || entry.deviceId === deviceId);
+}

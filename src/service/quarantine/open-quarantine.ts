@@ -1,0 +1,136 @@
+import type { Damage } from "../../directory/set-aside.ts";
+import { removeTemporaryFiles } from "../../directory/temporary-files.ts";
+import { type CreateSalt, createRandomSalt } from "../../lib/frames/head.ts";
+import type { Scheduler } from "../../lib/schedule/scheduler.ts";
+import { sortInSteps } from "../../lib/schedule/sort-in-steps.ts";
+import { type Files, unlessFileError } from "../../runtime/files.ts";
+import { EntryIndex } from "./entry-index.ts";
+import { type ReadSegment, readSegments } from "./read-segments.ts";
+import { rewriteSegment } from "./rewrite-segment.ts";
+import {
+  createSegment,
+  type IndexedEntry,
+  isInQuarantine,
+  SEGMENT_BYTES_MAX,
+  type Segment,
+} from "./segment.ts";
+import { Segments } from "./segments.ts";
+import { chargedBytes, DEFAULT_SHARES, holderOf, type ShareBounds, Shares } from "./shares.ts";
+import { QuarantineStore } from "./store.ts";
+
+/*
+ * Opens what a directory has of the quarantine, whatever state it is in: damage is set aside and named, and what the
+ * disk refuses now is tried again before anything is written. A full disk is no reason not to start.
+ */
+
+export interface QuarantineOptions {
+  readonly files: Files;
+  readonly directory: string;
+  readonly damagedDirectory: string;
+  readonly scheduler: Scheduler;
+  /** Left out, they are as documented. */
+  readonly shares?: ShareBounds;
+  /** Left out, it is a megabyte. */
+  readonly segmentBytesMax?: number;
+  /** Left out, salts are random. */
+  readonly createSalt?: CreateSalt;
+  /** Bytes that did not check out when something was changed, later than at the start. */
+  onDamage(damage: readonly Damage[]): void;
+}
+
+export interface OpenedQuarantine {
+  readonly quarantine: QuarantineStore;
+  readonly damage: readonly Damage[];
+  /** The end of a write that was cut short, and never acknowledged. */
+  readonly tornTail: Damage | null;
+}
+
+/** Throws a `FormatVersionError`, before anything is changed, where a program of another version wrote any of it. */
+export async function openQuarantine(options: QuarantineOptions): Promise<OpenedQuarantine> {
+  const { files, directory, damagedDirectory, scheduler, createSalt = createRandomSalt, onDamage } = options;
+  const { segmentBytesMax = SEGMENT_BYTES_MAX } = options;
+  const read = await readSegments(files, directory);
+  const loaded = load(read, createSalt);
+  const repaired = await repairAll(options, loaded.segments);
+  await removeTemporaryFiles(files, directory, isInQuarantine);
+
+  const index = new EntryIndex();
+  const shares = new Shares(options.shares ?? DEFAULT_SHARES);
+  const inOrder = sortInSteps(loaded.entries, (a, b) => a.sequence - b.sequence);
+  for (const entry of await scheduler.run(directory, inOrder)) {
+    index.add(entry);
+    shares.take(holderOf(entry), entry.bytes);
+  }
+  const found = {
+    segments: loaded.segments.filter(({ read }) => read.isReadable).map(({ segment }) => segment),
+    nextNumber: (read.at(-1)?.number ?? 0) + 1,
+    nextSequence: Math.max(0, ...read.map(({ lastSequence }) => lastSequence)) + 1,
+    unsure: repaired.unsure,
+  };
+  const segments = new Segments(
+    { files, directory, damagedDirectory, createSalt, segmentBytesMax, onDamage },
+    found,
+  );
+  const quarantine = new QuarantineStore({ files, segments, index, shares, scheduler });
+  return { quarantine, damage: repaired.damage, tornTail: repaired.tornTail };
+}
+
+/** A segment of which something may have to be done. */
+interface LoadedSegment {
+  readonly segment: Segment;
+  readonly read: ReadSegment;
+  /** Whether it has a second copy of an entry, which must not come back when the first goes. */
+  readonly hasCopies: boolean;
+}
+
+function load(read: readonly ReadSegment[], createSalt: CreateSalt) {
+  const entries: IndexedEntry[] = [];
+  const known = new Set<string>();
+  const segments = read.map((found): LoadedSegment => {
+    const segment = createSegment(found.path, found.salt ?? createSalt());
+    segment.bytes = found.bytes;
+    segment.mayAppend = false;
+    let hasCopies = false;
+    for (const { summary, sequence, frameBytes } of found.entries) {
+      const name = `${summary.appId} ${summary.id}`;
+      hasCopies ||= known.has(name);
+      if (known.has(name)) continue;
+      known.add(name);
+      const entry = { ...summary, bytes: chargedBytes(frameBytes), sequence, segment };
+      segment.live.set(sequence, entry);
+      entries.push(entry);
+    }
+    return { segment, read: found, hasCopies };
+  });
+  return { entries, segments };
+}
+
+function isWhole({ goodHead, damage, tornTail }: ReadSegment): boolean {
+  return goodHead && damage.length === 0 && tornTail === null;
+}
+
+/** What a process that died had written it may not have synced: its segment is put in place anew. */
+async function repairAll(options: QuarantineOptions, loaded: readonly LoadedSegment[]) {
+  const damage: Damage[] = [];
+  let tornTail: Damage | null = null;
+  let unsure: Segment | null = null;
+  for (const { segment, read, hasCopies } of loaded) {
+    const { wasLast } = read;
+    if (!read.isReadable) damage.push({ file: read.path, offset: 0, bytes: 0, savedAs: null });
+    if (!read.isReadable || (isWhole(read) && !hasCopies && !wasLast)) continue;
+    try {
+      const rewritten = await rewriteSegment({ ...options, wasLast }, segment, (sequence) =>
+        segment.live.get(sequence),
+      );
+      segment.bytes = rewritten.bytes;
+      segment.mayAppend = rewritten.isReplaced;
+      damage.push(...rewritten.damage);
+      tornTail ??= rewritten.tornTail;
+    } catch (error) {
+      unlessFileError(error);
+      damage.push(...read.damage.map((range) => ({ ...range, file: read.path, savedAs: null })));
+      if (wasLast) unsure = segment;
+    }
+  }
+  return { damage, tornTail, unsure };
+}

@@ -1,0 +1,91 @@
+import { join } from "node:path";
+import type { DamagedRange } from "../../lib/frames/frame-scanner.ts";
+import { nextTurn } from "../../lib/schedule/next-turn.ts";
+import { FileError, type Files, isPassing } from "../../runtime/files.ts";
+import type { EntrySummary } from "./entry.ts";
+import { decodeSummary, isDamage } from "./entry-format.ts";
+import { findTornTail, parseSegmentName, readFrames } from "./segment.ts";
+
+/*
+ * Reads the whole quarantine and changes nothing, also beside a process that writes to it.
+ */
+
+/** An entry, and where it lies in its segment. */
+export interface FoundEntry {
+  readonly summary: EntrySummary;
+  readonly sequence: number;
+  readonly frameBytes: number;
+}
+
+export interface ReadSegment {
+  readonly path: string;
+  readonly number: number;
+  readonly bytes: number;
+  readonly isReadable: boolean;
+  /** Null where no frame can be told from what clients sent. */
+  readonly salt: Uint8Array | null;
+  readonly goodHead: boolean;
+  readonly entries: readonly FoundEntry[];
+  /** But for the torn tail. */
+  readonly damage: readonly DamagedRange[];
+  /** Of its last good frame, be it an empty one. */
+  readonly lastSequence: number;
+  /** Whether it was appended to last: a process that died may not have synced its end. */
+  readonly wasLast: boolean;
+  /** A write that was cut short, or beside a running server is under way. */
+  readonly tornTail: DamagedRange | null;
+}
+
+/** In the order of their numbers. Throws a `FormatVersionError` where another version wrote any of them. */
+export async function readSegments(files: Files, directory: string): Promise<ReadSegment[]> {
+  const segments: Omit<ReadSegment, "tornTail" | "wasLast">[] = [];
+  for (const name of await files.list(directory)) {
+    const number = parseSegmentName(name);
+    const segment = number === null ? null : await readSegment(files, join(directory, name), number);
+    if (segment !== null) segments.push(segment);
+    await nextTurn();
+  }
+  const lastSequence = Math.max(0, ...segments.map((segment) => segment.lastSequence));
+  return segments.map((segment) => {
+    const wasLast = segment.lastSequence === lastSequence && lastSequence > 0;
+    const tornTail = findTornTail(segment.damage, segment.bytes, wasLast);
+    return { ...segment, wasLast, tornTail, damage: segment.damage.filter((range) => range !== tornTail) };
+  });
+}
+
+/** Null where it is gone since it was listed. */
+async function readSegment(
+  files: Files,
+  path: string,
+  number: number,
+): Promise<Omit<ReadSegment, "tornTail" | "wasLast"> | null> {
+  let bytes: Uint8Array;
+  try {
+    bytes = await files.read(path);
+  } catch (error) {
+    if (!(error instanceof FileError) || isPassing(error)) throw error;
+    if (error.code === "ENOENT") return null;
+    const nothing = { salt: null, goodHead: false, entries: [], damage: [], lastSequence: 0 };
+    return { path, number, bytes: 0, isReadable: false, ...nothing };
+  }
+  const { views, scanner, salt, goodHead } = readFrames(bytes, path);
+  const entries: FoundEntry[] = [];
+  while (scanner.next()) {
+    const { sequence, start, payloadStart, payloadEnd } = scanner;
+    const summary = decodeSummary(views, payloadStart, payloadEnd);
+    if (summary !== null) entries.push({ summary, sequence, frameBytes: payloadEnd - start });
+    else if (isDamage(views, payloadStart, payloadEnd)) scanner.reject();
+  }
+  const { damage, sequence: lastSequence } = scanner;
+  return {
+    path,
+    number,
+    bytes: bytes.length,
+    isReadable: true,
+    salt,
+    goodHead,
+    entries,
+    damage,
+    lastSequence,
+  };
+}

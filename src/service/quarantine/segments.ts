@@ -1,0 +1,186 @@
+import { Buffer } from "node:buffer";
+import type { Damage } from "../../directory/set-aside.ts";
+import { FRAME_HEADER_BYTES } from "../../lib/frames/frame.ts";
+import type { CreateSalt } from "../../lib/frames/head.ts";
+import { type AppendFile, type Files, unlessFileError } from "../../runtime/files.ts";
+import type { Arrivals } from "./entry-format.ts";
+import { type RewrittenSegment, rewriteSegment } from "./rewrite-segment.ts";
+import { createSegment, type Segment, segmentPath } from "./segment.ts";
+
+/*
+ * The files of the quarantine as they are written: one is appended to, and any is put in place anew when entries of it
+ * go. Files with room are appended to again, so there are never many more than their bytes need.
+ * Whoever calls does so for one thing after the other.
+ */
+
+export interface SegmentsOptions {
+  readonly files: Files;
+  readonly directory: string;
+  readonly damagedDirectory: string;
+  readonly createSalt: CreateSalt;
+  /** Past this another segment is begun. */
+  readonly segmentBytesMax: number;
+  /** Bytes that did not check out any more when a segment was put in place anew. */
+  onDamage(damage: readonly Damage[]): void;
+}
+
+/** Where frames went. */
+export interface Appended {
+  readonly segment: Segment;
+  readonly firstSequence: number;
+}
+
+export class Segments {
+  readonly #options: SegmentsOptions;
+  readonly #all: Set<Segment>;
+  #nextNumber: number;
+  #nextSequence: number;
+  #current: { readonly segment: Segment; readonly file: AppendFile } | null = null;
+  /** What must succeed before anything else is written, after something failed half way. */
+  #recovery: (() => Promise<void>) | null = null;
+
+  /** `unsure` is a segment that may hold entries that are not on the disk; null where there is none. */
+  constructor(options: SegmentsOptions, found: FoundSegments) {
+    this.#options = options;
+    this.#all = new Set(found.segments);
+    this.#nextNumber = found.nextNumber;
+    this.#nextSequence = found.nextSequence;
+    const { unsure } = found;
+    if (unsure !== null) this.#recovery = () => this.#putAnew(unsure);
+  }
+
+  /** Whether what is known may not be on the disk. */
+  get isUnsure(): boolean {
+    return this.#recovery !== null;
+  }
+
+  /** Throws a `FileError` where it is unsure still what is on the disk. */
+  async recover(): Promise<void> {
+    await this.#recovery?.();
+    this.#recovery = null;
+  }
+
+  /** Resolves once all frames are on the disk. After a `FileError` none of them counts. */
+  async append(frames: readonly Uint8Array<ArrayBuffer>[], bytes: number): Promise<Appended> {
+    await this.recover();
+    if (this.#current !== null && !this.#hasRoom(this.#current.segment, bytes)) await this.leave();
+    if (this.#current === null) await this.#begin();
+    return this.#write(frames, bytes);
+  }
+
+  /**
+   * Takes all entries but those that are wanted from a segment, for good once it resolves. After a `FileError` the file
+   * shows them or not, a power failure may bring them back, and nothing else is written before that is settled.
+   */
+  async rewrite(
+    segment: Segment,
+    wanted: (sequence: number) => Arrivals | undefined,
+  ): Promise<RewrittenSegment> {
+    await this.recover();
+    if (this.#current?.segment === segment) await this.leave();
+    try {
+      return await this.#put(segment, false, wanted);
+    } catch (error) {
+      segment.mayAppend = false;
+      this.#recovery = () => this.#putAnew(segment);
+      throw error;
+    }
+  }
+
+  /** What is larger than a segment has one for itself. */
+  #hasRoom({ bytes, head }: Segment, moreBytes: number): boolean {
+    return bytes <= head.length + FRAME_HEADER_BYTES || bytes + moreBytes <= this.#options.segmentBytesMax;
+  }
+
+  /** The next entries go into another segment. */
+  async leave(): Promise<void> {
+    const file = this.#current?.file;
+    this.#current = null;
+    await file?.close().catch(unlessFileError);
+  }
+
+  /** Takes back what a failed append may have left, or sees to it that nothing goes on before that is done. */
+  async #cutBack(): Promise<void> {
+    const { segment, file } = this.#current!;
+    try {
+      await file.truncate(segment.bytes);
+      await file.sync();
+    } catch (error) {
+      unlessFileError(error);
+      this.#recovery = () => this.#putAnew(segment);
+    }
+    await this.leave();
+  }
+
+  async #putAnew(segment: Segment): Promise<void> {
+    await this.#put(segment, true, (sequence) => segment.live.get(sequence));
+  }
+
+  async #put(segment: Segment, wasLast: boolean, wanted: (sequence: number) => Arrivals | undefined) {
+    const { files, damagedDirectory, onDamage } = this.#options;
+    const rewritten = await rewriteSegment({ files, damagedDirectory, wasLast }, segment, wanted);
+    segment.bytes = rewritten.bytes;
+    segment.mayAppend ||= rewritten.isReplaced;
+    if (rewritten.damage.length > 0) onDamage(rewritten.damage);
+    return rewritten;
+  }
+
+  /** One with room, if need be in place anew: of what a start found the disk may not even have the name. */
+  async #begin(): Promise<void> {
+    const { files } = this.#options;
+    const withRoom = [...this.#all].filter((segment) => this.#isHalfEmpty(segment));
+    const segment = withRoom.find(({ mayAppend }) => mayAppend) ?? withRoom[0];
+    if (segment?.mayAppend === false) await this.#putAnew(segment);
+    if (segment?.mayAppend !== true) return this.#create();
+    this.#current = { segment, file: await files.openAppend(segment.path) };
+    await this.#write([beginning()], FRAME_HEADER_BYTES);
+  }
+
+  #isHalfEmpty({ bytes, head }: Segment): boolean {
+    return bytes <= (head.length + this.#options.segmentBytesMax) / 2;
+  }
+
+  async #create(): Promise<void> {
+    const { files, directory, createSalt } = this.#options;
+    const segment = createSegment(segmentPath(directory, this.#nextNumber++), createSalt());
+    const frame = beginning();
+    segment.frames.seal(frame, this.#nextSequence++);
+    await files.makeDirectory(directory);
+    await files.replace(segment.path, Buffer.concat([segment.head, frame]));
+    segment.bytes += frame.length;
+    this.#all.add(segment);
+    this.#current = { segment, file: await files.openAppend(segment.path) };
+  }
+
+  async #write(frames: readonly Uint8Array<ArrayBuffer>[], bytes: number): Promise<Appended> {
+    const { segment, file } = this.#current!;
+    const firstSequence = this.#nextSequence;
+    frames.forEach((frame, index) => {
+      segment.frames.seal(frame, firstSequence + index);
+    });
+    this.#nextSequence += frames.length; // Also where it fails: what was cut back may still come back.
+    try {
+      await file.append(frames);
+      await file.sync();
+    } catch (error) {
+      unlessFileError(error);
+      await this.#cutBack();
+      throw error;
+    }
+    segment.bytes += bytes;
+    return { segment, firstSequence };
+  }
+}
+
+/** The frame that says that a segment is appended to from here on. */
+function beginning(): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(FRAME_HEADER_BYTES);
+}
+
+/** What a start found. */
+export interface FoundSegments {
+  readonly segments: readonly Segment[];
+  readonly nextNumber: number;
+  readonly nextSequence: number;
+  readonly unsure: Segment | null;
+}

@@ -1,0 +1,101 @@
+import type { Holder } from "../../lib/schedule/shared-pool.ts";
+
+/** What the quarantine keeps at most, of a key, of an app and in all. */
+export interface ShareBounds {
+  readonly keyBytesMax: number;
+  readonly appBytesMax: number;
+  readonly bytesMax: number;
+}
+
+const MIB = 1024 * 1024;
+
+export const DEFAULT_SHARES: ShareBounds = {
+  keyBytesMax: 16 * MIB,
+  appBytesMax: 64 * MIB,
+  bytesMax: 256 * MIB,
+};
+
+/** What a small entry counts as: memory knows some 300 bytes of each, so all of them come to less than 100 MB. */
+const ENTRY_BYTES_MIN = 1024;
+
+/** What an entry counts as, by the bytes of its frame. */
+export function chargedBytes(frameBytes: number): number {
+  return Math.max(frameBytes, ENTRY_BYTES_MIN);
+}
+
+/** Who an entry counts for: the key that brought it, or of a broker, where all phones have one, the topic. */
+export function holderOf({ appId, keyId, topic }: Holder & { readonly topic: string | null }): Holder {
+  return topic === null ? { appId, keyId } : { appId, keyId: `${keyId}\0${topic}` };
+}
+
+/** Whose share is full. */
+export type FullShare = "key" | "app" | "all";
+
+/** Who has how much in the quarantine. */
+export class Shares {
+  bytes = 0;
+  readonly #bounds: ShareBounds;
+  readonly #apps = new Map<string, number>();
+  readonly #keys = new Map<string, number>();
+
+  constructor(bounds: ShareBounds) {
+    this.#bounds = bounds;
+  }
+
+  /**
+   * Whose share has no room for so much more; null where there is room. A key that has nothing there may put one
+   * message whatever its size, or one of the largest could never be kept. What is `promised` counts as what is there.
+   */
+  findFull(holder: Holder, bytes: number, promised: Shares | null = null): FullShare | null {
+    const { keyBytesMax, appBytesMax, bytesMax } = this.#bounds;
+    const ofKey = this.ofKey(holder) + (promised?.ofKey(holder) ?? 0);
+    if (ofKey > 0 && ofKey + bytes > keyBytesMax) return "key";
+    if (this.ofApp(holder) + (promised?.ofApp(holder) ?? 0) + bytes > appBytesMax) return "app";
+    return this.bytes + (promised?.bytes ?? 0) + bytes > bytesMax ? "all" : null;
+  }
+
+  ofKey(holder: Holder): number {
+    return this.#keys.get(keyOf(holder)) ?? 0;
+  }
+
+  ofApp({ appId }: Holder): number {
+    return this.#apps.get(appId) ?? 0;
+  }
+
+  /** With nothing in them. */
+  ofNobody(): Shares {
+    return new Shares(this.#bounds);
+  }
+
+  get keyBytesMax(): number {
+    return this.#bounds.keyBytesMax;
+  }
+
+  get bytesMax(): number {
+    return this.#bounds.bytesMax;
+  }
+
+  take(holder: Holder, bytes: number): void {
+    this.#change(holder, bytes);
+  }
+
+  give(holder: Holder, bytes: number): void {
+    this.#change(holder, -bytes);
+  }
+
+  #change(holder: Holder, bytes: number): void {
+    this.bytes += bytes;
+    change(this.#apps, holder.appId, bytes);
+    change(this.#keys, keyOf(holder), bytes);
+  }
+}
+
+function change(shares: Map<string, number>, name: string, bytes: number): void {
+  const changed = (shares.get(name) ?? 0) + bytes;
+  if (changed === 0) shares.delete(name);
+  else shares.set(name, changed);
+}
+
+function keyOf({ appId, keyId }: Holder): string {
+  return `${appId}\0${keyId}`;
+}

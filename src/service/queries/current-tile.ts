@@ -1,0 +1,150 @@
+import type { View } from "../../auth/view.ts";
+import type { AppDevices } from "../../hot/app-devices.ts";
+import type { MaybePromise } from "../../lib/schedule/maybe-promise.ts";
+import type { Steps } from "../../lib/schedule/steps.ts";
+import { compareUtf8 } from "../../lib/text/utf8.ts";
+import { type Dot, DotGrid } from "../../map/tiles/dot-grid.ts";
+import { LayerWriter, type Property } from "../../map/tiles/layer-writer.ts";
+import { isShown, type Tile } from "../../map/tiles/tile.ts";
+import type { GridPoint } from "../../model/geo/grid.ts";
+import type { AppId } from "../../model/ids.ts";
+import { numberIndex } from "../../model/location-fields.ts";
+import type { TimeRange } from "../../model/time/range.ts";
+import { type Client, type QueryDependencies, shownRange } from "./find-device.ts";
+
+/*
+ * Where the devices of an app are, as a tile of a map. Devices in one cell of it are one dot: the newest of them, and
+ * how many there are.
+ */
+
+/** Null where the tile is empty. */
+export type TileBytes = Uint8Array<ArrayBuffer> | null;
+
+export type DrawCurrent = (
+  appId: AppId,
+  tile: Tile,
+  view: View | null,
+  client: Client,
+) => MaybePromise<TileBytes>;
+
+const PROPERTIES: readonly Property[] = [
+  { name: "device_id", type: "text" },
+  { name: "timestamp", type: "count" },
+  { name: "speed", type: "number" },
+  { name: "bearing", type: "number" },
+  { name: "count", type: "count" },
+];
+const SPEED = numberIndex("speed");
+const BEARING = numberIndex("bearing");
+
+/** What a step takes: some 0.1 ms. */
+const STEP_DEVICES = 2048;
+const STEP_FEATURES = 64;
+/** From so many on they are found by going through all devices, in steps: those that may be there come in one piece. */
+const NEAR_MAX = 65_536;
+
+export function createDrawCurrent(dependencies: QueryDependencies): DrawCurrent {
+  const { hot, scheduler } = dependencies;
+  return function drawCurrent(appId, tile, view, { signal }) {
+    const app = hot.findApp(appId);
+    if (app === null) return null;
+    const near = view === null ? app.positions.near(tile.boxes(), NEAR_MAX) : devicesOf(app, view);
+    const range = shownRange(dependencies, view);
+    return scheduler.runAtOnce(appId, signal, draw({ app, tile, view, range, near }));
+  };
+}
+
+/** What a tile is drawn of. */
+interface Sight {
+  readonly app: AppDevices;
+  readonly tile: Tile;
+  /** What a share link shows; null for everything. */
+  readonly view: View | null;
+  /** Of newest records, by their exact times. */
+  readonly range: TimeRange;
+  /** Numbers of devices that may be in the tile; null for all. */
+  readonly near: Uint32Array | null;
+}
+
+/** Blurred, a device may be in another tile than it is: all of them are looked at. */
+function devicesOf(app: AppDevices, { deviceIds }: View): Uint32Array {
+  const devices = deviceIds.map((id) => app.find(id)).filter((device) => device !== null);
+  return Uint32Array.from(devices, ({ number }) => number);
+}
+
+function* draw(sight: Sight): Steps<TileBytes> {
+  const { app, near } = sight;
+  const grid = new DotGrid((device, other) => isBefore(sight, device, other));
+  const count = near?.length ?? app.table.numbersEnd;
+  for (let from = 0; from < count; from += STEP_DEVICES) {
+    addDots(sight, from, Math.min(count, from + STEP_DEVICES), grid);
+    yield* grid.settle();
+    yield;
+  }
+  if (grid.size === 0) return null;
+  const layer = new LayerWriter("current", PROPERTIES);
+  for (let cell = 0; cell < grid.size; cell++) {
+    if (cell % STEP_FEATURES === STEP_FEATURES - 1) yield;
+    addFeature(layer, sight, grid.shownOf(cell), grid.countOf(cell));
+  }
+  return layer.finish();
+}
+
+/** A function of its own, since engines make less of a loop in a generator. */
+function addDots({ app, tile, view, range, near }: Sight, from: number, to: number, grid: DotGrid): void {
+  const { byDevice } = app.positions;
+  for (let index = from; index < to; index++) {
+    const device = near === null ? index : near[index]!;
+    const timeMs = app.newestTimes.of(device);
+    if (!(timeMs >= range.startMs && timeMs < range.endMs)) continue;
+    const shown = view?.pointOf(byDevice.latitudeOf(device), byDevice.longitudeOf(device));
+    const lon = shown === undefined ? byDevice.longitudeOf(device) : shown.longitude;
+    for (const world of tile.worlds) {
+      const x = tile.unitX(lon, world);
+      if (!isShown(x)) continue; // Before the latitude is asked for, which takes a logarithm.
+      const y = tile.unitY(shown === undefined ? byDevice.latitudeOf(device) : shown.latitude);
+      if (isShown(y)) grid.add(x, y, device, world);
+    }
+  }
+}
+
+/** Where a device is shown, in degrees. */
+function pointOf({ app, view }: Sight, device: number): GridPoint {
+  const latitude = app.positions.byDevice.latitudeOf(device);
+  const longitude = app.positions.byDevice.longitudeOf(device);
+  return view === null ? { latitude, longitude } : view.pointOf(latitude, longitude);
+}
+
+/** When it is shown to have been there. */
+function timeOf({ app, view }: Sight, device: number): number {
+  const timeMs = app.newestTimes.of(device);
+  return view === null ? timeMs : view.timeOf(timeMs);
+}
+
+/** Whether it reported later than the other, or has the first id of those that reported at once. */
+function isBefore(sight: Sight, device: number, other: number): boolean {
+  const laterMs = timeOf(sight, device) - timeOf(sight, other);
+  if (laterMs !== 0) return laterMs > 0;
+  const { newestRecords } = sight.app; // Whoever has gone since has no time that is another's.
+  return compareUtf8(newestRecords.deviceId(device), newestRecords.deviceId(other)) < 0;
+}
+
+/** The device as it is by now: it may have moved out of the tile, or be gone, since it was found. */
+function addFeature(layer: LayerWriter, sight: Sight, { device, world }: Dot, count: number): void {
+  const { app, tile, view } = sight;
+  if (app.table.findByNumber(device) === null) return;
+  const { latitude, longitude } = pointOf(sight, device);
+  const { numbers } = app.newestRecords.pageOf(device);
+  const isExact = view === null || view.isExact;
+  layer.addPoint(Math.floor(tile.unitX(longitude, world)), Math.floor(tile.unitY(latitude)), [
+    app.newestRecords.deviceId(device),
+    timeOf(sight, device),
+    isExact ? known(numbers[SPEED]!) : null,
+    isExact ? known(numbers[BEARING]!) : null,
+    count,
+  ]);
+}
+
+function known(value: number): number | null {
+  return Number.isNaN(value) ? null : value;
+}

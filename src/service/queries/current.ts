@@ -1,0 +1,149 @@
+import type { View } from "../../auth/view.ts";
+import type { AppDevices } from "../../hot/app-devices.ts";
+import type { Device } from "../../hot/devices/device.ts";
+import type { ListedDevices } from "../../hot/devices/device-list.ts";
+import { NewestPage, type PageFound } from "../../hot/scan/newest-page.ts";
+import { ok, type Result } from "../../lib/result.ts";
+import { type MaybePromise, whenThere } from "../../lib/schedule/maybe-promise.ts";
+import { type Steps, thenDo } from "../../lib/schedule/steps.ts";
+import type { ServiceError } from "../../model/errors.ts";
+import type { AppId, UserId } from "../../model/ids.ts";
+import type { NewestRecords } from "../../model/newest-records.ts";
+import type { TimeRange } from "../../model/time/range.ts";
+import { type Client, findDevice, type QueryDependencies, type Show } from "./find-device.ts";
+
+/*
+ * Latest positions: of a device, of the devices whose latest report is a user's, of all devices of an app. Answers
+ * about many devices are promised, others are there at once.
+ */
+
+export interface UserCurrentQuery {
+  /** Leaves out positions older than this. */
+  readonly ageMsMax: number | null;
+  /** Leaves out positions whose horizontal accuracy is greater. */
+  readonly accuracyMetersMax: number | null;
+  readonly limit: number;
+}
+
+export interface AppCurrentQuery {
+  /** Both exclusive. */
+  readonly afterMs: number | null;
+  readonly beforeMs: number | null;
+  readonly offset: number;
+  readonly limit: number;
+  /** What a share link shows; null for everything. */
+  readonly view: View | null;
+}
+
+/** Devices by number, to be looked up in `records` and good as long as those are. */
+export interface DevicesFound {
+  readonly records: NewestRecords;
+  readonly devices: readonly number[];
+}
+
+export interface AppCurrentAnswer {
+  /** Null where nobody ever reported for the app. */
+  readonly found: DevicesFound | null;
+  /** Matching devices before paging. */
+  readonly total: number;
+}
+
+export interface CurrentQueries {
+  ofDevice(appId: AppId, deviceId: string, view: View | null): Result<DevicesFound, ServiceError>;
+  /** Null where nobody ever reported for the app. */
+  ofUser<Shown>(
+    appId: AppId,
+    userId: UserId,
+    query: UserCurrentQuery,
+    client: Client,
+    show: Show<DevicesFound | null, Shown>,
+  ): MaybePromise<Shown>;
+  ofApp<Shown>(
+    appId: AppId,
+    query: AppCurrentQuery,
+    client: Client,
+    show: Show<AppCurrentAnswer, Shown>,
+  ): MaybePromise<Shown>;
+}
+
+export function createCurrentQueries(dependencies: QueryDependencies): CurrentQueries {
+  const { hot, clock, retention, scheduler } = dependencies;
+  return {
+    ofDevice(appId, deviceId, view) {
+      const found = findDevice(dependencies, appId, deviceId, view);
+      if (!found.ok) return found;
+      const { app, device } = found.value;
+      return ok({ records: app.newestRecords, devices: [device.number] });
+    },
+    ofUser(appId, userId, { ageMsMax, accuracyMetersMax, limit }, { signal }, show) {
+      const app = hot.findApp(appId);
+      if (app === null) return show(null);
+      const nowMs = clock.nowMs();
+      const youngEnoughMs = ageMsMax === null ? Number.NEGATIVE_INFINITY : nowMs - ageMsMax;
+      const range = { startMs: Math.max(retention.startMs(nowMs), youngEnoughMs), endMs: NEVER_MS };
+      const list = app.users.currentDevices(() => hot.dictionary.findUser(userId));
+      // By name, since the number of a text may be another's by then.
+      const isTheirs = (device: Device) => device.currentUser === hot.dictionary.findUser(userId);
+      const page = new NewestPage(app, { range, accuracyMetersMax, offset: 0, limit });
+      const found = findPage(list, page, false, isTheirs);
+      const answer = ({ devices }: PageFound) => show({ records: app.newestRecords, devices });
+      return whenThere(scheduler.runAtOnce(appId, signal, thenDo(found, answer)), (shown) => shown);
+    },
+    ofApp(appId, { afterMs, beforeMs, offset, limit, view }, { signal }, show) {
+      const app = hot.findApp(appId);
+      if (app === null) return show({ found: null, total: 0 });
+      const retainedMs = retention.startMs(clock.nowMs());
+      const startMs = afterMs === null ? retainedMs : Math.max(retainedMs, afterMs + 1);
+      const range = { startMs, endMs: beforeMs ?? NEVER_MS };
+      if (view !== null) {
+        const devices = findShown(app, view, range);
+        const found = { records: app.newestRecords, devices: devices.slice(offset, offset + limit) };
+        return show({ found, total: devices.length });
+      }
+      const page = new NewestPage(app, { range, accuracyMetersMax: null, offset, limit });
+      const found = findPage(app.list, page, true, () => true);
+      const answer = ({ devices, total }: PageFound) =>
+        show({ found: { records: app.newestRecords, devices }, total });
+      return whenThere(scheduler.runAtOnce(appId, signal, thenDo(found, answer)), (shown) => shown);
+    },
+  };
+}
+
+/** Devices of a view whose newest records are of a range, by number. There are so few that it takes no steps. */
+export function findShown(app: AppDevices, view: View, range: TimeRange): readonly number[] {
+  const { startMs, endMs } = view.rangeOf(range);
+  return view.deviceIds.flatMap((id) => {
+    const device = app.find(id);
+    return device !== null && device.newestMs >= startMs && device.newestMs < endMs ? [device.number] : [];
+  });
+}
+
+const NEVER_MS = Number.POSITIVE_INFINITY;
+
+/** What a step may cost, in devices that are looked at: 0.1 ms at most. */
+const STEP_LOOKS = 16_384;
+/** A block of which that isn't necessary. */
+const BLOCK_LOOKS = 16;
+
+/**
+ * Goes through a list until the page is full, or for the total to its end. What was found early on may have another
+ * position by the end, which is then the one that is shown, or left out where it doesn't match or is another's.
+ */
+function* findPage(
+  list: ListedDevices,
+  page: NewestPage,
+  countsAll: boolean,
+  isListed: (device: Device) => boolean,
+): Steps<PageFound> {
+  while (!list.settle()) yield;
+  const next = list.reader();
+  let looks = 0;
+  for (let block = next(); block !== null && (countsAll || !page.isFull); block = next()) {
+    looks += BLOCK_LOOKS + page.add(block);
+    if (looks < STEP_LOOKS) continue;
+    looks = 0;
+    page.hold();
+    yield;
+  }
+  return page.found(isListed);
+}

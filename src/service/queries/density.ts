@@ -1,0 +1,81 @@
+import { ok, type Result } from "../../lib/result.ts";
+import type { Scheduler } from "../../lib/schedule/scheduler.ts";
+import { sortInSteps } from "../../lib/schedule/sort-in-steps.ts";
+import type { Steps } from "../../lib/schedule/steps.ts";
+import { CellCounts } from "../../map/tiles/cell-counts.ts";
+import { cellAt, mercatorX, mercatorY } from "../../map/tiles/mercator.ts";
+import type { ServiceError } from "../../model/errors.ts";
+import type { BoundingBox } from "../../model/geo/bounding-box.ts";
+import type { AppId } from "../../model/ids.ts";
+import type { TimeRange } from "../../model/time/range.ts";
+import type { Client } from "./find-device.ts";
+import type { CoordinatesReading, ReadCoordinates } from "./read-coordinates.ts";
+
+/*
+ * How many records of an app lie in each cell of the map. A cell is 1/64 of a tile to a side.
+ */
+
+/** 2^6 cells to a side of a tile. */
+export const CELL_BITS = 6;
+export const CELLS_MAX = 65_536;
+
+export interface DensityQuery {
+  readonly range: TimeRange;
+  readonly box: BoundingBox | null;
+  readonly zoom: number;
+}
+
+/** Cells by row, then column, counted from the north-west. */
+export interface Density {
+  /** The one that was asked for, or the greatest at which there are few enough. */
+  readonly zoom: number;
+  readonly column: Float64Array;
+  readonly row: Float64Array;
+  readonly count: Float64Array;
+  /** Whether records are missing that an operator has acknowledged as lost. */
+  readonly isIncomplete: boolean;
+}
+
+export type FindDensity = (
+  appId: AppId,
+  query: DensityQuery,
+  client: Client,
+) => Promise<Result<Density, ServiceError>>;
+
+export interface DensityDependencies {
+  readonly readCoordinates: ReadCoordinates;
+  readonly scheduler: Scheduler;
+}
+
+export function createFindDensity({ readCoordinates, scheduler }: DensityDependencies): FindDensity {
+  return async function findDensity(appId, { range, box, zoom }, client) {
+    const counted = await readCoordinates(appId, { range, box }, client, () => countAll(zoom + CELL_BITS));
+    if (!counted.ok) return counted;
+    const { value: cells, isIncomplete } = counted.value;
+    const inOrder = await scheduler.runAtOnce(appId, client.signal, columnsOf(cells));
+    return ok({ ...inOrder, zoom: cells.bits - CELL_BITS, isIncomplete });
+  };
+}
+
+function countAll(bits: number): CoordinatesReading<CellCounts> {
+  const cells = new CellCounts(bits, CELLS_MAX);
+  return {
+    value: cells,
+    add: (latitude, longitude) =>
+      cells.add(cellAt(mercatorX(longitude), bits), cellAt(mercatorY(latitude), bits)),
+    settle: () => cells.settle(),
+  };
+}
+
+function* columnsOf(cells: CellCounts): Steps<Pick<Density, "column" | "row" | "count">> {
+  const numbers = Array.from({ length: cells.size }, (_, cell) => cell);
+  const order = yield* sortInSteps(
+    numbers,
+    (a, b) => cells.rowOf(a) - cells.rowOf(b) || cells.columnOf(a) - cells.columnOf(b),
+  );
+  return {
+    column: Float64Array.from(order, (cell) => cells.columnOf(cell)),
+    row: Float64Array.from(order, (cell) => cells.rowOf(cell)),
+    count: Float64Array.from(order, (cell) => cells.countOf(cell)),
+  };
+}

@@ -1,0 +1,49 @@
+import type { AppDevices } from "../../../hot/app-devices.ts";
+import type { RecordKey } from "../../../hot/scan/first-records.ts";
+import { addKeys, type MemoryScan } from "../../../hot/scan/memory-scan.ts";
+import type { MaybePromise } from "../../../lib/schedule/maybe-promise.ts";
+import { sortInSteps } from "../../../lib/schedule/sort-in-steps.ts";
+import type { Steps } from "../../../lib/schedule/steps.ts";
+import type { ArchiveWindow } from "./archive-window.ts";
+
+/** Does work on memory without keeping others waiting. */
+export type DoSteps = <Value>(work: Steps<Value>) => MaybePromise<Value>;
+
+/**
+ * Keys of archived records that are looked up, for each that may be kept: a look costs a hundredth of laying a row
+ * over.
+ */
+const LOOKS_A_KEY = 64;
+
+/**
+ * The late rows that decide which records are a user's: those that name the user, and those that lie over a record of
+ * the user's. All others come to records of somebody else. In order of time; null where they are more than `keysMax`.
+ */
+export async function findLateOfUser(
+  app: AppDevices,
+  ofUser: MemoryScan,
+  archived: ArchiveWindow,
+  keysMax: number,
+  steps: DoSteps,
+): Promise<readonly RecordKey[] | null> {
+  const keys: RecordKey[] = [];
+  let looks = 0;
+  for await (const { count, deviceIds, timestampMs } of archived.keys()) {
+    looks += count;
+    if (looks > LOOKS_A_KEY * keysMax) return null;
+    for (let row = 0; row < count; row++) {
+      const device = app.find(deviceIds[row]!);
+      if (device === null || !device.hasRecordAt(timestampMs[row]!)) continue;
+      keys.push({ device, timestampMs: timestampMs[row]! });
+    }
+    if (keys.length > keysMax) return null;
+  }
+  await steps(addKeys(ofUser, keys, keysMax));
+  if (keys.length > keysMax) return null;
+  const sorted = await steps(sortInSteps(keys, inOrder));
+  return sorted.filter((key, index) => index === 0 || inOrder(sorted[index - 1]!, key) !== 0);
+}
+
+function inOrder(a: RecordKey, b: RecordKey): number {
+  return a.timestampMs - b.timestampMs || a.device.number - b.device.number;
+}

@@ -1,0 +1,121 @@
+import type { Archive } from "../../../archive/archive.ts";
+import type { Part } from "../../../archive/manifest.ts";
+import type { ArchiveSession } from "../../../archive/read/archive-session.ts";
+import { fail, ok, type Result } from "../../../lib/result.ts";
+import type { ServiceError } from "../../../model/errors.ts";
+import type { AppId } from "../../../model/ids.ts";
+import type { TimeRange } from "../../../model/time/range.ts";
+import type { UtcDay } from "../../../model/time/utc-day.ts";
+import { isOutOfDescriptors } from "../../../runtime/files.ts";
+import type { Client, QueryDependencies } from "../find-device.ts";
+import { findGaps, partsOf, remaining } from "./gaps.ts";
+import { type HistoryStretch, planStretches } from "./plan.ts";
+
+/*
+ * What every answer over sealed days has to mind: seals that move records meanwhile, and parts that can't be read.
+ */
+
+export interface ArchiveDependencies extends QueryDependencies {
+  /** Open by the time of the first query. */
+  readonly archive: () => Archive;
+  /** Files of parts whose loss an operator has acknowledged. */
+  readonly acknowledgedParts: () => Promise<ReadonlySet<string>>;
+}
+
+/** A range of an app's records, to be read while it stays planned as it is. */
+export interface ArchiveReading {
+  readonly session: ArchiveSession;
+  readonly stretches: readonly HistoryStretch[];
+  /** Parts with records of the app that can be read. */
+  readonly partsOfDay: (day: UtcDay) => readonly Part[];
+  /** Whether records are missing that an operator has acknowledged as lost. */
+  readonly isIncomplete: boolean;
+}
+
+/** Reads a range with sealed days; once more, from the beginning, where its stores were not as planned. */
+export type ReadArchive = <Value>(
+  appId: AppId,
+  range: TimeRange,
+  client: Client,
+  read: (reading: ArchiveReading) => Promise<Value>,
+) => Promise<Result<Value, ServiceError>>;
+
+export function createReadArchive(dependencies: ArchiveDependencies): ReadArchive {
+  return async function readArchive(appId, range, client, read) {
+    try {
+      return await readWhole(dependencies, appId, range, client, read);
+    } catch (error) {
+      if (isOutOfDescriptors(error)) return fail(OUT_OF_DESCRIPTORS);
+      throw error;
+    }
+  };
+}
+
+const OUT_OF_DESCRIPTORS: ServiceError = {
+  kind: "unavailable",
+  message: "too many files are open: archived days can't be read until some are closed",
+  retryAfterSeconds: 5,
+};
+
+async function readWhole<Value>(
+  dependencies: ArchiveDependencies,
+  appId: AppId,
+  range: TimeRange,
+  client: Client,
+  read: (reading: ArchiveReading) => Promise<Value>,
+): Promise<Result<Value, ServiceError>> {
+  const { hot } = dependencies;
+  const archive = dependencies.archive();
+  for (;;) {
+    // A seal moves records from one store to the other: an answer that began before it starts over.
+    const { manifest } = archive;
+    const stretches = planStretches(hot, archive.manifest, range);
+    const days = stretches.filter(({ kind }) => kind !== "memory").flatMap((stretch) => stretch.days);
+    const parts = partsOf(archive.manifest, appId, days);
+    let unreadable: ReadonlySet<string> = new Set();
+    try {
+      const answered = await archive.reader.withSession(appId, client.signal, async (session) => {
+        const suspects = parts.filter(({ file }) => archive.damaged.has(file));
+        await archive.recheck(suspects, client.signal); // An operator may have put them back.
+        if (archive.manifest !== manifest) return null;
+        const gaps = await findGaps(dependencies, archive, appId, days);
+        unreadable = gaps.files;
+        if (gaps.unacknowledged.length > 0)
+          return fail({ kind: "archive_damaged", days: gaps.unacknowledged } as const);
+        if (archive.manifest !== manifest) return null;
+        const partsOfDay = (day: UtcDay) => remaining(partsOf(manifest, appId, [day]), gaps);
+        const { isIncomplete } = gaps;
+        const reading = { session, stretches, partsOfDay, isIncomplete };
+        return readVerified(archive, remaining(parts, gaps), client.signal, () => read(reading));
+      });
+      if (!answered.ok) return answered;
+      if (answered.value !== null && archive.manifest === manifest) return answered.value;
+    } catch (error) {
+      if (client.signal.aborted) throw error;
+      if (archive.manifest !== manifest) continue; // Its files may be gone.
+      // New damage is known by now.
+      if (!parts.some(({ file }) => archive.damaged.has(file) && !unreadable.has(file))) throw error;
+    }
+  }
+}
+
+/**
+ * Reads, and has the parts verified beside it; null if one is not as it was written. All that it begins on the disk is
+ * part of the question's turn, and ends with it, apart from the part that is being read.
+ */
+async function readVerified<Value>(
+  archive: Archive,
+  parts: readonly Part[],
+  signal: AbortSignal,
+  read: () => Promise<Value>,
+): Promise<Result<Value, never> | null> {
+  const failing = new AbortController();
+  try {
+    const [value, isAsWritten] = await Promise.all([read(), archive.verifyChecksums(parts, failing.signal)]);
+    return isAsWritten ? ok(value) : null;
+  } catch (error) {
+    failing.abort();
+    if (!signal.aborted) await archive.recheck(parts, signal);
+    throw error;
+  }
+}

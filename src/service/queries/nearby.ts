@@ -1,0 +1,88 @@
+import type { AppDevices } from "../../hot/app-devices.ts";
+import { assert } from "../../lib/assert.ts";
+import { type MaybePromise, whenThere } from "../../lib/schedule/maybe-promise.ts";
+import type { AppId } from "../../model/ids.ts";
+import type { NewestRecords } from "../../model/newest-records.ts";
+import type { Found } from "../../spatial/circle-query.ts";
+import type { Client, FindDependencies, Show } from "./find-device.ts";
+
+/*
+ * Devices whose latest position lies within a circle.
+ */
+
+export interface NearbyQuery {
+  /** Center in degrees. */
+  readonly latitude: number;
+  readonly longitude: number;
+  readonly radiusMeters: number;
+  /** Leaves out positions older than this. */
+  readonly ageMsMax: number;
+  readonly accuracyMetersMax: number | null;
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/** Latest positions, nearest first, then by device id; good while it is shown. */
+export interface NearbyAnswer {
+  readonly records: NewestRecords;
+  /** How many are on this page. */
+  readonly count: number;
+  /** Of those: device numbers, distances from the center, and initial bearings from it. May be longer. */
+  readonly devices: Uint32Array;
+  readonly meters: Float64Array;
+  readonly bearings: Float64Array;
+  /** Matching devices before paging. */
+  readonly matches: number;
+  /** Devices the index proposed before the exact tests. */
+  readonly candidates: number;
+}
+
+/**
+ * Null where nobody ever reported for the app. An answer is there at once but where so many are at one distance that
+ * devices must be put in order before: it is promised then.
+ */
+export type Nearby = <Shown>(
+  appId: AppId,
+  query: NearbyQuery,
+  client: Client,
+  show: Show<NearbyAnswer | null, Shown>,
+) => MaybePromise<Shown>;
+
+export function createNearby({ hot, clock, retention }: FindDependencies): Nearby {
+  return function nearby(
+    appId,
+    { latitude, longitude, radiusMeters, ageMsMax, accuracyMetersMax, offset, limit },
+    client,
+    show,
+  ) {
+    const app = hot.findApp(appId);
+    if (app === null) return show(null);
+    const nowMs = clock.nowMs();
+    const circle = {
+      latitude,
+      longitude,
+      radiusMeters,
+      oldestMs: Math.max(retention.startMs(nowMs), nowMs - ageMsMax),
+      accuracyMetersMax: accuracyMetersMax ?? Number.POSITIVE_INFINITY,
+      offset,
+      limit,
+    };
+    const found = app.positions.find(circle);
+    if (found.isInOrder) return show(answerOf(app, found));
+    // Those who wait are many, perhaps, and only they need a signal, which a runtime makes when it is asked for.
+    const shown = app.whenInOrder(client.signal, () => {
+      const foundInOrder = app.positions.find(circle);
+      assert(
+        foundInOrder.isInOrder,
+        "the order of devices is there for what is done in the step that made it",
+      );
+      return show(answerOf(app, foundInOrder));
+    });
+    return whenThere(shown, (answer) => answer);
+  };
+}
+
+function answerOf(app: AppDevices, found: Found): NearbyAnswer {
+  const { count, devices, meters, bearings, matches, candidates } = found;
+  return { records: app.newestRecords, count, devices, meters, bearings, matches, candidates };
+}

@@ -1,0 +1,139 @@
+import type { View } from "../../auth/view.ts";
+import type { AppDevices } from "../../hot/app-devices.ts";
+import { copyNewest, type NewestColumns } from "../../hot/devices/newest-columns.ts";
+import { fail, ok, type Result } from "../../lib/result.ts";
+import type { MaybePromise } from "../../lib/schedule/maybe-promise.ts";
+import { type Holder, SharedPool } from "../../lib/schedule/shared-pool.ts";
+import type { Steps } from "../../lib/schedule/steps.ts";
+import type { ServiceError } from "../../model/errors.ts";
+import type { AppId } from "../../model/ids.ts";
+import type { StoredField } from "../../model/location-fields.ts";
+import { utcDayOf } from "../../model/time/utc-day.ts";
+import { findShown } from "./current.ts";
+import type { Client, QueryDependencies } from "./find-device.ts";
+
+/*
+ * Where all devices of an app are, in columns: what a map begins with, before it is told of changes.
+ */
+
+export interface Snapshot {
+  /**
+   * The last entry of the log that changed anything of the app when the snapshot was begun: no record is older than
+   * that, some may be newer.
+   */
+  readonly sequence: number;
+  /** In the order of device ids. */
+  readonly blocks: readonly NewestColumns[];
+  /** Lets go of it: by who has sent it, or won't. */
+  end(): void;
+}
+
+/** A key, and what it shows. */
+export interface SnapshotAsker extends Holder {
+  readonly appId: AppId;
+  /** Null for everything. */
+  readonly view: View | null;
+}
+
+export type TakeSnapshot = (
+  asker: SnapshotAsker,
+  fields: readonly StoredField[],
+  client: Client,
+) => MaybePromise<Result<Snapshot, ServiceError>>;
+
+export interface SnapshotLimits {
+  /** More are a picture that nobody draws dot by dot. */
+  readonly devicesMax: number;
+  /** Of all snapshots that are being sent. */
+  readonly bytesMax: number;
+}
+
+/** One of a million devices with all fields takes some 150 MB. */
+const LIMITS: SnapshotLimits = { devicesMax: 1_000_000, bytesMax: 256 * 1024 * 1024 };
+
+const VALUE_BYTES = 8;
+/** Id, time and place. */
+const FIXED_COLUMNS = 4;
+
+const TOO_MUCH: ServiceError = {
+  kind: "unavailable",
+  message: "too many snapshots are being sent; try again once one has ended",
+  retryAfterSeconds: 5,
+};
+
+export function createTakeSnapshot(
+  { hot, clock, retention, scheduler }: QueryDependencies,
+  { devicesMax, bytesMax } = LIMITS,
+): TakeSnapshot {
+  const memory = new SharedPool(bytesMax);
+
+  return function takeSnapshot(asker, fields, { signal }) {
+    const { appId, view } = asker;
+    const app = hot.findApp(appId);
+    if (app === null) return ok({ sequence: 0, blocks: [], end: () => {} });
+    const retainedMs = retention.startMs(clock.nowMs());
+    const copy = (devices: readonly number[]) => copyNewest(app, hot.dictionary, devices, fields);
+    if (view !== null) return ok(viewed(app, view, retainedMs, copy));
+    const devices = app.newestTimes.countFrom(utcDayOf(retainedMs));
+    if (devices > devicesMax) return fail(tooManyDevices(devicesMax));
+    signal.throwIfAborted(); // It would never say so again.
+    const bytes = devices * (FIXED_COLUMNS + fields.length) * VALUE_BYTES;
+    if (!memory.take(asker, bytes)) return fail(TOO_MUCH);
+    let isHeld = true;
+    const end = () => {
+      if (isHeld) memory.give(asker, bytes);
+      isHeld = false;
+    };
+    signal.addEventListener("abort", end, { once: true });
+    return scheduler.runAtOnce(appId, signal, collect(app, retainedMs, copy, end));
+  };
+}
+
+function tooManyDevices(max: number): ServiceError {
+  const [most, instead] = [max.toLocaleString("en"), "/api/v1/tiles/{z}/{x}/{y}.mvt"];
+  return {
+    kind: "invalid_parameter",
+    message: `the app has more than ${most} devices: ask ${instead} for parts of the map`,
+  };
+}
+
+/** Of these devices, by number. */
+type Copy = (devices: readonly number[]) => NewestColumns;
+
+/** Between two steps devices move, come and go: each row is a whole record, and whoever stays is met once. */
+function* collect(
+  app: AppDevices,
+  retainedMs: number,
+  copy: Copy,
+  end: () => void,
+): Steps<Result<Snapshot, ServiceError>> {
+  const { sequence } = app.touches; // First, so that it is behind no row.
+  const blocks: NewestColumns[] = [];
+  while (!app.list.settle()) yield;
+  const next = app.list.reader();
+  for (let block = next(); block !== null; block = next()) {
+    blocks.push(copy(block.numbers.filter((device) => app.newestTimes.of(device) >= retainedMs)));
+    yield;
+  }
+  return ok({ sequence, blocks, end });
+}
+
+/** What a share link shows: so few devices that it takes no steps, and nothing that others could have changed. */
+function viewed(app: AppDevices, view: View, retainedMs: number, copy: Copy): Snapshot {
+  const devices = findShown(app, view, { startMs: retainedMs, endMs: Number.POSITIVE_INFINITY });
+  const sequence = devices.reduce((last, device) => Math.max(last, app.touches.sequenceOf(device)), 0);
+  return { sequence, blocks: [blurred(copy(devices), view)], end: () => {} };
+}
+
+/** The same with times and places as the view shows them. */
+function blurred(columns: NewestColumns, view: View): NewestColumns {
+  const points = Array.from(columns.latitude, (latitude, row) =>
+    view.pointOf(latitude, columns.longitude[row]!),
+  );
+  return {
+    ...columns,
+    timestampMs: columns.timestampMs.map((ms) => view.timeOf(ms)),
+    latitude: Float64Array.from(points, ({ latitude }) => latitude),
+    longitude: Float64Array.from(points, ({ longitude }) => longitude),
+  };
+}

@@ -1,0 +1,155 @@
+import { inOneStep, type Steps } from "../../lib/schedule/steps.ts";
+import { latitudeOf, longitudeOf, squaredChordOf, unitVector } from "../../model/geo/unit-vector.ts";
+import { Odometer } from "./odometer.ts";
+import type { PositionBlock, PositionReading } from "./positions.ts";
+import { type Fix, type Settled, Stay } from "./stay.ts";
+
+/*
+ * Where a device stopped, and how far it went in between: one pass over its positions. `docs/maps.md` says the rule.
+ */
+
+export interface StopsQuery {
+  /** How long a stop lasts at least. */
+  readonly durationMsMin: number;
+  readonly radiusMeters: number;
+}
+
+export interface Stop {
+  /** Unix ms of its first and its last position. */
+  readonly start: number;
+  readonly end: number;
+  /** Of its center, in degrees. */
+  readonly latitude: number;
+  readonly longitude: number;
+  /** How many lie within the radius of the center. */
+  readonly positions: number;
+}
+
+export interface Stops {
+  /** Oldest first. */
+  readonly stops: readonly Stop[];
+  readonly distanceMeters: number;
+  readonly movingMs: number;
+}
+
+/** So many positions in a row may lie outside a stay that goes on, if that takes at most twice the least duration. */
+const STRAYS_MAX = 2;
+/** More of them may if they are back as soon as this: a phone that reports each second drifts for a while. */
+const DRIFT_MS_MAX = 60_000;
+/** Bounds how often a position is looked at. */
+const DRIFT_POSITIONS_MAX = 64;
+
+/** Positions of a step: a hostile path has each looked at 64 times, for some 3 µs. */
+const STEP_POSITIONS = 256;
+
+/** Answers are given to a centimeter or so. */
+const DEGREE_STEPS = 1e7;
+
+export class StopFinder implements PositionReading<Stops> {
+  readonly #query: StopsQuery;
+  readonly #reach: number;
+  readonly #odometer = new Odometer();
+  readonly #stops: Stop[] = [];
+  #block: PositionBlock | null = null;
+  #stay: Stay | null = null;
+  /** Positions since the last that the stay holds: strays, or the way to elsewhere. */
+  #away: Fix[] = [];
+  /** Where the last stop ended. */
+  #left: Pick<Fix, "meters" | "heardMs"> = { meters: 0, heardMs: 0 };
+  #distanceMeters = 0;
+  #movingMs = 0;
+
+  constructor(query: StopsQuery) {
+    this.#query = query;
+    this.#reach = squaredChordOf(query.radiusMeters);
+  }
+
+  add(block: PositionBlock): void {
+    this.#block = block;
+  }
+
+  *work(): Steps<void> {
+    const { count, timestampMs, latitude, longitude } = this.#block!;
+    for (let i = 0; i < count; i++) {
+      const at = unitVector(latitude[i]!, longitude[i]!);
+      this.#odometer.add(timestampMs[i]!, at);
+      const { meters, heardMs } = this.#odometer;
+      this.#take({ ...at, timestampMs: timestampMs[i]!, meters, heardMs });
+      if (i % STEP_POSITIONS === STEP_POSITIONS - 1) yield;
+    }
+  }
+
+  end(): Steps<Stops> {
+    return inOneStep(() => {
+      while (this.#stay !== null) this.#leave();
+      this.#moveTo(this.#odometer);
+      return { stops: this.#stops, distanceMeters: this.#distanceMeters, movingMs: this.#movingMs };
+    });
+  }
+
+  #take(fix: Fix): void {
+    if (this.#stay === null) {
+      this.#stay = new Stay(fix, this.#reach);
+      return;
+    }
+    const awayMs = fix.timestampMs - this.#stay.lastMs;
+    if (!this.#stay.holds(fix)) {
+      this.#away.push(fix);
+      if (!this.#mayReturn(awayMs)) this.#leave();
+    } else if (this.#away.length === 0) {
+      this.#stay.join(fix, 0);
+    } else if (this.#isBack(awayMs)) {
+      this.#away = [];
+      this.#stay.join(fix, awayMs);
+    } else {
+      this.#away.push(fix);
+      this.#leave();
+    }
+  }
+
+  /** Whether those away may turn out to be strays. */
+  #mayReturn(awayMs: number): boolean {
+    const { length } = this.#away;
+    return length <= STRAYS_MAX || (awayMs <= DRIFT_MS_MAX && length <= DRIFT_POSITIONS_MAX);
+  }
+
+  /** Whether they were, now that the device is seen at the stay again. */
+  #isBack(awayMs: number): boolean {
+    if (awayMs <= DRIFT_MS_MAX) return true;
+    return this.#away.length <= STRAYS_MAX && awayMs <= 2 * this.#query.durationMsMin;
+  }
+
+  /** Ends the stay. Positions that aren't of it are looked at anew. */
+  #leave(): void {
+    this.#keep(this.#stay!.settle());
+    const away = this.#away;
+    this.#stay = null;
+    this.#away = [];
+    for (const fix of away) this.#take(fix);
+  }
+
+  /** Keeps the stay as a stop if it lasted, and strays didn't take half of it. */
+  #keep({ center, first, last, positions, awayMs }: Settled): void {
+    const durationMs = last.timestampMs - first.timestampMs;
+    if (durationMs < this.#query.durationMsMin || 2 * awayMs >= durationMs) return;
+    this.#stops.push({
+      start: first.timestampMs,
+      end: last.timestampMs,
+      latitude: rounded(latitudeOf(center)),
+      longitude: rounded(longitudeOf(center)),
+      positions,
+    });
+    this.#moveTo(first);
+    this.#left = last;
+  }
+
+  /** Adds the way from the last stop. */
+  #moveTo({ meters, heardMs }: Pick<Fix, "meters" | "heardMs">): void {
+    this.#distanceMeters += meters - this.#left.meters;
+    this.#movingMs += heardMs - this.#left.heardMs;
+  }
+}
+
+function rounded(degrees: number): number {
+  return Math.round(degrees * DEGREE_STEPS) / DEGREE_STEPS + 0; // Adding 0 makes 0 of -0.
+}

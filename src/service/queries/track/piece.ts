@@ -1,0 +1,58 @@
+import { THINNED_VERTICES_MAX, thinLine } from "../../../model/geo/thin-line.ts";
+import { copyUnitVector, squaredChord } from "../../../model/geo/unit-vectors.ts";
+import type { PointColumns, Vertices } from "./vertices.ts";
+
+/**
+ * Vertices of a line that follow each other and are simplified at once. Distances are to the chord between two
+ * vertices, not to the great circle above it: so no stretch gets so long that it matters whether a map draws it as a
+ * great circle or straight in its projection.
+ */
+export class Piece implements PointColumns {
+  count = 0;
+  readonly timestampMs = new Float64Array(THINNED_VERTICES_MAX);
+  readonly latitude = new Float64Array(THINNED_VERTICES_MAX);
+  readonly longitude = new Float64Array(THINNED_VERTICES_MAX);
+  readonly vectors = new Float64Array(3 * THINNED_VERTICES_MAX);
+  readonly #stays = new Uint8Array(THINNED_VERTICES_MAX);
+
+  get isFull(): boolean {
+    return this.count === THINNED_VERTICES_MAX;
+  }
+
+  add(from: PointColumns, index: number): void {
+    this.#put(this.count++, from, index);
+  }
+
+  /** How far a vector is from the last vertex, squared. */
+  squaredChordTo(vectors: Float64Array, index: number): number {
+    return squaredChord(this.vectors, this.count - 1, vectors, index);
+  }
+
+  /**
+   * Adds to `out` the vertices without which the line would move by more than a chord. The last vertex is not added:
+   * the piece goes on with it.
+   */
+  settle(chord: number, out: Vertices): void {
+    const last = this.count - 1;
+    if (chord === 0)
+      this.#stays.fill(1); // Vertices on the line stay, too.
+    else thinLine(this.vectors, last, { squaredMax: chord * chord, followsGlobe: false }, this.#stays);
+    for (let row = 0; row < last; row++) if (this.#stays[row] === 1) out.add(this, row);
+    this.#put(0, this, last);
+    this.count = 1;
+  }
+
+  /** Like `settle`, but adds the last vertex too: it ends the line. */
+  close(chord: number, out: Vertices): void {
+    this.settle(chord, out);
+    out.add(this, 0);
+    this.count = 0;
+  }
+
+  #put(at: number, { timestampMs, latitude, longitude, vectors }: PointColumns, index: number): void {
+    this.timestampMs[at] = timestampMs[index]!;
+    this.latitude[at] = latitude[index]!;
+    this.longitude[at] = longitude[index]!;
+    copyUnitVector(vectors, index, this.vectors, at);
+  }
+}

@@ -1,0 +1,51 @@
+import { copyUnitVector } from "../../../model/geo/unit-vectors.ts";
+
+/** Vertices of lines in columns, in order of time. */
+
+const CAPACITY_MIN = 256;
+
+/** Points in columns, and unit vectors beside them. */
+export interface PointColumns {
+  readonly timestampMs: Float64Array;
+  readonly latitude: Float64Array;
+  readonly longitude: Float64Array;
+  readonly vectors: Float64Array;
+}
+
+/** Lines one behind the other. */
+export class Vertices implements PointColumns {
+  count = 0;
+  timestampMs = new Float64Array(CAPACITY_MIN);
+  latitude = new Float64Array(CAPACITY_MIN);
+  longitude = new Float64Array(CAPACITY_MIN);
+  vectors = new Float64Array(3 * CAPACITY_MIN);
+  /** Indexes of the first vertices of lines. */
+  readonly starts: number[] = [];
+
+  /** The next vertex begins a line. */
+  startLine(): void {
+    this.starts.push(this.count);
+  }
+
+  add({ timestampMs, latitude, longitude, vectors }: PointColumns, index: number): void {
+    const at = this.count++;
+    if (at === this.timestampMs.length) this.#grow();
+    this.timestampMs[at] = timestampMs[index]!;
+    this.latitude[at] = latitude[index]!;
+    this.longitude[at] = longitude[index]!;
+    copyUnitVector(vectors, index, this.vectors, at);
+  }
+
+  #grow(): void {
+    this.timestampMs = grown(this.timestampMs);
+    this.latitude = grown(this.latitude);
+    this.longitude = grown(this.longitude);
+    this.vectors = grown(this.vectors);
+  }
+}
+
+function grown(column: Float64Array): Float64Array<ArrayBuffer> {
+  const wider = new Float64Array(2 * column.length);
+  wider.set(column);
+  return wider;
+}

@@ -1,0 +1,109 @@
+import type { KeyRecord } from "../../auth/key-file.ts";
+import type { KeyStore } from "../../auth/key-store.ts";
+import type { ClientMessage } from "../../clients/client.ts";
+import { CLIENTS } from "../../clients/clients.ts";
+import { readContent } from "../../clients/content/read-content.ts";
+import type { RefusedMessage } from "../../clients/refused-message.ts";
+import type { Address, Sender } from "../../clients/sender.ts";
+import { assert } from "../../lib/assert.ts";
+import { ok, type Result } from "../../lib/result.ts";
+import type { Scheduler } from "../../lib/schedule/scheduler.ts";
+import { Semaphore } from "../../lib/schedule/semaphore.ts";
+import type { Steps } from "../../lib/schedule/steps.ts";
+import type { ServiceError } from "../../model/errors.ts";
+import type { AppId } from "../../model/ids.ts";
+import { bodiesOf } from "../ingest/ingest-batches.ts";
+import type { RefusedPoint } from "../ingest/messages/point-collector.ts";
+import { refusedMessages, type SentMessage } from "../ingest/messages/refused-messages.ts";
+import type { TakeMessage } from "../ingest/messages/take-message.ts";
+import { hexId } from "../quarantine/entry-id.ts";
+import type { Quarantine } from "../quarantine/quarantine.ts";
+
+/** What came of an entry that was tried again. */
+export interface ReplayedEntry {
+  readonly accepted: number;
+  readonly duplicates: number;
+  /** Points that still could not be used; they are in the quarantine. */
+  readonly refused: number;
+  /** Whether the entry stays, since it is one of those, or only the beginning of what was sent. */
+  readonly isKept: boolean;
+}
+
+/**
+ * Tries an entry of an app again, as if it had come only now, but with its own time of arrival and as whom its key
+ * writes now. The entry goes once its points are on the disk. Null where there is none.
+ */
+export type Replay = (appId: AppId, id: string) => Promise<Result<ReplayedEntry | null, ServiceError>>;
+
+export interface ReplayDependencies {
+  readonly quarantine: () => Quarantine;
+  readonly takeMessage: TakeMessage;
+  /** Revoked and expired ones too: what they sent was sent while they were good. */
+  readonly keys: Pick<KeyStore, "list">;
+  readonly decryptOf: (sender: Sender, address: Address) => ClientMessage["decrypt"];
+  readonly scheduler: Scheduler;
+}
+
+export function createReplay(dependencies: ReplayDependencies): Replay {
+  const { quarantine, takeMessage, keys, decryptOf, scheduler } = dependencies;
+
+  /** Of each under way the body is in memory, which may have 16 MiB. */
+  const turns = new Semaphore(1);
+
+  return (appId, id) => turns.run(appId, () => replay(appId, id));
+
+  async function replay(appId: AppId, id: string): ReturnType<Replay> {
+    const entry = await quarantine().find(appId, id);
+    if (entry === null) return ok(null);
+    const { message: refused } = entry;
+    if (refused.isCut) return ok({ accepted: 0, duplicates: 0, refused: 1, isKept: true });
+    const client = CLIENTS.find(({ name }) => name === refused.client);
+    assert(client !== undefined, "clients that were known once stay known");
+    const owner = bodiesOf(appId);
+    const content = await scheduler.run(owner, readContent(refused.body));
+    const sender = senderOf(refused, keys.list());
+    const sent = sentMessage(refused, sender, content, decryptOf);
+    const taken = await takeMessage(sent, client);
+    if (!taken.ok) return taken;
+    const { accepted, duplicates, collected } = taken.value;
+    const isKept = await scheduler.run(owner, isAmong(id, sent, client.name, collected.refused));
+    const deleted = isKept ? ok(0) : await quarantine().delete(appId, [id]);
+    if (!deleted.ok) return deleted;
+    return ok({ accepted, duplicates, refused: collected.refused.length, isKept });
+  }
+}
+
+/** Whom the key writes as now; of one that is in no file any more nothing is known but its id. */
+function senderOf({ appId, keyId }: RefusedMessage, keys: readonly KeyRecord[]): Sender {
+  const key = keys.find((each) => each.id === keyId && each.appId === appId);
+  const { lastFour = keyId.slice(-4), deviceId = null, userId = null } = key ?? {};
+  return { appId, keyId, lastFour, deviceId, userId, mayRead: false };
+}
+
+function sentMessage(
+  refused: RefusedMessage,
+  sender: Sender,
+  content: ClientMessage["content"],
+  decryptOf: ReplayDependencies["decryptOf"],
+): SentMessage {
+  const { arrivedMs, headers, basicUser, topic, speedUnit, device, user, method, path, body } = refused;
+  const address = { device, user };
+  const decrypt = decryptOf(sender, address);
+  const query = new URLSearchParams(refused.query);
+  const message = { arrivedMs, content, query, headers, basicUser, topic, speedUnit, decrypt };
+  return { sender, address, message, source: { method, path, body } };
+}
+
+/** Whether an entry is among what was refused again: the same has the same id. */
+function* isAmong(
+  id: string,
+  sent: SentMessage,
+  client: RefusedMessage["client"],
+  refused: readonly RefusedPoint[],
+): Steps<boolean> {
+  for (const message of yield* refusedMessages(sent, client, refused)) {
+    if ((yield* hexId(message)) === id) return true;
+    yield;
+  }
+  return false;
+}

@@ -1,0 +1,268 @@
+import { findSealed, type Manifest, type Part, type SealedDay } from "../../../archive/manifest.ts";
+import type { HotStore } from "../../../hot/hot-store.ts";
+import { messageOf } from "../../../lib/message-of.ts";
+import { nextTurn } from "../../../lib/schedule/next-turn.ts";
+import type { Clock } from "../../../model/time/clock.ts";
+import type { Retention } from "../../../model/time/retention.ts";
+import { type UtcDay, utcDayName, utcDayOf, utcDayStartMs } from "../../../model/time/utc-day.ts";
+import { unlessFileError } from "../../../runtime/files.ts";
+import type { Wal } from "../../../wal/log.ts";
+import { type FoldDependencies, type Folded, foldDays, type SealProgress } from "./fold.ts";
+import {
+  ASIDE_KEEP_MS,
+  planRetention,
+  planSeal,
+  type RetentionPlan,
+  type SealTime,
+  splitExpired,
+} from "./plan.ts";
+
+/** What a seal did. */
+export interface SealReport {
+  /** Days whose records went from memory to the archive. */
+  readonly days: readonly string[];
+  readonly records: number;
+  /** Parquet files written and their bytes, without the checkpoint. */
+  readonly parts: number;
+  readonly bytes: number;
+  /** Days that stay in memory, since the archive's part of them is damaged. */
+  readonly blocked: readonly string[];
+  /** Days that went out of the retention, and days whose files were deleted. */
+  readonly expired: readonly string[];
+  readonly deleted: readonly string[];
+  /** Of the log, freed. */
+  readonly logBytes: number;
+  /**
+   * Why not all was removed that all of this made superfluous, and the next seal does it again: what the disk refused,
+   * or a stop; null if nothing is left.
+   */
+  readonly unfinished: string | null;
+  readonly durationMs: number;
+}
+
+export interface SealDependencies extends FoldDependencies {
+  /** Whether days far ahead are due (`planSeal`): of a cluster, whose log would be kept for them. */
+  readonly hasFarDays?: boolean;
+  readonly hot: HotStore;
+  readonly log: Pick<Wal, "rotate" | "trim" | "currentDays" | "mayHold">;
+  readonly clock: Clock;
+  readonly retention: Retention;
+  /** Files of parts whose loss an operator has acknowledged. */
+  readonly acknowledgedParts: () => Promise<ReadonlySet<string>>;
+}
+
+/**
+ * Rejects with what the disk or DuckDB said, or an `AbortError` where the signal broke it off: memory and log then keep
+ * all they had. Once the archive has the records, it resolves.
+ */
+export type Seal = (
+  signal: AbortSignal,
+  onProgress?: (progress: SealProgress) => void,
+) => Promise<SealReport>;
+
+/**
+ * Moves what is due from memory into the archive. Every file is durable before the manifest names it; the manifest is
+ * swapped in one step; only then do memory and log give up what it covers. A failure before the swap leaves everything
+ * as it was, and one after it is made good by the next seal. Where the swap itself fails, the disk may have either
+ * manifest: nothing is removed until the next seal has put the one in place that memory goes by. One seal at a time.
+ */
+export function createSeal(dependencies: SealDependencies): Seal {
+  const { hot, log, archive, clock, retention } = dependencies;
+
+  return async function seal(signal, onProgress = () => {}) {
+    const startedMs = performance.now();
+    const nowMs = clock.nowMs();
+    const time = { nowMs, firstDay: utcDayOf(retention.startMs(nowMs)), retention: retention.text };
+    if (!archive.isWritten) await archive.swap(archive.manifest);
+    await writeOffLost(dependencies);
+    // What an earlier seal left must not lie beside new parts, should the manifest be made anew from all of them.
+    await archive.tidy(nowMs, ASIDE_KEEP_MS);
+    await rotateLog(log, nowMs);
+
+    // In one turn: a report that came between would be covered by the sealing's sequence and be of no day that is
+    // folded.
+    const days = planSeal(hot.daysInMemory(), nowMs, dependencies.hasFarDays);
+    const plan = planRetention(archive.manifest, new Set(days), (day) => log.mayHold(day), time);
+    const oldestMs = oldestNeededMs(archive.manifest, days, plan, time);
+    const sealing = hot.seal(days);
+
+    let folded: Folded;
+    try {
+      folded = await foldDays(dependencies, { sealing, days, plan, oldestMs, signal, onProgress });
+      const next = nextManifest(archive.manifest, folded, plan, sealing.sequence, time);
+      if (folded.days.size > 0 || !isSame(archive.manifest, next)) await archive.swap(next);
+    } catch (error) {
+      sealing.abandon();
+      throw error;
+    }
+    sealing.commit(new Set(folded.days.keys()), sequencesOf(archive.manifest));
+    // A process that stops needs no memory, and the next one begins without these records.
+    await yielding(sealing.drop(), signal);
+    await yielding(hot.forgetDevices(oldestMs), signal);
+
+    const { logBytes, unfinished } = await giveUpCovered(dependencies, folded, plan, time, signal);
+    return {
+      days: names(folded.days.keys()),
+      records: folded.records,
+      parts: folded.written.length,
+      bytes: folded.written.reduce((sum, { bytes }) => sum + bytes, 0),
+      blocked: names(folded.blocked),
+      expired: names([...archive.manifest.expired.keys()].filter((day) => !plan.kept.has(day))),
+      deleted: names(plan.deleted.keys()),
+      logBytes,
+      unfinished,
+      durationMs: performance.now() - startedMs,
+    };
+  };
+}
+
+/**
+ * Removes what the swapped manifest made superfluous. Each step is tried; what the disk refuses, the next seal does.
+ */
+async function giveUpCovered(
+  { archive, log }: SealDependencies,
+  { replaced }: Folded,
+  { deleted }: RetentionPlan,
+  { nowMs, firstDay }: SealTime,
+  signal: AbortSignal,
+): Promise<Pick<SealReport, "logBytes" | "unfinished">> {
+  let logBytes = 0;
+  let unfinished: string | null = null;
+  const steps = [
+    () => archive.discard([...deleted.values()].flatMap(({ parts }) => parts)),
+    () => archive.discard(replaced),
+    async () => {
+      // What could not be removed is moved aside. That looks into the folder of every day there is.
+      if (deleted.size + replaced.length > 0) await archive.tidy(nowMs, ASIDE_KEEP_MS);
+    },
+    async () => {
+      const coverage = {
+        isCovered: (day: UtcDay, lastSequence: number) => isCovered(archive.manifest, day, lastSequence),
+        isExpired: (day: UtcDay) => day < firstDay,
+      };
+      logBytes = (await log.trim(coverage, signal)).bytes;
+    },
+  ];
+  for (const step of steps) {
+    if (signal.aborted) break;
+    try {
+      await step();
+    } catch (error) {
+      unlessFileError(error);
+      unfinished ??= messageOf(error);
+    }
+  }
+  if (signal.aborted) unfinished ??= "It was broken off once the archive had the records";
+  return { logBytes, unfinished };
+}
+
+/** Damaged parts that an operator has given up are none of the archive any more; the manifest remembers them. */
+async function writeOffLost({ archive, acknowledgedParts }: SealDependencies): Promise<void> {
+  if (archive.damaged.size === 0) return;
+  const acknowledged = await acknowledgedParts();
+  const isLost = ({ file }: Part) => archive.damaged.has(file) && acknowledged.has(file);
+  const lost = [...archive.manifest.days.values()].flatMap(({ parts }) => parts.filter(isLost));
+  if (lost.length === 0) return;
+  const days = new Map(
+    [...archive.manifest.days].map(([day, sealed]) => [
+      day,
+      {
+        ...sealed,
+        parts: sealed.parts.filter((part) => !isLost(part)),
+        lost: [...sealed.lost, ...sealed.parts.filter(isLost)],
+      },
+    ]),
+  );
+  await archive.swap({ ...archive.manifest, days });
+  await archive.setAside(lost);
+}
+
+/** What leaves a segment costs least where it goes as a whole, so none should hold reports of many days. */
+async function rotateLog(log: Pick<Wal, "rotate" | "currentDays">, nowMs: number): Promise<void> {
+  const today = utcDayOf(nowMs);
+  if ([...log.currentDays].some((day) => day < today)) await log.rotate();
+}
+
+/**
+ * All sealed days are covered up to this seal's entry, folded or not, expired or not: of those that were not folded
+ * memory held nothing when the sequence was taken. Only where a day is blocked does it stay behind.
+ */
+function nextManifest(
+  manifest: Manifest,
+  folded: Folded,
+  { restored, kept }: RetentionPlan,
+  sequence: number,
+  time: SealTime,
+): Manifest {
+  const days = new Map<UtcDay, SealedDay>();
+  for (const [day, sealed] of [...manifest.days, ...restored])
+    days.set(day, folded.blocked.includes(day) ? sealed : coveredUpTo(sealed, folded.sequence));
+  for (const [day, sealed] of folded.days) days.set(day, sealed);
+  const { retained, expired } = splitExpired(days, time);
+  const expiredBefore = [...kept].map(([day, entry]) => [day, coveredUpTo(entry, folded.sequence)] as const);
+  return {
+    seal: manifest.seal + 1,
+    lastSequence: Math.max(manifest.lastSequence, sequence),
+    days: retained,
+    latest: folded.latest,
+    expired: new Map([...expiredBefore, ...expired]),
+    retention: time.retention,
+  };
+}
+
+function coveredUpTo<Day extends SealedDay>(day: Day, sequence: number): Day {
+  return { ...day, sequence: Math.max(day.sequence, sequence) };
+}
+
+/**
+ * Whether a seal that folded no day found nothing else to do, apart from covering entries that hold nothing of sealed
+ * days.
+ */
+function isSame(before: Manifest, after: Manifest): boolean {
+  return (
+    before.latest === after.latest &&
+    before.retention === after.retention &&
+    hasSameKeys(before.days, after.days) &&
+    hasSameKeys(before.expired, after.expired) &&
+    [...before.expired].every(([day, { sinceMs }]) => after.expired.get(day)!.sinceMs === sinceMs)
+  );
+}
+
+function hasSameKeys(a: ReadonlyMap<UtcDay, unknown>, b: ReadonlyMap<UtcDay, unknown>): boolean {
+  return a.size === b.size && [...a.keys()].every((day) => b.has(day));
+}
+
+/** Up to which entry of the log each day is covered: expired days too, or the log would bring them back. */
+export function sequencesOf({ days, expired }: Manifest): ReadonlyMap<UtcDay, number> {
+  return new Map([...expired, ...days].map(([day, { sequence }]) => [day, sequence]));
+}
+
+/** Whether the archive has every report of the day in entries up to this one. */
+function isCovered(manifest: Manifest, day: UtcDay, lastSequence: number): boolean {
+  const sealed = findSealed(manifest, day);
+  return sealed !== undefined && sealed.sequence >= lastSequence;
+}
+
+/** Nothing older than this is left after the seal: what a device showed last before it is to be forgotten. */
+function oldestNeededMs(
+  { days }: Manifest,
+  sealed: readonly UtcDay[],
+  { restored, kept }: RetentionPlan,
+  { firstDay }: SealTime,
+): number {
+  const withParts = [...days, ...restored, ...kept].filter(([, { parts }]) => parts.length > 0);
+  const left = [...sealed, ...withParts.map(([day]) => day)];
+  return Math.min(utcDayStartMs(firstDay), ...left.map(utcDayStartMs));
+}
+
+function names(days: Iterable<UtcDay>): string[] {
+  return [...days].sort((a, b) => a - b).map(utcDayName);
+}
+
+/** Takes the steps one by one until the signal comes, letting requests be answered in between. */
+async function yielding(steps: Iterable<void>, signal: AbortSignal): Promise<void> {
+  for (const _ of steps) {
+    if (signal.aborted) return;
+    await nextTurn();
+  }
+}

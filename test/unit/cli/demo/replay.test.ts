@@ -1,0 +1,103 @@
+import { expect, test } from "bun:test";
+import type { KnownDevice } from "../../../../src/cli/demo/known-devices.ts";
+import { Replay } from "../../../../src/cli/demo/replay.ts";
+import { type Row, recordingOf, rowsOf } from "./recordings.ts";
+
+const NOW_MS = Date.UTC(2026, 3, 1, 12);
+const NOBODY: ReadonlyMap<string, KnownDevice> = new Map();
+
+/** A device that goes north, a hundredth of a degree each ten seconds. */
+function northward(deviceId: string, count: number, fromMs = 0): Row[] {
+  return Array.from({ length: count }, (_, index) => ({
+    deviceId,
+    timestampMs: fromMs + index * 10_000,
+    latitude: index / 100,
+    longitude: 7,
+    speed: 5,
+    bearing: 10,
+  }));
+}
+
+test("Replay begins with the first half of a recording as history that ends now", async () => {
+  const replay = new Replay([await recordingOf(northward("bus", 5))], NOBODY, 10, NOW_MS);
+  expect(rowsOf(replay.history())).toEqual([
+    { deviceId: "bus", timestampMs: NOW_MS - 20_000, latitude: 0, longitude: 7, speed: 5, bearing: 10 },
+    { deviceId: "bus", timestampMs: NOW_MS - 10_000, latitude: 0.01, longitude: 7, speed: 5, bearing: 10 },
+    { deviceId: "bus", timestampMs: NOW_MS, latitude: 0.02, longitude: 7, speed: 5, bearing: 10 },
+  ]);
+});
+
+test("Replay goes on with the rest, so many times as fast, and then back", async () => {
+  const replay = new Replay([await recordingOf(northward("bus", 5))], NOBODY, 10, NOW_MS);
+  const at = (ms: number) => rowsOf(replay.advance(NOW_MS + ms));
+  expect(at(900)).toEqual([]);
+  const first = { deviceId: "bus", latitude: 0.03, longitude: 7, speed: 50, bearing: 10 };
+  expect(at(1000)).toEqual([{ ...first, timestampMs: NOW_MS + 1000 }]);
+  expect(at(2000)).toMatchObject([{ latitude: 0.04, timestampMs: NOW_MS + 2000 }]);
+  const returned: Row[] = [];
+  for (let ms = 3000; ms <= 64_000; ms += 1000) returned.push(...at(ms));
+  // After a rest of ten minutes, which are one here, it says where it is, and heads south.
+  expect(returned.map(({ latitude }) => latitude)).toEqual([0.04, 0.03, 0.02]);
+  expect(returned.map(({ bearing }) => bearing)).toEqual([190, 190, 190]);
+});
+
+test("Replay has each recording's own half before, and devices begin when they did", async () => {
+  const late = { deviceId: "late", timestampMs: 30_000, latitude: 1, longitude: 1 };
+  const recordings = [
+    await recordingOf([...northward("bus", 5), late]),
+    await recordingOf(northward("tram", 3, 9e9)),
+  ];
+  const replay = new Replay(recordings, NOBODY, 1, NOW_MS);
+  expect(rowsOf(replay.history()).map(({ deviceId }) => deviceId)).toEqual([
+    "bus",
+    "bus",
+    "bus",
+    "tram",
+    "tram",
+  ]);
+  const reported: string[] = [];
+  for (let ms = 1000; ms <= 10_000; ms += 1000)
+    reported.push(...rowsOf(replay.advance(NOW_MS + ms)).map(({ deviceId }) => deviceId));
+  expect(reported).toEqual(["bus", "late", "tram"]);
+});
+
+test("Replay lets a device that ended before the middle wait at its end", async () => {
+  const recording = await recordingOf([
+    ...northward("early", 3),
+    { ...northward("end", 1)[0]!, timestampMs: 9e7 },
+  ]);
+  const replay = new Replay([recording], NOBODY, 1000, NOW_MS);
+  expect(rowsOf(replay.history()).at(-1)).toMatchObject({ deviceId: "early", latitude: 0.02 });
+  const next: Row[] = [];
+  for (let ms = 100; next.length === 0; ms += 100)
+    next.push(...rowsOf(replay.advance(NOW_MS + ms)).filter(({ deviceId }) => deviceId === "early"));
+  expect(next).toMatchObject([{ latitude: 0.02, bearing: 190 }]);
+});
+
+test("Replay goes on from where the server saw a device, without any history of it", async () => {
+  const known = new Map([["bus", { timestampMs: NOW_MS - 5000, latitude: 0.031, longitude: 7 }]]);
+  const replay = new Replay([await recordingOf(northward("bus", 9))], known, 10, NOW_MS);
+  expect(rowsOf(replay.history())).toEqual([]);
+  expect(rowsOf(replay.advance(NOW_MS + 500))).toMatchObject([{ latitude: 0.03 }]);
+  expect(rowsOf(replay.advance(NOW_MS + 1000))).toMatchObject([{ latitude: 0.04 }]);
+});
+
+test("Replay's times grow, were the clock set back while it ran or before", async () => {
+  const known = new Map([["bus", { timestampMs: NOW_MS + 60_000, latitude: 0, longitude: 7 }]]);
+  const replay = new Replay([await recordingOf(northward("bus", 9))], known, 1000, NOW_MS);
+  const times = [NOW_MS, NOW_MS - 1000, NOW_MS + 61_000, NOW_MS + 61_000].flatMap((nowMs) =>
+    rowsOf(replay.advance(nowMs)).map(({ timestampMs }) => timestampMs - NOW_MS),
+  );
+  expect(times).toEqual([60_002, 61_000]);
+});
+
+test("Replay goes on however many devices the server knows", () => {
+  const seen = { timestampMs: NOW_MS, latitude: 0, longitude: 7 };
+  const known = new Map(Array.from({ length: 1_000_000 }, (_, device) => [String(device), seen]));
+  expect([...new Replay([], known, 1, NOW_MS).history()]).toEqual([]);
+});
+
+test("Replay makes no device leap after a machine slept", async () => {
+  const replay = new Replay([await recordingOf(northward("bus", 101))], NOBODY, 10, NOW_MS);
+  expect(rowsOf(replay.advance(NOW_MS + 3_600_000))).toMatchObject([{ latitude: 0.51 }]);
+});

@@ -1,0 +1,74 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { checkProxy } from "../../../../src/operator/checkup/check-proxy.ts";
+
+/** What stood before a server answered, by address without port: the ports of this machine are somebody else's. */
+type Answers = Readonly<Record<string, () => Response>>;
+
+const servers: Bun.Server<undefined>[] = [];
+afterAll(() => Promise.all(servers.map((server) => server.stop(true))));
+
+/** Checks an address whose hosts are served here; notes what was asked. */
+async function check(url: string, answers: Answers) {
+  const asked: string[] = [];
+  const problems = await checkProxy(url, (address, init) => {
+    const { origin, pathname } = new URL(address);
+    const headers = [...new Headers(init.headers).keys()];
+    asked.push(`${init.method} ${address} ${headers}`);
+    const answer = answers[origin];
+    const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => answer?.() ?? new Response() });
+    servers.push(server);
+    if (answer === undefined) void server.stop(true);
+    return fetch(`http://127.0.0.1:${server.port}${pathname}`, init);
+  });
+  return { asked: asked.map((line) => line.trim()), problems };
+}
+
+const refusal = () => new Response("Unknown key\n", { status: 401 });
+const redirect = () => new Response(null, { status: 301, headers: { location: "https://example.org/" } });
+
+describe("checkProxy()", () => {
+  test("finds nothing where phones are asked for a key and http is closed", async () => {
+    const { asked, problems } = await check("https://example.org", { "https://example.org": refusal });
+    expect(problems).toEqual([]);
+    expect(asked).toEqual([
+      "POST https://example.org/ingest/owntracks",
+      "POST http://example.org/ingest/owntracks",
+    ]);
+  });
+
+  test("finds nothing where the server is busy, or answers on http too", async () => {
+    const busy = () => new Response("", { status: 503 });
+    expect((await check("http://example.org", { "http://example.org": busy })).problems).toEqual([]);
+    const both = { "https://example.org": refusal, "http://example.org": refusal };
+    expect((await check("https://example.org", both)).problems).toEqual([]);
+  });
+
+  test("finds a redirect from http to https", async () => {
+    const answers = { "https://example.org:8443": refusal, "http://example.org": redirect };
+    const { asked, problems } = await check("https://example.org:8443/base", answers);
+    expect(asked[1]).toBe("POST http://example.org/base/ingest/owntracks");
+    expect(problems).toEqual([
+      {
+        what: "http is redirected to https (301): a phone that was given http:// loses what it sends.",
+        advice:
+          "Let /ingest/ and /pub answer on http too, or close http: a phone then keeps what it can't send.",
+      },
+    ]);
+  });
+
+  test("finds a redirect of the address itself, and asks no other where that has no TLS", async () => {
+    const { asked, problems } = await check("http://example.org", { "http://example.org": redirect });
+    expect(asked).toHaveLength(1);
+    expect(problems.map(({ what }) => what)).toEqual([
+      "What phones send is redirected (301), and most of them lose it on the way.",
+    ]);
+  });
+
+  test("finds a proxy that does not pass on what phones send", async () => {
+    const page = () => new Response("<html>", { status: 404 });
+    const { problems } = await check("http://example.org", { "http://example.org": page });
+    expect(problems.map(({ what }) => what)).toEqual([
+      "What phones send does not reach the server: /ingest/owntracks answered 404 where a key is asked for.",
+    ]);
+  });
+});
