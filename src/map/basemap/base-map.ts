@@ -11,7 +11,7 @@ export interface BaseMap {
 }
 
 /** data/map/README.md says how it is made. */
-const WORLD = fileURLToPath(import.meta.resolve("../../data/map/world.pmtiles"));
+const WORLD = fileURLToPath(import.meta.resolve("../../../data/map/world.pmtiles"));
 
 /** Throws where a file can't be read, or is no map, with what to do about it. */
 export async function openBaseMap(inputs: Inputs, streetsPath: string | null): Promise<BaseMap> {

@@ -4,7 +4,7 @@ import type { Places } from "./places.ts";
 import { readPlaces } from "./read-places.ts";
 
 /** GeoNames' cities; data/places/README.md says how the file is made. */
-const FILE = import.meta.resolve("../../data/places/cities.tsv");
+const FILE = import.meta.resolve("../../../data/places/cities.tsv");
 
 /** Beside apps, whose names are never empty. */
 const OWNER = "";

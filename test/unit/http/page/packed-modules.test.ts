@@ -96,12 +96,12 @@ test("every module of the page is packed with all that it exports", async () => 
 });
 
 test("readdressed() gives what a module imports other addresses, except what the page already runs", () => {
-  const text = `import { a } from "./main.ts";import{b}from"./b.ts";import "./c.ts";
+  const text = `import { a } from "../page/main.ts";import{b}from"./b.ts";import "./c.ts";
 import { html } from "lit-html";import plot from "uplot";const later = () => import("../parts/d.ts");`;
   const running = new Set(["page/main.ts", "lit-html"]);
   const packages = { uplot: "/packages/uplot.js", "lit-html": "/packages/lit.js" };
   expect(
     readdressed("plots/plot.ts", text, { query: "?again=2", running, packages }),
-  ).toBe(`import { a } from "./main.ts";import{b}from"./b.ts?again=2";import "./c.ts?again=2";
+  ).toBe(`import { a } from "../page/main.ts";import{b}from"./b.ts?again=2";import "./c.ts?again=2";
 import { html } from "lit-html";import plot from "/packages/uplot.js?again=2";const later = () => import("../parts/d.ts?again=2");`);
 });

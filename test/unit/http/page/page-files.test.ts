@@ -160,6 +160,6 @@ test("every late module of the page names in its path what it imports", async ()
   const stub = new TextDecoder().decode(
     (await page.again("api/api-error.ts", "?again=1")!.body.in(null)).bytes,
   );
-  expect(stub).toContain('from "./main.ts"'); // The page that runs, and no second one.
+  expect(stub).toContain('from "../page/main.ts"'); // The page that runs, and no second one.
   expect(page.again("page/main.ts", "?again=1")).toBeUndefined();
 });
