@@ -1,11 +1,11 @@
 import type { Api } from "../api/api.ts";
 import type { DeviceTable } from "../devices/device-table.ts";
+import type { Units } from "../geo/units.ts";
 import { DayLine, metersPerPixel } from "../history/day-line.ts";
 import { Player } from "../history/player.ts";
 import type { MapView } from "../map/map-view.ts";
 import { Plots } from "../plots/plots.ts";
 import type { Keyboard } from "../shell/keyboard.ts";
-import type { Units } from "../units/units.ts";
 import { ChosenDevice } from "./chosen-device.ts";
 import { Downloads } from "./downloads.ts";
 

@@ -1,7 +1,7 @@
 import { html, type TemplateResult } from "lit-html";
+import { distanceText, type Units } from "../geo/units.ts";
 import type { DayHour } from "../history/day-hours.ts";
 import { minuteText } from "../time/format.ts";
-import { distanceText, type Units } from "../units/units.ts";
 
 interface HourTableParts {
   readonly hours: readonly DayHour[];

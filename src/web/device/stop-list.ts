@@ -1,8 +1,8 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import type { StopAnswer } from "../api/answers.ts";
+import type { Units } from "../geo/units.ts";
 import { dayText, durationText, minuteText } from "../time/format.ts";
 import { dayAt } from "../time/local-day.ts";
-import type { Units } from "../units/units.ts";
 import { nearText } from "./near-text.ts";
 
 /** A list that somebody still reads. */

@@ -1,5 +1,5 @@
+import { speedText, type Units } from "../geo/units.ts";
 import { agoText, durationText } from "../time/format.ts";
-import { speedText, type Units } from "../units/units.ts";
 import type { DeviceTable } from "./device-table.ts";
 
 /* What is said of a device by how long ago it reported. Nothing is said to be online: a parked car may be well. */

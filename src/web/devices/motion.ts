@@ -1,4 +1,4 @@
-import { METERS_PER_DEGREE, RADIANS_PER_DEGREE } from "../units/earth.ts";
+import { METERS_PER_DEGREE, RADIANS_PER_DEGREE } from "../geo/earth.ts";
 
 /** What is known of whether a device moves. */
 export type MotionState = "unknown" | "moving" | "stopped";

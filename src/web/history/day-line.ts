@@ -1,6 +1,6 @@
 import type { Api } from "../api/api.ts";
-import { type Bounds, boundsOf, boxOf } from "../map/bounds.ts";
-import type { DayShape } from "../overlays/overlays.ts";
+import { type Bounds, boundsOf, boxOf } from "../geo/bounds.ts";
+import type { DayShape } from "../map/overlays.ts";
 import { browserTimers, type Timers } from "../time/timers.ts";
 import { areOfSame, type History, readTrack, toleranceMetersOf } from "./history.ts";
 import { Track } from "./track.ts";

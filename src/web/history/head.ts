@@ -1,4 +1,4 @@
-import { nearestMeridian } from "../units/earth.ts";
+import { nearestMeridian } from "../geo/earth.ts";
 import type { Track } from "./track.ts";
 
 /** Where a device was at an instant, as its track has it. */

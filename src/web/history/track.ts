@@ -1,7 +1,7 @@
 import type { TrackAnswer } from "../api/answers.ts";
-import type { Position } from "../overlays/positions.ts";
+import { metersBetween } from "../geo/earth.ts";
+import type { Position } from "../geo/positions.ts";
 import type { TimeRange } from "../time/local-day.ts";
-import { metersBetween } from "../units/earth.ts";
 
 /** After a longer silence nobody knows which way a device went; the server breaks lines by the same. */
 const SILENCE_MS_MAX = 10 * 60_000;

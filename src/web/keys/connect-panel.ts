@@ -1,7 +1,7 @@
 import { html, nothing, type TemplateResult } from "lit-html";
+import { unitsOf } from "../geo/units.ts";
 import { dialog } from "../shell/dialog.ts";
 import { agoText } from "../time/format.ts";
-import { unitsOf } from "../units/units.ts";
 import type { Connect, MadePhone } from "./connect.ts";
 import { copyField, copyLines } from "./copy-field.ts";
 import {

@@ -1,4 +1,4 @@
-import { distanceText, heightText, speedText, type Units } from "../units/units.ts";
+import { distanceText, heightText, speedText, type Units } from "../geo/units.ts";
 
 /*
  * What the server heard of a device, in words.

@@ -7,7 +7,7 @@ import {
   type StyleSpecification,
   setWorkerUrl,
 } from "maplibre-gl";
-import type { Units } from "../units/units.ts";
+import type { Units } from "../geo/units.ts";
 
 /* Everything of MapLibre that is more than a type: loaded while the rest of the page already works. */
 

@@ -1,10 +1,10 @@
 import type { LayerSpecification, StyleSpecification, VectorSourceSpecification } from "maplibre-gl";
-import type { BaseMap, TileMap } from "../map-style/base-map.ts";
-import { fromFillingZoom } from "../map-style/coverage.ts";
-import { PALETTES, type Palette } from "../map-style/palette.ts";
-import { streetAreas, streetLabels, streetLines } from "../map-style/street-layers.ts";
-import { WORLD_CREDITS, worldLabels, worldShapes } from "../map-style/world-layers.ts";
 import type { ThemeName } from "../shell/theme.ts";
+import type { BaseMap, TileMap } from "./base-map.ts";
+import { fromFillingZoom } from "./coverage.ts";
+import { PALETTES, type Palette } from "./palette.ts";
+import { streetAreas, streetLabels, streetLines } from "./street-layers.ts";
+import { WORLD_CREDITS, worldLabels, worldShapes } from "./world-layers.ts";
 
 /*
  * How the map looks. What the operator's streets cover lies over the world, whose coasts and borders are coarser;

@@ -4,8 +4,9 @@ import { createDeviceParts, type DeviceParts, setDeviceKeys } from "../device/de
 import { DeviceList } from "../devices/device-list.ts";
 import { DeviceTable } from "../devices/device-table.ts";
 import { ListView } from "../devices/list-view.ts";
-import { LiveDevices } from "../live/live.ts";
-import { liveWhileSeen } from "../live/while-seen.ts";
+import { LiveDevices } from "../devices/live.ts";
+import { liveWhileSeen } from "../devices/while-seen.ts";
+import { unitsOf } from "../geo/units.ts";
 import { MapView } from "../map/map-view.ts";
 import { type Credential, Session } from "../session/session.ts";
 import { isSharePath } from "../session/visitor.ts";
@@ -16,7 +17,6 @@ import { shell } from "../shell/shell.ts";
 import { Theme } from "../shell/theme.ts";
 import { ZoneChoice } from "../time/zone-choice.ts";
 import { Tools } from "../tools/tools.ts";
-import { unitsOf } from "../units/units.ts";
 import { Navigation } from "./navigation.ts";
 import { beginVisit } from "./visit.ts";
 

@@ -2,8 +2,8 @@ import type { PlottedField, SeriesAnswer } from "../api/answers.ts";
 import type { Api } from "../api/api.ts";
 import { retryingSentenceOf, sentenceOf } from "../api/api-error.ts";
 import { LateModule } from "../api/late-module.ts";
+import { heightFactor, heightUnit, speedFactor, speedUnit, type Units } from "../geo/units.ts";
 import { type History, readSeries } from "../history/history.ts";
-import { heightFactor, heightUnit, speedFactor, speedUnit, type Units } from "../units/units.ts";
 import { isKnown, type PlotSeries, plotSeries, speedSeries } from "./plot-series.ts";
 
 /** What may be plotted, and how it is called. */

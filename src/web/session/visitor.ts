@@ -1,6 +1,6 @@
 import { html, nothing, type TemplateResult } from "lit-html";
+import { counted } from "../geo/count.ts";
 import { dayMinuteText } from "../time/format.ts";
-import { counted } from "../units/count.ts";
 import type { Session, SessionFacts } from "./session.ts";
 
 /* What the page says to whoever came by a share link. */

@@ -1,8 +1,8 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
+import { counted, countText } from "../geo/count.ts";
 import { dayText } from "../time/format.ts";
 import { dayAt } from "../time/local-day.ts";
-import { counted, countText } from "../units/count.ts";
 import { DENSITY_DAYS, type Density } from "./density.ts";
 
 /** The range of "where all were", what its colors mean, and how the question stands. */

@@ -1,8 +1,8 @@
 import type { Api } from "../api/api.ts";
 import { retryingSentenceOf, sentenceOf } from "../api/api-error.ts";
-import { boxOf } from "../map/bounds.ts";
+import { boxOf } from "../geo/bounds.ts";
+import { type DensityCells, shadeRange } from "../gl/density-shading.ts";
 import type { Camera } from "../map/map-camera.ts";
-import { type DensityCells, shadeRange } from "../overlays/density-shading.ts";
 import { addDays, dayAt, rangeOf, type TimeRange } from "../time/local-day.ts";
 import { browserTimers, type Timers } from "../time/timers.ts";
 

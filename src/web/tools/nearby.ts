@@ -1,11 +1,11 @@
 import type { Api } from "../api/api.ts";
 import { retryingSentenceOf, sentenceOf } from "../api/api-error.ts";
-import { wrapped } from "../map/bounds.ts";
+import { wrapped } from "../geo/bounds.ts";
+import { METERS_PER_DEGREE } from "../geo/earth.ts";
+import type { Place } from "../geo/positions.ts";
+import { METERS_PER_MILE, type Units } from "../geo/units.ts";
 import type { Camera } from "../map/map-camera.ts";
-import type { Place } from "../overlays/positions.ts";
 import { browserTimers, type Timers } from "../time/timers.ts";
-import { METERS_PER_DEGREE } from "../units/earth.ts";
-import { METERS_PER_MILE, type Units } from "../units/units.ts";
 import { fittingRadius, metersOf, milesOf } from "./radius.ts";
 
 /** As much of the map as is needed. */

@@ -1,4 +1,4 @@
-import { METERS_PER_MILE, type Units } from "../units/units.ts";
+import { METERS_PER_MILE, type Units } from "../geo/units.ts";
 
 /*
  * How far round a place is looked, in the units that are shown. The endpoint takes miles, 50 at most.

@@ -1,6 +1,6 @@
 import { html, nothing, type TemplateResult } from "lit-html";
-import type { LiveDevices } from "../live/live.ts";
-import { stoppedCard } from "../live/status-line.ts";
+import type { LiveDevices } from "../devices/live.ts";
+import { stoppedCard } from "../devices/status-line.ts";
 import type { MapView } from "../map/map-view.ts";
 import type { Session } from "../session/session.ts";
 import { visitorBanner } from "../session/visitor.ts";

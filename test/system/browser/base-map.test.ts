@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { PALETTES } from "../../../src/web/map-style/palette.ts";
+import { PALETTES } from "../../../src/web/map/palette.ts";
 import { STREETS_BOUNDS, STREETS_CREDIT, streetsFile } from "../../unit/map/basemap/fixture.ts";
 import { store } from "../support/client.ts";
 import { cameraOf, pictureAt, pixelOf } from "./support/map.ts";

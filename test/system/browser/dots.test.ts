@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 import type { Page } from "playwright-core";
-import type { DotBuffer } from "../../../src/web/dots/dot-buffer.ts";
+import type { DotBuffer } from "../../../src/web/gl/dot-buffer.ts";
 import { store } from "../support/client.ts";
 import { shownPositions } from "./support/devices.ts";
 import { cameraOf, lookAt, type Pixel, pictureAt, pixelOf, rest } from "./support/map.ts";

@@ -115,9 +115,9 @@ const HOSTS = [
   "http/openapi/document.ts opensource.org",
   "http/openapi/document.ts www.geonames.org",
   "model/record-id.ts github.com", // A comment.
-  "web/map-style/world-layers.ts creativecommons.org", // Credits on the map, for people to follow.
-  "web/map-style/world-layers.ts www.geonames.org",
-  "web/map-style/world-layers.ts www.naturalearthdata.com",
+  "web/map/world-layers.ts creativecommons.org", // Credits on the map, for people to follow.
+  "web/map/world-layers.ts www.geonames.org",
+  "web/map/world-layers.ts www.naturalearthdata.com",
   "web/tools/help.ts github.com", // The same, for what the page is made of.
   "web/tools/help.ts lit.dev",
   "web/tools/help.ts maplibre.org",

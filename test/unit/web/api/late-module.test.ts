@@ -12,7 +12,7 @@ function remembered(answer: () => Promise<Response>) {
       return answer();
     },
   };
-  const late = new LateModule<typeof import("../../../../src/web/units/compass.ts")>(
+  const late = new LateModule<typeof import("../../../../src/web/geo/compass.ts")>(
     api,
     "units/compass.ts",
     () => Promise.reject(new TypeError("Failed to fetch dynamically imported module")),

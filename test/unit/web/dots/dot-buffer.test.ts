@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import type { DeviceTable } from "../../../../src/web/devices/device-table.ts";
-import { DOT_LEVELS, DOT_WORDS, DotBuffer, type DotView } from "../../../../src/web/dots/dot-buffer.ts";
-import { GLIDE_MS } from "../../../../src/web/dots/glide-pace.ts";
-import { worldX, worldY } from "../../../../src/web/drawing/world.ts";
+import { worldX, worldY } from "../../../../src/web/geo/world.ts";
+import { DOT_LEVELS, DOT_WORDS, DotBuffer, type DotView } from "../../../../src/web/gl/dot-buffer.ts";
+import { GLIDE_MS } from "../../../../src/web/gl/glide-pace.ts";
 import * as fc from "../../../support/fast-check.ts";
 import { type Dot, dots, tableOf } from "./dot-fleet.ts";
 

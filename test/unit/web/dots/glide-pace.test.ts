@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { GLIDE_MS, GlidePace } from "../../../../src/web/dots/glide-pace.ts";
+import { GLIDE_MS, GlidePace } from "../../../../src/web/gl/glide-pace.ts";
 
 /** Draws frames of a glide that take so long each; returns when the last one came. */
 function draw(pace: GlidePace, fromMs: number, tookMs: readonly number[]): number {

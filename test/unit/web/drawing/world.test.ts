@@ -6,7 +6,7 @@ import {
   WORLD_SIZE,
   worldX,
   worldY,
-} from "../../../../src/web/drawing/world.ts";
+} from "../../../../src/web/geo/world.ts";
 import * as fc from "../../../support/fast-check.ts";
 
 /** Degrees that a part of the world's width is wide. */

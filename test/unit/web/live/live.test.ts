@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { ApiError } from "../../../../src/web/api/api-error.ts";
 import { Retries } from "../../../../src/web/api/retries.ts";
 import { DeviceTable } from "../../../../src/web/devices/device-table.ts";
-import { LiveDevices } from "../../../../src/web/live/live.ts";
+import { LiveDevices } from "../../../../src/web/devices/live.ts";
 import * as fc from "../../../support/fast-check.ts";
 import { VirtualTime } from "../../../support/stream/virtual-time.ts";
 import { turns } from "../../../support/turns.ts";

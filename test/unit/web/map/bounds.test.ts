@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { boundsOf, boxOf } from "../../../../src/web/map/bounds.ts";
+import { boundsOf, boxOf } from "../../../../src/web/geo/bounds.ts";
 import * as fc from "../../../support/fast-check.ts";
 
 const longitudes = fc.oneof(fc.integer({ min: -180, max: 179 }), fc.integer({ min: 170, max: 179 }));

@@ -6,10 +6,10 @@ import {
   type LayerSpecification,
   validateStyleMin,
 } from "@maplibre/maplibre-gl-style-spec";
-import { WORLD_SIZE, worldX, worldY } from "../../../../src/web/drawing/world.ts";
+import { WORLD_SIZE, worldX, worldY } from "../../../../src/web/geo/world.ts";
+import type { BaseMap } from "../../../../src/web/map/base-map.ts";
+import { PALETTES, type Palette } from "../../../../src/web/map/palette.ts";
 import { mapStyle } from "../../../../src/web/map/style.ts";
-import type { BaseMap } from "../../../../src/web/map-style/base-map.ts";
-import { PALETTES, type Palette } from "../../../../src/web/map-style/palette.ts";
 
 const WORLD = {
   tiles: "/map/tiles/{z}/{x}/{y}?v=abc",

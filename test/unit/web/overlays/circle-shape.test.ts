@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { EARTH_RADIUS_METERS, haversineMeters } from "../../../../src/model/geo/distance.ts";
-import { LATITUDE_MAX } from "../../../../src/web/drawing/world.ts";
-import { circleShape } from "../../../../src/web/overlays/circle-shape.ts";
-import type { Position } from "../../../../src/web/overlays/positions.ts";
+import { circleShape } from "../../../../src/web/geo/circle-shape.ts";
+import type { Position } from "../../../../src/web/geo/positions.ts";
+import { LATITUDE_MAX } from "../../../../src/web/geo/world.ts";
 import * as fc from "../../../support/fast-check.ts";
 
 /** As the server measures. */

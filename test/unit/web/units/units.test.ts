@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { distanceText, speedText, unitsOf } from "../../../../src/web/units/units.ts";
+import { distanceText, speedText, unitsOf } from "../../../../src/web/geo/units.ts";
 
 test("miles are for who sees them along the road", () => {
   for (const language of ["en", "en-US", "en-GB", "es-PR", "cy"])

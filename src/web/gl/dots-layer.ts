@@ -1,12 +1,12 @@
 import type { CustomLayerInterface, MapLibreMap } from "maplibre-gl";
-import { type FlatCamera, flatCamera, setCamera, worldPixels } from "../drawing/flat-camera.ts";
-import { createProgram, type GlProgram } from "../drawing/gl-program.ts";
-import { createRows, deleteRows, type GlRows, type RowLayout } from "../drawing/gl-rows.ts";
-import type { MapColors } from "../drawing/map-colors.ts";
-import { WORLD_SIZE } from "../drawing/world.ts";
+import { WORLD_SIZE } from "../geo/world.ts";
 import { DOT_BYTES, DOT_WORDS, type DotBuffer, type DotView } from "./dot-buffer.ts";
 import { DOT_FRAGMENT, DOT_VERTEX } from "./dot-shader.ts";
+import { type FlatCamera, flatCamera, setCamera, worldPixels } from "./flat-camera.ts";
+import { createProgram, type GlProgram } from "./gl-program.ts";
+import { createRows, deleteRows, type GlRows, type RowLayout } from "./gl-rows.ts";
 import type { GlidePace } from "./glide-pace.ts";
+import type { MapColors } from "./map-colors.ts";
 
 /** What the layer needs to know for a frame. */
 export interface DotScene {

@@ -1,9 +1,9 @@
 import type { CustomLayerInterface, MapLibreMap } from "maplibre-gl";
-import { flatCamera, setCamera } from "../drawing/flat-camera.ts";
-import { createProgram, type GlProgram } from "../drawing/gl-program.ts";
-import { createRows, deleteRows, type GlRows, type RowLayout } from "../drawing/gl-rows.ts";
-import { DENSITY_STEPS, type MapColors } from "../drawing/map-colors.ts";
 import { type DensityCells, densitySquares, SQUARE_WORDS, squareSize } from "./density-shading.ts";
+import { flatCamera, setCamera } from "./flat-camera.ts";
+import { createProgram, type GlProgram } from "./gl-program.ts";
+import { createRows, deleteRows, type GlRows, type RowLayout } from "./gl-rows.ts";
+import { DENSITY_STEPS, type MapColors } from "./map-colors.ts";
 
 /* Where all were: squares of the map, darker where more was reported. */
 

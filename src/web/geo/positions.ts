@@ -1,4 +1,4 @@
-import { nearestMeridian } from "../units/earth.ts";
+import { nearestMeridian } from "./earth.ts";
 
 /** A place, degrees, as in GeoJSON. Longitudes may go on past ±180. */
 export type Position = [longitude: number, latitude: number];

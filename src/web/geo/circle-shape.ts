@@ -1,6 +1,6 @@
-import { LATITUDE_MAX } from "../drawing/world.ts";
-import { EARTH_RADIUS_METERS, nearestMeridian, RADIANS_PER_DEGREE } from "../units/earth.ts";
+import { EARTH_RADIUS_METERS, nearestMeridian, RADIANS_PER_DEGREE } from "./earth.ts";
 import { type Place, type Position, unwrapped } from "./positions.ts";
+import { LATITUDE_MAX } from "./world.ts";
 
 /** A circle on the sphere as the map draws it. */
 export interface CircleShape {

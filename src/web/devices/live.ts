@@ -1,7 +1,7 @@
 import { ApiError, sentenceOf } from "../api/api-error.ts";
 import type { Retries } from "../api/retries.ts";
-import type { Columns, DeviceTable, LiveRecord } from "../devices/device-table.ts";
 import { browserTimers, type Timers } from "../time/timers.ts";
+import type { Columns, DeviceTable, LiveRecord } from "./device-table.ts";
 import { type SseEvent, SseParser } from "./sse-parser.ts";
 import { watchedBytes } from "./watched-bytes.ts";
 

@@ -1,6 +1,6 @@
 import type { MapLibreMap } from "maplibre-gl";
+import { WORLD_SIZE, worldX, worldY } from "../geo/world.ts";
 import type { GlProgram } from "./gl-program.ts";
-import { WORLD_SIZE, worldX, worldY } from "./world.ts";
 
 /** The world's width in CSS pixels at zoom 0, to MapLibre. */
 const WORLD_PIXELS = 512;

@@ -1,9 +1,9 @@
 import type { GeoJSONSource, LayerSpecification, MapLibreMap } from "maplibre-gl";
-import { colorText, type MapColors } from "../drawing/map-colors.ts";
-import { repaint } from "../drawing/repaint.ts";
-import { MEDIUM } from "../map-style/labels.ts";
-import { circleShape } from "./circle-shape.ts";
-import { type Place, type Position, unwrapped } from "./positions.ts";
+import { circleShape } from "../geo/circle-shape.ts";
+import { type Place, type Position, unwrapped } from "../geo/positions.ts";
+import { colorText, type MapColors } from "../gl/map-colors.ts";
+import { MEDIUM } from "./labels.ts";
+import { repaint } from "./repaint.ts";
 
 /** A device's day as the map shows it. */
 export interface DayShape {

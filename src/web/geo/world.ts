@@ -1,4 +1,4 @@
-import { RADIANS_PER_DEGREE } from "../units/earth.ts";
+import { RADIANS_PER_DEGREE } from "./earth.ts";
 
 /**
  * Places as whole numbers: Web Mercator, with the width of the world cut into 2^32 parts of 9 mm each at the equator.

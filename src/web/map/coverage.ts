@@ -1,5 +1,5 @@
 import type { ExpressionSpecification } from "maplibre-gl";
-import { WORLD_SIZE, worldY } from "../drawing/world.ts";
+import { WORLD_SIZE, worldY } from "../geo/world.ts";
 import type { TileMap } from "./base-map.ts";
 
 /*

@@ -1,6 +1,6 @@
 import { html, nothing, type TemplateResult } from "lit-html";
-import type { DeviceTable } from "../devices/device-table.ts";
-import { counted, countText } from "../units/count.ts";
+import { counted, countText } from "../geo/count.ts";
+import type { DeviceTable } from "./device-table.ts";
 import type { LiveDevices } from "./live.ts";
 
 /** Whether what is shown is up to date, for the bar. */

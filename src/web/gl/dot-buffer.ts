@@ -1,6 +1,6 @@
 import type { DeviceTable, TableChange } from "../devices/device-table.ts";
 import { freshnessOf } from "../devices/freshness.ts";
-import { worldX, worldY } from "../drawing/world.ts";
+import { worldX, worldY } from "../geo/world.ts";
 import { GLIDE_MS } from "./glide-pace.ts";
 
 /*
