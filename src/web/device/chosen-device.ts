@@ -2,9 +2,7 @@ import type { CurrentRecord } from "../api/answers.ts";
 import type { Api } from "../api/api.ts";
 import { type ApiError, retryingSentenceOf, sentenceOf } from "../api/api-error.ts";
 import { type History, readCurrent, readHistory } from "../history/history.ts";
-import { Calendar } from "../time/calendar.ts";
-import { addDays, dayAt, type LocalDay, rangeOf } from "../time/local-day.ts";
-import { DAY, type Span } from "../time/span.ts";
+import { addDays, Calendar, DAY, dayAt, type LocalDay, rangeOf, type Span } from "../time/local-day.ts";
 
 /** The newest position of every device, as they come in. */
 export interface LivePositions {

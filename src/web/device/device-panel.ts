@@ -1,21 +1,15 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import { guard } from "lit-html/directives/guard.js";
 import type { CurrentRecord, StopAnswer, StopsAnswer } from "../api/answers.ts";
-import { compassPoint } from "../geo/compass.ts";
-import { counted } from "../geo/count.ts";
-import { distanceText, heightText, speedText, type Units } from "../geo/units.ts";
-import { dayHours } from "../history/day-hours.ts";
+import { compassPoint, counted, distanceText, heightText, speedText, type Units } from "../geo/units.ts";
 import type { DayLine } from "../history/day-line.ts";
 import type { History } from "../history/history.ts";
 import type { Player } from "../history/player.ts";
 import { agoText, dayText, durationText, instantText } from "../time/format.ts";
-import { dayAt } from "../time/local-day.ts";
-import { DAY } from "../time/span.ts";
+import { DAY, dayAt } from "../time/local-day.ts";
 import type { ChosenDevice } from "./chosen-device.ts";
+import { dayHours, hourTable, nearText, stopList } from "./day-lists.ts";
 import { type Downloads, downloadButtons } from "./downloads.ts";
-import { hourTable } from "./hour-table.ts";
-import { nearText } from "./near-text.ts";
-import { stopList } from "./stop-list.ts";
 
 /** What the panel shows, and acts on. */
 export interface DevicePanelParts {

@@ -3,8 +3,7 @@ import { live } from "lit-html/directives/live.js";
 import { RATES, type Rate } from "../history/playback.ts";
 import { type PlotPanelParts, plotPanel } from "../plots/plot-panel.ts";
 import { clockText, durationText } from "../time/format.ts";
-import { type LocalDay, parseDay } from "../time/local-day.ts";
-import { SPANS, spanNamed } from "../time/span.ts";
+import { type LocalDay, parseDay, SPANS, spanNamed } from "../time/local-day.ts";
 import type { ChosenDevice } from "./chosen-device.ts";
 
 const DAY_ID = "day";

@@ -1,7 +1,6 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
-import { countText } from "../geo/count.ts";
-import type { Units } from "../geo/units.ts";
+import { countText, type Units } from "../geo/units.ts";
 import type { ListFilter, ListOrder } from "./device-list.ts";
 import { activityText, ageText, freshnessOf } from "./freshness.ts";
 import type { ListView } from "./list-view.ts";

@@ -2,8 +2,7 @@ import { ApiError, sentenceOf } from "../api/api-error.ts";
 import type { Retries } from "../api/retries.ts";
 import { browserTimers, type Timers } from "../time/timers.ts";
 import type { Columns, DeviceTable, LiveRecord } from "./device-table.ts";
-import { type SseEvent, SseParser } from "./sse-parser.ts";
-import { watchedBytes } from "./watched-bytes.ts";
+import { type SseEvent, SseParser, watchedBytes } from "./event-stream.ts";
 
 /* Keeps the table of devices as it is at the server. */
 
@@ -207,4 +206,28 @@ export class LiveDevices {
     this.#changed();
     if (isBack) this.#retries.wake();
   }
+}
+
+/** After this long, another page of the browser may need the connection more than a hidden one. */
+const HIDDEN_MS_MAX = 60_000;
+
+export interface SeenOptions {
+  /** Says whether the page is seen. */
+  readonly page?: EventTarget & { readonly hidden: boolean };
+  readonly timers?: Timers;
+}
+
+/** Closes the stream once the page has been hidden for a minute, and goes on when the page is seen again. */
+export function liveWhileSeen(
+  live: Pick<LiveDevices, "sleep" | "wake">,
+  { page = document, timers = browserTimers }: SeenOptions = {},
+): void {
+  let stopHiding = () => {};
+  const look = () => {
+    stopHiding();
+    if (page.hidden) stopHiding = timers.after(HIDDEN_MS_MAX, () => live.sleep());
+    else live.wake();
+  };
+  look(); // It may be opened behind others.
+  page.addEventListener("visibilitychange", look);
 }

@@ -1,5 +1,4 @@
-import { mergedRows } from "./merge-rows.ts";
-import { roughlySorted } from "./rough-order.ts";
+import { mergedRows } from "./row-order.ts";
 
 /** Numbers within names count as numbers: `bus 9` before `bus 10`. To make a collator takes longer than to use it. */
 const COLLATOR = new Intl.Collator(undefined, { numeric: true });
@@ -27,4 +26,76 @@ export class NameOrder {
     this.#sorted = new Uint32Array(0);
     this.#ranks = new Uint32Array(0);
   }
+}
+
+/** A double holds eight units of six bits exactly. */
+const NUMBER_UNITS = 8;
+const UNIT_SIZE = 64;
+const KEY_NUMBERS = 2;
+
+/** Units, in order: signs and digits, how many digits follow, letters, what is not ASCII. Zeros fill what is left. */
+const SIGN_MAX = 15;
+const COUNTS_FROM = 16;
+const COUNT_MAX = 15;
+const LETTERS_FROM = 32;
+const OTHERS = 63;
+
+const ZERO = "0".charCodeAt(0);
+const NINE = "9".charCodeAt(0);
+const LETTER_A = "a".charCodeAt(0);
+const LETTER_Z = "z".charCodeAt(0);
+const CASE_BIT = 32;
+const ASCII_MAX = 127;
+
+/**
+ * Sorts the rows from `first` on nearly by name, by two numbers for each: to compare those takes a tenth of what a
+ * collator takes. Numbers within names count as numbers, and case does not count.
+ */
+export function roughlySorted(names: readonly string[], first: number): number[] {
+  const start = commonPrefixLength(names, first);
+  const keys = new Float64Array(names.length * KEY_NUMBERS);
+  for (let row = first; row < names.length; row++) writeKey(names[row]!, start, keys, row * KEY_NUMBERS);
+  return Array.from({ length: names.length - first }, (_, index) => first + index).sort((rowA, rowB) => {
+    const [a, b] = [rowA * KEY_NUMBERS, rowB * KEY_NUMBERS];
+    return keys[a]! - keys[b]! || keys[a + 1]! - keys[b + 1]!;
+  });
+}
+
+/** As much as there is room for of a name from `start` on. */
+function writeKey(name: string, start: number, keys: Float64Array, at: number): void {
+  let next = start;
+  let digits = 0;
+  for (let index = 0; index < KEY_NUMBERS * NUMBER_UNITS; index++) {
+    const code = name.charCodeAt(next); // NaN behind the end.
+    let unit = 0;
+    if (isDigit(code) && digits === 0) {
+      while (isDigit(name.charCodeAt(next + digits))) digits++;
+      unit = COUNTS_FROM + Math.min(digits, COUNT_MAX);
+    } else if (next < name.length) {
+      unit = unitOf(code);
+      digits = Math.max(0, digits - 1);
+      next++;
+    }
+    const part = at + Math.floor(index / NUMBER_UNITS);
+    keys[part] = keys[part]! * UNIT_SIZE + unit;
+  }
+}
+
+function unitOf(code: number): number {
+  const small = code | CASE_BIT;
+  if (code > ASCII_MAX) return OTHERS;
+  if (small >= LETTER_A && small <= LETTER_Z) return LETTERS_FROM + small - LETTER_A;
+  return isDigit(code) ? code - ZERO : code & SIGN_MAX;
+}
+
+function isDigit(code: number): boolean {
+  return code >= ZERO && code <= NINE;
+}
+
+/** How many characters all names from `first` on begin with: those tell nothing. */
+function commonPrefixLength(names: readonly string[], first: number): number {
+  let prefix = names[first] ?? "";
+  for (let row = first; row < names.length; row++)
+    while (!names[row]!.startsWith(prefix)) prefix = prefix.slice(0, -1);
+  return prefix.length;
 }

@@ -1,5 +1,5 @@
 import { html, nothing, type TemplateResult } from "lit-html";
-import { counted, countText } from "../geo/count.ts";
+import { counted, countText } from "../geo/units.ts";
 import type { DeviceTable } from "./device-table.ts";
 import type { LiveDevices } from "./live.ts";
 

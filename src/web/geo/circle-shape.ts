@@ -1,5 +1,11 @@
-import { EARTH_RADIUS_METERS, nearestMeridian, RADIANS_PER_DEGREE } from "./earth.ts";
-import { type Place, type Position, unwrapped } from "./positions.ts";
+import {
+  EARTH_RADIUS_METERS,
+  nearestMeridian,
+  type Place,
+  type Position,
+  RADIANS_PER_DEGREE,
+  unwrapped,
+} from "./earth.ts";
 import { LATITUDE_MAX } from "./world.ts";
 
 /** A circle on the sphere as the map draws it. */

@@ -1,11 +1,20 @@
-/* The Earth as the server measures it: a sphere. */
+/* Places on the Earth, which is a sphere to the page as it is to the server. */
+
+/** A place in degrees, as in GeoJSON. Longitudes may go on past ±180. */
+export type Position = [longitude: number, latitude: number];
+
+/** Degrees. */
+export interface Place {
+  readonly latitude: number;
+  readonly longitude: number;
+}
 
 export const EARTH_RADIUS_METERS = 6_371_008.8;
 export const RADIANS_PER_DEGREE = Math.PI / 180;
-/** Of a meridian. */
+/** The length of a degree of a meridian. */
 export const METERS_PER_DEGREE = EARTH_RADIUS_METERS * RADIANS_PER_DEGREE;
 
-/** By the haversine formula, which stays accurate for what lies close together. */
+/** By the haversine formula, which stays accurate for places close together. */
 export function metersBetween(
   latitudeA: number,
   longitudeA: number,
@@ -20,7 +29,16 @@ export function metersBetween(
   return 2 * EARTH_RADIUS_METERS * Math.asin(Math.sqrt(Math.min(1, chord)));
 }
 
-/** The same meridian, at most half the Earth from another. */
+/** A meridian as the longitude that is at most half the Earth from another one. */
 export function nearestMeridian(longitude: number, other: number): number {
   return longitude - 360 * Math.round((longitude - other) / 360);
+}
+
+/** Moves each place to less than half the world from the one before: a line across ±180° goes on instead of back. */
+export function unwrapped(positions: readonly Position[]): Position[] {
+  let before = positions[0]?.[0] ?? 0;
+  return positions.map(([longitude, latitude]) => {
+    before = nearestMeridian(longitude, before);
+    return [before, latitude];
+  });
 }

@@ -1,14 +1,16 @@
-/** How distances and speeds are shown. */
+/* Numbers as the page shows them: distances, speeds, heights, bearings and counts. */
+
+/** The units of distances and speeds. */
 export type Units = "metric" | "miles";
 
 export const METERS_PER_MILE = 1609.344;
 const METERS_PER_FOOT = 0.3048;
 const SECONDS_PER_HOUR = 3600;
 
-/** Where signs along the roads are in miles. */
+/** Regions whose road signs are in miles. */
 const REGIONS_OF_MILES: readonly string[] = ["GB", "LR", "MM", "PR", "US"];
 
-/** As people of the language's region are used to, as in `navigator.language`. */
+/** The units that people of a language's region are used to. `language` is as in `navigator.language`. */
 export function unitsOf(language: string): Units {
   const region = new Intl.Locale(language).maximize().region;
   return region !== undefined && REGIONS_OF_MILES.includes(region) ? "miles" : "metric";
@@ -27,7 +29,7 @@ export function speedText(metersPerSecond: number, units: Units): string {
   return `${Math.round(metersPerSecond * speedFactor(units))} ${speedUnit(units)}`;
 }
 
-/** What meters per second are multiplied by. */
+/** The factor from meters per second. */
 export function speedFactor(units: Units): number {
   return SECONDS_PER_HOUR / (units === "metric" ? 1000 : METERS_PER_MILE);
 }
@@ -36,21 +38,38 @@ export function speedUnit(units: Units): string {
   return units === "metric" ? "km/h" : "mph";
 }
 
-/** Three digits that say something, but all of those before the point. */
+/** Three significant digits, but all of those before the point. */
 function threeDigits(value: number): string {
   return value.toFixed(value < 9.995 ? 2 : value < 99.95 ? 1 : 0);
 }
 
-/** Of what is above the sea, as in "12 m", "39 ft". */
+/** A height above the sea, as in "12 m", "39 ft". */
 export function heightText(meters: number, units: Units): string {
   return `${Math.round(meters * heightFactor(units))} ${heightUnit(units)}`;
 }
 
-/** What meters above the sea are multiplied by. */
+/** The factor from meters above the sea. */
 export function heightFactor(units: Units): number {
   return units === "metric" ? 1 : 1 / METERS_PER_FOOT;
 }
 
 export function heightUnit(units: Units): string {
   return units === "metric" ? "m" : "ft";
+}
+
+const POINTS = ["N", "NE", "E", "SE", "S", "SW", "W", "NW"] as const;
+
+/** The point of the compass next to a bearing, as in "NE". */
+export function compassPoint(degrees: number): string {
+  return POINTS[Math.round(degrees / 45) & 7]!;
+}
+
+/** As in "1,234": the page is in English, whatever the browser is in. */
+export function countText(count: number): string {
+  return count.toLocaleString("en");
+}
+
+/** As in "1 device", "1,234 devices". */
+export function counted(count: number, noun: string): string {
+  return `${countText(count)} ${noun}${count === 1 ? "" : "s"}`;
 }

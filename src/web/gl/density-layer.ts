@@ -1,11 +1,23 @@
-import type { CustomLayerInterface, MapLibreMap } from "maplibre-gl";
-import { type DensityCells, densitySquares, SQUARE_WORDS, squareSize } from "./density-shading.ts";
-import { flatCamera, setCamera } from "./flat-camera.ts";
-import { createProgram, type GlProgram } from "./gl-program.ts";
-import { createRows, deleteRows, type GlRows, type RowLayout } from "./gl-rows.ts";
+import { flatCamera, GlLayer, type GlResources, type RowLayout, setCamera } from "./gl-layer.ts";
 import { DENSITY_STEPS, type MapColors } from "./map-colors.ts";
 
 /* Where all were: squares of the map, darker where more was reported. */
+
+/** Positions in cells of a map: how many of all devices were ever reported in each. */
+export interface DensityCells {
+  /** A cell is 1/64 of a tile of 256 pixels at this zoom. */
+  readonly zoom: number;
+  /** Counted in cells from the map's north-west corner. */
+  readonly x: readonly number[];
+  readonly y: readonly number[];
+  readonly count: readonly number[];
+}
+
+/** What the layer draws. */
+export interface DensityScene {
+  readonly cells: DensityCells | null;
+  readonly colors: MapColors;
+}
 
 const VERTEX = `#version 300 es
 precision highp float;
@@ -45,16 +57,11 @@ void main() {
   color = vec4(mix(steps[step], steps[step + 1], place - float(step)), 1.0) * 0.9;
 }`;
 
-/** In place of what was shown: it stays neither here nor on the graphics card. */
+/** Uploaded in place of cells that are no longer shown: those stay neither here nor on the graphics card. */
 const NO_CELLS: DensityCells = { zoom: 0, x: [], y: [], count: [] };
 
-interface Resources {
-  readonly map: MapLibreMap;
-  readonly program: GlProgram;
-  readonly rows: GlRows;
-  /** What the graphics card has. */
-  cells: DensityCells | null;
-}
+/** A square as the graphics card reads it: x and y of its north-west corner by `world.ts`, and its shade. */
+export const SQUARE_WORDS = 3;
 
 const SQUARE_ROWS: RowLayout = {
   rowBytes: SQUARE_WORDS * 4,
@@ -65,39 +72,22 @@ const SQUARE_ROWS: RowLayout = {
   per: "instance",
 };
 
-/** Draws where all were, as squares, in one call. */
-export class DensityLayer implements CustomLayerInterface {
-  readonly id = "density";
-  readonly type = "custom";
-  readonly #scene: () => { readonly cells: DensityCells | null; readonly colors: MapColors };
-  #resources: Resources | null = null;
+/** Draws all cells as squares, in one call. */
+export class DensityLayer extends GlLayer<DensityCells | null> {
+  readonly #scene: () => DensityScene;
 
-  constructor(scene: () => { readonly cells: DensityCells | null; readonly colors: MapColors }) {
+  constructor(scene: () => DensityScene) {
+    super("density", { vertex: VERTEX, fragment: FRAGMENT, layout: SQUARE_ROWS }, null);
     this.#scene = scene;
   }
 
-  onAdd(map: MapLibreMap, gl: WebGL2RenderingContext): void {
-    const program = createProgram(gl, VERTEX, FRAGMENT);
-    const rows = createRows(gl, SQUARE_ROWS);
-    this.#resources = { map, program, rows, cells: null };
-  }
-
-  onRemove(_map: MapLibreMap, gl: WebGL2RenderingContext): void {
-    if (this.#resources === null) return;
-    gl.deleteProgram(this.#resources.program.program);
-    deleteRows(gl, this.#resources.rows);
-    this.#resources = null;
-  }
-
-  render(gl: WebGL2RenderingContext): void {
-    const resources = this.#resources;
+  draw(gl: WebGL2RenderingContext, resources: GlResources<DensityCells | null>): void {
     const { cells, colors } = this.#scene();
-    if (resources === null) return;
     const { map, program, rows } = resources;
-    if (resources.cells !== cells) {
+    if (resources.uploaded !== cells) {
       gl.bindBuffer(gl.ARRAY_BUFFER, rows.bytes);
       gl.bufferData(gl.ARRAY_BUFFER, densitySquares(cells ?? NO_CELLS), gl.STATIC_DRAW);
-      resources.cells = cells;
+      resources.uploaded = cells;
     }
     if (cells === null || cells.count.length === 0) return;
     gl.useProgram(program.program);
@@ -112,4 +102,37 @@ export class DensityLayer implements CustomLayerInterface {
     }
     gl.bindVertexArray(null);
   }
+}
+
+/** The width of a cell in the world's units. */
+export function squareSize(zoom: number): number {
+  return 2 ** (32 - 6 - zoom);
+}
+
+/** All squares in a row. Shades are thousandths of the way from the lightest color to the darkest. */
+export function densitySquares({ zoom, x, y, count }: DensityCells): Uint32Array {
+  const size = squareSize(zoom);
+  const shadeOf = shading(count);
+  const words = new Uint32Array(count.length * SQUARE_WORDS);
+  for (let cell = 0, at = 0; cell < count.length; cell++, at += SQUARE_WORDS) {
+    words[at] = x[cell]! * size;
+    words[at + 1] = y[cell]! * size;
+    words[at + 2] = Math.round(1000 * shadeOf(count[cell]!));
+  }
+  return words;
+}
+
+/** The counts that are lightest and darkest: the top hundredth is all darkest, so one depot doesn't take the scale. */
+export function shadeRange(counts: readonly number[]): { readonly least: number; readonly most: number } {
+  const sorted = Float64Array.from(counts).sort();
+  return { least: sorted[0] ?? 1, most: sorted[Math.floor((sorted.length - 1) * 0.99)] ?? 1 };
+}
+
+/** How dark a count is, 0 to 1: by its logarithm, since depots have a thousand times what a street has. */
+export function shading(counts: readonly number[]): (count: number) => number {
+  const range = shadeRange(counts);
+  const least = Math.log(range.least);
+  const most = Math.log(range.most);
+  if (most <= least) return () => 0.5;
+  return (count) => Math.max(0, Math.min(1, (Math.log(count) - least) / (most - least)));
 }

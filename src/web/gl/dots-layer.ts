@@ -1,34 +1,36 @@
-import type { CustomLayerInterface, MapLibreMap } from "maplibre-gl";
+import type { MapLibreMap } from "maplibre-gl";
 import { WORLD_SIZE } from "../geo/world.ts";
 import { DOT_BYTES, DOT_WORDS, type DotBuffer, type DotView } from "./dot-buffer.ts";
 import { DOT_FRAGMENT, DOT_VERTEX } from "./dot-shader.ts";
-import { type FlatCamera, flatCamera, setCamera, worldPixels } from "./flat-camera.ts";
-import { createProgram, type GlProgram } from "./gl-program.ts";
-import { createRows, deleteRows, type GlRows, type RowLayout } from "./gl-rows.ts";
+import {
+  type FlatCamera,
+  flatCamera,
+  GlLayer,
+  type GlProgram,
+  type GlResources,
+  type RowLayout,
+  setCamera,
+  worldPixels,
+} from "./gl-layer.ts";
 import type { GlidePace } from "./glide-pace.ts";
 import type { MapColors } from "./map-colors.ts";
 
-/** What the layer needs to know for a frame. */
+/** What the layer draws in a frame. */
 export interface DotScene {
   readonly buffer: DotBuffer;
   readonly colors: MapColors;
   readonly chosenRow: number | null;
   readonly pace: GlidePace;
-  /** Unix ms, by the clock that ages are shown by. */
+  /** Unix ms, by the clock that shown ages are computed with. */
   readonly nowMs: number;
 }
 
-interface Resources {
-  readonly map: MapLibreMap;
-  readonly program: GlProgram;
-  readonly rows: GlRows;
-  /** How many rows the graphics card has room for. */
-  capacity: number;
-}
+/** `uploaded` is how many rows the graphics card has room for. */
+type Resources = GlResources<number>;
 
 /** No dot is larger than twice this. */
 const DOT_PIXELS = 24;
-/** So many dots have room on the map at their full size. */
+/** At most this many dots have room on the map at their full size. */
 const ROOMY_COUNT = 200;
 const SAMPLES_MAX = 2048;
 
@@ -43,33 +45,17 @@ const DOT_ROWS: RowLayout = {
 };
 
 /** Draws every device in one call. What moves is moved by the shader. */
-export class DotsLayer implements CustomLayerInterface {
-  readonly id = "dots";
-  readonly type = "custom";
+export class DotsLayer extends GlLayer<number> {
   readonly #scene: () => DotScene;
-  #resources: Resources | null = null;
 
   constructor(scene: () => DotScene) {
+    super("dots", { vertex: DOT_VERTEX, fragment: DOT_FRAGMENT, layout: DOT_ROWS }, 0);
     this.#scene = scene;
   }
 
-  onAdd(map: MapLibreMap, gl: WebGL2RenderingContext): void {
-    const program = createProgram(gl, DOT_VERTEX, DOT_FRAGMENT);
-    const rows = createRows(gl, DOT_ROWS);
-    this.#resources = { map, program, rows, capacity: 0 };
-  }
-
-  onRemove(_map: MapLibreMap, gl: WebGL2RenderingContext): void {
-    if (this.#resources === null) return;
-    gl.deleteProgram(this.#resources.program.program);
-    deleteRows(gl, this.#resources.rows);
-    this.#resources = null;
-  }
-
-  render(gl: WebGL2RenderingContext): void {
-    const resources = this.#resources;
+  draw(gl: WebGL2RenderingContext, resources: Resources): void {
     const scene = this.#scene();
-    if (resources === null || scene.buffer.size === 0) return;
+    if (scene.buffer.size === 0) return;
     const { map, program } = resources;
     gl.useProgram(program.program);
     gl.bindVertexArray(resources.rows.vertices);
@@ -78,7 +64,7 @@ export class DotsLayer implements CustomLayerInterface {
     const camera = flatCamera(map);
     setCamera(gl, program, camera);
     setLook(gl, program, scene, nowMs, dotScale(seenCount(scene.buffer, camera)));
-    draw(gl, program, scene, camera);
+    drawDots(gl, program, scene, camera);
     gl.bindVertexArray(null);
     const isGliding = scene.buffer.isGlideSeen(viewOf(map, camera), nowMs);
     scene.pace.frame(nowMs, isGliding);
@@ -86,14 +72,14 @@ export class DotsLayer implements CustomLayerInterface {
   }
 }
 
-/** Sends what has changed; everything where there are more rows than the graphics card has room for. */
+/** Sends what has changed; everything if the graphics card has room for another number of rows. */
 function upload(gl: WebGL2RenderingContext, resources: Resources, buffer: DotBuffer): void {
   gl.bindBuffer(gl.ARRAY_BUFFER, resources.rows.bytes);
   const spans = buffer.takeStale();
   const capacity = buffer.words.length / DOT_WORDS;
-  if (resources.capacity !== capacity) {
+  if (resources.uploaded !== capacity) {
     gl.bufferData(gl.ARRAY_BUFFER, buffer.words, gl.DYNAMIC_DRAW);
-    resources.capacity = capacity;
+    resources.uploaded = capacity;
     return;
   }
   for (const { start, end } of spans)
@@ -123,7 +109,7 @@ function setLook(
   gl.uniform3f(uniforms.accent!, ...colors.accent);
 }
 
-function draw(
+function drawDots(
   gl: WebGL2RenderingContext,
   { uniforms }: GlProgram,
   { buffer, chosenRow }: DotScene,

@@ -1,7 +1,6 @@
 import type { CurrentAnswer, CurrentRecord, SeriesAnswer, StopsAnswer, TrackAnswer } from "../api/answers.ts";
 import type { Api } from "../api/api.ts";
-import type { LocalDay, TimeRange } from "../time/local-day.ts";
-import type { Span } from "../time/span.ts";
+import type { LocalDay, Span, TimeRange } from "../time/local-day.ts";
 import { Track } from "./track.ts";
 
 /* What the server knows of a device. */

@@ -1,6 +1,6 @@
-import { type Head, headAt } from "./head.ts";
 import { areOfSame, type History } from "./history.ts";
 import { Playback, type Rate } from "./playback.ts";
+import { type Head, headAt } from "./track.ts";
 
 /** As much of the map as playback needs. */
 export interface HeadMap {

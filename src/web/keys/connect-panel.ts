@@ -2,8 +2,8 @@ import { html, nothing, type TemplateResult } from "lit-html";
 import { unitsOf } from "../geo/units.ts";
 import { dialog } from "../shell/dialog.ts";
 import { agoText } from "../time/format.ts";
-import type { Connect, MadePhone } from "./connect.ts";
-import { copyField, copyLines } from "./copy-field.ts";
+import { type Connect, isLoopback, type MadePhone, PHONE_APPS } from "./connect.ts";
+import { copyField, copyLines } from "./copying.ts";
 import {
   type HeardRequest,
   leftOutText,
@@ -11,9 +11,8 @@ import {
   refusalText,
   speedAdvice,
   understoodText,
-} from "./heard.ts";
+} from "./first-report.ts";
 import { keyList } from "./key-list.ts";
-import { isLoopback, PHONE_APPS } from "./phone-apps.ts";
 import { qrCode } from "./qr-code.ts";
 
 /** The three steps over the page, where devices have reported already. */

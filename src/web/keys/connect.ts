@@ -3,7 +3,37 @@ import { sentenceOf } from "../api/api-error.ts";
 import type { Copying } from "./copying.ts";
 import { FirstReport, type KnownDevices } from "./first-report.ts";
 import type { PageKey, PageKeys } from "./page-keys.ts";
-import { PHONE_APPS, type PhoneApp } from "./phone-apps.ts";
+
+/** An app that reports to the server, by the name that people look for. */
+export interface PhoneApp {
+  readonly name: string;
+  /** The name that `POST /map/keys` takes. */
+  readonly client: string;
+  /** What it runs on, or what it is for. */
+  readonly on: string;
+}
+
+/** The easiest to set up first. */
+export const PHONE_APPS: readonly PhoneApp[] = [
+  { name: "OwnTracks", client: "owntracks", on: "Android, iOS" },
+  { name: "Overland", client: "overland", on: "iOS" },
+  { name: "Traccar Client", client: "traccar", on: "Android, iOS" },
+  { name: "Colota", client: "colota", on: "Android" },
+  { name: "GPSLogger", client: "gpslogger", on: "Android" },
+  { name: "OsmAnd", client: "osmand", on: "Android" },
+  { name: "PhoneTrack", client: "phonetrack", on: "other loggers" },
+  { name: "Home Assistant", client: "homeassistant", on: "its phone app" },
+  { name: "OpenGTS", client: "opengts", on: "old trackers" },
+  { name: "curl", client: "curl", on: "your programs" },
+];
+
+/** Hosts that mean, on a phone, the phone itself. */
+const LOOPBACK = /^(localhost|127\.[\d.]+|\[::1\])$/;
+
+/** Whether no phone can reach a server that goes by this name. */
+export function isLoopback(hostname: string): boolean {
+  return LOOPBACK.test(hostname);
+}
 
 /** How an app is set up with a key, as the server says it. */
 export interface PhoneSetup {
@@ -46,7 +76,7 @@ export class Connect {
   /** The phone that is being connected; its key is shown once, since the server keeps no more than a hash of it. */
   made: MadePhone | null = null;
   #writtenName: string | null = null;
-  /** Counts how often it began anew: what was asked for before is for nobody then. */
+  /** Counts how often it began anew: an answer to a request of an earlier round is dropped. */
   #round = 0;
 
   constructor(parts: ConnectParts) {

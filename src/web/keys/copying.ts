@@ -1,3 +1,5 @@
+import { html, type TemplateResult } from "lit-html";
+
 /** How long a button says that it has copied. */
 const SAID_MS = 2500;
 
@@ -37,7 +39,7 @@ export class Copying {
       await navigator.clipboard.writeText(text);
       return true;
     } catch {
-      return false; // Whoever is asked may refuse; the text is selected all the same.
+      return false; // The browser or its user may refuse; the text is selected all the same.
     }
   }
 
@@ -45,4 +47,33 @@ export class Copying {
     this.#said = null;
     this.#changed();
   }
+}
+
+/** A text to take elsewhere: selectable, with a button that copies it. */
+export function copyField(name: string, value: string, copying: Copying): TemplateResult {
+  const select = (event: Event) => (event.currentTarget as HTMLInputElement).select();
+  return html`<label class="copy-field">
+    <span>${name}</span>
+    <input readonly spellcheck="false" .value=${value} @focus=${select}>
+    ${copyButton(name, value, copying)}
+  </label>`;
+}
+
+/** A text of several lines to take elsewhere, with a button that copies it. */
+export function copyLines(name: string, value: string, copying: Copying): TemplateResult {
+  return html`<label class="copy-field lines">
+    <span>${name}</span>
+    <textarea readonly spellcheck="false" rows=${Math.min(12, value.split("\n").length)} .value=${value}></textarea>
+    ${copyButton(name, value, copying)}
+  </label>`;
+}
+
+function copyButton(name: string, value: string, copying: Copying): TemplateResult {
+  const copy = (event: Event) => {
+    event.preventDefault(); // The label would move the focus.
+    const label = (event.currentTarget as HTMLElement).closest("label")!;
+    void copying.copy(label.querySelector<HTMLInputElement | HTMLTextAreaElement>("input, textarea")!);
+  };
+  const words = copying.wordsFor(value);
+  return html`<button aria-label="${words}: ${name}" @click=${copy}>${words}</button>`;
 }

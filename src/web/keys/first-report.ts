@@ -1,9 +1,11 @@
 import type { Api } from "../api/api.ts";
 import { sentenceOf } from "../api/api-error.ts";
+import { distanceText, heightText, speedText, type Units } from "../geo/units.ts";
 import { browserTimers, type Timers } from "../time/timers.ts";
-import type { HeardRequest } from "./heard.ts";
 
-/** As much of the device table as is needed. */
+/* The first report of a phone: waiting for it, and how it was understood, in words. */
+
+/** The part of the device table that is needed. */
 export interface KnownDevices {
   readonly latitude: ArrayLike<number>;
   readonly longitude: ArrayLike<number>;
@@ -26,11 +28,11 @@ export interface ReportingKey {
 }
 
 export interface Heard {
-  /** When we heard of it, by our own clock: that of the server may be another. */
+  /** When the page heard of it, by the browser's clock: the server's may be another. */
   readonly atMs: number;
   readonly latitude: number | null;
   readonly longitude: number | null;
-  /** How it was understood; null where the server, with much to do, has passed it over. */
+  /** How it was understood; null if the server was too busy to keep that. */
   readonly request: HeardRequest | null;
 }
 
@@ -93,7 +95,7 @@ export class FirstReport {
     this.heard = { atMs: Date.now(), latitude, longitude, request };
   }
 
-  /** Where much is sent, the server passes requests over; but the device has moved in the live table. */
+  /** A busy server does not keep every request, but the device has moved in the live table. */
   #takeFromTable(deviceId: string): void {
     const timestampMs = this.#timestampOf(deviceId);
     if (this.heard !== null || timestampMs === null || timestampMs === this.#timestampBeforeMs) return;
@@ -111,4 +113,103 @@ export class FirstReport {
     const row = this.#parts.devices.rowOf(deviceId);
     return row === undefined ? null : this.#parts.devices.timestampMs[row]!;
   }
+}
+
+/** A request that a device sent, as the server describes it. */
+export interface HeardRequest {
+  /** Unix ms of the server. */
+  readonly received: number;
+  readonly client: string;
+  readonly taken: number;
+  /** The report that was understood, by the names of our own fields. */
+  readonly newest?: Readonly<Record<string, string | number | boolean>>;
+  readonly refused_count: number;
+  readonly refused: readonly { readonly reason: string; readonly detail?: string }[];
+  readonly left_out: readonly {
+    readonly field: string;
+    readonly reason: "absent" | "unreadable" | "out_of_range";
+    readonly count: number;
+  }[];
+  /** How many reports came without a time and got that of their arrival. */
+  readonly timed_by_arrival: number;
+  readonly skipped: readonly { readonly what: string; readonly count: number }[];
+}
+
+/** Why a point could not be used, and what helps. */
+const REFUSALS: Readonly<Record<string, string>> = {
+  bad_json: "it is no JSON that can be read",
+  unknown_shape: "nothing in it looks like a position: is it the right app that you chose here?",
+  no_position: "it has no position yet: has the phone found itself?",
+  bad_coordinates: "its coordinates can't be on Earth",
+  null_island: "it is at 0, 0, which phones send before they have found themselves",
+  no_time: "it has no time",
+  future: "its time is in the future: set the phone's clock",
+  too_old: "its time is too long ago",
+  bad_device: "its device has no name that can be one",
+  undecryptable: "it is encrypted, and the server doesn't know its pass phrase",
+  invalid: "a field of it can't be what it says",
+};
+
+/** As in "speed 3 m/s, battery 81 %": what was understood besides where and when. */
+export function understoodText(
+  report: Readonly<Record<string, string | number | boolean>>,
+  units: Units,
+): string {
+  const said: string[] = [];
+  const add = (field: string, words: (value: string | number | boolean) => string) => {
+    const value = report[field];
+    if (value !== undefined) said.push(words(value));
+  };
+  add("speed", (value) => `speed ${speedText(Number(value), units)}`);
+  add("bearing", (value) => `heading ${rounded(value)}°`);
+  add("altitude", (value) => `altitude ${heightText(Number(value), units)}`);
+  add("horizontal_accuracy", (value) => `within ${distanceText(Number(value), units)}`);
+  add("battery_level", (value) => `battery ${rounded(value)} %`);
+  add("battery_status", String);
+  add("type", (value) => String(value).toLowerCase());
+  return said.length === 0 ? "nothing but where and when" : said.join(", ");
+}
+
+/** As in "51.50, -0.12". */
+export function placeText(latitude: number, longitude: number): string {
+  return `${latitude.toFixed(2)}, ${longitude.toFixed(2)}`;
+}
+
+/** Why nothing of a request was stored, in a sentence; null where something was. */
+export function refusalText({ taken, refused, refused_count, skipped }: HeardRequest): string | null {
+  if (taken > 0) return null;
+  const [first] = refused;
+  if (first === undefined) {
+    const what = skipped.map(({ what }) => what).join(", ");
+    return what === "" ? null : `It sent ${what}, which has no position. Let it send one.`;
+  }
+  const why = REFUSALS[first.reason] ?? first.reason;
+  const detail = first.detail === undefined ? "" : ` (${first.detail})`;
+  const which = refused_count === 1 ? "A point" : `${refused_count} points`;
+  return `${which} could not be used: ${why}${detail}.`;
+}
+
+/** The fields that the reports of a request lack, and why; null if they lack none. */
+export function leftOutText({ left_out, timed_by_arrival }: HeardRequest): string | null {
+  const said: string[] = [];
+  const fields = left_out.map(({ field, reason }) => `${field} (${LEFT_OUT_FOR[reason]})`);
+  if (fields.length > 0) said.push(`Left out: ${fields.join(", ")}.`);
+  if (timed_by_arrival > 0) said.push("It came without a time, so it has that of its arrival.");
+  return said.length === 0 ? null : said.join(" ");
+}
+
+const LEFT_OUT_FOR = {
+  absent: "absent",
+  unreadable: "can't be read",
+  out_of_range: "out of range",
+} as const;
+
+/** What to do if the speed is wrong; null if the report has no speed. */
+export function speedAdvice(report: Readonly<Record<string, unknown>>): string | null {
+  if (report.speed === undefined) return null;
+  return "If the speed is wrong, add ?speed_unit=kmh (or mps, kn, mph) to the address: it says what the app sends.";
+}
+
+function rounded(value: string | number | boolean): string {
+  return String(Math.round(Number(value) * 10) / 10);
 }

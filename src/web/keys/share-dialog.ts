@@ -2,7 +2,7 @@ import { html, nothing, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
 import { dialog } from "../shell/dialog.ts";
 import { dayMinuteText } from "../time/format.ts";
-import { copyField } from "./copy-field.ts";
+import { copyField } from "./copying.ts";
 import { keyList } from "./key-list.ts";
 import type { PageKey } from "./page-keys.ts";
 import type { Share } from "./share.ts";

@@ -1,5 +1,4 @@
-import { dayAt, MS_PER_HOUR, rangeOf } from "../time/local-day.ts";
-import { wallMs } from "../time/wall-clock.ts";
+import { dayAt, MS_PER_HOUR, rangeOf, wallMs } from "../time/local-day.ts";
 
 /*
  * What a share link shows and until when, as it is chosen in the dialog.

@@ -1,3 +1,6 @@
+import type { ExpressionSpecification } from "maplibre-gl";
+import { WORLD_SIZE, worldY } from "../geo/world.ts";
+
 /** What the map lies on, as `/map/base.json` says: the world, and streets where the operator has them. */
 export interface BaseMap {
   readonly world: TileMap;
@@ -10,6 +13,32 @@ export interface TileMap {
   readonly minzoom: number;
   readonly maxzoom: number;
   readonly bounds: readonly [west: number, south: number, east: number, north: number];
-  /** Whom to credit, as text. */
+  /** Who made it, as text. */
   readonly attribution: string;
+}
+
+/**
+ * The map from the zoom on at which its bounds fill about a tile. An extract's tiles reach beyond its bounds (that of
+ * zoom 0 is the whole world), so at lower zooms they end in the middle of a view.
+ */
+export function fromFillingZoom(map: TileMap): TileMap {
+  const [west, south, east, north] = map.bounds;
+  const share = Math.max((east - west) / 360, (worldY(south) - worldY(north)) / WORLD_SIZE);
+  const zoom = Math.floor(-Math.log2(share));
+  return { ...map, minzoom: Math.min(map.maxzoom, Math.max(map.minzoom, zoom)) };
+}
+
+/** A filter for points in the bounds of a map, at the zooms that it has. */
+export function isCoveredBy({
+  bounds: [west, south, east, north],
+  minzoom,
+}: TileMap): ExpressionSpecification {
+  const corners = [
+    [west, south],
+    [east, south],
+    [east, north],
+    [west, north],
+    [west, south],
+  ];
+  return ["all", [">=", ["zoom"], minzoom], ["within", { type: "Polygon", coordinates: [corners] }]];
 }

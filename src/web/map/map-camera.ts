@@ -1,7 +1,7 @@
 import type { MapLibreMap } from "maplibre-gl";
 import type { DeviceTable } from "../devices/device-table.ts";
 import { type Bounds, boundsOf } from "../geo/bounds.ts";
-import type { Place } from "../geo/positions.ts";
+import type { Place } from "../geo/earth.ts";
 
 /** Where the map looks. */
 export interface Camera extends Place {

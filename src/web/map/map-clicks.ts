@@ -1,8 +1,8 @@
 import type { LngLat, MapLibreMap, MapMouseEvent } from "maplibre-gl";
-import type { Place } from "../geo/positions.ts";
+import type { Place } from "../geo/earth.ts";
 import { WORLD_SIZE, worldX, worldY } from "../geo/world.ts";
 import type { DotBuffer } from "../gl/dot-buffer.ts";
-import { worldPixels } from "../gl/flat-camera.ts";
+import { worldPixels } from "../gl/gl-layer.ts";
 
 export type PickListener = (row: number | null, at: Place) => void;
 

@@ -1,25 +1,24 @@
+import { html, nothing, type TemplateResult } from "lit-html";
 import type { ErrorEvent, ICanonicalTileID, MapLibreMap, Marker, StyleSpecification } from "maplibre-gl";
 import type { Api } from "../api/api.ts";
 import { retryingSentenceOf, sentenceOf } from "../api/api-error.ts";
 import { LateModule } from "../api/late-module.ts";
 import type { DeviceTable, TableChange } from "../devices/device-table.ts";
 import type { Bounds } from "../geo/bounds.ts";
-import type { Place } from "../geo/positions.ts";
+import type { Place } from "../geo/earth.ts";
 import type { Units } from "../geo/units.ts";
-import { DensityLayer } from "../gl/density-layer.ts";
-import type { DensityCells } from "../gl/density-shading.ts";
+import { type DensityCells, DensityLayer } from "../gl/density-layer.ts";
 import { DotBuffer } from "../gl/dot-buffer.ts";
 import { DotsLayer } from "../gl/dots-layer.ts";
 import { GlidePace } from "../gl/glide-pace.ts";
 import { type MapColors, readMapColors } from "../gl/map-colors.ts";
-import type { Head } from "../history/head.ts";
+import type { Head } from "../history/track.ts";
 import type { ThemeName } from "../shell/theme.ts";
 import type { BaseMap } from "./base-map.ts";
 import { type Camera, type CameraListener, type CameraTarget, MapCamera } from "./map-camera.ts";
 import { MapClicks, type PickListener } from "./map-clicks.ts";
 import { type Circle, type DayShape, Overlays } from "./overlays.ts";
-import { repaint } from "./repaint.ts";
-import { mapStyle } from "./style.ts";
+import { mapStyle, repaint } from "./style.ts";
 
 /** What the map takes from the page. */
 export interface MapParts {
@@ -381,4 +380,9 @@ function hasSize(element: HTMLElement): Promise<void> {
     });
     observer.observe(element);
   });
+}
+
+/** The map, or why there is none. */
+export function mapPanel({ element, fault }: MapView): TemplateResult {
+  return html`${element}${fault === null ? nothing : html`<p class="no-map" role="status">${fault}</p>`}`;
 }

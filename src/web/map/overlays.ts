@@ -1,9 +1,9 @@
 import type { GeoJSONSource, LayerSpecification, MapLibreMap } from "maplibre-gl";
 import { circleShape } from "../geo/circle-shape.ts";
-import { type Place, type Position, unwrapped } from "../geo/positions.ts";
+import { type Place, type Position, unwrapped } from "../geo/earth.ts";
 import { colorText, type MapColors } from "../gl/map-colors.ts";
-import { MEDIUM } from "./labels.ts";
-import { repaint } from "./repaint.ts";
+import { MEDIUM } from "./layer-parts.ts";
+import { repaint } from "./style.ts";
 
 /** A device's day as the map shows it. */
 export interface DayShape {

@@ -1,8 +1,9 @@
 import type { ExpressionSpecification, LayerSpecification, LineLayerSpecification } from "maplibre-gl";
-import type { TileMap } from "./base-map.ts";
-import { isCoveredBy } from "./coverage.ts";
-import { all, byScale, byZoom, ofKind } from "./expressions.ts";
+import { isCoveredBy, type TileMap } from "./base-map.ts";
 import {
+  all,
+  byScale,
+  byZoom,
   CENTERED,
   IN_ZOOM,
   ITALIC,
@@ -10,10 +11,11 @@ import {
   MEDIUM,
   MOVABLE,
   NAME,
+  ofKind,
   placeSize,
   REGULAR,
   textPaint,
-} from "./labels.ts";
+} from "./layer-parts.ts";
 import type { Palette } from "./palette.ts";
 
 /* An extract of a Protomaps basemap, version 4. */

@@ -1,7 +1,11 @@
-import type { LayerSpecification, StyleSpecification, VectorSourceSpecification } from "maplibre-gl";
+import type {
+  LayerSpecification,
+  MapLibreMap,
+  StyleSpecification,
+  VectorSourceSpecification,
+} from "maplibre-gl";
 import type { ThemeName } from "../shell/theme.ts";
-import type { BaseMap, TileMap } from "./base-map.ts";
-import { fromFillingZoom } from "./coverage.ts";
+import { type BaseMap, fromFillingZoom, type TileMap } from "./base-map.ts";
 import { PALETTES, type Palette } from "./palette.ts";
 import { streetAreas, streetLabels, streetLines } from "./street-layers.ts";
 import { WORLD_CREDITS, worldLabels, worldShapes } from "./world-layers.ts";
@@ -52,4 +56,11 @@ function escaped(text: string): string {
 
 function background({ water }: Palette): LayerSpecification {
   return { id: "water", type: "background", paint: { "background-color": water } };
+}
+
+/** Gives layers that are on the map the colors of `layers`: the same ones in another theme. */
+export function repaint(map: MapLibreMap, layers: readonly LayerSpecification[]): void {
+  for (const layer of layers)
+    for (const [name, value] of Object.entries(layer.paint ?? {}))
+      map.setPaintProperty(layer.id, name as Parameters<MapLibreMap["setPaintProperty"]>[1], value);
 }

@@ -1,18 +1,19 @@
 import type { ExpressionSpecification, LayerSpecification } from "maplibre-gl";
-import type { TileMap } from "./base-map.ts";
-import { isCoveredBy } from "./coverage.ts";
-import { all, byZoom, ofKind } from "./expressions.ts";
+import { isCoveredBy, type TileMap } from "./base-map.ts";
 import {
+  all,
+  byZoom,
   CENTERED,
   IN_ZOOM,
   ITALIC,
   LARGEST_FIRST,
   MEDIUM,
   MOVABLE,
+  ofKind,
   placeSize,
   REGULAR,
   textPaint,
-} from "./labels.ts";
+} from "./layer-parts.ts";
 import type { Palette } from "./palette.ts";
 
 /* The world that comes with the program: data/map/README.md says what is in it. */

@@ -1,5 +1,4 @@
-import { type LocalDay, parseDay } from "../time/local-day.ts";
-import { type SpanName, spanNamed } from "../time/span.ts";
+import { type LocalDay, parseDay, type SpanName, spanNamed } from "../time/local-day.ts";
 
 /* What is looked at, as it stands in the address of the page, to be kept, sent to others and gone back to. */
 

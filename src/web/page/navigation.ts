@@ -1,4 +1,4 @@
-import { spanNamed } from "../time/span.ts";
+import { spanNamed } from "../time/local-day.ts";
 import { browserTimers, type Timers } from "../time/timers.ts";
 import { type Address, type AddressPlace, addressText, parseAddress } from "./address.ts";
 

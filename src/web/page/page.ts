@@ -4,8 +4,7 @@ import { createDeviceParts, type DeviceParts, setDeviceKeys } from "../device/de
 import { DeviceList } from "../devices/device-list.ts";
 import { DeviceTable } from "../devices/device-table.ts";
 import { ListView } from "../devices/list-view.ts";
-import { LiveDevices } from "../devices/live.ts";
-import { liveWhileSeen } from "../devices/while-seen.ts";
+import { LiveDevices, liveWhileSeen } from "../devices/live.ts";
 import { unitsOf } from "../geo/units.ts";
 import { MapView } from "../map/map-view.ts";
 import { type Credential, Session } from "../session/session.ts";

@@ -1,4 +1,4 @@
-import type { Place } from "../geo/positions.ts";
+import type { Place } from "../geo/earth.ts";
 
 /** The parts of the page that a visit reads and moves. */
 export interface VisitParts {

@@ -2,8 +2,7 @@ import { html, nothing, type TemplateResult } from "lit-html";
 import type { ChosenDevice } from "../device/chosen-device.ts";
 import type { Player } from "../history/player.ts";
 import { clockText, instantText } from "../time/format.ts";
-import { dayAt } from "../time/local-day.ts";
-import { DAY } from "../time/span.ts";
+import { DAY, dayAt } from "../time/local-day.ts";
 import { greatest, valueAt } from "./plot-series.ts";
 import type { Plot, PlotKind, Plots } from "./plots.ts";
 

@@ -1,5 +1,5 @@
 import { html, nothing, type TemplateResult } from "lit-html";
-import { counted } from "../geo/count.ts";
+import { counted } from "../geo/units.ts";
 import { dayMinuteText } from "../time/format.ts";
 import type { Session, SessionFacts } from "./session.ts";
 

@@ -1,7 +1,14 @@
 import { type LocalDay, MS_PER_HOUR } from "./local-day.ts";
-import { LOCALE } from "./locale.ts";
 
-/* Times in words. Those of a clock name their zone. */
+/* Times in words. Times of day name their zone. */
+
+/** The page is in English, with dates and clocks in the manner of the region of a browser's language. */
+export function localeOf(language: string): Intl.Locale {
+  const { region } = new Intl.Locale(language).maximize();
+  return new Intl.Locale("en", { region: region ?? "US", calendar: "gregory", numberingSystem: "latn" });
+}
+
+export const LOCALE = localeOf(globalThis.navigator?.language ?? "en-US");
 
 const MS_PER_SECOND = 1000;
 const MS_PER_MINUTE = 60_000;
@@ -80,7 +87,7 @@ function twoUnits(count: number, perGreater: number, greater: string, lesser: st
 
 const formats = new WeakMap<Intl.Locale, Map<string, Intl.DateTimeFormat>>();
 
-/** To make one takes fifty times as long as to use it. */
+/** The format is kept: to make one takes fifty times as long as to use it. */
 function formatOf(style: StyleName, zone: string, locale: Intl.Locale): Intl.DateTimeFormat {
   const ofLocale = formats.get(locale) ?? new Map<string, Intl.DateTimeFormat>();
   formats.set(locale, ofLocale);

@@ -1,3 +1,7 @@
+import { html, type TemplateResult } from "lit-html";
+import { guard } from "lit-html/directives/guard.js";
+import { live } from "lit-html/directives/live.js";
+
 /** The zone that all times are shown in, and whose days are looked at. */
 export class ZoneChoice {
   readonly #changed: () => void;
@@ -17,7 +21,7 @@ export class ZoneChoice {
     return this.#zone !== this.#own;
   }
 
-  /** Takes what is the name of a zone and nothing else; null is the browser's own. */
+  /** Sets the zone if it has this name; null is the browser's own zone. */
   set(zone: string | null): void {
     const named = zone === null ? this.#own : zoneNamed(zone);
     if (named === null || named === this.#zone) return;
@@ -30,7 +34,7 @@ export function browserZone(): string {
   return new Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
-/** All there are, those that a browser leaves out of its list among them. */
+/** All zones, with those that a browser leaves out of its list. */
 export function zonesWith(zone: string): readonly string[] {
   return [...new Set(["UTC", zone, browserZone(), ...Intl.supportedValuesOf("timeZone")])].sort();
 }
@@ -41,4 +45,17 @@ function zoneNamed(text: string): string | null {
   } catch {
     return null; // A RangeError is the only way to ask.
   }
+}
+
+/** The control that chooses the zone. */
+export function zoneSelect(choice: ZoneChoice): TemplateResult {
+  const choose = (event: Event) => choice.set((event.target as HTMLSelectElement).value);
+  return html`<label class="zone">Times in
+    <select @change=${choose}>${guard([choice.zone], () => zoneOptions(choice.zone))}</select>
+  </label>`;
+}
+
+/** There are 450 options: too many to compare in each frame. */
+function zoneOptions(zone: string): readonly TemplateResult[] {
+  return zonesWith(zone).map((name) => html`<option .selected=${live(name === zone)}>${name}</option>`);
 }

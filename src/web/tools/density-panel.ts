@@ -1,6 +1,6 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
-import { counted, countText } from "../geo/count.ts";
+import { counted, countText } from "../geo/units.ts";
 import { dayText } from "../time/format.ts";
 import { dayAt } from "../time/local-day.ts";
 import { DENSITY_DAYS, type Density } from "./density.ts";

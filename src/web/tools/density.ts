@@ -1,7 +1,7 @@
 import type { Api } from "../api/api.ts";
 import { retryingSentenceOf, sentenceOf } from "../api/api-error.ts";
 import { boxOf } from "../geo/bounds.ts";
-import { type DensityCells, shadeRange } from "../gl/density-shading.ts";
+import { type DensityCells, shadeRange } from "../gl/density-layer.ts";
 import type { Camera } from "../map/map-camera.ts";
 import { addDays, dayAt, rangeOf, type TimeRange } from "../time/local-day.ts";
 import { browserTimers, type Timers } from "../time/timers.ts";

@@ -1,9 +1,7 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
 import { repeat } from "lit-html/directives/repeat.js";
-import { compassPoint } from "../geo/compass.ts";
-import { counted } from "../geo/count.ts";
-import { distanceText } from "../geo/units.ts";
+import { compassPoint, counted, distanceText } from "../geo/units.ts";
 import { agoText, minuteText } from "../time/format.ts";
 import type { Nearby, NearbyDevice } from "./nearby.ts";
 import { nearestStep, parseRadius, radiusMax, radiusSteps, UNIT_NAMES } from "./radius.ts";

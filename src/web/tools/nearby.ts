@@ -1,8 +1,7 @@
 import type { Api } from "../api/api.ts";
 import { retryingSentenceOf, sentenceOf } from "../api/api-error.ts";
 import { wrapped } from "../geo/bounds.ts";
-import { METERS_PER_DEGREE } from "../geo/earth.ts";
-import type { Place } from "../geo/positions.ts";
+import { METERS_PER_DEGREE, type Place } from "../geo/earth.ts";
 import { METERS_PER_MILE, type Units } from "../geo/units.ts";
 import type { Camera } from "../map/map-camera.ts";
 import { browserTimers, type Timers } from "../time/timers.ts";

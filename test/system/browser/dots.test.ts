@@ -10,7 +10,7 @@ import type { Visit } from "./support/visit.ts";
 
 /* What only a browser shows of the dots: that they are drawn, where, and until when. */
 
-const DOT_BUFFER: PartName<DotBuffer> = ["dots/dot-buffer.ts", "DotBuffer"];
+const DOT_BUFFER: PartName<DotBuffer> = ["gl/dot-buffer.ts", "DotBuffer"];
 
 const VAN = { latitude: 51.5, longitude: -0.1 };
 const WEST = { latitude: -17, longitude: 179.99 };

@@ -12,10 +12,8 @@ function remembered(answer: () => Promise<Response>) {
       return answer();
     },
   };
-  const late = new LateModule<typeof import("../../../../src/web/geo/compass.ts")>(
-    api,
-    "units/compass.ts",
-    () => Promise.reject(new TypeError("Failed to fetch dynamically imported module")),
+  const late = new LateModule<typeof import("../../../../src/web/geo/units.ts")>(api, "geo/units.ts", () =>
+    Promise.reject(new TypeError("Failed to fetch dynamically imported module")),
   );
   return { late, fetched };
 }
@@ -23,7 +21,7 @@ function remembered(answer: () => Promise<Response>) {
 test("a module that could not be loaded is asked for under another address the next time", async () => {
   const { late, fetched } = remembered(async () => new Response());
   expect(await rejection(late.load())).toMatchObject({ name: "ApiError", isRefusal: false });
-  expect(fetched).toEqual(["units/compass.ts?again=1"]);
+  expect(fetched).toEqual(["geo/units.ts?again=1"]);
   const { compassPoint } = await late.load();
   expect(compassPoint(90)).toBe("E");
   expect((await late.load()).compassPoint).toBe(compassPoint);

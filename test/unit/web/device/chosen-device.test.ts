@@ -2,8 +2,7 @@ import { afterAll, describe, expect, setSystemTime, test } from "bun:test";
 import { ChosenDevice } from "../../../../src/web/device/chosen-device.ts";
 import { DeviceTable } from "../../../../src/web/devices/device-table.ts";
 import type { History } from "../../../../src/web/history/history.ts";
-import { type LocalDay, rangeOf } from "../../../../src/web/time/local-day.ts";
-import { spanNamed } from "../../../../src/web/time/span.ts";
+import { type LocalDay, rangeOf, spanNamed } from "../../../../src/web/time/local-day.ts";
 import { turns } from "../../../support/turns.ts";
 import { FakeServer } from "./fake-server.ts";
 

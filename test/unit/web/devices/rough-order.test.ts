@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
-import { NameOrder } from "../../../../src/web/devices/name-order.ts";
-import { roughlySorted } from "../../../../src/web/devices/rough-order.ts";
+import { NameOrder, roughlySorted } from "../../../../src/web/devices/name-order.ts";
 
 /** Mixed up, the same way each time. */
 const NUMBERS = Array.from({ length: 2000 }, (_, index) => (index * 7919) % 2000);

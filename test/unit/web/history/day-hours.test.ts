@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { dayHours } from "../../../../src/web/history/day-hours.ts";
+import { dayHours } from "../../../../src/web/device/day-lists.ts";
 import { type LocalDay, rangeOf } from "../../../../src/web/time/local-day.ts";
 import { trackOf } from "./tracks.ts";
 

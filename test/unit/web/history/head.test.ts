@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { headAt } from "../../../../src/web/history/head.ts";
-import { Track } from "../../../../src/web/history/track.ts";
+import { headAt, Track } from "../../../../src/web/history/track.ts";
 import * as fc from "../../../support/fast-check.ts";
 import { trackOf } from "./tracks.ts";
 

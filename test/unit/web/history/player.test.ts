@@ -1,9 +1,8 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
-import type { Head } from "../../../../src/web/history/head.ts";
 import type { History } from "../../../../src/web/history/history.ts";
 import { Player } from "../../../../src/web/history/player.ts";
-import type { LocalDay } from "../../../../src/web/time/local-day.ts";
-import { spanNamed } from "../../../../src/web/time/span.ts";
+import type { Head } from "../../../../src/web/history/track.ts";
+import { type LocalDay, spanNamed } from "../../../../src/web/time/local-day.ts";
 import { trackOf } from "./tracks.ts";
 
 /** A browser's frames, which come when the test says. */

@@ -2,10 +2,9 @@ import { expect, test } from "bun:test";
 import type { Api } from "../../../../src/web/api/api.ts";
 import { ApiError } from "../../../../src/web/api/api-error.ts";
 import { Retries } from "../../../../src/web/api/retries.ts";
-import { Connect } from "../../../../src/web/keys/connect.ts";
+import { Connect, PHONE_APPS } from "../../../../src/web/keys/connect.ts";
 import { Copying } from "../../../../src/web/keys/copying.ts";
 import { PageKeys } from "../../../../src/web/keys/page-keys.ts";
-import { PHONE_APPS } from "../../../../src/web/keys/phone-apps.ts";
 
 const changed = () => undefined;
 const KEY = {

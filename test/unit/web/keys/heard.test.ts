@@ -7,7 +7,7 @@ import {
   refusalText,
   speedAdvice,
   understoodText,
-} from "../../../../src/web/keys/heard.ts";
+} from "../../../../src/web/keys/first-report.ts";
 
 const REQUEST: HeardRequest = {
   received: 1,

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { SETUP_NAMES } from "../../../../src/clients/setup/setups.ts";
-import { isLoopback, PHONE_APPS } from "../../../../src/web/keys/phone-apps.ts";
+import { isLoopback, PHONE_APPS } from "../../../../src/web/keys/connect.ts";
 
 test("every app is one that the server knows, and none that people have is left out", () => {
   const offered = PHONE_APPS.map(({ client }) => client).sort();

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { encode } from "uqr";
-import { QUIET_ZONE, qrPath } from "../../../../src/web/keys/qr-path.ts";
+import { QUIET_ZONE, qrPath } from "../../../../src/web/keys/qr-code.ts";
 
 const TEXT = "owntracks:///config?inline=eyJfdHlwZSI6ImNvbmZpZ3VyYXRpb24ifQ==";
 

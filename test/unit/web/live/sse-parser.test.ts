@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { SseParser } from "../../../../src/web/devices/sse-parser.ts";
+import { SseParser } from "../../../../src/web/devices/event-stream.ts";
 import * as fc from "../../../support/fast-check.ts";
 
 /** Cut into pieces at these places. */

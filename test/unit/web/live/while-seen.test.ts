@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { liveWhileSeen } from "../../../../src/web/devices/while-seen.ts";
+import { liveWhileSeen } from "../../../../src/web/devices/live.ts";
 import { VirtualTime } from "../../../support/stream/virtual-time.ts";
 
 /** A page that is hidden and seen by the test, and what became of its stream. */

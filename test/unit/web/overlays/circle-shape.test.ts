@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { EARTH_RADIUS_METERS, haversineMeters } from "../../../../src/model/geo/distance.ts";
 import { circleShape } from "../../../../src/web/geo/circle-shape.ts";
-import type { Position } from "../../../../src/web/geo/positions.ts";
+import type { Position } from "../../../../src/web/geo/earth.ts";
 import { LATITUDE_MAX } from "../../../../src/web/geo/world.ts";
 import * as fc from "../../../support/fast-check.ts";
 

@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import type { MapLibreMap } from "maplibre-gl";
-import { DensityLayer } from "../../../../src/web/gl/density-layer.ts";
-import type { DensityCells } from "../../../../src/web/gl/density-shading.ts";
+import { type DensityCells, DensityLayer } from "../../../../src/web/gl/density-layer.ts";
 import type { MapColors } from "../../../../src/web/gl/map-colors.ts";
 
 /** A graphics card that takes everything, and counts what it is given and told to draw. */

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { worldX, worldY } from "../../../../src/web/geo/world.ts";
-import { densitySquares, shading, squareSize } from "../../../../src/web/gl/density-shading.ts";
+import { densitySquares, shading, squareSize } from "../../../../src/web/gl/density-layer.ts";
 import * as fc from "../../../support/fast-check.ts";
 
 test("densitySquares() puts a cell where the places that it counts are drawn", () => {

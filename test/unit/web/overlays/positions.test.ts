@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { unwrapped } from "../../../../src/web/geo/positions.ts";
+import { unwrapped } from "../../../../src/web/geo/earth.ts";
 
 test("unwrapped() goes on past ±180° instead of leaping back, either way", () => {
   expect(

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type Address, addressText, parseAddress } from "../../../../src/web/page/address.ts";
-import type { LocalDay } from "../../../../src/web/time/local-day.ts";
-import { SPANS } from "../../../../src/web/time/span.ts";
+import { type LocalDay, SPANS } from "../../../../src/web/time/local-day.ts";
 import * as fc from "../../../support/fast-check.ts";
 
 const NOTHING: Address = { device: null, day: null, span: "day", zone: null, place: null };

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { AddressPlace } from "../../../../src/web/page/address.ts";
 import { Navigation } from "../../../../src/web/page/navigation.ts";
-import type { LocalDay } from "../../../../src/web/time/local-day.ts";
-import { DAY, SPANS, type Span } from "../../../../src/web/time/span.ts";
+import { DAY, type LocalDay, SPANS, type Span } from "../../../../src/web/time/local-day.ts";
 import { VirtualTime } from "../../../support/stream/virtual-time.ts";
 
 /** A browser's address bar with its list of steps, and parts that keep what they are told. */

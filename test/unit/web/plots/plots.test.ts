@@ -2,15 +2,14 @@ import { describe, expect, mock, test } from "bun:test";
 import { ApiError } from "../../../../src/web/api/api-error.ts";
 import type { History } from "../../../../src/web/history/history.ts";
 import { Plots } from "../../../../src/web/plots/plots.ts";
-import type { LocalDay } from "../../../../src/web/time/local-day.ts";
-import { spanNamed } from "../../../../src/web/time/span.ts";
+import { type LocalDay, spanNamed } from "../../../../src/web/time/local-day.ts";
 import { turns } from "../../../support/turns.ts";
 import { FakeServer } from "../device/fake-server.ts";
 import { trackOf } from "../history/tracks.ts";
 
 // What draws is an element of the page, and there is none here.
 let drawing: () => Promise<void> = async () => {};
-mock.module("../../../src/web/plots/time-plot.ts", () => ({ defineTimePlot: () => drawing() }));
+mock.module("../../../../src/web/plots/time-plot.ts", () => ({ defineTimePlot: () => drawing() }));
 
 function historyOf({ deviceId = "bus", span = "day" as "day" | "week", isView = false } = {}): History {
   return {

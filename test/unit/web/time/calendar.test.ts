@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
-import { Calendar } from "../../../../src/web/time/calendar.ts";
-import { dayAt } from "../../../../src/web/time/local-day.ts";
+import { Calendar, dayAt } from "../../../../src/web/time/local-day.ts";
 import * as fc from "../../../support/fast-check.ts";
 
 test("a calendar says which day it is, whatever it was asked before", () => {

@@ -5,10 +5,10 @@ import {
   dayText,
   durationText,
   instantText,
+  localeOf,
   minuteText,
 } from "../../../../src/web/time/format.ts";
 import { type LocalDay, parseDay } from "../../../../src/web/time/local-day.ts";
-import { localeOf } from "../../../../src/web/time/locale.ts";
 
 const MS = Date.UTC(2026, 10, 21, 22, 5, 49);
 const US = localeOf("en-US");

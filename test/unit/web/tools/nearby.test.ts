@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { Query } from "../../../../src/web/api/api.ts";
 import { ApiError } from "../../../../src/web/api/api-error.ts";
 import { Retries } from "../../../../src/web/api/retries.ts";
-import type { Place } from "../../../../src/web/geo/positions.ts";
+import type { Place } from "../../../../src/web/geo/earth.ts";
 import { Nearby } from "../../../../src/web/tools/nearby.ts";
 import { VirtualTime } from "../../../support/stream/virtual-time.ts";
 import { turns } from "../../../support/turns.ts";

@@ -1,15 +1,19 @@
-/** What the live stream says at once. */
+import { browserTimers, type Timers } from "../time/timers.ts";
+
+/* The live stream as it comes over the network: watched bytes, and the events in them. */
+
+/** An event of the live stream. */
 export interface SseEvent {
-  /** `message` where the stream names none, and for a beat, which has no data. */
+  /** `message` if the stream names no type, and for a beat, which has no data. */
   readonly type: string;
   readonly data: string | null;
-  /** Where to go on from once this is taken; null where the stream says nothing of it. */
+  /** Where to go on from once this event is taken; null if the event has no id. */
   readonly id: string | null;
 }
 
 /**
- * Server-Sent Events of a text that comes in pieces, cut anywhere (WHATWG HTML §9.2). Unlike `EventSource` it tells of
- * an id that has no data: that is a beat. Lines end in LF or CRLF.
+ * Server-Sent Events of a text that comes in pieces, cut anywhere (WHATWG HTML §9.2). Unlike `EventSource` it yields
+ * an id without data, which is a beat. Lines end in LF or CRLF.
  */
 export class SseParser {
   /** Pieces of a line whose end has not come; joined once, since an event may be a megabyte. */
@@ -48,5 +52,30 @@ export class SseParser {
     if (name === "event") this.#type = value;
     else if (name === "data") this.#data = this.#data === null ? value : `${this.#data}\n${value}`;
     else if (name === "id") this.#id = value;
+  }
+}
+
+/**
+ * Yields the bytes of a body as they come, and ends if none have come for `silenceMsMax`: a network does not tell that
+ * it is gone. Only the time that is spent waiting for bytes counts.
+ */
+export async function* watchedBytes(
+  body: ReadableStream<Uint8Array>,
+  silenceMsMax: number,
+  timers: Timers = browserTimers,
+): AsyncGenerator<Uint8Array> {
+  const reader = body.getReader();
+  const stop = () => {
+    reader.cancel().catch(() => undefined); // The body has failed by itself, and the reader is told.
+  };
+  try {
+    for (;;) {
+      const stopWatchdog = timers.after(silenceMsMax, stop);
+      const { done, value } = await reader.read().finally(stopWatchdog);
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    stop();
   }
 }

@@ -1,0 +1,108 @@
+import { html, nothing, type TemplateResult } from "lit-html";
+import type { NearPlace, StopAnswer } from "../api/answers.ts";
+import { compassPoint, distanceText, METERS_PER_MILE, type Units } from "../geo/units.ts";
+import type { Track } from "../history/track.ts";
+import { dayText, durationText, minuteText } from "../time/format.ts";
+import { dayAt, hoursOf, type LocalDay, type TimeRange } from "../time/local-day.ts";
+
+/* What a device did on a day, as lists: its stops, and its hours. */
+
+/** A list of more stops is too long to read. */
+const STOPS_MAX = 200;
+
+interface StopListParts {
+  readonly stops: readonly StopAnswer[];
+  readonly zone: string;
+  readonly units: Units;
+  /** Whether the stops are of more than one day. */
+  readonly areOfDays: boolean;
+  readonly onChoose: (stop: StopAnswer) => void;
+}
+
+/** Where the device stayed for a while. */
+export function stopList(parts: StopListParts): TemplateResult | typeof nothing {
+  const { stops, onChoose } = parts;
+  if (stops.length === 0) return nothing;
+  const shown = stops.slice(0, STOPS_MAX);
+  return html`<h3>Stops</h3>
+    <ol class="stops">
+      ${shown.map(
+        (stop, index) => html`<li>
+          <button class="stop" @click=${() => onChoose(stop)}>
+            <span class="stop-number" aria-hidden="true">${index + 1}</span>
+            ${stopText(stop, parts)}
+          </button>
+        </li>`,
+      )}
+    </ol>
+    ${
+      shown.length < stops.length
+        ? html`<p class="soft">The first ${STOPS_MAX} of ${stops.length} are listed. Choose fewer days for the others.</p>`
+        : nothing
+    }`;
+}
+
+function stopText(
+  { start, end, place }: StopAnswer,
+  { zone, units, areOfDays }: StopListParts,
+): TemplateResult {
+  const day = areOfDays ? `${dayText(dayAt(start, zone))}, ` : "";
+  return html`<span class="stop-time">${day}${minuteText(start, zone)}</span>
+    <span class="stop-duration">${durationText(end - start)}</span>
+    <span class="stop-place soft">${place ? nearText(place, units) : "Far from any town"}</span>`;
+}
+
+/** As in "2.1 km NE of Chelsea". */
+export function nearText({ name, distance_miles, bearing_degrees }: NearPlace, units: Units): string {
+  const distance = distanceText(distance_miles * METERS_PER_MILE, units);
+  return `${distance} ${compassPoint(bearing_degrees)} of ${name}`;
+}
+
+/** An hour that clocks show, and what the track has of it. */
+export interface DayHour extends TimeRange {
+  /** Positions of the track. */
+  readonly positions: number;
+  /** The length of the lines that lead to them. */
+  readonly meters: number;
+}
+
+interface HourTableParts {
+  readonly hours: readonly DayHour[];
+  readonly zone: string;
+  readonly units: Units;
+  readonly onChoose: (ms: number) => void;
+}
+
+/** The day in words, for people who do not see the map. */
+export function hourTable({ hours, zone, units, onChoose }: HourTableParts): TemplateResult {
+  return html`<table class="hours">
+    <thead>
+      <tr><th scope="col">From</th><th scope="col">Positions</th><th scope="col">Way</th></tr>
+    </thead>
+    <tbody>
+      ${hours.map(
+        ({ startMs, positions, meters }) => html`<tr>
+          <th scope="row">${
+            positions === 0
+              ? minuteText(startMs, zone)
+              : html`<button class="plain" @click=${() => onChoose(startMs)}>${minuteText(startMs, zone)}</button>`
+          }</th>
+          <td>${positions === 0 ? "–" : positions}</td>
+          <td>${positions === 0 ? "–" : distanceText(meters, units)}</td>
+        </tr>`,
+      )}
+    </tbody>
+  </table>`;
+}
+
+/** All hours of a day: 23 or 25 of them if clocks change. */
+export function dayHours(track: Track, day: LocalDay, zone: string): readonly DayHour[] {
+  let index = 0;
+  return hoursOf(day, zone).map((hour) => {
+    const first = index;
+    let meters = 0;
+    for (; index < track.count && track.timestampMs[index]! < hour.endMs; index++)
+      if (track.isJoined(index)) meters += track.metersTo(index);
+    return { ...hour, positions: index - first, meters };
+  });
+}
