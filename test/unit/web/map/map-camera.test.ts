@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { MapLibreMap } from "maplibre-gl";
 import { MapCamera } from "../../../../src/web/map/map-camera.ts";
-import { type Dot, tableOf } from "../dots/dot-fleet.ts";
+import { type Dot, tableOf } from "../gl/dot-fleet.ts";
 
 const BUS: Dot = { latitude: 42.36, longitude: -71.06, timestamp: 0 };
 

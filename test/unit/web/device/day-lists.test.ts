@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { dayHours } from "../../../../src/web/device/day-lists.ts";
 import { type LocalDay, rangeOf } from "../../../../src/web/time/local-day.ts";
-import { trackOf } from "./tracks.ts";
+import { trackOf } from "../history/tracks.ts";
 
 const BERLIN = "Europe/Berlin";
 
