@@ -4,6 +4,7 @@ import { dayRange, parseDate } from "../../../../src/model/time/range.ts";
 import { parseZone } from "../../../../src/model/time/zone.ts";
 import {
   addDays,
+  Calendar,
   dayAt,
   hoursOf,
   type LocalDay,
@@ -151,4 +152,15 @@ test("parseDay() takes days that exist, as they are written", () => {
 test("addDays() walks the calendar", () => {
   expect(addDays(day("2024-02-28"), 1)).toBe(day("2024-02-29"));
   expect(addDays(day("2026-01-01"), -1)).toBe(day("2025-12-31"));
+});
+
+test("a calendar says which day it is, whatever it was asked before", () => {
+  const hours = fc.integer({ min: 0, max: 100 }).map((hour) => Date.UTC(2018, 10, 2, hour, 59, 59, 999));
+  const zones = fc.constantFrom("UTC", "America/Sao_Paulo", "Pacific/Kiritimati");
+  const property = fc.property(fc.array(fc.tuple(hours, zones)), (asked) => {
+    const calendar = new Calendar();
+    for (const [ms, zone] of asked)
+      for (const at of [ms, ms + 1]) expect(calendar.today(zone, at)).toBe(dayAt(at, zone));
+  });
+  fc.assert(property);
 });
