@@ -1,4 +1,4 @@
-import type { DirectoryEvents } from "../open-directory.ts";
+import type { DirectoryEvents } from "./open-directory.ts";
 import type { Meters } from "../service/metrics/meters.ts";
 
 /** The same events, counted on their way. */

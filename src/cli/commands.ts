@@ -9,7 +9,7 @@ import {
   DEFAULT_SERVER_URL,
   DEFAULT_TOPIC_FILTER,
   DEFAULT_VIEWERS,
-} from "../config.ts";
+} from "../app/config.ts";
 import type { FlagRows, FlagValues } from "./arguments/flag-row.ts";
 import {
   APP,

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { ClusterAddress } from "../config.ts";
+import type { ClusterAddress } from "../app/config.ts";
 import { directoryPaths } from "../directory/paths.ts";
 import { parseHostPort } from "../lib/host-port.ts";
 import { fail, ok, type Result } from "../lib/result.ts";

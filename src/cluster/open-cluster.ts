@@ -1,5 +1,5 @@
 import manifest from "../../package.json" with { type: "json" };
-import { type ClusterConfig, type Config, QUARANTINE_LOG_BYTES } from "../config.ts";
+import { type ClusterConfig, type Config, QUARANTINE_LOG_BYTES } from "../app/config.ts";
 import { directoryPaths } from "../directory/paths.ts";
 import type { Clock } from "../model/time/clock.ts";
 import type { Files } from "../runtime/files.ts";

@@ -1,4 +1,4 @@
-import type { ClusterAccess, ClusterAddress, ClusterCredentials } from "../config.ts";
+import type { ClusterAccess, ClusterAddress, ClusterCredentials } from "../app/config.ts";
 import type { Files } from "../runtime/files.ts";
 import type { StreamAddress, StreamCredentials } from "./stream/stream.ts";
 

@@ -17,7 +17,7 @@ import {
   LATE_WINDOW,
   LOG_QUEUE_BYTES_MAX,
   SEGMENT_BYTES_MAX,
-} from "../../src/config.ts";
+} from "../../src/app/config.ts";
 import { createHotStore } from "../../src/hot/hot-store.ts";
 import { createBodyBudget } from "../../src/http/body/body-budget.ts";
 import { AnswerBuffer } from "../../src/http/encode/answer-buffer.ts";

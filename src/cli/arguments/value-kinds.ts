@@ -4,7 +4,7 @@ import { PERMISSIONS } from "../../auth/permissions.ts";
 import { TIER_NAMES } from "../../auth/tiers.ts";
 import { CLIENT_NAMES } from "../../clients/client.ts";
 import { REFUSAL_REASONS } from "../../clients/refusal.ts";
-import { type BrokerAddress, COMPAT_SERVERS } from "../../config.ts";
+import { type BrokerAddress, COMPAT_SERVERS } from "../../app/config.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import { formatDuration, parseDuration } from "../../lib/text/duration.ts";
 import { parseServerUrl } from "../../lib/text/server-url.ts";

@@ -1,4 +1,4 @@
-import { DEFAULT_LOG_BYTES, DEFAULT_NODE_TIMEOUT_MS, DEFAULT_STREAM } from "../../config.ts";
+import { DEFAULT_LOG_BYTES, DEFAULT_NODE_TIMEOUT_MS, DEFAULT_STREAM } from "../../app/config.ts";
 import type { FlagRows } from "../arguments/flag-row.ts";
 import { FILE, KEY, MEMORY, SERVER_URL } from "../arguments/value-kinds.ts";
 import { AUTHORITIES } from "./access.ts";

@@ -5,7 +5,7 @@ import { patiently } from "../../cluster/patiently.ts";
 import { SharedBucket } from "../../cluster/shared-bucket.ts";
 import { type Bucket, type Stream, StreamError } from "../../cluster/stream/stream.ts";
 import { readStreamAddress } from "../../cluster/stream-address.ts";
-import type { ClusterConfig } from "../../config.ts";
+import type { ClusterConfig } from "../../app/config.ts";
 import type { Files } from "../../runtime/files.ts";
 import type { Platform } from "../../runtime/platform.ts";
 import { parseAccess } from "./access.ts";

@@ -1,4 +1,4 @@
-import { type Config, DEFAULT_ARCHIVE_CONFIG, DEFAULT_HOSTNAME, DEFAULT_VIEWERS } from "../../config.ts";
+import { type Config, DEFAULT_ARCHIVE_CONFIG, DEFAULT_HOSTNAME, DEFAULT_VIEWERS } from "../../app/config.ts";
 import { ok, type Result } from "../../lib/result.ts";
 import type { ValuesOf } from "../commands.ts";
 

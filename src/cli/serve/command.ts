@@ -1,5 +1,5 @@
-import type { Config, MqttConfig } from "../../config.ts";
-import { DEFAULT_TOPIC_FILTER } from "../../config.ts";
+import type { Config, MqttConfig } from "../../app/config.ts";
+import { DEFAULT_TOPIC_FILTER } from "../../app/config.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import { filtersOverlap } from "../../service/mqtt/topic-filter.ts";
 import type { Environment } from "../arguments/flag-row.ts";

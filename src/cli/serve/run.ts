@@ -1,5 +1,5 @@
-import { type App, openApp } from "../../app.ts";
-import type { Config } from "../../config.ts";
+import { type App, openApp } from "../../app/app.ts";
+import type { Config } from "../../app/config.ts";
 import { messageOf } from "../../lib/message-of.ts";
 import { systemTimers } from "../../lib/schedule/timers.ts";
 import { printableLine } from "../../lib/text/printable.ts";

@@ -1,4 +1,4 @@
-import type { App } from "../../app.ts";
+import type { App } from "../../app/app.ts";
 import { statementsUnderWay } from "../../archive/duckdb/running-statements.ts";
 import { atMost, type Timers } from "../../lib/schedule/timers.ts";
 

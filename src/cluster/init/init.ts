@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import type { ClusterAddress } from "../../config.ts";
+import type { ClusterAddress } from "../../app/config.ts";
 import { parseDirectoryId, readDirectoryId } from "../../directory/directory-id.ts";
 import { directoryPaths } from "../../directory/paths.ts";
 import { moveDurably } from "../../runtime/durable-names.ts";

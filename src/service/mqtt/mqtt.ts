@@ -1,4 +1,4 @@
-import type { MqttConfig } from "../../config.ts";
+import type { MqttConfig } from "../../app/config.ts";
 import type { Clock } from "../../model/time/clock.ts";
 import type { BrokerOptions, ConnectBroker } from "../../runtime/broker/broker.ts";
 import type { Files } from "../../runtime/files.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { LATE_WINDOW } from "../../../src/config.ts";
+import { LATE_WINDOW } from "../../../src/app/config.ts";
 import { createHotStore } from "../../../src/hot/hot-store.ts";
 import { assert } from "../../../src/lib/assert.ts";
 import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";

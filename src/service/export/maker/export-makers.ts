@@ -51,7 +51,7 @@ const IDLE_MS = 10_000;
 const EXPORTS_MAX = 100;
 
 /** Calls `serveExports`. */
-const SCRIPT = new URL("../../../export-maker.ts", import.meta.url);
+const SCRIPT = new URL("../../../app/export-maker.ts", import.meta.url);
 
 /**
  * The processes that make exports, each one after the other. A process that does not break off its export in time is

@@ -8,7 +8,7 @@ import { ok } from "../../../../src/lib/result.ts";
 import type { AppId } from "../../../../src/model/ids.ts";
 import type { ReportBatch } from "../../../../src/model/report-batch.ts";
 import { systemClock } from "../../../../src/model/time/clock.ts";
-import type { OpenDirectory } from "../../../../src/open-directory.ts";
+import type { OpenDirectory } from "../../../../src/app/open-directory.ts";
 import { createPlatform } from "../../../../src/runtime/platform.ts";
 import { turns } from "../../../support/turns.ts";
 import { withDirectory } from "../support/run-cli.ts";

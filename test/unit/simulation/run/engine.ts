@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Connection, openDatabase } from "../../../../src/archive/duckdb/database.ts";
-import type { ArchiveEngine } from "../../../../src/open-directory.ts";
+import type { ArchiveEngine } from "../../../../src/app/open-directory.ts";
 
 /**
  * One DuckDB for all runs, since opening one takes longer than most runs. Every start gets a directory of its own,

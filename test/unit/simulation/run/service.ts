@@ -1,5 +1,5 @@
 import type { Archive } from "../../../../src/archive/archive.ts";
-import { DEFAULT_ARCHIVE_CONFIG } from "../../../../src/config.ts";
+import { DEFAULT_ARCHIVE_CONFIG } from "../../../../src/app/config.ts";
 import { readAcknowledgedParts } from "../../../../src/directory/acknowledged.ts";
 import { createHotStore, type HotStore } from "../../../../src/hot/hot-store.ts";
 import type { CreateSalt } from "../../../../src/lib/frames/head.ts";
@@ -11,7 +11,7 @@ import {
   type DirectoryStream,
   type OpenDirectory,
   openDirectory,
-} from "../../../../src/open-directory.ts";
+} from "../../../../src/app/open-directory.ts";
 import type { Files } from "../../../../src/runtime/files.ts";
 import { createCurrentQueries } from "../../../../src/service/queries/current.ts";
 import { createHistoryQueries } from "../../../../src/service/queries/history/history.ts";

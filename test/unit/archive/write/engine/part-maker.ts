@@ -1,5 +1,5 @@
 /** What tests make parts with. */
-export const PART_MAKER = new URL("../../../../../src/part-maker.ts", import.meta.url);
+export const PART_MAKER = new URL("../../../../../src/app/part-maker.ts", import.meta.url);
 
 export const SMALL_DATABASE = {
   threads: 1,

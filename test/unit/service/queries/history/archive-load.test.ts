@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeEach, expect, test } from "bun:test";
-import { ARCHIVE_QUERIES_MAX, ARCHIVE_QUEUE_MAX } from "../../../../../src/config.ts";
+import { ARCHIVE_QUERIES_MAX, ARCHIVE_QUEUE_MAX } from "../../../../../src/app/config.ts";
 import type { AppId } from "../../../../../src/model/ids.ts";
 import { createManualClock } from "../../../../../src/model/time/clock.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../../../../support/archive-app.ts";

@@ -1,6 +1,6 @@
-import { servePartEngine } from "./archive/write/engine/part-server.ts";
-import { openHelperPort } from "./runtime/helper/spawn-helper.ts";
-import { createNodeFiles } from "./runtime/node-files.ts";
+import { servePartEngine } from "../archive/write/engine/part-server.ts";
+import { openHelperPort } from "../runtime/helper/spawn-helper.ts";
+import { createNodeFiles } from "../runtime/node-files.ts";
 
 /**
  * A quarter of a core where somebody else wants all of it, and so still some: with 19 a seal stood still on a machine

@@ -1,16 +1,16 @@
 import { join } from "node:path";
-import type { Archive } from "./archive/archive.ts";
-import { archivePaths } from "./archive/archive-files.ts";
-import { type Database, type DatabaseOptions, openDatabase } from "./archive/duckdb/database.ts";
-import { type ArchiveLimits, inspectArchive, openArchive } from "./archive/open-archive.ts";
-import { createPartProcesses } from "./archive/write/engine/part-process.ts";
-import { openPartWriter } from "./archive/write/open-part-writer.ts";
-import { type OpenStreamLogOptions, openStreamLog } from "./cluster/log/open-stream-log.ts";
+import type { Archive } from "../archive/archive.ts";
+import { archivePaths } from "../archive/archive-files.ts";
+import { type Database, type DatabaseOptions, openDatabase } from "../archive/duckdb/database.ts";
+import { type ArchiveLimits, inspectArchive, openArchive } from "../archive/open-archive.ts";
+import { createPartProcesses } from "../archive/write/engine/part-process.ts";
+import { openPartWriter } from "../archive/write/open-part-writer.ts";
+import { type OpenStreamLogOptions, openStreamLog } from "../cluster/log/open-stream-log.ts";
 import {
   type OpenedReplicated,
   openReplicated,
   type QuarantineStream,
-} from "./cluster/quarantine/open-replicated.ts";
+} from "../cluster/quarantine/open-replicated.ts";
 import {
   ARCHIVE_QUERIES_MAX,
   ARCHIVE_QUEUE_MAX,
@@ -24,33 +24,33 @@ import {
   SEAL_MEMORY_BYTES,
   SEGMENT_BYTES_MAX,
 } from "./config.ts";
-import { readAcknowledgedParts } from "./directory/acknowledged.ts";
-import { directoryPaths } from "./directory/paths.ts";
-import type { Damage } from "./directory/set-aside.ts";
-import type { HotStore } from "./hot/hot-store.ts";
-import { type CreateSalt, createRandomSalt } from "./lib/frames/head.ts";
-import { nextTurn } from "./lib/schedule/next-turn.ts";
-import type { Scheduler } from "./lib/schedule/scheduler.ts";
-import { systemTimers, type Timers } from "./lib/schedule/timers.ts";
-import type { Clock } from "./model/time/clock.ts";
-import type { Retention } from "./model/time/retention.ts";
-import { type UtcDay, utcDayName, utcDayOf } from "./model/time/utc-day.ts";
-import type { Files } from "./runtime/files.ts";
-import type { StartHelper } from "./runtime/helper/helper.ts";
-import { READING_SIZES } from "./service/export/export-source.ts";
-import { createExports, type Exports } from "./service/export/exports.ts";
-import { createExactIngest, type ExactIngest } from "./service/ingest/exact-ingest.ts";
-import { createIngest, type Ingest } from "./service/ingest/ingest.ts";
-import { openQuarantine } from "./service/quarantine/open-quarantine.ts";
-import type { Quarantine } from "./service/quarantine/quarantine.ts";
-import { Packing } from "./service/upkeep/packing.ts";
-import { createSealSchedule, type SealSchedule } from "./service/upkeep/seal/schedule.ts";
-import { createSeal, type SealReport, sequencesOf } from "./service/upkeep/seal/seal.ts";
-import { createQuarantineSweeps, type QuarantineSweeps } from "./service/upkeep/sweeps.ts";
-import type { EntryError, LogEntry } from "./wal/entry/entry.ts";
-import type { LogRefusal, LogWrite, Wal } from "./wal/log.ts";
-import type { ReplayProgress } from "./wal/replay.ts";
-import { type LogRecovery, openWal } from "./wal/wal.ts";
+import { readAcknowledgedParts } from "../directory/acknowledged.ts";
+import { directoryPaths } from "../directory/paths.ts";
+import type { Damage } from "../directory/set-aside.ts";
+import type { HotStore } from "../hot/hot-store.ts";
+import { type CreateSalt, createRandomSalt } from "../lib/frames/head.ts";
+import { nextTurn } from "../lib/schedule/next-turn.ts";
+import type { Scheduler } from "../lib/schedule/scheduler.ts";
+import { systemTimers, type Timers } from "../lib/schedule/timers.ts";
+import type { Clock } from "../model/time/clock.ts";
+import type { Retention } from "../model/time/retention.ts";
+import { type UtcDay, utcDayName, utcDayOf } from "../model/time/utc-day.ts";
+import type { Files } from "../runtime/files.ts";
+import type { StartHelper } from "../runtime/helper/helper.ts";
+import { READING_SIZES } from "../service/export/export-source.ts";
+import { createExports, type Exports } from "../service/export/exports.ts";
+import { createExactIngest, type ExactIngest } from "../service/ingest/exact-ingest.ts";
+import { createIngest, type Ingest } from "../service/ingest/ingest.ts";
+import { openQuarantine } from "../service/quarantine/open-quarantine.ts";
+import type { Quarantine } from "../service/quarantine/quarantine.ts";
+import { Packing } from "../service/upkeep/packing.ts";
+import { createSealSchedule, type SealSchedule } from "../service/upkeep/seal/schedule.ts";
+import { createSeal, type SealReport, sequencesOf } from "../service/upkeep/seal/seal.ts";
+import { createQuarantineSweeps, type QuarantineSweeps } from "../service/upkeep/sweeps.ts";
+import type { EntryError, LogEntry } from "../wal/entry/entry.ts";
+import type { LogRefusal, LogWrite, Wal } from "../wal/log.ts";
+import type { ReplayProgress } from "../wal/replay.ts";
+import { type LogRecovery, openWal } from "../wal/wal.ts";
 
 /** Builds what a data directory holds, in order: archive, log, memory, and what moves records between them. */
 

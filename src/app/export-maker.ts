@@ -1,7 +1,7 @@
 import { isMainThread } from "node:worker_threads";
-import { openHelperPort } from "./runtime/helper/spawn-helper.ts";
-import { openThreadPort } from "./service/export/maker/maker-thread.ts";
-import { serveExports } from "./service/export/maker/serve-exports.ts";
+import { openHelperPort } from "../runtime/helper/spawn-helper.ts";
+import { openThreadPort } from "../service/export/maker/maker-thread.ts";
+import { serveExports } from "../service/export/maker/serve-exports.ts";
 
 /**
  * Four of them have up to a dozen threads, which together are to leave the server half of a core that both want. With

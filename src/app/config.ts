@@ -1,5 +1,5 @@
-import type { StreamAddress, StreamCredentials } from "./cluster/stream/stream.ts";
-import type { AppId } from "./model/ids.ts";
+import type { StreamAddress, StreamCredentials } from "../cluster/stream/stream.ts";
+import type { AppId } from "../model/ids.ts";
 
 /** Everything an operator can set, parsed once into units. the command line fills it from flags and environment. */
 export interface Config extends ArchiveConfig {
