@@ -5,13 +5,12 @@ import { dirname, join, relative, resolve } from "node:path";
 /**
  * The picture in ARCHITECTURE.md, drawn from the import lines: each layer may import those after it. Layers in
  * one row do not import each other. `runtime` is a side door: anyone may take a shape or an error of its
- * interfaces, but what speaks to the machine is imported by `app.ts`, `main.ts`, `cli` and `runtime` alone.
+ * interfaces, but what speaks to the machine is imported by `app`, `main.ts`, `cli` and `runtime` alone.
  */
 const ROWS: readonly (readonly string[])[] = [
-  ["main", "part-maker", "export-maker", "web"],
+  ["main", "web"],
   ["cli"],
   ["app"],
-  ["open-directory"],
   ["http"],
   ["cluster/init", "cluster/join", "import"],
   ["operator"],
@@ -27,9 +26,6 @@ const ROWS: readonly (readonly string[])[] = [
   ["cluster/stream"],
   ["lib"],
 ];
-
-/** Files of the root that are small enough to stand beside any layer. */
-const SHARED = ["config"];
 
 /** What everybody may import of `runtime`: interfaces in our words, and what is built on them alone. */
 const RUNTIME_INTERFACES = [
@@ -87,7 +83,7 @@ test("imports only point down", () => {
     const from = layerOf(path);
     for (const target of importsOf(path)) {
       const to = layerOf(target);
-      if (to === from || SHARED.includes(to)) continue;
+      if (to === from) continue;
       if (to === "runtime") {
         const speaksToMachine = !RUNTIME_INTERFACES.includes(target);
         if (speaksToMachine && rowOf(from) > rowOf("app")) strays.push(`${path} imports ${target}`);
@@ -161,7 +157,7 @@ test("the first comment of a file is no remark on a line or a member of what it 
 });
 
 test("every folder and file of src has its place in the picture", () => {
-  const placed = new Set([...ROWS.flat(), ...SHARED, "runtime"]);
+  const placed = new Set([...ROWS.flat(), "runtime"]);
   expect([...new Set(sourceFiles().map(layerOf))].filter((layer) => !placed.has(layer))).toEqual([]);
 });
 

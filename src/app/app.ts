@@ -1,10 +1,3 @@
-import { BrokerLink, type BrokerLinkEvents, type BrokerLinkParts } from "./broker-link.ts";
-import { createFirstKey, FIRST_APP } from "./first-key.ts";
-import { meteredEvents } from "./metered-events.ts";
-import { openSecrets, type Secrets, watchSecrets } from "./secrets.ts";
-import { ServiceState } from "./service-state.ts";
-import { createServices } from "./services.ts";
-import { type SettingsEvents, watchSettings } from "./settings.ts";
 import { sealedRetention } from "../archive/files/sealed-retention.ts";
 import type { NewKey } from "../auth/key-store.ts";
 import { createRateLimit } from "../auth/rate-limit.ts";
@@ -15,7 +8,6 @@ import { messageOf } from "../cluster/log/entry-sequence.ts";
 import { type OpenClusterParts, openCluster } from "../cluster/open-cluster.ts";
 import { patiently } from "../cluster/patiently.ts";
 import { SharedBucket } from "../cluster/shared-bucket.ts";
-import { type Config, EXPORT_STALL_MS } from "./config.ts";
 import { directoryPaths } from "../directory/paths.ts";
 import { noteServing } from "../directory/serving.ts";
 import { Settings } from "../directory/settings.ts";
@@ -31,13 +23,21 @@ import { messageOf as describeError } from "../lib/message-of.ts";
 import { Scheduler } from "../lib/schedule/scheduler.ts";
 import { type BaseMap, openBaseMap } from "../map/basemap/base-map.ts";
 import type { Clock } from "../model/time/clock.ts";
-import { type DirectoryEvents, type OpenDirectory, openDirectory } from "./open-directory.ts";
 import { type Files, unlessFileError } from "../runtime/files.ts";
 import type { Listener } from "../runtime/listen.ts";
 import { createPatientFiles } from "../runtime/patient-files.ts";
 import type { Platform } from "../runtime/platform.ts";
 import { watchEventLoop } from "../service/metrics/event-loop-meter.ts";
 import { createMeters, type Meters } from "../service/metrics/meters.ts";
+import { BrokerLink, type BrokerLinkEvents, type BrokerLinkParts } from "./broker-link.ts";
+import { type Config, EXPORT_STALL_MS } from "./config.ts";
+import { createFirstKey, FIRST_APP } from "./first-key.ts";
+import { meteredEvents } from "./metered-events.ts";
+import { type DirectoryEvents, type OpenDirectory, openDirectory } from "./open-directory.ts";
+import { openSecrets, type Secrets, watchSecrets } from "./secrets.ts";
+import { ServiceState } from "./service-state.ts";
+import { createServices } from "./services.ts";
+import { type SettingsEvents, watchSettings } from "./settings.ts";
 
 /** Builds the program from its parts, in order. It holds no rules of its own. */
 

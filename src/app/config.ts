@@ -1,5 +1,6 @@
-import type { StreamAddress, StreamCredentials } from "../cluster/stream/stream.ts";
+import type { ClusterConfig } from "../cluster/cluster-config.ts";
 import type { AppId } from "../model/ids.ts";
+import type { MqttConfig } from "../service/mqtt/mqtt.ts";
 
 /** Everything an operator can set, parsed once into units. the command line fills it from flags and environment. */
 export interface Config extends ArchiveConfig {
@@ -29,57 +30,6 @@ export const COMPAT_SERVERS = ["dawarich"] as const;
 
 export type CompatServer = (typeof COMPAT_SERVERS)[number];
 
-/** A broker that apps publish to, and what we want of it. */
-export interface MqttConfig {
-  readonly broker: BrokerAddress;
-  /** From the environment; null where there is none, or it is in a file. */
-  readonly password: string | null;
-  readonly passwordFile: string | null;
-  /** Certificates in PEM that the broker's must be signed by; null for those that the runtime trusts. */
-  readonly authoritiesFile: string | null;
-  /** Each has a connection of its own; no topic matches two of them. */
-  readonly topicFilters: readonly string[];
-  /** Whose reports they are. */
-  readonly appId: AppId;
-  /** What the broker keeps for a client that is away, by its own settings. */
-  readonly queuedMessagesMax: number;
-}
-
-export interface BrokerAddress {
-  readonly hostname: string;
-  readonly port: number;
-  readonly isSecure: boolean;
-  readonly user: string | null;
-}
-
-/** The nodes that share a log, and what we are among them. */
-export interface ClusterConfig {
-  readonly address: ClusterAddress;
-  readonly access: ClusterAccess;
-  /** What the stream may hold, where it is made. */
-  readonly logBytesMax: number;
-  /** How long the log is kept for a node that is away. */
-  readonly nodeTimeoutMs: number;
-  /** Where other nodes reach this one; null where that is where it listens. */
-  readonly advertise: string | null;
-}
-
-/** Which stream of which servers. */
-export type ClusterAddress = Pick<StreamAddress, "servers" | "isSecure" | "stream">;
-
-/** From the environment of each process, and never kept in the data directory. */
-export interface ClusterAccess {
-  /** Null where the servers ask for none. */
-  readonly credentials: ClusterCredentials | null;
-  /** Certificates in PEM that the servers' must be signed by; null for those that the runtime trusts. */
-  readonly authoritiesFile: string | null;
-}
-
-export type ClusterCredentials =
-  | Exclude<StreamCredentials, { readonly kind: "file" }>
-  /** A `.creds` file. */
-  | { readonly kind: "file"; readonly path: string };
-
 export interface ArchiveConfig {
   /** From the end of one seal to the next. */
   readonly sealIntervalMs: number;
@@ -107,9 +57,6 @@ export const DEFAULT_QUEUED_MESSAGES = 1000;
 export const DEFAULT_STREAM = "wherehouse";
 /** A week of 500 reports a second. */
 export const DEFAULT_LOG_BYTES = 16_000_000_000;
-
-/** What can't be used goes through a stream of its own, of a quarter of the log's within these bounds. */
-export const QUARANTINE_LOG_BYTES = { min: 64_000_000, max: 1_000_000_000 } as const;
 
 /** A node that was away for longer begins with a copy of another one's data. */
 export const DEFAULT_NODE_TIMEOUT_MS = 7 * 24 * 60 * 60 * 1000;

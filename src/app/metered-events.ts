@@ -1,5 +1,5 @@
-import type { DirectoryEvents } from "./open-directory.ts";
 import type { Meters } from "../service/metrics/meters.ts";
+import type { DirectoryEvents } from "./open-directory.ts";
 
 /** The same events, counted on their way. */
 export function meteredEvents(events: DirectoryEvents, meters: Meters): DirectoryEvents {

@@ -11,19 +11,6 @@ import {
   openReplicated,
   type QuarantineStream,
 } from "../cluster/quarantine/open-replicated.ts";
-import {
-  ARCHIVE_QUERIES_MAX,
-  ARCHIVE_QUEUE_MAX,
-  type ArchiveConfig,
-  EXPORT_STALL_MS,
-  LOG_QUEUE_BYTES_MAX,
-  LOG_STREAM_LIMITS,
-  OLD_RECORDS_BOUNDS,
-  type OldRecordsBounds,
-  QUARANTINE_STREAM_LIMITS,
-  SEAL_MEMORY_BYTES,
-  SEGMENT_BYTES_MAX,
-} from "./config.ts";
 import { readAcknowledgedParts } from "../directory/acknowledged.ts";
 import { directoryPaths } from "../directory/paths.ts";
 import type { Damage } from "../directory/set-aside.ts";
@@ -51,6 +38,19 @@ import type { EntryError, LogEntry } from "../wal/entry/entry.ts";
 import type { LogRefusal, LogWrite, Wal } from "../wal/log.ts";
 import type { ReplayProgress } from "../wal/replay.ts";
 import { type LogRecovery, openWal } from "../wal/wal.ts";
+import {
+  ARCHIVE_QUERIES_MAX,
+  ARCHIVE_QUEUE_MAX,
+  type ArchiveConfig,
+  EXPORT_STALL_MS,
+  LOG_QUEUE_BYTES_MAX,
+  LOG_STREAM_LIMITS,
+  OLD_RECORDS_BOUNDS,
+  type OldRecordsBounds,
+  QUARANTINE_STREAM_LIMITS,
+  SEAL_MEMORY_BYTES,
+  SEGMENT_BYTES_MAX,
+} from "./config.ts";
 
 /** Builds what a data directory holds, in order: archive, log, memory, and what moves records between them. */
 

@@ -1,7 +1,7 @@
 import type { Readiness } from "../http/services.ts";
 import { assert } from "../lib/assert.ts";
-import type { OpenDirectory } from "./open-directory.ts";
 import type { ClusterMeasures } from "../service/metrics/cluster-metrics.ts";
+import type { OpenDirectory } from "./open-directory.ts";
 
 /** Whoever chooses among nodes had better choose another one: what it shows is that old. */
 const LAG_MS_MAX = 10_000;

@@ -2,7 +2,6 @@ import manifest from "../../package.json" with { type: "json" };
 import { MadeKeys } from "../auth/made-keys.ts";
 import { Sessions } from "../auth/sessions/sessions.ts";
 import type { Copies } from "../cluster/join/copies.ts";
-import { INGEST_LIMITS, LATE_WINDOW } from "./config.ts";
 import { readAcknowledgedParts } from "../directory/acknowledged.ts";
 import type { HotStore } from "../hot/hot-store.ts";
 import { createBodyBudget } from "../http/body/body-budget.ts";
@@ -38,6 +37,7 @@ import { createReadCoordinates } from "../service/queries/read-coordinates.ts";
 import { createReadPositions } from "../service/queries/read-positions.ts";
 import { createVersions } from "../service/queries/versions.ts";
 import type { BrokerLink } from "./broker-link.ts";
+import { INGEST_LIMITS, LATE_WINDOW } from "./config.ts";
 import type { Secrets } from "./secrets.ts";
 import type { ServiceState } from "./service-state.ts";
 

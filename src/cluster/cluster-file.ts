@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
-import type { ClusterAddress } from "../app/config.ts";
 import { directoryPaths } from "../directory/paths.ts";
 import { parseHostPort } from "../lib/host-port.ts";
 import { fail, ok, type Result } from "../lib/result.ts";
 import { parseVersionedJson } from "../lib/text/versioned-json.ts";
 import { type Files, readIfThere } from "../runtime/files.ts";
+import type { ClusterAddress } from "./cluster-config.ts";
 import { parseTakenMessage, type TakenMessage } from "./stream/taken-message.ts";
 
 /** What the data directory of a node remembers of its cluster. No secrets: backups may have it. */

@@ -1,9 +1,9 @@
 import manifest from "../../package.json" with { type: "json" };
-import { type ClusterConfig, type Config, QUARANTINE_LOG_BYTES } from "../app/config.ts";
 import { directoryPaths } from "../directory/paths.ts";
 import type { Clock } from "../model/time/clock.ts";
 import type { Files } from "../runtime/files.ts";
 import { codesBucketName, nodesBucketName, sharedBucketName } from "./bucket-names.ts";
+import { type ClusterConfig, QUARANTINE_LOG_BYTES } from "./cluster-config.ts";
 import { type ClusterFile, createClusterFile, readClusterFile, writeClusterFile } from "./cluster-file.ts";
 import { ClusterNode } from "./cluster-node.ts";
 import { patiently } from "./patiently.ts";
@@ -32,7 +32,7 @@ export interface OpenClusterParts {
  * `ClusterError` where directory and cluster don't go together, and a `StreamError` where the servers can't be used.
  */
 export async function openCluster(
-  { dataDir, cluster }: Config,
+  { dataDir, cluster }: { readonly dataDir: string; readonly cluster: ClusterConfig | null },
   parts: OpenClusterParts,
 ): Promise<ClusterNode | null> {
   const known = await readClusterFile(parts.files, dataDir);

@@ -1,4 +1,4 @@
-import type { ClusterAddress } from "../app/config.ts";
+import type { ClusterAddress } from "./cluster-config.ts";
 import type { TakenMessage } from "./stream/taken-message.ts";
 
 /** The cluster that this process is a node of, as one more node has to know it. */

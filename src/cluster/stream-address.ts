@@ -1,5 +1,5 @@
-import type { ClusterAccess, ClusterAddress, ClusterCredentials } from "../app/config.ts";
 import type { Files } from "../runtime/files.ts";
+import type { ClusterAccess, ClusterAddress, ClusterCredentials } from "./cluster-config.ts";
 import type { StreamAddress, StreamCredentials } from "./stream/stream.ts";
 
 /** As `--log` takes it. */

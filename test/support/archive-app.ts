@@ -2,6 +2,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DEFAULT_ARCHIVE_CONFIG, LATE_WINDOW } from "../../src/app/config.ts";
+import {
+  type OpenDirectory,
+  type OpenDirectoryOptions,
+  openDirectory,
+} from "../../src/app/open-directory.ts";
 import { readAcknowledgedParts } from "../../src/directory/acknowledged.ts";
 import { createHotStore } from "../../src/hot/hot-store.ts";
 import type { ReadAsset } from "../../src/http/services.ts";
@@ -9,7 +14,6 @@ import { messageOf } from "../../src/lib/message-of.ts";
 import { Scheduler } from "../../src/lib/schedule/scheduler.ts";
 import { createManualClock, type ManualClock } from "../../src/model/time/clock.ts";
 import { DEFAULT_RETENTION, type Retention } from "../../src/model/time/retention.ts";
-import { type OpenDirectory, type OpenDirectoryOptions, openDirectory } from "../../src/app/open-directory.ts";
 import { createNodeFiles } from "../../src/runtime/node-files.ts";
 import { createCurrentQueries } from "../../src/service/queries/current.ts";
 import { createHistoryQueries } from "../../src/service/queries/history/history.ts";

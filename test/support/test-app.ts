@@ -1,4 +1,11 @@
 import { tmpdir } from "node:os";
+import {
+  DEFAULT_VIEWERS,
+  INGEST_LIMITS,
+  LATE_WINDOW,
+  LOG_QUEUE_BYTES_MAX,
+  SEGMENT_BYTES_MAX,
+} from "../../src/app/config.ts";
 import { EMPTY_MANIFEST, encodeManifest } from "../../src/archive/manifest.ts";
 import { type KeyStore, openKeyStore } from "../../src/auth/key-store.ts";
 import { MadeKeys } from "../../src/auth/made-keys.ts";
@@ -11,13 +18,6 @@ import type { ViewSpec } from "../../src/auth/view.ts";
 import type { RefusedMessage } from "../../src/clients/refused-message.ts";
 import { createCopies } from "../../src/cluster/join/copies.ts";
 import type { ClusterStatus } from "../../src/cluster/status.ts";
-import {
-  DEFAULT_VIEWERS,
-  INGEST_LIMITS,
-  LATE_WINDOW,
-  LOG_QUEUE_BYTES_MAX,
-  SEGMENT_BYTES_MAX,
-} from "../../src/app/config.ts";
 import { createHotStore } from "../../src/hot/hot-store.ts";
 import { createBodyBudget } from "../../src/http/body/body-budget.ts";
 import { AnswerBuffer } from "../../src/http/encode/answer-buffer.ts";

@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
-import { dayFolder } from "../../../src/archive/archive-files.ts";
 import { DEFAULT_ARCHIVE_CONFIG } from "../../../src/app/config.ts";
+import { dayFolder } from "../../../src/archive/archive-files.ts";
 import { MS_PER_DAY } from "../../../src/model/time/retention.ts";
 import { utcDayName, utcDayOf } from "../../../src/model/time/utc-day.ts";
 import { type Figure, median } from "../../support/figures/report.ts";

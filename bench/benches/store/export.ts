@@ -1,9 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { OpenDirectory } from "../../../src/app/open-directory.ts";
 import { type Connection, openDatabase } from "../../../src/archive/duckdb/database.ts";
 import { BATCH_REPORTS_MAX } from "../../../src/model/report-batch.ts";
 import { systemClock } from "../../../src/model/time/clock.ts";
-import type { OpenDirectory } from "../../../src/app/open-directory.ts";
 import type { ExportQuery } from "../../../src/service/export/export-query.ts";
 import { median } from "../../support/figures/report.ts";
 import { createYearFleet, type YearFleet } from "../../support/fleets/year-fleet.ts";

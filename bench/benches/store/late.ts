@@ -1,11 +1,11 @@
 import { LATE_WINDOW } from "../../../src/app/config.ts";
+import type { OpenDirectory } from "../../../src/app/open-directory.ts";
 import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
 import type { UserId } from "../../../src/model/ids.ts";
 import { NUMBER_FIELDS } from "../../../src/model/location-fields.ts";
 import { BATCH_REPORTS_MAX } from "../../../src/model/report-batch.ts";
 import { systemClock } from "../../../src/model/time/clock.ts";
 import { DEFAULT_RETENTION, MS_PER_DAY, startOfUtcDayMs } from "../../../src/model/time/retention.ts";
-import type { OpenDirectory } from "../../../src/app/open-directory.ts";
 import { createHistoryQueries, type HistoryOutcome } from "../../../src/service/queries/history/history.ts";
 import type { HistoryAnswer } from "../../../src/service/queries/history/history-answer.ts";
 import type { HistoryQuery } from "../../../src/service/queries/history/history-query.ts";

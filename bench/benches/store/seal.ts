@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
-import { KEY_COLUMNS } from "../../../src/archive/columns.ts";
 import { SEAL_MEMORY_BYTES } from "../../../src/app/config.ts";
+import { KEY_COLUMNS } from "../../../src/archive/columns.ts";
 import { directoryPaths } from "../../../src/directory/paths.ts";
 import { createManualClock, systemClock } from "../../../src/model/time/clock.ts";
 import { MS_PER_DAY, startOfUtcDayMs } from "../../../src/model/time/retention.ts";

@@ -1,11 +1,11 @@
 import { rmSync } from "node:fs";
-import type { Manifest } from "../../../src/archive/manifest.ts";
 import { LATE_WINDOW } from "../../../src/app/config.ts";
+import type { OpenDirectory } from "../../../src/app/open-directory.ts";
+import type { Manifest } from "../../../src/archive/manifest.ts";
 import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
 import type { ReportBatch } from "../../../src/model/report-batch.ts";
 import { createManualClock, type ManualClock } from "../../../src/model/time/clock.ts";
 import { DEFAULT_RETENTION, DEFAULT_RETENTION_DAYS, MS_PER_DAY } from "../../../src/model/time/retention.ts";
-import type { OpenDirectory } from "../../../src/app/open-directory.ts";
 import { createHistoryQueries } from "../../../src/service/queries/history/history.ts";
 import type { HistoryQuery } from "../../../src/service/queries/history/history-query.ts";
 import { drawPlot, type Panel } from "../../support/figures/plot.ts";

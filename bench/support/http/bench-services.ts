@@ -1,8 +1,9 @@
 import { tmpdir } from "node:os";
+import { DEFAULT_VIEWERS, INGEST_LIMITS, LATE_WINDOW } from "../../../src/app/config.ts";
+import type { OpenDirectory } from "../../../src/app/open-directory.ts";
 import { MadeKeys } from "../../../src/auth/made-keys.ts";
 import { Sessions } from "../../../src/auth/sessions/sessions.ts";
 import { createCopies } from "../../../src/cluster/join/copies.ts";
-import { DEFAULT_VIEWERS, INGEST_LIMITS, LATE_WINDOW } from "../../../src/app/config.ts";
 import { createBodyBudget } from "../../../src/http/body/body-budget.ts";
 import { AnswerBuffer } from "../../../src/http/encode/answer-buffer.ts";
 import { Viewers } from "../../../src/http/live/viewers.ts";
@@ -12,7 +13,6 @@ import { inOneStep } from "../../../src/lib/schedule/steps.ts";
 import { createPlacesLoader } from "../../../src/map/places/load-places.ts";
 import { systemClock as clock } from "../../../src/model/time/clock.ts";
 import { DEFAULT_RETENTION } from "../../../src/model/time/retention.ts";
-import type { OpenDirectory } from "../../../src/app/open-directory.ts";
 import { createNodeFiles } from "../../../src/runtime/node-files.ts";
 import type { Platform } from "../../../src/runtime/platform.ts";
 import { Doctor } from "../../../src/service/doctor/doctor.ts";

@@ -1,8 +1,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openSettings } from "../../../src/cli/directory/open-settings.ts";
 import { DEFAULT_ARCHIVE_CONFIG } from "../../../src/app/config.ts";
+import { type OpenDirectory, openDirectory } from "../../../src/app/open-directory.ts";
+import { openSettings } from "../../../src/cli/directory/open-settings.ts";
 import { directoryPaths } from "../../../src/directory/paths.ts";
 import { createHotStore } from "../../../src/hot/hot-store.ts";
 import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
@@ -17,7 +18,6 @@ import {
   startOfUtcDayMs,
 } from "../../../src/model/time/retention.ts";
 import { utcDayStartMs } from "../../../src/model/time/utc-day.ts";
-import { type OpenDirectory, openDirectory } from "../../../src/app/open-directory.ts";
 import { startHelper } from "../../../src/runtime/helper/spawn-helper.ts";
 import { createNodeFiles } from "../../../src/runtime/node-files.ts";
 import { acquireSqliteLock } from "../../../src/runtime/sqlite-lock.ts";

@@ -1,6 +1,6 @@
 import { DuckDBInstance, type DuckDBValue } from "@duckdb/node-api";
-import { VALUE_COLUMNS } from "../../../src/archive/columns.ts";
 import type { ArchiveConfig } from "../../../src/app/config.ts";
+import { VALUE_COLUMNS } from "../../../src/archive/columns.ts";
 import { LOCATION_FIELDS, type ResponseKind } from "../../../src/model/location-fields.ts";
 import { SERVED_APP } from "./archived-directory.ts";
 

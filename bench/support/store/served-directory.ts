@@ -1,7 +1,7 @@
+import type { OpenDirectory } from "../../../src/app/open-directory.ts";
 import { type KeyStore, openKeyStore } from "../../../src/auth/key-store.ts";
 import { directoryPaths } from "../../../src/directory/paths.ts";
 import { systemClock as clock } from "../../../src/model/time/clock.ts";
-import type { OpenDirectory } from "../../../src/app/open-directory.ts";
 import { createPlatform, type Platform } from "../../../src/runtime/platform.ts";
 import { openBenchDirectory } from "./archived-directory.ts";
 

@@ -1,16 +1,17 @@
+import { COMPAT_SERVERS } from "../../app/config.ts";
 import { isWellFormedKey } from "../../auth/api-key.ts";
 import { LABEL_CHARACTERS_MAX, parseLabel } from "../../auth/key-file.ts";
 import { PERMISSIONS } from "../../auth/permissions.ts";
 import { TIER_NAMES } from "../../auth/tiers.ts";
 import { CLIENT_NAMES } from "../../clients/client.ts";
 import { REFUSAL_REASONS } from "../../clients/refusal.ts";
-import { type BrokerAddress, COMPAT_SERVERS } from "../../app/config.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import { formatDuration, parseDuration } from "../../lib/text/duration.ts";
 import { parseServerUrl } from "../../lib/text/server-url.ts";
 import type { DeviceId, UserId } from "../../model/ids.ts";
 import { parseAppId } from "../../model/ids.ts";
 import { deviceIdFault, userIdFault } from "../../model/report.ts";
+import type { BrokerAddress } from "../../service/mqtt/mqtt.ts";
 import { isTopicFilter } from "../../service/mqtt/topic-filter.ts";
 import { LOG_LEVELS } from "../screen/event-log.ts";
 

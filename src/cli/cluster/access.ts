@@ -1,4 +1,4 @@
-import type { ClusterAccess, ClusterCredentials } from "../../app/config.ts";
+import type { ClusterAccess, ClusterCredentials } from "../../cluster/cluster-config.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import type { Environment } from "../arguments/flag-row.ts";
 

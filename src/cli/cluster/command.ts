@@ -1,4 +1,4 @@
-import type { ClusterAccess, ClusterAddress } from "../../app/config.ts";
+import type { ClusterAccess, ClusterAddress } from "../../cluster/cluster-config.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import type { Environment } from "../arguments/flag-row.ts";
 import type { ValuesOf } from "../commands.ts";

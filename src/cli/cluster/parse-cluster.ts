@@ -1,4 +1,4 @@
-import type { ClusterConfig } from "../../app/config.ts";
+import type { ClusterConfig } from "../../cluster/cluster-config.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import type { Environment, FlagValues } from "../arguments/flag-row.ts";
 import { parseCredentials } from "./access.ts";

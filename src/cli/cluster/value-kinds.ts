@@ -1,5 +1,5 @@
+import type { ClusterAddress } from "../../cluster/cluster-config.ts";
 import { isStreamName } from "../../cluster/cluster-file.ts";
-import type { ClusterAddress } from "../../app/config.ts";
 import { parseHostPort } from "../../lib/host-port.ts";
 import { fail, ok } from "../../lib/result.ts";
 import { formatDuration, parseDuration } from "../../lib/text/duration.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { FIRST_APP } from "../../app/first-key.ts";
 import { type App, openApp } from "../../app/app.ts";
+import { FIRST_APP } from "../../app/first-key.ts";
 import { directoryPaths } from "../../directory/paths.ts";
 import { DirectoryInUseError } from "../../directory/take-directory.ts";
 import type { Deliver } from "../../import/import.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { type Database, openDatabase } from "../../archive/duckdb/database.ts";
 import { DEFAULT_ARCHIVE_CONFIG } from "../../app/config.ts";
+import { type Database, openDatabase } from "../../archive/duckdb/database.ts";
 import { directoryPaths } from "../../directory/paths.ts";
 
 /** A database for who reads the archive of a data directory, also beside the process that has it. */

@@ -1,11 +1,11 @@
 import { DEFAULT_ARCHIVE_CONFIG } from "../../app/config.ts";
+import { openDirectory } from "../../app/open-directory.ts";
 import { DirectoryInUseError, takeDirectory } from "../../directory/take-directory.ts";
 import { createHotStore } from "../../hot/hot-store.ts";
 import { messageOf } from "../../lib/message-of.ts";
 import { Scheduler } from "../../lib/schedule/scheduler.ts";
 import { printableLine } from "../../lib/text/printable.ts";
 import type { Clock } from "../../model/time/clock.ts";
-import { openDirectory } from "../../app/open-directory.ts";
 import type { Platform } from "../../runtime/platform.ts";
 import type { Terminal } from "../../runtime/process.ts";
 import type { SealReport } from "../../service/upkeep/seal/seal.ts";

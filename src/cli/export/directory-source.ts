@@ -1,5 +1,6 @@
-import { readClusterFile } from "../../cluster/cluster-file.ts";
 import { DEFAULT_ARCHIVE_CONFIG } from "../../app/config.ts";
+import { type OpenDirectory, openDirectory } from "../../app/open-directory.ts";
+import { readClusterFile } from "../../cluster/cluster-file.ts";
 import { DirectoryInUseError, takeDirectory } from "../../directory/take-directory.ts";
 import { createHotStore } from "../../hot/hot-store.ts";
 import { messageOf } from "../../lib/message-of.ts";
@@ -10,7 +11,6 @@ import type { AppId } from "../../model/ids.ts";
 import type { Clock } from "../../model/time/clock.ts";
 import { dayRange } from "../../model/time/range.ts";
 import { UTC } from "../../model/time/zone.ts";
-import { type OpenDirectory, openDirectory } from "../../app/open-directory.ts";
 import type { Platform } from "../../runtime/platform.ts";
 import type { Export } from "../../service/export/export-job.ts";
 import { expectDataDirectory } from "../directory/data-directory.ts";

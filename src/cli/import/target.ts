@@ -1,6 +1,11 @@
+import {
+  DEFAULT_ARCHIVE_CONFIG,
+  IMPORT_OLD_RECORDS_BOUNDS,
+  IMPORT_SEAL_DAYS_AT_ONCE,
+} from "../../app/config.ts";
 import { createFirstKey } from "../../app/first-key.ts";
+import { type OpenDirectory, openDirectory } from "../../app/open-directory.ts";
 import { openKeyStore } from "../../auth/key-store.ts";
-import { DEFAULT_ARCHIVE_CONFIG, IMPORT_OLD_RECORDS_BOUNDS, IMPORT_SEAL_DAYS_AT_ONCE } from "../../app/config.ts";
 import { directoryPaths } from "../../directory/paths.ts";
 import { beginDirectory, DirectoryInUseError } from "../../directory/take-directory.ts";
 import { createHotStore } from "../../hot/hot-store.ts";
@@ -15,7 +20,6 @@ import type { AppId } from "../../model/ids.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
 import type { Clock } from "../../model/time/clock.ts";
 import type { Retention } from "../../model/time/retention.ts";
-import { type OpenDirectory, openDirectory } from "../../app/open-directory.ts";
 import type { Platform } from "../../runtime/platform.ts";
 import type { Terminal } from "../../runtime/process.ts";
 import { sameTimeOf } from "../../service/ingest/ingest.ts";

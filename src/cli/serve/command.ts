@@ -1,6 +1,7 @@
-import type { Config, MqttConfig } from "../../app/config.ts";
+import type { Config } from "../../app/config.ts";
 import { DEFAULT_TOPIC_FILTER } from "../../app/config.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
+import type { MqttConfig } from "../../service/mqtt/mqtt.ts";
 import { filtersOverlap } from "../../service/mqtt/topic-filter.ts";
 import type { Environment } from "../arguments/flag-row.ts";
 import { parseCluster } from "../cluster/parse-cluster.ts";

@@ -1,11 +1,11 @@
 import { basename } from "node:path";
-import type { ClusterAddress } from "../../app/config.ts";
 import { parseDirectoryId, readDirectoryId } from "../../directory/directory-id.ts";
 import { directoryPaths } from "../../directory/paths.ts";
 import { moveDurably } from "../../runtime/durable-names.ts";
 import type { Files } from "../../runtime/files.ts";
 import { isNodeKey, MOVED_KEY } from "../bucket-keys.ts";
 import { nodesBucketName, sharedBucketName } from "../bucket-names.ts";
+import type { ClusterAddress } from "../cluster-config.ts";
 import { createClusterFile, readClusterFile, writeClusterFile } from "../cluster-file.ts";
 import { messageOf } from "../log/entry-sequence.ts";
 import { planMessages } from "../log/plan-messages.ts";

@@ -1,4 +1,4 @@
-import type { MqttConfig } from "../../app/config.ts";
+import type { AppId } from "../../model/ids.ts";
 import type { Clock } from "../../model/time/clock.ts";
 import type { BrokerOptions, ConnectBroker } from "../../runtime/broker/broker.ts";
 import type { Files } from "../../runtime/files.ts";
@@ -12,6 +12,29 @@ import { Receiver, type ReceiverEvents } from "./receiver.ts";
  * The server as a client of an operator's MQTT broker, with a connection for each topic filter. A broker that is down
  * keeps nobody waiting: connections are made when they can be.
  */
+
+/** A broker that apps publish to, and what we want of it. */
+export interface MqttConfig {
+  readonly broker: BrokerAddress;
+  /** From the environment; null where there is none, or it is in a file. */
+  readonly password: string | null;
+  readonly passwordFile: string | null;
+  /** Certificates in PEM that the broker's must be signed by; null for those that the runtime trusts. */
+  readonly authoritiesFile: string | null;
+  /** Each has a connection of its own; no topic matches two of them. */
+  readonly topicFilters: readonly string[];
+  /** Whose reports they are. */
+  readonly appId: AppId;
+  /** What the broker keeps for a client that is away, by its own settings. */
+  readonly queuedMessagesMax: number;
+}
+
+export interface BrokerAddress {
+  readonly hostname: string;
+  readonly port: number;
+  readonly isSecure: boolean;
+  readonly user: string | null;
+}
 
 export interface MqttOptions {
   readonly config: MqttConfig;

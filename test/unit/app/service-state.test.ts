@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { ServiceState } from "../../../src/app/service-state.ts";
 import type { OpenDirectory } from "../../../src/app/open-directory.ts";
+import { ServiceState } from "../../../src/app/service-state.ts";
 
 test("a service that is told to stop while it replays its log says no more that it starts", () => {
   const state = new ServiceState();

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
+import type { Config } from "../../../src/app/config.ts";
 import { readClusterFile } from "../../../src/cluster/cluster-file.ts";
 import { ClusterError, openCluster } from "../../../src/cluster/open-cluster.ts";
 import { StreamPositionError, writeStreamPosition } from "../../../src/cluster/quarantine/stream-position.ts";
 import { StreamError, type StreamOptions } from "../../../src/cluster/stream/stream.ts";
-import type { Config } from "../../../src/app/config.ts";
 import { createManualClock } from "../../../src/model/time/clock.ts";
 import { createSimulatedFiles, type SimulatedFiles } from "../../support/disk/simulated-files.ts";
 import { outcome } from "../../support/rejection.ts";

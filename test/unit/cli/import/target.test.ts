@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import type { OpenDirectory } from "../../../../src/app/open-directory.ts";
 import type { ImportCommand } from "../../../../src/cli/import/command.ts";
 import { createImportScreen } from "../../../../src/cli/import/screen.ts";
 import { deliveryTo, openTarget, type TargetDependencies } from "../../../../src/cli/import/target.ts";
@@ -8,7 +9,6 @@ import { ok } from "../../../../src/lib/result.ts";
 import type { AppId } from "../../../../src/model/ids.ts";
 import type { ReportBatch } from "../../../../src/model/report-batch.ts";
 import { systemClock } from "../../../../src/model/time/clock.ts";
-import type { OpenDirectory } from "../../../../src/app/open-directory.ts";
 import { createPlatform } from "../../../../src/runtime/platform.ts";
 import { turns } from "../../../support/turns.ts";
 import { withDirectory } from "../support/run-cli.ts";

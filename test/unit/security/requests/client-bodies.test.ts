@@ -1,9 +1,9 @@
 import { expect, spyOn, test } from "bun:test";
+import { INGEST_LIMITS } from "../../../../src/app/config.ts";
 import type { ClientMessage } from "../../../../src/clients/client.ts";
 import { CLIENTS } from "../../../../src/clients/clients.ts";
 import { readContent } from "../../../../src/clients/content/read-content.ts";
 import type { PointSink } from "../../../../src/clients/point.ts";
-import { INGEST_LIMITS } from "../../../../src/app/config.ts";
 import { createBodyBudget } from "../../../../src/http/body/body-budget.ts";
 import { inOneStep, type Steps } from "../../../../src/lib/schedule/steps.ts";
 import { createTestApp } from "../../../support/test-app.ts";

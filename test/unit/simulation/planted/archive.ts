@@ -1,8 +1,8 @@
+import type { ArchiveEngine } from "../../../../src/app/open-directory.ts";
 import type { Archive } from "../../../../src/archive/archive.ts";
 import type { Connection } from "../../../../src/archive/duckdb/database.ts";
 import type { Manifest } from "../../../../src/archive/manifest.ts";
 import type { HotStore } from "../../../../src/hot/hot-store.ts";
-import type { ArchiveEngine } from "../../../../src/app/open-directory.ts";
 import type { Files } from "../../../../src/runtime/files.ts";
 import { isPart, MANIFEST } from "../disk/flips.ts";
 import { ARCHIVE_DIRECTORY, type Planted } from "../run/service.ts";

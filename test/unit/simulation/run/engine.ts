@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Connection, openDatabase } from "../../../../src/archive/duckdb/database.ts";
 import type { ArchiveEngine } from "../../../../src/app/open-directory.ts";
+import { type Connection, openDatabase } from "../../../../src/archive/duckdb/database.ts";
 
 /**
  * One DuckDB for all runs, since opening one takes longer than most runs. Every start gets a directory of its own,

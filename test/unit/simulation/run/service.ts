@@ -1,17 +1,17 @@
-import type { Archive } from "../../../../src/archive/archive.ts";
 import { DEFAULT_ARCHIVE_CONFIG } from "../../../../src/app/config.ts";
-import { readAcknowledgedParts } from "../../../../src/directory/acknowledged.ts";
-import { createHotStore, type HotStore } from "../../../../src/hot/hot-store.ts";
-import type { CreateSalt } from "../../../../src/lib/frames/head.ts";
-import { Scheduler } from "../../../../src/lib/schedule/scheduler.ts";
-import type { Clock } from "../../../../src/model/time/clock.ts";
-import type { Retention } from "../../../../src/model/time/retention.ts";
 import {
   type ArchiveEngine,
   type DirectoryStream,
   type OpenDirectory,
   openDirectory,
 } from "../../../../src/app/open-directory.ts";
+import type { Archive } from "../../../../src/archive/archive.ts";
+import { readAcknowledgedParts } from "../../../../src/directory/acknowledged.ts";
+import { createHotStore, type HotStore } from "../../../../src/hot/hot-store.ts";
+import type { CreateSalt } from "../../../../src/lib/frames/head.ts";
+import { Scheduler } from "../../../../src/lib/schedule/scheduler.ts";
+import type { Clock } from "../../../../src/model/time/clock.ts";
+import type { Retention } from "../../../../src/model/time/retention.ts";
 import type { Files } from "../../../../src/runtime/files.ts";
 import { createCurrentQueries } from "../../../../src/service/queries/current.ts";
 import { createHistoryQueries } from "../../../../src/service/queries/history/history.ts";
