@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import { TextSet } from "../lib/tables/text-set.ts";
+import { CLOSE_BRACE, COLON, COMMA, OPEN_BRACE, QUOTE } from "../lib/text/ascii.ts";
 import { FALS, JsonScan, NULL, TRUE } from "../lib/text/json-scan.ts";
 import {
   NUMBER_FIELDS,
@@ -283,9 +284,4 @@ function memberOf(field: StoredField): Member {
   }
 }
 
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const COLON = 0x3a;
 const LETTER_E = 0x65;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;

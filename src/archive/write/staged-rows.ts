@@ -1,3 +1,4 @@
+import { COMMA, LF } from "../../lib/text/ascii.ts";
 import {
   createFragment,
   type Fragment,
@@ -46,8 +47,6 @@ export function readStagedSql(paths: readonly string[]): string {
     parallel = false, max_line_size = 65536, buffer_size = 4194304)`;
 }
 
-const NEWLINE = 0x0a;
-const COMMA = 0x2c;
 const NOTHING = createFragment("");
 const LATITUDE = numberIndex("latitude");
 const LONGITUDE = numberIndex("longitude");
@@ -103,7 +102,7 @@ export function encodeRows(appId: AppId, batch: ReportBatch, cells: CellFinder, 
     at = writeFragment(view, at, rowProfile);
     at = writeFragment(view, at, rowState);
     if (hasPosition) at = writeFragment(view, at, cell);
-    bytes[at++] = NEWLINE;
+    bytes[at++] = LF;
     out.length = at;
   }
 }

@@ -1,3 +1,4 @@
+import { OPEN_BRACE, OPEN_BRACKET } from "../../lib/text/ascii.ts";
 import { parseJson } from "../../lib/text/long-json.ts";
 import { type Content, listOf } from "../content.ts";
 import { isMembers } from "../reading/members.ts";
@@ -45,8 +46,6 @@ export function isFile(body: Uint8Array, content: Content, contentType: string |
 const BEGINNING_BYTES = 4096;
 /** Blanks before it that are passed over: Strava puts some before its files. */
 const BLANKS_MAX = 64 * 1024;
-const OPEN_BRACE = 0x7b;
-const OPEN_BRACKET = 0x5b;
 /** Blanks, and the bytes of UTF-8's byte order mark. */
 const BLANKS = new Set([0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf]);
 /** Control characters of texts: tab, line feed, form feed, carriage return. */

@@ -1,10 +1,9 @@
+import { ZERO } from "../../lib/text/ascii.ts";
 import { isTold, readNumber } from "./values.ts";
 
 /** Numbers below are Unix seconds (until the year 5138), numbers below the other are milliseconds. */
 export const SECONDS_BELOW = 1e11;
 export const MILLISECONDS_BELOW = 1e14;
-
-const DIGIT_ZERO = "0".charCodeAt(0);
 
 /** ISO 8601 with `Z`, `±hh:mm` or `±hhmm`; a blank may stand for the T, and text without a zone is UTC. */
 const ISO = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?) ?(Z|[+-]\d{2}:?\d{2})?$/i;
@@ -73,7 +72,7 @@ function readWholeSecondMs(text: string): number {
 
 /** NaN where either is no digit. */
 export function twoDigits(text: string, index: number): number {
-  const tens = text.charCodeAt(index) - DIGIT_ZERO;
-  const ones = text.charCodeAt(index + 1) - DIGIT_ZERO;
+  const tens = text.charCodeAt(index) - ZERO;
+  const ones = text.charCodeAt(index + 1) - ZERO;
   return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : Number.NaN;
 }

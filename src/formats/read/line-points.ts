@@ -1,3 +1,4 @@
+import { LF } from "../../lib/text/ascii.ts";
 import type { PointSink } from "./file-point.ts";
 import type { PushReader } from "./push-reader.ts";
 
@@ -12,7 +13,6 @@ export interface LineFormat {
 /** What is longer has lost its line ends, or holds a photo. */
 const LINE_BYTES_MAX = 1024 * 1024;
 
-const LF = 0x0a;
 const NOTHING = new Uint8Array(0);
 
 /** Hands a file's lines to a format of lines. Those that are too long or no text are skipped alone, never kept. */

@@ -1,3 +1,4 @@
+import { CR, LF } from "../../lib/text/ascii.ts";
 import { FormatError } from "./format-error.ts";
 
 /*
@@ -102,9 +103,6 @@ function utf16Of(head: Uint8Array): "utf-16le" | "utf-16be" | null {
   if (units < UNITS_MIN || more < units / 2 || fewer > units / 16) return null;
   return oddZeros > evenZeros ? "utf-16le" : "utf-16be";
 }
-
-const CR = 0x0d;
-const LF = 0x0a;
 
 /** Where lines end in CR alone, as on old Macs and behind serial lines, they end in LF from here on. */
 function toLineFeeds(head: Uint8Array): Change | null {

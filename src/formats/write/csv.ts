@@ -1,3 +1,4 @@
+import { COMMA, CR, LF } from "../../lib/text/ascii.ts";
 import {
   fragmentRoom,
   JsonWriter,
@@ -18,10 +19,6 @@ import { FragmentCache } from "./fragment-cache.ts";
 import { NOTHING, PIECE_BYTES_EXPECTED, textPiece } from "./piece.ts";
 import type { RecordWriter, WriteOptions } from "./record-writer.ts";
 import { createUtcTimeWriter } from "./utc-time.ts";
-
-const COMMA = 0x2c;
-const CR = 0x0d;
-const LF = 0x0a;
 
 /** The order of a line: fields that are kept together lie together, so that whole tuples are copied. */
 const COLUMNS = [

@@ -1,3 +1,4 @@
+import { COMMA, LF, RECORD_SEPARATOR } from "../../lib/text/ascii.ts";
 import {
   createFragment,
   fragmentRoom,
@@ -22,10 +23,6 @@ const LATITUDE = numberIndex("latitude");
 const LONGITUDE = numberIndex("longitude");
 const ALTITUDE = numberIndex("altitude");
 
-const COMMA = 0x2c;
-const NEWLINE = 0x0a;
-const RECORD_SEPARATOR = 0x1e;
-
 const HEAD = createFragment('{"type":"Feature","geometry":{"type":"Point","coordinates":[');
 const BETWEEN = createFragment(']},"properties":{');
 const TAIL = createFragment("}}");
@@ -45,7 +42,7 @@ export function createGeoJsonWriter(options: WriteOptions): RecordWriter {
       for (let row = 0; row < records.count; row++) {
         if (!isFirst) json.byte(COMMA);
         isFirst = false;
-        json.byte(NEWLINE);
+        json.byte(LF);
         features.write(json, records, row);
       }
       return json.written();
@@ -65,7 +62,7 @@ export function createGeoJsonSeqWriter(options: WriteOptions): RecordWriter {
       for (let row = 0; row < records.count; row++) {
         if (options.recordSeparator) json.byte(RECORD_SEPARATOR);
         features.write(json, records, row);
-        json.byte(NEWLINE);
+        json.byte(LF);
       }
       return json.written();
     },

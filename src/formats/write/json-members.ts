@@ -1,3 +1,4 @@
+import { QUOTE } from "../../lib/text/ascii.ts";
 import {
   createFragment,
   type Fragment,
@@ -85,7 +86,6 @@ export class JsonMembers {
 
 const TIME = createFragment(',"time":"');
 const LOCAL_TIME = createFragment(',"local_time":"');
-const QUOTE = 0x22;
 
 /** Room for the timestamp, all numbers with their keys, and both texts of the time. */
 const NUMBERS_ROOM =

@@ -1,11 +1,8 @@
+import { CLOSE_BRACE, LF, OPEN_BRACE } from "../../lib/text/ascii.ts";
 import { JsonWriter } from "../../lib/text/json-writer.ts";
 import { JsonMembers } from "./json-members.ts";
 import { NOTHING, PIECE_BYTES_EXPECTED } from "./piece.ts";
 import type { RecordWriter, WriteOptions } from "./record-writer.ts";
-
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
-const NEWLINE = 0x0a;
 
 /** A record a line, all that it carries: `import` makes the same records of it again. */
 export function createNdjsonWriter({ zone }: WriteOptions): RecordWriter {
@@ -19,7 +16,7 @@ export function createNdjsonWriter({ zone }: WriteOptions): RecordWriter {
         json.byte(OPEN_BRACE);
         members.write(json, records, row);
         json.byte(CLOSE_BRACE);
-        json.byte(NEWLINE);
+        json.byte(LF);
       }
       return json.written();
     },

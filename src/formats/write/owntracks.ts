@@ -1,3 +1,4 @@
+import { COMMA, LF } from "../../lib/text/ascii.ts";
 import {
   createFragment,
   type Fragment,
@@ -43,8 +44,6 @@ const HEAD = createFragment('{"_type":"location","lat":');
 const LON = createFragment(',"lon":');
 const TST = createFragment(',"tst":');
 const TAIL = createFragment("}");
-const COMMA = 0x2c;
-const NEWLINE = 0x0a;
 
 /** Room for what doesn't depend on device and state. */
 const NUMBERS_ROOM = (WHOLE_NUMBERS.length + 3) * (NUMBER_BYTES_MAX + 32);
@@ -62,7 +61,7 @@ export function createOwnTracksWriter({ simplifyMeters }: WriteOptions): RecordW
       json.clear();
       for (let row = 0; row < count; row++) {
         if (written++ > 0) json.byte(COMMA);
-        json.byte(NEWLINE);
+        json.byte(LF);
         const device = devices.of(deviceIds[row]!);
         const state = states.of(tuples.states[row]!);
         json.ensure(NUMBERS_ROOM + fragmentRoom(device) + fragmentRoom(state));

@@ -1,5 +1,6 @@
 import { fail, ok, type Result } from "../../lib/result.ts";
 import type { Steps } from "../../lib/schedule/steps.ts";
+import { LF } from "../../lib/text/ascii.ts";
 import { kindAt, PIECE_BYTES_MAX, parseJson, walkElements, walkMembers } from "../../lib/text/long-json.ts";
 import {
   afterMark,
@@ -152,8 +153,6 @@ function* findLines(body: Uint8Array): Steps<Place[]> {
   }
   return lines;
 }
-
-const LF = 0x0a;
 
 const NO_UTF8 = "the body is not valid UTF-8";
 const NO_JSON = "the body is not valid JSON: it cannot be parsed";

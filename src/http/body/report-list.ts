@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
 import { ok, type Result } from "../../lib/result.ts";
 import type { Steps } from "../../lib/schedule/steps.ts";
+import { CLOSE_BRACE, CLOSE_BRACKET, COMMA, OPEN_BRACE, OPEN_BRACKET } from "../../lib/text/ascii.ts";
 import { PIECE_BYTES_MAX, parseJson } from "../../lib/text/long-json.ts";
 import { afterWhite, decodeUtf8, trimmed } from "../../lib/text/long-text.ts";
 import type { ServiceError } from "../../model/errors.ts";
@@ -146,9 +147,3 @@ function listBetween(body: Uint8Array, open: number, close: number): unknown[] |
   const list = text === null ? null : parseJson(text);
   return Array.isArray(list) ? list : null;
 }
-
-const COMMA = 0x2c;
-const OPEN_BRACKET = 0x5b;
-const CLOSE_BRACKET = 0x5d;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;

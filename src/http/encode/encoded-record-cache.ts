@@ -1,3 +1,4 @@
+import { CLOSE_BRACE, COMMA, QUOTE } from "../../lib/text/ascii.ts";
 import type { JsonWriter } from "../../lib/text/json-writer.ts";
 import { METERS_PER_MILE } from "../../model/geo/distance.ts";
 import { numberIndex } from "../../model/location-fields.ts";
@@ -17,10 +18,6 @@ const EXTRA_BYTES = LOCAL_TIME_ROOM + ID_BYTES + 8;
 
 const LATITUDE = numberIndex("latitude");
 const LONGITUDE = numberIndex("longitude");
-
-const QUOTE = 0x22;
-const BRACE = 0x7d;
-const COMMA = 0x2c;
 
 /** One page of who is near, in columns; may be longer than `count`. */
 export interface NearbyColumns {
@@ -69,8 +66,8 @@ export class EncodedRecordCache {
       json.length -= 2;
       if (localTime !== null) writeLocalTime(json, localTime, texts.timestampMs(place));
       if (marks !== null) mark(marks, json, records, devices[row]!);
-      json.byte(BRACE);
-      json.byte(BRACE);
+      json.byte(CLOSE_BRACE);
+      json.byte(CLOSE_BRACE);
     }
   }
 
@@ -88,7 +85,7 @@ export class EncodedRecordCache {
       const place = places === null ? this.#texts.find(records, devices[row]!) : places[row]!;
       this.#writeLocation(json, place, localTime, null);
       if (marks !== null) mark(marks, json, records, devices[row]!);
-      json.byte(BRACE);
+      json.byte(CLOSE_BRACE);
     }
   }
 
@@ -103,7 +100,7 @@ export class EncodedRecordCache {
     const place = this.#texts.find(records, device);
     this.#writeLocation(json, place, localTime, { records, device });
     if (marks !== null) mark(marks, json, records, device);
-    json.byte(BRACE);
+    json.byte(CLOSE_BRACE);
   }
 
   /** Without the brace that closes it. */

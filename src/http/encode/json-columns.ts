@@ -1,3 +1,4 @@
+import { COMMA, OPEN_BRACKET } from "../../lib/text/ascii.ts";
 import { JsonWriter, NUMBER_BYTES_MAX, writeReading } from "../../lib/text/json-writer.ts";
 
 /** Answers in columns: a list for each, written in pieces, since each may hold a million values. */
@@ -15,8 +16,6 @@ const PIECE_BYTES = 16 * 1024;
 /** Written before anybody looks whether the piece is long enough. */
 const VALUES_AT_ONCE = 256;
 
-const COMMA = 0x2c;
-const LIST_START = 0x5b;
 /** The four bytes of `null`, as one number. */
 const NULL = 0x6c6c756e;
 const NULL_BYTES = 4;
@@ -30,7 +29,7 @@ export function* jsonColumns(
   json.text(JSON.stringify(members).slice(0, -1));
   for (const { name, blocks } of columns) {
     json.text(`,${JSON.stringify(name)}:`);
-    let before = LIST_START;
+    let before = OPEN_BRACKET;
     for (const block of blocks) {
       for (let from = 0; from < block.length; from += VALUES_AT_ONCE) {
         writeValues(json, block, from, Math.min(from + VALUES_AT_ONCE, block.length), before);
@@ -40,7 +39,7 @@ export function* jsonColumns(
         json.clear();
       }
     }
-    json.text(before === LIST_START ? "[]" : "]");
+    json.text(before === OPEN_BRACKET ? "[]" : "]");
   }
   json.text("}");
   yield json.written().slice();

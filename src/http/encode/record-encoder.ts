@@ -1,4 +1,5 @@
 import { assert } from "../../lib/assert.ts";
+import { CLOSE_BRACE, QUOTE } from "../../lib/text/ascii.ts";
 import {
   createFragment,
   fragmentRoom,
@@ -91,7 +92,7 @@ export function createRecordEncoder(kind: ResponseKind): RecordEncoder {
       writeNumbers(json, page, row);
       writeTexts(json, page, row);
       if (localTime !== null) writeLocalTime(json, localTime, page.timestampMs[row]!);
-      json.byte(BRACE);
+      json.byte(CLOSE_BRACE);
     },
     writeNumbers,
     writeTexts,
@@ -134,5 +135,3 @@ function encodeNumberKeys(shown: (field: LocationField) => boolean): NumberKeys 
 const TIMESTAMP = createFragment(',"timestamp":');
 const LOCAL_TIME = createFragment(',"local_time":"');
 export const LOCAL_TIME_ROOM = fragmentRoom(LOCAL_TIME) + LOCAL_TIME_BYTES + 1;
-const QUOTE = 0x22;
-const BRACE = 0x7d;

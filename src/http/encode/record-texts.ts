@@ -1,4 +1,5 @@
 import { assert } from "../../lib/assert.ts";
+import { CLOSE_BRACE } from "../../lib/text/ascii.ts";
 import { JsonWriter } from "../../lib/text/json-writer.ts";
 import type { NewestRecords } from "../../model/newest-records.ts";
 import type { RecordDictionary, RecordPage } from "../../model/record-page.ts";
@@ -39,8 +40,6 @@ const SCRATCH_BYTES = 16_384;
 /** A line of the processor's caches, and those of a record with all its fields. */
 const LINE_BYTES = 64;
 const LINES_PREFETCHED = 9;
-
-const BRACE = 0x7d;
 
 /**
  * Newest records as JSON text in a ring buffer. The text of a device whose record is another stays in its place as
@@ -243,8 +242,8 @@ export class RecordTexts {
 
   #writeTexts(json: JsonWriter, page: RecordPage): void {
     this.#encoder.writeTexts(json, page, 0);
-    json.byte(BRACE);
-    json.byte(BRACE);
+    json.byte(CLOSE_BRACE);
+    json.byte(CLOSE_BRACE);
     assert(json.bytes === this.#scratchBytes, "a record's text fits the memory it is written in");
   }
 

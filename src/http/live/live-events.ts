@@ -1,4 +1,5 @@
 import type { View } from "../../auth/view.ts";
+import { COMMA } from "../../lib/text/ascii.ts";
 import type { Changes, EventWriter } from "../../service/live/live.ts";
 import type { AnswerBuffer } from "../encode/answer-buffer.ts";
 import { exampleRecord } from "../shapes/record-schemas.ts";
@@ -81,8 +82,6 @@ const EVENT_END = "]}\n\n";
 function eventBegin(sequence: number): string {
   return `id: ${sequence}\ndata: {"locations":[`;
 }
-
-const COMMA = 0x2c;
 
 function beginningText(sequence: number): string {
   return `retry: ${RETRY_MS}\nid: ${sequence}\ndata: {"locations":[]}\n\n`;

@@ -1,3 +1,4 @@
+import { CLOSE_BRACKET, COMMA, OPEN_BRACKET } from "../../lib/text/ascii.ts";
 import type { JsonWriter } from "../../lib/text/json-writer.ts";
 import type { AppId } from "../../model/ids.ts";
 import type { RecordPage } from "../../model/record-page.ts";
@@ -11,10 +12,6 @@ import { recordRef } from "./record-schemas.ts";
 import type { Shape } from "./shape.ts";
 
 /** Location records in answers. They are bytes before they are anything else, so these shapes write themselves. */
-
-const BRACKET_OPEN = 0x5b;
-const BRACKET_CLOSE = 0x5d;
-const COMMA = 0x2c;
 
 /** Newest records of devices, which a cache knows as they are written. */
 export interface NewestRecordsFound {
@@ -39,12 +36,12 @@ export const newestRecord: Shape<NewestRecordsFound & { readonly found: DevicesF
 export const newestRecords: Shape<NewestRecordsFound> = {
   schema: { type: "array", items: recordRef("current") },
   write(json, { cache, found, zone, marks }) {
-    json.byte(BRACKET_OPEN);
+    json.byte(OPEN_BRACKET);
     if (found !== null) {
       const devices = new Uint32Array(found.devices);
       cache.writeRecords(json, found.records, devices, localTimeFormatterOf(zone), marks);
     }
-    json.byte(BRACKET_CLOSE);
+    json.byte(CLOSE_BRACKET);
   },
 };
 
@@ -62,7 +59,7 @@ export function historyRecords(kind: "userHistory" | "deviceHistory" | "appHisto
     schema: { type: "array", items: recordRef(kind) },
     write(json: JsonWriter, { appId, pages, zone }: PagesOfRecords): void {
       const localTime = localTimeFormatterOf(zone);
-      json.byte(BRACKET_OPEN);
+      json.byte(OPEN_BRACKET);
       let isFirst = true;
       for (const page of pages) {
         for (let row = 0; row < page.count; row++) {
@@ -71,7 +68,7 @@ export function historyRecords(kind: "userHistory" | "deviceHistory" | "appHisto
           encoder.write(json, appId, page, row, localTime);
         }
       }
-      json.byte(BRACKET_CLOSE);
+      json.byte(CLOSE_BRACKET);
     },
   };
 }

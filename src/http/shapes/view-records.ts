@@ -1,4 +1,5 @@
 import type { View } from "../../auth/view.ts";
+import { CLOSE_BRACKET, COMMA, OPEN_BRACKET } from "../../lib/text/ascii.ts";
 import type { JsonWriter } from "../../lib/text/json-writer.ts";
 import type { GridPoint } from "../../model/geo/grid.ts";
 import { type LocationField, NUMBER_FIELDS, type ResponseKind } from "../../model/location-fields.ts";
@@ -12,10 +13,6 @@ import type { Schema } from "./schema.ts";
 import type { Shape } from "./shape.ts";
 
 /** Records as share links show them: no user, no id (it holds the time), nothing of the phone. */
-
-const BRACKET_OPEN = 0x5b;
-const BRACKET_CLOSE = 0x5d;
-const COMMA = 0x2c;
 
 /** Newest records of devices, for keys that may read and for share links. */
 export interface ShownRecordsFound extends NewestRecordsFound {
@@ -38,9 +35,9 @@ export const shownRecords: Shape<ShownRecordsFound> = {
   write(json, shown) {
     if (shown.view === null) newestRecords.write(json, shown);
     else {
-      json.byte(BRACKET_OPEN);
+      json.byte(OPEN_BRACKET);
       writeRecords(json, shown, shown.view);
-      json.byte(BRACKET_CLOSE);
+      json.byte(CLOSE_BRACKET);
     }
   },
 };

@@ -1,3 +1,4 @@
+import { CR, LF, QUOTE } from "../text/ascii.ts";
 import { createByteFeed } from "../text/byte-feed.ts";
 import { COMMA, type CsvDelimiter, findDelimiter } from "./delimiter.ts";
 
@@ -8,10 +9,6 @@ import { COMMA, type CsvDelimiter, findDelimiter } from "./delimiter.ts";
  */
 
 export const CSV_FIELDS_MAX = 1024; // The widest report has 22; sensors' tables have a few hundred.
-
-const QUOTE = 0x22;
-const CR = 0x0d;
-const LF = 0x0a;
 
 /** Reads record after record of a text that is pushed in pieces. */
 export class CsvReader {

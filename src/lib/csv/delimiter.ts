@@ -1,13 +1,11 @@
+import { CR, LF, QUOTE } from "../text/ascii.ts";
+
 /** What separates the fields of a CSV file, as a byte. */
 export type CsvDelimiter = number;
 
 export const COMMA: CsvDelimiter = 0x2c;
 export const SEMICOLON: CsvDelimiter = 0x3b;
 export const TAB: CsvDelimiter = 0x09;
-
-const QUOTE = 0x22;
-const CR = 0x0d;
-const LF = 0x0a;
 
 /**
  * The delimiter that the first line which isn't empty has most of, outside quotes; a comma where it has none. Null

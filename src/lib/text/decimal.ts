@@ -1,6 +1,4 @@
-const MINUS = 0x2d;
-const DOT = 0x2e;
-const ZERO = 0x30;
+import { DOT, MINUS, ZERO } from "./ascii.ts";
 
 /** Digits, with a sign and decimals where need be. */
 const PLAIN_DECIMAL = /^-?\d+(\.\d+)?$/;

@@ -1,4 +1,5 @@
 import { Buffer } from "node:buffer";
+import { BACKSLASH, DOT, MINUS, QUOTE, SPACE, ZERO } from "./ascii.ts";
 import { afterWhite } from "./long-text.ts";
 
 /*
@@ -49,12 +50,12 @@ export class JsonScan {
     const limit = first + DIGITS_MAX;
     let next = first;
     let digits = 0;
-    while (next < limit && isDigit(bytes[next]!)) digits = digits * 10 + (bytes[next++]! - DIGIT_0);
-    if (next === first || (bytes[first] === DIGIT_0 && next > first + 1)) return Number.NaN;
+    while (next < limit && isDigit(bytes[next]!)) digits = digits * 10 + (bytes[next++]! - ZERO);
+    if (next === first || (bytes[first] === ZERO && next > first + 1)) return Number.NaN;
     let decimals = 0;
-    if (bytes[next] === POINT) {
+    if (bytes[next] === DOT) {
       const point = next++;
-      while (next < limit && isDigit(bytes[next]!)) digits = digits * 10 + (bytes[next++]! - DIGIT_0);
+      while (next < limit && isDigit(bytes[next]!)) digits = digits * 10 + (bytes[next++]! - ZERO);
       decimals = next - point - 1;
       if (decimals === 0) return Number.NaN;
     }
@@ -112,14 +113,8 @@ const SCALES = Float64Array.from({ length: 23 }, (_, decimals) => 10 ** decimals
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-const SPACE = 0x20;
-const QUOTE = 0x22;
-const MINUS = 0x2d;
-const POINT = 0x2e;
-const DIGIT_0 = 0x30;
-const BACKSLASH = 0x5c;
 const DELETE = 0x7f;
 
 function isDigit(byte: number): boolean {
-  return byte >= DIGIT_0 && byte <= DIGIT_0 + 9;
+  return byte >= ZERO && byte <= ZERO + 9;
 }

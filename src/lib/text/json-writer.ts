@@ -1,3 +1,5 @@
+import { BACKSLASH, QUOTE } from "./ascii.ts";
+
 /** Text made before and written often: its bytes as whole 8-byte words, and how many of them count. */
 export interface Fragment {
   readonly words: Float64Array;
@@ -108,9 +110,6 @@ export class JsonWriter {
 }
 
 const encoder = new TextEncoder();
-
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 
 /** Plain texts up to this are written by a loop, which costs less than the call to the encoder. */
 const TEXT_LOOP_MAX = 64;

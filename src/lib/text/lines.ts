@@ -1,3 +1,4 @@
+import { LF } from "./ascii.ts";
 import { createByteFeed } from "./byte-feed.ts";
 
 /** Lines of a text that arrives in pieces; blank ones are left out. */
@@ -14,8 +15,6 @@ export interface LineReader {
   /** The line without its end; null where it is not valid UTF-8. */
   text(): string | null;
 }
-
-const LF = 0x0a;
 
 export function createLineReader(): LineReader {
   const feed = createByteFeed();

@@ -1,5 +1,6 @@
 import { around } from "geokdbush";
 import type KDBush from "kdbush";
+import { LF } from "../../lib/text/ascii.ts";
 import { haversineMeters, initialBearingDegrees, METERS_PER_MILE } from "../../model/geo/distance.ts";
 import type { PlaceGrid } from "./place-grid.ts";
 
@@ -29,8 +30,6 @@ export interface PlaceTables {
   readonly namesAt: Uint32Array;
 }
 
-const LINE_END = 0x0a;
-
 /** Texts are made of names that are asked for, not of all 135,000. */
 export class Places {
   readonly #tables: PlaceTables;
@@ -58,7 +57,7 @@ export class Places {
   #named(row: number): Pick<NearestPlace, "name" | "country"> {
     const { file, namesAt } = this.#tables;
     const start = namesAt[row]!;
-    const text = this.#decoder.decode(file.subarray(start, file.indexOf(LINE_END, start)));
+    const text = this.#decoder.decode(file.subarray(start, file.indexOf(LF, start)));
     const [country, name] = text.split("\t");
     return { country: country!, name: name! };
   }

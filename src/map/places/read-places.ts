@@ -1,5 +1,6 @@
 import KDBush from "kdbush";
 import type { Steps } from "../../lib/schedule/steps.ts";
+import { DOT, LF, MINUS, TAB, ZERO } from "../../lib/text/ascii.ts";
 import { PlaceGrid } from "./place-grid.ts";
 import { NEAR_METERS_MAX, Places } from "./places.ts";
 
@@ -19,17 +20,12 @@ export const LEAF_POINTS_MAX = 32;
 /** Some 0.1 ms. */
 const STEP_LINES = 512;
 
-const LINE_END = 0x0a;
-const TAB = 0x09;
-const MINUS = 0x2d;
-const POINT = 0x2e;
-const ZERO = 0x30;
 /** Degrees have five decimals, so their digits are a whole number of these. */
 const UNITS_PER_DEGREE = 1e5;
 
 /** Throws where it isn't such a file. */
 export function* readPlaces(file: Uint8Array): Steps<Places> {
-  const linesAt = file.indexOf(LINE_END) + 1;
+  const linesAt = file.indexOf(LF) + 1;
   const count = Number(new TextDecoder().decode(file.subarray(0, linesAt)));
   const points = new KDBush(count, LEAF_POINTS_MAX);
   const grid = new PlaceGrid(NEAR_METERS_MAX);
@@ -45,7 +41,7 @@ export function* readPlaces(file: Uint8Array): Steps<Places> {
     points.add(longitude, latitude);
     grid.add(latitude, longitude);
     namesAt[row] = countryAt;
-    start = file.indexOf(LINE_END, countryAt) + 1;
+    start = file.indexOf(LF, countryAt) + 1;
     if (start === 0) throw new Error(`place ${row} is not whole`);
     if (row % STEP_LINES === 0) yield;
   }
@@ -58,7 +54,7 @@ function degreesIn(file: Uint8Array, start: number, end: number): number {
   let units = 0;
   for (let at = start; at < end; at++) {
     const byte = file[at]!;
-    if (byte !== MINUS && byte !== POINT) units = units * 10 + byte - ZERO;
+    if (byte !== MINUS && byte !== DOT) units = units * 10 + byte - ZERO;
   }
   return (file[start] === MINUS ? -units : units) / UNITS_PER_DEGREE;
 }

@@ -1,4 +1,5 @@
 import { assert } from "../../lib/assert.ts";
+import { COLON, DOT } from "../../lib/text/ascii.ts";
 import { MS_PER_DAY } from "./retention.ts";
 import type { Zone } from "./zone.ts";
 
@@ -25,8 +26,6 @@ const YEAR_0000_MS = Date.UTC(0, 0, 1) - 693_961 * MS_PER_DAY; // `Date.UTC(0, â
 const YEAR_10000_MS = Date.UTC(10_000, 0, 1);
 
 const DIGIT_0 = 48;
-const COLON = 58;
-const DOT = 46;
 
 export function createLocalTimeFormatter(zone: Zone): LocalTimeFormatter {
   // The last text: its date serves all day, and its offset until clocks change. Neighbours share both.

@@ -1,5 +1,6 @@
 import { CsvReader } from "../../../lib/csv/csv-reader.ts";
 import type { CsvDelimiter } from "../../../lib/csv/delimiter.ts";
+import { LF } from "../../../lib/text/ascii.ts";
 import { findMeaning, normalName } from "../table/column-names.ts";
 
 /** Where the header of a table begins, behind what programs and people write above it. */
@@ -16,7 +17,6 @@ const LINES_MAX = 32;
 /** Of the longest line that may be looked at for a header. */
 const LINE_BYTES_MAX = 64 * 1024;
 
-const LF = 0x0a;
 const MARK = [0xef, 0xbb, 0xbf];
 
 /** How Excel is told the delimiter. */

@@ -1,3 +1,4 @@
+import { GREATER, SLASH, SPACE } from "../../../lib/text/ascii.ts";
 import type { Scout } from "../xml/scouted-reading.ts";
 import { XmlText } from "../xml/xml-text.ts";
 
@@ -39,11 +40,7 @@ export class OnlyTrack implements Scout {
   }
 }
 
-const SLASH = 0x2f;
-const BLANK = 0x20;
-const GREATER = 0x3e;
-
 /** Told apart before the expression is tried, since nearly all are points. What the text cuts off comes again. */
 function endsName(unit: number): boolean {
-  return unit <= BLANK || unit === SLASH || unit === GREATER;
+  return unit <= SPACE || unit === SLASH || unit === GREATER;
 }

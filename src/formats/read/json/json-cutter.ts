@@ -1,4 +1,13 @@
 import { Buffer } from "node:buffer";
+import {
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COLON,
+  COMMA,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+} from "../../../lib/text/ascii.ts";
 import { FormatError } from "../format-error.ts";
 import { DEPTH_MAX, type ParsedValue, type Piece, ValueWalk } from "./value-walk.ts";
 
@@ -101,8 +110,8 @@ export class JsonCutter {
   }
 
   #start(byte: number): void {
-    if (byte === OPEN_OBJECT) this.#goOn("name");
-    else if (byte === OPEN_LIST) {
+    if (byte === OPEN_BRACE) this.#goOn("name");
+    else if (byte === OPEN_BRACKET) {
       this.#isWanted = this.#wanted.isList;
       this.#goOn("thing");
     } else if (byte === BYTE_ORDER_MARK[this.#piece.offset + this.#at]) this.#at++;
@@ -110,7 +119,7 @@ export class JsonCutter {
   }
 
   #stepInObject(byte: number): void {
-    if (byte === CLOSE_OBJECT) this.#goOn("nothing");
+    if (byte === CLOSE_BRACE) this.#goOn("nothing");
     else if (byte === COMMA) this.#at++;
     else if (byte === QUOTE) {
       this.#isWanted = true;
@@ -121,16 +130,16 @@ export class JsonCutter {
   #stepAtValue(byte: number): void {
     if (NO_VALUE.has(byte)) throw this.#error("a value is missing");
     const name = this.#member ?? "";
-    const isList = byte === OPEN_LIST && this.#wanted.lists.includes(name);
+    const isList = byte === OPEN_BRACKET && this.#wanted.lists.includes(name);
     this.#isWanted = isList || this.#wanted.members.includes(name);
     if (isList) this.#goOn("thing");
     else this.#begin("name");
   }
 
   #stepInList(byte: number): void {
-    if (byte === CLOSE_LIST) this.#goOn(this.#member === null ? "nothing" : "name");
+    if (byte === CLOSE_BRACKET) this.#goOn(this.#member === null ? "nothing" : "name");
     else if (byte === COMMA || byte === COLON) this.#at++;
-    else if (byte === CLOSE_OBJECT) throw this.#error("a brace closes a list");
+    else if (byte === CLOSE_BRACE) throw this.#error("a brace closes a list");
     else this.#begin("thing");
   }
 
@@ -152,14 +161,7 @@ export class JsonCutter {
 }
 
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const OPEN_LIST = 0x5b;
-const CLOSE_LIST = 0x5d;
-const OPEN_OBJECT = 0x7b;
-const CLOSE_OBJECT = 0x7d;
-const NO_VALUE = new Set([COMMA, COLON, CLOSE_LIST, CLOSE_OBJECT]);
+const NO_VALUE = new Set([COMMA, COLON, CLOSE_BRACKET, CLOSE_BRACE]);
 
 function isWhite(byte: number): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;

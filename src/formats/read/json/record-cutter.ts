@@ -1,4 +1,5 @@
 import { Buffer } from "node:buffer";
+import { LF, RECORD_SEPARATOR } from "../../../lib/text/ascii.ts";
 import { afterMark, afterWhite } from "../../../lib/text/long-text.ts";
 import { FormatError } from "../format-error.ts";
 import { KeptBytes } from "./kept-bytes.ts";
@@ -9,9 +10,6 @@ export interface JsonRecord extends ParsedValue {
   /** From 1; of lines, blank ones count. */
   readonly number: number;
 }
-
-const LF = 0x0a;
-const RECORD_SEPARATOR = 0x1e;
 
 /**
  * Cuts a text that comes in pieces into its records, each a JSON text: lines, or where it begins with a record

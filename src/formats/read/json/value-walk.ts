@@ -1,4 +1,5 @@
 import type { Buffer } from "node:buffer";
+import { BACKSLASH, QUOTE } from "../../../lib/text/ascii.ts";
 import { parseJson } from "../../../lib/text/long-json.ts";
 import { FormatError } from "../format-error.ts";
 import { KeptBytes } from "./kept-bytes.ts";
@@ -29,8 +30,6 @@ const OPENS = 1;
 const CLOSES = 2;
 const QUOTES = 3;
 
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 const MEANINGS = new Uint8Array(256);
 for (const [characters, meaning] of [
   ["{[", OPENS],

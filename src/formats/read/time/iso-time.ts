@@ -1,4 +1,5 @@
 import { isDay, twoDigits } from "../../../clients/reading/time.ts";
+import { COLON, MINUS, SPACE, ZERO } from "../../../lib/text/ascii.ts";
 
 /** A time as its text says it. */
 export interface WrittenTime {
@@ -12,11 +13,6 @@ export interface WrittenTime {
 
 const MS_PER_MINUTE = 60_000;
 const LEAP_SECOND_MS = 59_999;
-
-const ZERO = 0x30;
-const BLANK = 0x20;
-const DASH = 0x2d;
-const COLON = 0x3a;
 
 /** `yyyy-mm-ddThh:mm`, which all of them begin with. */
 const MINUTES_END = 16;
@@ -98,11 +94,11 @@ function parsePlainIso(text: string, out: WrittenTime): boolean {
 }
 
 function hasIsoMarks(text: string): boolean {
-  const between = text.charCodeAt(10) | BLANK; // A small t, or the blank itself.
+  const between = text.charCodeAt(10) | SPACE; // A small t, or the blank itself.
   return (
-    text.charCodeAt(4) === DASH &&
-    text.charCodeAt(7) === DASH &&
-    (between === 0x74 || between === BLANK) &&
+    text.charCodeAt(4) === MINUS &&
+    text.charCodeAt(7) === MINUS &&
+    (between === 0x74 || between === SPACE) &&
     text.charCodeAt(13) === COLON
   );
 }
@@ -126,7 +122,7 @@ function fractionMs(text: string, at: number, end: number): number {
 /** The rest of a text as an offset in ms; NaN where nothing is left, null where it is none. */
 function parseOffset(text: string, from: number): number | null {
   if (from === text.length) return Number.NaN;
-  const at = text.charCodeAt(from) === BLANK ? from + 1 : from;
+  const at = text.charCodeAt(from) === SPACE ? from + 1 : from;
   const sign = text[at];
   const rest = text.length - at - 1;
   if (sign !== "+" && sign !== "-") return /^(z|utc|gmt)$/i.test(text.slice(at)) ? 0 : null;

@@ -1,3 +1,4 @@
+import { GREATER, QUOTE, SLASH, SPACE } from "../../../lib/text/ascii.ts";
 import { withoutReferences } from "./references.ts";
 
 /** By their names with prefix. */
@@ -17,11 +18,7 @@ export const NO_ATTRIBUTES: Attributes = {};
 
 const NO_NAME = /[\s<>"'/]/;
 
-const BLANK = 0x20;
-const DOUBLE_QUOTE = 0x22;
 const APOSTROPHE = 0x27;
-const SLASH = 0x2f;
-const GREATER = 0x3e;
 
 /** Null where the text ends before the tag does; what is no tag is "unreadable". */
 export function readTagRest(text: string, from: number): TagRest | null | "unreadable" {
@@ -39,8 +36,8 @@ export function readTagRest(text: string, from: number): TagRest | null | "unrea
     const valueStart = behindBlanks(text, equals + 1);
     if (valueStart === text.length) return null;
     const quote = text.charCodeAt(valueStart);
-    if (quote !== DOUBLE_QUOTE && quote !== APOSTROPHE) return "unreadable";
-    const valueEnd = text.indexOf(quote === DOUBLE_QUOTE ? '"' : "'", valueStart + 1);
+    if (quote !== QUOTE && quote !== APOSTROPHE) return "unreadable";
+    const valueEnd = text.indexOf(quote === QUOTE ? '"' : "'", valueStart + 1);
     if (valueEnd < 0) return null;
     attributes[name] ??= withoutReferences(text.slice(valueStart + 1, valueEnd));
     at = behindBlanks(text, valueEnd + 1);
@@ -49,6 +46,6 @@ export function readTagRest(text: string, from: number): TagRest | null | "unrea
 
 function behindBlanks(text: string, from: number): number {
   let at = from;
-  while (text.charCodeAt(at) <= BLANK) at++;
+  while (text.charCodeAt(at) <= SPACE) at++;
   return at;
 }

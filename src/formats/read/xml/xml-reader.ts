@@ -1,3 +1,4 @@
+import { GREATER, SLASH, SPACE } from "../../../lib/text/ascii.ts";
 import { FormatError } from "../format-error.ts";
 import { LineCount } from "./line-count.ts";
 import { withoutReferences } from "./references.ts";
@@ -46,10 +47,7 @@ const DECLARATION_MARK = /[[>]/g;
 /** ASCII that no name begins with. */
 const NO_NAME = /^[\0-9;-@[-^`{-\x7f]/;
 
-const BLANK = 0x20;
 const BANG = 0x21;
-const SLASH = 0x2f;
-const GREATER = 0x3e;
 const QUESTION = 0x3f;
 
 /**
@@ -169,7 +167,7 @@ export class XmlReader {
     const due = this.#last.next;
     if (due !== null && text.startsWith(due.written, start)) {
       const behind = text.charCodeAt(start + due.written.length);
-      if (behind <= BLANK || behind === GREATER || behind === SLASH) return due;
+      if (behind <= SPACE || behind === GREATER || behind === SLASH) return due;
     }
     NAME_END.lastIndex = start;
     if (!NAME_END.test(text)) return null;

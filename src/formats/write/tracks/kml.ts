@@ -1,3 +1,4 @@
+import { SPACE } from "../../../lib/text/ascii.ts";
 import {
   createFragment,
   JsonWriter,
@@ -44,7 +45,6 @@ const COORD_END = createFragment("</gx:coord>\n");
 const VALUE = createFragment("<gx:value>");
 const VALUE_END = createFragment("</gx:value>\n");
 const NO_VALUE = createFragment("<gx:value/>\n");
-const BLANK = 0x20;
 
 /** Room for three numbers and a name on both sides. */
 const POINT_ROOM = 3 * NUMBER_BYTES_MAX + 64;
@@ -163,9 +163,9 @@ class Track {
     out.ensure(POINT_ROOM);
     const { bytes, view } = out;
     let at = writeDecimal(bytes, view, writeFragment(view, out.length, COORD), longitude);
-    bytes[at++] = BLANK;
+    bytes[at++] = SPACE;
     at = writeDecimal(bytes, view, at, latitude);
-    bytes[at++] = BLANK;
+    bytes[at++] = SPACE;
     at = writeDecimal(bytes, view, at, altitude);
     out.length = writeFragment(view, at, COORD_END);
   }

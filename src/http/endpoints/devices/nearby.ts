@@ -1,3 +1,4 @@
+import { CLOSE_BRACE, OPEN_BRACKET } from "../../../lib/text/ascii.ts";
 import { createFragment } from "../../../lib/text/json-writer.ts";
 import { METERS_PER_MILE } from "../../../model/geo/distance.ts";
 import type { AppId } from "../../../model/ids.ts";
@@ -133,9 +134,6 @@ export const nearby = queryEndpoint({
   },
 });
 
-const BRACKET_OPEN = 0x5b;
-const BRACE = 0x7d;
-
 function writeAnswer(
   answers: AnswerBuffer,
   appId: AppId,
@@ -160,8 +158,8 @@ function writeAnswer(
   const start = json.length;
   const localTime = localTimeFormatterOf(timezone);
   if (found !== null) answers.records.writeNearby(json, found.records, found, localTime, marks);
-  if (count === 0) json.byte(BRACKET_OPEN);
-  else json.bytes[start] = BRACKET_OPEN; // In place of the first item's comma.
+  if (count === 0) json.byte(OPEN_BRACKET);
+  else json.bytes[start] = OPEN_BRACKET; // In place of the first item's comma.
   json.fragment(COUNT);
   json.number(count);
   json.fragment(offset + count < matches ? MORE : NO_MORE);
@@ -174,7 +172,7 @@ function writeAnswer(
   json.number(candidates);
   json.fragment(TIME);
   json.number(roundedMs(elapsedMs));
-  json.byte(BRACE);
+  json.byte(CLOSE_BRACE);
   return json.written();
 }
 
