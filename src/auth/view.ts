@@ -5,6 +5,7 @@ import { Grid, type GridPoint } from "../model/geo/grid.ts";
 import type { DeviceId } from "../model/ids.ts";
 import { deviceIdFault } from "../model/report.ts";
 import type { TimeRange } from "../model/time/range.ts";
+import { MS_PER_MINUTE } from "../model/time/units.ts";
 
 /** What a share link shows of an app, as its key says it. */
 export interface ViewSpec {
@@ -35,8 +36,6 @@ export function isPrecision(meters: unknown): meters is number {
   const { minimum, maximum } = PRECISION_METERS;
   return typeof meters === "number" && meters >= minimum && meters <= maximum;
 }
-
-const MINUTE_MS = 60_000;
 
 /**
  * Cuts and blurs what is shown. Whatever a question asks of times and places is asked of what this makes of them, or
@@ -85,7 +84,7 @@ export class View {
 
   /** A time as it shows it, Unix ms. */
   timeOf(timestampMs: number): number {
-    return this.isExact ? timestampMs : Math.floor(timestampMs / MINUTE_MS) * MINUTE_MS;
+    return this.isExact ? timestampMs : Math.floor(timestampMs / MS_PER_MINUTE) * MS_PER_MINUTE;
   }
 
   /** A position as it shows it, in degrees. */
@@ -108,5 +107,5 @@ export function viewOf(spec: ViewSpec): View {
 
 /** The first minute that begins then or later. */
 function nextMinute(timeMs: number): number {
-  return Math.ceil(timeMs / MINUTE_MS) * MINUTE_MS;
+  return Math.ceil(timeMs / MS_PER_MINUTE) * MS_PER_MINUTE;
 }

@@ -1,4 +1,4 @@
-import { MS_PER_DAY } from "../model/time/retention.ts";
+import { MS_PER_DAY } from "../model/time/units.ts";
 
 /**
  * How far to move reports so that the newest lies within the last 24 hours: by whole days, which keeps the time

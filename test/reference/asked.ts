@@ -1,4 +1,4 @@
-import { MS_PER_DAY } from "../../src/model/time/retention.ts";
+import { MS_PER_DAY } from "../../src/model/time/units.ts";
 import type { Parameters } from "./query.ts";
 import type { ReferenceRecord, ReferenceRecords } from "./records.ts";
 import { type ShownIn, shownRecord } from "./shown.ts";

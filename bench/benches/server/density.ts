@@ -1,6 +1,7 @@
 import { cellAt, mercatorX, mercatorY } from "../../../src/map/tiles/mercator.ts";
 import { BATCH_REPORTS_MAX } from "../../../src/model/report-batch.ts";
-import { MS_PER_DAY, startOfUtcDayMs } from "../../../src/model/time/retention.ts";
+import { startOfUtcDayMs } from "../../../src/model/time/retention.ts";
+import { MS_PER_DAY } from "../../../src/model/time/units.ts";
 import { longestTurnMs } from "../../support/figures/longest-turn.ts";
 import { median } from "../../support/figures/report.ts";
 import { batchesOf } from "../../support/fleets/batches.ts";

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { DEFAULT_ARCHIVE_CONFIG } from "../../../src/app/config.ts";
 import { dayFolder } from "../../../src/archive/archive-files.ts";
-import { MS_PER_DAY } from "../../../src/model/time/retention.ts";
+import { MS_PER_DAY } from "../../../src/model/time/units.ts";
 import { utcDayName, utcDayOf } from "../../../src/model/time/utc-day.ts";
 import { type Figure, median } from "../../support/figures/report.ts";
 import { createRandom, pick, type Random } from "../../support/fleets/random.ts";

@@ -2,7 +2,7 @@ import { readReports } from "../../../src/http/body/read-reports.ts";
 import { assert } from "../../../src/lib/assert.ts";
 import type { ReportBatch } from "../../../src/model/report-batch.ts";
 import { createManualClock } from "../../../src/model/time/clock.ts";
-import { MS_PER_DAY } from "../../../src/model/time/retention.ts";
+import { MS_PER_DAY } from "../../../src/model/time/units.ts";
 import { median } from "../figures/report.ts";
 import { batchesOf } from "../fleets/batches.ts";
 import { createMetropolis, drawPoints } from "../fleets/metropolis.ts";

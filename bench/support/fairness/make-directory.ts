@@ -1,4 +1,5 @@
 /** Fills a data directory for `fairness` and prints its keys: `make-directory.ts ORDER`, see `directories.ts`. */
+
 import { type KeyStore, openKeyStore } from "../../../src/auth/key-store.ts";
 import type { Permission } from "../../../src/auth/permissions.ts";
 import type { TierName } from "../../../src/auth/tiers.ts";
@@ -6,7 +7,8 @@ import { directoryPaths } from "../../../src/directory/paths.ts";
 import { UNBOUND } from "../../../src/model/binding.ts";
 import type { AppId } from "../../../src/model/ids.ts";
 import { systemClock } from "../../../src/model/time/clock.ts";
-import { MS_PER_DAY, startOfUtcDayMs } from "../../../src/model/time/retention.ts";
+import { startOfUtcDayMs } from "../../../src/model/time/retention.ts";
+import { MS_PER_DAY } from "../../../src/model/time/units.ts";
 import { createPlatform } from "../../../src/runtime/platform.ts";
 import { batchesOf } from "../fleets/batches.ts";
 import { createFleet } from "../fleets/fleet.ts";

@@ -1,5 +1,5 @@
 import { CsvReader } from "../../../src/lib/csv/csv-reader.ts";
-import { MS_PER_DAY } from "../../../src/model/time/retention.ts";
+import { MS_PER_DAY } from "../../../src/model/time/units.ts";
 import { readTestData } from "../../../test/support/test-data.ts";
 import { createMetropolis, drawPoints, type Point } from "../fleets/metropolis.ts";
 import { createRandom, type Random } from "../fleets/random.ts";

@@ -1,5 +1,5 @@
 import { METERS_PER_MILE } from "../../../src/model/geo/distance.ts";
-import { MS_PER_DAY } from "../../../src/model/time/retention.ts";
+import { MS_PER_DAY } from "../../../src/model/time/units.ts";
 import type { CircleQuery } from "../../../src/spatial/circle-query.ts";
 import type { Point } from "../fleets/metropolis.ts";
 import type { Random } from "../fleets/random.ts";

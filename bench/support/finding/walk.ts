@@ -1,4 +1,4 @@
-import { MS_PER_DAY } from "../../../src/model/time/retention.ts";
+import { MS_PER_DAY } from "../../../src/model/time/units.ts";
 import { createRandom } from "../fleets/random.ts";
 import type { Contestant } from "./contestant.ts";
 import { AGE_DAYS_MAX, NOW_MS, type PositionColumns, stepFrom } from "./positions.ts";

@@ -1,4 +1,5 @@
-import { MS_PER_DAY, startOfUtcDayMs } from "../../../src/model/time/retention.ts";
+import { startOfUtcDayMs } from "../../../src/model/time/retention.ts";
+import { MS_PER_DAY } from "../../../src/model/time/units.ts";
 import { readBoston } from "./boston.ts";
 
 /* A year of one device, with as many records as all of Boston has in a night. */

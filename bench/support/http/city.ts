@@ -1,4 +1,4 @@
-import { MS_PER_DAY } from "../../../src/model/time/retention.ts";
+import { MS_PER_DAY } from "../../../src/model/time/units.ts";
 import { type UtcDay, utcDayName, utcDayOf } from "../../../src/model/time/utc-day.ts";
 import type { FullReport } from "../fleets/fleet.ts";
 import { createMetropolis, type Metropolis } from "../fleets/metropolis.ts";

@@ -13,10 +13,10 @@ import { type Clock, systemClock } from "../../../src/model/time/clock.ts";
 import {
   DEFAULT_RETENTION,
   DEFAULT_RETENTION_DAYS,
-  MS_PER_DAY,
   type Retention,
   startOfUtcDayMs,
 } from "../../../src/model/time/retention.ts";
+import { MS_PER_DAY } from "../../../src/model/time/units.ts";
 import { utcDayStartMs } from "../../../src/model/time/utc-day.ts";
 import { startHelper } from "../../../src/runtime/helper/spawn-helper.ts";
 import { createNodeFiles } from "../../../src/runtime/node-files.ts";

@@ -1,5 +1,5 @@
 import type { Order, TimeRange } from "../../model/time/range.ts";
-import { MS_PER_DAY } from "../../model/time/retention.ts";
+import { MS_PER_DAY } from "../../model/time/units.ts";
 import type { Rows } from "../duckdb/database.ts";
 import type { ArchiveScan } from "./archive-scan.ts";
 import { rangeOfDays, type ScanDay, scanDays } from "./scan-days.ts";

@@ -2,7 +2,7 @@ import type { Look } from "../../import/look.ts";
 import type { ImportRunEvents } from "../../import/run.ts";
 import type { Survey } from "../../import/survey.ts";
 import { placeText } from "../../import/tally/skip-counts.ts";
-import { MS_PER_DAY } from "../../model/time/retention.ts";
+import { MS_PER_DAY } from "../../model/time/units.ts";
 import type { Terminal } from "../../runtime/process.ts";
 import type { SealProgress } from "../../service/upkeep/seal/fold.ts";
 import { createImportBars } from "../screen/bars.ts";

@@ -4,7 +4,7 @@ import { FORMATS } from "../../formats/read/formats.ts";
 import { OWN_FORMATS } from "../../formats/read/own-formats.ts";
 import { parseDuration } from "../../lib/text/duration.ts";
 import { REPORT_FIELDS } from "../../model/location-fields.ts";
-import { MS_PER_DAY } from "../../model/time/retention.ts";
+import { MS_PER_DAY } from "../../model/time/units.ts";
 import { parseZone } from "../../model/time/zone.ts";
 import { oneOf, ruled, type ValueKind } from "../arguments/value-kinds.ts";
 

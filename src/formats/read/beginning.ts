@@ -1,3 +1,4 @@
+import { joinBytes } from "../../lib/bytes/growing-bytes.ts";
 import type { Beginning, Content } from "./format.ts";
 import { isBinary, textPieces } from "./text-pieces.ts";
 
@@ -13,14 +14,8 @@ export async function readBeginning(content: Pick<Content, "name" | "pieces">): 
     length += piece.length;
     if (length > BEGINNING_BYTES_MAX) break;
   }
-  const all = new Uint8Array(length);
-  let at = 0;
-  for (const piece of pieces) {
-    all.set(piece, at);
-    at += piece.length;
-  }
   const isWhole = length <= BEGINNING_BYTES_MAX;
-  return beginningOf(all.subarray(0, BEGINNING_BYTES_MAX), isWhole, content.name);
+  return beginningOf(joinBytes(pieces).subarray(0, BEGINNING_BYTES_MAX), isWhole, content.name);
 }
 
 /** What a text begins with, by its first bytes. */

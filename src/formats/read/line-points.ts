@@ -1,3 +1,4 @@
+import { joinBytes } from "../../lib/bytes/growing-bytes.ts";
 import { LF } from "../../lib/text/ascii.ts";
 import type { PointSink } from "./file-point.ts";
 import type { PushReader } from "./push-reader.ts";
@@ -29,7 +30,8 @@ export function createLinePoints(
 
   function take(part: Uint8Array): void {
     isTooLong ||= begun.length + part.length > LINE_BYTES_MAX;
-    begun = isTooLong ? NOTHING : joined(begun, part);
+    if (isTooLong) begun = NOTHING;
+    else begun = begun.length === 0 ? part : joinBytes([begun, part]);
   }
 
   function readLine(): void {
@@ -69,12 +71,4 @@ export function createLinePoints(
       format.end?.();
     },
   };
-}
-
-function joined(head: Uint8Array, tail: Uint8Array): Uint8Array {
-  if (head.length === 0) return tail;
-  const whole = new Uint8Array(head.length + tail.length);
-  whole.set(head);
-  whole.set(tail, head.length);
-  return whole;
 }

@@ -1,3 +1,4 @@
+import { joinBytes } from "../../lib/bytes/growing-bytes.ts";
 import { CR, LF } from "../../lib/text/ascii.ts";
 import { FormatError } from "./format-error.ts";
 
@@ -34,7 +35,7 @@ async function* afterHead(
   let change: Change | null = null;
 
   function* decided(): Generator<Uint8Array> {
-    if (!isDecided) change = changeOf(joined(waiting));
+    if (!isDecided) change = changeOf(waiting.length === 1 ? waiting[0]! : joinBytes(waiting));
     isDecided = true;
     for (const piece of waiting) yield change === null ? piece : change.next(piece);
     waiting = [];
@@ -53,17 +54,6 @@ async function* afterHead(
   yield* decided();
   const last = (change as Change | null)?.end();
   if (last !== undefined && last.length > 0) yield last;
-}
-
-function joined(pieces: readonly Uint8Array[]): Uint8Array {
-  if (pieces.length === 1) return pieces[0]!;
-  const whole = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const piece of pieces) {
-    whole.set(piece, at);
-    at += piece.length;
-  }
-  return whole;
 }
 
 function toUtf8(head: Uint8Array): Change | null {

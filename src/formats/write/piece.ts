@@ -11,10 +11,3 @@ export const NOTHING: Uint8Array<ArrayBuffer> = new Uint8Array(0);
 export function textPiece(text: string): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(text);
 }
-
-export function joinPieces(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> {
-  const joined = new Uint8Array(first.length + second.length);
-  joined.set(first);
-  joined.set(second, first.length);
-  return joined;
-}

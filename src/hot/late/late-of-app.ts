@@ -1,11 +1,12 @@
 import { nextTurn } from "../../lib/schedule/next-turn.ts";
 import type { Order, TimeRange } from "../../model/time/range.ts";
+import { MS_PER_MINUTE } from "../../model/time/units.ts";
 import { type UtcDay, utcDayOf } from "../../model/time/utc-day.ts";
 import type { DeviceTable } from "../devices/device-table.ts";
 import { timestampAt } from "../records/chunk.ts";
 import type { LateMinutes } from "./late-minutes.ts";
 import { type Cut, type DeviceRange, daysOf, type LateSource, rangeBefore } from "./late-source.ts";
-import { type Minute, type MinuteIndex, MS_PER_MINUTE } from "./minute-index.ts";
+import type { Minute, MinuteIndex } from "./minute-index.ts";
 
 const LOOKS_A_TURN = 4096;
 

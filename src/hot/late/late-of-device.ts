@@ -1,9 +1,9 @@
 import type { Order, TimeRange } from "../../model/time/range.ts";
+import { MS_PER_MINUTE } from "../../model/time/units.ts";
 import { nextUtcDay, type UtcDay, utcDayOf, utcDayStartMs } from "../../model/time/utc-day.ts";
 import type { Device } from "../devices/device.ts";
 import { timestampAt } from "../records/chunk.ts";
 import { type Cut, type DeviceRange, type LateSource, rangeBefore } from "./late-source.ts";
-import { MS_PER_MINUTE } from "./minute-index.ts";
 
 /** One device's rows of sealed days: its track tells where they lie. */
 export class LateOfDevice implements LateSource {

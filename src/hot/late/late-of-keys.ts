@@ -1,8 +1,8 @@
 import type { Order, TimeRange } from "../../model/time/range.ts";
+import { MS_PER_MINUTE } from "../../model/time/units.ts";
 import { type UtcDay, utcDayOf } from "../../model/time/utc-day.ts";
 import type { RecordKey } from "../scan/first-records.ts";
 import { type Cut, type DeviceRange, type LateSource, rangeBefore } from "./late-source.ts";
-import { MS_PER_MINUTE } from "./minute-index.ts";
 
 /** Some rows of sealed days, by their keys: in order of time, each once. */
 export class LateOfKeys implements LateSource {

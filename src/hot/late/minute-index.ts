@@ -1,8 +1,7 @@
 import type { TimeRange } from "../../model/time/range.ts";
+import { MS_PER_MINUTE } from "../../model/time/units.ts";
 
 /** An index of the rows of one day by minute. */
-
-export const MS_PER_MINUTE = 60_000;
 
 /** What is known of a minute of a day. */
 export interface Minute {

@@ -1,6 +1,7 @@
 import { assert } from "../../lib/assert.ts";
 import type { Steps } from "../../lib/schedule/steps.ts";
 import type { TimeRange } from "../../model/time/range.ts";
+import { MS_PER_HOUR } from "../../model/time/units.ts";
 import { nextUtcDay, type UtcDay, utcDayStartMs } from "../../model/time/utc-day.ts";
 import type { DeviceList } from "../devices/device-list.ts";
 import { timestampAt } from "../records/chunk.ts";
@@ -22,7 +23,6 @@ const STEP_LOOKS = 4096;
 /** If more records come in between two steps, no query makes the index any more. */
 const NOTED_UNASKED_MAX = 65_536;
 
-const MS_PER_HOUR = 3_600_000;
 /** An hour with so many records has a set of its devices, which takes less than its keys. */
 const HOUR_KEYS_MIN = 8192;
 

@@ -1,5 +1,6 @@
 import { pipeline, Readable } from "node:stream";
 import { createGzip, createZstdCompress } from "node:zlib";
+import { joinBytes } from "../../lib/bytes/growing-bytes.ts";
 import { type MaybePromise, whenThere } from "../../lib/schedule/maybe-promise.ts";
 import type { Scheduler } from "../../lib/schedule/scheduler.ts";
 import type { Steps } from "../../lib/schedule/steps.ts";
@@ -39,11 +40,11 @@ export function beginPiecewise(
     const made: Bytes[] = [];
     for (let length = 0; length < bytesMin; yield) {
       const next = pieces.next();
-      if (next.done === true) return { bytes: joined(made), isLast: true };
+      if (next.done === true) return { bytes: joinBytes(made), isLast: true };
       made.push(next.value);
       length += next.value.length;
     }
-    return { bytes: joined(made), isLast: false };
+    return { bytes: joinBytes(made), isLast: false };
   }
 
   async function* all({ bytes, isLast }: Made): AsyncIterable<Bytes> {
@@ -110,14 +111,4 @@ function readableFrom(body: AsyncIterable<Uint8Array>, onCancel: () => void): Re
     },
     { highWaterMark: 0 },
   );
-}
-
-function joined(pieces: readonly Bytes[]): Bytes {
-  const bytes = new Uint8Array(pieces.reduce((length, piece) => length + piece.length, 0));
-  let at = 0;
-  for (const piece of pieces) {
-    bytes.set(piece, at);
-    at += piece.length;
-  }
-  return bytes;
 }

@@ -1,7 +1,7 @@
 import { ok, type Result } from "../../lib/result.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import type { TimeRange } from "../../model/time/range.ts";
-import { MS_PER_DAY } from "../../model/time/retention.ts";
+import { MS_PER_DAY } from "../../model/time/units.ts";
 import { RANGE_DAYS_MAX } from "./history-query.ts";
 import { requiredNumber } from "./kinds.ts";
 import { invalid } from "./parameter.ts";

@@ -9,8 +9,7 @@ import {
 } from "../../model/location-fields.ts";
 import { textFault } from "../../model/report.ts";
 import { NOT_CARRIED, type ReportBatchBuilder } from "../../model/report-batch.ts";
-import { GPS_ROLLOVER_MS } from "../../model/time/gps-rollover.ts";
-import { MS_PER_DAY } from "../../model/time/retention.ts";
+import { GPS_ROLLOVER_MS, MS_PER_DAY } from "../../model/time/units.ts";
 import { type BatchQueue, countOne } from "./batch-queue.ts";
 import { NamesAsIds } from "./device-names.ts";
 import { type ImportRules, isWanted, type Moment } from "./import-rules.ts";

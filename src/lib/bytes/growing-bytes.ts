@@ -1,10 +1,23 @@
-/** Bytes that come in pieces, joined as they come: what the pieces lie in may be far larger than they are. */
+/* Bytes that come in pieces, joined: once all of them are there, or as they come. */
+
+/** A copy of all pieces, one behind the other. */
+export function joinBytes(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const joined = new Uint8Array(pieces.reduce((size, piece) => size + piece.length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    joined.set(piece, at);
+    at += piece.length;
+  }
+  return joined;
+}
+
+/** Bytes that are joined as they come, since the memory that a piece lies in may be far larger than the piece. */
 export class GrowingBytes {
   readonly #bytesMax: number;
   #buffer = new Uint8Array(0);
   #size = 0;
 
-  /** Somebody else sees to it that no more than `bytesMax` come; no more is set aside than that. */
+  /** The caller sees to it that no more than `bytesMax` come; no more memory than that is set aside. */
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax;
   }
@@ -13,7 +26,7 @@ export class GrowingBytes {
     return this.#size;
   }
 
-  /** Whether so many more can be added without moving those that are there. */
+  /** Whether this number of bytes can be added without moving those that are there. */
   hasRoomFor(bytes: number): boolean {
     return this.#size + bytes <= this.#buffer.length;
   }

@@ -1,5 +1,6 @@
 import { constants, crc32, deflateRawSync } from "node:zlib";
 import { assert } from "../assert.ts";
+import { joinBytes } from "./growing-bytes.ts";
 
 /*
  * A zip archive, written as the bytes of its files come. What is known only at the end of a file, its sizes and its
@@ -55,7 +56,7 @@ export class ZipWriter {
     const at = this.#bytes;
     const file = { name: new TextEncoder().encode(name), at, crc: 0, packedBytes: 0, plainBytes: 0 };
     this.#file = file;
-    return concat([end, this.#written(concat([encode("4", LOCAL_HEADER), traitsOf(file), file.name]))]);
+    return joinBytes([end, this.#written(joinBytes([encode("4", LOCAL_HEADER), traitsOf(file), file.name]))]);
   }
 
   /** More of the file: deflated by itself up to a whole byte, so long pieces lose nothing. */
@@ -75,10 +76,10 @@ export class ZipWriter {
   end(): Uint8Array<ArrayBuffer> {
     const end = this.#endFile();
     const directoryAt = this.#bytes;
-    const directory = this.#written(concat(this.#directory));
+    const directory = this.#written(joinBytes(this.#directory));
     const count = this.#directory.length;
     const counts = encode("42222", DIRECTORY_END, 0, 0, count, count);
-    return concat([end, directory, counts, encode("442", directory.length, directoryAt, 0)]);
+    return joinBytes([end, directory, counts, encode("442", directory.length, directoryAt, 0)]);
   }
 
   #endFile(): Uint8Array {
@@ -89,8 +90,8 @@ export class ZipWriter {
     const { name, at, crc, packedBytes, plainBytes } = file;
     const start = encode("42", DIRECTORY_ENTRY, VERSION);
     const rest = encode("22244", 0, 0, 0, 0, at); // No comment, on the first disk, of no kind.
-    this.#directory.push(concat([start, traitsOf(file), rest, name]));
-    return this.#written(concat([DEFLATE_END, encode("4444", DESCRIPTOR, crc, packedBytes, plainBytes)]));
+    this.#directory.push(joinBytes([start, traitsOf(file), rest, name]));
+    return this.#written(joinBytes([DEFLATE_END, encode("4444", DESCRIPTOR, crc, packedBytes, plainBytes)]));
   }
 
   #written(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
@@ -103,7 +104,7 @@ export class ZipWriter {
 /** What the header of a file says, and its entry in the directory repeats: before the file comes it has no bytes. */
 function traitsOf({ name, crc, packedBytes, plainBytes }: OpenFile): Uint8Array {
   const traits = encode("22222", VERSION, SIZES_BEHIND | UTF8_NAME, DEFLATED, 0, DATE);
-  return concat([traits, encode("44422", crc, packedBytes, plainBytes, name.length, 0)]);
+  return joinBytes([traits, encode("44422", crc, packedBytes, plainBytes, name.length, 0)]);
 }
 
 function tooLarge(): Error {
@@ -118,8 +119,4 @@ function encode(widths: string, ...numbers: readonly number[]): Uint8Array {
   let at = 0;
   for (const [i, number] of numbers.entries()) at = bytes.writeUIntLE(number, at, Number(widths[i]));
   return bytes.subarray(0, at);
-}
-
-function concat(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(Buffer.concat(parts));
 }

@@ -1,3 +1,5 @@
+import { joinBytes } from "../bytes/growing-bytes.ts";
+
 /**
  * Text that arrives in pieces and is read in records: what a record lacks at the end of one piece waits for the
  * next. Readers look at `bytes` from `position` on, and `take` what they have understood. A byte order mark at
@@ -38,7 +40,7 @@ export function createByteFeed(): ByteFeed {
       return ended;
     },
     push(piece) {
-      bytes = position === bytes.length ? piece : joined(bytes.subarray(position), piece);
+      bytes = position === bytes.length ? piece : joinBytes([bytes.subarray(position), piece]);
       position = 0;
       if (isAtStart && startsWithMark(bytes)) take(MARK_BYTES);
     },
@@ -53,11 +55,4 @@ const MARK_BYTES = 3;
 
 function startsWithMark(bytes: Uint8Array): boolean {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
-}
-
-function joined(head: Uint8Array, tail: Uint8Array): Uint8Array {
-  const whole = new Uint8Array(head.length + tail.length);
-  whole.set(head);
-  whole.set(tail, head.length);
-  return whole;
 }

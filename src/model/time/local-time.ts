@@ -1,6 +1,6 @@
 import { assert } from "../../lib/assert.ts";
 import { COLON, DOT } from "../../lib/text/ascii.ts";
-import { MS_PER_DAY } from "./retention.ts";
+import { MS_PER_DAY } from "./units.ts";
 import type { Zone } from "./zone.ts";
 
 /**

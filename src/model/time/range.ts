@@ -1,6 +1,6 @@
 import { DateTime } from "luxon";
 import { createLuxonZone } from "./luxon-zone.ts";
-import { MS_PER_DAY } from "./retention.ts";
+import { MS_PER_DAY, MS_PER_MINUTE } from "./units.ts";
 import { OFFSET_MINUTES_MAX, type Zone } from "./zone.ts";
 
 /** Instants from `startMs` to before `endMs`. */
@@ -14,8 +14,6 @@ export type Order = "asc" | "desc";
 
 /** A day of the calendar as `YYYY-MM-DD`, years 0001 to 9999: text order is time order. */
 export type LocalDate = string & { readonly brand: "LocalDate" };
-
-const MS_PER_MINUTE = 60_000;
 
 /** A date that exists, written exactly as `YYYY-MM-DD`; null for anything else. */
 export function parseDate(text: string): LocalDate | null {

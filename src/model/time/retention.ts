@@ -1,7 +1,5 @@
 import { fail, ok, type Result } from "../../lib/result.ts";
-
-/** How far reports may lie from now, in both directions. Days are UTC days, whatever zone a caller asks in. */
-export const MS_PER_DAY = 86_400_000;
+import { MS_PER_DAY } from "./units.ts";
 
 /** A report may be this far ahead of our clock, since phones' clocks run ahead too. */
 export const FUTURE_MAX_MS = 10 * 60 * 1000;

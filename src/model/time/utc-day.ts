@@ -1,4 +1,4 @@
-import { MS_PER_DAY } from "./retention.ts";
+import { MS_PER_DAY } from "./units.ts";
 
 /** A UTC day, counted from 1970-01-01 as 0. Days are what is sealed, kept and given up as a whole. */
 export type UtcDay = number & { readonly brand: "UtcDay" };

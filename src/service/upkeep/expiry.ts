@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { isObject } from "../../lib/is-object.ts";
-import { MS_PER_DAY, type Retention, startOfUtcDayMs } from "../../model/time/retention.ts";
+import { type Retention, startOfUtcDayMs } from "../../model/time/retention.ts";
+import { MS_PER_DAY } from "../../model/time/units.ts";
 import { type Files, unlessFileError } from "../../runtime/files.ts";
 import { EXPIRY_FILE } from "../quarantine/segment.ts";
 

@@ -1,4 +1,4 @@
-import { MS_PER_DAY } from "../../../../src/model/time/retention.ts";
+import { MS_PER_DAY } from "../../../../src/model/time/units.ts";
 import { utcDayName, utcDayOf } from "../../../../src/model/time/utc-day.ts";
 
 /** What the directories hold of the attacker's app, as the shapes name it. */

@@ -1,4 +1,4 @@
-import { MS_PER_DAY } from "../../../../src/model/time/retention.ts";
+import { MS_PER_DAY } from "../../../../src/model/time/units.ts";
 import { EXPORT_FORMATS } from "../../../../src/service/export/export-formats.ts";
 import {
   ARCHIVED_DAYS,

@@ -1,7 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { PROFILE_FIELDS, STATE_FIELDS } from "../../../../src/model/location-fields.ts";
 import { BATCH_REPORTS_MAX } from "../../../../src/model/report-batch.ts";
-import { MS_PER_DAY } from "../../../../src/model/time/retention.ts";
+import { MS_PER_DAY } from "../../../../src/model/time/units.ts";
 import { CROWD_PLACE } from "../attack/attacked-data.ts";
 import { reports } from "../attack/requests.ts";
 import { sendAtPace } from "../attack/sending.ts";

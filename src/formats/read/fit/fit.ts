@@ -1,3 +1,4 @@
+import { joinBytes } from "../../../lib/bytes/growing-bytes.ts";
 import type { PointSink } from "../file-point.ts";
 import type { Content, Format, Reading, ReadOptions } from "../format.ts";
 import { FormatError } from "../format-error.ts";
@@ -67,11 +68,5 @@ async function wholeFile(content: Content): Promise<Uint8Array<ArrayBuffer>> {
       throw new FormatError(`it is larger than ${FILE_BYTES_MAX / 1024 / 1024} MiB, which no recording is`);
     pieces.push(piece);
   }
-  const bytes = new Uint8Array(size);
-  let at = 0;
-  for (const piece of pieces) {
-    bytes.set(piece, at);
-    at += piece.length;
-  }
-  return bytes;
+  return joinBytes(pieces);
 }

@@ -1,13 +1,12 @@
 import { isMembers, type Members, membersOf } from "../../../clients/reading/members.ts";
 import { readNumberOrNaN } from "../../../clients/reading/values.ts";
+import { MS_PER_MINUTE } from "../../../model/time/units.ts";
 import type { PointSink } from "../file-point.ts";
 import type { FileTimes } from "../time/file-times.ts";
 import { type Coordinates, readCoordinates } from "./coordinates.ts";
 
 /** Of what a phone exports; there is one in each file, which has no name. */
 export const TIMELINE_DEVICE = "google-timeline";
-
-const MS_PER_MINUTE = 60_000;
 
 /**
  * Adds the positions of one segment of a phone's Timeline: a path, a visit or an activity. Android writes

@@ -12,7 +12,7 @@ import type { PointDetails } from "../../../clients/point.ts";
 import { knownDetails } from "../../../clients/reading/details.ts";
 import { metersPerSecond, type SpeedUnit } from "../../../clients/reading/speed.ts";
 import { readNumberOrNaN } from "../../../clients/reading/values.ts";
-import { MS_PER_DAY } from "../../../model/time/retention.ts";
+import { MS_PER_DAY } from "../../../model/time/units.ts";
 import type { PointSink } from "../file-point.ts";
 import type { LineFormat } from "../line-points.ts";
 

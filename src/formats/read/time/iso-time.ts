@@ -1,5 +1,6 @@
 import { isDay, twoDigits } from "../../../clients/reading/time.ts";
 import { COLON, MINUS, SPACE, ZERO } from "../../../lib/text/ascii.ts";
+import { MS_PER_MINUTE } from "../../../model/time/units.ts";
 
 /** A time as its text says it. */
 export interface WrittenTime {
@@ -11,7 +12,6 @@ export interface WrittenTime {
   isLeapSecond: boolean;
 }
 
-const MS_PER_MINUTE = 60_000;
 const LEAP_SECOND_MS = 59_999;
 
 /** `yyyy-mm-ddThh:mm`, which all of them begin with. */

@@ -1,5 +1,5 @@
+import { joinBytes } from "../../../lib/bytes/growing-bytes.ts";
 import type { RecordColumns } from "../../../model/record-columns.ts";
-import { joinPieces } from "../piece.ts";
 import type { RecordWriter, WriteOptions } from "../record-writer.ts";
 import { RecordRows } from "./record-rows.ts";
 import { Redaction } from "./redact.ts";
@@ -32,6 +32,6 @@ export function staged(writer: RecordWriter, options: WriteOptions): RecordWrite
   return {
     begin: () => writer.begin(),
     write: (records) => writer.write(stages.take(records)),
-    end: () => joinPieces(writer.write(stages.end()).slice(), writer.end()),
+    end: () => joinBytes([writer.write(stages.end()).slice(), writer.end()]),
   };
 }

@@ -1,5 +1,5 @@
+import { joinBytes } from "../../../lib/bytes/growing-bytes.ts";
 import { ZipWriter } from "../../../lib/bytes/zip-writer.ts";
-import { joinPieces } from "../piece.ts";
 import type { RecordWriter, WriteOptions } from "../record-writer.ts";
 import { createKmlWriter } from "./kml.ts";
 
@@ -11,8 +11,8 @@ export function createKmzWriter(options: WriteOptions): RecordWriter {
   const kml = createKmlWriter(options);
   const zip = new ZipWriter();
   return {
-    begin: () => joinPieces(zip.begin(ENTRY_NAME), zip.add(kml.begin())),
+    begin: () => joinBytes([zip.begin(ENTRY_NAME), zip.add(kml.begin())]),
     write: (records) => zip.add(kml.write(records)),
-    end: () => joinPieces(zip.add(kml.end()), zip.end()),
+    end: () => joinBytes([zip.add(kml.end()), zip.end()]),
   };
 }

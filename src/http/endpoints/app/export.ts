@@ -3,6 +3,7 @@ import { ok, type Result } from "../../../lib/result.ts";
 import type { ServiceError } from "../../../model/errors.ts";
 import type { AppId, UserId } from "../../../model/ids.ts";
 import { dayCount, dayRange, type LocalDate, today } from "../../../model/time/range.ts";
+import { MS_PER_SECOND } from "../../../model/time/units.ts";
 import { UTC, type Zone } from "../../../model/time/zone.ts";
 import { EXPORT_FORMATS, type ExportFormat } from "../../../service/export/export-formats.ts";
 import type { ExportQuery } from "../../../service/export/export-query.ts";
@@ -15,7 +16,6 @@ import { missingDevice, UNKNOWN_DEVICE } from "../devices/missing-device.ts";
 
 /* Records as a file, in the formats of others. */
 
-const MS_PER_SECOND = 1000;
 const GAP_SECONDS_MAX = 365 * 86_400;
 const SIMPLIFY_METERS_MAX = 100_000;
 /** A URL has room for some more; who wants them takes all. */

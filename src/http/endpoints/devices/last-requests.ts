@@ -1,5 +1,6 @@
 import { CLIENT_NAMES } from "../../../clients/client.ts";
 import type { ValueFault } from "../../../clients/point.ts";
+import { MS_PER_SECOND } from "../../../model/time/units.ts";
 import { type UnderstoodReport, understoodReport } from "../../../service/doctor/kept-report.ts";
 import type { NotedRequest } from "../../../service/doctor/last-requests.ts";
 import { findDevice } from "../../../service/queries/find-device.ts";
@@ -77,8 +78,6 @@ const answer = object({
   device_id: text("The device that was asked for."),
   requests: list(request),
 });
-
-const MS_PER_SECOND = 1000;
 
 export const deviceLastRequests = queryEndpoint({
   operationId: "getDeviceLastRequests",

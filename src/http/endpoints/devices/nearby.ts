@@ -2,6 +2,7 @@ import { CLOSE_BRACE, OPEN_BRACKET } from "../../../lib/text/ascii.ts";
 import { createFragment } from "../../../lib/text/json-writer.ts";
 import { METERS_PER_MILE } from "../../../model/geo/distance.ts";
 import type { AppId } from "../../../model/ids.ts";
+import { MS_PER_HOUR } from "../../../model/time/units.ts";
 import type { NearbyAnswer } from "../../../service/queries/nearby.ts";
 import { sendWithPlaces, withPlaces } from "../../answer/with-places.ts";
 import type { AnswerBuffer } from "../../encode/answer-buffer.ts";
@@ -17,8 +18,6 @@ import { EXAMPLE_REPORT, exampleRecord, field, recordRef } from "../../shapes/re
 import { always, amount, count, list, object, plain, text } from "../../shapes/shape.ts";
 
 /* Who is within a circle, nearest first. */
-
-const MS_PER_HOUR = 3_600_000;
 
 const query = {
   latitude: requiredNumber("number", {

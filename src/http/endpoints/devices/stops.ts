@@ -1,5 +1,6 @@
 import { whenThere } from "../../../lib/schedule/maybe-promise.ts";
 import type { Places } from "../../../map/places/places.ts";
+import { MS_PER_MINUTE, MS_PER_SECOND } from "../../../model/time/units.ts";
 import { type Stop, StopFinder, type Stops } from "../../../service/queries/stops.ts";
 import { queryEndpoint } from "../../endpoint.ts";
 import { places } from "../../parameters/common.ts";
@@ -15,8 +16,6 @@ import { missingDevice, UNKNOWN_DEVICE } from "./missing-device.ts";
 /* Where a device stopped, and how far it went in between. */
 
 const DAYS_MAX = 31;
-const MS_PER_SECOND = 1000;
-const MS_PER_MINUTE = 60_000;
 
 const instant = (description: string) => plain<number>({ type: "integer", format: "int64", description });
 const degrees = (name: string) => plain<number>({ type: "number", description: `${name} of its center.` });

@@ -1,3 +1,4 @@
+import { MS_PER_SECOND } from "../../../model/time/units.ts";
 import { sendWithPlaces, withPlaces } from "../../answer/with-places.ts";
 import { queryEndpoint } from "../../endpoint.ts";
 import { accuracyBounds, limit, places, timezone } from "../../parameters/common.ts";
@@ -8,8 +9,6 @@ import { newestRecords } from "../../shapes/records.ts";
 import { always, count, envelope, text } from "../../shapes/shape.ts";
 
 /* Where each device of a user is: its newest position. */
-
-const MS_PER_SECOND = 1000;
 
 const answer = envelope({
   success: always(true),

@@ -1,6 +1,7 @@
 import type { UserId } from "../../../model/ids.ts";
 import { NUMBER_FIELDS, numberIndex, profileIndex, stateIndex } from "../../../model/location-fields.ts";
 import type { RecordPage } from "../../../model/record-page.ts";
+import { MS_PER_SECOND } from "../../../model/time/units.ts";
 import { createUserDevices } from "../../../service/queries/user-devices.ts";
 import { queryEndpoint } from "../../endpoint.ts";
 import { flag, numberParameter } from "../../parameters/kinds.ts";
@@ -10,8 +11,6 @@ import { ref } from "../../shapes/schema.ts";
 import { count, object, optional, plain, text, type ValueOf } from "../../shapes/shape.ts";
 
 /* Which devices a user has, each with its newest position and battery. */
-
-const MS_PER_SECOND = 1000;
 
 const moment = { type: "integer", format: "int64", description: "Unix milliseconds." };
 

@@ -1,3 +1,4 @@
+import { MS_PER_MINUTE } from "../../../model/time/units.ts";
 import { LastNumbers, NumberColumn } from "./columns.ts";
 import { quantile } from "./quantile.ts";
 
@@ -6,8 +7,6 @@ const MINUTES = 15;
 const FRESH_MIN = 5;
 /** Fresh points of a device lag alike: what takes longer than this was held up on its way. */
 const FRESH_SECONDS = 30;
-
-const MS_PER_MINUTE = 60_000;
 
 /**
  * How far arrivals are behind the fixes, as the device's clock has them: the error of that clock, and what the way

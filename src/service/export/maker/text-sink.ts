@@ -1,5 +1,6 @@
 import { readAllRecords } from "../../../archive/read/all-records.ts";
 import type { RecordWriter } from "../../../formats/write/record-writer.ts";
+import { joinBytes } from "../../../lib/bytes/growing-bytes.ts";
 import { type RecordColumns, recordColumns, sliceRecords } from "../../../model/record-columns.ts";
 import { type Cursor, cursorAt, isBehind } from "../cursor.ts";
 import type { RecordSink } from "./record-intake.ts";
@@ -70,7 +71,7 @@ function createPieces(send: SendPiece) {
 
   async function flush(): Promise<void> {
     if (bytesMade === 0) return;
-    const piece = joined(made, bytesMade);
+    const piece = made.length === 1 ? made[0]! : joinBytes(made);
     made = [];
     bytesMade = 0;
     bytesMin = PIECE_BYTES;
@@ -85,15 +86,4 @@ function createPieces(send: SendPiece) {
       if (bytesMade >= bytesMin) await flush();
     },
   };
-}
-
-function joined(pieces: readonly Uint8Array<ArrayBuffer>[], length: number): Uint8Array<ArrayBuffer> {
-  if (pieces.length === 1) return pieces[0]!;
-  const bytes = new Uint8Array(length);
-  let at = 0;
-  for (const piece of pieces) {
-    bytes.set(piece, at);
-    at += piece.length;
-  }
-  return bytes;
 }

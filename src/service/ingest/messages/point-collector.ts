@@ -9,8 +9,8 @@ import { NUMBER_FIELDS } from "../../../model/location-fields.ts";
 import { addReport } from "../../../model/report.ts";
 import type { ReportBatch } from "../../../model/report-batch.ts";
 import { ReportBatches } from "../../../model/report-batches.ts";
-import { GPS_ROLLOVER_MS } from "../../../model/time/gps-rollover.ts";
-import { FUTURE_MAX_MS, MS_PER_DAY } from "../../../model/time/retention.ts";
+import { FUTURE_MAX_MS } from "../../../model/time/retention.ts";
+import { GPS_ROLLOVER_MS, MS_PER_DAY } from "../../../model/time/units.ts";
 
 /** A point that can't be used, or the whole message. */
 export interface RefusedPoint {

@@ -1,6 +1,7 @@
 import type { ExpiredDay, Manifest, SealedDay } from "../../../archive/manifest.ts";
 import type { DayInMemory } from "../../../hot/hot-store.ts";
-import { MS_PER_DAY, startOfUtcDayMs } from "../../../model/time/retention.ts";
+import { startOfUtcDayMs } from "../../../model/time/retention.ts";
+import { MS_PER_DAY } from "../../../model/time/units.ts";
 import { type UtcDay, utcDayOf } from "../../../model/time/utc-day.ts";
 
 /** Whole UTC days before today that stay in memory: history of the last week never waits for a disk. */

@@ -15,7 +15,7 @@ import { compareUtf8 } from "../../../../src/lib/text/utf8.ts";
 import type { AppId, DeviceId, UserId } from "../../../../src/model/ids.ts";
 import { LOCATION_FIELDS } from "../../../../src/model/location-fields.ts";
 import type { TimeRange } from "../../../../src/model/time/range.ts";
-import { MS_PER_DAY } from "../../../../src/model/time/retention.ts";
+import { MS_PER_DAY } from "../../../../src/model/time/units.ts";
 import { type UtcDay, utcDayOf, utcDayStartMs } from "../../../../src/model/time/utc-day.ts";
 import { createNodeFiles } from "../../../../src/runtime/node-files.ts";
 import { recordsOf } from "../../../support/answers/page-records.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { instants, readInstants } from "../../../../src/http/parameters/instants.ts";
 import { readQuery } from "../../../../src/http/parameters/parameter.ts";
-import { MS_PER_DAY } from "../../../../src/model/time/retention.ts";
+import { MS_PER_DAY } from "../../../../src/model/time/units.ts";
 
 const DAYS_MAX = 31;
 

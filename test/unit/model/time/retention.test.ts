@@ -1,11 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { timestampFault } from "../../../../src/model/report.ts";
-import {
-  DEFAULT_RETENTION,
-  FixedRetention,
-  MS_PER_DAY,
-  startOfUtcDayMs,
-} from "../../../../src/model/time/retention.ts";
+import { DEFAULT_RETENTION, FixedRetention, startOfUtcDayMs } from "../../../../src/model/time/retention.ts";
+import { MS_PER_DAY } from "../../../../src/model/time/units.ts";
 import * as fc from "../../../support/fast-check.ts";
 
 describe("startOfUtcDayMs()", () => {

@@ -3,7 +3,8 @@ import { createHotStore, type HotStore } from "../../../../src/hot/hot-store.ts"
 import { Scheduler } from "../../../../src/lib/schedule/scheduler.ts";
 import type { AppId } from "../../../../src/model/ids.ts";
 import { createManualClock } from "../../../../src/model/time/clock.ts";
-import { FixedRetention, MS_PER_DAY } from "../../../../src/model/time/retention.ts";
+import { FixedRetention } from "../../../../src/model/time/retention.ts";
+import { MS_PER_DAY } from "../../../../src/model/time/units.ts";
 import { createVersions } from "../../../../src/service/queries/versions.ts";
 import * as fc from "../../../support/fast-check.ts";
 import { batchOf } from "../../../support/reports/batches.ts";

@@ -1,10 +1,6 @@
 import { expect, test } from "bun:test";
-import {
-  DEFAULT_RETENTION,
-  FixedRetention,
-  MS_PER_DAY,
-  type Retention,
-} from "../../../../src/model/time/retention.ts";
+import { DEFAULT_RETENTION, FixedRetention, type Retention } from "../../../../src/model/time/retention.ts";
+import { MS_PER_DAY } from "../../../../src/model/time/units.ts";
 import { findExpired } from "../../../../src/service/upkeep/expiry.ts";
 import { createSimulatedFiles } from "../../../support/disk/simulated-files.ts";
 

@@ -1,7 +1,7 @@
 import { assert } from "../../../../src/lib/assert.ts";
 import type { AppId, UserId } from "../../../../src/model/ids.ts";
 import type { TimeRange } from "../../../../src/model/time/range.ts";
-import { MS_PER_DAY } from "../../../../src/model/time/retention.ts";
+import { MS_PER_DAY } from "../../../../src/model/time/units.ts";
 import { parseUtcDayName, type UtcDay, utcDayStartMs } from "../../../../src/model/time/utc-day.ts";
 import type { HistoryOutcome } from "../../../../src/service/queries/history/history.ts";
 import { recordsOf } from "../../../support/answers/page-records.ts";

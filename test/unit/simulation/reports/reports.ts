@@ -1,4 +1,5 @@
-import { FUTURE_MAX_MS, MS_PER_DAY } from "../../../../src/model/time/retention.ts";
+import { FUTURE_MAX_MS } from "../../../../src/model/time/retention.ts";
+import { MS_PER_DAY } from "../../../../src/model/time/units.ts";
 import { type UtcDay, utcDayStartMs } from "../../../../src/model/time/utc-day.ts";
 import type { Report } from "../../../support/reports/batches.ts";
 import type { Draws } from "../run/draws.ts";

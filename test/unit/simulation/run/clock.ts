@@ -1,5 +1,6 @@
 import { createManualClock, type ManualClock } from "../../../../src/model/time/clock.ts";
-import { DEFAULT_RETENTION_DAYS, MS_PER_DAY, startOfUtcDayMs } from "../../../../src/model/time/retention.ts";
+import { DEFAULT_RETENTION_DAYS, startOfUtcDayMs } from "../../../../src/model/time/retention.ts";
+import { MS_PER_DAY } from "../../../../src/model/time/units.ts";
 import { type UtcDay, utcDayStartMs } from "../../../../src/model/time/utc-day.ts";
 import type { RunContext } from "./context.ts";
 import type { Draws } from "./draws.ts";

@@ -17,7 +17,7 @@ import {
 } from "../../../../../src/archive/read/part-footer.ts";
 import { createPartReader, type PartReader } from "../../../../../src/archive/read/part-reader.ts";
 import type { AppId, DeviceId } from "../../../../../src/model/ids.ts";
-import { MS_PER_DAY } from "../../../../../src/model/time/retention.ts";
+import { MS_PER_DAY } from "../../../../../src/model/time/units.ts";
 import { type UtcDay, utcDayOf, utcDayStartMs } from "../../../../../src/model/time/utc-day.ts";
 import { createNodeFiles } from "../../../../../src/runtime/node-files.ts";
 import { recordsOf } from "../../../../support/answers/page-records.ts";
