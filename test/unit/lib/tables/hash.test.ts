@@ -3,7 +3,7 @@ import { Buffer } from "node:buffer";
 
 /** The functions as another process has them: with a seed and a factor of its own. */
 async function hashesOf(process: number): Promise<typeof import("../../../../src/lib/tables/hash.ts")> {
-  return await import(`../../../src/lib/tables/hash.ts?process=${process}`);
+  return await import(`../../../../src/lib/tables/hash.ts?process=${process}`);
 }
 
 /** Among sums of powers of an odd number, that of this sequence and that of its opposite are often alike. */
