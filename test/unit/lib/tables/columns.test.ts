@@ -11,15 +11,19 @@ for (const [name, create, values, none] of [
 ] as const) {
   test(`a ${name} column has what was set last, and ${none} elsewhere`, () => {
     fc.assert(
-      fc.property(fc.array(fc.tuple(indexes, values), { maxLength: 60 }), fc.array(indexes), (sets, others) => {
-        const column = create();
-        const plain = new Map<number, number>();
-        for (const [at, value] of sets) {
-          column.set(at, value);
-          plain.set(at, value);
-        }
-        for (const at of [...plain.keys(), ...others]) expect(column.of(at)).toBe(plain.get(at) ?? none);
-      }),
+      fc.property(
+        fc.array(fc.tuple(indexes, values), { maxLength: 60 }),
+        fc.array(indexes),
+        (sets, others) => {
+          const column = create();
+          const plain = new Map<number, number>();
+          for (const [at, value] of sets) {
+            column.set(at, value);
+            plain.set(at, value);
+          }
+          for (const at of [...plain.keys(), ...others]) expect(column.of(at)).toBe(plain.get(at) ?? none);
+        },
+      ),
     );
   });
 }
