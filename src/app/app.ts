@@ -4,7 +4,7 @@ import { createRateLimit } from "../auth/rate-limit.ts";
 import { keyForLink } from "../auth/sessions/link-key.ts";
 import type { AppliedLog, ClusterNode } from "../cluster/cluster-node.ts";
 import { createCopies } from "../cluster/join/copies.ts";
-import { messageOf } from "../cluster/log/entry-sequence.ts";
+import { messageNumberOf } from "../cluster/log/entry-sequence.ts";
 import { type OpenClusterParts, openCluster } from "../cluster/open-cluster.ts";
 import { patiently } from "../cluster/patiently.ts";
 import { SharedBucket } from "../cluster/shared-bucket.ts";
@@ -19,7 +19,7 @@ import { DAWARICH_ENDPOINTS } from "../http/clients/client-endpoints.ts";
 import type { Answered } from "../http/observe.ts";
 import { createServer } from "../http/server.ts";
 import type { Services } from "../http/services.ts";
-import { messageOf as describeError } from "../lib/message-of.ts";
+import { messageOf } from "../lib/message-of.ts";
 import { Scheduler } from "../lib/schedule/scheduler.ts";
 import { type BaseMap, openBaseMap } from "../map/basemap/base-map.ts";
 import type { Clock } from "../model/time/clock.ts";
@@ -171,7 +171,7 @@ async function noteAddress(
     await noteServing(files, dataDir, serving);
   } catch (error) {
     unlessFileError(error);
-    onLogNote(`Commands beside this server will not know where it listens: ${describeError(error)}`);
+    onLogNote(`Commands beside this server will not know where it listens: ${messageOf(error)}`);
   }
 }
 
@@ -303,7 +303,7 @@ function appliedLog({ log }: OpenDirectory): AppliedLog {
       return log.lastSequence;
     },
     get lastMessage() {
-      return messageOf(log.lastSequence);
+      return messageNumberOf(log.lastSequence);
     },
   };
 }

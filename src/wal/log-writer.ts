@@ -4,11 +4,11 @@ import type { AppId } from "../model/ids.ts";
 import type { ReportBatch } from "../model/report-batch.ts";
 import type { UtcDay } from "../model/time/utc-day.ts";
 import { isDiskFull, isOutOfDescriptors } from "../runtime/files.ts";
+import { addBatchDays } from "./batch-parts.ts";
 import type { Coverage, TrimmedLog } from "./closed-segments.ts";
 import { createEntryEncoder } from "./entry/entry.ts";
 import type { LogFollower, LogRefusal, LogWrite, Wal } from "./log.ts";
-import { SegmentWriter, type SegmentWriterOptions } from "./segment-writer.ts";
-import { type WriteGroup, WriteQueue } from "./write-queue.ts";
+import { SegmentWriter, type SegmentWriterOptions, type WriteGroup } from "./segment-writer.ts";
 
 /*
  * Appends groups: all entries that wait are written at once and share one sync. A run always begins a segment of its
@@ -16,14 +16,14 @@ import { type WriteGroup, WriteQueue } from "./write-queue.ts";
  */
 
 export interface LogWriterOptions extends SegmentWriterOptions {
-  /** Of encoded entries not on disk yet. A larger one is taken when nothing else waits. */
+  /** Bound of the encoded entries that are not on disk yet. A larger entry is taken when nothing else waits. */
   readonly queueBytesMax: number;
   /** The sequence for the next entry, and for the number of the next segment. */
   readonly nextSequence: number;
-  /** Why the log must not be appended to; null where it may. */
+  /** Why the log must not be appended to; null if it may. */
   readonly failure: unknown;
   onWritten?(write: LogWrite): void;
-  /** The follower could not take an entry in, with what it said. Told once. */
+  /** The follower could not take an entry in, for this reason. Called once. */
   onBroken?(error: unknown): void;
 }
 
@@ -143,7 +143,7 @@ export class LogWriter implements Wal {
     }
   }
 
-  async #writeGroup(group: WriteGroup): Promise<LogRefusal | null> {
+  async #writeGroup(group: WriteGroup<WaitingEntry>): Promise<LogRefusal | null> {
     if (this.#failure !== null) return { kind: "log_failed", cause: this.#failure };
     const { entries, bytes } = group;
     const firstSequence = this.#nextSequence;
@@ -164,7 +164,7 @@ export class LogWriter implements Wal {
     return null;
   }
 
-  /** The follower lacks an entry, and must not be taken for having it: nothing comes in and nothing is given up. */
+  /** The follower lacks an entry that the log has: from now on the log takes nothing in and gives nothing up. */
   #break(error: unknown): void {
     if (this.#failure !== null) return;
     this.#failure = error;
@@ -200,5 +200,61 @@ export class LogWriter implements Wal {
   async #finish(): Promise<void> {
     await Promise.all([this.#writing, this.#trimming]);
     await this.#segments.leave(this.lastSequence);
+  }
+}
+
+/** An entry that waits for the disk. */
+interface WaitingEntry {
+  readonly frame: Uint8Array<ArrayBuffer>;
+  readonly appId: AppId;
+  readonly batch: ReportBatch;
+  resolve(outcome: Result<number, LogRefusal>): void;
+}
+
+/** Encoded entries on their way to the disk, up to a bound of their bytes. All that wait make the next group. */
+class WriteQueue {
+  /** Of entries that wait, and of those that are being written. */
+  bytes = 0;
+  readonly #bytesMax: number;
+  #entries: WaitingEntry[] = [];
+  #reports = new Map<UtcDay, number>();
+  #groupBytes = 0;
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  get isEmpty(): boolean {
+    return this.#entries.length === 0;
+  }
+
+  /** Whether there is room for an entry's frame. An entry that is larger than the queue is taken when nothing waits. */
+  hasRoom(frameBytes: number): boolean {
+    return this.bytes === 0 || this.bytes + frameBytes <= this.#bytesMax;
+  }
+
+  /** Resolves as the writer resolves the entry. */
+  add(frame: Uint8Array<ArrayBuffer>, appId: AppId, batch: ReportBatch): Promise<Result<number, LogRefusal>> {
+    this.bytes += frame.length;
+    const outcome = new Promise<Result<number, LogRefusal>>((resolve) => {
+      this.#entries.push({ frame, appId, batch, resolve });
+    });
+    this.#groupBytes += frame.length;
+    addBatchDays(batch, this.#reports);
+    return outcome;
+  }
+
+  /** All that wait: what is added from now on makes another group. */
+  take(): WriteGroup<WaitingEntry> {
+    const group = { entries: this.#entries, reports: this.#reports, bytes: this.#groupBytes };
+    this.#entries = [];
+    this.#reports = new Map();
+    this.#groupBytes = 0;
+    return group;
+  }
+
+  /** The group is on the disk, or refused. */
+  release({ bytes }: WriteGroup<WaitingEntry>): void {
+    this.bytes -= bytes;
   }
 }

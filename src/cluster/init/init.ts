@@ -7,7 +7,7 @@ import { isNodeKey, MOVED_KEY } from "../bucket-keys.ts";
 import { nodesBucketName, sharedBucketName } from "../bucket-names.ts";
 import type { ClusterAddress } from "../cluster-config.ts";
 import { createClusterFile, readClusterFile, writeClusterFile } from "../cluster-file.ts";
-import { messageOf } from "../log/entry-sequence.ts";
+import { messageNumberOf } from "../log/entry-sequence.ts";
 import { planMessages } from "../log/plan-messages.ts";
 import type { Bucket, Stream } from "../stream/stream.ts";
 import { foreign, InitError, remainsOf } from "./init-error.ts";
@@ -63,7 +63,7 @@ export async function initCluster(options: InitOptions): Promise<InitReport | nu
     return null;
   }
   const log = await openOwnLog(files, dataDir, directoryPaths(dataDir), onReading);
-  const firstMessage = Math.max(FIRST_MESSAGE_MIN, messageOf(log.lastSequence) + 1);
+  const firstMessage = Math.max(FIRST_MESSAGE_MIN, messageNumberOf(log.lastSequence) + 1);
   signal.throwIfAborted();
   const stream = await openStream(firstMessage);
   try {

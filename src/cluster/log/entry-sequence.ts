@@ -14,6 +14,6 @@ export function entrySequence(message: number, index: number): number {
 }
 
 /** The message that the entry of this sequence is in. */
-export function messageOf(sequence: number): number {
+export function messageNumberOf(sequence: number): number {
   return Math.floor(sequence / MESSAGE_ENTRIES_MAX);
 }

@@ -5,7 +5,7 @@ import type { ReplayProgress } from "../../wal/replay.ts";
 import type { LogRecovery } from "../../wal/wal.ts";
 import { type AskedStream, StreamError, type StreamState } from "../stream/stream.ts";
 import type { TakenMessage } from "../stream/taken-message.ts";
-import { messageOf } from "./entry-sequence.ts";
+import { messageNumberOf } from "./entry-sequence.ts";
 import { StreamLog, type StreamLogOptions } from "./stream-log.ts";
 
 /*
@@ -37,7 +37,7 @@ export async function openStreamLog(
   const { stream, fromMessage, coveredSequence, onEntry, onProgress, signal } = options;
   const { asked = stream, lastTaken, timers = systemTimers } = options;
   const { firstMessage, lastMessage, bytes } = await reachedState(asked, fromMessage, lastTaken);
-  const coveredMessage = messageOf(coveredSequence);
+  const coveredMessage = messageNumberOf(coveredSequence);
   if (coveredMessage > lastMessage) throw lostEnd(stream.name, lastMessage, coveredMessage);
   const share = (lastMessage + 1 - fromMessage) / Math.max(1, lastMessage + 1 - firstMessage);
   const totalBytes = Math.ceil(bytes * share);
