@@ -1,4 +1,4 @@
-import { sealedRetention } from "../archive/files/sealed-retention.ts";
+import { sealedRetention } from "../archive/manifest.ts";
 import type { NewKey } from "../auth/key-store.ts";
 import { createRateLimit } from "../auth/rate-limit.ts";
 import { keyForLink } from "../auth/sessions/link-key.ts";

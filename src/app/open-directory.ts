@@ -4,7 +4,7 @@ import { archivePaths } from "../archive/archive-files.ts";
 import { type Database, type DatabaseOptions, openDatabase } from "../archive/duckdb/database.ts";
 import { type ArchiveLimits, inspectArchive, openArchive } from "../archive/open-archive.ts";
 import { createPartProcesses } from "../archive/write/engine/part-process.ts";
-import { openPartWriter } from "../archive/write/open-part-writer.ts";
+import { openPartWriter } from "../archive/write/part-writer.ts";
 import { type OpenStreamLogOptions, openStreamLog } from "../cluster/log/open-stream-log.ts";
 import {
   type OpenedReplicated,

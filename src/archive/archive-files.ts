@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { parseUtcDayName, type UtcDay, utcDayName } from "../model/time/utc-day.ts";
+import type { Files } from "../runtime/files.ts";
 
 /*
  * What lies in the archive directory. Names of files begin with the number of the seal that made them and are
@@ -50,4 +51,27 @@ export function parsePartName(name: string): number | null {
 /** The name of a part among damaged bytes, which lie in one folder. */
 export function lostName(file: string): string {
   return `${file.replaceAll("/", "-")}.damaged`;
+}
+
+/** A file that by its name may be a part of a day: what is left to go by if the manifest is lost. */
+export interface PartFile {
+  /** Its path under the archive directory, with `/`. */
+  readonly file: string;
+  readonly day: UtcDay;
+  /** The seal that made it. */
+  readonly seal: number;
+}
+
+/** Lists all part files. A first seal that failed leaves empty folders, which make no archive. */
+export async function listPartFiles(files: Files, directory: string): Promise<PartFile[]> {
+  const found: PartFile[] = [];
+  for (const folder of await files.list(directory)) {
+    const day = parseDayFolder(folder);
+    if (day === null) continue;
+    for (const name of await files.list(join(directory, folder))) {
+      const seal = parsePartName(name);
+      if (seal !== null) found.push({ file: `${folder}/${name}`, day, seal });
+    }
+  }
+  return found;
 }

@@ -7,10 +7,10 @@ import { moveDurably } from "../runtime/durable-names.ts";
 import { type Files, unlessFileError } from "../runtime/files.ts";
 import { archivePaths, dayFolder, lostName, partName } from "./archive-files.ts";
 import { COLUMNS_MARK } from "./columns.ts";
-import { findStrayFiles, listAside } from "./files/stray-files.ts";
 import { encodeManifest, type Manifest, type Part } from "./manifest.ts";
 import { PartChecks } from "./part-checks.ts";
 import type { PartReader } from "./read/part-reader.ts";
+import { findStrayFiles, listAside } from "./stray-files.ts";
 import type { MadePart } from "./write/part-job.ts";
 
 /** The sealed days: what the manifest says, and the files it names. */

@@ -2,7 +2,10 @@ import { crc32 } from "node:zlib";
 import { FormatVersionError } from "../lib/format-version-error.ts";
 import { fail, ok, type Result } from "../lib/result.ts";
 import type { AppId } from "../model/ids.ts";
+import { DEFAULT_RETENTION, FixedRetention, type Retention } from "../model/time/retention.ts";
 import { parseUtcDayName, type UtcDay, utcDayName } from "../model/time/utc-day.ts";
+import { type Files, readIfThere } from "../runtime/files.ts";
+import { archivePaths, listPartFiles } from "./archive-files.ts";
 import { COLUMNS_MARK } from "./columns.ts";
 
 /** What is sealed, and where it is. Replaced as a whole, so that a seal happens at one instant or not at all. */
@@ -52,14 +55,19 @@ export interface Part {
   readonly columns: string;
 }
 
-/** Whether any lacks a column of today's: statements over such parts are slower. */
+/** Whether any part lacks a column that this program knows: statements over such parts are slower. */
 export function hasOldParts(parts: readonly Part[]): boolean {
   return parts.some(({ columns }) => columns !== COLUMNS_MARK);
 }
 
-/** What is sealed of a day, whether or not it was found to be expired. */
+/** What is sealed of a day, be it expired or not. */
 export function findSealed({ days, expired }: Manifest, day: UtcDay): SealedDay | undefined {
   return days.get(day) ?? expired.get(day);
+}
+
+/** Parts of some days that have records of the app. */
+export function partsOfApp(manifest: Manifest, appId: AppId, days: readonly UtcDay[]): Part[] {
+  return days.flatMap((day) => findSealed(manifest, day)?.parts.filter(({ apps }) => apps.has(appId)) ?? []);
 }
 
 export const EMPTY_MANIFEST: Manifest = {
@@ -141,6 +149,39 @@ export function readManifest(bytes: Uint8Array, path: string): Manifest | null {
   if (parsed.ok) return parsed.value;
   if (parsed.error.kind === "damaged") return null;
   throw FormatVersionError.of("the archive's manifest", path, FORMAT_VERSION, parsed.error.version);
+}
+
+/** The manifest of an archive, and the state its file is in. */
+export interface FoundManifest {
+  /** Empty if there is none that can be used. */
+  readonly manifest: Manifest;
+  /** `none` before the first seal; `missing` or `damaged` if the next start makes one from the files. */
+  readonly state: "ok" | "none" | "missing" | "damaged";
+}
+
+/** Throws a `FormatVersionError` for a manifest of another version. */
+export async function findManifest(files: Files, directory: string): Promise<FoundManifest> {
+  const path = archivePaths(directory).manifest;
+  if (!(await files.exists(path))) {
+    const hasParts = (await listPartFiles(files, directory)).length > 0;
+    return { manifest: EMPTY_MANIFEST, state: hasParts ? "missing" : "none" };
+  }
+  const manifest = readManifest(await files.read(path), path);
+  return manifest === null ? { manifest: EMPTY_MANIFEST, state: "damaged" } : { manifest, state: "ok" };
+}
+
+/**
+ * The retention that the last seal went by, for a directory whose setting is lost: ten years must not go for the want
+ * of a small file. The default if no manifest says, as before the first seal. Opening the archive reports a manifest
+ * that is damaged or of another version.
+ */
+export async function sealedRetention(files: Pick<Files, "read">, directory: string): Promise<Retention> {
+  const bytes = await readIfThere(files, archivePaths(directory).manifest);
+  if (bytes === null) return DEFAULT_RETENTION;
+  const manifest = parseManifest(bytes);
+  if (!manifest.ok || manifest.value.retention === null) return DEFAULT_RETENTION;
+  const retention = FixedRetention.parse(manifest.value.retention);
+  return retention.ok ? retention.value : FixedRetention.FOREVER; // Of a newer program: nothing is given up by guess.
 }
 
 interface PartJson extends Omit<Part, "apps"> {

@@ -4,8 +4,12 @@ import { createReportBatchBuilder, type ReportBatch } from "../model/report-batc
 import { NO_RECORDS_SQL, VALUE_COLUMNS } from "./columns.ts";
 import type { Connection, Rows } from "./duckdb/database.ts";
 
+/*
+ * Reads the checkpoint, which has the newest sealed record of every device, or finds the same in the parts of days.
+ */
+
 /** Newest records of some devices of one app, all their fields carried. */
-export interface NewestRecords {
+export interface NewestBatch {
   readonly appId: AppId;
   readonly batch: ReportBatch;
 }
@@ -23,7 +27,7 @@ function fileTable(options: string): string {
 }
 
 /** Reads the checkpoint: each file has the newest sealed record of each device once. */
-export async function* readNewest(connection: Connection, path: string): AsyncGenerator<NewestRecords> {
+export async function* readNewest(connection: Connection, path: string): AsyncGenerator<NewestBatch> {
   for (let from = 0; ; from += ROWS_A_BATCH) {
     const rows = await connection.run(
       `SELECT ${COLUMNS} FROM ${fileTable(", file_row_number = true")}
@@ -36,7 +40,7 @@ export async function* readNewest(connection: Connection, path: string): AsyncGe
 }
 
 /** Finds the newest record of each device in a part of a day: what the checkpoint would say, were it there. */
-export async function* findNewest(connection: Connection, path: string): AsyncGenerator<NewestRecords> {
+export async function* findNewest(connection: Connection, path: string): AsyncGenerator<NewestBatch> {
   const rows = await connection.run(
     `SELECT ${COLUMNS} FROM ${fileTable("")}
      QUALIFY row_number() OVER (PARTITION BY app_id, device_id ORDER BY timestamp DESC) = 1 ORDER BY app_id`,
@@ -45,9 +49,30 @@ export async function* findNewest(connection: Connection, path: string): AsyncGe
   yield* batchesOf(rows);
 }
 
+/** How many devices have a newer record in the parts than in the checkpoint, or are not in it at all. */
+export async function countUnlisted(
+  connection: Connection,
+  parts: readonly string[],
+  checkpoint: readonly string[],
+): Promise<number> {
+  const newest = (files: string) =>
+    `SELECT app_id, device_id, max(timestamp) AS newest FROM read_parquet(${files}, hive_partitioning = false)
+     GROUP BY app_id, device_id`;
+  const listed =
+    checkpoint.length > 0
+      ? newest("$checkpoint")
+      : "SELECT NULL AS app_id, NULL AS device_id, 0 AS newest WHERE false";
+  const rows = await connection.run(
+    `SELECT count(*)::DOUBLE FROM (${newest("$parts")}) o LEFT JOIN (${listed}) n USING (app_id, device_id)
+     WHERE n.newest IS NULL OR n.newest < o.newest`,
+    { parts, ...(checkpoint.length > 0 ? { checkpoint } : {}) },
+  );
+  return rows.numbers(0)[0]!;
+}
+
 const FIRST_VALUE = 3;
 
-function* batchesOf(rows: Rows): Generator<NewestRecords> {
+function* batchesOf(rows: Rows): Generator<NewestBatch> {
   const apps = rows.texts(0);
   for (let start = 0; start < rows.count; ) {
     let end = start + 1;

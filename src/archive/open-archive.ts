@@ -8,14 +8,14 @@ import type { ReportBatch } from "../model/report-batch.ts";
 import { utcDayName } from "../model/time/utc-day.ts";
 import { FileError, type Files, isOutOfDescriptors, unlessFileError } from "../runtime/files.ts";
 import { type Archive, createArchive } from "./archive.ts";
-import { archivePaths, isInArchive } from "./archive-files.ts";
-import { type Database, type DatabaseOptions, loadDuckDb } from "./duckdb/database.ts";
-import { listPartFiles } from "./files/list-part-files.ts";
-import { findStrayFiles } from "./files/stray-files.ts";
+import { archivePaths, isInArchive, listPartFiles } from "./archive-files.ts";
+import type { Database, DatabaseOptions } from "./duckdb/database.ts";
+import { loadDuckDb } from "./duckdb/database.ts";
 import { EMPTY_MANIFEST, type Manifest, type Part, readManifest } from "./manifest.ts";
 import { findNewest, readNewest } from "./newest-records.ts";
 import { createPartReader } from "./read/part-reader.ts";
 import { rebuildManifest } from "./rebuild-manifest.ts";
+import { findStrayFiles } from "./stray-files.ts";
 
 /*
  * Opens the archive of a data directory: finds its manifest, puts in order what a crash left, and reads the newest
@@ -87,10 +87,12 @@ export async function openArchive(options: OpenArchiveOptions): Promise<OpenedAr
   const notes: string[] = [];
   // If it can't be opened, the caller that waits for it hears why.
   const closeFirst = () => void first?.then((opened) => opened.close()).catch(() => undefined);
-  const { manifest, isWritten } = await findManifest(options, openFirst, notes).catch((error: unknown) => {
-    closeFirst();
-    throw error;
-  });
+  const { manifest, isWritten } = await readOrRebuildManifest(options, openFirst, notes).catch(
+    (error: unknown) => {
+      closeFirst();
+      throw error;
+    },
+  );
   const reader = createPartReader({
     openDatabase() {
       const opened = first ?? openDatabase(databaseOptions);
@@ -126,7 +128,8 @@ async function emptyFolder(files: Files, folder: string): Promise<void> {
     await files.removeAll(join(folder, name)).catch(unlessFileError);
 }
 
-async function findManifest(
+/** Reads the manifest. If it is lost, makes one from the files and says so in the notes. */
+async function readOrRebuildManifest(
   { files, directory, damagedDirectory, pathOf }: OpenArchiveOptions,
   openReading: () => Promise<Database>,
   notes: string[],

@@ -4,10 +4,9 @@ import type { AppId } from "../model/ids.ts";
 import type { UtcDay } from "../model/time/utc-day.ts";
 import { moveDurably } from "../runtime/durable-names.ts";
 import { type Files, isOutOfDescriptors, unlessFileError } from "../runtime/files.ts";
-import { lostName } from "./archive-files.ts";
+import { listPartFiles, lostName, type PartFile } from "./archive-files.ts";
 import { columnsMark } from "./columns.ts";
 import type { Connection } from "./duckdb/database.ts";
-import { listPartFiles, type PartFile } from "./files/list-part-files.ts";
 import type { Manifest, Part, SealedDay } from "./manifest.ts";
 
 /*

@@ -4,16 +4,13 @@ import { assert } from "../lib/assert.ts";
 import { messageOf } from "../lib/message-of.ts";
 import { nextUtcDay, type UtcDay, utcDayName, utcDayStartMs } from "../model/time/utc-day.ts";
 import { FileError, type Files, isOutOfDescriptors } from "../runtime/files.ts";
-import { archivePaths } from "./archive-files.ts";
 import type { Connection, Database } from "./duckdb/database.ts";
-import { listPartFiles } from "./files/list-part-files.ts";
-import { findStrayFiles } from "./files/stray-files.ts";
-import { EMPTY_MANIFEST, type Manifest, type Part, readManifest } from "./manifest.ts";
+import type { FoundManifest, Manifest, Part } from "./manifest.ts";
+import { findStrayFiles } from "./stray-files.ts";
 
 /** What lies in an archive, and what of it is damaged. */
 export interface ArchiveReport {
-  /** `none` before the first seal; `missing` or `damaged` where the next start makes one from the files. */
-  readonly manifest: "ok" | "none" | "missing" | "damaged";
+  readonly manifest: FoundManifest["state"];
   readonly days: number;
   readonly firstDay: string | null;
   readonly lastDay: string | null;
@@ -45,7 +42,7 @@ export interface VerifyArchiveOptions {
   readonly found: FoundManifest;
   /** Whether the file was read before and is as it was written; asked before a file is read. */
   isKnownGood(part: Part): boolean;
-  /** Called where there is any part to open. */
+  /** Called if there is any part to open. */
   openDatabase(): Promise<Database>;
   onRead(part: Part): void;
 }
@@ -54,7 +51,7 @@ export interface VerifyArchiveOptions {
 export async function verifyArchive(options: VerifyArchiveOptions): Promise<ArchiveReport> {
   const { files, directory, found, isKnownGood, openDatabase, onRead } = options;
   const { manifest, state } = found;
-  const parts = partsOf(manifest).filter(({ part }) => !isKnownGood(part));
+  const parts = readableParts(manifest).filter(({ part }) => !isKnownGood(part));
   const connection = parts.length > 0 ? await (await openDatabase()).connect() : null;
   const damaged: DamagedPart[] = [];
   for (const { part, day } of parts) {
@@ -68,30 +65,13 @@ export async function verifyArchive(options: VerifyArchiveOptions): Promise<Arch
   return { manifest: state, damaged, foreign, ...totalsOf(manifest) };
 }
 
-/** Bytes of all parts, for who wants to know how far the reading is. */
+/** Bytes of all parts, to show how far the reading is. */
 export function archiveBytes(manifest: Manifest): number {
-  return partsOf(manifest).reduce((sum, { part }) => sum + part.bytes, 0);
+  return readableParts(manifest).reduce((sum, { part }) => sum + part.bytes, 0);
 }
 
-export interface FoundManifest {
-  /** Empty where there is none that can be used. */
-  readonly manifest: Manifest;
-  readonly state: ArchiveReport["manifest"];
-}
-
-/** Throws a `FormatVersionError` for a manifest of another version. */
-export async function findManifest(files: Files, directory: string): Promise<FoundManifest> {
-  const path = archivePaths(directory).manifest;
-  if (!(await files.exists(path))) {
-    const hasParts = (await listPartFiles(files, directory)).length > 0;
-    return { manifest: EMPTY_MANIFEST, state: hasParts ? "missing" : "none" };
-  }
-  const manifest = readManifest(await files.read(path), path);
-  return manifest === null ? { manifest: EMPTY_MANIFEST, state: "damaged" } : { manifest, state: "ok" };
-}
-
-/** Every part that answers need, with its day; null for the newest records. */
-export function partsOf({ days, latest }: Manifest): { part: Part; day: UtcDay | null }[] {
+/** Every part that answers read, with its day; null for the newest records. */
+export function readableParts({ days, latest }: Manifest): { part: Part; day: UtcDay | null }[] {
   return [
     ...[...days].flatMap(([day, { parts }]) => parts.map((part) => ({ part, day }))),
     ...(latest ?? []).map((part) => ({ part, day: null })),

@@ -2,8 +2,13 @@ import type { AppId, DeviceId, UserId } from "../../model/ids.ts";
 import { NUMBER_FIELDS, PROFILE_FIELDS, STATE_FIELDS } from "../../model/location-fields.ts";
 import type { RecordColumns } from "../../model/record-columns.ts";
 import type { TimeRange } from "../../model/time/range.ts";
+import { nextUtcDay, type UtcDay, utcDayStartMs } from "../../model/time/utc-day.ts";
+import { VALUE_COLUMNS } from "../columns.ts";
 import type { Connection, Rows, SqlValues } from "../duckdb/database.ts";
+import { hasOldParts, type Part } from "../manifest.ts";
 import type { UpperRows } from "../overlay-sql.ts";
+import type { LateRows } from "./archive-scan.ts";
+import { createLateTable, dropLateTable } from "./late-tables.ts";
 import { type AllRecordsShape, allRecordsSql } from "./scan-sql.ts";
 
 /*
@@ -111,4 +116,46 @@ function columnsOf(rows: Rows): RecordColumns {
     profiles: rows.tuples(PROFILE_COLUMNS),
     states: rows.tuples(STATE_COLUMNS),
   };
+}
+
+/** The columns of late rows that records are made of: all. */
+const LATE_COLUMNS = VALUE_COLUMNS.map(({ name }) => name);
+
+/** One app's records of a sealed day. */
+export interface DayOfApp {
+  readonly day: UtcDay;
+  readonly appId: AppId;
+  /** The day's parts that have records of the app. */
+  readonly parts: readonly Part[];
+  readonly pathOf: (file: string) => string;
+  /** Rows of memory that lie over them. */
+  readonly late: LateRows | null;
+}
+
+/** Reads one app's records of a sealed day, some thousand at a time. */
+export async function readDay(
+  connection: Connection,
+  { day, appId, parts, pathOf, late }: DayOfApp,
+  onRecords: (records: RecordColumns) => void,
+): Promise<void> {
+  const request = {
+    appId,
+    range: { startMs: utcDayStartMs(day), endMs: utcDayStartMs(nextUtcDay(day)) },
+    order: "device",
+    deviceIds: null,
+    afterDeviceId: null,
+    lastDeviceId: null,
+    behind: null,
+    userId: null,
+    paths: parts.map(({ file }) => pathOf(file)),
+    hasOldFiles: hasOldParts(parts),
+    isSorted: parts.length === 1, // A part is in order already, and DuckDB keeps the order of a file.
+  } as const;
+  try {
+    const table = late === null ? null : await createLateTable(connection, late, LATE_COLUMNS);
+    const all = readAllRecords(connection, { ...request, late: table?.upper ?? null });
+    for await (const records of all) onRecords(records);
+  } finally {
+    await dropLateTable(connection);
+  }
 }

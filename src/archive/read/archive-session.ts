@@ -4,11 +4,9 @@ import type { NumberFieldName } from "../../model/location-fields.ts";
 import type { RecordPage } from "../../model/record-page.ts";
 import type { Order } from "../../model/time/range.ts";
 import type { Connection, Rows } from "../duckdb/database.ts";
-import type { ArchiveScan } from "./archive-scan.ts";
+import { type ArchiveScan, scanDays } from "./archive-scan.ts";
 import { findRecords, stretchOf } from "./find-records.ts";
-import { createPageDictionary } from "./page-dictionary.ts";
-import { deviceIdsOf, recordPage } from "./record-rows.ts";
-import { scanDays } from "./scan-days.ts";
+import { createPageDictionary, deviceIdsOf, recordPage } from "./record-rows.ts";
 import { columnsOf, createScanRunner, type SharedResources } from "./scan-runner.ts";
 import {
   COUNT_STATEMENT,

@@ -1,8 +1,7 @@
 import type { Order, TimeRange } from "../../model/time/range.ts";
 import { MS_PER_DAY } from "../../model/time/units.ts";
 import type { Rows } from "../duckdb/database.ts";
-import type { ArchiveScan } from "./archive-scan.ts";
-import { rangeOfDays, type ScanDay, scanDays } from "./scan-days.ts";
+import { type ArchiveScan, rangeOfDays, type ScanDay, scanDays } from "./archive-scan.ts";
 import type { ScanRunner, Stretch } from "./scan-runner.ts";
 import { countBySpanStatement, recordsStatement, timesStatement } from "./scan-sql.ts";
 

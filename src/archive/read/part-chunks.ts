@@ -1,14 +1,32 @@
 import { forEachAtOnce } from "../../lib/schedule/for-each-at-once.ts";
+import { compareUtf8 } from "../../lib/text/utf8.ts";
+import type { AppId, DeviceId } from "../../model/ids.ts";
+import type { TimeRange } from "../../model/time/range.ts";
 import type { Part } from "../manifest.ts";
-import { type FileChunks, footerBytes, parseFooter } from "./part-footer.ts";
+import {
+  CHUNKS_A_GROUP,
+  COLUMN_INDEXES,
+  DIFFERENT,
+  FIRST_TEXT,
+  type FileChunks,
+  footerBytes,
+  NONE,
+  parseFooter,
+  type RowGroup,
+} from "./part-footer.ts";
+
+/*
+ * What is known of the column chunks of parts: their sizes, what their row groups may hold, and which columns have one
+ * value.
+ */
 
 /** What is known of the column chunks of parts. */
 export interface ChunkIndex {
-  /** Gets to know parts; those that are known already cost nothing. Rejects where one can't be read. */
+  /** Reads the footers of parts; those that are known already cost nothing. Rejects if one can't be read. */
   learn(parts: readonly Part[]): Promise<void>;
   /** How many parts are known. */
   readonly count: number;
-  /** What is known of these parts; those that nothing is known of are left out. */
+  /** What is known of these parts, without those that are not known. */
   findAll(parts: readonly Part[]): FileChunks[];
 }
 
@@ -80,4 +98,88 @@ async function readChunks(part: Part, readRange: ReadRange): Promise<FileChunks>
   const footer =
     bytes <= end.length ? end.subarray(-bytes) : await readRange(part, part.bytes - bytes, part.bytes);
   return parseFooter(footer);
+}
+
+/** What a statement looks for by the columns that files are sorted by. */
+export interface ScanKeys {
+  readonly appId: AppId;
+  readonly deviceId: DeviceId | null;
+  readonly range: TimeRange;
+}
+
+/** Adds up what the statements of a session read, each column chunk once. */
+export class ScannedBytes {
+  #sum = 0;
+  readonly #seen = new Map<FileChunks, Uint8Array>();
+
+  get sum(): number {
+    return this.#sum;
+  }
+
+  add(chunks: FileChunks, keys: ScanKeys, columns: readonly string[]): void {
+    const { rowGroups, bytes } = chunks;
+    let seen = this.#seen.get(chunks);
+    if (seen === undefined) {
+      seen = new Uint8Array(bytes.length);
+      this.#seen.set(chunks, seen);
+    }
+    const indexes = columns.map((name) => COLUMN_INDEXES.get(name)!);
+    for (let group = 0; group < rowGroups.length; group++) {
+      if (!mayHold(rowGroups[group]!, keys)) continue;
+      for (const index of indexes) {
+        const chunk = group * CHUNKS_A_GROUP + index;
+        if (seen[chunk] === 1) continue;
+        seen[chunk] = 1;
+        this.#sum += bytes[chunk]!;
+      }
+    }
+  }
+}
+
+/** Columns that have one value for all that a scan may find, and that value; null for none. */
+export type AlikeColumns = ReadonlyMap<string, string | null>;
+
+export const NONE_ALIKE: AlikeColumns = new Map();
+
+/** Looking at more row groups takes longer than what it saves. */
+const ALIKE_GROUPS_MAX = 1024;
+
+/**
+ * Finds which of these columns have the same value in every row group that may hold what is looked for: they need not
+ * be read. Most of a fleet has one version of an app, and does not report every field.
+ */
+export function findAlike(
+  files: readonly FileChunks[],
+  keys: ScanKeys,
+  columns: readonly string[],
+): AlikeColumns {
+  if (files.reduce((count, { rowGroups }) => count + rowGroups.length, 0) > ALIKE_GROUPS_MAX)
+    return NONE_ALIKE;
+  let alike: Map<string, string | null> | null = null;
+  for (const { rowGroups, alike: numbers, texts } of files) {
+    for (let group = 0; group < rowGroups.length; group++) {
+      if (!mayHold(rowGroups[group]!, keys)) continue;
+      const isFirst: boolean = alike === null;
+      alike ??= new Map();
+      for (const name of isFirst ? columns : [...alike.keys()]) {
+        const number = numbers[group * CHUNKS_A_GROUP + COLUMN_INDEXES.get(name)!]!;
+        const value = number === NONE ? null : texts[number - FIRST_TEXT]!;
+        if (number === DIFFERENT || (!isFirst && alike.get(name) !== value)) alike.delete(name);
+        else if (isFirst) alike.set(name, value);
+      }
+    }
+  }
+  return alike ?? NONE_ALIKE;
+}
+
+/** Whether a row group may have what is looked for. Bounds that a file lacks rule nothing out. */
+function mayHold(group: Readonly<RowGroup>, { appId, deviceId, range }: ScanKeys): boolean {
+  if (group.lastMs < range.startMs || group.startMs >= range.endMs) return false;
+  if (!mayLieWithin(appId, group.appMin, group.appMax)) return false;
+  return deviceId === null || mayLieWithin(deviceId, group.deviceMin, group.deviceMax);
+}
+
+function mayLieWithin(text: string, min: string | null, max: string | null): boolean {
+  if (min !== null && compareUtf8(text, min) < 0) return false;
+  return max === null || compareUtf8(text, max) <= 0;
 }

@@ -1,20 +1,20 @@
 import { assert } from "../../lib/assert.ts";
-import type { Result } from "../../lib/result.ts";
+import { fail, ok, type Result } from "../../lib/result.ts";
+import { Semaphore } from "../../lib/schedule/semaphore.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import type { AppId } from "../../model/ids.ts";
 import type { Connection, Database } from "../duckdb/database.ts";
 import type { Part } from "../manifest.ts";
 import { type ArchiveSession, createArchiveSession } from "./archive-session.ts";
 import { createLateTables } from "./late-tables.ts";
-import { createPageDictionary } from "./page-dictionary.ts";
 import { createChunkIndex, type ReadRange } from "./part-chunks.ts";
-import { createQuerySlots } from "./query-slots.ts";
+import { createPageDictionary } from "./record-rows.ts";
 import type { SharedResources } from "./scan-runner.ts";
 
 /** Reads parts for some queries at a time. */
 export interface PartReader {
   /**
-   * Answers a query of an app as soon as a slot is free; fails where too many wait already. Rejects with an
+   * Answers a query of an app as soon as a slot is free; fails if too many wait already. Rejects with an
    * `AbortError` once the signal comes, whether the query waits or its statement runs. The session ends with the
    * promise.
    */
@@ -43,7 +43,7 @@ export interface PartReaderOptions {
   readonly slots: number;
   /** Queries that wait for a slot. */
   readonly queueMax: number;
-  /** Files that are remembered at a time; left out, as many as memory is meant for. */
+  /** How many files are remembered at a time. Defaults to `REMEMBERED_FILES_MAX`. */
   readonly rememberedFilesMax?: number;
 }
 
@@ -156,5 +156,44 @@ function createReading({ readRange, pathOf }: PartReaderOptions): Reading {
     },
     running: 0,
     isLeft: false,
+  };
+}
+
+const QUEUE_FULL: ServiceError = {
+  kind: "unavailable",
+  message: "too many questions are waiting for the archive; ask again shortly",
+  retryAfterSeconds: 1, // A slot is mostly free again after some milliseconds; a long query takes seconds.
+};
+
+/**
+ * Lets a number of queries run at once and a number wait. Apps take turns, and no app has all of several slots. If no
+ * more can wait, the app with the most waiting queries gives way to one with fewer.
+ */
+export function createQuerySlots(runningMax: number, waitingMax: number) {
+  const slots = new Semaphore<AppId>(runningMax, {
+    runningOfOwnerMax: Math.max(1, runningMax - 1),
+    waitingMax,
+  });
+  return {
+    /** Runs the work once a slot is free; fails if too many wait. An abort while it waits rejects. */
+    async run<Value>(
+      appId: AppId,
+      signal: AbortSignal,
+      work: () => Promise<Value>,
+    ): Promise<Result<Value, ServiceError>> {
+      signal.throwIfAborted();
+      if ((await slots.enter(appId, { signal })) === "refused") return fail(QUEUE_FULL);
+      try {
+        return ok(await work());
+      } finally {
+        slots.leave(appId);
+      }
+    },
+    get running() {
+      return slots.running;
+    },
+    get waiting() {
+      return slots.waiting;
+    },
   };
 }

@@ -3,14 +3,11 @@ import type { TimeRange } from "../../model/time/range.ts";
 import type { Connection, Rows, SqlValues } from "../duckdb/database.ts";
 import { hasOldParts, type Part } from "../manifest.ts";
 import { type UpperRows, withDeciding } from "../overlay-sql.ts";
-import { type AlikeColumns, findAlike, NONE_ALIKE } from "./alike-columns.ts";
-import type { ArchiveScan } from "./archive-scan.ts";
+import type { ArchiveScan, ScanDay } from "./archive-scan.ts";
 import type { LateTables } from "./late-tables.ts";
-import type { PageDictionary } from "./page-dictionary.ts";
-import type { ChunkIndex } from "./part-chunks.ts";
-import type { ScanDay } from "./scan-days.ts";
+import { type AlikeColumns, type ChunkIndex, findAlike, NONE_ALIKE, ScannedBytes } from "./part-chunks.ts";
+import type { PageDictionary } from "./record-rows.ts";
 import { alikeValues, type ScanColumns, type ScanShape, type ScanStatement } from "./scan-sql.ts";
-import { ScannedBytes } from "./scanned-bytes.ts";
 
 /** Some days of a scan, and a range that lies within them. */
 export interface Stretch {

@@ -11,7 +11,7 @@ import type { Order } from "../../model/time/range.ts";
 import { NO_RECORDS_SQL, VALUE_COLUMNS } from "../columns.ts";
 import type { SqlValues } from "../duckdb/database.ts";
 import { overlaySql, type UpperRows } from "../overlay-sql.ts";
-import { type AlikeColumns, NONE_ALIKE } from "./alike-columns.ts";
+import { type AlikeColumns, NONE_ALIKE } from "./part-chunks.ts";
 
 /*
  * The statements that read parts. Their text follows from a shape alone; every value is bound: `$start` and `$end`

@@ -1,4 +1,4 @@
-import { sealedRetention } from "../../archive/files/sealed-retention.ts";
+import { sealedRetention } from "../../archive/manifest.ts";
 import { refuseForeign } from "../../directory/foreign.ts";
 import { directoryPaths } from "../../directory/paths.ts";
 import { Settings } from "../../directory/settings.ts";

@@ -1,6 +1,4 @@
-import { archivePaths } from "../../archive/archive-files.ts";
-import { listPartFiles } from "../../archive/files/list-part-files.ts";
-import { EMPTY_MANIFEST, type Manifest, readManifest } from "../../archive/manifest.ts";
+import { findManifest } from "../../archive/manifest.ts";
 import type { UtcDay } from "../../model/time/utc-day.ts";
 import type { Files } from "../../runtime/files.ts";
 import { sequencesOf } from "../../service/upkeep/seal/seal.ts";
@@ -32,7 +30,8 @@ export async function openOwnLog(
   paths: OwnLogPaths,
   onProgress: (doneBytes: number, totalBytes: number) => void,
 ): Promise<OwnLog> {
-  const manifest = await findManifest(files, dataDir, paths.archive);
+  const { manifest, state } = await findManifest(files, paths.archive);
+  if (state === "missing" || state === "damaged") throw damaged(dataDir, "archive");
   const covered = sequencesOf(manifest);
   let records = 0;
   const { segments, nextSequence, misnamed } = await replayLog({
@@ -69,15 +68,6 @@ async function* uncovered(
     const batch = withoutCovered(entry, covered);
     if (batch.count > 0) yield { appId: entry.appId, batch };
   }
-}
-
-async function findManifest(files: Files, dataDir: string, directory: string): Promise<Manifest> {
-  const path = archivePaths(directory).manifest;
-  if (await files.exists(path)) {
-    const manifest = readManifest(await files.read(path), path);
-    if (manifest !== null) return manifest;
-  } else if ((await listPartFiles(files, directory)).length === 0) return EMPTY_MANIFEST;
-  throw damaged(dataDir, "archive");
 }
 
 function damaged(dataDir: string, what: "log" | "archive"): InitError {

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { listPartFiles } from "../../archive/files/list-part-files.ts";
+import { listPartFiles } from "../../archive/archive-files.ts";
 import { directoryPaths } from "../../directory/paths.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import { Semaphore } from "../../lib/schedule/semaphore.ts";

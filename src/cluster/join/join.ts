@@ -2,7 +2,7 @@ import { type Manifest, readManifest } from "../../archive/manifest.ts";
 import { messageOf } from "../../lib/message-of.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import type { Wait } from "../../lib/schedule/wait.ts";
-import { partsOf } from "../../operator/backup/source.ts";
+import { wantedParts } from "../../operator/backup/source.ts";
 import { FileError, type Files } from "../../runtime/files.ts";
 import { type ClusterFile, createClusterFile } from "../cluster-file.ts";
 import type { ClusterStatus } from "../status.ts";
@@ -252,7 +252,7 @@ interface NamedPart {
 /** Null where the manifest names what can be no part. */
 function namedParts(manifest: Manifest): readonly NamedPart[] | null {
   const parts: NamedPart[] = [];
-  for (const { file, expected } of partsOf(manifest)) {
+  for (const { file, expected } of wantedParts(manifest)) {
     if (!isPartPath(file) || expected === null) return null;
     parts.push({ file, sum: { bytes: expected.bytes, crc: expected.crc } });
   }

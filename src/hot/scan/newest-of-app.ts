@@ -1,5 +1,4 @@
 import { assert } from "../../lib/assert.ts";
-import { grown } from "../../lib/tables/columns.ts";
 import type { AppId, DeviceId } from "../../model/ids.ts";
 import { NUMBER_FIELDS } from "../../model/location-fields.ts";
 import type { NewestRecords } from "../../model/newest-records.ts";
@@ -9,6 +8,7 @@ import type { SealedRows } from "../devices/sealed-rows.ts";
 import { copyNumbers, profileAt, stateAt, timestampAt } from "../records/chunk.ts";
 import type { Dictionary } from "../records/dictionary.ts";
 import type { RowRef } from "../records/long-track.ts";
+import { DeviceNotes } from "./device-notes.ts";
 import { PageBuilder } from "./page-builder.ts";
 
 /** An app's newest records, as answers read them. */
@@ -17,8 +17,7 @@ export class NewestOfApp implements NewestRecords {
   readonly #table: DeviceTable;
   readonly #sealed: SealedRows;
   readonly #dictionary: Dictionary;
-  /** By device number, what `notes` says; as long as it had to be so far. */
-  #notes = new Float64Array(0);
+  readonly #notes = new DeviceNotes();
   readonly #page: RecordOfDevice;
 
   constructor(appId: AppId, table: DeviceTable, sealed: SealedRows, dictionary: Dictionary) {
@@ -59,19 +58,17 @@ export class NewestOfApp implements NewestRecords {
   }
 
   notes(): Float64Array {
-    const { numbersEnd } = this.#table;
-    if (numbersEnd > this.#notes.length) this.#notes = grown(this.#notes, numbersEnd);
-    return this.#notes;
+    return this.#notes.upTo(this.#table.numbersEnd);
   }
 
   /** The device's newest record is another now. */
   changed(device: number): void {
-    if (device < this.#notes.length) this.#notes[device] = -Math.abs(this.#notes[device]!);
+    this.#notes.outdate(device);
   }
 
   /** The device is gone, and its number may become another's. */
   removed(device: number): void {
-    if (device < this.#notes.length) this.#notes[device] = 0;
+    this.#notes.drop(device);
   }
 }
 

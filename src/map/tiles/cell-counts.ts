@@ -1,5 +1,4 @@
 import type { Steps } from "../../lib/schedule/steps.ts";
-import { grown } from "../../lib/tables/columns.ts";
 import { createTupleSet, type TupleSet } from "../../lib/tables/tuple-set.ts";
 
 const COUNTS_INITIAL = 64;
@@ -72,7 +71,7 @@ export class CellCounts {
     const cell = this.#cells.add(this.#cell);
     if (cell === this.#size) {
       this.#size++;
-      if (cell === this.#counts.length) this.#counts = grown(this.#counts);
+      if (cell === this.#counts.length) this.#grow();
     }
     this.#counts[cell]! += count;
     return cell;
@@ -88,5 +87,11 @@ export class CellCounts {
       join(cell, this.#count(cells.at(cell, 0) >>> 1, cells.at(cell, 1) >>> 1, counts[cell]!));
       if (cell % STEP_CELLS === STEP_CELLS - 1) yield;
     }
+  }
+
+  #grow(): void {
+    const grown = new Float64Array(2 * this.#counts.length);
+    grown.set(this.#counts);
+    this.#counts = grown;
   }
 }

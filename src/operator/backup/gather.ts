@@ -12,7 +12,14 @@ import { segmentSize } from "../../wal/segment-reader.ts";
 import { verifyQuarantine } from "../verify/quarantine.ts";
 import type { Backup } from "./file.ts";
 import { type BackupFiles, type BackupFilesOptions, createBackupFiles } from "./files.ts";
-import { findOthers, findParts, findQuarantined, MANIFEST, partsOf, readManifestBytes } from "./source.ts";
+import {
+  findOthers,
+  findParts,
+  findQuarantined,
+  MANIFEST,
+  readManifestBytes,
+  wantedParts,
+} from "./source.ts";
 
 /** What a data directory holds at one moment, each file in its place in the backup or written beside. */
 export interface Gathered extends Pick<Backup, "files" | "problems" | "lastSequence"> {
@@ -42,7 +49,7 @@ export async function gather(options: GatherOptions): Promise<Gathered | null> {
     const problems: string[] = [];
     backupFiles.begin(problems);
     const manifest = await describeManifest(files, archiveDirectory, before, problems);
-    const parts = manifest === null ? await findParts(files, archiveDirectory) : partsOf(manifest);
+    const parts = manifest === null ? await findParts(files, archiveDirectory) : wantedParts(manifest);
     const partBytes = parts.reduce((sum, { expected }) => sum + (expected?.bytes ?? 0), 0);
     const progress = createProgress(options, partBytes);
     for (const part of parts) progress.add(await backupFiles.bring(part));

@@ -1,6 +1,5 @@
 import { join } from "node:path";
-import { archivePaths } from "../../archive/archive-files.ts";
-import { listPartFiles } from "../../archive/files/list-part-files.ts";
+import { archivePaths, listPartFiles } from "../../archive/archive-files.ts";
 import type { Manifest, Part, SealedDay } from "../../archive/manifest.ts";
 import { STREAM_POSITION_FILE } from "../../cluster/quarantine/stream-position.ts";
 import { FileError, type Files } from "../../runtime/files.ts";
@@ -23,7 +22,7 @@ export interface WantedFile {
 }
 
 /** Every part that a manifest names, but for those that were given up. */
-export function partsOf({ days, latest, expired }: Manifest): WantedFile[] {
+export function wantedParts({ days, latest, expired }: Manifest): WantedFile[] {
   const partsIn = (sealed: Iterable<SealedDay>) => [...sealed].flatMap(({ parts }) => parts);
   const all = [...partsIn(days.values()), ...(latest ?? []), ...partsIn(expired.values())];
   return all.map((part) => ({ file: `archive/${part.file}`, expected: part }));

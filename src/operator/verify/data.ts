@@ -1,12 +1,10 @@
 import { join } from "node:path";
 import type { Database } from "../../archive/duckdb/database.ts";
-import type { Manifest } from "../../archive/manifest.ts";
+import { type FoundManifest, findManifest, type Manifest } from "../../archive/manifest.ts";
 import {
   type ArchiveReport,
   archiveBytes,
-  type FoundManifest,
-  findManifest,
-  partsOf,
+  readableParts,
   verifyArchive,
 } from "../../archive/verify-archive.ts";
 import type { directoryPaths } from "../../directory/paths.ts";
@@ -121,7 +119,8 @@ async function readBy(
     onRead: ({ bytes }) => progress.add(bytes),
   });
   const damaged = new Set(archive.damaged.map(({ file }) => file));
-  for (const { part } of partsOf(manifest)) if (!damaged.has(part.file)) goodParts.set(part.file, part.crc);
+  for (const { part } of readableParts(manifest))
+    if (!damaged.has(part.file)) goodParts.set(part.file, part.crc);
   const hasOwnLog = !(await files.exists(paths.cluster)); // A node's is elsewhere.
   const setAside = await files.list(paths.damaged);
   const problems = isReadable && hasOwnLog ? findLogGaps(segments, manifest, setAside) : [];

@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import type { Database } from "../../archive/duckdb/database.ts";
-import { findManifest } from "../../archive/verify-archive.ts";
-import { type UtcDay, utcDayName, utcDayOf } from "../../model/time/utc-day.ts";
+import { findManifest } from "../../archive/manifest.ts";
+import type { UtcDay } from "../../model/time/utc-day.ts";
+import { utcDayName, utcDayOf } from "../../model/time/utc-day.ts";
 import type { Files } from "../../runtime/files.ts";
 import { inspectLog } from "../../wal/read-log.ts";
 import { createMemory } from "./records.ts";

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import type { Database } from "../../archive/duckdb/database.ts";
 import type { Manifest, SealedDay } from "../../archive/manifest.ts";
+import { countUnlisted } from "../../archive/newest-records.ts";
 import { restoreNewest } from "../../archive/open-archive.ts";
 import { faultOf } from "../../archive/part-checks.ts";
-import { countUnlisted } from "../../archive/read/find-unlisted.ts";
-import { readDay } from "../../archive/read/read-day.ts";
+import { readDay } from "../../archive/read/all-records.ts";
 import { createHotStore, type HotStore } from "../../hot/hot-store.ts";
 import type { LateRows } from "../../hot/late/late-rows.ts";
 import { messageOf } from "../../lib/message-of.ts";

@@ -1,5 +1,5 @@
 import { findSealed } from "../../archive/manifest.ts";
-import type { LateRows } from "../../archive/read/late-table.ts";
+import type { LateRows } from "../../archive/read/archive-scan.ts";
 import type { AppDevices } from "../../hot/app-devices.ts";
 import type { DeviceId } from "../../model/ids.ts";
 import { daysWithin } from "../queries/history/plan.ts";

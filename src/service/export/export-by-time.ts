@@ -1,4 +1,4 @@
-import type { LateRows } from "../../archive/read/late-table.ts";
+import type { LateRows } from "../../archive/read/archive-scan.ts";
 import type { TimeRange } from "../../model/time/range.ts";
 import { nextUtcDay, type UtcDay, utcDayStartMs } from "../../model/time/utc-day.ts";
 import { daysWithin, type HistoryStretch, planStretches } from "../queries/history/plan.ts";

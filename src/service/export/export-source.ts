@@ -1,13 +1,13 @@
 import type { Archive } from "../../archive/archive.ts";
-import { hasOldParts, type Manifest, type Part } from "../../archive/manifest.ts";
-import type { LateRows } from "../../archive/read/late-table.ts";
+import { hasOldParts, type Manifest, type Part, partsOfApp } from "../../archive/manifest.ts";
+import type { LateRows } from "../../archive/read/archive-scan.ts";
 import type { HotStore } from "../../hot/hot-store.ts";
 import type { Scheduler } from "../../lib/schedule/scheduler.ts";
 import { inOneStep, type Steps } from "../../lib/schedule/steps.ts";
 import type { DeviceId } from "../../model/ids.ts";
 import type { TimeRange } from "../../model/time/range.ts";
 import type { UtcDay } from "../../model/time/utc-day.ts";
-import { findGaps, type GapsDependencies, partsOf, remaining } from "../queries/history/gaps.ts";
+import { findGaps, type GapsDependencies, remaining } from "../queries/history/gaps.ts";
 import type { ListedDevices } from "./export-devices.ts";
 import type { ExportQuery } from "./export-query.ts";
 import type { ExportMaker } from "./maker/export-makers.ts";
@@ -145,7 +145,7 @@ async function findParts(
   days: readonly UtcDay[],
 ): Promise<FoundParts | Changed> {
   const { appId } = run.query;
-  const all = partsOf(manifest, appId, days);
+  const all = partsOfApp(manifest, appId, days);
   const isWhole = await archive.verifyChecksums(all.filter(({ file }) => !archive.damaged.has(file)));
   if (archive.manifest !== manifest) return CHANGED;
   const suspects = all.filter(({ file }) => archive.damaged.has(file));
@@ -153,7 +153,7 @@ async function findParts(
   const gaps = await findGaps(run, archive, appId, days);
   if (archive.manifest !== manifest) return CHANGED;
   if (gaps.unacknowledged.length > 0) throw new ExportDamagedError(gaps.unacknowledged);
-  const isOnePartADay = days.every((day) => partsOf(manifest, appId, [day]).length <= 1);
+  const isOnePartADay = days.every((day) => partsOfApp(manifest, appId, [day]).length <= 1);
   return { parts: remaining(all, gaps), isOnePartADay };
 }
 

@@ -1,5 +1,4 @@
-import type { ArchiveScan } from "../../archive/read/archive-scan.ts";
-import type { LateRows } from "../../archive/read/late-table.ts";
+import type { ArchiveScan, LateRows } from "../../archive/read/archive-scan.ts";
 import { ok } from "../../lib/result.ts";
 import type { AppId } from "../../model/ids.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";

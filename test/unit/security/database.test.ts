@@ -177,7 +177,7 @@ test("every place that opens DuckDB goes through openDatabase(), and gives it di
 /** What each opener may reach; a new one has to be looked at, and added here. */
 const DIRECTORIES = [
   'archive/open-archive.ts [pathOf("")]',
-  "archive/write/open-part-writer.ts [directory]",
+  "archive/write/part-writer.ts [directory]",
   "cli/directory/reading-database.ts [archive]",
   "formats/read/parquet/parquet.ts []",
   "service/export/maker/serve-exports.ts [archiveDirectory, scratchDirectory]",

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { sealedRetention } from "../../../src/archive/files/sealed-retention.ts";
+import { sealedRetention } from "../../../src/archive/manifest.ts";
 import { DEFAULT_RETENTION, FixedRetention, type Retention } from "../../../src/model/time/retention.ts";
 import { MS_PER_DAY } from "../../../src/model/time/units.ts";
 import { createNodeFiles } from "../../../src/runtime/node-files.ts";

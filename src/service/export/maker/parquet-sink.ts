@@ -3,7 +3,7 @@ import { VALUE_COLUMNS } from "../../../archive/columns.ts";
 import type { Connection } from "../../../archive/duckdb/database.ts";
 import { quoteText } from "../../../archive/duckdb/quote-text.ts";
 import { type AllRecords, recordStatement } from "../../../archive/read/all-records.ts";
-import { addLateRows, createEmptyLateTable, dropLateTable } from "../../../archive/read/late-table.ts";
+import { addLateRows, createEmptyLateTable, dropLateTable } from "../../../archive/read/late-tables.ts";
 import { recordColumns } from "../../../model/record-columns.ts";
 import { type ReportBatch, sliceReports } from "../../../model/report-batch.ts";
 import { type Cursor, cursorAt, isBehind } from "../cursor.ts";

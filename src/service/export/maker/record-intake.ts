@@ -2,7 +2,7 @@ import { VALUE_COLUMNS } from "../../../archive/columns.ts";
 import type { Connection } from "../../../archive/duckdb/database.ts";
 import type { UpperRows } from "../../../archive/overlay-sql.ts";
 import type { AllRecords } from "../../../archive/read/all-records.ts";
-import { addLateRows, createEmptyLateTable, dropLateTable } from "../../../archive/read/late-table.ts";
+import { addLateRows, createEmptyLateTable, dropLateTable } from "../../../archive/read/late-tables.ts";
 import type { ReportBatch, RowBatch } from "../../../model/report-batch.ts";
 import type { Command, ExportProgress } from "./messages.ts";
 

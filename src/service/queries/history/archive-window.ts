@@ -1,7 +1,6 @@
 import type { Part } from "../../../archive/manifest.ts";
-import type { ArchiveScan } from "../../../archive/read/archive-scan.ts";
+import type { ArchiveScan, LateRows } from "../../../archive/read/archive-scan.ts";
 import type { ArchiveSession, RecordKeys } from "../../../archive/read/archive-session.ts";
-import type { LateRows } from "../../../archive/read/late-table.ts";
 import type { DeviceId } from "../../../model/ids.ts";
 import type { RecordPage } from "../../../model/record-page.ts";
 import type { Order, TimeRange } from "../../../model/time/range.ts";

@@ -1,5 +1,5 @@
 import type { Archive } from "../../../archive/archive.ts";
-import { findSealed, type Manifest, type Part } from "../../../archive/manifest.ts";
+import { findSealed, type Part } from "../../../archive/manifest.ts";
 import type { AppId } from "../../../model/ids.ts";
 import { type UtcDay, utcDayName } from "../../../model/time/utc-day.ts";
 
@@ -44,11 +44,6 @@ export async function findGaps(
   const acknowledged = await acknowledgedParts();
   const unacknowledged = [...damagedDays].filter(([file]) => !acknowledged.has(file)).map(([, day]) => day);
   return { files, unacknowledged: [...new Set(unacknowledged)], isIncomplete: true };
-}
-
-/** Parts of some days that have records of the app. */
-export function partsOf(manifest: Manifest, appId: AppId, days: readonly UtcDay[]): Part[] {
-  return days.flatMap((day) => findSealed(manifest, day)?.parts.filter(({ apps }) => apps.has(appId)) ?? []);
 }
 
 export function remaining(parts: readonly Part[], { files }: Gaps): Part[] {

@@ -1,5 +1,5 @@
 import type { Archive } from "../../../archive/archive.ts";
-import type { Part } from "../../../archive/manifest.ts";
+import { type Part, partsOfApp } from "../../../archive/manifest.ts";
 import type { ArchiveSession } from "../../../archive/read/archive-session.ts";
 import { fail, ok, type Result } from "../../../lib/result.ts";
 import type { ServiceError } from "../../../model/errors.ts";
@@ -8,7 +8,7 @@ import type { TimeRange } from "../../../model/time/range.ts";
 import type { UtcDay } from "../../../model/time/utc-day.ts";
 import { isOutOfDescriptors } from "../../../runtime/files.ts";
 import type { Client, QueryDependencies } from "../find-device.ts";
-import { findGaps, partsOf, remaining } from "./gaps.ts";
+import { findGaps, remaining } from "./gaps.ts";
 import { type HistoryStretch, planStretches } from "./plan.ts";
 
 /*
@@ -71,7 +71,7 @@ async function readWhole<Value>(
     const { manifest } = archive;
     const stretches = planStretches(hot, archive.manifest, range);
     const days = stretches.filter(({ kind }) => kind !== "memory").flatMap((stretch) => stretch.days);
-    const parts = partsOf(archive.manifest, appId, days);
+    const parts = partsOfApp(archive.manifest, appId, days);
     let unreadable: ReadonlySet<string> = new Set();
     try {
       const answered = await archive.reader.withSession(appId, client.signal, async (session) => {
@@ -83,7 +83,7 @@ async function readWhole<Value>(
         if (gaps.unacknowledged.length > 0)
           return fail({ kind: "archive_damaged", days: gaps.unacknowledged } as const);
         if (archive.manifest !== manifest) return null;
-        const partsOfDay = (day: UtcDay) => remaining(partsOf(manifest, appId, [day]), gaps);
+        const partsOfDay = (day: UtcDay) => remaining(partsOfApp(manifest, appId, [day]), gaps);
         const { isIncomplete } = gaps;
         const reading = { session, stretches, partsOfDay, isIncomplete };
         return readVerified(archive, remaining(parts, gaps), client.signal, () => read(reading));

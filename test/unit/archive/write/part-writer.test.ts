@@ -22,9 +22,12 @@ import {
 import type { Part } from "../../../../src/archive/manifest.ts";
 import { createPartEngine } from "../../../../src/archive/write/engine/part-engine.ts";
 import { PARTS_PER_DAY_SMALL_MAX } from "../../../../src/archive/write/fold-plan.ts";
-import { openPartWriter } from "../../../../src/archive/write/open-part-writer.ts";
 import type { MadePart } from "../../../../src/archive/write/part-job.ts";
-import { createPartWriter, type PartWriter } from "../../../../src/archive/write/part-writer.ts";
+import {
+  createPartWriter,
+  openPartWriter,
+  type PartWriter,
+} from "../../../../src/archive/write/part-writer.ts";
 import type { DayRows } from "../../../../src/archive/write/row-stager.ts";
 import { compareUtf8 } from "../../../../src/lib/text/utf8.ts";
 import type { AppId } from "../../../../src/model/ids.ts";

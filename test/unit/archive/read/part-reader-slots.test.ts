@@ -1,11 +1,13 @@
 import { expect, test } from "bun:test";
-import { createQuerySlots, type QuerySlots } from "../../../../src/archive/read/query-slots.ts";
+import { createQuerySlots } from "../../../../src/archive/read/part-reader.ts";
 import type { AppId } from "../../../../src/model/ids.ts";
 import { outcome } from "../../../support/rejection.ts";
 import { turns } from "../../../support/turns.ts";
 
 const PATIENT = new AbortController().signal;
 const [APP, OTHER, THIRD] = ["app", "other", "third"] as [AppId, AppId, AppId];
+
+type QuerySlots = ReturnType<typeof createQuerySlots>;
 
 /** Work that ends when the test says so. */
 function createWork() {

@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import { temporaryOf } from "../../directory/temporary-files.ts";
-import type { Files } from "../../runtime/files.ts";
-import { parseDayFolder, parsePartName } from "../archive-files.ts";
-import type { Manifest } from "../manifest.ts";
+import { temporaryOf } from "../directory/temporary-files.ts";
+import type { Files } from "../runtime/files.ts";
+import { parseDayFolder, parsePartName } from "./archive-files.ts";
+import type { Manifest } from "./manifest.ts";
 
 /** Files among the archive's that the manifest does not name. */
 export interface StrayFiles {

@@ -3,26 +3,26 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
-import { dayFolder } from "../../../../../src/archive/archive-files.ts";
-import { ARCHIVE_COLUMNS } from "../../../../../src/archive/columns.ts";
-import { openDatabase } from "../../../../../src/archive/duckdb/database.ts";
-import type { Part } from "../../../../../src/archive/manifest.ts";
-import { findAlike } from "../../../../../src/archive/read/alike-columns.ts";
-import type { ArchiveScan } from "../../../../../src/archive/read/archive-scan.ts";
+import { dayFolder } from "../../../../src/archive/archive-files.ts";
+import { ARCHIVE_COLUMNS } from "../../../../src/archive/columns.ts";
+import { openDatabase } from "../../../../src/archive/duckdb/database.ts";
+import type { Part } from "../../../../src/archive/manifest.ts";
+import type { ArchiveScan } from "../../../../src/archive/read/archive-scan.ts";
+import { findAlike } from "../../../../src/archive/read/part-chunks.ts";
 import {
   CHUNKS_A_GROUP,
   type FileChunks,
   footerBytes,
   parseFooter,
-} from "../../../../../src/archive/read/part-footer.ts";
-import { createPartReader, type PartReader } from "../../../../../src/archive/read/part-reader.ts";
-import type { AppId, DeviceId } from "../../../../../src/model/ids.ts";
-import { MS_PER_DAY } from "../../../../../src/model/time/units.ts";
-import { type UtcDay, utcDayOf, utcDayStartMs } from "../../../../../src/model/time/utc-day.ts";
-import { createNodeFiles } from "../../../../../src/runtime/node-files.ts";
-import { recordsOf } from "../../../../support/answers/page-records.ts";
-import type { Report } from "../../../../support/reports/batches.ts";
-import { type PlainRow, plainScan, writePart } from "../../write/plain-parts.ts";
+} from "../../../../src/archive/read/part-footer.ts";
+import { createPartReader, type PartReader } from "../../../../src/archive/read/part-reader.ts";
+import type { AppId, DeviceId } from "../../../../src/model/ids.ts";
+import { MS_PER_DAY } from "../../../../src/model/time/units.ts";
+import { type UtcDay, utcDayOf, utcDayStartMs } from "../../../../src/model/time/utc-day.ts";
+import { createNodeFiles } from "../../../../src/runtime/node-files.ts";
+import { recordsOf } from "../../../support/answers/page-records.ts";
+import type { Report } from "../../../support/reports/batches.ts";
+import { type PlainRow, plainScan, writePart } from "../write/plain-parts.ts";
 
 /*
  * Parts most of whose columns are alike in most of their row groups, in all the ways that tell against believing it:

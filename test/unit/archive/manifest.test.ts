@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { crc32 } from "node:zlib";
-import { COLUMNS_MARK } from "../../../../src/archive/columns.ts";
+import { COLUMNS_MARK } from "../../../src/archive/columns.ts";
 import {
   EMPTY_MANIFEST,
   encodeManifest,
@@ -8,9 +8,9 @@ import {
   type Manifest,
   parseManifest,
   readManifest,
-} from "../../../../src/archive/manifest.ts";
-import type { AppId } from "../../../../src/model/ids.ts";
-import type { UtcDay } from "../../../../src/model/time/utc-day.ts";
+} from "../../../src/archive/manifest.ts";
+import type { AppId } from "../../../src/model/ids.ts";
+import type { UtcDay } from "../../../src/model/time/utc-day.ts";
 
 const PART = {
   file: "day=2026-01-14/00000001-000.parquet",

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createPageDictionary } from "../../../../src/archive/read/page-dictionary.ts";
+import { createPageDictionary } from "../../../../src/archive/read/record-rows.ts";
 
 test("profileOf() and stateOf() number tuples apart from each other, and the same ones alike", () => {
   const dictionary = createPageDictionary();
