@@ -1,5 +1,5 @@
 import process from "node:process";
-import { programOf } from "./cli/arguments/program.ts";
+import { programOf } from "./cli/help.ts";
 import { parseCommand } from "./cli/parse-command.ts";
 import { runCommand } from "./cli/run.ts";
 import { createPlatform } from "./runtime/platform.ts";

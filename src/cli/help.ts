@@ -1,17 +1,27 @@
+import { assert } from "../lib/assert.ts";
 import { printableLine } from "../lib/text/printable.ts";
-import type { Flag, FlagRows } from "./arguments/flag-row.ts";
-import { HELP_TEXTS } from "./arguments/help-texts.ts";
-import { NPM_PROGRAM } from "./arguments/program.ts";
-import { COMMON_FLAGS, type CommandName, FLAGS, isCommandName } from "./commands.ts";
-import type { HelpTopic, UsageError } from "./parse-command.ts";
+import { COMMON_FLAGS, type Command } from "./arguments/command.ts";
+import type { Environment, Flag, FlagRows } from "./arguments/flag-row.ts";
+import { COMMANDS, type CommandGroup, commandsOf, findCommand, findGroup } from "./commands.ts";
 
-/** What `--help` shows: the texts of commands, and a line for each row of the table of flags. */
-export function helpText(topic: HelpTopic | null, program: string): string {
-  if (topic === null) return overview(program);
-  if (topic === "keys") return keysHelp(program);
-  if (topic === "settings") return settingsHelp(program);
-  if (topic === "cluster") return clusterHelp(program);
-  return topic === "quarantine" ? quarantineHelp(program) : commandHelp(topic, program);
+/*
+ * What `--help` shows: the texts of commands, and a line for each of their flags.
+ */
+
+/** How to start this program without a Bun of one's own. */
+export const NPM_PROGRAM = "npm run --silent cli --";
+
+/** How a person starts this program, so that printed commands can be typed. npm names the script that it runs. */
+export function programOf({ npm_package_name: name, npm_lifecycle_event: script }: Environment): string {
+  const isOurs = name === "wherehouse" && (script === "cli" || script === "start" || script === "demo");
+  return isOurs ? NPM_PROGRAM : "bun src/main.ts";
+}
+
+/** A command line that can't be followed: one line, and which help knows more. */
+export interface UsageError {
+  readonly message: string;
+  /** The name of a command or of a group; null for the overview. */
+  readonly topic: string | null;
 }
 
 /** What is wrong with a command line, and where to look. */
@@ -19,7 +29,17 @@ export function usageErrorText({ message, topic }: UsageError, program: string):
   return `${printableLine(message)}.\nTry: ${program} ${topic === null ? "" : `${topic} `}--help\n`;
 }
 
-/** The default of a flag and where it comes from, as documents show it too; empty where it has neither. */
+/** The help of a command or of a group by its name; null is the overview. */
+export function helpText(topic: string | null, program: string): string {
+  if (topic === null) return overview(program);
+  const group = findGroup(topic);
+  if (group !== null) return groupHelp(group, program);
+  const command = findCommand(topic);
+  assert(command !== null, "help is asked for a command or group that there is");
+  return commandHelp(command, program);
+}
+
+/** The default of a flag, as help and documents show it; empty if it has none. */
 export function defaultText({ takes, default: byDefault, otherwise }: Flag): string {
   if (otherwise !== undefined) return otherwise;
   if (takes === undefined || byDefault === undefined) return "";
@@ -37,7 +57,7 @@ function overview(program: string): string {
 
 Usage: ${program} COMMAND [options]${program === NPM_PROGRAM ? "" : `\n       ${NPM_PROGRAM} COMMAND [options]   (without Bun installed)`}
 
-${commandLines(() => true)}
+${commandLines(COMMANDS)}
 
 Options of every command:
 ${flagLines(COMMON_FLAGS)}
@@ -51,59 +71,23 @@ Example:
 `;
 }
 
-function keysHelp(program: string): string {
-  return `Usage: ${program} keys ${verbsOf("keys")} [options]
-
-Changes act on a running server within 2 seconds.
-
-${commandLines((name) => name.startsWith("keys "))}
-
-Help on each: ${program} keys create --help
-`;
-}
-
-function quarantineHelp(program: string): string {
-  return `Usage: ${program} quarantine ${verbsOf("quarantine")} [options]
-
-What apps sent to a running server and nobody could use is kept for 90 days at most.
-
-${commandLines((name) => name.startsWith("quarantine "))}
-
-Help on each: ${program} quarantine list --help
-`;
-}
-
-function settingsHelp(program: string): string {
-  return `Usage: ${program} settings ${verbsOf("settings")} [options]
-
-Settings belong to the data directory. Changes act on a running server within 2 seconds.
-
-${commandLines((name) => name.startsWith("settings "))}
-
-Help on each: ${program} settings set --help
-`;
-}
-
-function clusterHelp(program: string): string {
-  return `Usage: ${program} cluster ${verbsOf("cluster")} [options]
-
-${commandLines((name) => name.startsWith("cluster "))}
-
-Help on each: ${program} cluster init --help
-`;
-}
-
-/** The commands of a group, as usage shows them. */
-function verbsOf(group: string): string {
-  const names = Object.keys(FLAGS).filter((name) => name.startsWith(`${group} `));
-  return names.map((name) => name.slice(group.length + 1)).join("|");
-}
-
-function commandHelp(name: CommandName, program: string): string {
-  const { before, after, example } = HELP_TEXTS[name];
-  const rows: FlagRows = FLAGS[name];
+function groupHelp({ name, about, example }: CommandGroup, program: string): string {
+  const commands = commandsOf(name);
+  const verbs = commands.map((command) => command.name.slice(name.length + 1));
   const sections = [
-    usageOf(name, program),
+    `Usage: ${program} ${name} ${verbs.join("|")} [options]`,
+    about,
+    commandLines(commands),
+    `Help on each: ${program} ${example} --help`,
+  ];
+  return `${sections.filter((section) => section !== "").join("\n\n")}\n`;
+}
+
+function commandHelp(command: Command, program: string): string {
+  const { before, after, example } = command.help;
+  const rows = command.flags;
+  const sections = [
+    usageOf(command, program),
     before,
     flagLines({ ...rows, dataDir: rows.dataDir ?? COMMON_FLAGS.dataDir }),
     after,
@@ -112,8 +96,8 @@ function commandHelp(name: CommandName, program: string): string {
   return `${sections.filter((section) => section !== undefined).join("\n\n")}\n`;
 }
 
-function usageOf(name: CommandName, program: string): string {
-  const { takes, ways = [requiredFlags(FLAGS[name])] } = HELP_TEXTS[name];
+function usageOf({ name, takes, flags, help }: Command, program: string): string {
+  const { ways = [requiredFlags(flags)] } = help;
   const lines = ways.map((way) =>
     [program, name, takes, way, "[options]"].filter((word) => word !== "").join(" "),
   );
@@ -125,13 +109,9 @@ function requiredFlags(rows: FlagRows): string {
   return required.map((row) => `${writtenAs(row)}${row.repeats ? "..." : ""}`).join(" ");
 }
 
-function commandLines(isShown: (name: CommandName) => boolean): string {
-  const names = Object.keys(HELP_TEXTS).filter(isCommandName).filter(isShown);
-  return twoColumns(
-    names.map((name) => [`${name} ${HELP_TEXTS[name].takes}`.trimEnd(), HELP_TEXTS[name].does]),
-  );
+function commandLines(commands: readonly Command[]): string {
+  return twoColumns(commands.map(({ name, takes, summary }) => [`${name} ${takes}`.trimEnd(), summary]));
 }
-
 function flagLines(rows: FlagRows): string {
   return twoColumns(
     Object.values(rows).map((row) => {

@@ -5,23 +5,18 @@ import { logUrl, readStreamAddress } from "../../cluster/stream-address.ts";
 import { DirectoryInUseError, takeDirectory } from "../../directory/take-directory.ts";
 import { messageOf } from "../../lib/message-of.ts";
 import { shellQuote } from "../../lib/text/shell-quote.ts";
-import type { Clock } from "../../model/time/clock.ts";
-import type { Platform } from "../../runtime/platform.ts";
-import type { Terminal } from "../../runtime/process.ts";
+import type { CommandContext } from "../arguments/command.ts";
 import { expectDataDirectory } from "../directory/data-directory.ts";
 import { createImportBars } from "../screen/bars.ts";
 import { countOf } from "../screen/layout.ts";
-import type { ClusterInitCommand } from "./command.ts";
+import type { ClusterInitOptions } from "./command.ts";
 
 /** Makes a directory that of the first node of a cluster; returns 1 where it is none yet. The signal breaks it off. */
 export async function clusterInit(
-  command: ClusterInitCommand,
-  platform: Platform,
-  clock: Clock,
-  terminal: Terminal,
-  program: string,
-  signal: AbortSignal,
+  command: ClusterInitOptions,
+  { platform, clock, terminal, program, stopSignal }: CommandContext,
 ): Promise<number> {
+  const signal = stopSignal();
   const { dataDir, address, access, logBytesMax, json } = command;
   const { files, openStream } = platform;
   await expectDataDirectory(files, dataDir);
@@ -76,7 +71,7 @@ function isFull(error: unknown): boolean {
 }
 
 function summary(
-  { dataDir, address }: ClusterInitCommand,
+  { dataDir, address }: ClusterInitOptions,
   report: InitReport | null,
   program: string,
 ): string {

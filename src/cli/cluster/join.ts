@@ -5,28 +5,20 @@ import { takeDirectory } from "../../directory/take-directory.ts";
 import { wait } from "../../lib/schedule/wait.ts";
 import { printableLine } from "../../lib/text/printable.ts";
 import { shellQuote } from "../../lib/text/shell-quote.ts";
-import type { Clock } from "../../model/time/clock.ts";
-import type { Platform } from "../../runtime/platform.ts";
-import type { Terminal } from "../../runtime/process.ts";
+import type { CommandContext } from "../arguments/command.ts";
 import { countOf } from "../screen/layout.ts";
 import { createProgressBar } from "../screen/progress-bar.ts";
-import type { JoinCommand } from "./join-command.ts";
+import type { JoinOptions } from "./command.ts";
 
 /** A peer that sends nothing for so long is gone. */
 const STALL_MS = 60_000;
 
-/**
- * Makes the data directory of one more node from a running one's; returns 1 where it is none yet. `program` is how a
- * person starts us. The signal breaks it off.
- */
+/** Makes the data directory of one more node from a running one's; returns 1 if it did not become one. */
 export async function join(
-  { url, key, dataDir, again, json }: JoinCommand,
-  platform: Platform,
-  clock: Clock,
-  terminal: Terminal,
-  program: string,
-  signal: AbortSignal,
+  { url, key, dataDir, again, json }: JoinOptions,
+  { platform, clock, terminal, program, stopSignal }: CommandContext,
 ): Promise<number> {
+  const signal = stopSignal();
   const say = (line: string) => terminal.error(`${printableLine(line)}\n`);
   const bar = createProgressBar("Copying", terminal);
   try {

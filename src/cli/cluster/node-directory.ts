@@ -8,7 +8,8 @@ import { type Bucket, type Stream, StreamError } from "../../cluster/stream/stre
 import { readStreamAddress } from "../../cluster/stream-address.ts";
 import type { Files } from "../../runtime/files.ts";
 import type { Platform } from "../../runtime/platform.ts";
-import { parseAccess } from "./access.ts";
+import type { CommandContext, Run } from "../arguments/command.ts";
+import { parseAccess } from "./flags.ts";
 
 /* The data directory of a node, for commands that are given it beside a server or without one. */
 
@@ -34,6 +35,18 @@ export async function sharing<P extends NodePlatform>(
   return withBucket(dataDir, file, sharedBucketName(file.address.stream), platform, (bucket) =>
     work({ ...platform, shared: new SharedBucket(bucket, undefined, platform.timers) }),
   );
+}
+
+/** A command about keys, settings, secret or pass phrases, which in the directory of a node are the cluster's. */
+export function onSharedFiles<Options extends { readonly dataDir: string }>(
+  run: (options: Options, context: SharedContext) => Promise<number>,
+): Run<Options> {
+  return (options, context) =>
+    sharing(options.dataDir, context.platform, (platform) => run(options, { ...context, platform }));
+}
+
+export interface SharedContext extends CommandContext {
+  readonly platform: Sharing<Platform>;
 }
 
 /** Asks one of the cluster's buckets, with its stream. Throws a `ClusterError` where that can't be asked. */

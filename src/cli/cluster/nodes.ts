@@ -6,12 +6,10 @@ import { ClusterError } from "../../cluster/open-cluster.ts";
 import type { BucketEntry } from "../../cluster/stream/stream.ts";
 import { roughDuration } from "../../lib/text/duration.ts";
 import { printableLine } from "../../lib/text/printable.ts";
-import type { Clock } from "../../model/time/clock.ts";
-import type { Platform } from "../../runtime/platform.ts";
-import type { Terminal } from "../../runtime/process.ts";
+import type { CommandContext } from "../arguments/command.ts";
 import { expectDataDirectory } from "../directory/data-directory.ts";
-import type { ClusterNodesCommand } from "../parse-command.ts";
 import { formatTable } from "../screen/table.ts";
+import type { ClusterNodesOptions } from "./command.ts";
 import { withBucket } from "./node-directory.ts";
 
 /** What one node told last. */
@@ -35,10 +33,8 @@ const SILENT_MS = 30_000;
 
 /** Lists all nodes of the cluster that a directory belongs to. */
 export async function listNodes(
-  { dataDir, json }: ClusterNodesCommand,
-  platform: Pick<Platform, "files" | "openStream" | "environment" | "timers">,
-  clock: Clock,
-  terminal: Terminal,
+  { dataDir, json }: ClusterNodesOptions,
+  { platform, clock, terminal }: CommandContext,
 ): Promise<number> {
   await expectDataDirectory(platform.files, dataDir);
   const file = await readClusterFile(platform.files, dataDir);

@@ -12,15 +12,14 @@ import { systemTimers } from "../../lib/schedule/timers.ts";
 import { wait } from "../../lib/schedule/wait.ts";
 import { printableLine } from "../../lib/text/printable.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
-import type { Clock } from "../../model/time/clock.ts";
 import type { Platform } from "../../runtime/platform.ts";
-import type { Terminal } from "../../runtime/process.ts";
+import type { CommandContext } from "../arguments/command.ts";
 import { createEventLog } from "../screen/event-log.ts";
 import { countOf } from "../screen/layout.ts";
 import { logEvents } from "../screen/server-events.ts";
 import { mapLink } from "../serve/sign-in.ts";
 import { stopInTime } from "../serve/stop-in-time.ts";
-import type { DemoCommand } from "./command.ts";
+import type { DemoOptions } from "./command.ts";
 import { demoKey } from "./demo-key.ts";
 import { fetchKnownDevices } from "./known-devices.ts";
 import { readRecording } from "./read-recording.ts";
@@ -34,13 +33,11 @@ const STEP_MS = 250;
 
 /** Serves and plays recordings into what it serves, until it is asked to stop; returns the exit code. */
 export async function demo(
-  command: DemoCommand,
-  platform: Platform,
-  clock: Clock,
-  terminal: Terminal,
-  signal: AbortSignal,
+  command: DemoOptions,
+  { platform, clock, terminal, stopSignal }: CommandContext,
 ): Promise<number> {
   const { config, speed } = command;
+  const signal = stopSignal();
   const log = createEventLog("warn", terminal);
   const crash = platform.exitOnCrash((err) =>
     log.fatal({ event: "crash", err }, `A bug stopped the demo: ${messageOf(err)}`),
@@ -80,7 +77,7 @@ export async function demo(
 
 /** Each sample has a half of its own that is history; what the operator names is one recording, however many files. */
 async function readRecordings(
-  { config, path }: DemoCommand,
+  { config, path }: DemoOptions,
   { files, inputs }: Platform,
   signal: AbortSignal,
 ): Promise<readonly Recording[]> {
@@ -127,7 +124,7 @@ function announcement(
   { url }: App,
   code: string | null,
   { devices }: Replay,
-  { config, speed }: DemoCommand,
+  { config, speed }: DemoOptions,
 ): string {
   const { firstKey } = directoryPaths(config.dataDir);
   const map =

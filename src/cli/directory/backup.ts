@@ -2,21 +2,19 @@ import manifest from "../../../package.json" with { type: "json" };
 import { readClusterFile } from "../../cluster/cluster-file.ts";
 import { takeDirectory } from "../../directory/take-directory.ts";
 import { printableLine } from "../../lib/text/printable.ts";
-import type { Clock } from "../../model/time/clock.ts";
+import { shellQuote } from "../../lib/text/shell-quote.ts";
 import { type BackupReport, backUp } from "../../operator/backup/backup.ts";
-import type { Platform } from "../../runtime/platform.ts";
-import type { Terminal } from "../../runtime/process.ts";
+import { type RestoreReport, restore as restoreBackup } from "../../operator/backup/restore.ts";
+import type { CommandContext } from "../arguments/command.ts";
 import { countOf, formatCount } from "../screen/layout.ts";
 import { createProgressBar } from "../screen/progress-bar.ts";
-import type { BackupCommand } from "./command.ts";
+import type { CopyOptions } from "./command.ts";
 import { expectDataDirectory } from "./data-directory.ts";
 
-/** Backs a data directory up; returns 1 where there is no new backup, or the data directory is damaged. */
+/** Backs a data directory up; returns 1 if there is no new backup, or if the data directory is damaged. */
 export async function backup(
-  { dataDir, directory, json }: BackupCommand,
-  platform: Platform,
-  clock: Clock,
-  terminal: Terminal,
+  { dataDir, directory, json }: CopyOptions,
+  { platform, clock, terminal }: CommandContext,
 ): Promise<number> {
   const { files } = platform;
   const say = (line: string) => terminal.error(`${printableLine(line)}\n`);
@@ -44,7 +42,9 @@ export async function backup(
   }
   const report = made.value;
   for (const problem of report.problems) say(`Damaged: ${problem}`);
-  terminal.out(json ? `${JSON.stringify({ dataDir, directory, ...report }, null, 2)}\n` : summary(report));
+  terminal.out(
+    json ? `${JSON.stringify({ dataDir, directory, ...report }, null, 2)}\n` : backupSummary(report),
+  );
   return report.problems.length === 0 ? 0 : 1;
 }
 
@@ -52,11 +52,59 @@ const NODE_NOTE =
   "This is the directory of a node of a cluster. The backup has what it has sealed, and its quarantine; what is newer, " +
   "keys, settings and pass phrases are with the NATS servers.";
 
-function summary(report: BackupReport): string {
+function backupSummary(report: BackupReport): string {
   const { files, bytes, lastSequence, copiedFiles, copiedBytes, linkedFiles, linkedBytes, durationMs } =
     report;
   const all = `Backed up ${countOf(files, "file")}, ${countOf(bytes, "byte")}, up to sequence ${lastSequence}`;
   const copied = `${formatCount(copiedFiles)} copied (${countOf(copiedBytes, "byte")})`;
   const linked = `${formatCount(linkedFiles)} linked (${countOf(linkedBytes, "byte")})`;
   return `${all}: ${copied}, ${linked}, in ${(durationMs / 1000).toFixed(1)} s.\n`;
+}
+
+/** Makes a data directory from a backup; returns 1 if it did not. */
+export async function restore(
+  { dataDir, directory, json }: CopyOptions,
+  { platform, clock, terminal, program }: CommandContext,
+): Promise<number> {
+  const { files } = platform;
+  const say = (line: string) => terminal.error(`${printableLine(line)}\n`);
+  const bar = createProgressBar("Restoring", terminal);
+  try {
+    const restored = await restoreBackup({
+      files,
+      directory,
+      dataDir,
+      take: (path) => takeDirectory(path, "restore", platform, clock),
+      onProgress: (done, total) => bar.show({ done, total, count: null }),
+    });
+    bar.clear();
+    if (!restored.ok) {
+      for (const file of restored.error.damaged) say(`Damaged: ${file}`);
+      say(restored.error.message);
+      return 1;
+    }
+    for (const problem of restored.value.problems) say(`Damaged when it was backed up: ${problem}`);
+    const text = restoreSummary(dataDir, restored.value, program);
+    terminal.out(json ? `${JSON.stringify({ dataDir, directory, ...restored.value }, null, 2)}\n` : text);
+    return 0;
+  } finally {
+    bar.clear();
+  }
+}
+
+function restoreSummary(
+  dataDir: string,
+  { takenMs, files, bytes, lastSequence, durationMs }: RestoreReport,
+  program: string,
+): string {
+  const what = `${countOf(files, "file")}, ${countOf(bytes, "byte")}`;
+  const when = `${new Date(takenMs).toISOString().slice(0, 19)}Z`;
+  const seconds = (durationMs / 1000).toFixed(1);
+  return [
+    `Restored the backup of ${when} (${what}, up to sequence ${lastSequence}) to "${dataDir}" in ${seconds} s.`,
+    "Next:",
+    `  ${program} verify --data-dir ${shellQuote(dataDir)}`,
+    `  ${program} serve --data-dir ${shellQuote(dataDir)}`,
+    "",
+  ].join("\n");
 }

@@ -5,15 +5,14 @@ import { createHotStore } from "../../hot/hot-store.ts";
 import { messageOf } from "../../lib/message-of.ts";
 import { Scheduler } from "../../lib/schedule/scheduler.ts";
 import { printableLine } from "../../lib/text/printable.ts";
-import type { Clock } from "../../model/time/clock.ts";
-import type { Platform } from "../../runtime/platform.ts";
 import type { Terminal } from "../../runtime/process.ts";
 import type { SealReport } from "../../service/upkeep/seal/seal.ts";
+import type { CommandContext } from "../arguments/command.ts";
 import { expectNoNode } from "../cluster/node-directory.ts";
-import type { SealCommand } from "../parse-command.ts";
 import { damageLine, entryLeftOutLine } from "../screen/damage-line.ts";
 import { sealSummary } from "../screen/directory-report.ts";
 import { createProgressBar, type ProgressBar } from "../screen/progress-bar.ts";
+import type { SealOptions } from "./command.ts";
 import { expectDataDirectory } from "./data-directory.ts";
 import { openSettings, settingsFault } from "./open-settings.ts";
 
@@ -21,12 +20,10 @@ const INTERRUPTED = "Interrupted: nothing is lost, the next seal begins anew.";
 
 /** Seals what is due, once; returns the exit code. The signal breaks it off, which changes nothing. */
 export async function seal(
-  { dataDir, json }: SealCommand,
-  platform: Platform,
-  clock: Clock,
-  terminal: Terminal,
-  signal: AbortSignal,
+  { dataDir, json }: SealOptions,
+  { platform, clock, terminal, stopSignal }: CommandContext,
 ): Promise<number> {
+  const signal = stopSignal();
   const say = (line: string) => terminal.error(`${printableLine(line)}\n`);
   await expectDataDirectory(platform.files, dataDir);
   await expectNoNode(platform.files, dataDir, "Its server seals by itself.");

@@ -1,83 +1,72 @@
 import { directoryPaths } from "../../directory/paths.ts";
 import type { SettingsChanged } from "../../directory/settings.ts";
 import type { SharedFileError } from "../../directory/shared-file.ts";
-import type { Clock } from "../../model/time/clock.ts";
 import { DEFAULT_RETENTION, type Retention } from "../../model/time/retention.ts";
 import { utcDayName, utcDayOf } from "../../model/time/utc-day.ts";
 import { findLoss, type Loss } from "../../operator/verify/loss.ts";
-import type { Platform } from "../../runtime/platform.ts";
 import type { Terminal } from "../../runtime/process.ts";
-import type { Sharing } from "../cluster/node-directory.ts";
+import { onSharedFiles } from "../cluster/node-directory.ts";
 import { describeSharedFileError } from "../cluster/shared-file-fault.ts";
-import type { SettingsListCommand } from "../parse-command.ts";
 import { countOf } from "../screen/layout.ts";
 import { formatTable } from "../screen/table.ts";
+import type { SettingsListOptions, SettingsSetOptions } from "./command.ts";
 import { expectDataDirectory, newDirectoryText } from "./data-directory.ts";
 import { openSettings, settingsFault } from "./open-settings.ts";
 import { openReadingDatabase } from "./reading-database.ts";
-import type { SettingsSetCommand } from "./settings-command.ts";
 
 /*
  * The commands `settings list` and `settings set`.
  */
 
-type SettingsPlatform = Sharing<Pick<Platform, "files" | "acquireLock" | "pid">>;
-
-export async function listSettings(
-  { dataDir, json }: SettingsListCommand,
-  platform: SettingsPlatform,
-  clock: Clock,
-  terminal: Terminal,
-): Promise<number> {
-  await expectDataDirectory(platform.files, dataDir);
-  const settings = await openSettings("settings list", dataDir, platform, clock);
-  const fault = settingsFault(settings);
-  if (fault !== null) return refuse(fault, terminal);
-  const { retention } = settings;
-  const firstDay = firstDayOf(retention, clock.nowMs());
-  if (json)
-    terminal.out(
-      `${JSON.stringify({ retention: retention.text, retention_first_day: firstDay }, null, 2)}\n`,
-    );
-  else
-    terminal.out(
-      formatTable(
-        ["setting", "value", "default", "means"],
-        [["retention", retention.text, DEFAULT_RETENTION.text, meaningOf(firstDay)]],
-      ),
-    );
-  return 0;
-}
+export const listSettings = onSharedFiles<SettingsListOptions>(
+  async ({ dataDir, json }, { platform, clock, terminal }) => {
+    await expectDataDirectory(platform.files, dataDir);
+    const settings = await openSettings("settings list", dataDir, platform, clock);
+    const fault = settingsFault(settings);
+    if (fault !== null) return refuse(fault, terminal);
+    const { retention } = settings;
+    const firstDay = firstDayOf(retention, clock.nowMs());
+    if (json)
+      terminal.out(
+        `${JSON.stringify({ retention: retention.text, retention_first_day: firstDay }, null, 2)}\n`,
+      );
+    else
+      terminal.out(
+        formatTable(
+          ["setting", "value", "default", "means"],
+          [["retention", retention.text, DEFAULT_RETENTION.text, meaningOf(firstDay)]],
+        ),
+      );
+    return 0;
+  },
+);
 
 /** Sets a setting, and begins the directory where there is none: an import of old files needs the retention first. */
-export async function setSettings(
-  { dataDir, retention, yes }: SettingsSetCommand,
-  platform: SettingsPlatform,
-  clock: Clock,
-  terminal: Terminal,
-): Promise<number> {
-  const { files } = platform;
-  const isNew = !(await files.exists(dataDir));
-  const settings = await openSettings("settings set", dataDir, platform, clock);
-  const fault = settingsFault(settings);
-  if (fault !== null) return refuse(fault, terminal);
-  const nowMs = clock.nowMs();
-  const [beforeMs, afterMs] = [settings.retention.startMs(nowMs), retention.startMs(nowMs)];
-  if (afterMs > beforeMs && !isNew) {
-    const openDatabase = () => openReadingDatabase(dataDir);
-    const paths = directoryPaths(dataDir);
-    const loss = await findLoss({ files, paths, openDatabase, beforeMs, afterMs });
-    if (loss.days > 0) {
-      terminal.error(`${describeLoss(loss, settings.retention, retention)}\n`);
-      if (!yes) return refuse("Nothing is changed. To do it, give the command again with --yes.", terminal);
+export const setSettings = onSharedFiles<SettingsSetOptions>(
+  async ({ dataDir, retention, yes }, { platform, clock, terminal }) => {
+    const { files } = platform;
+    const isNew = !(await files.exists(dataDir));
+    const settings = await openSettings("settings set", dataDir, platform, clock);
+    const fault = settingsFault(settings);
+    if (fault !== null) return refuse(fault, terminal);
+    const nowMs = clock.nowMs();
+    const [beforeMs, afterMs] = [settings.retention.startMs(nowMs), retention.startMs(nowMs)];
+    if (afterMs > beforeMs && !isNew) {
+      const openDatabase = () => openReadingDatabase(dataDir);
+      const paths = directoryPaths(dataDir);
+      const loss = await findLoss({ files, paths, openDatabase, beforeMs, afterMs });
+      if (loss.days > 0) {
+        terminal.error(`${describeLoss(loss, settings.retention, retention)}\n`);
+        if (!yes) return refuse("Nothing is changed. To do it, give the command again with --yes.", terminal);
+      }
     }
-  }
-  const set = await settings.setRetention(retention);
-  if (!set.ok) return refuse(describeFailure(set.error), terminal);
-  if (isNew) terminal.error(`${newDirectoryText(dataDir)}\n`);
-  terminal.error(`The retention is ${retention.text}: ${meaningOf(firstDayOf(retention, nowMs))}.\n`);
-  return 0;
-}
+    const set = await settings.setRetention(retention);
+    if (!set.ok) return refuse(describeFailure(set.error), terminal);
+    if (isNew) terminal.error(`${newDirectoryText(dataDir)}\n`);
+    terminal.error(`The retention is ${retention.text}: ${meaningOf(firstDayOf(retention, nowMs))}.\n`);
+    return 0;
+  },
+);
 
 /** The first day that is kept; null where all are. */
 function firstDayOf(retention: Retention, nowMs: number): string | null {

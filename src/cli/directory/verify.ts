@@ -1,26 +1,23 @@
 import { readClusterFile } from "../../cluster/cluster-file.ts";
 import { directoryPaths } from "../../directory/paths.ts";
 import { printableLine } from "../../lib/text/printable.ts";
-import type { Clock } from "../../model/time/clock.ts";
 import type { AppDay } from "../../operator/verify/records.ts";
 import { createVerify, type DirectoryReport } from "../../operator/verify/verify.ts";
-import type { Platform } from "../../runtime/platform.ts";
-import type { Terminal } from "../../runtime/process.ts";
-import type { VerifyCommand } from "../parse-command.ts";
+import type { CommandContext } from "../arguments/command.ts";
 import { countOf, formatCount } from "../screen/layout.ts";
 import { createProgressBar } from "../screen/progress-bar.ts";
 import { formatTable } from "../screen/table.ts";
+import type { VerifyOptions } from "./command.ts";
 import { expectDataDirectory } from "./data-directory.ts";
 import { openSettings } from "./open-settings.ts";
 import { openReadingDatabase } from "./reading-database.ts";
 
 /** Looks through a data directory; returns 1 where anything is damaged and not acknowledged. */
 export async function verify(
-  { dataDir, json, acknowledge, quick, days }: VerifyCommand,
-  { files, acquireLock, pid }: Pick<Platform, "files" | "acquireLock" | "pid">,
-  clock: Clock,
-  terminal: Terminal,
+  { dataDir, json, acknowledge, quick, days }: VerifyOptions,
+  { platform, clock, terminal }: CommandContext,
 ): Promise<number> {
+  const { files, acquireLock, pid } = platform;
   await expectDataDirectory(files, dataDir);
   if ((await readClusterFile(files, dataDir)) !== null) terminal.error(`${NODE_NOTE}\n`);
   const bar = createProgressBar("Reading the directory", terminal);
@@ -28,7 +25,7 @@ export async function verify(
     files,
     acquireLock,
     clock,
-    settings: await openSettings("verify", dataDir, { files, acquireLock, pid }, clock),
+    settings: await openSettings("verify", dataDir, platform, clock),
     pid,
     paths: directoryPaths(dataDir),
     openDatabase: () => openReadingDatabase(dataDir),

@@ -16,7 +16,7 @@ import type { Export } from "../../service/export/export-job.ts";
 import { expectDataDirectory } from "../directory/data-directory.ts";
 import { openSettings, settingsFault } from "../directory/open-settings.ts";
 import { damageLine, entryLeftOutLine } from "../screen/damage-line.ts";
-import type { ExportCommand } from "./command.ts";
+import type { ExportOptions } from "./command.ts";
 import { RecordMarks } from "./record-marks.ts";
 import type { ExportScreen } from "./screen.ts";
 import { ExportFailedError, type ExportFrom, type OpenExport, type Written } from "./source.ts";
@@ -30,7 +30,7 @@ const NODE_NOTE =
 
 /** Exports straight from a data directory; the error is for people. */
 export async function openDirectorySource(
-  command: ExportCommand,
+  command: ExportOptions,
   { appId }: { readonly appId: AppId },
   platform: Platform,
   clock: Clock,

@@ -1,13 +1,13 @@
 import { join } from "node:path";
 import { ok } from "../../lib/result.ts";
-import type { Clock } from "../../model/time/clock.ts";
 import { type LocalDate, today } from "../../model/time/range.ts";
 import { UTC } from "../../model/time/zone.ts";
 import type { Files } from "../../runtime/files.ts";
 import type { Platform } from "../../runtime/platform.ts";
 import type { Terminal } from "../../runtime/process.ts";
 import { EXPORT_FORMATS } from "../../service/export/export-formats.ts";
-import type { ExportCommand } from "./command.ts";
+import type { CommandContext } from "../arguments/command.ts";
+import type { ExportOptions } from "./command.ts";
 import { openDirectorySource } from "./directory-source.ts";
 import { FileOutput } from "./file-output.ts";
 import { PACKED_EXTENSIONS, packed } from "./packed.ts";
@@ -22,7 +22,7 @@ const FIRST_DAY = "1970-01-01" as LocalDate;
 
 /** What the parts of an export share. */
 interface Work {
-  readonly command: ExportCommand;
+  readonly command: ExportOptions;
   readonly platform: Platform;
   readonly terminal: Terminal;
   readonly screen: ExportScreen;
@@ -32,12 +32,10 @@ interface Work {
 
 /** Exports until all is written or the signal comes; returns the exit code. */
 export async function exportRecords(
-  command: ExportCommand,
-  platform: Platform,
-  clock: Clock,
-  terminal: Terminal,
-  signal: AbortSignal,
+  command: ExportOptions,
+  { platform, clock, terminal, stopSignal }: CommandContext,
 ): Promise<number> {
+  const signal = stopSignal();
   const screen = createExportScreen(terminal);
   const fault = await outputFault(command, platform, terminal);
   if (fault !== null) {
@@ -73,7 +71,7 @@ export async function exportRecords(
 
 /** Why nothing may be written where the command says; null where it may. */
 async function outputFault(
-  { out, split, force, format, packing }: ExportCommand,
+  { out, split, force, format, packing }: ExportOptions,
   { files }: Platform,
   terminal: Terminal,
 ): Promise<string | null> {

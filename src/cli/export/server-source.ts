@@ -10,7 +10,7 @@ import {
   retryAfterSeconds,
 } from "../../operator/remote/ask-server.ts";
 import { noAnswer } from "../../operator/remote/no-answer.ts";
-import type { ExportCommand } from "./command.ts";
+import type { ExportOptions } from "./command.ts";
 import { RecordMarks } from "./record-marks.ts";
 import { ExportFailedError, type ExportFrom, type OpenExport, type Written } from "./source.ts";
 import type { PlannedFile } from "./split-plan.ts";
@@ -21,7 +21,7 @@ const WAIT_SECONDS_MAX = 60;
 
 /** Exports by way of a running server. */
 export function createServerSource(
-  command: ExportCommand,
+  command: ExportOptions,
   server: AskedServer & { readonly appId: AppId | null },
   ask: Ask,
   signal: AbortSignal,

@@ -1,6 +1,6 @@
 import type { Result } from "../../lib/result.ts";
 import type { DeviceId } from "../../model/ids.ts";
-import type { ExportCommand } from "./command.ts";
+import type { ExportOptions } from "./command.ts";
 import type { PlannedFile } from "./split-plan.ts";
 
 /** Where records are exported from: a data directory, or a running server. */
@@ -13,7 +13,7 @@ export interface ExportFrom {
 }
 
 /** How records are written. */
-export type Written = Pick<ExportCommand, "format" | "options">;
+export type Written = Pick<ExportOptions, "format" | "options">;
 
 /** A file under way. */
 export interface OpenExport {

@@ -3,12 +3,55 @@ import type { ImportRules } from "../../import/reading/import-rules.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import type { AppId } from "../../model/ids.ts";
 import type { Zone } from "../../model/time/zone.ts";
+import { defineCommand, type Given } from "../arguments/command.ts";
 import type { FlagValues } from "../arguments/flag-row.ts";
-import type { IMPORT_FLAGS } from "./flags.ts";
+import { FORMAT_NAMES, IMPORT_FLAGS } from "./flags.ts";
+
+const HELP_COLUMNS = 110;
+
+export const IMPORT = defineCommand({
+  name: "import",
+  takes: "FILE|DIR|-...",
+  summary: "take in what others have kept, from files",
+  flags: IMPORT_FLAGS,
+  help: {
+    ways: ["--app APP", "--url URL --key KEY"],
+    before: `Takes in files, folders and archives, straight into the data directory or, while a server runs on it,
+through the server. What a file is, is found out from how it begins. In an empty data directory it makes a
+first key for APP, shown once on a terminal, else written to the file first-key there.
+
+Where points are older than the retention it stops before anything is written: settings set retention 10y (or
+forever) keeps them, --skip-old leaves them out. --dry-run reads everything and writes nothing. Formats are
+${wrapped(FORMAT_NAMES)}.`,
+    after: `What is there already counts as such and changes nothing, so a file can be imported again. What can't be
+used is skipped, counted by reason with the first places, and written one by one with --report.
+
+Exit code 0: everything readable went in. 1: a file could not be read to its end, and what came before that
+is kept; or the import was interrupted, or the data directory or server could not take more. 2: an option is
+wrong or missing, such as the time zone that times are in.
+
+An interrupted import (Ctrl-C, a crash) goes on where it was, with the same shift, when the same command is
+given again. Its state is kept in imports/ in the data directory until then; with --url there too.`,
+    example: (program) => `${program} import takeout.zip rides/ --app default --dry-run
+  ${program} import takeout.zip rides/ --app default`,
+  },
+  parse: parseImport,
+});
+
+/** The words in lines that fit the help. */
+function wrapped(words: readonly string[]): string {
+  const lines = [""];
+  for (const [index, word] of words.entries()) {
+    const text = index < words.length - 1 ? `${word},` : word;
+    const line = lines.at(-1)!;
+    if (line.length + text.length + 1 > HELP_COLUMNS) lines.push(text);
+    else lines[lines.length - 1] = line === "" ? text : `${line} ${text}`;
+  }
+  return lines.join("\n");
+}
 
 /** What is imported, and into what: a data directory or a running server. */
-export interface ImportCommand {
-  readonly kind: "import";
+export interface ImportOptions {
   readonly dataDir: string;
   /** Files and folders, and `-` for standard input. */
   readonly paths: readonly string[];
@@ -47,11 +90,11 @@ export type ImportTarget =
 
 type Values = FlagValues<typeof IMPORT_FLAGS>;
 
-export function parseImport(
-  values: Values,
-  dataDir: string,
-  paths: readonly string[],
-): Result<ImportCommand, string> {
+function parseImport({
+  values,
+  dataDir,
+  positionals: paths,
+}: Given<typeof IMPORT_FLAGS>): Result<ImportOptions, string> {
   if (paths.length === 0) return fail("import needs at least one file or folder, or - for standard input");
   if (paths.filter((path) => path === "-").length > 1) return fail("- can be given once");
   const { shiftMs, shiftToNow, fromMs, toMs, columns, speedUnit, passPhrase } = values;
@@ -63,7 +106,6 @@ export function parseImport(
   const { deviceId, userId, format, zone, waypoints, semantic, timeFormat, unpackedBytesMax } = values;
   const { skipOld, dryRun, report, json } = values;
   return ok({
-    kind: "import",
     dataDir,
     paths,
     target: target.value,

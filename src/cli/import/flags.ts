@@ -1,20 +1,107 @@
+import { SPEED_UNITS } from "../../clients/reading/speed.ts";
+import { readTimeMs } from "../../clients/reading/time.ts";
+import { FORMATS } from "../../formats/read/formats.ts";
+import { OWN_FORMATS } from "../../formats/read/own-formats.ts";
 import { UNPACKED_BYTES_MAX } from "../../import/sources/unpack-budget.ts";
+import { parseDuration } from "../../lib/text/duration.ts";
+import { REPORT_FIELDS } from "../../model/location-fields.ts";
+import { MS_PER_DAY } from "../../model/time/units.ts";
+import { parseZone } from "../../model/time/zone.ts";
 import type { FlagRows } from "../arguments/flag-row.ts";
-import { APP, DEVICE, FILE, KEY, SERVER_URL, USER } from "../arguments/value-kinds.ts";
 import {
-  BYTES,
-  COLUMN,
-  DATE_FROM,
-  DATE_TO,
-  FORMAT,
-  PASS_PHRASE,
-  SHIFT,
-  SPEED_UNIT,
-  TIME_FORMAT,
-  ZONE,
-} from "./value-kinds.ts";
+  APP,
+  DEVICE,
+  FILE,
+  KEY,
+  oneOf,
+  ruled,
+  SERVER_URL,
+  USER,
+  type ValueKind,
+} from "../arguments/value-kinds.ts";
 
-/** What may be said of files that are imported. */
+export const FORMAT_NAMES: readonly string[] = [
+  ...new Set<string>([...OWN_FORMATS, ...FORMATS.map(({ name }) => name)]),
+];
+
+/** They are too many for a line of help, which names them elsewhere. */
+const FORMAT = ruled(
+  "FORMAT",
+  `be one of ${FORMAT_NAMES.join(", ")}`,
+  (text) => FORMAT_NAMES.find((name) => name === text) ?? null,
+);
+
+const ZONE = ruled("ZONE", "be a time zone such as Europe/Berlin or +02:00", parseZone);
+
+const SPEED_UNIT = oneOf("UNIT", ["auto", ...SPEED_UNITS] as const);
+
+/** The sign is required: it says which way. */
+const SHIFT = ruled("±TIME", "be a time with its sign such as +2h, -90m or +7d", (text) => {
+  const durationMs = /^[+-]/.test(text) ? parseDuration(text.slice(1)) : null;
+  if (durationMs === null) return null;
+  return text.startsWith("-") ? -durationMs : durationMs;
+});
+
+const DATE_RULE = "be a day or an instant, such as 2025-01-01 or 2025-01-01T12:00:00Z";
+
+/** Unix ms of the first instant that is meant. */
+const DATE_FROM = ruled("DATE", DATE_RULE, (text) => startOfDayMs(text) ?? instantMs(text));
+
+/** Unix ms of the first instant that is no longer meant: a day is included, and an instant too. */
+const DATE_TO = ruled("DATE", DATE_RULE, (text) => {
+  const [dayMs, atMs] = [startOfDayMs(text), instantMs(text)];
+  if (dayMs !== null) return dayMs + MS_PER_DAY;
+  return atMs === null ? null : atMs + 1;
+});
+
+const COLUMN: ValueKind<readonly [string, string]> = ruled(
+  "FIELD=COLUMN",
+  "be a field of a report and a column of the file, such as latitude=Breite",
+  (text) => {
+    const at = text.indexOf("=");
+    const [field, column] = [text.slice(0, at), text.slice(at + 1)];
+    const isField = REPORT_FIELDS.some(({ name }) => name === field);
+    return at > 0 && isField && column !== "" ? [field, column] : null;
+  },
+);
+
+const TIME_FORMAT = ruled("FORMAT", "say how times are written, such as dd.MM.yyyy HH:mm:ss", (text) =>
+  text.trim() === "" ? null : text,
+);
+
+/** A secret, so an error does not repeat it. */
+const PASS_PHRASE = ruled("TEXT", "not be empty", (text) => (text === "" ? null : text));
+
+const GIB = 1024 ** 3;
+
+const BYTES: ValueKind<number> = {
+  ...ruled("SIZE", "be a size such as 500MB or 64GiB", parseBytes),
+  format: (bytes) => `${bytes / GIB}GiB`,
+};
+
+function startOfDayMs(text: string): number | null {
+  return /^\d{4}-\d{2}-\d{2}$/.test(text) ? readTimeMs(`${text}T00:00:00Z`) : null;
+}
+
+function instantMs(text: string): number | null {
+  return /^\d{4}-\d{2}-\d{2}T/.test(text) ? readTimeMs(text) : null;
+}
+
+const UNIT_BYTES: Readonly<Record<string, number>> = {
+  MB: 1e6,
+  GB: 1e9,
+  TB: 1e12,
+  MiB: 1024 ** 2,
+  GiB: GIB,
+  TiB: 1024 ** 4,
+};
+
+function parseBytes(text: string): number | null {
+  const [, count, unit = ""] = /^([1-9]\d{0,5})([MGT]i?B)$/.exec(text) ?? [];
+  return count === undefined ? null : Number(count) * UNIT_BYTES[unit]!;
+}
+
+/** The flags of `import`. */
 export const IMPORT_FLAGS = {
   appId: {
     name: "app",

@@ -20,9 +20,10 @@ import type { Clock } from "../../model/time/clock.ts";
 import { askRetention } from "../../operator/remote/ask-retention.ts";
 import type { Platform } from "../../runtime/platform.ts";
 import type { Terminal } from "../../runtime/process.ts";
+import type { CommandContext } from "../arguments/command.ts";
 import { expectNoNode } from "../cluster/node-directory.ts";
 import { openSettings, settingsFault } from "../directory/open-settings.ts";
-import type { ImportCommand } from "./command.ts";
+import type { ImportOptions } from "./command.ts";
 import { importJson } from "./json.ts";
 import { createImportScreen, type ImportScreen } from "./screen.ts";
 import { retentionStopText, uselessTexts } from "./stop-text.ts";
@@ -31,12 +32,10 @@ import { type ImportTargetOpen, openTarget, type TargetDependencies } from "./ta
 
 /** Imports files until they are done or the signal comes; returns the exit code. */
 export async function importFiles(
-  command: ImportCommand,
-  platform: Platform,
-  clock: Clock,
-  terminal: Terminal,
-  signal: AbortSignal,
+  command: ImportOptions,
+  { platform, clock, terminal, stopSignal }: CommandContext,
 ): Promise<number> {
+  const signal = stopSignal();
   const { dataDir, paths, unpackedBytesMax } = command;
   const { files, inputs } = platform;
   if (command.target.kind !== "server") await expectNoNode(files, dataDir, GIVE_URL);
@@ -89,7 +88,7 @@ const GIVE_URL = "To import into it give --url and --key, of any of its nodes.";
 
 /** How far back the target keeps records; fails where a server can't be asked. */
 async function retentionOf(
-  { dataDir, target }: ImportCommand,
+  { dataDir, target }: ImportOptions,
   platform: Platform,
   clock: Clock,
   screen: ImportScreen,
@@ -107,7 +106,7 @@ async function retentionOf(
 type Kept = Pick<TargetDependencies, "retention" | "reloadRetention">;
 
 interface Run extends Kept {
-  readonly command: ImportCommand;
+  readonly command: ImportOptions;
   readonly look: Look;
   readonly platform: Platform;
   readonly clock: Clock;

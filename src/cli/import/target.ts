@@ -26,7 +26,7 @@ import { sameTimeOf } from "../../service/ingest/ingest.ts";
 import { newDirectoryText } from "../directory/data-directory.ts";
 import { damageLine, entryLeftOutLine } from "../screen/damage-line.ts";
 import { handOver } from "../serve/first-key.ts";
-import type { ImportCommand } from "./command.ts";
+import type { ImportOptions } from "./command.ts";
 import type { ImportScreen } from "./screen.ts";
 
 /**
@@ -55,7 +55,7 @@ export interface TargetDependencies {
 
 /** Fails with what a person should know. */
 export async function openTarget(
-  { dataDir, target }: ImportCommand,
+  { dataDir, target }: ImportOptions,
   dependencies: TargetDependencies,
 ): Promise<Result<ImportTargetOpen, string>> {
   const { platform, retention, reloadRetention, screen, signal } = dependencies;

@@ -7,25 +7,17 @@ import { fail, ok, type Result } from "../../lib/result.ts";
 import type { Clock } from "../../model/time/clock.ts";
 import type { Platform } from "../../runtime/platform.ts";
 import type { Terminal } from "../../runtime/process.ts";
-import type { Sharing } from "../cluster/node-directory.ts";
+import { onSharedFiles, type Sharing } from "../cluster/node-directory.ts";
 import { describeSharedFileError } from "../cluster/shared-file-fault.ts";
 import { expectDataDirectory, newDirectoryText } from "../directory/data-directory.ts";
-import type { KeysListCommand } from "../parse-command.ts";
 import { errorColumns, outColumns } from "../screen/terminal.ts";
-import type { KeysCreateCommand, KeysRevokeCommand } from "./command.ts";
+import type { KeysCreateOptions, KeysListOptions, KeysRevokeOptions } from "./command.ts";
 import { formatKeyList } from "./key-list.ts";
 import { type SetupText, setupText } from "./setup-text.ts";
 import { formatInstant, viewText } from "./view-text.ts";
 
-type KeysPlatform = Sharing<Pick<Platform, "files" | "acquireLock" | "pid">>;
-
 /** Makes a key, and the directory where there is none: a server may start from it. */
-export async function createKey(
-  command: KeysCreateCommand,
-  platform: KeysPlatform,
-  clock: Clock,
-  terminal: Terminal,
-): Promise<number> {
+export const createKey = onSharedFiles<KeysCreateOptions>(async (command, { platform, clock, terminal }) => {
   const { dataDir, appId, permissions, client } = command;
   const planned = planTimes(command, clock.nowMs());
   if (!planned.ok) {
@@ -50,11 +42,11 @@ export async function createKey(
   terminal.out(`${text}\n`);
   if (client !== null) showSetup(setupText(client, command, text, errorColumns(terminal)), terminal);
   return 0;
-}
+});
 
 /** The instants that a command means; the error is one that makes no sense now. */
 function planTimes(
-  { ends, view }: KeysCreateCommand,
+  { ends, view }: KeysCreateOptions,
   nowMs: number,
 ): Result<Pick<KeySpec, "expiresMs" | "view">, string> {
   const expiresMs = ends === null ? null : "atMs" in ends ? ends.atMs : nowMs + ends.afterMs;
@@ -73,44 +65,38 @@ function showSetup({ fields, code, notes }: SetupText, terminal: Terminal): void
   terminal.error(code === null ? notes : `\n${notes}`);
 }
 
-export async function listKeys(
-  { dataDir, json }: KeysListCommand,
-  platform: KeysPlatform,
-  clock: Clock,
-  terminal: Terminal,
-): Promise<number> {
-  await expectDataDirectory(platform.files, dataDir);
-  const keys = await openKeys("keys list", dataDir, platform, clock);
-  if (typeof keys.state === "object") return refuse(damaged(keys.state.damaged), terminal);
-  if (json) {
-    terminal.out(`${JSON.stringify(keys.list().map(withoutHash), null, 2)}\n`);
-  } else if (keys.list().length === 0) {
-    terminal.error("There are no keys. keys create makes one.\n");
-  } else {
-    terminal.out(formatKeyList(keys.list(), clock.nowMs(), outColumns(terminal)));
-  }
-  return 0;
-}
+export const listKeys = onSharedFiles<KeysListOptions>(
+  async ({ dataDir, json }, { platform, clock, terminal }) => {
+    await expectDataDirectory(platform.files, dataDir);
+    const keys = await openKeys("keys list", dataDir, platform, clock);
+    if (typeof keys.state === "object") return refuse(damaged(keys.state.damaged), terminal);
+    if (json) {
+      terminal.out(`${JSON.stringify(keys.list().map(withoutHash), null, 2)}\n`);
+    } else if (keys.list().length === 0) {
+      terminal.error("There are no keys. keys create makes one.\n");
+    } else {
+      terminal.out(formatKeyList(keys.list(), clock.nowMs(), outColumns(terminal)));
+    }
+    return 0;
+  },
+);
 
-export async function revokeKey(
-  { dataDir, id }: KeysRevokeCommand,
-  platform: KeysPlatform,
-  clock: Clock,
-  terminal: Terminal,
-): Promise<number> {
-  await expectDataDirectory(platform.files, dataDir);
-  const keys = await openKeys("keys revoke", dataDir, platform, clock);
-  const revoked = await keys.revoke(id);
-  if (!revoked.ok) return refuse(revoked.error, terminal);
-  terminal.error(`Key ${id} of app ${revoked.value.appId} is revoked.\n`);
-  return 0;
-}
+export const revokeKey = onSharedFiles<KeysRevokeOptions>(
+  async ({ dataDir, id }, { platform, clock, terminal }) => {
+    await expectDataDirectory(platform.files, dataDir);
+    const keys = await openKeys("keys revoke", dataDir, platform, clock);
+    const revoked = await keys.revoke(id);
+    if (!revoked.ok) return refuse(revoked.error, terminal);
+    terminal.error(`Key ${id} of app ${revoked.value.appId} is revoked.\n`);
+    return 0;
+  },
+);
 
 /** The key commands share a file with the server and need nothing else of the directory. */
 export async function openKeys(
   command: string,
   dataDir: string,
-  { files, acquireLock, pid, shared = null }: KeysPlatform,
+  { files, acquireLock, pid, shared = null }: Sharing<Pick<Platform, "files" | "acquireLock" | "pid">>,
   clock: Clock,
 ): Promise<KeyStore> {
   const { keys: path } = directoryPaths(dataDir);

@@ -9,39 +9,35 @@ import { directoryPaths } from "../../directory/paths.ts";
 import { type DirectoryPlatform, findHolder } from "../../directory/take-directory.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import type { Clock } from "../../model/time/clock.ts";
-import type { Platform } from "../../runtime/platform.ts";
 import type { Terminal } from "../../runtime/process.ts";
-import type { Sharing } from "../cluster/node-directory.ts";
+import { onSharedFiles, type Sharing } from "../cluster/node-directory.ts";
 import { describeSharedFileError } from "../cluster/shared-file-fault.ts";
 import { expectDataDirectory } from "../directory/data-directory.ts";
 import { mapLink } from "../serve/sign-in.ts";
-import type { KeysLinkCommand } from "./command.ts";
+import type { KeysLinkOptions } from "./command.ts";
 import { openKeys } from "./keys.ts";
 
 /** Prints a link that signs in on the map of a running server, once. */
-export async function linkKey(
-  { dataDir, id, serverUrl }: KeysLinkCommand,
-  platform: Sharing<Pick<Platform, "files" | "acquireLock" | "pid">>,
-  clock: Clock,
-  terminal: Terminal,
-): Promise<number> {
-  const { files, acquireLock, pid, shared = null } = platform;
-  await expectDataDirectory(files, dataDir);
-  const keys = await openKeys("keys link", dataDir, platform, clock);
-  const found = id === null ? anyKey(keys) : keyOf(id, keys);
-  if (!found.ok) return refuse(found.error, terminal);
-  const process = { pid, command: "keys link" };
-  const path = directoryPaths(dataDir).sessionSecret;
-  const secret = await SessionSecret.open({ files, path, clock, acquireLock, process, shared });
-  const code = await new Sessions({ secret, keys, clock }).createCode(found.value.id);
-  if (!code.ok) return refuse(describeSharedFileError(code.error, "The sessions"), terminal);
-  const { id: keyId, appId } = found.value;
-  terminal.error(`Signs in as key ${keyId} of app ${appId}, once, within ${LINK_CODE_MINUTES} minutes:\n`);
-  terminal.out(
-    `${mapLink(serverUrl ?? (await addressOf(dataDir, platform, clock, terminal)), code.value)}\n`,
-  );
-  return 0;
-}
+export const linkKey = onSharedFiles<KeysLinkOptions>(
+  async ({ dataDir, id, serverUrl }, { platform, clock, terminal }) => {
+    const { files, acquireLock, pid, shared = null } = platform;
+    await expectDataDirectory(files, dataDir);
+    const keys = await openKeys("keys link", dataDir, platform, clock);
+    const found = id === null ? anyKey(keys) : keyOf(id, keys);
+    if (!found.ok) return refuse(found.error, terminal);
+    const process = { pid, command: "keys link" };
+    const path = directoryPaths(dataDir).sessionSecret;
+    const secret = await SessionSecret.open({ files, path, clock, acquireLock, process, shared });
+    const code = await new Sessions({ secret, keys, clock }).createCode(found.value.id);
+    if (!code.ok) return refuse(describeSharedFileError(code.error, "The sessions"), terminal);
+    const { id: keyId, appId } = found.value;
+    terminal.error(`Signs in as key ${keyId} of app ${appId}, once, within ${LINK_CODE_MINUTES} minutes:\n`);
+    terminal.out(
+      `${mapLink(serverUrl ?? (await addressOf(dataDir, platform, clock, terminal)), code.value)}\n`,
+    );
+    return 0;
+  },
+);
 
 /** Where the directory's server listens, or would listen by default. */
 async function addressOf(

@@ -1,50 +1,43 @@
 import { PASS_PHRASE_CHARACTERS_MAX, parsePassPhrase } from "../../auth/pass-phrase-file.ts";
 import { type PassPhraseError, PassPhrases, SAME_NAME_MAX } from "../../auth/pass-phrases.ts";
 import { directoryPaths } from "../../directory/paths.ts";
-import type { Clock } from "../../model/time/clock.ts";
-import type { Platform } from "../../runtime/platform.ts";
 import type { Terminal } from "../../runtime/process.ts";
-import type { Sharing } from "../cluster/node-directory.ts";
+import { onSharedFiles } from "../cluster/node-directory.ts";
 import { expectDataDirectory } from "../directory/data-directory.ts";
-import type { KeysPassPhraseCommand } from "./command.ts";
+import type { KeysPassPhraseOptions } from "./command.ts";
 import { describeKeyError, openKeys } from "./keys.ts";
 
-type PassPhrasePlatform = Sharing<Pick<Platform, "files" | "acquireLock" | "pid" | "readSecretLine">>;
-
 /** Says what devices of a key encrypt with, or that they no longer do. */
-export async function setPassPhrase(
-  { dataDir, id, deviceId, remove }: KeysPassPhraseCommand,
-  platform: PassPhrasePlatform,
-  clock: Clock,
-  terminal: Terminal,
-): Promise<number> {
-  const { files, acquireLock, pid, shared = null } = platform;
-  await expectDataDirectory(files, dataDir);
-  const process = { pid, command: "keys passphrase" };
-  const path = directoryPaths(dataDir).passPhrases;
-  const passPhrases = await PassPhrases.open({ files, path, clock, acquireLock, process, shared });
-  const of = deviceId === null ? "any device" : `device "${deviceId}"`;
-  if (remove) {
-    const removed = await passPhrases.remove({ keyId: id, deviceId });
-    if (!removed.ok) return refuse(describe(removed.error), terminal);
-    terminal.error(`Key ${id} has no pass phrase for ${of} any more.\n`);
-    return 0;
-  }
-  const keys = await openKeys("keys passphrase", dataDir, platform, clock);
-  const key = keys.list().find((found) => found.id === id);
-  if (key === undefined) return refuse(describeKeyError({ kind: "key_not_found", id }), terminal);
+export const setPassPhrase = onSharedFiles<KeysPassPhraseOptions>(
+  async ({ dataDir, id, deviceId, remove }, { platform, clock, terminal }) => {
+    const { files, acquireLock, pid, shared = null } = platform;
+    await expectDataDirectory(files, dataDir);
+    const process = { pid, command: "keys passphrase" };
+    const path = directoryPaths(dataDir).passPhrases;
+    const passPhrases = await PassPhrases.open({ files, path, clock, acquireLock, process, shared });
+    const of = deviceId === null ? "any device" : `device "${deviceId}"`;
+    if (remove) {
+      const removed = await passPhrases.remove({ keyId: id, deviceId });
+      if (!removed.ok) return refuse(describe(removed.error), terminal);
+      terminal.error(`Key ${id} has no pass phrase for ${of} any more.\n`);
+      return 0;
+    }
+    const keys = await openKeys("keys passphrase", dataDir, platform, clock);
+    const key = keys.list().find((found) => found.id === id);
+    if (key === undefined) return refuse(describeKeyError({ kind: "key_not_found", id }), terminal);
 
-  const line = await platform.readSecretLine(
-    () => terminal.error(`Pass phrase of ${of} of key ${id} (not shown): `),
-    () => terminal.error("\n"),
-  );
-  const text = line === null ? null : parsePassPhrase(line);
-  if (text === null) return refuse(UNUSABLE, terminal);
-  const set = await passPhrases.set({ keyId: id, appId: key.appId, deviceId, text });
-  if (!set.ok) return refuse(describe(set.error), terminal);
-  terminal.error(`What ${of} of key ${id} encrypts is opened with this pass phrase from now on.\n`);
-  return 0;
-}
+    const line = await platform.readSecretLine(
+      () => terminal.error(`Pass phrase of ${of} of key ${id} (not shown): `),
+      () => terminal.error("\n"),
+    );
+    const text = line === null ? null : parsePassPhrase(line);
+    if (text === null) return refuse(UNUSABLE, terminal);
+    const set = await passPhrases.set({ keyId: id, appId: key.appId, deviceId, text });
+    if (!set.ok) return refuse(describe(set.error), terminal);
+    terminal.error(`What ${of} of key ${id} encrypts is opened with this pass phrase from now on.\n`);
+    return 0;
+  },
+);
 
 const UNUSABLE = `A pass phrase is one line of 1 to ${PASS_PHRASE_CHARACTERS_MAX} characters; none was set.`;
 

@@ -1,23 +1,18 @@
 import { printableLine } from "../../lib/text/printable.ts";
-import type { Clock } from "../../model/time/clock.ts";
 import { checkMqtt } from "../../operator/checkup/check-mqtt.ts";
 import { checkProxy } from "../../operator/checkup/check-proxy.ts";
 import { checkReady } from "../../operator/checkup/check-ready.ts";
 import { askFindings } from "../../operator/remote/ask-findings.ts";
-import type { Platform } from "../../runtime/platform.ts";
 import type { Terminal } from "../../runtime/process.ts";
-import type { DoctorCommand } from "./doctor-command.ts";
+import type { CommandContext } from "../arguments/command.ts";
+import type { DoctorOptions } from "./command.ts";
 import { doctorReport } from "./doctor-report.ts";
 import { type AskedApp, askingServer } from "./own-server.ts";
 
 /** Asks a server what is wrong with its devices and its way in; returns 1 where anything is, or where it can't tell. */
-export function doctor(
-  command: DoctorCommand,
-  platform: Platform,
-  clock: Clock,
-  terminal: Terminal,
-): Promise<number> {
-  return askingServer(command.choice, command.kind, platform, clock, async (apps) => {
+export function doctor(command: DoctorOptions, context: CommandContext): Promise<number> {
+  const { terminal } = context;
+  return askingServer(command.choice, "doctor", context, async (apps) => {
     if (!apps.ok) return refuse(apps.error, terminal);
     if (command.json && apps.value.length > 1) {
       const names = apps.value.map(({ appId }) => appId).join(", ");
@@ -39,7 +34,7 @@ export function doctor(
 async function examine(
   { server }: AskedApp,
   isFirst: boolean,
-  { deviceId, json }: DoctorCommand,
+  { deviceId, json }: DoctorOptions,
   terminal: Terminal,
 ): Promise<number> {
   const { url } = server;

@@ -10,12 +10,13 @@ import type { AppId } from "../../model/ids.ts";
 import type { Clock } from "../../model/time/clock.ts";
 import { type AskedServer, signInByCode } from "../../operator/remote/ask-server.ts";
 import type { Platform } from "../../runtime/platform.ts";
+import type { CommandContext } from "../arguments/command.ts";
 import { type Sharing, sharing } from "../cluster/node-directory.ts";
 import { describeSharedFileError } from "../cluster/shared-file-fault.ts";
 import { expectDataDirectory } from "../directory/data-directory.ts";
 import { openKeys } from "../keys/keys.ts";
 import { reachable } from "../serve/sign-in.ts";
-import type { ServerChoice } from "./doctor-command.ts";
+import type { ServerChoice } from "./command.ts";
 
 /*
  * The running server of a data directory, asked without a key: a person who may read the directory's secret can sign in
@@ -32,8 +33,7 @@ export interface AskedApp {
 export async function askingServer(
   choice: ServerChoice,
   command: string,
-  platform: Platform,
-  clock: Clock,
+  { platform, clock }: CommandContext,
   work: (apps: Result<readonly AskedApp[], string>) => Promise<number>,
 ): Promise<number> {
   if (choice.kind === "keyed") {

@@ -1,7 +1,6 @@
 import { Buffer } from "node:buffer";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import { printable, printableLine } from "../../lib/text/printable.ts";
-import type { Clock } from "../../model/time/clock.ts";
 import {
   askEntries,
   askEntry,
@@ -11,22 +10,18 @@ import {
   type ToldFilter,
 } from "../../operator/remote/ask-quarantine.ts";
 import type { AskedServer } from "../../operator/remote/ask-server.ts";
-import type { Platform } from "../../runtime/platform.ts";
 import type { Terminal } from "../../runtime/process.ts";
+import type { CommandContext, Run } from "../arguments/command.ts";
 import { formatCount } from "../screen/layout.ts";
 import { formatTable } from "../screen/table.ts";
-import type { QuarantineChangeCommand, QuarantineListCommand, QuarantineShowCommand } from "./command.ts";
+import type { QuarantineChangeOptions, QuarantineListOptions, QuarantineShowOptions } from "./command.ts";
 import { type AskedApp, askingServer, urlToAsk } from "./own-server.ts";
 
 /* What a running server keeps of what clients sent and nobody could use. What they sent may be anything. */
 
-export function listQuarantine(
-  command: QuarantineListCommand,
-  platform: Platform,
-  clock: Clock,
-  terminal: Terminal,
-): Promise<number> {
-  return askingServer(command.choice, command.kind, platform, clock, async (apps) => {
+export function listQuarantine(command: QuarantineListOptions, context: CommandContext): Promise<number> {
+  const { terminal } = context;
+  return askingServer(command.choice, "quarantine list", context, async (apps) => {
     const told = await entriesOf(apps, command);
     if (!told.ok) return refuse(told.error, terminal);
     const entries = told.value;
@@ -72,13 +67,9 @@ function row({ id, client, reason, device_id = "-", body_bytes, last_arrived, co
 const TIMES: readonly string[] = ["arrived", "last_arrived"];
 
 /** What surrounds the body goes to standard error, so that the body can be piped; to a terminal nothing raw goes. */
-export function showQuarantined(
-  command: QuarantineShowCommand,
-  platform: Platform,
-  clock: Clock,
-  terminal: Terminal,
-): Promise<number> {
-  return askingServer(command.choice, command.kind, platform, clock, async (apps) => {
+export function showQuarantined(command: QuarantineShowOptions, context: CommandContext): Promise<number> {
+  const { terminal } = context;
+  return askingServer(command.choice, "quarantine show", context, async (apps) => {
     const told = await findEntry(apps, command.id);
     return told.ok ? showEntry(told.value, command.json, terminal) : refuse(told.error, terminal);
   });
@@ -116,31 +107,32 @@ function showEntry(entry: Readonly<Record<string, unknown>>, asJson: boolean, te
   return 0;
 }
 
-/** Tries entries again, or deletes them, one by one; returns 1 where one could not be, or still can't be used. */
-export async function changeQuarantine(
-  command: QuarantineChangeCommand,
-  platform: Platform,
-  clock: Clock,
-  terminal: Terminal,
-): Promise<number> {
-  const url = await urlToAsk(command, command.kind, platform, clock);
-  const server = { url, key: command.key };
-  const ids = await idsOf(command, server);
-  if (!ids.ok) return refuse(ids.error, terminal);
-  let done = 0;
-  for (const id of ids.value) {
-    const failure = await change(command, server, id);
-    if (failure === null) done++;
-    else terminal.error(`${printableLine(`${id}: ${failure}`)}\n`);
-  }
-  const what = command.kind === "quarantine replay" ? "taken in" : "deleted";
-  terminal.out(`${formatCount(done)} of ${formatCount(ids.value.length)} ${what}.\n`);
-  return done === ids.value.length ? 0 : 1;
+/** Tries entries again, one by one; returns 1 if one still can't be used. */
+export const replayQuarantined = changerOf("quarantine replay", askToReplay, "taken in");
+
+/** Deletes entries, one by one; returns 1 if one could not be deleted. */
+export const deleteQuarantined = changerOf("quarantine delete", askToDelete, "deleted");
+
+function changerOf(name: string, ask: typeof askToReplay, what: string): Run<QuarantineChangeOptions> {
+  return async (command, { platform, clock, terminal }) => {
+    const url = await urlToAsk(command, name, platform, clock);
+    const server = { url, key: command.key };
+    const ids = await idsOf(command, server);
+    if (!ids.ok) return refuse(ids.error, terminal);
+    let done = 0;
+    for (const id of ids.value) {
+      const failure = await change(ask, server, id);
+      if (failure === null) done++;
+      else terminal.error(`${printableLine(`${id}: ${failure}`)}\n`);
+    }
+    terminal.out(`${formatCount(done)} of ${formatCount(ids.value.length)} ${what}.\n`);
+    return done === ids.value.length ? 0 : 1;
+  };
 }
 
 /** The oldest first, as they came. */
 async function idsOf(
-  command: QuarantineChangeCommand,
+  command: QuarantineChangeOptions,
   server: AskedServer,
 ): Promise<Result<readonly string[], string>> {
   if (command.ids !== null) return ok(command.ids);
@@ -149,13 +141,8 @@ async function idsOf(
 }
 
 /** What stood in the way, or null. */
-async function change(
-  command: QuarantineChangeCommand,
-  server: AskedServer,
-  id: string,
-): Promise<string | null> {
-  const askFor = command.kind === "quarantine replay" ? askToReplay : askToDelete;
-  const told = await askFor(server, id, fetch);
+async function change(ask: typeof askToReplay, server: AskedServer, id: string): Promise<string | null> {
+  const told = await ask(server, id, fetch);
   if (!told.ok) return told.error;
   return told.value.is_kept === true ? "it still can't be used, and stays" : null;
 }

@@ -1,14 +1,7 @@
 import { type Logger, pino } from "pino";
 import { printable } from "../../lib/text/printable.ts";
 import type { Terminal } from "../../runtime/process.ts";
-
-/** How much is told: each level tells what those before it tell, and more. */
-export const LOG_LEVELS = ["error", "warn", "info", "debug"] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
-
-export function parseLogLevel(text: string): LogLevel | null {
-  return LOG_LEVELS.find((level) => level === text) ?? null;
-}
+import type { LogLevel } from "../serve/flags.ts";
 
 /** `log.info({ event: "ready", records }, "Ready after ...")`: members for programs, a sentence for people. */
 export type EventLog = Logger;

@@ -1,27 +1,45 @@
-import type { Config } from "../../app/config.ts";
-import { DEFAULT_TOPIC_FILTER } from "../../app/config.ts";
+import { type Config, DEFAULT_TOPIC_FILTER } from "../../app/config.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import type { MqttConfig } from "../../service/mqtt/mqtt.ts";
 import { filtersOverlap } from "../../service/mqtt/topic-filter.ts";
-import type { Environment } from "../arguments/flag-row.ts";
-import { parseCluster } from "../cluster/parse-cluster.ts";
-import type { ValuesOf } from "../commands.ts";
-import type { LogLevel } from "../screen/event-log.ts";
+import { defineCommand, type Given } from "../arguments/command.ts";
+import type { Environment, FlagValues } from "../arguments/flag-row.ts";
+import { parseCluster } from "../cluster/flags.ts";
+import { type LogLevel, SERVE_FLAGS } from "./flags.ts";
 
-export interface ServeCommand {
-  readonly kind: "serve";
+export const SERVE = defineCommand({
+  name: "serve",
+  takes: "",
+  summary: "answer requests",
+  flags: SERVE_FLAGS,
+  help: {
+    before: `Answers requests until it is told to stop (Ctrl-C, SIGTERM), finishes what it accepted, and exits with 0.
+In an empty data directory it makes a first key for the app "default": shown once on a terminal, else
+written to the file first-key in the data directory. A terminal is shown a link to the map too, which signs in
+once. Events go to standard error, one line of JSON each (as sentences where that is a terminal); debug has
+one for each request too.`,
+    after: `Credentials for the servers of --log are read from WHEREHOUSE_NATS_USER and WHEREHOUSE_NATS_PASSWORD, from
+WHEREHOUSE_NATS_TOKEN, or from WHEREHOUSE_NATS_CREDENTIALS, the path of a .creds file.`,
+    example: (program) => `${program} serve --port 8080 --cors-origin https://map.example.org`,
+  },
+  parse: parseServe,
+});
+
+export interface ServeOptions {
   readonly config: Config;
   readonly logLevel: LogLevel;
 }
 
+type ServeValues = FlagValues<typeof SERVE_FLAGS>;
+
 /** No flag, since everybody on a machine can see the flags of its processes. */
 const PASSWORD_VARIABLE = "WHEREHOUSE_MQTT_PASSWORD";
 
-export function parseServe(
-  values: ValuesOf<"serve">,
-  dataDir: string,
-  environment: Environment,
-): Result<ServeCommand, string> {
+function parseServe({
+  values,
+  dataDir,
+  environment,
+}: Given<typeof SERVE_FLAGS>): Result<ServeOptions, string> {
   const mqtt = parseMqtt(values, environment);
   if (!mqtt.ok) return mqtt;
   const cluster = parseCluster(values, environment);
@@ -32,10 +50,10 @@ export function parseServe(
   const server = { port, hostname, corsOrigins, friendsApps, compat, viewersMax, mapFile };
   const others = { mqtt: mqtt.value, cluster: cluster.value };
   const config = { dataDir, ...server, ...archive, demoSpeed: null, ...others };
-  return ok({ kind: "serve", config, logLevel });
+  return ok({ config, logLevel });
 }
 
-function parseMqtt(values: ValuesOf<"serve">, environment: Environment): Result<MqttConfig | null, string> {
+function parseMqtt(values: ServeValues, environment: Environment): Result<MqttConfig | null, string> {
   const { broker, mqttAppId, mqttPasswordFile, mqttAuthoritiesFile, queuedMessagesMax } = values;
   if (broker === null) return ok(null);
   if (mqttAppId === null) return fail("--mqtt needs --mqtt-app");

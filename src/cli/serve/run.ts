@@ -8,19 +8,19 @@ import type { Files } from "../../runtime/files.ts";
 import type { Platform } from "../../runtime/platform.ts";
 import type { Terminal } from "../../runtime/process.ts";
 import { EntryError } from "../../wal/entry/entry.ts";
+import type { CommandContext } from "../arguments/command.ts";
 import { explanationOf, isExplained } from "../explained-error.ts";
 import { createEventLog, type EventLog } from "../screen/event-log.ts";
 import { logEvents } from "../screen/server-events.ts";
-import type { ServeCommand } from "./command.ts";
+import type { ServeOptions } from "./command.ts";
 import { handOver } from "./first-key.ts";
 import { mapLink } from "./sign-in.ts";
 import { stopInTime } from "./stop-in-time.ts";
 
 /** Serves until it is asked to stop; returns the exit code. */
 export async function serve(
-  { config, logLevel }: ServeCommand,
-  platform: Platform,
-  terminal: Terminal,
+  { config, logLevel }: ServeOptions,
+  { platform, terminal }: CommandContext,
 ): Promise<number> {
   const stopRequested = platform.stopRequested();
   const log = createEventLog(logLevel, terminal);

@@ -75,12 +75,14 @@ describe("compose.yaml", () => {
       expect(parsed).toMatchObject({
         ok: true,
         value: {
-          kind: "serve",
-          config: {
-            cluster: {
-              address: { servers: SERVERS.map((server) => `${server}:4222`), stream: "wherehouse" },
-              access: { credentials: { kind: "user" } },
-              advertise: `http://${name}:3000`,
+          name: "serve",
+          options: {
+            config: {
+              cluster: {
+                address: { servers: SERVERS.map((server) => `${server}:4222`), stream: "wherehouse" },
+                access: { credentials: { kind: "user" } },
+                advertise: `http://${name}:3000`,
+              },
             },
           },
         },
@@ -231,8 +233,12 @@ describe("under systemd", () => {
     expect(parseCommand(words, { ...variables, WHEREHOUSE_DATA_DIR: "/data" })).toMatchObject({
       ok: true,
       value: {
-        kind: "serve",
-        config: { cluster: { address: { servers: ["a.example:4222", "b.example:4222", "c.example:4222"] } } },
+        name: "serve",
+        options: {
+          config: {
+            cluster: { address: { servers: ["a.example:4222", "b.example:4222", "c.example:4222"] } },
+          },
+        },
       },
     });
   });
@@ -243,7 +249,7 @@ test("docs/cluster.md: what makes a node is a command that the program has", () 
   const [, words] = /^```sh\nbun src\/main\.ts (.*)$/m.exec(page)!;
   expect(parseCommand(words!.split(" "), {})).toMatchObject({
     ok: true,
-    value: { config: { cluster: { advertise: "http://node-a.example:3000" } } },
+    value: { options: { config: { cluster: { advertise: "http://node-a.example:3000" } } } },
   });
 });
 

@@ -23,7 +23,7 @@ describe("deploy/wherehouse.service", () => {
     expect(program).toMatch(/^\/opt\/wherehouse\/node_modules\/@oven\/bun-linux-x64\/bin\/bun$/);
     expect(existsSync(join(ROOT, main!))).toBe(true);
     const parsed = parseCommand(args, environmentOf(valuesOf("Environment")));
-    expect(parsed).toMatchObject({ ok: true, value: { kind: "serve", config: { port: 3000 } } });
+    expect(parsed).toMatchObject({ ok: true, value: { name: "serve", options: { config: { port: 3000 } } } });
     expect(valuesOf("StateDirectory")).toEqual(["wherehouse"]);
   });
 
@@ -64,7 +64,7 @@ describe("deploy/Containerfile", () => {
     expect(existsSync(join(ROOT, main!))).toBe(true);
     const parsed = parseCommand(args, environmentOf(valuesOf("ENV")[0]!.split(" ")));
     const config = { dataDir: "/data", hostname: "0.0.0.0", port: 3000 };
-    expect(parsed).toMatchObject({ ok: true, value: { kind: "serve", config } });
+    expect(parsed).toMatchObject({ ok: true, value: { name: "serve", options: { config } } });
     expect(valuesOf("VOLUME")).toEqual(["/data"]);
   });
 

@@ -20,7 +20,7 @@ test("deploy/README.md lists every metric with its kind and help, and no other",
 });
 
 test("deploy/README.md lists every event of the log, and no other", () => {
-  const sources = ["screen/server-events.ts", "screen/mqtt-events.ts", "commands/serve.ts"].map((name) =>
+  const sources = ["screen/server-events.ts", "screen/mqtt-events.ts", "serve/run.ts"].map((name) =>
     readFileSync(join(import.meta.dir, "../../../src/cli", name), "utf8"),
   );
   const named = sources.flatMap((text) => [...text.matchAll(/event: "([a-z_]+)"/g)].map(([, name]) => name!));

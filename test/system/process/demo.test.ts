@@ -84,7 +84,10 @@ describe.each(RUNTIMES)("demo on $name", (runtime) => {
 
 test("demo never takes the data directory of the environment", () => {
   const parsed = parseCommand(["demo"], { WHEREHOUSE_DATA_DIR: "/srv/wherehouse" });
-  expect(parsed).toMatchObject({ ok: true, value: { config: { dataDir: "data/demo", port: 0 }, speed: 20 } });
+  expect(parsed).toMatchObject({
+    ok: true,
+    value: { options: { config: { dataDir: "data/demo", port: 0 }, speed: 20 } },
+  });
 });
 
 test.each(["0", "0.5", "1001", "fast", "-3"])("demo refuses the speed %s", (speed) => {

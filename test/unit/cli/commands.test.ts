@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Flag, FlagRows } from "../../../src/cli/arguments/flag-row.ts";
-import { COMMON_FLAGS, FLAGS, isCommandName } from "../../../src/cli/commands.ts";
+import { COMMON_FLAGS } from "../../../src/cli/arguments/command.ts";
+import type { Flag } from "../../../src/cli/arguments/flag-row.ts";
+import { COMMANDS } from "../../../src/cli/commands.ts";
 import { defaultText, helpText, sentenceOf } from "../../../src/cli/help.ts";
+import { SERVE } from "../../../src/cli/serve/command.ts";
 
 const ROOT = join(import.meta.dir, "../../..");
 const HEADER = "| flag | environment | default | |";
-
-const commands = Object.keys(FLAGS).filter(isCommandName);
 
 /** README.md and the pages of docs/. */
 function documents(): string[] {
@@ -26,7 +26,7 @@ function documentRow(flag: Flag): string {
 }
 
 test("the documents have the table of what serve is given, row by row", () => {
-  const rows = [COMMON_FLAGS.dataDir, ...Object.values(FLAGS.serve)].map(documentRow);
+  const rows = [COMMON_FLAGS.dataDir, ...Object.values(SERVE.flags)].map(documentRow);
   const tables = documents().flatMap((page) => {
     const start = page.indexOf(HEADER);
     return start < 0 ? [] : [page.slice(start, page.indexOf("\n\n", start))];
@@ -35,13 +35,13 @@ test("the documents have the table of what serve is given, row by row", () => {
 });
 
 test("help has a line for every flag of a command, with its variable and what it does", () => {
-  for (const command of commands) {
-    const lines = helpText(command, "wherehouse")
+  for (const { name, flags } of COMMANDS) {
+    const lines = helpText(name, "wherehouse")
       .replace(/\n {5,}/g, " ")
       .split("\n");
-    for (const flag of Object.values<Flag>({ dataDir: COMMON_FLAGS.dataDir, ...FLAGS[command] })) {
+    for (const flag of Object.values<Flag>({ dataDir: COMMON_FLAGS.dataDir, ...flags })) {
       const own = lines.filter((line) => new RegExp(`^  --${flag.name}( |$)`).test(line));
-      expect(own, `${command} --${flag.name}`).toHaveLength(1);
+      expect(own, `${name} --${flag.name}`).toHaveLength(1);
       expect(own[0]).toContain(sentenceOf(flag));
       expect(own[0]).toContain(flag.variable ?? "");
     }
@@ -58,7 +58,7 @@ test("help is in two columns, and what is too long goes on under its beginning",
 
 test("a default is a value that its flag takes, written as it is shown", () => {
   const shown: string[] = [];
-  for (const rows of [COMMON_FLAGS, ...Object.values<FlagRows>(FLAGS)]) {
+  for (const rows of [COMMON_FLAGS, ...COMMANDS.map(({ flags }) => flags)]) {
     for (const flag of Object.values<Flag>(rows)) {
       if (flag.default === undefined || flag.otherwise !== undefined) continue;
       const text = defaultText(flag);
@@ -91,11 +91,11 @@ test("a default is a value that its flag takes, written as it is shown", () => {
 });
 
 test("a command names no flag twice, and none that goes with one it lacks", () => {
-  for (const command of commands) {
-    // Its own row of a common flag takes the place of that.
-    const flags = Object.values<Flag>({ ...COMMON_FLAGS, ...FLAGS[command] });
-    const names = flags.map(({ name }) => name);
+  for (const { flags } of COMMANDS) {
+    // A command's own row takes the place of a common flag's.
+    const rows = Object.values<Flag>({ ...COMMON_FLAGS, ...flags });
+    const names = rows.map(({ name }) => name);
     expect(names).toEqual([...new Set(names)]);
-    for (const { goesWith } of flags) if (goesWith !== undefined) expect(names).toContain(goesWith);
+    for (const { goesWith } of rows) if (goesWith !== undefined) expect(names).toContain(goesWith);
   }
 });

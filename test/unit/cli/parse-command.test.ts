@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createKeyText } from "../../../src/auth/api-key.ts";
-import { NPM_PROGRAM, programOf } from "../../../src/cli/arguments/program.ts";
-import { FLAGS } from "../../../src/cli/commands.ts";
-import { helpText, usageErrorText } from "../../../src/cli/help.ts";
+import { commandsOf } from "../../../src/cli/commands.ts";
+import { helpText, NPM_PROGRAM, programOf, usageErrorText } from "../../../src/cli/help.ts";
 import { parseCommand } from "../../../src/cli/parse-command.ts";
 
 const KEY = createKeyText();
@@ -13,12 +12,12 @@ function parse(line: string, environment: Record<string, string> = {}) {
 
 function parsed(line: string, environment: Record<string, string> = {}): unknown {
   const command = parse(line, environment);
-  return command.ok ? command.value : command.error;
+  return command.ok ? { kind: command.value.name, ...command.value.options } : command.error;
 }
 
 function refusal(line: string, environment: Record<string, string> = {}): string {
   const command = parse(line, environment);
-  return command.ok ? `accepted as ${command.value.kind}` : command.error.message;
+  return command.ok ? `accepted as ${command.value.name}` : command.error.message;
 }
 
 /** Of a cluster's servers, by what follows their beginning. */
@@ -709,15 +708,15 @@ test("helpText() names every option that its command takes, and fits a terminal"
     verify: ["--json", "--acknowledge", "--days", "--quick", "--data-dir"],
   } as const;
   for (const [topic, names] of Object.entries(options)) {
-    const text = helpText(topic as keyof typeof options, NPM_PROGRAM);
+    const text = helpText(topic, NPM_PROGRAM);
     for (const name of names) expect(text).toContain(`\n  ${name}`);
     for (const line of text.split("\n")) expect(line.length).toBeLessThanOrEqual(110);
   }
 });
 
 test("helpText() of a group names each of its commands, in its usage and in its list", () => {
-  for (const group of ["keys", "settings", "quarantine", "cluster"] as const) {
-    const names = Object.keys(FLAGS).filter((name) => name.startsWith(`${group} `));
+  for (const group of ["keys", "settings", "quarantine", "cluster"]) {
+    const names = commandsOf(group).map(({ name }) => name);
     const text = helpText(group, "w");
     const usage = text.split("\n", 1)[0]!;
     expect(usage.split(" ")[3]!.split("|")).toEqual(names.map((name) => name.slice(group.length + 1)));

@@ -16,8 +16,9 @@ test("seal stops if the signal came before the directory was open, and archives 
   await close();
   const said: string[] = [];
   const terminal = { out: () => {}, error: (text: string) => said.push(text) } as unknown as Terminal;
-  const command = { kind: "seal", dataDir, json: false } as const;
-  expect(await seal(command, createPlatform(), clock, terminal, AbortSignal.abort())).toBe(1);
+  const stopSignal = () => AbortSignal.abort();
+  const context = { platform: createPlatform(), clock, terminal, program: "wherehouse", stopSignal };
+  expect(await seal({ dataDir, json: false }, context)).toBe(1);
   expect(said.join("")).toContain("Interrupted: nothing is lost");
   expect(readdirSync(join(dataDir, "archive")).filter((name) => name.startsWith("day="))).toEqual([]);
 });

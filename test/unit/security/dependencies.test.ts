@@ -103,10 +103,12 @@ test("the source names no other host, but in examples, links that people follow 
 });
 
 const HOSTS = [
-  "cli/arguments/help-texts.ts example.org",
-  "cli/arguments/help-texts.ts map.example.org",
-  "cli/arguments/help-texts.ts node-a.example.org",
-  "cli/arguments/value-kinds.ts example.org",
+  "cli/cluster/command.ts node-a.example.org",
+  "cli/keys/command.ts example.org",
+  "cli/keys/command.ts map.example.org",
+  "cli/remote/command.ts example.org",
+  "cli/serve/command.ts map.example.org",
+  "cli/serve/flags.ts example.org",
   "formats/write/tracks/gpx.ts www.garmin.com", // Namespaces of XML, which nobody fetches.
   "formats/write/tracks/gpx.ts www.topografix.com",
   "formats/write/tracks/kml.ts www.google.com",

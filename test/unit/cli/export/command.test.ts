@@ -7,7 +7,7 @@ const KEY = createKeyText();
 
 function parsed(line: string) {
   const command = parseCommand(line.split(" "), {});
-  return command.ok ? command.value : command.error.message;
+  return command.ok ? { kind: command.value.name, ...command.value.options } : command.error.message;
 }
 
 describe("export", () => {

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { OpenDirectory } from "../../../../src/app/open-directory.ts";
-import type { ImportCommand } from "../../../../src/cli/import/command.ts";
+import type { ImportOptions } from "../../../../src/cli/import/command.ts";
 import { createImportScreen } from "../../../../src/cli/import/screen.ts";
 import { deliveryTo, openTarget, type TargetDependencies } from "../../../../src/cli/import/target.ts";
 import { ok } from "../../../../src/lib/result.ts";
@@ -55,7 +55,7 @@ test("a directory is left alone whose retention was set while the files were rea
   withDirectory(async (directory) => {
     const dataDir = join(directory, "data");
     const retention = { text: "365d", startMs: () => 0 };
-    const opened = await openTarget({ dataDir, target: { kind: "directory", appId: APP } } as ImportCommand, {
+    const opened = await openTarget({ dataDir, target: { kind: "directory", appId: APP } } as ImportOptions, {
       platform: createPlatform(),
       clock: systemClock,
       retention,

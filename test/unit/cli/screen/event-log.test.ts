@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { createEventLog, type LogLevel } from "../../../../src/cli/screen/event-log.ts";
+import { createEventLog } from "../../../../src/cli/screen/event-log.ts";
+import type { LogLevel } from "../../../../src/cli/serve/flags.ts";
 
 function logTo(level: LogLevel, errorIsTerminal: boolean) {
   let said = "";

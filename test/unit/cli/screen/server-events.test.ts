@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { createEventLog, type LogLevel } from "../../../../src/cli/screen/event-log.ts";
+import { createEventLog } from "../../../../src/cli/screen/event-log.ts";
 import { logEvents } from "../../../../src/cli/screen/server-events.ts";
+import type { LogLevel } from "../../../../src/cli/serve/flags.ts";
 import { FileError } from "../../../../src/runtime/files.ts";
 
 function eventsTo(level: LogLevel) {

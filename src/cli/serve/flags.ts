@@ -1,0 +1,210 @@
+import {
+  COMPAT_SERVERS,
+  DEFAULT_ARCHIVE_CONFIG,
+  DEFAULT_HOSTNAME,
+  DEFAULT_PORT,
+  DEFAULT_QUEUED_MESSAGES,
+  DEFAULT_TOPIC_FILTER,
+  DEFAULT_VIEWERS,
+} from "../../app/config.ts";
+import { fail, ok } from "../../lib/result.ts";
+import { formatDuration, parseDuration } from "../../lib/text/duration.ts";
+import type { BrokerAddress } from "../../service/mqtt/mqtt.ts";
+import { isTopicFilter } from "../../service/mqtt/topic-filter.ts";
+import type { FlagRows } from "../arguments/flag-row.ts";
+import {
+  APP,
+  FILE,
+  MEMORY,
+  oneOf,
+  PORT,
+  parseWholeNumber,
+  ruled,
+  type ValueKind,
+} from "../arguments/value-kinds.ts";
+import { CLUSTER_FLAGS } from "../cluster/flags.ts";
+
+/** How much is logged: each level logs what those before it log, and more. */
+export const LOG_LEVELS = ["error", "warn", "info", "debug"] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+const SEAL_INTERVAL_MS_MAX = 2 ** 31 - 1; // What a timer can wait.
+const THREADS_MAX = 256;
+const COUNT_MAX = 999_999_999;
+
+const HOST = ruled("HOST", "be a host name or address", (text) => (/^[^\s/]+$/.test(text) ? text : null));
+
+/** As browsers send it: scheme, host and port, nothing after. */
+const ORIGIN = ruled("ORIGIN", "be * or an origin such as https://example.org", (text) =>
+  text === "*" || (/^https?:/.test(text) && URL.parse(text)?.origin === text) ? text : null,
+);
+
+const SEAL_INTERVAL: ValueKind<number> = {
+  ...ruled("TIME", "be a time such as 15m, 1h or 1d, at most 24d", (text) => {
+    const intervalMs = parseDuration(text);
+    return intervalMs === null || intervalMs > SEAL_INTERVAL_MS_MAX ? null : intervalMs;
+  }),
+  format: formatDuration,
+};
+
+const THREADS = ruled("N", `be a whole number from 1 to ${THREADS_MAX}`, (text) =>
+  parseWholeNumber(text, 1, THREADS_MAX),
+);
+
+const LOG_LEVEL = oneOf("LEVEL", LOG_LEVELS);
+
+const COMPAT = oneOf("SERVER", COMPAT_SERVERS);
+
+/** Never shown where it is wrong: it may hold a password, which belongs elsewhere. */
+const BROKER: ValueKind<BrokerAddress> = {
+  placeholder: "URL",
+  parse(text, name) {
+    const url = URL.parse(text);
+    if (url !== null && url.password !== "") return fail(`${name} ${NO_PASSWORD}`);
+    const broker = url === null ? null : brokerOf(url);
+    return broker === null
+      ? fail(`${name} must be an address such as mqtts://user@broker.example:8883`)
+      : ok(broker);
+  },
+};
+
+const NO_PASSWORD =
+  "must not hold a password, which everybody on this machine could see: " +
+  "put it into the variable WHEREHOUSE_MQTT_PASSWORD, or into a file for --mqtt-password-file";
+
+const TOPIC_FILTER = ruled(
+  "FILTER",
+  "be a topic filter such as owntracks/+/+, and no topic of the broker itself",
+  (text) => (isTopicFilter(text) ? text : null),
+);
+
+const COUNT = ruled("N", `be a whole number from 1 to ${COUNT_MAX}`, (text) =>
+  parseWholeNumber(text, 1, COUNT_MAX),
+);
+
+const BROKER_PORTS: Readonly<Record<string, number>> = { "mqtt:": 1883, "mqtts:": 8883 };
+
+function brokerOf({ protocol, hostname, port, username, pathname, search, hash }: URL): BrokerAddress | null {
+  const defaultPort = BROKER_PORTS[protocol];
+  const isMore = !["", "/"].includes(pathname) || search !== "" || hash !== "";
+  if (defaultPort === undefined || hostname === "" || isMore) return null;
+  return {
+    hostname: hostname.replace(/^\[|\]$/g, ""), // Of an IPv6 address.
+    port: port === "" ? defaultPort : Number(port),
+    isSecure: protocol === "mqtts:",
+    user: username === "" ? null : decodeURIComponent(username),
+  };
+}
+
+/** The flags of `serve`. */
+export const SERVE_FLAGS = {
+  port: {
+    name: "port",
+    takes: PORT,
+    default: DEFAULT_PORT,
+    variable: "WHEREHOUSE_PORT",
+    does: "port to listen on; 0 lets the system choose",
+  },
+  hostname: {
+    name: "host",
+    takes: HOST,
+    default: DEFAULT_HOSTNAME,
+    variable: "WHEREHOUSE_HOST",
+    does: "name or address to listen on",
+  },
+  corsOrigins: {
+    name: "cors-origin",
+    takes: ORIGIN,
+    repeats: true,
+    otherwise: "none",
+    does: "lets pages of this origin read answers; * is any",
+  },
+  compat: {
+    name: "compat",
+    takes: COMPAT,
+    otherwise: "none",
+    does: "also takes what apps send to the paths of this server",
+  },
+  mapFile: {
+    name: "map",
+    takes: FILE,
+    otherwise: "the world without streets",
+    does: "shows the streets of this extract of a Protomaps basemap (PMTiles) on the map",
+  },
+  sealIntervalMs: {
+    name: "seal-every",
+    takes: SEAL_INTERVAL,
+    default: DEFAULT_ARCHIVE_CONFIG.sealIntervalMs,
+    does: "how often what is due and all late data move into the archive: 30s, 15m, 1h, 1d",
+  },
+  archiveThreads: {
+    name: "archive-threads",
+    takes: THREADS,
+    default: DEFAULT_ARCHIVE_CONFIG.archiveThreads,
+    does: "threads for queries of archived days",
+  },
+  archiveMemoryBytes: {
+    name: "archive-memory",
+    takes: MEMORY,
+    default: DEFAULT_ARCHIVE_CONFIG.archiveMemoryBytes,
+    does: "memory for them: 500MB, 4GB",
+  },
+  broker: {
+    name: "mqtt",
+    takes: BROKER,
+    otherwise: "none",
+    does: "takes what OwnTracks publishes to this MQTT broker; docs/mqtt.md has more",
+  },
+  topicFilters: {
+    name: "mqtt-topic",
+    takes: TOPIC_FILTER,
+    repeats: true,
+    goesWith: "mqtt",
+    otherwise: DEFAULT_TOPIC_FILTER,
+    does: "topics to subscribe to, over a connection of their own",
+  },
+  mqttAppId: { name: "mqtt-app", takes: APP, goesWith: "mqtt", does: "the app that its reports belong to" },
+  mqttPasswordFile: {
+    name: "mqtt-password-file",
+    takes: FILE,
+    goesWith: "mqtt",
+    otherwise: "WHEREHOUSE_MQTT_PASSWORD",
+    does: "a file that holds the broker's password",
+  },
+  mqttAuthoritiesFile: {
+    name: "mqtt-ca",
+    takes: FILE,
+    goesWith: "mqtt",
+    otherwise: "those that the runtime trusts",
+    does: "certificates (PEM), one of which must have signed the broker's",
+  },
+  queuedMessagesMax: {
+    name: "mqtt-queue",
+    takes: COUNT,
+    goesWith: "mqtt",
+    default: DEFAULT_QUEUED_MESSAGES,
+    does: "messages that the broker keeps while the server is away, by its settings; for the doctor and the metrics",
+  },
+  ...CLUSTER_FLAGS,
+  friendsApps: {
+    name: "friends",
+    takes: APP,
+    repeats: true,
+    otherwise: "none",
+    does: "tells OwnTracks phones of this app where its other devices are, where their keys may read",
+  },
+  viewersMax: {
+    name: "max-viewers",
+    takes: COUNT,
+    default: DEFAULT_VIEWERS,
+    does: "how many may listen to the live stream at once; an app has half of them",
+  },
+  /** By default starts, stops, seals and trouble; no line for a request. */
+  logLevel: {
+    name: "log-level",
+    takes: LOG_LEVEL,
+    default: "info",
+    variable: "WHEREHOUSE_LOG_LEVEL",
+    does: "how much is logged",
+  },
+} as const satisfies FlagRows;
