@@ -1,4 +1,5 @@
 import type { Buffer } from "node:buffer";
+import { grown } from "../lib/tables/columns.ts";
 import { TextSet } from "../lib/tables/text-set.ts";
 import { createTupleSet } from "../lib/tables/tuple-set.ts";
 import { NUMBER_FIELDS, PROFILE_FIELDS, STATE_FIELDS } from "./location-fields.ts";
@@ -98,11 +99,11 @@ export function createReportBatchBuilder(rowsExpected: number): ReportBatchBuild
 
   function grow(): void {
     capacity *= 2;
-    device = grownUint32(device, capacity);
-    timestampMs = grownFloat64(timestampMs, capacity);
-    profileOfRow = grownUint32(profileOfRow, capacity);
-    stateOfRow = grownUint32(stateOfRow, capacity);
-    for (let c = 0; c < columns.length; c++) columns[c] = grownFloat64(columns[c]!, capacity);
+    device = grown(device);
+    timestampMs = grown(timestampMs);
+    profileOfRow = grown(profileOfRow);
+    stateOfRow = grown(stateOfRow);
+    for (let c = 0; c < columns.length; c++) columns[c] = grown(columns[c]!);
   }
 
   return {
@@ -148,16 +149,4 @@ export function createReportBatchBuilder(rowsExpected: number): ReportBatchBuild
 /** The rows that are there. A view of part of a short column would take Bun longer than a copy. */
 function filled<Column extends Uint32Array | Float64Array>(column: Column, count: number): Column {
   return column.length === count ? column : (column.slice(0, count) as Column);
-}
-
-function grownUint32(from: Uint32Array<ArrayBuffer>, capacity: number): Uint32Array<ArrayBuffer> {
-  const to = new Uint32Array(capacity);
-  to.set(from);
-  return to;
-}
-
-function grownFloat64(from: Float64Array<ArrayBuffer>, capacity: number): Float64Array<ArrayBuffer> {
-  const to = new Float64Array(capacity);
-  to.set(from);
-  return to;
 }

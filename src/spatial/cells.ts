@@ -1,3 +1,4 @@
+import { grown } from "../lib/tables/columns.ts";
 import type { Ball } from "./ball.ts";
 
 /** The cells of an index: where they are, in columns. */
@@ -35,7 +36,10 @@ export class PositionCells<Node extends Ball> {
     const first = this.#free.pop() ?? this.#count;
     if (first === this.#count) {
       this.#count += SIBLINGS;
-      if (this.#count > this.capacity) this.#grow();
+      if (this.#count > this.capacity) {
+        this.balls = grown(this.balls);
+        this.children = grown(this.children);
+      }
     }
     for (let cell = first; cell < first + SIBLINGS; cell++) {
       this.balls.fill(NOWHERE, cell * BALL.width, (cell + 1) * BALL.width);
@@ -58,14 +62,5 @@ export class PositionCells<Node extends Ball> {
     this.balls[at + BALL.z] = node.z;
     this.balls[at + BALL.radius] = node.radius;
     this.nodes[cell] = node;
-  }
-
-  #grow(): void {
-    const balls = new Float64Array(2 * this.balls.length);
-    balls.set(this.balls);
-    const children = new Int32Array(2 * this.children.length);
-    children.set(this.children);
-    this.balls = balls;
-    this.children = children;
   }
 }

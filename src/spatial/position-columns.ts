@@ -1,5 +1,5 @@
+import { makePageRoom } from "../lib/tables/columns.ts";
 import { PAGE_MASK, PAGE_NUMBERS, PAGE_SHIFT } from "../lib/tables/number-pool.ts";
-import { makePageRoom } from "../lib/tables/pages.ts";
 import type { DevicePositions } from "./center.ts";
 
 /** Where devices are, by number. */

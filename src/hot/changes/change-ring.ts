@@ -1,5 +1,5 @@
+import { makePageRoom } from "../../lib/tables/columns.ts";
 import { PAGE_MASK, PAGE_SHIFT } from "../../lib/tables/number-pool.ts";
-import { makePageRoom } from "../../lib/tables/pages.ts";
 import type { ChangeRoom } from "./change-room.ts";
 
 /** What became visible of an app, as long as it is remembered. */

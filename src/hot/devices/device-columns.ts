@@ -1,5 +1,4 @@
-import { FloatColumn } from "../../lib/tables/float-column.ts";
-import { NumberColumn } from "../../lib/tables/number-column.ts";
+import { FloatColumn, NumberColumn } from "../../lib/tables/columns.ts";
 import { PackedTexts } from "../../lib/tables/packed-texts.ts";
 import { LateFixes } from "../late/late-fixes.ts";
 import type { RowPages } from "../records/row-pages.ts";

@@ -1,7 +1,7 @@
 import { assert } from "../../lib/assert.ts";
+import { NumberColumn } from "../../lib/tables/columns.ts";
 import { hashNumber } from "../../lib/tables/hash.ts";
 import { END, HashChains } from "../../lib/tables/hash-chains.ts";
-import { NumberColumn } from "../../lib/tables/number-column.ts";
 import { NumberPool } from "../../lib/tables/number-pool.ts";
 import type { DeviceId } from "../../model/ids.ts";
 import type { Device } from "./device.ts";

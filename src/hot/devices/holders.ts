@@ -1,5 +1,5 @@
 import { assert } from "../../lib/assert.ts";
-import { NumberColumn } from "../../lib/tables/number-column.ts";
+import { NumberColumn } from "../../lib/tables/columns.ts";
 
 const LISTED_MAX = 8;
 

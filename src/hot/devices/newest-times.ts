@@ -1,4 +1,4 @@
-import { FloatColumn } from "../../lib/tables/float-column.ts";
+import { FloatColumn } from "../../lib/tables/columns.ts";
 import { type UtcDay, utcDayOf } from "../../model/time/utc-day.ts";
 
 /** When the devices of an app reported last. */

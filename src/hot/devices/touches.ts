@@ -1,4 +1,4 @@
-import { FloatColumn } from "../../lib/tables/float-column.ts";
+import { FloatColumn } from "../../lib/tables/columns.ts";
 
 /** By which entry of the log each device of an app was last touched, and when one was last forgotten. */
 export class Touches {

@@ -1,3 +1,4 @@
+import { grown } from "../../lib/tables/columns.ts";
 import { ACCURACY, IS_OF_FIX, isWorse, LATITUDE, LONGITUDE } from "../../model/fix.ts";
 import { NUMBER_FIELDS } from "../../model/location-fields.ts";
 
@@ -93,11 +94,7 @@ export class FixList {
   }
 
   #append(fix: Fix): void {
-    if ((this.#count + 1) * FIX_CELLS > this.#cells.length) {
-      const cells = new Float64Array(2 * this.#count * FIX_CELLS);
-      cells.set(this.#cells);
-      this.#cells = cells;
-    }
+    if ((this.#count + 1) * FIX_CELLS > this.#cells.length) this.#cells = grown(this.#cells);
     this.#cells.set(fix, this.#count * FIX_CELLS);
     this.#count++;
     this.#day.fixCount++;

@@ -1,3 +1,4 @@
+import { grown } from "../../lib/tables/columns.ts";
 import type { TimeRange } from "../../model/time/range.ts";
 import { MS_PER_MINUTE } from "../../model/time/units.ts";
 
@@ -62,11 +63,7 @@ class DevicesOfMinute {
   add(device: number): void {
     this.rows++;
     if (this.#count > 0 && this.#devices[this.#count - 1] === device) return;
-    if (this.#count === this.#devices.length) {
-      const devices = new Uint32Array(2 * this.#count);
-      devices.set(this.#devices);
-      this.#devices = devices;
-    }
+    if (this.#count === this.#devices.length) this.#devices = grown(this.#devices);
     this.#devices[this.#count++] = device;
   }
 

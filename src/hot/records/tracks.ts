@@ -1,8 +1,7 @@
 import { assert } from "../../lib/assert.ts";
 import type { Steps } from "../../lib/schedule/steps.ts";
-import { NumberColumn } from "../../lib/tables/number-column.ts";
+import { makePageRoom, NumberColumn } from "../../lib/tables/columns.ts";
 import { PAGE_MASK, PAGE_SHIFT } from "../../lib/tables/number-pool.ts";
-import { makePageRoom } from "../../lib/tables/pages.ts";
 import type { TimeRange } from "../../model/time/range.ts";
 import { type Chunk, copyRows, firstRowSince, putRows, shiftRows, timestampAt } from "./chunk.ts";
 import { LongTrack, type RowRef } from "./long-track.ts";

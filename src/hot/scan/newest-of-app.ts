@@ -1,4 +1,5 @@
 import { assert } from "../../lib/assert.ts";
+import { grown } from "../../lib/tables/columns.ts";
 import type { AppId, DeviceId } from "../../model/ids.ts";
 import { NUMBER_FIELDS } from "../../model/location-fields.ts";
 import type { NewestRecords } from "../../model/newest-records.ts";
@@ -8,7 +9,6 @@ import type { SealedRows } from "../devices/sealed-rows.ts";
 import { copyNumbers, profileAt, stateAt, timestampAt } from "../records/chunk.ts";
 import type { Dictionary } from "../records/dictionary.ts";
 import type { RowRef } from "../records/long-track.ts";
-import { DeviceNotes } from "./device-notes.ts";
 import { PageBuilder } from "./page-builder.ts";
 
 /** An app's newest records, as answers read them. */
@@ -17,7 +17,8 @@ export class NewestOfApp implements NewestRecords {
   readonly #table: DeviceTable;
   readonly #sealed: SealedRows;
   readonly #dictionary: Dictionary;
-  readonly #notes = new DeviceNotes();
+  /** By device number, what `notes` says; as long as it had to be so far. */
+  #notes = new Float64Array(0);
   readonly #page: RecordOfDevice;
 
   constructor(appId: AppId, table: DeviceTable, sealed: SealedRows, dictionary: Dictionary) {
@@ -58,17 +59,19 @@ export class NewestOfApp implements NewestRecords {
   }
 
   notes(): Float64Array {
-    return this.#notes.upTo(this.#table.numbersEnd);
+    const { numbersEnd } = this.#table;
+    if (numbersEnd > this.#notes.length) this.#notes = grown(this.#notes, numbersEnd);
+    return this.#notes;
   }
 
   /** The device's newest record is another now. */
   changed(device: number): void {
-    this.#notes.outdate(device);
+    if (device < this.#notes.length) this.#notes[device] = -Math.abs(this.#notes[device]!);
   }
 
   /** The device is gone, and its number may become another's. */
   removed(device: number): void {
-    this.#notes.drop(device);
+    if (device < this.#notes.length) this.#notes[device] = 0;
   }
 }
 

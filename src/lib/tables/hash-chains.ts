@@ -1,6 +1,6 @@
 import { assert } from "../assert.ts";
+import { makePageRoom } from "./columns.ts";
 import { PAGE_MASK, PAGE_NUMBERS, PAGE_SHIFT } from "./number-pool.ts";
-import { makePageRoom } from "./pages.ts";
 
 /** The end of a chain. Links are one more than the number of the item they lead to. */
 export const END = 0;

@@ -1,3 +1,4 @@
+import { grown } from "./columns.ts";
 import { hashTuple } from "./hash.ts";
 
 /**
@@ -35,12 +36,6 @@ export function createTupleSet(width: number): TupleSet {
     return true;
   }
 
-  function grow(): void {
-    const wider = new Uint32Array(packed.length * 2);
-    wider.set(packed);
-    packed = wider;
-  }
-
   function rehash(): void {
     slots = new Uint32Array(slots.length * 2).fill(EMPTY);
     for (let index = 0; index < size; index++) slots[findSlot(packed, index * width)] = index;
@@ -55,7 +50,7 @@ export function createTupleSet(width: number): TupleSet {
         last = found;
         return found;
       }
-      if ((size + 1) * width > packed.length) grow();
+      if ((size + 1) * width > packed.length) packed = grown(packed);
       for (let m = 0; m < width; m++) packed[size * width + m] = tuple[m]!;
       slots[slot] = size;
       last = size;

@@ -1,4 +1,5 @@
 import type { Steps } from "../../lib/schedule/steps.ts";
+import { grown } from "../../lib/tables/columns.ts";
 import { createTupleSet, type TupleSet } from "../../lib/tables/tuple-set.ts";
 
 const COUNTS_INITIAL = 64;
@@ -71,7 +72,7 @@ export class CellCounts {
     const cell = this.#cells.add(this.#cell);
     if (cell === this.#size) {
       this.#size++;
-      if (cell === this.#counts.length) this.#grow();
+      if (cell === this.#counts.length) this.#counts = grown(this.#counts);
     }
     this.#counts[cell]! += count;
     return cell;
@@ -87,11 +88,5 @@ export class CellCounts {
       join(cell, this.#count(cells.at(cell, 0) >>> 1, cells.at(cell, 1) >>> 1, counts[cell]!));
       if (cell % STEP_CELLS === STEP_CELLS - 1) yield;
     }
-  }
-
-  #grow(): void {
-    const grown = new Float64Array(2 * this.#counts.length);
-    grown.set(this.#counts);
-    this.#counts = grown;
   }
 }

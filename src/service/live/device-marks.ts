@@ -1,3 +1,5 @@
+import { grown } from "../../lib/tables/columns.ts";
+
 /** A mark on each device of an app, for whoever sorts some of them out: all are wiped by taking the next mark. */
 export class DeviceMarks {
   #marks = new Uint32Array(0);
@@ -17,7 +19,7 @@ export class DeviceMarks {
   }
 
   set(device: number, mark: number): void {
-    if (device >= this.#marks.length) this.#grow(device + 1);
+    if (device >= this.#marks.length) this.#marks = grown(this.#marks, device + 1);
     this.#marks[device] = mark;
   }
 
@@ -26,11 +28,5 @@ export class DeviceMarks {
     const mark = this.next();
     for (const device of devices) this.set(device, mark);
     return mark;
-  }
-
-  #grow(devices: number): void {
-    const grown = new Uint32Array(Math.max(devices, 2 * this.#marks.length));
-    grown.set(this.#marks);
-    this.#marks = grown;
   }
 }

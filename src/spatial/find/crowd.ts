@@ -1,3 +1,4 @@
+import { grown } from "../../lib/tables/columns.ts";
 import type { PositionNode } from "../node.ts";
 import { NO_POSITIONS, type Positions } from "../positions.ts";
 import { ROW_BITS, ROW_MASK } from "../rows/device-places.ts";
@@ -128,14 +129,9 @@ export class Crowd {
   #reserve(more: number): void {
     const needed = this.#count + more;
     if (needed <= this.#chords.length) return;
-    const length = Math.max(needed, 2 * this.#chords.length);
-    const [chords, rows, weights] = [this.#chords, this.#rows, this.#weights];
-    this.#chords = new Float64Array(length);
-    this.#rows = new Int32Array(length);
-    this.#weights = new Uint32Array(length);
-    this.#chords.set(chords);
-    this.#rows.set(rows);
-    this.#weights.set(weights);
+    this.#chords = grown(this.#chords, needed);
+    this.#rows = grown(this.#rows, needed);
+    this.#weights = grown(this.#weights, needed);
   }
 
   /** Leaves entries whose chords may be those of the page, or all where that parts few from many no more. */

@@ -43,7 +43,7 @@ export class PositionPage {
     this.#deviceOrder = deviceOrder;
     this.#start = start;
     this.#end = end;
-    if (end - start > this.devices.length) this.#grow(end - start);
+    if (end - start > this.devices.length) this.#makeRoom(end - start);
     const { sorted, count } = this.#ring;
     const tieMax = swapMax(sorted[count - 1]!);
     let from = start;
@@ -62,7 +62,7 @@ export class PositionPage {
     this.#write(before, end);
   }
 
-  #grow(rows: number): void {
+  #makeRoom(rows: number): void {
     const length = Math.max(rows, 2 * this.devices.length);
     this.devices = new Uint32Array(length);
     this.meters = new Float64Array(length);

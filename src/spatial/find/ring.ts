@@ -1,3 +1,5 @@
+import { grown } from "../../lib/tables/columns.ts";
+
 /** What a search collects: the positions of a ring around its center, and their order. */
 
 const ENTRIES_INITIAL = 1024;
@@ -25,9 +27,9 @@ export class PositionRing {
   reserve(more: number): void {
     const needed = this.count + more;
     if (needed <= this.chords.length) return;
-    const length = Math.max(needed, 2 * this.chords.length);
-    this.chords = copied(this.chords, new Float64Array(length));
-    this.rows = copied(this.rows, new Uint32Array(length));
+    this.chords = grown(this.chords, needed);
+    this.rows = grown(this.rows, needed);
+    const { length } = this.chords;
     this.order = new Uint32Array(length);
     this.sorted = new Float64Array(length);
     this.#ends = new Uint32Array(2 * length);
@@ -163,9 +165,4 @@ export class PositionRing {
     sorted[b] = chord;
     order[b] = entry;
   }
-}
-
-function copied<Column extends Float64Array | Uint32Array>(from: Column, to: Column): Column {
-  to.set(from);
-  return to;
 }

@@ -1,6 +1,5 @@
 import { sortInSteps } from "../../../lib/schedule/sort-in-steps.ts";
 import type { Steps } from "../../../lib/schedule/steps.ts";
-import { TextMap } from "../../../lib/tables/text-map.ts";
 import { compareUtf8 } from "../../../lib/text/utf8.ts";
 import { haversineMeters } from "../../../model/geo/distance.ts";
 import type { DeviceId } from "../../../model/ids.ts";
@@ -12,7 +11,8 @@ const STEP_DEVICES = 1024;
 
 /** Adds up the lengths of devices' paths, position by position in time order, wherever the positions come from. */
 export class PathMeter {
-  readonly #byDevice = new TextMap<Path>();
+  /** A map that has a million texts doubles in 36 ms. */
+  readonly #byDevice = new Map<DeviceId, Path>();
   readonly #paths: Path[] = [];
   /** The one that was added to last: positions of a device mostly come together. */
   #last: Path | null = null;
@@ -21,7 +21,7 @@ export class PathMeter {
     const path = this.#last?.deviceId === deviceId ? this.#last : this.#byDevice.get(deviceId);
     if (path === undefined) {
       this.#last = { deviceId, meters: 0, latitude, longitude };
-      this.#byDevice.add(deviceId, this.#last);
+      this.#byDevice.set(deviceId, this.#last);
       this.#paths.push(this.#last);
       return;
     }

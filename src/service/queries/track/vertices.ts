@@ -1,3 +1,4 @@
+import { grown } from "../../../lib/tables/columns.ts";
 import { copyUnitVector } from "../../../model/geo/unit-vectors.ts";
 
 /** Vertices of lines in columns, in order of time. */
@@ -42,10 +43,4 @@ export class Vertices implements PointColumns {
     this.longitude = grown(this.longitude);
     this.vectors = grown(this.vectors);
   }
-}
-
-function grown(column: Float64Array): Float64Array<ArrayBuffer> {
-  const wider = new Float64Array(2 * column.length);
-  wider.set(column);
-  return wider;
 }
