@@ -1,4 +1,4 @@
-import { keyOf } from "../clients/owntracks/secretbox.ts";
+import { keyOf } from "../clients/owntracks/encryption.ts";
 import {
   type FileFormat,
   SharedFile,

@@ -33,7 +33,7 @@ export interface ClientMessage {
   readonly headers: Readonly<Partial<Record<MessageHeader, string>>>;
   /** The name beside the password where it is no key: clients say there whose device it is. */
   readonly basicUser: string | null;
-  /** Of the broker; null for a request. */
+  /** The broker's topic; null for a request. */
   readonly topic: string | null;
   /** What the operator says speeds are in, against all rules below. */
   readonly speedUnit: SpeedUnit | null;
@@ -68,8 +68,8 @@ export interface Client {
   /** Whether it sends again at once and for ever what was refused, so that a refusal must be slow. */
   readonly retriesAtOnce: boolean;
   /**
-   * Whether its messages name their device, many sharing a key, so that a point without a name is nobody's unless the
-   * key or the URL says more.
+   * Whether its messages name their device, because many devices share a key: a point without a name then needs one
+   * from the key or the URL.
    */
   readonly mustNameDevice: boolean;
 }

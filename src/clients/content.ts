@@ -31,7 +31,7 @@ export function listOf(value: unknown): Iterable<unknown> | null {
   return Array.isArray(value) || value instanceof LongList ? value : null;
 }
 
-/** A text that is too long to be made for nobody, since hardly anybody looks at one. */
+/** A text so long that it is made only when it is read, which it rarely is. */
 export class LongText {
   /** As it stands in the body, between quotation marks and with its escapes. */
   readonly bytes: Uint8Array;
@@ -40,7 +40,7 @@ export class LongText {
     this.bytes = bytes;
   }
 
-  /** Of a point that is kept, it is left out. */
+  /** A point that is kept has an empty text in its place. */
   toJSON(): string {
     return "";
   }

@@ -1,19 +1,16 @@
 import type { Steps } from "../lib/schedule/steps.ts";
 import { type Client, type ClientMessage, plainFailure } from "./client.ts";
-import type { PointSink } from "./point.ts";
-import { contextOf, type MessageContext } from "./reading/context.ts";
-import { knownDetails } from "./reading/details.ts";
-import { readFlat } from "./reading/flat.ts";
-import { type Found, noPosition } from "./reading/found.ts";
-import { isMembers, type Members } from "./reading/members.ts";
-import { claimOf } from "./reading/names.ts";
+import { claimOf } from "./identity.ts";
+import { knownDetails, type PointSink } from "./point.ts";
+import { contextOf, type Found, type MessageContext, noPosition, readFlat } from "./reading/read-message.ts";
 import { readSpeedOrNaN, type SpeedUnit } from "./reading/speed.ts";
 import { readBatteryStatus, unreadableOf } from "./reading/states.ts";
-import { readTimeMsOrNaN } from "./reading/time.ts";
-import { findTime } from "./reading/told-time.ts";
+import { findTime, readTimeMsOrNaN } from "./reading/time.ts";
 import {
   firstTold,
+  isMembers,
   isTold,
+  type Members,
   readMagnitudeOrNaN,
   readNumberOrNaN,
   readPositiveOrNaN,
@@ -35,7 +32,7 @@ export const gpslogger: Client = {
 };
 
 interface GpsloggerContext extends MessageContext {
-  /** Of `spd_kph`. */
+  /** The unit of `spd_kph`. */
   readonly kphUnit: SpeedUnit;
   readonly headerDevice: string | null;
 }

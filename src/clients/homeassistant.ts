@@ -1,16 +1,28 @@
 import type { Steps } from "../lib/schedule/steps.ts";
 import { type Client, type ClientMessage, plainFailure } from "./client.ts";
 import { listOf } from "./content.ts";
-import type { PointSink } from "./point.ts";
-import { contextOf, type MessageContext } from "./reading/context.ts";
-import { knownDetails } from "./reading/details.ts";
-import { readFlat } from "./reading/flat.ts";
-import { type Found, HEARTBEAT, noPosition, UNKNOWN_SHAPE } from "./reading/found.ts";
-import { isMembers, type Members, membersOf } from "./reading/members.ts";
-import { claimOf } from "./reading/names.ts";
+import { claimOf } from "./identity.ts";
+import { knownDetails, type PointSink } from "./point.ts";
+import {
+  contextOf,
+  type Found,
+  HEARTBEAT,
+  type MessageContext,
+  noPosition,
+  readFlat,
+  UNKNOWN_SHAPE,
+} from "./reading/read-message.ts";
 import { readSpeedOrNaN } from "./reading/speed.ts";
-import { readTime, timeOrArrival } from "./reading/told-time.ts";
-import { isTold, readMagnitudeOrNaN, readNumberOrNaN, readPositiveOrNaN } from "./reading/values.ts";
+import { readTime, timeOrArrival } from "./reading/time.ts";
+import {
+  isMembers,
+  isTold,
+  type Members,
+  membersOf,
+  readMagnitudeOrNaN,
+  readNumberOrNaN,
+  readPositiveOrNaN,
+} from "./reading/values.ts";
 
 /** A `rest_command` of Home Assistant as its users copy it, and what its phone app posts to its webhook. */
 export const homeassistant: Client = {

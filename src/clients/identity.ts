@@ -1,8 +1,31 @@
 import { createHash } from "node:crypto";
+import type { AppId } from "../model/ids.ts";
 import type { Client } from "./client.ts";
 import type { Claim } from "./point.ts";
-import { deviceOf, readName } from "./reading/names.ts";
-import type { Address, Sender } from "./sender.ts";
+import { firstTold, readText } from "./reading/values.ts";
+
+/** In place of the id of a key, for what a broker brings. */
+export const BROKER_KEY_ID = "mqtt";
+
+/** Who sends: a key, or a broker in an app's name. */
+export interface Sender {
+  readonly appId: AppId;
+  /** `BROKER_KEY_ID` for a broker. */
+  readonly keyId: string;
+  /** The last characters of the key, which name a device that has no other name. */
+  readonly lastFour: string;
+  /** What the key is bound to: it reports as them, whatever its messages claim. */
+  readonly deviceId: string | null;
+  readonly userId: string | null;
+  /** Whether it may ask for other devices too. */
+  readonly mayRead: boolean;
+}
+
+/** Where the operator's URL says whose device it is: `/ingest/osmand/k/KEY/pixel7`, `?device_id=`, `?user_id=`. */
+export interface Address {
+  readonly device: string | null;
+  readonly user: string | null;
+}
 
 /** Whose point it is, as it is stored. */
 export interface Identity {
@@ -11,9 +34,9 @@ export interface Identity {
 }
 
 const ID_CHARACTERS_MAX = 128;
-/** A longer name is nobody's. To look through one of a megabyte for each point of a batch would take half a minute. */
+/** A longer name is no name. To look through one of a megabyte for each point of a batch would take half a minute. */
 const NAME_LENGTH_MAX = 16 * 1024;
-/** Of a longer one, before `~` and the beginning of its hash. */
+/** What stays of a longer id, before `~` and the beginning of its hash. */
 const KEPT_CHARACTERS = 119;
 const HASH_CHARACTERS = 8;
 
@@ -59,4 +82,30 @@ function cut(name: string): string {
   if (characters.length <= ID_CHARACTERS_MAX) return name;
   const hash = createHash("sha256").update(name).digest("hex").slice(0, HASH_CHARACTERS);
   return `${characters.slice(0, KEPT_CHARACTERS).join("")}~${hash}`;
+}
+
+/** What apps call users who never typed a name. */
+const DEFAULT_NAMES = new Set(["user", "device", "owntracks", "phone", "colota"]);
+
+/** The name of a device or a user; null if there is none, or only an app's default. */
+export function readName(value: unknown): string | null {
+  const name = readText(value);
+  return name === null || DEFAULT_NAMES.has(name) ? null : name;
+}
+
+/** Whether a value is anything but an app's default name. */
+export function isNoDefaultName(value: unknown): boolean {
+  return typeof value !== "string" || !DEFAULT_NAMES.has(value);
+}
+
+/** Whose a point is, by the first of some values that says anything of its device. */
+export function claimOf(user: string | null, ...devices: readonly unknown[]): Claim {
+  const told = firstTold(...devices);
+  const device = readText(told);
+  return device === null && told !== null ? { device, user, isDeviceUnreadable: true } : { device, user };
+}
+
+/** A device as its client names it; with its user, so that Anna's `pixel` and Bea's don't meet. */
+export function deviceOf(device: string | null, user: string | null): string | null {
+  return device === null || user === null ? device : `${user}:${device}`;
 }

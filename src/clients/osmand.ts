@@ -1,18 +1,16 @@
 import type { Steps } from "../lib/schedule/steps.ts";
 import { type Client, type ClientMessage, plainFailure } from "./client.ts";
-import type { PointSink } from "./point.ts";
-import { contextOf, type MessageContext } from "./reading/context.ts";
-import { knownDetails } from "./reading/details.ts";
-import { readFlat } from "./reading/flat.ts";
-import { type Found, noPosition } from "./reading/found.ts";
-import { isMembers, type Members } from "./reading/members.ts";
-import { claimOf } from "./reading/names.ts";
+import { claimOf } from "./identity.ts";
+import { knownDetails, type PointSink } from "./point.ts";
+import { contextOf, type Found, type MessageContext, noPosition, readFlat } from "./reading/read-message.ts";
 import { readSpeedOrNaN } from "./reading/speed.ts";
 import { readBatteryStatus, unreadableOf } from "./reading/states.ts";
-import { readTime } from "./reading/told-time.ts";
+import { readTime } from "./reading/time.ts";
 import {
   firstTold,
+  isMembers,
   isTold,
+  type Members,
   readMagnitudeOrNaN,
   readNumberOrNaN,
   readPositiveOrNaN,

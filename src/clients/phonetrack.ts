@@ -1,16 +1,27 @@
 import type { Steps } from "../lib/schedule/steps.ts";
 import { type Client, type ClientMessage, plainFailure } from "./client.ts";
 import { listOf } from "./content.ts";
-import type { PointSink } from "./point.ts";
-import { contextOf, type MessageContext } from "./reading/context.ts";
-import { knownDetails } from "./reading/details.ts";
-import { readFlat } from "./reading/flat.ts";
-import { type Found, handOver, noPosition, UNKNOWN_SHAPE } from "./reading/found.ts";
-import { readList } from "./reading/list.ts";
-import { isMembers, type Members } from "./reading/members.ts";
+import { knownDetails, type PointSink } from "./point.ts";
+import {
+  contextOf,
+  type Found,
+  handOver,
+  type MessageContext,
+  noPosition,
+  readFlat,
+  readList,
+  UNKNOWN_SHAPE,
+} from "./reading/read-message.ts";
 import { readSpeedOrNaN } from "./reading/speed.ts";
-import { readTime } from "./reading/told-time.ts";
-import { firstTold, isTold, readMagnitudeOrNaN, readNumberOrNaN } from "./reading/values.ts";
+import { readTime } from "./reading/time.ts";
+import {
+  firstTold,
+  isMembers,
+  isTold,
+  type Members,
+  readMagnitudeOrNaN,
+  readNumberOrNaN,
+} from "./reading/values.ts";
 
 /**
  * What Nextcloud's PhoneTrack takes at its log routes: parameters, or many points at once as rows. Its Android app

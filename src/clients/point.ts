@@ -1,5 +1,3 @@
-import type { RefusalReason } from "./refusal.ts";
-
 /**
  * A position as a client told it, in our units, before anything of it is checked. A member is left out where the client
  * knows nothing of it, or says so by a sentinel (a negative accuracy, a speed of -1).
@@ -52,6 +50,22 @@ export interface PointDetails {
   app_version_code?: string;
 }
 
+/** Why something that a client sent could not be used; it is kept in the quarantine under this word. */
+export const REFUSAL_REASONS = [
+  "bad_json",
+  "unknown_shape",
+  "no_position",
+  "bad_coordinates",
+  "null_island",
+  "no_time",
+  "future",
+  "too_old",
+  "bad_device",
+  "undecryptable",
+] as const;
+
+export type RefusalReason = (typeof REFUSAL_REASONS)[number];
+
 /** Where a client's reading puts what it finds in a message. */
 export interface PointSink {
   /** `raw` is a message that holds this point alone and that the same client reads; it is kept where we refuse it. */
@@ -63,4 +77,15 @@ export interface PointSink {
   refuse(reason: RefusalReason, raw?: unknown, from?: Claim): void;
   /** Something that is no position and need not be kept: an event, a log line, a heartbeat. */
   skip(what: string): void;
+}
+
+/** The details that are known, of all that a client could have sent. */
+export function knownDetails(
+  told: {
+    readonly [Name in keyof PointDetails]: PointDetails[Name] | null;
+  },
+): PointDetails {
+  const known: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(told)) if (value !== null) known[name] = value;
+  return known as PointDetails;
 }

@@ -1,7 +1,7 @@
 import type { AppId } from "../model/ids.ts";
 import type { ClientMessage, ClientName } from "./client.ts";
+import type { RefusalReason } from "./point.ts";
 import type { SpeedUnit } from "./reading/speed.ts";
-import type { RefusalReason } from "./refusal.ts";
 
 /** How a message came, as far as it may be kept: without keys. */
 export interface MessageSource {

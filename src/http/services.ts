@@ -2,7 +2,7 @@ import type { KeyStore } from "../auth/key-store.ts";
 import type { MadeKeys } from "../auth/made-keys.ts";
 import type { Sessions } from "../auth/sessions/sessions.ts";
 import type { ClientMessage } from "../clients/client.ts";
-import type { Address, Sender } from "../clients/sender.ts";
+import type { Address, Sender } from "../clients/identity.ts";
 import type { Copies } from "../cluster/join/copies.ts";
 import type { BaseMap } from "../map/basemap/base-map.ts";
 import type { LoadPlaces } from "../map/places/load-places.ts";

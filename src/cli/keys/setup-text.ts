@@ -1,7 +1,6 @@
 import type { ClientName } from "../../clients/client.ts";
-import { adviceFor } from "../../clients/setup/advice.ts";
-import type { Setup, SetupRequest } from "../../clients/setup/setup.ts";
-import { SETUPS } from "../../clients/setup/setups.ts";
+import { adviceFor, type Setup, type SetupRequest } from "../../clients/setup.ts";
+import { SETUPS } from "../../clients/setups.ts";
 import type { Binding } from "../../model/binding.ts";
 import { qrCode } from "./qr-code.ts";
 

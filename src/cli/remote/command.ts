@@ -1,5 +1,5 @@
 import { DEFAULT_SERVER_URL } from "../../app/config.ts";
-import { REFUSAL_REASONS } from "../../clients/refusal.ts";
+import { REFUSAL_REASONS } from "../../clients/point.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import type { AppId } from "../../model/ids.ts";
 import { defineCommand, type Given, oneArgument } from "../arguments/command.ts";

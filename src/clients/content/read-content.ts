@@ -3,7 +3,7 @@ import { COMMA, OPEN_BRACE, OPEN_BRACKET } from "../../lib/text/ascii.ts";
 import { PIECE_BYTES_MAX, parseJson } from "../../lib/text/long-json.ts";
 import { afterMark, decodeUtf8, skipWhite, walkUtf8 } from "../../lib/text/long-text.ts";
 import type { Content } from "../content.ts";
-import { findLongValue } from "./long-value.ts";
+import { findLongValue } from "../read-content.ts";
 
 /**
  * Batches of clients, up to the largest that any of them sends, are parsed at once too where they have no more values

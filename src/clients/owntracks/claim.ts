@@ -1,8 +1,7 @@
 import type { ClientMessage } from "../client.ts";
+import { readName } from "../identity.ts";
 import type { Claim } from "../point.ts";
-import type { Members } from "../reading/members.ts";
-import { readName } from "../reading/names.ts";
-import { isTold, readText } from "../reading/values.ts";
+import { isTold, type Members, readText } from "../reading/values.ts";
 
 /** Parts of `owntracks/<user>/<device>`, which some write with a slash before it. */
 export function topicParts(topic: string): string[] {

@@ -3,7 +3,7 @@
  * request for failed and send it again for ever, so numbers are numbers, and what is not known is left out.
  */
 
-/** Another device, as it was last heard of. Numbers are null where nobody knows. */
+/** Another device, as it was last heard of. Numbers that are not known are null. */
 export interface Friend {
   /** Two letters, by which the apps tell friends apart. */
   readonly tid: string;

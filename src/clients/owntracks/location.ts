@@ -1,7 +1,5 @@
 import type { ClientMessage } from "../client.ts";
-import type { ClientPoint, PointDetails } from "../point.ts";
-import { knownDetails } from "../reading/details.ts";
-import type { Members } from "../reading/members.ts";
+import { type ClientPoint, knownDetails, type PointDetails } from "../point.ts";
 import { metersPerSecond, type SpeedUnit } from "../reading/speed.ts";
 import {
   readAppVersionCode,
@@ -10,9 +8,10 @@ import {
   readOs,
   unreadableOf,
 } from "../reading/states.ts";
-import { readTime } from "../reading/told-time.ts";
+import { readTime } from "../reading/time.ts";
 import {
   isTold,
+  type Members,
   readMagnitudeOrNaN,
   readNumber,
   readNumberOrNaN,

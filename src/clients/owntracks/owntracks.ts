@@ -1,14 +1,13 @@
 import { isObject } from "../../lib/is-object.ts";
 import type { Steps } from "../../lib/schedule/steps.ts";
 import { type Client, type ClientMessage, plainFailure } from "../client.ts";
-import { readContent } from "../content/read-content.ts";
 import { LongText, listOf } from "../content.ts";
-import { isOwnTracksMode } from "../overland/owntracks-mode.ts";
+import { deviceOf } from "../identity.ts";
+import { isOwnTracksMode } from "../overland-owntracks-mode.ts";
 import type { PointSink } from "../point.ts";
-import { deviceOf } from "../reading/names.ts";
-import { type Encrypted, isEncrypted, readBox } from "./box.ts";
+import { readContent } from "../read-content.ts";
 import { readClaim, topicParts } from "./claim.ts";
-import { readCsvLine } from "./csv.ts";
+import { type Encrypted, isEncrypted, readBox } from "./encryption.ts";
 import { readLocation } from "./location.ts";
 
 /** OwnTracks for Android and iOS, over HTTP or by a broker, and trackers that write as it does. */
@@ -80,7 +79,7 @@ function* readOne(value: unknown, message: ClientMessage, sink: PointSink, raw: 
   else sink.add(point, withoutPrivate(value));
 }
 
-/** A name for each of the kinds there are, and one for all others, since anybody may make up more. */
+/** A name for each known type, and one for all others, because a sender may make up any. */
 function skippedAs(type: string): string {
   return MESSAGE_TYPES.has(type) ? type : "other message";
 }
@@ -121,4 +120,30 @@ function* readEncrypted(
   // Who puts a box into a box wants to keep us busy.
   if (clear.kind !== "json" || isEncrypted(clear.value)) return sink.refuse("unknown_shape", raw, from);
   yield* readOne(clear.value, message, sink, raw);
+}
+
+/*
+ * The line that small trackers send to save bytes: X0,542A46AA,k,30365854,7575769,26,4,7,5,872
+ *
+ *   tid, time in hex, trigger, latitude × 1e6, longitude × 1e6, course ÷ 10, km/h, altitude ÷ 10, distance, trip
+ */
+
+const LINE =
+  /^([\p{L}\p{N}]{1,16}),([0-9a-f]{1,10}),[a-z0-9]?,(-?\d{1,9}),(-?\d{1,9}),(\d{1,6}),(\d{1,6}),(-?\d{1,6}),\d*,\d*$/iu;
+
+/** The line as the message that it stands for; null where it is none. */
+function readCsvLine(text: string): Record<string, unknown> | null {
+  const fields = LINE.exec(text.trim());
+  if (fields === null) return null;
+  const [, tid, time, latitude, longitude, course, velocity, altitude] = fields;
+  return {
+    _type: "location",
+    tid,
+    tst: Number.parseInt(time!, 16),
+    lat: Number(latitude) / 1e6,
+    lon: Number(longitude) / 1e6,
+    cog: Number(course) * 10,
+    vel: Number(velocity),
+    alt: Number(altitude) * 10,
+  };
 }

@@ -8,7 +8,7 @@ import { isTold } from "./values.ts";
 
 export type BatteryStatus = "Not Charging" | "Charging" | "Full";
 
-/** From OwnTracks' numbers, Apple's and Android's words, and plain booleans; null where nobody knows. */
+/** From OwnTracks' numbers, Apple's and Android's words, and plain booleans; null if it is not known. */
 export function readBatteryStatus(value: unknown): BatteryStatus | null {
   switch (typeof value === "string" ? value.toLowerCase() : value) {
     case 1:

@@ -1,16 +1,38 @@
+import { isObject } from "../../lib/is-object.ts";
 import { parsePlainDecimal } from "../../lib/text/decimal.ts";
+import { LongList } from "../content.ts";
 
 /*
  * Values as clients write them, which is looser than our own interface: numbers may be text, and what is not known may
  * be null, empty, NaN or a number that can't be.
  */
 
+/** What an object, a form or the parameters of a URL say, by name. */
+export type Members = Readonly<Record<string, unknown>>;
+
+/** Whether a value is an object of a message; a list is none, however long. */
+export function isMembers(value: unknown): value is Members {
+  return isObject(value) && !(value instanceof LongList);
+}
+
+/** Members of an object; none of anything else. */
+export function membersOf(value: unknown): Members {
+  return isMembers(value) ? value : {};
+}
+
+/** Parameters as members, so that they are read like those of an object; the first of a name counts. */
+export function membersOfParameters(...sources: readonly URLSearchParams[]): Members {
+  const members: Record<string, unknown> = Object.create(null);
+  for (const parameters of sources) for (const [name, value] of parameters) members[name] ??= value;
+  return members;
+}
+
 /** Decimal with sign and exponent, as `1.0E-4`; no hexadecimal, no blanks inside. */
 const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
-/** The longest that a double needs, and some. A longer one is nobody's measurement. */
+/** The longest that a double needs, and some. A longer one is no measurement. */
 const DECIMAL_CHARACTERS_MAX = 64;
 
-/** A finite number; null where there is none. */
+/** A finite number; null if there is none. */
 export function readNumber(value: unknown): number | null {
   if (typeof value === "number") return Number.isFinite(value) ? value : null;
   if (typeof value !== "string" || value.length > DECIMAL_CHARACTERS_MAX) return null;

@@ -1,14 +1,15 @@
-import type { MessageContext } from "../reading/context.ts";
-import { knownDetails } from "../reading/details.ts";
-import { type Found, HEARTBEAT, UNKNOWN_SHAPE } from "../reading/found.ts";
-import { isMembers, type Members, membersOf } from "../reading/members.ts";
-import { claimOf } from "../reading/names.ts";
+import { claimOf } from "../identity.ts";
+import { knownDetails } from "../point.ts";
+import { type Found, HEARTBEAT, type MessageContext, UNKNOWN_SHAPE } from "../reading/read-message.ts";
 import { readSpeedOrNaN } from "../reading/speed.ts";
 import { readBatteryStatus, readIsMoving, readMovement, unreadableOf } from "../reading/states.ts";
-import { timeOrArrival } from "../reading/told-time.ts";
+import { timeOrArrival } from "../reading/time.ts";
 import {
   firstTold,
+  isMembers,
   isTold,
+  type Members,
+  membersOf,
   percentOf,
   readBoolean,
   readMagnitudeOrNaN,

@@ -1,15 +1,19 @@
-import type { PointDetails } from "../point.ts";
-import type { MessageContext } from "../reading/context.ts";
-import { knownDetails } from "../reading/details.ts";
-import { type Found, HEARTBEAT, NO_FIX, UNKNOWN_SHAPE } from "../reading/found.ts";
-import type { Members } from "../reading/members.ts";
-import { claimOf } from "../reading/names.ts";
+import { claimOf } from "../identity.ts";
+import { knownDetails, type PointDetails } from "../point.ts";
+import {
+  type Found,
+  HEARTBEAT,
+  type MessageContext,
+  NO_FIX,
+  UNKNOWN_SHAPE,
+} from "../reading/read-message.ts";
 import { readSpeedOrNaN } from "../reading/speed.ts";
 import { readBatteryStatus, unreadableOf } from "../reading/states.ts";
-import { readTime, timeOrArrival } from "../reading/told-time.ts";
+import { readTime, timeOrArrival } from "../reading/time.ts";
 import {
   firstTold,
   isTold,
+  type Members,
   readBoolean,
   readMagnitudeOrNaN,
   readNumberOrNaN,

@@ -1,15 +1,28 @@
 import type { Steps } from "../../lib/schedule/steps.ts";
 import { type Client, type ClientMessage, plainFailure } from "../client.ts";
-import type { PointSink } from "../point.ts";
-import { contextOf, type MessageContext } from "../reading/context.ts";
-import { readFlat } from "../reading/flat.ts";
-import { type Found, NO_FIX, UNKNOWN_SHAPE } from "../reading/found.ts";
-import { isMembers, type Members, membersOf } from "../reading/members.ts";
-import { claimOf } from "../reading/names.ts";
-import { unreadableOf } from "../reading/states.ts";
+import { claimOf } from "../identity.ts";
+import { knownDetails, type PointDetails, type PointSink } from "../point.ts";
+import {
+  contextOf,
+  type Found,
+  type MessageContext,
+  NO_FIX,
+  readFlat,
+  UNKNOWN_SHAPE,
+} from "../reading/read-message.ts";
+import { readSpeedOrNaN, type SpeedUnit } from "../reading/speed.ts";
+import { readBatteryStatus, readIsMoving, unreadableOf } from "../reading/states.ts";
 import { readTimeMsOrNaN } from "../reading/time.ts";
-import { isTold, readBoolean, readNumberOrNaN } from "../reading/values.ts";
-import { readPositionDetails } from "./position.ts";
+import {
+  isMembers,
+  isTold,
+  type Members,
+  membersOf,
+  readBoolean,
+  readMagnitudeOrNaN,
+  readNumberOrNaN,
+  readPositiveOrNaN,
+} from "../reading/values.ts";
 
 /** A Traccar server that forwards the positions it takes in, as JSON: `{"position": {…}, "device": {…}}`. */
 export const traccarForward: Client = {
@@ -60,4 +73,18 @@ function readDetails(position: Members, { speedUnit, os }: MessageContext) {
   const { charge, motion } = membersOf(position.attributes);
   const { battery_status, type } = details;
   return { ...unreadableOf({ battery_status: [charge, battery_status], type: [motion, type] }), details };
+}
+
+/** What a Traccar server tells of a position, whether it forwards it or is asked for it. */
+export function readPositionDetails(position: Members, speedUnit: SpeedUnit): PointDetails {
+  const attributes = membersOf(position.attributes);
+  return knownDetails({
+    horizontal_accuracy: readPositiveOrNaN(position.accuracy),
+    altitude: readNumberOrNaN(position.altitude),
+    speed: readSpeedOrNaN(position.speed, speedUnit),
+    bearing: readMagnitudeOrNaN(position.course),
+    battery_level: readMagnitudeOrNaN(attributes.batteryLevel),
+    battery_status: readBatteryStatus(attributes.charge),
+    type: readIsMoving(attributes.motion),
+  });
 }

@@ -1,9 +1,8 @@
 import type { Steps } from "../../lib/schedule/steps.ts";
 import { type Client, type ClientMessage, plainFailure } from "../client.ts";
 import type { PointSink } from "../point.ts";
-import { contextOf } from "../reading/context.ts";
-import { readFlat } from "../reading/flat.ts";
-import { isMembers } from "../reading/members.ts";
+import { contextOf, readFlat } from "../reading/read-message.ts";
+import { isMembers } from "../reading/values.ts";
 import { findInLocation, hasCoords } from "./location.ts";
 import { findInParameters } from "./parameters.ts";
 

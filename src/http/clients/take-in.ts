@@ -1,10 +1,10 @@
 import type { KeyRecord } from "../../auth/key-file.ts";
 import type { ClientAnswer, ClientMessage } from "../../clients/client.ts";
-import { readContent } from "../../clients/content/read-content.ts";
-import { isFile, isFileByType } from "../../clients/content/uploaded-file.ts";
 import type { Content } from "../../clients/content.ts";
+import type { Sender } from "../../clients/identity.ts";
+import { readContent } from "../../clients/read-content.ts";
 import type { SpeedUnit } from "../../clients/reading/speed.ts";
-import type { Sender } from "../../clients/sender.ts";
+import { isFile, isFileByType } from "../../clients/uploaded-file.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import { bodiesOf } from "../../service/ingest/ingest-batches.ts";

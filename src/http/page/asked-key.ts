@@ -1,7 +1,7 @@
 import { LABEL_CHARACTERS_MAX, parseLabel } from "../../auth/key-file.ts";
 import type { MadeKeyPlan } from "../../auth/made-keys.ts";
 import { PRECISION_METERS, parseViewSpec, VIEW_DEVICES_MAX } from "../../auth/view.ts";
-import { SETUP_NAMES, type SetupName } from "../../clients/setup/setups.ts";
+import { SETUP_NAMES, type SetupName } from "../../clients/setups.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import { parseServerUrl } from "../../lib/text/server-url.ts";
 import type { ServiceError } from "../../model/errors.ts";

@@ -1,6 +1,5 @@
 import type { ClientName } from "../../clients/client.ts";
-import type { ValueFault } from "../../clients/point.ts";
-import type { RefusalReason } from "../../clients/refusal.ts";
+import type { RefusalReason, ValueFault } from "../../clients/point.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
 
 /** Who speaks: one of the clients, or a caller of our own interface. */

@@ -1,8 +1,8 @@
 import type { ClientMessage } from "../../clients/client.ts";
-import { readContent } from "../../clients/content/read-content.ts";
 import type { Content } from "../../clients/content.ts";
+import { type Address, BROKER_KEY_ID, type Sender } from "../../clients/identity.ts";
 import { owntracks } from "../../clients/owntracks/owntracks.ts";
-import { type Address, BROKER_KEY_ID, type Sender } from "../../clients/sender.ts";
+import { readContent } from "../../clients/read-content.ts";
 import type { Scheduler } from "../../lib/schedule/scheduler.ts";
 import type { AppId } from "../../model/ids.ts";
 import { bodiesOf } from "../ingest/ingest-batches.ts";

@@ -1,5 +1,5 @@
 import type { ClientName } from "../../clients/client.ts";
-import type { RefusalReason } from "../../clients/refusal.ts";
+import type { RefusalReason } from "../../clients/point.ts";
 import type { AppId } from "../../model/ids.ts";
 import type { EntrySummary } from "./entry.ts";
 import type { IndexedEntry } from "./segment.ts";

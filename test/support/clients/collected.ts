@@ -1,7 +1,6 @@
 import type { Client, ClientMessage } from "../../../src/clients/client.ts";
 import type { Content } from "../../../src/clients/content.ts";
-import type { ClientPoint, PointSink } from "../../../src/clients/point.ts";
-import type { RefusalReason } from "../../../src/clients/refusal.ts";
+import type { ClientPoint, PointSink, RefusalReason } from "../../../src/clients/point.ts";
 import { inOneStep } from "../../../src/lib/schedule/steps.ts";
 
 type Claim = Pick<ClientPoint, "device" | "user">;

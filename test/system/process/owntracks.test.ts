@@ -1,7 +1,7 @@
 import { afterAll, describe, expect } from "bun:test";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { keyOf, openBox, sealBox } from "../../../src/clients/owntracks/secretbox.ts";
+import { keyOf, openBox, sealBox } from "../../../src/clients/owntracks/encryption.ts";
 import {
   closePlace,
   openPlace,

@@ -5,7 +5,7 @@ import {
   parsePassPhraseFile,
 } from "../../../src/auth/pass-phrase-file.ts";
 import { PassPhrases, SAME_NAME_MAX } from "../../../src/auth/pass-phrases.ts";
-import { keyOf } from "../../../src/clients/owntracks/secretbox.ts";
+import { keyOf } from "../../../src/clients/owntracks/encryption.ts";
 import type { AppId } from "../../../src/model/ids.ts";
 import { createManualClock } from "../../../src/model/time/clock.ts";
 import * as fc from "../../support/fast-check.ts";

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { readerOf } from "../../../src/clients/by-shape.ts";
-import { CLIENTS } from "../../../src/clients/clients.ts";
+import { CLIENTS, readerOf } from "../../../src/clients/clients.ts";
 import { type Content, LongList } from "../../../src/clients/content.ts";
 import { CollectedPoints, collect, contentOf, messageOf } from "../../support/clients/collected.ts";
 import { sample, sampleLines } from "../../support/clients/sample.ts";

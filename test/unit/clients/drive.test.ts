@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { readerOf } from "../../../src/clients/by-shape.ts";
 import { CLIENT_NAMES, type ClientMessage } from "../../../src/clients/client.ts";
-import { CLIENTS } from "../../../src/clients/clients.ts";
+import { CLIENTS, readerOf } from "../../../src/clients/clients.ts";
 import { collect, messageOf } from "../../support/clients/collected.ts";
 import { DIALECTS, type Dialect, type Fix } from "../../support/clients/dialects.ts";
 import * as fc from "../../support/fast-check.ts";

@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
-import { identify } from "../../../src/clients/identity.ts";
-import type { Sender } from "../../../src/clients/sender.ts";
+import { identify, type Sender } from "../../../src/clients/identity.ts";
 import type { AppId } from "../../../src/model/ids.ts";
 
 const SENDER: Sender = {

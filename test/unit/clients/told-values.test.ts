@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { readerOf } from "../../../src/clients/by-shape.ts";
 import type { Client, ClientMessage } from "../../../src/clients/client.ts";
-import { CLIENTS } from "../../../src/clients/clients.ts";
+import { CLIENTS, readerOf } from "../../../src/clients/clients.ts";
 import { CLIENT_EXAMPLES } from "../../../src/http/clients/examples.ts";
 import { type CollectedPoints, collect, messageOf } from "../../support/clients/collected.ts";
 import { sample } from "../../support/clients/sample.ts";

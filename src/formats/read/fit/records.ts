@@ -1,8 +1,14 @@
 import FitParser from "fit-file-parser";
-import { knownDetails } from "../../../clients/reading/details.ts";
-import { isMembers, type Members, membersOf } from "../../../clients/reading/members.ts";
+import { knownDetails } from "../../../clients/point.ts";
 import { metersPerSecond, type SpeedUnit } from "../../../clients/reading/speed.ts";
-import { readMagnitudeOrNaN, readNumberOrNaN, readText } from "../../../clients/reading/values.ts";
+import {
+  isMembers,
+  type Members,
+  membersOf,
+  readMagnitudeOrNaN,
+  readNumberOrNaN,
+  readText,
+} from "../../../clients/reading/values.ts";
 import type { FilePoint } from "../file-point.ts";
 import { FormatError } from "../format-error.ts";
 

@@ -1,4 +1,4 @@
-import { type Members, membersOf } from "../../../clients/reading/members.ts";
+import { type Members, membersOf } from "../../../clients/reading/values.ts";
 import { ALIASES } from "./properties.ts";
 
 /** Values of points, with the name that a Point alone would have them under; of those of a name the last counts. */

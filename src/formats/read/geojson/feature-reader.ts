@@ -1,4 +1,4 @@
-import { isMembers } from "../../../clients/reading/members.ts";
+import { isMembers } from "../../../clients/reading/values.ts";
 import type { PointSink } from "../file-point.ts";
 import type { ReadOptions } from "../format.ts";
 import type { Wanted } from "../json/json-cutter.ts";

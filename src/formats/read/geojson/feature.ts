@@ -1,5 +1,4 @@
-import { isMembers, type Members, membersOf } from "../../../clients/reading/members.ts";
-import { readNumberOrNaN } from "../../../clients/reading/values.ts";
+import { isMembers, type Members, membersOf, readNumberOrNaN } from "../../../clients/reading/values.ts";
 import type { PointSink } from "../file-point.ts";
 import type { FileTimes } from "../time/file-times.ts";
 import { type Columns, columnsOf, columnsOfLine } from "./columns.ts";

@@ -1,4 +1,4 @@
-import { isMembers } from "../../../clients/reading/members.ts";
+import { isMembers } from "../../../clients/reading/values.ts";
 import { parseJson } from "../../../lib/text/long-json.ts";
 import type { Format } from "../format.ts";
 import { readRecords } from "../json/read-records.ts";

@@ -1,4 +1,4 @@
-import type { Members } from "../../../clients/reading/members.ts";
+import type { Members } from "../../../clients/reading/values.ts";
 import { PROFILE_FIELDS, STATE_FIELDS } from "../../../model/location-fields.ts";
 import type { FileDetails } from "../file-point.ts";
 

@@ -1,7 +1,12 @@
-import type { Members } from "../../../clients/reading/members.ts";
 import { metersPerSecond, readSpeedOrNaN, type SpeedUnit } from "../../../clients/reading/speed.ts";
 import { readBatteryStatus, readMovement } from "../../../clients/reading/states.ts";
-import { percentOf, readMagnitudeOrNaN, readNumberOrNaN, readText } from "../../../clients/reading/values.ts";
+import {
+  type Members,
+  percentOf,
+  readMagnitudeOrNaN,
+  readNumberOrNaN,
+  readText,
+} from "../../../clients/reading/values.ts";
 import type { FileDetails } from "../file-point.ts";
 import { isOwn, readOwnTexts } from "./own-texts.ts";
 

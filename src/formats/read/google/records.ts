@@ -1,7 +1,11 @@
 import type { PointDetails } from "../../../clients/point.ts";
-import type { Members } from "../../../clients/reading/members.ts";
 import { readSpeedOrNaN, type SpeedUnit } from "../../../clients/reading/speed.ts";
-import { readMagnitudeOrNaN, readNumberOrNaN, readText } from "../../../clients/reading/values.ts";
+import {
+  type Members,
+  readMagnitudeOrNaN,
+  readNumberOrNaN,
+  readText,
+} from "../../../clients/reading/values.ts";
 import type { FilePoint } from "../file-point.ts";
 import type { Format, ReadOptions } from "../format.ts";
 import { firstThings, haveAny } from "../json/first-things.ts";

@@ -1,5 +1,4 @@
-import { isMembers, type Members, membersOf } from "../../../clients/reading/members.ts";
-import { readMagnitudeOrNaN } from "../../../clients/reading/values.ts";
+import { isMembers, type Members, membersOf, readMagnitudeOrNaN } from "../../../clients/reading/values.ts";
 import type { PointSink } from "../file-point.ts";
 import type { Format } from "../format.ts";
 import { firstThings, haveAny } from "../json/first-things.ts";

@@ -1,5 +1,4 @@
-import { isMembers, membersOf } from "../../../clients/reading/members.ts";
-import { readText } from "../../../clients/reading/values.ts";
+import { isMembers, membersOf, readText } from "../../../clients/reading/values.ts";
 import { parseJson } from "../../../lib/text/long-json.ts";
 
 /**

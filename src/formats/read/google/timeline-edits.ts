@@ -1,7 +1,12 @@
-import { knownDetails } from "../../../clients/reading/details.ts";
-import { type Members, membersOf } from "../../../clients/reading/members.ts";
+import { knownDetails } from "../../../clients/point.ts";
 import { readSpeedOrNaN } from "../../../clients/reading/speed.ts";
-import { readMagnitudeOrNaN, readNumberOrNaN, readText } from "../../../clients/reading/values.ts";
+import {
+  type Members,
+  membersOf,
+  readMagnitudeOrNaN,
+  readNumberOrNaN,
+  readText,
+} from "../../../clients/reading/values.ts";
 import type { FilePoint } from "../file-point.ts";
 import type { Format, ReadOptions } from "../format.ts";
 import { firstThings } from "../json/first-things.ts";

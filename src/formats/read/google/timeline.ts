@@ -1,7 +1,11 @@
-import { knownDetails } from "../../../clients/reading/details.ts";
-import { isMembers, type Members } from "../../../clients/reading/members.ts";
+import { knownDetails } from "../../../clients/point.ts";
 import { readSpeedOrNaN } from "../../../clients/reading/speed.ts";
-import { readMagnitudeOrNaN, readNumberOrNaN } from "../../../clients/reading/values.ts";
+import {
+  isMembers,
+  type Members,
+  readMagnitudeOrNaN,
+  readNumberOrNaN,
+} from "../../../clients/reading/values.ts";
 import type { FilePoint, PointSink } from "../file-point.ts";
 import type { Format, ReadOptions } from "../format.ts";
 import { firstThings, haveAny } from "../json/first-things.ts";

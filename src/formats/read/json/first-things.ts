@@ -1,4 +1,4 @@
-import { isMembers, type Members } from "../../../clients/reading/members.ts";
+import { isMembers, type Members } from "../../../clients/reading/values.ts";
 import type { Beginning } from "../format.ts";
 import { FormatError } from "../format-error.ts";
 import { JsonCutter } from "./json-cutter.ts";

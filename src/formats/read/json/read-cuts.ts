@@ -1,4 +1,4 @@
-import { isMembers, type Members } from "../../../clients/reading/members.ts";
+import { isMembers, type Members } from "../../../clients/reading/values.ts";
 import type { PointSink } from "../file-point.ts";
 import type { Content, Reading } from "../format.ts";
 import { type Cut, JsonCutter, type Wanted } from "./json-cutter.ts";

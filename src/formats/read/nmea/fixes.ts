@@ -7,9 +7,8 @@ import {
   readLongitude,
   readMinimum,
   readTimeOfDayMs,
-} from "../../../clients/opengts/sentence.ts";
-import type { PointDetails } from "../../../clients/point.ts";
-import { knownDetails } from "../../../clients/reading/details.ts";
+} from "../../../clients/nmea-sentence.ts";
+import { knownDetails, type PointDetails } from "../../../clients/point.ts";
 import { metersPerSecond, type SpeedUnit } from "../../../clients/reading/speed.ts";
 import { readNumberOrNaN } from "../../../clients/reading/values.ts";
 import { MS_PER_DAY } from "../../../model/time/units.ts";

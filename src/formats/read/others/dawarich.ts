@@ -1,8 +1,12 @@
-import { knownDetails } from "../../../clients/reading/details.ts";
-import type { Members } from "../../../clients/reading/members.ts";
+import { knownDetails } from "../../../clients/point.ts";
 import { readSpeedOrNaN } from "../../../clients/reading/speed.ts";
 import { readBatteryStatus, unreadableOf } from "../../../clients/reading/states.ts";
-import { readMagnitudeOrNaN, readNumberOrNaN, readText } from "../../../clients/reading/values.ts";
+import {
+  type Members,
+  readMagnitudeOrNaN,
+  readNumberOrNaN,
+  readText,
+} from "../../../clients/reading/values.ts";
 import type { FilePoint, PointSink } from "../file-point.ts";
 import type { Format, ReadOptions } from "../format.ts";
 import { firstThings, haveAny } from "../json/first-things.ts";

@@ -1,6 +1,5 @@
-import type { Members } from "../../../clients/reading/members.ts";
-import { readNumberOrNaN, readText } from "../../../clients/reading/values.ts";
-import { readPositionDetails } from "../../../clients/traccar/position.ts";
+import { type Members, readNumberOrNaN, readText } from "../../../clients/reading/values.ts";
+import { readPositionDetails } from "../../../clients/traccar/traccar-forward.ts";
 import type { Format } from "../format.ts";
 import { firstThings, haveAny } from "../json/first-things.ts";
 import { readObjects } from "../json/read-cuts.ts";

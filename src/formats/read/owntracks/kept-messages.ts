@@ -1,4 +1,4 @@
-import type { Members } from "../../../clients/reading/members.ts";
+import type { Members } from "../../../clients/reading/values.ts";
 import type { PointSink } from "../file-point.ts";
 import type { ReadOptions } from "../format.ts";
 import { pointOfMessage } from "./message-point.ts";

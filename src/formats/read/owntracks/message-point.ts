@@ -1,7 +1,7 @@
 import type { ClientMessage } from "../../../clients/client.ts";
+import { deviceOf } from "../../../clients/identity.ts";
 import { readLocation } from "../../../clients/owntracks/location.ts";
-import type { Members } from "../../../clients/reading/members.ts";
-import { deviceOf } from "../../../clients/reading/names.ts";
+import type { Members } from "../../../clients/reading/values.ts";
 import type { FilePoint } from "../file-point.ts";
 import type { ReadOptions } from "../format.ts";
 

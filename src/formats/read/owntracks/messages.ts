@@ -1,5 +1,4 @@
-import type { Members } from "../../../clients/reading/members.ts";
-import { readText } from "../../../clients/reading/values.ts";
+import { type Members, readText } from "../../../clients/reading/values.ts";
 import type { Format } from "../format.ts";
 import { firstThings } from "../json/first-things.ts";
 import { readObjects } from "../json/read-cuts.ts";

@@ -1,6 +1,5 @@
-import { isEncrypted, readBox } from "../../../clients/owntracks/box.ts";
-import { keyOf, openBox } from "../../../clients/owntracks/secretbox.ts";
-import { isMembers, type Members } from "../../../clients/reading/members.ts";
+import { isEncrypted, keyOf, openBox, readBox } from "../../../clients/owntracks/encryption.ts";
+import { isMembers, type Members } from "../../../clients/reading/values.ts";
 import type { Steps } from "../../../lib/schedule/steps.ts";
 
 /** Finds what encrypted messages say, with the passphrases that the operator knows. */

@@ -1,4 +1,4 @@
-import { isMembers, type Members } from "../../../clients/reading/members.ts";
+import { isMembers, type Members } from "../../../clients/reading/values.ts";
 import { readBeginning } from "../beginning.ts";
 import type { PointSink } from "../file-point.ts";
 import type { Beginning, Format, ReadOptions } from "../format.ts";

@@ -1,8 +1,8 @@
 import type { KeyRecord } from "../../../auth/key-file.ts";
 import type { MakingError, NewKey, UnknownKeyError } from "../../../auth/key-store.ts";
 import { type MakingRefusal, planMadeKey } from "../../../auth/made-keys.ts";
-import { adviceFor } from "../../../clients/setup/advice.ts";
-import { SETUPS } from "../../../clients/setup/setups.ts";
+import { adviceFor } from "../../../clients/setup.ts";
+import { SETUPS } from "../../../clients/setups.ts";
 import type { SharedFileError } from "../../../directory/shared-file.ts";
 import { ok } from "../../../lib/result.ts";
 import { readShortObject } from "../../body/short-body.ts";

@@ -1,5 +1,5 @@
 import { CLIENT_NAMES } from "../../../clients/client.ts";
-import { REFUSAL_REASONS } from "../../../clients/refusal.ts";
+import { REFUSAL_REASONS } from "../../../clients/point.ts";
 import { ok } from "../../../lib/result.ts";
 import type { EntrySummary } from "../../../service/quarantine/entry.ts";
 import { exampleOf } from "../../openapi/error-bodies.ts";

@@ -1,5 +1,5 @@
 import { CLIENT_NAMES } from "../../../clients/client.ts";
-import { REFUSAL_REASONS } from "../../../clients/refusal.ts";
+import { REFUSAL_REASONS } from "../../../clients/point.ts";
 import { queryEndpoint } from "../../endpoint.ts";
 import { limit, offset } from "../../parameters/common.ts";
 import { optionalText, optionalWord } from "../../parameters/kinds.ts";

@@ -1,5 +1,4 @@
-import type { ValueFault } from "../../../clients/point.ts";
-import { REFUSAL_REASONS } from "../../../clients/refusal.ts";
+import { REFUSAL_REASONS, type ValueFault } from "../../../clients/point.ts";
 import { REPORT_FIELDS } from "../../../model/location-fields.ts";
 import type { LeftOutField, RefusedFor, RefusedReport } from "../taken-reports.ts";
 import { NumberColumn } from "./columns.ts";

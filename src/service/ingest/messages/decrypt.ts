@@ -1,7 +1,7 @@
 import type { PassPhrases } from "../../../auth/pass-phrases.ts";
 import type { ClientMessage } from "../../../clients/client.ts";
-import { openBox } from "../../../clients/owntracks/secretbox.ts";
-import { type Address, BROKER_KEY_ID, type Sender } from "../../../clients/sender.ts";
+import { type Address, BROKER_KEY_ID, type Sender } from "../../../clients/identity.ts";
+import { openBox } from "../../../clients/owntracks/encryption.ts";
 
 /** Opens what a sender's devices encrypt, as far as the operator told their pass phrases. */
 export function decryptOf(

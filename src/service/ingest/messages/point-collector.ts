@@ -1,8 +1,13 @@
 import type { Client } from "../../../clients/client.ts";
-import { type Identity, identify } from "../../../clients/identity.ts";
-import type { Claim, ClientPoint, PointDetails, PointSink, ValueFault } from "../../../clients/point.ts";
-import type { RefusalReason } from "../../../clients/refusal.ts";
-import type { Address, Sender } from "../../../clients/sender.ts";
+import { type Address, type Identity, identify, type Sender } from "../../../clients/identity.ts";
+import type {
+  Claim,
+  ClientPoint,
+  PointDetails,
+  PointSink,
+  RefusalReason,
+  ValueFault,
+} from "../../../clients/point.ts";
 import { assert } from "../../../lib/assert.ts";
 import { isOnEarth } from "../../../model/geo/is-on-earth.ts";
 import { NUMBER_FIELDS } from "../../../model/location-fields.ts";

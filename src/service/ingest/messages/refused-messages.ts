@@ -1,6 +1,6 @@
 import type { ClientMessage, ClientName } from "../../../clients/client.ts";
+import type { Address, Sender } from "../../../clients/identity.ts";
 import type { MessageSource, RefusedMessage } from "../../../clients/refused-message.ts";
-import type { Address, Sender } from "../../../clients/sender.ts";
 import type { Steps } from "../../../lib/schedule/steps.ts";
 import type { RefusedPoint } from "./point-collector.ts";
 

@@ -1,6 +1,6 @@
-import { readerOf } from "../../../clients/by-shape.ts";
 import type { Client } from "../../../clients/client.ts";
-import { maybeSettings } from "../../../clients/owntracks/settings.ts";
+import { readerOf } from "../../../clients/clients.ts";
+import { maybeSettings } from "../../../clients/owntracks/apps.ts";
 import type { ValueFault } from "../../../clients/point.ts";
 import type { RefusedMessage } from "../../../clients/refused-message.ts";
 import { fail, ok, type Result } from "../../../lib/result.ts";

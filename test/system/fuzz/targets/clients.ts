@@ -1,9 +1,8 @@
 import type { Client, ClientMessage } from "../../../../src/clients/client.ts";
 import { CLIENTS } from "../../../../src/clients/clients.ts";
-import { readContent } from "../../../../src/clients/content/read-content.ts";
 import { type Content, listOf } from "../../../../src/clients/content.ts";
-import type { ClientPoint, PointSink } from "../../../../src/clients/point.ts";
-import { REFUSAL_REASONS } from "../../../../src/clients/refusal.ts";
+import { type ClientPoint, type PointSink, REFUSAL_REASONS } from "../../../../src/clients/point.ts";
+import { readContent } from "../../../../src/clients/read-content.ts";
 import { CLIENT_EXAMPLES } from "../../../../src/http/clients/examples.ts";
 import { credentialsOf } from "../../../../src/http/clients/presented-key.ts";
 import { inOneStep, type Steps } from "../../../../src/lib/schedule/steps.ts";

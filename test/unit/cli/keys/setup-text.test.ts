@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { type SetupText, setupText } from "../../../../src/cli/keys/setup-text.ts";
 import { CLIENT_NAMES, type ClientName } from "../../../../src/clients/client.ts";
-import { SETUPS } from "../../../../src/clients/setup/setups.ts";
+import { SETUPS } from "../../../../src/clients/setups.ts";
 import { readQr } from "../support/read-qr.ts";
 
 const KEY = "wh_0123456789abcdefghijABCDEFGHIJ0123456789abcdefghijABC";

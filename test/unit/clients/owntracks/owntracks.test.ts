@@ -1,12 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import type { ClientMessage } from "../../../../src/clients/client.ts";
-import { readContent } from "../../../../src/clients/content/read-content.ts";
 import { type Content, LongList } from "../../../../src/clients/content.ts";
 import { deletesWhatIsRefused } from "../../../../src/clients/owntracks/apps.ts";
+import { keyOf, openBox, sealBox } from "../../../../src/clients/owntracks/encryption.ts";
 import { owntracks } from "../../../../src/clients/owntracks/owntracks.ts";
-import { keyOf, openBox, sealBox } from "../../../../src/clients/owntracks/secretbox.ts";
-import type { Steps } from "../../../../src/lib/schedule/steps.ts";
-import { inOneStep } from "../../../../src/lib/schedule/steps.ts";
+import { readContent } from "../../../../src/clients/read-content.ts";
+import { inOneStep, type Steps } from "../../../../src/lib/schedule/steps.ts";
 import { collect, messageOf } from "../../../support/clients/collected.ts";
 import * as fc from "../../../support/fast-check.ts";
 

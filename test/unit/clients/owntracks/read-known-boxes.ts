@@ -1,5 +1,5 @@
+import { keyOf, openBox } from "../../../../src/clients/owntracks/encryption.ts";
 import { owntracks } from "../../../../src/clients/owntracks/owntracks.ts";
-import { keyOf, openBox } from "../../../../src/clients/owntracks/secretbox.ts";
 import { collect, contentOf, messageOf } from "../../../support/clients/collected.ts";
 import { sample } from "../../../support/clients/sample.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { ClientMessage } from "../../../../src/clients/client.ts";
+import { keyOf, openBox } from "../../../../src/clients/owntracks/encryption.ts";
 import { owntracks } from "../../../../src/clients/owntracks/owntracks.ts";
-import { keyOf, openBox } from "../../../../src/clients/owntracks/secretbox.ts";
 import { collect, contentOf, messageOf } from "../../../support/clients/collected.ts";
 import { sample } from "../../../support/clients/sample.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { ClientName } from "../../../../src/clients/client.ts";
-import type { RefusalReason } from "../../../../src/clients/refusal.ts";
+import type { RefusalReason } from "../../../../src/clients/point.ts";
 import { sample, sampleLines } from "../../../support/clients/sample.ts";
 import { createTestApp } from "../../../support/test-app.ts";
 

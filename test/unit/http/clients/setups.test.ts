@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { CLIENT_NAMES, type ClientName } from "../../../../src/clients/client.ts";
-import type { Setup } from "../../../../src/clients/setup/setup.ts";
-import { SETUPS } from "../../../../src/clients/setup/setups.ts";
+import type { Setup } from "../../../../src/clients/setup.ts";
+import { SETUPS } from "../../../../src/clients/setups.ts";
 import { CLIENT_EXAMPLES } from "../../../../src/http/clients/examples.ts";
 import { EXAMPLE_REPORT } from "../../../../src/http/shapes/record-schemas.ts";
 import { type HomeAssistantFile, renderPayload } from "../../../support/clients/home-assistant.ts";

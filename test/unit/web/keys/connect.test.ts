@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { SETUP_NAMES } from "../../../../src/clients/setup/setups.ts";
+import { SETUP_NAMES } from "../../../../src/clients/setups.ts";
 import type { Api } from "../../../../src/web/api/api.ts";
 import { ApiError } from "../../../../src/web/api/api-error.ts";
 import { Retries } from "../../../../src/web/api/retries.ts";

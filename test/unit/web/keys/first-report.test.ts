@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { REFUSAL_REASONS } from "../../../../src/clients/refusal.ts";
+import { REFUSAL_REASONS } from "../../../../src/clients/point.ts";
 import { ApiError } from "../../../../src/web/api/api-error.ts";
 import {
   FirstReport,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { keyOf, sealBox } from "../../../../../src/clients/owntracks/secretbox.ts";
+import { keyOf, sealBox } from "../../../../../src/clients/owntracks/encryption.ts";
 import { ownTracksMessages } from "../../../../../src/formats/read/owntracks/messages.ts";
 import { ownTracksRecorder } from "../../../../../src/formats/read/owntracks/recorder.ts";
 import * as fc from "../../../../support/fast-check.ts";

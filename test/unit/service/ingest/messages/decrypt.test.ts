@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { PassPhrases } from "../../../../../src/auth/pass-phrases.ts";
-import { keyOf, sealBox } from "../../../../../src/clients/owntracks/secretbox.ts";
-import { BROKER_KEY_ID } from "../../../../../src/clients/sender.ts";
+import { BROKER_KEY_ID } from "../../../../../src/clients/identity.ts";
+import { keyOf, sealBox } from "../../../../../src/clients/owntracks/encryption.ts";
 import type { AppId } from "../../../../../src/model/ids.ts";
 import { createManualClock } from "../../../../../src/model/time/clock.ts";
 import { decryptOf } from "../../../../../src/service/ingest/messages/decrypt.ts";

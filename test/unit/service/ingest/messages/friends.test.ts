@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { PassPhrases } from "../../../../../src/auth/pass-phrases.ts";
 import { osmand } from "../../../../../src/clients/osmand.ts";
+import { keyOf, openBox, sealBox } from "../../../../../src/clients/owntracks/encryption.ts";
 import { owntracks } from "../../../../../src/clients/owntracks/owntracks.ts";
-import { keyOf, openBox, sealBox } from "../../../../../src/clients/owntracks/secretbox.ts";
 import { createHotStore } from "../../../../../src/hot/hot-store.ts";
 import { Scheduler } from "../../../../../src/lib/schedule/scheduler.ts";
 import type { AppId } from "../../../../../src/model/ids.ts";

@@ -1,10 +1,15 @@
-import type { MessageContext } from "../reading/context.ts";
-import { knownDetails } from "../reading/details.ts";
-import { type Found, noPosition } from "../reading/found.ts";
-import { isMembers, type Members } from "../reading/members.ts";
-import { claimOf } from "../reading/names.ts";
-import { readTime } from "../reading/told-time.ts";
-import { isTold, readMagnitudeOrNaN, readNumberOrNaN, readText } from "../reading/values.ts";
+import { claimOf } from "./identity.ts";
+import { knownDetails } from "./point.ts";
+import { type Found, type MessageContext, noPosition } from "./reading/read-message.ts";
+import { readTime } from "./reading/time.ts";
+import {
+  isMembers,
+  isTold,
+  type Members,
+  readMagnitudeOrNaN,
+  readNumberOrNaN,
+  readText,
+} from "./reading/values.ts";
 
 /*
  * Overland's "OwnTracks" logging mode: one object in OwnTracks' words, with a time that counts from 2001 as Apple's

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { xsalsa20poly1305 } from "@noble/ciphers/salsa.js";
-import { keyOf, openBox, sealBox } from "../../../../src/clients/owntracks/secretbox.ts";
+import { keyOf, openBox, sealBox } from "../../../../src/clients/owntracks/encryption.ts";
 import * as fc from "../../../support/fast-check.ts";
 import { nativeDeno } from "../../../support/native-deno.ts";
 

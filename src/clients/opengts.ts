@@ -1,14 +1,17 @@
-import type { Steps } from "../../lib/schedule/steps.ts";
-import { type Client, type ClientMessage, plainFailure } from "../client.ts";
-import type { PointSink } from "../point.ts";
-import { contextOf, type MessageContext } from "../reading/context.ts";
-import { knownDetails } from "../reading/details.ts";
-import { readFlat } from "../reading/flat.ts";
-import { type Found, NO_FIX, noPosition } from "../reading/found.ts";
-import type { Members } from "../reading/members.ts";
-import { metersPerSecond } from "../reading/speed.ts";
-import { readNumberOrNaN, readPositiveOrNaN, readText } from "../reading/values.ts";
-import { instantOf, parseSentence, readMinimum } from "./sentence.ts";
+import type { Steps } from "../lib/schedule/steps.ts";
+import { type Client, type ClientMessage, plainFailure } from "./client.ts";
+import { instantOf, parseSentence, readMinimum } from "./nmea-sentence.ts";
+import { knownDetails, type PointSink } from "./point.ts";
+import {
+  contextOf,
+  type Found,
+  type MessageContext,
+  NO_FIX,
+  noPosition,
+  readFlat,
+} from "./reading/read-message.ts";
+import { metersPerSecond } from "./reading/speed.ts";
+import { type Members, readNumberOrNaN, readPositiveOrNaN, readText } from "./reading/values.ts";
 
 /** GPSLogger and trackers in OpenGTS mode: the position is a sentence of NMEA's in the URL. */
 export const opengts: Client = {

@@ -1,14 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { CLIENT_NAMES, type ClientName } from "../../../../src/clients/client.ts";
-import { homeassistant } from "../../../../src/clients/homeassistant.ts";
-import { adviceFor } from "../../../../src/clients/setup/advice.ts";
-import type { SetupRequest } from "../../../../src/clients/setup/setup.ts";
-import { SETUPS } from "../../../../src/clients/setup/setups.ts";
-import { collect, contentOf, messageOf } from "../../../support/clients/collected.ts";
-import { type HomeAssistantFile, renderPayload } from "../../../support/clients/home-assistant.ts";
-import { UNIX_ENVIRONMENT } from "../../../support/programs.ts";
+import { CLIENT_NAMES, type ClientName } from "../../../src/clients/client.ts";
+import { homeassistant } from "../../../src/clients/homeassistant.ts";
+import { adviceFor, type SetupRequest } from "../../../src/clients/setup.ts";
+import { SETUPS } from "../../../src/clients/setups.ts";
+import { collect, contentOf, messageOf } from "../../support/clients/collected.ts";
+import { type HomeAssistantFile, renderPayload } from "../../support/clients/home-assistant.ts";
+import { UNIX_ENVIRONMENT } from "../../support/programs.ts";
 
 /** What each app is told: the words that its own source takes. */
 
@@ -202,7 +201,7 @@ test("Home Assistant's file sends to the path, with the key in a header", () => 
 
 describe("Home Assistant's template", () => {
   const [, documented = ""] = /^```yaml\n(rest_command:.*?)^```/ms.exec(
-    readFileSync(join(import.meta.dirname, "../../../../docs/clients.md"), "utf8"),
+    readFileSync(join(import.meta.dirname, "../../../docs/clients.md"), "utf8"),
   )!;
   const TIME = "2026-02-02T02:40:00.123456+00:00";
   const PLACE = { latitude: 52.520008, longitude: 13.404954 };

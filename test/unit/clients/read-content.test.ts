@@ -1,9 +1,8 @@
 import { describe, expect, spyOn, test } from "bun:test";
-import { readContent } from "../../../../src/clients/content/read-content.ts";
-import type { Content } from "../../../../src/clients/content.ts";
-import { LongList, LongText, listOf } from "../../../../src/clients/content.ts";
-import { PIECE_BYTES_MAX } from "../../../../src/lib/text/long-json.ts";
-import * as fc from "../../../support/fast-check.ts";
+import { type Content, LongList, LongText, listOf } from "../../../src/clients/content.ts";
+import { readContent } from "../../../src/clients/read-content.ts";
+import { PIECE_BYTES_MAX } from "../../../src/lib/text/long-json.ts";
+import * as fc from "../../support/fast-check.ts";
 
 /*
  * Goal: what a client sends is read as parsing the whole of it would read it, in steps that are all short. Method:

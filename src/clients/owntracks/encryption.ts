@@ -1,7 +1,25 @@
+import { Buffer } from "node:buffer";
 import { poly1305 } from "@noble/ciphers/_poly1305.js";
 import { xsalsa20, xsalsa20poly1305 } from "@noble/ciphers/salsa.js";
 import { equalBytes, randomBytes } from "@noble/ciphers/utils.js";
+import { decodeBase64 } from "../../lib/bytes/base64.ts";
+import { isObject } from "../../lib/is-object.ts";
 import type { Steps } from "../../lib/schedule/steps.ts";
+import { LongText } from "../content.ts";
+
+/** An encrypted message as it came, with its other members. */
+export type Encrypted = Readonly<Record<string, unknown>> & { readonly _type: "encrypted" };
+
+/** Whether a message is one that has to be opened first. */
+export function isEncrypted(message: unknown): message is Encrypted {
+  return isObject(message) && message._type === "encrypted";
+}
+
+/** The box that an encrypted message holds; empty if it holds none. */
+export function* readBox({ data }: Encrypted): Steps<Uint8Array> {
+  if (data instanceof LongText) return yield* decodeBase64(data.bytes);
+  return yield* decodeBase64(Buffer.from(typeof data === "string" ? data : ""));
+}
 
 /*
  * OwnTracks' encryption: NaCl's secretbox (XSalsa20-Poly1305) behind its nonce.

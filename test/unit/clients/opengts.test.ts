@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import type { ClientMessage } from "../../../../src/clients/client.ts";
-import { opengts } from "../../../../src/clients/opengts/opengts.ts";
-import { collect, messageOf } from "../../../support/clients/collected.ts";
-import { parametersOf, sample } from "../../../support/clients/sample.ts";
+import type { ClientMessage } from "../../../src/clients/client.ts";
+import { opengts } from "../../../src/clients/opengts.ts";
+import { collect, messageOf } from "../../support/clients/collected.ts";
+import { parametersOf, sample } from "../../support/clients/sample.ts";
 
 function read(query: string, other: Partial<ClientMessage> = {}) {
   return collect(opengts, messageOf({ kind: "empty" }, { query: parametersOf(query), ...other }));

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import type { ClientMessage } from "../../../../src/clients/client.ts";
-import { LongList } from "../../../../src/clients/content.ts";
-import { overland } from "../../../../src/clients/overland/overland.ts";
-import { collect, contentOf, messageOf } from "../../../support/clients/collected.ts";
-import { sample } from "../../../support/clients/sample.ts";
+import type { ClientMessage } from "../../../src/clients/client.ts";
+import { LongList } from "../../../src/clients/content.ts";
+import { overland } from "../../../src/clients/overland.ts";
+import { collect, contentOf, messageOf } from "../../support/clients/collected.ts";
+import { sample } from "../../support/clients/sample.ts";
 
 function read(body: string, other: Partial<ClientMessage> = {}) {
   return collect(overland, messageOf(contentOf(body), other));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { instantOf, parseSentence, readMinimum } from "../../../../src/clients/opengts/sentence.ts";
-import * as fc from "../../../support/fast-check.ts";
+import { instantOf, parseSentence, readMinimum } from "../../../src/clients/nmea-sentence.ts";
+import * as fc from "../../support/fast-check.ts";
 
 /** Degrees as GPSLogger writes them: not padded, with five decimals of a minute. */
 function unpadded(degrees: number): string {

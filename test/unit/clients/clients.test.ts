@@ -1,8 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { readerOf } from "../../../src/clients/by-shape.ts";
-import type { Client } from "../../../src/clients/client.ts";
-import { CLIENT_NAMES, type ClientName } from "../../../src/clients/client.ts";
-import { CLIENTS } from "../../../src/clients/clients.ts";
+import { CLIENT_NAMES, type Client, type ClientName } from "../../../src/clients/client.ts";
+import { CLIENTS, readerOf } from "../../../src/clients/clients.ts";
 import { contentOf } from "../../support/clients/collected.ts";
 import { sample, sampleLines } from "../../support/clients/sample.ts";
 

@@ -1,5 +1,5 @@
-import { isDay } from "../reading/time.ts";
-import { readMagnitudeOrNaN } from "../reading/values.ts";
+import { isDay } from "./reading/time.ts";
+import { readMagnitudeOrNaN } from "./reading/values.ts";
 
 /*
  * Sentences of NMEA 0183, as receivers log them line by line and as one of them travels through URLs:
@@ -11,7 +11,7 @@ import { readMagnitudeOrNaN } from "../reading/values.ts";
  * A value is null where the sentence has none, and NaN where it has one that can't be read.
  */
 
-export type Sentence =
+type Sentence =
   /** Its kind, such as `RMC`, whichever satellites it is of, and the fields behind it. */
   | { readonly kind: string; readonly fields: readonly string[] }
   | { readonly fault: "unreadable" | "bad_checksum" };
@@ -26,7 +26,7 @@ export interface Minimum {
   /** Degrees. */
   readonly latitude: number | null;
   readonly longitude: number | null;
-  /** As sent: knots, unless somebody else writes these sentences. */
+  /** As sent: in knots, unless a program that is no receiver wrote it. */
   readonly speed: number | null;
   /** Degrees. */
   readonly bearing: number | null;
@@ -79,7 +79,7 @@ export function instantOf(dayMs: number | null, timeMs: number | null): number |
   return dayMs === null || timeMs === null ? null : dayMs + timeMs;
 }
 
-/** Of `hhmmss.ss`. Unix time has no leap second: it is the last millisecond before the next minute. */
+/** Milliseconds since midnight, from `hhmmss.ss`. Unix time has no leap second: it is the last millisecond before the next minute. */
 export function readTimeOfDayMs(text: string | undefined): number | null {
   if (isMissing(text)) return null;
   const [, hours, minutes, seconds, fraction = ""] = /^(\d\d)(\d\d)(\d\d)(?:\.(\d*))?$/.exec(text) ?? [];

@@ -1,0 +1,141 @@
+import type { Steps } from "../lib/schedule/steps.ts";
+import { type Client, type ClientMessage, jsonFailure } from "./client.ts";
+import { listOf } from "./content.ts";
+import { claimOf } from "./identity.ts";
+import { findInOwnTracksMode, isLikeOwnTracksMode, isOwnTracksMode } from "./overland-owntracks-mode.ts";
+import type { ClientPoint, PointDetails, PointSink } from "./point.ts";
+import {
+  contextOf,
+  type Found,
+  handOver,
+  type MessageContext,
+  noPosition,
+  readList,
+  UNKNOWN_SHAPE,
+} from "./reading/read-message.ts";
+import { readSpeedOrNaN } from "./reading/speed.ts";
+import { readBatteryStatus, readMovement, unreadableOf } from "./reading/states.ts";
+import { readTimeMsOrNaN } from "./reading/time.ts";
+import {
+  isMembers,
+  isTold,
+  type Members,
+  percentOf,
+  readMagnitudeOrNaN,
+  readNumberOrNaN,
+} from "./reading/values.ts";
+
+/** Overland for iOS, and apps that write its batches: `{"locations":[Feature…], "current"?, "device_id"?}`. */
+export const overland: Client = {
+  name: "overland",
+  methods: ["POST"],
+  takesQuery: false,
+  recognizes: (value) => isBatch(value) || isOwnTracksMode(value),
+  speaks: (value) => isBatch(value) || isLikeOwnTracksMode(value),
+  read: readOverland,
+  // The app deletes a batch on exactly this, and keeps it on anything else.
+  success: { contentType: "application/json", body: '{"result":"ok"}' },
+  failure: jsonFailure,
+  // The app shows the name. A POST that was redirected must not take it for a success.
+  greeting: (keyLabel) => ({ contentType: "application/json", body: JSON.stringify({ name: keyLabel }) }),
+  retriesAtOnce: false,
+  mustNameDevice: false,
+};
+
+function isBatch(value: unknown): value is Members {
+  return isMembers(value) && listOf(value.locations) !== null;
+}
+
+function* readOverland(message: ClientMessage, sink: PointSink): Steps<void> {
+  const { content } = message;
+  if (content.kind === "empty") return sink.skip("empty message");
+  if (content.kind === "unreadable") return sink.refuse("bad_json");
+  const value = content.kind === "json" ? content.value : null;
+  if (isBatch(value)) yield* readBatch(value, message, sink);
+  else if (isLikeOwnTracksMode(value))
+    handOver(findInOwnTracksMode(value, contextOf(message, "mps")), undefined, sink);
+  else sink.refuse("unknown_shape");
+}
+
+function* readBatch(batch: Members, message: ClientMessage, sink: PointSink): Steps<void> {
+  const context = { ...contextOf(message, "mps"), batchDevice: batch.device_id ?? null };
+  const read = (feature: unknown) =>
+    handOver(findInFeature(feature, context), batchOf(feature, context), sink);
+  yield* readList(listOf(batch.locations) ?? [], sink, read);
+  // The newest position of a phone that is far behind with its batches; it is in none of them yet.
+  if (isMembers(batch.current)) read(batch.current);
+}
+
+/** A message of one feature alone. */
+function batchOf(feature: unknown, { batchDevice }: BatchContext): unknown {
+  return batchDevice === null ? { locations: [feature] } : { locations: [feature], device_id: batchDevice };
+}
+
+/** What all features of a batch share. */
+interface BatchContext extends MessageContext {
+  /** Colota names the device once, beside the list. */
+  readonly batchDevice: unknown;
+}
+
+const EVENT: Found = { skipped: "event" };
+const TRIP: Found = { skipped: "trip" };
+
+/** What a GeoJSON feature tells: a position, or one of the events that the app logs among them. */
+function findInFeature(feature: unknown, context: BatchContext): Found {
+  if (!isMembers(feature) || !isMembers(feature.properties)) return UNKNOWN_SHAPE;
+  const { geometry, properties } = feature;
+  if (properties.action !== undefined) return EVENT;
+  if (properties.type === "trip") return TRIP;
+  const claim = claimOf(context.user, properties.device_id, properties.unique_id, context.batchDevice);
+  const coordinates = isMembers(geometry) ? listOf(geometry.coordinates) : null;
+  if (coordinates === null) return noPosition(claim);
+
+  const [longitude, latitude] = coordinates;
+  const details = readDetails(properties, context);
+  return {
+    ...claim,
+    timestampMs: readTimeMsOrNaN(properties.timestamp),
+    latitude: readNumberOrNaN(latitude),
+    longitude: readNumberOrNaN(longitude),
+    ...unreadableStates(properties, details),
+    details,
+  };
+}
+
+/** Most features say both, or neither. */
+function unreadableStates(
+  { battery_state, motion }: Readonly<Record<string, unknown>>,
+  { battery_status, type }: PointDetails,
+): Pick<ClientPoint, "unreadable"> {
+  const isAllRead =
+    (battery_status !== undefined || !isTold(battery_state)) && (type !== undefined || !isTold(motion));
+  if (isAllRead) return {};
+  return unreadableOf({ battery_status: [battery_state, battery_status], type: [motion, type] });
+}
+
+/** Member by member rather than from a table: batches of hundreds come this way. */
+function readDetails(properties: Readonly<Record<string, unknown>>, context: BatchContext): PointDetails {
+  const details: PointDetails = {};
+  const accuracy = readMagnitudeOrNaN(properties.horizontal_accuracy);
+  if (accuracy !== null) details.horizontal_accuracy = accuracy;
+
+  // A negative vertical accuracy says that the altitude is none.
+  const verticalAccuracy = readNumberOrNaN(properties.vertical_accuracy);
+  const altitude = readNumberOrNaN(properties.altitude);
+  if (verticalAccuracy !== null && !(verticalAccuracy < 0)) details.vertical_accuracy = verticalAccuracy;
+  if (altitude !== null && !(verticalAccuracy !== null && verticalAccuracy < 0)) details.altitude = altitude;
+
+  const speed = readSpeedOrNaN(properties.speed, context.speedUnit);
+  if (speed !== null) details.speed = speed;
+  const bearing = readMagnitudeOrNaN(properties.course);
+  if (bearing !== null) details.bearing = bearing;
+
+  const batteryLevel = readMagnitudeOrNaN(properties.battery_level);
+  if (batteryLevel !== null) details.battery_level = percentOf(batteryLevel);
+  const batteryStatus = readBatteryStatus(properties.battery_state);
+  if (batteryStatus !== null) details.battery_status = batteryStatus;
+  const movement = readMovement(properties.motion);
+  if (movement !== null) details.type = movement;
+  if (context.os !== null) details.os = context.os;
+  return details;
+}
