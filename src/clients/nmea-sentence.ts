@@ -79,7 +79,7 @@ export function instantOf(dayMs: number | null, timeMs: number | null): number |
   return dayMs === null || timeMs === null ? null : dayMs + timeMs;
 }
 
-/** Milliseconds since midnight, from `hhmmss.ss`. Unix time has no leap second: it is the last millisecond before the next minute. */
+/** Milliseconds since midnight, from `hhmmss.ss`. A leap second is the last millisecond before the next minute. */
 export function readTimeOfDayMs(text: string | undefined): number | null {
   if (isMissing(text)) return null;
   const [, hours, minutes, seconds, fraction = ""] = /^(\d\d)(\d\d)(\d\d)(?:\.(\d*))?$/.exec(text) ?? [];
