@@ -1,4 +1,5 @@
 import type { Steps } from "../lib/schedule/steps.ts";
+import { COMMA, OPEN_BRACE, OPEN_BRACKET } from "../lib/text/ascii.ts";
 import {
   type JsonKind,
   kindAt,
@@ -59,9 +60,6 @@ function isPlain(body: Uint8Array): boolean {
   return opens <= PLAIN.opensMax && commas <= PLAIN.commasMax;
 }
 
-const COMMA = 0x2c;
-const OPEN_BRACKET = 0x5b;
-const OPEN_BRACE = 0x7b;
 /** The bit that tells a brace from a bracket. */
 const BRACE_BIT = OPEN_BRACE ^ OPEN_BRACKET;
 
