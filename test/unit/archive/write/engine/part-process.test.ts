@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { getPriority, tmpdir } from "node:os";
 import { join } from "node:path";
 import { openDatabase } from "../../../../../src/archive/duckdb/database.ts";
 import { WORKING } from "../../../../../src/archive/write/engine/messages.ts";
@@ -243,9 +243,9 @@ for (const [name, command] of [
   ["Deno", [...DENO, SCRIPT]],
 ] as const) {
   test(`on ${name} the process lets others run first, and is gone with the one that began it`, async () => {
-    for (const [ending, exitCode, niceness, expected] of [
-      ["", 0, 0, 5],
-      ["dies", 137, 15, 15],
+    for (const [ending, exitCode, niceness] of [
+      ["", 0, 0],
+      ["dies", 137, 15],
     ] as const) {
       const child = Bun.spawn(["nice", "-n", String(niceness), ...command, ending], {
         stdout: "pipe",
@@ -260,7 +260,9 @@ for (const [name, command] of [
       const { seven, children, variables } = JSON.parse(out) as Said;
       expect(seven).toBe(7);
       expect(variables.filter((name) => name.startsWith("WHEREHOUSE_"))).toEqual([]);
-      if (process.platform === "linux") expect(children.map((each) => each.niceness)).toEqual([expected]);
+      // The tests may run with a niceness of their own, which adds to the one that is given here.
+      const wanted = Math.max(5, Math.min(getPriority() + niceness, 19));
+      if (process.platform === "linux") expect(children.map((each) => each.niceness)).toEqual([wanted]);
       for (const { pid } of children) await until(() => !isAlive(pid));
     }
   });
