@@ -1,6 +1,6 @@
 import manifest from "../../package.json" with { type: "json" };
 import { MadeKeys } from "../auth/made-keys.ts";
-import { Sessions } from "../auth/sessions/sessions.ts";
+import { Sessions } from "../auth/sessions.ts";
 import type { Copies } from "../cluster/join/copies.ts";
 import { readAcknowledgedParts } from "../directory/acknowledged.ts";
 import type { HotStore } from "../hot/hot-store.ts";

@@ -1,5 +1,5 @@
 import type { Permission } from "../auth/permissions.ts";
-import type { SignedIn } from "../auth/sessions/sessions.ts";
+import type { SignedIn } from "../auth/sessions.ts";
 import type { Client } from "../clients/client.ts";
 import { whenThere } from "../lib/schedule/maybe-promise.ts";
 import type { ServiceError } from "../model/errors.ts";

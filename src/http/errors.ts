@@ -1,6 +1,6 @@
 import { type KeyLookup, MADE_DEVICES_MAX, MADE_KEYS_MAX } from "../auth/key-store.ts";
-import { LINK_CODE_MINUTES } from "../auth/sessions/link-code.ts";
-import type { CodeRefusal, SessionLookup } from "../auth/sessions/sessions.ts";
+import { LINK_CODE_MINUTES } from "../auth/link-codes.ts";
+import type { CodeRefusal, SessionLookup } from "../auth/sessions.ts";
 import type { ServiceError } from "../model/errors.ts";
 import { ERROR_CODES, type ErrorCode } from "./error-codes.ts";
 

@@ -4,7 +4,7 @@ import type { KeyRecord } from "../auth/key-file.ts";
 import type { KeyLookup, KeyStore } from "../auth/key-store.ts";
 import type { Permission } from "../auth/permissions.ts";
 import type { RateLimit } from "../auth/rate-limit.ts";
-import type { SessionLookup, Sessions, SignedIn } from "../auth/sessions/sessions.ts";
+import type { SessionLookup, Sessions, SignedIn } from "../auth/sessions.ts";
 import { viewOf } from "../auth/view.ts";
 import { whenThere } from "../lib/schedule/maybe-promise.ts";
 import type { Clock } from "../model/time/clock.ts";

@@ -1,6 +1,6 @@
 import type { KeyStore } from "../auth/key-store.ts";
 import type { MadeKeys } from "../auth/made-keys.ts";
-import type { Sessions } from "../auth/sessions/sessions.ts";
+import type { Sessions } from "../auth/sessions.ts";
 import type { ClientMessage } from "../clients/client.ts";
 import type { Address, Sender } from "../clients/identity.ts";
 import type { Copies } from "../cluster/join/copies.ts";

@@ -2,7 +2,7 @@ import { tmpdir } from "node:os";
 import { DEFAULT_VIEWERS, INGEST_LIMITS, LATE_WINDOW } from "../../../src/app/config.ts";
 import type { OpenDirectory } from "../../../src/app/open-directory.ts";
 import { MadeKeys } from "../../../src/auth/made-keys.ts";
-import { Sessions } from "../../../src/auth/sessions/sessions.ts";
+import { Sessions } from "../../../src/auth/sessions.ts";
 import { createCopies } from "../../../src/cluster/join/copies.ts";
 import { createBodyBudget } from "../../../src/http/body/body-budget.ts";
 import { AnswerBuffer } from "../../../src/http/encode/answer-buffer.ts";

@@ -1,8 +1,8 @@
 import { DEFAULT_SERVER_URL } from "../../app/config.ts";
 import type { KeyRecord } from "../../auth/key-file.ts";
-import { keysForLinks } from "../../auth/sessions/link-key.ts";
-import { SessionSecret } from "../../auth/sessions/session-secret.ts";
-import { Sessions } from "../../auth/sessions/sessions.ts";
+import { keysForLinks } from "../../auth/link-key.ts";
+import { SessionSecret } from "../../auth/session-secret.ts";
+import { Sessions } from "../../auth/sessions.ts";
 import { directoryPaths } from "../../directory/paths.ts";
 import { type DirectoryPlatform, findHolder } from "../../directory/take-directory.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";

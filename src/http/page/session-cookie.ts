@@ -1,4 +1,4 @@
-import type { SessionLookup, Sessions } from "../../auth/sessions/sessions.ts";
+import type { SessionLookup, Sessions } from "../../auth/sessions.ts";
 import { askingPage, isByHttps } from "./page-request.ts";
 
 /** The cookie that holds a session: kept from scripts, and sent by pages of this host alone. */

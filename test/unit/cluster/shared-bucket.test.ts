@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { watchSecrets } from "../../../src/app/secrets.ts";
 import { type KeySpec, type KeyStore, openKeyStore } from "../../../src/auth/key-store.ts";
 import { PassPhrases } from "../../../src/auth/pass-phrases.ts";
-import { SessionSecret } from "../../../src/auth/sessions/session-secret.ts";
+import { SessionSecret } from "../../../src/auth/session-secret.ts";
 import { SharedBucket, type SharedBucketTimes } from "../../../src/cluster/shared-bucket.ts";
 import { StreamError } from "../../../src/cluster/stream/stream.ts";
 import { Settings } from "../../../src/directory/settings.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { LINK_CODE_MS, type LinkCode } from "../../../src/auth/sessions/link-code.ts";
+import { LINK_CODE_MS, type LinkCode } from "../../../src/auth/link-codes.ts";
 import { SharedCodes } from "../../../src/cluster/shared-codes.ts";
 import { StreamError } from "../../../src/cluster/stream/stream.ts";
 import { createManualClock } from "../../../src/model/time/clock.ts";

@@ -1,5 +1,5 @@
-import type { KeyRecord } from "../key-file.ts";
-import type { KeyStore } from "../key-store.ts";
+import type { KeyRecord } from "./key-file.ts";
+import type { KeyStore } from "./key-store.ts";
 
 /** Whether the map page shows anything to whoever signs in with the key. */
 export function showsSomething({ permissions }: KeyRecord): boolean {

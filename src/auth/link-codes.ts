@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { fail, ok, type Result } from "../../lib/result.ts";
+import { fail, ok, type Result } from "../lib/result.ts";
 import type { Signer } from "./signer.ts";
 
 /*

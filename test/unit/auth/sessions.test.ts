@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
-import { type KeyLookup, openKeyStore } from "../../../../src/auth/key-store.ts";
-import { SessionSecret } from "../../../../src/auth/sessions/session-secret.ts";
-import { Sessions } from "../../../../src/auth/sessions/sessions.ts";
-import { Signer } from "../../../../src/auth/sessions/signer.ts";
-import { ok } from "../../../../src/lib/result.ts";
-import { createManualClock } from "../../../../src/model/time/clock.ts";
-import { createMemoryKeyFiles, createMemoryLock } from "../memory-key-files.ts";
-import { openTestKeys, SPEC } from "../test-keys.ts";
+import { type KeyLookup, openKeyStore } from "../../../src/auth/key-store.ts";
+import { SessionSecret } from "../../../src/auth/session-secret.ts";
+import { Sessions } from "../../../src/auth/sessions.ts";
+import { Signer } from "../../../src/auth/signer.ts";
+import { ok } from "../../../src/lib/result.ts";
+import { createManualClock } from "../../../src/model/time/clock.ts";
+import { createMemoryKeyFiles, createMemoryLock } from "./memory-key-files.ts";
+import { openTestKeys, SPEC } from "./test-keys.ts";
 
 test("useCode() uses up no code whose key isn't known yet, as of one that another process has just made", async () => {
   const { clock, store } = await openTestKeys();

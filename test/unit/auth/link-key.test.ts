@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import type { KeySpec } from "../../../../src/auth/key-store.ts";
-import { keyForLink } from "../../../../src/auth/sessions/link-key.ts";
-import type { DeviceId } from "../../../../src/model/ids.ts";
-import { openTestKeys, SPEC } from "../test-keys.ts";
+import type { KeySpec } from "../../../src/auth/key-store.ts";
+import { keyForLink } from "../../../src/auth/link-key.ts";
+import type { DeviceId } from "../../../src/model/ids.ts";
+import { openTestKeys, SPEC } from "./test-keys.ts";
 
 test("keyForLink() is the first key that lives, may read and is bound to nobody", async () => {
   const { clock, store } = await openTestKeys();

@@ -4,9 +4,9 @@ import {
   type SharedFileDependencies,
   type SharedFileError,
   type SharedFileState,
-} from "../../directory/shared-file.ts";
-import { assert } from "../../lib/assert.ts";
-import { fail, ok, type Result } from "../../lib/result.ts";
+} from "../directory/shared-file.ts";
+import { assert } from "../lib/assert.ts";
+import { fail, ok, type Result } from "../lib/result.ts";
 import { SECRET_BYTES, Signer } from "./signer.ts";
 
 /** Null where there is none yet. */

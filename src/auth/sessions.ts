@@ -1,9 +1,9 @@
-import type { SharedFileError } from "../../directory/shared-file.ts";
-import { fail, ok, type Result } from "../../lib/result.ts";
-import type { Clock } from "../../model/time/clock.ts";
-import type { KeyRecord } from "../key-file.ts";
-import type { KeyLookup, KeyStore } from "../key-store.ts";
-import { createLinkCode, isLinkCode, type LinkCode, parseLinkCode } from "./link-code.ts";
+import type { SharedFileError } from "../directory/shared-file.ts";
+import { fail, ok, type Result } from "../lib/result.ts";
+import type { Clock } from "../model/time/clock.ts";
+import type { KeyRecord } from "./key-file.ts";
+import type { KeyLookup, KeyStore } from "./key-store.ts";
+import { createLinkCode, isLinkCode, type LinkCode, parseLinkCode } from "./link-codes.ts";
 import { encodeSession, parseSession, SESSION_MS } from "./session.ts";
 import type { SessionSecret } from "./session-secret.ts";
 import { type CodeUseRefusal, type CodeUses, UsedCodes } from "./used-codes.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { encodeSession, parseSession } from "../../../../src/auth/sessions/session.ts";
-import { Signer } from "../../../../src/auth/sessions/signer.ts";
-import * as fc from "../../../support/fast-check.ts";
+import { encodeSession, parseSession } from "../../../src/auth/session.ts";
+import { Signer } from "../../../src/auth/signer.ts";
+import * as fc from "../../support/fast-check.ts";
 
 const NOW_MS = Date.UTC(2026, 2, 20, 12);
 const signer = Signer.random();

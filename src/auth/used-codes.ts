@@ -1,6 +1,6 @@
-import { fail, ok, type Result } from "../../lib/result.ts";
-import type { Clock } from "../../model/time/clock.ts";
-import { LINK_CODE_MS, type LinkCode } from "./link-code.ts";
+import { fail, ok, type Result } from "../lib/result.ts";
+import type { Clock } from "../model/time/clock.ts";
+import { LINK_CODE_MS, type LinkCode } from "./link-codes.ts";
 
 /** Only who has the secret makes codes, and nobody makes as many in ten minutes. */
 const USED_MAX = 10_000;

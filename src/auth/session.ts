@@ -1,4 +1,4 @@
-import { fail, ok, type Result } from "../../lib/result.ts";
+import { fail, ok, type Result } from "../lib/result.ts";
 import type { Signer } from "./signer.ts";
 
 /*

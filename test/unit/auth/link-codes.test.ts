@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { createLinkCode, LINK_CODE_MS, parseLinkCode } from "../../../../src/auth/sessions/link-code.ts";
-import { Signer } from "../../../../src/auth/sessions/signer.ts";
-import { UsedCodes } from "../../../../src/auth/sessions/used-codes.ts";
-import { createManualClock } from "../../../../src/model/time/clock.ts";
+import { createLinkCode, LINK_CODE_MS, parseLinkCode } from "../../../src/auth/link-codes.ts";
+import { Signer } from "../../../src/auth/signer.ts";
+import { UsedCodes } from "../../../src/auth/used-codes.ts";
+import { createManualClock } from "../../../src/model/time/clock.ts";
 
 const NOW_MS = Date.UTC(2026, 2, 20, 12);
 const KEY_ID = "k_0Hq3aZ9k";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { SessionSecret } from "../../../../src/auth/sessions/session-secret.ts";
-import { systemClock } from "../../../../src/model/time/clock.ts";
-import { createMemoryKeyFiles, createMemoryLock } from "../memory-key-files.ts";
+import { SessionSecret } from "../../../src/auth/session-secret.ts";
+import { systemClock } from "../../../src/model/time/clock.ts";
+import { createMemoryKeyFiles, createMemoryLock } from "./memory-key-files.ts";
 
 function createBench() {
   const files = createMemoryKeyFiles();
