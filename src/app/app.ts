@@ -1,7 +1,7 @@
 import { sealedRetention } from "../archive/manifest.ts";
 import type { NewKey } from "../auth/key-store.ts";
+import { keyForLink } from "../auth/link-codes.ts";
 import { createRateLimit } from "../auth/rate-limit.ts";
-import { keyForLink } from "../auth/link-key.ts";
 import type { AppliedLog, ClusterNode } from "../cluster/cluster-node.ts";
 import { createCopies } from "../cluster/join/copies.ts";
 import { messageNumberOf } from "../cluster/log/entry-sequence.ts";

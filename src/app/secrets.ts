@@ -1,7 +1,7 @@
 import { type KeyStore, openKeyStore } from "../auth/key-store.ts";
+import { type CodeUses, UsedCodes } from "../auth/link-codes.ts";
 import { PassPhrases } from "../auth/pass-phrases.ts";
 import { SessionSecret } from "../auth/session-secret.ts";
-import { type CodeUses, UsedCodes } from "../auth/used-codes.ts";
 import type { ClusterNode } from "../cluster/cluster-node.ts";
 import { SharedCodes } from "../cluster/shared-codes.ts";
 import type { directoryPaths } from "../directory/paths.ts";

@@ -1,6 +1,5 @@
 import { hash, randomBytes } from "node:crypto";
 import { crc32 } from "node:zlib";
-import { encodeBase62 } from "./base62.ts";
 
 /*
  *   wh_  0Hq3...43 characters...9Zk  1aB2c3
@@ -42,4 +41,15 @@ function checksum(secret: string): string {
   const bytes = new Uint8Array(4);
   new DataView(bytes.buffer).setUint32(0, crc32(secret));
   return encodeBase62(bytes, CHECKSUM_CHARACTERS);
+}
+
+const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/** Bytes as one big-endian number in base 62, padded with zeros to `width` characters. */
+export function encodeBase62(bytes: Uint8Array, width: number): string {
+  let rest = 0n;
+  for (const byte of bytes) rest = (rest << 8n) | BigInt(byte);
+  let text = "";
+  for (; rest > 0n; rest /= 62n) text = DIGITS[Number(rest % 62n)]! + text;
+  return text.padStart(width, "0");
 }

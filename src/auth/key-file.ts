@@ -2,12 +2,22 @@ import { isObject } from "../lib/is-object.ts";
 import { fail, ok, type Result } from "../lib/result.ts";
 import { parseVersionedJson } from "../lib/text/versioned-json.ts";
 import type { Binding } from "../model/binding.ts";
-import type { AppId } from "../model/ids.ts";
-import { parseAppId } from "../model/ids.ts";
+import { type AppId, parseAppId } from "../model/ids.ts";
 import { deviceIdFault, userIdFault } from "../model/report.ts";
-import { type Permission, parsePermission } from "./permissions.ts";
 import { parseTierName, type TierName } from "./tiers.ts";
 import { parseViewSpec, type ViewSpec } from "./view.ts";
+
+/**
+ * What a key may do: ask (`read`), report (`write`), look at the service itself, `/metrics`, and copy all of a node to
+ * another (`operate`), or ask about what a share link shows (`view`), which goes with no other permission.
+ */
+export type Permission = "read" | "write" | "operate" | "view";
+
+export const PERMISSIONS: readonly Permission[] = ["read", "write", "operate", "view"];
+
+export function parsePermission(text: string): Permission | null {
+  return PERMISSIONS.find((permission) => permission === text) ?? null;
+}
 
 /** What is kept of a key: everything but its text. Times are Unix ms. */
 export interface KeyRecord extends Binding {
@@ -19,7 +29,7 @@ export interface KeyRecord extends Binding {
   readonly view: ViewSpec | null;
   readonly tier: TierName;
   readonly label: string;
-  /** The key whose session made it on the map page, and which it ends with; null where the command line made it. */
+  /** The key whose session made this one on the map page, and with which it ends; null if the command line made it. */
   readonly makerId: string | null;
   readonly createdMs: number;
   /** The last characters of the key's text, so that its holder can tell which one it is. */
@@ -43,7 +53,7 @@ const KEY_ID = /^k_[0-9A-Za-z]{8}$/;
 
 const LABEL = new RegExp(`^[^\\x00-\\x1f\\x7f-\\x9f]{0,${LABEL_CHARACTERS_MAX}}$`, "u");
 
-/** The label, or null where it is too long or would disturb a terminal that lists it. */
+/** The label, or null if it is too long or would disturb a terminal that lists it. */
 export function parseLabel(text: string): string | null {
   return LABEL.test(text) ? text : null;
 }

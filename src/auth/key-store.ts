@@ -9,10 +9,8 @@ import {
 import { fail, ok, type Result } from "../lib/result.ts";
 import type { Binding } from "../model/binding.ts";
 import type { AppId } from "../model/ids.ts";
-import { createKeyText, hashKey } from "./api-key.ts";
-import { encodeBase62 } from "./base62.ts";
-import { encodeKeyFile, type KeyRecord, parseKeyFile } from "./key-file.ts";
-import type { Permission } from "./permissions.ts";
+import { createKeyText, encodeBase62, hashKey } from "./api-key.ts";
+import { encodeKeyFile, type KeyRecord, type Permission, parseKeyFile } from "./key-file.ts";
 import type { TierName } from "./tiers.ts";
 import { VIEW_DEVICES_MAX, type ViewSpec } from "./view.ts";
 

@@ -1,9 +1,8 @@
 import type { SharedFileError } from "../directory/shared-file.ts";
 import { fail, ok, type Result } from "../lib/result.ts";
 import { Semaphore } from "../lib/schedule/semaphore.ts";
-import type { KeyRecord } from "./key-file.ts";
+import type { KeyRecord, Permission } from "./key-file.ts";
 import type { KeySpec, KeyStore, MakingError, NewKey, UnknownKeyError } from "./key-store.ts";
-import type { Permission } from "./permissions.ts";
 import type { ViewSpec } from "./view.ts";
 
 /** For whom a key is made: a phone reports as one device, a link shows some. */

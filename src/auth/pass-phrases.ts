@@ -6,13 +6,25 @@ import {
   type SharedFileError,
   type SharedFileState,
 } from "../directory/shared-file.ts";
+import { isObject } from "../lib/is-object.ts";
 import { fail, ok, type Result } from "../lib/result.ts";
-import type { AppId } from "../model/ids.ts";
-import { encodePassPhraseFile, type PassPhrase, parsePassPhraseFile } from "./pass-phrase-file.ts";
+import { parseVersionedJson } from "../lib/text/versioned-json.ts";
+import { type AppId, parseAppId } from "../model/ids.ts";
+import { deviceIdFault } from "../model/report.ts";
+
+/** What opens the messages that devices of a key encrypt. It is their secret, so only its owner can read the file. */
+export interface PassPhrase {
+  readonly keyId: string;
+  /** Of the key. */
+  readonly appId: AppId;
+  /** The device's stored name, with or without the user before its colon; null for all devices of the key. */
+  readonly deviceId: string | null;
+  readonly text: string;
+}
 
 /**
- * Of an app, for devices of one name. What a broker brings says nothing of keys, so each of them is tried: one takes
- * 80 ms with a box of 16 MiB.
+ * How many pass phrases of an app may be for devices of one name. A message from a broker names no key, so the server
+ * tries each of them: one takes 80 ms with a box of 16 MiB.
  */
 export const SAME_NAME_MAX = 16;
 
@@ -21,10 +33,10 @@ export type PassPhraseError =
   | { readonly kind: "pass_phrase_not_found"; readonly keyId: string; readonly deviceId: string | null }
   | { readonly kind: "too_many_pass_phrases"; readonly appId: AppId; readonly deviceId: string | null };
 
-/** Which pass phrase it is. */
+/** Names one pass phrase. */
 export type PassPhraseName = Pick<PassPhrase, "keyId" | "deviceId">;
 
-/** Who has encrypted something: a key, or a broker, of which any key of the app may be meant. */
+/** The sender of an encrypted message: a key, or a broker, which may have it from any key of the app. */
 export interface Encrypter {
   readonly appId: AppId;
   /** Null for a broker. */
@@ -60,12 +72,12 @@ export class PassPhrases {
     return new PassPhrases(await SharedFile.open(dependencies, PASS_PHRASE_FILE));
   }
 
-  /** Where the file can't be used, nothing that is encrypted can be opened. */
+  /** While the file can't be used, no encrypted message can be opened. */
   get state(): SharedFileState {
     return this.#file.state;
   }
 
-  /** What may open a box, the likeliest first: made for the device, for its name without a user, for any device. */
+  /** Keys that may open a box, the likeliest first: for the device, for its name without a user, for any device. */
   boxKeys({ appId, keyId, deviceId }: Encrypter): readonly Uint8Array[] {
     const { boxKeys } = this.#file.value;
     if (boxKeys.size === 0) return [];
@@ -75,7 +87,7 @@ export class PassPhrases {
     });
   }
 
-  /** Puts it in place of the one that the key had for the device. */
+  /** Replaces the pass phrase that the key has for the device. */
   set(passPhrase: PassPhrase): Promise<Result<void, PassPhraseError>> {
     return this.#file.change<void, PassPhraseError>(({ list }) => {
       const { appId, deviceId } = passPhrase;
@@ -125,4 +137,49 @@ function namesOf(deviceId: string | null): (string | null)[] {
   const colon = deviceId.indexOf(":");
   const withoutUser = colon < 0 ? [] : [deviceId.slice(colon + 1)];
   return [deviceId, ...withoutUser, null];
+}
+
+/** The program does not touch a file of another version. */
+const FORMAT_VERSION = 1;
+
+/** The apps use the first 32 bytes. */
+export const PASS_PHRASE_CHARACTERS_MAX = 128;
+
+const CONTROL_CHARACTER = /[\x00-\x1f\x7f-\x9f]/;
+
+/** The pass phrase, or null if it is empty, too long, or has characters that can't be typed. */
+export function parsePassPhrase(text: string): string | null {
+  const isTyped = text !== "" && text.isWellFormed() && !CONTROL_CHARACTER.test(text);
+  return isTyped && [...text].length <= PASS_PHRASE_CHARACTERS_MAX ? text : null;
+}
+
+export function encodePassPhraseFile(passPhrases: readonly PassPhrase[]): Uint8Array {
+  return new TextEncoder().encode(`${JSON.stringify({ version: FORMAT_VERSION, passPhrases }, null, 2)}\n`);
+}
+
+/** The file's pass phrases, or what is wrong with it in words that name the place and no pass phrase. */
+export function parsePassPhraseFile(bytes: Uint8Array): Result<readonly PassPhrase[], string> {
+  const content = parseVersionedJson(bytes, FORMAT_VERSION);
+  if (!content.ok) return content;
+  const { passPhrases } = content.value;
+  if (!Array.isArray(passPhrases)) return fail("its list of pass phrases is missing");
+  const parsed: PassPhrase[] = [];
+  for (const [index, entry] of passPhrases.entries()) {
+    const one = parseEntry(entry);
+    if (!one.ok) return fail(`pass phrase number ${index + 1} has no valid ${one.error}`);
+    parsed.push(one.value);
+  }
+  return ok(parsed);
+}
+
+/** The entry, or the name of the first member that is wrong. */
+function parseEntry(entry: unknown): Result<PassPhrase, keyof PassPhrase> {
+  const { keyId, appId, deviceId, text } = isObject(entry) ? entry : ({} as Record<string, unknown>);
+  if (typeof keyId !== "string" || !/^k_[0-9A-Za-z]{8}$/.test(keyId)) return fail("keyId");
+  const app = typeof appId === "string" ? parseAppId(appId) : null;
+  if (app === null) return fail("appId");
+  const isDevice = deviceId === null || (typeof deviceId === "string" && deviceIdFault(deviceId) === null);
+  if (!isDevice) return fail("deviceId");
+  const phrase = typeof text === "string" ? parsePassPhrase(text) : null;
+  return phrase === null ? fail("text") : ok({ keyId, appId: app, deviceId, text: phrase });
 }

@@ -3,12 +3,18 @@ import { fail, ok, type Result } from "../lib/result.ts";
 import type { Clock } from "../model/time/clock.ts";
 import type { KeyRecord } from "./key-file.ts";
 import type { KeyLookup, KeyStore } from "./key-store.ts";
-import { createLinkCode, isLinkCode, type LinkCode, parseLinkCode } from "./link-codes.ts";
-import { encodeSession, parseSession, SESSION_MS } from "./session.ts";
-import type { SessionSecret } from "./session-secret.ts";
-import { type CodeUseRefusal, type CodeUses, UsedCodes } from "./used-codes.ts";
+import {
+  type CodeUseRefusal,
+  type CodeUses,
+  createLinkCode,
+  isLinkCode,
+  type LinkCode,
+  parseLinkCode,
+  UsedCodes,
+} from "./link-codes.ts";
+import type { SessionSecret, Signer } from "./session-secret.ts";
 
-/** Who is signed in: the key that a session asks as, and until when it does. */
+/** The key that a session asks as, and until when. */
 export interface SignedIn {
   readonly kind: "known";
   readonly key: KeyRecord;
@@ -26,14 +32,14 @@ export interface NewSession {
   readonly untilMs: number;
 }
 
-/** Why a code signs nobody in. */
+/** Why a code does not sign in. */
 export type CodeRefusal = "unknown" | CodeUseRefusal;
 
 export interface SessionsDependencies {
   readonly secret: Pick<SessionSecret, "signer" | "obtain" | "refresh">;
   readonly keys: Pick<KeyStore, "findById" | "refresh">;
   readonly clock: Clock;
-  /** Left out, this process alone sees that codes are used once. */
+  /** Defaults to `UsedCodes`: this process alone sees that codes are used once. */
   readonly usedCodes?: CodeUses;
 }
 
@@ -54,7 +60,7 @@ export class Sessions {
     this.#usedCodes = usedCodes;
   }
 
-  /** Null where nobody can be signed in. */
+  /** Null if there is no secret to sign with. */
   get cookieName(): string | null {
     return this.#secret.signer?.cookieName ?? null;
   }
@@ -108,4 +114,42 @@ export class Sessions {
     const { signer } = this.#secret;
     return signer === null ? fail("unknown") : parseLinkCode(text, signer);
   }
+}
+
+/*
+ *   v1.k_0Hq3aZ9k.1795238400000.<43 characters>
+ *   |  |          |             |
+ *   |  |          |             HMAC-SHA-256 of all before it, base64url
+ *   |  |          when it ends, Unix ms
+ *   |  the key that it asks as
+ *   the format
+ *
+ * The server keeps nothing of a session: its text is good until it ends, or its key does.
+ */
+const SHAPE = /^(v1\.(k_[0-9A-Za-z]{8})\.(\d{1,15}))\.([\w-]{43})$/;
+
+export const SESSION_MS = 12 * 3_600_000;
+
+/** What the text of a session says. */
+export interface Session {
+  readonly keyId: string;
+  readonly untilMs: number;
+}
+
+export function encodeSession({ keyId, untilMs }: Session, signer: Signer): string {
+  const signed = `v1.${keyId}.${untilMs}`;
+  return `${signed}.${signer.sign("session", signed)}`;
+}
+
+/** What a session's text says; `expired` only if its signature is good. */
+export function parseSession(
+  text: string,
+  signer: Signer,
+  nowMs: number,
+): Result<Session, "unknown" | "expired"> {
+  const [, signed, keyId, until, signature] = SHAPE.exec(text) ?? [];
+  if (signed === undefined || keyId === undefined || signature === undefined) return fail("unknown");
+  if (!signer.hasSigned("session", signed, signature)) return fail("unknown");
+  const session = { keyId, untilMs: Number(until) };
+  return session.untilMs > nowMs ? ok(session) : fail("expired");
 }

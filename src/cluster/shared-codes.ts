@@ -1,7 +1,6 @@
 import { Buffer } from "node:buffer";
 import { randomBytes } from "node:crypto";
-import { LINK_CODE_MS, type LinkCode } from "../auth/link-codes.ts";
-import type { CodeUseRefusal, CodeUses } from "../auth/used-codes.ts";
+import { type CodeUseRefusal, type CodeUses, LINK_CODE_MS, type LinkCode } from "../auth/link-codes.ts";
 import { fail, ok, type Result } from "../lib/result.ts";
 import type { Clock } from "../model/time/clock.ts";
 import { type Bucket, StreamError } from "./stream/stream.ts";

@@ -1,4 +1,4 @@
-import type { Permission } from "../auth/permissions.ts";
+import type { Permission } from "../auth/key-file.ts";
 import type { SignedIn } from "../auth/sessions.ts";
 import type { Client } from "../clients/client.ts";
 import { whenThere } from "../lib/schedule/maybe-promise.ts";

@@ -1,8 +1,7 @@
 import { bearer } from "@elysiajs/bearer";
 import { Elysia } from "elysia";
-import type { KeyRecord } from "../auth/key-file.ts";
+import type { KeyRecord, Permission } from "../auth/key-file.ts";
 import type { KeyLookup, KeyStore } from "../auth/key-store.ts";
-import type { Permission } from "../auth/permissions.ts";
 import type { RateLimit } from "../auth/rate-limit.ts";
 import type { SessionLookup, Sessions, SignedIn } from "../auth/sessions.ts";
 import { viewOf } from "../auth/view.ts";

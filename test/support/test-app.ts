@@ -7,9 +7,9 @@ import {
   SEGMENT_BYTES_MAX,
 } from "../../src/app/config.ts";
 import { EMPTY_MANIFEST, encodeManifest } from "../../src/archive/manifest.ts";
+import type { Permission } from "../../src/auth/key-file.ts";
 import { type KeyStore, openKeyStore } from "../../src/auth/key-store.ts";
 import { MadeKeys } from "../../src/auth/made-keys.ts";
-import type { Permission } from "../../src/auth/permissions.ts";
 import { createRateLimit } from "../../src/auth/rate-limit.ts";
 import { SessionSecret } from "../../src/auth/session-secret.ts";
 import { Sessions } from "../../src/auth/sessions.ts";

@@ -1,7 +1,7 @@
 /** Fills a data directory for `fairness` and prints its keys: `make-directory.ts ORDER`, see `directories.ts`. */
 
+import type { Permission } from "../../../src/auth/key-file.ts";
 import { type KeyStore, openKeyStore } from "../../../src/auth/key-store.ts";
-import type { Permission } from "../../../src/auth/permissions.ts";
 import type { TierName } from "../../../src/auth/tiers.ts";
 import { directoryPaths } from "../../../src/directory/paths.ts";
 import { UNBOUND } from "../../../src/model/binding.ts";

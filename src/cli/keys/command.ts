@@ -1,6 +1,5 @@
-import { LABEL_CHARACTERS_MAX, parseLabel } from "../../auth/key-file.ts";
-import { PERMISSIONS, type Permission } from "../../auth/permissions.ts";
-import { LINK_CODE_MINUTES } from "../../auth/sessions/link-code.ts";
+import { LABEL_CHARACTERS_MAX, PERMISSIONS, type Permission, parseLabel } from "../../auth/key-file.ts";
+import { LINK_CODE_MINUTES } from "../../auth/link-codes.ts";
 import { TIER_NAMES } from "../../auth/tiers.ts";
 import { CLIENT_NAMES } from "../../clients/client.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";

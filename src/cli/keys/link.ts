@@ -1,8 +1,7 @@
 import { DEFAULT_SERVER_URL } from "../../app/config.ts";
 import type { KeyRecord } from "../../auth/key-file.ts";
 import type { KeyStore } from "../../auth/key-store.ts";
-import { LINK_CODE_MINUTES } from "../../auth/link-codes.ts";
-import { keyForLink, showsSomething } from "../../auth/link-key.ts";
+import { keyForLink, LINK_CODE_MINUTES, showsSomething } from "../../auth/link-codes.ts";
 import { SessionSecret } from "../../auth/session-secret.ts";
 import { Sessions } from "../../auth/sessions.ts";
 import { directoryPaths } from "../../directory/paths.ts";

@@ -1,5 +1,10 @@
-import { PASS_PHRASE_CHARACTERS_MAX, parsePassPhrase } from "../../auth/pass-phrase-file.ts";
-import { type PassPhraseError, PassPhrases, SAME_NAME_MAX } from "../../auth/pass-phrases.ts";
+import {
+  PASS_PHRASE_CHARACTERS_MAX,
+  type PassPhraseError,
+  PassPhrases,
+  parsePassPhrase,
+  SAME_NAME_MAX,
+} from "../../auth/pass-phrases.ts";
 import { directoryPaths } from "../../directory/paths.ts";
 import type { Terminal } from "../../runtime/process.ts";
 import { onSharedFiles } from "../cluster/node-directory.ts";

@@ -1,6 +1,6 @@
 import { DEFAULT_SERVER_URL } from "../../app/config.ts";
 import type { KeyRecord } from "../../auth/key-file.ts";
-import { keysForLinks } from "../../auth/link-key.ts";
+import { keysForLinks } from "../../auth/link-codes.ts";
 import { SessionSecret } from "../../auth/session-secret.ts";
 import { Sessions } from "../../auth/sessions.ts";
 import { directoryPaths } from "../../directory/paths.ts";

@@ -1,4 +1,4 @@
-import type { Permission } from "../../auth/permissions.ts";
+import type { Permission } from "../../auth/key-file.ts";
 import { assert } from "../../lib/assert.ts";
 import { MIN_SEQUENCE_HEADER, WRONG_MIN_SEQUENCE } from "../min-sequence.ts";
 import { type QueryParameters, readQuery } from "../parameters/parameter.ts";

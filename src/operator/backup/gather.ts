@@ -3,7 +3,7 @@ import { basename, join } from "node:path";
 import { archivePaths } from "../../archive/archive-files.ts";
 import { type Manifest, readManifest } from "../../archive/manifest.ts";
 import { parseKeyFile } from "../../auth/key-file.ts";
-import { parsePassPhraseFile } from "../../auth/pass-phrase-file.ts";
+import { parsePassPhraseFile } from "../../auth/pass-phrases.ts";
 import { directoryPaths } from "../../directory/paths.ts";
 import { parseSettings } from "../../directory/settings.ts";
 import { FileError, type Files, isPassing } from "../../runtime/files.ts";

@@ -1,8 +1,16 @@
 import { expect, test } from "bun:test";
-import { createLinkCode, LINK_CODE_MS, parseLinkCode } from "../../../src/auth/link-codes.ts";
-import { Signer } from "../../../src/auth/signer.ts";
-import { UsedCodes } from "../../../src/auth/used-codes.ts";
+import type { KeySpec } from "../../../src/auth/key-store.ts";
+import {
+  createLinkCode,
+  keyForLink,
+  LINK_CODE_MS,
+  parseLinkCode,
+  UsedCodes,
+} from "../../../src/auth/link-codes.ts";
+import { Signer } from "../../../src/auth/session-secret.ts";
+import type { DeviceId } from "../../../src/model/ids.ts";
 import { createManualClock } from "../../../src/model/time/clock.ts";
+import { openTestKeys, SPEC } from "./test-keys.ts";
 
 const NOW_MS = Date.UTC(2026, 2, 20, 12);
 const KEY_ID = "k_0Hq3aZ9k";
@@ -65,4 +73,30 @@ test("UsedCodes remembers ten thousand", async () => {
   for (const code of codes) expect((await used.use(code)).ok).toBe(true);
   expect(await used.use(codes[1]!)).toEqual({ ok: false, error: "used" });
   expect((await used.use(codes[0]!)).ok).toBe(true);
+});
+
+test("keyForLink() is the first key that lives, may read and is bound to nobody", async () => {
+  const { clock, store } = await openTestKeys();
+  const create = async (spec: Partial<KeySpec>) => {
+    const created = await store.create({ ...SPEC, ...spec });
+    if (!created.ok) throw new Error(created.error.kind);
+    return created.value.key;
+  };
+  expect(keyForLink(store)).toBeNull();
+  await create({ permissions: ["write"] });
+  await create({ permissions: ["operate"] });
+  await create({ deviceId: "pixel7" });
+  await create({ userId: "anna" });
+  const expiresMs = clock.nowMs() + 1000;
+  const view = { deviceIds: ["bus" as DeviceId], notBeforeMs: 0, precisionMeters: null };
+  await create({ permissions: ["view"], view, expiresMs });
+  expect(keyForLink(store)).toBeNull();
+  const first = await create({ expiresMs });
+  const second = await create({ permissions: ["read", "write"] });
+  const third = await create({});
+  expect(keyForLink(store)).toEqual(first);
+  clock.advance(1000);
+  expect(keyForLink(store)).toEqual(second);
+  await store.revoke(second.id);
+  expect(keyForLink(store)).toEqual(third);
 });

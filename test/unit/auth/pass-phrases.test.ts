@@ -1,10 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import {
   encodePassPhraseFile,
+  PassPhrases,
   parsePassPhrase,
   parsePassPhraseFile,
-} from "../../../src/auth/pass-phrase-file.ts";
-import { PassPhrases, SAME_NAME_MAX } from "../../../src/auth/pass-phrases.ts";
+  SAME_NAME_MAX,
+} from "../../../src/auth/pass-phrases.ts";
 import { keyOf } from "../../../src/clients/owntracks/encryption.ts";
 import type { AppId } from "../../../src/model/ids.ts";
 import { createManualClock } from "../../../src/model/time/clock.ts";

@@ -1,5 +1,5 @@
 import type { KeyRecord } from "../../../auth/key-file.ts";
-import { showsSomething } from "../../../auth/link-key.ts";
+import { showsSomething } from "../../../auth/link-codes.ts";
 import type { ViewSpec } from "../../../auth/view.ts";
 import { fail, ok, type Result } from "../../../lib/result.ts";
 import type { ServiceError } from "../../../model/errors.ts";

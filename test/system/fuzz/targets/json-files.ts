@@ -7,13 +7,12 @@ import {
   parseManifest,
   readManifest,
 } from "../../../../src/archive/manifest.ts";
-import { encodeKeyFile, type KeyRecord, parseKeyFile } from "../../../../src/auth/key-file.ts";
+import { encodeKeyFile, type KeyRecord, PERMISSIONS, parseKeyFile } from "../../../../src/auth/key-file.ts";
 import {
   encodePassPhraseFile,
   type PassPhrase,
   parsePassPhraseFile,
-} from "../../../../src/auth/pass-phrase-file.ts";
-import { PERMISSIONS } from "../../../../src/auth/permissions.ts";
+} from "../../../../src/auth/pass-phrases.ts";
 import { TIER_NAMES } from "../../../../src/auth/tiers.ts";
 import { readAcknowledged, writeAcknowledged } from "../../../../src/directory/acknowledged.ts";
 import { encodeImportState, type ImportState, parseImportState } from "../../../../src/import/state.ts";

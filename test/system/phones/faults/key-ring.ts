@@ -1,6 +1,6 @@
 import { createKeyText } from "../../../../src/auth/api-key.ts";
+import type { Permission } from "../../../../src/auth/key-file.ts";
 import { openKeyStore } from "../../../../src/auth/key-store.ts";
-import type { Permission } from "../../../../src/auth/permissions.ts";
 import type { TierName } from "../../../../src/auth/tiers.ts";
 import { directoryPaths } from "../../../../src/directory/paths.ts";
 import type { AppId } from "../../../../src/model/ids.ts";

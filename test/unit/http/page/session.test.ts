@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { SESSION_MS } from "../../../../src/auth/session.ts";
-import { Sessions } from "../../../../src/auth/sessions.ts";
+import { SESSION_MS, Sessions } from "../../../../src/auth/sessions.ts";
 import { fail } from "../../../../src/lib/result.ts";
 import { createManualClock } from "../../../../src/model/time/clock.ts";
 import { createTestApp, type KeyName, NOON_MS, VIEWS_FROM_MS, VIEWS_MS } from "../../../support/test-app.ts";
