@@ -17,11 +17,11 @@ import { DEFAULT_RETENTION, type Retention } from "../../src/model/time/retentio
 import { createNodeFiles } from "../../src/runtime/node-files.ts";
 import { createCurrentQueries } from "../../src/service/queries/current.ts";
 import { createHistoryQueries } from "../../src/service/queries/history/history.ts";
-import type { LateWindowSize } from "../../src/service/queries/history/late-windows.ts";
+import type { LateWindowSize } from "../../src/service/queries/history/read-stretches.ts";
 import { createNearby } from "../../src/service/queries/nearby.ts";
 import type { ReadPositions } from "../../src/service/queries/positions.ts";
+import { createReadPositions } from "../../src/service/queries/positions.ts";
 import { createReadCoordinates } from "../../src/service/queries/read-coordinates.ts";
-import { createReadPositions } from "../../src/service/queries/read-positions.ts";
 import { createVersions } from "../../src/service/queries/versions.ts";
 import type { SealReport } from "../../src/service/upkeep/seal/seal.ts";
 import { createTestApp, type TestApp } from "./test-app.ts";

@@ -50,8 +50,8 @@ import { createCurrentQueries } from "../../src/service/queries/current.ts";
 import { createFindings } from "../../src/service/queries/findings.ts";
 import { createHistoryQueries } from "../../src/service/queries/history/history.ts";
 import { createNearby } from "../../src/service/queries/nearby.ts";
+import { createReadPositions } from "../../src/service/queries/positions.ts";
 import { createReadCoordinates } from "../../src/service/queries/read-coordinates.ts";
-import { createReadPositions } from "../../src/service/queries/read-positions.ts";
 import { createVersions } from "../../src/service/queries/versions.ts";
 import { openWal } from "../../src/wal/wal.ts";
 import {

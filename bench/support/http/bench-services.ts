@@ -25,8 +25,8 @@ import type { Meters } from "../../../src/service/metrics/meters.ts";
 import { createCurrentQueries } from "../../../src/service/queries/current.ts";
 import { createHistoryQueries } from "../../../src/service/queries/history/history.ts";
 import { createNearby } from "../../../src/service/queries/nearby.ts";
+import { createReadPositions } from "../../../src/service/queries/positions.ts";
 import { createReadCoordinates } from "../../../src/service/queries/read-coordinates.ts";
-import { createReadPositions } from "../../../src/service/queries/read-positions.ts";
 import { createVersions } from "../../../src/service/queries/versions.ts";
 
 /** What a server over a directory answers from, without its metrics. */

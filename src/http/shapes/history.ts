@@ -1,7 +1,6 @@
 import { METERS_PER_MILE } from "../../model/geo/distance.ts";
 import type { TimeRange } from "../../model/time/range.ts";
-import type { HistoryAnswer } from "../../service/queries/history/history-answer.ts";
-import type { HistoryQuery } from "../../service/queries/history/history-query.ts";
+import type { HistoryAnswer, HistoryQuery } from "../../service/queries/history/history-query.ts";
 import type { PathLength } from "../../service/queries/history/path-meter.ts";
 import { amount, object, optional, plain } from "./shape.ts";
 

@@ -7,7 +7,7 @@ import { inOneStep, type Steps } from "../../lib/schedule/steps.ts";
 import type { DeviceId } from "../../model/ids.ts";
 import type { TimeRange } from "../../model/time/range.ts";
 import type { UtcDay } from "../../model/time/utc-day.ts";
-import { findGaps, type GapsDependencies, remaining } from "../queries/history/gaps.ts";
+import { findGaps, type GapsDependencies, remaining } from "../queries/history/read-archive.ts";
 import type { ListedDevices } from "./export-devices.ts";
 import type { ExportQuery } from "./export-query.ts";
 import type { ExportMaker } from "./maker/export-makers.ts";

@@ -1,5 +1,5 @@
 import { metersBetween, type UnitVector } from "../../model/geo/unit-vector.ts";
-import { SILENCE_MS_MAX, SPEED_MAX_METERS_PER_SECOND } from "./continuity.ts";
+import { SILENCE_MS_MAX, SPEED_MAX_METERS_PER_SECOND } from "./positions.ts";
 
 const SPEED_MAX_METERS_PER_MS = SPEED_MAX_METERS_PER_SECOND / 1000;
 

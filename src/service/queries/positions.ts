@@ -1,3 +1,5 @@
+import type { Device } from "../../hot/devices/device.ts";
+import { PositionBlocks } from "../../hot/scan/position-blocks.ts";
 import type { Result } from "../../lib/result.ts";
 import type { MaybePromise } from "../../lib/schedule/maybe-promise.ts";
 import type { Steps } from "../../lib/schedule/steps.ts";
@@ -5,11 +7,23 @@ import type { ServiceError } from "../../model/errors.ts";
 import type { AppId } from "../../model/ids.ts";
 import type { NumberFieldName } from "../../model/location-fields.ts";
 import type { TimeRange } from "../../model/time/range.ts";
-import type { Client } from "./find-device.ts";
+import { type Client, findDevice, retainedRange } from "./find-device.ts";
+import {
+  createReadStretches,
+  type HistoryDependencies,
+  type RangeAnswer,
+  type StretchSink,
+} from "./history/read-stretches.ts";
 
 /*
- * Where a device was, in columns: what tracks, plots and stops are made from.
+ * Where a device was, in columns: what tracks, plots and stops are made from. Records of memory come straight, those of
+ * the archive with late rows laid over.
  */
+
+/** After a longer silence a device's way is unknown, and that it stood too, unless it is heard again where it was. */
+export const SILENCE_MS_MAX = 10 * 60_000;
+/** Faster than anything that reports from the ground or an airliner: one position is wrong, or not of this device. */
+export const SPEED_MAX_METERS_PER_SECOND = 400;
 
 /** Records of one device that come one after the other; good until the next block. */
 export interface PositionBlock {
@@ -40,19 +54,60 @@ export interface PositionsQuery {
   readonly fields: readonly NumberFieldName[];
 }
 
-export interface PositionsAnswer<Value> {
-  readonly value: Value;
-  /** Whether it lacks records whose loss an operator has acknowledged. */
-  readonly isIncomplete: boolean;
-}
-
 /**
  * Reads a device's records from memory and archive, oldest first, late reports laid over them. Begins anew, with
- * another reading, where a seal moved records meanwhile.
+ * another reading, if a seal moved records meanwhile.
  */
 export type ReadPositions = <Value>(
   appId: AppId,
   query: PositionsQuery,
   client: Client,
   begin: () => PositionReading<Value>,
-) => MaybePromise<Result<PositionsAnswer<Value>, ServiceError>>;
+) => MaybePromise<Result<RangeAnswer<Value>, ServiceError>>;
+
+/** Rows of the archive that are handed on at once. */
+const BLOCK_ROWS = 2048;
+
+export function createReadPositions(dependencies: HistoryDependencies): ReadPositions {
+  const readStretches = createReadStretches(dependencies);
+  return function readPositions(appId, { deviceId, range, fields }, client, begin) {
+    const found = findDevice(dependencies, appId, deviceId);
+    if (!found.ok) return found;
+    const { device } = found.value;
+    const whose = { appId, device, range: retainedRange(dependencies, range) };
+    return readStretches(whose, client, () => positionSink(device, fields, begin()));
+  };
+}
+
+function positionSink<Value>(
+  device: Device,
+  fields: readonly NumberFieldName[],
+  reading: PositionReading<Value>,
+): StretchSink<PositionBlock, Value> {
+  function* addBlock(block: PositionBlock): Steps<void> {
+    reading.add(block);
+    if (reading.work !== undefined) yield* reading.work();
+    yield;
+  }
+
+  return {
+    *addMemory(range) {
+      const blocks = new PositionBlocks(device, range, fields);
+      for (let block = blocks.next(); block !== null; block = blocks.next()) yield* addBlock(block);
+    },
+    read: (session, scan) => session.positions(scan, fields),
+    *addRows(rows) {
+      for (let from = 0; from < rows.count; from += BLOCK_ROWS) {
+        const to = Math.min(rows.count, from + BLOCK_ROWS);
+        yield* addBlock({
+          count: to - from,
+          timestampMs: rows.timestampMs.subarray(from, to),
+          latitude: rows.latitude.subarray(from, to),
+          longitude: rows.longitude.subarray(from, to),
+          numbers: rows.numbers.map((column) => column.subarray(from, to)),
+        });
+      }
+    },
+    end: () => reading.end(),
+  };
+}

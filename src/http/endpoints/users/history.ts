@@ -1,6 +1,5 @@
 import { whenThere } from "../../../lib/schedule/maybe-promise.ts";
-import type { HistoryAnswer } from "../../../service/queries/history/history-answer.ts";
-import type { HistoryQuery } from "../../../service/queries/history/history-query.ts";
+import type { HistoryAnswer, HistoryQuery } from "../../../service/queries/history/history-query.ts";
 import type { PathLength } from "../../../service/queries/history/path-meter.ts";
 import { queryEndpoint } from "../../endpoint.ts";
 import {

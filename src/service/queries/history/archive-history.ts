@@ -1,76 +1,87 @@
+import type { ArchiveScan } from "../../../archive/read/archive-scan.ts";
+import type { ArchiveSession } from "../../../archive/read/archive-session.ts";
+import type { LateScan } from "../../../hot/late/late-rows.ts";
+import { addDevices, addPositions, type MemoryScan } from "../../../hot/scan/memory-scan.ts";
+import { countRecords, findTimeline } from "../../../hot/scan/timeline.ts";
+import type { Timeline } from "../../../hot/scan/timeline-page.ts";
 import type { Result } from "../../../lib/result.ts";
+import type { MaybePromise } from "../../../lib/schedule/maybe-promise.ts";
 import type { Steps } from "../../../lib/schedule/steps.ts";
 import type { ServiceError } from "../../../model/errors.ts";
 import type { DeviceId } from "../../../model/ids.ts";
+import { lastingPage } from "../../../model/lasting-page.ts";
 import type { RecordPage } from "../../../model/record-page.ts";
+import type { Order, TimeRange } from "../../../model/time/range.ts";
 import type { Client } from "../find-device.ts";
-import type { HistoryAnswer } from "./history-answer.ts";
-import type { HistoryScan } from "./history-scan.ts";
-import type { LateWindowSize } from "./late-windows.ts";
+import type { HistoryAnswer, HistoryScan } from "./history-query.ts";
+import { findLateOfUser } from "./late-of-user.ts";
 import { PathMeter } from "./path-meter.ts";
-import { type ArchiveDependencies, type ArchiveReading, createReadArchive } from "./read-archive.ts";
-import { createStretchReader, type StretchReader } from "./stretch-reader.ts";
+import type { HistoryStretch } from "./plan.ts";
+import { type ArchiveReading, createReadArchive } from "./read-archive.ts";
+import { archiveScan, archiveScans, type HistoryDependencies } from "./read-stretches.ts";
 
 /*
  * Answers queries of ranges with sealed days, from the archive and from memory.
  */
 
-export interface HistoryDependencies extends ArchiveDependencies {
-  readonly lateWindow: LateWindowSize;
-}
-
 export function createArchiveHistory(dependencies: HistoryDependencies) {
   const readArchive = createReadArchive(dependencies);
   return (scan: HistoryScan, client: Client): Promise<Result<HistoryAnswer, ServiceError>> =>
-    readArchive(scan.appId, scan.range, client, (reading) =>
-      readStretches(dependencies, reading, scan, client),
-    );
+    readArchive(scan.appId, scan.range, client, (reading) => answer(dependencies, reading, scan, client));
 }
 
-async function readStretches(
-  { hot, scheduler, lateWindow }: HistoryDependencies,
-  { session, stretches, partsOfDay, isIncomplete }: ArchiveReading,
+async function answer(
+  dependencies: HistoryDependencies,
+  reading: ArchiveReading,
   scan: HistoryScan,
   client: Client,
 ): Promise<HistoryAnswer> {
+  const { lateWindow, scheduler } = dependencies;
   const steps = <Value>(work: Steps<Value>) => scheduler.runAtOnce(scan.appId, client.signal, work);
-  const sources = { hot, session, scan, lateWindow, partsOfDay, steps };
-  const readers = stretches.map((stretch) => createStretchReader(sources, stretch));
-  const { query, wants } = scan;
-  const pages = await readPages(readers, scan);
+  const sources = { ...dependencies, ...reading, scan, steps };
+  const readers = reading.stretches.map((stretch) =>
+    stretch.kind === "memory" ? memoryReader(sources, stretch.range) : archiveReader(sources, stretch),
+  );
+  const { limit, offset, wants, withDistance } = scan;
+  const pages = await readPages(readers, scan, lateWindow.firstRows);
   const count = pages.reduce((sum, page) => sum + page.count, 0);
-  const hasMore = count > query.limit;
-  const total = wants === "total" ? await countAll(readers, query.offset, count, hasMore) : null;
+  const hasMore = count > limit;
+  const windows = () => allWindows(readers, lateWindow.rowsMax);
+  const total = wants === "total" ? await countAll(windows, offset, count, hasMore) : null;
   const devicesMatching = wants === "devices" ? await countDevices(readers) : null;
-  const paths = query.withDistance ? await steps((await measurePaths(readers)).lengths()) : null;
+  const paths = withDistance ? await steps((await measurePaths(windows)).lengths()) : null;
   return {
     pages: hasMore ? withoutLast(pages) : pages,
-    count: Math.min(count, query.limit),
+    count: Math.min(count, limit),
     hasMore,
     total,
     devicesMatching,
     devicesQueried: scan.countQueried(),
     paths,
-    bytesRead: readers.reduce((bytes, reader) => bytes + reader.bytesRead(), 0) + session.scannedBytes,
+    bytesRead: readers.reduce((sum, { bytesRead }) => sum + bytesRead(), 0) + reading.session.scannedBytes,
     source: await sourceOf(readers),
-    isIncomplete,
+    isIncomplete: reading.isIncomplete,
   };
 }
 
-/** The page and one record more, where there is one: it tells that there is more. */
-async function readPages(readers: readonly StretchReader[], { query }: HistoryScan): Promise<RecordPage[]> {
-  const { order, offset, limit } = query;
+/** The page and one record more, if there is one: it tells that there is more. */
+async function readPages(
+  readers: readonly StretchReader[],
+  { order, offset, limit }: HistoryScan,
+  lateRows: number,
+): Promise<RecordPage[]> {
   const pages: RecordPage[] = [];
   let skip = offset;
   let room = limit + 1;
   for (const reader of order === "asc" ? readers : readers.toReversed()) {
-    for await (const window of reader.windows(order)) {
+    for await (const window of reader.windows(order, lateRows)) {
       const page = await window.page(order, skip, room);
-      pages.push(page);
-      room -= page.count;
+      if (page !== null) pages.push(page);
+      room -= page?.count ?? 0;
       if (room === 0) return pages;
-      // Where nothing came the offset may reach beyond the window; how far, only counting tells.
-      skip = page.count > 0 || skip === 0 ? 0 : Math.max(0, skip - (await window.count()));
+      // If nothing came, the offset may reach beyond the window; only counting tells how far.
+      const isFound = page !== null && page.count > 0;
+      skip = isFound || skip === 0 ? 0 : Math.max(0, skip - (await window.count()));
     }
   }
   return pages;
@@ -81,16 +92,16 @@ function withoutLast(pages: readonly RecordPage[]): RecordPage[] {
   return pages.map((page, index) => (index === last ? { ...page, count: page.count - 1 } : page));
 }
 
-/** Where the page is the last one its end tells the total. */
+/** If the page is the last one, its end tells the total. */
 async function countAll(
-  readers: readonly StretchReader[],
+  windows: () => AsyncIterable<Window>,
   offset: number,
   count: number,
   hasMore: boolean,
 ): Promise<number> {
   if (!hasMore && (count > 0 || offset === 0)) return offset + count;
   let total = 0;
-  for (const reader of readers) total += await reader.count();
+  for await (const window of windows()) total += await window.count();
   return total;
 }
 
@@ -100,10 +111,14 @@ async function countDevices(readers: readonly StretchReader[]): Promise<number> 
   return devices.size;
 }
 
-async function measurePaths(readers: readonly StretchReader[]): Promise<PathMeter> {
+async function measurePaths(windows: () => AsyncIterable<Window>): Promise<PathMeter> {
   const meter = new PathMeter();
-  for (const reader of readers) await reader.addPath(meter);
+  for await (const window of windows()) await window.addPath(meter);
   return meter;
+}
+
+async function* allWindows(readers: readonly StretchReader[], lateRows: number): AsyncIterable<Window> {
+  for (const reader of readers) yield* reader.windows("asc", lateRows);
 }
 
 async function sourceOf(readers: readonly StretchReader[]): Promise<HistoryAnswer["source"]> {
@@ -111,4 +126,172 @@ async function sourceOf(readers: readonly StretchReader[]): Promise<HistoryAnswe
   let memory = false;
   for (const reader of readers) memory ||= await reader.readsMemory();
   return archive ? (memory ? "hot+archive" : "archive") : "hot";
+}
+
+/** A window of the range: its records come one after the other. */
+interface Window {
+  /** Null if nothing of the window comes behind the offset. */
+  page(order: Order, offset: number, limit: number): Promise<RecordPage | null>;
+  count(): Promise<number>;
+  /** Adds the devices that have a matching record. */
+  addDevices(devices: Set<DeviceId>): Promise<void>;
+  addPath(meter: PathMeter): Promise<void>;
+}
+
+/** One stretch of the range as something to read from. */
+interface StretchReader {
+  /** The stretch in windows of time that can each be read, in order; the first has about so many late rows at most. */
+  windows(order: Order, lateRows: number): AsyncIterable<Window>;
+  /** Adds the devices that have a matching record. */
+  addDevices(devices: Set<DeviceId>): Promise<void>;
+  /** Bytes read of memory; the session counts those read of files. */
+  bytesRead(): number;
+  /**
+   * Whether memory has anything in the stretch that the answer was read or counted from. A stretch that is there for
+   * other apps' records alone says no: what they have there is not to be told.
+   */
+  readsMemory(): Promise<boolean>;
+  readonly readsArchive: boolean;
+}
+
+/** What the stretches of one answer are read from. */
+interface StretchSources
+  extends Pick<HistoryDependencies, "hot" | "lateWindow">,
+    Pick<ArchiveReading, "session" | "partsOfDay"> {
+  readonly scan: HistoryScan;
+  readonly steps: <Value>(work: Steps<Value>) => MaybePromise<Value>;
+}
+
+/** Looks into memory anew for each call, since reports come in between. */
+function memoryReader({ hot, scan, steps }: StretchSources, range: TimeRange): StretchReader {
+  const inMemory = hot.scan({ ...scan, range });
+  let bytesRead = 0;
+  let hasAny = false;
+  const window: Window = {
+    async page(order, offset, limit) {
+      const found = await steps(lastingTimeline(inMemory, order, offset, limit));
+      bytesRead += found.bytesRead;
+      hasAny ||= found.total > 0;
+      return found.page;
+    },
+    async count() {
+      const count = await steps(countRecords(inMemory));
+      hasAny ||= count > 0;
+      return count;
+    },
+    addDevices: async (devices) => steps(addDevices(inMemory, devices)),
+    async addPath(meter) {
+      bytesRead += await steps(addPositions(inMemory, meter));
+    },
+  };
+  return {
+    async *windows() {
+      yield window;
+    },
+    addDevices: window.addDevices,
+    bytesRead: () => bytesRead,
+    readsMemory: async () => hasAny,
+    readsArchive: false,
+  };
+}
+
+/** The page has to wait for the rest of the answer. */
+function* lastingTimeline(scan: MemoryScan, order: Order, offset: number, limit: number): Steps<Timeline> {
+  const timeline = yield* findTimeline(scan, order, offset, limit);
+  return { ...timeline, page: lastingPage(timeline.page) };
+}
+
+/** Sealed days, with the late rows of the app that lie over them. */
+function archiveReader(
+  { hot, session, scan, lateWindow, partsOfDay, steps }: StretchSources,
+  stretch: HistoryStretch,
+): StretchReader {
+  const { range, days } = stretch;
+  const { appId, device, userId, accuracyMetersMax } = scan;
+  const query = {
+    ...{ appId, deviceId: device?.id ?? null, userId, accuracyMetersMax, partsOfDay },
+    shownIn: device !== null ? "deviceHistory" : userId !== null ? "userHistory" : "appHistory",
+  } as const;
+  const archived = archiveScan(query, days, range);
+  const whole = archiveWindow(session, archived);
+  /** Null if no app has late rows. */
+  const app = stretch.kind === "both" ? hot.findApp(appId) : null;
+  let bytesRead = () => 0;
+  let lateScan: Promise<LateScan | null> | null = null;
+  let ofApp: Promise<boolean> | null = null;
+
+  /** Whether the app has late rows, if that shows: another app may have some, which must not show. */
+  async function findAny(): Promise<boolean> {
+    if (app === null || userId === null) return app !== null;
+    return (await hot.lateRows(app, null).whole(range)) !== null;
+  }
+
+  /** Finds what lies over the records, or over those of the user; null if there is nothing. */
+  async function findLate(): Promise<LateScan | null> {
+    ofApp ??= findAny();
+    if (app === null || !(await ofApp)) return null;
+    const keysMax = 2 * lateWindow.rowsMax;
+    const ofUser = hot.scan({ ...scan, range });
+    const keys =
+      userId === null ? null : await findLateOfUser(app, ofUser, session.keys(archived), keysMax, steps);
+    const late = keys === null ? hot.lateRows(app, device) : hot.lateRowsAt(keys);
+    bytesRead = () => late.bytesRead;
+    return late;
+  }
+
+  async function* windows(order: Order, firstRows: number): AsyncIterable<Window> {
+    lateScan ??= findLate();
+    const late = await lateScan;
+    if (late === null) {
+      yield whole;
+      return;
+    }
+    const size = { firstRows, rowsMax: lateWindow.rowsMax };
+    for await (const window of archiveScans(query, stretch, late, order, size))
+      yield archiveWindow(session, window);
+  }
+
+  return {
+    windows,
+    async addDevices(devices) {
+      if (app === null || accuracyMetersMax === null) {
+        await whole.addDevices(devices);
+        // A late row makes a record, whatever lies below it.
+        if (app !== null) await hot.lateRows(app, device).addDevices(range, devices);
+      } else {
+        for await (const window of windows("asc", lateWindow.rowsMax)) await window.addDevices(devices);
+      }
+    },
+    bytesRead: () => bytesRead(),
+    readsMemory() {
+      ofApp ??= findAny();
+      return ofApp;
+    },
+    readsArchive: archived.parts.length > 0,
+  };
+}
+
+function archiveWindow(session: ArchiveSession, scan: ArchiveScan): Window {
+  let counted: Promise<number> | null = null;
+
+  function count(): Promise<number> {
+    counted ??= session.count(scan);
+    return counted;
+  }
+
+  return {
+    async page(order, offset, limit) {
+      // Counting needs less of late rows than a page that turns out to lie behind them.
+      if (scan.late !== null && offset > 0 && (await count()) <= offset) return null;
+      return session.page(scan, order, offset, limit);
+    },
+    count,
+    async addDevices(devices) {
+      for await (const some of session.devices(scan)) for (const deviceId of some) devices.add(deviceId);
+    },
+    async addPath(meter) {
+      for await (const { count, deviceIds, latitude, longitude } of session.path(scan))
+        for (let row = 0; row < count; row++) meter.add(deviceIds[row]!, latitude[row]!, longitude[row]!);
+    },
+  };
 }

@@ -1,12 +1,52 @@
+import type { Device } from "../../../hot/devices/device.ts";
+import type { MemoryQuery } from "../../../hot/scan/memory-scan.ts";
+import type { AppId } from "../../../model/ids.ts";
+import type { RecordPage } from "../../../model/record-page.ts";
 import type { Order, TimeRange } from "../../../model/time/range.ts";
+import type { PathLength } from "./path-meter.ts";
 
-/** What is asked of a history, whichever devices it is of: a time range, a page of it, and what is left out. */
+/*
+ * What is asked of a history, and what is answered.
+ */
+
+/** A time range, a page of it, and which records it lacks. */
 export interface HistoryQuery {
   readonly range: TimeRange;
   readonly order: Order;
   readonly offset: number;
   readonly limit: number;
-  /** Leaves out records whose horizontal accuracy is greater. */
+  /** Leaves out records whose horizontal accuracy is greater; null keeps all. */
   readonly accuracyMetersMax: number | null;
   readonly withDistance: boolean;
+}
+
+/** A query of a device, of a user or of a whole app. Its range lacks what is past the retention. */
+export interface HistoryScan extends HistoryQuery, MemoryQuery {
+  readonly appId: AppId;
+  /** The one device, or null. */
+  readonly device: Device | null;
+  /** How many devices are asked. */
+  countQueried(): number;
+  /** What the answer needs besides a page. */
+  readonly wants: "page" | "total" | "devices";
+}
+
+/** The answer to a history query, from one store or both. */
+export interface HistoryAnswer {
+  /** The records, page after page; each page has a dictionary of its own. */
+  readonly pages: readonly RecordPage[];
+  readonly count: number;
+  readonly hasMore: boolean;
+  /** Matching records before paging; null if the query does not want it. */
+  readonly total: number | null;
+  /** Devices with a matching record; null if the query does not want it. */
+  readonly devicesMatching: number | null;
+  /** Devices that were asked. */
+  readonly devicesQueried: number;
+  /** Length of each device's path, in order of device ids; null if the query does not want it. */
+  readonly paths: readonly PathLength[] | null;
+  readonly bytesRead: number;
+  readonly source: "hot" | "archive" | "hot+archive";
+  /** Whether records are missing that an operator has acknowledged as lost. */
+  readonly isIncomplete: boolean;
 }

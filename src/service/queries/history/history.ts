@@ -9,12 +9,11 @@ import type { AppId, UserId } from "../../../model/ids.ts";
 import { lastingPage } from "../../../model/lasting-page.ts";
 import { utcDayOf } from "../../../model/time/utc-day.ts";
 import { type Client, findDevice, retainedRange } from "../find-device.ts";
-import { createArchiveHistory, type HistoryDependencies } from "./archive-history.ts";
-import { fromEitherStore } from "./either-store.ts";
-import type { HistoryAnswer } from "./history-answer.ts";
-import type { HistoryQuery } from "./history-query.ts";
-import { type HistoryScan, scanMemory } from "./history-scan.ts";
+import { createArchiveHistory } from "./archive-history.ts";
+import type { HistoryAnswer, HistoryQuery, HistoryScan } from "./history-query.ts";
 import { PathMeter } from "./path-meter.ts";
+import { memoryOrArchive } from "./read-archive.ts";
+import type { HistoryDependencies } from "./read-stretches.ts";
 
 /*
  * Where devices were: one device, the reports made under a user, a whole app.
@@ -22,7 +21,7 @@ import { PathMeter } from "./path-meter.ts";
 
 export type HistoryOutcome = MaybePromise<Result<HistoryAnswer, ServiceError>>;
 
-/** Answers from memory are there at once where they are short work; others are promised. */
+/** Answers from memory are there at once if they are short work; others are promised. */
 export interface HistoryQueries {
   ofDevice(appId: AppId, deviceId: string, query: HistoryQuery, client: Client): HistoryOutcome;
   ofUser(appId: AppId, userId: UserId, query: HistoryQuery, client: Client): HistoryOutcome;
@@ -35,54 +34,52 @@ export function createHistoryQueries(dependencies: HistoryDependencies): History
 
   function answer(scan: HistoryScan, client: Client): HistoryOutcome {
     const { appId, range } = scan;
-    return fromEitherStore(dependencies.archive, range, {
+    return memoryOrArchive(dependencies.archive, range, {
       fromMemory: () => scheduler.runAtOnce(appId, client.signal, answerFromMemory(hot, scan), lastingAnswer),
       fromArchive: () => answerFromArchive(scan, client),
     });
   }
+
+  const retained = ({ range }: HistoryQuery) => retainedRange(dependencies, range);
 
   return {
     ofDevice(appId, deviceId, query, client) {
       const found = findDevice(dependencies, appId, deviceId);
       if (!found.ok) return found;
       const { device } = found.value;
-      const range = retainedRange(dependencies, query.range);
-      const common = { appId, query, range, userId: null, wants: "page" } as const;
-      return answer({ ...common, device, devices: new OneDevice(device), countQueried: () => 1 }, client);
+      const whose = { device, userId: null, devices: new OneDevice(device), countQueried: () => 1 };
+      return answer({ ...query, ...whose, appId, range: retained(query), wants: "page" }, client);
     },
     ofUser(appId, userId, query, client) {
       const devices =
         hot.findApp(appId)?.users.heldDevices(() => hot.dictionary.findUser(userId)) ?? NO_DEVICES;
-      const range = retainedRange(dependencies, query.range);
-      const common = { appId, query, range, device: null, wants: "total" } as const;
-      return answer({ ...common, userId, devices, countQueried: () => devices.size }, client);
+      const whose = { device: null, userId, devices, countQueried: () => devices.size };
+      return answer({ ...query, ...whose, appId, range: retained(query), wants: "total" }, client);
     },
     ofApp(appId, query, client) {
       const app = hot.findApp(appId);
       const devices = app?.all ?? NO_DEVICES;
-      const range = retainedRange(dependencies, query.range);
-      const common = { appId, query, range, device: null, userId: null, wants: "devices" } as const;
       const firstDay = utcDayOf(retention.startMs(clock.nowMs()));
       const countQueried = () => app?.newestTimes.countFrom(firstDay) ?? 0;
-      return answer({ ...common, devices, countQueried }, client);
+      const whose = { device: null, userId: null, devices, countQueried };
+      return answer({ ...query, ...whose, appId, range: retained(query), wants: "devices" }, client);
     },
   };
 }
 
-/** The whole answer where memory has every record of the range. */
+/** The whole answer, if memory has every record of the range. */
 function* answerFromMemory(hot: HotStore, scan: HistoryScan): Steps<HistoryAnswer> {
-  const { query } = scan;
-  const inMemory = scanMemory(hot, scan, scan.range);
+  const { order, offset, limit, withDistance } = scan;
+  const inMemory = hot.scan(scan);
   const meter = new PathMeter();
-  const pathBytes = query.withDistance ? yield* addPositions(inMemory, meter) : 0;
-  const paths = query.withDistance ? yield* meter.lengths() : null;
+  const pathBytes = withDistance ? yield* addPositions(inMemory, meter) : 0;
+  const paths = withDistance ? yield* meter.lengths() : null;
   // Last, since the page is good until reports come in.
-  const timeline = yield* findTimeline(inMemory, query.order, query.offset, query.limit);
-  const { page, total, devices, bytesRead } = timeline;
+  const { page, total, devices, bytesRead } = yield* findTimeline(inMemory, order, offset, limit);
   return {
     pages: [page],
     count: page.count,
-    hasMore: query.offset + page.count < total,
+    hasMore: offset + page.count < total,
     total,
     devicesMatching: devices,
     devicesQueried: scan.countQueried(),
@@ -93,7 +90,7 @@ function* answerFromMemory(hot: HotStore, scan: HistoryScan): Steps<HistoryAnswe
   };
 }
 
-/** The same answer where it has to wait for anything. */
+/** The answer in a form that outlasts reports, if it has to wait for anything. */
 function lastingAnswer(answer: HistoryAnswer): HistoryAnswer {
   return { ...answer, pages: answer.pages.map(lastingPage) };
 }

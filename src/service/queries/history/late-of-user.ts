@@ -1,13 +1,10 @@
+import type { RecordKeys } from "../../../archive/read/archive-session.ts";
 import type { AppDevices } from "../../../hot/app-devices.ts";
 import type { RecordKey } from "../../../hot/scan/first-records.ts";
 import { addKeys, type MemoryScan } from "../../../hot/scan/memory-scan.ts";
 import type { MaybePromise } from "../../../lib/schedule/maybe-promise.ts";
 import { sortInSteps } from "../../../lib/schedule/sort-in-steps.ts";
 import type { Steps } from "../../../lib/schedule/steps.ts";
-import type { ArchiveWindow } from "./archive-window.ts";
-
-/** Does work on memory without keeping others waiting. */
-export type DoSteps = <Value>(work: Steps<Value>) => MaybePromise<Value>;
 
 /**
  * Keys of archived records that are looked up, for each that may be kept: a look costs a hundredth of laying a row
@@ -22,13 +19,13 @@ const LOOKS_A_KEY = 64;
 export async function findLateOfUser(
   app: AppDevices,
   ofUser: MemoryScan,
-  archived: ArchiveWindow,
+  archived: AsyncIterable<RecordKeys>,
   keysMax: number,
-  steps: DoSteps,
+  steps: <Value>(work: Steps<Value>) => MaybePromise<Value>,
 ): Promise<readonly RecordKey[] | null> {
   const keys: RecordKey[] = [];
   let looks = 0;
-  for await (const { count, deviceIds, timestampMs } of archived.keys()) {
+  for await (const { count, deviceIds, timestampMs } of archived) {
     looks += count;
     if (looks > LOOKS_A_KEY * keysMax) return null;
     for (let row = 0; row < count; row++) {

@@ -1,25 +1,44 @@
 import type { Archive } from "../../../archive/archive.ts";
-import { type Part, partsOfApp } from "../../../archive/manifest.ts";
+import { findSealed, type Part, partsOfApp } from "../../../archive/manifest.ts";
 import type { ArchiveSession } from "../../../archive/read/archive-session.ts";
 import { fail, ok, type Result } from "../../../lib/result.ts";
+import { type MaybePromise, whenThere } from "../../../lib/schedule/maybe-promise.ts";
 import type { ServiceError } from "../../../model/errors.ts";
 import type { AppId } from "../../../model/ids.ts";
 import type { TimeRange } from "../../../model/time/range.ts";
-import type { UtcDay } from "../../../model/time/utc-day.ts";
+import { type UtcDay, utcDayName } from "../../../model/time/utc-day.ts";
 import { isOutOfDescriptors } from "../../../runtime/files.ts";
 import type { Client, QueryDependencies } from "../find-device.ts";
-import { findGaps, remaining } from "./gaps.ts";
-import { type HistoryStretch, planStretches } from "./plan.ts";
+import { type HistoryStretch, planStretches, touchesSealed } from "./plan.ts";
 
 /*
- * What every answer over sealed days has to mind: seals that move records meanwhile, and parts that can't be read.
+ * Which store answers a range, and what every answer over sealed days has to mind: seals that move records meanwhile,
+ * and parts that can't be read.
  */
 
-export interface ArchiveDependencies extends QueryDependencies {
+/** How a range is answered by memory alone, and how if it has sealed days. */
+export interface EitherStore<Value> {
+  fromMemory(): MaybePromise<Value>;
+  fromArchive(): Promise<Result<Value, ServiceError>>;
+}
+
+/** Answers from memory if that has every record of the range; begins anew if a seal moved some meanwhile. */
+export function memoryOrArchive<Value>(
+  archive: () => Pick<Archive, "manifest">,
+  range: TimeRange,
+  store: EitherStore<Value>,
+): MaybePromise<Result<Value, ServiceError>> {
+  const { manifest } = archive();
+  if (touchesSealed(manifest, range)) return store.fromArchive();
+  const isWhole = () => archive().manifest === manifest;
+  return whenThere(store.fromMemory(), (value) =>
+    isWhole() ? ok(value) : memoryOrArchive(archive, range, store),
+  );
+}
+
+export interface ArchiveDependencies extends QueryDependencies, GapsDependencies {
   /** Open by the time of the first query. */
   readonly archive: () => Archive;
-  /** Files of parts whose loss an operator has acknowledged. */
-  readonly acknowledgedParts: () => Promise<ReadonlySet<string>>;
 }
 
 /** A range of an app's records, to be read while it stays planned as it is. */
@@ -32,7 +51,7 @@ export interface ArchiveReading {
   readonly isIncomplete: boolean;
 }
 
-/** Reads a range with sealed days; once more, from the beginning, where its stores were not as planned. */
+/** Reads a range with sealed days; once more, from the beginning, if its stores were not as planned. */
 export type ReadArchive = <Value>(
   appId: AppId,
   range: TimeRange,
@@ -118,4 +137,47 @@ async function readVerified<Value>(
     if (!signal.aborted) await archive.recheck(parts, signal);
     throw error;
   }
+}
+
+/** What answers have to do without. */
+export interface Gaps {
+  /** Files that can't be read. */
+  readonly files: ReadonlySet<string>;
+  /** Names of days that lack a part which no operator has acknowledged as lost. */
+  readonly unacknowledged: readonly string[];
+  /** Whether records are missing that an operator has acknowledged as lost. */
+  readonly isIncomplete: boolean;
+}
+
+export interface GapsDependencies {
+  /** Files of parts whose loss an operator has acknowledged. */
+  readonly acknowledgedParts: () => Promise<ReadonlySet<string>>;
+}
+
+export async function findGaps(
+  { acknowledgedParts }: GapsDependencies,
+  archive: Archive,
+  appId: AppId,
+  days: readonly UtcDay[],
+): Promise<Gaps> {
+  const files = new Set<string>();
+  const damagedDays = new Map<string, string>();
+  let isIncomplete = false;
+  for (const day of days) {
+    const sealed = findSealed(archive.manifest, day)!;
+    if (sealed.lost.some(({ apps }) => apps.has(appId))) isIncomplete = true;
+    for (const { file, apps } of sealed.parts) {
+      if (!archive.damaged.has(file) || !apps.has(appId)) continue;
+      files.add(file);
+      damagedDays.set(file, utcDayName(day));
+    }
+  }
+  if (files.size === 0) return { files, unacknowledged: [], isIncomplete };
+  const acknowledged = await acknowledgedParts();
+  const unacknowledged = [...damagedDays].filter(([file]) => !acknowledged.has(file)).map(([, day]) => day);
+  return { files, unacknowledged: [...new Set(unacknowledged)], isIncomplete: true };
+}
+
+export function remaining(parts: readonly Part[], { files }: Gaps): Part[] {
+  return parts.filter(({ file }) => !files.has(file));
 }

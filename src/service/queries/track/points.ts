@@ -2,8 +2,8 @@ import type { View } from "../../../auth/view.ts";
 import type { BoundingBox } from "../../../model/geo/bounding-box.ts";
 import { EARTH_RADIUS_METERS } from "../../../model/geo/distance.ts";
 import { copyUnitVector, setUnitVector, squaredChord } from "../../../model/geo/unit-vectors.ts";
-import { SILENCE_MS_MAX, SPEED_MAX_METERS_PER_SECOND } from "../continuity.ts";
 import type { PositionBlock } from "../positions.ts";
+import { SILENCE_MS_MAX, SPEED_MAX_METERS_PER_SECOND } from "../positions.ts";
 import type { PointColumns } from "./vertices.ts";
 
 /** Records as points that lines are drawn through, and where no line is drawn. */

@@ -1,0 +1,139 @@
+import type { Part } from "../../../archive/manifest.ts";
+import type { ArchiveScan } from "../../../archive/read/archive-scan.ts";
+import type { ArchiveSession } from "../../../archive/read/archive-session.ts";
+import type { Device } from "../../../hot/devices/device.ts";
+import type { LateScan } from "../../../hot/late/late-rows.ts";
+import type { Result } from "../../../lib/result.ts";
+import type { MaybePromise } from "../../../lib/schedule/maybe-promise.ts";
+import type { Steps } from "../../../lib/schedule/steps.ts";
+import type { ServiceError } from "../../../model/errors.ts";
+import type { AppId } from "../../../model/ids.ts";
+import type { Order, TimeRange } from "../../../model/time/range.ts";
+import type { UtcDay } from "../../../model/time/utc-day.ts";
+import type { Client } from "../find-device.ts";
+import { daysWithin, type HistoryStretch } from "./plan.ts";
+import { type ArchiveDependencies, createReadArchive, memoryOrArchive } from "./read-archive.ts";
+
+/*
+ * Reads all records of a range from memory and archive, and how a stretch of sealed days is asked of the archive.
+ */
+
+/** How many late rows are laid over at once. */
+export interface LateWindowSize {
+  readonly firstRows: number;
+  readonly rowsMax: number;
+}
+
+/** Which records of a stretch are asked for, and which parts have them. */
+export interface StretchQuery extends Omit<ArchiveScan, "range" | "parts" | "late"> {
+  readonly partsOfDay: (day: UtcDay) => readonly Part[];
+}
+
+/** What to ask of the archive for a range of sealed days without late rows. */
+export function archiveScan(
+  { partsOfDay, ...records }: StretchQuery,
+  days: readonly UtcDay[],
+  range: TimeRange,
+): ArchiveScan {
+  return { ...records, range, parts: daysWithin(range, days).flatMap(partsOfDay), late: null };
+}
+
+/**
+ * What to ask of the archive for a stretch of sealed days, one window of time after the other, so that no more late
+ * rows than that lie over it at once.
+ */
+export async function* archiveScans(
+  query: StretchQuery,
+  { range, days }: Pick<HistoryStretch, "range" | "days">,
+  late: LateScan | null,
+  order: Order,
+  { firstRows, rowsMax }: LateWindowSize,
+): AsyncIterable<ArchiveScan> {
+  if (late === null) {
+    yield archiveScan(query, days, range);
+    return;
+  }
+  let rows = firstRows;
+  for (let rest = range; rest.startMs < rest.endMs; ) {
+    const window = await late.window(rest, order, rows);
+    yield { ...archiveScan(query, days, window.range), late: window.late };
+    const { startMs, endMs } = window.range;
+    rest = order === "asc" ? { ...rest, startMs: endMs } : { ...rest, endMs: startMs };
+    if (window.late !== null) rows = Math.min(4 * rows, rowsMax);
+  }
+}
+
+/** Takes the records of a range, oldest first, and makes something of them. */
+export interface StretchSink<Rows, Value> {
+  /** Adds what memory has of a range. */
+  addMemory(range: TimeRange): Steps<void>;
+  /** Has the archive read a scan, some thousand rows at a time. */
+  read(session: ArchiveSession, scan: ArchiveScan): AsyncIterable<Rows>;
+  addRows(rows: Rows): Steps<void>;
+  end(): Steps<Value>;
+}
+
+export interface RangeAnswer<Value> {
+  readonly value: Value;
+  /** Whether records are missing that an operator has acknowledged as lost. */
+  readonly isIncomplete: boolean;
+}
+
+export interface HistoryDependencies extends ArchiveDependencies {
+  readonly lateWindow: LateWindowSize;
+}
+
+/** A range of one device, or of all of the app if that is null. */
+export interface DeviceRange {
+  readonly appId: AppId;
+  readonly device: Device | null;
+  readonly range: TimeRange;
+}
+
+/** Begins anew, with another sink, if a seal moved records meanwhile. */
+export type ReadStretches = <Rows, Value>(
+  whose: DeviceRange,
+  client: Client,
+  begin: () => StretchSink<Rows, Value>,
+) => MaybePromise<Result<RangeAnswer<Value>, ServiceError>>;
+
+export function createReadStretches(dependencies: HistoryDependencies): ReadStretches {
+  const { hot, archive, scheduler, lateWindow } = dependencies;
+  const readArchive = createReadArchive(dependencies);
+
+  return function readStretches<Rows, Value>(
+    { appId, device, range }: DeviceRange,
+    client: Client,
+    begin: () => StretchSink<Rows, Value>,
+  ) {
+    const steps = <Made>(work: Steps<Made>) => scheduler.runAtOnce(appId, client.signal, work);
+    return memoryOrArchive(archive, range, {
+      fromMemory: () => steps(readMemory(begin(), range)),
+      fromArchive: () =>
+        readArchive(appId, range, client, async ({ session, stretches, partsOfDay, isIncomplete }) => {
+          const sink = begin();
+          const deviceId = device?.id ?? null;
+          const query = { appId, deviceId, userId: null, accuracyMetersMax: null, partsOfDay };
+          for (const stretch of stretches) {
+            if (stretch.kind === "memory") {
+              await steps(sink.addMemory(stretch.range));
+              continue;
+            }
+            const app = stretch.kind === "both" ? hot.findApp(appId) : null;
+            const late = app === null ? null : hot.lateRows(app, device);
+            for await (const scan of archiveScans(query, stretch, late, "asc", lateWindow))
+              for await (const rows of sink.read(session, scan)) await steps(sink.addRows(rows));
+          }
+          return { value: await steps(sink.end()), isIncomplete };
+        }),
+    });
+  };
+}
+
+function* readMemory<Value>(
+  sink: Pick<StretchSink<unknown, Value>, "addMemory" | "end">,
+  range: TimeRange,
+): Steps<RangeAnswer<Value>> {
+  yield* sink.addMemory(range);
+  return { value: yield* sink.end(), isIncomplete: false };
+}
