@@ -13,7 +13,7 @@ import { pipeline } from "node:stream/promises";
 import { setImmediate } from "node:timers/promises";
 import { gunzipSync } from "node:zlib";
 import { type InfoRecord, type Options, parse } from "csv-parse";
-import { ROW_BYTES_MAX } from "../../src/import/reports/reader.ts";
+import { ROW_BYTES_MAX } from "../../src/formats/read/push-reader.ts";
 import { assert } from "../../src/lib/assert.ts";
 import { CsvReader } from "../../src/lib/csv/csv-reader.ts";
 import { type Figure, figureLines } from "../support/figures/report.ts";

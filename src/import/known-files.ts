@@ -1,7 +1,7 @@
 import type { Format } from "../formats/read/format.ts";
+import { FormatError } from "../formats/read/format-error.ts";
 import type { OwnFormat } from "../formats/read/own-formats.ts";
 import type { ImportSource } from "./reading/read-sources.ts";
-import { goneSource } from "./sources/gone-source.ts";
 import type { Source, Sources } from "./sources/source.ts";
 
 /** A file as it was recognised. */
@@ -64,3 +64,21 @@ export class KnownFiles {
 }
 
 const GONE = "it was there when the import began, and is no more";
+
+/** A file that was there when an import looked, and can't be read any more when it is to be imported. */
+function goneSource({ key, label }: Pick<Source, "key" | "label">, reason: string): Source {
+  return {
+    key,
+    label,
+    name: label,
+    folders: [],
+    isNamed: false,
+    packedBytes: null,
+    // biome-ignore lint/correctness/useYield: there is nothing to give.
+    async *pieces() {
+      throw new FormatError(reason);
+    },
+    openRandom: () => Promise.reject(new FormatError(reason)),
+    identity: async () => null,
+  };
+}

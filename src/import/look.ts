@@ -1,11 +1,13 @@
 import { createHash } from "node:crypto";
-import type { Beside, Format } from "../formats/read/format.ts";
+import { readBeginning } from "../formats/read/beginning.ts";
+import type { Beginning, Beside, Format } from "../formats/read/format.ts";
 import { FormatError } from "../formats/read/format-error.ts";
+import { FORMATS } from "../formats/read/formats.ts";
 import { readGoogleDevices } from "../formats/read/google/settings.ts";
 import { GOOGLE_SETTINGS } from "../formats/read/not-history/google.ts";
 import type { NotHistory } from "../formats/read/not-history/not-history.ts";
-import type { OwnFormat } from "../formats/read/own-formats.ts";
-import type { Recognition } from "../formats/read/recognise.ts";
+import { OWN_FORMATS, type OwnFormat, recogniseOwn } from "../formats/read/own-formats.ts";
+import { type Recognition, recognise } from "../formats/read/recognise.ts";
 import { textPieces } from "../formats/read/text-pieces.ts";
 import { KnownFiles } from "./known-files.ts";
 import type { ImportSource } from "./reading/read-sources.ts";
@@ -39,7 +41,7 @@ export interface Look {
   walk(): AsyncGenerator<ImportSource>;
 }
 
-export interface LookOptions {
+interface LookOptions {
   readonly sources: Sources;
   recognise(source: Source): Promise<Recognition>;
   readonly signal: AbortSignal;
@@ -133,4 +135,23 @@ const GOOGLE_RECORDS = "google-records";
 
 function formatName(format: Format | OwnFormat): string {
   return typeof format === "string" ? format : format.name;
+}
+
+/**
+ * What a source is, by how it begins, or what its operator says that it is. Throws a `FormatError` where that can't be
+ * read.
+ */
+export async function recogniseSource(source: Source, formatName: string | null): Promise<Recognition> {
+  const beginning = await readBeginning(source);
+  return formatName === null ? recognise(beginning, FORMATS) : takenFor(formatName, beginning);
+}
+
+/** Formats of others may be called as one of ours, CSV as CSV: what says that it is ours is. */
+function takenFor(name: string, beginning: Beginning): Recognition {
+  const own = recogniseOwn(beginning);
+  const isOwn = own?.format === name;
+  const format = (isOwn ? own.format : null) ?? FORMATS.find((each) => each.name === name);
+  const given = format ?? OWN_FORMATS.find((each) => each === name);
+  if (given === undefined) throw new TypeError(`There is no format ${name}`);
+  return { kind: "history", format: given, reason: "as --format says" };
 }

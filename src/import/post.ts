@@ -5,7 +5,7 @@ import type { AppId } from "../model/ids.ts";
 import { NUMBER_FIELDS, PROFILE_FIELDS, STATE_FIELDS } from "../model/location-fields.ts";
 import { NOT_CARRIED, type ReportBatch } from "../model/report-batch.ts";
 import { retryAfterSeconds } from "../operator/remote/ask-server.ts";
-import type { Deliver } from "./import.ts";
+import type { Deliver } from "./deliver.ts";
 import type { Delivered } from "./tally/tally.ts";
 
 /*

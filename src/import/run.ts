@@ -4,15 +4,14 @@ import { fail, ok, type Result } from "../lib/result.ts";
 import type { AcceptedTimes } from "../model/report.ts";
 import type { Clock } from "../model/time/clock.ts";
 import { FUTURE_MAX_MS, isForever, type Retention } from "../model/time/retention.ts";
-import { createDelivery, type Deliver, type DeliveryEvents, type ImportEnd } from "./import.ts";
+import { MS_PER_DAY } from "../model/time/units.ts";
+import { createDelivery, type Deliver, type DeliveryEvents, type ImportEnd } from "./deliver.ts";
 import type { Look } from "./look.ts";
 import { IMPORT_START, type ImportBatch } from "./reading/import-batch.ts";
 import type { ImportRules } from "./reading/import-rules.ts";
 import { type ReadSourcesOptions, readSources } from "./reading/read-sources.ts";
-import { planShiftMs } from "./shift.ts";
 import type { SkipReport } from "./skip-report.ts";
-import type { ImportState } from "./state.ts";
-import type { ImportStateStore } from "./state-store.ts";
+import type { ImportState, ImportStateStore } from "./state.ts";
 import { type Survey, survey } from "./survey.ts";
 import { SpeedCheck, type WrongSpeeds } from "./tally/speed-check.ts";
 import { Tally, type TallySoFar } from "./tally/tally.ts";
@@ -46,14 +45,14 @@ export interface ImportRunEvents extends Pick<DeliveryEvents, "onFault"> {
   onProgress(tallies: readonly Tally[]): void;
 }
 
-export interface ImportDependencies {
+interface ImportDependencies {
   readonly retention: Retention;
   readonly clock: Clock;
   readonly events: ImportRunEvents;
   readonly signal: AbortSignal;
 }
 
-export interface ImportRunDependencies extends ImportDependencies {
+interface ImportRunDependencies extends ImportDependencies {
   /** Asked once everything is known that could keep the import from writing. Fails with what a person should know. */
   openTarget(): Promise<Result<Deliver, string>>;
   /** Null where the import can't be resumed: a pipe can't be read again. */
@@ -261,4 +260,12 @@ export async function surveyAll(
   const surveyed = await survey(batches, { groupCount, edgeMs, signal, onProgress: onSurveying });
   if (!surveyed.ok) return fail({ kind: "option_needed", reason: surveyed.error });
   return signal.aborted ? fail({ kind: "interrupted" }) : surveyed;
+}
+
+/**
+ * How far to move reports so that the newest lies within the last 24 hours: by whole days, which keeps the time
+ * of day. Exactly one shift does.
+ */
+export function planShiftMs(newestMs: number, nowMs: number): number {
+  return Math.floor((nowMs - newestMs) / MS_PER_DAY) * MS_PER_DAY;
 }

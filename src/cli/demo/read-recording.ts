@@ -1,9 +1,8 @@
-import { type Look, lookAt } from "../../import/look.ts";
+import { type Look, lookAt, recogniseSource } from "../../import/look.ts";
 import { IMPORT_START } from "../../import/reading/import-batch.ts";
 import { readSources, SourceNeedsOption } from "../../import/reading/read-sources.ts";
-import { recogniseSource } from "../../import/sources/recognise-source.ts";
 import { createSources } from "../../import/sources/sources.ts";
-import { UNPACKED_BYTES_MAX } from "../../import/sources/unpack-budget.ts";
+import { UNPACKED_BYTES_MAX } from "../../import/sources/unpacked-file.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
 import type { Inputs } from "../../runtime/inputs/inputs.ts";
 import { collectRecording, type Recording, RecordingError } from "./recording.ts";

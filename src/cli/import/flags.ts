@@ -2,7 +2,7 @@ import { SPEED_UNITS } from "../../clients/reading/speed.ts";
 import { readTimeMs } from "../../clients/reading/time.ts";
 import { FORMATS } from "../../formats/read/formats.ts";
 import { OWN_FORMATS } from "../../formats/read/own-formats.ts";
-import { UNPACKED_BYTES_MAX } from "../../import/sources/unpack-budget.ts";
+import { UNPACKED_BYTES_MAX } from "../../import/sources/unpacked-file.ts";
 import { parseDuration } from "../../lib/text/duration.ts";
 import { REPORT_FIELDS } from "../../model/location-fields.ts";
 import { MS_PER_DAY } from "../../model/time/units.ts";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { ReadOptions } from "../../formats/read/format.ts";
 import { logImport } from "../../import/import-log.ts";
-import { type Look, lookAt } from "../../import/look.ts";
+import { type Look, lookAt, recogniseSource } from "../../import/look.ts";
 import {
   createImportRun,
   type ImportOutcome,
@@ -11,10 +11,8 @@ import {
   surveyAll,
 } from "../../import/run.ts";
 import { NO_REPORT, openSkipReport, reportFault } from "../../import/skip-report.ts";
-import { recogniseSource } from "../../import/sources/recognise-source.ts";
-import { createSources } from "../../import/sources/sources.ts";
-import { spoolDirectoryFor } from "../../import/sources/spool-directory.ts";
-import { createImportStateStore, type ImportStateStore } from "../../import/state-store.ts";
+import { createSources, spoolDirectoryFor } from "../../import/sources/sources.ts";
+import { createImportStateStore, type ImportStateStore } from "../../import/state.ts";
 import { ok, type Result } from "../../lib/result.ts";
 import type { Clock } from "../../model/time/clock.ts";
 import { askRetention } from "../../operator/remote/ask-retention.ts";

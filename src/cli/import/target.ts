@@ -9,7 +9,7 @@ import { openKeyStore } from "../../auth/key-store.ts";
 import { directoryPaths } from "../../directory/paths.ts";
 import { beginDirectory, DirectoryInUseError } from "../../directory/take-directory.ts";
 import { createHotStore } from "../../hot/hot-store.ts";
-import type { Deliver } from "../../import/import.ts";
+import type { Deliver } from "../../import/deliver.ts";
 import { createPostDelivery } from "../../import/post.ts";
 import { messageOf } from "../../lib/message-of.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";

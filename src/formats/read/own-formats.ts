@@ -32,8 +32,7 @@ function isOwnCsv({ bytes, isWhole }: Beginning): boolean {
   csv.push(bytes);
   if (isWhole) csv.end();
   if (!csv.next() || csv.fault !== null) return false;
-  const names: string[] = [];
-  for (let index = 0; index < csv.fieldCount; index++) names.push(csv.text(index) ?? "");
+  const names = csv.texts().map((name) => name ?? "");
   const fields = names.map((name) => OWN_NAMES.get(name) ?? name);
   if (!REQUIRED.every((field) => fields.includes(field))) return false;
   // A column that only others know would be lost, so they shall read it.
@@ -47,8 +46,8 @@ function isOwnCsv({ bytes, isWhole }: Beginning): boolean {
   return rows === 0;
 }
 
-/** As our CSV may have them too. */
-const OWN_NAMES: ReadonlyMap<string, string> = new Map([
+/** Names that say the unit, as CSV files of other programs have them, and the fields that they are. */
+export const OWN_NAMES: ReadonlyMap<string, string> = new Map([
   ["timestamp_ms", "timestamp"],
   ["speed_mps", "speed"],
 ]);

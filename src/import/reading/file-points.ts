@@ -1,3 +1,5 @@
+import { storedId } from "../../clients/identity.ts";
+import { deviceNameOf } from "../../formats/device-file-name.ts";
 import type { FileDetails, FilePoint, PointSink, Remark, SkipReason } from "../../formats/read/file-point.ts";
 import { isOnEarth } from "../../model/geo/is-on-earth.ts";
 import {
@@ -11,9 +13,7 @@ import { textFault } from "../../model/report.ts";
 import { NOT_CARRIED, type ReportBatchBuilder } from "../../model/report-batch.ts";
 import { GPS_ROLLOVER_MS, MS_PER_DAY } from "../../model/time/units.ts";
 import { type BatchQueue, countOne } from "./batch-queue.ts";
-import { NamesAsIds } from "./device-names.ts";
 import { type ImportRules, isWanted, type Moment } from "./import-rules.ts";
-import { LastPoints } from "./last-points.ts";
 
 /** Before it a receiver has not set its clock yet, or its week number has rolled over. */
 const YEAR_2000_MS = Date.UTC(2000, 0, 1);
@@ -207,3 +207,65 @@ const TEXT_DETAILS = [
 ].flatMap((each) =>
   each.field.name === "user_id" ? [] : [{ ...each, name: each.field.name as TextDetail }],
 );
+
+/** Where a device was last, as its file tells. */
+interface LastPoint {
+  timestampMs: number;
+  latitude: number;
+  longitude: number;
+}
+
+/** Devices that are remembered. Files of more jump between them so much that the last point says little. */
+const DEVICES_MAX = 10_000;
+
+/**
+ * The last point of each device that a file told of lately. There are two generations, of which the older is given up
+ * where the newer is full, so that a file of ever new devices takes no more memory.
+ */
+class LastPoints {
+  #newer = new Map<string, LastPoint>();
+  #older = new Map<string, LastPoint>();
+  #deviceId = "";
+  #last: LastPoint | null = null; // Of that device, which most points are of.
+
+  /** The last point of the device, to be overwritten by this one; null where none is known. */
+  find(deviceId: string): LastPoint | null {
+    if (deviceId === this.#deviceId) return this.#last;
+    return this.#newer.get(deviceId) ?? this.#older.get(deviceId) ?? null;
+  }
+
+  keep(deviceId: string, point: LastPoint): void {
+    if (deviceId === this.#deviceId) return; // The one that was overwritten.
+    this.#deviceId = deviceId;
+    this.#last = point;
+    if (this.#newer.size >= DEVICES_MAX) {
+      this.#older = this.#newer;
+      this.#newer = new Map();
+    }
+    this.#newer.set(deviceId, point);
+  }
+}
+
+/** Of files that hold another one, or say how they are packed. */
+const PACKING = /\.(?:gz|zst|zip|kmz)$/i;
+const EXTENSION = /\.[a-z0-9]{1,12}$/i;
+
+/** What a file that names no device is called after: its own name, `ride` of `ride.gpx.gz`, as `export` writes it. */
+export function baseName(fileName: string): string {
+  return deviceNameOf(fileName.replace(PACKING, "").replace(EXTENSION, ""));
+}
+
+/** Names as ids, remembering the last: most points of a file are of one device. */
+class NamesAsIds {
+  #name = "";
+  #id: string | null = null;
+
+  /** Null where the name can't be one. */
+  idOf(name: string): string | null {
+    if (name !== this.#name) {
+      this.#name = name;
+      this.#id = storedId(name);
+    }
+    return this.#id;
+  }
+}

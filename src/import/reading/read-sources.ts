@@ -1,14 +1,14 @@
-import type { Format, ReadOptions } from "../../formats/read/format.ts";
+import type { Format, Reading, ReadOptions } from "../../formats/read/format.ts";
 import { FormatError, HeaderError, OptionNeededError } from "../../formats/read/format-error.ts";
 import type { OwnFormat } from "../../formats/read/own-formats.ts";
+import { readPieces } from "../../formats/read/push-reader.ts";
 import { textPieces } from "../../formats/read/text-pieces.ts";
 import type { AcceptedTimes } from "../../model/report.ts";
 import { createCsvReports } from "../reports/csv.ts";
 import { createNdjsonReports } from "../reports/ndjson.ts";
 import type { Source } from "../sources/source.ts";
 import { BatchQueue } from "./batch-queue.ts";
-import { baseName } from "./device-names.ts";
-import { FilePoints } from "./file-points.ts";
+import { baseName, FilePoints } from "./file-points.ts";
 import type { ImportBatch, ImportPosition } from "./import-batch.ts";
 import type { ImportRules } from "./import-rules.ts";
 
@@ -59,11 +59,7 @@ export async function* readSources(options: ReadSourcesOptions): AsyncGenerator<
       placeUnit: typeof format === "string" ? "line" : format.placeUnit,
     };
     queue.begin(group, origin, { source: index, things: index === start.source ? start.things : 0 });
-    const reading =
-      typeof format === "string"
-        ? readReports(each, format, queue, options)
-        : readPoints(each, format, queue, options);
-    yield* untilItsEnd(reading, queue, source, signal);
+    yield* untilItsEnd(openReading(each, queue, options), queue, source, signal);
     if (signal.aborted) return; // The file is not settled.
     queue.end();
   }
@@ -71,20 +67,14 @@ export async function* readSources(options: ReadSourcesOptions): AsyncGenerator<
   yield* ready(queue);
 }
 
-/** A reading with the place that it is at, which a fault is told with. */
-interface PlacedReading {
-  readonly place: number;
-  readonly steps: AsyncIterable<void>;
-}
-
 async function* untilItsEnd(
-  reading: PlacedReading,
+  reading: Reading,
   queue: BatchQueue,
   { label, isNamed }: Source,
   signal: AbortSignal,
 ): AsyncGenerator<ImportBatch> {
   try {
-    for await (const _ of reading.steps) {
+    for await (const _ of reading) {
       if (signal.aborted) return;
       yield* ready(queue);
     }
@@ -106,51 +96,20 @@ function* ready(queue: BatchQueue): Generator<ImportBatch> {
   for (let batch = queue.take(); batch !== null; batch = queue.take()) yield batch;
 }
 
-function readPoints(
-  { source, index, bytesBefore }: ImportSource,
-  format: Format,
+/** Opens the reading of a file, which puts what it finds into the queue. */
+function openReading(
+  { source, format, index, bytesBefore }: ImportSource,
   queue: BatchQueue,
-  { rules, readOptions, acceptedTimes, shiftMsOf, onRead }: ReadSourcesOptions,
-): PlacedReading {
+  { rules, readOptions, acceptedTimes, shiftMsOf, onRead, onIgnoredColumns }: ReadSourcesOptions,
+): Reading {
   const shiftMs = shiftMsOf(index);
   const moment = () => ({ times: acceptedTimes(), shiftMs });
   const pieces = () => textPieces(source.pieces((bytesRead) => onRead(bytesBefore + bytesRead)));
   const content = { ...source, pieces };
+  const onIgnored = (names: readonly string[]) => onIgnoredColumns(source.label, names);
+  if (format === "csv") return readPieces(content, createCsvReports({ queue, rules, moment }, onIgnored));
+  if (format === "ndjson") return readPieces(content, createNdjsonReports({ queue, rules, moment }));
   const sink = new FilePoints(queue, rules, moment, baseName(source.name), () => reading.place);
   const reading = format.read(content, sink, readOptions);
-  return {
-    get place() {
-      return reading.place;
-    },
-    steps: reading,
-  };
-}
-
-function readReports(
-  { source, index, bytesBefore }: ImportSource,
-  format: OwnFormat,
-  queue: BatchQueue,
-  { rules, acceptedTimes, shiftMsOf, onRead, onIgnoredColumns }: ReadSourcesOptions,
-): PlacedReading {
-  const shiftMs = shiftMsOf(index);
-  const moment = () => ({ times: acceptedTimes(), shiftMs });
-  const reader =
-    format === "csv"
-      ? createCsvReports({ queue, rules, moment }, (names) => onIgnoredColumns(source.label, names))
-      : createNdjsonReports({ queue, rules, moment });
-  async function* steps(): AsyncGenerator<void> {
-    for await (const piece of textPieces(source.pieces((bytesRead) => onRead(bytesBefore + bytesRead)))) {
-      reader.push(piece);
-      if (reader.fault !== null) throw new FormatError(reader.fault);
-      yield;
-    }
-    reader.end();
-    if (reader.fault !== null) throw new FormatError(reader.fault);
-  }
-  return {
-    get place() {
-      return reader.line;
-    },
-    steps: steps(),
-  };
+  return reading;
 }

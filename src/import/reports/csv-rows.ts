@@ -2,11 +2,23 @@ import { unguardedText } from "../../formats/csv-guard.ts";
 import type { CsvReader } from "../../lib/csv/csv-reader.ts";
 import { parseDecimal } from "../../lib/text/decimal.ts";
 import type { UserId } from "../../model/ids.ts";
-import { NUMBER_FIELDS, PROFILE_FIELDS, profileIndex, STATE_FIELDS } from "../../model/location-fields.ts";
+import {
+  type LocationField,
+  NUMBER_FIELDS,
+  PROFILE_FIELDS,
+  profileIndex,
+  STATE_FIELDS,
+} from "../../model/location-fields.ts";
 import { type AcceptedTimes, addReport } from "../../model/report.ts";
 import type { ReportBatchBuilder } from "../../model/report-batch.ts";
-import type { CsvColumn } from "./csv-header.ts";
 import { createTextCache } from "./text-cache.ts";
+
+/** A column of a CSV file, and the field that it holds. */
+export interface CsvColumn {
+  /** Position in a row, from 0. */
+  readonly index: number;
+  readonly field: LocationField;
+}
 
 /** From here on (September 2001) a time is milliseconds for certain; what is smaller `addReport` judges. */
 const SURELY_MILLISECONDS_MIN = 1e12;

@@ -1,29 +1,26 @@
+import { FormatError } from "../../formats/read/format-error.ts";
+import { OWN_NAMES } from "../../formats/read/own-formats.ts";
+import { expectRow, type PushReader } from "../../formats/read/push-reader.ts";
 import { CsvReader } from "../../lib/csv/csv-reader.ts";
-import { parseCsvHeader } from "./csv-header.ts";
-import { CsvRows } from "./csv-rows.ts";
-import { type ReportReader, type ReportReaderOptions, ReportRows, ROW_BYTES_MAX, tooLong } from "./reader.ts";
+import { REPORT_FIELDS } from "../../model/location-fields.ts";
+import { type CsvColumn, CsvRows } from "./csv-rows.ts";
+import { type ReportReaderOptions, ReportRows } from "./reader.ts";
 
 /** Reads CSV with a header, row by row into batches. */
 export function createCsvReports(
   options: ReportReaderOptions,
   onIgnoredColumns: (names: readonly string[]) => void,
-): ReportReader {
+): PushReader {
   const csv = new CsvReader();
   const reports = new ReportRows(options);
   let columnCount = 0;
   let rows: CsvRows | null = null;
-  let fault: string | null = null;
 
-  /** The rows, once the header is read; null where it is not there yet, or no use. */
+  /** The rows, once the header is read; null before. */
   function readHeader(): CsvRows | null {
     if (!csv.next()) return null;
-    const parsed = parseCsvHeader(csv);
-    if (!parsed.ok) {
-      fault = parsed.error;
-      return null;
-    }
-    const { columns, ignored } = parsed.value;
-    columnCount = parsed.value.columnCount;
+    const { columns, ignored } = parseCsvHeader(csv);
+    columnCount = csv.fieldCount;
     if (ignored.length > 0) onIgnoredColumns(ignored);
     return new CsvRows(csv, columns, options.rules.userId);
   }
@@ -35,7 +32,6 @@ export function createCsvReports(
   }
 
   function readRows(): void {
-    if (fault !== null) return;
     rows ??= readHeader();
     if (rows === null) return;
     const inFile = rows;
@@ -51,17 +47,62 @@ export function createCsvReports(
     push(piece) {
       csv.push(piece);
       readRows();
+      expectRow(csv.waitingBytes, csv.nextLine);
     },
     end() {
       csv.end();
       readRows();
-      if (rows === null) fault ??= "it is empty: a header line is expected";
+      if (rows === null) throw new FormatError("it is empty: a header line is expected");
     },
-    get line() {
+    get place() {
       return csv.line;
     },
-    get fault() {
-      return fault ?? (csv.waitingBytes > ROW_BYTES_MAX ? tooLong(csv.nextLine) : null);
-    },
   };
+}
+
+/** What a CSV file's header says: which field each column holds, and which columns hold none. */
+interface CsvHeader {
+  readonly columns: readonly CsvColumn[];
+  /** Names of columns that are not fields of a report. */
+  readonly ignored: readonly string[];
+}
+
+/** What an export says of the timestamp beside it, for people. */
+const TIMESTAMP_AGAIN: ReadonlySet<string> = new Set(["time", "local_time"]);
+
+/** Reads the header from the reader's record. Throws a `FormatError` if it makes the file unusable. */
+function parseCsvHeader(csv: CsvReader): CsvHeader {
+  if (csv.fault !== null) throw new FormatError(`the header can't be read: ${csv.fault}`);
+  const columns: CsvColumn[] = [];
+  const ignored: string[] = [];
+  for (const [index, name] of csv.texts().entries()) {
+    if (name === null) throw new FormatError("the header is not valid UTF-8");
+    const fieldName = OWN_NAMES.get(name) ?? name;
+    const field = REPORT_FIELDS.find((candidate) => candidate.name === fieldName);
+    if (field === undefined) ignored.push(name);
+    else if (columns.some((column) => column.field === field))
+      throw new FormatError(`the header has ${fieldName} twice`);
+    else columns.push({ index, field });
+  }
+  const missing = REPORT_FIELDS.filter(
+    (field) => field.required && !columns.some((column) => column.field === field),
+  );
+  if (missing.length > 0) {
+    const lacks = `the header on line ${csv.line} lacks ${missing.map(({ name }) => name).join(", ")}`;
+    throw new FormatError(`${lacks}${strangersText(ignored)}; a header looks like this: ${EXAMPLE}`);
+  }
+  return { columns, ignored: ignored.filter((name) => !TIMESTAMP_AGAIN.has(name)) };
+}
+
+/** What every report needs, and a field that it may carry. */
+const EXAMPLE = "device_id,timestamp,latitude,longitude,speed";
+const STRANGERS_SHOWN_MAX = 8;
+
+/** Names that may have been meant for the missing ones. */
+function strangersText(names: readonly string[]): string {
+  if (names.length === 0) return "";
+  const more = names.length - STRANGERS_SHOWN_MAX;
+  const shown = names.slice(0, STRANGERS_SHOWN_MAX).map((name) => `"${name}"`);
+  const what = names.length === 1 ? "is not a field" : "are not fields";
+  return `, and ${shown.join(", ")}${more > 0 ? ` and ${more} more` : ""} ${what} of a report`;
 }

@@ -1,10 +1,11 @@
+import { expectRow, type PushReader } from "../../formats/read/push-reader.ts";
 import { isObject } from "../../lib/is-object.ts";
 import { createLineReader } from "../../lib/text/lines.ts";
 import { addReport } from "../../model/report.ts";
-import { type ReportReader, type ReportReaderOptions, ReportRows, ROW_BYTES_MAX, tooLong } from "./reader.ts";
+import { type ReportReaderOptions, ReportRows } from "./reader.ts";
 
 /** Reads NDJSON: a report a line, checked as one that came over HTTP. */
-export function createNdjsonReports(options: ReportReaderOptions): ReportReader {
+export function createNdjsonReports(options: ReportReaderOptions): PushReader {
   const { userId } = options.rules;
   const lines = createLineReader();
   const reports = new ReportRows(options);
@@ -25,16 +26,14 @@ export function createNdjsonReports(options: ReportReaderOptions): ReportReader 
     push(piece) {
       lines.push(piece);
       readLines();
+      expectRow(lines.waitingBytes, lines.line + 1);
     },
     end() {
       lines.end();
       readLines();
     },
-    get line() {
+    get place() {
       return lines.line;
-    },
-    get fault() {
-      return lines.waitingBytes > ROW_BYTES_MAX ? tooLong(lines.line + 1) : null;
     },
   };
 }

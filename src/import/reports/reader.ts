@@ -4,29 +4,14 @@ import type { ReportBatchBuilder } from "../../model/report-batch.ts";
 import type { BatchQueue } from "../reading/batch-queue.ts";
 import { type ImportRules, isWanted, type Moment } from "../reading/import-rules.ts";
 
-/** Reads reports from the text of a file in one of our own formats into batches. */
-export interface ReportReader {
-  /** Takes what came into batches, as far as its rows are whole. */
-  push(piece: Uint8Array): void;
-  /** The text has ended. */
-  end(): void;
-  /** The line that was read last, from 1. */
-  readonly line: number;
-  /** Why the rest of the text can't be read; null where it can. */
-  readonly fault: string | null;
-}
+/*
+ * Reports of a file in one of our own formats, row by row into batches.
+ */
 
 export interface ReportReaderOptions {
   readonly queue: BatchQueue;
   readonly rules: ImportRules;
   moment(): Moment;
-}
-
-/** No report is longer than this; what is, has lost a quote or a line end. */
-export const ROW_BYTES_MAX = 1024 * 1024;
-
-export function tooLong(line: number): string {
-  return `line ${line} goes on for more than ${ROW_BYTES_MAX / 1024 / 1024} MiB`;
 }
 
 /** Adds a report to a batch; returns what is wrong with it, or null. */

@@ -3,7 +3,7 @@ import { basename, dirname } from "node:path";
 import { FormatError } from "../../formats/read/format-error.ts";
 import { messageOf } from "../../lib/message-of.ts";
 import type { InputStat, Inputs, RandomInput } from "../../runtime/inputs/inputs.ts";
-import { counted, piecesOf, type StoredFile } from "./stored-file.ts";
+import { counted, piecesOf, type StoredFile } from "./source.ts";
 
 /** Where a file lies, and how it came to be imported. */
 export interface DiskPath {

@@ -1,14 +1,15 @@
-import { FileError } from "../../runtime/files.ts";
+import { dirname } from "node:path";
+import { FileError, type Files } from "../../runtime/files.ts";
 import type { InputStat, Inputs } from "../../runtime/inputs/inputs.ts";
 import { createDiskFile } from "./disk-file.ts";
 import { walkFolder } from "./folder-walk.ts";
 import { createPipedFile, type PipedFile } from "./piped-file.ts";
 import type { Found, Sources } from "./source.ts";
-import { createUnpackBudget } from "./unpack-budget.ts";
+import { createUnpackBudget } from "./unpacked-file.ts";
 import { createUnpacking, type Unpacking } from "./unpacking.ts";
 
 /** What an import was given, and what it may take to read it. */
-export interface SourcesOptions {
+interface SourcesOptions {
   readonly inputs: Inputs;
   /** Files and folders, and `-` for standard input. */
   readonly paths: readonly string[];
@@ -85,4 +86,14 @@ export function createSources(options: SourcesOptions): Sources {
       for (const file of pipes.values()) await file.close();
     },
   };
+}
+
+/**
+ * Where there is room for what can't be read again: on the disk of the data directory, which has it sooner than one for
+ * temporary files, and which this process may write to; in what is there of its path, since it may not be there yet.
+ */
+export async function spoolDirectoryFor(dataDir: string, files: Pick<Files, "exists">): Promise<string> {
+  let directory = dataDir;
+  while (!(await files.exists(directory)) && dirname(directory) !== directory) directory = dirname(directory);
+  return directory;
 }

@@ -2,10 +2,8 @@ import { FormatError } from "../../formats/read/format-error.ts";
 import { FileError } from "../../runtime/files.ts";
 import type { Inputs, RandomInput } from "../../runtime/inputs/inputs.ts";
 import { KMZ_EXTRA, leftAloneByName, OFFICE } from "./left-alone.ts";
-import type { Found } from "./source.ts";
-import type { StoredFile } from "./stored-file.ts";
-import type { UnpackBudget } from "./unpack-budget.ts";
-import { createUnpackedFile, type Packing } from "./unpacked-file.ts";
+import type { Found, StoredFile } from "./source.ts";
+import { createUnpackedFile, type Packing, type UnpackBudget } from "./unpacked-file.ts";
 import { zipEntries } from "./zip-directory.ts";
 import { createZippedFile, whereaboutsOf } from "./zip-file.ts";
 

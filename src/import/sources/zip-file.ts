@@ -5,10 +5,8 @@ import { FormatError } from "../../formats/read/format-error.ts";
 import { unzstd } from "../../lib/bytes/unzstd.ts";
 import { messageOf } from "../../lib/message-of.ts";
 import type { RandomInput } from "../../runtime/inputs/inputs.ts";
-import type { Whereabouts } from "./source.ts";
-import { counted, PIECE_BYTES, piecesOf, type StoredFile } from "./stored-file.ts";
-import type { UnpackBudget } from "./unpack-budget.ts";
-import { ANY_NUMBER } from "./unpacked-file.ts";
+import { counted, PIECE_BYTES, piecesOf, type StoredFile, type Whereabouts } from "./source.ts";
+import { ANY_NUMBER, type UnpackBudget } from "./unpacked-file.ts";
 import { dataPosition, STORED, type ZipEntry, ZSTANDARD } from "./zip-directory.ts";
 
 /** A zip archive that is being walked through. */

@@ -83,6 +83,11 @@ export class CsvReader {
     }
   }
 
+  /** All fields as texts. */
+  texts(): (string | null)[] {
+    return Array.from({ length: this.fieldCount }, (_, field) => this.text(field));
+  }
+
   /** Line that the next record begins on. */
   get nextLine(): number {
     return this.#nextLine;

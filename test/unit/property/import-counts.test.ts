@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import type { ImportScreen } from "../../../src/cli/import/screen.ts";
 import { deliveryTo } from "../../../src/cli/import/target.ts";
-import type { Deliver } from "../../../src/import/import.ts";
+import type { Deliver } from "../../../src/import/deliver.ts";
 import { createPostDelivery } from "../../../src/import/post.ts";
 import type { AppId } from "../../../src/model/ids.ts";
 import { createManualClock } from "../../../src/model/time/clock.ts";

@@ -5,16 +5,13 @@ import { parseDecimal } from "../../../lib/text/decimal.ts";
 import type { PointSink, SkipReason } from "../file-point.ts";
 import type { ReadOptions } from "../format.ts";
 import { FormatError, HeaderError } from "../format-error.ts";
-import type { PushReader } from "../push-reader.ts";
+import { expectRow, type PushReader } from "../push-reader.ts";
 import { parseCellNumber } from "../table/cell-number.ts";
 import { type ColumnPlan, planColumns } from "../table/column-plan.ts";
 import { type RowRules, readRowPoint, type TableRow } from "../table/row-points.ts";
 import { createTableTimes } from "../time/patterned-times.ts";
 import { type Dialect, dialectOf } from "./dialect.ts";
 import { findTableStart } from "./table-start.ts";
-
-/** No row is longer; what is, has lost a quote or its line ends. */
-const ROW_BYTES_MAX = 1024 * 1024;
 
 /** What the header tells of all rows. */
 interface Table {
@@ -50,10 +47,7 @@ export class CsvPoints implements PushReader, TableRow {
     if (this.#head === null) this.#csv.push(piece);
     else this.#begin(Buffer.concat([this.#head, piece]), false);
     this.#readRows();
-    if (this.#csv.waitingBytes > ROW_BYTES_MAX) {
-      const line = this.#linesBefore + this.#csv.nextLine;
-      throw new FormatError(`line ${line} goes on for more than ${ROW_BYTES_MAX / 1024 / 1024} MiB`);
-    }
+    expectRow(this.#csv.waitingBytes, this.#linesBefore + this.#csv.nextLine);
   }
 
   end(): void {
@@ -83,8 +77,7 @@ export class CsvPoints implements PushReader, TableRow {
 
   #readHeader(): Table {
     const csv = this.#csv;
-    const names: string[] = [];
-    for (let index = 0; index < csv.fieldCount; index++) names.push(csv.text(index) ?? "");
+    const names = csv.texts().map((name) => name ?? "");
     if (csv.fault !== null) throw new HeaderError(`the header can't be read: ${csv.fault}`);
     const dialect = dialectOf(names);
     const { speedUnit: saidSpeedUnit, columns } = this.#options;

@@ -42,8 +42,7 @@ function recognise({ bytes, isWhole, name }: Beginning): string | null {
   if (isWhole) reader.end();
   if (!reader.next() || reader.fault !== null || reader.fieldCount < COLUMNS_MIN) return null;
   const columnCount = reader.fieldCount;
-  const names: string[] = [];
-  for (let index = 0; index < columnCount; index++) names.push(reader.text(index) ?? "");
+  const names = reader.texts().map((name) => name ?? "");
 
   const known = names.filter((column) => findMeaning(column) !== null);
   const fields = new Set(known.map((column) => findMeaning(column)!.field));

@@ -2,7 +2,7 @@ import type { Format } from "../../../../src/formats/read/format.ts";
 import { FormatError, ZoneNeededError } from "../../../../src/formats/read/format-error.ts";
 import type { OwnFormat } from "../../../../src/formats/read/own-formats.ts";
 import { readPieces } from "../../../../src/formats/read/push-reader.ts";
-import type { Deliver } from "../../../../src/import/import.ts";
+import type { Deliver } from "../../../../src/import/deliver.ts";
 import { type Look, lookAt } from "../../../../src/import/look.ts";
 import type { ImportRules } from "../../../../src/import/reading/import-rules.ts";
 import type { ImportRunEvents } from "../../../../src/import/run.ts";

@@ -1,8 +1,9 @@
+import { FormatError } from "../../../../src/formats/read/format-error.ts";
+import type { PushReader } from "../../../../src/formats/read/push-reader.ts";
 import { BatchQueue } from "../../../../src/import/reading/batch-queue.ts";
 import { IMPORT_START } from "../../../../src/import/reading/import-batch.ts";
 import { createCsvReports } from "../../../../src/import/reports/csv.ts";
 import { createNdjsonReports } from "../../../../src/import/reports/ndjson.ts";
-import type { ReportReader } from "../../../../src/import/reports/reader.ts";
 import type { UserId } from "../../../../src/model/ids.ts";
 import type { AcceptedTimes } from "../../../../src/model/report.ts";
 import type { ReportBatch } from "../../../../src/model/report-batch.ts";
@@ -32,7 +33,7 @@ export function openReports(format: "csv" | "ndjson", { times, userId = null, sh
   const rules = { deviceId: null, userId: userId as UserId | null, range };
   const options = { queue, rules, moment: () => ({ times, shiftMs }) };
   const ignored: string[] = [];
-  const reader: ReportReader =
+  const reader: PushReader =
     format === "csv"
       ? createCsvReports(options, (names) => ignored.push(...names))
       : createNdjsonReports(options);
@@ -45,8 +46,10 @@ export function readReports(
   setting: ReportsSetting,
 ): ReadReports {
   const { queue, reader, ignored } = openReports(format, setting);
-  for (const piece of pieces) reader.push(piece);
-  reader.end();
+  const fault = faultOf(() => {
+    for (const piece of pieces) reader.push(piece);
+    reader.end();
+  });
   queue.flush();
   const read = queue.take();
   const { batch = null, places = new Float64Array(), skips = [] } = read ?? {};
@@ -55,6 +58,17 @@ export function readReports(
     lines: [...places.subarray(0, batch?.count ?? 0)],
     rejected: skips.map(({ place, message }) => ({ line: place, message: message ?? "" })),
     ignored,
-    fault: reader.fault,
+    fault,
   };
+}
+
+/** Why a reading ends early; null if it doesn't. */
+export function faultOf(read: () => void): string | null {
+  try {
+    read();
+  } catch (error) {
+    if (error instanceof FormatError) return error.message;
+    throw error;
+  }
+  return null;
 }

@@ -30,7 +30,7 @@ export type ImportEnd =
   /** A file needs an option that was not given. */
   | { readonly kind: "option_needed"; readonly reason: string };
 
-export interface DeliveryDependencies {
+interface DeliveryDependencies {
   readonly deliver: Deliver;
   readonly events: DeliveryEvents;
   /** Ends the import after the batches under way. */

@@ -4,10 +4,10 @@ import {
   type ImportOutcome,
   type ImportRequest,
   type ImportStop,
+  planShiftMs,
 } from "../../../src/import/run.ts";
-import { planShiftMs } from "../../../src/import/shift.ts";
 import { NO_REPORT, type SkipReport } from "../../../src/import/skip-report.ts";
-import { createImportStateStore } from "../../../src/import/state-store.ts";
+import { createImportStateStore } from "../../../src/import/state.ts";
 import { createManualClock } from "../../../src/model/time/clock.ts";
 import { FixedRetention, type Retention } from "../../../src/model/time/retention.ts";
 import { MS_PER_DAY } from "../../../src/model/time/units.ts";
