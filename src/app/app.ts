@@ -4,7 +4,7 @@ import { keyForLink } from "../auth/link-codes.ts";
 import { createRateLimit } from "../auth/rate-limit.ts";
 import type { AppliedLog, ClusterNode } from "../cluster/cluster-node.ts";
 import { createCopies } from "../cluster/join/copies.ts";
-import { messageNumberOf } from "../cluster/log/entry-sequence.ts";
+import { messageNumberOf } from "../cluster/log/group-message.ts";
 import { type OpenClusterParts, openCluster } from "../cluster/open-cluster.ts";
 import { patiently } from "../cluster/patiently.ts";
 import { SharedBucket } from "../cluster/shared-bucket.ts";

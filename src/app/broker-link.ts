@@ -1,4 +1,4 @@
-import { MQTT_LEASE_KEY } from "../cluster/bucket-keys.ts";
+import { MQTT_LEASE_KEY } from "../cluster/bucket-names.ts";
 import type { ClusterNode } from "../cluster/cluster-node.ts";
 import { Lease } from "../cluster/lease.ts";
 import { patiently } from "../cluster/patiently.ts";
@@ -12,8 +12,7 @@ import type { Files } from "../runtime/files.ts";
 import type { MqttStatus } from "../service/metrics/mqtt-metrics.ts";
 import { type BrokerMessagesDependencies, createBrokerMessages } from "../service/mqtt/broker-messages.ts";
 import { readClusterName } from "../service/mqtt/client-id.ts";
-import type { MqttConfig } from "../service/mqtt/mqtt.ts";
-import { type Mqtt, prepareMqtt } from "../service/mqtt/mqtt.ts";
+import { type Mqtt, type MqttConfig, prepareMqtt } from "../service/mqtt/mqtt.ts";
 import type { ReceiverEvents } from "../service/mqtt/receiver.ts";
 
 /** What connections to a broker are made from. */

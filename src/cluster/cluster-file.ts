@@ -5,7 +5,7 @@ import { fail, ok, type Result } from "../lib/result.ts";
 import { parseVersionedJson } from "../lib/text/versioned-json.ts";
 import { type Files, readIfThere } from "../runtime/files.ts";
 import type { ClusterAddress } from "./cluster-config.ts";
-import { parseTakenMessage, type TakenMessage } from "./stream/taken-message.ts";
+import { parseTakenMessage, type TakenMessage } from "./stream/stream.ts";
 
 /** What the data directory of a node remembers of its cluster. No secrets: backups may have it. */
 export interface ClusterFile {

@@ -4,14 +4,16 @@ import { atMost, systemTimers, type Timers } from "../lib/schedule/timers.ts";
 import type { Clock } from "../model/time/clock.ts";
 import type { Files } from "../runtime/files.ts";
 import { type ClusterFile, writeClusterFile } from "./cluster-file.ts";
-import { LagMeter } from "./lag-meter.ts";
-import type { NodeStatus } from "./node-status.ts";
-import { Nodes } from "./nodes.ts";
-import { patiently } from "./patiently.ts";
-import { Purging } from "./purging.ts";
-import { Repeated } from "./repeated.ts";
-import { type AskedStream, type Bucket, type Stream, StreamError } from "./stream/stream.ts";
-import type { TakenMessage } from "./stream/taken-message.ts";
+import { LagMeter, type NodeStatus } from "./node-status.ts";
+import { Nodes, Purging } from "./nodes.ts";
+import { patiently, Repeated } from "./patiently.ts";
+import {
+  type AskedStream,
+  type Bucket,
+  type Stream,
+  StreamError,
+  type TakenMessage,
+} from "./stream/stream.ts";
 
 /** What a node is made of. */
 export interface ClusterNodeParts {

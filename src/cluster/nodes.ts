@@ -1,6 +1,6 @@
-import { isNodeKey } from "./bucket-keys.ts";
+import { isNodeKey } from "./bucket-names.ts";
 import { encodeNodeStatus, type NodeStatus, parseNodeStatus } from "./node-status.ts";
-import type { Bucket, BucketEntry } from "./stream/stream.ts";
+import type { Bucket, BucketEntry, Stream } from "./stream/stream.ts";
 
 /** A node is live while it has told of itself so recently; it does so every few seconds. */
 const LIVE_MS = 30_000;
@@ -126,5 +126,29 @@ export class Nodes {
     if (stranger.process === this.#strangerProcess) this.#impostor = stranger;
     this.#strangerProcess = stranger.process;
     this.#strangerRevision = revision;
+  }
+}
+
+/** Removes from a stream what nobody needs any more. */
+export class Purging {
+  readonly #stream: Stream;
+  readonly #leftBytes: number;
+  #purgedBefore = 0;
+
+  /** A stream of so many bytes is left as it is, or of a quarter of what it may have. */
+  constructor(stream: Stream, leftBytes: number) {
+    this.#stream = stream;
+    this.#leftBytes = leftBytes;
+  }
+
+  /** All of them need what begins with this message. Rejects with a `StreamError`. */
+  async purge(floor: number): Promise<void> {
+    if (floor <= this.#purgedBefore) return;
+    if (this.#leftBytes > 0) {
+      const { bytes, bytesMax } = await this.#stream.state();
+      if (bytes <= Math.min(this.#leftBytes, bytesMax / 4)) return;
+    }
+    await this.#stream.purgeBefore(floor);
+    this.#purgedBefore = floor;
   }
 }

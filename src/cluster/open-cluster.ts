@@ -3,14 +3,13 @@ import { directoryPaths } from "../directory/paths.ts";
 import type { Clock } from "../model/time/clock.ts";
 import type { Files } from "../runtime/files.ts";
 import { codesBucketName, nodesBucketName, sharedBucketName } from "./bucket-names.ts";
-import { type ClusterConfig, QUARANTINE_LOG_BYTES } from "./cluster-config.ts";
+import { type ClusterConfig, logUrl, QUARANTINE_LOG_BYTES, readStreamAddress } from "./cluster-config.ts";
 import { type ClusterFile, createClusterFile, readClusterFile, writeClusterFile } from "./cluster-file.ts";
 import { ClusterNode } from "./cluster-node.ts";
 import { patiently } from "./patiently.ts";
 import { readStreamPosition } from "./quarantine/stream-position.ts";
 import { CODES_MS } from "./shared-codes.ts";
 import { type BucketOptions, type OpenStream, type Stream, StreamError } from "./stream/stream.ts";
-import { logUrl, readStreamAddress } from "./stream-address.ts";
 
 /** A directory and a cluster that don't go together, in words that say what to do. */
 export class ClusterError extends Error {

@@ -1,7 +1,7 @@
+import { logUrl, readStreamAddress } from "../../cluster/cluster-config.ts";
 import { type InitReport, initCluster } from "../../cluster/init/init.ts";
 import { patiently } from "../../cluster/patiently.ts";
 import { StreamError } from "../../cluster/stream/stream.ts";
-import { logUrl, readStreamAddress } from "../../cluster/stream-address.ts";
 import { DirectoryInUseError, takeDirectory } from "../../directory/take-directory.ts";
 import { messageOf } from "../../lib/message-of.ts";
 import { shellQuote } from "../../lib/text/shell-quote.ts";

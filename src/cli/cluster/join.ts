@@ -1,6 +1,6 @@
+import { logUrl } from "../../cluster/cluster-config.ts";
 import { type JoinReport, join as joinCluster } from "../../cluster/join/join.ts";
 import { createPeer } from "../../cluster/join/peer.ts";
-import { logUrl } from "../../cluster/stream-address.ts";
 import { takeDirectory } from "../../directory/take-directory.ts";
 import { wait } from "../../lib/schedule/wait.ts";
 import { printableLine } from "../../lib/text/printable.ts";

@@ -1,11 +1,10 @@
 import { sharedBucketName } from "../../cluster/bucket-names.ts";
-import type { ClusterConfig } from "../../cluster/cluster-config.ts";
+import { type ClusterConfig, readStreamAddress } from "../../cluster/cluster-config.ts";
 import { type ClusterFile, readClusterFile } from "../../cluster/cluster-file.ts";
 import { ClusterError } from "../../cluster/open-cluster.ts";
 import { patiently } from "../../cluster/patiently.ts";
 import { SharedBucket } from "../../cluster/shared-bucket.ts";
 import { type Bucket, type Stream, StreamError } from "../../cluster/stream/stream.ts";
-import { readStreamAddress } from "../../cluster/stream-address.ts";
 import type { Files } from "../../runtime/files.ts";
 import type { Platform } from "../../runtime/platform.ts";
 import type { CommandContext, Run } from "../arguments/command.ts";

@@ -1,5 +1,4 @@
-import { isNodeKey } from "../../cluster/bucket-keys.ts";
-import { nodesBucketName } from "../../cluster/bucket-names.ts";
+import { isNodeKey, nodesBucketName } from "../../cluster/bucket-names.ts";
 import { readClusterFile } from "../../cluster/cluster-file.ts";
 import { parseNodeStatus } from "../../cluster/node-status.ts";
 import { ClusterError } from "../../cluster/open-cluster.ts";

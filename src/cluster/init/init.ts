@@ -3,11 +3,10 @@ import { parseDirectoryId, readDirectoryId } from "../../directory/directory-id.
 import { directoryPaths } from "../../directory/paths.ts";
 import { moveDurably } from "../../runtime/durable-names.ts";
 import type { Files } from "../../runtime/files.ts";
-import { isNodeKey, MOVED_KEY } from "../bucket-keys.ts";
-import { nodesBucketName, sharedBucketName } from "../bucket-names.ts";
+import { isNodeKey, MOVED_KEY, nodesBucketName, sharedBucketName } from "../bucket-names.ts";
 import type { ClusterAddress } from "../cluster-config.ts";
 import { createClusterFile, readClusterFile, writeClusterFile } from "../cluster-file.ts";
-import { messageNumberOf } from "../log/entry-sequence.ts";
+import { messageNumberOf } from "../log/group-message.ts";
 import { planMessages } from "../log/plan-messages.ts";
 import type { Bucket, Stream } from "../stream/stream.ts";
 import { foreign, InitError, remainsOf } from "./init-error.ts";

@@ -4,10 +4,10 @@ import { directoryPaths } from "../../directory/paths.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import { Semaphore } from "../../lib/schedule/semaphore.ts";
 import type { ServiceError } from "../../model/errors.ts";
+import { MANIFEST } from "../../operator/backup/source.ts";
 import { FileError, type Files } from "../../runtime/files.ts";
-import type { ClusterStatus } from "../status.ts";
-import { type CopyPath, isQuarantinePath, MANIFEST_PATH, positionFirst } from "./copy-path.ts";
-import { createTransfer, type Transfer } from "./transfer.ts";
+import type { ClusterStatus } from "../cluster-config.ts";
+import { STREAM_POSITION_FILE } from "../quarantine/stream-position.ts";
 
 /** Gives another node what it needs of this one's directory. */
 export interface Copies {
@@ -103,4 +103,114 @@ export function createCopies({ files, dataDir, cluster, stallMs }: CopiesOptions
     },
     stop: () => stopping.abort(new Error("the server is stopping")),
   };
+}
+
+/*
+ * The files of a data directory that nodes copy from each other: the manifest, parts, segments of the quarantine and
+ * how far that is in its stream, by their paths in it. Nothing else in a directory has such a path, and none leads out
+ * of one.
+ */
+
+export type CopyPath = string & { readonly brand: "CopyPath" };
+
+export const MANIFEST_PATH = MANIFEST as CopyPath;
+export const POSITION_PATH = `quarantine/${STREAM_POSITION_FILE}` as CopyPath;
+
+const PART = /^archive\/(?:latest|day=\d{4}-\d{2}-\d{2})\/\d{8,15}-\d{3,6}\.parquet$/;
+const SEGMENT = /^quarantine\/\d{12}\.entries$/;
+
+/** Which those are, for documents. */
+export const COPY_PATH_PATTERN = [
+  ...[MANIFEST_PATH, POSITION_PATH].map((path) => `^${escaped(path)}$`),
+  PART.source,
+  SEGMENT.source,
+].join("|");
+
+export function parseCopyPath(text: string): CopyPath | null {
+  const isOurs = text === MANIFEST_PATH || isPartPath(text) || isQuarantinePath(text);
+  return isOurs ? (text as CopyPath) : null;
+}
+
+export function isPartPath(text: string): text is CopyPath {
+  return PART.test(text);
+}
+
+export function isQuarantinePath(text: string): text is CopyPath {
+  return text === POSITION_PATH || SEGMENT.test(text);
+}
+
+/** As files are copied: how far the quarantine is in its stream says no more then than the others hold. */
+export function positionFirst(files: readonly CopyPath[]): CopyPath[] {
+  return [...files].sort((a, b) => Number(b === POSITION_PATH) - Number(a === POSITION_PATH));
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(".", "\\.").replaceAll("/", "\\/");
+}
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** Sends as many bytes of a file as it had when it was opened, no faster than they are taken. */
+export interface Transfer {
+  readonly bytes: number;
+  pieces(): AsyncIterable<Bytes>;
+  /** Nobody wants it any more, begun or not. */
+  close(): void;
+}
+
+export interface TransferOptions {
+  readonly files: Files;
+  readonly path: string;
+  readonly bytes: number;
+  /** Ends it. */
+  readonly signal: AbortSignal;
+  /** For so long a piece may wait to be taken. */
+  readonly stallMs: number;
+  /** Called once, when it is over. */
+  onOver(): void;
+}
+
+export function createTransfer(options: TransferOptions): Transfer {
+  const { files, path, bytes, stallMs, onOver } = options;
+  const ending = new AbortController();
+  const signal = AbortSignal.any([options.signal, ending.signal]);
+  let source: AsyncIterator<Bytes> | null = null;
+  let isOver = false;
+
+  /** Also gives the file free, where a piece of it waits that nobody takes. */
+  function end(): void {
+    if (isOver) return;
+    isOver = true;
+    signal.removeEventListener("abort", end);
+    void source?.return?.();
+    onOver();
+  }
+
+  async function* pieces(): AsyncGenerator<Bytes> {
+    try {
+      signal.throwIfAborted();
+      source = files.readPieces(path)[Symbol.asyncIterator]();
+      for (let sent = 0; sent < bytes; ) {
+        const next = await source.next();
+        signal.throwIfAborted();
+        // Another file has taken its place since it was measured: who takes it sees that it breaks off.
+        if (next.done === true) throw new Error(`"${path}" became shorter while it was sent`);
+        const piece = next.value.subarray(0, bytes - sent);
+        sent += piece.length;
+        const stall = setTimeout(() => ending.abort(new Error("nobody took the file")), stallMs);
+        try {
+          yield piece;
+        } finally {
+          clearTimeout(stall);
+        }
+        signal.throwIfAborted();
+      }
+    } finally {
+      end();
+    }
+  }
+
+  if (signal.aborted) end();
+  else signal.addEventListener("abort", end, { once: true });
+  return { bytes, pieces, close: end };
 }

@@ -4,11 +4,17 @@ import { fail, ok, type Result } from "../../lib/result.ts";
 import type { Wait } from "../../lib/schedule/wait.ts";
 import { wantedParts } from "../../operator/backup/source.ts";
 import { FileError, type Files } from "../../runtime/files.ts";
+import type { ClusterStatus } from "../cluster-config.ts";
 import { type ClusterFile, createClusterFile } from "../cluster-file.ts";
-import type { ClusterStatus } from "../status.ts";
-import { type BringFault, type BringOptions, type Brought, bring } from "./bring.ts";
-import type { CopyPlan } from "./copies.ts";
-import { type CopyPath, isPartPath, isQuarantinePath, MANIFEST_PATH, positionFirst } from "./copy-path.ts";
+import { type BringFault, type BringOptions, type Brought, bring, cutTornTails } from "./bring.ts";
+import {
+  type CopyPath,
+  type CopyPlan,
+  isPartPath,
+  isQuarantinePath,
+  MANIFEST_PATH,
+  positionFirst,
+} from "./copies.ts";
 import {
   type FileSum,
   findFormerNode,
@@ -16,7 +22,6 @@ import {
   openJoiningDirectory,
 } from "./joining-directory.ts";
 import type { Peer } from "./peer.ts";
-import { cutTornTails } from "./torn-tails.ts";
 
 /** What was copied. */
 export interface JoinReport {

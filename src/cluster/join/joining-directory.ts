@@ -5,7 +5,7 @@ import { fail, ok, type Result } from "../../lib/result.ts";
 import { moveDurably } from "../../runtime/durable-names.ts";
 import { FileError, type Files, isPassing, unlessFileError } from "../../runtime/files.ts";
 import { type ClusterFile, readClusterFile, writeClusterFile } from "../cluster-file.ts";
-import type { CopyPath } from "./copy-path.ts";
+import type { CopyPath } from "./copies.ts";
 
 /*
  * What is copied lies in `joining/` until all of it is there, so that a directory is a node's as a whole or not at all:

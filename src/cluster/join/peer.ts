@@ -4,10 +4,9 @@ import { systemTimers, type Timers } from "../../lib/schedule/timers.ts";
 import type { Wait } from "../../lib/schedule/wait.ts";
 import { type Ask, type AskedServer, refusalText } from "../../operator/remote/ask-server.ts";
 import { noAnswer } from "../../operator/remote/no-answer.ts";
+import type { ClusterStatus } from "../cluster-config.ts";
 import { parseClusterMembers } from "../cluster-file.ts";
-import type { ClusterStatus } from "../status.ts";
-import type { CopyPlan } from "./copies.ts";
-import { type CopyPath, parseCopyPath } from "./copy-path.ts";
+import { type CopyPath, type CopyPlan, parseCopyPath } from "./copies.ts";
 
 /** A node that another copies. */
 export interface Peer {

@@ -1,9 +1,9 @@
 import { crc32 } from "node:zlib";
+import { assert } from "../../lib/assert.ts";
 import { FormatVersionError } from "../../lib/format-version-error.ts";
 import { type Views, viewsOf } from "../../lib/frames/views.ts";
 import { createEntryDecoder, type LogEntry } from "../../wal/entry/entry.ts";
 import { createTextColumnReader } from "../../wal/entry/text-column.ts";
-import { entrySequence, MESSAGE_ENTRIES_MAX } from "./entry-sequence.ts";
 
 /*
  * A message of the stream, 8-aligned, numbers little-endian:
@@ -121,4 +121,22 @@ export function createMessageReader(stream: string): GroupReader<LogEntry> {
   return new GroupReader(stream, LOG_GROUP, (views, { start, end, sequence }) =>
     decoder.decode(views, start, end, sequence),
   );
+}
+
+/*
+ * The sequence of an entry in a stream is made of the number of its message and its place in that: the same on every
+ * node, and growing. Safe integers have room for 8 trillion messages, 280 years of a thousand a second.
+ */
+
+/** Entries that a message may have. */
+export const MESSAGE_ENTRIES_MAX = 1024;
+
+export function entrySequence(message: number, index: number): number {
+  assert(index >= 0 && index < MESSAGE_ENTRIES_MAX, "an entry has its place in a message");
+  return message * MESSAGE_ENTRIES_MAX + index;
+}
+
+/** The message that the entry of this sequence is in. */
+export function messageNumberOf(sequence: number): number {
+  return Math.floor(sequence / MESSAGE_ENTRIES_MAX);
 }

@@ -2,8 +2,14 @@ import { fail, ok, type Result } from "../../lib/result.ts";
 import { systemTimers, type Timers } from "../../lib/schedule/timers.ts";
 import type { LogRefusal, LogWrite } from "../../wal/log.ts";
 import { type Stream, StreamError } from "../stream/stream.ts";
-import { entrySequence, MESSAGE_ENTRIES_MAX } from "./entry-sequence.ts";
-import { encodeGroup, type GroupKind, LOG_GROUP, MESSAGE_HEAD_BYTES } from "./group-message.ts";
+import {
+  encodeGroup,
+  entrySequence,
+  type GroupKind,
+  LOG_GROUP,
+  MESSAGE_ENTRIES_MAX,
+  MESSAGE_HEAD_BYTES,
+} from "./group-message.ts";
 
 /*
  * Publishes entries in groups: all that wait when there is room for another message. An entry is taken once its message

@@ -3,9 +3,8 @@ import { systemTimers } from "../../lib/schedule/timers.ts";
 import { handOver, type LogEntry } from "../../wal/entry/entry.ts";
 import type { ReplayProgress } from "../../wal/replay.ts";
 import type { LogRecovery } from "../../wal/wal.ts";
-import { type AskedStream, StreamError, type StreamState } from "../stream/stream.ts";
-import type { TakenMessage } from "../stream/taken-message.ts";
-import { messageNumberOf } from "./entry-sequence.ts";
+import { type AskedStream, StreamError, type StreamState, type TakenMessage } from "../stream/stream.ts";
+import { messageNumberOf } from "./group-message.ts";
 import { StreamLog, type StreamLogOptions } from "./stream-log.ts";
 
 /*

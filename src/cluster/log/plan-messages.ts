@@ -2,8 +2,13 @@ import type { AppId } from "../../model/ids.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
 import { halvesOf } from "../../wal/batch-parts.ts";
 import { createEntryEncoder } from "../../wal/entry/entry.ts";
-import { MESSAGE_ENTRIES_MAX } from "./entry-sequence.ts";
-import { ENTRY_LENGTH_BYTES, encodeGroup, MESSAGE_HEAD_BYTES, MessageError } from "./group-message.ts";
+import {
+  ENTRY_LENGTH_BYTES,
+  encodeGroup,
+  MESSAGE_ENTRIES_MAX,
+  MESSAGE_HEAD_BYTES,
+  MessageError,
+} from "./group-message.ts";
 
 /** A batch that is to be in a stream. */
 export interface PlannedEntry {

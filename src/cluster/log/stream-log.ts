@@ -7,11 +7,9 @@ import { addBatchDays } from "../../wal/batch-parts.ts";
 import type { Coverage, TrimmedLog } from "../../wal/closed-segments.ts";
 import { createEntryEncoder, EntryError, type LogEntry } from "../../wal/entry/entry.ts";
 import type { LogFollower, LogRefusal, Wal } from "../../wal/log.ts";
-import type { Stream, StreamMessage } from "../stream/stream.ts";
-import type { TakenMessage } from "../stream/taken-message.ts";
+import type { Stream, StreamMessage, TakenMessage } from "../stream/stream.ts";
 import { BlockLedger } from "./block-ledger.ts";
-import { entrySequence } from "./entry-sequence.ts";
-import { createMessageReader, ENTRY_LENGTH_BYTES, MessageError } from "./group-message.ts";
+import { createMessageReader, ENTRY_LENGTH_BYTES, entrySequence, MessageError } from "./group-message.ts";
 import { GroupPublisher, type GroupPublisherOptions } from "./group-publisher.ts";
 
 /*

@@ -9,11 +9,9 @@ import type { EntryFilter, EntryPage } from "../../service/quarantine/entry-inde
 import type { Arrival } from "../../service/quarantine/put-queue.ts";
 import type { Quarantine, QuarantineTotals } from "../../service/quarantine/quarantine.ts";
 import type { QuarantineStore } from "../../service/quarantine/store.ts";
-import { entrySequence } from "../log/entry-sequence.ts";
-import { GroupReader, MessageError, QUARANTINE_GROUP } from "../log/group-message.ts";
+import { entrySequence, GroupReader, MessageError, QUARANTINE_GROUP } from "../log/group-message.ts";
 import type { GroupPublisherOptions } from "../log/group-publisher.ts";
-import { type Stream, StreamError, type StreamMessage } from "../stream/stream.ts";
-import type { TakenMessage } from "../stream/taken-message.ts";
+import { type Stream, StreamError, type StreamMessage, type TakenMessage } from "../stream/stream.ts";
 import { Applying, type Received } from "./applying.ts";
 import { decodeOperation, type Operation } from "./operation.ts";
 import { decodePart, type OperationPart, Reassembly } from "./parts.ts";

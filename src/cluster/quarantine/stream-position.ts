@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { parseVersionedJson } from "../../lib/text/versioned-json.ts";
 import { type Files, readIfThere } from "../../runtime/files.ts";
 import { STREAM_POSITION_FILE } from "../../service/quarantine/segment.ts";
-import { parseTakenMessage, type TakenMessage } from "../stream/taken-message.ts";
+import { parseTakenMessage, type TakenMessage } from "../stream/stream.ts";
 
 /** How far a directory's quarantine is in the stream of its cluster's. */
 export interface StreamPosition {

@@ -8,8 +8,7 @@ import {
 import { type KV, Kvm } from "@nats-io/kv";
 import { nanos } from "@nats-io/transport-node";
 import { forEachAtOnce } from "../../lib/schedule/for-each-at-once.ts";
-import { askStreamInfo } from "./nats-info.ts";
-import type { NatsLink } from "./nats-link.ts";
+import { askStreamInfo, type NatsLink } from "./nats-link.ts";
 import { type BucketChange, watchBucket } from "./nats-watch.ts";
 import { type Bucket, type BucketEntry, type BucketOptions, StreamError } from "./stream.ts";
 

@@ -1,11 +1,9 @@
 import type { JetStreamManager, StreamInfo } from "@nats-io/jetstream";
 import { wait } from "../../lib/schedule/wait.ts";
 import { API_ERRORS, isApiError } from "./nats-errors.ts";
-import { askStreamInfo } from "./nats-info.ts";
-import { type NatsLink, retryMs } from "./nats-link.ts";
+import { askStreamInfo, type NatsLink, retryMs } from "./nats-link.ts";
 import { NatsReading, type ReadMessage } from "./nats-reading.ts";
-import { StreamError, type StreamMessage } from "./stream.ts";
-import type { TakenMessage } from "./taken-message.ts";
+import { StreamError, type StreamMessage, type TakenMessage } from "./stream.ts";
 
 /** For the servers to tell of messages that were seen already, after which those are taken for lost. */
 const BEHIND_MS_MAX = 30_000;

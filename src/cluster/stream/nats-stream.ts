@@ -2,11 +2,9 @@ import { jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { type BucketTools, openBucket } from "./nats-bucket.ts";
 import { streamErrorOf } from "./nats-errors.ts";
 import { findMessageId, followStream } from "./nats-follow.ts";
-import { askStreamInfo } from "./nats-info.ts";
-import { openLink, retryMs } from "./nats-link.ts";
-import { checkServers } from "./nats-servers.ts";
+import { askStreamInfo, openLink, retryMs } from "./nats-link.ts";
+import { checkServers, NatsTrust } from "./nats-servers.ts";
 import { checkSettings, prepareStream, subjectOf } from "./nats-settings.ts";
-import { NatsTrust } from "./nats-trust.ts";
 import {
   type Bucket,
   type BucketOptions,

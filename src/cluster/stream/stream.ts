@@ -1,3 +1,5 @@
+import { isObject } from "../../lib/is-object.ts";
+
 /**
  * A replicated log of messages on other machines, in our words: what takes part in it, and what it can refuse. Messages
  * count from 1 or from where the stream was begun; a number is never given twice, also not after a purge.
@@ -140,3 +142,15 @@ export interface StreamOptions {
 
 /** Connects, and makes the stream where it may. Rejects with a `StreamError`, `refused` where servers don't sync. */
 export type OpenStream = (options: StreamOptions) => Promise<Stream>;
+
+/** A message that was taken, by what tells it from another one that its number was given to later. */
+export type TakenMessage = Pick<StreamMessage, "number" | "id">;
+
+/** As a file or a peer has it, with null for none; undefined where it is neither. */
+export function parseTakenMessage(value: unknown): TakenMessage | null | undefined {
+  if (value === null) return null;
+  if (!isObject(value)) return undefined;
+  const { number, id } = value;
+  const isNumber = typeof number === "number" && Number.isSafeInteger(number) && number >= 1;
+  return isNumber && typeof id === "string" ? { number, id } : undefined;
+}

@@ -1,6 +1,6 @@
 import { openStreamLog } from "../../../src/cluster/log/open-stream-log.ts";
 import type { StreamLog } from "../../../src/cluster/log/stream-log.ts";
-import type { TakenMessage } from "../../../src/cluster/stream/taken-message.ts";
+import type { TakenMessage } from "../../../src/cluster/stream/stream.ts";
 import { createHotStore, type HotStore } from "../../../src/hot/hot-store.ts";
 import { assert } from "../../../src/lib/assert.ts";
 import type { Result } from "../../../src/lib/result.ts";

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { readStreamAddress } from "../../../src/cluster/cluster-config.ts";
 import {
   ClusterFileError,
   createClusterFile,
@@ -6,7 +7,6 @@ import {
   readClusterFile,
   writeClusterFile,
 } from "../../../src/cluster/cluster-file.ts";
-import { readStreamAddress } from "../../../src/cluster/stream-address.ts";
 import { FileError } from "../../../src/runtime/files.ts";
 import { outcome } from "../../support/rejection.ts";
 import { createMemoryKeyFiles } from "../auth/memory-key-files.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { LagMeter } from "../../../src/cluster/lag-meter.ts";
+import { LagMeter } from "../../../src/cluster/node-status.ts";
 
 const GRACE_MS = 4000;
 

@@ -1,6 +1,6 @@
 import { ENTRY_LENGTH_BYTES, encodeGroup } from "../../../../src/cluster/log/group-message.ts";
 import { type OpenStreamLogOptions, openStreamLog } from "../../../../src/cluster/log/open-stream-log.ts";
-import type { TakenMessage } from "../../../../src/cluster/stream/taken-message.ts";
+import type { TakenMessage } from "../../../../src/cluster/stream/stream.ts";
 import type { AppId } from "../../../../src/model/ids.ts";
 import { createEntryEncoder, type LogEntry } from "../../../../src/wal/entry/entry.ts";
 import type { LogFollower } from "../../../../src/wal/log.ts";

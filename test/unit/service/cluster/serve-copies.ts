@@ -1,5 +1,5 @@
+import type { ClusterStatus } from "../../../../src/cluster/cluster-config.ts";
 import { createCopies } from "../../../../src/cluster/join/copies.ts";
-import type { ClusterStatus } from "../../../../src/cluster/status.ts";
 import { createManualClock } from "../../../../src/model/time/clock.ts";
 import { createNodeFiles } from "../../../../src/runtime/node-files.ts";
 import { type ArchiveApp, createArchiveApp } from "../../../support/archive-app.ts";

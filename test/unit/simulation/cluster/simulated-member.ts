@@ -6,7 +6,7 @@ import {
 } from "../../../../src/cluster/cluster-file.ts";
 import type { StreamLog } from "../../../../src/cluster/log/stream-log.ts";
 import { readStreamPosition } from "../../../../src/cluster/quarantine/stream-position.ts";
-import type { TakenMessage } from "../../../../src/cluster/stream/taken-message.ts";
+import type { TakenMessage } from "../../../../src/cluster/stream/stream.ts";
 import { directoryPaths } from "../../../../src/directory/paths.ts";
 import { assert } from "../../../../src/lib/assert.ts";
 import type { AppId } from "../../../../src/model/ids.ts";
