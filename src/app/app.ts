@@ -6,7 +6,7 @@ import type { AppliedLog, ClusterNode } from "../cluster/cluster-node.ts";
 import { createCopies } from "../cluster/join/copies.ts";
 import { messageNumberOf } from "../cluster/log/group-message.ts";
 import { type OpenClusterParts, openCluster } from "../cluster/open-cluster.ts";
-import { patiently } from "../cluster/patiently.ts";
+import { patiently } from "../cluster/repeat.ts";
 import { SharedBucket } from "../cluster/shared-bucket.ts";
 import { directoryPaths } from "../directory/paths.ts";
 import { noteServing } from "../directory/serving.ts";

@@ -6,7 +6,7 @@ import type { Files } from "../runtime/files.ts";
 import { type ClusterFile, writeClusterFile } from "./cluster-file.ts";
 import { LagMeter, type NodeStatus } from "./node-status.ts";
 import { Nodes, Purging } from "./nodes.ts";
-import { patiently, Repeated } from "./patiently.ts";
+import { patiently, Repeated } from "./repeat.ts";
 import {
   type AskedStream,
   type Bucket,

@@ -1,7 +1,7 @@
 import { messageOf } from "../lib/message-of.ts";
 import type { Timers } from "../lib/schedule/timers.ts";
 import { parseVersionedJson } from "../lib/text/versioned-json.ts";
-import { Repeated } from "./patiently.ts";
+import { Repeated } from "./repeat.ts";
 import { type Bucket, type BucketEntry, StreamError } from "./stream/stream.ts";
 
 /*

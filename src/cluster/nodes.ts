@@ -1,4 +1,4 @@
-import { isNodeKey } from "./bucket-names.ts";
+import { isNodeKey } from "./buckets.ts";
 import { encodeNodeStatus, type NodeStatus, parseNodeStatus } from "./node-status.ts";
 import type { Bucket, BucketEntry, Stream } from "./stream/stream.ts";
 

@@ -2,12 +2,12 @@ import manifest from "../../package.json" with { type: "json" };
 import { directoryPaths } from "../directory/paths.ts";
 import type { Clock } from "../model/time/clock.ts";
 import type { Files } from "../runtime/files.ts";
-import { codesBucketName, nodesBucketName, sharedBucketName } from "./bucket-names.ts";
+import { codesBucketName, nodesBucketName, sharedBucketName } from "./buckets.ts";
 import { type ClusterConfig, logUrl, QUARANTINE_LOG_BYTES, readStreamAddress } from "./cluster-config.ts";
 import { type ClusterFile, createClusterFile, readClusterFile, writeClusterFile } from "./cluster-file.ts";
 import { ClusterNode } from "./cluster-node.ts";
-import { patiently } from "./patiently.ts";
 import { readStreamPosition } from "./quarantine/stream-position.ts";
+import { patiently } from "./repeat.ts";
 import { CODES_MS } from "./shared-codes.ts";
 import { type BucketOptions, type OpenStream, type Stream, StreamError } from "./stream/stream.ts";
 

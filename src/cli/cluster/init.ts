@@ -1,6 +1,6 @@
 import { logUrl, readStreamAddress } from "../../cluster/cluster-config.ts";
 import { type InitReport, initCluster } from "../../cluster/init/init.ts";
-import { patiently } from "../../cluster/patiently.ts";
+import { patiently } from "../../cluster/repeat.ts";
 import { StreamError } from "../../cluster/stream/stream.ts";
 import { DirectoryInUseError, takeDirectory } from "../../directory/take-directory.ts";
 import { messageOf } from "../../lib/message-of.ts";

@@ -1,8 +1,8 @@
-import { sharedBucketName } from "../../cluster/bucket-names.ts";
+import { sharedBucketName } from "../../cluster/buckets.ts";
 import { type ClusterConfig, readStreamAddress } from "../../cluster/cluster-config.ts";
 import { type ClusterFile, readClusterFile } from "../../cluster/cluster-file.ts";
 import { ClusterError } from "../../cluster/open-cluster.ts";
-import { patiently } from "../../cluster/patiently.ts";
+import { patiently } from "../../cluster/repeat.ts";
 import { SharedBucket } from "../../cluster/shared-bucket.ts";
 import { type Bucket, type Stream, StreamError } from "../../cluster/stream/stream.ts";
 import type { Files } from "../../runtime/files.ts";

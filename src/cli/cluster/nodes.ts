@@ -1,4 +1,4 @@
-import { isNodeKey, nodesBucketName } from "../../cluster/bucket-names.ts";
+import { isNodeKey, nodesBucketName } from "../../cluster/buckets.ts";
 import { readClusterFile } from "../../cluster/cluster-file.ts";
 import { parseNodeStatus } from "../../cluster/node-status.ts";
 import { ClusterError } from "../../cluster/open-cluster.ts";

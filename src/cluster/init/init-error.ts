@@ -1,4 +1,4 @@
-import { nodesBucketName, sharedBucketName } from "../bucket-names.ts";
+import { nodesBucketName, sharedBucketName } from "../buckets.ts";
 import type { Stream } from "../stream/stream.ts";
 
 /** Why a directory can't move into a cluster, in words that say what to do. */

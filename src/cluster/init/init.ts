@@ -3,7 +3,7 @@ import { parseDirectoryId, readDirectoryId } from "../../directory/directory-id.
 import { directoryPaths } from "../../directory/paths.ts";
 import { moveDurably } from "../../runtime/durable-names.ts";
 import type { Files } from "../../runtime/files.ts";
-import { isNodeKey, MOVED_KEY, nodesBucketName, sharedBucketName } from "../bucket-names.ts";
+import { isNodeKey, MOVED_KEY, nodesBucketName, sharedBucketName } from "../buckets.ts";
 import type { ClusterAddress } from "../cluster-config.ts";
 import { createClusterFile, readClusterFile, writeClusterFile } from "../cluster-file.ts";
 import { messageNumberOf } from "../log/group-message.ts";

@@ -6,10 +6,10 @@ const RETRY_MS = 500;
 /** Servers that start beside us have a majority by then. */
 const WAIT_MS = 60_000;
 
-/** Who stops the process ends the wait too. */
+/** Without a signal the wait ends with the process. */
 const NEVER_STOPPED = new AbortController().signal;
 
-/** Asks a cluster again where it can't be reached yet, for a minute, or until the signal is aborted. */
+/** Asks a cluster again if it can't be reached yet, for a minute, or until the signal is aborted. */
 export async function patiently<Value>(
   ask: () => Promise<Value>,
   onWaiting: (error: unknown) => void,
@@ -29,7 +29,7 @@ export async function patiently<Value>(
   }
 }
 
-/** Does something again and again, with a pause between: what takes long is not begun again meanwhile. */
+/** Does a step again and again, with a pause between two; a step never begins while another one is under way. */
 export class Repeated {
   readonly #step: () => Promise<void>;
   readonly #pauseMs: number;
@@ -38,7 +38,7 @@ export class Repeated {
   #running: Promise<void> | null = null;
   #isStopped = false;
 
-  /** `step` tells itself of what goes wrong. Begins at once. */
+  /** `step` handles its own failures. The first step begins at once. */
   constructor(step: () => Promise<void>, pauseMs: number, timers: Timers) {
     this.#step = step;
     this.#pauseMs = pauseMs;
@@ -46,12 +46,12 @@ export class Repeated {
     this.#run();
   }
 
-  /** Does it as soon as may be, where it is not under way. */
+  /** Begins a step now, unless one is under way. */
   now(): void {
     if (this.#running === null && !this.#isStopped) this.#run();
   }
 
-  /** Waits for what is under way. */
+  /** Waits for the step that is under way. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#cancel?.();

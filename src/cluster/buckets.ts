@@ -1,4 +1,4 @@
-/* What the buckets of a stream are called. */
+/* The buckets of a stream: their names, and the keys of the bucket of nodes beside one for each node. */
 
 /** What each node tells the others of itself. */
 export function nodesBucketName(stream: string): string {
@@ -15,14 +15,10 @@ export function codesBucketName(stream: string): string {
   return `${stream}-codes`;
 }
 
-/*
- * What lies in the bucket of nodes beside what they tell of themselves.
- */
-
-/** Who takes from the MQTT broker (lease.ts). */
+/** The key of the lease in the bucket of nodes: which node takes from the MQTT broker (`lease.ts`). */
 export const MQTT_LEASE_KEY = "mqtt-lease";
 
-/** Whose directory was moved in: that of a single process, by its id. */
+/** The key in the bucket of nodes that names the directory of a single process that moved in, by its id. */
 export const MOVED_KEY = "moved-directory";
 
 /** Whether a node tells of itself under this key. */
