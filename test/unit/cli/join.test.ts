@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeEach, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { removeArchiveApps, temporaryDataDir } from "../../support/archive-app.ts";
-import { type ServedCopies, serveCopies } from "../service/cluster/serve-copies.ts";
+import { type ServedCopies, serveCopies } from "../cluster/join/serve-copies.ts";
 import { beginCli, runCli, startServer } from "./support/run-cli.ts";
 
 /** The command `join`, over HTTP. */

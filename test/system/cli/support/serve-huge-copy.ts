@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { encodeManifest, type Part, parseManifest } from "../../../../src/archive/manifest.ts";
 import { removeArchiveApps } from "../../../support/archive-app.ts";
-import { serveCopies } from "../../../unit/service/cluster/serve-copies.ts";
+import { serveCopies } from "../../../unit/cluster/join/serve-copies.ts";
 
 /**
  * Serves a node's directory whose archive has a part of so many zeros, which take no room on the disk, until its

@@ -4,7 +4,7 @@ import { createManualClock } from "../../../../src/model/time/clock.ts";
 import { createNodeFiles } from "../../../../src/runtime/node-files.ts";
 import { type ArchiveApp, createArchiveApp } from "../../../support/archive-app.ts";
 import { createTestApp, type KeyName, TEST_CLUSTER, type TestApp } from "../../../support/test-app.ts";
-import { bodies, refused } from "../quarantine/fixture.ts";
+import { bodies, refused } from "../../service/quarantine/fixture.ts";
 
 /** A real directory with an archive and a quarantine, served over HTTP as a node's. */
 export interface ServedCopies {
