@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DEFAULT_ARCHIVE_CONFIG } from "../../../src/app/config.ts";
 import { type OpenDirectory, openDirectory } from "../../../src/app/open-directory.ts";
-import { openSettings } from "../../../src/cli/directory/open-settings.ts";
+import { openSettings } from "../../../src/cli/directory/data-directory.ts";
 import { directoryPaths } from "../../../src/directory/paths.ts";
 import { createHotStore } from "../../../src/hot/hot-store.ts";
 import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";

@@ -7,8 +7,8 @@ import { messageOf } from "../../lib/message-of.ts";
 import { shellQuote } from "../../lib/text/shell-quote.ts";
 import type { CommandContext } from "../arguments/command.ts";
 import { expectDataDirectory } from "../directory/data-directory.ts";
-import { createImportBars } from "../screen/bars.ts";
 import { countOf } from "../screen/layout.ts";
+import { createStepBars } from "../screen/progress-bar.ts";
 import type { ClusterInitOptions } from "./command.ts";
 
 /** Makes a directory that of the first node of a cluster; returns 1 where it is none yet. The signal breaks it off. */
@@ -20,7 +20,7 @@ export async function clusterInit(
   const { dataDir, address, access, logBytesMax, json } = command;
   const { files, openStream } = platform;
   await expectDataDirectory(files, dataDir);
-  const progress = createImportBars(terminal);
+  const progress = createStepBars(terminal);
   const { say } = progress;
   let isWaiting = false;
   const onWaiting = (error: unknown) => {

@@ -5,6 +5,7 @@ import { ClusterError } from "../../cluster/open-cluster.ts";
 import { patiently } from "../../cluster/repeat.ts";
 import { SharedBucket } from "../../cluster/shared-bucket.ts";
 import { type Bucket, type Stream, StreamError } from "../../cluster/stream/stream.ts";
+import type { SharedFileError } from "../../directory/shared-file.ts";
 import type { Files } from "../../runtime/files.ts";
 import type { Platform } from "../../runtime/platform.ts";
 import type { CommandContext, Run } from "../arguments/command.ts";
@@ -12,8 +13,7 @@ import { parseAccess } from "./flags.ts";
 
 /* The data directory of a node, for commands that are given it beside a server or without one. */
 
-/** A server that stands still is left for another within it. */
-const WAIT_MS = 8000;
+const WAIT_MS = 8000; // Long enough to leave a server that stands still for another one.
 
 type NodePlatform = Pick<Platform, "files" | "openStream" | "environment" | "timers">;
 
@@ -21,8 +21,8 @@ type NodePlatform = Pick<Platform, "files" | "openStream" | "environment" | "tim
 export type Sharing<P> = P & { readonly shared?: SharedBucket | null };
 
 /**
- * Does what a command does with keys, settings, secret or pass phrases: in the directory of a node those are the
- * cluster's. Throws a `ClusterError` where that can't be asked.
+ * Does work with keys, settings, secret or pass phrases, which in the directory of a node are the cluster's. Throws a
+ * `ClusterError` if the cluster can't be asked.
  */
 export async function sharing<P extends NodePlatform>(
   dataDir: string,
@@ -36,7 +36,7 @@ export async function sharing<P extends NodePlatform>(
   );
 }
 
-/** A command about keys, settings, secret or pass phrases, which in the directory of a node are the cluster's. */
+/** A command that does such work. */
 export function onSharedFiles<Options extends { readonly dataDir: string }>(
   run: (options: Options, context: SharedContext) => Promise<number>,
 ): Run<Options> {
@@ -48,7 +48,7 @@ export interface SharedContext extends CommandContext {
   readonly platform: Sharing<Platform>;
 }
 
-/** Asks one of the cluster's buckets, with its stream. Throws a `ClusterError` where that can't be asked. */
+/** Asks one of the cluster's buckets, with its stream. Throws a `ClusterError` if it can't be asked. */
 export async function withBucket(
   dataDir: string,
   file: ClusterFile,
@@ -99,7 +99,7 @@ function madeAnew(dataDir: string, stream: string): ClusterError {
   );
 }
 
-/** Throws a `ClusterError` in the directory of a node, where a command would write what belongs to all nodes. */
+/** Throws a `ClusterError` in the directory of a node, for a command that would write what belongs to all nodes. */
 export async function expectNoNode(
   files: Pick<Files, "read">,
   dataDir: string,
@@ -108,4 +108,27 @@ export async function expectNoNode(
   const file = await readClusterFile(files, dataDir);
   if (file !== null)
     throw new ClusterError(`"${dataDir}" is the directory of a node of a cluster. ${advice}`);
+}
+
+/** Why a file that is shared with the server was not changed. `whose` says what is in it: the keys. */
+export function describeSharedFileError(error: SharedFileError, whose: string): string {
+  switch (error.kind) {
+    case "file_damaged":
+      return `${error.file} can't be used: ${error.reason}. It is left as it is.`;
+    case "cluster_unreachable":
+      return `The cluster can't be reached: ${withoutStop(error.reason)}. ${whose} ${error.mayBeWritten ? MAYBE : "are not changed; try again."}`;
+    case "file_full":
+      return `${whose} take as much as the servers of the cluster let one value have. Nothing was added: give them a larger max_payload, or revoke some.`;
+    case "file_busy": {
+      const { owner } = error;
+      const holder = owner === null ? "another process" : `process ${owner.pid} (${owner.command})`;
+      return `${whose} are being changed by ${holder}; try again.`;
+    }
+  }
+}
+
+const MAYBE = "may be changed or not: look before you try again.";
+
+function withoutStop(text: string): string {
+  return text.endsWith(".") ? text.slice(0, -1) : text;
 }

@@ -7,7 +7,7 @@ import { roughDuration } from "../../lib/text/duration.ts";
 import { printableLine } from "../../lib/text/printable.ts";
 import type { CommandContext } from "../arguments/command.ts";
 import { expectDataDirectory } from "../directory/data-directory.ts";
-import { formatTable } from "../screen/table.ts";
+import { formatTable } from "../screen/layout.ts";
 import type { ClusterNodesOptions } from "./command.ts";
 import { withBucket } from "./node-directory.ts";
 

@@ -1,10 +1,14 @@
 import { haversineMeters } from "../../model/geo/distance.ts";
 import { numberIndex } from "../../model/location-fields.ts";
-import { BATCH_REPORTS_MAX, createReportBatchBuilder, type ReportBatch } from "../../model/report-batch.ts";
+import {
+  BATCH_REPORTS_MAX,
+  createReportBatchBuilder,
+  NOT_CARRIED,
+  type ReportBatch,
+  type ReportBatchBuilder,
+} from "../../model/report-batch.ts";
 import type { KnownDevice } from "./known-devices.ts";
-import { type Leg, leadsBack, legAt } from "./leg.ts";
-import { addPlayed, type Played } from "./played-report.ts";
-import { countUntil, firstMs, lastMs, type Recording, timeOf, type Way } from "./recording.ts";
+import { countUntil, firstMs, lastMs, type Position, type Recording, timeOf, type Way } from "./recording.ts";
 
 /**
  * Plays recordings as if their devices reported now: the first half as history that ends now, the rest as time goes
@@ -121,4 +125,61 @@ const LONGITUDE = numberIndex("longitude");
 
 function isSame(leg: Leg, last: Leg | null): boolean {
   return last !== null && leg.turn === last.turn && leg.index === last.index;
+}
+
+/** Where on its way a device is, which goes there and back again for ever. */
+export interface Leg {
+  /** Counts the turns at the ends: odd ones lead back. */
+  readonly turn: number;
+  /** The position that it reported last. */
+  readonly index: number;
+}
+
+/** How long a device rests at each end, in the recording's time: a jump would put it in two places at once. */
+const REST_MS = 10 * 60_000;
+
+/** The leg at so much time of the recording after the device's first position; null before it. */
+export function legAt(way: Way, elapsedMs: number): Leg | null {
+  if (elapsedMs < 0) return null;
+  const legMs = lastMs(way) - firstMs(way) + REST_MS;
+  const turn = Math.floor(elapsedMs / legMs);
+  const withinMs = elapsedMs - turn * legMs;
+  if (!leadsBack(turn)) return { turn, index: countUntil(way, firstMs(way) + withinMs) - 1 };
+  return { turn, index: countUntil(way, lastMs(way) - withinMs - 1) }; // The first that is no earlier.
+}
+
+function leadsBack(turn: number): boolean {
+  return turn % 2 === 1;
+}
+
+/** How a recorded position is played. */
+interface Played {
+  readonly deviceId: string;
+  readonly timestampMs: number;
+  /** How many times faster than recorded. */
+  readonly speed: number;
+  /** Whether the device goes back the way it came. */
+  readonly isReturning: boolean;
+}
+
+const SPEED = numberIndex("speed");
+const BEARING = numberIndex("bearing");
+
+/** Adds a recorded position as a report of another instant, with all else that was recorded of it. */
+function addPlayed(
+  builder: ReportBatchBuilder,
+  { batch, row }: Position,
+  { deviceId, timestampMs, speed, isReturning }: Played,
+): void {
+  const { numbers, profile, state } = builder;
+  builder.begin();
+  for (let c = 0; c < numbers.length; c++) numbers[c] = batch.numbers[c]![row]!;
+  numbers[SPEED]! *= speed;
+  if (isReturning) numbers[BEARING] = (numbers[BEARING]! + 180) % 360;
+  const copied = (text: number) => (text === NOT_CARRIED ? NOT_CARRIED : builder.text(batch.texts[text]!));
+  for (let m = 0; m < profile.length; m++)
+    profile[m] = copied(batch.profiles[batch.profile[row]! * profile.length + m]!);
+  for (let m = 0; m < state.length; m++)
+    state[m] = copied(batch.states[batch.state[row]! * state.length + m]!);
+  builder.add(builder.text(deviceId), timestampMs);
 }

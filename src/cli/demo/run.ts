@@ -7,20 +7,23 @@ import { DirectoryInUseError } from "../../directory/take-directory.ts";
 import type { Deliver } from "../../import/deliver.ts";
 import { createPostDelivery } from "../../import/post.ts";
 import { spoolDirectoryFor } from "../../import/sources/sources.ts";
+import { assert } from "../../lib/assert.ts";
 import { messageOf } from "../../lib/message-of.ts";
 import { systemTimers } from "../../lib/schedule/timers.ts";
 import { wait } from "../../lib/schedule/wait.ts";
 import { printableLine } from "../../lib/text/printable.ts";
+import { UNBOUND } from "../../model/binding.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
+import type { Clock } from "../../model/time/clock.ts";
 import type { Platform } from "../../runtime/platform.ts";
 import type { CommandContext } from "../arguments/command.ts";
+import { openKeys } from "../keys/keys.ts";
 import { createEventLog } from "../screen/event-log.ts";
 import { countOf } from "../screen/layout.ts";
 import { logEvents } from "../screen/server-events.ts";
+import { stopInTime } from "../serve/run.ts";
 import { mapLink } from "../serve/sign-in.ts";
-import { stopInTime } from "../serve/stop-in-time.ts";
 import type { DemoOptions } from "./command.ts";
-import { demoKey } from "./demo-key.ts";
 import { fetchKnownDevices } from "./known-devices.ts";
 import { readRecording } from "./read-recording.ts";
 import type { Recording } from "./recording.ts";
@@ -88,6 +91,29 @@ async function readRecordings(
   for (const each of paths)
     recordings.push(await readRecording({ inputs, path: each, spoolDirectory, signal }));
   return recordings;
+}
+
+/** The key that the demo reports and signs in with: the last run's, as long as it is valid. */
+async function demoKey(dataDir: string, platform: Platform, clock: Clock): Promise<string> {
+  const { files } = platform;
+  const { firstKey: path } = directoryPaths(dataDir);
+  const keys = await openKeys("demo", dataDir, platform, clock);
+  if (await files.exists(path)) {
+    const text = new TextDecoder().decode(await files.read(path)).trim();
+    if (keys.find(text).kind === "known") return text;
+  }
+  const created = await keys.create({
+    appId: FIRST_APP,
+    permissions: ["read", "write"],
+    view: null,
+    tier: "unlimited",
+    label: "demo",
+    ...UNBOUND,
+    expiresMs: null,
+  });
+  assert(created.ok, "keys can be written");
+  await files.replace(path, new TextEncoder().encode(`${created.value.text}\n`));
+  return created.value.text;
 }
 
 function deliveryTo(app: App, key: string, signal: AbortSignal, say: (line: string) => void): Deliver {

@@ -1,20 +1,62 @@
+import { join } from "node:path";
+import { DEFAULT_ARCHIVE_CONFIG } from "../../app/config.ts";
+import { type Database, openDatabase } from "../../archive/duckdb/database.ts";
+import { sealedRetention } from "../../archive/manifest.ts";
 import { refuseForeign } from "../../directory/foreign.ts";
+import { directoryPaths } from "../../directory/paths.ts";
+import { Settings } from "../../directory/settings.ts";
 import { printableLine } from "../../lib/text/printable.ts";
+import type { Clock } from "../../model/time/clock.ts";
 import type { Files } from "../../runtime/files.ts";
+import type { Platform } from "../../runtime/platform.ts";
+import type { Sharing } from "../cluster/node-directory.ts";
+
+/*
+ * A data directory as commands find it, and what of it can be opened beside the process that has it.
+ */
 
 /** There is nothing where a command should find its data. */
 export class NoDirectoryError extends Error {
   override readonly name = "NoDirectoryError";
 }
 
-/** Throws an explained error where there is no data directory, or a folder of something else. */
+/** Throws an explained error if there is no data directory, or a folder of something else. */
 export async function expectDataDirectory(files: Files, dataDir: string): Promise<void> {
   if (!(await files.exists(dataDir))) throw new NoDirectoryError(`There is no data directory "${dataDir}".`);
   await refuseForeign(files, dataDir);
 }
 
-/** For commands that begin a directory where there is none: another one may have been meant. */
+/** What a command says that began a directory, since another one may have been meant. */
 export function newDirectoryText(dataDir: string): string {
   const begun = `There was no data directory "${printableLine(dataDir)}", and now there is.`;
   return `${begun} If another was meant, name it with --data-dir.`;
+}
+
+/** The settings of a data directory. */
+export async function openSettings(
+  command: string,
+  dataDir: string,
+  { files, acquireLock, pid, shared = null }: Sharing<Pick<Platform, "files" | "acquireLock" | "pid">>,
+  clock: Clock,
+): Promise<Settings> {
+  const { settings: path, archive } = directoryPaths(dataDir);
+  const process = { pid, command };
+  await refuseForeign(files, dataDir);
+  return Settings.open({ files, path, clock, acquireLock, process, shared }, () =>
+    sealedRetention(files, archive),
+  );
+}
+
+/** What is wrong with the settings file, and what that means; null if nothing is. */
+export function settingsFault({ state }: Settings): string | null {
+  if (typeof state !== "object") return null;
+  return `settings.json can't be used: ${state.damaged}. Until it is put back, nothing is given up for its age.`;
+}
+
+/** A database that reads the archive of a data directory. */
+export function openReadingDatabase(dataDir: string): Promise<Database> {
+  const { archive } = directoryPaths(dataDir);
+  const { archiveThreads: threads, archiveMemoryBytes: memoryBytes } = DEFAULT_ARCHIVE_CONFIG;
+  const spillDirectory = join(archive, "scratch");
+  return openDatabase({ threads, memoryBytes, directories: [archive], spillDirectory, cachesFiles: false });
 }

@@ -9,12 +9,10 @@ import type { Terminal } from "../../runtime/process.ts";
 import type { SealReport } from "../../service/upkeep/seal/seal.ts";
 import type { CommandContext } from "../arguments/command.ts";
 import { expectNoNode } from "../cluster/node-directory.ts";
-import { damageLine, entryLeftOutLine } from "../screen/damage-line.ts";
-import { sealSummary } from "../screen/directory-report.ts";
+import { damageLine, entryLeftOutLine, sealSummary } from "../screen/directory-report.ts";
 import { createProgressBar, type ProgressBar } from "../screen/progress-bar.ts";
 import type { SealOptions } from "./command.ts";
-import { expectDataDirectory } from "./data-directory.ts";
-import { openSettings, settingsFault } from "./open-settings.ts";
+import { expectDataDirectory, openSettings, settingsFault } from "./data-directory.ts";
 
 const INTERRUPTED = "Interrupted: nothing is lost, the next seal begins anew.";
 

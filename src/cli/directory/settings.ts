@@ -5,14 +5,16 @@ import { DEFAULT_RETENTION, type Retention } from "../../model/time/retention.ts
 import { utcDayName, utcDayOf } from "../../model/time/utc-day.ts";
 import { findLoss, type Loss } from "../../operator/verify/loss.ts";
 import type { Terminal } from "../../runtime/process.ts";
-import { onSharedFiles } from "../cluster/node-directory.ts";
-import { describeSharedFileError } from "../cluster/shared-file-fault.ts";
-import { countOf } from "../screen/layout.ts";
-import { formatTable } from "../screen/table.ts";
+import { describeSharedFileError, onSharedFiles } from "../cluster/node-directory.ts";
+import { countOf, formatTable } from "../screen/layout.ts";
 import type { SettingsListOptions, SettingsSetOptions } from "./command.ts";
-import { expectDataDirectory, newDirectoryText } from "./data-directory.ts";
-import { openSettings, settingsFault } from "./open-settings.ts";
-import { openReadingDatabase } from "./reading-database.ts";
+import {
+  expectDataDirectory,
+  newDirectoryText,
+  openReadingDatabase,
+  openSettings,
+  settingsFault,
+} from "./data-directory.ts";
 
 /*
  * The commands `settings list` and `settings set`.

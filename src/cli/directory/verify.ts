@@ -4,13 +4,10 @@ import { printableLine } from "../../lib/text/printable.ts";
 import type { AppDay } from "../../operator/verify/records.ts";
 import { createVerify, type DirectoryReport } from "../../operator/verify/verify.ts";
 import type { CommandContext } from "../arguments/command.ts";
-import { countOf, formatCount } from "../screen/layout.ts";
+import { countOf, formatCount, formatTable } from "../screen/layout.ts";
 import { createProgressBar } from "../screen/progress-bar.ts";
-import { formatTable } from "../screen/table.ts";
 import type { VerifyOptions } from "./command.ts";
-import { expectDataDirectory } from "./data-directory.ts";
-import { openSettings } from "./open-settings.ts";
-import { openReadingDatabase } from "./reading-database.ts";
+import { expectDataDirectory, openReadingDatabase, openSettings } from "./data-directory.ts";
 
 /** Looks through a data directory; returns 1 where anything is damaged and not acknowledged. */
 export async function verify(

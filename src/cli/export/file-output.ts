@@ -1,7 +1,10 @@
 import { createHash } from "node:crypto";
 import { basename, dirname, join } from "node:path";
+import { pipeline, Readable } from "node:stream";
+import { createGzip, createZstdCompress } from "node:zlib";
 import { moveDurably } from "../../runtime/durable-names.ts";
 import type { Files } from "../../runtime/files.ts";
+import type { Packing } from "./command.ts";
 
 /** A file that is there whole or not at all: it is written under another name beside, and renamed at its end. */
 export class FileOutput {
@@ -40,4 +43,18 @@ export class FileOutput {
       await file.close();
     }
   }
+}
+
+/** What names of packed files end in. */
+export const PACKED_EXTENSIONS: Readonly<Record<Packing, string>> = { gzip: ".gz", zstd: ".zst" };
+
+/** The pieces, packed as they come. */
+export function packed(
+  pieces: AsyncIterable<Uint8Array>,
+  packing: Packing | null,
+): AsyncIterable<Uint8Array> {
+  if (packing === null) return pieces;
+  const packer = packing === "gzip" ? createGzip() : createZstdCompress();
+  // What fails is thrown to whoever reads the packer.
+  return pipeline(Readable.from(pieces, { objectMode: false }), packer, () => undefined);
 }

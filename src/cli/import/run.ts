@@ -20,12 +20,11 @@ import type { Platform } from "../../runtime/platform.ts";
 import type { Terminal } from "../../runtime/process.ts";
 import type { CommandContext } from "../arguments/command.ts";
 import { expectNoNode } from "../cluster/node-directory.ts";
-import { openSettings, settingsFault } from "../directory/open-settings.ts";
+import { openSettings, settingsFault } from "../directory/data-directory.ts";
 import type { ImportOptions } from "./command.ts";
 import { importJson } from "./json.ts";
 import { createImportScreen, type ImportScreen } from "./screen.ts";
-import { retentionStopText, uselessTexts } from "./stop-text.ts";
-import { importSummary, speedsText, surveySummary } from "./summary.ts";
+import { importSummary, retentionStopText, speedsText, surveySummary, uselessTexts } from "./summary.ts";
 import { type ImportTargetOpen, openTarget, type TargetDependencies } from "./target.ts";
 
 /** Imports files until they are done or the signal comes; returns the exit code. */

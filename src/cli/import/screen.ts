@@ -2,18 +2,18 @@ import type { Look } from "../../import/look.ts";
 import type { ImportRunEvents } from "../../import/run.ts";
 import type { Survey } from "../../import/survey.ts";
 import { placeText } from "../../import/tally/skip-counts.ts";
+import type { LeftAlone } from "../../import/unread-files.ts";
 import { MS_PER_DAY } from "../../model/time/units.ts";
 import type { Terminal } from "../../runtime/process.ts";
 import type { SealProgress } from "../../service/upkeep/seal/fold.ts";
-import { createImportBars } from "../screen/bars.ts";
-import { countOf } from "../screen/layout.ts";
-import { foundLines } from "./found-lines.ts";
+import { countOf, formatCount } from "../screen/layout.ts";
+import { createStepBars } from "../screen/progress-bar.ts";
 import { dayText, thingsOf } from "./summary.ts";
 
 /** What a person sees of an import while it runs. */
 export interface ImportScreen extends ImportRunEvents {
   say(line: string): void;
-  /** So many files were looked at, to find out what they are. */
+  /** How many files were looked at, to find out what they are. */
   onLooked(files: number): void;
   /** What they are. */
   onFound(look: Look): void;
@@ -26,7 +26,7 @@ export interface ImportScreen extends ImportRunEvents {
 }
 
 export function createImportScreen(terminal: Terminal): ImportScreen {
-  const bars = createImportBars(terminal);
+  const bars = createStepBars(terminal);
   const { say } = bars;
   let look: Look | null = null;
   let label = "Reading";
@@ -103,4 +103,39 @@ function surveyLines({ groups }: Look, { tallies }: Survey): string[] {
     const what = files === 1 ? label : countOf(files, "file");
     return [`${what}: ${countOf(points, "point")} of ${names}, ${dayText(firstMs)} … ${dayText(lastMs)}`];
   });
+}
+
+/** What an import was given, a line each; of files that are no use, the first and how many more. */
+export function foundLines({ groups, unread }: Pick<Look, "groups" | "unread">): string[] {
+  const { wrong, leftAlone, failed, failedCount } = unread;
+  const lines = groups.map(({ label, title, reason, files }) => {
+    const more = files > 1 ? `, and ${countOf(files - 1, "file")} more` : "";
+    return `${label}: ${title} (${reason})${more}`;
+  });
+  for (const { label, answer } of wrong) lines.push(`${label} ${answer}.`);
+  // Those that were named stop the import, so they come first.
+  const shown = failed.toSorted((a, b) => Number(b.isNamed) - Number(a.isNamed)).slice(0, FAILED_SHOWN_MAX);
+  for (const { label, reason } of shown) lines.push(`${label}: ${reason}.`);
+  if (failedCount > shown.length)
+    lines.push(`${countOf(failedCount - shown.length, "file")} more can't be read.`);
+  if (leftAlone.size === 0) return lines;
+  const kinds = [...leftAlone].sort(([, a], [, b]) => b.count - a.count);
+  lines.push(leftAloneLine(kinds));
+  // A person who looks for a history reads why there is none: the rarer a file, the more it may say of that.
+  if (groups.length === 0)
+    for (const [, { label, answer }] of kinds.slice(-ANSWERS_SHOWN_MAX)) lines.push(`${label} ${answer}.`);
+  return lines;
+}
+
+const FAILED_SHOWN_MAX = 20;
+const KINDS_SHOWN_MAX = 12;
+const ANSWERS_SHOWN_MAX = 5;
+
+/** `Left alone: 12 files (8 jpg, 4 html).` */
+function leftAloneLine(kinds: readonly (readonly [string, LeftAlone])[]): string {
+  const sum = (some: typeof kinds) => some.reduce((total, [, { count }]) => total + count, 0);
+  const words = kinds.slice(0, KINDS_SHOWN_MAX).map(([kind, { count }]) => `${formatCount(count)} ${kind}`);
+  const rest = kinds.slice(KINDS_SHOWN_MAX);
+  if (rest.length > 0) words.push(`${formatCount(sum(rest))} of ${countOf(rest.length, "other kind")}`);
+  return `Left alone: ${countOf(sum(kinds), "file")} (${words.join(", ")}).`;
 }

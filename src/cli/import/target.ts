@@ -24,8 +24,8 @@ import type { Platform } from "../../runtime/platform.ts";
 import type { Terminal } from "../../runtime/process.ts";
 import { sameTimeOf } from "../../service/ingest/ingest.ts";
 import { newDirectoryText } from "../directory/data-directory.ts";
-import { damageLine, entryLeftOutLine } from "../screen/damage-line.ts";
-import { handOver } from "../serve/first-key.ts";
+import { damageLine, entryLeftOutLine } from "../screen/directory-report.ts";
+import { revealFirstKey } from "../serve/sign-in.ts";
 import type { ImportOptions } from "./command.ts";
 import type { ImportScreen } from "./screen.ts";
 
@@ -148,7 +148,7 @@ async function handOverFirstKey(
   const keys = await openKeyStore({ files, path: paths.keys, clock, acquireLock, process });
   const firstKey = await createFirstKey(keys, files, paths, appId);
   if (firstKey !== null)
-    screen.say((await handOver(firstKey, dataDir, files, terminal.errorIsTerminal)).line);
+    screen.say((await revealFirstKey(firstKey, dataDir, files, terminal.errorIsTerminal)).line);
 }
 
 /**

@@ -7,14 +7,12 @@ import { fail, ok, type Result } from "../../lib/result.ts";
 import type { Clock } from "../../model/time/clock.ts";
 import type { Platform } from "../../runtime/platform.ts";
 import type { Terminal } from "../../runtime/process.ts";
-import { onSharedFiles, type Sharing } from "../cluster/node-directory.ts";
-import { describeSharedFileError } from "../cluster/shared-file-fault.ts";
+import { describeSharedFileError, onSharedFiles, type Sharing } from "../cluster/node-directory.ts";
 import { expectDataDirectory, newDirectoryText } from "../directory/data-directory.ts";
-import { errorColumns, outColumns } from "../screen/terminal.ts";
+import { errorColumns, outColumns } from "../screen/layout.ts";
 import type { KeysCreateOptions, KeysListOptions, KeysRevokeOptions } from "./command.ts";
-import { formatKeyList } from "./key-list.ts";
+import { formatInstant, formatKeyList, viewText } from "./key-list.ts";
 import { type SetupText, setupText } from "./setup-text.ts";
-import { formatInstant, viewText } from "./view-text.ts";
 
 /** Makes a key, and the directory where there is none: a server may start from it. */
 export const createKey = onSharedFiles<KeysCreateOptions>(async (command, { platform, clock, terminal }) => {

@@ -9,8 +9,7 @@ import { type DirectoryPlatform, findHolder } from "../../directory/take-directo
 import { fail, ok, type Result } from "../../lib/result.ts";
 import type { Clock } from "../../model/time/clock.ts";
 import type { Terminal } from "../../runtime/process.ts";
-import { onSharedFiles, type Sharing } from "../cluster/node-directory.ts";
-import { describeSharedFileError } from "../cluster/shared-file-fault.ts";
+import { describeSharedFileError, onSharedFiles, type Sharing } from "../cluster/node-directory.ts";
 import { expectDataDirectory } from "../directory/data-directory.ts";
 import { mapLink } from "../serve/sign-in.ts";
 import type { KeysLinkOptions } from "./command.ts";

@@ -1,8 +1,8 @@
+import { renderUnicodeCompact } from "uqr";
 import type { ClientName } from "../../clients/client.ts";
 import { adviceFor, type Setup, type SetupRequest } from "../../clients/setup.ts";
 import { SETUPS } from "../../clients/setups.ts";
 import type { Binding } from "../../model/binding.ts";
-import { qrCode } from "./qr-code.ts";
 
 /** Stands for a server whose address nobody said. */
 const NO_SERVER_URL = "https://YOUR-HOST";
@@ -62,4 +62,16 @@ function placeholderNotes({ link }: Setup, serverUrl: string | null): string[] {
   if (serverUrl !== null) return [];
   const code = link === null ? "" : ", which also gives a code to scan";
   return [`Put your server's address in place of ${NO_SERVER_URL}, or say it with --url${code}.`];
+}
+
+/** White around the code. Scanners want it, and make do with less than the four modules of the standard. */
+const BORDER_MODULES = 2;
+
+/**
+ * The text as a QR code for a terminal that writes white on black: half blocks, a column and half a line for a module.
+ * Null where it is wider than this.
+ */
+export function qrCode(text: string, columns: number): string | null {
+  const code = renderUnicodeCompact(text, { ecc: "L", border: BORDER_MODULES });
+  return code.indexOf("\n") <= columns ? code : null;
 }

@@ -12,8 +12,7 @@ import {
 import type { AskedServer } from "../../operator/remote/ask-server.ts";
 import type { Terminal } from "../../runtime/process.ts";
 import type { CommandContext, Run } from "../arguments/command.ts";
-import { formatCount } from "../screen/layout.ts";
-import { formatTable } from "../screen/table.ts";
+import { formatCount, formatTable } from "../screen/layout.ts";
 import type { QuarantineChangeOptions, QuarantineListOptions, QuarantineShowOptions } from "./command.ts";
 import { type AskedApp, askingServer, urlToAsk } from "./own-server.ts";
 

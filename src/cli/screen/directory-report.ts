@@ -1,7 +1,24 @@
+import type { Damage } from "../../directory/set-aside.ts";
 import type { SealReport } from "../../service/upkeep/seal/seal.ts";
+import type { EntryError } from "../../wal/entry/entry.ts";
 import { countOf } from "./layout.ts";
 
-/** Whether there was anything to do. */
+/*
+ * What a data directory reports: damage that a start found, and what a seal did.
+ */
+
+/** What a start found damaged in the log, and what became of it. */
+export function damageLine({ file, offset, bytes, savedAs }: Damage): string {
+  const kept = savedAs === null ? "left in place" : `set aside as ${savedAs}`;
+  return `Damaged: ${countOf(bytes, "byte")} of ${file} at ${offset}, ${kept}.`;
+}
+
+/** What a start says of an entry that memory can't hold, before it says what became of its bytes. */
+export function entryLeftOutLine(failure: EntryError): string {
+  return `${failure.message}. It is set aside, and the log is read again without it.`;
+}
+
+/** Whether a seal had anything to do. */
 export function didAnything({ days, blocked, expired, deleted, logBytes, unfinished }: SealReport): boolean {
   return days.length + blocked.length + expired.length + deleted.length + logBytes > 0 || unfinished !== null;
 }

@@ -1,6 +1,6 @@
+import { printableLine } from "../../lib/text/printable.ts";
 import type { Terminal } from "../../runtime/process.ts";
-import { formatCount } from "./layout.ts";
-import { errorColumns } from "./terminal.ts";
+import { errorColumns, formatCount } from "./layout.ts";
 
 /** Where work stands. Both counts are in the same unit, bytes mostly. */
 export interface Progress {
@@ -99,5 +99,52 @@ export function createProgressBar(
       redraw(progressLine(label, progress, now - startedMs, width));
     },
     clear,
+  };
+}
+
+/** The bars of a command with several steps, one after another: each step has its own, under its label. */
+export interface StepBars {
+  /** Prints a line in place of the bar. */
+  say(line: string): void;
+  show(label: string, progress: Progress): void;
+  clear(): void;
+}
+
+/** How often a line is written if standard error is no terminal. */
+const LINE_MS = 10_000;
+
+export function createStepBars(
+  terminal: Pick<Terminal, "error" | "redraw" | "errorIsTerminal">,
+  nowMs: () => number = () => performance.now(),
+): StepBars {
+  let bar: ProgressBar | null = null;
+  let barLabel = "";
+  let startedMs = 0;
+  let saidMs = 0;
+
+  function begin(label: string): void {
+    bar?.clear();
+    bar = createProgressBar(label, terminal, nowMs);
+    barLabel = label;
+    startedMs = nowMs();
+    saidMs = startedMs;
+  }
+
+  function say(line: string): void {
+    bar?.clear();
+    terminal.error(`${printableLine(line)}\n`);
+  }
+
+  return {
+    say,
+    show(label, progress) {
+      if (barLabel !== label) begin(label);
+      bar!.show(progress);
+      const now = nowMs();
+      if (errorColumns(terminal) !== null || now - saidMs < LINE_MS) return;
+      saidMs = now;
+      say(progressText(label, progress, now - startedMs));
+    },
+    clear: () => bar?.clear(),
   };
 }

@@ -1,7 +1,8 @@
 import { type App, openApp } from "../../app/app.ts";
 import type { Config } from "../../app/config.ts";
+import { statementsUnderWay } from "../../archive/duckdb/running-statements.ts";
 import { messageOf } from "../../lib/message-of.ts";
-import { systemTimers } from "../../lib/schedule/timers.ts";
+import { atMost, systemTimers, type Timers } from "../../lib/schedule/timers.ts";
 import { printableLine } from "../../lib/text/printable.ts";
 import { systemClock } from "../../model/time/clock.ts";
 import type { Files } from "../../runtime/files.ts";
@@ -13,9 +14,7 @@ import { explanationOf, isExplained } from "../explained-error.ts";
 import { createEventLog, type EventLog } from "../screen/event-log.ts";
 import { logEvents } from "../screen/server-events.ts";
 import type { ServeOptions } from "./command.ts";
-import { handOver } from "./first-key.ts";
-import { mapLink } from "./sign-in.ts";
-import { stopInTime } from "./stop-in-time.ts";
+import { mapLink, revealFirstKey } from "./sign-in.ts";
 
 /** Serves until it is asked to stop; returns the exit code. */
 export async function serve(
@@ -74,7 +73,7 @@ async function announce(
   if (code !== null) lines.push(`Open the map: ${mapLink(url, code)}`);
   let keyWord = "$WHEREHOUSE_KEY";
   if (firstKey !== null) {
-    const { line, word } = await handOver(firstKey, dataDir, files, terminal.outIsTerminal);
+    const { line, word } = await revealFirstKey(firstKey, dataDir, files, terminal.outIsTerminal);
     lines.push(line);
     keyWord = word;
   }
@@ -83,4 +82,30 @@ async function announce(
     `  curl -H "Authorization: Bearer ${keyWord}" ${url}/api/v1/locations/current`,
   );
   terminal.out(`${lines.join("\n")}\n`);
+}
+
+/** Of the 5 s that a stop may take: the process needs some of it to start this and to end. */
+const STOP_MS_MAX = 4500;
+const STATEMENT_CHARS_MAX = 300; // Enough to tell one statement from another.
+
+/**
+ * Closes the app. What does not end in time, such as a call of DuckDB that can't be interrupted, is logged and left to
+ * the end of the process: all that was acknowledged is on the disk.
+ */
+export async function stopInTime(
+  app: Pick<App, "close">,
+  log: { warn(members: object, line: string): void },
+  timers: Timers,
+  underWay: () => readonly string[] = statementsUnderWay,
+): Promise<void> {
+  let isClosed = false;
+  const closing = app.close().then(() => {
+    isClosed = true;
+  });
+  await atMost(timers, STOP_MS_MAX, closing);
+  if (isClosed) return;
+  closing.catch(() => undefined); // The process ends, so nothing waits for it any more.
+  const statements = underWay().map((sql) => sql.slice(0, STATEMENT_CHARS_MAX));
+  const left = statements.length === 0 ? "" : `; the archive still runs: ${statements.join("; ")}`;
+  log.warn({ event: "stop_cut_short", statements }, `Not everything ended in time${left}`);
 }

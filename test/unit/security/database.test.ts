@@ -178,7 +178,7 @@ test("every place that opens DuckDB goes through openDatabase(), and gives it di
 const DIRECTORIES = [
   'archive/open-archive.ts [pathOf("")]',
   "archive/write/part-writer.ts [directory]",
-  "cli/directory/reading-database.ts [archive]",
+  "cli/directory/data-directory.ts [archive]",
   "formats/read/parquet/parquet.ts []",
   "service/export/maker/serve-exports.ts [archiveDirectory, scratchDirectory]",
 ];

@@ -1,4 +1,4 @@
-import { formatTable } from "../../../../src/cli/screen/table.ts";
+import { formatTable } from "../../../../src/cli/screen/layout.ts";
 import type { ClusterRun } from "./cluster-run.ts";
 import { FAULTS, LAST_FAULTS } from "./faults.ts";
 import type { RoundResult } from "./round.ts";

@@ -1,4 +1,4 @@
-import { formatTable } from "../../../../src/cli/screen/table.ts";
+import { formatTable } from "../../../../src/cli/screen/layout.ts";
 import type { PhonesRun } from "./phones-run.ts";
 
 export function isGood({ faults, verifyCode }: PhonesRun): boolean {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { foundLines } from "../../../../src/cli/import/found-lines.ts";
+import { foundLines } from "../../../../src/cli/import/screen.ts";
 import { UnreadFiles } from "../../../../src/import/unread-files.ts";
 
 const where = (label: string, isNamed = false) => ({ key: label, label, isNamed, packedBytes: null });

@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
-import { retentionStopText } from "../../../../src/cli/import/stop-text.ts";
-import { importSummary, surveySummary } from "../../../../src/cli/import/summary.ts";
+import { importSummary, retentionStopText, surveySummary } from "../../../../src/cli/import/summary.ts";
 import type { FileGroup } from "../../../../src/import/look.ts";
 import type { TallySoFar } from "../../../../src/import/tally/tally.ts";
 

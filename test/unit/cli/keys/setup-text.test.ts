@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
-import { type SetupText, setupText } from "../../../../src/cli/keys/setup-text.ts";
+import { qrCode, type SetupText, setupText } from "../../../../src/cli/keys/setup-text.ts";
 import { CLIENT_NAMES, type ClientName } from "../../../../src/clients/client.ts";
 import { SETUPS } from "../../../../src/clients/setups.ts";
+import * as fc from "../../../support/fast-check.ts";
 import { readQr } from "../support/read-qr.ts";
 
 const KEY = "wh_0123456789abcdefghijABCDEFGHIJ0123456789abcdefghijABC";
@@ -51,4 +52,25 @@ test("a field that is the key does not say it again, and a terminal shows no key
     expect(shown.split(KEY).length - 1).toBe(["owntracks", "overland", "colota"].includes(client) ? 0 : 1);
   }
   expect(setupText("owntracks", BOUND, KEY, 80).fields).toContain("\n  Password   the key\n");
+});
+
+test("qrCode() draws what a reader of the standard reads, in every size that a link has", () => {
+  for (let length = 20; length < 800; length += 13) {
+    const link = `https://h/${"wh_0aZ/?&=%".repeat(80)}`.slice(0, length);
+    expect(readQr(qrCode(link, 200)!)).toBe(link);
+  }
+});
+
+test("qrCode() draws any text", () => {
+  const text = fc.string({ minLength: 1, maxLength: 100, unit: "grapheme" }).map((drawn) => `ä${drawn}`);
+  fc.assert(
+    fc.property(text, (drawn) => readQr(qrCode(drawn, 200)!) === drawn),
+    { numRuns: 50 },
+  );
+});
+
+test("qrCode() is null where the terminal has fewer columns than it needs", () => {
+  const columns = qrCode("https://example.org/", 200)!.indexOf("\n");
+  expect(qrCode("https://example.org/", columns)).not.toBeNull();
+  expect(qrCode("https://example.org/", columns - 1)).toBeNull();
 });

@@ -1,5 +1,10 @@
 import { expect, test } from "bun:test";
-import { createProgressBar, formatSeconds, progressLine } from "../../../../src/cli/screen/progress-bar.ts";
+import {
+  createProgressBar,
+  createStepBars,
+  formatSeconds,
+  progressLine,
+} from "../../../../src/cli/screen/progress-bar.ts";
 import * as fc from "../../../support/fast-check.ts";
 
 test("progressLine() says how far, how fast and how long", () => {
@@ -71,4 +76,23 @@ test("createProgressBar() redraws ten times a second at most, and leaves nothing
   expect(written.at(-1)).toBe("");
   bar.clear();
   expect(written.length).toBe(11);
+});
+
+test("where nobody watches a bar a line comes every ten seconds, with bytes, rate and time left", () => {
+  const said: string[] = [];
+  let nowMs = 5000;
+  const terminal = {
+    error: (text: string) => void said.push(text),
+    errorIsTerminal: false,
+    redraw: () => said.push("a bar"),
+  };
+  const bars = createStepBars(terminal, () => nowMs);
+  for (let second = 0; second <= 30; second++, nowMs += 1000)
+    bars.show("Importing", { done: second * 10, total: 1000, count: second * 1234 });
+  bars.show("Archiving", { done: 1, total: 2, count: null });
+  expect(said).toEqual([
+    "Importing  10%  1,234/s  1 min 30 s left\n",
+    "Importing  20%  1,234/s  1 min 20 s left\n",
+    "Importing  30%  1,234/s  1 min 10 s left\n",
+  ]);
 });

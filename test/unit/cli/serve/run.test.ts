@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { stopInTime } from "../../../../src/cli/serve/stop-in-time.ts";
+import { stopInTime } from "../../../../src/cli/serve/run.ts";
 import { outcome } from "../../../support/rejection.ts";
 
 /** Time that passes when it is told to, and what is said meanwhile. */
