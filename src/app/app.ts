@@ -14,7 +14,7 @@ import { Settings } from "../directory/settings.ts";
 import type { SharedFileDependencies } from "../directory/shared-file.ts";
 import { beginDirectory } from "../directory/take-directory.ts";
 import { createHotStore } from "../hot/hot-store.ts";
-import { inShortTurns } from "../http/answer/short-turns.ts";
+import { inShortTurns } from "../http/answer/turns.ts";
 import { DAWARICH_ENDPOINTS } from "../http/clients/client-endpoints.ts";
 import type { Answered } from "../http/observe.ts";
 import { createServer } from "../http/server.ts";

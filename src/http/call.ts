@@ -1,13 +1,12 @@
 import type { View } from "../auth/view.ts";
 import type { Binding } from "../model/binding.ts";
 import type { AppId } from "../model/ids.ts";
-import { type EntityTags, namesTag } from "./answer/entity-tags.ts";
-import type { MoreHeaders } from "./answer/header-templates.ts";
-import type { LongAnswers } from "./answer/long-answers.ts";
+import { type EntityTags, type MoreHeaders, namesTag } from "./answer/headers.ts";
 import type { Sendable } from "./answer/piecewise.ts";
 import type { Answer, Responder, SentFile } from "./answer/responder.ts";
+import type { LongAnswers } from "./answer/turns.ts";
 import type { HttpError } from "./errors.ts";
-import { targetOf } from "./pathname.ts";
+import { targetOf } from "./request.ts";
 
 /** One admitted request: whose it is, when it came, and how to answer it. */
 export interface Call {

@@ -7,7 +7,6 @@ import type { Answer, Responder } from "./answer/responder.ts";
 import type { Call } from "./call.ts";
 import type { ClientCall } from "./clients/client-gate.ts";
 import type { ClientExample } from "./clients/examples.ts";
-import type { Method } from "./method.ts";
 import { type Operation, refusedQuestion } from "./openapi/operation.ts";
 import { shared } from "./openapi/responses.ts";
 import {
@@ -26,6 +25,7 @@ import {
   readPath,
   segmentsOf,
 } from "./parameters/path-parameter.ts";
+import type { Method } from "./request.ts";
 import type { Services } from "./services.ts";
 
 /**

@@ -8,18 +8,15 @@ import { viewOf } from "../auth/view.ts";
 import { whenThere } from "../lib/schedule/maybe-promise.ts";
 import type { Clock } from "../model/time/clock.ts";
 import type { AppliedSequences } from "../service/ingest/applied-sequences.ts";
-import { EntityTags } from "./answer/entity-tags.ts";
-import type { MoreHeaders } from "./answer/header-templates.ts";
-import { LongAnswers } from "./answer/long-answers.ts";
+import { EntityTags, type MoreHeaders, rateLimitHeader, rateLimitPolicyHeader } from "./answer/headers.ts";
 import type { Answer, Responder } from "./answer/responder.ts";
+import { LongAnswers } from "./answer/turns.ts";
 import { type Call, createCall } from "./call.ts";
 import { type AccessError, type HttpError, lookupError } from "./errors.ts";
-import type { Method } from "./method.ts";
 import type { MinSequences } from "./min-sequence.ts";
 import type { Handler, Observe } from "./observe.ts";
-import { isFromPage } from "./page/page-request.ts";
 import { sessionLookup } from "./page/session-cookie.ts";
-import { rateLimitHeader, rateLimitPolicyHeader } from "./rate-limit-headers.ts";
+import { isFromPage, type Method } from "./request.ts";
 
 /** Where every keyed request comes through: key or session, rate, permission, and whether the service is up. */
 export interface Gate {

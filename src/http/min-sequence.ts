@@ -5,7 +5,7 @@ import type { Wait } from "../lib/schedule/wait.ts";
 import type { ServiceError } from "../model/errors.ts";
 import type { AppliedSequences } from "../service/ingest/applied-sequences.ts";
 import { optionalNumber } from "./parameters/kinds.ts";
-import type { Schema } from "./shapes/schema.ts";
+import type { Schema } from "./shapes/shape.ts";
 
 /*
  * `Wherehouse-Min-Sequence`: the entry of the log that an answer must know of. Who sent a report to one node and asks

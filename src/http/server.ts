@@ -9,7 +9,7 @@ import { ENDPOINTS } from "./endpoints.ts";
 import { bearerToken, createGate } from "./gate.ts";
 import { MinSequences } from "./min-sequence.ts";
 import { createObserve, type Handler, type Observe, type ObserveDependencies } from "./observe.ts";
-import { isFromPage } from "./page/page-request.ts";
+import { isFromPage } from "./request.ts";
 import type { Readiness, Services } from "./services.ts";
 import { createUnrouted, type RoutedPath } from "./unrouted.ts";
 

@@ -4,9 +4,8 @@ import { owntracks } from "../clients/owntracks/owntracks.ts";
 import type { Answer, Responder } from "./answer/responder.ts";
 import { messageHeaders } from "./clients/client-request.ts";
 import { RETRY_AFTER_SECONDS } from "./clients/refusals.ts";
-import { codeHeader, type ErrorCode } from "./error-codes.ts";
-import { NOTHING_HERE, wrongMethodMessage } from "./errors.ts";
-import { pathnameOf } from "./pathname.ts";
+import { codeHeader, type ErrorCode, NOTHING_HERE, wrongMethodMessage } from "./errors.ts";
+import { pathnameOf } from "./request.ts";
 
 /** A path that is served, by one method. */
 export interface RoutedPath {

@@ -1,5 +1,5 @@
 import { createHotStore, type HotStore } from "../../../src/hot/hot-store.ts";
-import { LongAnswers } from "../../../src/http/answer/long-answers.ts";
+import { LongAnswers } from "../../../src/http/answer/turns.ts";
 import type { Call } from "../../../src/http/call.ts";
 import { AnswerBuffer } from "../../../src/http/encode/answer-buffer.ts";
 import { nearby } from "../../../src/http/endpoints/devices/nearby.ts";

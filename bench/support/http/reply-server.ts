@@ -6,7 +6,7 @@
 
 import { createRateLimit } from "../../../src/auth/rate-limit.ts";
 import type { HotStore } from "../../../src/hot/hot-store.ts";
-import { inShortTurns } from "../../../src/http/answer/short-turns.ts";
+import { inShortTurns } from "../../../src/http/answer/turns.ts";
 import { createServer } from "../../../src/http/server.ts";
 import { assert } from "../../../src/lib/assert.ts";
 import { METERS_PER_MILE } from "../../../src/model/geo/distance.ts";

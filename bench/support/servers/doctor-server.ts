@@ -4,7 +4,7 @@
  */
 
 import { createRateLimit } from "../../../src/auth/rate-limit.ts";
-import { inShortTurns } from "../../../src/http/answer/short-turns.ts";
+import { inShortTurns } from "../../../src/http/answer/turns.ts";
 import { createServer } from "../../../src/http/server.ts";
 import type { Services } from "../../../src/http/services.ts";
 import { Doctor } from "../../../src/service/doctor/doctor.ts";

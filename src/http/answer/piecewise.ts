@@ -4,7 +4,7 @@ import { joinBytes } from "../../lib/bytes/growing-bytes.ts";
 import { type MaybePromise, whenThere } from "../../lib/schedule/maybe-promise.ts";
 import type { Scheduler } from "../../lib/schedule/scheduler.ts";
 import type { Steps } from "../../lib/schedule/steps.ts";
-import { type Coding, GZIP_FASTEST, ZSTD_FASTEST } from "../body/coding.ts";
+import { type Coding, GZIP_FASTEST, ZSTD_FASTEST } from "./compression.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 

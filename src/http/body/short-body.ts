@@ -5,7 +5,7 @@ import { systemTimers, type Timers } from "../../lib/schedule/timers.ts";
 import { parseJson } from "../../lib/text/long-json.ts";
 import { decodeUtf8 } from "../../lib/text/long-text.ts";
 import type { ServiceError } from "../../model/errors.ts";
-import { piecesUntil } from "./body-pieces.ts";
+import { piecesUntil } from "./body-reader.ts";
 
 /** 8 KiB: some hundreds of devices by name. */
 export const SHORT_BODY_BYTES_MAX = 8 * 1024;

@@ -1,14 +1,17 @@
-import type { Client, ClientName } from "../../clients/client.ts";
+import type { Client, ClientAnswer, ClientName } from "../../clients/client.ts";
 import { CLIENTS } from "../../clients/clients.ts";
 import type { ClientEndpoint } from "../endpoint.ts";
+import type { Operation, RequestBody } from "../openapi/operation.ts";
+import { ALWAYS_SENT, RETRY_AFTER, SENT_WITH_ERROR, shared } from "../openapi/responses.ts";
+import { ref, type Schema, type Schemas } from "../shapes/shape.ts";
 import {
   ADDRESS_PARAMETERS,
+  type ClientRoute,
   deviceSegment,
   KEY_PARAMETERS_DESCRIBED,
   keySegment,
-} from "./address-parameters.ts";
-import { describeClient } from "./describe-client.ts";
-import { CLIENT_EXAMPLES } from "./examples.ts";
+} from "./client-request.ts";
+import { CLIENT_EXAMPLES, type ClientExample } from "./examples.ts";
 import { createTakeIn } from "./take-in.ts";
 
 /*
@@ -67,4 +70,103 @@ function endpointAt(client: Client, path: string, method: "GET" | "POST"): Clien
     example: CLIENT_EXAMPLES[client.name],
     open: (services) => createTakeIn(services, route),
   };
+}
+
+/** What the document says of a route of a client. */
+export function describeClient(route: ClientRoute, example: ClientExample): Operation {
+  const { method, path, client } = route;
+  const isReport = client.methods.includes(method);
+  const answer = isReport || client.greeting === undefined ? client.success : client.greeting("Anna's phone");
+  const { contentType, body } = answer;
+  return {
+    operationId: `${method.toLowerCase()}${path
+      .split(/[^a-z]/)
+      .map(capitalized)
+      .join("")}`,
+    tag: "Clients",
+    summary: isReport ? `Takes in what ${client.name} sends` : `Tells ${client.name} whose key it has`,
+    description: isReport ? REPORT_DESCRIPTION : GREETING_DESCRIPTION,
+    security: path.includes("/:key") ? [] : [{ apiKey: [] }, { password: [] }, { queryKey: [] }],
+    headers: isReport && client.takesQuery ? [freeQuery(example.query ?? {})] : [],
+    ...(method === "POST" ? { body: bodyOf(example, client.takesQuery) } : {}),
+    answer: {
+      contentType: mediaTypeOf(contentType),
+      description: isReport
+        ? "All of it is on disk: as positions, or in the quarantine."
+        : "The key's label.",
+      schema: { example: contentType === "application/json" ? JSON.parse(body) : body },
+    },
+    failures: failuresOf(route),
+  };
+}
+
+const REPORT_DESCRIPTION = [
+  "Needs the permission `write`, with a key by any of the ways that clients have. The reports belong to the key's app.",
+  "Whatever can't be used goes to the quarantine and is answered with success: the client would send it for ever.",
+  "Requests above the rate of the key's tier are answered up to 5 s late.",
+].join(" ");
+
+const GREETING_DESCRIPTION = "Takes nothing in. Needs the permission `write`.";
+
+function freeQuery(example: Readonly<Record<string, string>>): Schema {
+  return {
+    name: "report",
+    in: "query",
+    description: "The report, in parameters of the client's own.",
+    required: false,
+    style: "form",
+    explode: true,
+    schema: { type: "object", additionalProperties: { type: "string" } },
+    example,
+  };
+}
+
+function bodyOf({ body, query }: ClientExample, takesForms: boolean): RequestBody {
+  const form = { schema: { type: "object", additionalProperties: { type: "string" } }, example: query ?? {} };
+  return {
+    description: "What the client sends. Its type is told by how it begins, not by its header.",
+    isRequired: !takesForms,
+    example: body,
+    content: {
+      ...(body === null ? {} : { "application/json": { schema: {}, example: body } }),
+      ...(takesForms ? { "application/x-www-form-urlencoded": form } : {}),
+    },
+  };
+}
+
+/** Every status but success, each told in one sentence as the client takes it. */
+function failuresOf({ method, client }: ClientRoute): Readonly<Record<number, Schema>> {
+  const told = (description: string, sentence: string, headers: Schemas = {}) => {
+    const { contentType, body } = client.failure(sentence);
+    const isJson = contentType === "application/json";
+    const example = isJson ? (JSON.parse(body) as unknown) : body;
+    const content = { [mediaTypeOf(contentType) ?? "text/plain"]: { schema: {}, example } };
+    return { description, headers: { ...headers, ...ALWAYS_SENT, ...SENT_WITH_ERROR }, content };
+  };
+  const ofBodies: Record<number, Schema> = {
+    413: told("The body is larger than 16 MiB.", "the body must be at most 16 MiB"),
+    415: told(
+      "It is a file rather than a report (GPX, KML, a form of parts, an archive), or its content encoding is unknown.",
+      "content-encoding must be gzip or zstd",
+    ),
+  };
+  return {
+    400: told("A parameter is invalid, or there is nothing at all.", "speed_unit must be mps, kmh, kn, mph"),
+    401: told("No key, a wrong one, or one that may not write.", "Unknown key", WWW_AUTHENTICATE),
+    405: told("The path takes other methods.", `this path takes ${method}, not DELETE`, ALLOW),
+    ...(method === "GET" ? {} : ofBodies),
+    500: shared("ClientServerError"),
+    503: told("It can't be taken now; send it again.", "the server is stopping", RETRY_AFTER),
+  };
+}
+
+const WWW_AUTHENTICATE: Schemas = { "WWW-Authenticate": ref("headers", "WwwAuthenticate") };
+const ALLOW: Schemas = { Allow: ref("headers", "Allow") };
+
+function mediaTypeOf(contentType: ClientAnswer["contentType"]): string | null {
+  return contentType?.split(";", 1)[0] ?? null;
+}
+
+function capitalized(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1);
 }

@@ -10,10 +10,13 @@ import type { Clock } from "../../model/time/clock.ts";
 import type { Answer, Responder } from "../answer/responder.ts";
 import { type AccessError, lookupError } from "../errors.ts";
 import type { Handler, Observe } from "../observe.ts";
-import { type ClientRequest, type ClientRoute, createRequestReader } from "./client-request.ts";
-import { HeldAnswers } from "./held-answers.ts";
-import { Pace } from "./pace.ts";
-import type { Credentials } from "./presented-key.ts";
+import {
+  type ClientRequest,
+  type ClientRoute,
+  type Credentials,
+  createRequestReader,
+} from "./client-request.ts";
+import { HeldAnswers, Pace } from "./pace.ts";
 import { Refusals, type Refused } from "./refusals.ts";
 
 /** The longest that an answer is held. The shortest that a client waits for one is 10 s. */

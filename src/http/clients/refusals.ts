@@ -3,9 +3,8 @@ import { deletesWhatIsRefused } from "../../clients/owntracks/apps.ts";
 import type { Holder } from "../../lib/schedule/shared-pool.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import type { Answer, Responder } from "../answer/responder.ts";
-import { codeHeader, type ErrorCode } from "../error-codes.ts";
-import { type AccessError, answerError } from "../errors.ts";
-import type { HeldAnswers } from "./held-answers.ts";
+import { type AccessError, answerError, codeHeader, type ErrorCode } from "../errors.ts";
+import type { HeldAnswers } from "./pace.ts";
 
 /** Whose request is refused, and who holds the answer if it is held. */
 export interface Refused {

@@ -13,9 +13,8 @@ import type { BodyShare } from "../body/body-budget.ts";
 import { BodyReader, TOO_MANY_REPORTS } from "../body/body-reader.ts";
 import { type QueryValues, readQuery } from "../parameters/parameter.ts";
 import type { Services } from "../services.ts";
-import { ADDRESS_PARAMETERS } from "./address-parameters.ts";
 import type { ClientCall } from "./client-gate.ts";
-import type { ClientRoute } from "./client-request.ts";
+import { ADDRESS_PARAMETERS, type ClientRoute } from "./client-request.ts";
 
 /** Makes what takes in the messages that come on a route. */
 export function createTakeIn(services: Services, route: ClientRoute): (call: ClientCall) => Answer {

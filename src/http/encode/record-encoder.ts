@@ -19,8 +19,7 @@ import {
 import { RECORD_ID_TIME_CHARACTERS, writeRecordIdTime } from "../../model/record-id.ts";
 import type { RecordPage } from "../../model/record-page.ts";
 import { LOCAL_TIME_BYTES, type LocalTimeFormatter } from "../../model/time/local-time.ts";
-import { DeviceFragments } from "./device-fragments.ts";
-import { EncodedTuples } from "./encoded-tuples.ts";
+import { DeviceFragments, EncodedTuples } from "./record-fragments.ts";
 
 /** Writes records as one kind of response shows them: its fields, its spelling of the app. */
 export interface RecordEncoder {

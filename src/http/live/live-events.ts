@@ -3,7 +3,7 @@ import { COMMA } from "../../lib/text/ascii.ts";
 import type { Changes, EventWriter } from "../../service/live/live.ts";
 import type { AnswerBuffer } from "../encode/answer-buffer.ts";
 import { exampleRecord } from "../shapes/record-schemas.ts";
-import { viewRecord } from "../shapes/view-records.ts";
+import { viewRecord } from "../shapes/records.ts";
 
 /*
  * What viewers are sent, as text of Server-Sent Events (WHATWG HTML §9.2). JSON has no bare line feed, so the data of

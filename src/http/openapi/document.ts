@@ -1,12 +1,11 @@
 import { Elysia } from "elysia";
-import { errorCodeTable } from "../error-codes.ts";
-import type { Method } from "../method.ts";
+import { errorCodeTable } from "../errors.ts";
+import type { Method } from "../request.ts";
 import { PLACE_SCHEMAS } from "../shapes/place.ts";
 import { RECORD_SCHEMAS, REPORT_SCHEMAS } from "../shapes/record-schemas.ts";
-import type { Schemas } from "../shapes/schema.ts";
-import { ERROR_SCHEMAS } from "./error-bodies.ts";
+import type { Schemas } from "../shapes/shape.ts";
 import { type DescribedEndpoint, describeOperation, type Operation } from "./operation.ts";
-import { HEADERS, RESPONSES } from "./responses.ts";
+import { ERROR_SCHEMAS, HEADERS, RESPONSES } from "./responses.ts";
 
 /*
  * The one file that knows `@elysiajs/swagger`. The plugin puts the document together from what each endpoint says of

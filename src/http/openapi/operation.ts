@@ -3,11 +3,10 @@ import { assert } from "../../lib/assert.ts";
 import { MIN_SEQUENCE_HEADER, WRONG_MIN_SEQUENCE } from "../min-sequence.ts";
 import { type QueryParameters, readQuery } from "../parameters/parameter.ts";
 import { type PathParameters, unreadable } from "../parameters/path-parameter.ts";
-import { ref, type Schema, type Schemas } from "../shapes/schema.ts";
-import type { Shape } from "../shapes/shape.ts";
-import { exampleOf } from "./error-bodies.ts";
+import { ref, type Schema, type Schemas, type Shape } from "../shapes/shape.ts";
 import {
   ALWAYS_SENT,
+  exampleOf,
   failure,
   SENT_IF_IGNORED,
   SENT_WITH_DATA,

@@ -1,8 +1,8 @@
 import { TOO_MANY_REPORTS } from "../body/body-reader.ts";
-import { ERROR_CODES } from "../error-codes.ts";
+import { type AccessError, answerError, DEVICE_NOT_FOUND, ERROR_CODES, type HttpError } from "../errors.ts";
 import { behind } from "../min-sequence.ts";
-import { ref, type Schema, type Schemas } from "../shapes/schema.ts";
-import { exampleOf } from "./error-bodies.ts";
+import { EXAMPLE_REPORT } from "../shapes/record-schemas.ts";
+import { always, object, plain, ref, type Schema, type Schemas, text } from "../shapes/shape.ts";
 
 /** Responses: a status's description, headers and body, with examples. */
 
@@ -210,4 +210,67 @@ function serverFailure(headers: Schemas): Schema {
 
 export function shared(name: keyof typeof RESPONSES): Schema {
   return ref("responses", name);
+}
+
+/** The bodies of failures that several endpoints share, and examples made by the very code that answers with them. */
+
+const success = always(false);
+const message = text("What is wrong, in words: the parameter and the bound it broke.");
+
+/** Every way the door refuses, once. */
+const REFUSALS: Readonly<Record<AccessError["kind"], AccessError>> = {
+  key_missing: { kind: "key_missing" },
+  key_unknown: { kind: "key_unknown" },
+  key_revoked: { kind: "key_revoked" },
+  key_expired: { kind: "key_expired" },
+  permission_missing: { kind: "permission_missing", permission: "read" },
+  key_bound: { kind: "key_bound" },
+  rate_exceeded: { kind: "rate_exceeded", retryAfterSeconds: 1 },
+  session_unknown: { kind: "session_unknown" },
+  session_expired: { kind: "session_expired" },
+};
+
+const refusalBodies = Object.values(REFUSALS).map((refusal) => answerError(refusal).body);
+
+export const ERROR_SCHEMAS = {
+  PlainError: object({ success, message }, "What is wrong, in words.").schema,
+  AuthError: object({
+    success,
+    error: plain({ type: "string", enum: refusalBodies.map((body) => body.error) }),
+    code: plain({ type: "string", enum: refusalBodies.map((body) => body.code) }),
+    message: text("What is wrong, in words."),
+  }).schema,
+  UserIdError: object({ error: always("Invalid user_id"), message }).schema,
+  DeviceError: object({
+    success,
+    device_id: text("The device that was asked for."),
+    message: always(DEVICE_NOT_FOUND),
+  }).schema,
+  ServerError: object({
+    success,
+    message,
+    request_id: text("The id under which the server's log says more."),
+  }).schema,
+} satisfies Schemas;
+
+/** The body that the service itself gives for an error. */
+export function exampleOf(error: HttpError): unknown {
+  return answerError(error).body;
+}
+
+/** What is answered about a device that the app doesn't have. */
+
+export const UNKNOWN_DEVICE = exampleOf({
+  kind: "device_not_found",
+  deviceId: String(EXAMPLE_REPORT.device_id),
+});
+
+/** The 404 of an endpoint with a device in its path: it has a body of its own. */
+export function missingDevice(body: string, example: unknown): Schema {
+  return failure(
+    "The device is unknown or belongs to another app; or there is nothing at this path.",
+    SENT_WITH_DATA,
+    [body, "PlainError"],
+    { unknown_device: example, no_such_path: exampleOf({ kind: "no_such_path" }) },
+  );
 }

@@ -1,5 +1,4 @@
 import { assert } from "../../lib/assert.ts";
-import { type ModuleGraph, pathFrom } from "./module-graph.ts";
 
 /*
  * The modules that the page needs at first, sent in one file: browsers have six connections to a server, so that ninety
@@ -9,6 +8,50 @@ import { type ModuleGraph, pathFrom } from "./module-graph.ts";
  * This is no parser. It knows modules as ours are written, and a test holds what it makes of each against a real one:
  * imports come first, and `export` stands before what is declared.
  */
+
+/** The modules of a page, as browsers are sent them, by path. */
+export interface ModuleGraph {
+  readonly texts: ReadonlyMap<string, string>;
+  /** Paths of those that the first one can't do without, each after what it imports. `import()` names the others. */
+  readonly needed: readonly string[];
+  /** What those import by name. */
+  readonly packages: readonly string[];
+}
+
+/** `import("…")` comes with its bracket. */
+const SPECIFIERS = /(?:from|import(\()?)\s*"([^"]+)"/g;
+
+/** Reads the module and all that it imports in the end; `read` gives a module's JavaScript. */
+export async function readModuleGraph(
+  first: string,
+  read: (path: string) => Promise<string>,
+): Promise<ModuleGraph> {
+  const texts = new Map<string, string>();
+  const needed = new Set<string>();
+  const order: string[] = [];
+  const packages = new Set<string>();
+
+  async function visit(path: string, isNeeded: boolean): Promise<void> {
+    if (texts.has(path) && (!isNeeded || needed.has(path))) return;
+    if (isNeeded) needed.add(path);
+    const text = texts.get(path) ?? (await read(path));
+    texts.set(path, text);
+    for (const [, bracket, target] of text.matchAll(SPECIFIERS)) {
+      const isNeededToo = isNeeded && bracket === undefined;
+      if (target!.startsWith(".")) await visit(pathFrom(path, target!), isNeededToo);
+      else if (isNeededToo) packages.add(target!);
+    }
+    if (isNeeded) order.push(path);
+  }
+
+  await visit(first, true);
+  return { texts, needed: order, packages: [...packages] };
+}
+
+/** The path that a module means by another's. Nothing lies above the root, so no path leads out. */
+export function pathFrom(from: string, target: string): string {
+  return new URL(target, new URL(from, "page:/")).pathname.slice(1);
+}
 
 /** An import, with the comments before it. */
 const IMPORT =

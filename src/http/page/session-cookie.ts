@@ -1,5 +1,5 @@
 import type { SessionLookup, Sessions } from "../../auth/sessions.ts";
-import { askingPage, isByHttps } from "./page-request.ts";
+import { askingPage, isByHttps } from "../request.ts";
 
 /** The cookie that holds a session: kept from scripts, and sent by pages of this host alone. */
 

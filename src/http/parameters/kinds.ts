@@ -1,7 +1,7 @@
 import { ok, type Result } from "../../lib/result.ts";
 import { parsePlainDecimal } from "../../lib/text/decimal.ts";
 import type { ServiceError } from "../../model/errors.ts";
-import type { Schema } from "../shapes/schema.ts";
+import type { Schema } from "../shapes/shape.ts";
 import { invalid, type Parameter } from "./parameter.ts";
 
 /** Kinds of query parameters: numbers, texts, words and flags. Bounds are included. */

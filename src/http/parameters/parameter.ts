@@ -1,6 +1,6 @@
 import { fail, ok, type Result } from "../../lib/result.ts";
 import type { ServiceError } from "../../model/errors.ts";
-import type { Schema } from "../shapes/schema.ts";
+import type { Schema } from "../shapes/shape.ts";
 
 /**
  * One query parameter: how its text becomes a value, and how OpenAPI describes it. Both come from the same

@@ -3,9 +3,9 @@ import { fail, ok, type Result } from "../../lib/result.ts";
 import { parsePlainDecimal } from "../../lib/text/decimal.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import { ANONYMOUS, type UserId } from "../../model/ids.ts";
-import { pathnameOf } from "../pathname.ts";
+import { pathnameOf } from "../request.ts";
 import { EXAMPLE_REPORT } from "../shapes/record-schemas.ts";
-import type { Schema } from "../shapes/schema.ts";
+import type { Schema } from "../shapes/shape.ts";
 import { invalid, type Parameter } from "./parameter.ts";
 
 /**
@@ -47,14 +47,19 @@ export type PathValues<Parameters> = {
   readonly [Name in keyof Parameters]: Parameters[Name] extends PathParameter<infer Value> ? Value : never;
 };
 
-export const deviceId: PathParameter<string> = {
-  description: "The device.",
-  schema: { type: "string", minLength: 1 },
-  example: String(EXAMPLE_REPORT.device_id),
-  refusesEmpty: false,
-  refusal: null,
-  parse: (text) => ok(text),
-};
+/** A segment that is taken as it is. */
+export function textSegment(description: string, example: string): PathParameter<string> {
+  return {
+    description,
+    schema: { type: "string", minLength: 1 },
+    example,
+    refusesEmpty: false,
+    refusal: null,
+    parse: (text) => ok(text),
+  };
+}
+
+export const deviceId = textSegment("The device.", String(EXAMPLE_REPORT.device_id));
 
 export const userId: PathParameter<UserId> = {
   description: `The user; neither blank nor ${ANONYMOUS}, the user of reports that name none.`,

@@ -1,7 +1,6 @@
 import { NEAR_METERS_MAX, type Places } from "../../map/places/places.ts";
 import { METERS_PER_MILE } from "../../model/geo/distance.ts";
-import { closed, ref, type Schema, type Schemas } from "./schema.ts";
-import { amount, plain, type Shape, text } from "./shape.ts";
+import { amount, closed, plain, ref, type Schema, type Schemas, type Shape, text } from "./shape.ts";
 
 /** The named place that a position is near, in answers where `places=true` asks for it. */
 

@@ -6,8 +6,7 @@ import {
 } from "../../model/location-fields.ts";
 import { BATCH_REPORTS_MAX } from "../../model/report-batch.ts";
 import { placeRef } from "./place.ts";
-import { closed, ref, type Schema, type Schemas } from "./schema.ts";
-import { plain, type Shape } from "./shape.ts";
+import { closed, plain, ref, type Schema, type Schemas, type Shape } from "./shape.ts";
 
 /** Location records as answers carry them, and reports as they are sent: both read off the table of fields. */
 

@@ -1,11 +1,34 @@
 import { assert } from "../../lib/assert.ts";
 import { createFragment, type Fragment, type JsonWriter } from "../../lib/text/json-writer.ts";
-import { closed, type Schema, type Schemas } from "./schema.ts";
 
 /*
  * Shapes of answers: what a value looks like, said once. A shape is a schema for the document, a type for the
  * compiler, and a way to write the value, so that none of the three can say something else.
  */
+
+/** A JSON Schema, as OpenAPI 3.0 writes them. */
+export type Schema = Readonly<Record<string, unknown>>;
+
+/** Schemas by the name of a member, or by the name they have in the document. */
+export type Schemas = Readonly<Record<string, Schema>>;
+
+/**
+ * An object with all of the first members, perhaps some of the second, and no others. Answers are closed like
+ * this so that of two error shapes for one status only one can fit.
+ */
+export function closed(required: Schemas, optional: Schemas = {}, description?: string): Schema {
+  return {
+    type: "object",
+    ...(description === undefined ? {} : { description }),
+    additionalProperties: false,
+    required: Object.keys(required),
+    properties: { ...required, ...optional },
+  };
+}
+
+export function ref(section: "schemas" | "responses" | "headers", name: string): Schema {
+  return { $ref: `#/components/${section}/${name}` };
+}
 
 export interface Shape<Value> {
   readonly schema: Schema;
@@ -129,3 +152,23 @@ function schemaOf(members: Members, description?: string): Schema {
   }
   return closed(required, maybe satisfies Schemas, description);
 }
+
+/** What answers in pages say of their page. */
+export const pageCounts = {
+  count: count("Items in this answer."),
+  has_more: plain<boolean>({ type: "boolean", description: "Whether more items follow them." }),
+};
+
+export const pageAsked = {
+  offset: count("As asked for."),
+  limit: plain<number>({
+    type: "integer",
+    format: "int64",
+    minimum: 1,
+    maximum: 1000,
+    description: "As asked for.",
+  }),
+};
+
+export const EXAMPLE_COUNTS = { count: 1, has_more: false };
+export const EXAMPLE_ASKED = { offset: 0, limit: 100 };

@@ -105,3 +105,17 @@ function writeTwoDigits(out: Uint8Array, at: number, value: number): void {
   out[at] = DIGIT_0 + tens;
   out[at + 1] = DIGIT_0 + (value - tens * 10);
 }
+
+/** What writes `local_time` in a zone; null where no zone was asked for. */
+export function localTimeFormatterOf(zone: Zone | null): LocalTimeFormatter | null {
+  if (zone === null) return null;
+  let formatter = formatters.get(zone);
+  if (formatter === undefined) {
+    formatter = createLocalTimeFormatter(zone);
+    formatters.set(zone, formatter);
+  }
+  return formatter;
+}
+
+/** They remember the day and the offset they wrote last, which mostly serves the next answer too. */
+const formatters = new WeakMap<Zone, LocalTimeFormatter>();

@@ -1,4 +1,4 @@
-import { errorCodeTable } from "../../../src/http/error-codes.ts";
+import { errorCodeTable } from "../../../src/http/errors.ts";
 
 const BEGIN = "<!-- Written from the table of error codes by npm run format; a test compares. -->\n";
 const END = "<!-- End of the error codes. -->\n";

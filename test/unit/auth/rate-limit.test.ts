@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createRateLimit } from "../../../src/auth/rate-limit.ts";
 import type { TierName } from "../../../src/auth/tiers.ts";
-import { rateLimitHeader, rateLimitPolicyHeader } from "../../../src/http/rate-limit-headers.ts";
+import { rateLimitHeader, rateLimitPolicyHeader } from "../../../src/http/answer/headers.ts";
 import * as fc from "../../support/fast-check.ts";
 
 const START_MS = 1_700_000_000_000;

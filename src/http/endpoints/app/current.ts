@@ -1,11 +1,20 @@
-import { sendWithPlaces, withPlaces } from "../../answer/with-places.ts";
+import { sendWithPlaces, withPlaces } from "../../encode/place-marks.ts";
 import { queryEndpoint } from "../../endpoint.ts";
 import { limit, offset, places, timezone } from "../../parameters/common.ts";
 import { optionalNumber } from "../../parameters/kinds.ts";
-import { EXAMPLE_ASKED, EXAMPLE_COUNTS, pageAsked, pageCounts } from "../../shapes/paging.ts";
 import { exampleRecord } from "../../shapes/record-schemas.ts";
-import { always, count, envelope, object, text } from "../../shapes/shape.ts";
-import { shownRecords } from "../../shapes/view-records.ts";
+import { shownRecords } from "../../shapes/records.ts";
+import {
+  always,
+  count,
+  EXAMPLE_ASKED,
+  EXAMPLE_COUNTS,
+  envelope,
+  object,
+  pageAsked,
+  pageCounts,
+  text,
+} from "../../shapes/shape.ts";
 
 /* Where each device of the app is. */
 

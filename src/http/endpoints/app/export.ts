@@ -8,11 +8,11 @@ import { UTC, type Zone } from "../../../model/time/zone.ts";
 import { EXPORT_FORMATS, type ExportFormat } from "../../../service/export/export-formats.ts";
 import type { ExportQuery } from "../../../service/export/export-query.ts";
 import { queryEndpoint } from "../../endpoint.ts";
+import { missingDevice, UNKNOWN_DEVICE } from "../../openapi/responses.ts";
 import { date, timezone } from "../../parameters/common.ts";
 import { choice, flag, numberParameter, optionalNumber, severalTexts } from "../../parameters/kinds.ts";
 import { invalid } from "../../parameters/parameter.ts";
 import { optionalUserId } from "../../parameters/path-parameter.ts";
-import { missingDevice, UNKNOWN_DEVICE } from "../devices/missing-device.ts";
 
 /* Records as a file, in the formats of others. */
 

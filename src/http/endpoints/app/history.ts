@@ -10,12 +10,11 @@ import {
   order,
   timezone,
 } from "../../parameters/common.ts";
-import { readHistoryQuery } from "../../parameters/history-query.ts";
+import { readHistoryQuery } from "../../parameters/ranges.ts";
 import { EXAMPLE_QUERY_INFO, pageCountsOf, queryInfo, queryInfoOf } from "../../shapes/history.ts";
-import { EXAMPLE_COUNTS, pageCounts } from "../../shapes/paging.ts";
 import { exampleRecord } from "../../shapes/record-schemas.ts";
 import { historyRecords } from "../../shapes/records.ts";
-import { always, count, envelope, object, text } from "../../shapes/shape.ts";
+import { always, count, EXAMPLE_COUNTS, envelope, object, pageCounts, text } from "../../shapes/shape.ts";
 
 /* Where the devices of the app were. */
 

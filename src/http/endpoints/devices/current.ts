@@ -1,11 +1,11 @@
-import { sendWithPlaces, withPlaces } from "../../answer/with-places.ts";
+import { sendWithPlaces, withPlaces } from "../../encode/place-marks.ts";
 import { queryEndpoint } from "../../endpoint.ts";
+import { missingDevice, UNKNOWN_DEVICE } from "../../openapi/responses.ts";
 import { places, timezone } from "../../parameters/common.ts";
 import { deviceId } from "../../parameters/path-parameter.ts";
 import { EXAMPLE_REPORT, exampleRecord } from "../../shapes/record-schemas.ts";
+import { shownRecord } from "../../shapes/records.ts";
 import { always, envelope, text } from "../../shapes/shape.ts";
-import { shownRecord } from "../../shapes/view-records.ts";
-import { missingDevice, UNKNOWN_DEVICE } from "./missing-device.ts";
 
 /* Where a device is: its newest position. */
 

@@ -2,7 +2,7 @@ import { whenThere } from "../../../lib/schedule/maybe-promise.ts";
 import { queryEndpoint } from "../../endpoint.ts";
 import { DEVICE_NOT_FOUND, timezoneMessage } from "../../errors.ts";
 import { exampleOfRefused } from "../../openapi/operation.ts";
-import { failure, SENT_WITH_DATA } from "../../openapi/responses.ts";
+import { failure, missingDevice, SENT_WITH_DATA } from "../../openapi/responses.ts";
 import {
   accuracyMetersTo1000,
   dates,
@@ -13,8 +13,8 @@ import {
   order,
   timezone,
 } from "../../parameters/common.ts";
-import { readHistoryQuery } from "../../parameters/history-query.ts";
 import { deviceId } from "../../parameters/path-parameter.ts";
+import { readHistoryQuery } from "../../parameters/ranges.ts";
 import {
   distance,
   distanceOf,
@@ -23,11 +23,19 @@ import {
   queryInfo,
   queryInfoOf,
 } from "../../shapes/history.ts";
-import { EXAMPLE_COUNTS, pageCounts } from "../../shapes/paging.ts";
 import { EXAMPLE_REPORT, exampleRecord } from "../../shapes/record-schemas.ts";
 import { historyRecords } from "../../shapes/records.ts";
-import { always, envelope, object, optional, plain, text, type ValueOf } from "../../shapes/shape.ts";
-import { missingDevice } from "./missing-device.ts";
+import {
+  always,
+  EXAMPLE_COUNTS,
+  envelope,
+  object,
+  optional,
+  pageCounts,
+  plain,
+  text,
+  type ValueOf,
+} from "../../shapes/shape.ts";
 
 /* Where a device was, and how far it went. */
 

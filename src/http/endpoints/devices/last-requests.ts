@@ -5,11 +5,10 @@ import { type UnderstoodReport, understoodReport } from "../../../service/doctor
 import type { NotedRequest } from "../../../service/doctor/last-requests.ts";
 import { findDevice } from "../../../service/queries/find-device.ts";
 import { queryEndpoint } from "../../endpoint.ts";
+import { missingDevice, UNKNOWN_DEVICE } from "../../openapi/responses.ts";
 import { deviceId } from "../../parameters/path-parameter.ts";
 import { EXAMPLE_REPORT } from "../../shapes/record-schemas.ts";
-import { ref } from "../../shapes/schema.ts";
-import { always, count, list, object, optional, plain, text, type ValueOf } from "../../shapes/shape.ts";
-import { missingDevice, UNKNOWN_DEVICE } from "./missing-device.ts";
+import { always, count, list, object, optional, plain, ref, text, type ValueOf } from "../../shapes/shape.ts";
 
 /* "Test my device": the last requests that a device was in, and how they were understood. */
 

@@ -2,20 +2,30 @@ import { CLOSE_BRACE, OPEN_BRACKET } from "../../../lib/text/ascii.ts";
 import { createFragment } from "../../../lib/text/json-writer.ts";
 import { METERS_PER_MILE } from "../../../model/geo/distance.ts";
 import type { AppId } from "../../../model/ids.ts";
+import { localTimeFormatterOf } from "../../../model/time/local-time.ts";
 import { MS_PER_HOUR } from "../../../model/time/units.ts";
 import type { NearbyAnswer } from "../../../service/queries/nearby.ts";
-import { sendWithPlaces, withPlaces } from "../../answer/with-places.ts";
 import type { AnswerBuffer } from "../../encode/answer-buffer.ts";
-import { localTimeFormatterOf } from "../../encode/local-time-formatters.ts";
-import type { PlaceMarks } from "../../encode/place-marks.ts";
+import { type PlaceMarks, sendWithPlaces, withPlaces } from "../../encode/place-marks.ts";
 import { queryEndpoint } from "../../endpoint.ts";
 import { accuracyMeters, limit, offset, places, timezone } from "../../parameters/common.ts";
 import { numberParameter, requiredNumber } from "../../parameters/kinds.ts";
 import type { QueryValues } from "../../parameters/parameter.ts";
 import { roundedMs } from "../../shapes/history.ts";
-import { EXAMPLE_ASKED, EXAMPLE_COUNTS, pageAsked, pageCounts } from "../../shapes/paging.ts";
 import { EXAMPLE_REPORT, exampleRecord, field, recordRef } from "../../shapes/record-schemas.ts";
-import { always, amount, count, list, object, plain, text } from "../../shapes/shape.ts";
+import {
+  always,
+  amount,
+  count,
+  EXAMPLE_ASKED,
+  EXAMPLE_COUNTS,
+  list,
+  object,
+  pageAsked,
+  pageCounts,
+  plain,
+  text,
+} from "../../shapes/shape.ts";
 
 /* Who is within a circle, nearest first. */
 

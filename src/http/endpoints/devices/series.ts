@@ -3,14 +3,13 @@ import { NUMBER_FIELDS, type NumberFieldName, type StoredField } from "../../../
 import { type Series, SeriesReading } from "../../../service/queries/series.ts";
 import { type Column, jsonColumns } from "../../encode/json-columns.ts";
 import { queryEndpoint } from "../../endpoint.ts";
-import { RANGE_DAYS_MAX } from "../../parameters/history-query.ts";
-import { instants, readInstants } from "../../parameters/instants.ts";
+import { missingDevice, UNKNOWN_DEVICE } from "../../openapi/responses.ts";
 import { numberParameter, severalWords } from "../../parameters/kinds.ts";
 import { deviceId } from "../../parameters/path-parameter.ts";
+import { instants, RANGE_DAYS_MAX, readInstants } from "../../parameters/ranges.ts";
 import { incomplete } from "../../shapes/history.ts";
 import { EXAMPLE_REPORT, fieldSchema } from "../../shapes/record-schemas.ts";
 import { always, object, optional, plain, text } from "../../shapes/shape.ts";
-import { missingDevice, UNKNOWN_DEVICE } from "./missing-device.ts";
 
 /* Numbers of a device over time, for plots. */
 

@@ -3,15 +3,15 @@ import type { Places } from "../../../map/places/places.ts";
 import { MS_PER_MINUTE, MS_PER_SECOND } from "../../../model/time/units.ts";
 import { type Stop, StopFinder, type Stops } from "../../../service/queries/stops.ts";
 import { queryEndpoint } from "../../endpoint.ts";
+import { missingDevice, UNKNOWN_DEVICE } from "../../openapi/responses.ts";
 import { places } from "../../parameters/common.ts";
-import { instants, readInstants } from "../../parameters/instants.ts";
 import { numberParameter } from "../../parameters/kinds.ts";
 import { deviceId } from "../../parameters/path-parameter.ts";
+import { instants, readInstants } from "../../parameters/ranges.ts";
 import { incomplete } from "../../shapes/history.ts";
 import { place, placeOf } from "../../shapes/place.ts";
 import { EXAMPLE_REPORT } from "../../shapes/record-schemas.ts";
 import { always, amount, count, object, optional, plain, text } from "../../shapes/shape.ts";
-import { missingDevice, UNKNOWN_DEVICE } from "./missing-device.ts";
 
 /* Where a device stopped, and how far it went in between. */
 

@@ -4,16 +4,15 @@ import { findDevice } from "../../../service/queries/find-device.ts";
 import { type Line, LineBuilder } from "../../../service/queries/track/line-builder.ts";
 import { jsonColumns } from "../../encode/json-columns.ts";
 import { queryEndpoint } from "../../endpoint.ts";
-import { bbox } from "../../parameters/bbox.ts";
-import { places } from "../../parameters/common.ts";
-import { instants, readInstants } from "../../parameters/instants.ts";
+import { missingDevice, UNKNOWN_DEVICE } from "../../openapi/responses.ts";
+import { bbox, places } from "../../parameters/common.ts";
 import { numberParameter } from "../../parameters/kinds.ts";
 import { deviceId } from "../../parameters/path-parameter.ts";
+import { instants, readInstants } from "../../parameters/ranges.ts";
 import { incomplete } from "../../shapes/history.ts";
 import { place, placeOf } from "../../shapes/place.ts";
 import { EXAMPLE_REPORT, field } from "../../shapes/record-schemas.ts";
 import { always, amount, count, object, optional, plain, text } from "../../shapes/shape.ts";
-import { missingDevice, UNKNOWN_DEVICE } from "./missing-device.ts";
 
 /* Where a device went: a line that is simple enough to draw. */
 

@@ -12,13 +12,11 @@ import type { ReadReports } from "../../body/collect-reports.ts";
 import { readReports, reportFormat } from "../../body/read-reports.ts";
 import type { Call } from "../../call.ts";
 import { keyedEndpoint } from "../../endpoint.ts";
-import { exampleOf } from "../../openapi/error-bodies.ts";
-import { failure, SENT_TO_RETRY, SENT_WITH_DATA } from "../../openapi/responses.ts";
+import { exampleOf, failure, SENT_TO_RETRY, SENT_WITH_DATA } from "../../openapi/responses.ts";
 import { invalid, type QueryParameters, readQuery } from "../../parameters/parameter.ts";
 import type { Services } from "../../services.ts";
 import { EXAMPLE_REPORT } from "../../shapes/record-schemas.ts";
-import { ref } from "../../shapes/schema.ts";
-import { always, count, list, object, optional, text, type ValueOf } from "../../shapes/shape.ts";
+import { always, count, list, object, optional, ref, text, type ValueOf } from "../../shapes/shape.ts";
 
 /* The way in for reports. */
 

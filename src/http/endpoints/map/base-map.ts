@@ -1,8 +1,8 @@
 import { whenThere } from "../../../lib/schedule/maybe-promise.ts";
 import { TILE_ZOOM_MAX, type TileFacts, type TileFile } from "../../../map/basemap/tile-file.ts";
 import { TileUnpacker } from "../../../map/basemap/tile-unpacker.ts";
+import { ASK_AGAIN, FOR_GOOD, OURS_ALONE } from "../../answer/headers.ts";
 import { type Endpoint, hiddenEndpoint, type OpenEndpoint } from "../../endpoint.ts";
-import { ASK_AGAIN, FOR_GOOD, OURS_ALONE } from "../../page/file-headers.ts";
 import { readPath, segmentsOf, wholeNumber } from "../../parameters/path-parameter.ts";
 import type { Services } from "../../services.ts";
 

@@ -6,8 +6,8 @@ import { type Column, jsonColumns } from "../../encode/json-columns.ts";
 import { queryEndpoint } from "../../endpoint.ts";
 import { severalWords } from "../../parameters/kinds.ts";
 import { EXAMPLE_REPORT, fieldSchema } from "../../shapes/record-schemas.ts";
+import { viewShows } from "../../shapes/records.ts";
 import { always, count, object, optional, plain, text } from "../../shapes/shape.ts";
-import { viewShows } from "../../shapes/view-records.ts";
 
 /* Where all devices of the app are, in columns. */
 

@@ -1,9 +1,9 @@
 import { createFindDensity } from "../../../service/queries/density.ts";
 import { jsonColumns } from "../../encode/json-columns.ts";
 import { queryEndpoint } from "../../endpoint.ts";
-import { bbox } from "../../parameters/bbox.ts";
-import { instants, readInstants } from "../../parameters/instants.ts";
+import { bbox } from "../../parameters/common.ts";
 import { requiredNumber } from "../../parameters/kinds.ts";
+import { instants, readInstants } from "../../parameters/ranges.ts";
 import { incomplete } from "../../shapes/history.ts";
 import { always, count, object, optional, plain, text } from "../../shapes/shape.ts";
 

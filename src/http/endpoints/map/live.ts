@@ -2,7 +2,7 @@ import type { Result } from "../../../lib/result.ts";
 import type { ServiceError } from "../../../model/errors.ts";
 import { queryEndpoint } from "../../endpoint.ts";
 import { EXAMPLE_STREAM } from "../../live/live-events.ts";
-import { bbox } from "../../parameters/bbox.ts";
+import { bbox } from "../../parameters/common.ts";
 import { optionalNumber, severalTexts } from "../../parameters/kinds.ts";
 import { optionalUserId } from "../../parameters/path-parameter.ts";
 

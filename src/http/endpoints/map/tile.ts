@@ -4,10 +4,10 @@ import { createDrawCurrent, type TileBytes } from "../../../service/queries/curr
 import { createDrawDensity } from "../../../service/queries/density-tile.ts";
 import { queryEndpoint } from "../../endpoint.ts";
 import { SENT_WITH_TAG } from "../../openapi/responses.ts";
-import { INSTANT_BOUNDS, readInstants } from "../../parameters/instants.ts";
 import { choice, optionalNumber } from "../../parameters/kinds.ts";
 import { invalid } from "../../parameters/parameter.ts";
 import { wholeNumber } from "../../parameters/path-parameter.ts";
+import { INSTANT_BOUNDS, readInstants } from "../../parameters/ranges.ts";
 
 /* Where devices are, as vector tiles: what QGIS, MapLibre and others draw. */
 

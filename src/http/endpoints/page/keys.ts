@@ -1,21 +1,25 @@
-import type { KeyRecord } from "../../../auth/key-file.ts";
+import { type KeyRecord, LABEL_CHARACTERS_MAX, parseLabel } from "../../../auth/key-file.ts";
 import type { MakingError, NewKey, UnknownKeyError } from "../../../auth/key-store.ts";
-import { type MakingRefusal, planMadeKey } from "../../../auth/made-keys.ts";
+import { type MadeKeyPlan, type MakingRefusal, planMadeKey } from "../../../auth/made-keys.ts";
+import { PRECISION_METERS, parseViewSpec, VIEW_DEVICES_MAX } from "../../../auth/view.ts";
 import { adviceFor } from "../../../clients/setup.ts";
-import { SETUPS } from "../../../clients/setups.ts";
+import { SETUP_NAMES, SETUPS, type SetupName } from "../../../clients/setups.ts";
 import type { SharedFileError } from "../../../directory/shared-file.ts";
-import { ok } from "../../../lib/result.ts";
+import { fail, ok, type Result } from "../../../lib/result.ts";
+import { parseServerUrl } from "../../../lib/text/server-url.ts";
+import type { ServiceError } from "../../../model/errors.ts";
+import { deviceIdFault } from "../../../model/report.ts";
 import { readShortObject } from "../../body/short-body.ts";
 import { sessionEndpoint } from "../../endpoint.ts";
 import type { HttpError } from "../../errors.ts";
-import { type PhoneTarget, parseAskedKey } from "../../page/asked-key.ts";
-import type { PathParameter } from "../../parameters/path-parameter.ts";
-import { pathnameOf } from "../../pathname.ts";
+import { textSegment } from "../../parameters/path-parameter.ts";
+import { pathnameOf } from "../../request.ts";
+import { presentRequests } from "../devices/last-requests.ts";
 import { presentView } from "./session.ts";
 
 /* Keys that are made on the map page, for phones and as share links, by the key that is signed in there. */
 
-export const KEYS_PATH = "/map/keys";
+const KEYS_PATH = "/map/keys";
 
 export const listKeys = sessionEndpoint("GET", KEYS_PATH, ({ madeKeys }) => (call, { key }) => {
   return call.object({ keys: madeKeys.listOf(key).map(present) }, 200);
@@ -40,14 +44,7 @@ export const makeKey = sessionEndpoint(
 );
 
 /** Any segment: ids that no key has are found nowhere. */
-export const keyId: PathParameter<string> = {
-  description: "The key's id.",
-  schema: { type: "string" },
-  example: "k_0Hq3aZ9k",
-  refusesEmpty: false,
-  refusal: null,
-  parse: (text) => ok(text),
-};
+const keyId = textSegment("The key's id.", "k_0Hq3aZ9k");
 
 export const revokeKey = sessionEndpoint(
   "DELETE",
@@ -62,7 +59,27 @@ export const revokeKey = sessionEndpoint(
   { keyId },
 );
 
-export function keyIdOf(request: Request): string {
+/**
+ * What was heard of the device that a phone's key is bound to, while the page waits for its first report: none is an
+ * empty list, not the 404 of `last-requests`, which browsers would show in their console each time it is asked.
+ */
+export const keyRequests = sessionEndpoint(
+  "GET",
+  `${KEYS_PATH}/:keyId/requests`,
+  ({ madeKeys, doctor }) =>
+    (call, { key: maker }) => {
+      const id = keyIdOf(call.request);
+      const deviceId = madeKeys.listOf(maker).find((key) => key.id === id)?.deviceId;
+      if (deviceId == null) return call.fail({ kind: "key_not_found" });
+      return call.object(
+        { requests: presentRequests(doctor.lastRequests(maker.appId, deviceId) ?? []) },
+        200,
+      );
+    },
+  { keyId },
+);
+
+function keyIdOf(request: Request): string {
   const [, , , id = ""] = pathnameOf(request.url).split("/");
   return id;
 }
@@ -121,4 +138,69 @@ function errorOf(error: SharedFileError | MakingError | MakingRefusal | UnknownK
     default:
       return error;
   }
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** What the map page asks for when it wants a key. */
+interface AskedKey {
+  readonly plan: MadeKeyPlan;
+  /** The app that reports with it; null for a share link. */
+  readonly target: PhoneTarget | null;
+}
+
+interface PhoneTarget {
+  readonly client: SetupName;
+  /** The server as the phone reaches it. */
+  readonly serverUrl: string;
+}
+
+/** What a body asks for, or the first member that is wrong. */
+function parseAskedKey(members: Members, nowMs: number): Result<AskedKey, ServiceError> {
+  const { kind } = members;
+  if (kind === "phone") return parsePhone(members);
+  return kind === "share" ? parseShare(members, nowMs) : wrong('kind must be "phone" or "share"');
+}
+
+function parsePhone({ client: name, device_id, url, label }: Members): Result<AskedKey, ServiceError> {
+  const client = SETUP_NAMES.find((each) => each === name);
+  if (client === undefined) return wrong(`client must be one of ${SETUP_NAMES.join(", ")}`);
+  if (typeof device_id !== "string") return wrong("device_id is required");
+  const fault = deviceIdFault(device_id);
+  if (fault !== null) return wrong(fault);
+  const serverUrl = typeof url === "string" ? parseServerUrl(url) : null;
+  if (serverUrl === null) return wrong("url must be the address of this server as the phone reaches it");
+  const labelled = label === undefined ? client : parseText(label);
+  if (labelled === null) return wrong(LABEL_FAULT);
+  const plan = { kind: "phone", label: labelled, deviceId: device_id } as const;
+  return ok({ plan, target: { client, serverUrl } });
+}
+
+function parseShare(members: Members, nowMs: number): Result<AskedKey, ServiceError> {
+  const { device_ids, not_before, precision_meters, expires, label = "" } = members;
+  const view = parseViewSpec({
+    deviceIds: Array.isArray(device_ids) ? [...new Set(device_ids)] : null,
+    notBeforeMs: not_before,
+    precisionMeters: precision_meters,
+  });
+  if (view === null) return wrong(VIEW_FAULT);
+  if (typeof expires !== "number" || !Number.isSafeInteger(expires)) return wrong("expires must be Unix ms");
+  if (expires <= nowMs) return wrong("expires must be in the future");
+  if (view.notBeforeMs >= expires) return wrong("not_before must be before expires");
+  const labelled = parseText(label);
+  if (labelled === null) return wrong(LABEL_FAULT);
+  return ok({ plan: { kind: "share", label: labelled, view, expiresMs: expires }, target: null });
+}
+
+function parseText(label: unknown): string | null {
+  return typeof label === "string" ? parseLabel(label) : null;
+}
+
+const LABEL_FAULT = `label must be a text of at most ${LABEL_CHARACTERS_MAX} characters on one line`;
+const VIEW_FAULT =
+  `device_ids must be 1 to ${VIEW_DEVICES_MAX} ids, not_before Unix ms, ` +
+  `and precision_meters null or a number from ${PRECISION_METERS.minimum} to ${PRECISION_METERS.maximum}`;
+
+function wrong(message: string) {
+  return fail<ServiceError>({ kind: "invalid_parameter", message });
 }

@@ -1,12 +1,11 @@
 import { Buffer } from "node:buffer";
-import { ok } from "../../../lib/result.ts";
-import { KeptBody } from "../../body/kept-body.ts";
+import { KeptBody } from "../../answer/compression.ts";
+import { ASK_AGAIN, FOR_GOOD, OURS_ALONE } from "../../answer/headers.ts";
 import { type Endpoint, hiddenEndpoint } from "../../endpoint.ts";
-import { ASK_AGAIN, FOR_GOOD, OURS_ALONE } from "../../page/file-headers.ts";
 import { PACKAGE_FILES } from "../../page/packages.ts";
 import { type PageFiles, readPageFiles } from "../../page/page-files.ts";
-import type { PathParameter } from "../../parameters/path-parameter.ts";
-import { pathnameOf } from "../../pathname.ts";
+import { textSegment } from "../../parameters/path-parameter.ts";
+import { pathnameOf } from "../../request.ts";
 import type { Services } from "../../services.ts";
 
 /* The map page: its HTML, its modules and style sheets, and the packages that they import. */
@@ -39,15 +38,7 @@ const html: readonly Endpoint[] = ["/map", "/map/s"].map((path) =>
   }),
 );
 
-/** A segment of the path of a file. */
-const segment = (example: string): PathParameter<string> => ({
-  description: "A part of the path of a file.",
-  schema: { type: "string" },
-  example,
-  refusesEmpty: false,
-  refusal: null,
-  parse: (text) => ok(text),
-});
+const segment = (example: string) => textSegment("A part of the path of a file.", example);
 
 /** Every file of the page lies in a folder. */
 const ownFile = hiddenEndpoint(

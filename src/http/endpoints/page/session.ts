@@ -6,8 +6,8 @@ import type { ServiceError } from "../../../model/errors.ts";
 import { readShortObject } from "../../body/short-body.ts";
 import { pageEndpoint } from "../../endpoint.ts";
 import { type HttpError, lookupError } from "../../errors.ts";
-import { askingPage } from "../../page/page-request.ts";
 import { sessionCookie, sessionLookup } from "../../page/session-cookie.ts";
+import { askingPage } from "../../request.ts";
 import type { Services } from "../../services.ts";
 
 /* Signing in on the map page, and out. */

@@ -2,24 +2,16 @@ import { CLIENT_NAMES } from "../../../clients/client.ts";
 import { REFUSAL_REASONS } from "../../../clients/point.ts";
 import { ok } from "../../../lib/result.ts";
 import type { EntrySummary } from "../../../service/quarantine/entry.ts";
-import { exampleOf } from "../../openapi/error-bodies.ts";
-import { failure, SENT_WITH_DATA } from "../../openapi/responses.ts";
-import type { PathParameter } from "../../parameters/path-parameter.ts";
+import { exampleOf, failure, SENT_WITH_DATA } from "../../openapi/responses.ts";
+import { textSegment } from "../../parameters/path-parameter.ts";
 import { EXAMPLE_REPORT } from "../../shapes/record-schemas.ts";
 import { count, object, optional, plain, text, type ValueOf } from "../../shapes/shape.ts";
 
-/** What answers tell of an entry of the quarantine. */
+/* What answers tell of an entry of the quarantine. */
 
 export const EXAMPLE_ENTRY_ID = "0d6c2f5a7b9e41f08c3d5e6f7a8b9c0d";
 
-export const entryId: PathParameter<string> = {
-  description: "The entry.",
-  schema: { type: "string", minLength: 1 },
-  example: EXAMPLE_ENTRY_ID,
-  refusesEmpty: false,
-  refusal: null,
-  parse: (text) => ok(text),
-};
+export const entryId = textSegment("The entry.", EXAMPLE_ENTRY_ID);
 
 const moment = { type: "integer", format: "int64" };
 

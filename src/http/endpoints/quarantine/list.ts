@@ -3,8 +3,7 @@ import { REFUSAL_REASONS } from "../../../clients/point.ts";
 import { queryEndpoint } from "../../endpoint.ts";
 import { limit, offset } from "../../parameters/common.ts";
 import { optionalText, optionalWord } from "../../parameters/kinds.ts";
-import { EXAMPLE_COUNTS, pageCounts } from "../../shapes/paging.ts";
-import { always, count, list, object, type ValueOf } from "../../shapes/shape.ts";
+import { always, count, EXAMPLE_COUNTS, list, object, pageCounts, type ValueOf } from "../../shapes/shape.ts";
 import { EXAMPLE_ENTRY, entrySummary, presentEntry } from "./entry-shapes.ts";
 
 /* What apps of others sent to this app and nobody could use. */

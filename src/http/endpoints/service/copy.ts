@@ -8,9 +8,8 @@ import {
 import { ok } from "../../../lib/result.ts";
 import type { ServiceError } from "../../../model/errors.ts";
 import { keyedEndpoint } from "../../endpoint.ts";
-import { exampleOf } from "../../openapi/error-bodies.ts";
 import { refusedParameters } from "../../openapi/operation.ts";
-import { failure, SENT_WITH_KEY, shared } from "../../openapi/responses.ts";
+import { exampleOf, failure, SENT_WITH_KEY, shared } from "../../openapi/responses.ts";
 import { invalid, type Parameter, readQuery } from "../../parameters/parameter.ts";
 import type { Readiness } from "../../services.ts";
 import { always, count, list, object, optional, plain, text, type ValueOf } from "../../shapes/shape.ts";

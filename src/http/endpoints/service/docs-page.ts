@@ -1,7 +1,7 @@
 import swaggerUi from "swagger-ui-dist/package.json" with { type: "json" };
-import { KeptBody } from "../../body/kept-body.ts";
+import { KeptBody } from "../../answer/compression.ts";
+import { ASK_AGAIN, FOR_GOOD, OURS_ALONE } from "../../answer/headers.ts";
 import { type Endpoint, hiddenEndpoint, openEndpoint } from "../../endpoint.ts";
-import { ASK_AGAIN, FOR_GOOD, OURS_ALONE } from "../../page/file-headers.ts";
 
 /*
  * The page that shows the document of the API: Swagger UI, its files and ours.

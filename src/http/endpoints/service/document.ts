@@ -1,6 +1,5 @@
-import { KeptBody } from "../../body/kept-body.ts";
-import type { Endpoint } from "../../endpoint.ts";
-import { openEndpoint } from "../../endpoint.ts";
+import { KeptBody } from "../../answer/compression.ts";
+import { type Endpoint, openEndpoint } from "../../endpoint.ts";
 import { createOpenApiDocument, type DocumentedEndpoint } from "../../openapi/document.ts";
 
 /** The OpenAPI document of some endpoints; they are asked for when the document is. */

@@ -1,5 +1,5 @@
 import { MS_PER_SECOND } from "../../../model/time/units.ts";
-import { sendWithPlaces, withPlaces } from "../../answer/with-places.ts";
+import { sendWithPlaces, withPlaces } from "../../encode/place-marks.ts";
 import { queryEndpoint } from "../../endpoint.ts";
 import { accuracyBounds, limit, places, timezone } from "../../parameters/common.ts";
 import { optionalNumber } from "../../parameters/kinds.ts";

@@ -7,8 +7,7 @@ import { queryEndpoint } from "../../endpoint.ts";
 import { flag, numberParameter } from "../../parameters/kinds.ts";
 import { userId } from "../../parameters/path-parameter.ts";
 import { EXAMPLE_REPORT, field } from "../../shapes/record-schemas.ts";
-import { ref } from "../../shapes/schema.ts";
-import { count, object, optional, plain, text, type ValueOf } from "../../shapes/shape.ts";
+import { count, object, optional, plain, ref, text, type ValueOf } from "../../shapes/shape.ts";
 
 /* Which devices a user has, each with its newest position and battery. */
 

@@ -11,8 +11,8 @@ import {
   order,
   timezone,
 } from "../../parameters/common.ts";
-import { readHistoryQuery } from "../../parameters/history-query.ts";
 import { userId } from "../../parameters/path-parameter.ts";
+import { readHistoryQuery } from "../../parameters/ranges.ts";
 import {
   distance,
   distanceOf,
@@ -21,10 +21,21 @@ import {
   queryInfo,
   queryInfoOf,
 } from "../../shapes/history.ts";
-import { EXAMPLE_ASKED, EXAMPLE_COUNTS, pageAsked, pageCounts } from "../../shapes/paging.ts";
 import { EXAMPLE_REPORT, exampleRecord } from "../../shapes/record-schemas.ts";
 import { historyRecords } from "../../shapes/records.ts";
-import { amount, count, envelope, object, optional, plain, text } from "../../shapes/shape.ts";
+import {
+  amount,
+  count,
+  EXAMPLE_ASKED,
+  EXAMPLE_COUNTS,
+  envelope,
+  object,
+  optional,
+  pageAsked,
+  pageCounts,
+  plain,
+  text,
+} from "../../shapes/shape.ts";
 
 /* Where the devices of a user were, and how far they went. */
 

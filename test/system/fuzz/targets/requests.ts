@@ -3,7 +3,7 @@ import { ENDPOINTS } from "../../../../src/http/endpoints.ts";
 import { answerError } from "../../../../src/http/errors.ts";
 import { type Parameter, readQuery } from "../../../../src/http/parameters/parameter.ts";
 import { readPath, segmentsOf } from "../../../../src/http/parameters/path-parameter.ts";
-import { pathnameOf } from "../../../../src/http/pathname.ts";
+import { pathnameOf } from "../../../../src/http/request.ts";
 import { parseDate } from "../../../../src/model/time/range.ts";
 import { createDraw, type Draw } from "../support/inputs/draw.ts";
 import { must, mustEqual, type Target } from "../support/target.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHotStore, type HotStore } from "../../../../src/hot/hot-store.ts";
 import { Dictionary } from "../../../../src/hot/records/dictionary.ts";
-import { EncodedRecordCache } from "../../../../src/http/encode/encoded-record-cache.ts";
+import { EncodedRecordCache } from "../../../../src/http/encode/answer-buffer.ts";
 import { Scheduler } from "../../../../src/lib/schedule/scheduler.ts";
 import { JsonWriter } from "../../../../src/lib/text/json-writer.ts";
 import { METERS_PER_MILE } from "../../../../src/model/geo/distance.ts";

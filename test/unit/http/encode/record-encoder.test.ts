@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { DeviceFragments } from "../../../../src/http/encode/device-fragments.ts";
 import { createRecordEncoder } from "../../../../src/http/encode/record-encoder.ts";
+import { DeviceFragments } from "../../../../src/http/encode/record-fragments.ts";
 import { JsonWriter } from "../../../../src/lib/text/json-writer.ts";
 import type { AppId, DeviceId } from "../../../../src/model/ids.ts";
 import { NUMBER_FIELDS, profileIndex } from "../../../../src/model/location-fields.ts";

@@ -1,7 +1,9 @@
+import { jscDescribe } from "bun:jsc";
 import { expect, test } from "bun:test";
 import { createHotStore } from "../../../../src/hot/hot-store.ts";
 import { Dictionary } from "../../../../src/hot/records/dictionary.ts";
-import { EncodedRecordCache } from "../../../../src/http/encode/encoded-record-cache.ts";
+import { EncodedRecordCache } from "../../../../src/http/encode/answer-buffer.ts";
+import { TextRing } from "../../../../src/http/encode/record-texts.ts";
 import { Scheduler } from "../../../../src/lib/schedule/scheduler.ts";
 import { JsonWriter } from "../../../../src/lib/text/json-writer.ts";
 import { APP, batchOf } from "../../../support/reports/batches.ts";
@@ -27,4 +29,12 @@ test("a profile's number that means another since is not taken for the one that 
     return JSON.parse(new TextDecoder().decode(json.written())).user_id;
   });
   expect(users).toEqual(["u0", null, "u2", null, "u4"]);
+});
+
+test("a place is a 32-bit number for the engine, though offsets come from doubles", () => {
+  const ring = new TextRing(64, 4096);
+  const offsets = new Float64Array(100);
+  for (let text = 0; text < offsets.length; text++) offsets[text] = ring.reserve(80);
+  for (const offset of offsets.filter((known) => known >= ring.oldest))
+    expect(jscDescribe(ring.placeOf(offset))).toStartWith("Int32");
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { createKeyText } from "../../../../src/auth/api-key.ts";
 import { DAWARICH_ENDPOINTS } from "../../../../src/http/clients/client-endpoints.ts";
 import { ENDPOINTS } from "../../../../src/http/endpoints.ts";
-import { ERROR_CODES } from "../../../../src/http/error-codes.ts";
+import { ERROR_CODES } from "../../../../src/http/errors.ts";
 import { createTestApp, NOON_MS, type TestApp } from "../../../support/test-app.ts";
 import {
   askedWith,

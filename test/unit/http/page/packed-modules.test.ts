@@ -2,8 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { readModuleGraph } from "../../../../src/http/page/module-graph.ts";
-import { packModules, readdressed } from "../../../../src/http/page/packed-modules.ts";
+import { packModules, readdressed, readModuleGraph } from "../../../../src/http/page/packed-modules.ts";
 import { createStripTypes } from "../../../../src/runtime/strip-types.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "packed-modules-"));

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { pathFrom, readModuleGraph } from "../../../../src/http/page/module-graph.ts";
+import { pathFrom, readModuleGraph } from "../../../../src/http/page/packed-modules.ts";
 import { readPageFiles } from "../../../../src/http/page/page-files.ts";
 import { createStripTypes } from "../../../../src/runtime/strip-types.ts";
 import { outcome } from "../../../support/rejection.ts";

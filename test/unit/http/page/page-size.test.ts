@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { KeptBody } from "../../../../src/http/body/kept-body.ts";
-import { readModuleGraph } from "../../../../src/http/page/module-graph.ts";
+import { KeptBody } from "../../../../src/http/answer/compression.ts";
 import { MODULES, PACKAGE_FILES } from "../../../../src/http/page/packages.ts";
+import { readModuleGraph } from "../../../../src/http/page/packed-modules.ts";
 import { readPageFiles } from "../../../../src/http/page/page-files.ts";
 import { createStripTypes } from "../../../../src/runtime/strip-types.ts";
 

@@ -1,9 +1,15 @@
 import { ok, type Result } from "../../lib/result.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import { dayCount, dayRange, type LocalDate, type TimeRange, today } from "../../model/time/range.ts";
+import { MS_PER_DAY } from "../../model/time/units.ts";
 import { UTC, type Zone } from "../../model/time/zone.ts";
 import type { HistoryQuery } from "../../service/queries/history/history-query.ts";
+import { requiredNumber } from "./kinds.ts";
 import { invalid } from "./parameter.ts";
+
+/*
+ * The range of time that a question is about: by dates of a zone, or by instants if calendars don't matter.
+ */
 
 /** What the three history endpoints share, as their parameters give it. */
 export interface HistoryValues {
@@ -51,4 +57,38 @@ export function readHistoryQuery(values: HistoryValues, nowMs: number): Result<D
       withDistance,
     },
   });
+}
+
+/** The last instant that a `Date` can be. */
+const INSTANT_MS_MAX = 8_640_000_000_000_000;
+export const INSTANT_BOUNDS = { minimum: 0, maximum: INSTANT_MS_MAX };
+
+/** Both are required: no default range would suit everyone. */
+export const instants = {
+  start: requiredNumber("integer", {
+    description: "First instant of the range, Unix ms.",
+    ...INSTANT_BOUNDS,
+    example: Date.UTC(2026, 2, 20),
+  }),
+  end: requiredNumber("integer", {
+    description: "End of the range, Unix ms: the first instant behind it.",
+    ...INSTANT_BOUNDS,
+    example: Date.UTC(2026, 2, 21),
+  }),
+};
+
+/** The values of both. */
+export interface Instants {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The range, where it is one and no longer than the endpoint takes. */
+export function readInstants(
+  { start, end }: Instants,
+  daysMax = RANGE_DAYS_MAX,
+): Result<TimeRange, ServiceError> {
+  if (start >= end) return invalid("start must be before end");
+  if (end - start > daysMax * MS_PER_DAY) return invalid(`start to end must be at most ${daysMax} days`);
+  return ok({ startMs: start, endMs: end });
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { instants, readInstants } from "../../../../src/http/parameters/instants.ts";
 import { readQuery } from "../../../../src/http/parameters/parameter.ts";
+import { instants, readInstants } from "../../../../src/http/parameters/ranges.ts";
 import { MS_PER_DAY } from "../../../../src/model/time/units.ts";
 
 const DAYS_MAX = 31;

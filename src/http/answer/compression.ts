@@ -1,6 +1,12 @@
 import type { Buffer } from "node:buffer";
+import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { constants, gzip, zstdCompress } from "node:zlib";
+import type { MaybePromise } from "../../lib/schedule/maybe-promise.ts";
+
+/*
+ * Compressed answers: which coding a client likes best, and bodies that are compressed once and kept.
+ */
 
 export type Coding = "gzip" | "zstd";
 
@@ -20,7 +26,7 @@ export function compress(coding: Coding, body: Uint8Array): Promise<Uint8Array<A
   return bytesOf(coding === "gzip" ? gzipAsync(body, GZIP_FASTEST) : zstdAsync(body, ZSTD_FASTEST));
 }
 
-/** The same of a body that is kept, which takes several times as long. */
+/** Packs a body that is kept, which takes several times as long and makes it smaller. */
 export function compressSmall(coding: Coding, body: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
   return bytesOf(coding === "gzip" ? gzipAsync(body, GZIP_SMALL) : zstdAsync(body, ZSTD_SMALL));
 }
@@ -67,4 +73,49 @@ function weightsOf(accepted: string): ReadonlyMap<string, number> {
     weights.set(name, Number.isFinite(weight) ? weight : 0);
   }
   return weights;
+}
+
+/** Bytes as they are sent, and the entity tag that tells them from others. */
+export interface KeptBytes {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly tag: string;
+}
+
+/** A body that is the same for everybody: read when it is first asked for, packed once for each coding, and kept. */
+export class KeptBody {
+  readonly #read: () => Promise<Uint8Array<ArrayBuffer>>;
+  readonly #made = new Map<Coding | null, KeptBytes>();
+  readonly #making = new Map<Coding | null, Promise<KeptBytes>>();
+
+  constructor(read: () => Promise<Uint8Array<ArrayBuffer>>) {
+    this.#read = read;
+  }
+
+  /** The body in a coding, or plain; there at once but for the first time. */
+  in(coding: Coding | null): MaybePromise<KeptBytes> {
+    const made = this.#made.get(coding);
+    if (made !== undefined) return made;
+    let making = this.#making.get(coding);
+    if (making === undefined) {
+      making = this.#make(coding).finally(() => this.#making.delete(coding)); // What failed is tried again.
+      this.#making.set(coding, making);
+    }
+    return making;
+  }
+
+  async #make(coding: Coding | null): Promise<KeptBytes> {
+    const made = coding === null ? await this.#readPlain() : await this.#pack(coding);
+    this.#made.set(coding, made);
+    return made;
+  }
+
+  async #readPlain(): Promise<KeptBytes> {
+    const bytes = await this.#read();
+    return { bytes, tag: `"${createHash("sha256").update(bytes).digest("base64url")}"` };
+  }
+
+  async #pack(coding: Coding): Promise<KeptBytes> {
+    const { bytes, tag } = await this.in(null);
+    return { bytes: await compressSmall(coding, bytes), tag: `${tag.slice(0, -1)}-${coding}"` };
+  }
 }

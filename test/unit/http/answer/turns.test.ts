@@ -1,5 +1,5 @@
 import { expect, jest, test } from "bun:test";
-import { LongAnswers } from "../../../../src/http/answer/long-answers.ts";
+import { inShortTurns, LongAnswers } from "../../../../src/http/answer/turns.ts";
 import { nextTurn } from "../../../../src/lib/schedule/next-turn.ts";
 import type { CurrentQueries } from "../../../../src/service/queries/current.ts";
 import { createTestApp } from "../../../support/test-app.ts";
@@ -143,4 +143,31 @@ test("pages of any kind that come together are not all made in one turn, of seve
   expect(most).toBeLessThanOrEqual(4);
   const statuses = answers.map(async (answer) => (await answer).status);
   expect(new Set(await Promise.all(statuses))).toEqual(new Set([200]));
+});
+
+const REQUEST = new Request("http://localhost/");
+
+test("inShortTurns() answers 250 requests of those that come at once, and the rest in turns after", async () => {
+  let answered = 0;
+  const fetch = inShortTurns(() => {
+    answered++;
+    return new Response();
+  });
+  const answers = Array.from({ length: 850 }, () => fetch(REQUEST));
+  const byTurn = [answered];
+  while (answered < answers.length) {
+    const before = answered;
+    await nextTurn();
+    byTurn.push(answered - before);
+  }
+  await Promise.all(answers);
+  expect(byTurn.filter((count) => count > 0)).toEqual([250, 250, 250, 100]);
+});
+
+test("inShortTurns() makes no promise of what it can answer at once", async () => {
+  const fetch = inShortTurns(() => new Response());
+  for (let turn = 0; turn < 3; turn++) {
+    expect(fetch(REQUEST)).toBeInstanceOf(Response);
+    await nextTurn();
+  }
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { bbox } from "../../../../src/http/parameters/bbox.ts";
+import { bbox } from "../../../../src/http/parameters/common.ts";
 
 const parameter = bbox("What is looked at.");
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createKeyText } from "../../../../src/auth/api-key.ts";
-import { credentialsOf } from "../../../../src/http/clients/presented-key.ts";
+import { credentialsOf } from "../../../../src/http/clients/client-request.ts";
 
 /** Every way in which some client sends a key: the specification of client paths, §2. */
 

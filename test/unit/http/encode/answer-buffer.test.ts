@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { EncodedRecordCache } from "../../../../src/http/encode/encoded-record-cache.ts";
+import { EncodedRecordCache } from "../../../../src/http/encode/answer-buffer.ts";
 import { createRecordEncoder } from "../../../../src/http/encode/record-encoder.ts";
 import { JsonWriter } from "../../../../src/lib/text/json-writer.ts";
 import { METERS_PER_MILE } from "../../../../src/model/geo/distance.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { allowsCoding, preferredCoding } from "../../../../src/http/body/coding.ts";
+import { allowsCoding, preferredCoding } from "../../../../src/http/answer/compression.ts";
 
 describe("preferredCoding()", () => {
   test.each([
