@@ -30,6 +30,16 @@ const DAWARICH_PATHS: Partial<Record<ClientName, string>> = {
 
 const METHODS = ["GET", "POST"] as const;
 
+const REPORT_DESCRIPTION = [
+  "Needs the permission `write`, with a key by any of the ways that clients have. The reports belong to the key's app.",
+  "Whatever can't be used goes to the quarantine and is answered with success: the client would send it for ever.",
+  "Requests above the rate of the key's tier are answered up to 5 s late.",
+].join(" ");
+const GREETING_DESCRIPTION = "Takes nothing in. Needs the permission `write`.";
+
+const WWW_AUTHENTICATE: Schemas = { "WWW-Authenticate": ref("headers", "WwwAuthenticate") };
+const ALLOW: Schemas = { Allow: ref("headers", "Allow") };
+
 export const CLIENT_ENDPOINTS: readonly ClientEndpoint[] = CLIENTS.flatMap((client) => {
   const path = `/ingest/${client.name}`;
   const other = OTHER_PATHS[client.name];
@@ -73,7 +83,7 @@ function endpointAt(client: Client, path: string, method: "GET" | "POST"): Clien
 }
 
 /** What the document says of a route of a client. */
-export function describeClient(route: ClientRoute, example: ClientExample): Operation {
+function describeClient(route: ClientRoute, example: ClientExample): Operation {
   const { method, path, client } = route;
   const isReport = client.methods.includes(method);
   const answer = isReport || client.greeting === undefined ? client.success : client.greeting("Anna's phone");
@@ -99,14 +109,6 @@ export function describeClient(route: ClientRoute, example: ClientExample): Oper
     failures: failuresOf(route),
   };
 }
-
-const REPORT_DESCRIPTION = [
-  "Needs the permission `write`, with a key by any of the ways that clients have. The reports belong to the key's app.",
-  "Whatever can't be used goes to the quarantine and is answered with success: the client would send it for ever.",
-  "Requests above the rate of the key's tier are answered up to 5 s late.",
-].join(" ");
-
-const GREETING_DESCRIPTION = "Takes nothing in. Needs the permission `write`.";
 
 function freeQuery(example: Readonly<Record<string, string>>): Schema {
   return {
@@ -159,9 +161,6 @@ function failuresOf({ method, client }: ClientRoute): Readonly<Record<number, Sc
     503: told("It can't be taken now; send it again.", "the server is stopping", RETRY_AFTER),
   };
 }
-
-const WWW_AUTHENTICATE: Schemas = { "WWW-Authenticate": ref("headers", "WwwAuthenticate") };
-const ALLOW: Schemas = { Allow: ref("headers", "Allow") };
 
 function mediaTypeOf(contentType: ClientAnswer["contentType"]): string | null {
   return contentType?.split(";", 1)[0] ?? null;
