@@ -1,6 +1,5 @@
 import { CLIENT_NAMES } from "../../../clients/client.ts";
 import { REFUSAL_REASONS } from "../../../clients/point.ts";
-import { ok } from "../../../lib/result.ts";
 import type { EntrySummary } from "../../../service/quarantine/entry.ts";
 import { exampleOf, failure, SENT_WITH_DATA } from "../../openapi/responses.ts";
 import { textSegment } from "../../parameters/path-parameter.ts";
