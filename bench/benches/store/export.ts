@@ -4,7 +4,7 @@ import type { OpenDirectory } from "../../../src/app/open-directory.ts";
 import { type Connection, openDatabase } from "../../../src/archive/duckdb/database.ts";
 import { BATCH_REPORTS_MAX } from "../../../src/model/report-batch.ts";
 import { systemClock } from "../../../src/model/time/clock.ts";
-import type { ExportQuery } from "../../../src/service/export/export-query.ts";
+import type { ExportQuery } from "../../../src/service/export/export-formats.ts";
 import { median } from "../../support/figures/report.ts";
 import { createYearFleet, type YearFleet } from "../../support/fleets/year-fleet.ts";
 import type { Bench, BenchRun } from "../../support/run/bench.ts";

@@ -5,10 +5,25 @@ import {
   type WriteFormat,
   type WriteOptions,
 } from "../../formats/write/record-writer.ts";
+import type { AppId, UserId } from "../../model/ids.ts";
+import type { TimeRange } from "../../model/time/range.ts";
 
 /*
- * What records can be taken out as: texts, which are written here, and Parquet, which DuckDB writes.
+ * What can be exported: which records, and as what. Texts are written here, Parquet by DuckDB.
  */
+
+/** Which records are taken out, and how they are written. */
+export interface ExportQuery {
+  readonly appId: AppId;
+  /** Only these; null for all of the app. */
+  readonly deviceIds: readonly string[] | null;
+  /** Only records of this user; null for all. */
+  readonly userId: UserId | null;
+  readonly range: TimeRange;
+  /** Of `EXPORT_FORMATS`, by name. */
+  readonly format: string;
+  readonly options: WriteOptions;
+}
 
 export interface ExportFormat extends Omit<WriteFormat, "create"> {
   /** Whether it is packed by itself. */
@@ -30,7 +45,7 @@ export const EXPORT_FORMATS: readonly ExportFormat[] = [
   PARQUET,
 ];
 
-/** The same as a text format; null for Parquet. */
+/** The writer of a text format; null for Parquet. */
 export function findWriteFormat(name: string): WriteFormat | null {
   return WRITE_FORMATS.find((format) => format.name === name) ?? null;
 }

@@ -9,7 +9,7 @@ import type { TimeRange } from "../../model/time/range.ts";
 import type { UtcDay } from "../../model/time/utc-day.ts";
 import { findGaps, type GapsDependencies, remaining } from "../queries/history/read-archive.ts";
 import type { ListedDevices } from "./export-devices.ts";
-import type { ExportQuery } from "./export-query.ts";
+import type { ExportQuery } from "./export-formats.ts";
 import type { ExportMaker } from "./maker/export-makers.ts";
 import type { Command, ExportProgress, Outcome, ReadingRequest } from "./maker/messages.ts";
 

@@ -5,8 +5,8 @@ import type { AppId } from "../../model/ids.ts";
 import { doneWithin } from "../../runtime/listen.ts";
 import { type Client, findDevice } from "../queries/find-device.ts";
 import { ListedDevices } from "./export-devices.ts";
+import type { ExportQuery } from "./export-formats.ts";
 import { describeExport, type Export, type ExportDependencies, ExportJob } from "./export-job.ts";
-import type { ExportQuery } from "./export-query.ts";
 import { ExportMakers, type ExportMakersOptions } from "./maker/export-makers.ts";
 
 /** Takes records out of memory and archive, as files. */

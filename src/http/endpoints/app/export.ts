@@ -5,8 +5,11 @@ import type { AppId, UserId } from "../../../model/ids.ts";
 import { dayCount, dayRange, type LocalDate, today } from "../../../model/time/range.ts";
 import { MS_PER_SECOND } from "../../../model/time/units.ts";
 import { UTC, type Zone } from "../../../model/time/zone.ts";
-import { EXPORT_FORMATS, type ExportFormat } from "../../../service/export/export-formats.ts";
-import type { ExportQuery } from "../../../service/export/export-query.ts";
+import {
+  EXPORT_FORMATS,
+  type ExportFormat,
+  type ExportQuery,
+} from "../../../service/export/export-formats.ts";
 import { queryEndpoint } from "../../endpoint.ts";
 import { missingDevice, UNKNOWN_DEVICE } from "../../openapi/responses.ts";
 import { date, timezone } from "../../parameters/common.ts";

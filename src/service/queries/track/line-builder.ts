@@ -1,8 +1,8 @@
 import { assert } from "../../../lib/assert.ts";
 import type { Steps } from "../../../lib/schedule/steps.ts";
 import { EARTH_RADIUS_METERS } from "../../../model/geo/distance.ts";
+import { squaredChord } from "../../../model/geo/unit-vectors.ts";
 import type { PositionBlock, PositionReading } from "../positions.ts";
-import { coarsen } from "./coarsen.ts";
 import { Piece } from "./piece.ts";
 import { type PointOptions, Points } from "./points.ts";
 import { Vertices } from "./vertices.ts";
@@ -28,7 +28,7 @@ export interface LineOptions extends PointOptions {
  * for those that are left out of what stays, so that both together keep within it.
  */
 const NEAR_PART = 1 / 8;
-/** Of lines that end in a block, so many vertices at most are simplified in a step. */
+/** How many vertices of lines that end are simplified in a step. */
 const STEP_VERTICES = 1024;
 
 /**
@@ -149,4 +149,43 @@ function chordOf(meters: number): number {
   const radians = meters / EARTH_RADIUS_METERS;
   if (radians >= Math.PI) return radians; // All of the earth is that near.
   return radians >= Math.PI / 2 ? 1 : Math.sin(radians);
+}
+
+/**
+ * Lines with fewer vertices, none of those that go further than a chord from what stays. Ends of lines stay,
+ * but where there would be too many of those by themselves: then lines go of which all is that near to the vertex that
+ * stays before them. The first and the last vertex always stay.
+ */
+function* coarsen(lines: Vertices, chord: number, verticesMax: number): Steps<Vertices> {
+  const { starts } = lines;
+  const isCrowded = 2 * starts.length > verticesMax;
+  const coarser = new Vertices();
+  const piece = new Piece();
+  let work = 0;
+  for (let line = 0; line < starts.length; line++) {
+    const from = starts[line]!;
+    const isLast = line === starts.length - 1;
+    const to = isLast ? lines.count : starts[line + 1]!;
+    if (isCrowded && line > 0 && !isLast && isNear(lines, from, to, coarser, chord)) continue;
+    coarser.startLine();
+    for (let row = from; row < to; row++) {
+      piece.add(lines, row);
+      if (!piece.isFull) continue;
+      piece.settle(chord, coarser);
+      yield;
+    }
+    work += piece.count;
+    piece.close(chord, coarser);
+    if (work < STEP_VERTICES) continue;
+    work = 0;
+    yield;
+  }
+  return coarser;
+}
+
+/** Whether all of a line lies around the last vertex that stayed. */
+function isNear(lines: Vertices, from: number, to: number, coarser: Vertices, chord: number): boolean {
+  for (let row = from; row < to; row++)
+    if (squaredChord(lines.vectors, row, coarser.vectors, coarser.count - 1) > chord * chord) return false;
+  return true;
 }

@@ -3,7 +3,7 @@ import { Scheduler } from "../../../../src/lib/schedule/scheduler.ts";
 import { compareUtf8 } from "../../../../src/lib/text/utf8.ts";
 import type { UserId } from "../../../../src/model/ids.ts";
 import { createManualClock } from "../../../../src/model/time/clock.ts";
-import type { ExportQuery } from "../../../../src/service/export/export-query.ts";
+import type { ExportQuery } from "../../../../src/service/export/export-formats.ts";
 import type { Exports } from "../../../../src/service/export/exports.ts";
 import { createReferenceRecords, type ReferenceRecords } from "../../../reference/records.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../../../support/archive-app.ts";

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { VALUE_COLUMNS } from "../../../../src/archive/columns.ts";
 import { type Database, openDatabase } from "../../../../src/archive/duckdb/database.ts";
-import type { ExportQuery } from "../../../../src/service/export/export-query.ts";
+import type { ExportQuery } from "../../../../src/service/export/export-formats.ts";
 import { type ArchiveApp, removeArchiveApps } from "../../../support/archive-app.ts";
 import { begun, bytesOf, linesOf, PLAIN } from "./export-of.ts";
 import { at, createFilledApp } from "./filled-app.ts";
