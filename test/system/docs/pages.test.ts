@@ -13,8 +13,9 @@ const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
 const DOCS = readdirSync(join(ROOT, "docs"))
   .filter((name) => name.endsWith(".md"))
   .map((name) => `docs/${name}`);
+const INTERNALS = readdirSync(join(ROOT, "docs/internals")).map((name) => `docs/internals/${name}`);
 const FOLDERS = ["bench/README.md", "deploy/README.md", "deploy/cluster/README.md", "examples/README.md"];
-const USER_PAGES = ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", ...FOLDERS, ...DOCS];
+const USER_PAGES = ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", ...FOLDERS, ...DOCS, ...INTERNALS];
 const PAGES = [...USER_PAGES, "SECURITY.md"];
 
 /** Headings below the title, outside of blocks of code. */
@@ -71,6 +72,22 @@ test("CONTRIBUTING.md names files and folders that are there", () => {
     ...read("CONTRIBUTING.md").matchAll(/(?:^|[`\s])(?:\.\/)?((?:src|test|bench|docs|examples)\/[\w./-]*)/g),
   ];
   expect(paths.map(([, path]) => path!).filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+});
+
+test.each(["ARCHITECTURE.md", ...INTERNALS])("%s names files of src that are there", (page) => {
+  const prose = read(page).replaceAll(/^```.*?^```$/gms, "");
+  const paths = [...prose.matchAll(/`(?:src\/)?([a-z][\w-]*(?:\/[\w-]+)*\.ts)`/g)].map(([, path]) => path!);
+  const strays = paths.filter(
+    (path) => !existsSync(join(ROOT, "src", path)) && !existsSync(join(ROOT, path)),
+  );
+  // A file that stands alone is one of a folder that the sentence names.
+  expect(strays.filter((path) => path.includes("/"))).toEqual([]);
+});
+
+test("ARCHITECTURE.md has at most 5,000 words, and docs/internals 9,600", () => {
+  const words = (page: string) => read(page).split(/\s+/).length;
+  expect(words("ARCHITECTURE.md")).toBeLessThanOrEqual(5000);
+  expect(INTERNALS.map(words).reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(9600);
 });
 
 test("README.md has at most 900 words", () => {
