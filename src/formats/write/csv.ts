@@ -13,12 +13,20 @@ import {
   PROFILE_FIELDS,
   STATE_FIELDS,
 } from "../../model/location-fields.ts";
-import { createLocalTimeFormatter, LOCAL_TIME_BYTES } from "../../model/time/local-time.ts";
+import {
+  createLocalTimeFormatter,
+  createUtcTimeWriter,
+  LOCAL_TIME_BYTES,
+} from "../../model/time/local-time.ts";
 import { guardedCell } from "../csv-guard.ts";
 import { FragmentCache } from "./fragment-cache.ts";
-import { NOTHING, PIECE_BYTES_EXPECTED, textPiece } from "./piece.ts";
-import type { RecordWriter, WriteOptions } from "./record-writer.ts";
-import { createUtcTimeWriter } from "./utc-time.ts";
+import {
+  NOTHING,
+  PIECE_BYTES_EXPECTED,
+  type RecordWriter,
+  textPiece,
+  type WriteOptions,
+} from "./record-writer.ts";
 
 /** The order of a line: fields that are kept together lie together, so that whole tuples are copied. */
 const COLUMNS = [

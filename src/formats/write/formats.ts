@@ -1,12 +1,11 @@
 import { createCsvWriter } from "./csv.ts";
 import { createGeoJsonSeqWriter, createGeoJsonWriter } from "./geojson.ts";
-import { createNdjsonWriter } from "./ndjson.ts";
+import { createGpxWriter } from "./gpx.ts";
+import { createNdjsonWriter } from "./json-members.ts";
+import { createKmlWriter, createKmzWriter } from "./kml.ts";
 import { createOwnTracksWriter } from "./owntracks.ts";
 import type { RecordWriter, WriteFormat, WriteOptions } from "./record-writer.ts";
-import { staged } from "./stages/stages.ts";
-import { createGpxWriter } from "./tracks/gpx.ts";
-import { createKmlWriter } from "./tracks/kml.ts";
-import { createKmzWriter } from "./tracks/kmz.ts";
+import { staged } from "./stages.ts";
 
 /** Every format that text is written in. */
 export const WRITE_FORMATS: readonly WriteFormat[] = [

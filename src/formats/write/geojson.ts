@@ -11,8 +11,13 @@ import {
 import { numberIndex } from "../../model/location-fields.ts";
 import type { RecordColumns } from "../../model/record-columns.ts";
 import { JsonMembers } from "./json-members.ts";
-import { NOTHING, PIECE_BYTES_EXPECTED, textPiece } from "./piece.ts";
-import type { RecordWriter, WriteOptions } from "./record-writer.ts";
+import {
+  NOTHING,
+  PIECE_BYTES_EXPECTED,
+  type RecordWriter,
+  textPiece,
+  type WriteOptions,
+} from "./record-writer.ts";
 
 /*
  * RFC 7946: a record is a Feature, its position a Point, and everything else it carries a property. A Feature a line,

@@ -1,9 +1,9 @@
-import { QUOTE } from "../../lib/text/ascii.ts";
+import { CLOSE_BRACE, LF, OPEN_BRACE, QUOTE } from "../../lib/text/ascii.ts";
 import {
   createFragment,
   type Fragment,
   fragmentRoom,
-  type JsonWriter,
+  JsonWriter,
   NUMBER_BYTES_MAX,
   writeFragment,
   writeNumber,
@@ -18,15 +18,17 @@ import {
 import type { RecordColumns } from "../../model/record-columns.ts";
 import {
   createLocalTimeFormatter,
+  createUtcTimeWriter,
   LOCAL_TIME_BYTES,
   type LocalTimeFormatter,
+  type UtcTimeWriter,
 } from "../../model/time/local-time.ts";
 import type { Zone } from "../../model/time/zone.ts";
 import { FragmentCache } from "./fragment-cache.ts";
-import { createUtcTimeWriter, type UtcTimeWriter } from "./utc-time.ts";
+import { NOTHING, PIECE_BYTES_EXPECTED, type RecordWriter, type WriteOptions } from "./record-writer.ts";
 
 /** Which members are written beside those that every format of JSON shows. */
-export interface JsonMembersOptions {
+interface JsonMembersOptions {
   /** Adds `local_time`. */
   readonly zone: Zone | null;
   /** Adds `time`, the timestamp as ISO 8601. */
@@ -101,4 +103,24 @@ function membersOf(fields: readonly LocationField[], tuple: string): string {
     if (typeof text === "string") json += `,"${name}":${type === "boolean" ? text : JSON.stringify(text)}`;
   }
   return json;
+}
+
+/** A record a line, all that it carries: `import` makes the same records of it again. */
+export function createNdjsonWriter({ zone }: WriteOptions): RecordWriter {
+  const json = new JsonWriter(PIECE_BYTES_EXPECTED);
+  const members = new JsonMembers({ zone, showsTime: false, shows: () => true });
+  return {
+    begin: () => NOTHING,
+    write(records) {
+      json.clear();
+      for (let row = 0; row < records.count; row++) {
+        json.byte(OPEN_BRACE);
+        members.write(json, records, row);
+        json.byte(CLOSE_BRACE);
+        json.byte(LF);
+      }
+      return json.written();
+    },
+    end: () => NOTHING,
+  };
 }

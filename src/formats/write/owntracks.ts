@@ -10,8 +10,7 @@ import {
 } from "../../lib/text/json-writer.ts";
 import { numberIndex, stateIndex } from "../../model/location-fields.ts";
 import { FragmentCache } from "./fragment-cache.ts";
-import { PIECE_BYTES_EXPECTED, textPiece } from "./piece.ts";
-import type { RecordWriter, WriteOptions } from "./record-writer.ts";
+import { PIECE_BYTES_EXPECTED, type RecordWriter, textPiece, type WriteOptions } from "./record-writer.ts";
 
 /*
  * What the OwnTracks Recorder's API and `ocat` answer: messages of `_type` `location`, as the apps would have sent

@@ -51,3 +51,17 @@ export const DEFAULT_GAP_MS = 30 * 60_000;
 export function orderOf(format: WriteFormat, { simplifyMeters }: WriteOptions): RecordOrder {
   return simplifyMeters === null ? format.order : "device";
 }
+
+/*
+ * Pieces of a file on their way out.
+ */
+
+/** What a few thousand records take; a longer piece gets more. */
+export const PIECE_BYTES_EXPECTED = 1 << 20;
+
+export const NOTHING: Uint8Array<ArrayBuffer> = new Uint8Array(0);
+
+/** Bytes of a text that is written once a file. */
+export function textPiece(text: string): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode(text);
+}

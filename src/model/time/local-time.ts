@@ -1,7 +1,7 @@
 import { assert } from "../../lib/assert.ts";
 import { COLON, DOT } from "../../lib/text/ascii.ts";
 import { MS_PER_DAY } from "./units.ts";
-import type { Zone } from "./zone.ts";
+import { UTC, type Zone } from "./zone.ts";
 
 /**
  * Writes instants as ISO 8601 local time, 29 ASCII bytes for the years 0000 to 9999:
@@ -119,3 +119,23 @@ export function localTimeFormatterOf(zone: Zone | null): LocalTimeFormatter | nu
 
 /** They remember the day and the offset they wrote last, which mostly serves the next answer too. */
 const formatters = new WeakMap<Zone, LocalTimeFormatter>();
+
+/** Writes instants as ISO 8601 in UTC, `2026-03-29T03:00:00.000Z`. */
+export interface UtcTimeWriter {
+  /** Writes into `out` at `position` and returns the position after it; five bytes more may be written over. */
+  write(timestampMs: number, out: Uint8Array, position: number): number;
+}
+
+const UTC_TIME_BYTES = 24;
+const Z = 0x5a;
+
+export function createUtcTimeWriter(): UtcTimeWriter {
+  const formatter = createLocalTimeFormatter(UTC);
+  return {
+    write(timestampMs, out, position) {
+      formatter.write(timestampMs, out, position);
+      out[position + UTC_TIME_BYTES - 1] = Z; // Where the local time has its offset.
+      return position + UTC_TIME_BYTES;
+    },
+  };
+}

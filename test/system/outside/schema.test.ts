@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "../../support/fast-check.ts";
 import { writeFile } from "../../unit/formats/write/arbitrary-records.ts";
-import { arbitraryTracks } from "../../unit/formats/write/tracks/arbitrary-tracks.ts";
+import { arbitraryTracks } from "../../unit/formats/write/arbitrary-tracks.ts";
 
 const xmllint = Bun.which("xmllint");
 if (xmllint === null) console.warn("Left out: GPX against its schema, which needs xmllint (libxml2-utils).");

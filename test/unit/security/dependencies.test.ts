@@ -109,10 +109,10 @@ const HOSTS = [
   "cli/remote/command.ts example.org",
   "cli/serve/command.ts map.example.org",
   "cli/serve/flags.ts example.org",
-  "formats/write/tracks/gpx.ts www.garmin.com", // Namespaces of XML, which nobody fetches.
-  "formats/write/tracks/gpx.ts www.topografix.com",
-  "formats/write/tracks/kml.ts www.google.com",
-  "formats/write/tracks/kml.ts www.opengis.net",
+  "formats/write/gpx.ts www.garmin.com", // Namespaces of XML, which nobody fetches.
+  "formats/write/gpx.ts www.topografix.com",
+  "formats/write/kml.ts www.google.com",
+  "formats/write/kml.ts www.opengis.net",
   "http/openapi/document.ts creativecommons.org", // Licences and credits, in the document.
   "http/openapi/document.ts opensource.org",
   "http/openapi/document.ts www.geonames.org",

@@ -3,7 +3,7 @@ import { RecordMarks } from "../../../../src/cli/export/record-marks.ts";
 import { WRITE_FORMATS } from "../../../../src/formats/write/formats.ts";
 import * as fc from "../../../support/fast-check.ts";
 import { writeFile } from "../../formats/write/arbitrary-records.ts";
-import { arbitraryTracks } from "../../formats/write/tracks/arbitrary-tracks.ts";
+import { arbitraryTracks } from "../../formats/write/arbitrary-tracks.ts";
 
 test("the records of every text format are counted, in whatever pieces it comes", () => {
   const names = WRITE_FORMATS.map(({ name }) => name).filter((name) => name !== "kmz");

@@ -7,7 +7,7 @@ import * as fc from "../../../support/fast-check.ts";
 import { contentOf, readWhole } from "../../../support/formats/read-file.ts";
 import type { Report } from "../../../support/reports/batches.ts";
 import { formatNamed, writeFile } from "./arbitrary-records.ts";
-import { arbitraryTracks, xmlNumber, xmlText } from "./tracks/arbitrary-tracks.ts";
+import { arbitraryTracks, xmlNumber, xmlText } from "./arbitrary-tracks.ts";
 
 /*
  * What formats of others carry of a record comes back by `import` as it was.

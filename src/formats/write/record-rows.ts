@@ -1,5 +1,5 @@
-import { NUMBER_FIELDS } from "../../../model/location-fields.ts";
-import type { RecordColumns } from "../../../model/record-columns.ts";
+import { NUMBER_FIELDS } from "../../model/location-fields.ts";
+import type { RecordColumns } from "../../model/record-columns.ts";
 
 /** Records that are collected one by one. */
 export class RecordRows {

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { Simplifier } from "../../../../../src/formats/write/stages/simplify.ts";
-import { haversineMeters } from "../../../../../src/model/geo/distance.ts";
-import { NUMBER_FIELDS } from "../../../../../src/model/location-fields.ts";
-import type { RecordColumns } from "../../../../../src/model/record-columns.ts";
-import * as fc from "../../../../support/fast-check.ts";
-import { seededRandom } from "../../../../support/seeded-random.ts";
-import { rowsOf } from "../arbitrary-records.ts";
+import { Simplifier } from "../../../../src/formats/write/simplify.ts";
+import { haversineMeters } from "../../../../src/model/geo/distance.ts";
+import { NUMBER_FIELDS } from "../../../../src/model/location-fields.ts";
+import type { RecordColumns } from "../../../../src/model/record-columns.ts";
+import * as fc from "../../../support/fast-check.ts";
+import { seededRandom } from "../../../support/seeded-random.ts";
+import { rowsOf } from "./arbitrary-records.ts";
 
 interface Fix {
   readonly device: string;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import * as fc from "../../../../support/fast-check.ts";
-import { unzip } from "../../../../support/formats/unzip.ts";
-import { BASE_MS } from "../../../../support/reports/arbitrary-reports.ts";
-import { writeFile, writeText } from "../arbitrary-records.ts";
+import * as fc from "../../../support/fast-check.ts";
+import { unzip } from "../../../support/formats/unzip.ts";
+import { BASE_MS } from "../../../support/reports/arbitrary-reports.ts";
+import { writeFile, writeText } from "./arbitrary-records.ts";
 import { arbitraryTracks, splitBefore, xmlNumber, xmlText } from "./arbitrary-tracks.ts";
 import { childrenNamed, parseXml, textOf, type XmlElement } from "./xml-tree.ts";
 

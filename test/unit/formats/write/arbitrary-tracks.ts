@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { arbitraryAnyReport } from "../arbitrary-records.ts";
+import { arbitraryAnyReport } from "./arbitrary-records.ts";
 
 type AnyReport = (typeof arbitraryAnyReport extends fc.Arbitrary<infer Value> ? Value : never) & {
   readonly timestamp: number;

@@ -4,12 +4,11 @@ import {
   JsonWriter,
   NUMBER_BYTES_MAX,
   writeFragment,
-} from "../../../lib/text/json-writer.ts";
-import { numberIndex } from "../../../model/location-fields.ts";
-import type { RecordColumns } from "../../../model/record-columns.ts";
-import { PIECE_BYTES_EXPECTED, textPiece } from "../piece.ts";
-import type { RecordWriter, WriteOptions } from "../record-writer.ts";
-import { createUtcTimeWriter, type UtcTimeWriter } from "../utc-time.ts";
+} from "../../lib/text/json-writer.ts";
+import { numberIndex } from "../../model/location-fields.ts";
+import type { RecordColumns } from "../../model/record-columns.ts";
+import { createUtcTimeWriter, type UtcTimeWriter } from "../../model/time/local-time.ts";
+import { PIECE_BYTES_EXPECTED, type RecordWriter, textPiece, type WriteOptions } from "./record-writer.ts";
 import { escapeXml, simplifiedText, writeDecimal } from "./xml-text.ts";
 
 /*

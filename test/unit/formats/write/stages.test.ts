@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import { WRITE_FORMATS } from "../../../../../src/formats/write/formats.ts";
-import * as fc from "../../../../support/fast-check.ts";
-import { unzip } from "../../../../support/formats/unzip.ts";
-import { BASE_MS } from "../../../../support/reports/arbitrary-reports.ts";
-import { arbitraryAnyReport, writeFile, writeText } from "../arbitrary-records.ts";
+import { WRITE_FORMATS } from "../../../../src/formats/write/formats.ts";
+import * as fc from "../../../support/fast-check.ts";
+import { unzip } from "../../../support/formats/unzip.ts";
+import { BASE_MS } from "../../../support/reports/arbitrary-reports.ts";
+import { arbitraryAnyReport, writeFile, writeText } from "./arbitrary-records.ts";
 
 test("devices are numbered in order of first appearance, over the whole file, and users are left out", () => {
   const batches = fc.array(fc.array(arbitraryAnyReport, { maxLength: 4 }), { maxLength: 3 });

@@ -1,15 +1,11 @@
-import { SPACE } from "../../../lib/text/ascii.ts";
-import {
-  createFragment,
-  JsonWriter,
-  NUMBER_BYTES_MAX,
-  writeFragment,
-} from "../../../lib/text/json-writer.ts";
-import { numberIndex } from "../../../model/location-fields.ts";
-import type { RecordColumns } from "../../../model/record-columns.ts";
-import { PIECE_BYTES_EXPECTED, textPiece } from "../piece.ts";
-import type { RecordWriter, WriteOptions } from "../record-writer.ts";
-import { createUtcTimeWriter } from "../utc-time.ts";
+import { joinBytes } from "../../lib/bytes/growing-bytes.ts";
+import { ZipWriter } from "../../lib/bytes/zip-writer.ts";
+import { SPACE } from "../../lib/text/ascii.ts";
+import { createFragment, JsonWriter, NUMBER_BYTES_MAX, writeFragment } from "../../lib/text/json-writer.ts";
+import { numberIndex } from "../../model/location-fields.ts";
+import type { RecordColumns } from "../../model/record-columns.ts";
+import { createUtcTimeWriter } from "../../model/time/local-time.ts";
+import { PIECE_BYTES_EXPECTED, type RecordWriter, textPiece, type WriteOptions } from "./record-writer.ts";
 import { escapeXml, simplifiedText, writeDecimal } from "./xml-text.ts";
 
 /*
@@ -187,4 +183,18 @@ function move(from: JsonWriter, to: JsonWriter): void {
   to.bytes.set(from.written(), to.length);
   to.length += from.length;
   from.clear();
+}
+
+/** What programs look for in the archive. */
+const ENTRY_NAME = "doc.kml";
+
+/** A zip archive with the KML in it. */
+export function createKmzWriter(options: WriteOptions): RecordWriter {
+  const kml = createKmlWriter(options);
+  const zip = new ZipWriter();
+  return {
+    begin: () => joinBytes([zip.begin(ENTRY_NAME), zip.add(kml.begin())]),
+    write: (records) => zip.add(kml.write(records)),
+    end: () => joinBytes([zip.add(kml.end()), zip.end()]),
+  };
 }

@@ -1,4 +1,4 @@
-import { writeReading } from "../../../lib/text/json-writer.ts";
+import { writeReading } from "../../lib/text/json-writer.ts";
 
 /*
  * Texts and numbers as XML takes them.
