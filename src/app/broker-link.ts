@@ -2,7 +2,7 @@ import { MQTT_LEASE_KEY } from "../cluster/buckets.ts";
 import type { ClusterNode } from "../cluster/cluster-node.ts";
 import { Lease } from "../cluster/lease.ts";
 import { patiently } from "../cluster/repeat.ts";
-import { readDirectoryId } from "../directory/directory-id.ts";
+import { readDirectoryId } from "../directory/paths.ts";
 import { messageOf } from "../lib/message-of.ts";
 import { systemTimers } from "../lib/schedule/timers.ts";
 import type { AppId } from "../model/ids.ts";

@@ -11,9 +11,8 @@ import {
   openReplicated,
   type QuarantineStream,
 } from "../cluster/quarantine/open-replicated.ts";
-import { readAcknowledgedParts } from "../directory/acknowledged.ts";
+import { type Damage, readAcknowledgedParts } from "../directory/damaged-files.ts";
 import { directoryPaths } from "../directory/paths.ts";
-import type { Damage } from "../directory/set-aside.ts";
 import type { HotStore } from "../hot/hot-store.ts";
 import { type CreateSalt, createRandomSalt } from "../lib/frames/head.ts";
 import { nextTurn } from "../lib/schedule/next-turn.ts";

@@ -5,8 +5,7 @@ import { SessionSecret } from "../auth/session-secret.ts";
 import type { ClusterNode } from "../cluster/cluster-node.ts";
 import { SharedCodes } from "../cluster/shared-codes.ts";
 import type { directoryPaths } from "../directory/paths.ts";
-import type { SharedFileDependencies } from "../directory/shared-file.ts";
-import { watchFile } from "../directory/watch-file.ts";
+import { type SharedFileDependencies, watchFile } from "../directory/shared-file.ts";
 import { systemTimers } from "../lib/schedule/timers.ts";
 
 /** What others change while a server runs: who may ask, what signs sessions, what opens what phones encrypt. */

@@ -2,7 +2,7 @@ import manifest from "../../package.json" with { type: "json" };
 import { MadeKeys } from "../auth/made-keys.ts";
 import { Sessions } from "../auth/sessions.ts";
 import type { Copies } from "../cluster/join/copies.ts";
-import { readAcknowledgedParts } from "../directory/acknowledged.ts";
+import { readAcknowledgedParts } from "../directory/damaged-files.ts";
 import type { HotStore } from "../hot/hot-store.ts";
 import { createBodyBudget } from "../http/body/body-budget.ts";
 import { AnswerBuffer } from "../http/encode/answer-buffer.ts";

@@ -1,5 +1,5 @@
 import type { Settings } from "../directory/settings.ts";
-import { watchFile } from "../directory/watch-file.ts";
+import { watchFile } from "../directory/shared-file.ts";
 import { systemTimers } from "../lib/schedule/timers.ts";
 import { DEFAULT_RETENTION } from "../model/time/retention.ts";
 

@@ -1,7 +1,14 @@
 import { Buffer } from "node:buffer";
 import { fail, ok, type Result } from "../lib/result.ts";
-import { FilePlace, type FilePlaceDependencies } from "./file-place.ts";
-import type { PlaceError, PlaceReading, SharedPlace, SharedPlaces } from "./shared-place.ts";
+import { systemTimers } from "../lib/schedule/timers.ts";
+import {
+  FilePlace,
+  type FilePlaceDependencies,
+  type PlaceError,
+  type PlaceReading,
+  type SharedPlace,
+  type SharedPlaces,
+} from "./shared-place.ts";
 
 /** Whether a file can be used. Where it can't, it is as if nothing were in it. */
 export type SharedFileState = "ok" | "missing" | { readonly damaged: string };
@@ -151,4 +158,47 @@ export class SharedFile<Value> {
   #unusable(bytes: Uint8Array | null, state: SharedFileState): Content<Value> {
     return { bytes, state, value: this.#format.empty };
   }
+}
+
+export interface FileWatch {
+  stop(): void;
+}
+
+/**
+ * Reads a shared file again and again, so that what the command line changes acts on this process. Reading a small file
+ * each second costs less than the surprises of file notifications, which not every file system has. Calls `onState` if
+ * the file can no longer be used, or can be used again, and `onRead` each time it was read.
+ */
+export function watchFile(
+  store: Pick<SharedFile<unknown>, "state" | "reload">,
+  intervalMs: number,
+  onState: (state: SharedFileState) => void,
+  onRead: () => void = () => {},
+  timers = systemTimers,
+): FileWatch {
+  let stopped = false;
+  let cancel = timers.after(intervalMs, look);
+  let told = textOf(store.state);
+
+  async function look(): Promise<void> {
+    await store.reload();
+    if (stopped) return;
+    onRead();
+    if (textOf(store.state) !== told) {
+      told = textOf(store.state);
+      onState(store.state);
+    }
+    cancel = timers.after(intervalMs, look);
+  }
+
+  return {
+    stop() {
+      stopped = true;
+      cancel();
+    },
+  };
+}
+
+function textOf(state: SharedFileState): string {
+  return typeof state === "object" ? state.damaged : state;
 }

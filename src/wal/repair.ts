@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { join } from "node:path";
-import { DAMAGED_SUFFIX, type Damage, setAside, TORN_SUFFIX } from "../directory/set-aside.ts";
+import { DAMAGED_SUFFIX, type Damage, setAside, TORN_SUFFIX } from "../directory/damaged-files.ts";
 import type { DamagedRange } from "../lib/frames/frame-scanner.ts";
 import type { CreateSalt } from "../lib/frames/head.ts";
 import { FileError, type Files } from "../runtime/files.ts";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { type Damage, isSetAside } from "../directory/set-aside.ts";
+import { type Damage, isSetAside } from "../directory/damaged-files.ts";
 import { removeTemporaryFiles } from "../directory/temporary-files.ts";
 import { type CreateSalt, createRandomSalt } from "../lib/frames/head.ts";
 import { FileError, type Files, isDiskFull } from "../runtime/files.ts";

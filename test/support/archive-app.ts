@@ -7,7 +7,7 @@ import {
   type OpenDirectoryOptions,
   openDirectory,
 } from "../../src/app/open-directory.ts";
-import { readAcknowledgedParts } from "../../src/directory/acknowledged.ts";
+import { readAcknowledgedParts } from "../../src/directory/damaged-files.ts";
 import { createHotStore } from "../../src/hot/hot-store.ts";
 import type { ReadAsset } from "../../src/http/services.ts";
 import { messageOf } from "../../src/lib/message-of.ts";
@@ -19,8 +19,7 @@ import { createCurrentQueries } from "../../src/service/queries/current.ts";
 import { createHistoryQueries } from "../../src/service/queries/history/history.ts";
 import type { LateWindowSize } from "../../src/service/queries/history/read-stretches.ts";
 import { createNearby } from "../../src/service/queries/nearby.ts";
-import type { ReadPositions } from "../../src/service/queries/positions.ts";
-import { createReadPositions } from "../../src/service/queries/positions.ts";
+import { createReadPositions, type ReadPositions } from "../../src/service/queries/positions.ts";
 import { createReadCoordinates } from "../../src/service/queries/read-coordinates.ts";
 import { createVersions } from "../../src/service/queries/versions.ts";
 import type { SealReport } from "../../src/service/upkeep/seal/seal.ts";

@@ -1,8 +1,8 @@
 import type { KeyRecord } from "../../auth/key-file.ts";
 import { type KeySpec, type KeyStore, openKeyStore, type UnknownKeyError } from "../../auth/key-store.ts";
-import { refuseForeign } from "../../directory/foreign.ts";
 import { directoryPaths } from "../../directory/paths.ts";
 import type { SharedFileError } from "../../directory/shared-file.ts";
+import { refuseForeign } from "../../directory/take-directory.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import type { Clock } from "../../model/time/clock.ts";
 import type { Platform } from "../../runtime/platform.ts";

@@ -1,4 +1,4 @@
-import type { Damage } from "../../directory/set-aside.ts";
+import type { Damage } from "../../directory/damaged-files.ts";
 import type { SealReport } from "../../service/upkeep/seal/seal.ts";
 import type { EntryError } from "../../wal/entry/entry.ts";
 import { countOf } from "./layout.ts";

@@ -1,7 +1,7 @@
 import type { AppEvents } from "../../app/app.ts";
 import type { OpenDirectory } from "../../app/open-directory.ts";
 import { StreamError } from "../../cluster/stream/stream.ts";
-import type { Damage } from "../../directory/set-aside.ts";
+import type { Damage } from "../../directory/damaged-files.ts";
 import { messageOf } from "../../lib/message-of.ts";
 import type { SealReport } from "../../service/upkeep/seal/seal.ts";
 import type { LogRefusal } from "../../wal/log.ts";

@@ -1,6 +1,5 @@
 import { basename } from "node:path";
-import { parseDirectoryId, readDirectoryId } from "../../directory/directory-id.ts";
-import { directoryPaths } from "../../directory/paths.ts";
+import { directoryPaths, parseDirectoryId, readDirectoryId } from "../../directory/paths.ts";
 import { moveDurably } from "../../runtime/durable-names.ts";
 import type { Files } from "../../runtime/files.ts";
 import { isNodeKey, MOVED_KEY, nodesBucketName, sharedBucketName } from "../buckets.ts";

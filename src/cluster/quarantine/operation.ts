@@ -3,8 +3,8 @@ import { FRAME_HEADER_BYTES } from "../../lib/frames/frame.ts";
 import { type Views, viewsOf } from "../../lib/frames/views.ts";
 import { isObject } from "../../lib/is-object.ts";
 import type { AppId } from "../../model/ids.ts";
+import { ID_BYTES } from "../../service/quarantine/entry.ts";
 import { decodeMessage } from "../../service/quarantine/entry-format.ts";
-import { ID_BYTES } from "../../service/quarantine/entry-id.ts";
 import type { Arrival, PreparedEntry } from "../../service/quarantine/put-queue.ts";
 
 /** What one node did to the quarantine, and all nodes do in the order of the stream. */

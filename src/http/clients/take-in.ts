@@ -7,7 +7,7 @@ import type { SpeedUnit } from "../../clients/reading/speed.ts";
 import { isFile, isFileByType } from "../../clients/uploaded-file.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import type { ServiceError } from "../../model/errors.ts";
-import { bodiesOf } from "../../service/ingest/ingest-batches.ts";
+import { bodiesOf } from "../../service/ingest/ingest.ts";
 import type { Answer } from "../answer/responder.ts";
 import type { BodyShare } from "../body/body-budget.ts";
 import { BodyReader, TOO_MANY_REPORTS } from "../body/body-reader.ts";

@@ -1,6 +1,6 @@
 import { dirname, join } from "node:path";
 import { isInArchive, parseDayFolder, parsePartName } from "../../archive/archive-files.ts";
-import { isSetAside } from "../../directory/set-aside.ts";
+import { isSetAside } from "../../directory/damaged-files.ts";
 import { isInRoot, listTemporaryFiles } from "../../directory/temporary-files.ts";
 import type { Files } from "../../runtime/files.ts";
 import { isInQuarantine } from "../../service/quarantine/segment.ts";

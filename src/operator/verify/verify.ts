@@ -8,9 +8,9 @@ import {
   type Acknowledged,
   readAcknowledged,
   readAcknowledgedParts,
+  TORN_SUFFIX,
   writeAcknowledged,
-} from "../../directory/acknowledged.ts";
-import { TORN_SUFFIX } from "../../directory/set-aside.ts";
+} from "../../directory/damaged-files.ts";
 import type { Settings } from "../../directory/settings.ts";
 import type { SharedFileState } from "../../directory/shared-file.ts";
 import { findHolder } from "../../directory/take-directory.ts";

@@ -102,8 +102,34 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
   };
 }
 
-/** What nothing comes to. */
-export const NOTHING_TAKEN: IngestAnswer = {
+/**
+ * Takes in batches one after the other, each as an entry of its own. If one fails, the log keeps those before it, as it
+ * would if the answer had got lost: to a client that sends all again they are duplicates.
+ */
+export async function ingestBatches(
+  ingest: Ingest,
+  appId: AppId,
+  batches: readonly ReportBatch[],
+): Promise<Result<IngestAnswer, ServiceError>> {
+  let all = NOTHING_TAKEN;
+  for (const batch of batches) {
+    const stored = await ingest(appId, batch);
+    if (!stored.ok) return stored;
+    all = addedUp(all, stored.value);
+  }
+  return ok(all);
+}
+
+/**
+ * The scheduler's owner for reading an app's bodies: they wait for each other, and the app's questions do not wait for
+ * them. No app has such a name.
+ */
+export function bodiesOf(appId: AppId): string {
+  return `bodies of ${appId}`;
+}
+
+/** The answer for no batch. */
+const NOTHING_TAKEN: IngestAnswer = {
   ...{ accepted: 0, duplicates: 0, created: 0, outranked: 0, createdLate: [] },
   ...{ repeated: 0, sequence: 0 },
 };
@@ -113,8 +139,8 @@ export function sameTimeOf({ accepted, created, outranked, repeated }: IngestAns
   return accepted - created - repeated + outranked;
 }
 
-/** What two batches come to, the second of which came later. */
-export function addedUp(first: IngestAnswer, second: IngestAnswer): IngestAnswer {
+/** The answer for two batches in the order of the log. */
+function addedUp(first: IngestAnswer, second: IngestAnswer): IngestAnswer {
   return {
     accepted: first.accepted + second.accepted,
     duplicates: first.duplicates + second.duplicates,

@@ -5,7 +5,7 @@ import { owntracks } from "../../clients/owntracks/owntracks.ts";
 import { readContent } from "../../clients/read-content.ts";
 import type { Scheduler } from "../../lib/schedule/scheduler.ts";
 import type { AppId } from "../../model/ids.ts";
-import { bodiesOf } from "../ingest/ingest-batches.ts";
+import { bodiesOf } from "../ingest/ingest.ts";
 import type { RefusedPoint } from "../ingest/messages/point-collector.ts";
 import { refusedMessages, type SentMessage } from "../ingest/messages/refused-messages.ts";
 import type { TakeMessage } from "../ingest/messages/take-message.ts";

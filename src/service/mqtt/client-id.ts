@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Bucket } from "../../cluster/stream/stream.ts";
-import { parseDirectoryId } from "../../directory/directory-id.ts";
+import { parseDirectoryId } from "../../directory/paths.ts";
 
 /*
  * The broker keeps messages for a client id. It has to be the same after each start, or they would be kept for nobody,

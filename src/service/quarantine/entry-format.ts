@@ -2,8 +2,7 @@ import { Buffer } from "node:buffer";
 import type { RefusedMessage } from "../../clients/refused-message.ts";
 import { FRAME_HEADER_BYTES } from "../../lib/frames/frame.ts";
 import { padded, type Views } from "../../lib/frames/views.ts";
-import { type EntrySummary, toldOf } from "./entry.ts";
-import { ID_BYTES } from "./entry-id.ts";
+import { type EntrySummary, ID_BYTES, toldOf } from "./entry.ts";
 
 /*
  * An entry as the payload of a frame:

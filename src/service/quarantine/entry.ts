@@ -1,11 +1,14 @@
+import { Buffer } from "node:buffer";
+import { createHash } from "node:crypto";
 import type { RefusedMessage } from "../../clients/refused-message.ts";
+import type { Steps } from "../../lib/schedule/steps.ts";
 
-/** What the list tells of an entry: nothing of its body, nor of its parameters. */
+/** What lists show of an entry: neither its body nor its parameters. */
 export interface EntrySummary extends ToldOfMessage {
-  /** Made of what was sent, so that the same from the same key always has the same. */
+  /** Made of what was sent, so that a repetition by the same key has the same id. */
   readonly id: string;
   readonly bodyBytes: number;
-  /** When it came again, and how often it came in all; behind by up to an hour after a crash. */
+  /** When it came last, and how often it came in all; after a crash these are behind by up to an hour. */
   readonly lastArrivedMs: number;
   readonly count: number;
 }
@@ -16,7 +19,7 @@ export interface QuarantineEntry {
   readonly message: RefusedMessage;
 }
 
-/** Members of a message that the list tells. */
+/** Members of a message that lists show. */
 type ToldOfMessage = Pick<
   RefusedMessage,
   "appId" | "keyId" | "client" | "reason" | "deviceId" | "topic" | "index" | "isCut" | "arrivedMs"
@@ -25,4 +28,46 @@ type ToldOfMessage = Pick<
 export function toldOf(message: ToldOfMessage): ToldOfMessage {
   const { appId, keyId, client, reason, deviceId, topic, index, isCut, arrivedMs } = message;
   return { appId, keyId, client, reason, deviceId, topic, index, isCut, arrivedMs };
+}
+
+export const ID_BYTES = 16;
+
+/** As much is hashed in a step, which takes a fraction of a millisecond. */
+const STEP_BYTES = 256 * 1024;
+
+/** Members that tell a message from others, besides its body. Ids of entries on the disk depend on their order. */
+const SENT = [
+  "appId",
+  "keyId",
+  "client",
+  "method",
+  "path",
+  "device",
+  "user",
+  "basicUser",
+  "topic",
+  "speedUnit",
+  "headers",
+  "query",
+] as const satisfies readonly (keyof RefusedMessage)[];
+
+/**
+ * The id of a message's entry: a hash of the sender and of what it sent. Neither the time nor the reason of the refusal
+ * is in it: a phone that repeats a bad point all day has one entry, and one that is tried again and still can't be used
+ * keeps its id.
+ */
+export function* entryId(message: RefusedMessage): Steps<Uint8Array> {
+  const { body } = message;
+  const sent = SENT.map((name) => message[name]);
+  const hash = createHash("sha256").update(`${JSON.stringify(sent)}\n`);
+  for (let start = 0; start < body.length; start += STEP_BYTES) {
+    hash.update(body.subarray(start, start + STEP_BYTES));
+    if (body.length > STEP_BYTES) yield;
+  }
+  return hash.digest().subarray(0, ID_BYTES);
+}
+
+/** The id as answers show it. */
+export function* hexId(message: RefusedMessage): Steps<string> {
+  return Buffer.from(yield* entryId(message)).toString("hex");
 }

@@ -1,4 +1,4 @@
-import type { Damage } from "../../directory/set-aside.ts";
+import type { Damage } from "../../directory/damaged-files.ts";
 import { removeTemporaryFiles } from "../../directory/temporary-files.ts";
 import { type CreateSalt, createRandomSalt } from "../../lib/frames/head.ts";
 import type { Scheduler } from "../../lib/schedule/scheduler.ts";

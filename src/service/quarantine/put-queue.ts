@@ -4,8 +4,8 @@ import { ok, type Result } from "../../lib/result.ts";
 import type { Steps } from "../../lib/schedule/steps.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import type { AppId } from "../../model/ids.ts";
+import { entryId } from "./entry.ts";
 import { encodeEntry } from "./entry-format.ts";
-import { entryId } from "./entry-id.ts";
 import { chargedBytes } from "./shares.ts";
 
 /** What a message becomes on the disk. */

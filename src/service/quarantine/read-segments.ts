@@ -1,13 +1,14 @@
 import { join } from "node:path";
+import type { RefusedMessage } from "../../clients/refused-message.ts";
 import type { DamagedRange } from "../../lib/frames/frame-scanner.ts";
 import { nextTurn } from "../../lib/schedule/next-turn.ts";
 import { FileError, type Files, isPassing } from "../../runtime/files.ts";
 import type { EntrySummary } from "./entry.ts";
-import { decodeSummary, isDamage } from "./entry-format.ts";
-import { findTornTail, parseSegmentName, readFrames } from "./segment.ts";
+import { decodeMessage, decodeSummary, isDamage } from "./entry-format.ts";
+import { findTornTail, parseSegmentName, readFrames, type Segment } from "./segment.ts";
 
 /*
- * Reads the whole quarantine and changes nothing, also beside a process that writes to it.
+ * Reads segments and changes nothing: all of them, also beside a process that writes to them, or one of them.
  */
 
 /** An entry, and where it lies in its segment. */
@@ -88,4 +89,28 @@ async function readSegment(
     damage,
     lastSequence,
   };
+}
+
+/**
+ * The message of an entry; null if the segment has it no more. Bodies are not in memory, so all of the segment is read
+ * for one entry, a megabyte mostly.
+ */
+export async function readEntry(
+  files: Files,
+  { path }: Segment,
+  sequence: number,
+): Promise<RefusedMessage | null> {
+  const { views, scanner } = readFrames(await files.read(path), path);
+  while (scanner.next()) {
+    if (scanner.sequence === sequence) return decodeMessage(views, scanner.payloadStart, scanner.payloadEnd);
+  }
+  return null;
+}
+
+/** The sequences of the entries that a segment has on the disk now. */
+export async function readSequences(files: Files, { path }: Segment): Promise<Set<number>> {
+  const { scanner } = readFrames(await files.read(path), path);
+  const sequences = new Set<number>();
+  while (scanner.next()) sequences.add(scanner.sequence);
+  return sequences;
 }

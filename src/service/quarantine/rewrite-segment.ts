@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { DAMAGED_SUFFIX, type Damage, setAside, TORN_SUFFIX } from "../../directory/set-aside.ts";
+import { DAMAGED_SUFFIX, type Damage, setAside, TORN_SUFFIX } from "../../directory/damaged-files.ts";
 import { type Files, isDiskFull } from "../../runtime/files.ts";
 import { type Arrivals, decodeSummary, readArrivals, writeArrivals } from "./entry-format.ts";
 import { findTornTail, readFrames, type Segment, type SegmentReader } from "./segment.ts";

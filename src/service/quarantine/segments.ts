@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import type { Damage } from "../../directory/set-aside.ts";
+import type { Damage } from "../../directory/damaged-files.ts";
 import { FRAME_HEADER_BYTES } from "../../lib/frames/frame.ts";
 import type { CreateSalt } from "../../lib/frames/head.ts";
 import { type AppendFile, type Files, unlessFileError } from "../../runtime/files.ts";

@@ -20,7 +20,7 @@ import {
   prepare,
 } from "./put-queue.ts";
 import type { Quarantine, QuarantineTotals } from "./quarantine.ts";
-import { readEntry, readSequences } from "./read-entry.ts";
+import { readEntry, readSequences } from "./read-segments.ts";
 import type { IndexedEntry, Segment } from "./segment.ts";
 import type { Segments } from "./segments.ts";
 import { chargedBytes, type FullShare, holderOf, type Shares } from "./shares.ts";

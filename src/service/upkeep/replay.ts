@@ -12,11 +12,11 @@ import { Semaphore } from "../../lib/schedule/semaphore.ts";
 import type { Steps } from "../../lib/schedule/steps.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import type { AppId } from "../../model/ids.ts";
-import { bodiesOf } from "../ingest/ingest-batches.ts";
+import { bodiesOf } from "../ingest/ingest.ts";
 import type { RefusedPoint } from "../ingest/messages/point-collector.ts";
 import { refusedMessages, type SentMessage } from "../ingest/messages/refused-messages.ts";
 import type { TakeMessage } from "../ingest/messages/take-message.ts";
-import { hexId } from "../quarantine/entry-id.ts";
+import { hexId } from "../quarantine/entry.ts";
 import type { Quarantine } from "../quarantine/quarantine.ts";
 
 /** What came of an entry that was tried again. */

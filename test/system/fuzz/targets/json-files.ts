@@ -14,7 +14,7 @@ import {
   parsePassPhraseFile,
 } from "../../../../src/auth/pass-phrases.ts";
 import { TIER_NAMES } from "../../../../src/auth/tiers.ts";
-import { readAcknowledged, writeAcknowledged } from "../../../../src/directory/acknowledged.ts";
+import { readAcknowledged, writeAcknowledged } from "../../../../src/directory/damaged-files.ts";
 import { encodeImportState, type ImportState, parseImportState } from "../../../../src/import/state.ts";
 import { FormatVersionError } from "../../../../src/lib/format-version-error.ts";
 import type { AppId, DeviceId } from "../../../../src/model/ids.ts";

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { writeAcknowledged } from "../../../../src/directory/acknowledged.ts";
+import { writeAcknowledged } from "../../../../src/directory/damaged-files.ts";
 import type { StartHelper } from "../../../../src/runtime/helper/helper.ts";
 import { startHelper } from "../../../../src/runtime/helper/spawn-helper.ts";
 import { createNodeFiles } from "../../../../src/runtime/node-files.ts";

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { existsSync, renameSync } from "node:fs";
 import { join } from "node:path";
-import { writeAcknowledged } from "../../../../src/directory/acknowledged.ts";
+import { writeAcknowledged } from "../../../../src/directory/damaged-files.ts";
 import { createManualClock } from "../../../../src/model/time/clock.ts";
 import { FixedRetention } from "../../../../src/model/time/retention.ts";
 import { MS_PER_DAY } from "../../../../src/model/time/units.ts";

@@ -1,4 +1,4 @@
-import { readAcknowledged, writeAcknowledged } from "../../../../src/directory/acknowledged.ts";
+import { readAcknowledged, writeAcknowledged } from "../../../../src/directory/damaged-files.ts";
 import { heldByPart } from "../disk/flips.ts";
 import type { RunContext } from "./context.ts";
 import { ARCHIVE_DIRECTORY, DAMAGED_DIRECTORY } from "./service.ts";

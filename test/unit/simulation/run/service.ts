@@ -6,7 +6,7 @@ import {
   openDirectory,
 } from "../../../../src/app/open-directory.ts";
 import type { Archive } from "../../../../src/archive/archive.ts";
-import { readAcknowledgedParts } from "../../../../src/directory/acknowledged.ts";
+import { readAcknowledgedParts } from "../../../../src/directory/damaged-files.ts";
 import { createHotStore, type HotStore } from "../../../../src/hot/hot-store.ts";
 import type { CreateSalt } from "../../../../src/lib/frames/head.ts";
 import { Scheduler } from "../../../../src/lib/schedule/scheduler.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readDirectoryId } from "../../../src/directory/directory-id.ts";
+import { readDirectoryId } from "../../../src/directory/paths.ts";
 import { createSimulatedFiles } from "../../support/disk/simulated-files.ts";
 
 const PATH = "/data/directory-id";

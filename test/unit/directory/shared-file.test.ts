@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import { openKeyStore } from "../../../src/auth/key-store.ts";
-import type { SharedFileState } from "../../../src/directory/shared-file.ts";
-import { watchFile } from "../../../src/directory/watch-file.ts";
+import { type SharedFileState, watchFile } from "../../../src/directory/shared-file.ts";
 import { UNBOUND } from "../../../src/model/binding.ts";
 import type { AppId } from "../../../src/model/ids.ts";
 import { systemClock } from "../../../src/model/time/clock.ts";

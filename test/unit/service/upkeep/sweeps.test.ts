@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { DEFAULT_RETENTION, FixedRetention, type Retention } from "../../../../src/model/time/retention.ts";
 import { MS_PER_DAY } from "../../../../src/model/time/units.ts";
-import { findExpired } from "../../../../src/service/upkeep/expiry.ts";
+import { findExpired } from "../../../../src/service/upkeep/sweeps.ts";
 import { createSimulatedFiles } from "../../../support/disk/simulated-files.ts";
 
 const NOON_MS = Date.UTC(2026, 5, 20, 12);

@@ -1,17 +1,56 @@
-import { join } from "node:path";
+import { basename, join } from "node:path";
+import { crc32 } from "node:zlib";
+import type { DamagedRange } from "../lib/frames/frame-scanner.ts";
 import type { Files } from "../runtime/files.ts";
-import { ACKNOWLEDGED_FILE } from "./set-aside.ts";
+
+/*
+ * Bytes of a file that did not check out are kept under `damaged/` before they are taken out of it. A file there lists
+ * what an operator has acknowledged of them.
+ */
+
+/** Bytes that were no good frame, and where they are kept now. */
+export interface Damage extends DamagedRange {
+  readonly file: string;
+  /** Null if no byte was worth keeping, or the disk refused to keep them. */
+  readonly savedAs: string | null;
+}
+
+/** End the names of bytes that the server had acknowledged, and of those that it never had: the latter are no loss. */
+export const DAMAGED_SUFFIX = ".damaged";
+export const TORN_SUFFIX = ".torn";
+const ACKNOWLEDGED_FILE = "acknowledged.json";
+
+/** Whether a file belongs under `damaged/`. */
+export function isSetAside(name: string): boolean {
+  return name.endsWith(DAMAGED_SUFFIX) || name.endsWith(TORN_SUFFIX) || name === ACKNOWLEDGED_FILE;
+}
+
+/** Keeps the lost bytes under a name that depends on them and their offset alone, and returns its path. */
+export async function setAside(
+  files: Files,
+  damagedDirectory: string,
+  path: string,
+  offset: number,
+  lost: Uint8Array,
+  suffix: string,
+): Promise<string> {
+  const sum = crc32(lost).toString(16).padStart(8, "0");
+  const savedAs = join(damagedDirectory, `${basename(path)}.at-${offset}.${sum}${suffix}`);
+  await files.makeDirectory(damagedDirectory);
+  await files.replace(savedAs, lost);
+  return savedAs;
+}
 
 /**
- * A file of damaged bytes that somebody has seen, whose name says where the bytes were and what they are; or a
- * part of the archive that somebody has given up, by its path there (`day=2026-11-14/00000012-000.parquet`).
+ * A file of damaged bytes that an operator has acknowledged, whose name says where the bytes were and what they are; or
+ * a part of the archive that an operator has given up, by its path there (`day=2026-11-14/00000012-000.parquet`).
  */
 export interface Acknowledged {
   readonly name: string;
   readonly bytes: number;
 }
 
-/** Version of the file's format. A file of another one is left alone. */
+/** The program does not use a file of another version. */
 const FORMAT_VERSION = 1;
 
 /** What was acknowledged. A file that can't be used acknowledges nothing, so that nothing is hidden. */
