@@ -1,18 +1,14 @@
-import { DEFAULT_ARCHIVE_CONFIG } from "../../app/config.ts";
-import { openDirectory } from "../../app/open-directory.ts";
 import { DirectoryInUseError, takeDirectory } from "../../directory/take-directory.ts";
-import { createHotStore } from "../../hot/hot-store.ts";
 import { messageOf } from "../../lib/message-of.ts";
-import { Scheduler } from "../../lib/schedule/scheduler.ts";
 import { printableLine } from "../../lib/text/printable.ts";
-import type { Terminal } from "../../runtime/process.ts";
 import type { SealReport } from "../../service/upkeep/seal/seal.ts";
 import type { CommandContext } from "../arguments/command.ts";
 import { expectNoNode } from "../cluster/node-directory.ts";
-import { damageLine, entryLeftOutLine, sealSummary } from "../screen/directory-report.ts";
-import { createProgressBar, type ProgressBar } from "../screen/progress-bar.ts";
+import { sealSummary } from "../screen/directory-report.ts";
+import { createProgressBar } from "../screen/progress-bar.ts";
 import type { SealOptions } from "./command.ts";
 import { expectDataDirectory, openSettings, settingsFault } from "./data-directory.ts";
+import { openForCommand, releasing } from "./open-for-command.ts";
 
 const INTERRUPTED = "Interrupted: nothing is lost, the next seal begins anew.";
 
@@ -33,35 +29,23 @@ export async function seal(
     say(`${error.message} A running server seals by itself.`);
     return 1;
   }
-  const settings = await openSettings("seal", dataDir, platform, clock);
+  const settings = await openSettings("seal", dataDir, platform, clock).catch(releasing(release));
   const fault = settingsFault(settings);
   if (fault !== null) say(fault);
-  const bars = { reading: createBar("Reading the log", terminal), sealing: createBar("Archiving", terminal) };
-  const scheduler = new Scheduler();
-  const directory = await openDirectory({
+  const bars = {
+    reading: createProgressBar("Reading the log", terminal),
+    sealing: createProgressBar("Archiving", terminal),
+  };
+  const directory = await openForCommand({
     dataDir,
-    files: platform.files,
+    platform,
     clock,
     retention: settings.retention,
-    hot: createHotStore(scheduler),
-    scheduler,
-    config: DEFAULT_ARCHIVE_CONFIG,
-    events: {
-      onRefusal: () => {}, // Nobody reports.
-      onArchiveNote: (note) => say(`Archive: ${note}`),
-      onSealed: () => {}, // Only seals by schedule are told of.
-      onSealFailed: () => {},
-      onBroken: () => {}, // Nobody reports.
-      onEntryLeftOut: (failure) => say(entryLeftOutLine(failure)),
-      onDamage: (damage) => {
-        for (const each of damage) say(damageLine(each));
-      },
-    },
+    say,
     onProgress: (done, total) => bars.reading.show({ done, total, count: null }),
     release,
     signal,
   }).catch((error: unknown) => {
-    release();
     if (!signal.aborted) throw error;
     return null;
   });
@@ -89,8 +73,4 @@ export async function seal(
   bars.sealing.clear();
   terminal.out(json ? `${JSON.stringify(report, null, 2)}\n` : `${sealSummary(report)}\n`);
   return report.blocked.length === 0 && report.unfinished === null ? 0 : 1;
-}
-
-function createBar(label: string, terminal: Terminal): ProgressBar {
-  return createProgressBar(label, terminal);
 }

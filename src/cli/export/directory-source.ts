@@ -1,11 +1,8 @@
-import { DEFAULT_ARCHIVE_CONFIG } from "../../app/config.ts";
-import { type OpenDirectory, openDirectory } from "../../app/open-directory.ts";
+import type { OpenDirectory } from "../../app/open-directory.ts";
 import { readClusterFile } from "../../cluster/cluster-file.ts";
 import { DirectoryInUseError, takeDirectory } from "../../directory/take-directory.ts";
-import { createHotStore } from "../../hot/hot-store.ts";
 import { messageOf } from "../../lib/message-of.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
-import { Scheduler } from "../../lib/schedule/scheduler.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import type { AppId } from "../../model/ids.ts";
 import type { Clock } from "../../model/time/clock.ts";
@@ -14,13 +11,13 @@ import { UTC } from "../../model/time/zone.ts";
 import type { Platform } from "../../runtime/platform.ts";
 import type { Export } from "../../service/export/export-job.ts";
 import { expectDataDirectory, openSettings, settingsFault } from "../directory/data-directory.ts";
-import { damageLine, entryLeftOutLine } from "../screen/directory-report.ts";
+import { openForCommand, releasing } from "../directory/open-for-command.ts";
 import type { ExportOptions } from "./command.ts";
 import { RecordMarks } from "./record-marks.ts";
 import type { ExportScreen } from "./screen.ts";
 import { ExportFailedError, type ExportFrom, type OpenExport, type Written } from "./source.ts";
 
-/** Whoever reads a pipe may take their time: what a timer can wait. */
+/** As long as a timer can wait: the reader of a pipe may be slow. */
 const STALL_MS = 2 ** 31 - 1;
 
 const NODE_NOTE =
@@ -76,41 +73,22 @@ async function openToExport(
   screen: ExportScreen,
 ): Promise<OpenDirectory> {
   const release = await takeDirectory(dataDir, "export", platform, clock);
-  try {
-    const settings = await openSettings("export", dataDir, platform, clock);
-    const fault = settingsFault(settings);
-    if (fault !== null) screen.say(fault);
-    const scheduler = new Scheduler();
-    const directory = await openDirectory({
-      dataDir,
-      files: platform.files,
-      startHelper: platform.startHelper,
-      clock,
-      retention: settings.retention,
-      hot: createHotStore(scheduler),
-      scheduler,
-      config: DEFAULT_ARCHIVE_CONFIG,
-      exportStallMs: STALL_MS,
-      events: {
-        onRefusal: () => {}, // Nobody reports.
-        onArchiveNote: (note) => screen.say(`Archive: ${note}`),
-        onSealed: () => {}, // Nothing is sealed.
-        onSealFailed: () => {},
-        onBroken: () => {}, // Nobody reports.
-        onEntryLeftOut: (failure) => screen.say(entryLeftOutLine(failure)),
-        onDamage: (damage) => {
-          for (const each of damage) screen.say(damageLine(each));
-        },
-      },
-      onProgress: screen.onReplayed,
-      release,
-    });
-    screen.clear();
-    return directory;
-  } catch (error) {
-    release();
-    throw error;
-  }
+  const settings = await openSettings("export", dataDir, platform, clock).catch(releasing(release));
+  const fault = settingsFault(settings);
+  if (fault !== null) screen.say(fault);
+  const directory = await openForCommand({
+    dataDir,
+    platform,
+    startHelper: platform.startHelper,
+    clock,
+    retention: settings.retention,
+    exportStallMs: STALL_MS,
+    say: screen.say,
+    onProgress: screen.onReplayed,
+    release,
+  });
+  screen.clear();
+  return directory;
 }
 
 function openExport(taken: Export, { format, options }: Written, signal: AbortSignal): OpenExport {

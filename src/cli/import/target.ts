@@ -1,19 +1,13 @@
-import {
-  DEFAULT_ARCHIVE_CONFIG,
-  IMPORT_OLD_RECORDS_BOUNDS,
-  IMPORT_SEAL_DAYS_AT_ONCE,
-} from "../../app/config.ts";
+import { IMPORT_OLD_RECORDS_BOUNDS, IMPORT_SEAL_DAYS_AT_ONCE } from "../../app/config.ts";
 import { createFirstKey } from "../../app/first-key.ts";
-import { type OpenDirectory, openDirectory } from "../../app/open-directory.ts";
+import type { OpenDirectory } from "../../app/open-directory.ts";
 import { openKeyStore } from "../../auth/key-store.ts";
 import { directoryPaths } from "../../directory/paths.ts";
 import { beginDirectory, DirectoryInUseError } from "../../directory/take-directory.ts";
-import { createHotStore } from "../../hot/hot-store.ts";
 import type { Deliver } from "../../import/deliver.ts";
 import { createPostDelivery } from "../../import/post.ts";
 import { messageOf } from "../../lib/message-of.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
-import { Scheduler } from "../../lib/schedule/scheduler.ts";
 import { wait } from "../../lib/schedule/wait.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import type { AppId } from "../../model/ids.ts";
@@ -24,7 +18,8 @@ import type { Platform } from "../../runtime/platform.ts";
 import type { Terminal } from "../../runtime/process.ts";
 import { sameTimeOf } from "../../service/ingest/ingest.ts";
 import { newDirectoryText } from "../directory/data-directory.ts";
-import { damageLine, entryLeftOutLine } from "../screen/directory-report.ts";
+import { openForCommand, releasing } from "../directory/open-for-command.ts";
+import { damageLine } from "../screen/directory-report.ts";
 import { revealFirstKey } from "../serve/sign-in.ts";
 import type { ImportOptions } from "./command.ts";
 import type { ImportScreen } from "./screen.ts";
@@ -102,41 +97,26 @@ async function openToImport(
 ): Promise<OpenDirectory> {
   const { platform, clock, retention, screen } = dependencies;
   const release = await beginDirectory(dataDir, "import", platform, clock);
-  const scheduler = new Scheduler();
-  try {
-    await handOverFirstKey(dataDir, appId, dependencies); // Before there is data in it.
-    return await openDirectory({
-      dataDir,
-      files: platform.files,
-      startHelper: platform.startHelper,
-      clock,
-      retention,
-      hot: createHotStore(scheduler),
-      scheduler,
-      config: DEFAULT_ARCHIVE_CONFIG,
-      oldRecords: IMPORT_OLD_RECORDS_BOUNDS,
-      sealDaysAtOnce: IMPORT_SEAL_DAYS_AT_ONCE,
-      events: {
-        onRefusal: () => {}, // The import sees the refusal itself.
-        onArchiveNote: screen.say,
-        onSealed: () => {},
-        onBroken: () => {}, // The import sees it itself.
-        onEntryLeftOut: (failure) => screen.say(entryLeftOutLine(failure)),
-        onDamage: (damage) => {
-          for (const each of damage) screen.say(damageLine(each));
-        },
-        onSealFailed: (error) => screen.say(`Old reports could not be archived: ${messageOf(error)}`),
-      },
-      onProgress: screen.onReplayed,
-      release,
-    });
-  } catch (error) {
-    release();
-    throw error;
-  }
+  await handOverFirstKey(dataDir, appId, dependencies).catch(releasing(release)); // Before there is data in it.
+  return openForCommand({
+    dataDir,
+    platform,
+    startHelper: platform.startHelper,
+    clock,
+    retention,
+    oldRecords: IMPORT_OLD_RECORDS_BOUNDS,
+    sealDaysAtOnce: IMPORT_SEAL_DAYS_AT_ONCE,
+    say: screen.say,
+    events: {
+      onArchiveNote: screen.say,
+      onSealFailed: (error) => screen.say(`Old reports could not be archived: ${messageOf(error)}`),
+    },
+    onProgress: screen.onReplayed,
+    release,
+  });
 }
 
-/** Whoever begins a directory gets its first key: the server would make none beside data. */
+/** An import that begins a directory makes its first key: the server would make none beside data. */
 async function handOverFirstKey(
   dataDir: string,
   appId: AppId,
