@@ -7,7 +7,6 @@ import {
   type ReportBatch,
   type ReportBatchBuilder,
 } from "../../model/report-batch.ts";
-import type { KnownDevice } from "./known-devices.ts";
 import { countUntil, firstMs, lastMs, type Position, type Recording, timeOf, type Way } from "./recording.ts";
 
 /**
@@ -82,6 +81,13 @@ export class Replay {
     }
     if (builder.count > 0) yield builder.build();
   }
+}
+
+/** Where the server saw a device last, and when. */
+export interface KnownDevice {
+  readonly timestampMs: number;
+  readonly latitude: number;
+  readonly longitude: number;
 }
 
 /** What a machine slept through isn't made up for: devices would leap. */

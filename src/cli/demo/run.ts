@@ -15,6 +15,7 @@ import { printableLine } from "../../lib/text/printable.ts";
 import { UNBOUND } from "../../model/binding.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
 import type { Clock } from "../../model/time/clock.ts";
+import { askServer } from "../../operator/remote/ask-server.ts";
 import type { Platform } from "../../runtime/platform.ts";
 import type { CommandContext } from "../arguments/command.ts";
 import { openKeys } from "../keys/keys.ts";
@@ -24,10 +25,9 @@ import { logEvents } from "../screen/server-events.ts";
 import { stopInTime } from "../serve/run.ts";
 import { mapLink } from "../serve/sign-in.ts";
 import type { DemoOptions } from "./command.ts";
-import { fetchKnownDevices } from "./known-devices.ts";
 import { readRecording } from "./read-recording.ts";
 import type { Recording } from "./recording.ts";
-import { Replay } from "./replay.ts";
+import { type KnownDevice, Replay } from "./replay.ts";
 
 const SAMPLES = fileURLToPath(import.meta.resolve("../../../data/samples"));
 
@@ -114,6 +114,26 @@ async function demoKey(dataDir: string, platform: Platform, clock: Clock): Promi
   assert(created.ok, "keys can be written");
   await files.replace(path, new TextEncoder().encode(`${created.value.text}\n`));
   return created.value.text;
+}
+
+/** The devices of a key's app by id, as a running server answers. */
+export async function fetchKnownDevices(url: string, key: string): Promise<ReadonlyMap<string, KnownDevice>> {
+  const answer = await askServer({ url, key }, "GET", "/api/v1/locations/current/columns", fetch);
+  if (!answer.ok) throw new Error(answer.error);
+  const { device_id, timestamp, latitude, longitude } = answer.value as unknown as Columns;
+  return new Map(
+    device_id.map((id, row) => [
+      id,
+      { timestampMs: timestamp[row]!, latitude: latitude[row]!, longitude: longitude[row]! },
+    ]),
+  );
+}
+
+interface Columns {
+  readonly device_id: readonly string[];
+  readonly timestamp: readonly number[];
+  readonly latitude: readonly number[];
+  readonly longitude: readonly number[];
 }
 
 function deliveryTo(app: App, key: string, signal: AbortSignal, say: (line: string) => void): Deliver {

@@ -8,8 +8,8 @@ import {
   type OptionNames,
   refusalText,
   retryAfterSeconds,
+  sendRequest,
 } from "../../operator/remote/ask-server.ts";
-import { noAnswer } from "../../operator/remote/no-answer.ts";
 import type { ExportOptions } from "./command.ts";
 import { RecordMarks } from "./record-marks.ts";
 import { ExportFailedError, type ExportFrom, type OpenExport, type Written } from "./source.ts";
@@ -26,7 +26,7 @@ export function createServerSource(
   ask: Ask,
   signal: AbortSignal,
 ): ExportFrom {
-  const { url, key } = server;
+  const { url } = server;
   /** A key is of one app for good, and a split export begins many files. */
   let isOfApp = server.appId === null;
 
@@ -48,18 +48,9 @@ export function createServerSource(
   }
 
   async function askOnce(parameters: URLSearchParams): Promise<Result<Response, string>> {
-    try {
-      return ok(
-        await ask(`${url}/api/v1/export?${parameters}`, {
-          headers: { authorization: `Bearer ${key}` },
-          redirect: "error", // The key is for this server.
-          signal,
-        }),
-      );
-    } catch (cause) {
-      signal.throwIfAborted();
-      return fail(noAnswer(url, cause));
-    }
+    const sent = await sendRequest(server, `/api/v1/export?${parameters}`, ask, { signal });
+    if (!sent.ok) signal.throwIfAborted();
+    return sent;
   }
 
   return {

@@ -15,7 +15,7 @@ import { createSources, spoolDirectoryFor } from "../../import/sources/sources.t
 import { createImportStateStore, type ImportStateStore } from "../../import/state.ts";
 import { ok, type Result } from "../../lib/result.ts";
 import type { Clock } from "../../model/time/clock.ts";
-import { askRetention } from "../../operator/remote/ask-retention.ts";
+import { askRetention } from "../../operator/remote/ask-server.ts";
 import type { Platform } from "../../runtime/platform.ts";
 import type { Terminal } from "../../runtime/process.ts";
 import type { CommandContext } from "../arguments/command.ts";

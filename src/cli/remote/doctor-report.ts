@@ -1,7 +1,7 @@
 import { roughDuration } from "../../lib/text/duration.ts";
 import { printableLine } from "../../lib/text/printable.ts";
-import type { Problem } from "../../operator/checkup/problem.ts";
 import type { ToldFinding, ToldFindings } from "../../operator/remote/ask-findings.ts";
+import type { Problem } from "../../operator/remote/checkup.ts";
 import { countOf } from "../screen/layout.ts";
 
 /** What was found, and at which address. */

@@ -1,8 +1,6 @@
 import { printableLine } from "../../lib/text/printable.ts";
-import { checkMqtt } from "../../operator/checkup/check-mqtt.ts";
-import { checkProxy } from "../../operator/checkup/check-proxy.ts";
-import { checkReady } from "../../operator/checkup/check-ready.ts";
 import { askFindings } from "../../operator/remote/ask-findings.ts";
+import { checkMqtt, checkProxy, checkReady } from "../../operator/remote/checkup.ts";
 import type { Terminal } from "../../runtime/process.ts";
 import type { CommandContext } from "../arguments/command.ts";
 import type { DoctorOptions } from "./command.ts";

@@ -2,8 +2,7 @@ import { isObject } from "../../lib/is-object.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import { systemTimers, type Timers } from "../../lib/schedule/timers.ts";
 import type { Wait } from "../../lib/schedule/wait.ts";
-import { type Ask, type AskedServer, refusalText } from "../../operator/remote/ask-server.ts";
-import { noAnswer } from "../../operator/remote/no-answer.ts";
+import { type Ask, type AskedServer, refusalText, sendRequest } from "../../operator/remote/ask-server.ts";
 import type { ClusterStatus } from "../cluster-config.ts";
 import { parseClusterMembers } from "../cluster-file.ts";
 import { type CopyPath, type CopyPlan, parseCopyPath } from "./copies.ts";
@@ -54,20 +53,13 @@ const BUSY_WAIT_SECONDS_MAX = 30;
 const NEW_KEY_TRIES = 3;
 
 export function createPeer(options: PeerOptions): Peer {
-  const { url, key, ask, wait, signal } = options;
+  const { url, ask, wait, signal } = options;
 
   async function answerOf(path: string, stall: Stall): Promise<Result<Response, PeerFault>> {
-    try {
-      const response = await ask(`${url}${path}`, {
-        headers: { authorization: `Bearer ${key}` },
-        redirect: "error", // The key is for this server.
-        signal: stall.signal,
-      });
-      return ok(response);
-    } catch (cause) {
-      signal.throwIfAborted();
-      return fail({ kind: "broken", message: noAnswer(url, cause) });
-    }
+    const sent = await sendRequest(options, path, ask, { signal: stall.signal });
+    if (sent.ok) return sent;
+    signal.throwIfAborted();
+    return fail({ kind: "broken", message: sent.error });
   }
 
   async function begin(path: string, stall: Stall): Promise<Result<Response, PeerFault>> {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fetchKnownDevices } from "../../../src/cli/demo/known-devices.ts";
+import { fetchKnownDevices } from "../../../src/cli/demo/run.ts";
 import { parseCommand } from "../../../src/cli/parse-command.ts";
 import {
   closePlace,

@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
-import type { KnownDevice } from "../../../../src/cli/demo/known-devices.ts";
-import { legAt, Replay } from "../../../../src/cli/demo/replay.ts";
+import { type KnownDevice, legAt, Replay } from "../../../../src/cli/demo/replay.ts";
 import * as fc from "../../../support/fast-check.ts";
 import { type Row, recordingOf, rowsOf } from "./recordings.ts";
 

@@ -1,5 +1,45 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { checkProxy } from "../../../../src/operator/checkup/check-proxy.ts";
+import { checkMqtt, checkProxy, checkReady } from "../../../../src/operator/remote/checkup.ts";
+
+const ADDRESS = "https://example.org";
+
+test("checkReady() counts damage that nobody has taken note of", async () => {
+  const asked: string[] = [];
+  const problems = await checkReady(ADDRESS, async (address) => {
+    asked.push(address);
+    return Response.json({ status: "ready", damaged: 2 });
+  });
+  expect(asked).toEqual(["https://example.org/ready"]);
+  expect(problems).toMatchObject([{ what: expect.stringContaining("2 in all") }]);
+});
+
+test("checkReady() names a last seal that is long ago", async () => {
+  const [since, never, timely] = await Promise.all(
+    [
+      { last: "2026-11-22T11:00:04.120Z", late: true },
+      { last: null, late: true },
+      { last: "2026-11-22T11:00:04.120Z", late: false },
+    ].map((seal) => checkReady(ADDRESS, async () => Response.json({ status: "ready", damaged: 0, seal }))),
+  );
+  expect(since).toMatchObject([{ what: expect.stringContaining("since 2026-11-22T11:00:04.120Z") }]);
+  expect(never).toMatchObject([{ what: expect.stringContaining("since it started") }]);
+  expect(timely).toEqual([]);
+});
+
+test("checkReady() finds nothing where nothing is damaged, and where the server does not tell", async () => {
+  const answers = [
+    Response.json({ status: "ready", damaged: 0 }),
+    Response.json({ status: "starting", replayed: 0, total: 1 }, { status: 503 }),
+    new Response("<html>", { status: 502 }),
+    Response.json(null),
+  ];
+  for (const answer of answers) expect(await checkReady(ADDRESS, async () => answer)).toEqual([]);
+  expect(
+    await checkReady(ADDRESS, async () => {
+      throw new TypeError("fetch failed");
+    }),
+  ).toEqual([]);
+});
 
 /** What stood before a server answered, by address without port: the ports of this machine are somebody else's. */
 type Answers = Readonly<Record<string, () => Response>>;
@@ -71,4 +111,18 @@ describe("checkProxy()", () => {
       "What phones send does not reach the server: /ingest/owntracks answered 404 where a key is asked for.",
     ]);
   });
+});
+
+const WELL = { connections: 2, connected: 2, unassured_messages: 0, outage_seconds: 3600 };
+
+test("checkMqtt() finds connections that are not there, and messages that nobody keeps", () => {
+  expect(checkMqtt(WELL)).toEqual([]);
+  expect(checkMqtt({ ...WELL, connected: 1, unassured_messages: 7 }).map(({ what }) => what)).toEqual([
+    "1 of 2 connections to the MQTT broker are up: the rest of what phones publish waits there.",
+    "Phones published with QoS 0, which the broker keeps for nobody: 7 of what came.",
+  ]);
+  const [problem] = checkMqtt({ ...WELL, unheard_messages: 2, unheard_topics: ["owntracks/pixel"] });
+  expect(problem?.what).toBe(
+    "2 positions were published to topics that --mqtt-topic does not take, and are not stored: owntracks/pixel.",
+  );
 });
