@@ -15,6 +15,8 @@ export interface DeviceBlocks {
   blocks(): Iterable<readonly Device[]>;
 }
 
+export const NO_DEVICES: DeviceBlocks = { size: 0, blocks: () => [] };
+
 /** One device, as a list has many. */
 export class OneDevice implements DeviceBlocks {
   readonly device: Device;

@@ -1,7 +1,7 @@
 import type { LateRows } from "../../archive/read/archive-scan.ts";
 import type { RecordKey } from "../../hot/scan/first-records.ts";
 import { readRecords } from "../../hot/scan/look-through.ts";
-import type { DeviceBlocks } from "../../hot/scan/memory-scan.ts";
+import { type DeviceBlocks, NO_DEVICES } from "../../hot/scan/memory-scan.ts";
 import { findNext, NEXT_MS_MAX, type ReadUpTo } from "../../hot/scan/next-records.ts";
 import { inOneStep } from "../../lib/schedule/steps.ts";
 import { pageReports } from "../../model/page-reports.ts";
@@ -144,5 +144,3 @@ function devicesOf({ hot, query, listed }: ExportRun): DeviceBlocks {
   const { userId } = query;
   return userId === null ? app.all : app.users.heldDevices(() => hot.dictionary.findUser(userId));
 }
-
-const NO_DEVICES: DeviceBlocks = { size: 0, blocks: () => [] };

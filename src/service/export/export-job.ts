@@ -5,8 +5,8 @@ import type { ServiceError } from "../../model/errors.ts";
 import type { TimeRange } from "../../model/time/range.ts";
 import { type Files, isOutOfDescriptors } from "../../runtime/files.ts";
 import { type QueryDependencies, retainedRange } from "../queries/find-device.ts";
-import { planStretches } from "../queries/history/plan.ts";
-import { findGaps } from "../queries/history/read-archive.ts";
+import { planStretches, sealedDaysOf } from "../queries/history/plan.ts";
+import { findGaps, OUT_OF_DESCRIPTORS } from "../queries/history/read-archive.ts";
 import { exportByDevice } from "./export-by-device.ts";
 import { exportByTime } from "./export-by-time.ts";
 import type { ListedDevices } from "./export-devices.ts";
@@ -166,12 +166,7 @@ export async function describeExport(
 /** What the caller is told where not even the first piece could be made; a fault of ours is thrown. */
 function failureOf(error: unknown): ServiceError {
   if (error instanceof ExportDamagedError) return { kind: "archive_damaged", days: error.days };
-  if (isOutOfDescriptors(error))
-    return {
-      kind: "unavailable",
-      message: "too many files are open: archived days can't be read until some are closed",
-      retryAfterSeconds: 5,
-    };
+  if (isOutOfDescriptors(error)) return OUT_OF_DESCRIPTORS;
   throw error;
 }
 
@@ -186,8 +181,7 @@ async function expectWhole(
 ): Promise<boolean> {
   const archive = dependencies.archive();
   const stretches = planStretches(dependencies.hot, archive.manifest, range);
-  const days = stretches.filter(({ kind }) => kind !== "memory").flatMap((stretch) => stretch.days);
-  const gaps = await findGaps(dependencies, archive, appId, days);
+  const gaps = await findGaps(dependencies, archive, appId, sealedDaysOf(stretches));
   if (gaps.unacknowledged.length > 0) throw new ExportDamagedError(gaps.unacknowledged);
   return gaps.isIncomplete;
 }

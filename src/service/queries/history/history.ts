@@ -1,5 +1,5 @@
 import type { HotStore } from "../../../hot/hot-store.ts";
-import { addPositions, type DeviceBlocks, OneDevice } from "../../../hot/scan/memory-scan.ts";
+import { addPositions, NO_DEVICES, OneDevice } from "../../../hot/scan/memory-scan.ts";
 import { findTimeline } from "../../../hot/scan/timeline.ts";
 import type { Result } from "../../../lib/result.ts";
 import type { MaybePromise } from "../../../lib/schedule/maybe-promise.ts";
@@ -94,5 +94,3 @@ function* answerFromMemory(hot: HotStore, scan: HistoryScan): Steps<HistoryAnswe
 function lastingAnswer(answer: HistoryAnswer): HistoryAnswer {
   return { ...answer, pages: answer.pages.map(lastingPage) };
 }
-
-const NO_DEVICES: DeviceBlocks = { size: 0, blocks: () => [] };

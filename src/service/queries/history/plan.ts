@@ -58,6 +58,11 @@ export function planStretches(hot: HotStore, manifest: Manifest, range: TimeRang
   });
 }
 
+/** The sealed days of stretches, in order. */
+export function sealedDaysOf(stretches: readonly HistoryStretch[]): UtcDay[] {
+  return stretches.filter(({ kind }) => kind !== "memory").flatMap(({ days }) => days);
+}
+
 /** Whether any sealed day lies in the range. Most queries are about days after the last of them. */
 export function touchesSealed(manifest: Manifest, range: TimeRange): boolean {
   const [first, last] = [utcDayOf(range.startMs), utcDayOf(range.endMs - 1)];

@@ -9,7 +9,7 @@ import type { TimeRange } from "../../../model/time/range.ts";
 import { type UtcDay, utcDayName } from "../../../model/time/utc-day.ts";
 import { isOutOfDescriptors } from "../../../runtime/files.ts";
 import type { Client, QueryDependencies } from "../find-device.ts";
-import { type HistoryStretch, planStretches, touchesSealed } from "./plan.ts";
+import { type HistoryStretch, planStretches, sealedDaysOf, touchesSealed } from "./plan.ts";
 
 /*
  * Which store answers a range, and what every answer over sealed days has to mind: seals that move records meanwhile,
@@ -70,7 +70,8 @@ export function createReadArchive(dependencies: ArchiveDependencies): ReadArchiv
   };
 }
 
-const OUT_OF_DESCRIPTORS: ServiceError = {
+/** The error if archived days can't be read for want of file descriptors. */
+export const OUT_OF_DESCRIPTORS: ServiceError = {
   kind: "unavailable",
   message: "too many files are open: archived days can't be read until some are closed",
   retryAfterSeconds: 5,
@@ -89,7 +90,7 @@ async function readWhole<Value>(
     // A seal moves records from one store to the other: an answer that began before it starts over.
     const { manifest } = archive;
     const stretches = planStretches(hot, archive.manifest, range);
-    const days = stretches.filter(({ kind }) => kind !== "memory").flatMap((stretch) => stretch.days);
+    const days = sealedDaysOf(stretches);
     const parts = partsOfApp(archive.manifest, appId, days);
     let unreadable: ReadonlySet<string> = new Set();
     try {
