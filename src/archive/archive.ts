@@ -15,7 +15,7 @@ import type { MadePart } from "./write/part-job.ts";
 
 /** The sealed days: what the manifest says, and the files it names. */
 export interface Archive extends Pick<PartChecks, "damaged" | "examine" | "recheck" | "verifyChecksums"> {
-  /** What is sealed. Replaced as a whole, so that who holds on to it can tell whether anything has changed. */
+  /** What is sealed. Replaced as a whole, so that a reader that keeps it can tell whether anything has changed. */
   readonly manifest: Manifest;
   /**
    * Whether the disk is known to have this manifest, and will have it after a power failure. Not after a start, which
@@ -36,7 +36,7 @@ export interface Archive extends Pick<PartChecks, "damaged" | "examine" | "reche
    * of a seal's parts of a day it says what all of them hold, so that a crash must not leave it alone.
    */
   discard(parts: readonly Part[]): Promise<void>;
-  /** Makes this the archive, durably, in one step. Where it fails, the archive is what it was, and not `isWritten`. */
+  /** Makes this the archive, durably, in one step. If it fails, the archive is what it was, and not `isWritten`. */
   swap(manifest: Manifest): Promise<void>;
   /** Moves the files of parts that are given up to where damaged bytes are kept. */
   setAside(parts: readonly Part[]): Promise<void>;
@@ -96,7 +96,7 @@ export function createArchive(options: ArchiveOptions): Archive {
       return isWritten;
     },
     get version() {
-      if (checks.damaged.size > 0) looks++; // Only who reads a part again finds that somebody has put it back.
+      if (checks.damaged.size > 0) looks++; // Only reading a part again shows that an operator has put it back.
       return `${swaps}.${checks.changes}.${looks}`;
     },
     reader,

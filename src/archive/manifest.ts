@@ -23,7 +23,7 @@ export interface Manifest {
    * finds them. Retention is by the clock of each answer, so while it says that a day has not expired the day is shown.
    */
   readonly expired: ReadonlyMap<UtcDay, ExpiredDay>;
-  /** What the last seal went by, as `365d`, in case the setting is lost; null where nobody knows. */
+  /** What the last seal went by, as `365d`, in case the setting is lost; null if it is not known. */
   readonly retention: string | null;
 }
 
@@ -143,7 +143,7 @@ export function parseManifest(bytes: Uint8Array): Result<Manifest, ManifestFault
   }
 }
 
-/** The manifest in a file; null where it is damaged. Throws a `FormatVersionError` for another version. */
+/** The manifest in a file; null if it is damaged. Throws a `FormatVersionError` for another version. */
 export function readManifest(bytes: Uint8Array, path: string): Manifest | null {
   const parsed = parseManifest(bytes);
   if (parsed.ok) return parsed.value;

@@ -66,7 +66,7 @@ export interface OpenedArchive {
 export async function openArchive(options: OpenArchiveOptions): Promise<OpenedArchive> {
   const { files, directory, damagedDirectory, limits, timers, pathOf, openDatabase, onNewest } = options;
   const paths = archivePaths(directory);
-  await loadDuckDb(); // Now, when nobody waits: it holds the event loop up for 60 to 160 ms.
+  await loadDuckDb(); // Now, when no request waits: it holds the event loop up for 60 to 160 ms.
   await files.makeDirectory(paths.scratch);
   await emptyFolder(files, paths.scratch);
   await removeTemporaryFiles(files, directory, isInArchive);
@@ -191,7 +191,7 @@ async function setAside(files: Files, damagedDirectory: string, bytes: Uint8Arra
 export interface RestoreNewestOptions {
   readonly manifest: Manifest;
   readonly database: Database;
-  /** What is wrong with a part, read whole; null where it is as it was written. */
+  /** What is wrong with a part, read whole; null if it is as it was written. */
   faultOf(part: Part): Promise<string | null>;
   pathOf(file: string): string;
   onNewest(appId: AppId, batch: ReportBatch): void;
@@ -200,7 +200,7 @@ export interface RestoreNewestOptions {
 }
 
 /**
- * Reads the checkpoint; where it is lost, every part says what it knows, the oldest first. Both are read only once
+ * Reads the checkpoint; if it is lost, every part says what it knows, the oldest first. Both are read only once
  * their checksum is compared: DuckDB reads over most flipped bits without a word. Resolves with whether all was read.
  */
 export async function restoreNewest(options: RestoreNewestOptions): Promise<boolean> {

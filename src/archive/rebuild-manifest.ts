@@ -10,7 +10,7 @@ import type { Connection } from "./duckdb/database.ts";
 import type { Manifest, Part, SealedDay } from "./manifest.ts";
 
 /*
- * Makes a manifest from the files alone, where the manifest is lost: each says which entries of the log it covers and
+ * Makes a manifest from the files alone, if the manifest is lost: each says which entries of the log it covers and
  * which files it replaced. A file that was written for a seal that never came to its swap counts too: it says the same
  * as the log. Files that can't be read are set aside among damaged bytes: to the new manifest they would be leftovers,
  * which are deleted one day. Where the disk refuses that, the manifest names them among what is lost.
@@ -131,6 +131,6 @@ async function describePart(
     };
   } catch (error) {
     if (isOutOfDescriptors(error)) throw error;
-    return null; // Neither the disk nor DuckDB gives it back: nobody knows what it says.
+    return null; // Neither the disk nor DuckDB can read it, so its content is unknown.
   }
 }

@@ -47,7 +47,7 @@ export async function findStrayFiles(
 /** A file that was moved out of the way. */
 export interface AsideFile {
   readonly sinceMs: number;
-  /** Where it lies: the archive's own folders once more, in one for each time that something was moved. */
+  /** The folder of the time at which it was moved, which repeats the archive's own folders. */
   readonly folder: string;
   /** Its path in that folder, which it had in the archive before. */
   readonly file: string;

@@ -31,7 +31,7 @@ export interface DatabaseOptions {
   readonly spillDirectory: string | null;
   /** Whether to keep what was read of files in memory: for those that are read again. */
   readonly cachesFiles: boolean;
-  /** What it may read of a streamed result before somebody takes it; left out, DuckDB's default of a megabyte. */
+  /** What it may read of a streamed result before the caller takes it. Defaults to DuckDB's megabyte. */
   readonly streamBytes?: number;
 }
 
@@ -60,7 +60,7 @@ export type SqlValues = Readonly<Record<string, SqlValue>>;
 export interface Connection {
   /** Rejects with an `AbortError` where the signal ended the statement, else with DuckDB's own error. */
   run(sql: string, values?: SqlValues, signal?: AbortSignal): Promise<Rows>;
-  /** The same, some thousand rows at a time: for results that are too large to hold, or to copy in one piece. */
+  /** Runs a statement whose result is too large to hold or to copy at once: hands over some thousand rows at a time. */
   stream(sql: string, values: SqlValues, signal?: AbortSignal): AsyncIterable<Rows>;
   /** Breaks off what is under way, which rejects with an `AbortError`. Once is enough. */
   close(): void;
@@ -248,7 +248,7 @@ function rowsOf(
 ): Rows {
   const count = chunks.reduce((rows, chunk) => rows + chunk.rowCount, 0);
 
-  /** Vectors are read as what they are said to be: another type would be nonsense, or memory of nobody's. */
+  /** Vectors are read as what they are said to be: another type would be nonsense, or memory outside the vector. */
   function expectType(column: number, type: keyof typeof DuckDBTypeId): void {
     const isExpected = result.columnTypeId(column) === DuckDBTypeId[type];
     assert(isExpected, `a column read as ${type} is ${type}`);

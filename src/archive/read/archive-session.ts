@@ -77,7 +77,7 @@ export interface ArchiveSession {
   readonly scannedBytes: number;
 }
 
-/** Days whose positions are sorted at once, where they have to be: a year's may be tens of millions. */
+/** How many days' positions are sorted at once, if they must be: a year's may be tens of millions. */
 const POSITION_DAYS = 32;
 
 /** Answers queries over one connection, until the signal comes. */

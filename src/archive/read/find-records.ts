@@ -10,7 +10,7 @@ import { countBySpanStatement, recordsStatement, timesStatement } from "./scan-s
  * times before whole records, since times alone cost a tenth.
  */
 
-/** From so many records on, one statement more to learn the time of the page is repaid. */
+/** From this many records on, one more statement that finds the time of the page saves more than it costs. */
 const LOCATED_ROWS_MIN = 20_000;
 /** To skip more than this many, spans of time are counted instead of looking at every time: ever shorter ones. */
 const TIMES_MAX = 2_500;
@@ -93,7 +93,7 @@ interface CountedDay extends ScanDay {
   readonly matching: number;
 }
 
-/** The same days with the number of their matching records. */
+/** Counts the matching records of each day. */
 async function countDays(
   runner: ScanRunner,
   scan: ArchiveScan,
@@ -143,7 +143,7 @@ async function locate(runner: ScanRunner, start: PageStart, order: Order, limit:
     near = await locateSpans(runner, near, order, limit, spanMs);
   }
   const { stretch, offset } = near;
-  if (offset + limit > TIMES_MAX) return near; // So many of one millisecond.
+  if (offset + limit > TIMES_MAX) return near; // They share a millisecond.
   const rows = await runner.run(stretch, timesStatement(order), { limit: BigInt(offset + limit) });
   const times = rows.numbers(0);
   if (times.length <= offset) return near; // Nothing there: the page is empty wherever it is looked for.

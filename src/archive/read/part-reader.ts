@@ -101,7 +101,7 @@ export function createPartReader(options: PartReaderOptions): PartReader {
       return value;
     } finally {
       if (!asked.isLeft && asked.shared.chunks.count > rememberedFilesMax) renew();
-      // After a failure nobody knows what state a connection is in, and a new one costs little.
+      // After a failure the state of a connection is unknown, and a new one costs little.
       if (connection !== null) busy.delete(connection);
       if (connection !== null && isSound && !asked.isLeft) asked.idle.push(connection);
       else connection?.close();
@@ -121,7 +121,7 @@ export function createPartReader(options: PartReaderOptions): PartReader {
     reading = createReading(options);
   }
 
-  /** What a database remembers would stay until somebody collected it. */
+  /** Frees what the database remembers, which would stay until a garbage collection. */
   function closeOnceUnused({ isLeft, running, database }: Reading): void {
     if (isLeft && running === 0) database?.then((opened) => opened.close()).catch(() => undefined);
   }

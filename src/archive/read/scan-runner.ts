@@ -20,7 +20,7 @@ export interface Stretch {
 export interface ScanRunner {
   /** Runs a statement over a stretch, with values that the stretch does not give. */
   run(stretch: Stretch, statement: ScanStatement, values?: SqlValues): Promise<Rows>;
-  /** The same, some thousand rows at a time. */
+  /** Runs a statement and hands its rows over some thousand at a time. */
   stream(stretch: Stretch, statement: ScanStatement): AsyncIterable<Rows>;
   readonly scannedBytes: number;
 }

@@ -15,7 +15,7 @@ import { type AlikeColumns, NONE_ALIKE } from "./part-chunks.ts";
 
 /*
  * The statements that read parts. Their text follows from a shape alone; every value is bound: `$start` and `$end`
- * always, `$files` where there are files, `$app` where they are not all of one app, `$device`, `$user` and `$accuracy`
+ * always, `$files` if there are files, `$app` if they are not all of one app, `$device`, `$user` and `$accuracy`
  * where the shape asks for them, and what a statement says.
  */
 export interface ScanShape {
@@ -35,7 +35,7 @@ export interface ScanShape {
   readonly alike: AlikeColumns;
   /** Fields that this response does not show are left out of records; null shows all. */
   readonly shownIn: ResponseKind | null;
-  /** Left out, all devices take part that the others let through. */
+  /** More conditions on keys; without them, all devices take part that the other conditions let through. */
   readonly some?: SomeKeys;
 }
 
@@ -46,7 +46,7 @@ export interface ScanStatement {
   sql(shape: ScanShape): string;
   /** The columns that it reads. */
   columns(shape: ScanColumns): readonly string[];
-  /** Those of them that it does nothing with but show, where it minds which are alike. */
+  /** Those of them that it only shows; present if the statement leaves out columns that are alike. */
   readonly shown?: (shape: ScanColumns) => readonly string[];
 }
 
@@ -288,7 +288,7 @@ function archivedRecords(shape: ScanShape): string {
   return `SELECT ${RECORD} FROM ${archivedRows(shape)}`;
 }
 
-/** The same as a table, with all columns of the files. */
+/** Records of the files as a table with all their columns. */
 function archivedRows(shape: ScanShape): string {
   if (!shape.hasFiles) return `(${NO_RECORDS_SQL}) WHERE true`;
   const table = shape.hasOldFiles

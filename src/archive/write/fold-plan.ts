@@ -31,7 +31,7 @@ export interface FoldOutput {
   readonly newRows: NewRows | null;
 }
 
-/** The parts to write; none where nothing changes. */
+/** The parts to write; none if nothing changes. */
 export function planFold(
   found: readonly FoundPart[],
   newRowCount: number,
@@ -53,7 +53,7 @@ export function planFold(
   ];
 }
 
-/** Ranges as equal as can be: where there is more than one, none is small. */
+/** Ranges as equal as can be: if there is more than one, none is small. */
 function newOutputs(rows: number, partRowsMax: number): FoldOutput[] {
   const count = Math.ceil(rows / partRowsMax);
   const startOf = (index: number) => Math.floor((index * rows) / count);

@@ -21,7 +21,7 @@ function partTable(path: string): string {
     UNION ALL BY NAME FROM read_parquet(${quoteText(path)}, hive_partitioning = false)))`;
 }
 
-/** Rows as they are, or as new records of a day: one that nobody claimed is nobody's. */
+/** Rows as they are, or as new records of a day: one without a user becomes anonymous. */
 export function columnsSql(asRecords: boolean): string {
   if (!asRecords) return NAMES;
   return ARCHIVE_COLUMNS.map(({ name }) =>

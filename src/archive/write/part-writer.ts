@@ -32,7 +32,7 @@ export interface FoldRequest {
 /** Rejects with the disk's or DuckDB's own error, or one that names a damaged part. */
 export interface PartWriter {
   /**
-   * Makes the day's new parts; resolves with the parts that nobody needs any more. Only the last says that the day is
+   * Makes the day's new parts; resolves with the parts that are not needed any more. Only the last says that the day is
    * covered up to the new entry: where a crash leaves some of them and the manifest is lost, the log has the rest.
    */
   fold(request: FoldRequest, keep: KeepPart): Promise<{ readonly replaced: readonly Part[] }>;
@@ -42,7 +42,7 @@ export interface PartWriter {
   breakOff(): void;
   /**
    * Closes the engine too. To be called when nothing is under way; resolves when the scratch directory is gone, with
-   * what DuckDB put there and did not remove where its process was killed.
+   * what DuckDB put there and did not remove if its process was killed.
    */
   close(): Promise<void>;
 }
@@ -145,7 +145,7 @@ export async function openPartWriter(options: OpenPartWriterOptions): Promise<Pa
   return createPartWriter({ files, scratchDirectory, pathOf: ({ file }) => join(directory, file), engine });
 }
 
-/** A seal is worth more than the time of answers: where no other process can make its parts, this one does. */
+/** A seal is worth more than the time of answers: if no other process can make its parts, this one does. */
 async function openPartEngine(
   { files, openDatabase, processes, onNote, signal }: OpenPartWriterOptions,
   database: DatabaseOptions,

@@ -30,7 +30,7 @@ export interface RowStagerOptions {
   readonly engine: PartEngine;
   /** Of a file. */
   readonly rowsMax: number;
-  /** Names a file that nobody has. */
+  /** Names a file that does not exist. */
   newPath(): string;
 }
 

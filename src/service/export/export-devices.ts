@@ -34,7 +34,7 @@ export class ListedDevices implements DeviceBlocks {
 /** Devices that come one after the other. */
 export interface DeviceGroup {
   readonly devices: readonly Device[];
-  /** Null where none come behind them. */
+  /** Null if none come behind them. */
   readonly lastId: DeviceId | null;
 }
 

@@ -21,9 +21,9 @@ export interface Export {
   readonly isIncomplete: boolean;
   /** Records that were written so far. */
   readonly records: number;
-  /** The file, no faster than it is taken. Rejects where it can't be made to its end; who leaves early ends it. */
+  /** The file, no faster than it is taken. Rejects if it can't be made whole; a reader that leaves early ends it. */
   pieces(): AsyncIterable<Uint8Array<ArrayBuffer>>;
-  /** Nobody takes it any more. */
+  /** Ends the export: the client has left. */
   close(): void;
 }
 
@@ -31,9 +31,9 @@ export interface ExportDependencies extends QueryDependencies, ExportSources {
   readonly files: Files;
   /** Where DuckDB finds the archive. */
   readonly archiveDirectory: string;
-  /** What is too large for memory goes here; emptied by who opens the directory. */
+  /** What is too large for memory goes here; emptied when the directory is opened. */
   readonly scratchDirectory: string;
-  /** How long pieces may wait for who takes them. */
+  /** How long pieces may wait for the client. */
   readonly stallMs: number;
 }
 
@@ -163,7 +163,7 @@ export async function describeExport(
   }
 }
 
-/** What the caller is told where not even the first piece could be made; a fault of ours is thrown. */
+/** The error if not even the first piece could be made; a fault of ours is thrown. */
 function failureOf(error: unknown): ServiceError {
   if (error instanceof ExportDamagedError) return { kind: "archive_damaged", days: error.days };
   if (isOutOfDescriptors(error)) return OUT_OF_DESCRIPTORS;

@@ -13,7 +13,7 @@ import type { ExportQuery } from "./export-formats.ts";
 import type { ExportMaker } from "./maker/export-makers.ts";
 import type { Command, ExportProgress, Outcome, ReadingRequest } from "./maker/messages.ts";
 
-/** An answer that lacks records which nobody has acknowledged as lost. */
+/** An answer that lacks records which no operator has acknowledged as lost. */
 export class ExportDamagedError extends Error {
   override readonly name = "ExportDamagedError";
   readonly days: readonly string[];

@@ -12,8 +12,8 @@ import { ExportMakers, type ExportMakersOptions } from "./maker/export-makers.ts
 /** Takes records out of memory and archive, as files. */
 export interface Exports {
   /**
-   * Begins a file: resolves once its first piece is there. The signal ends it, as does whoever takes nothing for a
-   * minute.
+   * Begins a file: resolves once its first piece is there. The signal ends it, and so does a client that takes
+   * nothing for a minute.
    */
   start(query: ExportQuery, client: Client): Promise<Result<Export, ServiceError>>;
   /** What `start` would say of the file, without beginning it: takes no slot, and reads no record. */
@@ -59,7 +59,7 @@ export function createExports(
   });
   const stopping = new AbortController();
   const running = new Set<Promise<void>>();
-  /** Of these, those that nobody waits for: what is left to do takes some tenths of a second. */
+  /** Those of the running exports that no client waits for: they are over in some tenths of a second. */
   const ending = new Set<Promise<void>>();
 
   /** Whether there is a slot, at once or once an export has ended that is about to. */

@@ -1,5 +1,5 @@
 /*
- * What an export has made and nobody has taken yet.
+ * What an export has made and its client has not taken yet.
  */
 
 import { PIECES_MAX } from "./maker/messages.ts";
@@ -8,12 +8,12 @@ type Bytes = Uint8Array<ArrayBuffer>;
 
 export interface PieceQueueEvents {
   onTaken(): void;
-  /** Pieces wait, and nobody has taken one for so long. */
+  /** Pieces wait, and the client has taken none for `stallMs`. */
   onStalled(): void;
   readonly stallMs: number;
 }
 
-/** Pieces of a file between who makes them and who takes them. */
+/** Pieces of a file between its maker and its client. */
 export class PieceQueue {
   readonly #events: PieceQueueEvents;
   readonly #pieces: Bytes[] = [];
@@ -49,7 +49,7 @@ export class PieceQueue {
     this.#change();
   }
 
-  /** Resolves once there is a piece, or all is over; rejects where it failed. */
+  /** Resolves once there is a piece, or all is over; rejects if it failed. */
   async whenBegun(): Promise<void> {
     while (this.#pieces.length === 0 && !this.#isOver)
       await new Promise<void>((resolve) => {
@@ -58,12 +58,12 @@ export class PieceQueue {
     if (this.#failure !== null) throw this.#failure;
   }
 
-  /** Resolves once all is taken; rejects where it failed. */
+  /** Resolves once all is taken; rejects if it failed. */
   whenTaken(): Promise<void> {
     return this.#whenFewer(1);
   }
 
-  /** The same once there is room for another piece. */
+  /** Resolves once there is room for another piece; rejects if it failed. */
   whenRoom(): Promise<void> {
     return this.#whenFewer(PIECES_MAX);
   }
@@ -93,7 +93,7 @@ export class PieceQueue {
     this.#watch();
   }
 
-  /** Whoever has taken a piece has so long to take the next that is there. */
+  /** A client that has taken a piece has `stallMs` to take the next that is there. */
   #watch(): void {
     if (this.#isOver && this.#pieces.length === 0) this.#clearStall();
     else if (this.#pieces.length > 0)

@@ -40,7 +40,7 @@ const BEARING = numberIndex("bearing");
 /** What a step takes: some 0.1 ms. */
 const STEP_DEVICES = 2048;
 const STEP_FEATURES = 64;
-/** From so many on they are found by going through all devices, in steps: those that may be there come in one piece. */
+/** From this many on they are found by going through all devices, in steps; fewer come in one piece. */
 const NEAR_MAX = 65_536;
 
 export function createDrawCurrent(dependencies: QueryDependencies): DrawCurrent {
@@ -125,7 +125,7 @@ function timeOf({ app, view }: Sight, device: number): number {
 function isBefore(sight: Sight, device: number, other: number): boolean {
   const laterMs = timeOf(sight, device) - timeOf(sight, other);
   if (laterMs !== 0) return laterMs > 0;
-  const { newestRecords } = sight.app; // Whoever has gone since has no time that is another's.
+  const { newestRecords } = sight.app; // A device that has gone since has no time that is another's.
   return compareUtf8(newestRecords.deviceId(device), newestRecords.deviceId(other)) < 0;
 }
 

@@ -3,8 +3,8 @@ import type { TimeRange } from "../../model/time/range.ts";
 import type { PositionBlock, PositionReading } from "./positions.ts";
 
 /*
- * A device's numbers over time, thin enough to be plotted: the least, the greatest and the last of each of so many
- * equal parts of a range (buckets), so that no peak is lost.
+ * A device's numbers over time, thin enough to be plotted: the least, the greatest and the last of each of some equal
+ * parts of a range (buckets), so that no peak is lost.
  */
 
 /** Of the buckets that hold a record, oldest first. */
@@ -15,7 +15,7 @@ export interface Series {
   readonly fields: readonly SeriesField[];
 }
 
-/** NaN where no record of a bucket has the field. */
+/** NaN if no record of a bucket has the field. */
 export interface SeriesField {
   readonly min: Float64Array;
   readonly max: Float64Array;

@@ -1,8 +1,8 @@
 import { inDirectionOf, squaredChord, type UnitVector } from "../../model/geo/unit-vector.ts";
 
 /**
- * A stay's center is that of its first so many positions: of half an hour at one a second. What it takes of memory, and
- * how far a device can pull it along by creeping, is bounded by this.
+ * How many of a stay's first positions its center is made of: half an hour at one a second. This bounds what a stay
+ * takes of memory, and how far a device can pull it along by creeping.
  */
 export const CENTERED_POSITIONS_MAX = 2048;
 

@@ -43,7 +43,7 @@ export interface Stops {
   readonly movingMs: number;
 }
 
-/** So many positions in a row may lie outside a stay that goes on, if that takes at most twice the least duration. */
+/** How many positions in a row may lie outside a stay that goes on, if that takes at most twice the least duration. */
 const STRAYS_MAX = 2;
 /** More of them may if they are back as soon as this: a phone that reports each second drifts for a while. */
 const DRIFT_MS_MAX = 60_000;
@@ -174,7 +174,7 @@ export class Odometer {
   /** Time without silences. */
   heardMs = 0;
   #last: Reached | null = null;
-  /** Where it can't have come from the last, until the next position says which of the two is wrong. */
+  /** A position that it can't have reached from the last, until the next position says which of the two is wrong. */
   #doubted: Reached | null = null;
   #lastHeardMs = Number.NaN;
 

@@ -140,7 +140,7 @@ interface Window {
 
 /** One stretch of the range as something to read from. */
 interface StretchReader {
-  /** The stretch in windows of time that can each be read, in order; the first has about so many late rows at most. */
+  /** The stretch in windows of time that can be read one by one; the first has about `lateRows` late rows at most. */
   windows(order: Order, lateRows: number): AsyncIterable<Window>;
   /** Adds the devices that have a matching record. */
   addDevices(devices: Set<DeviceId>): Promise<void>;

@@ -14,7 +14,7 @@ const LOOKS_A_KEY = 64;
 
 /**
  * The late rows that decide which records are a user's: those that name the user, and those that lie over a record of
- * the user's. All others come to records of somebody else. In order of time; null where they are more than `keysMax`.
+ * the user's. All others belong to records of other users. In order of time; null if they are more than `keysMax`.
  */
 export async function findLateOfUser(
   app: AppDevices,

@@ -24,7 +24,7 @@ export interface DayFacts {
 /**
  * Cuts a range at the borders of UTC days into stretches, oldest first. Stores never share a stretch, so the
  * records of a range are those of its stretches one after the other. `days` are those that have records
- * anywhere, in order: what lies between them is empty and asked of nobody.
+ * anywhere, in order: what lies between them is empty and asked of no store.
  */
 export function planHistory(
   range: TimeRange,

@@ -33,7 +33,7 @@ const STEP_VERTICES = 1024;
 
 /**
  * Lines through a device's records, simplified as the records come, in memory for as many vertices as there may be and
- * no more: where there are too many the tolerance doubles, and what there is becomes coarser.
+ * no more: if there are too many the tolerance doubles, and what there is becomes coarser.
  */
 export class LineBuilder implements PositionReading<Line> {
   readonly #verticesMax: number;
@@ -83,7 +83,7 @@ export class LineBuilder implements PositionReading<Line> {
     const squaredNear = near * near;
     let settled = 0;
     for (let i = from; i <= last; i++) {
-      // At once where there are too many: a line must not depend on how its records came in blocks.
+      // At once if there are too many: a line must not depend on how its records came in blocks.
       if (settled >= STEP_VERTICES || this.#vertices.count > this.#verticesMax) return i;
       if (points.joined[i] === 0) {
         settled += piece.count;
@@ -142,7 +142,7 @@ export class LineBuilder implements PositionReading<Line> {
 }
 
 /**
- * How far points may lie from a chord, through the earth and in its radii, to lie no further than so many meters from
+ * How far points may lie from a chord, through the earth and in its radii, to lie no further than this many meters from
  * the great circle above it.
  */
 function chordOf(meters: number): number {
@@ -153,7 +153,7 @@ function chordOf(meters: number): number {
 
 /**
  * Lines with fewer vertices, none of those that go further than a chord from what stays. Ends of lines stay,
- * but where there would be too many of those by themselves: then lines go of which all is that near to the vertex that
+ * unless these alone would be too many: then lines go of which all is that near to the vertex that
  * stays before them. The first and the last vertex always stay.
  */
 function* coarsen(lines: Vertices, chord: number, verticesMax: number): Steps<Vertices> {

@@ -11,7 +11,7 @@ import type { PointColumns } from "./vertices.ts";
 /** In radii of the earth a millisecond. */
 const SPEED_MAX = SPEED_MAX_METERS_PER_SECOND / 1000 / EARTH_RADIUS_METERS;
 
-/** What is shown of records, where it is not all of them as they are. */
+/** What is shown of records, if not all of them as they are. */
 export interface PointOptions {
   /** What has to be drawn; null for all. */
   readonly box: BoundingBox | null;
