@@ -118,7 +118,7 @@ export async function openApp(
       state,
       broker,
       secrets,
-      baseMap,
+      baseMap: () => baseMap,
     });
     state.noteCluster(node);
     const fetch = createFetch(config, services, { meters, state }, events);

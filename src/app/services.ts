@@ -1,15 +1,15 @@
 import manifest from "../../package.json" with { type: "json" };
 import { MadeKeys } from "../auth/made-keys.ts";
-import { Sessions } from "../auth/sessions.ts";
+import type { PassPhrases } from "../auth/pass-phrases.ts";
+import { Sessions, type SessionsDependencies } from "../auth/sessions.ts";
 import type { Copies } from "../cluster/join/copies.ts";
 import { readAcknowledgedParts } from "../directory/damaged-files.ts";
 import type { HotStore } from "../hot/hot-store.ts";
-import { createBodyBudget } from "../http/body/body-budget.ts";
+import { type BodyBudget, createBodyBudget } from "../http/body/body-budget.ts";
 import { AnswerBuffer } from "../http/encode/answer-buffer.ts";
 import { Viewers } from "../http/live/viewers.ts";
 import type { Services } from "../http/services.ts";
 import type { Scheduler } from "../lib/schedule/scheduler.ts";
-import type { BaseMap } from "../map/basemap/base-map.ts";
 import { createPlacesLoader } from "../map/places/load-places.ts";
 import type { AppId } from "../model/ids.ts";
 import type { Clock } from "../model/time/clock.ts";
@@ -26,23 +26,27 @@ import { MessageCounts } from "../service/ingest/messages/message-counts.ts";
 import { createTakeMessage } from "../service/ingest/messages/take-message.ts";
 import { createLive } from "../service/live/create-live.ts";
 import { ViewerSlots } from "../service/live/viewer-slots.ts";
-import type { EventLoopMeter } from "../service/metrics/event-loop-meter.ts";
 import type { Meters } from "../service/metrics/meters.ts";
-import { createScrape } from "../service/metrics/scrape.ts";
+import { createScrape, type ScrapeDependencies } from "../service/metrics/scrape.ts";
 import { createCurrentQueries } from "../service/queries/current.ts";
 import { createFindings } from "../service/queries/findings.ts";
 import { createHistoryQueries } from "../service/queries/history/history.ts";
+import type { LateWindowSize } from "../service/queries/history/read-stretches.ts";
 import { createNearby } from "../service/queries/nearby.ts";
 import { createReadPositions } from "../service/queries/positions.ts";
 import { createReadCoordinates } from "../service/queries/read-coordinates.ts";
 import { createVersions } from "../service/queries/versions.ts";
+import type { SealSchedule } from "../service/upkeep/seal/schedule.ts";
 import type { BrokerLink } from "./broker-link.ts";
-import { INGEST_LIMITS, LATE_WINDOW } from "./config.ts";
+import { DEFAULT_VIEWERS, INGEST_LIMITS, LATE_WINDOW } from "./config.ts";
+import type { OpenDirectory } from "./open-directory.ts";
 import type { Secrets } from "./secrets.ts";
 import type { ServiceState } from "./service-state.ts";
 
-/** What services are made from. */
+/** What services are made from. A test or a bench passes what differs there, and has the defaults of a server. */
 export interface ServiceParts {
+  /** Defaults to that of the package. */
+  readonly version?: string;
   readonly files: Files;
   readonly platform: Pick<Platform, "usage" | "readAsset" | "stripTypes">;
   readonly clock: Clock;
@@ -50,35 +54,61 @@ export interface ServiceParts {
   readonly hot: HotStore;
   readonly scheduler: Scheduler;
   readonly meters: Meters;
-  readonly eventLoop: EventLoopMeter;
-  readonly state: ServiceState;
+  readonly eventLoop: ScrapeDependencies["eventLoop"];
+  readonly state: Serving;
   readonly copies: Copies;
-  /** Where damaged bytes are kept, and which of them somebody has acknowledged. */
+  /** Where damaged bytes are kept, and the list of those that an operator has acknowledged. */
   readonly damagedDirectory: string;
-  readonly secrets: Secrets;
+  readonly secrets: ServedSecrets;
   readonly broker: Pick<BrokerLink, "status" | "statusFor">;
-  readonly friendsApps: readonly AppId[];
-  readonly viewersMax: number;
-  readonly demoSpeed: number | null;
-  readonly baseMap: BaseMap;
+  readonly friendsApps?: readonly AppId[];
+  readonly viewersMax?: number;
+  /** Defaults to null: what is reported is real. */
+  readonly demoSpeed?: number | null;
+  readonly baseMap: Services["baseMap"];
+  readonly bodies?: BodyBudget;
+  readonly answers?: AnswerBuffer;
+  readonly doctor?: Pick<Doctor, "note" | "lastRequests" | "examine" | "deviceCount">;
+  readonly lateWindow?: LateWindowSize;
+}
+
+/** How far the service is, and its directory once that is open. */
+export interface Serving extends Pick<ServiceState, "readiness" | "stopping" | "start" | "cluster"> {
+  readonly directory: ServedDirectory | null;
+  /** The directory, for what comes after the gate. */
+  opened(): ServedDirectory;
+}
+
+/** What a server needs of a directory. */
+export interface ServedDirectory
+  extends Pick<
+    OpenDirectory,
+    "log" | "archive" | "ingest" | "exactIngest" | "quarantine" | "exports" | "damage"
+  > {
+  readonly schedule: Pick<SealSchedule, "state">;
+}
+
+/** The keys, what signs sessions, and what opens messages that phones encrypt. */
+export interface ServedSecrets extends Pick<Secrets, "keys" | "usedCodes"> {
+  readonly sessionSecret: SessionsDependencies["secret"];
+  readonly passPhrases: Pick<PassPhrases, "boxKeys">;
 }
 
 /** The services that endpoints answer from. Those that need the directory are asked once it is open. */
 export function createServices(parts: ServiceParts): Services {
-  const { platform, clock, retention, hot, scheduler, meters, eventLoop, state } = parts;
+  const { version = manifest.version, platform, clock, retention, hot, scheduler, meters, state } = parts;
+  const { bodies = createBodyBudget(INGEST_LIMITS), answers = new AnswerBuffer() } = parts;
+  const { doctor = new Doctor(), friendsApps: apps = [], viewersMax = DEFAULT_VIEWERS } = parts;
   const { keys, sessionSecret, passPhrases, usedCodes } = parts.secrets;
   const queries = { hot, clock, retention, scheduler };
   const archived = { ...queries, ...archiveOf(parts) };
-  const doctor = new Doctor();
-  const bodies = createBodyBudget(INGEST_LIMITS);
   const messages = new MessageCounts();
-  const answers = new AnswerBuffer();
-  const slots = new ViewerSlots(parts.viewersMax);
+  const slots = new ViewerSlots(viewersMax);
   const countDamaged = () => countDamages(parts);
   const ingest: Ingest = (appId, batch) => state.opened().ingest(appId, batch);
   return {
     ...queries,
-    version: manifest.version,
+    version,
     readiness: () => state.readiness,
     stopping: state.stopping,
     countDamaged,
@@ -102,7 +132,7 @@ export function createServices(parts: ServiceParts): Services {
     reports: meters.reports,
     doctor,
     mqttOf: (appId) => parts.broker.statusFor(appId),
-    friendsFor: createFriendsFor({ apps: parts.friendsApps, passPhrases, ...queries }),
+    friendsFor: createFriendsFor({ apps, passPhrases, ...queries }),
     decryptOf: (sender, address) => decryptOf(passPhrases, sender, address),
     current: createCurrentQueries(queries),
     history: createHistoryQueries(archived),
@@ -113,14 +143,14 @@ export function createServices(parts: ServiceParts): Services {
     nearby: createNearby(queries),
     viewers: new Viewers({ live: createLive(queries), slots, counts: meters.viewers, answers }),
     loadPlaces: createPlacesLoader(platform.readAsset, scheduler),
-    baseMap: () => parts.baseMap,
+    baseMap: parts.baseMap,
     sequences: createAppliedSequences(hot),
     versions: createVersions({ ...queries, archive: () => state.opened().archive }),
     scrape: createScrape({
-      version: manifest.version,
+      version,
       meters,
       messages,
-      eventLoop,
+      eventLoop: parts.eventLoop,
       hot,
       stores: () => state.directory,
       start: () => state.start,
@@ -136,20 +166,20 @@ export function createServices(parts: ServiceParts): Services {
     answers,
     readAsset: platform.readAsset,
     stripTypes: platform.stripTypes,
-    demoSpeed: parts.demoSpeed,
+    demoSpeed: parts.demoSpeed ?? null,
   };
 }
 
 /** What questions about archived days take. */
-function archiveOf({ files, state, damagedDirectory }: ServiceParts) {
+function archiveOf({ files, state, damagedDirectory, lateWindow = LATE_WINDOW }: ServiceParts) {
   return {
     archive: () => state.opened().archive,
     acknowledgedParts: () => readAcknowledgedParts(files, damagedDirectory),
-    lateWindow: LATE_WINDOW,
+    lateWindow,
   };
 }
 
-/** Damages that nobody has acknowledged: bytes that could not be saved, parts, and files that were. */
+/** Damages that are not acknowledged yet: bytes that could not be saved, parts, and files that were saved. */
 async function countDamages({ files, state, damagedDirectory }: ServiceParts): Promise<number> {
   const { damage, archive } = state.opened();
   const unsaved = damage.filter(({ savedAs }) => savedAs === null).length;

@@ -1,13 +1,13 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DEFAULT_ARCHIVE_CONFIG, LATE_WINDOW } from "../../src/app/config.ts";
+import { DEFAULT_ARCHIVE_CONFIG } from "../../src/app/config.ts";
 import {
   type OpenDirectory,
   type OpenDirectoryOptions,
   openDirectory,
 } from "../../src/app/open-directory.ts";
-import { readAcknowledgedParts } from "../../src/directory/damaged-files.ts";
+import { directoryPaths } from "../../src/directory/paths.ts";
 import { createHotStore } from "../../src/hot/hot-store.ts";
 import type { ReadAsset } from "../../src/http/services.ts";
 import { messageOf } from "../../src/lib/message-of.ts";
@@ -15,21 +15,14 @@ import { Scheduler } from "../../src/lib/schedule/scheduler.ts";
 import { createManualClock, type ManualClock } from "../../src/model/time/clock.ts";
 import { DEFAULT_RETENTION, type Retention } from "../../src/model/time/retention.ts";
 import { createNodeFiles } from "../../src/runtime/node-files.ts";
-import { createCurrentQueries } from "../../src/service/queries/current.ts";
-import { createHistoryQueries } from "../../src/service/queries/history/history.ts";
 import type { LateWindowSize } from "../../src/service/queries/history/read-stretches.ts";
-import { createNearby } from "../../src/service/queries/nearby.ts";
-import { createReadPositions, type ReadPositions } from "../../src/service/queries/positions.ts";
-import { createReadCoordinates } from "../../src/service/queries/read-coordinates.ts";
-import { createVersions } from "../../src/service/queries/versions.ts";
 import type { SealReport } from "../../src/service/upkeep/seal/seal.ts";
-import { createTestApp, type TestApp } from "./test-app.ts";
+import { createTestApp, type TestApp, type TestStores } from "./test-app.ts";
 
 /** The service over a whole data directory, with an archive, a log, and a clock that is turned by hand. */
 export interface ArchiveApp extends TestApp {
   readonly directory: OpenDirectory;
   readonly dataDir: string;
-  readonly readPositions: ReadPositions;
   /** What was said of the archive. */
   readonly notes: readonly string[];
   seal(): Promise<SealReport>;
@@ -99,32 +92,19 @@ export async function createArchiveApp(options: ArchiveAppOptions = {}): Promise
     release: () => {},
   });
   hot.keepChanges(directory.log.lastSequence);
-  const queries = { hot, clock, retention, scheduler };
-  const archived = {
-    ...queries,
-    archive: () => directory.archive,
-    acknowledgedParts: () => readAcknowledgedParts(disk.files, join(dataDir, "damaged")),
-    lateWindow: options.lateWindow ?? LATE_WINDOW,
-  };
-  const readPositions = createReadPositions(archived);
+  const { lateWindow, readAsset } = options;
+  const damagedDirectory = directoryPaths(dataDir).damaged;
+  const stores: TestStores = { hot, scheduler, files: disk.files, damagedDirectory, directory };
   const app = await createTestApp({
-    ...queries,
-    ...(options.readAsset === undefined ? {} : { readAsset: options.readAsset }),
-    ingest: directory.ingest,
-    exactIngest: directory.exactIngest,
-    current: createCurrentQueries(queries),
-    history: createHistoryQueries(archived),
-    readPositions,
-    readCoordinates: createReadCoordinates(archived),
-    exports: () => directory.exports,
-    nearby: createNearby(queries),
-    versions: createVersions({ ...queries, archive: () => directory.archive }),
+    clock,
+    retention,
+    ...(readAsset === undefined ? {} : { readAsset }),
+    stores: lateWindow === undefined ? stores : { ...stores, lateWindow },
   });
   return {
     ...app,
     directory,
     dataDir,
-    readPositions,
     notes,
     seal: () => directory.schedule.sealNow(),
     async restart() {

@@ -1,58 +1,37 @@
 import { tmpdir } from "node:os";
-import {
-  DEFAULT_VIEWERS,
-  INGEST_LIMITS,
-  LATE_WINDOW,
-  LOG_QUEUE_BYTES_MAX,
-  SEGMENT_BYTES_MAX,
-} from "../../src/app/config.ts";
+import { LOG_QUEUE_BYTES_MAX, SEGMENT_BYTES_MAX } from "../../src/app/config.ts";
+import { createServices, type ServedDirectory, type ServiceParts } from "../../src/app/services.ts";
 import { EMPTY_MANIFEST, encodeManifest } from "../../src/archive/manifest.ts";
 import type { Permission } from "../../src/auth/key-file.ts";
 import { type KeyStore, openKeyStore } from "../../src/auth/key-store.ts";
-import { MadeKeys } from "../../src/auth/made-keys.ts";
+import { UsedCodes } from "../../src/auth/link-codes.ts";
 import { createRateLimit } from "../../src/auth/rate-limit.ts";
 import { SessionSecret } from "../../src/auth/session-secret.ts";
-import { Sessions } from "../../src/auth/sessions.ts";
+import type { Sessions } from "../../src/auth/sessions.ts";
 import type { TierName } from "../../src/auth/tiers.ts";
 import type { ViewSpec } from "../../src/auth/view.ts";
 import type { RefusedMessage } from "../../src/clients/refused-message.ts";
 import type { ClusterStatus } from "../../src/cluster/cluster-config.ts";
 import { createCopies } from "../../src/cluster/join/copies.ts";
 import { createHotStore } from "../../src/hot/hot-store.ts";
-import { createBodyBudget } from "../../src/http/body/body-budget.ts";
 import { AnswerBuffer } from "../../src/http/encode/answer-buffer.ts";
-import { Viewers } from "../../src/http/live/viewers.ts";
 import { createServer, type ServerOptions } from "../../src/http/server.ts";
 import type { Readiness, Services } from "../../src/http/services.ts";
 import { assert } from "../../src/lib/assert.ts";
 import { Scheduler } from "../../src/lib/schedule/scheduler.ts";
-import { inOneStep } from "../../src/lib/schedule/steps.ts";
 import type { Binding } from "../../src/model/binding.ts";
 import type { AppId } from "../../src/model/ids.ts";
 import { createManualClock, type ManualClock } from "../../src/model/time/clock.ts";
 import { DEFAULT_RETENTION, type Retention } from "../../src/model/time/retention.ts";
 import { createNodeFiles } from "../../src/runtime/node-files.ts";
 import { createStripTypes } from "../../src/runtime/strip-types.ts";
-import { Doctor } from "../../src/service/doctor/doctor.ts";
 import { READING_SIZES } from "../../src/service/export/export-source.ts";
 import { createExports } from "../../src/service/export/exports.ts";
 import { ExportMakers } from "../../src/service/export/maker/export-makers.ts";
-import { createAppliedSequences } from "../../src/service/ingest/applied-sequences.ts";
 import { createIngest } from "../../src/service/ingest/ingest.ts";
-import { MessageCounts } from "../../src/service/ingest/messages/message-counts.ts";
-import { createTakeMessage } from "../../src/service/ingest/messages/take-message.ts";
-import { createLive } from "../../src/service/live/create-live.ts";
-import { ViewerSlots } from "../../src/service/live/viewer-slots.ts";
 import { DELAY_BOUNDS_SECONDS, Durations } from "../../src/service/metrics/durations.ts";
 import { createMeters } from "../../src/service/metrics/meters.ts";
-import { createScrape } from "../../src/service/metrics/scrape.ts";
-import { createCurrentQueries } from "../../src/service/queries/current.ts";
-import { createFindings } from "../../src/service/queries/findings.ts";
-import { createHistoryQueries } from "../../src/service/queries/history/history.ts";
-import { createNearby } from "../../src/service/queries/nearby.ts";
-import { createReadPositions } from "../../src/service/queries/positions.ts";
-import { createReadCoordinates } from "../../src/service/queries/read-coordinates.ts";
-import { createVersions } from "../../src/service/queries/versions.ts";
+import type { LateWindowSize } from "../../src/service/queries/history/read-stretches.ts";
 import { openWal } from "../../src/wal/wal.ts";
 import {
   createMemoryKeyFiles,
@@ -160,6 +139,7 @@ export interface TestApp {
   /** The texts of the keys. */
   readonly keys: Readonly<Record<KeyName, string>>;
   readonly sessions: Sessions;
+  readonly readPositions: Services["readPositions"];
   /** What the server said was its own fault. */
   readonly faults: readonly unknown[];
   /** What of clients' messages was kept because it could not be used. */
@@ -184,30 +164,63 @@ export interface TestAppOptions extends Partial<Services>, Partial<Omit<ServerOp
   readonly clock?: ManualClock;
   /** A disk with a log on it. */
   readonly files?: SimulatedFiles;
+  /** Stores that are open, in place of a log on `files` and an archive that is empty. */
+  readonly stores?: TestStores;
+}
+
+/** What a test app answers from. */
+export interface TestStores extends Pick<ServiceParts, "hot" | "scheduler" | "files" | "damagedDirectory"> {
+  readonly directory: ServedDirectory;
+  readonly lateWindow?: LateWindowSize;
 }
 
 export async function createTestApp(options: TestAppOptions = {}): Promise<TestApp> {
-  const { startMs = NOON_MS, files = createSimulatedFiles(), ...replaced } = options;
-  const clock = options.clock ?? createManualClock(startMs);
-  const { store: keyStore, texts } = await createKeys(clock);
+  const { startMs = NOON_MS, files = createSimulatedFiles(), stores: given, ...replaced } = options;
+  const { clock = createManualClock(startMs), retention = DEFAULT_RETENTION } = options;
+  const { store: keys, texts } = await createKeys(clock);
   const meters = createMeters();
   const faults: unknown[] = [];
   const refused: RefusedMessage[] = [];
   let readiness: Readiness = { status: "ready", lagMs: null };
   const stopping = new AbortController();
+  const stores = given ?? (await openTestStores(files, clock, retention, refused));
+  const world = await openTestBaseMap();
   const services: Services = {
-    ...(await createServices({
+    ...createServices({
+      version: "1.2.3",
+      platform: {
+        usage: () => ({ residentBytes: 1, heapUsedBytes: 1, cpuSeconds: 1, startedMs: startMs }),
+        readAsset: async () => new Uint8Array(),
+        stripTypes: createStripTypes(),
+      },
       clock,
-      files,
-      startMs,
+      retention,
+      ...stores,
       meters,
-      refused,
-      keys: keyStore,
-      bodies: options.bodies,
-      retention: options.retention,
-    })),
-    readiness: () => readiness,
-    stopping: stopping.signal,
+      eventLoop: { delays: new Durations(DELAY_BOUNDS_SECONDS), takeLongestMs: () => 0 },
+      state: {
+        get readiness() {
+          return readiness;
+        },
+        stopping: stopping.signal,
+        start: { isReady: true, replayedBytes: 0, totalBytes: 0 },
+        cluster: null,
+        directory: stores.directory,
+        opened: () => stores.directory,
+      },
+      copies: createCopies({ files, dataDir: "/data", cluster: () => TEST_CLUSTER, stallMs: 60_000 }),
+      secrets: {
+        keys,
+        sessionSecret: await openTestSecret(clock),
+        passPhrases: { boxKeys: () => [] },
+        usedCodes: new UsedCodes(clock),
+      },
+      broker: { status: null, statusFor: () => null },
+      baseMap: () => world,
+      answers: new AnswerBuffer(ENCODED_RECORD_BYTES),
+      ...(options.bodies === undefined ? {} : { bodies: options.bodies }),
+    }),
+    loadPlaces: loadTestPlaces,
     ...replaced,
   };
   const server = createServer({
@@ -227,6 +240,7 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
     files,
     keys: texts,
     sessions: services.sessions,
+    readPositions: services.readPositions,
     faults,
     refused,
     setReadiness: (state) => {
@@ -236,18 +250,6 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
     answer: server.fetch,
     ...createClient(server.fetch, texts),
   };
-}
-
-interface ServiceParts {
-  readonly clock: ManualClock;
-  readonly files: SimulatedFiles;
-  readonly startMs: number;
-  readonly meters: ReturnType<typeof createMeters>;
-  readonly bodies: Services["bodies"] | undefined;
-  readonly retention: Retention | undefined;
-  /** Takes what of messages is kept because it can't be used. */
-  readonly refused: RefusedMessage[];
-  readonly keys: KeyStore;
 }
 
 /** That of which a test app says that it is a node. */
@@ -261,17 +263,13 @@ export const TEST_CLUSTER = {
   lastTaken: { number: 29, id: "5d0c2a7be41f9036.0f3c5a9d21b7.812" },
 } as const satisfies ClusterStatus;
 
-/** The real services, over a log on these files and without an archive. */
-async function createServices({
-  clock,
-  files,
-  startMs,
-  meters,
-  bodies = createBodyBudget(INGEST_LIMITS),
-  retention = DEFAULT_RETENTION,
-  refused,
-  keys,
-}: ServiceParts): Promise<Omit<Services, "readiness" | "stopping">> {
+/** The real stores over a log on these files, without an archive. What can't be used is noted in `refused` too. */
+async function openTestStores(
+  files: SimulatedFiles,
+  clock: ManualClock,
+  retention: Retention,
+  refused: RefusedMessage[],
+): Promise<TestStores> {
   const scheduler = new Scheduler();
   const hot = createHotStore(scheduler);
   const { wal: log } = await openWal({
@@ -284,15 +282,7 @@ async function createServices({
     onEntry: ({ appId, batch, sequence }) => hot.apply(appId, batch, sequence),
   });
   hot.keepChanges(log.lastSequence);
-  const queries = { hot, clock, retention, scheduler };
-  const doctor = new Doctor();
   const archive = createEmptyArchive();
-  const archived = {
-    ...queries,
-    archive: () => archive,
-    acknowledgedParts: async () => new Set<string>(),
-    lateWindow: LATE_WINDOW,
-  };
   const ingest = createIngest({
     log,
     hot,
@@ -301,16 +291,17 @@ async function createServices({
     hasWholeLog: true,
     scheduler,
   });
-  const counts = new MessageCounts();
-  const answers = new AnswerBuffer(ENCODED_RECORD_BYTES);
-  const slots = new ViewerSlots(DEFAULT_VIEWERS);
   const { quarantine } = await openTestQuarantine(files, { scheduler });
+  const put = quarantine.put.bind(quarantine);
+  quarantine.put = (messages) => {
+    refused.push(...messages);
+    return put(messages);
+  };
   await files.makeDirectory("/data/archive");
   await files.replace("/data/archive/manifest.json", encodeManifest(EMPTY_MANIFEST));
-  const baseMap = await openTestBaseMap();
   const exports = createExports(
     {
-      ...queries,
+      ...{ hot, clock, retention, scheduler },
       archive: () => archive,
       acknowledgedParts: async () => new Set(),
       sizes: READING_SIZES,
@@ -325,67 +316,16 @@ async function createServices({
     exportMakers,
   );
   return {
-    ...queries,
-    version: "1.2.3",
-    countDamaged: async () => 0,
-    seals: () => NO_SEALS.state,
-    ingest,
-    exactIngest: () => ingest,
-    takeMessage: createTakeMessage({
-      keepRefused(messages) {
-        refused.push(...messages);
-        return quarantine.put(messages);
-      },
-      ingest,
-      doctor,
-      counts,
-      scheduler,
-      clock,
-      retention,
-    }),
-    quarantine: () => quarantine,
-    keys,
-    madeKeys: new MadeKeys(keys),
-    sessions: new Sessions({ secret: await openTestSecret(clock), keys, clock }),
-    bodies,
-    reports: meters.reports,
-    doctor,
-    mqttOf: () => null,
-    friendsFor: () => null,
-    decryptOf: () => () => inOneStep(() => null),
-    current: createCurrentQueries(queries),
-    history: createHistoryQueries(archived),
-    readPositions: createReadPositions(archived),
-    readCoordinates: createReadCoordinates(archived),
-    exports: () => exports,
-    copies: createCopies({ files, dataDir: "/data", cluster: () => TEST_CLUSTER, stallMs: 60_000 }),
-    nearby: createNearby(queries),
-    viewers: new Viewers({ live: createLive(queries), slots, counts: meters.viewers, answers }),
-    sequences: createAppliedSequences(hot),
-    versions: createVersions({ ...queries, archive: () => archive }),
-    scrape: createScrape({
-      mqtt: () => null,
-      cluster: () => null,
-      version: "1.2.3",
-      meters,
-      messages: counts,
-      eventLoop: { delays: new Durations(DELAY_BOUNDS_SECONDS), takeLongestMs: () => 0 },
-      hot,
-      stores: () => ({ log, archive, quarantine, schedule: NO_SEALS }),
-      start: () => ({ isReady: true, replayedBytes: 0, totalBytes: 0 }),
-      bodies,
-      viewers: slots,
-      usage: () => ({ residentBytes: 1, heapUsedBytes: 1, cpuSeconds: 1, startedMs: startMs }),
-      countDamaged: async () => 0,
-      doctor,
-      findings: createFindings({ ...queries, doctor }),
-    }),
-    answers,
-    readAsset: async () => new Uint8Array(),
-    stripTypes: createStripTypes(),
-    demoSpeed: null,
-    loadPlaces: loadTestPlaces,
-    baseMap: () => baseMap,
+    hot,
+    scheduler,
+    files,
+    damagedDirectory: "/data/damaged",
+    directory: {
+      ...{ log, archive, ingest, quarantine, exports },
+      exactIngest: () => ingest,
+      damage: [],
+      schedule: NO_SEALS,
+    },
   };
 }
 

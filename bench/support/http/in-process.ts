@@ -11,7 +11,7 @@ export type AskInProcess = (path: string, headers?: Readonly<Record<string, stri
 export async function askInProcess({ directory, keys, platform }: ServedDirectory): Promise<AskInProcess> {
   const meters = createMeters();
   const { fetch } = createServer({
-    services: createBenchServices({ ...directory, keys }, platform, meters),
+    services: createBenchServices(directory, keys, { platform, meters }),
     rateLimit: createRateLimit(),
     corsOrigins: [],
     requests: meters.requests,

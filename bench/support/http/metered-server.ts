@@ -28,7 +28,7 @@ const responder = new Responder({
   scheduler: new Scheduler(),
   onFault: (_id, error) => console.error(error),
 });
-const services = createBenchServices({ ...directory, keys }, platform, createMeters());
+const services = createBenchServices(directory, keys, { platform, meters: createMeters() });
 const gate = createGate({
   keys,
   sessions: services.sessions,

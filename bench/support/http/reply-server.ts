@@ -30,7 +30,7 @@ const CANDIDATES = 3000;
 const [dataDir, ageHours] = process.argv.slice(2);
 const { directory, keys, platform, listen } = await openServedDirectory(dataDir!);
 const meters = createMeters();
-const services = createBenchServices({ ...directory, keys }, platform, meters);
+const services = createBenchServices(directory, keys, { platform, meters });
 const server = createServer({
   services: { ...services, nearby: createDrawnNearby(directory.hot) },
   rateLimit: createRateLimit(),

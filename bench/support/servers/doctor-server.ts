@@ -6,20 +6,19 @@
 import { createRateLimit } from "../../../src/auth/rate-limit.ts";
 import { inShortTurns } from "../../../src/http/answer/turns.ts";
 import { createServer } from "../../../src/http/server.ts";
-import type { Services } from "../../../src/http/services.ts";
 import { Doctor } from "../../../src/service/doctor/doctor.ts";
 import { createMeters } from "../../../src/service/metrics/meters.ts";
 import { createBenchServices } from "../http/bench-services.ts";
 import { openServedDirectory } from "../store/served-directory.ts";
 
-const NOBODY: Services["doctor"] = { note() {}, lastRequests: () => null, *examine() {} };
+const NO_DOCTOR = { note() {}, lastRequests: () => null, *examine() {}, deviceCount: 0 };
 
 const [dataDir, mode] = process.argv.slice(2);
 const { directory, keys, platform, listen } = await openServedDirectory(dataDir!);
 const meters = createMeters();
-const doctor = mode === "without" ? NOBODY : new Doctor();
+const doctor = mode === "without" ? NO_DOCTOR : new Doctor();
 const server = createServer({
-  services: createBenchServices({ ...directory, keys }, platform, meters, doctor),
+  services: createBenchServices(directory, keys, { platform, meters, doctor }),
   rateLimit: createRateLimit(),
   corsOrigins: [],
   requests: meters.requests,
