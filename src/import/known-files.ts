@@ -1,5 +1,4 @@
-import type { Format } from "../formats/read/format.ts";
-import { FormatError } from "../formats/read/format-error.ts";
+import { type Format, FormatError } from "../formats/read/format.ts";
 import type { OwnFormat } from "../formats/read/own-formats.ts";
 import type { ImportSource } from "./reading/read-sources.ts";
 import type { Source, Sources } from "./sources/source.ts";

@@ -1,11 +1,9 @@
 import { createHash } from "node:crypto";
 import { readBeginning } from "../formats/read/beginning.ts";
-import type { Beginning, Beside, Format } from "../formats/read/format.ts";
-import { FormatError } from "../formats/read/format-error.ts";
+import { type Beginning, type Beside, type Format, FormatError } from "../formats/read/format.ts";
 import { FORMATS } from "../formats/read/formats.ts";
-import { readGoogleDevices } from "../formats/read/google/settings.ts";
-import { GOOGLE_SETTINGS } from "../formats/read/not-history/google.ts";
-import type { NotHistory } from "../formats/read/not-history/not-history.ts";
+import { readGoogleDevices } from "../formats/read/google/records.ts";
+import { GOOGLE_SETTINGS, type NotHistory } from "../formats/read/not-history.ts";
 import { OWN_FORMATS, type OwnFormat, recogniseOwn } from "../formats/read/own-formats.ts";
 import { type Recognition, recognise } from "../formats/read/recognise.ts";
 import { textPieces } from "../formats/read/text-pieces.ts";

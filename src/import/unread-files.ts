@@ -1,4 +1,4 @@
-import type { NotHistory } from "../formats/read/not-history/not-history.ts";
+import type { NotHistory } from "../formats/read/not-history.ts";
 import type { Whereabouts } from "./sources/source.ts";
 
 /** Files that were found and hold no positions, of a kind. */

@@ -1,24 +1,22 @@
-import { csv } from "./csv/csv.ts";
-import { fit } from "./fit/fit.ts";
+import { dawarichData, dawarichLines } from "./dawarich.ts";
+import { fit } from "./fit.ts";
 import type { Format } from "./format.ts";
-import { geojson } from "./geojson/geojson.ts";
-import { geojsonseq } from "./geojson/geojsonseq.ts";
+import { geojson, geojsonseq } from "./geojson/geojson.ts";
 import { overlandFile } from "./geojson/overland.ts";
 import { googleRecords } from "./google/records.ts";
 import { googleSemantic } from "./google/semantic.ts";
 import { googleTimeline, googleTimelineIos } from "./google/timeline.ts";
 import { googleTimelineEdits } from "./google/timeline-edits.ts";
-import { gpx } from "./gpx/gpx.ts";
-import { kml } from "./kml/kml.ts";
-import { nmea } from "./nmea/nmea.ts";
-import { dawarichData, dawarichLines } from "./others/dawarich.ts";
-import { polarsteps } from "./others/polarsteps.ts";
-import { traccarPositions } from "./others/traccar-positions.ts";
-import { ownTracksMessages } from "./owntracks/messages.ts";
-import { ownTracksRecorder } from "./owntracks/recorder.ts";
-import { parquet } from "./parquet/parquet.ts";
+import { nmea } from "./nmea.ts";
+import { ownTracksMessages, ownTracksRecorder } from "./owntracks.ts";
+import { polarsteps } from "./polarsteps.ts";
+import { csv } from "./table/csv.ts";
 import { jsonTable } from "./table/json-table.ts";
-import { tcx } from "./tcx/tcx.ts";
+import { parquet } from "./table/parquet.ts";
+import { traccarPositions } from "./traccar-positions.ts";
+import { gpx } from "./xml/gpx.ts";
+import { kml } from "./xml/kml.ts";
+import { tcx } from "./xml/tcx.ts";
 
 /** Every format of others, those first that are recognised most surely. */
 export const FORMATS: readonly Format[] = [

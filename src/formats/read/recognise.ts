@@ -1,9 +1,6 @@
 import { printableLine } from "../../lib/text/printable.ts";
 import type { Beginning, Format } from "./format.ts";
-import { GOOGLE_FILES } from "./not-history/google.ts";
-import { MAGIC_FILES } from "./not-history/magic.ts";
-import type { NotHistory } from "./not-history/not-history.ts";
-import { EMPTY, FRAGMENT, OTHER_TEXTS } from "./not-history/texts.ts";
+import { EMPTY, FRAGMENT, GOOGLE_FILES, MAGIC_FILES, type NotHistory, OTHER_TEXTS } from "./not-history.ts";
 import { OWN_FORMATS, type OwnFormat, recogniseOwn } from "./own-formats.ts";
 
 /** What a file is, by its beginning. */

@@ -1,6 +1,6 @@
 import { joinBytes } from "../../lib/bytes/growing-bytes.ts";
 import { CR, LF } from "../../lib/text/ascii.ts";
-import { FormatError } from "./format-error.ts";
+import { FormatError } from "./format.ts";
 
 /*
  * The one place where the bytes of a file become a text that all formats read: what recognizes a file and what reads

@@ -1,5 +1,11 @@
-import type { Format, Reading, ReadOptions } from "../../formats/read/format.ts";
-import { FormatError, HeaderError, OptionNeededError } from "../../formats/read/format-error.ts";
+import {
+  type Format,
+  FormatError,
+  HeaderError,
+  OptionNeededError,
+  type Reading,
+  type ReadOptions,
+} from "../../formats/read/format.ts";
 import type { OwnFormat } from "../../formats/read/own-formats.ts";
 import { readPieces } from "../../formats/read/push-reader.ts";
 import { textPieces } from "../../formats/read/text-pieces.ts";

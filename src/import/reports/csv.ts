@@ -1,4 +1,4 @@
-import { FormatError } from "../../formats/read/format-error.ts";
+import { FormatError } from "../../formats/read/format.ts";
 import { OWN_NAMES } from "../../formats/read/own-formats.ts";
 import { expectRow, type PushReader } from "../../formats/read/push-reader.ts";
 import { CsvReader } from "../../lib/csv/csv-reader.ts";

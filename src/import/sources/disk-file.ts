@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { basename, dirname } from "node:path";
-import { FormatError } from "../../formats/read/format-error.ts";
+import { FormatError } from "../../formats/read/format.ts";
 import { messageOf } from "../../lib/message-of.ts";
 import type { InputStat, Inputs, RandomInput } from "../../runtime/inputs/inputs.ts";
 import { counted, piecesOf, type StoredFile } from "./source.ts";

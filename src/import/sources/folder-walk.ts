@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { NotHistory } from "../../formats/read/not-history/not-history.ts";
+import type { NotHistory } from "../../formats/read/not-history.ts";
 import { FileError } from "../../runtime/files.ts";
 import type { InputStat, Inputs } from "../../runtime/inputs/inputs.ts";
 import { LINK, leftAloneByName, NO_FILE } from "./left-alone.ts";

@@ -1,4 +1,4 @@
-import type { NotHistory } from "../../formats/read/not-history/not-history.ts";
+import type { NotHistory } from "../../formats/read/not-history.ts";
 
 /*
  * What is not even opened, for where it lies or what it is called.

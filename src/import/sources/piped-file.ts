@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { FormatError } from "../../formats/read/format-error.ts";
+import { FormatError } from "../../formats/read/format.ts";
 import { messageOf } from "../../lib/message-of.ts";
 import type { Inputs, RandomInput, Spool } from "../../runtime/inputs/inputs.ts";
 import { counted, piecesOf, type StoredFile } from "./source.ts";

@@ -1,5 +1,5 @@
 import type { Content } from "../../formats/read/format.ts";
-import type { NotHistory } from "../../formats/read/not-history/not-history.ts";
+import type { NotHistory } from "../../formats/read/not-history.ts";
 import type { RandomInput } from "../../runtime/inputs/inputs.ts";
 
 /** A file of an import, unpacked: one on the disk, one in an archive, or what comes through a pipe. */

@@ -1,4 +1,4 @@
-import { FormatError } from "../../formats/read/format-error.ts";
+import { FormatError } from "../../formats/read/format.ts";
 import { FileError } from "../../runtime/files.ts";
 import type { Inputs, RandomInput } from "../../runtime/inputs/inputs.ts";
 import { KMZ_EXTRA, leftAloneByName, OFFICE } from "./left-alone.ts";

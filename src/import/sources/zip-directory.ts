@@ -5,7 +5,7 @@ import {
   RandomAccessReader,
   validateFileName,
 } from "yauzl";
-import { FormatError } from "../../formats/read/format-error.ts";
+import { FormatError } from "../../formats/read/format.ts";
 import { messageOf } from "../../lib/message-of.ts";
 import type { RandomInput } from "../../runtime/inputs/inputs.ts";
 

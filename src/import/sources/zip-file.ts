@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { pipeline, Readable } from "node:stream";
 import { crc32, createInflateRaw } from "node:zlib";
-import { FormatError } from "../../formats/read/format-error.ts";
+import { FormatError } from "../../formats/read/format.ts";
 import { unzstd } from "../../lib/bytes/unzstd.ts";
 import { messageOf } from "../../lib/message-of.ts";
 import type { RandomInput } from "../../runtime/inputs/inputs.ts";

@@ -2,8 +2,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import type { FilePoint, Remark, SkipReason } from "../../../src/formats/read/file-point.ts";
-import type { Content, Format, ReadOptions } from "../../../src/formats/read/format.ts";
-import { FormatError } from "../../../src/formats/read/format-error.ts";
+import {
+  type Content,
+  type Format,
+  FormatError,
+  type ReadOptions,
+} from "../../../src/formats/read/format.ts";
 import { textPieces } from "../../../src/formats/read/text-pieces.ts";
 
 /** What a format's reading finds in a file. */

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { FormatError } from "../../../src/formats/read/format-error.ts";
+import { FormatError } from "../../../src/formats/read/format.ts";
 import { googleRecords } from "../../../src/formats/read/google/records.ts";
-import { gpx } from "../../../src/formats/read/gpx/gpx.ts";
-import { GOOGLE_SETTINGS } from "../../../src/formats/read/not-history/google.ts";
+import { GOOGLE_SETTINGS } from "../../../src/formats/read/not-history.ts";
 import type { Recognition } from "../../../src/formats/read/recognise.ts";
+import { gpx } from "../../../src/formats/read/xml/gpx.ts";
 import { type Look, lookAt } from "../../../src/import/look.ts";
 import type { Found, Source } from "../../../src/import/sources/source.ts";
 

@@ -179,6 +179,6 @@ const DIRECTORIES = [
   'archive/open-archive.ts [pathOf("")]',
   "archive/write/part-writer.ts [directory]",
   "cli/directory/data-directory.ts [archive]",
-  "formats/read/parquet/parquet.ts []",
+  "formats/read/table/parquet.ts []",
   "service/export/maker/serve-exports.ts [archiveDirectory, scratchDirectory]",
 ];

@@ -1,6 +1,11 @@
-import type { Format } from "../format.ts";
-import { readCuts } from "../json/read-cuts.ts";
-import { featureContext, featureReader } from "./feature-reader.ts";
+import { isMembers } from "../../../clients/reading/values.ts";
+import { parseJson } from "../../../lib/text/long-json.ts";
+import type { PointSink } from "../file-point.ts";
+import type { Format, ReadOptions } from "../format.ts";
+import type { Wanted } from "../json/json-cutter.ts";
+import { type CutReader, readCuts, readRecords } from "../json/read-json.ts";
+import { createFileTimes } from "../time/file-times.ts";
+import { type FeatureContext, readFeature } from "./feature.ts";
 
 /** RFC 7946: a FeatureCollection, a list of Features, or one alone. */
 export const geojson: Format = {
@@ -19,3 +24,50 @@ export const geojson: Format = {
     return readCuts(content, sink, featureReader(featureContext(sink, options), wanted));
   },
 };
+
+/** Features one after the other: a line each, or between record separators (RFC 8142). */
+export const geojsonseq: Format = {
+  name: "geojsonseq",
+  title: "GeoJSONSeq",
+  extensions: [".geojsonseq", ".geojsons", ".geojsonl", ".ndgeojson", ".ndjson", ".jsonl"],
+  placeUnit: "record",
+  recognise({ text }) {
+    if (/^\x1e\s*\{/.test(text)) return "it begins with a record separator";
+    const end = text.indexOf("\n");
+    const first = end < 0 ? undefined : parseJson(text.slice(0, end));
+    return isMembers(first) && first.type === "Feature" ? "its first line is a Feature" : null;
+  },
+  read(content, sink, options) {
+    const context = featureContext(sink, options);
+    return readRecords(content, sink, (feature) => readFeature(feature, context));
+  },
+};
+
+export function featureContext(
+  sink: PointSink,
+  { zone, speedUnit }: ReadOptions,
+  isOverland = false,
+): FeatureContext {
+  return {
+    sink,
+    times: createFileTimes(zone, sink),
+    dialect: { speedUnit, isOverland },
+    device: null,
+  };
+}
+
+/** Reads Features in lists, and the one that is the whole text, whose members are cut out one by one. */
+export function featureReader(context: FeatureContext, wanted: Wanted): CutReader {
+  const alone: Record<string, unknown> = {};
+  return {
+    wanted,
+    *read({ member, value }) {
+      if (member !== null && wanted.members?.includes(member)) alone[member] = value;
+      else if (isMembers(value)) yield* readFeature(value, context);
+      else context.sink.skip("unreadable");
+    },
+    *end() {
+      if (alone.type === "Feature") yield* readFeature(alone, context);
+    },
+  };
+}

@@ -1,10 +1,8 @@
 import { readText } from "../../../clients/reading/values.ts";
-import type { Content, Format } from "../format.ts";
-import { FormatError } from "../format-error.ts";
-import { firstThings } from "../json/first-things.ts";
+import { type Content, type Format, FormatError } from "../format.ts";
 import { JsonCutter } from "../json/json-cutter.ts";
-import { readCuts } from "../json/read-cuts.ts";
-import { featureContext, featureReader } from "./feature-reader.ts";
+import { firstThings, readCuts } from "../json/read-json.ts";
+import { featureContext, featureReader } from "./geojson.ts";
 
 /** Batches of Overland and of who writes as it does, kept in files: `{"locations":[Feature…], "device_id"?}`. */
 export const overlandFile: Format = {

@@ -7,8 +7,8 @@ import {
   readNumberOrNaN,
   readText,
 } from "../../../clients/reading/values.ts";
+import { PROFILE_FIELDS, STATE_FIELDS } from "../../../model/location-fields.ts";
 import type { FileDetails } from "../file-point.ts";
-import { isOwn, readOwnTexts } from "./own-texts.ts";
 
 /** Names that programs give to one thing; the first that a Feature has counts. */
 export const ALIASES = {
@@ -92,4 +92,21 @@ function isOwnTracksSpeed({ vel, topic }: Members, speed: unknown): boolean {
 function percentIn(battery: number, { isOverland }: Dialect): number {
   const isShare = isOverland ? battery <= 1 : battery > 0 && battery < 1;
   return isShare ? percentOf(battery) : battery;
+}
+
+/** What a record carries in words, but for its user, who is no detail. */
+const WORDS = [...PROFILE_FIELDS, ...STATE_FIELDS].filter(({ name }) => name !== "user_id");
+
+/** Whether a Feature was written by this program, so that words in it are ours: milliseconds beside an ISO time. */
+function isOwn({ timestamp, time }: Members): boolean {
+  return typeof timestamp === "number" && timestamp >= 1e11 && typeof time === "string";
+}
+
+function readOwnTexts(properties: Members): FileDetails {
+  const details: Record<string, unknown> = {};
+  for (const { name, type } of WORDS) {
+    const value = properties[name];
+    if (typeof value === type) details[name] = value;
+  }
+  return details;
 }

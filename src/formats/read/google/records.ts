@@ -1,15 +1,17 @@
 import type { PointDetails } from "../../../clients/point.ts";
 import { readSpeedOrNaN, type SpeedUnit } from "../../../clients/reading/speed.ts";
 import {
+  isMembers,
   type Members,
+  membersOf,
   readMagnitudeOrNaN,
   readNumberOrNaN,
   readText,
 } from "../../../clients/reading/values.ts";
+import { parseJson } from "../../../lib/text/long-json.ts";
 import type { FilePoint } from "../file-point.ts";
 import type { Format, ReadOptions } from "../format.ts";
-import { firstThings, haveAny } from "../json/first-things.ts";
-import { readObjects } from "../json/read-cuts.ts";
+import { firstThings, haveAny, readObjects } from "../json/read-json.ts";
 import { createFileTimes, type FileTimes } from "../time/file-times.ts";
 import { latitudeOfE7, longitudeOfE7 } from "./coordinates.ts";
 
@@ -66,4 +68,20 @@ function readDetails(location: Members, speedUnit: SpeedUnit): PointDetails {
 /** Phones that report to one account interleave, so each is a device of its own. */
 export function deviceOfTag(tag: string | null, names: ReadonlyMap<string, string>): string {
   return tag === null ? "google" : (names.get(tag) ?? `google-${tag}`);
+}
+
+/**
+ * Names of Google's devices by tag, from the `Settings.json` that lies beside the positions; none where the text is
+ * something else. Where phones share a name each has its tag behind it, since they are not the same device.
+ */
+export function readGoogleDevices(text: string): Map<string, string> {
+  const { deviceSettings } = membersOf(parseJson(text));
+  const named = (Array.isArray(deviceSettings) ? deviceSettings : []).filter(isMembers).flatMap((device) => {
+    const tag = readText(device.deviceTag);
+    const name = readText(device.devicePrettyName)?.trim() ?? "";
+    return tag === null || name === "" ? [] : [{ tag, name }];
+  });
+  const counts = new Map<string, number>();
+  for (const { name } of named) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return new Map(named.map(({ tag, name }) => [tag, counts.get(name) === 1 ? name : `${name} ${tag}`]));
 }

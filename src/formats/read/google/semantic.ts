@@ -1,8 +1,7 @@
 import { isMembers, type Members, membersOf, readMagnitudeOrNaN } from "../../../clients/reading/values.ts";
 import type { PointSink } from "../file-point.ts";
 import type { Format } from "../format.ts";
-import { firstThings, haveAny } from "../json/first-things.ts";
-import { readObjects } from "../json/read-cuts.ts";
+import { firstThings, haveAny, readObjects } from "../json/read-json.ts";
 import { createFileTimes } from "../time/file-times.ts";
 import { latitudeOfE7, longitudeOfE7 } from "./coordinates.ts";
 

@@ -9,8 +9,7 @@ import {
 } from "../../../clients/reading/values.ts";
 import type { FilePoint } from "../file-point.ts";
 import type { Format, ReadOptions } from "../format.ts";
-import { firstThings } from "../json/first-things.ts";
-import { readObjects } from "../json/read-cuts.ts";
+import { firstThings, readObjects } from "../json/read-json.ts";
 import { createFileTimes, type FileTimes } from "../time/file-times.ts";
 import { latitudeOfE7, longitudeOfE7 } from "./coordinates.ts";
 import { deviceOfTag } from "./records.ts";

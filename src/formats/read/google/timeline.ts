@@ -8,8 +8,7 @@ import {
 } from "../../../clients/reading/values.ts";
 import type { FilePoint, PointSink } from "../file-point.ts";
 import type { Format, ReadOptions } from "../format.ts";
-import { firstThings, haveAny } from "../json/first-things.ts";
-import { readObjects } from "../json/read-cuts.ts";
+import { firstThings, haveAny, readObjects } from "../json/read-json.ts";
 import { createFileTimes, type FileTimes } from "../time/file-times.ts";
 import { readCoordinates } from "./coordinates.ts";
 import { readSegment, TIMELINE_DEVICE } from "./timeline-segment.ts";

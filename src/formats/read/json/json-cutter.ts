@@ -8,7 +8,7 @@ import {
   OPEN_BRACKET,
   QUOTE,
 } from "../../../lib/text/ascii.ts";
-import { FormatError } from "../format-error.ts";
+import { FormatError } from "../format.ts";
 import { DEPTH_MAX, type ParsedValue, type Piece, ValueWalk } from "./value-walk.ts";
 
 /** What is cut out of a JSON text, whose outermost value is an object or a list. */

@@ -1,9 +1,8 @@
 import { Buffer } from "node:buffer";
 import { LF, RECORD_SEPARATOR } from "../../../lib/text/ascii.ts";
 import { afterMark, afterWhite } from "../../../lib/text/long-text.ts";
-import { FormatError } from "../format-error.ts";
-import { KeptBytes } from "./kept-bytes.ts";
-import { type ParsedValue, UNREADABLE, ValueWalk } from "./value-walk.ts";
+import { FormatError } from "../format.ts";
+import { KeptBytes, type ParsedValue, UNREADABLE, ValueWalk } from "./value-walk.ts";
 
 /** A JSON text among others. */
 export interface JsonRecord extends ParsedValue {

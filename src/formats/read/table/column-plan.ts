@@ -1,6 +1,6 @@
 import type { SpeedUnit } from "../../../clients/reading/speed.ts";
 import { REPORT_FIELDS } from "../../../model/location-fields.ts";
-import { HeaderError } from "../format-error.ts";
+import { HeaderError } from "../format.ts";
 import { COLUMN_NAMES, type ColumnMeaning, findMeaning, normalName } from "./column-names.ts";
 
 /** Which columns of a table its points are made of, by position from 0. */

@@ -2,13 +2,11 @@ import { isMembers, type Members } from "../../../clients/reading/values.ts";
 import { readBeginning } from "../beginning.ts";
 import type { PointSink } from "../file-point.ts";
 import type { Beginning, Format, ReadOptions } from "../format.ts";
-import { firstThings } from "../json/first-things.ts";
-import { readCuts } from "../json/read-cuts.ts";
+import { firstThings, readCuts } from "../json/read-json.ts";
 import { createTableTimes } from "../time/patterned-times.ts";
-import { parseCellNumber } from "./cell-number.ts";
 import { findMeaning, normalName } from "./column-names.ts";
 import { type ColumnPlan, planColumns } from "./column-plan.ts";
-import { type RowRules, readRowPoint, type TableRow } from "./row-points.ts";
+import { parseCellNumber, type RowRules, readRowPoint, type TableRow } from "./row-points.ts";
 
 /** What programs call the list in the object around it. */
 const LISTS = ["locations", "points", "positions", "records", "data", "items", "results", "rows", "track"];

@@ -1,5 +1,5 @@
 import { metersPerSecond, type SpeedUnit } from "../../../clients/reading/speed.ts";
-import { percentOf, readBoolean } from "../../../clients/reading/values.ts";
+import { percentOf, readBoolean, readNumber } from "../../../clients/reading/values.ts";
 import { ANONYMOUS } from "../../../model/ids.ts";
 import type { FileDetails, FilePoint } from "../file-point.ts";
 import type { ColumnPlan, DetailColumn, NameColumn } from "./column-plan.ts";
@@ -108,4 +108,27 @@ function readDetail(
   if (minimum === 0 && value < 0) return null; // Programs say so that they don't know.
   if (isSpeed) return metersPerSecond(value, rules.saidSpeedUnit ?? speedUnit ?? rules.speedUnit);
   return isBattery && value < 1 ? percentOf(value) : value;
+}
+
+/** A coordinate with the letter of its hemisphere before or behind it. */
+const LETTERED = /^([NSEW])? ?(\d[\d.,]*) ?°? ?([NSEW])?$/i;
+const CHARACTERS_MAX = 64;
+
+/** The number that a cell says, as people write it; NaN where it says none. */
+export function parseCellNumber(text: string, commaIsDecimal: boolean): number {
+  const cell = text.trim();
+  if (cell === "" || cell.length > CHARACTERS_MAX) return Number.NaN;
+  const number = readNumber(withDot(cell, commaIsDecimal));
+  if (number !== null) return number;
+  const [, before, digits, behind] = LETTERED.exec(cell) ?? [];
+  const letter = before ?? behind;
+  if (digits === undefined || letter === undefined || (before ?? letter) !== (behind ?? letter))
+    return Number.NaN;
+  const degrees = readNumber(withDot(digits, commaIsDecimal)) ?? Number.NaN;
+  return /[SW]/i.test(letter) ? -degrees : degrees;
+}
+
+/** A number with both dot and comma stays as it is, which is none. */
+function withDot(text: string, commaIsDecimal: boolean): string {
+  return commaIsDecimal && !text.includes(".") ? text.replace(",", ".") : text;
 }

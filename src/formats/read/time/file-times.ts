@@ -2,7 +2,7 @@ import { MILLISECONDS_BELOW, SECONDS_BELOW } from "../../../clients/reading/time
 import { readNumberOrNaN } from "../../../clients/reading/values.ts";
 import type { Zone } from "../../../model/time/zone.ts";
 import type { PointSink } from "../file-point.ts";
-import { ZoneNeededError } from "../format-error.ts";
+import { ZoneNeededError } from "../format.ts";
 import { createClockTimes } from "./clock-times.ts";
 import { parseIsoTime, type WrittenTime } from "./iso-time.ts";
 

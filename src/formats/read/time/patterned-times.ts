@@ -1,7 +1,6 @@
 import { DateTime } from "luxon";
 import type { PointSink } from "../file-point.ts";
-import type { ReadOptions } from "../format.ts";
-import { HeaderError } from "../format-error.ts";
+import { HeaderError, type ReadOptions } from "../format.ts";
 import { createFileTimes, createUnzonedReader, type FileTimes, unixMs } from "./file-times.ts";
 
 /** Reads a table's times as the operator said that they are written, else as every file's. */

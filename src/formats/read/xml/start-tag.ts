@@ -1,11 +1,10 @@
 import { GREATER, QUOTE, SLASH, SPACE } from "../../../lib/text/ascii.ts";
-import { withoutReferences } from "./references.ts";
 
 /** By their names with prefix. */
 export type Attributes = Readonly<Record<string, string | undefined>>;
 
 /** The rest of a start tag, behind the name. */
-export interface TagRest {
+interface TagRest {
   readonly attributes: Attributes;
   /** Whether the element ends where it begins. */
   readonly isEmpty: boolean;
@@ -48,4 +47,24 @@ function behindBlanks(text: string, from: number): number {
   let at = from;
   while (text.charCodeAt(at) <= SPACE) at++;
   return at;
+}
+
+/** XML's own entities. Those that a file declares are never looked up: they stay as they are written. */
+const PREDEFINED: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
+
+const REFERENCE = /&(?:#(\d{1,7})|#x([\da-fA-F]{1,6})|(amp|lt|gt|quot|apos));/g;
+
+/** A text with what its references to characters stand for. */
+export function withoutReferences(text: string): string {
+  if (!text.includes("&")) return text;
+  return text.replace(REFERENCE, (reference, decimal?: string, hexadecimal?: string, name?: string) => {
+    if (name !== undefined) return PREDEFINED[name]!;
+    const code = decimal === undefined ? Number.parseInt(hexadecimal!, 16) : Number(decimal);
+    return isCharacter(code) ? String.fromCodePoint(code) : reference;
+  });
+}
+
+/** Of characters: all but zero and the halves of surrogate pairs. */
+function isCharacter(code: number): boolean {
+  return code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
 }

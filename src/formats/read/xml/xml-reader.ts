@@ -1,9 +1,7 @@
 import { GREATER, SLASH, SPACE } from "../../../lib/text/ascii.ts";
-import { FormatError } from "../format-error.ts";
-import { LineCount } from "./line-count.ts";
-import { withoutReferences } from "./references.ts";
-import { type Attributes, NO_ATTRIBUTES, readTagRest } from "./start-tag.ts";
-import { XmlText } from "./xml-text.ts";
+import { type Beginning, FormatError } from "../format.ts";
+import { type Attributes, NO_ATTRIBUTES, readTagRest, withoutReferences } from "./start-tag.ts";
+import { LineCount, XmlText } from "./xml-text.ts";
 
 /** What is told of the elements of a file, by their local names: writers choose prefixes as they like. */
 export interface XmlElements {
@@ -279,4 +277,27 @@ export class XmlReader {
 
 function shown(name: string): string {
   return name.length > MESSAGE_NAME_MAX ? `${name.slice(0, MESSAGE_NAME_MAX)}…` : name;
+}
+
+/** Bytes that are looked at before it is asked whether the element has come. */
+const ROOT_STEP_BYTES = 4096;
+
+/** The local name of the element that holds all others; null where a file is no XML, or its beginning too short. */
+export function rootNameOf({ bytes, text }: Pick<Beginning, "bytes" | "text">): string | null {
+  if (!text.startsWith("<")) return null; // Much else holds XML somewhere.
+  let root: string | null = null;
+  const reader = new XmlReader({
+    open(name) {
+      root ??= name;
+      return false;
+    },
+    close() {},
+  });
+  try {
+    for (let at = 0; at < bytes.length && root === null; at += ROOT_STEP_BYTES)
+      reader.push(bytes.subarray(at, at + ROOT_STEP_BYTES));
+  } catch (error) {
+    if (!(error instanceof FormatError)) throw error;
+  }
+  return root;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { FormatError } from "../../../../src/formats/read/format-error.ts";
+import { FormatError } from "../../../../src/formats/read/format.ts";
 import { textPieces } from "../../../../src/formats/read/text-pieces.ts";
 import * as fc from "../../../support/fast-check.ts";
 

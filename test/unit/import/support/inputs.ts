@@ -1,5 +1,4 @@
-import type { Format } from "../../../../src/formats/read/format.ts";
-import { FormatError, ZoneNeededError } from "../../../../src/formats/read/format-error.ts";
+import { type Format, FormatError, ZoneNeededError } from "../../../../src/formats/read/format.ts";
 import type { OwnFormat } from "../../../../src/formats/read/own-formats.ts";
 import { readPieces } from "../../../../src/formats/read/push-reader.ts";
 import type { Deliver } from "../../../../src/import/deliver.ts";

@@ -1,4 +1,4 @@
-import { FormatError } from "../../../../src/formats/read/format-error.ts";
+import { FormatError } from "../../../../src/formats/read/format.ts";
 import type { PushReader } from "../../../../src/formats/read/push-reader.ts";
 import { BatchQueue } from "../../../../src/import/reading/batch-queue.ts";
 import { IMPORT_START } from "../../../../src/import/reading/import-batch.ts";

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { geojson } from "../../../../../src/formats/read/geojson/geojson.ts";
-import { geojsonseq } from "../../../../../src/formats/read/geojson/geojsonseq.ts";
+import { geojson, geojsonseq } from "../../../../../src/formats/read/geojson/geojson.ts";
 import { overlandFile } from "../../../../../src/formats/read/geojson/overland.ts";
 import { contentOf, readWhole, sampleContent } from "../../../../support/formats/read-file.ts";
 import { told } from "../../../../support/formats/told.ts";

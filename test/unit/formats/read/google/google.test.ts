@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readBeginning } from "../../../../../src/formats/read/beginning.ts";
-import { googleRecords } from "../../../../../src/formats/read/google/records.ts";
+import { googleRecords, readGoogleDevices } from "../../../../../src/formats/read/google/records.ts";
 import { googleSemantic } from "../../../../../src/formats/read/google/semantic.ts";
-import { readGoogleDevices } from "../../../../../src/formats/read/google/settings.ts";
 import { googleTimeline, googleTimelineIos } from "../../../../../src/formats/read/google/timeline.ts";
 import { googleTimelineEdits } from "../../../../../src/formats/read/google/timeline-edits.ts";
 import { contentOf, readWhole, sampleContent } from "../../../../support/formats/read-file.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { readBeginning } from "../../../../../src/formats/read/beginning.ts";
-import { HeaderError } from "../../../../../src/formats/read/format-error.ts";
+import { HeaderError } from "../../../../../src/formats/read/format.ts";
 import { FORMATS } from "../../../../../src/formats/read/formats.ts";
 import { recognise } from "../../../../../src/formats/read/recognise.ts";
 import { jsonTable } from "../../../../../src/formats/read/table/json-table.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Remark } from "../../../../../src/formats/read/file-point.ts";
-import { ZoneNeededError } from "../../../../../src/formats/read/format-error.ts";
+import { ZoneNeededError } from "../../../../../src/formats/read/format.ts";
 import { createFileTimes } from "../../../../../src/formats/read/time/file-times.ts";
 import { parseZone, UTC } from "../../../../../src/model/time/zone.ts";
 

@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Format } from "../../../../../src/formats/read/format.ts";
-import { gpx } from "../../../../../src/formats/read/gpx/gpx.ts";
-import { kml } from "../../../../../src/formats/read/kml/kml.ts";
-import { tcx } from "../../../../../src/formats/read/tcx/tcx.ts";
+import { gpx } from "../../../../../src/formats/read/xml/gpx.ts";
+import { kml } from "../../../../../src/formats/read/xml/kml.ts";
+import { tcx } from "../../../../../src/formats/read/xml/tcx.ts";
 import * as fc from "../../../../support/fast-check.ts";
 import {
   contentOf,

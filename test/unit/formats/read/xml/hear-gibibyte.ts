@@ -1,4 +1,4 @@
-import { FormatError } from "../../../../../src/formats/read/format-error.ts";
+import { FormatError } from "../../../../../src/formats/read/format.ts";
 import { XmlReader } from "../../../../../src/formats/read/xml/xml-reader.ts";
 import { MemoryMeter } from "../../../../support/own-process.ts";
 

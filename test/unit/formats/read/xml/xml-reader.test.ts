@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { SaxesParser } from "saxes";
+import { rootNameOf } from "../../../../../src/formats/read/xml/xml-reader.ts";
 import * as fc from "../../../../support/fast-check.ts";
 import { runInOwnProcess } from "../../../../support/own-process.ts";
 import { GIBIBYTE, type GibibyteHeard, hear, MEBIBYTE, repeated } from "./hear-gibibyte.ts";
@@ -299,3 +300,26 @@ function hearSaxes(xml: string): string[] | null {
   parser.write(xml).close();
   return faults === 0 ? events : null;
 }
+
+const nameOf = (text: string) => rootNameOf({ text, bytes: new TextEncoder().encode(text) });
+
+test("rootNameOf() finds the first element behind whatever comes before it", () => {
+  expect(nameOf("<gpx/>")).toBe("gpx");
+  expect(nameOf('<?xml version="1.0"?>\n<!DOCTYPE a><!-- <b> --><c:kml>')).toBe("kml");
+  expect(nameOf(`<!--${" ".repeat(5000)}--><kml >`)).toBe("kml");
+});
+
+test("rootNameOf() finds none in what is no XML, or ends before it", () => {
+  for (const text of [
+    "",
+    "gpx",
+    "{}",
+    "<",
+    "<gp",
+    "<!-- <gpx>",
+    "a <b>",
+    '{"a":"<gpx>"}',
+    `<${"\0".repeat(200_000)}`,
+  ])
+    expect(nameOf(text)).toBeNull();
+});
