@@ -1,9 +1,8 @@
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
-import type { Files } from "../../runtime/files.ts";
+import { FileError, type Files, isPassing } from "../../runtime/files.ts";
 import type { BackupDirectory } from "./directory.ts";
 import { type Backup, type BackupFile, describeFile, sameFile } from "./file.ts";
-import { createFormerCopies } from "./former-copies.ts";
 import { findFault, MISSING, readSource, type WantedFile } from "./source.ts";
 
 /**
@@ -107,4 +106,44 @@ export function createBackupFiles({ files, dataDir, target, former }: BackupFile
   function isNamed({ file }: BackupFile): boolean {
     return all.has(file);
   }
+}
+
+/** The copies that the former backup left, as they are now. Each is read once, though a seal may restart the backup. */
+interface FormerCopies {
+  /** What the former backup's copy is now; null if it has none. */
+  describe(file: string): Promise<BackupFile | null>;
+  /** Whether the copy is as wanted. A copy that can't be read is not. */
+  has(wanted: BackupFile): Promise<boolean>;
+  /** Whether a copy is still what the former backup named. */
+  isAsNamed(copy: BackupFile): boolean;
+}
+
+function createFormerCopies(target: BackupDirectory, former: Backup | null): FormerCopies {
+  const named = new Map(former?.files.map((file) => [file.file, file]));
+  const inPlace = new Map<string, BackupFile | null>();
+
+  async function describe(file: string): Promise<BackupFile | null> {
+    if (!named.has(file)) return null;
+    const read = inPlace.get(file);
+    if (read !== undefined) return read;
+    const found = await target.describe(file);
+    inPlace.set(file, found);
+    return found;
+  }
+
+  return {
+    describe,
+    async has(wanted) {
+      const before = named.get(wanted.file);
+      if (before === undefined || !sameFile(before, wanted)) return false;
+      try {
+        const found = await describe(wanted.file);
+        return found !== null && sameFile(found, wanted);
+      } catch (error) {
+        if (!(error instanceof FileError) || isPassing(error)) throw error;
+        return false; // The file is copied again.
+      }
+    },
+    isAsNamed: (copy) => sameFile(copy, named.get(copy.file)!),
+  };
 }

@@ -1,6 +1,6 @@
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import type { Database } from "../../archive/duckdb/database.ts";
-import { type FoundManifest, findManifest, type Manifest } from "../../archive/manifest.ts";
+import { type FoundManifest, findManifest, type Manifest, type SealedDay } from "../../archive/manifest.ts";
 import {
   type ArchiveReport,
   archiveBytes,
@@ -11,16 +11,14 @@ import type { directoryPaths } from "../../directory/paths.ts";
 import { messageOf } from "../../lib/message-of.ts";
 import type { Clock } from "../../model/time/clock.ts";
 import type { Retention } from "../../model/time/retention.ts";
-import { type UtcDay, utcDayOf } from "../../model/time/utc-day.ts";
+import { type UtcDay, utcDayName, utcDayOf } from "../../model/time/utc-day.ts";
 import type { Files } from "../../runtime/files.ts";
-import { addBatchDays } from "../../wal/batch-parts.ts";
+import { addBatchDays, type ReportsByDay } from "../../wal/batch-parts.ts";
 import { handOver } from "../../wal/entry/entry.ts";
 import { type InspectedSegment, inspectLog } from "../../wal/read-log.ts";
-import { misnamedSegments } from "../../wal/segment.ts";
+import { misnamedSegments, parseSegmentName } from "../../wal/segment.ts";
 import { segmentSize } from "../../wal/segment-reader.ts";
-import { findLogGaps } from "./log.ts";
 import { createMemory, type KnownDays, type RecordsReport, verifyRecords } from "./records.ts";
-import { findPastDays, type PastDay } from "./retention.ts";
 
 /*
  * Reads log and archive, also while a server writes them; `quick` leaves out what their records come to.
@@ -165,4 +163,63 @@ async function createProgress(
     },
   };
   return { counted, add, finish: () => onProgress(totalBytes, totalBytes) };
+}
+
+/**
+ * What is missing of the log, a line each. Sequences rise by one, and the log gives up nothing that the archive does
+ * not cover; so what is in no segment is covered, or was the end of a write that a crash cut short and that was set
+ * aside. A lost segment whose entries an archived day happens to cover is not told from one that went in good order.
+ *
+ * `setAside` are the names of files of damaged bytes.
+ */
+export function findLogGaps(
+  segments: readonly InspectedSegment[],
+  { lastSequence: coveredSequence }: Manifest,
+  setAside: readonly string[],
+): string[] {
+  const gaps: string[] = [];
+  const explained = setAside.flatMap((name) => parseSegmentName(name.slice(0, name.indexOf(".at-"))) ?? []);
+  let sequence = 0;
+  let segmentBefore = 0;
+  let isWholeBefore = true;
+  for (const { file, lastSequence, isReadable, damage } of segments) {
+    const number = parseSegmentName(basename(file)) ?? 0;
+    const isExplained = explained.some((each) => each >= segmentBefore && each < number);
+    if (isWholeBefore && !isExplained && number - 1 > Math.max(sequence, coveredSequence))
+      gaps.push(
+        `Entries ${Math.max(sequence, coveredSequence) + 1} to ${number - 1} are neither in the log nor in the archive`,
+      );
+    sequence = Math.max(sequence, number - 1, lastSequence ?? 0);
+    segmentBefore = number;
+    isWholeBefore = isReadable && damage.length === 0;
+  }
+  if (isWholeBefore && sequence < coveredSequence)
+    gaps.push(`The log ends at entry ${sequence}, and the archive covers entries up to ${coveredSequence}`);
+  return gaps;
+}
+
+/** What the disk still has of a day that is past the retention: no answer shows it, and the next seals delete it. */
+export interface PastDay {
+  readonly day: string;
+  readonly archivedRecords: number;
+  readonly loggedReports: number;
+}
+
+/** The days before the retention that log or archive still hold, the oldest first. */
+function findPastDays({ days, expired }: Manifest, logged: ReportsByDay, firstDay: UtcDay): PastDay[] {
+  const archived = new Map<UtcDay, number>();
+  for (const [day, { parts }] of [...expired, ...days] as [UtcDay, SealedDay][])
+    archived.set(
+      day,
+      parts.reduce((sum, { rows }) => sum + rows, 0),
+    );
+  return [...new Set([...archived.keys(), ...logged.keys()])]
+    .filter((day) => day < firstDay)
+    .toSorted((a, b) => a - b)
+    .map((day) => ({
+      day: utcDayName(day),
+      archivedRecords: archived.get(day) ?? 0,
+      loggedReports: logged.get(day) ?? 0,
+    }))
+    .filter(({ archivedRecords, loggedReports }) => archivedRecords + loggedReports > 0);
 }

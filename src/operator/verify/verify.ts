@@ -18,10 +18,9 @@ import type { Clock } from "../../model/time/clock.ts";
 import type { Files } from "../../runtime/files.ts";
 import type { AcquireLock, LockOwner } from "../../runtime/lock.ts";
 import type { InspectedSegment } from "../../wal/read-log.ts";
-import { verifyData } from "./data.ts";
+import { type PastDay, verifyData } from "./data.ts";
 import { type QuarantineReport, verifyQuarantine } from "./quarantine.ts";
 import type { AppDay } from "./records.ts";
-import type { PastDay } from "./retention.ts";
 import { findTemporaryFiles } from "./temporary-files.ts";
 
 /** What lies in a data directory, and what of it is damaged. */

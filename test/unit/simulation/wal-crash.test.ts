@@ -4,7 +4,7 @@
 // with a power loss at some operation, and compared with what was acknowledged.
 import { expect, test } from "bun:test";
 import { EMPTY_MANIFEST } from "../../../src/archive/manifest.ts";
-import { findLogGaps } from "../../../src/operator/verify/log.ts";
+import { findLogGaps } from "../../../src/operator/verify/data.ts";
 import { inspectLog } from "../../../src/wal/read-log.ts";
 import { SEGMENT_HEAD_BYTES } from "../../../src/wal/segment.ts";
 import { createSimulatedFiles, type SimulatedFiles } from "../../support/disk/simulated-files.ts";
