@@ -95,7 +95,11 @@ export function createArchiveSession(
     work: (tabled: ArchiveScan) => AsyncIterable<Value>,
   ): AsyncIterable<Value> {
     signal.throwIfAborted();
-    return shared.lateTables.over({ connection, signal }, scan, statement.columns(columnsOf(scan)), work);
+    if (scan.late === null) return work(scan);
+    const columns = statement.columns(columnsOf(scan));
+    return shared.lateTables.over({ connection, signal }, scan.late, columns, (upper) =>
+      work({ ...scan, upper }),
+    );
   }
 
   /** What a statement says of all days. */
@@ -140,12 +144,8 @@ export function createArchiveSession(
     },
     async *path(scan) {
       for await (const rows of read(scan, PATH_STATEMENT)) {
-        yield {
-          count: rows.count,
-          deviceIds: deviceIdsOf(rows, 2, scan.deviceId),
-          latitude: rows.numbers(0),
-          longitude: rows.numbers(1),
-        };
+        const [latitude, longitude] = [rows.numbers(0), rows.numbers(1)];
+        yield { count: rows.count, deviceIds: deviceIdsOf(rows, 2, scan.deviceId), latitude, longitude };
       }
     },
     async *positions(scan, fields) {

@@ -9,7 +9,7 @@ import { NOT_CARRIED, type ReportBatch, type RowBatch } from "../../model/report
 import { VALUE_COLUMNS } from "../columns.ts";
 import type { Connection } from "../duckdb/database.ts";
 import { type UpperRows, withDeciding } from "../overlay-sql.ts";
-import type { ArchiveScan, LateRows } from "./archive-scan.ts";
+import type { LateRows } from "./archive-scan.ts";
 
 /*
  * Late rows of memory as tables of DuckDB, which statements lay over archived records.
@@ -187,14 +187,14 @@ function cellReader(batch: ReportBatch, field: StoredField): (row: number) => Ce
  */
 export interface LateTables {
   /**
-   * Does the work while the scan's late rows are in a table, their keys and those columns at least. Rejects where the
-   * signal comes first.
+   * Does the work while these late rows are in a table, their keys and those columns at least. Rejects if the signal
+   * comes first.
    */
   over<Value>(
     by: { readonly connection: Connection; readonly signal: AbortSignal },
-    scan: ArchiveScan,
+    late: LateRows,
     columns: readonly string[],
-    work: (tabled: ArchiveScan) => AsyncIterable<Value>,
+    work: (upper: UpperRows) => AsyncIterable<Value>,
   ): AsyncIterable<Value>;
 }
 
@@ -278,19 +278,14 @@ export function createLateTables(keptRowsMax = KEPT_ROWS_MAX): LateTables {
   }
 
   return {
-    async *over(by, scan, columns, work) {
-      const { late } = scan;
-      if (late === null) {
-        yield* work(scan);
-        return;
-      }
+    async *over(by, late, columns, work) {
       const kept = find(late.version?.() ?? null, columns);
       const table = kept ?? free();
       table.users++;
       touch(table);
       try {
         if (kept === null) await fill(table, by, late, columns);
-        yield* work({ ...scan, upper: table.upper });
+        yield* work(table.upper!);
       } finally {
         table.users--;
         await tidy(by.connection);

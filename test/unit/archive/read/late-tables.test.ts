@@ -3,14 +3,14 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Connection, openDatabase } from "../../../../src/archive/duckdb/database.ts";
-import type { ArchiveScan, LateRows } from "../../../../src/archive/read/archive-scan.ts";
+import type { UpperRows } from "../../../../src/archive/overlay-sql.ts";
+import type { LateRows } from "../../../../src/archive/read/archive-scan.ts";
 import {
   createLateTable,
   createLateTables,
   dropLateTable,
   LATE_TABLE,
 } from "../../../../src/archive/read/late-tables.ts";
-import type { AppId } from "../../../../src/model/ids.ts";
 import { outcome } from "../../../support/rejection.ts";
 import { type Report, rowBatchOf } from "../../../support/reports/batches.ts";
 import { SMALL_DATABASE } from "../write/engine/part-maker.ts";
@@ -111,28 +111,18 @@ function lateRows(version: string | null, count: () => number, onCopied: () => v
   };
 }
 
-const scanOf = (late: LateRows | null): ArchiveScan => ({
-  appId: "app" as AppId,
-  deviceId: null,
-  userId: null,
-  range: { startMs: 0, endMs: 1 },
-  accuracyMetersMax: null,
-  parts: [],
-  late,
-});
-
 async function countOver(
   tables: ReturnType<typeof createLateTables>,
-  late: LateRows | null,
+  late: LateRows,
   columns: readonly string[] = ["brand"],
   by: Connection = connection,
 ): Promise<number> {
-  const count = async function* ({ upper }: ArchiveScan) {
-    yield upper == null ? null : await by.run(`SELECT count(brand)::DOUBLE FROM ${upper.rows}`);
+  const count = async function* (upper: UpperRows) {
+    yield await by.run(`SELECT count(brand)::DOUBLE FROM ${upper.rows}`);
   };
   let found = -1;
-  for await (const rows of tables.over({ connection: by, signal: PATIENT }, scanOf(late), columns, count))
-    found = rows === null ? -1 : rows.numbers(0)[0]!;
+  for await (const rows of tables.over({ connection: by, signal: PATIENT }, late, columns, count))
+    found = rows.numbers(0)[0]!;
   return found;
 }
 
@@ -151,7 +141,6 @@ test("over() copies rows once for as long as they are what they were, for every 
       () => count,
       () => copied++,
     );
-  expect(await countOver(tables, null)).toBe(-1);
   expect(await countOver(tables, late("1"))).toBe(3);
   expect(await countOver(tables, late("1"), [], other)).toBe(3);
   expect(copied).toBe(1);
@@ -186,17 +175,12 @@ test("over() keeps so many rows and tables, none that is of no use any more, and
   const tables = createLateTables(1300);
   const before = await tablesLeft();
   const large = (version: string) => lateRows(version, () => 500);
-  const held = async function* ({ upper }: ArchiveScan) {
+  const held = async function* (upper: UpperRows) {
     for (let version = 2; version < 6; version++)
       await countOver(tables, large(`large ${version}`), ["brand"], other);
-    yield await connection.run(`SELECT count(*)::DOUBLE FROM ${upper!.rows}`);
+    yield await connection.run(`SELECT count(*)::DOUBLE FROM ${upper.rows}`);
   };
-  for await (const rows of tables.over(
-    { connection, signal: PATIENT },
-    scanOf(large("large 1")),
-    ["brand"],
-    held,
-  ))
+  for await (const rows of tables.over({ connection, signal: PATIENT }, large("large 1"), ["brand"], held))
     expect(rows.numbers(0)[0]).toBe(500);
   expect(await tablesLeft()).toBeLessThanOrEqual(before + 2);
   for (let version = 0; version < 40; version++)
@@ -207,7 +191,12 @@ test("over() keeps so many rows and tables, none that is of no use any more, and
   expect(await tablesLeft()).toBeLessThanOrEqual(before + 12);
 
   const gone = AbortSignal.abort();
-  const asked = tables.over({ connection, signal: gone }, scanOf(lateRows("gone", () => 2)), [], held);
+  const asked = tables.over(
+    { connection, signal: gone },
+    lateRows("gone", () => 2),
+    [],
+    held,
+  );
   expect(await outcome(Array.fromAsync(asked))).toThrow("abort");
   expect(
     await countOver(
@@ -232,7 +221,14 @@ test("a table that could not be dropped gives its place to the next one", async 
   };
   const ask = async () => {
     const by = { connection: failing, signal: PATIENT };
-    await Array.fromAsync(tables.over(by, scanOf(lateRows(null, () => 3)), [], async function* () {}));
+    await Array.fromAsync(
+      tables.over(
+        by,
+        lateRows(null, () => 3),
+        [],
+        async function* () {},
+      ),
+    );
   };
   expect(await outcome(ask())).toThrow("no");
   expect(await countTables()).toBe(1);
