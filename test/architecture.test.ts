@@ -29,12 +29,12 @@ const ROWS: readonly (readonly string[])[] = [
 
 /** What everybody may import of `runtime`: interfaces in our words, and what is built on them alone. */
 const RUNTIME_INTERFACES = [
-  "runtime/broker/broker.ts",
+  "runtime/broker.ts",
   "runtime/durable-names.ts",
   "runtime/files.ts",
   "runtime/helper/helper.ts",
   "runtime/helper/pulse.ts",
-  "runtime/inputs/inputs.ts",
+  "runtime/inputs.ts",
   "runtime/listen.ts",
   "runtime/lock.ts",
   "runtime/usage.ts",

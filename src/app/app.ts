@@ -20,7 +20,7 @@ import { createServer } from "../http/server.ts";
 import type { Services } from "../http/services.ts";
 import { messageOf } from "../lib/message-of.ts";
 import { Scheduler } from "../lib/schedule/scheduler.ts";
-import { type BaseMap, openBaseMap } from "../map/basemap/base-map.ts";
+import { type BaseMap, openBaseMap } from "../map/base-map.ts";
 import type { Clock } from "../model/time/clock.ts";
 import { type Files, unlessFileError } from "../runtime/files.ts";
 import type { Listener } from "../runtime/listen.ts";

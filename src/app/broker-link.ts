@@ -7,7 +7,7 @@ import { messageOf } from "../lib/message-of.ts";
 import { systemTimers } from "../lib/schedule/timers.ts";
 import type { AppId } from "../model/ids.ts";
 import type { Clock } from "../model/time/clock.ts";
-import type { ConnectBroker } from "../runtime/broker/broker.ts";
+import type { ConnectBroker } from "../runtime/broker.ts";
 import type { Files } from "../runtime/files.ts";
 import type { MqttStatus } from "../service/metrics/mqtt-metrics.ts";
 import { type BrokerMessagesDependencies, createBrokerMessages } from "../service/mqtt/broker-messages.ts";

@@ -1,5 +1,5 @@
-import { type BaseMap, openBaseMap } from "../../src/map/basemap/base-map.ts";
-import { createNodeInputs } from "../../src/runtime/inputs/node-inputs.ts";
+import { type BaseMap, openBaseMap } from "../../src/map/base-map.ts";
+import { createNodeInputs } from "../../src/runtime/node-inputs.ts";
 
 let opened: Promise<BaseMap> | null = null;
 

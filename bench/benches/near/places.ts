@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { assert } from "../../../src/lib/assert.ts";
-import { NEAR_METERS_MAX, type Places } from "../../../src/map/places/places.ts";
-import { readPlaces } from "../../../src/map/places/read-places.ts";
+import { NEAR_METERS_MAX, type Places } from "../../../src/map/places.ts";
+import { readPlaces } from "../../../src/map/read-places.ts";
 import { haversineMeters } from "../../../src/model/geo/distance.ts";
 import { type Figure, median } from "../../support/figures/report.ts";
 import { createRandom } from "../../support/fleets/random.ts";

@@ -1,4 +1,4 @@
-import { cellAt, mercatorX, mercatorY } from "../../../src/map/tiles/mercator.ts";
+import { cellAt, mercatorX, mercatorY } from "../../../src/map/mercator.ts";
 import { BATCH_REPORTS_MAX } from "../../../src/model/report-batch.ts";
 import { startOfUtcDayMs } from "../../../src/model/time/retention.ts";
 import { MS_PER_DAY } from "../../../src/model/time/units.ts";

@@ -1,4 +1,4 @@
-import { cellAt, mercatorX, mercatorY } from "../../../src/map/tiles/mercator.ts";
+import { cellAt, mercatorX, mercatorY } from "../../../src/map/mercator.ts";
 import { BATCH_REPORTS_MAX } from "../../../src/model/report-batch.ts";
 import { longestTurnMs } from "../../support/figures/longest-turn.ts";
 import { median } from "../../support/figures/report.ts";

@@ -4,7 +4,7 @@ import { readSources, SourceNeedsOption } from "../../import/reading/read-source
 import { createSources } from "../../import/sources/sources.ts";
 import { UNPACKED_BYTES_MAX } from "../../import/sources/unpacked-file.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
-import type { Inputs } from "../../runtime/inputs/inputs.ts";
+import type { Inputs } from "../../runtime/inputs.ts";
 import { collectRecording, type Recording, RecordingError } from "./recording.ts";
 
 /** Where a recording is read from. */

@@ -1,5 +1,5 @@
 import { type MaybePromise, whenThere } from "../../lib/schedule/maybe-promise.ts";
-import type { Places } from "../../map/places/places.ts";
+import type { Places } from "../../map/places.ts";
 import type { Answer } from "../answer/responder.ts";
 import type { Call } from "../call.ts";
 import { placeOf } from "../shapes/place.ts";

@@ -1,4 +1,4 @@
-import { NEAR_METERS_MAX, type Places } from "../../map/places/places.ts";
+import { NEAR_METERS_MAX, type Places } from "../../map/places.ts";
 import { METERS_PER_MILE } from "../../model/geo/distance.ts";
 import { amount, closed, plain, ref, type Schema, type Schemas, type Shape, text } from "./shape.ts";
 

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { basename, dirname } from "node:path";
 import { FormatError } from "../../formats/read/format.ts";
 import { messageOf } from "../../lib/message-of.ts";
-import type { InputStat, Inputs, RandomInput } from "../../runtime/inputs/inputs.ts";
+import type { InputStat, Inputs, RandomInput } from "../../runtime/inputs.ts";
 import { counted, piecesOf, type StoredFile } from "./source.ts";
 
 /** Where a file lies, and how it came to be imported. */

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { NotHistory } from "../../formats/read/not-history.ts";
 import { FileError } from "../../runtime/files.ts";
-import type { InputStat, Inputs } from "../../runtime/inputs/inputs.ts";
+import type { InputStat, Inputs } from "../../runtime/inputs.ts";
 import { LINK, leftAloneByName, NO_FILE } from "./left-alone.ts";
 
 /** Something in a folder, or in one that is in it. */

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { FormatError } from "../../formats/read/format.ts";
 import { messageOf } from "../../lib/message-of.ts";
-import type { Inputs, RandomInput, Spool } from "../../runtime/inputs/inputs.ts";
+import type { Inputs, RandomInput, Spool } from "../../runtime/inputs.ts";
 import { counted, piecesOf, type StoredFile } from "./source.ts";
 
 /** What comes through a pipe once, and is read as often as wanted: all of it goes by way of the disk. */

@@ -1,6 +1,6 @@
 import type { Content } from "../../formats/read/format.ts";
 import type { NotHistory } from "../../formats/read/not-history.ts";
-import type { RandomInput } from "../../runtime/inputs/inputs.ts";
+import type { RandomInput } from "../../runtime/inputs.ts";
 
 /** A file of an import, unpacked: one on the disk, one in an archive, or what comes through a pipe. */
 export interface Source extends Content, Whereabouts {

@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 import { FileError, type Files } from "../../runtime/files.ts";
-import type { InputStat, Inputs } from "../../runtime/inputs/inputs.ts";
+import type { InputStat, Inputs } from "../../runtime/inputs.ts";
 import { createDiskFile } from "./disk-file.ts";
 import { walkFolder } from "./folder-walk.ts";
 import { createPipedFile, type PipedFile } from "./piped-file.ts";

@@ -3,7 +3,7 @@ import { createGunzip } from "node:zlib";
 import { FormatError } from "../../formats/read/format.ts";
 import { unzstd } from "../../lib/bytes/unzstd.ts";
 import { messageOf } from "../../lib/message-of.ts";
-import type { RandomInput } from "../../runtime/inputs/inputs.ts";
+import type { RandomInput } from "../../runtime/inputs.ts";
 import { PIECE_BYTES, type StoredFile } from "./source.ts";
 
 /** How a single file is packed. */

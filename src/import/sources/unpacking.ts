@@ -1,6 +1,6 @@
 import { FormatError } from "../../formats/read/format.ts";
 import { FileError } from "../../runtime/files.ts";
-import type { Inputs, RandomInput } from "../../runtime/inputs/inputs.ts";
+import type { Inputs, RandomInput } from "../../runtime/inputs.ts";
 import { KMZ_EXTRA, leftAloneByName, OFFICE } from "./left-alone.ts";
 import type { Found, StoredFile } from "./source.ts";
 import { createUnpackedFile, type Packing, type UnpackBudget } from "./unpacked-file.ts";

@@ -7,7 +7,7 @@ import {
 } from "yauzl";
 import { FormatError } from "../../formats/read/format.ts";
 import { messageOf } from "../../lib/message-of.ts";
-import type { RandomInput } from "../../runtime/inputs/inputs.ts";
+import type { RandomInput } from "../../runtime/inputs.ts";
 
 /** A file in a zip archive, as the archive's directory tells of it. */
 export interface ZipEntry {

@@ -4,7 +4,7 @@ import { crc32, createInflateRaw } from "node:zlib";
 import { FormatError } from "../../formats/read/format.ts";
 import { unzstd } from "../../lib/bytes/unzstd.ts";
 import { messageOf } from "../../lib/message-of.ts";
-import type { RandomInput } from "../../runtime/inputs/inputs.ts";
+import type { RandomInput } from "../../runtime/inputs.ts";
 import { counted, PIECE_BYTES, piecesOf, type StoredFile, type Whereabouts } from "./source.ts";
 import { ANY_NUMBER, type UnpackBudget } from "./unpacked-file.ts";
 import { dataPosition, STORED, type ZipEntry, ZSTANDARD } from "./zip-directory.ts";

@@ -1,7 +1,7 @@
 import { numberIndex } from "../../model/location-fields.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
 import { unitVerdict } from "../../service/doctor/diagnoses.ts";
-import { SpeedRatios } from "../../service/doctor/measures/speed-ratios.ts";
+import { SpeedRatios } from "../../service/doctor/speed-ratios.ts";
 
 /** What is wrong with the speeds of a device, in words. */
 export interface WrongSpeeds {

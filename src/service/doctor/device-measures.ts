@@ -1,3 +1,5 @@
+import { ClockLags } from "./clock-lags.ts";
+import { NumberColumn } from "./columns.ts";
 import type { SlotOwner } from "./device-slots.ts";
 import {
   diagnoseArrival,
@@ -9,11 +11,9 @@ import {
   diagnoseValues,
 } from "./diagnoses.ts";
 import type { Diagnosis, Finding, FindingKind } from "./finding.ts";
-import { ClockLags } from "./measures/clock-lags.ts";
-import { NumberColumn } from "./measures/columns.ts";
-import { Outcomes } from "./measures/outcomes.ts";
-import { ReportGaps } from "./measures/report-gaps.ts";
-import { type Fix, SpeedRatios } from "./measures/speed-ratios.ts";
+import { Outcomes } from "./outcomes.ts";
+import { ReportGaps } from "./report-gaps.ts";
+import { type Fix, SpeedRatios } from "./speed-ratios.ts";
 import type { LeftOutField, RefusedReport, Speaker, TakenReports } from "./taken-reports.ts";
 
 /** When devices are looked at, and what for. */

@@ -1,8 +1,8 @@
 import type { ValueFault } from "../../clients/point.ts";
 import { roughDuration } from "../../lib/text/duration.ts";
 import type { Diagnosis } from "./finding.ts";
-import type { Lacking } from "./measures/outcomes.ts";
-import type { Habit } from "./measures/report-gaps.ts";
+import type { Lacking } from "./outcomes.ts";
+import type { Habit } from "./report-gaps.ts";
 import type { RefusedFor, Speaker } from "./taken-reports.ts";
 
 /*

@@ -1,6 +1,6 @@
 import type { AppId } from "../../model/ids.ts";
 import type { Clock } from "../../model/time/clock.ts";
-import type { BrokerOptions, ConnectBroker } from "../../runtime/broker/broker.ts";
+import type { BrokerOptions, ConnectBroker } from "../../runtime/broker.ts";
 import type { Files } from "../../runtime/files.ts";
 import type { MqttStatus } from "../metrics/mqtt-metrics.ts";
 import type { BrokerMessages } from "./broker-messages.ts";

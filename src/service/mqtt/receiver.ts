@@ -2,12 +2,7 @@ import { topicParts } from "../../clients/owntracks/claim.ts";
 import type { Result } from "../../lib/result.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import type { Clock } from "../../model/time/clock.ts";
-import type {
-  BrokerConnection,
-  BrokerListener,
-  BrokerMessage,
-  Verdict,
-} from "../../runtime/broker/broker.ts";
+import type { BrokerConnection, BrokerListener, BrokerMessage, Verdict } from "../../runtime/broker.ts";
 import { MessageRate } from "./message-rate.ts";
 import { filtersOverlap } from "./topic-filter.ts";
 import { filtersBeside, UnheardTopics } from "./unheard-topics.ts";

@@ -1,9 +1,9 @@
 import { ok, type Result } from "../../lib/result.ts";
 import type { Scheduler } from "../../lib/schedule/scheduler.ts";
 import type { Steps } from "../../lib/schedule/steps.ts";
-import { EXTENT, LayerWriter } from "../../map/tiles/layer-writer.ts";
-import { cellAt, mercatorX, mercatorY } from "../../map/tiles/mercator.ts";
-import type { Tile } from "../../map/tiles/tile.ts";
+import { EXTENT, LayerWriter } from "../../map/layer-writer.ts";
+import { cellAt, mercatorX, mercatorY } from "../../map/mercator.ts";
+import type { Tile } from "../../map/tile.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import { BoundingBox } from "../../model/geo/bounding-box.ts";
 import type { AppId } from "../../model/ids.ts";

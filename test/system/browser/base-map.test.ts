@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { PALETTES } from "../../../src/web/map/palette.ts";
-import { STREETS_BOUNDS, STREETS_CREDIT, streetsFile } from "../../unit/map/basemap/fixture.ts";
+import { STREETS_BOUNDS, STREETS_CREDIT, streetsFile } from "../../unit/map/fixture.ts";
 import { store } from "../support/client.ts";
 import { cameraOf, pictureAt, pixelOf } from "./support/map.ts";
 import { describePage } from "./support/stage.ts";

@@ -15,7 +15,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { createSources } from "../../../src/import/sources/sources.ts";
-import { createNodeInputs } from "../../../src/runtime/inputs/node-inputs.ts";
+import { createNodeInputs } from "../../../src/runtime/node-inputs.ts";
 import { zipOf } from "../../support/formats/zip.ts";
 import { UNIX_ENVIRONMENT } from "../../support/programs.ts";
 import { until } from "../../support/until.ts";

@@ -11,7 +11,7 @@ import {
   runCommand,
   startReady,
 } from "../../support/server-process.ts";
-import { streetsFile } from "../../unit/map/basemap/fixture.ts";
+import { streetsFile } from "../../unit/map/fixture.ts";
 import { test } from "../support/process-test.ts";
 
 /*

@@ -1,5 +1,5 @@
 /** A server on Deno for `listen.test.ts`: says its URL, and takes lines on stdin, `release` and `stop`. */
-import { listenOnDeno } from "../../../src/runtime/listeners/deno-listen.ts";
+import { listenOnDeno } from "../../../src/runtime/deno-listen.ts";
 import { createAnswers } from "./listen-answer.ts";
 
 const [port = "0", graceMs = "0", hostname = "127.0.0.1"] = process.argv.slice(2);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { listenOnBun } from "../../../src/runtime/listeners/bun-listen.ts";
+import { listenOnBun } from "../../../src/runtime/bun-listen.ts";
 import { nativeDeno } from "../../support/native-deno.ts";
 import { outcome } from "../../support/rejection.ts";
 import { until } from "../../support/until.ts";

@@ -1,7 +1,7 @@
 import type { Feature } from "geojson";
-import { mercatorX, mercatorY } from "../../../src/map/tiles/mercator.ts";
-import type { GeoNamesPlace } from "../../unit/map/places/lay-out-places.ts";
-import { GONE } from "../../unit/map/places/lay-out-places.ts";
+import { mercatorX, mercatorY } from "../../../src/map/mercator.ts";
+import type { GeoNamesPlace } from "../../unit/map/lay-out-places.ts";
+import { GONE } from "../../unit/map/lay-out-places.ts";
 
 /* Cities and towns, each from the zoom on at which there is room for its name. */
 

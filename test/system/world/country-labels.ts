@@ -1,6 +1,6 @@
 import type { Feature, Polygon, Position } from "geojson";
 import { feature } from "topojson-client";
-import { mercatorX, mercatorY } from "../../../src/map/tiles/mercator.ts";
+import { mercatorX, mercatorY } from "../../../src/map/mercator.ts";
 import { COUNTRIES, isCountry, readShapes } from "./shapes.ts";
 import { wholePolygon } from "./whole-rings.ts";
 

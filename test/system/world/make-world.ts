@@ -1,4 +1,4 @@
-import { readCities } from "../../unit/map/places/read-cities.ts";
+import { readCities } from "../../unit/map/read-cities.ts";
 import { cityFeatures } from "./cities.ts";
 import { countryLabels } from "./country-labels.ts";
 import { cutTiles } from "./cut-tiles.ts";

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { VectorTile, type VectorTileFeature } from "@mapbox/vector-tile";
 import { PbfReader } from "pbf";
-import { type BaseMap, openBaseMap } from "../../../src/map/basemap/base-map.ts";
-import { latitudeAt, longitudeAt, mercatorX, mercatorY } from "../../../src/map/tiles/mercator.ts";
-import { createNodeInputs } from "../../../src/runtime/inputs/node-inputs.ts";
+import { type BaseMap, openBaseMap } from "../../../src/map/base-map.ts";
+import { latitudeAt, longitudeAt, mercatorX, mercatorY } from "../../../src/map/mercator.ts";
+import { createNodeInputs } from "../../../src/runtime/node-inputs.ts";
 import { makeWorld } from "./make-world.ts";
 
 /* data/map/world.pmtiles: that it is what its script makes, and what is on it. */

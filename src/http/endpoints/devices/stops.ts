@@ -1,5 +1,5 @@
 import { whenThere } from "../../../lib/schedule/maybe-promise.ts";
-import type { Places } from "../../../map/places/places.ts";
+import type { Places } from "../../../map/places.ts";
 import { MS_PER_MINUTE, MS_PER_SECOND } from "../../../model/time/units.ts";
 import { type Stop, StopFinder, type Stops } from "../../../service/queries/stops.ts";
 import { queryEndpoint } from "../../endpoint.ts";

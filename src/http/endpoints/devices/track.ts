@@ -1,5 +1,5 @@
 import { whenThere } from "../../../lib/schedule/maybe-promise.ts";
-import type { Places } from "../../../map/places/places.ts";
+import type { Places } from "../../../map/places.ts";
 import { findDevice } from "../../../service/queries/find-device.ts";
 import { type Line, LineBuilder } from "../../../service/queries/track/line-builder.ts";
 import { jsonColumns } from "../../encode/json-columns.ts";

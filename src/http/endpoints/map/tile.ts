@@ -1,5 +1,5 @@
 import { whenThere } from "../../../lib/schedule/maybe-promise.ts";
-import { Tile } from "../../../map/tiles/tile.ts";
+import { Tile } from "../../../map/tile.ts";
 import { createDrawCurrent, type TileBytes } from "../../../service/queries/current-tile.ts";
 import { createDrawDensity } from "../../../service/queries/density-tile.ts";
 import { queryEndpoint } from "../../endpoint.ts";

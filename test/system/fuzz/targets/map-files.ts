@@ -1,7 +1,7 @@
 import { messageOf } from "../../../../src/lib/message-of.ts";
-import { MapFileError } from "../../../../src/map/basemap/map-file-error.ts";
-import { openTileFile, type TileFile } from "../../../../src/map/basemap/tile-file.ts";
-import { inputsWith } from "../../../unit/map/basemap/fixture.ts";
+import { MapFileError } from "../../../../src/map/map-file-error.ts";
+import { openTileFile, type TileFile } from "../../../../src/map/tile-file.ts";
+import { inputsWith } from "../../../unit/map/fixture.ts";
 import { writePmtiles } from "../../world/pmtiles-writer.ts";
 import { createDraw, type Draw } from "../support/inputs/draw.ts";
 import { must, mustEqual, type Target } from "../support/target.ts";

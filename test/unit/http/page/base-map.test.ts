@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { openTileFile } from "../../../../src/map/basemap/tile-file.ts";
+import { openTileFile } from "../../../../src/map/tile-file.ts";
 import { createTestApp } from "../../../support/test-app.ts";
 import { openTestBaseMap } from "../../../support/test-base-map.ts";
-import { inputsWith, STREETS_BOUNDS, STREETS_CREDIT, streetsFile } from "../../map/basemap/fixture.ts";
+import { inputsWith, STREETS_BOUNDS, STREETS_CREDIT, streetsFile } from "../../map/fixture.ts";
 
 /* The base map's tiles and what the page is told of them; nobody needs a key. */
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { createSources } from "../../../../src/import/sources/sources.ts";
-import { createNodeInputs } from "../../../../src/runtime/inputs/node-inputs.ts";
+import { createNodeInputs } from "../../../../src/runtime/node-inputs.ts";
 
 /** What an import is to walk through, as text that a process can be handed. */
 export interface WalkRequest {

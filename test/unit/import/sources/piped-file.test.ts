@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createPipedFile } from "../../../../src/import/sources/piped-file.ts";
-import type { Inputs, Spool } from "../../../../src/runtime/inputs/inputs.ts";
+import type { Inputs, Spool } from "../../../../src/runtime/inputs.ts";
 import * as fc from "../../../support/fast-check.ts";
 import { outcome } from "../../../support/rejection.ts";
 import { turns } from "../../../support/turns.ts";

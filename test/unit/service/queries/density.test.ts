@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { VectorTile } from "@mapbox/vector-tile";
 import { PbfReader } from "pbf";
-import { cellAt, mercatorX, mercatorY } from "../../../../src/map/tiles/mercator.ts";
+import { cellAt, mercatorX, mercatorY } from "../../../../src/map/mercator.ts";
 import { BoundingBox } from "../../../../src/model/geo/bounding-box.ts";
 import { createManualClock } from "../../../../src/model/time/clock.ts";
 import { createReferenceRecords, type ReferenceRecord } from "../../../reference/records.ts";

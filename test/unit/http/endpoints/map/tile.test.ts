@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { VectorTile } from "@mapbox/vector-tile";
 import { PbfReader } from "pbf";
-import { cellAt, mercatorX, mercatorY } from "../../../../../src/map/tiles/mercator.ts";
+import { cellAt, mercatorX, mercatorY } from "../../../../../src/map/mercator.ts";
 import { createTestApp, NOON_MS, type TestApp } from "../../../../support/test-app.ts";
 import { BUS } from "../../requests.ts";
 

@@ -1,0 +1,90 @@
+import { doneWithin, hostAndPort, ListenError, type Listener, type ListenOptions } from "./listen.ts";
+
+/** What is used of Deno, declared here because its own types would clash with the other runtime's. */
+declare const Deno: {
+  serve(
+    options: { hostname: string; port: number; onListen(): void },
+    handler: (request: Request) => Response | Promise<Response>,
+  ): DenoServer;
+};
+
+interface DenoServer {
+  readonly addr: { readonly port: number };
+  /** Rejects where the server ended by itself. */
+  readonly finished: Promise<void>;
+  shutdown(): Promise<void>;
+  unref(): void;
+}
+
+const RELISTEN_MS = 250;
+
+export async function listenOnDeno({ hostname, port, fetch }: ListenOptions): Promise<Listener> {
+  /** Running requests that bring a body, by their answers. */
+  const uploads = new Set<Promise<Response>>();
+  let stopped: Promise<void> | null = null;
+  let server = serve({ hostname, port, fetch: noteUpload });
+  const boundPort = server.addr.port;
+  keepListening(server);
+
+  /**
+   * Deno stops accepting for good where the process runs out of descriptors; its connections live on, so it begins
+   * again.
+   */
+  function keepListening(running: DenoServer): void {
+    running.finished.catch(async () => {
+      while (stopped === null) {
+        await new Promise((resolve) => setTimeout(resolve, RELISTEN_MS));
+        try {
+          server = serve({ hostname, port: boundPort, fetch: noteUpload });
+          keepListening(server);
+          return;
+        } catch (error) {
+          if (!(error instanceof ListenError)) throw error; // Still none free: try again.
+        }
+      }
+    });
+  }
+
+  function noteUpload(request: Request): Response | Promise<Response> {
+    const answer = fetch(request);
+    if (request.method === "GET" || answer instanceof Response) return answer;
+    uploads.add(answer);
+    return answer.finally(() => uploads.delete(answer));
+  }
+
+  async function stop(graceMs: number): Promise<void> {
+    const startedMs = performance.now();
+    // Shutting down takes away the bodies that are still coming in (Deno 2.9.6: `BadResource`), so they go first.
+    await doneWithin(Promise.allSettled(uploads), graceMs);
+    const restMs = Math.max(0, graceMs - (performance.now() - startedMs));
+    // Aborting a server that is shutting down crashes (`BadResource` again), so the rest is only let go.
+    if (!(await doneWithin(server.shutdown(), restMs))) server.unref();
+  }
+
+  return {
+    hostname,
+    port: boundPort,
+    url: `http://${hostAndPort(hostname, boundPort)}`,
+    stop: (graceMs) => {
+      stopped ??= stop(graceMs);
+      return stopped;
+    },
+  };
+}
+
+function serve({ hostname, port, fetch }: ListenOptions): DenoServer {
+  try {
+    // Without `onListen` Deno writes a line of its own to stdout.
+    return Deno.serve({ hostname, port, onListen() {} }, (request) =>
+      fetch(request.url.startsWith("http://") ? request : withPlainOrigin(request)),
+    );
+  } catch (cause) {
+    throw new ListenError(hostname, port, cause);
+  }
+}
+
+/** A target may be a whole URL of any scheme, which Deno hands on as it came, and the framework finds no path in. */
+function withPlainOrigin(request: Request): Request {
+  const pathStart = request.url.indexOf("/", request.url.indexOf("://") + 3);
+  return new Request(`http://localhost${pathStart < 0 ? "/" : request.url.slice(pathStart)}`, request);
+}

@@ -1,0 +1,107 @@
+import { randomUUID } from "node:crypto";
+import type { Stats } from "node:fs";
+import { type FileHandle, lstat, open, readdir, stat, unlink } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import process from "node:process";
+import type { InputStat, Inputs, RandomInput, Spool } from "./inputs.ts";
+import { fileErrorOf } from "./node-error.ts";
+import { createFile } from "./owner.ts";
+
+/** The disk through `node:fs`, which Bun and Deno both offer. */
+export function createNodeInputs(): Inputs {
+  return {
+    resolve: (path) => resolve(path),
+    stat: (path) => attempt("look up", path, async () => inputStat(await stat(path))),
+    lstat: (path) => attempt("look up", path, async () => inputStat(await lstat(path))),
+    list: (directory) => attempt("list", directory, async () => (await readdir(directory)).sort()),
+    open: (path) => attempt("open", path, async () => openRandom(path, await open(path, "r"))),
+    stream: (path) => (path === "-" ? process.stdin : streamOf(path)),
+    openSpool: (directory) => attempt("make a file in", directory, () => openSpool(directory)),
+  };
+}
+
+function inputStat(found: Stats): InputStat {
+  const sizeAndTime = { sizeBytes: found.size, modifiedMs: Math.floor(found.mtimeMs) }; // Deno knows no fractions.
+  if (found.isFile()) return { kind: "file", ...sizeAndTime };
+  if (found.isDirectory()) return { kind: "directory", ...sizeAndTime };
+  return { kind: found.isSymbolicLink() ? "link" : "stream", ...sizeAndTime };
+}
+
+async function openRandom(path: string, handle: FileHandle): Promise<RandomInput> {
+  const { size } = await handle.stat();
+  return {
+    sizeBytes: size,
+    path: descriptorPath(handle),
+    read: (into, position) => attempt("read", path, () => readFully(handle, into, position)),
+    close: () => handle.close(),
+  };
+}
+
+/** Names what is open, be it a file that has no name any more. */
+function descriptorPath({ fd }: FileHandle): string {
+  return `/dev/fd/${fd}`;
+}
+
+/** A read may stop short, as on a network's disk. */
+async function readFully(handle: FileHandle, into: Uint8Array, position: number): Promise<number> {
+  let filled = 0;
+  while (filled < into.length) {
+    const { bytesRead } = await handle.read(into, filled, into.length - filled, position + filled);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return filled;
+}
+
+const PIECE_BYTES = 64 * 1024; // What a pipe holds.
+
+async function* streamOf(path: string): AsyncGenerator<Uint8Array> {
+  const handle = await attempt("open", path, () => open(path, "r"));
+  try {
+    for (;;) {
+      const piece = new Uint8Array(PIECE_BYTES);
+      const { bytesRead } = await attempt("read", path, () => handle.read(piece, 0, PIECE_BYTES, null));
+      if (bytesRead === 0) return;
+      yield piece.subarray(0, bytesRead);
+    }
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Its name is taken away at once, so that the system takes its room back when the process ends. */
+async function openSpool(directory: string): Promise<Spool> {
+  const path = join(directory, `.spool-${randomUUID()}`);
+  const handle = await createFile(path, "wx+");
+  try {
+    await unlink(path);
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+  let sizeBytes = 0;
+  return {
+    get sizeBytes() {
+      return sizeBytes;
+    },
+    path: descriptorPath(handle),
+    append: (piece) =>
+      attempt("write a copy of what is imported in", directory, async () => {
+        for (let at = 0; at < piece.length; ) {
+          const { bytesWritten } = await handle.write(piece, at, piece.length - at, sizeBytes);
+          at += bytesWritten;
+          sizeBytes += bytesWritten;
+        }
+      }),
+    read: (into, position) => attempt("read", path, () => readFully(handle, into, position)),
+    close: () => handle.close(),
+  };
+}
+
+async function attempt<Value>(operation: string, path: string, act: () => Promise<Value>): Promise<Value> {
+  try {
+    return await act();
+  } catch (cause) {
+    throw await fileErrorOf(operation, path, cause);
+  }
+}
