@@ -2,24 +2,24 @@ import { fail, ok, type Result } from "../../lib/result.ts";
 import type { FlagKind, FlagKinds, Flags } from "./flags.ts";
 import type { ValueKind } from "./value-kinds.ts";
 
-/** A row of the table of flags: all that parser, help and documents know of one. */
+/** A flag of a command: all that parser, help and documents know of it. */
 export interface Flag {
   /** Without the dashes. */
   readonly name: string;
   /** What it does, without a full stop. */
   readonly does: string;
-  /** Left out where it is a switch, which is true or false. */
+  /** A flag without is a switch, which is true or false. */
   readonly takes?: ValueKind<unknown>;
   /** A flag that may be given several times has all its values in a list. */
   readonly repeats?: true;
   readonly required?: true;
-  /** The value where nothing is given; left out that is null. */
+  /** The value if nothing is given; defaults to null. */
   readonly default?: unknown;
-  /** In the words of help, where no value is the default. */
+  /** The default in the words of help, if it is no value. */
   readonly otherwise?: string;
-  /** The environment variable that is read where the flag is not given. An empty one counts as unset. */
+  /** The environment variable that is read if the flag is not given. An empty one counts as unset. */
   readonly variable?: string;
-  /** The name of a flag without which this one says nothing. */
+  /** The name of a flag without which this one has no meaning. */
   readonly goesWith?: string;
 }
 

@@ -11,7 +11,7 @@ import { countUntil, firstMs, lastMs, type Position, type Recording, timeOf, typ
 
 /**
  * Plays recordings as if their devices reported now: the first half as history that ends now, the rest as time goes
- * on, so many times as fast. A device that the server knows goes on from where it was seen last, whenever that was.
+ * on, `speed` times as fast. A device that the server knows goes on from where it was seen last, whenever that was.
  */
 export class Replay {
   readonly #speed: number;
@@ -144,7 +144,7 @@ export interface Leg {
 /** How long a device rests at each end, in the recording's time: a jump would put it in two places at once. */
 const REST_MS = 10 * 60_000;
 
-/** The leg at so much time of the recording after the device's first position; null before it. */
+/** The leg at this time after the device's first position, in the recording's time; null before it. */
 export function legAt(way: Way, elapsedMs: number): Leg | null {
   if (elapsedMs < 0) return null;
   const legMs = lastMs(way) - firstMs(way) + REST_MS;

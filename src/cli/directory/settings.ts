@@ -4,9 +4,8 @@ import type { SharedFileError } from "../../directory/shared-file.ts";
 import { DEFAULT_RETENTION, type Retention } from "../../model/time/retention.ts";
 import { utcDayName, utcDayOf } from "../../model/time/utc-day.ts";
 import { findLoss, type Loss } from "../../operator/verify/loss.ts";
-import type { Terminal } from "../../runtime/process.ts";
 import { describeSharedFileError, onSharedFiles } from "../cluster/node-directory.ts";
-import { countOf, formatTable } from "../screen/layout.ts";
+import { countOf, formatTable, refuse } from "../screen/layout.ts";
 import type { SettingsListOptions, SettingsSetOptions } from "./command.ts";
 import {
   expectDataDirectory,
@@ -43,7 +42,7 @@ export const listSettings = onSharedFiles<SettingsListOptions>(
   },
 );
 
-/** Sets a setting, and begins the directory where there is none: an import of old files needs the retention first. */
+/** Sets a setting; begins the directory if there is none, since an import of old files needs the retention first. */
 export const setSettings = onSharedFiles<SettingsSetOptions>(
   async ({ dataDir, retention, yes }, { platform, clock, terminal }) => {
     const { files } = platform;
@@ -70,7 +69,7 @@ export const setSettings = onSharedFiles<SettingsSetOptions>(
   },
 );
 
-/** The first day that is kept; null where all are. */
+/** The first day that is kept; null if all are. */
 function firstDayOf(retention: Retention, nowMs: number): string | null {
   return retention.text === "forever" ? null : utcDayName(utcDayOf(retention.startMs(nowMs)));
 }
@@ -94,9 +93,4 @@ Answers show them no more at once; their files are deleted a day later, with a s
 function describeFailure(error: SharedFileError | SettingsChanged): string {
   if (error.kind !== "changed") return describeSharedFileError(error, "The settings");
   return `Meanwhile the retention was set to ${error.text}. Nothing is changed; give the command again.`;
-}
-
-function refuse(reason: string, terminal: Terminal): number {
-  terminal.error(`${reason}\n`);
-  return 1;
 }

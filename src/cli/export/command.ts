@@ -155,7 +155,7 @@ export type ExportSource =
       readonly kind: "server";
       readonly url: string;
       readonly key: string;
-      /** Whose the key must be; null where nobody said. */
+      /** The app that the key must belong to; null accepts any. */
       readonly appId: AppId | null;
     };
 

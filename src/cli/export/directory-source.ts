@@ -92,7 +92,7 @@ async function openToExport(
 }
 
 function openExport(taken: Export, { format, options }: Written, signal: AbortSignal): OpenExport {
-  // Of a simplified track it has read more than it writes.
+  // A simplified export reads more records than it writes.
   const marks = options.simplifyMeters === null ? null : new RecordMarks(format.name);
   async function* pieces(): AsyncGenerator<Uint8Array> {
     try {

@@ -20,9 +20,9 @@ export class FileOutput {
     this.#draft = join(dirname(path), `.wherehouse-export-${pid}-${hash}.partial`);
   }
 
-  /** Writes the pieces; nothing is left of them where that fails, or where `isWanted` says so at the end. */
+  /** Writes the pieces. Nothing is left of them if that fails, or if the file is not wanted at the end. */
   async write(pieces: AsyncIterable<Uint8Array>, isWanted: () => boolean): Promise<void> {
-    await this.#files.removeAll(this.#draft); // Of a process that was killed, and had the same number.
+    await this.#files.removeAll(this.#draft); // The draft of a killed process with the same number.
     let isWhole = false;
     try {
       await this.#append(pieces);
@@ -55,6 +55,6 @@ export function packed(
 ): AsyncIterable<Uint8Array> {
   if (packing === null) return pieces;
   const packer = packing === "gzip" ? createGzip() : createZstdCompress();
-  // What fails is thrown to whoever reads the packer.
+  // A failure is thrown to the reader of the packer.
   return pipeline(Readable.from(pieces, { objectMode: false }), packer, () => undefined);
 }

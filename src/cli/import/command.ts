@@ -84,7 +84,7 @@ export type ImportTarget =
       readonly kind: "server";
       readonly url: string;
       readonly key: string;
-      /** Whose the key must be; null where nobody said. */
+      /** The app that the key must belong to; null accepts any. */
       readonly appId: AppId | null;
     };
 

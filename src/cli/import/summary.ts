@@ -21,7 +21,7 @@ export function importSummary(groups: readonly FileGroup[], tallies: readonly Ta
   return textOf(groups, tallies, cells);
 }
 
-/** The same before anything is written: nothing is new yet, and the extent in space is told too. */
+/** Like `importSummary`, before anything is written: nothing is new yet, and the extent in space is told too. */
 export function surveySummary(groups: readonly FileGroup[], tallies: readonly TallySoFar[]): string {
   const cells = groups.map((group, index) => {
     const { points, skips } = tallies[index]!;

@@ -14,7 +14,7 @@ import type { KeysCreateOptions, KeysListOptions, KeysRevokeOptions } from "./co
 import { formatInstant, formatKeyList, viewText } from "./key-list.ts";
 import { type SetupText, setupText } from "./setup-text.ts";
 
-/** Makes a key, and the directory where there is none: a server may start from it. */
+/** Makes a key, and the directory if there is none: a server may start from it. */
 export const createKey = onSharedFiles<KeysCreateOptions>(async (command, { platform, clock, terminal }) => {
   const { dataDir, appId, permissions, client } = command;
   const planned = planTimes(command, clock.nowMs());
@@ -109,7 +109,7 @@ function boundText({ deviceId, userId }: KeyRecord): string | null {
   return device !== null && user !== null ? `${device} of ${user}` : (device ?? user);
 }
 
-/** The hash is no secret that opens anything, but nobody needs it either. */
+/** The hash opens nothing, but it is no use to a reader either. */
 function withoutHash({ sha256: _, ...shown }: KeyRecord): Omit<KeyRecord, "sha256"> {
   return shown;
 }

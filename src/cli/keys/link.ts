@@ -11,6 +11,7 @@ import type { Clock } from "../../model/time/clock.ts";
 import type { Terminal } from "../../runtime/process.ts";
 import { describeSharedFileError, onSharedFiles, type Sharing } from "../cluster/node-directory.ts";
 import { expectDataDirectory } from "../directory/data-directory.ts";
+import { refuse } from "../screen/layout.ts";
 import { mapLink } from "../serve/sign-in.ts";
 import type { KeysLinkOptions } from "./command.ts";
 import { openKeys } from "./keys.ts";
@@ -67,9 +68,4 @@ function keyOf(id: string, keys: KeyStore): Result<KeyRecord, string> {
   if (found.kind !== "known") return fail(`Key ${id} is ${found.kind}.`);
   if (showsSomething(found.key)) return ok(found.key);
   return fail(`Key ${id} may not read, so the map would show nothing.`);
-}
-
-function refuse(reason: string, terminal: Terminal): number {
-  terminal.error(`${reason}\n`);
-  return 1;
 }

@@ -6,9 +6,9 @@ import {
   SAME_NAME_MAX,
 } from "../../auth/pass-phrases.ts";
 import { directoryPaths } from "../../directory/paths.ts";
-import type { Terminal } from "../../runtime/process.ts";
 import { onSharedFiles } from "../cluster/node-directory.ts";
 import { expectDataDirectory } from "../directory/data-directory.ts";
+import { refuse } from "../screen/layout.ts";
 import type { KeysPassPhraseOptions } from "./command.ts";
 import { describeKeyError, openKeys } from "./keys.ts";
 
@@ -45,11 +45,6 @@ export const setPassPhrase = onSharedFiles<KeysPassPhraseOptions>(
 );
 
 const UNUSABLE = `A pass phrase is one line of 1 to ${PASS_PHRASE_CHARACTERS_MAX} characters; none was set.`;
-
-function refuse(reason: string, terminal: Terminal): number {
-  terminal.error(`${reason}\n`);
-  return 1;
-}
 
 function describe(error: PassPhraseError): string {
   switch (error.kind) {

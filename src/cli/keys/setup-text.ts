@@ -4,7 +4,7 @@ import { adviceFor, type Setup, type SetupRequest } from "../../clients/setup.ts
 import { SETUPS } from "../../clients/setups.ts";
 import type { Binding } from "../../model/binding.ts";
 
-/** Stands for a server whose address nobody said. */
+/** Stands for a server whose address was not given. */
 const NO_SERVER_URL = "https://YOUR-HOST";
 
 /** What to type into an app, in the order in which it is shown. */
@@ -16,7 +16,7 @@ export interface SetupText {
 }
 
 interface Target extends Binding {
-  /** Null where nobody said. */
+  /** Null if it was not given. */
   readonly serverUrl: string | null;
 }
 

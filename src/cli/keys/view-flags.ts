@@ -6,7 +6,7 @@ import type { DeviceId } from "../../model/ids.ts";
 import type { FlagRows, FlagValues } from "../arguments/flag-row.ts";
 import { DEVICE, ruled, type ValueKind } from "../arguments/value-kinds.ts";
 
-/** What a share link shows, as `keys create` is told, and when a key ends. */
+/* The flags of `keys create` that say what a share link shows, and when a key ends. */
 
 /** A lifetime from now on, or an instant. */
 export type Ending = { readonly afterMs: number } | { readonly atMs: number };
@@ -56,7 +56,7 @@ export const VIEW_FLAGS = {
   },
 } as const satisfies FlagRows;
 
-/** What is asked for of a view; null is now, where it begins. */
+/** The view that a command line asks for. A null start is now. */
 export interface AskedView {
   readonly deviceIds: readonly DeviceId[];
   readonly notBeforeMs: number | null;
@@ -82,7 +82,7 @@ export function isAboutView({ shownDevices, ...others }: FlagValues<typeof VIEW_
   return shownDevices.length > 0 || others.notBeforeMs !== null || others.precisionMeters !== null;
 }
 
-/** Unix ms; null where the zone is missing, since nobody could say which one was meant. */
+/** Unix ms; null if the zone is missing, since any could be meant. */
 function parseInstant(text: string): number | null {
   return /^\d{4}-\d{2}-\d{2}T.*(Z|[+-]\d{2}:\d{2})$/.test(text) ? readTimeMs(text) : null;
 }

@@ -3,6 +3,7 @@ import { askFindings } from "../../operator/remote/ask-findings.ts";
 import { checkMqtt, checkProxy, checkReady } from "../../operator/remote/checkup.ts";
 import type { Terminal } from "../../runtime/process.ts";
 import type { CommandContext } from "../arguments/command.ts";
+import { refuse } from "../screen/layout.ts";
 import type { DoctorOptions } from "./command.ts";
 import { doctorReport } from "./doctor-report.ts";
 import { type AskedApp, askingServer } from "./own-server.ts";
@@ -11,7 +12,7 @@ import { type AskedApp, askingServer } from "./own-server.ts";
 export function doctor(command: DoctorOptions, context: CommandContext): Promise<number> {
   const { terminal } = context;
   return askingServer(command.choice, "doctor", context, async (apps) => {
-    if (!apps.ok) return refuse(apps.error, terminal);
+    if (!apps.ok) return refuse(printableLine(apps.error), terminal);
     if (command.json && apps.value.length > 1) {
       const names = apps.value.map(({ appId }) => appId).join(", ");
       return refuse(
@@ -37,7 +38,7 @@ async function examine(
 ): Promise<number> {
   const { url } = server;
   const told = await askFindings({ ...server, deviceId }, fetch);
-  if (!told.ok) return refuse(told.error, terminal);
+  if (!told.ok) return refuse(printableLine(told.error), terminal);
   const { mqtt } = told.value;
   const problems = [
     ...(isFirst ? [...(await checkReady(url, fetch)), ...(await checkProxy(url, fetch))] : []),
@@ -46,9 +47,4 @@ async function examine(
   const report = { url, ...told.value, problems };
   terminal.out(json ? `${JSON.stringify(report, null, 2)}\n` : doctorReport(report, deviceId));
   return report.total_count + problems.length === 0 ? 0 : 1;
-}
-
-function refuse(message: string, terminal: Terminal): number {
-  terminal.error(`${printableLine(message)}\n`);
-  return 1;
 }

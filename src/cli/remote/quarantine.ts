@@ -12,17 +12,17 @@ import {
 import type { AskedServer } from "../../operator/remote/ask-server.ts";
 import type { Terminal } from "../../runtime/process.ts";
 import type { CommandContext, Run } from "../arguments/command.ts";
-import { formatCount, formatTable } from "../screen/layout.ts";
+import { formatCount, formatTable, refuse } from "../screen/layout.ts";
 import type { QuarantineChangeOptions, QuarantineListOptions, QuarantineShowOptions } from "./command.ts";
 import { type AskedApp, askingServer, urlToAsk } from "./own-server.ts";
 
-/* What a running server keeps of what clients sent and nobody could use. What they sent may be anything. */
+/* The quarantine of a running server: what clients sent and the server could not use. It may be anything. */
 
 export function listQuarantine(command: QuarantineListOptions, context: CommandContext): Promise<number> {
   const { terminal } = context;
   return askingServer(command.choice, "quarantine list", context, async (apps) => {
     const told = await entriesOf(apps, command);
-    if (!told.ok) return refuse(told.error, terminal);
+    if (!told.ok) return refuse(printableLine(told.error), terminal);
     const entries = told.value;
     const namesApps = command.choice.kind === "own";
     if (command.json) terminal.out(`${JSON.stringify(entries, null, 2)}\n`);
@@ -70,7 +70,9 @@ export function showQuarantined(command: QuarantineShowOptions, context: Command
   const { terminal } = context;
   return askingServer(command.choice, "quarantine show", context, async (apps) => {
     const told = await findEntry(apps, command.id);
-    return told.ok ? showEntry(told.value, command.json, terminal) : refuse(told.error, terminal);
+    return told.ok
+      ? showEntry(told.value, command.json, terminal)
+      : refuse(printableLine(told.error), terminal);
   });
 }
 
@@ -117,7 +119,7 @@ function changerOf(name: string, ask: typeof askToReplay, what: string): Run<Qua
     const url = await urlToAsk(command, name, platform, clock);
     const server = { url, key: command.key };
     const ids = await idsOf(command, server);
-    if (!ids.ok) return refuse(ids.error, terminal);
+    if (!ids.ok) return refuse(printableLine(ids.error), terminal);
     let done = 0;
     for (const id of ids.value) {
       const failure = await change(ask, server, id);
@@ -144,9 +146,4 @@ async function change(ask: typeof askToReplay, server: AskedServer, id: string):
   const told = await ask(server, id, fetch);
   if (!told.ok) return told.error;
   return told.value.is_kept === true ? "it still can't be used, and stays" : null;
-}
-
-function refuse(message: string, terminal: Terminal): number {
-  terminal.error(`${printableLine(message)}\n`);
-  return 1;
 }

@@ -16,7 +16,7 @@ export function createEventLog(
 ): EventLog {
   const options = {
     level,
-    base: null, // The process and its host are known to whoever collects the lines.
+    base: null, // The collector of the lines knows the process and its host.
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
   };

@@ -41,3 +41,9 @@ export function errorColumns({ errorIsTerminal }: Pick<Terminal, "errorIsTermina
 function columnsOf({ columns }: Pick<typeof process.stdout, "columns">): number {
   return columns || COLUMNS_DEFAULT;
 }
+
+/** Prints why a command did nothing; returns its exit code. */
+export function refuse(reason: string, terminal: Pick<Terminal, "error">): number {
+  terminal.error(`${reason}\n`);
+  return 1;
+}

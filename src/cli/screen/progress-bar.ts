@@ -22,7 +22,7 @@ export function progressLine(label: string, progress: Progress, elapsedMs: numbe
   return `${start}[${"#".repeat(filled)}${"-".repeat(width - filled)}]${rest.join("")}`;
 }
 
-/** The same in words alone, for where nobody watches. */
+/** Where work stands in words alone, for output that is no terminal. */
 export function progressText(label: string, progress: Progress, elapsedMs: number): string {
   return progressWords(label, progress, elapsedMs).words.join("");
 }

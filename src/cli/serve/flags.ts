@@ -55,7 +55,7 @@ const LOG_LEVEL = oneOf("LEVEL", LOG_LEVELS);
 
 const COMPAT = oneOf("SERVER", COMPAT_SERVERS);
 
-/** Never shown where it is wrong: it may hold a password, which belongs elsewhere. */
+/** An error does not repeat the address: it may hold a password. */
 const BROKER: ValueKind<BrokerAddress> = {
   placeholder: "URL",
   parse(text, name) {
@@ -89,7 +89,7 @@ function brokerOf({ protocol, hostname, port, username, pathname, search, hash }
   const isMore = !["", "/"].includes(pathname) || search !== "" || hash !== "";
   if (defaultPort === undefined || hostname === "" || isMore) return null;
   return {
-    hostname: hostname.replace(/^\[|\]$/g, ""), // Of an IPv6 address.
+    hostname: hostname.replace(/^\[|\]$/g, ""), // The brackets of an IPv6 address.
     port: port === "" ? defaultPort : Number(port),
     isSecure: protocol === "mqtts:",
     user: username === "" ? null : decodeURIComponent(username),

@@ -60,7 +60,7 @@ async function serveUntil(
   if (failure !== null) throw failure.error;
 }
 
-/** The address, the map, the key that nobody has yet, and a line to paste. */
+/** Prints the address, the map, the first key of a new directory, and a line to paste. */
 async function announce(
   { url, firstKey, createLinkCode }: App,
   dataDir: string,

@@ -46,7 +46,7 @@ export async function restore(options: RestoreOptions): Promise<Result<RestoreRe
   if ((await files.list(dataDir)).length > 0)
     return refuse(`"${dataDir}" is not empty: a backup is restored to a new directory.`);
   const release = await take(directory).catch((error: unknown) => {
-    unlessFileError(error); // Nobody writes to a backup that may only be read.
+    unlessFileError(error); // No process writes to a backup that may only be read.
     return () => {};
   });
   try {

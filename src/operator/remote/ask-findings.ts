@@ -22,7 +22,7 @@ export interface ToldFindings {
   /** The newest of them, newest first. */
   readonly findings: readonly ToldFinding[];
   readonly total_count: number;
-  /** Left out where no broker brings reports to the app. */
+  /** Absent if no broker brings reports to the app. */
   readonly mqtt?: ToldMqtt;
 }
 
@@ -30,10 +30,10 @@ export interface ToldMqtt {
   readonly connections: number;
   readonly connected: number;
   readonly unassured_messages: number;
-  /** Both are left out by servers that don't listen for them. */
+  /** Both are absent if the server doesn't listen for them. */
   readonly unheard_messages?: number;
   readonly unheard_topics?: readonly string[];
-  /** Left out where it isn't known. */
+  /** Absent if it isn't known. */
   readonly outage_seconds?: number;
 }
 

@@ -71,7 +71,7 @@ export async function checkProxy(url: string, ask: Ask): Promise<readonly Proble
   return [...problems, ...plainProblemsOf(await post(`${plain}${PHONE_PATH}`, ask))];
 }
 
-/** The same address without TLS, on its usual port; null if it has none. */
+/** The address without TLS, on its usual port; null if it has none. */
 function plainVariantOf(url: string): string | null {
   const { protocol, hostname, pathname } = new URL(url);
   return protocol === "https:" ? `http://${hostname}${pathname.replace(/\/$/, "")}` : null;

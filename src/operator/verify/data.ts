@@ -140,7 +140,7 @@ async function readBy(
   return { segments, archive, pastDays, records, problems };
 }
 
-/** How much of log and archive is read, the archive so many times, and a disk that counts what is read of the log. */
+/** Counts what is read of log and archive, and the disk through which the log is counted. */
 async function createProgress(
   { files, paths, onProgress }: VerifyDataOptions,
   manifest: Manifest,
