@@ -9,7 +9,7 @@ import type { AppId } from "../model/ids.ts";
 import type { Clock } from "../model/time/clock.ts";
 import type { ConnectBroker } from "../runtime/broker.ts";
 import type { Files } from "../runtime/files.ts";
-import type { MqttStatus } from "../service/metrics/mqtt-metrics.ts";
+import type { MqttStatus } from "../service/metrics/service-metrics.ts";
 import { type BrokerMessagesDependencies, createBrokerMessages } from "../service/mqtt/broker-messages.ts";
 import { readClusterName } from "../service/mqtt/client-id.ts";
 import { type Mqtt, type MqttConfig, prepareMqtt } from "../service/mqtt/mqtt.ts";

@@ -15,9 +15,8 @@ import { type Damage, readAcknowledgedParts } from "../directory/damaged-files.t
 import { directoryPaths } from "../directory/paths.ts";
 import type { HotStore } from "../hot/hot-store.ts";
 import { type CreateSalt, createRandomSalt } from "../lib/frames/head.ts";
-import { nextTurn } from "../lib/schedule/next-turn.ts";
 import type { Scheduler } from "../lib/schedule/scheduler.ts";
-import { systemTimers, type Timers } from "../lib/schedule/timers.ts";
+import { nextTurn, systemTimers, type Timers } from "../lib/schedule/timers.ts";
 import type { Clock } from "../model/time/clock.ts";
 import type { Retention } from "../model/time/retention.ts";
 import { type UtcDay, utcDayName, utcDayOf } from "../model/time/utc-day.ts";

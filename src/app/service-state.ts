@@ -1,6 +1,6 @@
 import type { Readiness } from "../http/services.ts";
 import { assert } from "../lib/assert.ts";
-import type { ClusterMeasures } from "../service/metrics/cluster-metrics.ts";
+import type { ClusterMeasures } from "../service/metrics/service-metrics.ts";
 import type { OpenDirectory } from "./open-directory.ts";
 
 /** Whoever chooses among nodes had better choose another one: what it shows is that old. */

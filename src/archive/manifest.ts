@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
-import { FormatVersionError } from "../lib/format-version-error.ts";
 import { fail, ok, type Result } from "../lib/result.ts";
+import { FormatVersionError } from "../lib/text/versioned-json.ts";
 import type { AppId } from "../model/ids.ts";
 import { DEFAULT_RETENTION, FixedRetention, type Retention } from "../model/time/retention.ts";
 import { parseUtcDayName, type UtcDay, utcDayName } from "../model/time/utc-day.ts";

@@ -5,7 +5,7 @@ import { ClusterError } from "../cluster/open-cluster.ts";
 import { StreamPositionError } from "../cluster/quarantine/stream-position.ts";
 import { StreamError } from "../cluster/stream/stream.ts";
 import { DirectoryInUseError, ForeignDirectoryError } from "../directory/take-directory.ts";
-import { FormatVersionError } from "../lib/format-version-error.ts";
+import { FormatVersionError } from "../lib/text/versioned-json.ts";
 import { MapFileError } from "../map/map-file-error.ts";
 import { FileError } from "../runtime/files.ts";
 import { ListenError } from "../runtime/listen.ts";

@@ -1,4 +1,4 @@
-import { inlineJson } from "../lib/text/inline-json.ts";
+import { inlineJson } from "../lib/text/links.ts";
 import { CLIENT_NAMES, type ClientName } from "./client.ts";
 import { addressOf, deviceAddressOf, inUrl, keyedAddressOf, type Setup, type SetupRequest } from "./setup.ts";
 

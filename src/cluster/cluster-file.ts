@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { directoryPaths } from "../directory/paths.ts";
-import { parseHostPort } from "../lib/host-port.ts";
 import { fail, ok, type Result } from "../lib/result.ts";
+import { parseHostPort } from "../lib/text/links.ts";
 import { parseVersionedJson } from "../lib/text/versioned-json.ts";
 import { type Files, readIfThere } from "../runtime/files.ts";
 import type { ClusterAddress } from "./cluster-config.ts";

@@ -1,7 +1,7 @@
 import { fail, ok, type Result } from "../lib/result.ts";
 import type { MaybePromise } from "../lib/schedule/maybe-promise.ts";
 import { type Holder, SharedPool } from "../lib/schedule/shared-pool.ts";
-import type { Wait } from "../lib/schedule/wait.ts";
+import type { Wait } from "../lib/schedule/timers.ts";
 import type { ServiceError } from "../model/errors.ts";
 import type { AppliedSequences } from "../service/ingest/applied-sequences.ts";
 import { optionalNumber } from "./parameters/kinds.ts";

@@ -1,4 +1,4 @@
-import type { RequestMeter, RouteMeter } from "../service/metrics/request-meter.ts";
+import type { RequestMeter, RouteMeter } from "../service/metrics/meters.ts";
 import type { Answer } from "./answer/responder.ts";
 
 /** A request and what became of it; nothing that the client sent but its request's id. */

@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 import type { RateLimit } from "../auth/rate-limit.ts";
-import { wait as machinesWait, type Wait } from "../lib/schedule/wait.ts";
+import { wait as machinesWait, type Wait } from "../lib/schedule/timers.ts";
 import type { ServiceError } from "../model/errors.ts";
 import { type Answer, Responder, type ResponderOptions } from "./answer/responder.ts";
 import { createClientGate } from "./clients/client-gate.ts";

@@ -1,8 +1,7 @@
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import type { OpenStream } from "../cluster/stream/stream.ts";
-import { restBetweenTurns } from "../lib/schedule/next-turn.ts";
-import { systemTimers, type Timers } from "../lib/schedule/timers.ts";
+import { restBetweenTurns, systemTimers, type Timers } from "../lib/schedule/timers.ts";
 import type { ConnectBroker } from "./broker.ts";
 import { listenOnBun } from "./bun-listen.ts";
 import { listenOnDeno } from "./deno-listen.ts";

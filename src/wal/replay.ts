@@ -1,6 +1,5 @@
 import { join } from "node:path";
-import { nextTurn } from "../lib/schedule/next-turn.ts";
-import { systemTimers, type Timers } from "../lib/schedule/timers.ts";
+import { nextTurn, systemTimers, type Timers } from "../lib/schedule/timers.ts";
 import type { UtcDay } from "../model/time/utc-day.ts";
 import type { Files } from "../runtime/files.ts";
 import { addBatchDays, type ReportsByDay } from "./batch-parts.ts";

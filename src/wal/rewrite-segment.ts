@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { join } from "node:path";
 import { createSaltedFrames, FRAME_HEADER_BYTES } from "../lib/frames/frame.ts";
 import type { CreateSalt } from "../lib/frames/head.ts";
-import { nextTurn } from "../lib/schedule/next-turn.ts";
+import { nextTurn } from "../lib/schedule/timers.ts";
 import type { UtcDay } from "../model/time/utc-day.ts";
 import type { Files } from "../runtime/files.ts";
 import { addBatchDays, type ReportsByDay, withoutDays } from "./batch-parts.ts";

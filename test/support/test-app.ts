@@ -29,8 +29,7 @@ import { READING_SIZES } from "../../src/service/export/export-source.ts";
 import { createExports } from "../../src/service/export/exports.ts";
 import { ExportMakers } from "../../src/service/export/maker/export-makers.ts";
 import { createIngest } from "../../src/service/ingest/ingest.ts";
-import { DELAY_BOUNDS_SECONDS, Durations } from "../../src/service/metrics/durations.ts";
-import { createMeters } from "../../src/service/metrics/meters.ts";
+import { createMeters, DELAY_BOUNDS_SECONDS, Durations } from "../../src/service/metrics/meters.ts";
 import type { LateWindowSize } from "../../src/service/queries/history/read-stretches.ts";
 import { openWal } from "../../src/wal/wal.ts";
 import {

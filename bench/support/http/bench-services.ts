@@ -10,7 +10,7 @@ import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
 import { systemClock as clock } from "../../../src/model/time/clock.ts";
 import { DEFAULT_RETENTION } from "../../../src/model/time/retention.ts";
 import { createNodeFiles } from "../../../src/runtime/node-files.ts";
-import { DELAY_BOUNDS_SECONDS, Durations } from "../../../src/service/metrics/durations.ts";
+import { DELAY_BOUNDS_SECONDS, Durations } from "../../../src/service/metrics/meters.ts";
 
 /** What a server over a directory answers from: keys alone open it, no map lies under it, and no broker is asked. */
 export function createBenchServices(

@@ -14,10 +14,9 @@ import { createGate } from "../../../src/http/gate.ts";
 import { MinSequences } from "../../../src/http/min-sequence.ts";
 import { createObserve, type Observe } from "../../../src/http/observe.ts";
 import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
-import { wait } from "../../../src/lib/schedule/wait.ts";
+import { wait } from "../../../src/lib/schedule/timers.ts";
 import { systemClock as clock } from "../../../src/model/time/clock.ts";
-import { createMeters } from "../../../src/service/metrics/meters.ts";
-import { RequestMeter } from "../../../src/service/metrics/request-meter.ts";
+import { createMeters, RequestMeter } from "../../../src/service/metrics/meters.ts";
 import { openServedDirectory } from "../store/served-directory.ts";
 import { createBenchServices } from "./bench-services.ts";
 

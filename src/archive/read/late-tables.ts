@@ -1,4 +1,4 @@
-import { nextTurn } from "../../lib/schedule/next-turn.ts";
+import { nextTurn } from "../../lib/schedule/timers.ts";
 import {
   NUMBER_FIELDS,
   PROFILE_FIELDS,

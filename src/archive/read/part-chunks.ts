@@ -1,4 +1,4 @@
-import { forEachAtOnce } from "../../lib/schedule/for-each-at-once.ts";
+import { forEachAtOnce } from "../../lib/schedule/semaphore.ts";
 import { compareUtf8 } from "../../lib/text/utf8.ts";
 import type { AppId, DeviceId } from "../../model/ids.ts";
 import type { TimeRange } from "../../model/time/range.ts";

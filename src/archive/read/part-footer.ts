@@ -1,4 +1,4 @@
-import { nextTurn } from "../../lib/schedule/next-turn.ts";
+import { nextTurn } from "../../lib/schedule/timers.ts";
 import { ARCHIVE_COLUMNS } from "../columns.ts";
 
 /*

@@ -1,7 +1,7 @@
 import { isWellFormedKey } from "../../auth/api-key.ts";
 import { CLIENT_NAMES } from "../../clients/client.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
-import { parseServerUrl } from "../../lib/text/server-url.ts";
+import { parseServerUrl } from "../../lib/text/links.ts";
 import { type DeviceId, parseAppId, type UserId } from "../../model/ids.ts";
 import { deviceIdFault, userIdFault } from "../../model/report.ts";
 

@@ -6,9 +6,9 @@ import type {
   ClusterCredentials,
 } from "../../cluster/cluster-config.ts";
 import { isStreamName } from "../../cluster/cluster-file.ts";
-import { parseHostPort } from "../../lib/host-port.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import { formatDuration, parseDuration } from "../../lib/text/duration.ts";
+import { parseHostPort } from "../../lib/text/links.ts";
 import type { Environment, FlagRows, FlagValues } from "../arguments/flag-row.ts";
 import { FILE, MEMORY, ruled, SERVER_URL, type ValueKind } from "../arguments/value-kinds.ts";
 

@@ -4,7 +4,7 @@ import { patiently } from "../../cluster/repeat.ts";
 import { StreamError } from "../../cluster/stream/stream.ts";
 import { DirectoryInUseError, takeDirectory } from "../../directory/take-directory.ts";
 import { messageOf } from "../../lib/message-of.ts";
-import { shellQuote } from "../../lib/text/shell-quote.ts";
+import { shellQuote } from "../../lib/text/printable.ts";
 import type { CommandContext } from "../arguments/command.ts";
 import { expectDataDirectory } from "../directory/data-directory.ts";
 import { countOf } from "../screen/layout.ts";

@@ -1,8 +1,7 @@
 import manifest from "../../../package.json" with { type: "json" };
 import { readClusterFile } from "../../cluster/cluster-file.ts";
 import { takeDirectory } from "../../directory/take-directory.ts";
-import { printableLine } from "../../lib/text/printable.ts";
-import { shellQuote } from "../../lib/text/shell-quote.ts";
+import { printableLine, shellQuote } from "../../lib/text/printable.ts";
 import { type BackupReport, backUp } from "../../operator/backup/backup.ts";
 import { type RestoreReport, restore as restoreBackup } from "../../operator/backup/restore.ts";
 import type { CommandContext } from "../arguments/command.ts";

@@ -1,5 +1,5 @@
 import { fail, ok, type Result } from "../../lib/result.ts";
-import { wait } from "../../lib/schedule/wait.ts";
+import { wait } from "../../lib/schedule/timers.ts";
 import type { AppId, DeviceId, UserId } from "../../model/ids.ts";
 import {
   type Ask,

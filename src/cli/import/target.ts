@@ -8,7 +8,7 @@ import type { Deliver } from "../../import/deliver.ts";
 import { createPostDelivery } from "../../import/post.ts";
 import { messageOf } from "../../lib/message-of.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
-import { wait } from "../../lib/schedule/wait.ts";
+import { wait } from "../../lib/schedule/timers.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import type { AppId } from "../../model/ids.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";

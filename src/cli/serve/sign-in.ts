@@ -1,6 +1,6 @@
 import type { NewKey } from "../../auth/key-store.ts";
 import { directoryPaths } from "../../directory/paths.ts";
-import { shellQuote } from "../../lib/text/shell-quote.ts";
+import { shellQuote } from "../../lib/text/printable.ts";
 import type { Files } from "../../runtime/files.ts";
 
 /*

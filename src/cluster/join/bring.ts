@@ -1,7 +1,7 @@
 import { basename, dirname } from "node:path";
 import { HEAD_BYTES } from "../../lib/frames/head.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
-import type { Wait } from "../../lib/schedule/wait.ts";
+import type { Wait } from "../../lib/schedule/timers.ts";
 import type { Files } from "../../runtime/files.ts";
 import { readSegments } from "../../service/quarantine/read-segments.ts";
 import type { CopyPath } from "./copies.ts";

@@ -1,7 +1,7 @@
 import { type Manifest, readManifest } from "../../archive/manifest.ts";
 import { messageOf } from "../../lib/message-of.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
-import type { Wait } from "../../lib/schedule/wait.ts";
+import type { Wait } from "../../lib/schedule/timers.ts";
 import { wantedParts } from "../../operator/backup/source.ts";
 import { FileError, type Files } from "../../runtime/files.ts";
 import type { ClusterStatus } from "../cluster-config.ts";

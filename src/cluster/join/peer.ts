@@ -1,7 +1,6 @@
 import { isObject } from "../../lib/is-object.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
-import { systemTimers, type Timers } from "../../lib/schedule/timers.ts";
-import type { Wait } from "../../lib/schedule/wait.ts";
+import { systemTimers, type Timers, type Wait } from "../../lib/schedule/timers.ts";
 import { type Ask, type AskedServer, refusalText, sendRequest } from "../../operator/remote/ask-server.ts";
 import type { ClusterStatus } from "../cluster-config.ts";
 import { parseClusterMembers } from "../cluster-file.ts";

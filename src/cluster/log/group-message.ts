@@ -1,7 +1,7 @@
 import { crc32 } from "node:zlib";
 import { assert } from "../../lib/assert.ts";
-import { FormatVersionError } from "../../lib/format-version-error.ts";
 import { type Views, viewsOf } from "../../lib/frames/views.ts";
+import { FormatVersionError } from "../../lib/text/versioned-json.ts";
 import { createEntryDecoder, type LogEntry } from "../../wal/entry/entry.ts";
 import { createTextColumnReader } from "../../wal/entry/text-column.ts";
 

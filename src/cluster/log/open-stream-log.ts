@@ -1,5 +1,4 @@
-import { nextTurn } from "../../lib/schedule/next-turn.ts";
-import { systemTimers } from "../../lib/schedule/timers.ts";
+import { nextTurn, systemTimers } from "../../lib/schedule/timers.ts";
 import { handOver, type LogEntry } from "../../wal/entry/entry.ts";
 import type { ReplayProgress } from "../../wal/replay.ts";
 import type { LogRecovery } from "../../wal/wal.ts";

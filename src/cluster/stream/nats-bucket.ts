@@ -7,7 +7,7 @@ import {
 } from "@nats-io/jetstream";
 import { type KV, Kvm } from "@nats-io/kv";
 import { nanos } from "@nats-io/transport-node";
-import { forEachAtOnce } from "../../lib/schedule/for-each-at-once.ts";
+import { forEachAtOnce } from "../../lib/schedule/semaphore.ts";
 import { askStreamInfo, type NatsLink } from "./nats-link.ts";
 import { type BucketChange, watchBucket } from "./nats-watch.ts";
 import { type Bucket, type BucketEntry, type BucketOptions, StreamError } from "./stream.ts";

@@ -1,5 +1,5 @@
 import type { JetStreamManager, StreamInfo } from "@nats-io/jetstream";
-import { wait } from "../../lib/schedule/wait.ts";
+import { wait } from "../../lib/schedule/timers.ts";
 import { API_ERRORS, isApiError } from "./nats-errors.ts";
 import { askStreamInfo, type NatsLink, retryMs } from "./nats-link.ts";
 import { NatsReading, type ReadMessage } from "./nats-reading.ts";

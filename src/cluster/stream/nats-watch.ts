@@ -1,5 +1,5 @@
 import type { JetStreamManager, StreamInfo } from "@nats-io/jetstream";
-import { wait } from "../../lib/schedule/wait.ts";
+import { wait } from "../../lib/schedule/timers.ts";
 import { type NatsLink, retryMs } from "./nats-link.ts";
 import { NatsReading, type ReadMessage } from "./nats-reading.ts";
 import { type BucketEntry, StreamError } from "./stream.ts";

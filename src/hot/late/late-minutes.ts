@@ -1,4 +1,4 @@
-import { nextTurn } from "../../lib/schedule/next-turn.ts";
+import { nextTurn } from "../../lib/schedule/timers.ts";
 import { nextUtcDay, type UtcDay, utcDayStartMs } from "../../model/time/utc-day.ts";
 import type { DeviceList } from "../devices/device-list.ts";
 import { timestampAt } from "../records/chunk.ts";

@@ -1,4 +1,4 @@
-import { nextTurn } from "../../lib/schedule/next-turn.ts";
+import { nextTurn } from "../../lib/schedule/timers.ts";
 import type { Order, TimeRange } from "../../model/time/range.ts";
 import { MS_PER_MINUTE } from "../../model/time/units.ts";
 import { type UtcDay, utcDayOf } from "../../model/time/utc-day.ts";

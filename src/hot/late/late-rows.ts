@@ -1,5 +1,5 @@
 import { assert } from "../../lib/assert.ts";
-import { nextTurn } from "../../lib/schedule/next-turn.ts";
+import { nextTurn } from "../../lib/schedule/timers.ts";
 import type { DeviceId } from "../../model/ids.ts";
 import type { RowBatch } from "../../model/report-batch.ts";
 import type { Order, TimeRange } from "../../model/time/range.ts";

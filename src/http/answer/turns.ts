@@ -1,5 +1,5 @@
-import { nextTurn } from "../../lib/schedule/next-turn.ts";
 import { Semaphore } from "../../lib/schedule/semaphore.ts";
+import { nextTurn } from "../../lib/schedule/timers.ts";
 import type { Answer } from "./responder.ts";
 
 /*

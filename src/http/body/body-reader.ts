@@ -1,7 +1,7 @@
 import { GrowingBytes } from "../../lib/bytes/growing-bytes.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
-import { nextTurn } from "../../lib/schedule/next-turn.ts";
 import { Semaphore } from "../../lib/schedule/semaphore.ts";
+import { nextTurn } from "../../lib/schedule/timers.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import type { BodyShare } from "./body-budget.ts";
 import { BodyUnpacker } from "./body-unpacker.ts";

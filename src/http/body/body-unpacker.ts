@@ -3,8 +3,8 @@ import { promisify } from "node:util";
 import { createGunzip, gunzip } from "node:zlib";
 import { shortFrames, unzstd, unzstdShort } from "../../lib/bytes/unzstd.ts";
 import { ZstdWalk } from "../../lib/bytes/zstd-walk.ts";
-import { nextTurn } from "../../lib/schedule/next-turn.ts";
 import { Semaphore } from "../../lib/schedule/semaphore.ts";
+import { nextTurn } from "../../lib/schedule/timers.ts";
 import { BATCH_REPORTS_MAX } from "../../model/report-batch.ts";
 
 export type Coding = "gzip" | "zstd";

@@ -4,7 +4,7 @@ import type { ClientAnswer } from "../../clients/client.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import { type MaybePromise, whenThere } from "../../lib/schedule/maybe-promise.ts";
 import type { Holder } from "../../lib/schedule/shared-pool.ts";
-import type { Wait } from "../../lib/schedule/wait.ts";
+import type { Wait } from "../../lib/schedule/timers.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import type { Clock } from "../../model/time/clock.ts";
 import type { Answer, Responder } from "../answer/responder.ts";

@@ -1,6 +1,6 @@
 import { partOf, TIERS, type TierName } from "../../auth/tiers.ts";
 import { type Holder, SharedPool } from "../../lib/schedule/shared-pool.ts";
-import type { Wait } from "../../lib/schedule/wait.ts";
+import type { Wait } from "../../lib/schedule/timers.ts";
 
 /*
  * Requests of clients that come faster than their key may send: how long each must wait, and where it waits.

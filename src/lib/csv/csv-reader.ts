@@ -1,5 +1,5 @@
 import { CR, LF, QUOTE } from "../text/ascii.ts";
-import { createByteFeed } from "../text/byte-feed.ts";
+import { createByteFeed } from "../text/lines.ts";
 import { COMMA, type CsvDelimiter, findDelimiter } from "./delimiter.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { crc32 } from "node:zlib";
-import { FormatVersionError } from "../format-version-error.ts";
+import { FormatVersionError } from "../text/versioned-json.ts";
 import { createSaltedFrames, FRAME_SALT_BYTES } from "./frame.ts";
 import { FrameScanner, type ScanRange } from "./frame-scanner.ts";
 import { type Views, viewsOf } from "./views.ts";

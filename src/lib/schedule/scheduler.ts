@@ -1,7 +1,7 @@
 import { FairQueue } from "./fair-queue.ts";
 import type { MaybePromise } from "./maybe-promise.ts";
-import { nextTurn } from "./next-turn.ts";
 import type { Steps } from "./steps.ts";
+import { nextTurn } from "./timers.ts";
 
 /**
  * Of one turn of the event loop, for all long work together. A step that was begun before it is over may take longer.

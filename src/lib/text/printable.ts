@@ -12,3 +12,8 @@ export function printableLine(text: string): string {
 }
 
 const DISTURBING = /[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g;
+
+/** A word as a shell takes it to the letter, for commands that people paste. */
+export function shellQuote(word: string): string {
+  return /^[\w%+,./:=@-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}

@@ -1,7 +1,7 @@
 import { dirname, join } from "node:path";
 import { parseDayFolder } from "../../archive/archive-files.ts";
-import { FormatVersionError } from "../../lib/format-version-error.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
+import { FormatVersionError } from "../../lib/text/versioned-json.ts";
 import { FileError, type Files, readIfThere } from "../../runtime/files.ts";
 import {
   BACKUP_VERSION,

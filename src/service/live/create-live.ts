@@ -1,7 +1,6 @@
 import type { AppId } from "../../model/ids.ts";
 import type { QueryDependencies } from "../queries/find-device.ts";
-import { Edges } from "./edges.ts";
-import { Feed, type Pace } from "./feed.ts";
+import { Edges, Feed, type Pace } from "./feed.ts";
 import type { Live } from "./live.ts";
 
 /** Four events a second look like motion. An app's viewers get a fifth of a core. */

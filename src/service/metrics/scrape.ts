@@ -9,16 +9,17 @@ import type { ViewerSlots } from "../live/viewer-slots.ts";
 import type { Quarantine } from "../quarantine/quarantine.ts";
 import type { Findings } from "../queries/findings.ts";
 import type { SealSchedule } from "../upkeep/seal/schedule.ts";
-import { clientMetrics } from "./client-metrics.ts";
-import { type ClusterMeasures, clusterMetrics } from "./cluster-metrics.ts";
-import { doctorMetrics } from "./doctor-metrics.ts";
-import type { Durations } from "./durations.ts";
-import type { EventLoopMeter } from "./event-loop-meter.ts";
-import { type CountedHistogram, registryOf } from "./histograms.ts";
-import type { Meters } from "./meters.ts";
-import { addMetric, type Metric } from "./metric.ts";
-import { type MqttStatus, mqttMetrics } from "./mqtt-metrics.ts";
-import { quarantineMetrics } from "./quarantine-metrics.ts";
+import type { Durations, EventLoopMeter, Meters } from "./meters.ts";
+import { addMetric, type CountedHistogram, type Metric, registryOf } from "./metric.ts";
+import {
+  type ClusterMeasures,
+  clientMetrics,
+  clusterMetrics,
+  doctorMetrics,
+  type MqttStatus,
+  mqttMetrics,
+  quarantineMetrics,
+} from "./service-metrics.ts";
 
 /** What the service counts and holds, as text in Prometheus' format. */
 export type Scrape = () => Promise<string>;

@@ -2,7 +2,7 @@ import type { AppId } from "../../model/ids.ts";
 import type { Clock } from "../../model/time/clock.ts";
 import type { BrokerOptions, ConnectBroker } from "../../runtime/broker.ts";
 import type { Files } from "../../runtime/files.ts";
-import type { MqttStatus } from "../metrics/mqtt-metrics.ts";
+import type { MqttStatus } from "../metrics/service-metrics.ts";
 import type { BrokerMessages } from "./broker-messages.ts";
 import { clientIdOf } from "./client-id.ts";
 import { outageSecondsMax } from "./message-rate.ts";

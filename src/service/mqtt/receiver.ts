@@ -4,8 +4,7 @@ import type { ServiceError } from "../../model/errors.ts";
 import type { Clock } from "../../model/time/clock.ts";
 import type { BrokerConnection, BrokerListener, BrokerMessage, Verdict } from "../../runtime/broker.ts";
 import { MessageRate } from "./message-rate.ts";
-import { filtersOverlap } from "./topic-filter.ts";
-import { filtersBeside, UnheardTopics } from "./unheard-topics.ts";
+import { filtersBeside, filtersOverlap, UnheardTopics } from "./topic-filter.ts";
 
 /*
  * One connection to a broker: what it brings is acknowledged when it is durable, as points or in the quarantine, and

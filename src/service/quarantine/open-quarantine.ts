@@ -2,7 +2,7 @@ import type { Damage } from "../../directory/damaged-files.ts";
 import { removeTemporaryFiles } from "../../directory/temporary-files.ts";
 import { type CreateSalt, createRandomSalt } from "../../lib/frames/head.ts";
 import type { Scheduler } from "../../lib/schedule/scheduler.ts";
-import { sortInSteps } from "../../lib/schedule/sort-in-steps.ts";
+import { sortInSteps } from "../../lib/schedule/steps.ts";
 import { type Files, unlessFileError } from "../../runtime/files.ts";
 import { EntryIndex } from "./entry-index.ts";
 import { type ReadSegment, readSegments } from "./read-segments.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { RefusedMessage } from "../../clients/refused-message.ts";
 import type { DamagedRange } from "../../lib/frames/frame-scanner.ts";
-import { nextTurn } from "../../lib/schedule/next-turn.ts";
+import { nextTurn } from "../../lib/schedule/timers.ts";
 import { FileError, type Files, isPassing } from "../../runtime/files.ts";
 import type { EntrySummary } from "./entry.ts";
 import { decodeMessage, decodeSummary, isDamage } from "./entry-format.ts";

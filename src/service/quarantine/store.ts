@@ -1,8 +1,8 @@
 import type { RefusedMessage } from "../../clients/refused-message.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
-import { nextTurn } from "../../lib/schedule/next-turn.ts";
 import type { Scheduler } from "../../lib/schedule/scheduler.ts";
 import { Semaphore } from "../../lib/schedule/semaphore.ts";
+import { nextTurn } from "../../lib/schedule/timers.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import type { AppId } from "../../model/ids.ts";
 import { type FileError, type Files, isDiskFull, unlessFileError } from "../../runtime/files.ts";

@@ -1,7 +1,6 @@
 import { ok, type Result } from "../../lib/result.ts";
 import type { Scheduler } from "../../lib/schedule/scheduler.ts";
-import { sortInSteps } from "../../lib/schedule/sort-in-steps.ts";
-import type { Steps } from "../../lib/schedule/steps.ts";
+import { type Steps, sortInSteps } from "../../lib/schedule/steps.ts";
 import { CellCounts } from "../../map/cell-counts.ts";
 import { cellAt, mercatorX, mercatorY } from "../../map/mercator.ts";
 import type { ServiceError } from "../../model/errors.ts";

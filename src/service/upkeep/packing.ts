@@ -1,6 +1,5 @@
 import type { HotStore } from "../../hot/hot-store.ts";
-import { nextTurn } from "../../lib/schedule/next-turn.ts";
-import type { Timers } from "../../lib/schedule/timers.ts";
+import { nextTurn, type Timers } from "../../lib/schedule/timers.ts";
 import type { Clock } from "../../model/time/clock.ts";
 
 /** Every few minutes, records that have come to an age are packed: later reports rarely change them. */

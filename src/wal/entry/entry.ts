@@ -1,9 +1,9 @@
 import { assert } from "../../lib/assert.ts";
-import { FormatVersionError } from "../../lib/format-version-error.ts";
 import { encodeIndexColumn, indexColumnBytesMax } from "../../lib/frames/index-column.ts";
 import { encodeNumberColumn, numberColumnBytesMax } from "../../lib/frames/number-column.ts";
 import { pad, padded, type Views, viewsOf } from "../../lib/frames/views.ts";
 import { messageOf } from "../../lib/message-of.ts";
+import { FormatVersionError } from "../../lib/text/versioned-json.ts";
 import type { AppId } from "../../model/ids.ts";
 import { RETIRED_COLUMN_NUMBERS } from "../../model/location-fields.ts";
 import { BATCH_REPORTS_MAX, type ReportBatch } from "../../model/report-batch.ts";

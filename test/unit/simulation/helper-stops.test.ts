@@ -6,7 +6,7 @@
  */
 import { afterAll, expect, test } from "bun:test";
 import { servePartEngine } from "../../../src/archive/write/engine/part-server.ts";
-import { nextTurn } from "../../../src/lib/schedule/next-turn.ts";
+import { nextTurn } from "../../../src/lib/schedule/timers.ts";
 import type { AppendFile, Files } from "../../../src/runtime/files.ts";
 import type { HelperEvents, StartHelper } from "../../../src/runtime/helper/helper.ts";
 import { createNodeFiles } from "../../../src/runtime/node-files.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { crc32 } from "node:zlib";
-import { FormatVersionError } from "../../../src/lib/format-version-error.ts";
 import { createRandomSalt } from "../../../src/lib/frames/head.ts";
 import { viewsOf } from "../../../src/lib/frames/views.ts";
+import { FormatVersionError } from "../../../src/lib/text/versioned-json.ts";
 import {
   encodeSegmentHead,
   misnamedSegments,

@@ -6,7 +6,7 @@ import { adviceFor } from "../../../clients/setup.ts";
 import { SETUP_NAMES, SETUPS, type SetupName } from "../../../clients/setups.ts";
 import type { SharedFileError } from "../../../directory/shared-file.ts";
 import { fail, ok, type Result } from "../../../lib/result.ts";
-import { parseServerUrl } from "../../../lib/text/server-url.ts";
+import { parseServerUrl } from "../../../lib/text/links.ts";
 import type { ServiceError } from "../../../model/errors.ts";
 import { deviceIdFault } from "../../../model/report.ts";
 import { readShortObject } from "../../body/short-body.ts";

@@ -3,8 +3,7 @@ import type { AppDevices } from "../../../hot/app-devices.ts";
 import type { RecordKey } from "../../../hot/scan/first-records.ts";
 import { addKeys, type MemoryScan } from "../../../hot/scan/memory-scan.ts";
 import type { MaybePromise } from "../../../lib/schedule/maybe-promise.ts";
-import { sortInSteps } from "../../../lib/schedule/sort-in-steps.ts";
-import type { Steps } from "../../../lib/schedule/steps.ts";
+import { type Steps, sortInSteps } from "../../../lib/schedule/steps.ts";
 
 /**
  * Keys of archived records that are looked up, for each that may be kept: a look costs a hundredth of laying a row

@@ -1,5 +1,4 @@
-import { sortInSteps } from "../../../lib/schedule/sort-in-steps.ts";
-import type { Steps } from "../../../lib/schedule/steps.ts";
+import { type Steps, sortInSteps } from "../../../lib/schedule/steps.ts";
 import { compareUtf8 } from "../../../lib/text/utf8.ts";
 import { haversineMeters } from "../../../model/geo/distance.ts";
 import type { DeviceId } from "../../../model/ids.ts";

@@ -4,8 +4,8 @@ import type { PartWriter } from "../../../archive/write/part-writer.ts";
 import type { DayRows } from "../../../archive/write/row-stager.ts";
 import type { HotStore } from "../../../hot/hot-store.ts";
 import type { Sealing } from "../../../hot/sealing.ts";
-import { forEachAtOnce } from "../../../lib/schedule/for-each-at-once.ts";
-import { nextTurn } from "../../../lib/schedule/next-turn.ts";
+import { forEachAtOnce } from "../../../lib/schedule/semaphore.ts";
+import { nextTurn } from "../../../lib/schedule/timers.ts";
 import type { UtcDay } from "../../../model/time/utc-day.ts";
 import type { RetentionPlan } from "./plan.ts";
 

@@ -1,7 +1,7 @@
 import { findSealed, type Manifest, type Part, type SealedDay } from "../../../archive/manifest.ts";
 import type { HotStore } from "../../../hot/hot-store.ts";
 import { messageOf } from "../../../lib/message-of.ts";
-import { nextTurn } from "../../../lib/schedule/next-turn.ts";
+import { nextTurn } from "../../../lib/schedule/timers.ts";
 import type { Clock } from "../../../model/time/clock.ts";
 import type { Retention } from "../../../model/time/retention.ts";
 import { type UtcDay, utcDayName, utcDayOf, utcDayStartMs } from "../../../model/time/utc-day.ts";

@@ -16,7 +16,7 @@ import {
 import { TIER_NAMES } from "../../../../src/auth/tiers.ts";
 import { readAcknowledged, writeAcknowledged } from "../../../../src/directory/damaged-files.ts";
 import { encodeImportState, type ImportState, parseImportState } from "../../../../src/import/state.ts";
-import { FormatVersionError } from "../../../../src/lib/format-version-error.ts";
+import { FormatVersionError } from "../../../../src/lib/text/versioned-json.ts";
 import type { AppId, DeviceId } from "../../../../src/model/ids.ts";
 import type { UtcDay } from "../../../../src/model/time/utc-day.ts";
 import { type Backup, encodeBackup, parseBackup } from "../../../../src/operator/backup/file.ts";

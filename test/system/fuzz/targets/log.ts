@@ -1,4 +1,3 @@
-import { FormatVersionError } from "../../../../src/lib/format-version-error.ts";
 import {
   createSaltedFrames,
   FRAME_HEADER_BYTES,
@@ -6,6 +5,7 @@ import {
 } from "../../../../src/lib/frames/frame.ts";
 import { HEADERS_AT } from "../../../../src/lib/frames/head.ts";
 import { viewsOf } from "../../../../src/lib/frames/views.ts";
+import { FormatVersionError } from "../../../../src/lib/text/versioned-json.ts";
 import type { AppId } from "../../../../src/model/ids.ts";
 import { PROFILE_FIELDS, STATE_FIELDS } from "../../../../src/model/location-fields.ts";
 import { createEntryDecoder, createEntryEncoder, type LogEntry } from "../../../../src/wal/entry/entry.ts";

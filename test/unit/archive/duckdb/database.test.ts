@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openDatabase } from "../../../../src/archive/duckdb/database.ts";
-import { nextTurn } from "../../../../src/lib/schedule/next-turn.ts";
+import { nextTurn } from "../../../../src/lib/schedule/timers.ts";
 import { outcome } from "../../../support/rejection.ts";
 import { until } from "../../../support/until.ts";
 

@@ -6,7 +6,7 @@ import {
   encodeGroup,
   MessageError,
 } from "../../../../src/cluster/log/group-message.ts";
-import { FormatVersionError } from "../../../../src/lib/format-version-error.ts";
+import { FormatVersionError } from "../../../../src/lib/text/versioned-json.ts";
 import type { AppId } from "../../../../src/model/ids.ts";
 import type { ReportBatch } from "../../../../src/model/report-batch.ts";
 import { createEntryEncoder } from "../../../../src/wal/entry/entry.ts";

@@ -1,6 +1,6 @@
 import { expect, jest, test } from "bun:test";
 import { inShortTurns, LongAnswers } from "../../../../src/http/answer/turns.ts";
-import { nextTurn } from "../../../../src/lib/schedule/next-turn.ts";
+import { nextTurn } from "../../../../src/lib/schedule/timers.ts";
 import type { CurrentQueries } from "../../../../src/service/queries/current.ts";
 import { createTestApp } from "../../../support/test-app.ts";
 

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { FormatVersionError } from "../../../../src/lib/format-version-error.ts";
+import { FormatVersionError } from "../../../../src/lib/text/versioned-json.ts";
 import { createManualClock } from "../../../../src/model/time/clock.ts";
 import { backUp } from "../../../../src/operator/backup/backup.ts";
 import { restore } from "../../../../src/operator/backup/restore.ts";

@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from "bun:test";
 import { View } from "../../../../src/auth/view.ts";
 import { createHotStore, type HotStore } from "../../../../src/hot/hot-store.ts";
-import { nextTurn } from "../../../../src/lib/schedule/next-turn.ts";
 import { Scheduler } from "../../../../src/lib/schedule/scheduler.ts";
+import { nextTurn } from "../../../../src/lib/schedule/timers.ts";
 import { BoundingBox } from "../../../../src/model/geo/bounding-box.ts";
 import type { AppId, DeviceId, UserId } from "../../../../src/model/ids.ts";
 import { createManualClock, type ManualClock } from "../../../../src/model/time/clock.ts";

@@ -1,5 +1,5 @@
 import { View, type ViewSpec } from "../../../../src/auth/view.ts";
-import { nextTurn } from "../../../../src/lib/schedule/next-turn.ts";
+import { nextTurn } from "../../../../src/lib/schedule/timers.ts";
 import { BoundingBox } from "../../../../src/model/geo/bounding-box.ts";
 import type { AppId, UserId } from "../../../../src/model/ids.ts";
 import type { Changes, EventWriter, Live, Viewer, ViewerQuery } from "../../../../src/service/live/live.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { FormatVersionError } from "../../../../src/lib/format-version-error.ts";
 import { HeadFormat } from "../../../../src/lib/frames/head.ts";
 import { fail, ok } from "../../../../src/lib/result.ts";
 import { Scheduler } from "../../../../src/lib/schedule/scheduler.ts";
+import { FormatVersionError } from "../../../../src/lib/text/versioned-json.ts";
 import type { ServiceError } from "../../../../src/model/errors.ts";
 import type { AppId } from "../../../../src/model/ids.ts";
 import { createSimulatedFiles, type SimulatedFiles } from "../../../support/disk/simulated-files.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { FormatVersionError } from "../../../../src/lib/format-version-error.ts";
 import { padded, viewsOf } from "../../../../src/lib/frames/views.ts";
+import { FormatVersionError } from "../../../../src/lib/text/versioned-json.ts";
 import type { AppId } from "../../../../src/model/ids.ts";
 import { NUMBER_FIELDS, PROFILE_FIELDS, STATE_FIELDS } from "../../../../src/model/location-fields.ts";
 import { createReportBatchBuilder, type ReportBatch } from "../../../../src/model/report-batch.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { Durations } from "../../../../src/service/metrics/durations.ts";
-import { registryOf } from "../../../../src/service/metrics/histograms.ts";
+import { Durations } from "../../../../src/service/metrics/meters.ts";
+import { registryOf } from "../../../../src/service/metrics/metric.ts";
 
 describe("registryOf()", () => {
   test("tells what was counted in Prometheus' text, each bucket with those before it", async () => {

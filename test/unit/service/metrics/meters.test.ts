@@ -1,6 +1,38 @@
 import { expect, test } from "bun:test";
 import type { Timers } from "../../../../src/lib/schedule/timers.ts";
-import { watchEventLoop } from "../../../../src/service/metrics/event-loop-meter.ts";
+import { Durations, RequestMeter, watchEventLoop } from "../../../../src/service/metrics/meters.ts";
+
+test("Durations counts each in the first bucket whose bound it does not exceed", () => {
+  const durations = new Durations([0.001, 0.01]);
+  for (const ms of [0, 1, 1.001, 10, 10.5, 60_000]) durations.add(ms);
+  expect([...durations.counts]).toEqual([2, 2, 2]);
+  expect(durations.sumSeconds).toBeCloseTo(60.022501, 9);
+});
+
+test("RequestMeter counts answers by route and status, and what is not answered yet", () => {
+  const meter = new RequestMeter();
+  const [a, b] = [meter.route("GET", "/a"), meter.route("POST", "/b/:id")];
+  a.begin();
+  b.begin();
+  a.end(200, 3);
+  a.begin();
+  a.end(404, 1);
+  a.begin();
+  a.end(200, 2);
+  expect(meter.inFlight).toBe(1);
+  expect(meter.routes.map(({ method, path, statuses }) => [method, path, [...statuses]])).toEqual([
+    [
+      "GET",
+      "/a",
+      [
+        [200, 2],
+        [404, 1],
+      ],
+    ],
+    ["POST", "/b/:id", []],
+  ]);
+  expect(meter.routes[0]!.durations.sumSeconds).toBeCloseTo(0.006, 9);
+});
 
 /** An event loop whose time passes by hand. */
 function createLoop() {

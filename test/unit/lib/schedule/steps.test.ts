@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { sortInSteps } from "../../../../src/lib/schedule/sort-in-steps.ts";
+import { sortInSteps } from "../../../../src/lib/schedule/steps.ts";
 import * as fc from "../../../support/fast-check.ts";
 
 test("sortInSteps() sorts as toSorted() does, some thousand at a time", () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { shellQuote } from "../../../../src/lib/text/shell-quote.ts";
+import { shellQuote } from "../../../../src/lib/text/printable.ts";
 
 test("shellQuote() leaves alone what every shell takes as it is", () => {
   for (const word of ["data/local", "/mnt/b-2_c.d", "a=b:c@d,e+f%g"]) expect(shellQuote(word)).toBe(word);

@@ -1,8 +1,15 @@
 import { expect, test } from "bun:test";
 import { Registry } from "prom-client";
 import { MessageCounts } from "../../../../src/service/ingest/messages/message-counts.ts";
-import { clientMetrics } from "../../../../src/service/metrics/client-metrics.ts";
 import { addMetric } from "../../../../src/service/metrics/metric.ts";
+import {
+  type ClusterMeasures,
+  clientMetrics,
+  clusterMetrics,
+  quarantineMetrics,
+} from "../../../../src/service/metrics/service-metrics.ts";
+import { createSimulatedFiles } from "../../../support/disk/simulated-files.ts";
+import { openTestQuarantine, refused } from "../quarantine/fixture.ts";
 
 test("what clients sent is counted by client and by what became of it", async () => {
   const counts = new MessageCounts();
@@ -47,4 +54,39 @@ test("what clients sent is counted by client and by what became of it", async ()
     "wherehouse_client_times_corrected_total 10",
     "wherehouse_client_times_of_arrival_total 8",
   ]);
+});
+
+test("what lies in the quarantine is counted by client and reason, and nothing before it is open", async () => {
+  const shares = { keyBytesMax: 3000, appBytesMax: 4096, bytesMax: 4096 };
+  const { quarantine } = await openTestQuarantine(createSimulatedFiles(), { shares });
+  await quarantine.put([refused("a"), refused("b", { client: "osmand", reason: "future" })]);
+  await quarantine.put([refused("c")]);
+  const registry = new Registry();
+  for (const metric of quarantineMetrics(() => quarantine.totals)) addMetric(registry, metric);
+  const lines = (await registry.metrics()).split("\n");
+  expect(lines.filter((line) => line !== "" && !line.startsWith("#"))).toEqual([
+    'wherehouse_quarantine_entries{client="overland",reason="bad_coordinates"} 1',
+    'wherehouse_quarantine_entries{client="osmand",reason="future"} 1',
+    "wherehouse_quarantine_bytes 2048",
+    "wherehouse_quarantine_bytes_max 4096",
+    "wherehouse_quarantine_displaced_total 0",
+    "wherehouse_quarantine_refused_total 1",
+  ]);
+  const closed = new Registry();
+  for (const metric of quarantineMetrics(() => null)) addMetric(closed, metric);
+  expect((await closed.metrics()).split("\n").filter((line) => /^\w/.test(line))).toEqual([]);
+});
+
+test("clusterMetrics() tells the lag in seconds and how many nodes there are, and nothing where there is no cluster", async () => {
+  let cluster: ClusterMeasures | null = null;
+  const registry = new Registry();
+  for (const metric of clusterMetrics(() => cluster)) addMetric(registry, metric);
+  const values = async () => (await registry.metrics()).split("\n").filter((line) => /^\w/.test(line));
+  expect(await values()).toEqual([]);
+  cluster = { lagMs: null, liveCount: 2 };
+  expect(await values()).toEqual(["wherehouse_cluster_nodes 2"]);
+  cluster = { lagMs: 1250, liveCount: 3 };
+  expect(await values()).toEqual(["wherehouse_cluster_lag_seconds 1.25", "wherehouse_cluster_nodes 3"]);
+  cluster = null;
+  expect(await values()).toEqual([]);
 });
