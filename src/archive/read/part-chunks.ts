@@ -137,39 +137,39 @@ export class ScannedBytes {
 }
 
 /** Columns that have one value for all that a scan may find, and that value; null for none. */
-export type AlikeColumns = ReadonlyMap<string, string | null>;
+export type ConstantColumns = ReadonlyMap<string, string | null>;
 
-export const NONE_ALIKE: AlikeColumns = new Map();
+export const NO_CONSTANTS: ConstantColumns = new Map();
 
 /** Looking at more row groups takes longer than what it saves. */
-const ALIKE_GROUPS_MAX = 1024;
+const CONSTANT_GROUPS_MAX = 1024;
 
 /**
  * Finds which of these columns have the same value in every row group that may hold what is looked for: they need not
  * be read. Most of a fleet has one version of an app, and does not report every field.
  */
-export function findAlike(
+export function findConstants(
   files: readonly FileChunks[],
   keys: ScanKeys,
   columns: readonly string[],
-): AlikeColumns {
-  if (files.reduce((count, { rowGroups }) => count + rowGroups.length, 0) > ALIKE_GROUPS_MAX)
-    return NONE_ALIKE;
-  let alike: Map<string, string | null> | null = null;
-  for (const { rowGroups, alike: numbers, texts } of files) {
+): ConstantColumns {
+  if (files.reduce((count, { rowGroups }) => count + rowGroups.length, 0) > CONSTANT_GROUPS_MAX)
+    return NO_CONSTANTS;
+  let constants: Map<string, string | null> | null = null;
+  for (const { rowGroups, constants: numbers, texts } of files) {
     for (let group = 0; group < rowGroups.length; group++) {
       if (!mayHold(rowGroups[group]!, keys)) continue;
-      const isFirst: boolean = alike === null;
-      alike ??= new Map();
-      for (const name of isFirst ? columns : [...alike.keys()]) {
+      const isFirst: boolean = constants === null;
+      constants ??= new Map();
+      for (const name of isFirst ? columns : [...constants.keys()]) {
         const number = numbers[group * CHUNKS_A_GROUP + COLUMN_INDEXES.get(name)!]!;
         const value = number === NONE ? null : texts[number - FIRST_TEXT]!;
-        if (number === DIFFERENT || (!isFirst && alike.get(name) !== value)) alike.delete(name);
-        else if (isFirst) alike.set(name, value);
+        if (number === DIFFERENT || (!isFirst && constants.get(name) !== value)) constants.delete(name);
+        else if (isFirst) constants.set(name, value);
       }
     }
   }
-  return alike ?? NONE_ALIKE;
+  return constants ?? NO_CONSTANTS;
 }
 
 /** Whether a row group may have what is looked for. Bounds that a file lacks rule nothing out. */

@@ -12,7 +12,7 @@ export interface FileChunks {
   /** Compressed sizes, by row group, then column as in `ARCHIVE_COLUMNS`. */
   readonly bytes: Uint32Array;
   /** In the same order: `DIFFERENT`, `NONE`, or `FIRST_TEXT` and the place of a text. */
-  readonly alike: Uint16Array;
+  readonly constants: Uint16Array;
   readonly texts: readonly string[];
 }
 
@@ -85,14 +85,14 @@ export async function parseFooter(footer: Uint8Array): Promise<FileChunks> {
 class FoundChunks {
   readonly #rowGroups: RowGroup[] = [];
   readonly #bytes: number[] = [];
-  readonly #alike: number[] = [];
+  readonly #constants: number[] = [];
   readonly #numbers = new Map<string, number>();
 
   addRowGroup(): void {
     this.#rowGroups.push({ ...UNBOUNDED });
     for (let column = 0; column < CHUNKS_A_GROUP; column++) {
       this.#bytes.push(0);
-      this.#alike.push(DIFFERENT);
+      this.#constants.push(DIFFERENT);
     }
   }
 
@@ -102,11 +102,11 @@ class FoundChunks {
     const at = (this.#rowGroups.length - 1) * CHUNKS_A_GROUP + index;
     this.#bytes[at] = compressedBytes;
     if (statistics === null) return;
-    this.#alike[at] = statistics.nulls === values ? NONE : this.#alikeText(index, statistics);
+    this.#constants[at] = statistics.nulls === values ? NONE : this.#constantText(index, statistics);
     setBounds(this.#rowGroups.at(-1)!, name, statistics);
   }
 
-  #alikeText(index: number, { nulls, min, max, isExact }: Statistics): number {
+  #constantText(index: number, { nulls, min, max, isExact }: Statistics): number {
     if (nulls !== 0 || min === null || max === null || !isExact || !isSame(min, max)) return DIFFERENT;
     const { type } = ARCHIVE_COLUMNS[index]!;
     if (type !== "VARCHAR" && type !== "BOOLEAN") return DIFFERENT;
@@ -121,7 +121,7 @@ class FoundChunks {
     return {
       rowGroups: this.#rowGroups,
       bytes: Uint32Array.from(this.#bytes),
-      alike: Uint16Array.from(this.#alike),
+      constants: Uint16Array.from(this.#constants),
       texts: [...this.#numbers.keys()],
     };
   }

@@ -5,9 +5,15 @@ import { hasOldParts, type Part } from "../manifest.ts";
 import { type UpperRows, withDeciding } from "../overlay-sql.ts";
 import type { ArchiveScan, ScanDay } from "./archive-scan.ts";
 import type { LateTables } from "./late-tables.ts";
-import { type AlikeColumns, type ChunkIndex, findAlike, NONE_ALIKE, ScannedBytes } from "./part-chunks.ts";
+import {
+  type ChunkIndex,
+  type ConstantColumns,
+  findConstants,
+  NO_CONSTANTS,
+  ScannedBytes,
+} from "./part-chunks.ts";
 import type { PageDictionary } from "./record-rows.ts";
-import { alikeValues, type ScanColumns, type ScanShape, type ScanStatement } from "./scan-sql.ts";
+import { constantValues, type ScanColumns, type ScanShape, type ScanStatement } from "./scan-sql.ts";
 
 /** Some days of a scan, and a range that lies within them. */
 export interface Stretch {
@@ -35,7 +41,7 @@ export interface SharedResources {
 }
 
 /** Parts that are got to know before a statement is run over them: a page mostly reads one. */
-const ALIKE_PARTS_MAX = 8;
+const CONSTANT_PARTS_MAX = 8;
 
 export function createScanRunner(
   connection: Connection,
@@ -63,14 +69,14 @@ export function createScanRunner(
   return {
     async run(stretch, statement, values) {
       const count = meter(stretch, statement);
-      const shape = shapeOf(stretch, await findAlikeOf(chunks, stretch, statement));
+      const shape = shapeOf(stretch, await findConstantsOf(chunks, stretch, statement));
       const bound = { ...valuesOf(stretch, shape, pathsOf(stretch.days)), ...values };
       const rows = await connection.run(statement.sql(shape), bound, signal);
       await count();
       return rows;
     },
     async *stream(stretch, statement) {
-      const shape = shapeOf(stretch, NONE_ALIKE);
+      const shape = shapeOf(stretch, NO_CONSTANTS);
       const count = meter(stretch, statement);
       yield* connection.stream(statement.sql(shape), valuesOf(stretch, shape, pathsOf(stretch.days)), signal);
       await count();
@@ -82,18 +88,18 @@ export function createScanRunner(
 }
 
 /** Columns that a statement only shows, and need not read. Of more parts than a page needs, it reads them all. */
-async function findAlikeOf(
+async function findConstantsOf(
   chunks: ChunkIndex,
   { scan, days, range }: Stretch,
   { shown }: ScanStatement,
-): Promise<AlikeColumns> {
+): Promise<ConstantColumns> {
   const parts = partsOf(days);
-  if (shown === undefined || parts.length > ALIKE_PARTS_MAX || days.some(({ hasLate }) => hasLate))
-    return NONE_ALIKE;
+  if (shown === undefined || parts.length > CONSTANT_PARTS_MAX || days.some(({ hasLate }) => hasLate))
+    return NO_CONSTANTS;
   await chunks.learn(parts);
   const known = chunks.findAll(parts);
-  if (known.length < parts.length) return NONE_ALIKE;
-  return findAlike(known, { ...scan, range }, shown(columnsOf(scan)));
+  if (known.length < parts.length) return NO_CONSTANTS;
+  return findConstants(known, { ...scan, range }, shown(columnsOf(scan)));
 }
 
 function partsOf(days: readonly ScanDay[]): Part[] {
@@ -105,7 +111,7 @@ export function columnsOf({ userId, accuracyMetersMax, shownIn }: ArchiveScan): 
   return { ofUser: userId !== null, byAccuracy: accuracyMetersMax !== null, shownIn: shownIn ?? null };
 }
 
-function shapeOf({ scan, days }: Stretch, alike: AlikeColumns): ScanShape {
+function shapeOf({ scan, days }: Stretch, constants: ConstantColumns): ScanShape {
   return {
     ...columnsOf(scan),
     ofDevice: scan.deviceId !== null,
@@ -113,7 +119,7 @@ function shapeOf({ scan, days }: Stretch, alike: AlikeColumns): ScanShape {
     hasFiles: days.some(({ parts }) => parts.length > 0),
     late: days.some(({ hasLate }) => hasLate) ? upperOf(scan) : null,
     hasOldFiles: hasOldParts(partsOf(days)),
-    alike,
+    constants,
     isSorted: days.every(({ parts, day }, index) => parts.length <= 1 && day > (days[index - 1]?.day ?? -1)),
   };
 }
@@ -134,6 +140,6 @@ function valuesOf({ scan, range }: Stretch, shape: ScanShape, paths: readonly st
     ...(deviceId === null ? {} : { device: deviceId }),
     ...(userId === null ? {} : { user: userId }),
     ...(accuracyMetersMax === null ? {} : { accuracy: accuracyMetersMax }),
-    ...alikeValues(shape),
+    ...constantValues(shape),
   };
 }

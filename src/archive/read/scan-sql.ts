@@ -11,7 +11,7 @@ import type { Order } from "../../model/time/range.ts";
 import { NO_RECORDS_SQL, VALUE_COLUMNS } from "../columns.ts";
 import type { SqlValues } from "../duckdb/database.ts";
 import { overlaySql, type UpperRows } from "../overlay-sql.ts";
-import { type AlikeColumns, NONE_ALIKE } from "./part-chunks.ts";
+import { type ConstantColumns, NO_CONSTANTS } from "./part-chunks.ts";
 
 /*
  * The statements that read parts. Their text follows from a shape alone; every value is bound: `$start` and `$end`
@@ -31,12 +31,12 @@ export interface ScanShape {
   readonly hasOldFiles: boolean;
   /** Whether the files, read one after the other, give any one device's records in order of time. */
   readonly isSorted: boolean;
-  /** Columns with one value for all records of the scan, which are not read: `alikeValues` are bound instead. */
-  readonly alike: AlikeColumns;
+  /** Columns with one value for all records of the scan, which are not read: `constantValues` are bound instead. */
+  readonly constants: ConstantColumns;
   /** Fields that this response does not show are left out of records; null shows all. */
   readonly shownIn: ResponseKind | null;
   /** More conditions on keys; without them, all devices take part that the other conditions let through. */
-  readonly some?: SomeKeys;
+  readonly some?: KeyConditions;
 }
 
 /** What decides which columns a statement looks at. */
@@ -46,7 +46,7 @@ export interface ScanStatement {
   sql(shape: ScanShape): string;
   /** The columns that it reads. */
   columns(shape: ScanColumns): readonly string[];
-  /** Those of them that it only shows; present if the statement leaves out columns that are alike. */
+  /** Those of them that it only shows; present if the statement leaves out constant columns. */
   readonly shown?: (shape: ScanColumns) => readonly string[];
 }
 
@@ -83,17 +83,17 @@ function shownColumns(shape: ScanColumns): string[] {
 }
 
 /** What a statement shows of columns that it does not read. */
-export function alikeValues({ alike }: ScanShape): SqlValues {
-  const texts = [...alike].filter(([, text]) => text !== null);
-  return Object.fromEntries(texts.map(([name, text]) => [alikeName(name), text]));
+export function constantValues({ constants }: ScanShape): SqlValues {
+  const texts = [...constants].filter(([, text]) => text !== null);
+  return Object.fromEntries(texts.map(([name, text]) => [constantName(name), text]));
 }
 
-function alikeName(column: string): string {
-  return `alike_${column}`;
+function constantName(column: string): string {
+  return `constant_${column}`;
 }
 
 /** Conditions on keys that a statement over all of an app may have besides. */
-export interface SomeKeys {
+export interface KeyConditions {
   /** Only those of `$devices`. */
   readonly isListed: boolean;
   /** Only those behind `$after`, and up to `$last`, in order. */
@@ -104,7 +104,7 @@ export interface SomeKeys {
 }
 
 export interface AllRecordsShape extends Pick<ScanShape, "ofDevice" | "ofUser"> {
-  readonly some?: SomeKeys;
+  readonly some?: KeyConditions;
   readonly hasFiles: boolean;
   /** The tables of late rows that lie over the files; null if there are none. */
   readonly late: UpperRows | null;
@@ -117,7 +117,7 @@ export interface AllRecordsShape extends Pick<ScanShape, "ofDevice" | "ofUser"> 
 
 /** All records in order, as a table of all `VALUE_COLUMNS`, with `device_id` and `timestamp`. */
 export function allRecordsSql(given: AllRecordsShape): string {
-  const shape = { ...given, byAccuracy: false, shownIn: null, ofOneApp: false, alike: NONE_ALIKE };
+  const shape = { ...given, byAccuracy: false, shownIn: null, ofOneApp: false, constants: NO_CONSTANTS };
   if (shape.isSorted && shape.late === null)
     return `SELECT ${RECORD} FROM ${archivedRows(shape)}${valueFilters(shape)}`;
   const keys = shape.order === "time" ? "timestamp, device_id" : "device_id, timestamp";
@@ -127,7 +127,7 @@ export function allRecordsSql(given: AllRecordsShape): string {
 function tupleJson(fields: readonly LocationField[], shape: ScanShape): string {
   const texts = fields.map((field) => {
     if (!isRead(field, shape)) return "NULL::VARCHAR";
-    if (shape.alike.has(field.name)) return `$${alikeName(field.name)}::VARCHAR`;
+    if (shape.constants.has(field.name)) return `$${constantName(field.name)}::VARCHAR`;
     return field.type === "boolean" ? `${field.name}::VARCHAR` : field.name;
   });
   return `to_json([${texts.join(", ")}])::VARCHAR`;
@@ -135,7 +135,7 @@ function tupleJson(fields: readonly LocationField[], shape: ScanShape): string {
 
 /** Whether a field is shown, and has a value anywhere. */
 function isRead(field: LocationField, shape: ScanShape): boolean {
-  return isShown(field, shape) && shape.alike.get(field.name) !== null;
+  return isShown(field, shape) && shape.constants.get(field.name) !== null;
 }
 
 function isShown({ responses }: LocationField, { shownIn }: Pick<ScanShape, "shownIn">): boolean {

@@ -8,7 +8,7 @@ import { ARCHIVE_COLUMNS } from "../../../../src/archive/columns.ts";
 import { openDatabase } from "../../../../src/archive/duckdb/database.ts";
 import type { Part } from "../../../../src/archive/manifest.ts";
 import type { ArchiveScan } from "../../../../src/archive/read/archive-scan.ts";
-import { findAlike } from "../../../../src/archive/read/part-chunks.ts";
+import { findConstants } from "../../../../src/archive/read/part-chunks.ts";
 import {
   CHUNKS_A_GROUP,
   type FileChunks,
@@ -29,7 +29,7 @@ import { type PlainRow, plainScan, writePart } from "../write/plain-parts.ts";
  * between groups, files and apps, with nulls among them, and with texts that files cut short.
  */
 
-const DIRECTORY = mkdtempSync(join(tmpdir(), "wherehouse-alike-"));
+const DIRECTORY = mkdtempSync(join(tmpdir(), "wherehouse-constant-"));
 const FILES = createNodeFiles();
 const DAY = utcDayOf(Date.UTC(2026, 2, 1));
 const APPS = ["app", "other"] as AppId[];
@@ -136,28 +136,32 @@ test("parseFooter() ends with a RangeError, or something, whatever is cut off or
   }
 });
 
-test("findAlike() tells what all of a scan have in common, and nothing else", async () => {
+test("findConstants() tells what all of a scan have in common, and nothing else", async () => {
   const files: FileChunks[] = [];
   for (const part of parts) files.push(await parseFooter(await footerOf(part)));
   const columns = ["user_id", "brand", "model", "os_version", "is_mock", "network_status", "os", "speed"];
   columns.push("altitude", "app_version_name");
   const range = { startMs: 0, endMs: Number.MAX_SAFE_INTEGER };
-  const alike = (some: readonly FileChunks[], appId: AppId, deviceId: string | null) =>
-    Object.fromEntries(findAlike(some, { appId, deviceId: deviceId as DeviceId | null, range }, columns));
+  const constants = (some: readonly FileChunks[], appId: AppId, deviceId: string | null) =>
+    Object.fromEntries(findConstants(some, { appId, deviceId: deviceId as DeviceId | null, range }, columns));
   const always = { user_id: "user", brand: "app", altitude: null };
-  expect(alike(files.slice(0, 1), APPS[0]!, null)).toEqual({ ...always, os_version: "0", is_mock: "false" });
-  expect(alike(files.slice(0, 1), APPS[0]!, "e")).toMatchObject({
+  expect(constants(files.slice(0, 1), APPS[0]!, null)).toEqual({
+    ...always,
+    os_version: "0",
+    is_mock: "false",
+  });
+  expect(constants(files.slice(0, 1), APPS[0]!, "e")).toMatchObject({
     user_id: "user",
     altitude: null,
     model: "two",
   });
-  expect(alike(files, APPS[0]!, "a")).not.toHaveProperty("network_status");
-  expect(alike(files, APPS[0]!, "e")).not.toHaveProperty("os_version");
+  expect(constants(files, APPS[0]!, "a")).not.toHaveProperty("network_status");
+  expect(constants(files, APPS[0]!, "e")).not.toHaveProperty("os_version");
   for (const device of DEVICES) {
-    expect(alike(files, APPS[0]!, device)).not.toHaveProperty("os");
-    expect(alike(files, APPS[0]!, device)).not.toHaveProperty("app_version_name");
+    expect(constants(files, APPS[0]!, device)).not.toHaveProperty("os");
+    expect(constants(files, APPS[0]!, device)).not.toHaveProperty("app_version_name");
   }
-  expect(alike(files, "zzz" as AppId, null)).toEqual({});
+  expect(constants(files, "zzz" as AppId, null)).toEqual({});
 });
 
 test("page() shows what columns have in common as if it had read them", async () => {
