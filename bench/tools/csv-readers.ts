@@ -15,7 +15,7 @@ import { gunzipSync } from "node:zlib";
 import { type InfoRecord, type Options, parse } from "csv-parse";
 import { ROW_BYTES_MAX } from "../../src/formats/read/push-reader.ts";
 import { assert } from "../../src/lib/assert.ts";
-import { CsvReader } from "../../src/lib/csv/csv-reader.ts";
+import { CsvReader } from "../../src/lib/text/csv-reader.ts";
 import { type Figure, figureLines } from "../support/figures/report.ts";
 import { createFleet, type FullReport } from "../support/fleets/fleet.ts";
 

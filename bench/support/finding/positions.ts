@@ -1,4 +1,4 @@
-import { CsvReader } from "../../../src/lib/csv/csv-reader.ts";
+import { CsvReader } from "../../../src/lib/text/csv-reader.ts";
 import { MS_PER_DAY } from "../../../src/model/time/units.ts";
 import { readTestData } from "../../../test/support/test-data.ts";
 import { createMetropolis, drawPoints, type Point } from "../fleets/metropolis.ts";

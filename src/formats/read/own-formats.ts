@@ -1,5 +1,5 @@
-import { CsvReader } from "../../lib/csv/csv-reader.ts";
 import { isObject } from "../../lib/is-object.ts";
+import { CsvReader } from "../../lib/text/csv-reader.ts";
 import { parseDecimal } from "../../lib/text/decimal.ts";
 import type { Beginning } from "./format.ts";
 import { findMeaning } from "./table/column-names.ts";

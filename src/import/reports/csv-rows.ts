@@ -1,5 +1,5 @@
 import { unguardedText } from "../../formats/csv-guard.ts";
-import type { CsvReader } from "../../lib/csv/csv-reader.ts";
+import type { CsvReader } from "../../lib/text/csv-reader.ts";
 import { parseDecimal } from "../../lib/text/decimal.ts";
 import type { UserId } from "../../model/ids.ts";
 import {

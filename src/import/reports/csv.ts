@@ -1,7 +1,7 @@
 import { FormatError } from "../../formats/read/format.ts";
 import { OWN_NAMES } from "../../formats/read/own-formats.ts";
 import { expectRow, type PushReader } from "../../formats/read/push-reader.ts";
-import { CsvReader } from "../../lib/csv/csv-reader.ts";
+import { CsvReader } from "../../lib/text/csv-reader.ts";
 import { REPORT_FIELDS } from "../../model/location-fields.ts";
 import { type CsvColumn, CsvRows } from "./csv-rows.ts";
 import { type ReportReaderOptions, ReportRows } from "./reader.ts";

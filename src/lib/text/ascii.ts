@@ -12,6 +12,7 @@ export const DOT = 0x2e;
 export const SLASH = 0x2f;
 export const ZERO = 0x30;
 export const COLON = 0x3a;
+export const SEMICOLON = 0x3b;
 export const GREATER = 0x3e;
 export const OPEN_BRACKET = 0x5b;
 export const BACKSLASH = 0x5c;

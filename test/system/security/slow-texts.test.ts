@@ -10,7 +10,7 @@ import { ENDPOINTS } from "../../../src/http/endpoints.ts";
 import { readQuery } from "../../../src/http/parameters/parameter.ts";
 import { readPath, segmentsOf } from "../../../src/http/parameters/path-parameter.ts";
 import { pathnameOf } from "../../../src/http/request.ts";
-import { CsvReader } from "../../../src/lib/csv/csv-reader.ts";
+import { CsvReader } from "../../../src/lib/text/csv-reader.ts";
 import { parseDecimal, parsePlainDecimal } from "../../../src/lib/text/decimal.ts";
 import { parseDuration } from "../../../src/lib/text/duration.ts";
 import { printable } from "../../../src/lib/text/printable.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { CsvReader } from "../../../src/lib/csv/csv-reader.ts";
+import { CsvReader } from "../../../src/lib/text/csv-reader.ts";
 import { parseDecimal } from "../../../src/lib/text/decimal.ts";
 import { addReport } from "../../../src/model/report.ts";
 import { createReportBatchBuilder, type ReportBatch } from "../../../src/model/report-batch.ts";

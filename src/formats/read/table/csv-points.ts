@@ -1,7 +1,7 @@
 import type { SpeedUnit } from "../../../clients/reading/speed.ts";
 import { readBoolean } from "../../../clients/reading/values.ts";
-import { CsvReader } from "../../../lib/csv/csv-reader.ts";
-import { COMMA } from "../../../lib/csv/delimiter.ts";
+import { COMMA } from "../../../lib/text/ascii.ts";
+import { CsvReader } from "../../../lib/text/csv-reader.ts";
 import { parseDecimal } from "../../../lib/text/decimal.ts";
 import type { PointSink, SkipReason } from "../file-point.ts";
 import { FormatError, HeaderError, type ReadOptions } from "../format.ts";

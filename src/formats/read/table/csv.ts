@@ -1,5 +1,5 @@
-import { CsvReader } from "../../../lib/csv/csv-reader.ts";
-import { COMMA, type CsvDelimiter, SEMICOLON, TAB } from "../../../lib/csv/delimiter.ts";
+import { COMMA, SEMICOLON, TAB } from "../../../lib/text/ascii.ts";
+import { type CsvDelimiter, CsvReader } from "../../../lib/text/csv-reader.ts";
 import type { Beginning, Format } from "../format.ts";
 import { readPieces } from "../push-reader.ts";
 import { findMeaning } from "./column-names.ts";

@@ -1,6 +1,5 @@
-import { CsvReader } from "../../../lib/csv/csv-reader.ts";
-import type { CsvDelimiter } from "../../../lib/csv/delimiter.ts";
 import { LF } from "../../../lib/text/ascii.ts";
+import { type CsvDelimiter, CsvReader } from "../../../lib/text/csv-reader.ts";
 import { findMeaning, normalName } from "./column-names.ts";
 
 /** Where the header of a table begins, behind what programs and people write above it. */

@@ -14,7 +14,7 @@ import type { AppId } from "../../../model/ids.ts";
 import type { ReportBatch } from "../../../model/report-batch.ts";
 import type { Clock } from "../../../model/time/clock.ts";
 import { MS_PER_DAY } from "../../../model/time/units.ts";
-import { FriendsOfApp } from "./friends/friends-of-app.ts";
+import { FriendsOfApp } from "./friends-of-app.ts";
 import type { SentMessage } from "./refused-messages.ts";
 import type { TakenMessage } from "./take-message.ts";
 

@@ -1,6 +1,9 @@
-import type { Client } from "../../../clients/client.ts";
+import type { PassPhrases } from "../../../auth/pass-phrases.ts";
+import type { Client, ClientMessage } from "../../../clients/client.ts";
 import { readerOf } from "../../../clients/clients.ts";
+import { type Address, BROKER_KEY_ID, type Sender } from "../../../clients/identity.ts";
 import { maybeSettings } from "../../../clients/owntracks/apps.ts";
+import { openBox } from "../../../clients/owntracks/encryption.ts";
 import type { ValueFault } from "../../../clients/point.ts";
 import type { RefusedMessage } from "../../../clients/refused-message.ts";
 import { fail, ok, type Result } from "../../../lib/result.ts";
@@ -33,7 +36,7 @@ export interface TakenMessage {
  */
 export type TakeMessage = (sent: SentMessage, client: Client) => Promise<Result<TakenMessage, ServiceError>>;
 
-export interface TakeMessageDependencies {
+interface TakeMessageDependencies {
   readonly ingest: Ingest;
   /** Keeps what can't be used; what it answers is on the disk. */
   readonly keepRefused: (messages: readonly RefusedMessage[]) => Promise<Result<void, ServiceError>>;
@@ -124,4 +127,22 @@ function takenReports(arrivedMs: number, { collected, batches, duplicates }: Tak
     position: raw === undefined ? null : `points[${index}]`,
   }));
   return { arrivedMs, batches, duplicates, refused, skipped, leftOut, timedByArrival };
+}
+
+/** Opens what a sender's devices encrypt, as far as the operator told their pass phrases. */
+export function decryptOf(
+  passPhrases: Pick<PassPhrases, "boxKeys">,
+  { appId, keyId, deviceId }: Pick<Sender, "appId" | "keyId" | "deviceId">,
+  address: Address,
+): ClientMessage["decrypt"] {
+  const known = deviceId ?? address.device;
+  return function* decrypt(claimed, box) {
+    const encrypter = { appId, keyId: keyId === BROKER_KEY_ID ? null : keyId, deviceId: known ?? claimed };
+    for (const boxKey of passPhrases.boxKeys(encrypter)) {
+      const opened = yield* openBox(boxKey, box);
+      if (opened !== null) return opened;
+      yield;
+    }
+    return null;
+  };
 }

@@ -1,4 +1,4 @@
-import { CSV_FIELDS_MAX, CsvReader } from "../../../../src/lib/csv/csv-reader.ts";
+import { CSV_FIELDS_MAX, CsvReader } from "../../../../src/lib/text/csv-reader.ts";
 import { createLineReader } from "../../../../src/lib/text/lines.ts";
 import { NUMBER_FIELDS, REPORT_FIELDS } from "../../../../src/model/location-fields.ts";
 import { addReport } from "../../../../src/model/report.ts";

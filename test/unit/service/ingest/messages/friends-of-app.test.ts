@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { Cards } from "../../../../../../src/service/ingest/messages/friends/cards.ts";
+import { Cards } from "../../../../../src/service/ingest/messages/friends-of-app.ts";
 
 const HOUR_MS = 3_600_000;
 

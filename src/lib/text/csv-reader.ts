@@ -1,6 +1,5 @@
-import { CR, LF, QUOTE } from "../text/ascii.ts";
-import { createByteFeed } from "../text/lines.ts";
-import { COMMA, type CsvDelimiter, findDelimiter } from "./delimiter.ts";
+import { COMMA, CR, LF, QUOTE, SEMICOLON, TAB } from "./ascii.ts";
+import { createByteFeed } from "./lines.ts";
 
 /**
  * RFC 4180, read where the bytes lie: no text is made of a field that nobody asks for. Lines end in LF or CRLF; an
@@ -9,6 +8,9 @@ import { COMMA, type CsvDelimiter, findDelimiter } from "./delimiter.ts";
  */
 
 export const CSV_FIELDS_MAX = 1024; // The widest report has 22; sensors' tables have a few hundred.
+
+/** What separates the fields of a CSV file, as a byte. */
+export type CsvDelimiter = number;
 
 /** Reads record after record of a text that is pushed in pieces. */
 export class CsvReader {
@@ -148,4 +150,29 @@ export class CsvReader {
     if (at > afterQuote && !isLineEnd) this.fault ??= "a quoted field is followed by more text";
     return at;
   }
+}
+
+/**
+ * The delimiter that the first line which isn't empty has most of, outside quotes; a comma where it has none. Null
+ * where the line's end is not among the bytes, although more follow.
+ */
+function findDelimiter(bytes: Uint8Array, from: number, ended: boolean): CsvDelimiter | null {
+  let at = from;
+  while (bytes[at] === CR || bytes[at] === LF) at++;
+  let commas = 0;
+  let semicolons = 0;
+  let tabs = 0;
+  let isQuoted = false;
+  for (; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (byte === QUOTE) isQuoted = !isQuoted;
+    else if (isQuoted) continue;
+    else if (byte === LF) break;
+    else if (byte === COMMA) commas++;
+    else if (byte === SEMICOLON) semicolons++;
+    else if (byte === TAB) tabs++;
+  }
+  if (at === bytes.length && !ended) return null;
+  if (commas >= semicolons && commas >= tabs) return COMMA;
+  return semicolons >= tabs ? SEMICOLON : TAB;
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { Tids } from "../../../../../../src/service/ingest/messages/friends/tids.ts";
-import * as fc from "../../../../../support/fast-check.ts";
+import { Tids } from "../../../../../src/service/ingest/messages/tids.ts";
+import * as fc from "../../../../support/fast-check.ts";
 
 test("devices are shown by the first letters of their names where those are free, else by others", () => {
   const tids = new Tids();
