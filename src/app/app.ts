@@ -30,7 +30,6 @@ import { createMeters, type Meters, watchEventLoop } from "../service/metrics/me
 import { BrokerLink, type BrokerLinkEvents, type BrokerLinkParts } from "./broker-link.ts";
 import { type Config, EXPORT_STALL_MS } from "./config.ts";
 import { createFirstKey, FIRST_APP } from "./first-key.ts";
-import { meteredEvents } from "./metered-events.ts";
 import { type DirectoryEvents, type OpenDirectory, openDirectory } from "./open-directory.ts";
 import { openSecrets, type Secrets, watchSecrets } from "./secrets.ts";
 import { ServiceState } from "./service-state.ts";
@@ -47,11 +46,11 @@ export interface AppEvents extends DirectoryEvents, SettingsEvents, Pick<OpenClu
   onKeyFile(reason: string): void;
   /** A request failed by our fault; the client knows the id. */
   onFault(requestId: string, error: unknown): void;
-  /** Nothing could be answered for so long. */
+  /** The event loop stood still for this long. */
   onHeldUp(delayMs: number): void;
-  /** Every request; null where nobody listens, which costs nothing. */
+  /** Called for every request. Null costs nothing. */
   readonly onAnswered: ((answered: Answered) => void) | null;
-  /** Of the connections to a broker. */
+  /** Events of the connections to a broker. */
   readonly mqtt: BrokerLinkEvents;
 }
 
@@ -186,7 +185,7 @@ async function noteFailure(
   }
 }
 
-/** What is held open beside the data, from before anybody can ask. */
+/** What is open beside the data before the server listens. */
 interface Held {
   readonly baseMap: BaseMap;
   /** Null where this process is alone. */
@@ -333,8 +332,34 @@ async function stop(running: Running): Promise<void> {
   await Promise.all([state.directory?.exports.stop(), listener.stop(STOP_GRACE_MS), broker.close()]);
   await baseMap.close();
   node?.breakOffStart();
-  await ready.catch(() => undefined); // Whoever waits for it has heard of it.
+  await ready.catch(() => undefined); // The caller that awaits `ready` gets the error.
   if (state.directory === null) release();
   else await state.directory.close();
   await node?.close();
+}
+
+/** Passes the events on, and counts them for the metrics. */
+function meteredEvents(events: DirectoryEvents, meters: Meters): DirectoryEvents {
+  const { log, seals, refusals } = meters;
+  return {
+    ...events,
+    onRefusal(refusal) {
+      refusals.set(refusal.kind, (refusals.get(refusal.kind) ?? 0) + 1);
+      events.onRefusal(refusal);
+    },
+    onLogWritten({ entries, bytes, syncMs }) {
+      log.entries += entries;
+      log.writtenBytes += bytes;
+      log.syncs.add(syncMs);
+    },
+    onSealed(report) {
+      seals.durations.add(report.durationMs);
+      seals.records += report.records;
+      events.onSealed(report);
+    },
+    onSealFailed(error) {
+      seals.failed++;
+      events.onSealFailed(error);
+    },
+  };
 }

@@ -10,7 +10,7 @@ import { AnswerBuffer } from "../http/encode/answer-buffer.ts";
 import { Viewers } from "../http/live/viewers.ts";
 import type { Services } from "../http/services.ts";
 import type { Scheduler } from "../lib/schedule/scheduler.ts";
-import { createPlacesLoader } from "../map/load-places.ts";
+import { createPlacesLoader } from "../map/read-places.ts";
 import type { AppId } from "../model/ids.ts";
 import type { Clock } from "../model/time/clock.ts";
 import type { Retention } from "../model/time/retention.ts";

@@ -6,7 +6,7 @@ import { StreamPositionError } from "../cluster/quarantine/stream-position.ts";
 import { StreamError } from "../cluster/stream/stream.ts";
 import { DirectoryInUseError, ForeignDirectoryError } from "../directory/take-directory.ts";
 import { FormatVersionError } from "../lib/text/versioned-json.ts";
-import { MapFileError } from "../map/map-file-error.ts";
+import { MapFileError } from "../map/tile-file.ts";
 import { FileError } from "../runtime/files.ts";
 import { ListenError } from "../runtime/listen.ts";
 import { DamagedLogError } from "../wal/read-log.ts";

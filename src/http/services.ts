@@ -5,7 +5,7 @@ import type { ClientMessage } from "../clients/client.ts";
 import type { Address, Sender } from "../clients/identity.ts";
 import type { Copies } from "../cluster/join/copies.ts";
 import type { BaseMap } from "../map/base-map.ts";
-import type { LoadPlaces } from "../map/load-places.ts";
+import type { LoadPlaces } from "../map/read-places.ts";
 import type { AppId } from "../model/ids.ts";
 import type { Doctor } from "../service/doctor/doctor.ts";
 import type { Exports } from "../service/export/exports.ts";

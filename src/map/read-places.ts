@@ -1,8 +1,9 @@
 import KDBush from "kdbush";
+import type { MaybePromise } from "../lib/schedule/maybe-promise.ts";
+import type { Scheduler } from "../lib/schedule/scheduler.ts";
 import type { Steps } from "../lib/schedule/steps.ts";
 import { DOT, LF, MINUS, TAB, ZERO } from "../lib/text/ascii.ts";
-import { PlaceGrid } from "./place-grid.ts";
-import { NEAR_METERS_MAX, Places } from "./places.ts";
+import { NEAR_METERS_MAX, PlaceGrid, Places } from "./places.ts";
 
 /*
  * The file of places: how many there are, then a line for each, with tabs between latitude, longitude, country and
@@ -57,4 +58,39 @@ function degreesIn(file: Uint8Array, start: number, end: number): number {
     if (byte !== MINUS && byte !== DOT) units = units * 10 + byte - ZERO;
   }
   return (file[start] === MINUS ? -units : units) / UNITS_PER_DEGREE;
+}
+
+/** GeoNames' cities; data/places/README.md says how the file is made. */
+const FILE = import.meta.resolve("../../data/places/cities.tsv");
+
+/** Beside apps, whose names are never empty. */
+const OWNER = "";
+
+/** Rejects where they can't be read, and tries again the next time. */
+export type LoadPlaces = () => MaybePromise<Places>;
+
+/** Reads the places when they are first asked for, once for all who wait, and keeps them. */
+export function createPlacesLoader(
+  readAsset: (specifier: string) => Promise<Uint8Array>,
+  scheduler: Scheduler,
+): LoadPlaces {
+  let places: Places | null = null;
+  let loading: Promise<Places> | null = null;
+
+  async function load(): Promise<Places> {
+    try {
+      places = await scheduler.run(OWNER, readPlaces(await readAsset(FILE)));
+      return places;
+    } catch (cause) {
+      throw new Error("Cannot read the names of places", { cause });
+    } finally {
+      loading = null;
+    }
+  }
+
+  return () => {
+    if (places !== null) return places;
+    loading ??= load();
+    return loading;
+  };
 }

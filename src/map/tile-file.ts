@@ -1,13 +1,11 @@
 import { createHash } from "node:crypto";
 import { bytesToHeader, Compression, type Header, PMTiles, TileType } from "pmtiles";
+import { gunzip } from "../lib/bytes/gunzip.ts";
 import { isObject } from "../lib/is-object.ts";
 import { messageOf } from "../lib/message-of.ts";
+import { Semaphore } from "../lib/schedule/semaphore.ts";
 import type { Inputs } from "../runtime/inputs.ts";
-import { DirectoryCache } from "./directory-cache.ts";
-import { MapFileError } from "./map-file-error.ts";
-import { textOfHtml } from "./text-of-html.ts";
-import { TileSource } from "./tile-source.ts";
-import { unpack } from "./unpack.ts";
+import { DirectoryCache, TileSource, unpack } from "./tile-source.ts";
 
 /*
  * A PMTiles archive of vector tiles on the disk. It may be anybody's: what it says is checked when it is opened, and
@@ -162,4 +160,63 @@ async function readAttribution(path: string, source: TileSource, header: Header)
       `it has no layer of a Protomaps basemap (${KNOWN_LAYERS.join(", ")}); docs/operating.md says how to get one`,
     );
   return typeof attribution === "string" ? textOfHtml(attribution) : "";
+}
+
+/** A file that can't be used as a map, with why and what to do about it. */
+export class MapFileError extends Error {
+  override readonly name = "MapFileError";
+
+  constructor(path: string, fault: string, cause?: unknown) {
+    super(`Cannot use "${path}" as a map: ${fault}`, { cause });
+  }
+}
+
+const HTML_CHARACTERS_MAX = 4000;
+const TEXT_CHARACTERS_MAX = 200;
+
+const NAMED: Readonly<Record<string, string>> = {
+  amp: "&",
+  apos: "'",
+  copy: "©",
+  gt: ">",
+  lt: "<",
+  nbsp: " ",
+  quot: '"',
+};
+
+/** What a browser would show of a line of HTML. It is text: a caller that puts it into HTML has to escape it. */
+export function textOfHtml(html: string): string {
+  return html
+    .slice(0, HTML_CHARACTERS_MAX)
+    .replace(/<[^<>]*>/g, "")
+    .replace(/&(?:([a-z]+)|#(\d{1,6})|#x([0-9a-f]{1,5}));/gi, (reference, name, decimal, hexadecimal) => {
+      if (name !== undefined) return NAMED[name.toLowerCase()] ?? reference;
+      const code = decimal === undefined ? Number.parseInt(hexadecimal, 16) : Number(decimal);
+      return String.fromCodePoint(code);
+    })
+    .replace(/[\s\p{Cc}]+/gu, " ")
+    .trim()
+    .slice(0, TEXT_CHARACTERS_MAX);
+}
+
+/** A tile of a planet has a megabyte or two. Deno unpacks it in one turn: 16 MiB took 30 ms. */
+const UNPACKED_BYTES_MAX = 8 * 1024 * 1024;
+
+/** As many as there are threads for it. A request needs no key: a tile that waits is held as it lies in the file. */
+const UNPACKING_MAX = 4;
+const OWNER = "";
+
+/** Unpacks tiles for clients that don't accept gzip. They are few: browsers accept it. */
+export class TileUnpacker {
+  readonly #unpacking = new Semaphore(UNPACKING_MAX);
+  readonly #gunzip: typeof gunzip;
+
+  constructor(unpack = gunzip) {
+    this.#gunzip = unpack;
+  }
+
+  /** Rejects where the tile is no gzip, or unpacks to more than a tile has. */
+  unpack(packed: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
+    return this.#unpacking.run(OWNER, () => this.#gunzip(packed, UNPACKED_BYTES_MAX));
+  }
 }

@@ -1,4 +1,4 @@
-import { describeCode } from "./system-codes.ts";
+import { dirname } from "node:path";
 
 /**
  * The disk, in our words. Paths use `/`. Every failure throws a `FileError` whose `code` is the system's
@@ -115,4 +115,76 @@ export async function readIfThere(files: Pick<Files, "read">, path: string): Pro
 /** For what may be left undone where the disk refuses; any other error is thrown again. */
 export function unlessFileError(error: unknown): void {
   if (!(error instanceof FileError)) throw error;
+}
+
+/*
+ * A name that was changed lasts once its directory is synced. Where that fails the disk may have either name, and a
+ * second sync alone may succeed without writing anything, so the change is made once more. Where that fails too it is
+ * thrown, and the caller must not build on either: it puts what it goes by in place again before it removes what the
+ * other may need.
+ */
+
+/** `put` gives a file its name, and may be repeated. */
+export async function putDurably(
+  put: () => Promise<void>,
+  syncDirectory: () => Promise<void>,
+): Promise<void> {
+  await put();
+  try {
+    await syncDirectory();
+  } catch (error) {
+    unlessFileError(error);
+    await put();
+    await syncDirectory();
+  }
+}
+
+/** Renames a file, or a directory to where none is, for good; the new place's directory is made where it is missing. */
+export async function moveDurably(files: Files, from: string, to: string): Promise<void> {
+  const [source, target] = [dirname(from), dirname(to)];
+  await files.makeDirectory(target);
+  let isMoved = false;
+  await putDurably(
+    async () => {
+      if (isMoved) await files.rename(to, from);
+      await files.rename(from, to);
+      isMoved = true;
+    },
+    async () => {
+      await files.syncDirectory(target);
+      if (source !== target) await files.syncDirectory(source);
+    },
+  );
+}
+
+/** What the system's error codes say, for messages that people read. */
+const MEANINGS: Readonly<Record<string, string>> = {
+  EACCES: "permission denied",
+  EAGAIN: "not possible just now",
+  EBUSY: "it is in use",
+  EDQUOT: "the disk quota is used up",
+  EEXIST: "it is there already",
+  EFBIG: "the file would be larger than the system allows",
+  EINTR: "a signal interrupted it",
+  EIO: "the disk failed",
+  EISDIR: "it is a directory",
+  ELOOP: "its symbolic links lead in a circle",
+  EMFILE: "this process has too many files open",
+  ENAMETOOLONG: "the name is too long",
+  ENFILE: "the system has too many files open",
+  ENOENT: "no such file or directory",
+  ENOMEM: "the system is out of memory",
+  ENOSPC: "the disk is full",
+  ENOTDIR: "it is no directory, or lies in none",
+  ENOTEMPTY: "the directory is not empty",
+  EPERM: "the system does not permit it",
+  EROFS: "the disk is read-only",
+  ETXTBSY: "it is a program that runs",
+  EXDEV: "the two lie on different file systems",
+};
+
+/** `no such file or directory (ENOENT)`; a code without a meaning of ours stands alone. */
+export function describeCode(code: string): string {
+  const meaning = Object.hasOwn(MEANINGS, code) ? MEANINGS[code] : undefined;
+  return meaning === undefined ? code : `${meaning} (${code})`;
 }

@@ -2,8 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Stats } from "node:fs";
 import { type FileHandle, link, open, readdir, readFile, rename, rm, stat, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
-import { putDurably } from "./durable-names.ts";
-import { type AppendFile, FileError, type Files } from "./files.ts";
+import { type AppendFile, FileError, type Files, putDurably } from "./files.ts";
 import { codeOf, fileErrorOf } from "./node-error.ts";
 import { createDirectory, createFile } from "./owner.ts";
 

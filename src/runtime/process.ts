@@ -1,6 +1,6 @@
 import process from "node:process";
 import { printable } from "../lib/text/printable.ts";
-import { describeCode } from "./system-codes.ts";
+import { describeCode } from "./files.ts";
 
 /** Standard output and error, and whether a person watches them. */
 export interface Terminal {

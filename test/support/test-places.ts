@@ -1,5 +1,5 @@
 import { Scheduler } from "../../src/lib/schedule/scheduler.ts";
-import { createPlacesLoader } from "../../src/map/load-places.ts";
+import { createPlacesLoader } from "../../src/map/read-places.ts";
 
 /** The places of the project, read once for all tests of a process. */
 export const loadTestPlaces = createPlacesLoader(

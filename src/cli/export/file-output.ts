@@ -2,8 +2,7 @@ import { createHash } from "node:crypto";
 import { basename, dirname, join } from "node:path";
 import { pipeline, Readable } from "node:stream";
 import { createGzip, createZstdCompress } from "node:zlib";
-import { moveDurably } from "../../runtime/durable-names.ts";
-import type { Files } from "../../runtime/files.ts";
+import { type Files, moveDurably } from "../../runtime/files.ts";
 import type { Packing } from "./command.ts";
 
 /** A file that is there whole or not at all: it is written under another name beside, and renamed at its end. */

@@ -1,7 +1,6 @@
 import { basename } from "node:path";
 import { directoryPaths, parseDirectoryId, readDirectoryId } from "../../directory/paths.ts";
-import { moveDurably } from "../../runtime/durable-names.ts";
-import type { Files } from "../../runtime/files.ts";
+import { type Files, moveDurably } from "../../runtime/files.ts";
 import { isNodeKey, MOVED_KEY, nodesBucketName, sharedBucketName } from "../buckets.ts";
 import type { ClusterAddress } from "../cluster-config.ts";
 import { createClusterFile, readClusterFile, writeClusterFile } from "../cluster-file.ts";

@@ -2,8 +2,7 @@ import { dirname, join } from "node:path";
 import { crc32 } from "node:zlib";
 import { directoryPaths } from "../../directory/paths.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
-import { moveDurably } from "../../runtime/durable-names.ts";
-import { FileError, type Files, isPassing, unlessFileError } from "../../runtime/files.ts";
+import { FileError, type Files, isPassing, moveDurably, unlessFileError } from "../../runtime/files.ts";
 import { type ClusterFile, readClusterFile, writeClusterFile } from "../cluster-file.ts";
 import type { CopyPath } from "./copies.ts";
 

@@ -1,8 +1,7 @@
 import { dirname, join, resolve } from "node:path";
 import { messageOf } from "../../lib/message-of.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
-import { moveDurably } from "../../runtime/durable-names.ts";
-import { FileError, type Files, unlessFileError } from "../../runtime/files.ts";
+import { FileError, type Files, moveDurably, unlessFileError } from "../../runtime/files.ts";
 import { findFile, LOCK, readBackup, writeDurably } from "./directory.ts";
 import type { Backup, BackupFile } from "./file.ts";
 

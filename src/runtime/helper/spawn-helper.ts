@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
 import { getPriority, setPriority } from "node:os";
+import process from "node:process";
 import { fileURLToPath } from "node:url";
-import type { HelperEvents, HelperPort, StartHelper } from "./helper.ts";
+import type { HelperEvents, HelperPort, NativeWork, StartHelper } from "./helper.ts";
 import { encodeMessage, MessageReader } from "./message-stream.ts";
-import { nativeWork } from "./native-work.ts";
 
 /** What is used of Deno, declared here so that Bun's type check can read this file too. */
 declare const Deno: {
@@ -99,5 +99,16 @@ export function openHelperPort(niceness: number): HelperPort {
       process.stdin.on("data", (bytes: Uint8Array) => reader.take(bytes));
     },
     work: nativeWork,
+  };
+}
+
+/** Of this process. */
+export function nativeWork(): NativeWork {
+  const all = process.cpuUsage();
+  const script = process.threadCpuUsage();
+  const { fsRead, fsWrite } = process.resourceUsage();
+  return {
+    cpuMs: (all.user + all.system - script.user - script.system) / 1000,
+    diskBlocks: fsRead + fsWrite,
   };
 }

@@ -1,6 +1,5 @@
 import { MS_PER_MINUTE } from "../../model/time/units.ts";
-import { LastNumbers, NumberColumn } from "./columns.ts";
-import { quantile } from "./quantile.ts";
+import { LastNumbers, NumberColumn, quantile } from "./columns.ts";
 
 const MINUTES = 15;
 /** Fewer fresh points say nothing. */

@@ -96,3 +96,10 @@ interface Page {
   /** How many numbers each slot was given, up to twice the length of its ring buffer. */
   readonly pushed: Uint8Array;
 }
+
+/** The number below which this share of the rising numbers lies, interpolated between the two around it. */
+export function quantile(sorted: ArrayLike<number>, share: number): number {
+  const position = (sorted.length - 1) * share;
+  const below = sorted[Math.floor(position)]!;
+  return below + (sorted[Math.ceil(position)]! - below) * (position % 1);
+}

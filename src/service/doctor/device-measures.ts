@@ -2,6 +2,7 @@ import { ClockLags } from "./clock-lags.ts";
 import { NumberColumn } from "./columns.ts";
 import type { SlotOwner } from "./device-slots.ts";
 import {
+  type Diagnosis,
   diagnoseArrival,
   diagnoseClock,
   diagnoseRefused,
@@ -9,8 +10,9 @@ import {
   diagnoseSilence,
   diagnoseUnits,
   diagnoseValues,
+  type Finding,
+  type FindingKind,
 } from "./diagnoses.ts";
-import type { Diagnosis, Finding, FindingKind } from "./finding.ts";
 import { Outcomes } from "./outcomes.ts";
 import { ReportGaps } from "./report-gaps.ts";
 import { type Fix, SpeedRatios } from "./speed-ratios.ts";

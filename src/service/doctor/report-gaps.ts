@@ -1,5 +1,4 @@
-import { LastNumbers, NumberColumn } from "./columns.ts";
-import { quantile } from "./quantile.ts";
+import { LastNumbers, NumberColumn, quantile } from "./columns.ts";
 
 const GAPS = 15;
 /** Fewer are no habit. */

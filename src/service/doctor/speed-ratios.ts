@@ -1,6 +1,5 @@
 import { haversineMeters } from "../../model/geo/distance.ts";
-import { LastNumbers, NumberColumn } from "./columns.ts";
-import { quantile } from "./quantile.ts";
+import { LastNumbers, NumberColumn, quantile } from "./columns.ts";
 
 const SECONDS_MIN = 2;
 const SECONDS_MAX = 120;

@@ -1,8 +1,8 @@
 import type { MaybePromise } from "../../lib/schedule/maybe-promise.ts";
 import type { Steps } from "../../lib/schedule/steps.ts";
 import type { AppId } from "../../model/ids.ts";
+import { FINDING_KINDS, type Finding, type FindingKind } from "../doctor/diagnoses.ts";
 import type { Doctor } from "../doctor/doctor.ts";
-import { FINDING_KINDS, type Finding, type FindingKind } from "../doctor/finding.ts";
 import type { Client, QueryDependencies } from "./find-device.ts";
 
 /*

@@ -1,6 +1,5 @@
 import { dirname } from "node:path";
-import { putDurably } from "../../../src/runtime/durable-names.ts";
-import { type AppendFile, FileError, type Files } from "../../../src/runtime/files.ts";
+import { type AppendFile, FileError, type Files, putDurably } from "../../../src/runtime/files.ts";
 import { createSimulatedInode, type SimulatedInode } from "./simulated-inode.ts";
 import { SimulatedNames } from "./simulated-names.ts";
 import { type FileOperation, SimulatedOperations } from "./simulated-operations.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { moveDurably } from "../../../src/runtime/durable-names.ts";
+import { moveDurably } from "../../../src/runtime/files.ts";
 import { createSimulatedFiles } from "../../support/disk/simulated-files.ts";
 import { rejection } from "../../support/rejection.ts";
 

@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
-import { FileError } from "../../../src/runtime/files.ts";
-import { describeCode } from "../../../src/runtime/system-codes.ts";
+import { describeCode, FileError } from "../../../src/runtime/files.ts";
 
 test("describeCode() says what a code means, and leaves one alone that it does not know", () => {
   expect(describeCode("EACCES")).toBe("permission denied (EACCES)");

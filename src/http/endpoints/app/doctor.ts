@@ -1,6 +1,6 @@
 import { CLIENT_NAMES } from "../../../clients/client.ts";
 import { whenThere } from "../../../lib/schedule/maybe-promise.ts";
-import { FINDING_KINDS, type Finding } from "../../../service/doctor/finding.ts";
+import { FINDING_KINDS, type Finding } from "../../../service/doctor/diagnoses.ts";
 import type { MqttStatus } from "../../../service/metrics/service-metrics.ts";
 import { createFindings } from "../../../service/queries/findings.ts";
 import { queryEndpoint } from "../../endpoint.ts";

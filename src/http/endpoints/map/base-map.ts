@@ -1,6 +1,5 @@
 import { whenThere } from "../../../lib/schedule/maybe-promise.ts";
-import { TILE_ZOOM_MAX, type TileFacts, type TileFile } from "../../../map/tile-file.ts";
-import { TileUnpacker } from "../../../map/tile-unpacker.ts";
+import { TILE_ZOOM_MAX, type TileFacts, type TileFile, TileUnpacker } from "../../../map/tile-file.ts";
 import { ASK_AGAIN, FOR_GOOD, OURS_ALONE } from "../../answer/headers.ts";
 import { type Endpoint, hiddenEndpoint, type OpenEndpoint } from "../../endpoint.ts";
 import { readPath, segmentsOf, wholeNumber } from "../../parameters/path-parameter.ts";

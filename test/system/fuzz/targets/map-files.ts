@@ -1,6 +1,5 @@
 import { messageOf } from "../../../../src/lib/message-of.ts";
-import { MapFileError } from "../../../../src/map/map-file-error.ts";
-import { openTileFile, type TileFile } from "../../../../src/map/tile-file.ts";
+import { MapFileError, openTileFile, type TileFile } from "../../../../src/map/tile-file.ts";
 import { inputsWith } from "../../../unit/map/fixture.ts";
 import { writePmtiles } from "../../world/pmtiles-writer.ts";
 import { createDraw, type Draw } from "../support/inputs/draw.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Scheduler } from "../../../../src/lib/schedule/scheduler.ts";
-import { createPlacesLoader } from "../../../../src/map/load-places.ts";
+import { createPlacesLoader } from "../../../../src/map/read-places.ts";
 import { createTestApp, NOON_MS, type TestApp } from "../../../support/test-app.ts";
 import { withParameter } from "../requests.ts";
 

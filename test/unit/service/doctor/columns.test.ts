@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
-import { LastNumbers, NumberColumn } from "../../../../src/service/doctor/columns.ts";
-import { quantile } from "../../../../src/service/doctor/quantile.ts";
+import { LastNumbers, NumberColumn, quantile } from "../../../../src/service/doctor/columns.ts";
 import * as fc from "../../../support/fast-check.ts";
 
 /** Slots at the edges of pages, and numbers that 32 bits hold. */

@@ -1,7 +1,7 @@
 import { assert } from "../../../../src/lib/assert.ts";
 import type { Visit } from "../../../../src/service/doctor/device-measures.ts";
+import type { Finding, FindingKind } from "../../../../src/service/doctor/diagnoses.ts";
 import type { Doctor } from "../../../../src/service/doctor/doctor.ts";
-import type { Finding, FindingKind } from "../../../../src/service/doctor/finding.ts";
 import {
   type LeftOutField,
   NONE,

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Header, Source } from "pmtiles";
-import { DirectoryCache } from "../../../src/map/directory-cache.ts";
+import { DirectoryCache } from "../../../src/map/tile-source.ts";
 import { outcome } from "../../support/rejection.ts";
 
 /* Directories of a PMTiles archive, as bytes: a count, then the numbers, run lengths, lengths and places of entries. */
