@@ -30,7 +30,6 @@ const ROWS: readonly (readonly string[])[] = [
 /** What everybody may import of `runtime`: interfaces in our words, and what is built on them alone. */
 const RUNTIME_INTERFACES = [
   "runtime/broker.ts",
-  "runtime/durable-names.ts",
   "runtime/files.ts",
   "runtime/helper/helper.ts",
   "runtime/helper/pulse.ts",

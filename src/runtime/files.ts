@@ -30,7 +30,7 @@ export interface Files {
   /**
    * Puts a file in place whole or not at all: temporary file, fsync, rename, directory fsync. It has the mode of the
    * file it replaces, or 0600. Where it fails the former file is in place, or the new one is and a power failure may
-   * bring the former back (durable-names.ts).
+   * bring the former back (see `putDurably`).
    */
   replace(path: string, bytes: Uint8Array): Promise<void>;
   /**

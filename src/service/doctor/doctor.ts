@@ -154,8 +154,8 @@ const BEHIND_MS_MAX = 60_000;
 
 /**
  * How much is looked at: everything where little is sent, and of a flood as much as costs next to nothing. Keys and
- * apps share what there is, so that the flood of one does not hide the devices of another. Windows differ in length, so that senders
- * who keep time with each other are all seen in turn.
+ * apps share what there is, so that the flood of one does not hide the devices of another. Windows differ in length,
+ * so that senders who keep time with each other are all seen in turn.
  */
 export class Attention {
   #pool = new SharedPool(0);
