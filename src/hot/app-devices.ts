@@ -4,15 +4,14 @@ import type { Scheduler } from "../lib/schedule/scheduler.ts";
 import type { Steps } from "../lib/schedule/steps.ts";
 import type { AppId, DeviceId } from "../model/ids.ts";
 import { numberIndex } from "../model/location-fields.ts";
-import type { PositionSearch } from "../spatial/find/search.ts";
-import { createPositionIndex, type PositionIndex } from "../spatial/position-index.ts";
-import type { ChangeRing } from "./changes/change-ring.ts";
+import { PositionIndex } from "../spatial/position-index.ts";
+import type { PositionSearch } from "../spatial/search.ts";
+import type { ChangeRing } from "./change-ring.ts";
 import type { Device } from "./devices/device.ts";
+import { NewestTimes, Touches } from "./devices/device-columns.ts";
 import { DeviceList } from "./devices/device-list.ts";
 import { DeviceTable, NO_DEVICE } from "./devices/device-table.ts";
-import { NewestTimes } from "./devices/newest-times.ts";
 import { SealedRows } from "./devices/sealed-rows.ts";
-import { Touches } from "./devices/touches.ts";
 import { NO_USER, UsersOfApp } from "./devices/users-of-app.ts";
 import type { DayLedger } from "./late/day-ledger.ts";
 import { LateMinutes } from "./late/late-minutes.ts";
@@ -71,7 +70,7 @@ export class AppDevices {
     this.users = new UsersOfApp(this.table);
     this.sealed = new SealedRows(this.table, dictionary);
     this.newestRecords = new NewestOfApp(appId, this.table, this.sealed, dictionary);
-    this.positions = createPositionIndex(search, {
+    this.positions = new PositionIndex(search, {
       compare: (a, b) => this.table.compareId(a, this.table.idOf(b)),
       isReady: () => this.list.settle(),
       reader: () => this.list.reader(),

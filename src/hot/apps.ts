@@ -1,10 +1,10 @@
+import { assert } from "../lib/assert.ts";
 import type { Scheduler } from "../lib/schedule/scheduler.ts";
 import { compareUtf8 } from "../lib/text/utf8.ts";
 import type { AppId } from "../model/ids.ts";
-import { PositionSearch } from "../spatial/find/search.ts";
+import { PositionSearch } from "../spatial/search.ts";
 import { AppDevices } from "./app-devices.ts";
-import { ChangeRing } from "./changes/change-ring.ts";
-import { type ChangeRoom, createChangeRoom } from "./changes/change-room.ts";
+import { ChangeRing, type ChangeRoom, createChangeRoom } from "./change-ring.ts";
 import type { DayLedger } from "./late/day-ledger.ts";
 import type { Dictionary } from "./records/dictionary.ts";
 import { RowPages } from "./records/row-pages.ts";
@@ -92,4 +92,33 @@ export class Apps {
     for (const app of this.#byId.values()) count += app.deviceCount;
     return count;
   }
+}
+
+/** What a step may cost, in devices that are looked at, each well under a microsecond; to forget one takes some. */
+const STEP_LOOKS = 1024;
+const FORGET_LOOKS = 8;
+
+/** Forgets devices that have nothing newer than this and nothing in memory, and apps without a device, some a step. */
+export function* forgetDevices(apps: Apps, dictionary: Dictionary, beforeMs: number): Iterable<void> {
+  let looks = 0;
+  for (const app of apps.all()) {
+    for (const device of app.list.devices()) {
+      if (device?.track.count === 0 && device.sealedNewestMs < beforeMs) {
+        app.remove(device);
+        app.changes.clear(app.touches.sequence);
+        looks += FORGET_LOOKS;
+      }
+      if (device !== null && ++looks < STEP_LOOKS) continue;
+      looks = 0;
+      dictionary.collect();
+      yield;
+    }
+    if (app.deviceCount > 0) continue;
+    assert(
+      app.recordCount === 0 && app.users.count === 0,
+      "an app without devices has neither records nor users",
+    );
+    apps.remove(app);
+  }
+  dictionary.collect();
 }

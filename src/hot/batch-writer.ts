@@ -2,13 +2,13 @@ import type { DeviceId } from "../model/ids.ts";
 import type { ReportBatch } from "../model/report-batch.ts";
 import type { TimeRange } from "../model/time/range.ts";
 import type { AppDevices } from "./app-devices.ts";
-import { BatchBlock, BLOCK_ROWS } from "./batch-block.ts";
 import { NO_DEVICE } from "./devices/device-table.ts";
 import { NO_USER } from "./devices/users-of-app.ts";
 import { type DayLedger, isSealed } from "./late/day-ledger.ts";
 import type { RecordWriter } from "./record-writer.ts";
+import { profileAt } from "./records/chunk.ts";
 import { NO_TUPLE } from "./records/counted-tuples.ts";
-import type { Dictionary } from "./records/dictionary.ts";
+import type { BatchTuples, Dictionary } from "./records/dictionary.ts";
 
 /** How a batch of reports gets into memory. */
 
@@ -151,4 +151,98 @@ export function rowsWithoutRecord(
     if (!rows.has(instant)) rows.set(instant, row);
   }
   return [...rows.values()];
+}
+
+/** Enough that memory fetches many lines at once, and few enough that they stay in the cache for the next pass. */
+export const BLOCK_ROWS = 128;
+
+/**
+ * What some rows of a batch need of memory, looked for in passes over all of them: what one row waits for is then
+ * fetched beside what the others do, where row by row it would be fetched one after the other.
+ */
+export class BatchBlock {
+  /** By row of the block, its device; `NO_DEVICE` where the archive covers it. */
+  readonly devices: Int32Array;
+  /** By row of the block, its profile and state in the dictionary's numbers. */
+  readonly profiles: Int32Array;
+  readonly states: Int32Array;
+  readonly #app: AppDevices;
+  readonly #batch: ReportBatch;
+  readonly #sequence: number;
+  readonly #ledger: DayLedger;
+  readonly #tuples: BatchTuples;
+  /** Those that were found, by the text of their id. */
+  readonly #found: Int32Array;
+
+  constructor(
+    app: AppDevices,
+    batch: ReportBatch,
+    sequence: number,
+    ledger: DayLedger,
+    dictionary: Dictionary,
+  ) {
+    const rowsMax = Math.min(BLOCK_ROWS, batch.count);
+    this.profiles = new Int32Array(rowsMax);
+    this.states = new Int32Array(rowsMax);
+    this.devices = new Int32Array(rowsMax);
+    this.#found = new Int32Array(batch.texts.length).fill(NO_DEVICE);
+    this.#app = app;
+    this.#batch = batch;
+    this.#sequence = sequence;
+    this.#ledger = ledger;
+    this.#tuples = dictionary.translate(batch);
+  }
+
+  /** The block is now of these rows of the batch. */
+  moveTo(from: number, to: number): void {
+    this.#findDevices(from, to);
+    this.#readNewestProfiles(to - from);
+    this.#translateTuples(from, to);
+  }
+
+  /** Adds those that are new. */
+  #findDevices(from: number, to: number): void {
+    const { device, texts } = this.#batch;
+    const wanted: number[] = [];
+    const ids: DeviceId[] = [];
+    for (let row = from; row < to; row++) {
+      const text = device[row]!;
+      if (this.#found[text] !== NO_DEVICE || this.#isCovered(row) || text === wanted[wanted.length - 1])
+        continue;
+      wanted.push(text);
+      ids.push(texts[text] as DeviceId);
+    }
+    const known = this.#app.table.numbersOf(ids);
+    for (let at = 0; at < ids.length; at++) {
+      const number = known[at]!;
+      this.#found[wanted[at]!] = number === NO_DEVICE ? this.#app.findOrAdd(ids[at]!) : number;
+    }
+    for (let row = from; row < to; row++) {
+      this.devices[row - from] = this.#isCovered(row) ? NO_DEVICE : this.#found[device[row]!]!;
+    }
+  }
+
+  #isCovered(row: number): boolean {
+    return this.#sequence <= this.#ledger.at(this.#batch.timestampMs[row]!).sealedSequence;
+  }
+
+  /** Mostly what the next report carries is the same, and it lies where that will. */
+  #readNewestProfiles(rows: number): void {
+    for (let at = 0; at < rows; at++) this.profiles[at] = this.#newestProfile(this.devices[at]!);
+  }
+
+  #newestProfile(device: number): number {
+    const newest = device === NO_DEVICE ? null : this.#app.sealed.findNewest(device);
+    return newest === null ? NO_TUPLE : profileAt(newest.chunk, newest.row);
+  }
+
+  #translateTuples(from: number, to: number): void {
+    const { profile, state } = this.#batch;
+    for (let row = from; row < to; row++) {
+      const at = row - from;
+      if (this.devices[at] === NO_DEVICE) continue;
+      this.profiles[at] = this.#tuples.profiles.numberOf(profile[row]!, this.profiles[at]!);
+      this.states[at] = this.#tuples.states.numberOf(state[row]!, NO_TUPLE);
+    }
+  }
 }

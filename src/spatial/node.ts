@@ -1,10 +1,9 @@
 import { assert } from "../lib/assert.ts";
 import { CELL_BITS_MAX, geohashBox } from "../model/geo/geohash.ts";
-import { type Ball, ballAround } from "./ball.ts";
-import { NO_CHILDREN, type PositionCells, SIBLINGS } from "./cells.ts";
+import { type Ball, ballAround, NO_CHILDREN, type PositionCells, SIBLINGS } from "./cells.ts";
 import type { DevicePositions } from "./center.ts";
-import { LeafRows, NO_DEVICE, UNKNOWN } from "./rows/leaf-rows.ts";
-import type { RowBlock, RowPool } from "./rows/row-pool.ts";
+import { LeafRows, NO_DEVICE, UNKNOWN } from "./leaf-rows.ts";
+import type { RowBlock, RowPool } from "./row-pool.ts";
 
 /** A node of the tree of cells. */
 

@@ -5,40 +5,15 @@ import type { Box } from "../model/geo/box.ts";
 import { circleBoxes } from "../model/geo/circle-boxes.ts";
 import { RADIANS_PER_DEGREE } from "../model/geo/distance.ts";
 import { CELL_BITS_MAX, geohashBox, geohashCell } from "../model/geo/geohash.ts";
+import { devicesTouching, widened } from "./boxes.ts";
 import { PositionCells } from "./cells.ts";
-import type { DevicePositions } from "./center.ts";
-import type { CircleQuery, Found } from "./circle-query.ts";
-import type { DeviceOrder } from "./device-order.ts";
-import { devicesTouching, widened } from "./find/boxes.ts";
-import type { PositionSearch } from "./find/search.ts";
-import { type LoadedPositions, loadPositions } from "./load/load.ts";
+import { NO_DEVICE } from "./leaf-rows.ts";
+import { type LoadedPositions, loadPositions } from "./load.ts";
 import { NO_ACCURACY, PositionNode } from "./node.ts";
-import { PositionColumns } from "./position-columns.ts";
-import type { Positions } from "./positions.ts";
-import { DevicePlaces, NO_PLACE, ROW_BITS } from "./rows/device-places.ts";
-import { NO_DEVICE } from "./rows/leaf-rows.ts";
-import { POINT, RowPool } from "./rows/row-pool.ts";
-
-/** The index of an app's newest positions. */
-
-/** Where the devices of one app are, by device number. */
-export interface PositionIndex {
-  /** Adds a device or moves it. Degrees, milliseconds since 1970, meters; NaN where it has no accuracy. */
-  set(device: number, latitude: number, longitude: number, timestampMs: number, accuracyMeters: number): void;
-  /** Takes out a device that was added. */
-  remove(device: number): void;
-  /** Adds many devices to an index that has none, some a step: one by one they take four times as long. */
-  load(positions: LoadedPositions): Steps<void>;
-  /** Of devices that were added; those of others mean nothing. */
-  readonly byDevice: DevicePositions;
-  /** Positions within a circle, nearest first by `haversineMeters`, then in the order of devices. */
-  find(circle: CircleQuery): Found;
-  /**
-   * Devices whose positions may lie in one of some boxes, each once, in no order: all that do, and some around. Null
-   * where they are more than so many: whoever wants that many is as fast with all devices.
-   */
-  near(boxes: readonly Box[], devicesMax: number): Uint32Array | null;
-}
+import type { CircleQuery, DeviceOrder, Found, Positions } from "./positions.ts";
+import { PositionColumns } from "./positions.ts";
+import { DevicePlaces, NO_PLACE, POINT, ROW_BITS, RowPool } from "./row-pool.ts";
+import type { PositionSearch } from "./search.ts";
 
 /** Cells of about 600 by 300 km: a city lies in one or few, and a fleet all over the world in some thousands. */
 const COARSE_BITS = 12;
@@ -54,32 +29,20 @@ interface Bucket {
 }
 
 /**
- * Coarse buckets by geohash, an R-tree over those that hold any device, and below each a tree of finer cells that are
- * split as they fill. Cells inside a circle are counted without a look at their positions, and only cells at its
- * edge, and around the page, are looked into. Indexes may share a search: its columns take more than a small one.
+ * Where the devices of one app are, by device number: coarse buckets by geohash, an R-tree over those that hold any
+ * device, and below each a tree of finer cells that are split as they fill. Cells inside a circle are counted without
+ * a look at their positions, and only cells at its edge, and around the page, are looked into. Indexes may share a
+ * search: its columns take more memory than a small index.
  */
-export function createPositionIndex(search: PositionSearch, deviceOrder: DeviceOrder): PositionIndex {
-  const tree = new PositionTree(search, deviceOrder);
-  return {
-    set: (device, latitude, longitude, timestampMs, accuracyMeters) =>
-      tree.set(device, latitude, longitude, timestampMs, accuracyMeters),
-    remove: (device) => tree.remove(device),
-    load: (positions) => tree.load(positions),
-    byDevice: tree.byDevice,
-    find: (circle) => tree.find(circle),
-    near: (boxes, devicesMax) => tree.near(boxes, devicesMax),
-  };
-}
-
-class PositionTree implements PositionIndex {
+export class PositionIndex {
   /** By number of the cell. */
   readonly #buckets = new Map<number, Bucket>();
   readonly #occupied = new RBush<Bucket>();
   readonly #cells = new PositionCells<PositionNode>();
   readonly #pool = new RowPool();
   readonly #places = new DevicePlaces();
+  /** The positions of devices that were added; those of other numbers mean nothing. */
   readonly byDevice = new PositionColumns();
-
   readonly #search: PositionSearch;
   readonly #positions: Positions;
 
@@ -94,6 +57,7 @@ class PositionTree implements PositionIndex {
     };
   }
 
+  /** Adds a device or moves it. Degrees, milliseconds since 1970, meters; NaN if it has no accuracy. */
   set(
     device: number,
     latitude: number,
@@ -128,6 +92,7 @@ class PositionTree implements PositionIndex {
     this.byDevice.set(device, latitude, longitude);
   }
 
+  /** Adds many devices to an index that has none, some a step: one by one they take four times as long. */
   *load(positions: LoadedPositions): Steps<void> {
     assert(this.#buckets.size === 0, "an index that is loaded has no devices");
     this.byDevice.load(positions.latitude, positions.longitude);
@@ -139,6 +104,7 @@ class PositionTree implements PositionIndex {
     });
   }
 
+  /** Takes out a device that was added. */
   remove(device: number): void {
     const place = this.#places.of(device);
     assert(place !== NO_PLACE, "a device that is taken out was added");
@@ -157,6 +123,7 @@ class PositionTree implements PositionIndex {
     if (sparse !== null && sparse.count > 0) this.#merge(sparse);
   }
 
+  /** Positions within a circle, nearest first by `haversineMeters`, then in the order of devices. */
   find(circle: CircleQuery): Found {
     const { latitude, longitude } = circle;
     const cell = cellOf(latitude, longitude);
@@ -164,6 +131,10 @@ class PositionTree implements PositionIndex {
     return this.#search.find(this.#positions, circle, this.#touchedBuckets(circle), home, cell);
   }
 
+  /**
+   * Devices whose positions may lie in one of some boxes, each once, in no order: all that do, and some around. Null
+   * if they are more than `devicesMax`: then going through all devices is as fast.
+   */
   near(boxes: readonly Box[], devicesMax: number): Uint32Array | null {
     const around = boxes.map(widened);
     const buckets = new Set(around.flatMap((box) => this.#bucketsIn(box))); // Once, where it touches two boxes.

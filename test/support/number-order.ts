@@ -1,4 +1,4 @@
-import type { DeviceOrder } from "../../src/spatial/device-order.ts";
+import type { DeviceOrder } from "../../src/spatial/positions.ts";
 
 const BLOCK_DEVICES = 256;
 

@@ -1,4 +1,4 @@
-import type { CircleQuery } from "../../../src/spatial/circle-query.ts";
+import type { CircleQuery } from "../../../src/spatial/positions.ts";
 import type { PositionColumns } from "./positions.ts";
 
 /** A way to find who is near. All give the same answer: exact total, nearest first, then by device number. */

@@ -1,6 +1,6 @@
 import { METERS_PER_MILE } from "../../../src/model/geo/distance.ts";
 import { MS_PER_DAY } from "../../../src/model/time/units.ts";
-import type { CircleQuery } from "../../../src/spatial/circle-query.ts";
+import type { CircleQuery } from "../../../src/spatial/positions.ts";
 import type { Point } from "../fleets/metropolis.ts";
 import type { Random } from "../fleets/random.ts";
 import { AGE_DAYS_MAX } from "./positions.ts";

@@ -1,5 +1,5 @@
 import { assert } from "../../../src/lib/assert.ts";
-import type { CircleQuery } from "../../../src/spatial/circle-query.ts";
+import type { CircleQuery } from "../../../src/spatial/positions.ts";
 import type { Figure } from "../figures/report.ts";
 import type { Answer, Contestant } from "./contestant.ts";
 import { applyMoves, type Moves } from "./walk.ts";

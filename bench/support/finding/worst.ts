@@ -1,6 +1,6 @@
 import { METERS_PER_MILE } from "../../../src/model/geo/distance.ts";
 import { MS_PER_DAY } from "../../../src/model/time/units.ts";
-import type { CircleQuery } from "../../../src/spatial/circle-query.ts";
+import type { CircleQuery } from "../../../src/spatial/positions.ts";
 import { median } from "../figures/report.ts";
 import type { Point } from "../fleets/metropolis.ts";
 import { createRandom, type Random } from "../fleets/random.ts";

@@ -5,8 +5,7 @@ import { END, HashChains } from "../../lib/tables/hash-chains.ts";
 import { NumberPool } from "../../lib/tables/number-pool.ts";
 import type { DeviceId } from "../../model/ids.ts";
 import type { Device } from "./device.ts";
-import { DeviceBlock } from "./device-block.ts";
-import { DeviceList, type ListedDevices } from "./device-list.ts";
+import { DeviceBlock, DeviceList, type ListedDevices } from "./device-list.ts";
 import type { DeviceTable } from "./device-table.ts";
 
 /** Devices of each user of an app. */

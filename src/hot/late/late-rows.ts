@@ -8,7 +8,7 @@ import type { Device } from "../devices/device.ts";
 import { type Chunk, rowBytes, timestampAt } from "../records/chunk.ts";
 import type { Dictionary } from "../records/dictionary.ts";
 import { type DayLedger, type LedgerDay, lateVersion } from "./day-ledger.ts";
-import { daysOf, type LateSource } from "./late-source.ts";
+import { daysOf, type LateSource } from "./late-sources.ts";
 import { type PickedRow, RowCollector, wholeRow } from "./row-collector.ts";
 
 /** Late rows as the archive reads them, to be laid over its own. */

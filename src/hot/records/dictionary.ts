@@ -5,8 +5,7 @@ import { PROFILE_FIELDS, profileIndex, STATE_FIELDS } from "../../model/location
 import type { RecordDictionary } from "../../model/record-page.ts";
 import { NOT_CARRIED, type ReportBatch } from "../../model/report-batch.ts";
 import { CountedTexts } from "./counted-texts.ts";
-import { TextTuples } from "./text-tuples.ts";
-import { TupleTranslation } from "./tuple-translation.ts";
+import { TextTuples, TupleTranslation } from "./text-tuples.ts";
 
 /** What the numbers mean that records have in place of texts. */
 

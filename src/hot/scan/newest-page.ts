@@ -1,7 +1,7 @@
 import type { TimeRange } from "../../model/time/range.ts";
 import type { AppDevices } from "../app-devices.ts";
 import type { Device } from "../devices/device.ts";
-import type { DeviceBlock } from "../devices/device-block.ts";
+import type { DeviceBlock } from "../devices/device-list.ts";
 
 /** A page of an app's devices by their newest records. */
 

@@ -4,7 +4,7 @@ import { AllDevices } from "../times/all-devices.ts";
 import { countByTime, findByTime } from "../times/find-by-time.ts";
 import { lookForCount, lookForPage } from "./look-through.ts";
 import type { MemoryScan } from "./memory-scan.ts";
-import type { Timeline } from "./timeline-page.ts";
+import type { Timeline } from "./page-builder.ts";
 import { readTracks } from "./track-page.ts";
 
 /** Pages and counts of the records that a query asks for, found in the way that costs least. */

@@ -4,8 +4,8 @@ import { timestampAt } from "../records/chunk.ts";
 import type { RowRef } from "../records/long-track.ts";
 import { DeviceRecords } from "./device-records.ts";
 import type { MemoryScan } from "./memory-scan.ts";
+import type { Timeline } from "./page-builder.ts";
 import { PageBuilder } from "./page-builder.ts";
-import type { Timeline } from "./timeline-page.ts";
 
 /*
  * Pages of a device, or of a few, whose records all take part: rows of their tracks, merged. Hardly any user has more

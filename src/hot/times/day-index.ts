@@ -8,8 +8,7 @@ import { timestampAt } from "../records/chunk.ts";
 import type { Dictionary } from "../records/dictionary.ts";
 import { visitRecords } from "../scan/memory-scan.ts";
 import { DeviceSet } from "./device-set.ts";
-import { mergeRuns } from "./sort-keys.ts";
-import { deviceOf, LEAF_KEYS, msOf, TimeKeys, timeKey } from "./time-keys.ts";
+import { deviceOf, LEAF_KEYS, mergeRuns, msOf, TimeKeys, timeKey } from "./time-keys.ts";
 
 /** Keys that are sorted at once, half a millisecond of work. */
 const RUN_KEYS = 8192;

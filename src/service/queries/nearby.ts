@@ -3,7 +3,7 @@ import { assert } from "../../lib/assert.ts";
 import { type MaybePromise, whenThere } from "../../lib/schedule/maybe-promise.ts";
 import type { AppId } from "../../model/ids.ts";
 import type { NewestRecords } from "../../model/newest-records.ts";
-import type { Found } from "../../spatial/circle-query.ts";
+import type { Found } from "../../spatial/positions.ts";
 import type { Client, FindDependencies, Show } from "./find-device.ts";
 
 /*

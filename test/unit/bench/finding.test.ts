@@ -21,7 +21,7 @@ import { applyMoves, createWalk } from "../../../bench/support/finding/walk.ts";
 import { createWorstQueries, crowdPositions } from "../../../bench/support/finding/worst.ts";
 import { createRandom } from "../../../bench/support/fleets/random.ts";
 import { haversineMeters } from "../../../src/model/geo/distance.ts";
-import type { CircleQuery } from "../../../src/spatial/circle-query.ts";
+import type { CircleQuery } from "../../../src/spatial/positions.ts";
 import * as fc from "../../support/fast-check.ts";
 
 const HOUR_MS = 3_600_000;

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { Apps } from "../../../src/hot/apps.ts";
+import { Apps, forgetDevices } from "../../../src/hot/apps.ts";
 import { BatchWriter } from "../../../src/hot/batch-writer.ts";
 import { DeviceTable } from "../../../src/hot/devices/device-table.ts";
-import { forgetDevices } from "../../../src/hot/forget-devices.ts";
 import { createHotStore } from "../../../src/hot/hot-store.ts";
 import { DayLedger } from "../../../src/hot/late/day-ledger.ts";
 import { LateScan } from "../../../src/hot/late/late-rows.ts";

@@ -2,11 +2,10 @@ import { expect, test } from "bun:test";
 import { AssertionError } from "../../../src/lib/assert.ts";
 import { CELL_BITS_MAX, geohashCell } from "../../../src/model/geo/geohash.ts";
 import { PositionCells } from "../../../src/spatial/cells.ts";
-import { PositionSearch } from "../../../src/spatial/find/search.ts";
 import { PositionNode } from "../../../src/spatial/node.ts";
-import { createPositionIndex } from "../../../src/spatial/position-index.ts";
-import { DevicePlaces } from "../../../src/spatial/rows/device-places.ts";
-import { RowPool } from "../../../src/spatial/rows/row-pool.ts";
+import { PositionIndex } from "../../../src/spatial/position-index.ts";
+import { DevicePlaces, RowPool } from "../../../src/spatial/row-pool.ts";
+import { PositionSearch } from "../../../src/spatial/search.ts";
 import { numberOrder } from "../../support/number-order.ts";
 
 /** Where the index relies on something, a break of it stops us before it becomes an answer. */
@@ -68,7 +67,7 @@ test("rows that are given back twice are caught: two leaves would share them", (
 });
 
 test("a device that was never added, or is taken out twice, is caught", () => {
-  const index = createPositionIndex(new PositionSearch(), numberOrder(2));
+  const index = new PositionIndex(new PositionSearch(), numberOrder(2));
   expect(() => index.remove(0)).toThrow(AssertionError);
   index.set(0, 1, 2, 3, Number.NaN);
   index.remove(0);

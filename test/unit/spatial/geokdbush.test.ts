@@ -3,8 +3,8 @@ import { around } from "geokdbush";
 import KDBush from "kdbush";
 import { EARTH_RADIUS_METERS, haversineMeters } from "../../../src/model/geo/distance.ts";
 import { geohashBox, geohashCell } from "../../../src/model/geo/geohash.ts";
-import { PositionSearch } from "../../../src/spatial/find/search.ts";
-import { createPositionIndex, type PositionIndex } from "../../../src/spatial/position-index.ts";
+import { PositionIndex } from "../../../src/spatial/position-index.ts";
+import { PositionSearch } from "../../../src/spatial/search.ts";
 import * as fc from "../../support/fast-check.ts";
 import { numberOrder } from "../../support/number-order.ts";
 import { crowdedPlace, real } from "../../support/reports/crowded-places.ts";
@@ -149,7 +149,7 @@ test("find() finds whom geokdbush finds, nearest first, whoever moved, left or g
   let ties = 0;
   fc.assert(
     fc.property(story, ({ hubs, steps }) => {
-      const index = createPositionIndex(new PositionSearch(), numberOrder(DEVICES + 1));
+      const index = new PositionIndex(new PositionSearch(), numberOrder(DEVICES + 1));
       const positions = new Map<number, Position>();
       let nowMs = 0;
       let oldestMs = 0;

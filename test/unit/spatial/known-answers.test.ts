@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { PositionSearch } from "../../../src/spatial/find/search.ts";
-import { createPositionIndex } from "../../../src/spatial/position-index.ts";
+import { PositionIndex } from "../../../src/spatial/position-index.ts";
+import { PositionSearch } from "../../../src/spatial/search.ts";
 import { numberOrder } from "../../support/number-order.ts";
 import { csvRows, readTestData } from "../../support/test-data.ts";
 
@@ -16,7 +16,7 @@ interface Place {
 
 /** Every place is a device, with its row for a number. */
 function indexOf(places: readonly Place[]) {
-  const index = createPositionIndex(new PositionSearch(), numberOrder(10_000));
+  const index = new PositionIndex(new PositionSearch(), numberOrder(10_000));
   places.forEach(({ latitude, longitude }, device) => {
     index.set(device, latitude, longitude, 0, Number.NaN);
   });

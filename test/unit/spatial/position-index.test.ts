@@ -1,9 +1,9 @@
 import { expect, spyOn, test } from "bun:test";
 import { haversineMeters, initialBearingDegrees } from "../../../src/model/geo/distance.ts";
-import type { CircleQuery, Found } from "../../../src/spatial/circle-query.ts";
-import { PositionSearch } from "../../../src/spatial/find/search.ts";
-import { createPositionIndex } from "../../../src/spatial/position-index.ts";
-import { LeafRows } from "../../../src/spatial/rows/leaf-rows.ts";
+import { LeafRows } from "../../../src/spatial/leaf-rows.ts";
+import { PositionIndex } from "../../../src/spatial/position-index.ts";
+import type { CircleQuery, Found } from "../../../src/spatial/positions.ts";
+import { PositionSearch } from "../../../src/spatial/search.ts";
 import * as fc from "../../support/fast-check.ts";
 import { listedOrder, numberOrder } from "../../support/number-order.ts";
 import { randomRuns } from "../../support/random-runs.ts";
@@ -99,7 +99,7 @@ test("find() answers as a scan does, whatever moved and went in between", () => 
   let deepRows = 0;
   fc.assert(
     fc.property(fc.array(moves, { maxLength: 100 }), steps, (loaded, sequence) => {
-      const index = createPositionIndex(new PositionSearch(), numberOrder(CROWD));
+      const index = new PositionIndex(new PositionSearch(), numberOrder(CROWD));
       const positions = new Map(
         loaded.map(({ place, ...rest }): [number, Position] => [rest.device, { ...place, ...rest }]),
       );
@@ -133,7 +133,7 @@ test.each([
   ["most of it at once", CROWD - 1000],
 ])("find() answers as a scan does, while a fleet of many leaves comes, %s, moves and goes", (_, loaded) => {
   const random = seededRandom(11);
-  const index = createPositionIndex(new PositionSearch(), numberOrder(CROWD));
+  const index = new PositionIndex(new PositionSearch(), numberOrder(CROWD));
   const positions = new Map<number, Position>();
   let timestampMs = 0;
   const place = () => {
@@ -200,7 +200,7 @@ test.each([
     compared++;
     return b - a;
   });
-  const index = createPositionIndex(new PositionSearch(), order);
+  const index = new PositionIndex(new PositionSearch(), order);
   const placeOf = (device: number) => device % places;
   for (let device = 0; device < count; device++)
     index.set(device, 42.35 - placeOf(device) * 1e-3, -71.05, device, device % 3);
@@ -244,7 +244,7 @@ test("find() meets a point under all of its names, within no distance and within
       manyNamed,
       fc.oneof(fc.constant(0), fc.constantFrom(1e-15, 1e-12, 1e-9, 1e-6, 1e-3)),
       (places, center, radiusMeters) => {
-        const index = createPositionIndex(new PositionSearch(), numberOrder(places.length));
+        const index = new PositionIndex(new PositionSearch(), numberOrder(places.length));
         places.forEach((place, device) => {
           index.set(device, place.latitude, place.longitude, 0, Number.NaN);
         });
@@ -272,7 +272,7 @@ test.each([
   ["within its cell", 42.35],
   ["into it", 42.36],
 ])("find() tells counts again after a move %s to a time next to the cutoff", (_, fromLatitude) => {
-  const index = createPositionIndex(new PositionSearch(), numberOrder(CROWD));
+  const index = new PositionIndex(new PositionSearch(), numberOrder(CROWD));
   for (let device = 0; device < 700; device++)
     index.set(device, 42.35 + (device % 2) * 1e-2, -71.05, 10 * device, Number.NaN);
   const mover = fromLatitude === 42.35 ? 0 : 1;
@@ -292,7 +292,7 @@ test.each([
 });
 
 test("find() tells counts again after positions age, without a move", () => {
-  const index = createPositionIndex(new PositionSearch(), numberOrder(CROWD));
+  const index = new PositionIndex(new PositionSearch(), numberOrder(CROWD));
   for (let device = 0; device < 1000; device++)
     index.set(device, 42.35 + (device % 40) * 1e-4, -71.05 + device * 1e-5, device, Number.NaN);
   const matchesFrom = (oldestMs: number) =>
@@ -316,9 +316,9 @@ test("load() leaves behind the leaves that positions which come one by one do", 
     const place = { latitude: 42 + at, longitude: -71 + at * (device % 3) };
     return { device, ...place, timestampMs: Math.floor(random() * TIMES), accuracyMeters: Number.NaN };
   });
-  const loaded = createPositionIndex(new PositionSearch(), numberOrder(CROWD));
+  const loaded = new PositionIndex(new PositionSearch(), numberOrder(CROWD));
   loadPositions(loaded, positions);
-  const oneByOne = createPositionIndex(new PositionSearch(), numberOrder(CROWD));
+  const oneByOne = new PositionIndex(new PositionSearch(), numberOrder(CROWD));
   for (const { device, latitude, longitude, timestampMs, accuracyMeters } of positions)
     oneByOne.set(device, latitude, longitude, timestampMs, accuracyMeters);
   const around = { minLatitude: 42.2, maxLatitude: 42.4, minLongitude: -71, maxLongitude: -70.8 };
@@ -330,7 +330,7 @@ test("load() leaves behind the leaves that positions which come one by one do", 
 test("a leaf whose rows are at one point is split at once, however many cells hold all of them", () => {
   const inserted = spyOn(LeafRows.prototype, "insertRow");
   try {
-    const index = createPositionIndex(new PositionSearch(), numberOrder(CROWD));
+    const index = new PositionIndex(new PositionSearch(), numberOrder(CROWD));
     let insertedMax = 0;
     for (let device = 0; device < CROWD; device++) {
       inserted.mockClear();

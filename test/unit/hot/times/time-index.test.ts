@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createHotStore } from "../../../../src/hot/hot-store.ts";
+import type { Timeline } from "../../../../src/hot/scan/page-builder.ts";
 import { findTimeline } from "../../../../src/hot/scan/timeline.ts";
-import type { Timeline } from "../../../../src/hot/scan/timeline-page.ts";
 import { Scheduler } from "../../../../src/lib/schedule/scheduler.ts";
 import type { Steps } from "../../../../src/lib/schedule/steps.ts";
 import type { Order, TimeRange } from "../../../../src/model/time/range.ts";

@@ -1,7 +1,13 @@
 import { expect, test } from "bun:test";
 import { DeviceSet } from "../../../../src/hot/times/device-set.ts";
-import { mergeRuns } from "../../../../src/hot/times/sort-keys.ts";
-import { deviceOf, LEAF_KEYS, msOf, TimeKeys, timeKey } from "../../../../src/hot/times/time-keys.ts";
+import {
+  deviceOf,
+  LEAF_KEYS,
+  mergeRuns,
+  msOf,
+  TimeKeys,
+  timeKey,
+} from "../../../../src/hot/times/time-keys.ts";
 import * as fc from "../../../support/fast-check.ts";
 import { seededRandom } from "../../../support/seeded-random.ts";
 
