@@ -40,6 +40,8 @@ const RUNTIME_INTERFACES = [
 ];
 
 const FOLDER_FILES_MAX = 25;
+const SUBFOLDER_FILES_MIN = 4;
+const TOP_FOLDERS_MAX = 20;
 
 /** Of comments; what is code the formatter breaks, but for long texts. */
 const COMMENT_COLUMNS_MAX = 120;
@@ -132,6 +134,19 @@ test("no folder of src, test or bench holds more than 25 files", () => {
   for (const path of ["src", "test", "bench"].flatMap(filesOf))
     counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
   expect([...counts].filter(([, count]) => count > FOLDER_FILES_MAX)).toEqual([]);
+});
+
+test("src has at most 20 folders at its top, and none within those holds fewer than 4 files", () => {
+  const counts = new Map<string, number>();
+  const paths = readdirSync(SOURCE, { recursive: true, encoding: "utf8" }).filter((path) =>
+    /\.\w+$/.test(path),
+  );
+  for (const path of paths)
+    for (let folder = dirname(path); folder !== "."; folder = dirname(folder))
+      counts.set(folder, (counts.get(folder) ?? 0) + 1);
+  const folders = [...counts];
+  expect(folders.filter(([path]) => !path.includes("/")).length).toBeLessThanOrEqual(TOP_FOLDERS_MAX);
+  expect(folders.filter(([path, count]) => path.includes("/") && count < SUBFOLDER_FILES_MIN)).toEqual([]);
 });
 
 test("comments keep to their columns", () => {

@@ -26,9 +26,9 @@ import type { ReadPositions } from "../service/queries/positions.ts";
 import type { ReadCoordinates } from "../service/queries/read-coordinates.ts";
 import type { Versions } from "../service/queries/versions.ts";
 import type { SealState } from "../service/upkeep/seal/schedule.ts";
+import type { Viewers } from "./answer/viewers.ts";
 import type { BodyBudget } from "./body/body-budget.ts";
 import type { AnswerBuffer } from "./encode/answer-buffer.ts";
-import type { Viewers } from "./live/viewers.ts";
 
 /**
  * All that endpoints answer from, in one object. A use case that only one endpoint has is made by that endpoint, from

@@ -25,7 +25,7 @@ const SECRET = "not-for-the-network-7391";
 const FILES = [
   "package.json",
   "src/main.ts",
-  "src/http/docs-page/page.html",
+  "src/http/openapi/page.html",
   "keys.json",
   "first-key",
   "secret.txt",

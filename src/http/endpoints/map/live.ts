@@ -1,7 +1,7 @@
 import type { Result } from "../../../lib/result.ts";
 import type { ServiceError } from "../../../model/errors.ts";
+import { EXAMPLE_STREAM } from "../../answer/live-events.ts";
 import { queryEndpoint } from "../../endpoint.ts";
-import { EXAMPLE_STREAM } from "../../live/live-events.ts";
 import { bbox } from "../../parameters/common.ts";
 import { optionalNumber, severalTexts } from "../../parameters/kinds.ts";
 import { optionalUserId } from "../../parameters/path-parameter.ts";

@@ -91,5 +91,5 @@ function ownAsset(name: string, contentType: string): Asset {
 }
 
 function ownFile(name: string): string {
-  return import.meta.resolve(`../../docs-page/${name}`);
+  return import.meta.resolve(`../../openapi/${name}`);
 }

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { View } from "../../../../src/auth/view.ts";
 import { streamOf } from "../../../../src/http/answer/piecewise.ts";
+import { type LiveCall, ViewerStream, Viewers } from "../../../../src/http/answer/viewers.ts";
 import { AnswerBuffer } from "../../../../src/http/encode/answer-buffer.ts";
-import { type LiveCall, ViewerStream, Viewers } from "../../../../src/http/live/viewers.ts";
 import type { AppId, DeviceId } from "../../../../src/model/ids.ts";
 import type { EventWriter } from "../../../../src/service/live/live.ts";
 import { ViewerSlots } from "../../../../src/service/live/viewer-slots.ts";

@@ -4,10 +4,10 @@ import type { ServiceError } from "../../model/errors.ts";
 import type { Live, Viewer, ViewerQuery } from "../../service/live/live.ts";
 import type { ViewerSlots } from "../../service/live/viewer-slots.ts";
 import type { ViewerCounts } from "../../service/metrics/meters.ts";
-import type { Sendable } from "../answer/piecewise.ts";
 import type { Call } from "../call.ts";
 import type { AnswerBuffer } from "../encode/answer-buffer.ts";
 import { beat, beginning, LiveEventWriter, ViewEventWriter } from "./live-events.ts";
+import type { Sendable } from "./piecewise.ts";
 
 /* Viewers of the live stream over HTTP, and the stream that each of them is sent. */
 
