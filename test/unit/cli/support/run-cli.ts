@@ -25,6 +25,8 @@ export interface RunningCli {
   readonly error: string;
   /** Resolves once standard error matches; rejects if the command ends without it. */
   says(pattern: RegExp): Promise<void>;
+  /** Like `says`, but for standard output. */
+  prints(pattern: RegExp): Promise<void>;
   /** Asks the command to stop, as Ctrl-C does. */
   stop(): Promise<Finished>;
   readonly ended: Promise<Finished>;
@@ -54,6 +56,7 @@ export function beginCli(
     (code): Finished => ({ code, out: out.text, error: error.text }),
   );
   ended.then(error.end, error.end);
+  ended.then(out.end, out.end);
   return {
     get out() {
       return out.text;
@@ -62,6 +65,7 @@ export function beginCli(
       return error.text;
     },
     says: (pattern) => error.matches(pattern),
+    prints: (pattern) => out.matches(pattern),
     stop() {
       stop.resolve();
       return ended;
@@ -74,11 +78,14 @@ export interface RunningServer extends RunningCli {
   readonly url: string;
 }
 
+/** Ends with a blank or a line break, so that the port is whole. */
+const URL_LINE = /(http:\/\/[^\s/]+:\d+)\s/;
+
 /** A server that runs in this process, once every acknowledged record can be queried. */
 export async function startServer(dataDir: string): Promise<RunningServer> {
   const server = beginCli(["serve", "--port", "0", "--data-dir", dataDir]);
-  await server.says(/Ready after/);
-  return Object.assign(server, { url: /http:\/\/[^\s/]+:\d+/.exec(server.out)![0] });
+  await Promise.all([server.says(/Ready after/), server.prints(URL_LINE)]);
+  return Object.assign(server, { url: URL_LINE.exec(server.out)![1]! });
 }
 
 /** The machine without what belongs to the whole process: signals, standard input, variables. */
