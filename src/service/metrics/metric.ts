@@ -1,107 +1,82 @@
-import { AggregatorRegistry, Counter, Gauge, type PrometheusContentType, type Registry } from "prom-client";
+import { AggregatorRegistry, type PrometheusContentType } from "prom-client";
+import type { MaybePromise } from "../../lib/schedule/maybe-promise.ts";
 import type { Durations } from "./meters.ts";
 
 /*
- * Metrics as a scrape shows them: numbers that are looked at when it comes, and histograms that are counted elsewhere.
+ * Metrics as a scrape shows them: tables of help texts by name, and the values of these names, read at each scrape.
  */
 
-/** A number of the scrape, or several told apart by labels. Names end in their unit, `_total` where they only rise. */
-export type Metric =
-  | {
-      readonly name: string;
-      readonly help: string;
-      /** Looked at with each scrape; null where it is not known yet. */
-      look(): number | null | Promise<number | null>;
-    }
-  | {
-      readonly name: string;
-      readonly help: string;
-      readonly label: string;
-      /** By the value of the label. */
-      lookAll(): CountsByLabel | Promise<CountsByLabel>;
-    }
-  | {
-      readonly name: string;
-      readonly help: string;
-      readonly labels: readonly string[];
-      lookSamples(): readonly Sample[];
-    };
+/** The metrics of one part of the service. */
+export interface MetricGroup {
+  /** The help texts by name, in the order of the scrape. Names end in their unit, `_total` if they only rise. */
+  readonly help: Readonly<Record<string, string>>;
+  /** Reads the values by name, at each scrape. */
+  read(): MaybePromise<Readonly<Record<string, Reading>>>;
+}
 
-type CountsByLabel = Readonly<Record<string, number>>;
+/** A value, several values with labels, or null if the value is not known yet. */
+export type Reading = number | null | readonly Sample[] | Histogram;
 
 export interface Sample {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
 }
 
-export function addMetric(registry: Registry, metric: Metric): void {
-  const { name, help } = metric;
-  new (name.endsWith("_total") ? Counter : Gauge)({
-    name,
-    help,
-    registers: [registry],
-    labelNames: labelsOf(metric),
-    async collect() {
-      this.reset();
-      if ("look" in metric) {
-        const value = await metric.look();
-        if (value === null) this.remove();
-        else this.inc(value);
-        return;
-      }
-      for (const { labels, value } of await samplesOf(metric)) this.inc(labels, value);
-    },
-  });
+/** Durations that a part of the service counts itself, for each set of labels. */
+export class Histogram {
+  readonly all: readonly LabelledDurations[];
+
+  constructor(all: readonly LabelledDurations[]) {
+    this.all = all;
+  }
 }
 
-function labelsOf(metric: Metric): string[] {
-  if ("label" in metric) return [metric.label];
-  return "labels" in metric ? [...metric.labels] : [];
-}
-
-async function samplesOf(metric: Exclude<Metric, { look(): unknown }>): Promise<readonly Sample[]> {
-  if ("lookSamples" in metric) return metric.lookSamples();
-  return Object.entries(await metric.lookAll()).map(([value, count]) => ({
-    labels: { [metric.label]: value },
-    value: count,
-  }));
-}
-
-/** Durations of one set of labels. */
-export interface LabelledDurations {
+interface LabelledDurations {
   readonly labels: Readonly<Record<string, string>>;
   readonly durations: Durations;
 }
 
-/** A histogram that is counted in `Durations`, as a scrape names it. */
-export interface CountedHistogram {
-  readonly name: string;
-  readonly help: string;
-  /** Looked at with each scrape. */
-  all(): readonly LabelledDurations[];
+/** Requires a value for each name that has a help text. */
+export function metricGroup<Name extends string>(
+  help: Readonly<Record<Name, string>>,
+  read: () => MaybePromise<Readonly<Record<NoInfer<Name>, Reading>>>,
+): MetricGroup {
+  return { help, read };
+}
+
+/** One sample for each count; the label's value is the count's name. */
+export function samplesBy(label: string, counts: Readonly<Record<string, number>>): Sample[] {
+  return Object.entries(counts).map(([name, value]) => ({ labels: { [label]: name }, value }));
 }
 
 /**
- * The histograms as they are now. One of prom-client's own can only be told a duration at a time; what was counted
- * elsewhere it takes as JSON, as processes of a cluster hand it to the one that is scraped.
+ * The metrics as text in Prometheus' format. A histogram of prom-client can only be told one duration at a time, but
+ * its registry also takes whole metrics as JSON, as the processes of a Node.js cluster hand them to the one that is
+ * scraped.
  */
-export function registryOf(histograms: readonly CountedHistogram[]): Registry {
-  return AggregatorRegistry.aggregate<PrometheusContentType>([
-    histograms.map(({ name, help, all }) => ({
-      name,
-      help,
-      type: "histogram",
-      aggregator: "first",
-      values: all().flatMap((each) => valuesOf(name, each)),
-    })),
-  ]);
+export async function formatMetrics(groups: readonly MetricGroup[]): Promise<string> {
+  const readings = await Promise.all(groups.map((group) => group.read()));
+  const metrics = groups.flatMap(({ help }, group) =>
+    Object.entries(help).map(([name, text]) => {
+      const reading = readings[group]![name] ?? null;
+      const type = reading instanceof Histogram ? "histogram" : name.endsWith("_total") ? "counter" : "gauge";
+      return { name, help: text, type, aggregator: "sum", values: valuesOf(name, reading) };
+    }),
+  );
+  return AggregatorRegistry.aggregate<PrometheusContentType>([metrics]).metrics();
 }
 
-/** Buckets count what is up to their bound, those before them included. */
-function valuesOf(name: string, { labels, durations }: LabelledDurations) {
+function valuesOf(name: string, reading: Reading): readonly Sample[] {
+  if (reading === null) return [];
+  if (typeof reading === "number") return [{ labels: {}, value: reading }];
+  return reading instanceof Histogram ? reading.all.flatMap((each) => bucketsOf(name, each)) : reading;
+}
+
+/** Each bucket counts the durations up to its bound, those of the buckets before it included. */
+function bucketsOf(name: string, { labels, durations }: LabelledDurations) {
   const { boundsSeconds, counts, sumSeconds } = durations;
   let count = 0;
-  const buckets = [...boundsSeconds, "+Inf"].map((le, bucket) => {
+  const buckets = [...boundsSeconds.map(String), "+Inf"].map((le, bucket) => {
     count += counts[bucket]!;
     return { metricName: `${name}_bucket`, labels: { le, ...labels }, value: count };
   });

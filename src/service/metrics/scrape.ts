@@ -1,4 +1,4 @@
-import { Counter, Registry } from "prom-client";
+import { Registry } from "prom-client";
 import type { Archive } from "../../archive/archive.ts";
 import type { HotStore } from "../../hot/hot-store.ts";
 import type { ProcessUsage } from "../../runtime/usage.ts";
@@ -10,7 +10,7 @@ import type { Quarantine } from "../quarantine/quarantine.ts";
 import type { Findings } from "../queries/findings.ts";
 import type { SealSchedule } from "../upkeep/seal/schedule.ts";
 import type { Durations, EventLoopMeter, Meters } from "./meters.ts";
-import { addMetric, type CountedHistogram, type Metric, registryOf } from "./metric.ts";
+import { formatMetrics, Histogram, type MetricGroup, metricGroup, samplesBy } from "./metric.ts";
 import {
   type ClusterMeasures,
   clientMetrics,
@@ -32,23 +32,23 @@ export interface ScrapeDependencies {
   readonly messages: MessageCounts;
   readonly eventLoop: Pick<EventLoopMeter, "delays" | "takeLongestMs">;
   readonly hot: Pick<HotStore, "recordCount" | "deviceCount">;
-  /** Log, archive, quarantine and when it seals; null until they are open. */
+  /** Null until they are open. */
   readonly stores: () => OpenStores | null;
-  /** How far the start is, in bytes of the log. */
+  /** How much of the log the start has read, in bytes. */
   readonly start: () => {
     readonly isReady: boolean;
     readonly replayedBytes: number;
     readonly totalBytes: number;
   };
-  /** Bodies of reports under way, and what they may take at most. */
+  /** The bodies of reports under way, and their bounds. */
   readonly bodies: BodyUsage;
   readonly viewers: Pick<ViewerSlots, "taken" | "max">;
-  /** Null where no broker is asked, or not yet. */
+  /** Null if the server takes from no broker, or not yet. */
   readonly mqtt: () => MqttStatus | null;
-  /** Null where this process is alone. */
+  /** Null if this process is not a node of a cluster. */
   readonly cluster: () => ClusterMeasures | null;
   readonly usage: () => ProcessUsage;
-  /** Damages that nobody has acknowledged. */
+  /** Counts the damages that no operator has acknowledged. */
   readonly countDamaged: () => Promise<number>;
   readonly doctor: Pick<Doctor, "deviceCount">;
   readonly findings: Pick<Findings, "count">;
@@ -72,314 +72,216 @@ export interface BodyUsage {
 
 const LOG_STATES: readonly Wal["state"][] = ["open", "full", "failed", "closed"];
 
-/** Names end in their unit, `_total` where they only rise; labels have few values, and none of them is a client's. */
+/** The labels have few values, and none of them comes from a client. */
 export function createScrape(dependencies: ScrapeDependencies): Scrape {
-  const registry = new Registry();
-  addRequests(registry, dependencies);
-  for (const metric of [
-    ...reportMetrics(dependencies),
-    ...viewerMetrics(dependencies),
-    ...clientMetrics(dependencies.messages),
-    ...quarantineMetrics(() => dependencies.stores()?.quarantine.totals ?? null),
-    ...mqttMetrics(dependencies.mqtt),
-    ...doctorMetrics(dependencies.doctor, dependencies.findings),
-    ...logMetrics(dependencies),
-    ...clusterMetrics(dependencies.cluster),
-    ...recordMetrics(dependencies),
-    ...sealMetrics(dependencies),
-    ...processMetrics(dependencies),
-  ]) {
-    addMetric(registry, metric);
-  }
-  const histograms = histogramsOf(dependencies);
-  return () => Registry.merge([registry, registryOf(histograms)]).metrics();
+  const groups = [
+    reportMetrics(dependencies),
+    viewerMetrics(dependencies),
+    clientMetrics(dependencies.messages),
+    quarantineMetrics(() => dependencies.stores()?.quarantine.totals ?? null),
+    mqttMetrics(dependencies.mqtt),
+    doctorMetrics(dependencies.doctor, dependencies.findings),
+    logMetrics(dependencies),
+    clusterMetrics(dependencies.cluster),
+    recordMetrics(dependencies),
+    sealMetrics(dependencies),
+    processMetrics(dependencies),
+    histograms(dependencies),
+  ];
+  return () => formatMetrics(groups);
 }
 
-function addRequests(registry: Registry, { meters }: ScrapeDependencies): void {
-  const { requests } = meters;
-  new Counter({
-    name: "wherehouse_http_requests_total",
-    help: "Requests answered, by route and status. HEAD counts as GET; the route is none where none took it.",
-    labelNames: ["method", "route", "status"],
-    registers: [registry],
-    collect() {
-      this.reset();
-      for (const { method, path, statuses } of requests.routes) {
-        for (const [status, count] of statuses) this.inc({ method, route: path, status }, count);
-      }
-    },
-  });
-}
-
-function histogramsOf({ meters, eventLoop }: ScrapeDependencies): CountedHistogram[] {
-  const unlabelled = (name: string, help: string, durations: Durations): CountedHistogram => ({
-    name,
-    help,
-    all: () => [{ labels: {}, durations }],
-  });
-  return [
+function reportMetrics({ meters, bodies }: ScrapeDependencies): MetricGroup {
+  return metricGroup(
     {
-      name: "wherehouse_http_request_duration_seconds",
-      help: "From a request's arrival to its answer, without sending it.",
-      all: () =>
+      wherehouse_http_requests_total:
+        "Requests answered, by route and status. HEAD counts as GET; the route is none where none took it.",
+      wherehouse_http_requests_in_flight: "Requests that are not answered yet.",
+      wherehouse_ingest_requests:
+        "Requests with reports under way; those beyond wherehouse_ingest_requests_max get a 503.",
+      wherehouse_ingest_requests_max: "Requests with reports that may be under way.",
+      wherehouse_ingest_body_bytes:
+        "Memory of their bodies, as far as they have arrived; those beyond wherehouse_ingest_body_bytes_max get a 503.",
+      wherehouse_ingest_body_bytes_max: "Memory that their bodies may take.",
+      wherehouse_ingest_apps:
+        "Apps with reports under way. Each may have as much of both bounds as is left, a key half of that.",
+      wherehouse_ingest_refused_total:
+        "Requests with reports that got a 503 at the door, by what was spent, of all or of their key's or app's share.",
+      wherehouse_reports_total: "Reports by what became of them: accepted, duplicates, rejected.",
+      wherehouse_refused_batches_total:
+        "Batches that the log did not take, by reason; their senders got a 503.",
+    },
+    () => ({
+      wherehouse_http_requests_total: meters.requests.routes.flatMap(({ method, path, statuses }) =>
+        [...statuses].map(([status, value]) => ({
+          labels: { method, route: path, status: String(status) },
+          value,
+        })),
+      ),
+      wherehouse_http_requests_in_flight: meters.requests.inFlight,
+      wherehouse_ingest_requests: bodies.requests,
+      wherehouse_ingest_requests_max: bodies.requestsMax,
+      wherehouse_ingest_body_bytes: bodies.bytes,
+      wherehouse_ingest_body_bytes_max: bodies.bytesMax,
+      wherehouse_ingest_apps: bodies.apps,
+      wherehouse_ingest_refused_total: samplesBy("spent", bodies.refused),
+      wherehouse_reports_total: samplesBy("outcome", meters.reports),
+      wherehouse_refused_batches_total: samplesBy("reason", Object.fromEntries(meters.refusals)),
+    }),
+  );
+}
+
+function viewerMetrics({ viewers, meters }: ScrapeDependencies): MetricGroup {
+  return metricGroup(
+    {
+      wherehouse_viewers:
+        "Clients that listen to the live stream; those beyond wherehouse_viewers_max get a 503.",
+      wherehouse_viewers_max: "Clients that may listen, by --max-viewers. An app may have half of them.",
+      wherehouse_viewer_events_total: "Events that they were told, to their end.",
+      wherehouse_viewer_resets_total: "Of these, resets: the client has to take a snapshot.",
+      wherehouse_viewers_refused_total:
+        "Clients that got a 503 in place of a stream, since too many listened already.",
+    },
+    () => ({
+      wherehouse_viewers: viewers.taken,
+      wherehouse_viewers_max: viewers.max,
+      wherehouse_viewer_events_total: meters.viewers.events,
+      wherehouse_viewer_resets_total: meters.viewers.resets,
+      wherehouse_viewers_refused_total: meters.viewers.refused,
+    }),
+  );
+}
+
+function logMetrics({ meters, stores, start }: ScrapeDependencies): MetricGroup {
+  return metricGroup(
+    {
+      wherehouse_ready:
+        "1 once every acknowledged record can be queried, and while the node of a cluster does not lag.",
+      wherehouse_replayed_bytes: "Of the log, read by the start so far.",
+      wherehouse_replay_bytes: "Of the log, to be read by the start.",
+      wherehouse_log_bytes: "Size of the log on disk.",
+      wherehouse_log_queue_bytes: "Reports that wait for the disk.",
+      wherehouse_log_state:
+        "1 for the state that the log is in: open, full (the disk is), failed (until a restart), closed.",
+      wherehouse_log_written_bytes_total: "Written to the log.",
+      wherehouse_log_entries_total: "Batches written to the log.",
+    },
+    () => {
+      const log = stores()?.log;
+      const { isReady, replayedBytes, totalBytes } = start();
+      return {
+        wherehouse_ready: Number(isReady),
+        wherehouse_replayed_bytes: replayedBytes,
+        wherehouse_replay_bytes: totalBytes,
+        wherehouse_log_bytes: log?.bytes ?? null,
+        wherehouse_log_queue_bytes: log?.queueBytes ?? null,
+        wherehouse_log_state: LOG_STATES.map((state) => ({
+          labels: { state },
+          value: Number(state === log?.state),
+        })),
+        wherehouse_log_written_bytes_total: meters.log.writtenBytes,
+        wherehouse_log_entries_total: meters.log.entries,
+      };
+    },
+  );
+}
+
+function recordMetrics({ hot, stores, countDamaged }: ScrapeDependencies): MetricGroup {
+  return metricGroup(
+    {
+      wherehouse_hot_records: "Records in memory.",
+      wherehouse_devices: "Devices with a position.",
+      wherehouse_archived_records: "Records in the archive's files.",
+      wherehouse_archive_bytes: "Size of the archive's files.",
+      wherehouse_archive_files: "Parquet files of sealed days.",
+      wherehouse_archived_days: "Sealed days.",
+      wherehouse_archive_queries_running: "Questions that the archive works on.",
+      wherehouse_archive_queries_waiting: "Questions that wait for the archive.",
+      wherehouse_damages: "Damages of log and archive that nobody has acknowledged.",
+    },
+    async () => {
+      const { manifest, reader } = stores()?.archive ?? { manifest: null, reader: null };
+      const parts = manifest === null ? null : [...manifest.days.values()].flatMap((day) => day.parts);
+      return {
+        wherehouse_hot_records: hot.recordCount,
+        wherehouse_devices: hot.deviceCount,
+        wherehouse_archived_records: parts?.reduce((sum, { rows }) => sum + rows, 0) ?? null,
+        wherehouse_archive_bytes: parts?.reduce((sum, { bytes }) => sum + bytes, 0) ?? null,
+        wherehouse_archive_files: parts?.length ?? null,
+        wherehouse_archived_days: manifest?.days.size ?? null,
+        wherehouse_archive_queries_running: reader?.running ?? null,
+        wherehouse_archive_queries_waiting: reader?.waiting ?? null,
+        wherehouse_damages: stores() === null ? null : await countDamaged(),
+      };
+    },
+  );
+}
+
+function sealMetrics({ meters: { seals }, stores }: ScrapeDependencies): MetricGroup {
+  return metricGroup(
+    {
+      wherehouse_seal_failures_total: "Seals that failed; the next one tries again.",
+      wherehouse_sealed_records_total: "Records moved into the archive.",
+      wherehouse_last_seal_timestamp_seconds: "When the last seal ended, Unix time.",
+      wherehouse_seal_late: "1 where the last seal, or the start, is more than three intervals ago.",
+    },
+    () => {
+      const { lastMs, isLate } = stores()?.schedule.state ?? { lastMs: null, isLate: null };
+      return {
+        wherehouse_seal_failures_total: seals.failed,
+        wherehouse_sealed_records_total: seals.records,
+        wherehouse_last_seal_timestamp_seconds: lastMs === null ? null : lastMs / 1000,
+        wherehouse_seal_late: isLate === null ? null : Number(isLate),
+      };
+    },
+  );
+}
+
+function processMetrics({ version, eventLoop, usage }: ScrapeDependencies): MetricGroup {
+  return metricGroup(
+    {
+      wherehouse_event_loop_delay_max_seconds:
+        "The longest of these delays since the last scrape, whoever made it.",
+      wherehouse_build_info: "Always 1; the label is the version.",
+      wherehouse_heap_used_bytes:
+        "Objects of the runtime's heap, those that wait for the collector among them.",
+      process_resident_memory_bytes: "Memory in use, that of libraries included.",
+      process_start_time_seconds: "When the process started, Unix time.",
+      process_cpu_seconds_total: "Processor time of all threads.",
+    },
+    () => {
+      const { heapUsedBytes, residentBytes, startedMs, cpuSeconds } = usage();
+      return {
+        wherehouse_event_loop_delay_max_seconds: eventLoop.takeLongestMs() / 1000,
+        wherehouse_build_info: samplesBy("version", { [version]: 1 }),
+        wherehouse_heap_used_bytes: heapUsedBytes,
+        process_resident_memory_bytes: residentBytes,
+        process_start_time_seconds: startedMs / 1000,
+        process_cpu_seconds_total: cpuSeconds,
+      };
+    },
+  );
+}
+
+function histograms({ meters, eventLoop }: ScrapeDependencies): MetricGroup {
+  const unlabelled = (durations: Durations) => new Histogram([{ labels: {}, durations }]);
+  return metricGroup(
+    {
+      wherehouse_http_request_duration_seconds: "From a request's arrival to its answer, without sending it.",
+      wherehouse_log_sync_duration_seconds: "How long the disk took to make a write to the log durable.",
+      wherehouse_seal_duration_seconds: "How long seals took.",
+      wherehouse_event_loop_delay_seconds:
+        "How late a timer fired, looked at 100 times a second: what requests wait before they are looked at.",
+    },
+    () => ({
+      wherehouse_http_request_duration_seconds: new Histogram(
         meters.requests.routes
-          .filter(({ statuses }) => statuses.size > 0) // Most scrapes would be empty buckets else.
+          .filter(({ statuses }) => statuses.size > 0) // Most routes have no requests, and would be empty buckets.
           .map(({ method, path, durations }) => ({ labels: { method, route: path }, durations })),
-    },
-    unlabelled(
-      "wherehouse_log_sync_duration_seconds",
-      "How long the disk took to make a write to the log durable.",
-      meters.log.syncs,
-    ),
-    unlabelled("wherehouse_seal_duration_seconds", "How long seals took.", meters.seals.durations),
-    unlabelled(
-      "wherehouse_event_loop_delay_seconds",
-      "How late a timer fired, looked at 100 times a second: what requests wait before they are looked at.",
-      eventLoop.delays,
-    ),
-  ];
-}
-
-function reportMetrics({ meters, bodies }: ScrapeDependencies): Metric[] {
-  return [
-    {
-      name: "wherehouse_http_requests_in_flight",
-      help: "Requests that are not answered yet.",
-      look: () => meters.requests.inFlight,
-    },
-    {
-      name: "wherehouse_ingest_requests",
-      help: "Requests with reports under way; those beyond wherehouse_ingest_requests_max get a 503.",
-      look: () => bodies.requests,
-    },
-    {
-      name: "wherehouse_ingest_requests_max",
-      help: "Requests with reports that may be under way.",
-      look: () => bodies.requestsMax,
-    },
-    {
-      name: "wherehouse_ingest_body_bytes",
-      help:
-        "Memory of their bodies, as far as they have arrived; " +
-        "those beyond wherehouse_ingest_body_bytes_max get a 503.",
-      look: () => bodies.bytes,
-    },
-    {
-      name: "wherehouse_ingest_body_bytes_max",
-      help: "Memory that their bodies may take.",
-      look: () => bodies.bytesMax,
-    },
-    {
-      name: "wherehouse_ingest_apps",
-      help: "Apps with reports under way. Each may have as much of both bounds as is left, a key half of that.",
-      look: () => bodies.apps,
-    },
-    {
-      name: "wherehouse_ingest_refused_total",
-      help:
-        "Requests with reports that got a 503 at the door, " +
-        "by what was spent, of all or of their key's or app's share.",
-      label: "spent",
-      lookAll: () => ({ ...bodies.refused }),
-    },
-    {
-      name: "wherehouse_reports_total",
-      help: "Reports by what became of them: accepted, duplicates, rejected.",
-      label: "outcome",
-      lookAll: () => ({ ...meters.reports }),
-    },
-    {
-      name: "wherehouse_refused_batches_total",
-      help: "Batches that the log did not take, by reason; their senders got a 503.",
-      label: "reason",
-      lookAll: () => Object.fromEntries(meters.refusals),
-    },
-  ];
-}
-
-function viewerMetrics({ viewers, meters }: ScrapeDependencies): Metric[] {
-  return [
-    {
-      name: "wherehouse_viewers",
-      help: "Clients that listen to the live stream; those beyond wherehouse_viewers_max get a 503.",
-      look: () => viewers.taken,
-    },
-    {
-      name: "wherehouse_viewers_max",
-      help: "Clients that may listen, by --max-viewers. An app may have half of them.",
-      look: () => viewers.max,
-    },
-    {
-      name: "wherehouse_viewer_events_total",
-      help: "Events that they were told, to their end.",
-      look: () => meters.viewers.events,
-    },
-    {
-      name: "wherehouse_viewer_resets_total",
-      help: "Of these, resets: the client has to take a snapshot.",
-      look: () => meters.viewers.resets,
-    },
-    {
-      name: "wherehouse_viewers_refused_total",
-      help: "Clients that got a 503 in place of a stream, since too many listened already.",
-      look: () => meters.viewers.refused,
-    },
-  ];
-}
-
-function logMetrics({ meters, stores, start }: ScrapeDependencies): Metric[] {
-  return [
-    {
-      name: "wherehouse_ready",
-      help: "1 once every acknowledged record can be queried, and while the node of a cluster does not lag.",
-      look: () => (start().isReady ? 1 : 0),
-    },
-    {
-      name: "wherehouse_replayed_bytes",
-      help: "Of the log, read by the start so far.",
-      look: () => start().replayedBytes,
-    },
-    {
-      name: "wherehouse_replay_bytes",
-      help: "Of the log, to be read by the start.",
-      look: () => start().totalBytes,
-    },
-    {
-      name: "wherehouse_log_bytes",
-      help: "Size of the log on disk.",
-      look: () => stores()?.log.bytes ?? null,
-    },
-    {
-      name: "wherehouse_log_queue_bytes",
-      help: "Reports that wait for the disk.",
-      look: () => stores()?.log.queueBytes ?? null,
-    },
-    {
-      name: "wherehouse_log_state",
-      help: "1 for the state that the log is in: open, full (the disk is), failed (until a restart), closed.",
-      label: "state",
-      lookAll() {
-        const state = stores()?.log.state;
-        return Object.fromEntries(LOG_STATES.map((each) => [each, each === state ? 1 : 0]));
-      },
-    },
-    {
-      name: "wherehouse_log_written_bytes_total",
-      help: "Written to the log.",
-      look: () => meters.log.writtenBytes,
-    },
-    {
-      name: "wherehouse_log_entries_total",
-      help: "Batches written to the log.",
-      look: () => meters.log.entries,
-    },
-  ];
-}
-
-function recordMetrics({ hot, stores, countDamaged }: ScrapeDependencies): Metric[] {
-  const sumOfParts = (measure: "rows" | "bytes" | "files") => () => {
-    const days = stores()?.archive.manifest.days.values();
-    if (days === undefined) return null;
-    let sum = 0;
-    for (const { parts } of days) for (const part of parts) sum += measure === "files" ? 1 : part[measure];
-    return sum;
-  };
-  return [
-    { name: "wherehouse_hot_records", help: "Records in memory.", look: () => hot.recordCount },
-    { name: "wherehouse_devices", help: "Devices with a position.", look: () => hot.deviceCount },
-    {
-      name: "wherehouse_archived_records",
-      help: "Records in the archive's files.",
-      look: sumOfParts("rows"),
-    },
-    { name: "wherehouse_archive_bytes", help: "Size of the archive's files.", look: sumOfParts("bytes") },
-    { name: "wherehouse_archive_files", help: "Parquet files of sealed days.", look: sumOfParts("files") },
-    {
-      name: "wherehouse_archived_days",
-      help: "Sealed days.",
-      look: () => stores()?.archive.manifest.days.size ?? null,
-    },
-    {
-      name: "wherehouse_archive_queries_running",
-      help: "Questions that the archive works on.",
-      look: () => stores()?.archive.reader.running ?? null,
-    },
-    {
-      name: "wherehouse_archive_queries_waiting",
-      help: "Questions that wait for the archive.",
-      look: () => stores()?.archive.reader.waiting ?? null,
-    },
-    {
-      name: "wherehouse_damages",
-      help: "Damages of log and archive that nobody has acknowledged.",
-      look: async () => (stores() === null ? null : countDamaged()),
-    },
-  ];
-}
-
-function sealMetrics({ meters: { seals }, stores }: ScrapeDependencies): Metric[] {
-  return [
-    {
-      name: "wherehouse_seal_failures_total",
-      help: "Seals that failed; the next one tries again.",
-      look: () => seals.failed,
-    },
-    {
-      name: "wherehouse_sealed_records_total",
-      help: "Records moved into the archive.",
-      look: () => seals.records,
-    },
-    {
-      name: "wherehouse_last_seal_timestamp_seconds",
-      help: "When the last seal ended, Unix time.",
-      look: () => {
-        const lastMs = stores()?.schedule.state.lastMs ?? null;
-        return lastMs === null ? null : lastMs / 1000;
-      },
-    },
-    {
-      name: "wherehouse_seal_late",
-      help: "1 where the last seal, or the start, is more than three intervals ago.",
-      look: () => {
-        const state = stores()?.schedule.state ?? null;
-        return state === null ? null : Number(state.isLate);
-      },
-    },
-  ];
-}
-
-function processMetrics({ version, eventLoop, usage }: ScrapeDependencies): Metric[] {
-  return [
-    {
-      name: "wherehouse_event_loop_delay_max_seconds",
-      help: "The longest of these delays since the last scrape, whoever made it.",
-      look: () => eventLoop.takeLongestMs() / 1000,
-    },
-    {
-      name: "wherehouse_build_info",
-      help: "Always 1; the label is the version.",
-      label: "version",
-      lookAll: () => ({ [version]: 1 }),
-    },
-    {
-      name: "wherehouse_heap_used_bytes",
-      help: "Objects of the runtime's heap, those that wait for the collector among them.",
-      look: () => usage().heapUsedBytes,
-    },
-    {
-      name: "process_resident_memory_bytes",
-      help: "Memory in use, that of libraries included.",
-      look: () => usage().residentBytes,
-    },
-    {
-      name: "process_start_time_seconds",
-      help: "When the process started, Unix time.",
-      look: () => usage().startedMs / 1000,
-    },
-    {
-      name: "process_cpu_seconds_total",
-      help: "Processor time of all threads.",
-      look: () => usage().cpuSeconds,
-    },
-  ];
+      ),
+      wherehouse_log_sync_duration_seconds: unlabelled(meters.log.syncs),
+      wherehouse_seal_duration_seconds: unlabelled(meters.seals.durations),
+      wherehouse_event_loop_delay_seconds: unlabelled(eventLoop.delays),
+    }),
+  );
 }

@@ -2,7 +2,7 @@ import type { Doctor } from "../doctor/doctor.ts";
 import type { MessageCounts } from "../ingest/messages/message-counts.ts";
 import type { QuarantineTotals } from "../quarantine/quarantine.ts";
 import type { Findings } from "../queries/findings.ts";
-import type { Metric } from "./metric.ts";
+import { type MetricGroup, metricGroup, samplesBy } from "./metric.ts";
 
 /*
  * The metrics of each part of the service that has numbers of its own: what clients sent, the quarantine, the broker,
@@ -10,77 +10,60 @@ import type { Metric } from "./metric.ts";
  */
 
 /** What apps that report in their own words sent. */
-export function clientMetrics(counts: MessageCounts): Metric[] {
-  return [
+export function clientMetrics(counts: MessageCounts): MetricGroup {
+  return metricGroup(
     {
-      name: "wherehouse_client_messages_total",
-      help: "Messages taken from apps that report in their own words, by app.",
-      label: "client",
-      lookAll: () => Object.fromEntries(counts.messages),
-    },
-    {
-      name: "wherehouse_client_points_total",
-      help:
+      wherehouse_client_messages_total: "Messages taken from apps that report in their own words, by app.",
+      wherehouse_client_points_total:
         "What they held, by app and by what became of it: accepted, duplicates, " +
         "refused (kept in the quarantine), skipped (no positions).",
-      labels: ["client", "outcome"],
-      lookSamples: () =>
-        [...counts.points].flatMap(([client, points]) =>
-          Object.entries(points).map(([outcome, value]) => ({ labels: { client, outcome }, value })),
-        ),
+      wherehouse_client_fields_left_out_total:
+        "Optional fields of such points that were left out, since they could not be read or were out of bounds.",
+      wherehouse_client_times_of_arrival_total:
+        "Such points that had no time, and so have that of their arrival.",
+      wherehouse_client_times_corrected_total:
+        "Times of such points that were 1024 weeks behind and were set right: a fault of old GPS receivers.",
     },
-    {
-      name: "wherehouse_client_fields_left_out_total",
-      help: "Optional fields of such points that were left out, since they could not be read or were out of bounds.",
-      look: () => counts.leftOutFields,
-    },
-    {
-      name: "wherehouse_client_times_of_arrival_total",
-      help: "Such points that had no time, and so have that of their arrival.",
-      look: () => counts.timesOfArrival,
-    },
-    {
-      name: "wherehouse_client_times_corrected_total",
-      help: "Times of such points that were 1024 weeks behind and were set right: a fault of old GPS receivers.",
-      look: () => counts.rolledOverTimes,
-    },
-  ];
+    () => ({
+      wherehouse_client_messages_total: samplesBy("client", Object.fromEntries(counts.messages)),
+      wherehouse_client_points_total: [...counts.points].flatMap(([client, points]) =>
+        Object.entries(points).map(([outcome, value]) => ({ labels: { client, outcome }, value })),
+      ),
+      wherehouse_client_fields_left_out_total: counts.leftOutFields,
+      wherehouse_client_times_of_arrival_total: counts.timesOfArrival,
+      wherehouse_client_times_corrected_total: counts.rolledOverTimes,
+    }),
+  );
 }
 
 /** What clients sent and the server could not use; `totals` is null until the quarantine is open. */
-export function quarantineMetrics(totals: () => QuarantineTotals | null): Metric[] {
-  return [
+export function quarantineMetrics(totals: () => QuarantineTotals | null): MetricGroup {
+  return metricGroup(
     {
-      name: "wherehouse_quarantine_entries",
-      help: "Messages and points in the quarantine, by app that sent them and by why they could not be used.",
-      labels: ["client", "reason"],
-      lookSamples: () =>
-        (totals()?.kinds ?? []).map(({ client, reason, entries }) => ({
+      wherehouse_quarantine_entries:
+        "Messages and points in the quarantine, by app that sent them and by why they could not be used.",
+      wherehouse_quarantine_bytes: "What they count as; small ones count as 1 KiB.",
+      wherehouse_quarantine_bytes_max:
+        "What they may come to. Beyond it, or beyond the share of a key or app, clients get a 503.",
+      wherehouse_quarantine_displaced_total:
+        "Entries of MQTT that gave way to newer ones, since their topic or app had its share.",
+      wherehouse_quarantine_refused_total:
+        "Messages that got a 503 since a share or the disk was full, or the disk failed.",
+    },
+    () => {
+      const { kinds = [], bytes = null, bytesMax = null, displaced = null, refused = null } = totals() ?? {};
+      return {
+        wherehouse_quarantine_entries: kinds.map(({ client, reason, entries }) => ({
           labels: { client, reason },
           value: entries,
         })),
+        wherehouse_quarantine_bytes: bytes,
+        wherehouse_quarantine_bytes_max: bytesMax,
+        wherehouse_quarantine_displaced_total: displaced,
+        wherehouse_quarantine_refused_total: refused,
+      };
     },
-    {
-      name: "wherehouse_quarantine_bytes",
-      help: "What they count as; small ones count as 1 KiB.",
-      look: () => totals()?.bytes ?? null,
-    },
-    {
-      name: "wherehouse_quarantine_bytes_max",
-      help: "What they may come to. Beyond it, or beyond the share of a key or app, clients get a 503.",
-      look: () => totals()?.bytesMax ?? null,
-    },
-    {
-      name: "wherehouse_quarantine_displaced_total",
-      help: "Entries of MQTT that gave way to newer ones, since their topic or app had its share.",
-      look: () => totals()?.displaced ?? null,
-    },
-    {
-      name: "wherehouse_quarantine_refused_total",
-      help: "Messages that got a 503 since a share or the disk was full, or the disk failed.",
-      look: () => totals()?.refused ?? null,
-    },
-  ];
+  );
 }
 
 /** All connections to the broker together. */
@@ -102,79 +85,61 @@ export interface MqttStatus {
 }
 
 /** What a broker sends; no values if the server has no broker. */
-export function mqttMetrics(status: () => MqttStatus | null): Metric[] {
-  return [
+export function mqttMetrics(status: () => MqttStatus | null): MetricGroup {
+  return metricGroup(
     {
-      name: "wherehouse_mqtt_connections",
-      help: "Connections to the MQTT broker that there should be, one for each topic filter.",
-      look: () => status()?.connections ?? null,
-    },
-    {
-      name: "wherehouse_mqtt_connected",
-      help: "Those that there are.",
-      look: () => status()?.connected ?? null,
-    },
-    {
-      name: "wherehouse_mqtt_held",
-      help: "Those whose messages wait with the broker, since the disk or the quarantine can't take them.",
-      look: () => status()?.held ?? null,
-    },
-    {
-      name: "wherehouse_mqtt_elsewhere",
-      help: "1 where another node of the cluster takes from the MQTT broker, so that this one has no connection.",
-      look() {
-        const isElsewhere = status()?.isElsewhere ?? null;
-        return isElsewhere === null ? null : Number(isElsewhere);
-      },
-    },
-    {
-      name: "wherehouse_mqtt_messages_total",
-      help:
+      wherehouse_mqtt_connections:
+        "Connections to the MQTT broker that there should be, one for each topic filter.",
+      wherehouse_mqtt_connected: "Those that there are.",
+      wherehouse_mqtt_held:
+        "Those whose messages wait with the broker, since the disk or the quarantine can't take them.",
+      wherehouse_mqtt_elsewhere:
+        "1 where another node of the cluster takes from the MQTT broker, so that this one has no connection.",
+      wherehouse_mqtt_messages_total:
         "Messages of the broker by what became of them: taken, or faulty, " +
         "which met a fault of ours and are in the quarantine as they are.",
-      label: "outcome",
-      lookAll: () => ({ ...status()?.messages }),
-    },
-    {
-      name: "wherehouse_mqtt_unassured_messages_total",
-      help: "Messages that were published with QoS 0: what is sent so while the server is away is lost.",
-      look: () => status()?.unassured ?? null,
-    },
-    {
-      name: "wherehouse_mqtt_unheard_messages_total",
-      help: "Positions that were published to topics with more or fewer levels than --mqtt-topic takes.",
-      look: () => status()?.unheard.count ?? null,
-    },
-    {
-      name: "wherehouse_mqtt_outage_seconds",
-      help:
+      wherehouse_mqtt_unassured_messages_total:
+        "Messages that were published with QoS 0: what is sent so while the server is away is lost.",
+      wherehouse_mqtt_unheard_messages_total:
+        "Positions that were published to topics with more or fewer levels than --mqtt-topic takes.",
+      wherehouse_mqtt_outage_seconds:
         "How long the server may be away before the broker throws messages away, " +
         "by --mqtt-queue and the rate of the last hour.",
-      look: () => status()?.outageSeconds ?? null,
     },
-  ];
+    () => {
+      const now = status();
+      return {
+        wherehouse_mqtt_connections: now?.connections ?? null,
+        wherehouse_mqtt_connected: now?.connected ?? null,
+        wherehouse_mqtt_held: now?.held ?? null,
+        wherehouse_mqtt_elsewhere: now === null ? null : Number(now.isElsewhere),
+        wherehouse_mqtt_messages_total: samplesBy("outcome", { ...now?.messages }),
+        wherehouse_mqtt_unassured_messages_total: now?.unassured ?? null,
+        wherehouse_mqtt_unheard_messages_total: now?.unheard.count ?? null,
+        wherehouse_mqtt_outage_seconds: now?.outageSeconds ?? null,
+      };
+    },
+  );
 }
 
 /** What the doctor finds, in numbers. */
 export function doctorMetrics(
   doctor: Pick<Doctor, "deviceCount">,
   { count }: Pick<Findings, "count">,
-): Metric[] {
-  return [
+): MetricGroup {
+  return metricGroup(
     {
-      name: "wherehouse_doctor_devices",
-      help: "Devices that the doctor knows something of, once for each app that speaks for them; at most 100,000.",
-      look: () => doctor.deviceCount,
-    },
-    {
-      name: "wherehouse_findings",
-      help:
+      wherehouse_doctor_devices:
+        "Devices that the doctor knows something of, once for each app that speaks for them; at most 100,000.",
+      wherehouse_findings:
         "Devices that something is wrong with, by what: clock, units, repeats, refused, silent. Counted once a minute; " +
         "GET /api/v1/doctor names them.",
-      label: "kind",
-      lookAll: count,
     },
-  ];
+    async () => ({
+      wherehouse_doctor_devices: doctor.deviceCount,
+      wherehouse_findings: samplesBy("kind", await count()),
+    }),
+  );
 }
 
 /** What a node knows of its cluster. */
@@ -186,20 +151,20 @@ export interface ClusterMeasures {
 }
 
 /** What the cluster knows; no values if this process is alone. */
-export function clusterMetrics(cluster: () => ClusterMeasures | null): Metric[] {
-  return [
+export function clusterMetrics(cluster: () => ClusterMeasures | null): MetricGroup {
+  return metricGroup(
     {
-      name: "wherehouse_cluster_lag_seconds",
-      help: "For how long the cluster's log has had what this node has not applied; above 10 it is not ready.",
-      look() {
-        const lagMs = cluster()?.lagMs ?? null;
-        return lagMs === null ? null : lagMs / 1000;
-      },
+      wherehouse_cluster_lag_seconds:
+        "For how long the cluster's log has had what this node has not applied; above 10 it is not ready.",
+      wherehouse_cluster_nodes:
+        "Nodes of the cluster that told of themselves within 30 seconds, this one among them.",
     },
-    {
-      name: "wherehouse_cluster_nodes",
-      help: "Nodes of the cluster that told of themselves within 30 seconds, this one among them.",
-      look: () => cluster()?.liveCount ?? null,
+    () => {
+      const { lagMs = null, liveCount = null } = cluster() ?? {};
+      return {
+        wherehouse_cluster_lag_seconds: lagMs === null ? null : lagMs / 1000,
+        wherehouse_cluster_nodes: liveCount,
+      };
     },
-  ];
+  );
 }

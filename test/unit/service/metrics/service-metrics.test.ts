@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
-import { Registry } from "prom-client";
 import { MessageCounts } from "../../../../src/service/ingest/messages/message-counts.ts";
-import { addMetric } from "../../../../src/service/metrics/metric.ts";
+import { formatMetrics } from "../../../../src/service/metrics/metric.ts";
 import {
   type ClusterMeasures,
   clientMetrics,
@@ -35,9 +34,7 @@ test("what clients sent is counted by client and by what became of it", async ()
     accepted: 1,
     duplicates: 0,
   });
-  const registry = new Registry();
-  for (const metric of clientMetrics(counts)) addMetric(registry, metric);
-  const lines = (await registry.metrics()).split("\n");
+  const lines = (await formatMetrics([clientMetrics(counts)])).split("\n");
   const samples = lines.filter((line) => line !== "" && !line.startsWith("#")).sort();
   expect(samples).toEqual([
     "wherehouse_client_fields_left_out_total 8",
@@ -61,9 +58,7 @@ test("what lies in the quarantine is counted by client and reason, and nothing b
   const { quarantine } = await openTestQuarantine(createSimulatedFiles(), { shares });
   await quarantine.put([refused("a"), refused("b", { client: "osmand", reason: "future" })]);
   await quarantine.put([refused("c")]);
-  const registry = new Registry();
-  for (const metric of quarantineMetrics(() => quarantine.totals)) addMetric(registry, metric);
-  const lines = (await registry.metrics()).split("\n");
+  const lines = (await formatMetrics([quarantineMetrics(() => quarantine.totals)])).split("\n");
   expect(lines.filter((line) => line !== "" && !line.startsWith("#"))).toEqual([
     'wherehouse_quarantine_entries{client="overland",reason="bad_coordinates"} 1',
     'wherehouse_quarantine_entries{client="osmand",reason="future"} 1',
@@ -72,16 +67,15 @@ test("what lies in the quarantine is counted by client and reason, and nothing b
     "wherehouse_quarantine_displaced_total 0",
     "wherehouse_quarantine_refused_total 1",
   ]);
-  const closed = new Registry();
-  for (const metric of quarantineMetrics(() => null)) addMetric(closed, metric);
-  expect((await closed.metrics()).split("\n").filter((line) => /^\w/.test(line))).toEqual([]);
+  expect(
+    (await formatMetrics([quarantineMetrics(() => null)])).split("\n").filter((line) => /^\w/.test(line)),
+  ).toEqual([]);
 });
 
 test("clusterMetrics() tells the lag in seconds and how many nodes there are, and nothing where there is no cluster", async () => {
   let cluster: ClusterMeasures | null = null;
-  const registry = new Registry();
-  for (const metric of clusterMetrics(() => cluster)) addMetric(registry, metric);
-  const values = async () => (await registry.metrics()).split("\n").filter((line) => /^\w/.test(line));
+  const values = async () =>
+    (await formatMetrics([clusterMetrics(() => cluster)])).split("\n").filter((line) => /^\w/.test(line));
   expect(await values()).toEqual([]);
   cluster = { lagMs: null, liveCount: 2 };
   expect(await values()).toEqual(["wherehouse_cluster_nodes 2"]);
