@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { utcDayOf } from "../../../src/model/time/utc-day.ts";
 import type { ReferenceRecords } from "../../reference/records.ts";
 import type { Report } from "../../support/reports/batches.ts";
@@ -8,6 +8,9 @@ import { SimulatedServers } from "../../support/stream/simulated-servers.ts";
 import { CALM, ROUGH } from "../../support/stream/simulated-stream.ts";
 import { layStream, type SentPost } from "../../support/stream/stream-model.ts";
 import { VirtualTime } from "../../support/stream/virtual-time.ts";
+
+// Its cases compute for seconds on a quiet machine, and wait for nothing.
+setDefaultTimeout(60_000);
 
 /*
  * Goal: nodes that share a log know the same, and say the same of what they take. Method: three nodes over one

@@ -5,11 +5,14 @@
  * again, and the power fails before any operation of a seal or a start. What a node has in the end, in memory and
  * archive, is what the obvious model makes of all that the stream ever had; what was acknowledged is in that.
  */
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { RANDOM_SEED, randomRuns } from "../../support/random-runs.ts";
 import { type ClusterTotals, simulateCluster } from "./cluster/cluster-run.ts";
 import { openSimulationEngine, type SimulationEngine } from "./run/engine.ts";
 import { RunFailure } from "./run/outcome.ts";
+
+// Its cases compute for seconds on a quiet machine, and wait for nothing.
+setDefaultTimeout(60_000);
 
 const RUNS = randomRuns(8);
 

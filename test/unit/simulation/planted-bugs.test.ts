@@ -3,11 +3,14 @@
  * (planted/planted-bugs.ts), and runs are simulated until one breaks a promise. The same run without the bug keeps them
  * all.
  */
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { PLANTED_BUGS, type PlantedBug } from "./planted/planted-bugs.ts";
 import { openSimulationEngine, type SimulationEngine } from "./run/engine.ts";
 import { RunFailure } from "./run/outcome.ts";
 import { simulateRun } from "./run/simulated-run.ts";
+
+// Its cases compute for seconds on a quiet machine, and wait for nothing.
+setDefaultTimeout(60_000);
 
 /** Each is found within so many runs. */
 const RUNS_MAX = 1000;

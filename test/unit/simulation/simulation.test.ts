@@ -6,11 +6,14 @@
  * after every restart and at the end. A failure names its seed: `npm run simulate -- --seed N` shows that run step by
  * step, `--count N` simulates more of them.
  */
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { RANDOM_SEED, randomRuns } from "../../support/random-runs.ts";
 import { openSimulationEngine, type SimulationEngine } from "./run/engine.ts";
 import { simulate } from "./run/simulate.ts";
 import { simulateRun } from "./run/simulated-run.ts";
+
+// Its cases compute for seconds on a quiet machine, and wait for nothing.
+setDefaultTimeout(60_000);
 
 const RUNS = randomRuns(100);
 

@@ -1,7 +1,7 @@
 // Goal: nothing that a client sends passes for a frame, whatever happens to the bytes of the log. Method: batches carry
 // whole frames of the format itself as numbers, as texts and as indexes, for an app that is not theirs; the log is then
 // cut at every length and flipped at every byte.
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { createSaltedFrames, FRAME_HEADER_BYTES, FRAME_SALT_BYTES } from "../../../src/lib/frames/frame.ts";
 import { createRandomSalt } from "../../../src/lib/frames/head.ts";
 import { parseAppId } from "../../../src/model/ids.ts";
@@ -12,6 +12,9 @@ import { encodeSegmentHead, SEGMENT_HEAD_BYTES, segmentName } from "../../../src
 import { createSimulatedFiles } from "../../support/disk/simulated-files.ts";
 import * as fc from "../../support/fast-check.ts";
 import { APP, LOG, namedBatch, openTestWal, saltOf, segmentPaths } from "./fixture.ts";
+
+// Its cases compute for seconds on a quiet machine, and wait for nothing.
+setDefaultTimeout(60_000);
 
 const VICTIM = parseAppId("victim")!;
 

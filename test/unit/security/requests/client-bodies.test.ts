@@ -1,4 +1,4 @@
-import { expect, spyOn, test } from "bun:test";
+import { expect, setDefaultTimeout, spyOn, test } from "bun:test";
 import { INGEST_LIMITS } from "../../../../src/app/config.ts";
 import type { ClientMessage } from "../../../../src/clients/client.ts";
 import { CLIENTS } from "../../../../src/clients/clients.ts";
@@ -8,6 +8,9 @@ import { createBodyBudget } from "../../../../src/http/body/body-budget.ts";
 import { inOneStep, type Steps } from "../../../../src/lib/schedule/steps.ts";
 import { createTestApp } from "../../../support/test-app.ts";
 import { until } from "../../../support/until.ts";
+
+// Its cases compute for seconds on a quiet machine, and wait for nothing.
+setDefaultTimeout(60_000);
 
 /*
  * Goal: no body on a client's path, whatever it holds, keeps others waiting or memory for itself. Method: bodies of
