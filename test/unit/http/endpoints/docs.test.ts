@@ -126,7 +126,7 @@ describe("/docs/ui", () => {
     await watched.fetch("/docs");
     expect(read).toEqual([]);
     await watched.fetch("/docs/ui/page.css");
-    expect(read).toEqual([expect.stringMatching(/^file:.*\/docs-page\/page\.css$/)]);
+    expect(read).toEqual([expect.stringMatching(/^file:.*\/openapi\/page\.css$/)]);
   });
 
   test("reads and packs each file once, however often and in whatever coding it is asked for", async () => {
