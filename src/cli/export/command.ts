@@ -1,4 +1,5 @@
 import { DEFAULT_GAP_MS, type WriteOptions } from "../../formats/write/record-writer.ts";
+import type { Compression } from "../../lib/bytes/unzstd.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import { formatDuration, parseDuration } from "../../lib/text/duration.ts";
 import type { AppId, DeviceId, UserId } from "../../model/ids.ts";
@@ -142,11 +143,10 @@ export interface ExportOptions {
   /** A path, or `-` for standard output; a directory where the export is split. */
   readonly out: string;
   readonly force: boolean;
-  readonly packing: Packing | null;
+  readonly packing: Compression | null;
   readonly split: Split | null;
 }
 
-export type Packing = "gzip" | "zstd";
 export type Split = "day" | "month" | "device";
 
 export type ExportSource =

@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { basename, dirname, join } from "node:path";
 import { pipeline, Readable } from "node:stream";
 import { createGzip, createZstdCompress } from "node:zlib";
+import type { Compression } from "../../lib/bytes/unzstd.ts";
 import { type Files, moveDurably } from "../../runtime/files.ts";
-import type { Packing } from "./command.ts";
 
 /** A file that is there whole or not at all: it is written under another name beside, and renamed at its end. */
 export class FileOutput {
@@ -45,12 +45,12 @@ export class FileOutput {
 }
 
 /** What names of packed files end in. */
-export const PACKED_EXTENSIONS: Readonly<Record<Packing, string>> = { gzip: ".gz", zstd: ".zst" };
+export const PACKED_EXTENSIONS: Readonly<Record<Compression, string>> = { gzip: ".gz", zstd: ".zst" };
 
 /** The pieces, packed as they come. */
 export function packed(
   pieces: AsyncIterable<Uint8Array>,
-  packing: Packing | null,
+  packing: Compression | null,
 ): AsyncIterable<Uint8Array> {
   if (packing === null) return pieces;
   const packer = packing === "gzip" ? createGzip() : createZstdCompress();

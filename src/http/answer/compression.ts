@@ -2,13 +2,12 @@ import type { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { constants, gzip, zstdCompress } from "node:zlib";
+import type { Compression } from "../../lib/bytes/unzstd.ts";
 import type { MaybePromise } from "../../lib/schedule/maybe-promise.ts";
 
 /*
  * Compressed answers: which coding a client likes best, and bodies that are compressed once and kept.
  */
-
-export type Coding = "gzip" | "zstd";
 
 /** Records repeat their member names, so even the fastest levels shrink a page eightfold. */
 export const GZIP_FASTEST = { level: constants.Z_BEST_SPEED };
@@ -22,12 +21,12 @@ const GZIP_SMALL = { level: constants.Z_BEST_COMPRESSION };
 const ZSTD_SMALL = { params: { [constants.ZSTD_c_compressionLevel]: 9 } };
 
 /** Packs an answer on another thread. */
-export function compress(coding: Coding, body: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
+export function compress(coding: Compression, body: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
   return bytesOf(coding === "gzip" ? gzipAsync(body, GZIP_FASTEST) : zstdAsync(body, ZSTD_FASTEST));
 }
 
 /** Packs a body that is kept, which takes several times as long and makes it smaller. */
-export function compressSmall(coding: Coding, body: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
+export function compressSmall(coding: Compression, body: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
   return bytesOf(coding === "gzip" ? gzipAsync(body, GZIP_SMALL) : zstdAsync(body, ZSTD_SMALL));
 }
 
@@ -41,10 +40,10 @@ async function bytesOf(packing: Promise<Buffer>): Promise<Uint8Array<ArrayBuffer
  * it allows none, or says that it likes better to have none (RFC 9110 §12.5.3). A client that doesn't speak of
  * `identity` takes it, but named a coding since it would rather have that.
  */
-export function preferredCoding(accepted: string | null): Coding | null {
+export function preferredCoding(accepted: string | null): Compression | null {
   if (accepted === null) return null;
   const weights = weightsOf(accepted);
-  let best: Coding | null = null;
+  let best: Compression | null = null;
   let bestWeight = weights.get("identity") ?? weights.get("*") ?? 0;
   for (const coding of ["zstd", "gzip"] as const) {
     const weight = weights.get(coding) ?? weights.get("*") ?? 0;
@@ -57,7 +56,7 @@ export function preferredCoding(accepted: string | null): Coding | null {
 }
 
 /** Whether a client's `Accept-Encoding` allows a coding, and likes it no less than none; it may like another best. */
-export function allowsCoding(accepted: string | null, coding: Coding): boolean {
+export function allowsCoding(accepted: string | null, coding: Compression): boolean {
   if (accepted === null) return false;
   const weights = weightsOf(accepted);
   const weight = weights.get(coding) ?? weights.get("*") ?? 0;
@@ -84,15 +83,15 @@ export interface KeptBytes {
 /** A body that is the same for everybody: read when it is first asked for, packed once for each coding, and kept. */
 export class KeptBody {
   readonly #read: () => Promise<Uint8Array<ArrayBuffer>>;
-  readonly #made = new Map<Coding | null, KeptBytes>();
-  readonly #making = new Map<Coding | null, Promise<KeptBytes>>();
+  readonly #made = new Map<Compression | null, KeptBytes>();
+  readonly #making = new Map<Compression | null, Promise<KeptBytes>>();
 
   constructor(read: () => Promise<Uint8Array<ArrayBuffer>>) {
     this.#read = read;
   }
 
   /** The body in a coding, or plain; there at once but for the first time. */
-  in(coding: Coding | null): MaybePromise<KeptBytes> {
+  in(coding: Compression | null): MaybePromise<KeptBytes> {
     const made = this.#made.get(coding);
     if (made !== undefined) return made;
     let making = this.#making.get(coding);
@@ -103,7 +102,7 @@ export class KeptBody {
     return making;
   }
 
-  async #make(coding: Coding | null): Promise<KeptBytes> {
+  async #make(coding: Compression | null): Promise<KeptBytes> {
     const made = coding === null ? await this.#readPlain() : await this.#pack(coding);
     this.#made.set(coding, made);
     return made;
@@ -114,7 +113,7 @@ export class KeptBody {
     return { bytes, tag: `"${createHash("sha256").update(bytes).digest("base64url")}"` };
   }
 
-  async #pack(coding: Coding): Promise<KeptBytes> {
+  async #pack(coding: Compression): Promise<KeptBytes> {
     const { bytes, tag } = await this.in(null);
     return { bytes: await compressSmall(coding, bytes), tag: `${tag.slice(0, -1)}-${coding}"` };
   }

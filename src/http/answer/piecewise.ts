@@ -1,10 +1,11 @@
 import { pipeline, Readable } from "node:stream";
 import { createGzip, createZstdCompress } from "node:zlib";
 import { joinBytes } from "../../lib/bytes/growing-bytes.ts";
+import type { Compression } from "../../lib/bytes/unzstd.ts";
 import { type MaybePromise, whenThere } from "../../lib/schedule/maybe-promise.ts";
 import type { Scheduler } from "../../lib/schedule/scheduler.ts";
 import type { Steps } from "../../lib/schedule/steps.ts";
-import { type Coding, GZIP_FASTEST, ZSTD_FASTEST } from "./compression.ts";
+import { GZIP_FASTEST, ZSTD_FASTEST } from "./compression.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -81,13 +82,13 @@ export interface Sendable extends Pick<Piecewise, "pieces"> {
 }
 
 /** The body as a stream that makes no more than the client takes. */
-export function streamOf(sent: Sendable, coding: Coding | null): ReadableStream<Uint8Array> {
+export function streamOf(sent: Sendable, coding: Compression | null): ReadableStream<Uint8Array> {
   const pieces = sent.pieces();
   return readableFrom(coding === null ? pieces : packed(pieces, coding), () => sent.close?.());
 }
 
 /** Begins with the first piece that is asked for: from then on somebody hears of what fails. */
-async function* packed(body: AsyncIterable<Bytes>, coding: Coding): AsyncGenerator<Uint8Array> {
+async function* packed(body: AsyncIterable<Bytes>, coding: Compression): AsyncGenerator<Uint8Array> {
   const packer =
     coding === "gzip"
       ? createGzip({ ...GZIP_FASTEST, chunkSize: PACKED_CHUNK_BYTES })

@@ -1,13 +1,11 @@
 import { pipeline, Readable } from "node:stream";
 import { promisify } from "node:util";
 import { createGunzip, gunzip } from "node:zlib";
-import { shortFrames, unzstd, unzstdShort } from "../../lib/bytes/unzstd.ts";
+import { type Compression, shortFrames, unzstd, unzstdShort } from "../../lib/bytes/unzstd.ts";
 import { ZstdWalk } from "../../lib/bytes/zstd-walk.ts";
 import { Semaphore } from "../../lib/schedule/semaphore.ts";
 import { nextTurn } from "../../lib/schedule/timers.ts";
 import { BATCH_REPORTS_MAX } from "../../model/report-batch.ts";
-
-export type Coding = "gzip" | "zstd";
 
 /**
  * A turn of the event loop each: in pieces of the usual 16 KiB a large body takes a third longer, a bomb twice as long.
@@ -42,7 +40,7 @@ export class BodyUnpacker {
    */
   unpack<Value>(
     packed: Uint8Array,
-    coding: Coding,
+    coding: Compression,
     owner: string,
     take: (text: AsyncIterable<Uint8Array>) => Promise<Value>,
   ): Promise<Value> {

@@ -1,13 +1,10 @@
 import { pipeline, Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { FormatError } from "../../formats/read/format.ts";
-import { unzstd } from "../../lib/bytes/unzstd.ts";
+import { type Compression, unzstd } from "../../lib/bytes/unzstd.ts";
 import { messageOf } from "../../lib/message-of.ts";
 import type { RandomInput } from "../../runtime/inputs.ts";
 import { PIECE_BYTES, type StoredFile } from "./source.ts";
-
-/** How a single file is packed. */
-export type Packing = "gzip" | "zstd";
 
 /** A file is the operator's: it may have any number of them. */
 export const ANY_NUMBER = { framesMax: Number.POSITIVE_INFINITY, blocksMax: Number.POSITIVE_INFINITY };
@@ -15,7 +12,7 @@ export const ANY_NUMBER = { framesMax: Number.POSITIVE_INFINITY, blocksMax: Numb
 /** What a packed file holds. `spool` puts bytes aside on the disk. */
 export function createUnpackedFile(
   packed: StoredFile,
-  packing: Packing,
+  packing: Compression,
   budget: UnpackBudget,
   spool: (pieces: AsyncIterable<Uint8Array>) => Promise<RandomInput>,
 ): StoredFile {

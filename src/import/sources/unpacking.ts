@@ -1,9 +1,10 @@
 import { FormatError } from "../../formats/read/format.ts";
+import type { Compression } from "../../lib/bytes/unzstd.ts";
 import { FileError } from "../../runtime/files.ts";
 import type { Inputs, RandomInput } from "../../runtime/inputs.ts";
 import { KMZ_EXTRA, leftAloneByName, OFFICE } from "./left-alone.ts";
 import type { Found, StoredFile } from "./source.ts";
-import { createUnpackedFile, type Packing, type UnpackBudget } from "./unpacked-file.ts";
+import { createUnpackedFile, type UnpackBudget } from "./unpacked-file.ts";
 import { zipEntries } from "./zip-directory.ts";
 import { createZippedFile, whereaboutsOf } from "./zip-file.ts";
 
@@ -110,7 +111,7 @@ function namedAfter(kmz: StoredFile, kml: StoredFile): StoredFile {
   return { ...kml, name: kmz.name.replace(/\.kmz$/i, ".kml") };
 }
 
-const MAGIC: readonly (readonly [Packing | "zip", readonly number[]])[] = [
+const MAGIC: readonly (readonly [Compression | "zip", readonly number[]])[] = [
   ["gzip", [0x1f, 0x8b]],
   ["zstd", [0x28, 0xb5, 0x2f, 0xfd]],
   ["zip", [0x50, 0x4b, 0x03, 0x04]],
@@ -118,7 +119,7 @@ const MAGIC: readonly (readonly [Packing | "zip", readonly number[]])[] = [
 ];
 
 /** By its first bytes, whatever it is called; null where it is not packed. */
-async function packingOf(file: StoredFile): Promise<Packing | "zip" | null> {
+async function packingOf(file: StoredFile): Promise<Compression | "zip" | null> {
   let first: Uint8Array = new Uint8Array(0);
   for await (const piece of file.pieces()) {
     first = first.length === 0 ? piece : Uint8Array.of(...first, ...piece.subarray(0, MAGIC_BYTES));

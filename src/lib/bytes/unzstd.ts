@@ -12,6 +12,9 @@ import { BLOCK_TEXT_BYTES_MAX, declaredTextBytes, isSkippable, MAGIC_BYTES, Zstd
  * a write gives. A block is read whole before any of its text is given, so each is written by itself.
  */
 
+/** How a body, an answer or a file is compressed. */
+export type Compression = "gzip" | "zstd";
+
 export interface UnzstdLimits {
   /** Each with text costs a decompressor, and each without a turn of promises. */
   readonly framesMax: number;

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
-import { BodyUnpacker, type Coding } from "../../../../src/http/body/body-unpacker.ts";
+import { BodyUnpacker } from "../../../../src/http/body/body-unpacker.ts";
+import type { Compression } from "../../../../src/lib/bytes/unzstd.ts";
 import { outcome } from "../../../support/rejection.ts";
 import { BODIES, FRAMES, unpackInTurns } from "./pieces-in-turns.ts";
 
@@ -8,7 +9,7 @@ const unpacker = new BodyUnpacker();
 const MIB = 2 ** 20;
 
 /** Lengths of the pieces that the text comes in. */
-const piecesOf = (packed: Uint8Array, coding: Coding) =>
+const piecesOf = (packed: Uint8Array, coding: Compression) =>
   unpacker.unpack(packed, coding, "app", async (text) => {
     const lengths: number[] = [];
     for await (const piece of text) lengths.push(piece.length);
