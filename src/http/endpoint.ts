@@ -32,7 +32,7 @@ import type { Services } from "./services.ts";
  * One endpoint, whole. The router, the document, and the tests that ask every endpoint (for the data of another app, in
  * the wrong order, too often, by the wrong method) all walk the list of these in `endpoints.ts`.
  */
-export type Endpoint = KeyedEndpoint | OpenEndpoint | ClientEndpoint | PageEndpoint | SessionEndpoint;
+export type Endpoint = KeyedEndpoint | OpenEndpoint | ClientEndpoint | SessionEndpoint;
 
 interface Route {
   readonly method: Method;
@@ -62,9 +62,12 @@ export interface KeyedEndpoint extends Route {
   open(services: Services): (call: Call) => Answer;
 }
 
-/** Answers without a key, and so about no app. */
+/**
+ * Answers without a key, and so about no app. The kind `page` answers the map page alone, which needs no session for
+ * it; the document names none of these.
+ */
 export interface OpenEndpoint extends Route {
-  readonly kind: "open";
+  readonly kind: "open" | "page";
   readonly permission: null;
   open(services: Services, responder: Responder): (request: Request) => Answer;
 }
@@ -80,14 +83,7 @@ export interface ClientEndpoint extends Route {
   open(services: Services): (call: ClientCall) => Answer;
 }
 
-/** What the map page asks for itself, whoever sits before it. The document names none of these. */
-export interface PageEndpoint extends Route {
-  readonly kind: "page";
-  readonly permission: null;
-  open(services: Services, responder: Responder): (request: Request) => Answer;
-}
-
-/** The same, for who is signed in there. */
+/** What the map page asks for a signed-in user. The document names none of these. */
 export interface SessionEndpoint extends Route {
   readonly kind: "session";
   readonly permission: null;
@@ -244,7 +240,7 @@ export function hiddenEndpoint(
   return { kind: "open", method: "GET", path, ...HIDDEN, pathParameters, open };
 }
 
-export function pageEndpoint(method: Method, path: string, open: PageEndpoint["open"]): PageEndpoint {
+export function pageEndpoint(method: Method, path: string, open: OpenEndpoint["open"]): OpenEndpoint {
   return { kind: "page", method, path, ...HIDDEN, open };
 }
 
