@@ -1,8 +1,7 @@
-import type { SpeedUnit } from "../../clients/reading/speed.ts";
+import type { ReadOptions } from "../../formats/read/format.ts";
 import type { ImportRules } from "../../import/reading/import-rules.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import type { AppId } from "../../model/ids.ts";
-import type { Zone } from "../../model/time/zone.ts";
 import { defineCommand, type Given } from "../arguments/command.ts";
 import type { FlagValues } from "../arguments/flag-row.ts";
 import { FORMAT_NAMES, IMPORT_FLAGS } from "./flags.ts";
@@ -51,7 +50,7 @@ function wrapped(words: readonly string[]): string {
 }
 
 /** What is imported, and into what: a data directory or a running server. */
-export interface ImportOptions {
+export interface ImportOptions extends Omit<ReadOptions, "beside"> {
   readonly dataDir: string;
   /** Files and folders, and `-` for standard input. */
   readonly paths: readonly string[];
@@ -61,14 +60,6 @@ export interface ImportOptions {
   readonly format: string | null;
   /** What is added to all times; `to_now` moves each file to the last 24 hours. */
   readonly shift: number | "to_now";
-  readonly zone: Zone | null;
-  readonly speedUnit: SpeedUnit | null;
-  readonly waypoints: boolean;
-  readonly semantic: boolean;
-  /** Columns of tables by our fields' names. */
-  readonly columns: ReadonlyMap<string, string>;
-  readonly timeFormat: string | null;
-  readonly passPhrases: readonly string[];
   readonly unpackedBytesMax: number;
   readonly skipOld: boolean;
   readonly dryRun: boolean;

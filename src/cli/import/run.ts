@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import type { ReadOptions } from "../../formats/read/format.ts";
 import { logImport } from "../../import/import-log.ts";
 import { type Look, lookAt, recogniseSource } from "../../import/look.ts";
 import {
@@ -170,19 +169,7 @@ async function importAll(run: Run): Promise<number> {
 
 function requestOf({ command, look }: Run): ImportRequest {
   const { rules, shift, skipOld } = command;
-  const { zone, speedUnit, waypoints, semantic, columns, timeFormat, passPhrases } = command;
-  const { beside } = look;
-  const readOptions: ReadOptions = {
-    zone,
-    speedUnit,
-    waypoints,
-    semantic,
-    columns,
-    timeFormat,
-    passPhrases,
-    beside,
-  };
-  return { look, rules, readOptions, shift, skipOld };
+  return { look, rules, readOptions: { ...command, beside: look.beside }, shift, skipOld };
 }
 
 /** The state of this very import; null where a file can't be told from others: a pipe can't be read again. */
