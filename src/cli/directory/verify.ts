@@ -45,20 +45,7 @@ const NODE_NOTE =
   "and are not looked at here.";
 
 function formatReport(dataDir: string, report: DirectoryReport, listsDays: boolean): string {
-  const {
-    owner,
-    segments,
-    totals,
-    archive,
-    quarantine,
-    pastDays,
-    appDays,
-    sha256,
-    keys,
-    setAside,
-    temporary,
-    problems,
-  } = report;
+  const { owner, segments, totals, archive, quarantine, appDays, keys, temporary, problems } = report;
   const user =
     owner === null ? "nobody" : `process ${owner.pid} (${owner.command}) since ${formatTime(owner.sinceMs)}`;
   const tornTailBytes = segments.reduce((sum, segment) => sum + segment.tornTailBytes, 0);
@@ -77,7 +64,7 @@ function formatReport(dataDir: string, report: DirectoryReport, listsDays: boole
     ["archived devices", formatCount(archive.devices)],
     ["archive files", `${formatCount(archive.parts)}, ${countOf(archive.bytes, "byte")}`],
     ["expired days", formatCount(archive.expiredDays)],
-    ["older than the retention", describePastDays(pastDays)],
+    ["older than the retention", describePastDays(report.pastDays)],
     [
       "quarantined entries",
       `${formatCount(quarantine.entries)}, ${countOf(quarantine.bytes, "byte")} with what holds them`,
@@ -85,9 +72,9 @@ function formatReport(dataDir: string, report: DirectoryReport, listsDays: boole
     ["given up", archive.lost.length === 0 ? "none" : archive.lost.join(", ")],
     ["other files in the archive", archive.foreign.length === 0 ? "none" : archive.foreign.join(", ")],
     ["records", appDays === null ? "not looked at" : describeRecords(appDays)],
-    ["SHA-256 of all records", sha256 ?? "-"],
+    ["SHA-256 of all records", report.sha256 ?? "-"],
     ["keys", keys.state === "missing" ? "no key file" : formatCount(keys.count)],
-    ["damaged bytes set aside", describeSetAside(setAside)],
+    ["damaged bytes set aside", describeSetAside(report.setAside)],
     ["left by a crash until the next start", temporary.length === 0 ? "none" : temporary.join(", ")],
   ];
   const lines =
