@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Archive } from "../archive/archive.ts";
 import { archivePaths } from "../archive/archive-files.ts";
 import { type Database, type DatabaseOptions, openDatabase } from "../archive/duckdb/database.ts";
-import { type ArchiveLimits, inspectArchive, openArchive } from "../archive/open-archive.ts";
+import { inspectArchive, openArchive } from "../archive/open-archive.ts";
 import { createPartProcesses } from "../archive/write/engine/part-process.ts";
 import { openPartWriter } from "../archive/write/part-writer.ts";
 import { type OpenStreamLogOptions, openStreamLog } from "../cluster/log/open-stream-log.ts";
@@ -80,7 +80,7 @@ export interface OpenDirectory {
   readonly log: Wal;
   readonly archive: Archive;
   readonly ingest: Ingest;
-  /** The same for imports, which count exactly what is new. */
+  /** Takes the reports of imports, which count exactly what is new. */
   readonly exactIngest: ExactIngest;
   readonly schedule: SealSchedule;
   readonly quarantine: Quarantine;
@@ -105,17 +105,17 @@ export interface OpenDirectoryOptions {
   readonly dataDir: string;
   readonly files: Files;
   readonly clock: Clock;
-  /** Left out, the machine's. */
+  /** Defaults to the machine's. */
   readonly timers?: Timers;
   readonly retention: Retention;
   /** Empty. */
   readonly hot: HotStore;
   /** Gives the time to lay reports over memory. */
   readonly scheduler: Scheduler;
-  /** Whether somebody will ask what has changed since the start. */
+  /** Whether to keep what changes after the start, for the live stream. */
   readonly keepsChanges?: boolean;
   readonly config: ArchiveConfig;
-  /** A server's where they are left out. */
+  /** Defaults to those of a server. */
   readonly oldRecords?: OldRecordsBounds;
   readonly sealDaysAtOnce?: number;
   readonly events: DirectoryEvents;
@@ -129,12 +129,12 @@ export interface OpenDirectoryOptions {
   readonly archiveDisk?: ArchiveDisk;
   /** Begins the processes that make parts and exports; left out, both are made in this one. */
   readonly startHelper?: StartHelper;
-  /** Left out, the directory has databases of its own. */
+  /** Defaults to databases of the directory's own. */
   readonly archiveEngine?: ArchiveEngine;
   readonly segmentBytesMax?: number;
-  /** Left out, an export ends that nobody takes for a minute. */
+  /** How long a client may take nothing of an export before it ends; defaults to a minute. */
   readonly exportStallMs?: number;
-  /** Left out, salts of the log and names of scratch directories are random. */
+  /** Makes salts of the log and names of scratch directories; defaults to random ones. */
   readonly createSalt?: CreateSalt;
 }
 
@@ -197,7 +197,12 @@ async function openParts(options: OpenDirectoryOptions, opened: Close[]): Promis
     files,
     directory: paths.archive,
     damagedDirectory: paths.damaged,
-    limits: archiveLimits(config),
+    limits: {
+      threads: config.archiveThreads,
+      memoryBytes: config.archiveMemoryBytes,
+      queriesMax: ARCHIVE_QUERIES_MAX,
+      queueMax: ARCHIVE_QUEUE_MAX,
+    },
     timers: options.timers ?? systemTimers,
     pathOf: (file) => join(archiveDisk.directory, file),
     openDatabase: archiveEngine.openDatabase,
@@ -241,7 +246,7 @@ async function openParts(options: OpenDirectoryOptions, opened: Close[]): Promis
     damage: [...recovery.damage, ...kept.damage],
     tornTails: [recovery.tornTail, kept.tornTail].filter((tail) => tail !== null),
     schedule,
-    ...createIngests(options, { log, hot, archive, schedule, recovery }),
+    ...createIngests(options, { log, archive, schedule, recovery }),
     async inspect() {
       for (const note of await inspectArchive(files, paths.archive, archive)) events.onArchiveNote(note);
     },
@@ -261,16 +266,10 @@ async function openParts(options: OpenDirectoryOptions, opened: Close[]): Promis
 /** The ways in for reports. */
 function createIngests(
   options: OpenDirectoryOptions,
-  {
-    log,
-    hot,
-    archive,
-    schedule,
-    recovery,
-  }: Pick<OpenDirectory, "log" | "hot" | "archive" | "schedule" | "recovery">,
+  opened: Pick<OpenDirectory, "log" | "archive" | "schedule" | "recovery">,
 ): Pick<OpenDirectory, "ingest" | "exactIngest"> {
-  const { dataDir, files, events, stream, scheduler } = options;
-  const { damaged } = directoryPaths(dataDir);
+  const { hot, events, stream, scheduler } = options;
+  const { log, archive, schedule, recovery } = opened;
   const ingest = createIngest({
     log,
     hot,
@@ -282,19 +281,15 @@ function createIngests(
   const exactIngest = createExactIngest({
     ...options,
     archive: () => archive,
-    acknowledgedParts: () => readAcknowledgedParts(files, damaged),
+    acknowledgedParts: acknowledgedPartsOf(options),
     ingest,
   });
   return { ingest, exactIngest };
 }
 
-function archiveLimits({ archiveThreads, archiveMemoryBytes }: ArchiveConfig): ArchiveLimits {
-  return {
-    threads: archiveThreads,
-    memoryBytes: archiveMemoryBytes,
-    queriesMax: ARCHIVE_QUERIES_MAX,
-    queueMax: ARCHIVE_QUEUE_MAX,
-  };
+/** Reads which parts of the archive the operator has given up. */
+function acknowledgedPartsOf({ dataDir, files }: OpenDirectoryOptions) {
+  return () => readAcknowledgedParts(files, directoryPaths(dataDir).damaged);
 }
 
 /** Lays the log over memory, and makes it ready to be appended to. */
@@ -342,10 +337,7 @@ function expiryNotes({ manifest }: Archive, { clock, retention }: OpenDirectoryO
 }
 
 /** What a seal needs beside the options. */
-interface SealParts {
-  readonly log: Wal;
-  readonly archive: Archive;
-  readonly recovery: LogRecovery;
+interface SealParts extends Pick<OpenDirectory, "log" | "archive" | "recovery"> {
   readonly hasAllNewest: boolean;
   readonly archiveDisk: ArchiveDisk;
 }
@@ -354,11 +346,10 @@ interface SealParts {
 const PART_MAKER = new URL("./part-maker.ts", import.meta.url);
 
 function createSchedule(options: OpenDirectoryOptions, parts: SealParts): SealSchedule {
-  const { dataDir, files, clock, retention, hot, config, events, startHelper } = options;
+  const { clock, retention, hot, config, events, startHelper } = options;
   const { archiveEngine = OWN_ENGINE, oldRecords = OLD_RECORDS_BOUNDS, sealDaysAtOnce = 1 } = options;
   const { timers = systemTimers, createSalt = createRandomSalt } = options;
   const { log, archive, recovery, hasAllNewest, archiveDisk } = parts;
-  const { damaged } = directoryPaths(dataDir);
   const onNote = events.onArchiveNote;
   const processes =
     startHelper === undefined
@@ -384,7 +375,7 @@ function createSchedule(options: OpenDirectoryOptions, parts: SealParts): SealSc
           signal,
         }),
       daysAtOnce: sealDaysAtOnce,
-      acknowledgedParts: () => readAcknowledgedParts(files, damaged),
+      acknowledgedParts: acknowledgedPartsOf(options),
       hasFarDays: options.stream !== undefined,
     }),
     hot,
@@ -405,8 +396,7 @@ function createSchedule(options: OpenDirectoryOptions, parts: SealParts): SealSc
 }
 
 function createDirectoryExports(options: OpenDirectoryOptions, disk: ArchiveDisk, archive: Archive): Exports {
-  const { dataDir, files, hot, clock, retention, scheduler, events, startHelper = null } = options;
-  const { damaged } = directoryPaths(dataDir);
+  const { hot, clock, retention, scheduler, events, startHelper = null } = options;
   return createExports({
     startHelper,
     onNote: events.onArchiveNote,
@@ -415,7 +405,7 @@ function createDirectoryExports(options: OpenDirectoryOptions, disk: ArchiveDisk
     retention,
     scheduler,
     archive: () => archive,
-    acknowledgedParts: () => readAcknowledgedParts(files, damaged),
+    acknowledgedParts: acknowledgedPartsOf(options),
     sizes: READING_SIZES,
     pathOf: (file) => join(disk.directory, file),
     files: disk.files,
