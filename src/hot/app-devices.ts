@@ -147,7 +147,7 @@ export class AppDevices {
 
   /** Forgets a device that has no record in memory. */
   remove(device: Device): void {
-    assert(device.track.count === 0, "a device with records is not forgotten");
+    assert(device.recordCount === 0, "a device with records is not forgotten");
     assert(
       this.table.columns.holders.isEmpty(device.number),
       "who made records in memory is counted as often as there are records",

@@ -103,7 +103,7 @@ export function* forgetDevices(apps: Apps, dictionary: Dictionary, beforeMs: num
   let looks = 0;
   for (const app of apps.all()) {
     for (const device of app.list.devices()) {
-      if (device?.track.count === 0 && device.sealedNewestMs < beforeMs) {
+      if (device?.recordCount === 0 && device.sealedNewestMs < beforeMs) {
         app.remove(device);
         app.changes.clear(app.touches.sequence);
         looks += FORGET_LOOKS;

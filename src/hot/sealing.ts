@@ -151,7 +151,7 @@ export class Sealing {
           yield;
           continue;
         }
-        if (device.track.count > 0) this.#keepNewest(app, device);
+        if (device.recordCount > 0) this.#keepNewest(app, device);
         for (const piece of this.#piecesOf(device)) {
           looks += 1 + this.#dropRows(app, device, piece);
           if (looks < LOOKS_A_STEP) continue;
@@ -203,12 +203,12 @@ export class Sealing {
   }
 
   /** The days cut where a device has many rows in one: reports may come between two pieces. */
-  *#piecesOf({ track }: Device): Iterable<Piece> {
+  *#piecesOf(device: Device): Iterable<Piece> {
     for (const day of this.#days) {
       for (let startMs = day.startMs; startMs < day.endMs; ) {
-        const next = track.countBefore(startMs) + LOOKS_A_STEP;
-        const isLast = next >= track.countBefore(day.endMs);
-        const endMs = isLast ? day.endMs : timeOf(track.at(next));
+        const next = device.countBefore(startMs) + LOOKS_A_STEP;
+        const isLast = next >= device.countBefore(day.endMs);
+        const endMs = isLast ? day.endMs : timeOf(device.recordAt(next));
         yield { day, startMs, endMs };
         startMs = endMs;
       }
@@ -217,12 +217,11 @@ export class Sealing {
 
   /** Returns how many rows were looked at. */
   #dropRows(app: AppDevices, device: Device, piece: Piece): number {
-    const { track } = device;
     const { day, startMs, endMs } = piece;
-    const [from, to] = [track.countBefore(startMs), track.countBefore(endMs)];
+    const [from, to] = [device.countBefore(startMs), device.countBefore(endMs)];
     if (from === to) return 0;
     const changed = day.changed!;
-    track.runs(from, to, (chunk, rowFrom, rowTo) => {
+    device.runs(from, to, (chunk, rowFrom, rowTo) => {
       for (let row = rowFrom; row < rowTo; row++) {
         if (changed.has(device, timestampAt(chunk, row))) continue;
         device.columns.fixes.remove(device.number, timestampAt(chunk, row));
@@ -233,7 +232,7 @@ export class Sealing {
         day.count--;
       }
     });
-    track.remove(piece, (timestampMs) => changed.has(device, timestampMs));
+    device.columns.tracks.remove(device.number, piece, (timestampMs) => changed.has(device, timestampMs));
     return to - from;
   }
 }
@@ -252,12 +251,12 @@ function timeOf({ chunk, row }: RowRef): number {
  * come newest first.
  */
 function newestSealed(app: AppDevices, device: Device, days: readonly LedgerDay[]): RowRef | null {
-  const { track, sealedNewestMs } = device;
+  const { sealedNewestMs } = device;
   for (const day of days) {
     if (day.endMs <= sealedNewestMs) break;
-    const from = track.countBefore(day.startMs);
-    for (let at = track.countBefore(day.endMs) - 1; at >= from; at--) {
-      const { chunk, row } = track.at(at);
+    const from = device.countBefore(day.startMs);
+    for (let at = device.countBefore(day.endMs) - 1; at >= from; at--) {
+      const { chunk, row } = device.recordAt(at);
       if (timestampAt(chunk, row) < sealedNewestMs) break;
       const before = rowBefore(day.changed, device, chunk, row);
       if (before !== null) return before;

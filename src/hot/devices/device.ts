@@ -1,26 +1,29 @@
 import type { Buffer } from "node:buffer";
 import { unpackText } from "../../lib/tables/packed-texts.ts";
 import type { DeviceId } from "../../model/ids.ts";
+import type { Chunk } from "../records/chunk.ts";
+import type { RowRef } from "../records/long-track.ts";
 import type { DeviceColumns } from "./device-columns.ts";
-import { DeviceTrack } from "./device-track.ts";
 
 /**
- * One device of one app, which has a number from 0 on within it. What is known of it lies in columns;
- * this is a way to say which device is meant, made anew whenever somebody asks. It goes on to mean that device: where
- * that is forgotten, and its number given to another, it has no records.
+ * One device of one app, which has a number from 0 on within it. All that is known of it lies in columns; this names
+ * the device, and is made anew for each caller. It goes on to mean that device: once the app has forgotten it, and
+ * has given its number to another, it has no records.
+ *
+ * Its records in memory are in time order and counted from 0, the oldest, so a time range is a range of indexes.
  */
 export class Device {
   readonly number: number;
   readonly #columns: DeviceColumns;
-  /** Of the number, when this was made. */
+  /** How often the number had become free when this was made. */
   readonly #removals: number;
-  /** Null until somebody asks: who goes through all devices asks few. */
+  /** Null until it is needed: a walk over all devices needs the ids of few. */
   #id: DeviceId | null;
-  /** Where the id lies, as long as it is null. */
+  /** The bytes that hold the id as long as it is null. */
   readonly #idBytes: Buffer | null;
   readonly #idStart: number;
 
-  /** Of a number that is in use; its id where that is at hand. */
+  /** The number is in use; the id is null if it is not at hand. */
   constructor(id: DeviceId | null, number: number, columns: DeviceColumns) {
     this.number = number;
     this.#columns = columns;
@@ -46,9 +49,29 @@ export class Device {
     return this.#columns.removals.of(this.number) !== this.#removals;
   }
 
-  /** All its records in memory. */
-  get track(): DeviceTrack {
-    return new DeviceTrack(this.number, this.#removals, this.#columns);
+  /** How many records memory has. */
+  get recordCount(): number {
+    return this.isGone ? 0 : this.#columns.tracks.count(this.number);
+  }
+
+  /** How many records are older than this. */
+  countBefore(timestampMs: number): number {
+    return this.isGone ? 0 : this.#columns.tracks.countBefore(this.number, timestampMs);
+  }
+
+  /** The record of an index. */
+  recordAt(index: number): RowRef {
+    return this.#columns.tracks.at(this.number, index);
+  }
+
+  /** The record with this very timestamp, or null. */
+  findRecord(timestampMs: number): RowRef | null {
+    return this.isGone ? null : this.#columns.tracks.find(this.number, timestampMs);
+  }
+
+  /** Visits records `from` to `to`, a run of rows of one chunk at a time, oldest first. */
+  runs(from: number, to: number, visit: (chunk: Chunk, rowFrom: number, rowTo: number) => void): void {
+    if (!this.isGone) this.#columns.tracks.runs(this.number, from, to, visit);
   }
 
   /** User (as the dictionary numbers them) of the newest record; 0 before the first. */
@@ -56,19 +79,14 @@ export class Device {
     return this.isGone ? 0 : this.#columns.currentUsers.of(this.number);
   }
 
-  /** Timestamp of the newest record that the archive holds; -Infinity where it holds none. */
+  /** Timestamp of the newest record that the archive holds; -Infinity if it holds none. */
   get sealedNewestMs(): number {
     return this.isGone ? Number.NEGATIVE_INFINITY : this.#columns.sealedTimes.of(this.number);
   }
 
-  /** How many of the records in memory a user made; nobody those that may lie over somebody's record in the archive. */
+  /** How many of the records in memory are counted as a user's: not those that may lie over a record in the archive. */
   recordsOf(user: number): number {
     return this.isGone ? 0 : this.#columns.holders.recordsOf(this.number, user);
-  }
-
-  /** Whether memory has its record of this instant. */
-  hasRecordAt(timestampMs: number): boolean {
-    return this.track.find(timestampMs) !== null;
   }
 
   /** Timestamp of the newest record, wherever it is; -Infinity before the first. */

@@ -63,10 +63,10 @@ export class LateMinutes {
         await nextTurn();
         continue;
       }
-      const { number, track } = device;
-      const from = track.countBefore(startMs);
-      const to = track.countBefore(endMs);
-      track.runs(from, to, (chunk, rowFrom, rowTo) => {
+      const { number } = device;
+      const from = device.countBefore(startMs);
+      const to = device.countBefore(endMs);
+      device.runs(from, to, (chunk, rowFrom, rowTo) => {
         for (let row = rowFrom; row < rowTo; row++) index.add(timestampAt(chunk, row), number);
       });
       looks += 1 + (to - from) / 16; // Rows that lie together cost less than devices.

@@ -82,8 +82,7 @@ export class LateScan {
     await this.#source.know(range);
     let looks = 0;
     for (const { device, startMs, endMs } of this.#source.deviceRanges(range)) {
-      const { id, track } = device;
-      if (track.countBefore(startMs) < track.countBefore(endMs)) devices.add(id);
+      if (device.countBefore(startMs) < device.countBefore(endMs)) devices.add(device.id);
       if (++looks % LOOKS_A_STEP === 0) await nextTurn();
     }
   }

@@ -70,7 +70,7 @@ export class LateOfDevice implements LateSource {
     for (let row = from; row < to; ) {
       const day = utcDayOf(this.#timeAt(row));
       days.push(day);
-      row = this.#device.track.countBefore(utcDayStartMs(nextUtcDay(day)));
+      row = this.#device.countBefore(utcDayStartMs(nextUtcDay(day)));
     }
     return days;
   }
@@ -85,12 +85,12 @@ export class LateOfDevice implements LateSource {
   }
 
   #rows({ startMs, endMs }: TimeRange) {
-    const { track } = this.#device;
-    return { from: track.countBefore(startMs), to: track.countBefore(endMs) };
+    const device = this.#device;
+    return { from: device.countBefore(startMs), to: device.countBefore(endMs) };
   }
 
   #timeAt(index: number): number {
-    const { chunk, row } = this.#device.track.at(index);
+    const { chunk, row } = this.#device.recordAt(index);
     return timestampAt(chunk, row);
   }
 }
@@ -186,9 +186,8 @@ export class LateOfApp implements LateSource {
     const rows = new Uint32Array(MS_PER_MINUTE);
     let looks = 0;
     for (const { device } of this.deviceRanges({ startMs, endMs })) {
-      const { track } = device;
-      const from = track.countBefore(startMs);
-      track.runs(from, track.countBefore(endMs), (chunk, rowFrom, rowTo) => {
+      const from = device.countBefore(startMs);
+      device.runs(from, device.countBefore(endMs), (chunk, rowFrom, rowTo) => {
         for (let row = rowFrom; row < rowTo; row++) rows[timestampAt(chunk, row) - startMs]!++;
         looks += rowTo - rowFrom;
       });

@@ -40,18 +40,17 @@ export class RowCollector {
 
   /** Adds a device's rows from an instant on until the collector is full; returns from where to go on. */
   addRows(device: Device, fromMs: number, endMs: number, pick: PickRow): number {
-    const { track } = device;
-    const from = track.countBefore(fromMs);
-    const to = Math.min(track.countBefore(endMs), from + this.#rows.room);
+    const from = device.countBefore(fromMs);
+    const to = Math.min(device.countBefore(endMs), from + this.#rows.room);
     let nextMs = endMs;
-    track.runs(from, to, (chunk, rowFrom, rowTo) => {
+    device.runs(from, to, (chunk, rowFrom, rowTo) => {
       for (let row = rowFrom; row < rowTo && nextMs === endMs; row++) {
         if (this.isFull) nextMs = timestampAt(chunk, row);
         else this.#add(device, pick(chunk, row));
       }
     });
-    if (nextMs < endMs || track.countBefore(endMs) === to) return nextMs;
-    const { chunk, row } = track.at(to);
+    if (nextMs < endMs || device.countBefore(endMs) === to) return nextMs;
+    const { chunk, row } = device.recordAt(to);
     return timestampAt(chunk, row);
   }
 

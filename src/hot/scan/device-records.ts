@@ -32,12 +32,12 @@ export class DeviceRecords {
 
   constructor(device: Device, range: TimeRange, filter: RecordFilter, dictionary: Dictionary) {
     this.device = device;
-    this.from = device.track.countBefore(range.startMs);
-    this.to = device.track.countBefore(range.endMs);
+    this.from = device.countBefore(range.startMs);
+    this.to = device.countBefore(range.endMs);
     this.#dictionary = dictionary;
     // A device held by one user all the time needs no look at each record's user.
     const user =
-      filter.user !== null && device.recordsOf(filter.user) < device.track.count ? filter.user : null;
+      filter.user !== null && device.recordsOf(filter.user) < device.recordCount ? filter.user : null;
     const needed = filter.accuracyMetersMax !== null || user !== null;
     this.#filter = needed ? { accuracyMetersMax: filter.accuracyMetersMax, user } : null;
   }
@@ -69,7 +69,7 @@ export class DeviceRecords {
 
   /** Visits the matching records from `from` to before `to`, oldest first. */
   visit(from: number, to: number, visit: (chunk: Chunk, row: number) => void): void {
-    this.device.track.runs(from, to, (chunk, rowFrom, rowTo) => {
+    this.device.runs(from, to, (chunk, rowFrom, rowTo) => {
       this.bytesRead += (rowTo - rowFrom) * rowBytes(chunk);
       for (let row = rowFrom; row < rowTo; row++) if (this.matches(chunk, row)) visit(chunk, row);
     });
@@ -77,7 +77,7 @@ export class DeviceRecords {
 
   /** The record of an index of the track, matching or not. */
   at(index: number): RowRef {
-    const at = this.device.track.at(index);
+    const at = this.device.recordAt(index);
     this.bytesRead += rowBytes(at.chunk);
     return at;
   }
@@ -91,11 +91,11 @@ export class DeviceRecords {
 
   /** How many records of the range, matching or not, are older than this. */
   countBefore(timestampMs: number): number {
-    return this.device.track.countBefore(timestampMs) - this.from;
+    return this.device.countBefore(timestampMs) - this.from;
   }
 
   timeAt(index: number): number {
-    const { chunk, row } = this.device.track.at(index);
+    const { chunk, row } = this.device.recordAt(index);
     return timestampAt(chunk, row);
   }
 }

@@ -40,12 +40,12 @@ export class PositionBlocks {
 
   /** Null where there are no more. */
   next(): PositionColumns | null {
-    const { track } = this.#device;
-    const from = track.countBefore(this.#nextMs);
-    const to = Math.min(track.countBefore(this.#endMs), from + BLOCK_ROWS);
+    const device = this.#device;
+    const from = device.countBefore(this.#nextMs);
+    const to = Math.min(device.countBefore(this.#endMs), from + BLOCK_ROWS);
     if (from >= to) return null;
     let count = 0;
-    track.runs(from, to, (chunk, rowFrom, rowTo) => {
+    device.runs(from, to, (chunk, rowFrom, rowTo) => {
       copyTimestamps(chunk, rowFrom, rowTo, this.#timestampMs, count);
       for (let i = 0; i < this.#fields.length; i++)
         copyField(chunk, this.#fields[i]!, rowFrom, rowTo, this.#numbers[i]!, count);

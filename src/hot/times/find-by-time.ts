@@ -162,7 +162,7 @@ function copyRecords(
   const page = new PageBuilder(keys.length, dictionary);
   let bytesRead = 0;
   for (const { device, timestampMs } of keys) {
-    const found = device.track.find(timestampMs);
+    const found = device.findRecord(timestampMs);
     if (found === null) return null;
     page.add(device, found.chunk, found.row);
     bytesRead += rowBytes(found.chunk);

@@ -9,8 +9,7 @@ export function namedByRows(hot: HotStore): HotStore["dictionary"]["sizes"] {
   const states = new Set<number>();
   for (const app of hot.apps()) {
     for (const device of app.list) {
-      const { track } = device;
-      track.runs(0, track.count, (chunk, rowFrom, rowTo) => {
+      device.runs(0, device.recordCount, (chunk, rowFrom, rowTo) => {
         for (let row = rowFrom; row < rowTo; row++) {
           profiles.add(profileAt(chunk, row));
           states.add(stateAt(chunk, row));

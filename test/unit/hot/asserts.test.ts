@@ -138,16 +138,17 @@ describe("a chunk", () => {
 });
 
 test("a track takes one record of an instant, and keeps its chunks in order", () => {
-  const { columns, number, track } = new DeviceTable().add("a" as DeviceId);
-  const { tracks } = columns;
+  const device = new DeviceTable().add("a" as DeviceId);
+  const { number } = device;
+  const { tracks } = device.columns;
   for (let timestampMs = 10; timestampMs <= 3000; timestampMs += 10) {
     const { chunk, row } = tracks.insert(number, timestampMs, 0);
     chunk.f64[row * chunk.width] = timestampMs;
   }
   expect(() => tracks.insert(number, 20, 0)).toThrow(AssertionError);
-  const second = track.at(CHUNK_ROWS_MAX);
+  const second = device.recordAt(CHUNK_ROWS_MAX);
   second.chunk.f64[second.row * second.chunk.width] = 15;
-  const remove = () => track.remove({ startMs: 20, endMs: 21 }, (timestampMs) => timestampMs !== 20);
+  const remove = () => tracks.remove(number, { startMs: 20, endMs: 21 }, (timestampMs) => timestampMs !== 20);
   expect(remove).toThrow(AssertionError);
 });
 

@@ -206,7 +206,7 @@ function expectUsers(hot: HotStore): void {
         const newest = app.newest(device);
         if (userAt(newest.chunk, newest.row) === user) current.push(device);
         let records = 0;
-        device.track.runs(0, device.track.count, (chunk, rowFrom, rowTo) => {
+        device.runs(0, device.recordCount, (chunk, rowFrom, rowTo) => {
           for (let row = rowFrom; row < rowTo; row++) if (userAt(chunk, row) === user) records++;
         });
         expect(device.recordsOf(user)).toBe(records);

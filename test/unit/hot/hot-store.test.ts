@@ -98,8 +98,8 @@ function expectSame(hot: HotStore, plain: Plain): void {
   for (const [id, records] of plain) {
     const device = app.find(id)!;
     const inOrder = [...records.keys()].sort((a, b) => a - b).map((timestamp) => records.get(timestamp)!);
-    const kept = Array.from({ length: device.track.count }, (_, at) =>
-      recordOf(hot, id, device.track.at(at)),
+    const kept = Array.from({ length: device.recordCount }, (_, at) =>
+      recordOf(hot, id, device.recordAt(at)),
     );
     expect(kept).toEqual(inOrder);
     const newest = newestOf(records);

@@ -29,7 +29,7 @@ export async function findLateOfUser(
     if (looks > LOOKS_A_KEY * keysMax) return null;
     for (let row = 0; row < count; row++) {
       const device = app.find(deviceIds[row]!);
-      if (device === null || !device.hasRecordAt(timestampMs[row]!)) continue;
+      if (device === null || device.findRecord(timestampMs[row]!) === null) continue;
       keys.push({ device, timestampMs: timestampMs[row]! });
     }
     if (keys.length > keysMax) return null;

@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Device } from "../../../../src/hot/devices/device.ts";
 import { DeviceTable } from "../../../../src/hot/devices/device-table.ts";
-import type { DeviceTrack } from "../../../../src/hot/devices/device-track.ts";
 import {
   numberAt,
   profileAt,
@@ -33,8 +32,8 @@ function put({ columns, number }: Device, timestampMs: number, mask = 0): void {
 }
 
 /** The record of an instant, with cells for these fields. */
-function widen({ columns, number, track }: Device, timestampMs: number, mask: number): RowRef {
-  return columns.tracks.widen(number, track.find(timestampMs)!, mask);
+function widen(device: Device, timestampMs: number, mask: number): RowRef {
+  return device.columns.tracks.widen(device.number, device.findRecord(timestampMs)!, mask);
 }
 
 function filled(timestamps: readonly number[]): Device {
@@ -43,9 +42,9 @@ function filled(timestamps: readonly number[]): Device {
   return device;
 }
 
-function timestampsOf(track: DeviceTrack): number[] {
+function timestampsOf(device: Device): number[] {
   const seen: number[] = [];
-  track.runs(0, track.count, (chunk, from, to) => {
+  device.runs(0, device.recordCount, (chunk, from, to) => {
     for (let row = from; row < to; row++) {
       expect(profileAt(chunk, row)).toBe(timestampAt(chunk, row));
       expect(stateAt(chunk, row)).toBe(timestampAt(chunk, row) + 1);
@@ -55,9 +54,9 @@ function timestampsOf(track: DeviceTrack): number[] {
   return seen;
 }
 
-function latitudesOf(track: DeviceTrack): number[] {
-  return Array.from({ length: track.count }, (_, index) => {
-    const { chunk, row } = track.at(index);
+function latitudesOf(device: Device): number[] {
+  return Array.from({ length: device.recordCount }, (_, index) => {
+    const { chunk, row } = device.recordAt(index);
     return numberAt(chunk, row, LATITUDE);
   });
 }
@@ -67,20 +66,20 @@ const unorderedTimes = fc.uniqueArray(fc.nat(5000), { minLength: 1, maxLength: 1
 test("a track keeps time order however records arrive, over many chunks", () => {
   fc.assert(
     fc.property(unorderedTimes, (timestamps) => {
-      const { track } = filled(timestamps);
+      const device = filled(timestamps);
       const sorted = timestamps.toSorted((a, b) => a - b);
-      expect(timestampsOf(track)).toEqual(sorted);
-      expect(track.count).toBe(sorted.length);
-      expect(track.newestMs).toBe(sorted.at(-1)!);
+      expect(timestampsOf(device)).toEqual(sorted);
+      expect(device.recordCount).toBe(sorted.length);
+      expect(device.columns.tracks.newestMs(device.number)).toBe(sorted.at(-1)!);
       for (const timestampMs of [-1, 0, 17, 2500, 4999, 5001, ...sorted.slice(0, 5)]) {
-        expect(track.countBefore(timestampMs)).toBe(sorted.filter((each) => each < timestampMs).length);
-        const found = track.find(timestampMs);
+        expect(device.countBefore(timestampMs)).toBe(sorted.filter((each) => each < timestampMs).length);
+        const found = device.findRecord(timestampMs);
         expect(found === null ? null : timestampAt(found.chunk, found.row)).toBe(
           sorted.includes(timestampMs) ? timestampMs : null,
         );
       }
       const middle = sorted.length >> 1;
-      const at = track.at(middle);
+      const at = device.recordAt(middle);
       expect(timestampAt(at.chunk, at.row)).toBe(sorted[middle]!);
     }),
     { numRuns: 40 },
@@ -89,20 +88,19 @@ test("a track keeps time order however records arrive, over many chunks", () => 
 
 test("widen() keeps the record and its neighbours while a field gets its column", () => {
   const device = filled(Array.from({ length: 300 }, (_, i) => i * 10));
-  const { track } = device;
   const widened = widen(device, 1500, 0b100);
   expect(timestampAt(widened.chunk, widened.row)).toBe(1500);
   expect(widened.chunk.mask).toBe(0b100);
-  expect(timestampsOf(track)).toHaveLength(300);
-  expect(track.find(1500)!.chunk).toBe(widened.chunk);
+  expect(timestampsOf(device)).toHaveLength(300);
+  expect(device.findRecord(1500)!.chunk).toBe(widened.chunk);
 });
 
 test("runs() visits nothing of an empty range", () => {
-  const { track } = createDevice();
-  track.runs(0, 0, () => {
+  const device = createDevice();
+  device.runs(0, 0, () => {
     throw new Error("nothing to visit");
   });
-  expect(track.countBefore(0)).toBe(0);
+  expect(device.countBefore(0)).toBe(0);
 });
 
 test("remove() leaves what lies outside the range or is kept, and takes records in as before", () => {
@@ -110,20 +108,19 @@ test("remove() leaves what lies outside the range or is kept, and takes records 
   fc.assert(
     fc.property(unorderedTimes, edges, fc.integer({ min: 1, max: 50 }), (timestamps, edge, keepEvery) => {
       const device = filled(timestamps);
-      const { track } = device;
       const [startMs, endMs] = edge as [number, number];
       const isKept = (timestampMs: number) => timestampMs % keepEvery === 0 && keepEvery > 1;
       const isLeft = (each: number) => each < startMs || each >= endMs || isKept(each);
-      track.remove({ startMs, endMs }, isKept);
+      device.columns.tracks.remove(device.number, { startMs, endMs }, isKept);
       const left = timestamps.filter(isLeft).toSorted((a, b) => a - b);
-      expect(timestampsOf(track)).toEqual(left);
-      expect(track.newestMs).toBe(left.at(-1) ?? Number.NEGATIVE_INFINITY);
-      expect(track.countBefore(2500)).toBe(left.filter((each) => each < 2500).length);
+      expect(timestampsOf(device)).toEqual(left);
+      expect(device.columns.tracks.newestMs(device.number)).toBe(left.at(-1) ?? Number.NEGATIVE_INFINITY);
+      expect(device.countBefore(2500)).toBe(left.filter((each) => each < 2500).length);
 
       for (const timestampMs of timestamps.filter((each) => !isLeft(each))) {
         put(device, timestampMs);
       }
-      expect(timestampsOf(track)).toEqual(timestamps.toSorted((a, b) => a - b));
+      expect(timestampsOf(device)).toEqual(timestamps.toSorted((a, b) => a - b));
     }),
     { numRuns: 40 },
   );
@@ -149,7 +146,7 @@ test("devices that share pages keep their own records, few or many, packed or no
         const latitudes = plain[device]!;
         if (what === "pack") for (const _ of table.columns.tracks.pack(from));
         else if (what === "remove")
-          reporter.track.remove({ startMs: from, endMs: from + count }, () => false);
+          table.columns.tracks.remove(reporter.number, { startMs: from, endMs: from + count }, () => false);
         for (let timestampMs = from; timestampMs < from + count && what !== "pack"; timestampMs++) {
           if (what === "remove") {
             latitudes.delete(timestampMs);
@@ -161,16 +158,19 @@ test("devices that share pages keep their own records, few or many, packed or no
           setNumber(chunk, row, LATITUDE, at);
           latitudes.set(timestampMs, at);
         }
-        devices.forEach(({ track: each }, index) => {
+        devices.forEach((each, index) => {
           const sorted = [...plain[index]!].sort(([a], [b]) => a - b);
           expect(timestampsOf(each)).toEqual(sorted.map(([timestampMs]) => timestampMs));
           expect(latitudesOf(each)).toEqual(sorted.map(([, latitude]) => latitude));
-          expect(each.count).toBe(sorted.length);
-          expect(each.newestMs).toBe(sorted.at(-1)?.[0] ?? Number.NEGATIVE_INFINITY);
+          expect(each.recordCount).toBe(sorted.length);
+          expect(each.columns.tracks.newestMs(each.number)).toBe(
+            sorted.at(-1)?.[0] ?? Number.NEGATIVE_INFINITY,
+          );
           expect(each.countBefore(from)).toBe(sorted.filter(([timestampMs]) => timestampMs < from).length);
         });
       });
-      for (const { track } of devices) track.remove({ startMs: 0, endMs: 1000 }, () => false);
+      for (const { number } of devices)
+        table.columns.tracks.remove(number, { startMs: 0, endMs: 1000 }, () => false);
       expect(pages.pageCount).toBe(0);
     }),
     { numRuns: 150 },
@@ -184,15 +184,15 @@ test("a track of a device that is forgotten is empty, whoever has its number", (
   const other = table.add("b" as DeviceId);
   put(other, 5);
   expect(other.number).toBe(gone.number);
-  expect([gone.isGone, gone.track.count, gone.track.countBefore(10), gone.newestMs]).toEqual([
+  expect([gone.isGone, gone.recordCount, gone.countBefore(10), gone.newestMs]).toEqual([
     true,
     0,
     0,
     Number.NEGATIVE_INFINITY,
   ]);
-  expect(gone.track.find(5)).toBeNull();
-  gone.track.runs(0, 1, () => {
+  expect(gone.findRecord(5)).toBeNull();
+  gone.runs(0, 1, () => {
     throw new Error("nothing to visit");
   });
-  expect(timestampsOf(other.track)).toEqual([5]);
+  expect(timestampsOf(other)).toEqual([5]);
 });

@@ -28,8 +28,8 @@ function answersOf(hot: HotStore, appId: AppId, edgeMs: number) {
   const records = new Map(
     retained.map((device) => {
       const all: unknown[] = [];
-      for (let row = 0; row < device.track.count; row++) {
-        const { chunk, row: at } = device.track.at(row);
+      for (let row = 0; row < device.recordCount; row++) {
+        const { chunk, row: at } = device.recordAt(row);
         all.push([...chunk.f64.subarray(at * chunk.width, (at + 1) * chunk.width)]);
       }
       return [device.id as string, all.filter((cells) => (cells as number[])[0]! >= edgeMs)];
