@@ -19,8 +19,8 @@ import { numberAt, timestampAt } from "./records/chunk.ts";
 import type { Dictionary } from "./records/dictionary.ts";
 import type { RowRef } from "./records/long-track.ts";
 import type { RowPages } from "./records/row-pages.ts";
+import type { DeviceBlocks } from "./scan/memory-scan.ts";
 import { NewestOfApp } from "./scan/newest-of-app.ts";
-import { AllDevices } from "./times/all-devices.ts";
 import { TimeIndex } from "./times/time-index.ts";
 
 /** Devices that are shown in a step: a few milliseconds. */
@@ -30,8 +30,8 @@ const LATITUDE = numberIndex("latitude");
 const LONGITUDE = numberIndex("longitude");
 const ACCURACY = numberIndex("horizontal_accuracy");
 
-/** What memory knows of one app: its devices by id and by user, and where they are. */
-export class AppDevices {
+/** What memory knows of one app: its devices by id and by user, and where they are. A query may ask for all of them. */
+export class AppDevices implements DeviceBlocks {
   readonly appId: AppId;
   readonly table: DeviceTable;
   readonly list: DeviceList;
@@ -45,8 +45,6 @@ export class AppDevices {
   readonly newestRecords: NewestOfApp;
   readonly lateMinutes: LateMinutes;
   readonly times: TimeIndex;
-  /** All devices, to be asked about. */
-  readonly all: AllDevices;
   recordCount = 0;
   readonly #scheduler: Scheduler;
 
@@ -65,7 +63,6 @@ export class AppDevices {
     this.list = new DeviceList(this.table);
     this.lateMinutes = new LateMinutes(this.list);
     this.times = new TimeIndex(this.list, ledger, dictionary);
-    this.all = new AllDevices(this.table, this.list, this.times);
     this.#scheduler = scheduler;
     this.users = new UsersOfApp(this.table);
     this.sealed = new SealedRows(this.table, dictionary);
@@ -92,6 +89,15 @@ export class AppDevices {
 
   get deviceCount(): number {
     return this.table.count;
+  }
+
+  /** How many devices `blocks()` goes through. */
+  get size(): number {
+    return this.list.size;
+  }
+
+  blocks(): Iterable<readonly Device[]> {
+    return this.list.blocks();
   }
 
   /** The newest record of a device that has one, wherever it is. */

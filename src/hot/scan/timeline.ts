@@ -1,6 +1,6 @@
 import type { Steps } from "../../lib/schedule/steps.ts";
 import type { Order } from "../../model/time/range.ts";
-import { AllDevices } from "../times/all-devices.ts";
+import { AppDevices } from "../app-devices.ts";
 import { countByTime, findByTime } from "../times/find-by-time.ts";
 import { lookForCount, lookForPage } from "./look-through.ts";
 import type { MemoryScan } from "./memory-scan.ts";
@@ -19,7 +19,7 @@ export function* findTimeline(
   const read = readTracks(scan, order, offset, limit);
   if (read !== null) return read;
   const { devices, range, dictionary } = scan;
-  if (devices instanceof AllDevices && asksForAll(scan)) {
+  if (devices instanceof AppDevices && asksForAll(scan)) {
     const found = yield* findByTime(devices, { range, order, offset, limit }, dictionary);
     if (found !== null) return found;
   }
@@ -29,7 +29,7 @@ export function* findTimeline(
 /** How many records match. */
 export function* countRecords(scan: MemoryScan): Steps<number> {
   const { devices, range } = scan;
-  if (devices instanceof AllDevices && asksForAll(scan)) {
+  if (devices instanceof AppDevices && asksForAll(scan)) {
     const count = yield* countByTime(devices, range);
     if (count !== null) return count;
   }

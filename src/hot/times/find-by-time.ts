@@ -1,13 +1,13 @@
 import type { Steps } from "../../lib/schedule/steps.ts";
 import { compareUtf8 } from "../../lib/text/utf8.ts";
 import type { Order, TimeRange } from "../../model/time/range.ts";
+import type { AppDevices } from "../app-devices.ts";
 import type { Device } from "../devices/device.ts";
 import { rowBytes } from "../records/chunk.ts";
 import type { Dictionary } from "../records/dictionary.ts";
 import type { RecordKey } from "../scan/first-records.ts";
 import type { Timeline } from "../scan/page-builder.ts";
 import { PageBuilder } from "../scan/page-builder.ts";
-import type { AllDevices } from "./all-devices.ts";
 import type { DayEntry, DayIndex } from "./day-index.ts";
 import { DeviceSet } from "./device-set.ts";
 
@@ -30,18 +30,18 @@ export interface PageOptions {
 
 /** A page of the range; null where the range has sealed days, whose records may be about to leave. */
 export function* findByTime(
-  all: AllDevices,
+  app: AppDevices,
   { range, order, offset, limit }: PageOptions,
   dictionary: Dictionary,
 ): Steps<Timeline | null> {
-  const devices = yield* countDevices(all, range);
+  const devices = yield* countDevices(app, range);
   for (;;) {
-    const spans = yield* findSpans(all, range);
+    const spans = yield* findSpans(app, range);
     if (spans === null || devices === null) return null;
     const total = countOf(spans);
     const end = order === "asc" ? offset + limit : total - offset;
     const first = order === "asc" ? offset : end - limit;
-    const keys = yield* findKeys(all, spans, Math.max(0, first), Math.min(total, end));
+    const keys = yield* findKeys(app, spans, Math.max(0, first), Math.min(total, end));
     const copied = copyRecords(order === "asc" ? keys : keys.reverse(), dictionary);
     // Where it took several turns, the day may have been sealed.
     if (copied !== null) return { ...copied, total, devices };
@@ -49,8 +49,8 @@ export function* findByTime(
 }
 
 /** How many records lie in the range; null as above. */
-export function* countByTime(all: AllDevices, range: TimeRange): Steps<number | null> {
-  const spans = yield* findSpans(all, range);
+export function* countByTime(app: AppDevices, range: TimeRange): Steps<number | null> {
+  const spans = yield* findSpans(app, range);
   return spans === null ? null : countOf(spans);
 }
 
@@ -66,7 +66,7 @@ function countOf(spans: readonly Span[]): number {
 }
 
 /** In order of time, as of the turn in which it ends. */
-function* findSpans({ times }: AllDevices, range: TimeRange): Steps<Span[] | null> {
+function* findSpans({ times }: AppDevices, range: TimeRange): Steps<Span[] | null> {
   for (;;) {
     const days = times.days(range);
     const next = days?.find(({ isWhole }) => !isWhole);
@@ -81,8 +81,8 @@ function* findSpans({ times }: AllDevices, range: TimeRange): Steps<Span[] | nul
   }
 }
 
-function* countDevices(all: AllDevices, range: TimeRange): Steps<number | null> {
-  const spans = yield* findSpans(all, range);
+function* countDevices(app: AppDevices, range: TimeRange): Steps<number | null> {
+  const spans = yield* findSpans(app, range);
   if (spans === null) return null;
   const [first] = spans;
   if (spans.length === 1 && first!.day.isWithin(range)) return first!.day.deviceCount;
@@ -92,20 +92,20 @@ function* countDevices(all: AllDevices, range: TimeRange): Steps<number | null> 
 }
 
 /** Records `from` to `to` of all spans together, in order. */
-function* findKeys(all: AllDevices, spans: readonly Span[], from: number, to: number): Steps<RecordKey[]> {
+function* findKeys(app: AppDevices, spans: readonly Span[], from: number, to: number): Steps<RecordKey[]> {
   const keys: RecordKey[] = [];
   let before = 0;
   for (const span of spans) {
     const first = span.from + Math.max(0, from - before);
     const end = Math.min(span.to, span.from + to - before);
-    if (first < end) keys.push(...(yield* findKeysOfDay(all, span.day, first, end)));
+    if (first < end) keys.push(...(yield* findKeysOfDay(app, span.day, first, end)));
     before += span.to - span.from;
   }
   return keys;
 }
 
 /** The index knows no order of ids, so records of an instant are put in that order here. */
-function* findKeysOfDay(all: AllDevices, day: DayIndex, from: number, to: number): Steps<RecordKey[]> {
+function* findKeysOfDay(app: AppDevices, day: DayIndex, from: number, to: number): Steps<RecordKey[]> {
   const entries = day.entries(from, to);
   const keys: RecordKey[] = [];
   const skip = from - day.countBefore(entries[0]!.timestampMs); // Others of the first instant, before the page.
@@ -114,8 +114,8 @@ function* findKeysOfDay(all: AllDevices, day: DayIndex, from: number, to: number
     while (end < entries.length && entries[end]!.timestampMs === timestampMs) end++;
     const mayBeCut = start === 0 || end === entries.length;
     const devices = mayBeCut
-      ? yield* findOfInstant(all, day, timestampMs, start === 0 ? skip : 0, end - start)
-      : inOrderOfIds(all, entries.slice(start, end));
+      ? yield* findOfInstant(app, day, timestampMs, start === 0 ? skip : 0, end - start)
+      : inOrderOfIds(app, entries.slice(start, end));
     for (const device of devices) keys.push({ device, timestampMs });
   }
   return keys;
@@ -123,15 +123,15 @@ function* findKeysOfDay(all: AllDevices, day: DayIndex, from: number, to: number
 
 /** Some of the devices with a record at an instant, in order of ids. */
 function* findOfInstant(
-  all: AllDevices,
+  app: AppDevices,
   day: DayIndex,
   timestampMs: number,
   skip: number,
   count: number,
 ): Steps<Device[]> {
   const [from, to] = [day.countBefore(timestampMs), day.countBefore(timestampMs + 1)];
-  if (to - from <= SORTED_MAX) return inOrderOfIds(all, day.entries(from, to)).slice(skip, skip + count);
-  const { list, table } = all;
+  if (to - from <= SORTED_MAX) return inOrderOfIds(app, day.entries(from, to)).slice(skip, skip + count);
+  const { list, table } = app;
   const ofInstant = new DeviceSet();
   yield* day.addDevices({ startMs: timestampMs, endMs: timestampMs + 1 }, ofInstant);
   const found: Device[] = [];
@@ -149,7 +149,7 @@ function* findOfInstant(
 }
 
 /** Without those that are gone: then the day was sealed meanwhile. */
-function inOrderOfIds({ table }: AllDevices, entries: readonly DayEntry[]): Device[] {
+function inOrderOfIds({ table }: AppDevices, entries: readonly DayEntry[]): Device[] {
   const devices = entries.map(({ device }) => table.findByNumber(device)).filter((device) => device !== null);
   return devices.length === 1 ? devices : devices.sort((a, b) => compareUtf8(a.id, b.id));
 }

@@ -70,7 +70,7 @@ function coordinateSink<Value>(
     *addMemory(range) {
       const app = hot.findApp(appId);
       if (app === null) return;
-      const scan = hot.scan({ devices: app.all, range, userId: null, accuracyMetersMax: null });
+      const scan = hot.scan({ devices: app, range, userId: null, accuracyMetersMax: null });
       const adding = addPositions(scan, inBox);
       for (let step = adding.next(); step.done !== true; step = adding.next()) {
         yield* reading.settle();

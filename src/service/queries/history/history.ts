@@ -58,7 +58,7 @@ export function createHistoryQueries(dependencies: HistoryDependencies): History
     },
     ofApp(appId, query, client) {
       const app = hot.findApp(appId);
-      const devices = app?.all ?? NO_DEVICES;
+      const devices = app ?? NO_DEVICES;
       const firstDay = utcDayOf(retention.startMs(clock.nowMs()));
       const countQueried = () => app?.newestTimes.countFrom(firstDay) ?? 0;
       const whose = { device: null, userId: null, devices, countQueried };

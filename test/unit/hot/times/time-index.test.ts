@@ -45,7 +45,7 @@ class Fixture {
 
   find(range: TimeRange, order: Order, offset: number, limit: number): Steps<Timeline> {
     const { hot } = this;
-    const devices = hot.findApp(APP)!.all;
+    const devices = hot.findApp(APP)!;
     const scan = hot.scan({ devices, range, userId: null, accuracyMetersMax: null });
     return findTimeline(scan, order, offset, limit);
   }
@@ -235,7 +235,7 @@ test("an index that nobody makes any more is given up before it takes much, and 
   const fixture = new Fixture();
   const range = { startMs: BASE_MS, endMs: BASE_MS + DAY_MS };
   fixture.apply(Array.from({ length: 20_000 }, (_, index) => [BASE_MS + index, `d${index % 7}`] as const));
-  const { times } = fixture.hot.findApp(APP)!.all;
+  const { times } = fixture.hot.findApp(APP)!;
   const [left] = times.days(range)!;
   left!.proceed(); // Whoever asked leaves after a step.
   expect(left!.isWhole).toBe(false);
