@@ -1,5 +1,3 @@
-import { DateTime } from "luxon";
-import { createLuxonZone } from "./luxon-zone.ts";
 import { MS_PER_DAY, MS_PER_MINUTE } from "./units.ts";
 import { OFFSET_MINUTES_MAX, type Zone } from "./zone.ts";
 
@@ -27,7 +25,8 @@ export function parseDate(text: string): LocalDate | null {
 
 /** The date that clocks in the zone show. */
 export function today(zone: Zone, nowMs: number): LocalDate {
-  return DateTime.fromMillis(nowMs, { zone: createLuxonZone(zone) }).toISODate() as LocalDate;
+  const localMs = nowMs + zone.offsetMinutesAt(nowMs) * MS_PER_MINUTE;
+  return new Date(localMs).toISOString().slice(0, 10) as LocalDate;
 }
 
 /** Days from `start` to `end`, both included: 1 where they are equal, 0 or less where they are in the wrong order. */

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { DateTime } from "luxon";
-import { createLuxonZone } from "../../../src/model/time/luxon-zone.ts";
 import { dayRange, type LocalDate, today } from "../../../src/model/time/range.ts";
 import { parseZone, type Zone } from "../../../src/model/time/zone.ts";
 import { findZoneHistory, zoneNames } from "../../../src/model/time/zone-table.ts";
 import * as fc from "../../support/fast-check.ts";
+import { createLuxonZone } from "../../support/luxon-zone.ts";
 
 const MS_PER_MINUTE = 60_000;
 const MS_PER_DAY = 86_400_000;

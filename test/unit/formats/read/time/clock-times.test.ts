@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { DateTime } from "luxon";
 import { createClockTimes } from "../../../../../src/formats/read/time/clock-times.ts";
-import { createLuxonZone } from "../../../../../src/model/time/luxon-zone.ts";
 import { parseZone, type Zone } from "../../../../../src/model/time/zone.ts";
 import { findZoneHistory, zoneNames } from "../../../../../src/model/time/zone-table.ts";
 import * as fc from "../../../../support/fast-check.ts";
+import { createLuxonZone } from "../../../../support/luxon-zone.ts";
 
 const HOUR_MS = 3_600_000;
 

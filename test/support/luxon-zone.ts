@@ -1,7 +1,7 @@
 import { FixedOffsetZone, Zone as LuxonZone } from "luxon";
-import type { Zone } from "./zone.ts";
+import type { Zone } from "../../src/model/time/zone.ts";
 
-/** Our zone as luxon sees zones, so that luxon reckons with the pinned table instead of the runtime's ICU. */
+/** Makes a luxon zone of one of ours: luxon checks our calendar with the offsets of the pinned table. */
 export function createLuxonZone(zone: Zone): LuxonZone {
   return new TableZone(zone);
 }
@@ -34,7 +34,7 @@ class TableZone extends LuxonZone {
     return this.#zone.offsetMinutesAt(timestampMs);
   }
 
-  /** The table's abbreviations stay packed, nobody shows them: the offset names itself. */
+  /** The table has no abbreviations, so an offset stands for itself. */
   override offsetName(timestampMs: number) {
     return this.formatOffset(timestampMs, "short");
   }
