@@ -1,7 +1,7 @@
 import { around } from "geokdbush";
 import type KDBush from "kdbush";
 import { LF } from "../lib/text/ascii.ts";
-import { circleBoxes } from "../model/geo/circle-boxes.ts";
+import { circleBoxes } from "../model/geo/box.ts";
 import { haversineMeters, initialBearingDegrees, METERS_PER_MILE } from "../model/geo/distance.ts";
 
 /** Named places all over the world: cities, towns and villages. */

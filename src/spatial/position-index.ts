@@ -1,8 +1,7 @@
 import RBush from "rbush";
 import { assert } from "../lib/assert.ts";
 import type { Steps } from "../lib/schedule/steps.ts";
-import type { Box } from "../model/geo/box.ts";
-import { circleBoxes } from "../model/geo/circle-boxes.ts";
+import { type Box, circleBoxes } from "../model/geo/box.ts";
 import { RADIANS_PER_DEGREE } from "../model/geo/distance.ts";
 import { CELL_BITS_MAX, geohashBox, geohashCell } from "../model/geo/geohash.ts";
 import { devicesTouching, widened } from "./boxes.ts";

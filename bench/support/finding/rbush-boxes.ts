@@ -1,5 +1,5 @@
 import RBush from "rbush";
-import { circleBoxes } from "../../../src/model/geo/circle-boxes.ts";
+import { circleBoxes } from "../../../src/model/geo/box.ts";
 import { haversineMeters } from "../../../src/model/geo/distance.ts";
 import { type Contestant, isWanted, type Match, pageOf } from "./contestant.ts";
 import type { PositionColumns } from "./positions.ts";

@@ -1,6 +1,6 @@
 import { EARTH_RADIUS_METERS } from "../../model/geo/distance.ts";
 import { THINNED_VERTICES_MAX, type Thinning, thinLine } from "../../model/geo/thin-line.ts";
-import { setUnitVector } from "../../model/geo/unit-vectors.ts";
+import { setUnitVector } from "../../model/geo/unit-vector.ts";
 import { numberIndex } from "../../model/location-fields.ts";
 import type { RecordColumns } from "../../model/record-columns.ts";
 import { RecordRows } from "./record-rows.ts";

@@ -1,7 +1,7 @@
 import { storedId } from "../../clients/identity.ts";
 import { deviceNameOf } from "../../formats/device-file-name.ts";
 import type { FileDetails, FilePoint, PointSink, Remark, SkipReason } from "../../formats/read/file-point.ts";
-import { isOnEarth } from "../../model/geo/is-on-earth.ts";
+import { isOnEarth } from "../../model/geo/box.ts";
 import {
   NUMBER_FIELDS,
   numberIndex,

@@ -1,7 +1,58 @@
+import { EARTH_RADIUS_METERS, RADIANS_PER_DEGREE } from "./distance.ts";
+
 /** A rectangle of latitudes and longitudes in degrees, all four edges included; it never crosses ±180. */
 export interface Box {
   readonly minLatitude: number;
   readonly maxLatitude: number;
   readonly minLongitude: number;
   readonly maxLongitude: number;
+}
+
+/** Whether a position in degrees lies in the box of the whole earth; NaN does not. */
+export function isOnEarth(latitude: number, longitude: number): boolean {
+  return latitude >= -90 && latitude <= 90 && longitude >= -180 && longitude <= 180;
+}
+
+/**
+ * Added to the circle on all sides, about 0.6 m. It outweighs every rounding, that of a haversine near the
+ * antipode (some 1e-8 rad) included, and it carries a box that ends on ±180 over to the other side, where the
+ * same meridian has the other sign.
+ */
+const MARGIN_RADIANS = 1e-7;
+
+/**
+ * One or two boxes that contain every point within the radius, by `haversineMeters`, of a center in degrees.
+ * They are as tight as the margin allows, and hold points outside the circle too, in their corners.
+ */
+export function circleBoxes(latitude: number, longitude: number, radiusMeters: number): readonly Box[] {
+  const angle = radiusMeters / EARTH_RADIUS_METERS + MARGIN_RADIANS;
+  const angleDegrees = angle / RADIANS_PER_DEGREE;
+  const minLatitude = Math.max(-90, latitude - angleDegrees);
+  const maxLatitude = Math.min(90, latitude + angleDegrees);
+
+  // A circle around a pole crosses every meridian.
+  if (minLatitude === -90 || maxLatitude === 90) return [band(minLatitude, maxLatitude, -180, 180)];
+
+  // The circle is widest where a meridian touches it, nearer to the pole than the center is.
+  const sine = Math.sin(angle) / Math.cos(latitude * RADIANS_PER_DEGREE);
+  const reachDegrees = (Math.asin(Math.min(1, sine)) + MARGIN_RADIANS) / RADIANS_PER_DEGREE;
+  const west = longitude - reachDegrees;
+  const east = longitude + reachDegrees;
+  if (west <= -180) return acrossAntimeridian(minLatitude, maxLatitude, west + 360, east);
+  if (east >= 180) return acrossAntimeridian(minLatitude, maxLatitude, west, east - 360);
+  return [band(minLatitude, maxLatitude, west, east)];
+}
+
+/** From `west` up to +180, and on from -180 to `east`. */
+function acrossAntimeridian(
+  minLatitude: number,
+  maxLatitude: number,
+  west: number,
+  east: number,
+): readonly Box[] {
+  return [band(minLatitude, maxLatitude, -180, east), band(minLatitude, maxLatitude, west, 180)];
+}
+
+function band(minLatitude: number, maxLatitude: number, minLongitude: number, maxLongitude: number): Box {
+  return { minLatitude, maxLatitude, minLongitude, maxLongitude };
 }

@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
-import type { Box } from "../../../src/model/geo/box.ts";
-import { circleBoxes } from "../../../src/model/geo/circle-boxes.ts";
+import { type Box, circleBoxes } from "../../../src/model/geo/box.ts";
 import { EARTH_RADIUS_METERS, haversineMeters, RADIANS_PER_DEGREE } from "../../../src/model/geo/distance.ts";
 import { geohashBox, geohashCell } from "../../../src/model/geo/geohash.ts";
 import * as fc from "../../support/fast-check.ts";

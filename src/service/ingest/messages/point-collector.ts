@@ -9,7 +9,7 @@ import type {
   ValueFault,
 } from "../../../clients/point.ts";
 import { assert } from "../../../lib/assert.ts";
-import { isOnEarth } from "../../../model/geo/is-on-earth.ts";
+import { isOnEarth } from "../../../model/geo/box.ts";
 import { NUMBER_FIELDS } from "../../../model/location-fields.ts";
 import { addReport } from "../../../model/report.ts";
 import type { ReportBatch } from "../../../model/report-batch.ts";

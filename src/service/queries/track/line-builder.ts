@@ -1,7 +1,7 @@
 import { assert } from "../../../lib/assert.ts";
 import type { Steps } from "../../../lib/schedule/steps.ts";
 import { EARTH_RADIUS_METERS } from "../../../model/geo/distance.ts";
-import { squaredChord } from "../../../model/geo/unit-vectors.ts";
+import { squaredChordAt } from "../../../model/geo/unit-vector.ts";
 import type { PositionBlock, PositionReading } from "../positions.ts";
 import { Piece } from "./piece.ts";
 import { type PointOptions, Points } from "./points.ts";
@@ -186,6 +186,6 @@ function* coarsen(lines: Vertices, chord: number, verticesMax: number): Steps<Ve
 /** Whether all of a line lies around the last vertex that stayed. */
 function isNear(lines: Vertices, from: number, to: number, coarser: Vertices, chord: number): boolean {
   for (let row = from; row < to; row++)
-    if (squaredChord(lines.vectors, row, coarser.vectors, coarser.count - 1) > chord * chord) return false;
+    if (squaredChordAt(lines.vectors, row, coarser.vectors, coarser.count - 1) > chord * chord) return false;
   return true;
 }

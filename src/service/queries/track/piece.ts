@@ -1,5 +1,5 @@
 import { THINNED_VERTICES_MAX, thinLine } from "../../../model/geo/thin-line.ts";
-import { copyUnitVector, squaredChord } from "../../../model/geo/unit-vectors.ts";
+import { copyUnitVector, squaredChordAt } from "../../../model/geo/unit-vector.ts";
 import type { PointColumns, Vertices } from "./vertices.ts";
 
 /**
@@ -25,7 +25,7 @@ export class Piece implements PointColumns {
 
   /** How far a vector is from the last vertex, squared. */
   squaredChordTo(vectors: Float64Array, index: number): number {
-    return squaredChord(this.vectors, this.count - 1, vectors, index);
+    return squaredChordAt(this.vectors, this.count - 1, vectors, index);
   }
 
   /**

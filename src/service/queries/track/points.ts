@@ -1,7 +1,7 @@
 import type { View } from "../../../auth/view.ts";
 import type { BoundingBox } from "../../../model/geo/bounding-box.ts";
 import { EARTH_RADIUS_METERS } from "../../../model/geo/distance.ts";
-import { copyUnitVector, setUnitVector, squaredChord } from "../../../model/geo/unit-vectors.ts";
+import { copyUnitVector, setUnitVector, squaredChordAt } from "../../../model/geo/unit-vector.ts";
 import type { PositionBlock } from "../positions.ts";
 import { SILENCE_MS_MAX, SPEED_MAX_METERS_PER_SECOND } from "../positions.ts";
 import type { PointColumns } from "./vertices.ts";
@@ -91,7 +91,7 @@ export class Points implements PointColumns {
     const elapsedMs = this.timestampMs[i]! - this.#leftMs[i - 1]!;
     if (elapsedMs > SILENCE_MS_MAX) return false;
     const reach = elapsedMs * SPEED_MAX + this.#slack;
-    if (squaredChord(this.vectors, i - 1, this.vectors, i) > reach * reach) return false;
+    if (squaredChordAt(this.vectors, i - 1, this.vectors, i) > reach * reach) return false;
     const box = this.#box;
     return box === null || box.touches(latitude[i - 1]!, longitude[i - 1]!, latitude[i]!, longitude[i]!);
   }

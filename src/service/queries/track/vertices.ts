@@ -1,5 +1,5 @@
 import { grown } from "../../../lib/tables/columns.ts";
-import { copyUnitVector } from "../../../model/geo/unit-vectors.ts";
+import { copyUnitVector } from "../../../model/geo/unit-vector.ts";
 
 /** Vertices of lines in columns, in order of time. */
 

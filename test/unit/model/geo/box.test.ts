@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Box } from "../../../../src/model/geo/box.ts";
-import { circleBoxes } from "../../../../src/model/geo/circle-boxes.ts";
+import { type Box, circleBoxes } from "../../../../src/model/geo/box.ts";
 
 function holds(boxes: readonly Box[], latitude: number, longitude: number): boolean {
   return boxes.some(
