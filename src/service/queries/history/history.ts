@@ -6,7 +6,7 @@ import type { MaybePromise } from "../../../lib/schedule/maybe-promise.ts";
 import type { Steps } from "../../../lib/schedule/steps.ts";
 import type { ServiceError } from "../../../model/errors.ts";
 import type { AppId, UserId } from "../../../model/ids.ts";
-import { lastingPage } from "../../../model/lasting-page.ts";
+import { lastingPage } from "../../../model/record-page.ts";
 import { utcDayOf } from "../../../model/time/utc-day.ts";
 import { type Client, findDevice, retainedRange } from "../find-device.ts";
 import { createArchiveHistory } from "./archive-history.ts";
