@@ -68,8 +68,7 @@ export interface DirectoryEvents {
   /** The start can't lay this entry over memory: it sets it aside, and begins again without it. */
   onEntryLeftOut(failure: EntryError): void;
   /**
-   * Memory lacks an entry that the log has, and what it shows of that is anybody's guess: the process has to end, and
-   * the next start goes by the log.
+   * Memory lacks all or some of an entry that the log has: the process has to end, and the next start reads the log.
    */
   onBroken(error: unknown): void;
 }
@@ -123,11 +122,11 @@ export interface OpenDirectoryOptions {
   /** Breaks off the replay of a log of the directory's own, which rejects with an `AbortError`. */
   readonly signal?: AbortSignal;
   readonly release: () => void;
-  /** Of a node of a cluster, whose log is a stream; left out, the log is the directory's own. */
+  /** The stream that is the log of a cluster's node; defaults to a log in the directory. */
   readonly stream?: DirectoryStream;
-  /** Where DuckDB finds the archive and may write drafts; left out, that is the archive itself. */
+  /** Where DuckDB finds the archive and may write drafts; defaults to the archive itself. */
   readonly archiveDisk?: ArchiveDisk;
-  /** Begins the processes that make parts and exports; left out, both are made in this one. */
+  /** Begins the processes that make parts and exports; by default this process makes both. */
   readonly startHelper?: StartHelper;
   /** Defaults to databases of the directory's own. */
   readonly archiveEngine?: ArchiveEngine;
@@ -174,8 +173,8 @@ const OWN_ENGINE: ArchiveEngine = { openDatabase };
 type Close = () => unknown;
 
 /**
- * Opens a directory that is locked already: reads what the archive says, then replays what it does not cover. Where it
- * fails nothing of it is left open.
+ * Opens a directory that this process has locked: reads the archive, then replays the part of the log that the archive
+ * does not cover. If it fails, it closes everything that it has opened.
  */
 export async function openDirectory(options: OpenDirectoryOptions): Promise<OpenDirectory> {
   const opened: Close[] = [];
@@ -299,17 +298,17 @@ function openLog(
   onReplayAgain: (failure: EntryError) => Promise<void>,
 ): Promise<{ readonly wal: Wal; readonly recovery: LogRecovery }> {
   const { dataDir, files, hot, events, onProgress, stream } = options;
-  const told = {
+  const callbacks = {
     queueBytesMax: LOG_QUEUE_BYTES_MAX,
     onEntry: ({ appId, batch, sequence }: LogEntry) => void hot.apply(appId, batch, sequence),
     onProgress: ({ replayedBytes, totalBytes }: ReplayProgress) => onProgress(replayedBytes, totalBytes),
     onWritten: (write: LogWrite) => events.onLogWritten?.(write),
   };
   if (stream !== undefined)
-    return openStreamLog({ ...told, ...stream, ...LOG_STREAM_LIMITS, coveredSequence: sequenceMin - 1 });
+    return openStreamLog({ ...callbacks, ...stream, ...LOG_STREAM_LIMITS, coveredSequence: sequenceMin - 1 });
   const { log: directory, damaged: damagedDirectory } = directoryPaths(dataDir);
   return openWal({
-    ...told,
+    ...callbacks,
     files,
     directory,
     damagedDirectory,
@@ -415,7 +414,7 @@ function createDirectoryExports(options: OpenDirectoryOptions, disk: ArchiveDisk
   });
 }
 
-/** What clients sent and nobody could use. */
+/** Opens the messages that clients sent and the server could not use. */
 async function openKept(options: OpenDirectoryOptions) {
   const { dataDir, files, clock, retention, scheduler, events, createSalt, stream } = options;
   const { quarantine: directory, damaged: damagedDirectory } = directoryPaths(dataDir);

@@ -15,7 +15,7 @@ export type Permission = "read" | "write" | "operate" | "view";
 
 export const PERMISSIONS: readonly Permission[] = ["read", "write", "operate", "view"];
 
-export function parsePermission(text: string): Permission | null {
+function parsePermission(text: string): Permission | null {
   return PERMISSIONS.find((permission) => permission === text) ?? null;
 }
 

@@ -22,8 +22,8 @@ const SECRET_FILE: FileFormat<Signer | null> = {
 };
 
 /**
- * What signs the sessions of a data directory: random bytes in a file, made if there is none. With them anyone can sign
- * in as any key, so no backup has them. Sessions end with the file that signed them.
+ * The secret that signs the sessions of a data directory: random bytes in a file, made if there is none. A person who
+ * reads them can sign in with each key, so no backup has the file. All sessions end when the file is replaced.
  */
 export class SessionSecret {
   readonly #file: SharedFile<Signer | null>;

@@ -65,7 +65,7 @@ export function adviceFor(setup: Setup, request: SetupRequest): string[] {
   const { serverUrl, key, deviceId, userId } = request;
   if (setup.isOneDevice && deviceId === null)
     advice.push(
-      "The key is not bound to a device, so whoever gets it can report as any: add --device and --user.",
+      "The key is not bound to a device: a person who gets it can report for every device. Add --device and --user.",
     );
   if (!setup.isOneDevice && (deviceId !== null || userId !== null))
     advice.push("The key is bound, so everything that comes from there counts as one device or user.");

@@ -160,7 +160,7 @@ export const BLOCK_ROWS = 128;
  * What some rows of a batch need of memory, looked for in passes over all of them: what one row waits for is then
  * fetched beside what the others do, where row by row it would be fetched one after the other.
  */
-export class BatchBlock {
+class BatchBlock {
   /** By row of the block, its device; `NO_DEVICE` where the archive covers it. */
   readonly devices: Int32Array;
   /** By row of the block, its profile and state in the dictionary's numbers. */

@@ -185,7 +185,7 @@ const NAMED: Readonly<Record<string, string>> = {
 };
 
 /** What a browser would show of a line of HTML. It is text: a caller that puts it into HTML has to escape it. */
-export function textOfHtml(html: string): string {
+function textOfHtml(html: string): string {
   return html
     .slice(0, HTML_CHARACTERS_MAX)
     .replace(/<[^<>]*>/g, "")

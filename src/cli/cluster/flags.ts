@@ -64,7 +64,7 @@ const TOKEN = "WHEREHOUSE_NATS_TOKEN";
 const CREDENTIALS = "WHEREHOUSE_NATS_CREDENTIALS";
 
 /** The variable of `--nats-ca`, for commands that have no such flag. */
-export const AUTHORITIES = "WHEREHOUSE_NATS_CA";
+const AUTHORITIES = "WHEREHOUSE_NATS_CA";
 
 /** The flags of a server that is one of several over the same log. */
 export const CLUSTER_FLAGS = {

@@ -39,7 +39,7 @@ export async function openForCommand({
       onArchiveNote: (note) => say(`Archive: ${note}`),
       onSealed: ignore, // Seals by schedule: no command has one.
       onSealFailed: ignore,
-      onBroken: ignore,
+      onBroken: ignore, // The call that brought the entry rejects with the error.
       onEntryLeftOut: (failure) => say(entryLeftOutLine(failure)),
       onDamage: (damage) => {
         for (const each of damage) say(damageLine(each));

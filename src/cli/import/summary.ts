@@ -104,7 +104,7 @@ function placesText(places: readonly string[]): string {
     .join(", ");
 }
 
-export function skipText({ reason, message, count }: SkipCount): string {
+function skipText({ reason, message, count }: SkipCount): string {
   return `${formatCount(count)} ${message ?? SKIP_REASONS[reason]}`;
 }
 

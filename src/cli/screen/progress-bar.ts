@@ -23,7 +23,7 @@ export function progressLine(label: string, progress: Progress, elapsedMs: numbe
 }
 
 /** Where work stands in words alone, for output that is no terminal. */
-export function progressText(label: string, progress: Progress, elapsedMs: number): string {
+function progressText(label: string, progress: Progress, elapsedMs: number): string {
   return progressWords(label, progress, elapsedMs).words.join("");
 }
 

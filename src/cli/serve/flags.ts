@@ -25,7 +25,7 @@ import {
 import { CLUSTER_FLAGS } from "../cluster/flags.ts";
 
 /** How much is logged: each level logs what those before it log, and more. */
-export const LOG_LEVELS = ["error", "warn", "info", "debug"] as const;
+const LOG_LEVELS = ["error", "warn", "info", "debug"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 const SEAL_INTERVAL_MS_MAX = 2 ** 31 - 1; // What a timer can wait.

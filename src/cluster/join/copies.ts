@@ -170,7 +170,7 @@ export interface TransferOptions {
   onOver(): void;
 }
 
-export function createTransfer(options: TransferOptions): Transfer {
+function createTransfer(options: TransferOptions): Transfer {
   const { files, path, bytes, stallMs, onOver } = options;
   const ending = new AbortController();
   const signal = AbortSignal.any([options.signal, ending.signal]);

@@ -34,7 +34,7 @@ export interface Cut {
 }
 
 /** What comes before an instant, in order. */
-export function rangeBefore({ startMs, endMs }: TimeRange, order: Order, borderMs: number): TimeRange {
+function rangeBefore({ startMs, endMs }: TimeRange, order: Order, borderMs: number): TimeRange {
   return order === "asc" ? { startMs, endMs: borderMs } : { startMs: borderMs, endMs };
 }
 

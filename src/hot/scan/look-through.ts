@@ -151,7 +151,7 @@ export interface BinFound {
 }
 
 /** Counts instants by spans of equal length. */
-export class TimeBins {
+class TimeBins {
   readonly #range: TimeRange;
   readonly #spanMs: number;
   readonly #counts: Uint32Array;

@@ -26,7 +26,7 @@ export function compress(coding: Compression, body: Uint8Array): Promise<Uint8Ar
 }
 
 /** Packs a body that is kept, which takes several times as long and makes it smaller. */
-export function compressSmall(coding: Compression, body: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
+function compressSmall(coding: Compression, body: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
   return bytesOf(coding === "gzip" ? gzipAsync(body, GZIP_SMALL) : zstdAsync(body, ZSTD_SMALL));
 }
 

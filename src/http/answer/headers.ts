@@ -11,7 +11,7 @@ import type { AppId } from "../../model/ids.ts";
 export type MoreHeaders = Readonly<Record<string, string>>;
 
 /** A browser that is made to show an answer as a page guesses no type, runs nothing in it, and frames it nowhere. */
-export const HARMLESS: MoreHeaders = {
+const HARMLESS: MoreHeaders = {
   "x-content-type-options": "nosniff",
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
 };

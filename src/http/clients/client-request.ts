@@ -80,7 +80,7 @@ export interface Credentials {
 }
 
 /** Parameters of the URL that hold keys: Dawarich's and Colota's name, and Overland's. */
-export const KEY_PARAMETERS = ["api_key", "token"] as const;
+const KEY_PARAMETERS = ["api_key", "token"] as const;
 
 /** Every channel that some client has for a key. Most have only one, and it is not the same for all. */
 export function credentialsOf(

@@ -119,10 +119,7 @@ export interface PackedSheets {
 }
 
 /** `read` gives a sheet's text. */
-export async function packSheets(
-  template: string,
-  read: (path: string) => Promise<string>,
-): Promise<PackedSheets> {
+async function packSheets(template: string, read: (path: string) => Promise<string>): Promise<PackedSheets> {
   const sheets = new Map<string, string>();
   const pathsOf = (links: string) => [...links.matchAll(LINK)].map(([, path]) => path!);
   for (const [links] of template.matchAll(LINKS)) {

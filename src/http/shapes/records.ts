@@ -31,7 +31,7 @@ export interface NewestRecordsFound {
 }
 
 /** The newest record of the one device that was found, with its id. */
-export const newestRecord: Shape<NewestRecordsFound & { readonly found: DevicesFound }> = {
+const newestRecord: Shape<NewestRecordsFound & { readonly found: DevicesFound }> = {
   schema: recordRef("deviceCurrent"),
   write(json, { cache, found: { records, devices }, zone, marks }) {
     cache.writeRecord(json, records, devices[0]!, localTimeFormatterOf(zone), marks);

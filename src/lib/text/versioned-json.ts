@@ -21,7 +21,7 @@ export class FormatVersionError extends Error {
 }
 
 /** What kind of program wrote a version that is not the expected one: no release wrote an older one. */
-export function writerOf(expected: number, found: number): string {
+function writerOf(expected: number, found: number): string {
   return found > expected ? NEWER : "program from before the first release";
 }
 

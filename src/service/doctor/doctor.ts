@@ -143,9 +143,9 @@ function endOfRun({ device }: ReportBatch, first: number, endMax: number): numbe
 /** Units of attention in a window; one is a report, some tenths of a microsecond. */
 const WINDOW_UNITS = 500;
 /** What a message takes before its first report is looked at. */
-export const MESSAGE_UNITS = 4;
+const MESSAGE_UNITS = 4;
 /** Of a longer message a stretch of so many reports is looked at. */
-export const STRETCH_REPORTS_MAX = 256;
+const STRETCH_REPORTS_MAX = 256;
 
 const WINDOW_MS_MIN = 50;
 const WINDOW_MS_MAX = 150;

@@ -98,7 +98,7 @@ const EMPTY_GROWTH = 64;
  * Writes what memory has of a range; returns from when to go on: before its end if days were sealed meanwhile. To find
  * some records costs a look at each device, so thousands are found at once, and then copied some a step.
  */
-export async function writeMemory(run: ExportRun, { startMs, endMs }: TimeRange): Promise<number> {
+async function writeMemory(run: ExportRun, { startMs, endMs }: TimeRange): Promise<number> {
   const { hot, query, sizes } = run;
   const archive = run.archive();
   const { manifest } = archive;

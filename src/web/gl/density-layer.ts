@@ -61,7 +61,7 @@ void main() {
 const NO_CELLS: DensityCells = { zoom: 0, x: [], y: [], count: [] };
 
 /** A square as the graphics card reads it: x and y of its north-west corner by `world.ts`, and its shade. */
-export const SQUARE_WORDS = 3;
+const SQUARE_WORDS = 3;
 
 const SQUARE_ROWS: RowLayout = {
   rowBytes: SQUARE_WORDS * 4,

@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import type { SpeedUnit } from "../../../clients/reading/speed.ts";
 import { readBoolean } from "../../../clients/reading/values.ts";
 import { COMMA } from "../../../lib/text/ascii.ts";
