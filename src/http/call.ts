@@ -1,7 +1,8 @@
 import type { View } from "../auth/view.ts";
 import type { Binding } from "../model/binding.ts";
 import type { AppId } from "../model/ids.ts";
-import { type EntityTags, type MoreHeaders, namesTag } from "./answer/headers.ts";
+import { type EntityTags, namesTag } from "./answer/entity-tags.ts";
+import type { MoreHeaders } from "./answer/headers.ts";
 import type { Sendable } from "./answer/piecewise.ts";
 import type { Answer, Responder, SentFile } from "./answer/responder.ts";
 import type { LongAnswers } from "./answer/turns.ts";

@@ -4,7 +4,7 @@ import { fail, ok, type Result } from "../../lib/result.ts";
 import type { Wait } from "../../lib/schedule/timers.ts";
 import type { Files } from "../../runtime/files.ts";
 import { readSegments } from "../../service/quarantine/read-segments.ts";
-import type { CopyPath } from "./copies.ts";
+import type { CopyPath } from "./copy-path.ts";
 import type { FileSum, JoiningDirectory } from "./joining-directory.ts";
 import { BrokenOffError, type Peer, type PeerFault, type TakenFile } from "./peer.ts";
 

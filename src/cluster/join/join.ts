@@ -7,14 +7,8 @@ import { FileError, type Files } from "../../runtime/files.ts";
 import type { ClusterStatus } from "../cluster-config.ts";
 import { type ClusterFile, createClusterFile } from "../cluster-file.ts";
 import { type BringFault, type BringOptions, type Brought, bring, cutTornTails } from "./bring.ts";
-import {
-  type CopyPath,
-  type CopyPlan,
-  isPartPath,
-  isQuarantinePath,
-  MANIFEST_PATH,
-  positionFirst,
-} from "./copies.ts";
+import type { CopyPlan } from "./copies.ts";
+import { type CopyPath, isPartPath, isQuarantinePath, MANIFEST_PATH, positionFirst } from "./copy-path.ts";
 import {
   type FileSum,
   findFormerNode,

@@ -4,7 +4,7 @@ import { directoryPaths } from "../../directory/paths.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import { FileError, type Files, isPassing, moveDurably, unlessFileError } from "../../runtime/files.ts";
 import { type ClusterFile, readClusterFile, writeClusterFile } from "../cluster-file.ts";
-import type { CopyPath } from "./copies.ts";
+import type { CopyPath } from "./copy-path.ts";
 
 /*
  * What is copied lies in `joining/` until all of it is there, so that a directory is a node's as a whole or not at all:

@@ -4,7 +4,8 @@ import { systemTimers, type Timers, type Wait } from "../../lib/schedule/timers.
 import { type Ask, type AskedServer, refusalText, sendRequest } from "../../operator/remote/ask-server.ts";
 import type { ClusterStatus } from "../cluster-config.ts";
 import { parseClusterMembers } from "../cluster-file.ts";
-import { type CopyPath, type CopyPlan, parseCopyPath } from "./copies.ts";
+import type { CopyPlan } from "./copies.ts";
+import { type CopyPath, parseCopyPath } from "./copy-path.ts";
 
 /** A node that another copies. */
 export interface Peer {

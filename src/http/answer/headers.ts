@@ -1,17 +1,15 @@
-import { createHash, randomBytes } from "node:crypto";
 import type { RateDecision } from "../../auth/rate-limit.ts";
 import type { TierName } from "../../auth/tiers.ts";
-import type { AppId } from "../../model/ids.ts";
 
 /*
- * Headers of answers: those that all have, what they say of the rate, entity tags, CORS, and those of a page's files.
+ * Headers of answers: those that all have, what they say of the rate, and those of a page's files.
  */
 
 /** Headers by name, each in lower case. */
 export type MoreHeaders = Readonly<Record<string, string>>;
 
 /** A browser that is made to show an answer as a page guesses no type, runs nothing in it, and frames it nowhere. */
-const HARMLESS: MoreHeaders = {
+export const HARMLESS: MoreHeaders = {
   "x-content-type-options": "nosniff",
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
 };
@@ -82,93 +80,6 @@ export function rateLimitPolicyHeader(tier: TierName, { limit, windowSeconds }: 
 export function rateLimitHeader(tier: TierName, decision: RateDecision): string {
   if (decision.remaining === null) return UNLIMITED;
   return `"${tier}";r=${decision.remaining};t=${decision.resetSeconds}`;
-}
-
-/** What an answer depends on. */
-export interface TaggedAnswer {
-  readonly appId: AppId;
-  /** The fingerprint of what the key shows of the app; null for all. */
-  readonly view: string | null;
-  /** Path and query, as they were asked. */
-  readonly asked: string;
-  /** Another text whenever the answer may be another. */
-  readonly version: string;
-}
-
-/**
- * Makes entity tags (RFC 9110 §8.8.3). They hold for one process: after a restart, or in a restored data directory,
- * numbers of entries may stand for other reports. They are weak, since an answer says how long it took too.
- */
-export class EntityTags {
-  readonly #ofProcess = randomBytes(16).toString("base64url");
-
-  of({ appId, view, asked, version }: TaggedAnswer): string {
-    const parts = JSON.stringify([this.#ofProcess, appId, view, asked, version]);
-    return `W/"${createHash("sha256").update(parts).digest("base64url").slice(0, 27)}"`;
-  }
-}
-
-/** Whether `If-None-Match` is `*`, or a list that names a tag; compared weakly, RFC 9110 §13.1.2. */
-export function namesTag(list: string | null, tag: string): boolean {
-  if (list === null) return false;
-  if (list === "*") return true;
-  const opaque = withoutWeakness(tag);
-  const known = list.split(",").map((item) => withoutWeakness(item.trim()));
-  return known.includes(opaque);
-}
-
-function withoutWeakness(tag: string): string {
-  return tag.startsWith("W/") ? tag.slice(2) : tag;
-}
-
-const PREFLIGHT_SECONDS = 600;
-
-/** Headers that pages of other origins may read, and those that they may send. */
-const EXPOSED =
-  "RateLimit, RateLimit-Policy, Retry-After, Wherehouse-Error-Code, Wherehouse-Ignored-Parameters, " +
-  "Wherehouse-New-Records, Wherehouse-Same-Time, Wherehouse-Sequence, X-Request-Id";
-const ALLOWED =
-  "Authorization, Content-Type, Content-Encoding, Last-Event-ID, Wherehouse-Min-Sequence, X-Request-Id";
-
-/** Which pages of other origins may read answers, as browsers are told in headers (CORS). */
-export class Cors {
-  /** Origins, or `*`; none turns CORS off. */
-  readonly #origins: readonly string[];
-
-  constructor(origins: readonly string[]) {
-    this.#origins = origins;
-  }
-
-  get isOn(): boolean {
-    return this.#origins.length > 0;
-  }
-
-  /** Says whether the page that asks may read the answer with these headers; they may be those of an earlier one. */
-  addTo(headers: Headers, request: Request): void {
-    if (!this.isOn) return;
-    const origin = request.headers.get("origin");
-    const vary = headers.get("vary");
-    if (!vary?.endsWith("Origin")) headers.set("vary", vary === null ? "Origin" : `${vary}, Origin`);
-    headers.delete("access-control-allow-origin");
-    headers.delete("access-control-expose-headers");
-    if (origin === null || !(this.#origins.includes(origin) || this.#origins.includes("*"))) return;
-    headers.set("access-control-allow-origin", origin);
-    headers.set("access-control-expose-headers", EXPOSED);
-  }
-
-  /** Answers a browser that asks whether a page of another origin may ask. */
-  preflight(request: Request, requestId: string, allow: string): Response {
-    const headers = new Headers({
-      ...HARMLESS,
-      allow,
-      "access-control-allow-methods": allow,
-      "access-control-allow-headers": ALLOWED,
-      "access-control-max-age": String(PREFLIGHT_SECONDS),
-      "x-request-id": requestId,
-    });
-    this.addTo(headers, request);
-    return new Response(null, { status: 204, headers });
-  }
 }
 
 /** For a page's file that a browser may keep, and asks for each time whether it is still the same. */

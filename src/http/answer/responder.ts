@@ -2,7 +2,9 @@ import { whenThere } from "../../lib/schedule/maybe-promise.ts";
 import type { Scheduler } from "../../lib/schedule/scheduler.ts";
 import { answerError, codeHeader, type HttpError } from "../errors.ts";
 import { allowsCoding, compress, type KeptBody, preferredCoding } from "./compression.ts";
-import { Cors, HeaderTemplates, type MoreHeaders, namesTag } from "./headers.ts";
+import { Cors } from "./cors.ts";
+import { namesTag } from "./entity-tags.ts";
+import { HeaderTemplates, type MoreHeaders } from "./headers.ts";
 import { beginPiecewise, type Sendable, streamOf } from "./piecewise.ts";
 
 /** A long body is compressed on another thread, which takes a promise; most bodies are short. */

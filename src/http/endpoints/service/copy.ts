@@ -1,10 +1,10 @@
+import type { CopyPlan } from "../../../cluster/join/copies.ts";
 import {
   COPY_PATH_PATTERN,
   type CopyPath,
-  type CopyPlan,
   MANIFEST_PATH,
   parseCopyPath,
-} from "../../../cluster/join/copies.ts";
+} from "../../../cluster/join/copy-path.ts";
 import { ok } from "../../../lib/result.ts";
 import type { ServiceError } from "../../../model/errors.ts";
 import { keyedEndpoint } from "../../endpoint.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { EntityTags, namesTag } from "../../../../src/http/answer/headers.ts";
+import { EntityTags, namesTag } from "../../../../src/http/answer/entity-tags.ts";
 import type { AppId } from "../../../../src/model/ids.ts";
 
 const ANSWER = { appId: "app" as AppId, view: null, asked: "/api/v1/x?y=1", version: "7.0" };
