@@ -84,6 +84,17 @@ export class Semaphore<Owner = string> {
     const left = this.#runningOf.get(owner)! - weight;
     if (left === 0) this.#runningOf.delete(owner);
     else this.#runningOf.set(owner, left);
+    this.#admit();
+  }
+
+  /** Refuses all work of the owner that waits. */
+  turnAway(owner: Owner): void {
+    for (let next = this.#queue.takeOf(owner); next !== null; next = this.#queue.takeOf(owner))
+      next.settle("refused");
+  }
+
+  /** Begins waiting work that has room, owners by turns. */
+  #admit(): void {
     for (
       let next = this.#queue.take(this.#mayBegin);
       next !== null;
@@ -93,12 +104,6 @@ export class Semaphore<Owner = string> {
       // Begun at once, or others could enter before the promise is heard.
       waiting.settle(this.#begin(of, waiting.weight));
     }
-  }
-
-  /** Refuses all work of the owner that waits. */
-  turnAway(owner: Owner): void {
-    for (let next = this.#queue.takeOf(owner); next !== null; next = this.#queue.takeOf(owner))
-      next.settle("refused");
   }
 
   #hasRoomFor(owner: Owner, weight: number): boolean {
@@ -136,6 +141,7 @@ export class Semaphore<Owner = string> {
       const leave = () => {
         this.#queue.delete(owner, waiting);
         reject(signal?.reason);
+        this.#admit(); // Lighter work of the owner may have waited behind it.
       };
       signal?.addEventListener("abort", leave, { once: true });
       this.#queue.add(owner, waiting);

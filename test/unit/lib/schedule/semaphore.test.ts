@@ -95,6 +95,18 @@ function createWork() {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
+test("an abort of heavy work lets lighter work of its owner run that waits behind it", async () => {
+  const semaphore = new Semaphore(Number.POSITIVE_INFINITY, { runningOfOwnerMax: 10 });
+  expect(semaphore.enter("a", { weight: 6 })).toBe("alone");
+  const leaving = new AbortController();
+  const heavy = outcome(Promise.resolve(semaphore.enter("a", { weight: 9, signal: leaving.signal })));
+  const light = semaphore.enter("a");
+  leaving.abort(new Error("left"));
+  expect(await light).toBe("beside");
+  expect(await heavy).toThrow("left");
+  expect([semaphore.running, semaphore.waiting]).toEqual([7, 0]);
+});
+
 test("every item is worked on once, in order, never more at once than asked for", async () => {
   await fc.assert(
     fc.asyncProperty(
