@@ -5,7 +5,7 @@ import { type Views, viewsOf } from "../lib/frames/views.ts";
 import { FileError, type Files } from "../runtime/files.ts";
 import { createEntryDecoder, type EntryDecoder, type LogEntry } from "./entry/entry.ts";
 import type { TextColumnReader } from "./entry/text-column.ts";
-import { openSegment, SEGMENT_HEAD_BYTES } from "./segment.ts";
+import { openSegment, SEGMENT_HEAD_BYTES, SEGMENT_SEQUENCES_MAX } from "./segment.ts";
 
 /** What a segment holds, as read from its first byte to its last. */
 export interface SegmentContents {
@@ -108,6 +108,9 @@ export class SegmentReader {
       return entry;
     }
     this.#nextSequence += this.#lostFramesMax();
+    const { isReadable, number } = this.source;
+    // What it holds is unknown, and perhaps its size too: its frames may have any sequence that a segment can have.
+    if (!isReadable) this.#nextSequence = Math.max(this.#nextSequence, number + SEGMENT_SEQUENCES_MAX);
     return null;
   }
 

@@ -98,3 +98,30 @@ test("inspectLog() and openWal() name a segment that can't be read, leave it alo
   expect(appended.ok && appended.value).toBeGreaterThan(1); // No sequence that the segment may hold is given again.
   expect(disk.contents().get(segment!)).toEqual(contents.get(segment!)!);
 });
+
+test("openWal() writes over no segment while the disk gives neither its bytes nor its size", async () => {
+  const files = createSimulatedFiles();
+  const { wal } = await openTestWal(files);
+  await appendNamed(wal, ["a", "b", "c"]);
+  await wal.close();
+  const [segment] = await segmentPaths(files);
+  const before = files.contents().get(segment!)!;
+  const disk = createSimulatedFiles(files.contents());
+  const { read, size } = disk;
+  let isAway = true;
+  disk.read = async (path) => {
+    if (isAway && path === segment) throw new FileError("read", path, "EIO");
+    return read(path);
+  };
+  disk.size = async (path) => {
+    if (isAway && path === segment) throw new FileError("look up", path, "EIO");
+    return size(path);
+  };
+  const reopened = await openTestWal(disk);
+  isAway = false; // As a network file system that was cut off for a moment.
+  await reopened.wal.append(APP, namedBatch("later"));
+  await reopened.wal.close();
+  expect(disk.contents().get(segment!)).toEqual(before);
+  const { found } = await openTestWal(disk);
+  expect(found.map((entry) => entry.split(" ")[1])).toEqual(["a", "b", "c", "later"]);
+});
