@@ -4,28 +4,28 @@ import type { DamagedRange } from "../lib/frames/frame-scanner.ts";
 import type { Files } from "../runtime/files.ts";
 
 /*
- * Bytes of a file that did not check out are kept under `damaged/` before they are taken out of it. A file there lists
- * what an operator has acknowledged of them.
+ * Bytes that fail their checksum are copied to `damaged/` before they are cut out of a file. `acknowledged.json` there
+ * lists the damage that an operator has acknowledged.
  */
 
-/** Bytes that were no good frame, and where they are kept now. */
+/** A range of bytes that is not a valid frame, and the file that holds a copy of it. */
 export interface Damage extends DamagedRange {
   readonly file: string;
-  /** Null if no byte was worth keeping, or the disk refused to keep them. */
+  /** Null if there was nothing worth saving, or the disk refused to save it. */
   readonly savedAs: string | null;
 }
 
-/** End the names of bytes that the server had acknowledged, and of those that it never had: the latter are no loss. */
+/** The suffix of bytes that the server had acknowledged, and of bytes that it never had, which are no loss. */
 export const DAMAGED_SUFFIX = ".damaged";
 export const TORN_SUFFIX = ".torn";
 const ACKNOWLEDGED_FILE = "acknowledged.json";
 
-/** Whether a file belongs under `damaged/`. */
+/** Whether a file under `damaged/` is one that this program writes. */
 export function isSetAside(name: string): boolean {
   return name.endsWith(DAMAGED_SUFFIX) || name.endsWith(TORN_SUFFIX) || name === ACKNOWLEDGED_FILE;
 }
 
-/** Keeps the lost bytes under a name that depends on them and their offset alone, and returns its path. */
+/** Saves the lost bytes under a name made of their offset and checksum, and returns its path. */
 export async function setAside(
   files: Files,
   damagedDirectory: string,
@@ -42,31 +42,30 @@ export async function setAside(
 }
 
 /**
- * A file of damaged bytes that an operator has acknowledged, whose name says where the bytes were and what they are; or
- * a part of the archive that an operator has given up, by its path there (`day=2026-11-14/00000012-000.parquet`).
+ * Damage that an operator has acknowledged: the file of saved bytes, or a part of the archive by its path there
+ * (`day=2026-11-14/00000012-000.parquet`).
  */
 export interface Acknowledged {
   readonly name: string;
   readonly bytes: number;
 }
 
-/** The program does not use a file of another version. */
 const FORMAT_VERSION = 1;
 
-/** What was acknowledged. A file that can't be used acknowledges nothing, so that nothing is hidden. */
+/** A file that can't be used acknowledges nothing, so no damage is hidden. */
 export async function readAcknowledged(files: Files, directory: string): Promise<readonly Acknowledged[]> {
   const content = await readContent(files, directory);
   if (content?.version !== FORMAT_VERSION || !Array.isArray(content.files)) return [];
   return content.files.filter(isAcknowledged);
 }
 
-/** Files of the archive whose loss was acknowledged. */
+/** The parts of the archive whose loss was acknowledged. */
 export async function readAcknowledgedParts(files: Files, directory: string): Promise<ReadonlySet<string>> {
   const acknowledged = await readAcknowledged(files, directory);
   return new Set(acknowledged.filter(({ name }) => name.includes("/")).map(({ name }) => name));
 }
 
-/** Replaces what was acknowledged. A file of a newer program stays as it is. */
+/** Replaces the list. A file written by a newer program stays as it is. */
 export async function writeAcknowledged(
   files: Files,
   directory: string,

@@ -2,11 +2,11 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import type { Files } from "../runtime/files.ts";
 
-/** Names of what lies in a data directory (contract, §6). */
+/** The paths of a data directory's files (contract, §6). */
 export function directoryPaths(dataDir: string) {
   return {
     log: join(dataDir, "wal"),
-    /** Of a directory that was moved into a cluster: nothing reads it. */
+    /** The log from before the directory moved into a cluster. The server never reads it. */
     formerLog: join(dataDir, "wal.before-cluster"),
     archive: join(dataDir, "archive"),
     quarantine: join(dataDir, "quarantine"),
@@ -19,7 +19,6 @@ export function directoryPaths(dataDir: string) {
     directoryId: join(dataDir, "directory-id"),
     cluster: join(dataDir, "cluster.json"),
     lock: join(dataDir, "lock"),
-    /** The address of the server that holds the lock. */
     serving: join(dataDir, "serving.json"),
   };
 }
@@ -28,8 +27,8 @@ const ID_BYTES = 8;
 const ID = /^[0-9a-f]{16}$/;
 
 /**
- * A data directory's own id: for brokers, which keep messages for it, and for the cluster that it moves into. Made if
- * there is none that can be used; from then on the directory keeps it, and no other directory has it.
+ * Reads the data directory's random id, or creates it if it is missing or damaged. The id names the MQTT session, and
+ * the directory that a cluster was started from.
  */
 export async function readDirectoryId(files: Files, path: string): Promise<string> {
   if (await files.exists(path)) {
@@ -41,7 +40,7 @@ export async function readDirectoryId(files: Files, path: string): Promise<strin
   return id;
 }
 
-/** The id that these bytes spell; null if they spell none. */
+/** Returns null if the bytes are not an id. */
 export function parseDirectoryId(bytes: Uint8Array): string | null {
   const id = new TextDecoder().decode(bytes).trim();
   return ID.test(id) ? id : null;

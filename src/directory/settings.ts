@@ -9,18 +9,16 @@ import {
   type SharedFileState,
 } from "./shared-file.ts";
 
-/** What a data directory is set to. */
 interface Values {
   readonly retention: Retention;
 }
 
-/** Another process has set the retention meanwhile, to this. */
+/** Another process has changed the retention in the meantime; `text` is the new one. */
 export interface SettingsChanged {
   readonly kind: "changed";
   readonly text: string;
 }
 
-/** A file of another version is left alone. */
 const FORMAT_VERSION = 1;
 
 export function encodeSettings({ retention }: Values): Uint8Array {
@@ -28,7 +26,6 @@ export function encodeSettings({ retention }: Values): Uint8Array {
   return new TextEncoder().encode(`${JSON.stringify(members, null, 2)}\n`);
 }
 
-/** What the file says, or what is wrong with it. */
 export function parseSettings(bytes: Uint8Array): Result<Values, string> {
   const content = parseVersionedJson(bytes, FORMAT_VERSION);
   if (!content.ok) return content;
@@ -45,12 +42,12 @@ const SETTINGS_FILE: FileFormat<Values> = {
 };
 
 /**
- * Settings of a data directory, which the command line may change while a server runs on it. Where the file is not
- * there when it is opened, whoever opens it says what they are. What is wrong with it later changes nothing: nobody
- * meant to shorten the retention by it.
+ * Settings of a data directory, which the command line may change while a server runs on it. If the file is missing
+ * when it is opened, the caller supplies the values. A file that is damaged later changes nothing, so damage never
+ * shortens the retention.
  */
 export class Settings {
-  /** As the file says; it follows what the file says later. */
+  /** Follows the file when it changes. */
   readonly retention: Retention;
   readonly #file: SharedFile<Values>;
   #inForce: Retention;
@@ -69,11 +66,11 @@ export class Settings {
 
   static async open(
     dependencies: SharedFileDependencies,
-    whereMissing: () => Promise<Retention>,
+    whenMissing: () => Promise<Retention>,
   ): Promise<Settings> {
     const file = await SharedFile.open(dependencies, SETTINGS_FILE);
-    if (file.state === "missing") return new Settings(file, await whereMissing());
-    // Of a file that can't be used nobody knows what it said: nothing is given up by guess.
+    if (file.state === "missing") return new Settings(file, await whenMissing());
+    // A damaged file may have said anything, so the safe guess is to delete nothing.
     return new Settings(file, file.state === "ok" ? file.value.retention : FixedRetention.FOREVER);
   }
 
@@ -81,13 +78,13 @@ export class Settings {
     return this.#file.state;
   }
 
-  /** Reads the file again. Never fails: what is wrong with the file is its `state`. */
+  /** Never rejects: a problem with the file is reported by `state`. */
   async reload(): Promise<void> {
     await this.#file.reload();
     if (this.#file.state === "ok") this.#inForce = this.#file.value.retention;
   }
 
-  /** Not where somebody else has set another one since it was read: what would go was counted by that. */
+  /** Fails if another process has changed the retention since it was read: the caller confirmed the older value. */
   async setRetention(retention: Retention): Promise<Result<void, SharedFileError | SettingsChanged>> {
     const set = await this.#file.change<void, SettingsChanged>((values) => {
       const { text } = values.retention;

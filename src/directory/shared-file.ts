@@ -10,40 +10,40 @@ import {
   type SharedPlaces,
 } from "./shared-place.ts";
 
-/** Whether a file can be used. Where it can't, it is as if nothing were in it. */
+/** Whether the file can be used. A file that can't be used counts as empty. */
 export type SharedFileState = "ok" | "missing" | { readonly damaged: string };
 
 export type SharedFileError =
-  /** It can't be read, so writing it would lose what is in it. `reason` says what is wrong with it. */
+  /** The file can't be read, so writing it would lose its content. `reason` says what is wrong with it. */
   { readonly kind: "file_damaged"; readonly file: string; readonly reason: string } | PlaceError;
 
-/** How what is in the file is written and read. */
 export interface FileFormat<Value> {
   readonly empty: Value;
   encode(value: Value): Uint8Array;
-  /** The error says in words what is wrong, and where. */
+  /** The error is a phrase for a person to read. */
   parse(bytes: Uint8Array): Result<Value, string>;
 }
 
 export interface SharedFileDependencies extends FilePlaceDependencies {
-  /** Of a node: it has, under the file's name, what lies in the file where a process is alone. */
+  /** Set on a cluster node, which stores the content as a shared value under the file's name. */
   readonly shared?: SharedPlaces | null;
 }
 
 interface Content<Value> {
-  /** The file as it was read; null where it could not be. */
+  /** Null if the file could not be read. */
   readonly bytes: Uint8Array | null;
   readonly state: SharedFileState;
   readonly value: Value;
 }
 
-/** What a change comes to once it is written. */
 interface Changed<Value, Answer> {
   readonly content: Content<Value>;
   readonly answer: Answer;
 }
 
-/** A small file that the command line and the server share, or all nodes of a cluster: read and replaced whole. */
+/**
+ * A small file that the command line and the server, or all nodes of a cluster, share. It is read and replaced whole.
+ */
 export class SharedFile<Value> {
   readonly #place: SharedPlace;
   readonly #format: FileFormat<Value>;
@@ -57,7 +57,7 @@ export class SharedFile<Value> {
     this.#content = this.#unusable(null, "missing");
   }
 
-  /** Rejects with a `StreamError` where it is a cluster's and that can't be asked. */
+  /** Rejects with a `StreamError` if the value belongs to a cluster whose servers do not answer. */
   static async open<Value>(
     dependencies: SharedFileDependencies,
     format: FileFormat<Value>,
@@ -72,19 +72,19 @@ export class SharedFile<Value> {
     return this.#content.state;
   }
 
-  /** As it was last read; another one only where the file has changed. */
+  /** The value that was last read. It is the same object until the file changes. */
   get value(): Value {
     return this.#content.value;
   }
 
-  /** Reads the file again. Never fails: what is wrong with the file is its `state`. */
+  /** Never rejects: a problem with the file is reported by `state`. */
   reload(): Promise<void> {
     return this.#inTurn(async () => this.#take(await this.#place.read()));
   }
 
   /**
-   * Like `reload`, but a cluster's servers are asked for what another process may have written a moment ago. Callers
-   * meanwhile share the answer; other readers do not wait for it.
+   * Like `reload`, but also asks a cluster's servers for changes made a moment ago. Concurrent callers share one
+   * request, and other readers do not wait for it.
    */
   refresh(): Promise<void> {
     this.#refreshing ??= this.#place
@@ -97,8 +97,8 @@ export class SharedFile<Value> {
   }
 
   /**
-   * Reads the file, lets `decide` make another value of what is in it, and writes that: nobody else can in between. It
-   * may have to decide again. What `adds` to it is refused before the file is as long as it may be.
+   * Reads the file, lets `decide` compute a new value, and writes that atomically. `decide` may be called more than
+   * once. If `adds` is true, the change is refused before the file reaches its maximum length.
    */
   change<Answer, Refusal>(
     decide: (value: Value) => Result<{ readonly value: Value; readonly answer: Answer }, Refusal>,
@@ -128,14 +128,14 @@ export class SharedFile<Value> {
     });
   }
 
-  /** One step after another, so that a slow read can't put an older file in place of a newer one. */
+  /** Runs steps one after another, so that a slow read can't replace newer content by older content. */
   #inTurn<Answer>(step: () => Promise<Answer>): Promise<Answer> {
     const turn = this.#working.then(step);
     this.#working = turn.catch(() => undefined);
     return turn;
   }
 
-  /** Keeps what there is where the file has not changed, which is nearly always. */
+  /** Does nothing if the file has not changed, which is the usual case. */
   #take(reading: PlaceReading): void {
     const before = this.#content.bytes;
     if (reading.kind !== "read") {
@@ -165,9 +165,9 @@ export interface FileWatch {
 }
 
 /**
- * Reads a shared file again and again, so that what the command line changes acts on this process. Reading a small file
- * each second costs less than the surprises of file notifications, which not every file system has. Calls `onState` if
- * the file can no longer be used, or can be used again, and `onRead` each time it was read.
+ * Reloads a shared file periodically, so that this process follows changes made by the command line. Reading a small
+ * file every second is more dependable than file notifications, which some file systems lack. Calls `onState` when the
+ * file becomes usable or unusable, and `onRead` after each read.
  */
 export function watchFile(
   store: Pick<SharedFile<unknown>, "state" | "reload">,

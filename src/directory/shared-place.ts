@@ -4,67 +4,65 @@ import type { Clock } from "../model/time/clock.ts";
 import { FileError, type Files, isOutOfDescriptors } from "../runtime/files.ts";
 import type { AcquireLock, LockOwner } from "../runtime/lock.ts";
 
-/** Where the bytes of a small value lie that processes share: a file of a data directory, or a value of a cluster. */
+/** A small value that processes share: a file of a data directory, or an entry of a cluster's shared bucket. */
 export interface SharedPlace {
-  /** How people call it: `keys.json`. */
+  /** The name shown to people: `keys.json`. */
   readonly name: string;
   read(): Promise<PlaceReading>;
-  /** Asks a cluster's servers, if they can be asked, so that the next reading is not older than this call. */
+  /** Asks a cluster's servers, if they answer, so that the next `read` is not older than this call. */
   ask(): Promise<void>;
   /**
-   * Reads, lets `decide` say what to put in its place, and writes that: nobody else can in between. Where somebody else
-   * could it decides again, so that it must not change anything itself.
+   * Reads the value, lets `decide` compute a new one, and writes that atomically. If another process writes in between,
+   * `decide` is called again, so it must have no side effects.
    */
   change<Answer>(
     decide: (reading: PlaceReading) => PlaceDecision<Answer>,
   ): Promise<Result<Answer, PlaceError>>;
 }
 
-/** The values that the nodes of a cluster share, each under the name of the file that holds it for a single process. */
+/** The values that the nodes of a cluster share. Each has the name of the file that stores it for a single process. */
 export interface SharedPlaces {
   place(name: string): SharedPlace;
 }
 
 export type PlaceReading =
-  /** Null where there is nothing. */
+  /** Null if the value does not exist. */
   | { readonly kind: "read"; readonly bytes: Uint8Array | null }
-  /** There is something that can't be read. */
+  /** The value exists but can't be read. */
   | { readonly kind: "unreadable"; readonly reason: string }
-  /** Nobody could look now, which says nothing about what is there. */
+  /** The value could not be looked up now, which says nothing about its state. */
   | { readonly kind: "unknown"; readonly reason: string };
 
 export interface PlaceDecision<Answer> {
-  /** Null where nothing is to be written. */
+  /** Null to write nothing. */
   readonly bytes: Uint8Array | null;
   readonly answer: Answer;
-  /** It adds to what there is, and leaves room for changes that take away. */
+  /** Whether the change adds data. Such a change must leave room for later changes that remove data. */
   readonly adds: boolean;
 }
 
 export type PlaceError =
-  /** Others have been changing it for longer than a change takes. */
+  /** Other processes held the value for longer than the caller may wait. */
   | { readonly kind: "file_busy"; readonly owner: LockOwner | null }
-  /** Nothing can be added to it; it can still be made smaller. */
+  /** Nothing can be added; removing is still possible. */
   | { readonly kind: "file_full"; readonly bytesMax: number }
-  /** Nobody knows whether it was written where `mayBeWritten`; else it was not. */
+  /** If `mayBeWritten`, the write may have happened; otherwise it did not. */
   | { readonly kind: "cluster_unreachable"; readonly reason: string; readonly mayBeWritten: boolean };
 
-/** For so long a change waits for others that are at it too. */
+/** How long a change waits for other writers. */
 export const CHANGE_WAIT_MS = 5000;
 export const CHANGE_RETRY_MS = 50;
 
-/** What a shared file needs of the machine. */
 export interface FilePlaceDependencies {
   readonly files: Pick<Files, "read" | "replace" | "makeDirectory">;
-  /** Changes are made under the lock of the file beside it, `….lock`. */
+  /** A change holds the lock `PATH.lock`. */
   readonly path: string;
   readonly clock: Clock;
   readonly acquireLock: AcquireLock;
-  /** Who this process is, for others that wait for the lock. */
+  /** Identifies this process to others that wait for the lock. */
   readonly process: Pick<LockOwner, "pid" | "command">;
 }
 
-/** A file that is replaced whole, under a lock. */
 export class FilePlace implements SharedPlace {
   readonly name: string;
   readonly #dependencies: FilePlaceDependencies;
@@ -85,7 +83,7 @@ export class FilePlace implements SharedPlace {
     }
   }
 
-  async ask(): Promise<void> {} // Each reading is of the file.
+  async ask(): Promise<void> {} // Every read goes to the file anyway.
 
   async change<Answer>(
     decide: (reading: PlaceReading) => PlaceDecision<Answer>,

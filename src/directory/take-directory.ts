@@ -6,9 +6,9 @@ import type { AcquireLock, LockOwner } from "../runtime/lock.ts";
 import { directoryPaths } from "./paths.ts";
 import { sweepRoot } from "./temporary-files.ts";
 
-/** The process that holds a directory, and its address if it is a server. */
+/** The process that uses a directory, with its address if it is a server. */
 export interface Holder {
-  /** Null if it has just begun and its lock does not name it yet. */
+  /** Null if the process has just started and its lock does not name it yet. */
   readonly owner: LockOwner | null;
   readonly url: string | null;
 }
@@ -16,7 +16,7 @@ export interface Holder {
 /** Another process owns the data directory. */
 export class DirectoryInUseError extends Error {
   override readonly name = "DirectoryInUseError";
-  /** How to name the server that has the directory to a command that can go through one. */
+  /** The option that makes a command go through the server that uses the directory. */
   readonly urlFlag: string;
   constructor(dataDir: string, { owner, url }: Holder) {
     const holder = owner === null ? "another process" : `process ${owner.pid} (${owner.command})`;
@@ -26,7 +26,7 @@ export class DirectoryInUseError extends Error {
   }
 }
 
-/** A folder holds files of something else: the path is wrong, and nothing must be written there. */
+/** The folder holds files of another program: the path is wrong, and nothing must be written there. */
 export class ForeignDirectoryError extends Error {
   override readonly name = "ForeignDirectoryError";
   constructor(dataDir: string, found: string) {
@@ -37,7 +37,6 @@ export class ForeignDirectoryError extends Error {
   }
 }
 
-/** What owning a directory needs of the machine. */
 export interface DirectoryPlatform {
   readonly files: Files;
   readonly acquireLock: AcquireLock;
@@ -45,8 +44,8 @@ export interface DirectoryPlatform {
 }
 
 /**
- * Takes the directory's lock, and removes what a crash left of files on their way; the result gives the lock free.
- * Throws a `DirectoryInUseError` if another process has it.
+ * Takes the directory's lock and removes temporary files that a crash left. The result releases the lock. Throws a
+ * `DirectoryInUseError` if another process has the lock.
  */
 export async function takeDirectory(
   dataDir: string,
@@ -62,7 +61,7 @@ export async function takeDirectory(
   return attempt.release;
 }
 
-/** Takes a directory, or begins one. Throws a `ForeignDirectoryError` for a folder of something else. */
+/** Like `takeDirectory`, but throws a `ForeignDirectoryError` for a folder of another program. */
 export async function beginDirectory(
   dataDir: string,
   command: string,
@@ -73,7 +72,7 @@ export async function beginDirectory(
   return takeDirectory(dataDir, command, platform, clock);
 }
 
-/** The holder of a directory; null if it has none. The lock is taken for a moment: there is no other way to tell. */
+/** The process that uses the directory, or null. The lock is taken for a moment: there is no other way to tell. */
 export async function findHolder(
   dataDir: string,
   command: string,
@@ -89,7 +88,7 @@ export async function findHolder(
     return null;
   } catch (error) {
     if (!(error instanceof FileError)) throw error;
-    return null; // A directory that may only be read, such as a backup.
+    return null; // The directory is read-only, such as a backup.
   }
 }
 
@@ -98,8 +97,8 @@ async function holderOf(files: Files, dataDir: string, owner: LockOwner | null):
 }
 
 /**
- * Notes the address of this process, which holds the directory. The address is known only after the lock is taken, and
- * the holder can't change what the lock says, so it lies in a file beside the lock.
+ * Writes the address of this process, which holds the lock. The address is known only after the lock is taken, and the
+ * lock can't be changed then, so the address is in a file of its own.
  */
 export async function noteServing(
   files: Pick<Files, "replace">,
@@ -111,8 +110,8 @@ export async function noteServing(
 }
 
 /**
- * The address of the holder of the directory's lock; null if it is no server, or does not listen yet. A file that
- * another process has left does not count.
+ * The address of the process that holds the lock; null if it is not a server or does not listen yet. A file left by an
+ * earlier process is ignored.
  */
 export async function findServingUrl(
   files: Pick<Files, "read">,
@@ -126,21 +125,24 @@ export async function findServingUrl(
     const isHolders = serving.pid === pid && typeof serving.atMs === "number" && serving.atMs >= sinceMs;
     return isHolders ? serving.url : null;
   } catch (error) {
-    if (error instanceof SyntaxError || error instanceof FileError) return null; // It says nothing then.
+    if (error instanceof SyntaxError || error instanceof FileError) return null; // No address is known then.
     throw error;
   }
 }
 
-/** Files of a data directory or a backup. Folders called `archive` or `wal` are not enough: others have them too. */
+/**
+ * Any of these files marks a data directory or a backup. Folders called `archive` or `wal` don't: other programs use
+ * those names.
+ */
 const MARKS = ["keys.json", "directory-id", "cluster.json", "archive/manifest.json", "backup.json"];
 
-/** Folders of a data directory and a backup that have no path of their own in the program. */
+/** Folders of a data directory or a backup that `directoryPaths` does not list. */
 const MORE_NAMES = ["imports", "joining", "next"];
 
-/** What file systems and tools leave in folders that hold nothing else. */
+/** Entries that file systems and tools create in an otherwise empty folder. */
 const LEFT_BY_OTHERS = ["lost+found", ".DS_Store", ".gitkeep"];
 
-/** Throws a `ForeignDirectoryError` for a folder that holds something and has no mark of ours. */
+/** Throws a `ForeignDirectoryError` if the folder has unknown entries and none of our marker files. */
 export async function refuseForeign(files: Pick<Files, "list" | "exists">, dataDir: string): Promise<void> {
   const names = [...Object.values(directoryPaths(dataDir)).map((path) => basename(path)), ...MORE_NAMES];
   const isOurs = (name: string) => names.some((ours) => name === ours || name.startsWith(`${ours}.`));

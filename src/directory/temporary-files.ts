@@ -4,22 +4,22 @@ import type { AcquireLock, LockOwner } from "../runtime/lock.ts";
 import { directoryPaths } from "./paths.ts";
 
 /*
- * A file is written under a temporary name and then renamed. A crash in between leaves the temporary one, which may
- * hold what its owner has deleted since, such as hashes of keys.
+ * A file is written under a temporary name and then renamed. A crash in between leaves the temporary file, which may
+ * hold data that was deleted since, such as hashes of keys.
  */
 
-/** The name of the file, eight hexadecimal digits (none where a copy is joined), `.tmp`. */
+/** The file's name, eight hexadecimal digits (absent in a copy made by `join`), `.tmp`. */
 const NAME = /^(?<file>.+?)(?:\.[0-9a-f]{8})?\.tmp$/;
 
-/** Whether a folder holds files of ours of that name. */
+/** Whether this program writes a file of this name into the folder. */
 type IsOurs = (file: string) => boolean;
 
-/** The file that a temporary one was to become; null for any other name. */
+/** The name that a temporary file was to get; null for any other file. */
 export function temporaryOf(name: string): string | null {
   return NAME.exec(name)?.groups?.file ?? null;
 }
 
-/** Files of ours on their way in a folder, by name: of a crash, or of a process that writes just now. */
+/** Names of this program's temporary files in a folder: left by a crash, or being written now. */
 export async function listTemporaryFiles(
   files: Pick<Files, "list">,
   directory: string,
@@ -31,7 +31,7 @@ export async function listTemporaryFiles(
   });
 }
 
-/** Removes the temporary files of ours from a directory in which no other process writes. */
+/** Removes this program's temporary files. No other process may be writing in the directory. */
 export async function removeTemporaryFiles(
   files: Pick<Files, "list" | "remove">,
   directory: string,
@@ -42,16 +42,15 @@ export async function removeTemporaryFiles(
   }
 }
 
-/** What takes the locks of files that several processes write. */
 export interface SweepPlatform {
   readonly files: Pick<Files, "list" | "remove">;
   readonly acquireLock: AcquireLock;
 }
 
 /**
- * Removes what a crash left directly in the data directory; for the process that holds it. Keys, settings and secrets
- * are written by other processes too, each under the lock of its file: what is there while this process has that lock
- * has no owner. If another process has it, the next start looks again.
+ * Removes temporary files directly in the data directory; for the process that holds its lock. Other processes may
+ * write keys, settings and secrets too, each under the lock of its file, so a temporary file is abandoned if this
+ * process gets that lock. If another process has it, the next start tries again.
  */
 export async function sweepRoot(
   dataDir: string,
@@ -73,13 +72,12 @@ export async function sweepRoot(
       }
     }
   } catch (error) {
-    unlessFileError(error); // A disk that only reads; verify names them.
+    unlessFileError(error); // The disk is read-only; `verify` lists such files.
   }
 }
 
 const NO_LOCK = { ok: true, release: () => undefined } as const;
 
-/** Names that lie in a data directory itself. */
 const ROOT_NAMES: ReadonlySet<string> = new Set(Object.values(directoryPaths("")));
 
 export const isInRoot: IsOurs = (file) => ROOT_NAMES.has(file);

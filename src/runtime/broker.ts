@@ -1,15 +1,12 @@
-/**
- * A connection to an MQTT broker, in our words. It connects again by itself, for ever, until it is closed, and waits
- * longer from one failure to the next.
- */
+/** A connection to an MQTT broker. It reconnects with growing pauses until it is closed. */
 export interface BrokerOptions {
   readonly hostname: string;
   readonly port: number;
-  /** Null for a connection in clear. */
+  /** Null for an unencrypted connection. */
   readonly tls: BrokerTls | null;
   readonly user: string | null;
   readonly password: string | null;
-  /** The broker keeps a session under this name: what came while we were away. Nobody else may use it. */
+  /** The broker stores a session, with the messages missed, under this name. No other client may use it. */
   readonly clientId: string;
 }
 
@@ -20,40 +17,40 @@ export interface BrokerTls {
 
 export interface BrokerMessage {
   readonly topic: string;
-  /** Of a message of more than 16 MiB only its beginning (packet-cutter.ts). */
+  /** Truncated if the message is larger than 16 MiB (packet-cutter.ts). */
   readonly body: Uint8Array;
-  /** What the broker does for its arrival: nothing with 0; with 1 it sends again what was not acknowledged. */
+  /** 0: the broker sends it once. 1: the broker sends it again until it is acknowledged. */
   readonly qos: number;
-  /** Whether it came by the connection that there is now. Else no acknowledgement reaches the broker. */
+  /** Whether the message's connection is still open. Otherwise an acknowledgement can't reach the broker. */
   isCurrent(): boolean;
 }
 
 /**
- * What becomes of a message: the broker may forget it; it stays with the broker until the next connection, while others
- * go on; or nothing more is taken from this connection.
+ * `acknowledge`: the broker may forget the message. `leave`: the broker keeps it until the next connection, and other
+ * messages continue. `stop`: take nothing more from this connection.
  */
 export type Verdict = "acknowledge" | "leave" | "stop";
 
 export interface BrokerListener {
-  /** One at a time for each connection: the next comes after the verdict. */
+  /** Called for one message at a time: the next one comes after the verdict. */
   onMessage(message: BrokerMessage): Promise<Verdict>;
-  /** `hasSession` tells whether the broker kept one, and with it our subscription and the messages meanwhile. */
+  /** `hasSession` tells whether the broker stored our session, with its subscription and missed messages. */
   onConnected(connection: BrokerConnection, hasSession: boolean): void;
-  /** The connection ended, or could not be made. */
+  /** The connection ended or could not be opened. */
   onDisconnected(reason: string): void;
 }
 
 export interface BrokerConnection {
-  /** Asks for messages; null once the broker grants them with QoS 1, else why it does not. */
+  /** Subscribes with QoS 1. Resolves with null if the broker grants that, else with the reason. */
   subscribe(topicFilter: string): Promise<string | null>;
   /**
-   * Asks for messages that need not come, with QoS 0: the broker keeps none of them while we are away. Resolves once it
-   * has answered, whatever it says: some filters it may refuse.
+   * Subscribes with QoS 0: messages may be lost, and the broker stores none while we are away. Resolves once the broker
+   * has answered, even if it refuses some filters.
    */
   listen(topicFilters: readonly string[]): Promise<void>;
-  /** Takes leave of the broker, which keeps the session. */
+  /** Disconnects; the broker keeps the session. */
   close(): Promise<void>;
-  /** Ends at once: what is under way is acknowledged to nobody, and comes again to whoever has the session next. */
+  /** Cuts the connection. Messages in progress are not acknowledged, so the broker sends them again. */
   drop(): void;
 }
 

@@ -1,7 +1,7 @@
 import { lookup } from "node:dns/promises";
 import { doneWithin, hostAndPort, ListenError, type Listener, type ListenOptions } from "./listen.ts";
 
-/** What is used of Bun, declared here so that Deno's type check can read this file too. */
+/** The parts of Bun used here, declared so that Deno's type check can read this file too. */
 declare const Bun: {
   serve(options: {
     hostname: string;
@@ -17,7 +17,7 @@ declare const Bun: {
 interface BunServer {
   readonly port: number;
   stop(closeActiveConnections: boolean): Promise<void>;
-  /** The idle timeout of the request's connection from now on; 0 is none. */
+  /** Sets the idle timeout of the request's connection; 0 disables it. */
   timeout(request: Request, seconds: number): void;
 }
 
@@ -49,7 +49,7 @@ export async function listenOnBun(
 }
 
 function serve({ hostname, port, fetch }: ListenOptions, idleSeconds: number): BunServer {
-  /** A connection is idle while its request is being answered, for all that Bun knows, and would be cut unanswered. */
+  /** Bun counts a connection as idle while its request is being answered, and would close it without an answer. */
   function answer(request: Request, server: BunServer): Response | Promise<Response> {
     const answered = fetch(request.url.startsWith("/") ? withOrigin(request) : request);
     if (answered instanceof Response) return answered;
@@ -66,7 +66,7 @@ function serve({ hostname, port, fetch }: ListenOptions, idleSeconds: number): B
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       idleTimeout: idleSeconds,
       development: false,
-      // Without development mode Bun shares the port with any other server that asks for it, and neither is told.
+      // Otherwise Bun shares the port with another server that asks for it, and neither notices.
       reusePort: false,
     });
   } catch (cause) {
@@ -74,7 +74,9 @@ function serve({ hostname, port, fetch }: ListenOptions, idleSeconds: number): B
   }
 }
 
-/** Where Bun finds no address for a name, its error has the code of whatever failed last in the process. */
+/**
+ * If Bun can't resolve a name, its error carries the code of an unrelated earlier failure, so resolve it here first.
+ */
 async function expectAddress(hostname: string, port: number): Promise<void> {
   try {
     await lookup(hostname);
@@ -83,7 +85,7 @@ async function expectAddress(hostname: string, port: number): Promise<void> {
   }
 }
 
-/** HTTP/1.0 needs no `Host`, and old load balancers send none; Bun then gives the bare path for a URL. */
+/** HTTP/1.0 requests may lack `Host`, as those of old load balancers do; Bun then gives the bare path as URL. */
 function withOrigin(request: Request): Request {
   return new Request(`http://localhost${request.url}`, request);
 }

@@ -1,6 +1,6 @@
 import { doneWithin, hostAndPort, ListenError, type Listener, type ListenOptions } from "./listen.ts";
 
-/** What is used of Deno, declared here because its own types would clash with the other runtime's. */
+/** The parts of Deno used here, declared because its own types would clash with Bun's. */
 declare const Deno: {
   serve(
     options: { hostname: string; port: number; onListen(): void },
@@ -10,7 +10,7 @@ declare const Deno: {
 
 interface DenoServer {
   readonly addr: { readonly port: number };
-  /** Rejects where the server ended by itself. */
+  /** Rejects if the server ended by itself. */
   readonly finished: Promise<void>;
   shutdown(): Promise<void>;
   unref(): void;
@@ -19,7 +19,7 @@ interface DenoServer {
 const RELISTEN_MS = 250;
 
 export async function listenOnDeno({ hostname, port, fetch }: ListenOptions): Promise<Listener> {
-  /** Running requests that bring a body, by their answers. */
+  /** The pending answers to requests with a body. */
   const uploads = new Set<Promise<Response>>();
   let stopped: Promise<void> | null = null;
   let server = serve({ hostname, port, fetch: noteUpload });
@@ -27,8 +27,8 @@ export async function listenOnDeno({ hostname, port, fetch }: ListenOptions): Pr
   keepListening(server);
 
   /**
-   * Deno stops accepting for good where the process runs out of descriptors; its connections live on, so it begins
-   * again.
+   * Deno stops accepting for good if the process runs out of file descriptors. Open connections live on, so start
+   * another server on the same port.
    */
   function keepListening(running: DenoServer): void {
     running.finished.catch(async () => {
@@ -39,7 +39,7 @@ export async function listenOnDeno({ hostname, port, fetch }: ListenOptions): Pr
           keepListening(server);
           return;
         } catch (error) {
-          if (!(error instanceof ListenError)) throw error; // Still none free: try again.
+          if (!(error instanceof ListenError)) throw error; // No descriptor is free yet: try again.
         }
       }
     });
@@ -54,10 +54,10 @@ export async function listenOnDeno({ hostname, port, fetch }: ListenOptions): Pr
 
   async function stop(graceMs: number): Promise<void> {
     const startedMs = performance.now();
-    // Shutting down takes away the bodies that are still coming in (Deno 2.9.6: `BadResource`), so they go first.
+    // Shutting down discards bodies that are still arriving (Deno 2.9.6: `BadResource`), so wait for those first.
     await doneWithin(Promise.allSettled(uploads), graceMs);
     const restMs = Math.max(0, graceMs - (performance.now() - startedMs));
-    // Aborting a server that is shutting down crashes (`BadResource` again), so the rest is only let go.
+    // Aborting a server during shutdown crashes (`BadResource` again), so the rest is only released.
     if (!(await doneWithin(server.shutdown(), restMs))) server.unref();
   }
 
@@ -74,7 +74,7 @@ export async function listenOnDeno({ hostname, port, fetch }: ListenOptions): Pr
 
 function serve({ hostname, port, fetch }: ListenOptions): DenoServer {
   try {
-    // Without `onListen` Deno writes a line of its own to stdout.
+    // Without `onListen` Deno prints a line to stdout.
     return Deno.serve({ hostname, port, onListen() {} }, (request) =>
       fetch(request.url.startsWith("http://") ? request : withPlainOrigin(request)),
     );
@@ -83,7 +83,10 @@ function serve({ hostname, port, fetch }: ListenOptions): DenoServer {
   }
 }
 
-/** A target may be a whole URL of any scheme, which Deno hands on as it came, and the framework finds no path in. */
+/**
+ * A request target may be a whole URL of any scheme. Deno passes it on unchanged, and the framework finds no path in
+ * it.
+ */
 function withPlainOrigin(request: Request): Request {
   const pathStart = request.url.indexOf("/", request.url.indexOf("://") + 3);
   return new Request(`http://localhost${pathStart < 0 ? "/" : request.url.slice(pathStart)}`, request);

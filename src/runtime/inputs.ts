@@ -1,37 +1,37 @@
 /**
- * What people have on their disks, which is read and never written, and room beside it for what can be read only once.
- * Every failure throws a `FileError`.
+ * Files of the user that are read and never written, and temporary space for input that can be read only once. Every
+ * failure throws a `FileError`.
  */
 export interface Inputs {
-  /** The path from the root. */
+  /** Returns the absolute path. */
   resolve(path: string): string;
-  /** What lies there; of a link, what it leads to. */
+  /** Follows links. */
   stat(path: string): Promise<InputStat>;
-  /** What lies there, which may be a link. */
+  /** Does not follow links. */
   lstat(path: string): Promise<InputStat>;
   /** Names (not paths) of a directory's entries, sorted. */
   list(directory: string): Promise<string[]>;
   open(path: string): Promise<RandomInput>;
-  /** What comes through a pipe, or standard input for `-`; it comes once. */
+  /** The content of a pipe, or of standard input for `-`; it can be read once. */
   stream(path: string): AsyncIterable<Uint8Array>;
-  /** Room on the disk of a directory. Nobody else sees it, and it is gone when this process is, however it ends. */
+  /** A temporary file on the directory's disk. No other process sees it, and it disappears with this process. */
   openSpool(directory: string): Promise<Spool>;
 }
 
 export interface InputStat {
-  /** A stream is what can't be read twice: a pipe, a socket, a device. */
+  /** A stream can be read only once: a pipe, a socket, a device. */
   readonly kind: "file" | "directory" | "link" | "stream";
   readonly sizeBytes: number;
-  /** When it was last written, as Unix ms. */
+  /** Unix ms. */
   readonly modifiedMs: number;
 }
 
-/** Bytes that may be read from anywhere among them. */
+/** Bytes with random access. */
 export interface RandomInput {
   readonly sizeBytes: number;
-  /** By which a library of this process opens it once more, as long as it is open here. */
+  /** A library of this process can open the file by this path while it is open here. */
   readonly path: string;
-  /** Fills `into` with what lies from `position` on, and returns how many bytes: fewer only where the end is. */
+  /** Fills `into` from `position` on and returns the number of bytes, fewer only at the end of the file. */
   read(into: Uint8Array, position: number): Promise<number>;
   close(): Promise<void>;
 }

@@ -1,7 +1,7 @@
-/** A listening HTTP server, in our words. `fetch` answers every request and never throws. */
+/** `fetch` answers every request and never throws. */
 export interface ListenOptions {
   readonly hostname: string;
-  /** 0 is any free port. */
+  /** 0 picks any free port. */
   readonly port: number;
   fetch(request: Request): Response | Promise<Response>;
 }
@@ -11,17 +11,17 @@ export interface Listener {
   readonly port: number;
   readonly url: string;
   /**
-   * Accepts nothing more, lets running requests finish for up to `graceMs`, then gives up on the rest. Bun cuts
-   * those connections; Deno has no way to, they end with the process. Deno goes on accepting while running requests
-   * bring a body, so `fetch` should refuse by then. Calls after the first wait for it.
+   * Stops accepting, lets running requests finish for up to `graceMs`, then gives up on the rest. Bun cuts those
+   * connections; on Deno they end with the process. Deno still accepts connections while running requests have a body,
+   * so `fetch` should refuse requests by then. Later calls wait for the first one.
    */
   stop(graceMs: number): Promise<void>;
 }
 
-/** Rejects with a `ListenError` where the address can't be had. */
+/** Rejects with a `ListenError` if the address can't be used. */
 export type Listen = (options: ListenOptions) => Promise<Listener>;
 
-/** Says which address could not be had, why, and what can be done. */
+/** The message names the address, the reason and what to do. */
 export class ListenError extends Error {
   override readonly name = "ListenError";
 
@@ -34,7 +34,7 @@ export function hostAndPort(hostname: string, port: number): string {
   return hostname.includes(":") ? `[${hostname}]:${port}` : `${hostname}:${port}`;
 }
 
-/** Resolves with the work, or after `graceMs`, whichever is first; true where the work was done. */
+/** Waits for the work for up to `graceMs`; true if it finished. */
 export async function doneWithin(work: Promise<unknown>, graceMs: number): Promise<boolean> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<false>((resolve) => {
@@ -52,17 +52,17 @@ function reasonOf(hostname: string, cause: unknown): string {
     return `no address is known for the name "${hostname}". Give an address of this machine with --host.`;
   switch (codeOf(cause)) {
     case "EADDRINUSE":
-      return "the port is in use. Stop the program that holds it, or choose another with --port.";
+      return "the port is in use. Stop the program that uses it, or choose another with --port.";
     case "EACCES":
       return "not permitted. Ports below 1024 need privileges; choose another with --port.";
     case "EADDRNOTAVAIL":
-      return "this machine has no such address. Choose one of its own with --host.";
+      return "this machine has no such address. Choose one of its addresses with --host.";
     default:
       return cause instanceof Error ? cause.message : String(cause);
   }
 }
 
-/** Deno's error has no code. */
+/** Deno's error has no code, so check its message. */
 function isUnknownName(cause: unknown): boolean {
   const code = codeOf(cause);
   return code === "ENOTFOUND" || code === "EAI_AGAIN" || /failed to lookup address/.test(String(cause));

@@ -15,20 +15,20 @@ import type {
 import { doneWithin } from "./listen.ts";
 import { PacketCutter } from "./packet-cutter.ts";
 
-/** From one attempt to the next: doubled each time, and begun anew after a connection that lasted. */
+/** The pause between attempts: doubled each time, and reset after a connection that lasted `LASTING_MS`. */
 const RECONNECT_MS_MIN = 1000;
 const RECONNECT_MS_MAX = 60_000;
 const LASTING_MS = 10_000;
 
-/** A connection that says nothing for half as long again is given up. */
+/** A connection that is silent for one and a half times this is closed. */
 const KEEPALIVE_SECONDS = 60;
 
-/** For the broker to hear that we leave; it would notice anyway. */
+/** How long to wait for a clean disconnect. The broker notices the end anyway. */
 const LEAVE_MS_MAX = 1000;
 
-/** By MQTT 3.1.1, over the package `mqtt`, which is loaded for those who have a broker. */
+/** MQTT 3.1.1 with the package `mqtt`, which is loaded only if a broker is configured. */
 export async function loadMqttBroker(): Promise<ConnectBroker> {
-  delete process.env.DEBUG; // Where it is set the package and those below it write every packet out, passwords too.
+  delete process.env.DEBUG; // With DEBUG set, the package prints every packet, passwords included.
   const { MqttClient } = await import("mqtt");
   return (options, listener) => {
     const client = new MqttClient(() => openStream(options), clientOptions(options));
@@ -47,18 +47,18 @@ function clientOptions({ clientId, user, password }: BrokerOptions): IClientOpti
     keepalive: KEEPALIVE_SECONDS,
     reconnectPeriod: RECONNECT_MS_MIN,
     reconnectOnConnackError: true,
-    resubscribe: false, // The listener does it, and knows whether it was granted.
-    manualConnect: true, // What waits in a session comes with the first packets.
+    resubscribe: false, // The listener subscribes, and checks what was granted.
+    manualConnect: true, // Messages of a stored session arrive with the first packets.
     ...(user === null ? {} : { username: user }),
     ...(password === null ? {} : { password }),
   };
 }
 
-/** Resolves once the message under way has its verdict, and the broker its acknowledgement. */
-type SettleMessage = () => Promise<void>;
+/** Resolves once the message in progress has its verdict and its acknowledgement is sent. */
+type AwaitAcknowledgement = () => Promise<void>;
 
 /** The library sends the acknowledgement of a message once its callback is called without an error. */
-function acknowledgeByVerdict(client: MqttClient, listener: BrokerListener): SettleMessage {
+function acknowledgeByVerdict(client: MqttClient, listener: BrokerListener): AwaitAcknowledgement {
   let underWay: Promise<void> = Promise.resolve();
   async function decide(packet: IPublishPacket): Promise<Verdict> {
     const { stream } = client;
@@ -66,14 +66,14 @@ function acknowledgeByVerdict(client: MqttClient, listener: BrokerListener): Set
     const { topic, payload, qos } = packet;
     const body = typeof payload === "string" ? new TextEncoder().encode(payload) : payload;
     const verdict = await listener.onMessage({ topic, body, qos, isCurrent } satisfies BrokerMessage);
-    // On another connection the message's number may be that of another message, which nobody has taken yet.
+    // On another connection the message's id may belong to another message, which is not stored yet.
     return isCurrent() ? verdict : "stop";
   }
 
   client.handleMessage = (packet, callback) => {
     underWay = decide(packet).then((verdict) => {
       if (verdict === "acknowledge") callback();
-      else if (verdict === "leave") callback(new Error("not taken"));
+      else if (verdict === "leave") callback(new Error("not acknowledged"));
     });
   };
   return () => underWay;
@@ -89,7 +89,7 @@ function followConnection(client: MqttClient, connection: BrokerConnection, list
   client.on("error", (error) => {
     reason = messageOf(error);
   });
-  // Before the library's own listener, which sets the timer.
+  // Runs before the library's own listener, which starts the reconnect timer.
   client.prependListener("close", () => {
     if (client.options.reconnectPeriod !== 0 && performance.now() - connectedMs > LASTING_MS)
       client.options.reconnectPeriod = RECONNECT_MS_MIN;
@@ -103,7 +103,7 @@ function followConnection(client: MqttClient, connection: BrokerConnection, list
   });
 }
 
-function connectionOf(client: MqttClient, settleMessage: SettleMessage): BrokerConnection {
+function connectionOf(client: MqttClient, awaitAcknowledgement: AwaitAcknowledgement): BrokerConnection {
   return {
     subscribe: (topicFilter) =>
       new Promise((resolve) => {
@@ -118,8 +118,8 @@ function connectionOf(client: MqttClient, settleMessage: SettleMessage): BrokerC
         else client.subscribe([...topicFilters], { qos: 0 }, () => resolve());
       }),
     async close() {
-      await settleMessage(); // What is written behind the leave-taking nobody reads.
-      client.options.reconnectPeriod = 0; // The end of a connection would begin the next one.
+      await awaitAcknowledgement(); // The broker ignores what follows the disconnect packet.
+      client.options.reconnectPeriod = 0; // Otherwise the library would reconnect.
       const ended = new Promise((resolve) => client.end(!client.connected, {}, resolve));
       if (!(await doneWithin(ended, LEAVE_MS_MAX))) client.stream.destroy();
     },
@@ -130,7 +130,7 @@ function connectionOf(client: MqttClient, settleMessage: SettleMessage): BrokerC
   };
 }
 
-/** The bytes of a new connection; the library reads them through a pipe, so the cutter sits there. */
+/** Opens a new connection. The library reads it through a pipe, so the cutter sits there. */
 function openStream({ hostname, port, tls }: BrokerOptions): Duplex {
   const stream =
     tls === null ? connectTcp({ host: hostname, port }) : openTls(hostname, port, tls.authorities);

@@ -3,17 +3,17 @@ import { constants } from "node:os";
 import { dirname } from "node:path";
 import { FileError } from "./files.ts";
 
-/** A failure of `node:fs` or of SQLite in our words; where somebody else's file is in the way, it says whose. */
+/**
+ * Turns a failure of `node:fs` or SQLite into a `FileError`. If another user's file is in the way, the message names
+ * the user.
+ */
 export async function fileErrorOf(operation: string, path: string, cause: unknown): Promise<FileError> {
   const code = codeOf(cause);
   const isForbidden = code === "EACCES" || code === "EPERM" || /unable to open database/.test(String(cause));
   return new FileError(operation, path, code, cause, isForbidden ? await ownerAdvice(path) : null);
 }
 
-/**
- * Deno names only the commoner of the system's errors, and says the number of the others: a file size limit's, a
- * quota's.
- */
+/** Deno gives only the number of the rarer system errors, such as those of a file size limit or a quota. */
 export function codeOf(cause: unknown): string {
   if (cause instanceof Error && "code" in cause) return String(cause.code);
   const number = /\(os error (\d+)\)/.exec(String(cause))?.[1];
@@ -21,11 +21,11 @@ export function codeOf(cause: unknown): string {
   return named?.[0] ?? String(cause);
 }
 
-/** Who may use the path, or the closest directory above it that can be looked up; null where that can't be told. */
+/** Names the owner of the path, or of the closest existing directory above it; null if that is unknown. */
 async function ownerAdvice(path: string): Promise<string | null> {
-  const found = await stat(path).catch(() => null);
-  if (found === null) return dirname(path) === path ? null : ownerAdvice(dirname(path));
-  return adviceFor(path, found.uid);
+  const stats = await stat(path).catch(() => null);
+  if (stats === null) return dirname(path) === path ? null : ownerAdvice(dirname(path));
+  return adviceFor(path, stats.uid);
 }
 
 export function adviceFor(path: string, uid: number): string {

@@ -9,7 +9,6 @@ import { createDirectory, createFile } from "./owner.ts";
 /** Linux takes at most this many parts in one `writev`. */
 const PARTS_MAX = 1024;
 
-/** The disk through `node:fs`, which Bun and Deno both offer. */
 export function createNodeFiles(): Files {
   return {
     read: (path) => attempt("read", path, () => readFile(path)),
@@ -86,7 +85,7 @@ function appendFile(path: string, handle: FileHandle): AppendFile {
   };
 }
 
-/** A write may stop short, at a full disk or a signal: the rest is written again until all is, or it fails. */
+/** A write may be partial, because of a full disk or a signal: the rest is written until it is complete or fails. */
 async function writeAll(handle: FileHandle, parts: readonly Uint8Array[]): Promise<void> {
   let rest = parts.filter((part) => part.length > 0);
   while (rest.length > 0) {
@@ -104,7 +103,7 @@ function withoutFirst(parts: readonly Uint8Array[], bytes: number): Uint8Array[]
   return rest;
 }
 
-/** The temporary file's name ends in `.tmp`; a crash may leave it behind. */
+/** A crash may leave the temporary file, whose name ends in `.tmp`. */
 function replace(path: string, bytes: Uint8Array): Promise<void> {
   return putDurably(
     () => attempt("replace", path, () => putInPlace(path, bytes)),
@@ -118,7 +117,7 @@ async function putInPlace(path: string, bytes: Uint8Array): Promise<void> {
     await writeWhole(temporary, bytes, await find(path));
     await rename(temporary, path);
   } catch (error) {
-    await unlink(temporary).catch(() => undefined); // What failed first is what counts.
+    await unlink(temporary).catch(() => undefined); // The first failure matters.
     throw error;
   }
 }
@@ -134,9 +133,9 @@ async function writeWhole(path: string, bytes: Uint8Array, former: Stats | null)
 }
 
 async function overwrite(path: string, ownBytes: Uint8Array): Promise<void> {
-  const handle = await open(path, "r+"); // What is opened for appending writes nowhere else.
+  const handle = await open(path, "r+"); // A file opened for appending writes only at its end.
   try {
-    await writeAll(handle, [ownBytes]); // Which never cuts the file, even where it fails.
+    await writeAll(handle, [ownBytes]); // Never shortens the file, even on failure.
     await handle.datasync();
   } finally {
     await handle.close();
@@ -146,7 +145,7 @@ async function overwrite(path: string, ownBytes: Uint8Array): Promise<void> {
 async function makeDirectory(path: string, toReplace: string | null = null): Promise<void> {
   const parent = dirname(path);
   if (await isDirectory(path)) {
-    // Whoever made it may have died before this. A parent that may not be read is not ours to sync.
+    // The process that created it may have crashed before this sync. A parent that can't be read is not ours to sync.
     await syncDirectory(parent).catch(() => undefined);
     return;
   }
@@ -160,8 +159,8 @@ async function makeDirectory(path: string, toReplace: string | null = null): Pro
 }
 
 async function isDirectory(path: string): Promise<boolean> {
-  const found = await find(path);
-  if (found === null || found.isDirectory()) return found !== null;
+  const stats = await find(path);
+  if (stats === null || stats.isDirectory()) return stats !== null;
   throw new FileError("make directory", path, "ENOTDIR");
 }
 

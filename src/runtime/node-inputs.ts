@@ -7,7 +7,6 @@ import type { InputStat, Inputs, RandomInput, Spool } from "./inputs.ts";
 import { fileErrorOf } from "./node-error.ts";
 import { createFile } from "./owner.ts";
 
-/** The disk through `node:fs`, which Bun and Deno both offer. */
 export function createNodeInputs(): Inputs {
   return {
     resolve: (path) => resolve(path),
@@ -20,11 +19,11 @@ export function createNodeInputs(): Inputs {
   };
 }
 
-function inputStat(found: Stats): InputStat {
-  const sizeAndTime = { sizeBytes: found.size, modifiedMs: Math.floor(found.mtimeMs) }; // Deno knows no fractions.
-  if (found.isFile()) return { kind: "file", ...sizeAndTime };
-  if (found.isDirectory()) return { kind: "directory", ...sizeAndTime };
-  return { kind: found.isSymbolicLink() ? "link" : "stream", ...sizeAndTime };
+function inputStat(stats: Stats): InputStat {
+  const sizeAndTime = { sizeBytes: stats.size, modifiedMs: Math.floor(stats.mtimeMs) }; // Deno gives whole milliseconds.
+  if (stats.isFile()) return { kind: "file", ...sizeAndTime };
+  if (stats.isDirectory()) return { kind: "directory", ...sizeAndTime };
+  return { kind: stats.isSymbolicLink() ? "link" : "stream", ...sizeAndTime };
 }
 
 async function openRandom(path: string, handle: FileHandle): Promise<RandomInput> {
@@ -37,12 +36,12 @@ async function openRandom(path: string, handle: FileHandle): Promise<RandomInput
   };
 }
 
-/** Names what is open, be it a file that has no name any more. */
+/** A path that names the open file even if it was unlinked. */
 function descriptorPath({ fd }: FileHandle): string {
   return `/dev/fd/${fd}`;
 }
 
-/** A read may stop short, as on a network's disk. */
+/** A read may be partial, for example on a network disk. */
 async function readFully(handle: FileHandle, into: Uint8Array, position: number): Promise<number> {
   let filled = 0;
   while (filled < into.length) {
@@ -53,7 +52,7 @@ async function readFully(handle: FileHandle, into: Uint8Array, position: number)
   return filled;
 }
 
-const PIECE_BYTES = 64 * 1024; // What a pipe holds.
+const PIECE_BYTES = 64 * 1024; // The size of a pipe's buffer.
 
 async function* streamOf(path: string): AsyncGenerator<Uint8Array> {
   const handle = await attempt("open", path, () => open(path, "r"));
@@ -69,7 +68,7 @@ async function* streamOf(path: string): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** Its name is taken away at once, so that the system takes its room back when the process ends. */
+/** The file is unlinked immediately, so the system frees its space when the process ends. */
 async function openSpool(directory: string): Promise<Spool> {
   const path = join(directory, `.spool-${randomUUID()}`);
   const handle = await createFile(path, "wx+");
@@ -86,7 +85,7 @@ async function openSpool(directory: string): Promise<Spool> {
     },
     path: descriptorPath(handle),
     append: (piece) =>
-      attempt("write a copy of what is imported in", directory, async () => {
+      attempt("write a temporary copy of the import in", directory, async () => {
         for (let at = 0; at < piece.length; ) {
           const { bytesWritten } = await handle.write(piece, at, piece.length - at, sizeBytes);
           at += bytesWritten;

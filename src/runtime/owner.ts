@@ -13,12 +13,12 @@ import { type FileHandle, mkdir, open, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 
 /*
- * What is made in a directory belongs to whom the directory belongs, whoever this process is: a command run as root
- * beside another user's server must leave nothing that the server can't read. Who this process is need not be
- * known, and Deno tells it only with --allow-sys: what was just made says it.
+ * New files belong to the owner of their directory, whichever user this process runs as: a command run as root beside
+ * another user's server must leave no file that the server can't read. The process's own user is read from the new
+ * file, since Deno reveals it only with --allow-sys.
  *
- * Owners are given to open files, never to paths: whoever owns the directory could put a link in the place of the
- * path meanwhile, and get from root what the link points at.
+ * Owners are set on open files, never on paths: the directory's owner could replace the path by a link in between, and
+ * root would hand over the link's target.
  */
 
 const ROOT_UID = 0;
@@ -27,8 +27,8 @@ const DIRECTORY_MODE = 0o700;
 const PERMISSION_BITS = 0o777;
 
 /**
- * Creates and opens a file (0600) that must not be there. Where it is to take the place of another it gets that
- * one's group and mode too. Throws and leaves no file where it would belong to somebody else than its directory.
+ * Creates and opens a file (0600) that must not exist. If it will replace `former`, it also gets that file's group and
+ * mode. Throws and leaves no file if the owner can't be set.
  */
 export async function createFile(
   path: string,
@@ -46,7 +46,7 @@ export async function createFile(
   }
 }
 
-/** The same without opening it, in one turn of the event loop. */
+/** Like `createFile`, but closes the file, and runs in one turn of the event loop. */
 export function createEmptyFile(path: string): void {
   const descriptor = openSync(path, "wx", FILE_MODE);
   try {
@@ -59,28 +59,28 @@ export function createEmptyFile(path: string): void {
   }
 }
 
-/** Without waiting: files are made seldom, and this asks nothing of the disk that was not just read. */
+/** Synchronous: files are created rarely, and this reads nothing from the disk that was not just read. */
 function giveToOwner(descriptor: number, path: string, former: Stats | null): void {
   const directory = statSync(dirname(path));
-  // A container's volume may be root's, and lent to the server's user by its group.
+  // A container's volume may belong to root and be shared with the server's user by its group.
   const { uid } = directory.uid === ROOT_UID && former !== null ? former : directory;
-  const made = fstatSync(descriptor);
-  if (made.uid !== uid) {
-    if (uid === ROOT_UID) return; // Root can read it all the same.
+  const created = fstatSync(descriptor);
+  if (created.uid !== uid) {
+    if (uid === ROOT_UID) return; // Root can read it anyway.
     fchownSync(descriptor, uid, former?.gid ?? directory.gid);
-  } else if (former !== null && made.gid !== former.gid) {
+  } else if (former !== null && created.gid !== former.gid) {
     try {
       fchownSync(descriptor, uid, former.gid);
     } catch {
-      return; // What the mode allows one group is not meant for another.
+      return; // The mode's group permissions are meant for the other group only.
     }
   }
   if (former !== null) fchmodSync(descriptor, former.mode & PERMISSION_BITS);
 }
 
 /**
- * Makes a directory (0700) with the owner of `model`, or of its parent. Without the right to give it away it stays
- * this process': anybody may begin a directory of their own in a folder that is open to them.
+ * Creates a directory (0700) with the owner of `model`, or of its parent. If this process may not change the owner, the
+ * directory stays its own: any user may create a data directory in an open folder.
  */
 export async function createDirectory(path: string, model: Stats | null): Promise<void> {
   await mkdir(path, DIRECTORY_MODE);

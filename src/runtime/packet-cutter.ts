@@ -1,33 +1,35 @@
 /*
- * MQTT lets a broker send 256 MiB at once, and the library's parser collects a packet before anybody sees it. Here the
- * bytes of a connection go by before that, and a PUBLISH that is too long loses its end:
+ * MQTT allows messages of 256 MiB, and the library's parser collects a whole packet before we see it. The
+ * cutter sees the bytes of a connection first, and shortens a PUBLISH that is too long:
  *
  *   type and flags | remaining length, 1 to 4 bytes of 7 bits | topic, message id, payload
  *
- * What is left has a length that fits it, so the message can be kept as unreadable, and acknowledged.
+ * The shortened packet has a matching length, so it can be quarantined as unreadable and acknowledged.
  */
 
-/** Of a packet, without its first bytes: as much as a request may bring. */
+/** The largest packet that passes whole, without its head: as large as a request body may be. */
 export const PACKET_BYTES_MAX = 16 * 1024 * 1024;
 
-/** Of one that is longer: the topic, which has at most 64 KiB, and as much of the payload as the quarantine keeps. */
+/**
+ * What is left of a longer packet: the topic (at most 64 KiB) and the part of the payload that the quarantine stores.
+ */
 const CUT_PACKET_BYTES = 2 * 64 * 1024;
 
 const PUBLISH = 3;
 const LENGTH_BYTES_MAX = 4;
 
-/** Cuts the packets of one connection, whose bytes come in any pieces. */
+/** Cuts the packets of one connection, which arrive in arbitrary chunks. */
 export class PacketCutter {
-  /** First bytes of a packet whose length is not known yet. */
+  /** The first bytes of a packet whose length is incomplete. */
   #head: number[] = [];
-  /** Of the packet under way, still to come. */
+  /** Remaining bytes of the current packet, to pass on and to drop. */
   #passingBytes = 0;
   #droppingBytes = 0;
 
-  /** What is left of the next bytes of the connection. */
+  /** Returns the bytes of the chunk that are passed on. */
   cut(bytes: Uint8Array): Uint8Array[] {
     const left: Uint8Array[] = [];
-    let start = 0; // Of what goes on as it is.
+    let start = 0; // Of the range that passes unchanged.
     let at = 0;
     const passUpTo = (end: number) => {
       if (end > start) left.push(bytes.subarray(start, end));
@@ -53,7 +55,7 @@ export class PacketCutter {
           break;
         }
         const head = this.#beginPacket();
-        if (!isSplit && this.#droppingBytes === 0) continue; // It goes on with what is around it.
+        if (!isSplit && this.#droppingBytes === 0) continue; // The head passes with its neighbours.
         passUpTo(end);
         left.push(head);
       }
@@ -67,7 +69,7 @@ export class PacketCutter {
     return lengthBytes > 0 && (this.#head[lengthBytes]! < 0x80 || lengthBytes === LENGTH_BYTES_MAX);
   }
 
-  /** Sets out on the packet of the head that is whole; the result is the head it has from here on. */
+  /** Starts the packet of the complete head. Returns the head that is passed on. */
   #beginPacket(): Uint8Array {
     const [type, ...digits] = this.#head as [number, ...number[]];
     this.#head = [];
@@ -79,7 +81,7 @@ export class PacketCutter {
   }
 }
 
-/** Seven bits a byte, the lowest first; the highest bit says that another one follows. */
+/** Seven bits a byte, the lowest first; the highest bit is set if another byte follows. */
 function lengthDigits(length: number): number[] {
   const digits: number[] = [];
   for (let rest = length; ; rest = Math.floor(rest / 128)) {

@@ -1,14 +1,14 @@
 import { type Files, isPassing } from "./files.ts";
 
 /*
- * A disk that is asked again where the machine has, for now, no descriptor or memory to open a file with. A start reads
- * what was acknowledged: what it can't open yet must neither pass for damaged nor end it.
+ * Repeats disk operations while the machine is temporarily out of descriptors or memory. A server start reads
+ * acknowledged data: a file that it can't open yet must neither count as damaged nor end the start.
  */
 
 export interface Patience {
-  /** Whether to go on waiting; once it is not, failures are handed on at once. */
+  /** Whether to keep retrying. If false, failures are thrown immediately. */
   isWanted(): boolean;
-  /** Told of each failure that is waited for. */
+  /** Called for each failure that is retried. */
   onWaiting(error: unknown): void;
 }
 
@@ -29,7 +29,7 @@ export function createPatientFiles(files: Files, { isWanted, onWaiting }: Patien
 
   return {
     read: (path) => patiently(() => files.read(path)),
-    readPieces: (path) => files.readPieces(path), // Of no start, and so the next.
+    readPieces: (path) => files.readPieces(path), // Not used by a start; neither is the next one.
     readRange: (path, start, end) => files.readRange(path, start, end),
     size: (path) => patiently(() => files.size(path)),
     exists: (path) => patiently(() => files.exists(path)),

@@ -20,41 +20,42 @@ import { acquireSqliteLock } from "./sqlite-lock.ts";
 import { createStripTypes, type StripTypes } from "./strip-types.ts";
 import { collectGarbage, type ProcessUsage } from "./usage.ts";
 
-/** What the program needs of the machine; tests pass another. */
+/** What the program needs from the machine; tests pass a simulated one. */
 export interface Platform {
   readonly files: Files;
   readonly inputs: Inputs;
   readonly acquireLock: AcquireLock;
   readonly startHelper: StartHelper;
   readonly listen: Listen;
-  /** What connections to brokers are made with; it takes a moment. */
+  /** Loads the MQTT client, which takes a moment. */
   loadBroker(): Promise<ConnectBroker>;
-  /** What speaks to the servers of a stream is loaded for those who have one. */
+  /** Loads the NATS client only if it is called. */
   readonly openStream: OpenStream;
   readonly pid: number;
   /** Resolves with the first request to stop the process. */
   stopRequested(): Promise<unknown>;
-  /** Reports an error that nothing caught, then ends the process; returns a function that does so for a caught one. */
-  exitOnCrash(tell: (error: unknown) => void): (error: unknown) => never;
-  /** When a server looks for what commands have changed in its directory. */
+  /** Reports an uncaught error, then ends the process; the result does the same for a caught error. */
+  exitOnCrash(report: (error: unknown) => void): (error: unknown) => never;
+  /** Timers for polling the files that commands change. */
   readonly timers: Timers;
-  /** Variables, some of which are secrets. */
+  /** Some variables are secrets. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   usage(): ProcessUsage;
-  /** Frees what nobody holds any more, where the runtime can be asked to. It stops everything meanwhile. */
+  /** Runs the garbage collector if the runtime allows that. It blocks everything in the meantime. */
   collectGarbage(): void;
-  /** The first line of standard input; `null` where there is none. Of a terminal, what is typed is not shown. */
+  /** The first line of standard input, or null. On a terminal, the input is not shown. */
   readSecretLine(ask: () => void, end: () => void): Promise<string | null>;
-  /** A file of an installed package, as `import.meta.resolve` names it. */
+  /** Reads a file of an installed package, named as for `import.meta.resolve`. */
   readAsset(specifier: string): Promise<Uint8Array>;
   readonly stripTypes: StripTypes;
 }
 
-/** The machine itself, on whichever runtime this is. */
+/** The real machine, on either runtime. */
 export function createPlatform(): Platform {
   const files = createNodeFiles();
   const isDeno = "Deno" in globalThis;
-  // Deno 2.9 polls sockets in every 61st turn at most while each turn asks for the next: 0.3 s where they take 5 ms.
+  // Deno 2.9 polls sockets only in every 61st turn while each turn schedules the next: requests take 0.3 s instead of 5
+  // ms.
   if (isDeno) restBetweenTurns();
   return {
     files,

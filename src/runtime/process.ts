@@ -2,30 +2,29 @@ import process from "node:process";
 import { printable } from "../lib/text/printable.ts";
 import { describeCode } from "./files.ts";
 
-/** Standard output and error, and whether a person watches them. */
+/** Standard output and standard error. */
 export interface Terminal {
-  /** Results: what a pipe should carry. */
+  /** Writes results, which a pipe should carry. */
   out(text: string): void;
-  /** The same of a file that goes to a pipe; resolves once there is room for more. */
+  /** Writes bytes of a result; resolves once there is room for more. */
   outBytes(bytes: Uint8Array): Promise<void>;
-  /** Everything else, without control characters. */
+  /** Writes everything else, without control characters. */
   error(text: string): void;
-  /** Writes over the last line of standard error; for one that a person watches. */
+  /** Replaces the last line of standard error; for a terminal. */
   redraw(line: string): void;
-  /** Text for a camera: white on black, whatever the terminal's own colors are; for one that a person watches. */
+  /** Writes text for a camera: white on black, whatever the terminal's colors are. */
   picture(text: string): void;
   readonly outIsTerminal: boolean;
   readonly errorIsTerminal: boolean;
 }
 
-/** What is used of the process: two streams to write to. */
 export interface Streams {
   readonly stdout: OutputStream & { on(event: "error", listener: (error: Error) => void): unknown };
   readonly stderr: OutputStream;
 }
 
 interface OutputStream {
-  /** Left out where it is none. */
+  /** Missing if the stream is not a terminal. */
   readonly isTTY?: boolean;
   write(content: string | Uint8Array, done?: () => void): unknown;
 }
@@ -35,7 +34,7 @@ export function createTerminal({ stdout, stderr }: Streams = process): Terminal 
   const outIsTerminal = stdout.isTTY === true;
   return {
     out: (text) => {
-      stdout.write(outIsTerminal ? printable(text) : text); // A pipe gets results to the letter.
+      stdout.write(outIsTerminal ? printable(text) : text); // A pipe gets results unchanged.
     },
     outBytes: (bytes) => new Promise((resolve) => stdout.write(bytes, () => resolve())),
     error: (text) => {
@@ -52,7 +51,7 @@ export function createTerminal({ stdout, stderr }: Streams = process): Terminal 
   };
 }
 
-/** A reader that has seen enough (`| head`) is no failure; a result that could not be written is. */
+/** A reader that closes the pipe (`| head`) is no failure; a result that could not be written is. */
 function endForOutput(error: Error & { readonly code?: string }): void {
   if (error.code === "EPIPE") process.exit(0);
   const reason = error.code === undefined ? error.message : describeCode(error.code);
@@ -61,8 +60,8 @@ function endForOutput(error: Error & { readonly code?: string }): void {
 }
 
 /**
- * Resolves with the first request to stop: Ctrl-C, a service manager's SIGTERM, a terminal that closes. Later
- * ones change nothing: where a whole process group is told, the launcher passes on what we were told already.
+ * Resolves with the first request to stop: Ctrl-C, a service manager's SIGTERM, a terminal that closes. Later signals
+ * change nothing: if a whole process group is signalled, the launcher passes on a signal that this process already has.
  */
 export function stopRequested(): Promise<string> {
   return new Promise((resolve) => {
@@ -71,12 +70,12 @@ export function stopRequested(): Promise<string> {
 }
 
 /**
- * Tells of an error that nobody caught, then ends the process: what it was in the middle of is in no known state.
- * Returns what does the same for an error that was caught.
+ * Reports an uncaught error, then ends the process, since its state is unknown. The result does the same for a caught
+ * error.
  */
-export function exitOnCrash(tell: (error: unknown) => void): (error: unknown) => never {
+export function exitOnCrash(report: (error: unknown) => void): (error: unknown) => never {
   function crash(error: unknown): never {
-    tell(error);
+    report(error);
     process.exit(1);
   }
   for (const event of ["uncaughtException", "unhandledRejection"] as const) process.on(event, crash);

@@ -1,6 +1,5 @@
 import process from "node:process";
 
-/** What is used of standard input. */
 export interface SecretStream {
   readonly isTTY?: boolean;
   setRawMode?(isRaw: boolean): unknown;
@@ -12,7 +11,7 @@ export interface SecretStream {
   pause(): unknown;
 }
 
-/** Longer than any secret that is asked for. */
+/** Longer than any secret. */
 const LINE_BYTES_MAX = 4096;
 
 const LINE_ENDS = [0x0a, 0x0d];
@@ -21,8 +20,8 @@ const CTRL_D = 0x04;
 const ERASE = [0x08, 0x7f];
 
 /**
- * The first line of standard input, without its end. Of a terminal nothing that is typed is shown, and `ask` is called
- * before, and `end` after. Null where it is interrupted, or is no text.
+ * The first line of standard input, without its line end. On a terminal the input is not shown; `ask` is called before
+ * and `end` after it. Null if the input is interrupted or is not UTF-8.
  */
 export async function readSecretLine(
   ask: () => void,
@@ -41,7 +40,7 @@ export async function readSecretLine(
   }
 }
 
-/** Takes a byte in; says whether the line goes on, is complete, or was given up. */
+/** Adds a byte to the line. */
 type Take = (line: number[], byte: number) => "more" | "done" | "interrupted";
 
 function takePiped(line: number[], byte: number): ReturnType<Take> {
@@ -54,7 +53,7 @@ function takeTyped(line: number[], byte: number): ReturnType<Take> {
   if (byte === CTRL_C) return "interrupted";
   if (byte === CTRL_D) return "done";
   if (!ERASE.includes(byte)) return takePiped(line, byte);
-  // A character is as many bytes as UTF-8 needs for it.
+  // Removes all UTF-8 bytes of the last character.
   while (line.length > 0 && (line.pop()! & 0xc0) === 0x80);
   return "more";
 }
@@ -66,15 +65,15 @@ function readLine(stream: SecretStream, take: Take): Promise<Uint8Array | null> 
     function finish(bytes: Uint8Array | null): void {
       stream.off("data", onData);
       stream.off("end", onEnd);
-      stream.pause(); // Or the process would wait for more.
+      stream.pause(); // Otherwise the process would not end.
       resolve(bytes);
     }
 
     function onData(piece: Uint8Array): void {
       for (const byte of piece) {
-        const taken = take(line, byte);
-        if (taken === "more") continue;
-        finish(taken === "done" ? Uint8Array.from(line) : null);
+        const state = take(line, byte);
+        if (state === "more") continue;
+        finish(state === "done" ? Uint8Array.from(line) : null);
         return;
       }
     }

@@ -6,30 +6,29 @@ import { codeOf, fileErrorOf } from "./node-error.ts";
 import { createEmptyFile } from "./owner.ts";
 
 /*
- * SQLite's write lock, which is the operating system's lock on a byte of the file: it ends with its process
- * also after `kill -9`, and means the same inside a container, where every process is number 1. Neither Bun
- * nor Deno offers such a lock by itself.
+ * SQLite's write lock is the operating system's lock on a byte of the file. It ends with its process, also after `kill
+ * -9`, and works across containers, where every process has number 1. Neither Bun nor Deno offers such a lock directly.
  *
- * The holder commits a row that names it, then begins a second transaction and keeps it open: others can't
- * begin one, but can read the row. Between the two another process may commit its own row, so the row counts
- * only once it has been read back under the lock.
+ * The holder commits a row that names it, then begins a second transaction and keeps it open: other processes can't
+ * begin one, but can read the row. Another process may commit its own row between the two transactions, so the row
+ * counts only once it has been read back under the lock.
  *
- * The file holds nothing that must last: no journal, no fsync. Where a crash or anyone else has left garbage
- * in it, it is emptied in place. Replacing it could leave two holders, each of a file of its own.
+ * The file needs no durability: no journal, no fsync. A damaged file is emptied in place. Replacing it could create two
+ * holders, each of its own file.
  */
 const SETUP = "PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF";
 
 /**
- * How long others may be between two steps of taking the lock. Within that a refusal may be theirs to lose,
- * and the row may still name the holder before; the steps take less than a millisecond.
+ * How long another process may be between two steps of taking the lock. Until then its refusal is not final, and the
+ * row may still name the previous holder. The steps take less than a millisecond.
  */
-const SETTLE_MS = 100;
-/** A holder that can't be named is at such a step still, where the machine has much else to do. */
+const STEPS_MS = 100;
+/** A holder without a name may need this long for these steps on a busy machine. */
 const NAMELESS_MS = 5000;
 const RETRY_MS = 10;
 
-/** Open connections, kept from the garbage collector, which would close them and so end the lock. */
-const held = new Set<DatabaseSync>();
+/** Connections that hold a lock. The garbage collector would close an unreferenced connection, which ends its lock. */
+const lockedDatabases = new Set<DatabaseSync>();
 
 export async function acquireSqliteLock(path: string, owner: LockOwner): Promise<LockAttempt> {
   const startedMs = performance.now();
@@ -37,13 +36,13 @@ export async function acquireSqliteLock(path: string, owner: LockOwner): Promise
     const database = await openDatabase(path);
     const outcome = tryHold(path, database, owner);
     if (outcome === "held") {
-      held.add(database);
+      lockedDatabases.add(database);
       return { ok: true, release: () => release(database) };
     }
     const holder = outcome === "busy" ? readOwner(database) : null;
     database.close();
     if (outcome === "damaged") await emptyDamaged(path, owner);
-    const waitMax = holder === null ? NAMELESS_MS : SETTLE_MS;
+    const waitMax = holder === null ? NAMELESS_MS : STEPS_MS;
     if (performance.now() - startedMs >= waitMax) return { ok: false, owner: holder };
     await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
   }
@@ -59,7 +58,7 @@ async function openDatabase(path: string): Promise<DatabaseSync> {
 }
 
 /**
- * Creates the file where it is missing. Only then may it be opened and closed here: closing any descriptor of a
+ * Creates the file if it is missing. An existing file must not be opened and closed here: closing any descriptor of a
  * file ends every POSIX lock that this process has on it.
  */
 function createOnce(path: string): void {
@@ -87,8 +86,8 @@ function tryHold(path: string, database: DatabaseSync, owner: LockOwner): "held"
 }
 
 /**
- * Empties a damaged file, unless another process does so now or has done so since it was seen: that one may hold
- * the lock by now, and the row that names it would be gone. A second lock keeps the others away meanwhile.
+ * Empties a damaged file, unless another process is doing so or has done so since the damage was seen: that process may
+ * hold the lock by now, and its row would be lost. A second lock excludes the others.
  */
 async function emptyDamaged(path: string, owner: LockOwner): Promise<void> {
   const repairPath = `${path}.repair`;
@@ -99,7 +98,7 @@ async function emptyDamaged(path: string, owner: LockOwner): Promise<void> {
     const outcome = tryHold(path, database, owner);
     database.close();
     if (outcome === "damaged") truncateSync(path, 0);
-    rmSync(repairPath, { force: true }); // Whoever has opened it already finds nothing left to repair.
+    rmSync(repairPath, { force: true }); // A process that has it open already finds nothing left to repair.
   } catch (error) {
     if (isLocked(error)) return;
     throw error instanceof FileError ? error : await fileErrorOf("empty damaged lock", path, error);
@@ -108,16 +107,16 @@ async function emptyDamaged(path: string, owner: LockOwner): Promise<void> {
   }
 }
 
-/** By the message, which is the same on both runtimes; Deno gives no `errcode`. */
+/** Checks the message, which is the same on both runtimes; Deno gives no `errcode`. */
 function isLocked(error: unknown): boolean {
   return String(error).includes("database is locked");
 }
 
 function release(database: DatabaseSync): void {
-  if (held.delete(database)) database.close(); // Closing ends the open transaction.
+  if (lockedDatabases.delete(database)) database.close(); // Closing ends the transaction.
 }
 
-/** The holder by its row; null where it is gone, half written or not ours to read at the moment. */
+/** Null if the row is missing, incomplete or not readable at the moment. */
 function readOwner(database: DatabaseSync): LockOwner | null {
   try {
     return parseOwner(readRow(database));

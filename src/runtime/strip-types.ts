@@ -1,6 +1,6 @@
 import nodeModule from "node:module";
 
-/** What is used of Bun, declared here so that Deno's type check can read this file too. */
+/** The parts of Bun used here, declared so that Deno's type check can read this file too. */
 declare const Bun: {
   Transpiler: new (options: {
     readonly loader: "ts";
@@ -10,8 +10,8 @@ declare const Bun: {
 };
 
 /**
- * The JavaScript of a TypeScript module, for browsers; its imports stay as they are, and comments go. Throws a
- * `SyntaxError` if the source is none.
+ * Compiles a TypeScript module to JavaScript for browsers, without comments; imports stay as they are. Throws a
+ * `SyntaxError` if the source is invalid.
  */
 export type StripTypes = (source: string) => string;
 
@@ -28,24 +28,24 @@ const STRING = /"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'/y;
 const WORD = /[\w$]+/y;
 const REGEX = /\/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\[\n])+\/\w*/y;
 const SIGN = /[\s\S]/y;
-/** The rest of a template, or what of it comes before the next `${`. */
+/** The rest of a template literal, up to its end or the next `${`. */
 const TEMPLATE = /(?:\\[\s\S]|\$(?!\{)|[^`\\$])*(?:`|\$\{)/y;
 
-/** After these a slash divides. After a word that is no value it begins a regular expression. */
+/** After these a slash divides. After a word that is not a value it begins a regular expression. */
 const VALUE_END = /[\w$)\]"'`]$/;
 const NO_VALUE = /^(?:return|typeof|case|of|in|do|else|void|yield|await|throw|new|delete|instanceof)$/;
 
-/** Takes comments away, and none of what looks like one in a string, template or regular expression. Lines stay. */
+/** Removes comments, but not what looks like one in a string, template or regular expression. Line numbers stay. */
 export function withoutComments(source: string): string {
-  const openBraces: number[] = []; // Within each `${` that has not ended, the innermost last.
+  const openBraces: number[] = []; // Open braces in each unfinished `${`, the innermost last.
   let text = "";
   let last = "";
   let at = 0;
   const take = (pattern: RegExp): string => {
     pattern.lastIndex = at;
-    const [found = ""] = pattern.exec(source) ?? [];
-    at += found.length;
-    return found;
+    const [token = ""] = pattern.exec(source) ?? [];
+    at += token.length;
+    return token;
   };
   while (at < source.length) {
     const passed = take(COMMENT).replaceAll(/[^\n]+/g, " ") + take(BLANK);

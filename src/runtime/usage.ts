@@ -1,21 +1,21 @@
-/** What the process takes of the machine. */
+/** Resources that the process uses. */
 export interface ProcessUsage {
-  /** Memory that is in use now, with what libraries hold. */
+  /** Resident memory, that of libraries included. */
   readonly residentBytes: number;
-  /** Objects of the runtime's own heap, those that wait for the collector among them. */
+  /** The runtime's own heap, uncollected garbage included. */
   readonly heapUsedBytes: number;
-  /** Of all threads, since the start. */
+  /** Processor time of all threads since the start. */
   readonly cpuSeconds: number;
   /** Unix ms. */
   readonly startedMs: number;
 }
 
-/** What is used of Bun, declared here so that Deno's type check can read this file too. */
+/** The parts of Bun used here, declared so that Deno's type check can read this file too. */
 declare const Bun: { gc(waits: boolean): void } | undefined;
 
 /**
- * Frees what nobody holds any more, and with it what libraries hold for it, of which a runtime knows nothing. Deno
- * offers no such thing. It stops everything for some tens of milliseconds.
+ * Runs the garbage collector, which also frees library memory that a runtime does not count. It blocks everything for
+ * some tens of milliseconds. Deno offers no such function.
  */
 export function collectGarbage(): void {
   if (typeof Bun !== "undefined") Bun.gc(true);

@@ -1,13 +1,13 @@
 import { deserialize, serialize } from "node:v8";
 
 /*
- * Messages on a stream of bytes between two processes of one runtime: the length of each, four bytes with the least
- * first, then the value as the runtime's structured clone writes it.
+ * Messages in a byte stream between two processes of the same runtime: a u32 length, little-endian, then the value in
+ * the runtime's structured clone format.
  */
 
 const LENGTH_BYTES = 4;
 
-/** Two pieces, to be written one behind the other. */
+/** Returns two chunks to be written one after the other. */
 export function encodeMessage(message: unknown): readonly [Uint8Array, Uint8Array] {
   const value = serialize(message);
   const length = new Uint8Array(LENGTH_BYTES);
@@ -15,13 +15,13 @@ export function encodeMessage(message: unknown): readonly [Uint8Array, Uint8Arra
   return [length, value];
 }
 
-/** Finds messages in the pieces that a stream comes in. */
+/** Splits the chunks of a byte stream into messages. */
 export class MessageReader {
   readonly #onMessage: (message: unknown) => void;
   readonly #length = new Uint8Array(LENGTH_BYTES);
-  /** The value that is coming in; null while its length is. */
+  /** The value being received; null while its length is being received. */
   #value: Uint8Array | null = null;
-  /** Bytes of the length, or of the value, that are here. */
+  /** Bytes received of the length or of the value. */
   #filled = 0;
 
   constructor(onMessage: (message: unknown) => void) {

@@ -1,16 +1,16 @@
 import type { Timers } from "../../lib/schedule/timers.ts";
 import type { HelperPort, NativeWork } from "./helper.ts";
 
-/** How often a helper looks whether it has worked. */
+/** How often a helper checks whether it has made progress. */
 export const LOOK_MS = 15_000;
 
 /**
- * The share of a core that is work. A process that waits for a disk takes a third of it at most, for timers and garbage
- * collection; one that works has more of it, even where a hundred others want the same core.
+ * The share of a core above which a process counts as working. A process that waits for a disk uses at most a third of
+ * this, for timers and garbage collection; a working one uses more, even if a hundred processes compete for the core.
  */
 const WORKING_SHARE = 0.002;
 
-/** Says every few seconds that the process works: not that it is there, but that statements get on. */
+/** Reports every few seconds that the helper makes progress: not that it is alive, but that its statements advance. */
 export class Pulse {
   readonly #work: HelperPort["work"];
   readonly #timers: Timers;
@@ -26,7 +26,7 @@ export class Pulse {
     timers.after(LOOK_MS, () => this.#look());
   }
 
-  /** Work from here on counts. */
+  /** Counts progress from now on. */
   beginAnew(): void {
     this.#before = this.#work();
     this.#beforeMs = this.#timers.nowMs();
@@ -43,32 +43,32 @@ export class Pulse {
   }
 }
 
-/** How long a helper may do nothing while something is asked of it. */
+/** How long a helper may make no progress on a request. */
 export const STILL_MINUTES = 3;
 const WATCH_MS = 10_000;
 const STILL_LOOKS_MAX = (STILL_MINUTES * 60_000) / WATCH_MS;
 
 /**
- * Watches a helper from the process that began it, which ends one that was stopped or hangs with its disk. Looks are
- * counted and not time, which passes for both if the machine sleeps.
+ * Watches a helper from its parent process, which ends a helper that is stopped or whose disk hangs. It counts checks
+ * instead of time, since time passes for both while the machine sleeps.
  */
 export class PulseWatch {
   readonly #timers: Timers;
-  readonly #isAsked: () => boolean;
+  readonly #isBusy: () => boolean;
   readonly #onStill: () => void;
-  /** Looks in a row at which something was asked of it and it had said nothing. */
+  /** Consecutive checks without a sign of progress on a request. */
   #stillLooks = 0;
   #cancelLook!: () => void;
 
-  /** `isAsked` tells whether it is the helper's turn to do something; `onStill` is called once, and ends the watch. */
-  constructor(timers: Timers, isAsked: () => boolean, onStill: () => void) {
+  /** `isBusy` tells whether the helper has a request to work on. `onStill` is called once and ends the watch. */
+  constructor(timers: Timers, isBusy: () => boolean, onStill: () => void) {
     this.#timers = timers;
-    this.#isAsked = isAsked;
+    this.#isBusy = isBusy;
     this.#onStill = onStill;
     this.#lookLater();
   }
 
-  /** The helper has said something. */
+  /** The helper has reported progress. */
   note(): void {
     this.#stillLooks = 0;
   }
@@ -79,7 +79,7 @@ export class PulseWatch {
 
   #lookLater(): void {
     this.#cancelLook = this.#timers.after(WATCH_MS, () => {
-      this.#stillLooks = this.#isAsked() ? this.#stillLooks + 1 : 0;
+      this.#stillLooks = this.#isBusy() ? this.#stillLooks + 1 : 0;
       if (this.#stillLooks > STILL_LOOKS_MAX) this.#onStill();
       else this.#lookLater();
     });

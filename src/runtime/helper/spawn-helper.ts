@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import type { HelperEvents, HelperPort, NativeWork, StartHelper } from "./helper.ts";
 import { encodeMessage, MessageReader } from "./message-stream.ts";
 
-/** What is used of Deno, declared here so that Bun's type check can read this file too. */
+/** The parts of Deno used here, declared so that Bun's type check can read this file too. */
 declare const Deno: {
   execPath(): string;
   readonly permissions: {
@@ -13,10 +13,10 @@ declare const Deno: {
   };
 };
 
-/** How often a helper looks whether anybody is left to help. */
+/** How often a helper checks that its parent is alive. */
 const LOOK_MS = 100;
 
-/** Begins a process of the runtime that we are in. */
+/** Starts a helper on the same runtime. */
 export const startHelper: StartHelper = (script, events) => {
   const refusal = refusalOf();
   if (refusal !== null) {
@@ -27,13 +27,13 @@ export const startHelper: StartHelper = (script, events) => {
 };
 
 /**
- * Messages go through its standard input and output. With a channel of the runtime's own, Deno 2.9.6 copies the tables
- * of all our memory to begin a process, which holds the event loop for 0.1 s and more for each gigabyte; so 1 to 3 ms.
+ * Messages go through standard input and output, which takes 1 to 3 ms to set up. With a channel of the runtime's own,
+ * Deno 2.9.6 copies the page tables of all our memory, which blocks the event loop for 0.1 s and more per gigabyte.
  */
 function spawnHelper(script: URL, { onMessage, onEnd }: HelperEvents) {
   const child = spawn(process.execPath, [...RUN_FLAGS, fileURLToPath(script), String(process.pid)], {
     env: withoutOurs(process.env),
-    // What it says of its own accord is a fault.
+    // The helper writes to stderr only if something is wrong.
     stdio: ["pipe", "pipe", "inherit"],
   });
   const { stdin, stdout } = child;
@@ -47,9 +47,9 @@ function spawnHelper(script: URL, { onMessage, onEnd }: HelperEvents) {
     if (!isGone) onMessage(message);
   });
   stdout.on("data", (bytes: Uint8Array) => reader.take(bytes));
-  for (const stream of [stdin, stdout]) stream.on("error", () => {}); // Its exit tells.
+  for (const stream of [stdin, stdout]) stream.on("error", () => {}); // The exit event reports it.
   child.on("error", (error) => {
-    if (child.pid === undefined) end(error.message); // Else it is told of by its exit.
+    if (child.pid === undefined) end(error.message); // Otherwise the exit event reports it.
   });
   child.on("exit", (code, signal) => end(signal ?? `exit code ${code}`));
   return {
@@ -61,31 +61,31 @@ function spawnHelper(script: URL, { onMessage, onEnd }: HelperEvents) {
   };
 }
 
-/** A helper has the disk and the library, and no network. */
+/** A helper has access to the disk and to libraries, but not to the network. */
 const RUN_FLAGS = "Deno" in globalThis ? ["run", "--no-prompt", "-A", "--deny-net"] : [];
 
-/** Passwords among them, which a process for other work has no use for. */
+/** Our variables may hold passwords, which a helper does not need. */
 function withoutOurs(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith("WHEREHOUSE_")));
 }
 
-/** Deno would ask whoever watches a terminal, in the middle of everything. */
+/** Without the permission Deno would prompt on the terminal. */
 function refusalOf(): string | null {
   if (!("Deno" in globalThis)) return null;
   const { state } = Deno.permissions.querySync({ name: "run", command: Deno.execPath() });
   return state === "granted" ? null : "Deno was started without --allow-run";
 }
 
-/** For the script of a helper, first of all: threads have the priority of the one that begins them. */
+/** A helper's script calls this first: threads inherit the priority of the thread that starts them. */
 export function openHelperPort(niceness: number): HelperPort {
-  // Who began us with less has said so, and may not be allowed more.
+  // If the parent runs at a lower priority, keep that: raising it may not be permitted.
   setPriority(Math.max(niceness, getPriority()));
-  // Ctrl-C reaches every process of a terminal, and a service's stop all of its own: ours ends us in its own time.
+  // Ctrl-C and a service manager signal every process of the group. The parent ends this helper when it is ready.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
-  // Not `exit`, which would wait for what a library's threads are at.
+  // Not `exit`, which would wait for library threads.
   const end = () => process.kill(process.pid, "SIGKILL");
   process.stdin.on("close", end);
-  // Deno does not tell of it where whoever began us was killed with something on the way to us or back.
+  // Deno reports no close if the parent was killed while data was in transit, so check the parent's id too.
   const owner = Number(process.argv[2]);
   setInterval(() => {
     if (process.ppid !== owner) end();
@@ -102,7 +102,6 @@ export function openHelperPort(niceness: number): HelperPort {
   };
 }
 
-/** Of this process. */
 export function nativeWork(): NativeWork {
   const all = process.cpuUsage();
   const script = process.threadCpuUsage();

@@ -131,7 +131,7 @@ for (const runtime of RUNTIMES) {
         event: "failed",
         msg:
           `Cannot listen on 127.0.0.1:${port}: the port is in use. ` +
-          "Stop the program that holds it, or choose another with --port.",
+          "Stop the program that uses it, or choose another with --port.",
       });
       const server = await startReady(runtime, place);
       expect((await get({ url: server.url, key: readFirstKey(place) }, PATH)).status).toBe(200);

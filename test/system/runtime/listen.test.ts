@@ -52,7 +52,7 @@ for (const [name, start] of Object.entries(RUNTIMES)) {
       const first = await listenOnBun({ hostname: "127.0.0.1", port: 0, fetch: createAnswers().answer });
       expect(await outcome(start(first.port, 0))).toThrow(
         `Cannot listen on 127.0.0.1:${first.port}: the port is in use. ` +
-          "Stop the program that holds it, or choose another with --port.",
+          "Stop the program that uses it, or choose another with --port.",
       );
       await first.stop(0);
     });
