@@ -19,8 +19,9 @@ export function createNodeInputs(): Inputs {
   };
 }
 
+/** Rounds the time down to whole milliseconds, which is all that Deno gives. */
 function inputStat(stats: Stats): InputStat {
-  const sizeAndTime = { sizeBytes: stats.size, modifiedMs: Math.floor(stats.mtimeMs) }; // Deno gives whole milliseconds.
+  const sizeAndTime = { sizeBytes: stats.size, modifiedMs: Math.floor(stats.mtimeMs) };
   if (stats.isFile()) return { kind: "file", ...sizeAndTime };
   if (stats.isDirectory()) return { kind: "directory", ...sizeAndTime };
   return { kind: stats.isSymbolicLink() ? "link" : "stream", ...sizeAndTime };
