@@ -22,7 +22,7 @@ import { messageOf } from "../lib/message-of.ts";
 import { Scheduler } from "../lib/schedule/scheduler.ts";
 import { type BaseMap, openBaseMap } from "../map/base-map.ts";
 import type { Clock } from "../model/time/clock.ts";
-import { type Files, unlessFileError } from "../runtime/files.ts";
+import { type Files, ignoreFileError } from "../runtime/files.ts";
 import type { Listener } from "../runtime/listen.ts";
 import { createPatientFiles } from "../runtime/patient-files.ts";
 import type { Platform } from "../runtime/platform.ts";
@@ -167,7 +167,7 @@ async function noteAddress(
   try {
     await noteServing(files, dataDir, serving);
   } catch (error) {
-    unlessFileError(error);
+    ignoreFileError(error);
     onLogNote(`Commands beside this server will not know where it listens: ${messageOf(error)}`);
   }
 }

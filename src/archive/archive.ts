@@ -3,7 +3,7 @@ import { crc32 } from "node:zlib";
 import { assert } from "../lib/assert.ts";
 import type { Timers } from "../lib/schedule/timers.ts";
 import type { UtcDay } from "../model/time/utc-day.ts";
-import { type Files, moveDurably, unlessFileError } from "../runtime/files.ts";
+import { type Files, ignoreFileError, moveDurably } from "../runtime/files.ts";
 import { archivePaths, dayFolder, lostName, partName } from "./archive-files.ts";
 import { COLUMNS_MARK } from "./columns.ts";
 import { encodeManifest, type Manifest, type Part } from "./manifest.ts";
@@ -113,7 +113,7 @@ export function createArchive(options: ArchiveOptions): Archive {
     async discard(parts) {
       for (const part of parts.toReversed()) {
         checks.forget(part);
-        await files.remove(pathOf(part)).catch(unlessFileError);
+        await files.remove(pathOf(part)).catch(ignoreFileError);
       }
       discarded += parts.length;
       if (discarded < REMEMBERED_FILES_MAX) return;

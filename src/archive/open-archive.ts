@@ -6,7 +6,7 @@ import type { Timers } from "../lib/schedule/timers.ts";
 import type { AppId } from "../model/ids.ts";
 import type { ReportBatch } from "../model/report-batch.ts";
 import { utcDayName } from "../model/time/utc-day.ts";
-import { FileError, type Files, isOutOfDescriptors, unlessFileError } from "../runtime/files.ts";
+import { FileError, type Files, ignoreFileError, isOutOfDescriptors } from "../runtime/files.ts";
 import { type Archive, createArchive } from "./archive.ts";
 import { archivePaths, isInArchive, listPartFiles } from "./archive-files.ts";
 import type { Database, DatabaseOptions } from "./duckdb/database.ts";
@@ -125,7 +125,7 @@ export async function openArchive(options: OpenArchiveOptions): Promise<OpenedAr
 
 async function emptyFolder(files: Files, folder: string): Promise<void> {
   for (const name of await files.list(folder))
-    await files.removeAll(join(folder, name)).catch(unlessFileError);
+    await files.removeAll(join(folder, name)).catch(ignoreFileError);
 }
 
 /** Reads the manifest. If it is lost, makes one from the files and says so in the notes. */
@@ -183,7 +183,7 @@ async function setAside(files: Files, damagedDirectory: string, bytes: Uint8Arra
     await files.replace(savedAs, bytes);
     return `set aside as ${savedAs}`;
   } catch (error) {
-    unlessFileError(error);
+    ignoreFileError(error);
     return `not set aside (${messageOf(error)})`;
   }
 }
@@ -258,7 +258,7 @@ export async function inspectArchive(
     await archive.examine([...manifest.days.values()].flatMap(({ parts }) => parts));
     ({ foreign } = await findStrayFiles(files, directory, manifest));
   } catch (error) {
-    unlessFileError(error);
+    ignoreFileError(error);
     return [`The archive's files could not be looked at: ${messageOf(error)}.`]; // Each is before it is believed.
   }
   return [

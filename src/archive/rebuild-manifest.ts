@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import type { AppId } from "../model/ids.ts";
 import type { UtcDay } from "../model/time/utc-day.ts";
-import { type Files, isOutOfDescriptors, moveDurably, unlessFileError } from "../runtime/files.ts";
+import { type Files, ignoreFileError, isOutOfDescriptors, moveDurably } from "../runtime/files.ts";
 import { listPartFiles, lostName, type PartFile } from "./archive-files.ts";
 import { columnsMark } from "./columns.ts";
 import type { Connection } from "./duckdb/database.ts";
@@ -90,7 +90,7 @@ async function setAside(
     await moveDurably(files, join(directory, file), join(damagedDirectory, lostName(file)));
     return true;
   } catch (error) {
-    unlessFileError(error);
+    ignoreFileError(error);
     return false;
   }
 }

@@ -2,12 +2,12 @@ import { Buffer } from "node:buffer";
 import {
   CHANGE_RETRY_MS,
   CHANGE_WAIT_MS,
-  type PlaceDecision,
-  type PlaceError,
-  type PlaceReading,
-  type SharedPlace,
-  type SharedPlaces,
-} from "../directory/shared-place.ts";
+  type SharedValue,
+  type SharedValueError,
+  type SharedValues,
+  type ValueDecision,
+  type ValueReading,
+} from "../directory/shared-value.ts";
 import { fail, ok, type Result } from "../lib/result.ts";
 import { pause, systemTimers, type Timers } from "../lib/schedule/timers.ts";
 import { type Bucket, type BucketEntry, StreamError } from "./stream/stream.ts";
@@ -38,7 +38,7 @@ const TIMES: SharedBucketTimes = { askAgainMs: 500, watchAgainMs: 1000 };
  * The values that the nodes of a cluster share, each under the name that its file has where a process is alone. A copy
  * of each is kept here and followed: where the servers can't be asked, what was last known stays in force.
  */
-export class SharedBucket implements SharedPlaces {
+export class SharedBucket implements SharedValues {
   readonly #bucket: Bucket;
   readonly #times: SharedBucketTimes;
   readonly #timers: Timers;
@@ -55,7 +55,7 @@ export class SharedBucket implements SharedPlaces {
   }
 
   /** The first `read` of it rejects with a `StreamError` where the servers can't be asked; later ones never do. */
-  place(name: string): SharedPlace {
+  find(name: string): SharedValue {
     return {
       name,
       read: () => this.#read(name),
@@ -94,7 +94,7 @@ export class SharedBucket implements SharedPlaces {
     this.#keep(name, entry, known?.askedAt ?? Number.NEGATIVE_INFINITY);
   }
 
-  async #read(name: string): Promise<PlaceReading> {
+  async #read(name: string): Promise<ValueReading> {
     const before = this.#known.get(name);
     if (before === undefined) await this.#ask(name);
     else if (this.#isDue(before)) this.#askMeanwhile(name);
@@ -132,8 +132,8 @@ export class SharedBucket implements SharedPlaces {
 
   async #change<Answer>(
     name: string,
-    decide: (reading: PlaceReading) => PlaceDecision<Answer>,
-  ): Promise<Result<Answer, PlaceError>> {
+    decide: (reading: ValueReading) => ValueDecision<Answer>,
+  ): Promise<Result<Answer, SharedValueError>> {
     const giveUpAt = this.#timers.nowMs() + CHANGE_WAIT_MS;
     const attempt = new Attempt(this.#bucket, name, decide);
     for (;;) {
@@ -167,12 +167,12 @@ class FullError extends StreamError {
 class Attempt<Answer> {
   readonly #bucket: Bucket;
   readonly #name: string;
-  readonly #decide: (reading: PlaceReading) => PlaceDecision<Answer>;
+  readonly #decide: (reading: ValueReading) => ValueDecision<Answer>;
   /** What was last sent, which may be there though nobody said so. */
   #sent: { readonly bytes: Uint8Array; readonly answer: Answer } | null = null;
   #mayBeWritten = false;
 
-  constructor(bucket: Bucket, name: string, decide: (reading: PlaceReading) => PlaceDecision<Answer>) {
+  constructor(bucket: Bucket, name: string, decide: (reading: ValueReading) => ValueDecision<Answer>) {
     this.#bucket = bucket;
     this.#name = name;
     this.#decide = decide;
@@ -206,7 +206,7 @@ class Attempt<Answer> {
     }
   }
 
-  faultOf(error: StreamError): PlaceError {
+  faultOf(error: StreamError): SharedValueError {
     const { kind, message } = error;
     if (error instanceof FullError) return { kind: "file_full", bytesMax: this.#addedBytesMax };
     if (kind === "conflict" && !this.#mayBeWritten) return { kind: "file_busy", owner: null };

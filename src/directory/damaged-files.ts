@@ -21,12 +21,12 @@ export const TORN_SUFFIX = ".torn";
 const ACKNOWLEDGED_FILE = "acknowledged.json";
 
 /** Whether a file under `damaged/` is one that this program writes. */
-export function isSetAside(name: string): boolean {
+export function isDamageFile(name: string): boolean {
   return name.endsWith(DAMAGED_SUFFIX) || name.endsWith(TORN_SUFFIX) || name === ACKNOWLEDGED_FILE;
 }
 
 /** Saves the lost bytes under a name made of their offset and checksum, and returns its path. */
-export async function setAside(
+export async function saveDamage(
   files: Files,
   damagedDirectory: string,
   path: string,

@@ -2,20 +2,20 @@ import { Buffer } from "node:buffer";
 import { fail, ok, type Result } from "../lib/result.ts";
 import { systemTimers } from "../lib/schedule/timers.ts";
 import {
-  FilePlace,
-  type FilePlaceDependencies,
-  type PlaceError,
-  type PlaceReading,
-  type SharedPlace,
-  type SharedPlaces,
-} from "./shared-place.ts";
+  FileValue,
+  type FileValueDependencies,
+  type SharedValue,
+  type SharedValueError,
+  type SharedValues,
+  type ValueReading,
+} from "./shared-value.ts";
 
 /** Whether the file can be used. A file that can't be used counts as empty. */
 export type SharedFileState = "ok" | "missing" | { readonly damaged: string };
 
 export type SharedFileError =
   /** The file can't be read, so writing it would lose its content. `reason` says what is wrong with it. */
-  { readonly kind: "file_damaged"; readonly file: string; readonly reason: string } | PlaceError;
+  { readonly kind: "file_damaged"; readonly file: string; readonly reason: string } | SharedValueError;
 
 export interface FileFormat<Value> {
   readonly empty: Value;
@@ -24,9 +24,9 @@ export interface FileFormat<Value> {
   parse(bytes: Uint8Array): Result<Value, string>;
 }
 
-export interface SharedFileDependencies extends FilePlaceDependencies {
+export interface SharedFileDependencies extends FileValueDependencies {
   /** Set on a cluster node, which stores the content as a shared value under the file's name. */
-  readonly shared?: SharedPlaces | null;
+  readonly shared?: SharedValues | null;
 }
 
 interface Content<Value> {
@@ -45,14 +45,14 @@ interface Changed<Value, Answer> {
  * A small file that the command line and the server, or all nodes of a cluster, share. It is read and replaced whole.
  */
 export class SharedFile<Value> {
-  readonly #place: SharedPlace;
+  readonly #stored: SharedValue;
   readonly #format: FileFormat<Value>;
   #content: Content<Value>;
   #working: Promise<unknown> = Promise.resolve();
   #refreshing: Promise<void> | null = null;
 
-  private constructor(place: SharedPlace, format: FileFormat<Value>) {
-    this.#place = place;
+  private constructor(stored: SharedValue, format: FileFormat<Value>) {
+    this.#stored = stored;
     this.#format = format;
     this.#content = this.#unusable(null, "missing");
   }
@@ -62,8 +62,8 @@ export class SharedFile<Value> {
     dependencies: SharedFileDependencies,
     format: FileFormat<Value>,
   ): Promise<SharedFile<Value>> {
-    const filePlace = new FilePlace(dependencies);
-    const file = new SharedFile(dependencies.shared?.place(filePlace.name) ?? filePlace, format);
+    const ownFile = new FileValue(dependencies);
+    const file = new SharedFile(dependencies.shared?.find(ownFile.name) ?? ownFile, format);
     await file.reload();
     return file;
   }
@@ -79,7 +79,7 @@ export class SharedFile<Value> {
 
   /** Never rejects: a problem with the file is reported by `state`. */
   reload(): Promise<void> {
-    return this.#inTurn(async () => this.#take(await this.#place.read()));
+    return this.#inTurn(async () => this.#take(await this.#stored.read()));
   }
 
   /**
@@ -87,7 +87,7 @@ export class SharedFile<Value> {
    * request, and other readers do not wait for it.
    */
   refresh(): Promise<void> {
-    this.#refreshing ??= this.#place
+    this.#refreshing ??= this.#stored
       .ask()
       .finally(() => {
         this.#refreshing = null;
@@ -105,12 +105,12 @@ export class SharedFile<Value> {
     adds = false,
   ): Promise<Result<Answer, Refusal | SharedFileError>> {
     return this.#inTurn(async () => {
-      const changed = await this.#place.change<Result<Changed<Value, Answer>, Refusal | SharedFileError>>(
+      const changed = await this.#stored.change<Result<Changed<Value, Answer>, Refusal | SharedFileError>>(
         (reading) => {
           this.#take(reading);
           const { state, value: before } = this.#content;
           if (typeof state === "object") {
-            const damaged = { kind: "file_damaged", file: this.#place.name, reason: state.damaged } as const;
+            const damaged = { kind: "file_damaged", file: this.#stored.name, reason: state.damaged } as const;
             return { bytes: null, answer: fail(damaged), adds };
           }
           const decided = decide(before);
@@ -136,7 +136,7 @@ export class SharedFile<Value> {
   }
 
   /** Does nothing if the file has not changed, which is the usual case. */
-  #take(reading: PlaceReading): void {
+  #take(reading: ValueReading): void {
     const before = this.#content.bytes;
     if (reading.kind !== "read") {
       if (reading.kind === "unknown" && before !== null) return;

@@ -7,7 +7,7 @@ import { directoryPaths } from "./paths.ts";
 import { sweepRoot } from "./temporary-files.ts";
 
 /** The process that uses a directory, with its address if it is a server. */
-export interface Holder {
+export interface DirectoryOwner {
   /** Null if the process has just started and its lock does not name it yet. */
   readonly owner: LockOwner | null;
   readonly url: string | null;
@@ -18,10 +18,10 @@ export class DirectoryInUseError extends Error {
   override readonly name = "DirectoryInUseError";
   /** The option that makes a command go through the server that uses the directory. */
   readonly urlFlag: string;
-  constructor(dataDir: string, { owner, url }: Holder) {
-    const holder = owner === null ? "another process" : `process ${owner.pid} (${owner.command})`;
-    const place = url === null ? "" : `, which listens at ${url}`;
-    super(`The data directory "${dataDir}" is in use by ${holder}${place}.`);
+  constructor(dataDir: string, { owner, url }: DirectoryOwner) {
+    const ownerText = owner === null ? "another process" : `process ${owner.pid} (${owner.command})`;
+    const address = url === null ? "" : `, which listens at ${url}`;
+    super(`The data directory "${dataDir}" is in use by ${ownerText}${address}.`);
     this.urlFlag = url === null ? "--url" : `--url ${url}`;
   }
 }
@@ -56,7 +56,8 @@ export async function takeDirectory(
   await files.makeDirectory(dataDir);
   const owner = { pid, command, sinceMs: clock.nowMs() };
   const attempt = await acquireLock(directoryPaths(dataDir).lock, owner);
-  if (!attempt.ok) throw new DirectoryInUseError(dataDir, await holderOf(files, dataDir, attempt.owner));
+  if (!attempt.ok)
+    throw new DirectoryInUseError(dataDir, await directoryOwnerOf(files, dataDir, attempt.owner));
   await sweepRoot(dataDir, { files, acquireLock }, owner);
   return attempt.release;
 }
@@ -73,17 +74,17 @@ export async function beginDirectory(
 }
 
 /** The process that uses the directory, or null. The lock is taken for a moment: there is no other way to tell. */
-export async function findHolder(
+export async function findDirectoryOwner(
   dataDir: string,
   command: string,
   { files, acquireLock, pid }: DirectoryPlatform,
   clock: Clock,
-): Promise<Holder | null> {
+): Promise<DirectoryOwner | null> {
   const { lock } = directoryPaths(dataDir);
   if (!(await files.exists(lock))) return null;
   try {
     const attempt = await acquireLock(lock, { pid, command, sinceMs: clock.nowMs() });
-    if (!attempt.ok) return await holderOf(files, dataDir, attempt.owner);
+    if (!attempt.ok) return await directoryOwnerOf(files, dataDir, attempt.owner);
     attempt.release();
     return null;
   } catch (error) {
@@ -92,7 +93,11 @@ export async function findHolder(
   }
 }
 
-async function holderOf(files: Files, dataDir: string, owner: LockOwner | null): Promise<Holder> {
+async function directoryOwnerOf(
+  files: Files,
+  dataDir: string,
+  owner: LockOwner | null,
+): Promise<DirectoryOwner> {
   return { owner, url: owner === null ? null : await findServingUrl(files, dataDir, owner) };
 }
 
@@ -122,8 +127,8 @@ export async function findServingUrl(
     const bytes = await readIfThere(files, directoryPaths(dataDir).serving);
     const serving: unknown = JSON.parse(new TextDecoder().decode(bytes ?? undefined));
     if (!isObject(serving) || typeof serving.url !== "string") return null;
-    const isHolders = serving.pid === pid && typeof serving.atMs === "number" && serving.atMs >= sinceMs;
-    return isHolders ? serving.url : null;
+    const isOwners = serving.pid === pid && typeof serving.atMs === "number" && serving.atMs >= sinceMs;
+    return isOwners ? serving.url : null;
   } catch (error) {
     if (error instanceof SyntaxError || error instanceof FileError) return null; // No address is known then.
     throw error;

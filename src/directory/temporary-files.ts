@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { type Files, unlessFileError } from "../runtime/files.ts";
+import { type Files, ignoreFileError } from "../runtime/files.ts";
 import type { AcquireLock, LockOwner } from "../runtime/lock.ts";
 import { directoryPaths } from "./paths.ts";
 
@@ -38,7 +38,7 @@ export async function removeTemporaryFiles(
   isOurs: IsOurs,
 ): Promise<void> {
   for (const name of await listTemporaryFiles(files, directory, isOurs)) {
-    await files.remove(join(directory, name)).catch(unlessFileError);
+    await files.remove(join(directory, name)).catch(ignoreFileError);
   }
 }
 
@@ -72,7 +72,7 @@ export async function sweepRoot(
       }
     }
   } catch (error) {
-    unlessFileError(error); // The disk is read-only; `verify` lists such files.
+    ignoreFileError(error); // The disk is read-only; `verify` lists such files.
   }
 }
 

@@ -109,7 +109,7 @@ export async function readIfThere(files: Pick<Files, "read">, path: string): Pro
 }
 
 /** Ignores a `FileError`, for work that may fail; throws any other error again. */
-export function unlessFileError(error: unknown): void {
+export function ignoreFileError(error: unknown): void {
   if (!(error instanceof FileError)) throw error;
 }
 
@@ -129,7 +129,7 @@ export async function putDurably(
   try {
     await syncDirectory();
   } catch (error) {
-    unlessFileError(error);
+    ignoreFileError(error);
     await put();
     await syncDirectory();
   }

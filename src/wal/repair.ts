@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { join } from "node:path";
-import { DAMAGED_SUFFIX, type Damage, setAside, TORN_SUFFIX } from "../directory/damaged-files.ts";
+import { DAMAGED_SUFFIX, type Damage, saveDamage, TORN_SUFFIX } from "../directory/damaged-files.ts";
 import type { DamagedRange } from "../lib/frames/frame-scanner.ts";
 import type { CreateSalt } from "../lib/frames/head.ts";
 import { FileError, type Files } from "../runtime/files.ts";
@@ -73,12 +73,12 @@ async function repairSegment(
       const lost = bytes.subarray(range.offset, range.offset + range.bytes);
       if (range === torn && lost.every((byte) => byte === 0)) {
         // Never written: only its length was. That it was there tells where the sequences went that it may have taken.
-        await setAside(files, damagedDirectory, path, range.offset, lost.subarray(0, 0), TORN_SUFFIX);
+        await saveDamage(files, damagedDirectory, path, range.offset, lost.subarray(0, 0), TORN_SUFFIX);
         continue;
       }
       if (lost.length === 0) continue;
       const suffix = range === torn ? TORN_SUFFIX : DAMAGED_SUFFIX;
-      const savedAs = await setAside(files, damagedDirectory, path, range.offset, lost, suffix);
+      const savedAs = await saveDamage(files, damagedDirectory, path, range.offset, lost, suffix);
       damage[index] = { ...damage[index]!, savedAs };
     }
     if (claim !== null && endsDamaged(segment)) {

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { type Damage, isSetAside } from "../directory/damaged-files.ts";
+import { type Damage, isDamageFile } from "../directory/damaged-files.ts";
 import { removeTemporaryFiles } from "../directory/temporary-files.ts";
 import { type CreateSalt, createRandomSalt } from "../lib/frames/head.ts";
 import { FileError, type Files, isDiskFull } from "../runtime/files.ts";
@@ -73,7 +73,7 @@ export async function openWal(options: WalOptions): Promise<{ wal: Wal; recovery
   const { damage, tornTail, leftAsFound } = await repairLog(repairOptions, segments, nextSequence);
   damage.push(...(await unreadMisnamed(files, directory, replayed.misnamed)));
   await removeTemporaryFiles(files, directory, isSegmentName);
-  await removeTemporaryFiles(files, damagedDirectory, isSetAside);
+  await removeTemporaryFiles(files, damagedDirectory, isDamageFile);
   const failure = await rewriteNewest(files, replayed);
 
   const found = await closedSegments(files, directory, segments, leftAsFound);

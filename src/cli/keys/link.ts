@@ -5,7 +5,7 @@ import { keyForLink, LINK_CODE_MINUTES, showsSomething } from "../../auth/link-c
 import { SessionSecret } from "../../auth/session-secret.ts";
 import { Sessions } from "../../auth/sessions.ts";
 import { directoryPaths } from "../../directory/paths.ts";
-import { type DirectoryPlatform, findHolder } from "../../directory/take-directory.ts";
+import { type DirectoryPlatform, findDirectoryOwner } from "../../directory/take-directory.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import type { Clock } from "../../model/time/clock.ts";
 import type { Terminal } from "../../runtime/process.ts";
@@ -45,7 +45,7 @@ async function addressOf(
   clock: Clock,
   terminal: Terminal,
 ): Promise<string> {
-  const holder = await findHolder(dataDir, "keys link", platform, clock);
+  const holder = await findDirectoryOwner(dataDir, "keys link", platform, clock);
   if (holder?.url) return holder.url;
   if (platform.shared === undefined) terminal.error(NO_SERVER);
   return DEFAULT_SERVER_URL;

@@ -4,7 +4,7 @@ import { keysForLinks } from "../../auth/link-codes.ts";
 import { SessionSecret } from "../../auth/session-secret.ts";
 import { Sessions } from "../../auth/sessions.ts";
 import { directoryPaths } from "../../directory/paths.ts";
-import { type DirectoryPlatform, findHolder } from "../../directory/take-directory.ts";
+import { type DirectoryPlatform, findDirectoryOwner } from "../../directory/take-directory.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import type { AppId } from "../../model/ids.ts";
 import type { Clock } from "../../model/time/clock.ts";
@@ -54,7 +54,7 @@ export async function urlToAsk(
   clock: Clock,
 ): Promise<string> {
   if (url !== null) return url;
-  const holder = await findHolder(dataDir, command, platform, clock);
+  const holder = await findDirectoryOwner(dataDir, command, platform, clock);
   return holder?.url ? reachable(holder.url) : DEFAULT_SERVER_URL;
 }
 
@@ -64,7 +64,7 @@ async function openOwnServer(
   platform: Sharing<Platform>,
   clock: Clock,
 ): Promise<Result<readonly AskedApp[], string>> {
-  const holder = await findHolder(dataDir, command, platform, clock);
+  const holder = await findDirectoryOwner(dataDir, command, platform, clock);
   if (holder === null || holder.url === null)
     return fail(
       `No server runs over the data directory "${dataDir}". Start it, or name one with --url and --key.`,

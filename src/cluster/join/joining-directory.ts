@@ -2,7 +2,7 @@ import { dirname, join } from "node:path";
 import { crc32 } from "node:zlib";
 import { directoryPaths } from "../../directory/paths.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
-import { FileError, type Files, isPassing, moveDurably, unlessFileError } from "../../runtime/files.ts";
+import { FileError, type Files, ignoreFileError, isPassing, moveDurably } from "../../runtime/files.ts";
 import { type ClusterFile, readClusterFile, writeClusterFile } from "../cluster-file.ts";
 import type { CopyPath } from "./copy-path.ts";
 
@@ -98,7 +98,7 @@ export async function openJoiningDirectory(files: Files, dataDir: string): Promi
         await files.link(former, pathOf(file));
         return true;
       } catch (error) {
-        unlessFileError(error);
+        ignoreFileError(error);
         return false; // The file system can't: it is copied like any other.
       }
     },
@@ -134,7 +134,7 @@ export async function openJoiningDirectory(files: Files, dataDir: string): Promi
       }
       for (const folder of FOLDERS) await swap(files, dataDir, folder);
       await writeClusterFile(files, dataDir, node);
-      await files.removeAll(work).catch(unlessFileError); // The next try, if any, begins with it.
+      await files.removeAll(work).catch(ignoreFileError); // The next try, if any, begins with it.
     },
   };
 }

@@ -1,4 +1,4 @@
-import { unlessFileError } from "../../runtime/files.ts";
+import { ignoreFileError } from "../../runtime/files.ts";
 import {
   type OpenedQuarantine,
   openQuarantine,
@@ -46,7 +46,7 @@ export async function openReplicated(
     });
     onPosition(fromMessage - 1);
   } catch (error) {
-    unlessFileError(error); // A full disk is no reason not to start.
+    ignoreFileError(error); // A full disk is no reason not to start.
   }
   const quarantine = new ReplicatedQuarantine({
     ...followed,

@@ -3,7 +3,7 @@ import { fail, ok, type Result } from "../../lib/result.ts";
 import { atMost, systemTimers, type Timers } from "../../lib/schedule/timers.ts";
 import { type ServiceError, unavailable } from "../../model/errors.ts";
 import type { AppId } from "../../model/ids.ts";
-import { type Files, unlessFileError } from "../../runtime/files.ts";
+import { type Files, ignoreFileError } from "../../runtime/files.ts";
 import type { QuarantineEntry } from "../../service/quarantine/entry.ts";
 import type { EntryFilter, EntryPage } from "../../service/quarantine/entry-index.ts";
 import type { Arrival } from "../../service/quarantine/put-queue.ts";
@@ -268,7 +268,7 @@ export class ReplicatedQuarantine implements Quarantine {
       this.#saved = message;
       onPosition(message);
     } catch (error) {
-      unlessFileError(error);
+      ignoreFileError(error);
     }
   }
 

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { messageOf } from "../../lib/message-of.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import type { Clock } from "../../model/time/clock.ts";
-import { FileError, type Files, unlessFileError } from "../../runtime/files.ts";
+import { FileError, type Files, ignoreFileError } from "../../runtime/files.ts";
 import { type BackupDirectory, createBackupDirectory, isEmptyForBackup, readBackup } from "./directory.ts";
 import type { Backup, BackupFile } from "./file.ts";
 import { ATTEMPTS_MAX, type Gathered, gather } from "./gather.ts";
@@ -114,7 +114,7 @@ async function gatherNext(
     return fail(`The archive changed ${ATTEMPTS_MAX} times while it was read. ${asItWas(former)}`);
   } catch (error) {
     if (!(error instanceof FileError)) throw error;
-    await target.discard().catch(unlessFileError);
+    await target.discard().catch(ignoreFileError);
     return fail(`${messageOf(error)}. ${asItWas(former)}`);
   }
 }
@@ -130,10 +130,10 @@ async function commit(
     return ok(await target.commit(backup));
   } catch (error) {
     if (!(error instanceof FileError)) throw error;
-    const counting = await readBackup(files, directory).catch(unlessFileError);
+    const counting = await readBackup(files, directory).catch(ignoreFileError);
     if (!counting?.ok) return fail(`${messageOf(error)}. ${DOUBTFUL}`);
     if (!isDeepStrictEqual(counting.value, former)) return fail(`${messageOf(error)}. ${UNLASTING}`);
-    await target.discard().catch(unlessFileError);
+    await target.discard().catch(ignoreFileError);
     return fail(`${messageOf(error)}. ${asItWas(former)}`);
   }
 }

@@ -1,7 +1,7 @@
 import { dirname, join, resolve } from "node:path";
 import { messageOf } from "../../lib/message-of.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
-import { FileError, type Files, moveDurably, unlessFileError } from "../../runtime/files.ts";
+import { FileError, type Files, ignoreFileError, moveDurably } from "../../runtime/files.ts";
 import { findFile, LOCK, readBackup, writeDurably } from "./directory.ts";
 import type { Backup, BackupFile } from "./file.ts";
 
@@ -45,7 +45,7 @@ export async function restore(options: RestoreOptions): Promise<Result<RestoreRe
   if ((await files.list(dataDir)).length > 0)
     return refuse(`"${dataDir}" is not empty: a backup is restored to a new directory.`);
   const release = await take(directory).catch((error: unknown) => {
-    unlessFileError(error); // No process writes to a backup that may only be read.
+    ignoreFileError(error); // No process writes to a backup that may only be read.
     return () => {};
   });
   try {
@@ -94,7 +94,7 @@ async function restoreFrom(
       return refuse(
         `${messageOf(error)}. "${target}" is restored and whole, but a power failure may take it away.`,
       );
-    await files.removeAll(unfinished).catch(unlessFileError);
+    await files.removeAll(unfinished).catch(ignoreFileError);
     return refuse(`${messageOf(error)}. Nothing was restored.`);
   } finally {
     release();
@@ -115,7 +115,7 @@ async function isInPlace(files: Files, unfinished: string): Promise<boolean> {
   try {
     return !(await files.exists(unfinished));
   } catch (error) {
-    unlessFileError(error);
+    ignoreFileError(error);
     return false;
   }
 }

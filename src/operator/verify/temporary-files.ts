@@ -1,6 +1,6 @@
 import { dirname, join } from "node:path";
 import { isInArchive, parseDayFolder, parsePartName } from "../../archive/archive-files.ts";
-import { isSetAside } from "../../directory/damaged-files.ts";
+import { isDamageFile } from "../../directory/damaged-files.ts";
 import { isInRoot, listTemporaryFiles } from "../../directory/temporary-files.ts";
 import type { Files } from "../../runtime/files.ts";
 import { isInQuarantine } from "../../service/quarantine/segment.ts";
@@ -29,7 +29,7 @@ export async function findTemporaryFiles(
     ...partFolders.map((name) => [join(archive, name), isPart] as const),
     [log, isSegmentName],
     [quarantine, isInQuarantine],
-    [damaged, isSetAside],
+    [damaged, isDamageFile],
   ];
   const found: string[] = [];
   for (const [folder, isOurs] of folders) {

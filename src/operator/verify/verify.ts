@@ -13,7 +13,7 @@ import {
 } from "../../directory/damaged-files.ts";
 import type { Settings } from "../../directory/settings.ts";
 import type { SharedFileState } from "../../directory/shared-file.ts";
-import { findHolder } from "../../directory/take-directory.ts";
+import { findDirectoryOwner } from "../../directory/take-directory.ts";
 import type { Clock } from "../../model/time/clock.ts";
 import type { Files } from "../../runtime/files.ts";
 import type { AcquireLock, LockOwner } from "../../runtime/lock.ts";
@@ -95,7 +95,7 @@ export function createVerify(dependencies: VerifyDependencies) {
 
   return async function verify({ acknowledge, quick }: VerifyRequest): Promise<DirectoryReport> {
     const dataDir = dirname(paths.lock);
-    const holder = await findHolder(dataDir, "verify", dependencies, dependencies.clock);
+    const holder = await findDirectoryOwner(dataDir, "verify", dependencies, dependencies.clock);
     const temporaryBefore = await findTemporaryFiles(files, paths);
     const owner = holder?.owner ?? null;
     const data = await verifyData({ ...dependencies, retention: settings.retention }, quick);

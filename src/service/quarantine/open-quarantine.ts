@@ -3,7 +3,7 @@ import { removeTemporaryFiles } from "../../directory/temporary-files.ts";
 import { type CreateSalt, createRandomSalt } from "../../lib/frames/head.ts";
 import type { Scheduler } from "../../lib/schedule/scheduler.ts";
 import { sortInSteps } from "../../lib/schedule/steps.ts";
-import { type Files, unlessFileError } from "../../runtime/files.ts";
+import { type Files, ignoreFileError } from "../../runtime/files.ts";
 import { EntryIndex } from "./entry-index.ts";
 import { type ReadSegment, readSegments } from "./read-segments.ts";
 import { rewriteSegment } from "./rewrite-segment.ts";
@@ -127,7 +127,7 @@ async function repairAll(options: QuarantineOptions, loaded: readonly LoadedSegm
       damage.push(...rewritten.damage);
       tornTail ??= rewritten.tornTail;
     } catch (error) {
-      unlessFileError(error);
+      ignoreFileError(error);
       damage.push(...read.damage.map((range) => ({ ...range, file: read.path, savedAs: null })));
       if (wasLast) unsure = segment;
     }

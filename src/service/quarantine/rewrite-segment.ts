@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { DAMAGED_SUFFIX, type Damage, setAside, TORN_SUFFIX } from "../../directory/damaged-files.ts";
+import { DAMAGED_SUFFIX, type Damage, saveDamage, TORN_SUFFIX } from "../../directory/damaged-files.ts";
 import { type Files, isDiskFull } from "../../runtime/files.ts";
 import { type Arrivals, decodeSummary, readArrivals, writeArrivals } from "./entry-format.ts";
 import { findTornTail, readFrames, type Segment, type SegmentReader } from "./segment.ts";
@@ -53,7 +53,7 @@ export async function rewriteSegment(
     const lost = bytes.subarray(range.offset, range.offset + range.bytes);
     const savedAs = lost.every((byte) => byte === 0)
       ? null
-      : await setAside(files, damagedDirectory, path, range.offset, lost, suffix);
+      : await saveDamage(files, damagedDirectory, path, range.offset, lost, suffix);
     saved.push({ ...range, file: path, savedAs });
   }
   const tornTail = torn === null ? null : (saved.pop() ?? null);

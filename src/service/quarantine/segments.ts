@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import type { Damage } from "../../directory/damaged-files.ts";
 import { FRAME_HEADER_BYTES } from "../../lib/frames/frame.ts";
 import type { CreateSalt } from "../../lib/frames/head.ts";
-import { type AppendFile, type Files, unlessFileError } from "../../runtime/files.ts";
+import { type AppendFile, type Files, ignoreFileError } from "../../runtime/files.ts";
 import type { Arrivals } from "./entry-format.ts";
 import { type RewrittenSegment, rewriteSegment } from "./rewrite-segment.ts";
 import { createSegment, type Segment, segmentPath } from "./segment.ts";
@@ -96,7 +96,7 @@ export class Segments {
   async leave(): Promise<void> {
     const file = this.#current?.file;
     this.#current = null;
-    await file?.close().catch(unlessFileError);
+    await file?.close().catch(ignoreFileError);
   }
 
   /** Takes back what a failed append may have left, or sees to it that nothing goes on before that is done. */
@@ -106,7 +106,7 @@ export class Segments {
       await file.truncate(segment.bytes);
       await file.sync();
     } catch (error) {
-      unlessFileError(error);
+      ignoreFileError(error);
       this.#recovery = () => this.#putAnew(segment);
     }
     await this.leave();
@@ -163,7 +163,7 @@ export class Segments {
       await file.append(frames);
       await file.sync();
     } catch (error) {
-      unlessFileError(error);
+      ignoreFileError(error);
       await this.#cutBack();
       throw error;
     }

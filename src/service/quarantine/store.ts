@@ -5,7 +5,7 @@ import { Semaphore } from "../../lib/schedule/semaphore.ts";
 import { nextTurn } from "../../lib/schedule/timers.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import type { AppId } from "../../model/ids.ts";
-import { type FileError, type Files, isDiskFull, unlessFileError } from "../../runtime/files.ts";
+import { type FileError, type Files, ignoreFileError, isDiskFull } from "../../runtime/files.ts";
 import { type Admission, Admissions, findGivingWay } from "./admissions.ts";
 import { Deletions } from "./deletions.ts";
 import { type QuarantineEntry, toldOf } from "./entry.ts";
@@ -299,7 +299,7 @@ export class QuarantineStore implements Quarantine {
       });
       this.#settle(names, entries, ok(undefined));
     } catch (error) {
-      unlessFileError(error);
+      ignoreFileError(error);
       for (const { message, frame } of entries)
         this.#shares.give(holderOf(message), chargedBytes(frame.length));
       this.#settle(names, entries, fail(refusalOf(error as FileError)));
@@ -347,7 +347,7 @@ export class QuarantineStore implements Quarantine {
       this.#forgetAllBut(segment, sequences);
       settle(null);
     } catch (error) {
-      unlessFileError(error);
+      ignoreFileError(error);
       this.#recounted.add(segment);
       await this.#forgetGone(segment, doomed);
       settle(refusalOf(error as FileError));
@@ -360,7 +360,7 @@ export class QuarantineStore implements Quarantine {
       const sequences = await readSequences(this.#files, segment);
       for (const entry of doomed) if (!sequences.has(entry.sequence)) this.#forget(entry);
     } catch (error) {
-      unlessFileError(error); // Then nobody knows, and they count as there.
+      ignoreFileError(error); // Then nobody knows, and they count as there.
     }
   }
 
@@ -403,7 +403,7 @@ async function failureOf(work: Promise<void>): Promise<ServiceError | null> {
     await work;
     return null;
   } catch (error) {
-    unlessFileError(error);
+    ignoreFileError(error);
     return refusalOf(error as FileError);
   }
 }

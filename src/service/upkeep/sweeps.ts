@@ -3,7 +3,7 @@ import { isObject } from "../../lib/is-object.ts";
 import type { Clock } from "../../model/time/clock.ts";
 import { type Retention, startOfUtcDayMs } from "../../model/time/retention.ts";
 import { MS_PER_DAY } from "../../model/time/units.ts";
-import { type Files, unlessFileError } from "../../runtime/files.ts";
+import { type Files, ignoreFileError } from "../../runtime/files.ts";
 import type { Quarantine } from "../quarantine/quarantine.ts";
 import { EXPIRY_FILE } from "../quarantine/segment.ts";
 
@@ -58,7 +58,7 @@ async function sweep({
   try {
     await quarantine.sweep(await findExpired(files, directory, clock.nowMs(), retention));
   } catch (error) {
-    unlessFileError(error);
+    ignoreFileError(error);
   }
 }
 
@@ -113,6 +113,6 @@ async function writeNote(files: Files, directory: string, path: string, noted: N
     await files.makeDirectory(directory);
     await files.replace(path, new TextEncoder().encode(`${JSON.stringify(note)}\n`));
   } catch (error) {
-    unlessFileError(error);
+    ignoreFileError(error);
   }
 }

@@ -7,7 +7,7 @@ import { SharedBucket, type SharedBucketTimes } from "../../../src/cluster/share
 import { StreamError } from "../../../src/cluster/stream/stream.ts";
 import { Settings } from "../../../src/directory/settings.ts";
 import { type SharedFileDependencies, watchFile } from "../../../src/directory/shared-file.ts";
-import { CHANGE_RETRY_MS } from "../../../src/directory/shared-place.ts";
+import { CHANGE_RETRY_MS } from "../../../src/directory/shared-value.ts";
 import { UNBOUND } from "../../../src/model/binding.ts";
 import type { AppId } from "../../../src/model/ids.ts";
 import { systemClock } from "../../../src/model/time/clock.ts";

@@ -4,7 +4,7 @@ import { fail } from "../../../src/lib/result.ts";
 import { createManualClock } from "../../../src/model/time/clock.ts";
 import { backUp } from "../../../src/operator/backup/backup.ts";
 import { restore } from "../../../src/operator/backup/restore.ts";
-import { FileError, unlessFileError } from "../../../src/runtime/files.ts";
+import { FileError, ignoreFileError } from "../../../src/runtime/files.ts";
 import { answerBytes } from "../../support/answers/same-answers.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../../support/archive-app.ts";
 import { createMirroredDisk, SIMULATED_DATA_DIR } from "../../support/disk/mirrored-disk.ts";
@@ -275,7 +275,7 @@ for (const [refused, hinder] of Object.entries(UNSETTLING)) {
           if (fault !== "power") throw new FileError(operation, path, fault);
           left = disk.crash(index % 2 === 0 ? undefined : seededRandom(index));
         };
-        await runBackup(disk).catch(unlessFileError);
+        await runBackup(disk).catch(ignoreFileError);
         disk.beforeOperation = null;
         const found = left === null ? [createSimulatedFiles(disk.contents()), disk.crash()] : [left];
         for (const each of found) {

@@ -5,7 +5,7 @@ import { nextTurn } from "../../../lib/schedule/timers.ts";
 import type { Clock } from "../../../model/time/clock.ts";
 import type { Retention } from "../../../model/time/retention.ts";
 import { type UtcDay, utcDayName, utcDayOf, utcDayStartMs } from "../../../model/time/utc-day.ts";
-import { unlessFileError } from "../../../runtime/files.ts";
+import { ignoreFileError } from "../../../runtime/files.ts";
 import type { Wal } from "../../../wal/log.ts";
 import { type FoldDependencies, type Folded, foldDays, type SealProgress } from "./fold.ts";
 import {
@@ -148,7 +148,7 @@ async function giveUpCovered(
     try {
       await step();
     } catch (error) {
-      unlessFileError(error);
+      ignoreFileError(error);
       unfinished ??= messageOf(error);
     }
   }

@@ -5,10 +5,10 @@ import { FileError, type Files, isOutOfDescriptors } from "../runtime/files.ts";
 import type { AcquireLock, LockOwner } from "../runtime/lock.ts";
 
 /** A small value that processes share: a file of a data directory, or an entry of a cluster's shared bucket. */
-export interface SharedPlace {
+export interface SharedValue {
   /** The name shown to people: `keys.json`. */
   readonly name: string;
-  read(): Promise<PlaceReading>;
+  read(): Promise<ValueReading>;
   /** Asks a cluster's servers, if they answer, so that the next `read` is not older than this call. */
   ask(): Promise<void>;
   /**
@@ -16,16 +16,16 @@ export interface SharedPlace {
    * `decide` is called again, so it must have no side effects.
    */
   change<Answer>(
-    decide: (reading: PlaceReading) => PlaceDecision<Answer>,
-  ): Promise<Result<Answer, PlaceError>>;
+    decide: (reading: ValueReading) => ValueDecision<Answer>,
+  ): Promise<Result<Answer, SharedValueError>>;
 }
 
 /** The values that the nodes of a cluster share. Each has the name of the file that stores it for a single process. */
-export interface SharedPlaces {
-  place(name: string): SharedPlace;
+export interface SharedValues {
+  find(name: string): SharedValue;
 }
 
-export type PlaceReading =
+export type ValueReading =
   /** Null if the value does not exist. */
   | { readonly kind: "read"; readonly bytes: Uint8Array | null }
   /** The value exists but can't be read. */
@@ -33,7 +33,7 @@ export type PlaceReading =
   /** The value could not be looked up now, which says nothing about its state. */
   | { readonly kind: "unknown"; readonly reason: string };
 
-export interface PlaceDecision<Answer> {
+export interface ValueDecision<Answer> {
   /** Null to write nothing. */
   readonly bytes: Uint8Array | null;
   readonly answer: Answer;
@@ -41,7 +41,7 @@ export interface PlaceDecision<Answer> {
   readonly adds: boolean;
 }
 
-export type PlaceError =
+export type SharedValueError =
   /** Other processes held the value for longer than the caller may wait. */
   | { readonly kind: "file_busy"; readonly owner: LockOwner | null }
   /** Nothing can be added; removing is still possible. */
@@ -53,7 +53,7 @@ export type PlaceError =
 export const CHANGE_WAIT_MS = 5000;
 export const CHANGE_RETRY_MS = 50;
 
-export interface FilePlaceDependencies {
+export interface FileValueDependencies {
   readonly files: Pick<Files, "read" | "replace" | "makeDirectory">;
   /** A change holds the lock `PATH.lock`. */
   readonly path: string;
@@ -63,16 +63,16 @@ export interface FilePlaceDependencies {
   readonly process: Pick<LockOwner, "pid" | "command">;
 }
 
-export class FilePlace implements SharedPlace {
+export class FileValue implements SharedValue {
   readonly name: string;
-  readonly #dependencies: FilePlaceDependencies;
+  readonly #dependencies: FileValueDependencies;
 
-  constructor(dependencies: FilePlaceDependencies) {
+  constructor(dependencies: FileValueDependencies) {
     this.name = basename(dependencies.path);
     this.#dependencies = dependencies;
   }
 
-  async read(): Promise<PlaceReading> {
+  async read(): Promise<ValueReading> {
     const { files, path } = this.#dependencies;
     try {
       return { kind: "read", bytes: await files.read(path) };
@@ -86,8 +86,8 @@ export class FilePlace implements SharedPlace {
   async ask(): Promise<void> {} // Every read goes to the file anyway.
 
   async change<Answer>(
-    decide: (reading: PlaceReading) => PlaceDecision<Answer>,
-  ): Promise<Result<Answer, PlaceError>> {
+    decide: (reading: ValueReading) => ValueDecision<Answer>,
+  ): Promise<Result<Answer, SharedValueError>> {
     const { files, path } = this.#dependencies;
     await files.makeDirectory(dirname(path));
     const lock = await this.#waitForLock();
