@@ -23,14 +23,14 @@ import type { DeviceBlocks } from "./scan/memory-scan.ts";
 import { NewestOfApp } from "./scan/newest-of-app.ts";
 import { TimeIndex } from "./times/time-index.ts";
 
-/** Devices that are shown in a step: a few milliseconds. */
+/** Devices that one step of `showAll()` handles, in a few milliseconds. */
 const SHOWN_STEP = 16_384;
 
 const LATITUDE = numberIndex("latitude");
 const LONGITUDE = numberIndex("longitude");
 const ACCURACY = numberIndex("horizontal_accuracy");
 
-/** What memory knows of one app: its devices by id and by user, and where they are. A query may ask for all of them. */
+/** One app's devices in memory, by id and by user, and where they are. A query may read all of them. */
 export class AppDevices implements DeviceBlocks {
   readonly appId: AppId;
   readonly table: DeviceTable;
@@ -39,7 +39,7 @@ export class AppDevices implements DeviceBlocks {
   readonly touches = new Touches();
   readonly changes: ChangeRing;
   readonly users: UsersOfApp;
-  /** Newest positions, those of equal distance in order of device ids (UTF-8 bytes). */
+  /** Newest positions. Devices at equal distance are ordered by id (UTF-8 bytes). */
   readonly positions: PositionIndex;
   readonly sealed: SealedRows;
   readonly newestRecords: NewestOfApp;
@@ -78,7 +78,7 @@ export class AppDevices implements DeviceBlocks {
     return this.table.find(deviceId);
   }
 
-  /** The number of a device, which is added where there is none. */
+  /** The number of the device, which is added if it is not known. */
   findOrAdd(deviceId: DeviceId): number {
     const known = this.table.numberOf(deviceId);
     if (known !== NO_DEVICE) return known;
@@ -91,7 +91,7 @@ export class AppDevices implements DeviceBlocks {
     return this.table.count;
   }
 
-  /** How many devices `blocks()` goes through. */
+  /** How many devices `blocks()` visits. */
   get size(): number {
     return this.list.size;
   }
@@ -100,12 +100,12 @@ export class AppDevices implements DeviceBlocks {
     return this.list.blocks();
   }
 
-  /** The newest record of a device that has one, wherever it is. */
+  /** The newest record of a device that has one, in memory or archived. */
   newest(device: Device): RowRef {
     return this.sealed.newest(device.number);
   }
 
-  /** The device's newest record is this one, of this user. */
+  /** Publishes a record as the device's newest: its position, its time and its user. */
   showNewest(device: number, { chunk, row }: RowRef, user: number): void {
     const timestampMs = timestampAt(chunk, row);
     this.positions.set(
@@ -120,7 +120,7 @@ export class AppDevices implements DeviceBlocks {
     this.users.setCurrent(device, user);
   }
 
-  /** The same of all devices of an app that has shown none, some a step. */
+  /** Like `showNewest()` for all devices of an app that has published none. Yields after every few thousand devices. */
   *showAll(userOf: (record: RowRef) => number): Steps<void> {
     const { numbersEnd } = this.table;
     const devices = new Uint32Array(this.table.count);
@@ -145,18 +145,18 @@ export class AppDevices implements DeviceBlocks {
     yield* this.positions.load({ devices, count, latitude, longitude, timesMs, accuracies });
   }
 
-  /** Horizontal accuracy of a device's newest record; NaN where it has none. */
+  /** Horizontal accuracy of a device's newest record; NaN if it has none. */
   newestAccuracyMeters(device: number): number {
     const { chunk, row } = this.sealed.newest(device);
     return numberAt(chunk, row, ACCURACY);
   }
 
-  /** Forgets a device that has no record in memory. */
+  /** Forgets a device without records in memory. */
   remove(device: Device): void {
     assert(device.recordCount === 0, "a device with records is not forgotten");
     assert(
       this.table.columns.holders.isEmpty(device.number),
-      "who made records in memory is counted as often as there are records",
+      "the user counts of a device without records are empty",
     );
     this.list.delete(device);
     this.positions.remove(device.number);
@@ -169,8 +169,8 @@ export class AppDevices implements DeviceBlocks {
   }
 
   /**
-   * Does work in the step in which the last of the devices that have come are in order, and so those at one distance
-   * in that of answers: in a later step, others may have come. Those who wait take turns.
+   * Runs `work` once the device list is sorted, in the same step: in a later step, new devices may have come. The list
+   * decides the order of devices at equal distance. Calls wait for their turn.
    */
   whenInOrder<Value>(signal: AbortSignal, work: () => Value): MaybePromise<Value> {
     return this.#scheduler.runAtOnce(this.appId, signal, this.#putInOrder(work));

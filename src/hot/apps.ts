@@ -11,19 +11,18 @@ import { RowPages } from "./records/row-pages.ts";
 
 const NEVER = Number.POSITIVE_INFINITY;
 
-/** All apps that memory knows anything of. */
 export class Apps {
   readonly #byId = new Map<AppId, AppDevices>();
   readonly #dictionary: Dictionary;
   readonly #ledger: DayLedger;
   readonly #scheduler: Scheduler;
-  /** One runs at a time, so one serves all apps. */
+  /** One search runs at a time, so all apps share it. */
   readonly #search = new PositionSearch();
   readonly #room: ChangeRoom;
   readonly #pages = new RowPages();
   /** The entry of the log up to which everything is visible. */
   visibleSequence = 0;
-  /** Who saw what this entry of the log made of an app that is not there, or more, missed nothing since. */
+  /** A reader that has seen the changes of this log entry missed none since, also of an app that is unknown by now. */
   changesSince = NEVER;
 
   constructor(dictionary: Dictionary, ledger: DayLedger, scheduler: Scheduler, room = createChangeRoom()) {
@@ -61,7 +60,7 @@ export class Apps {
     if (this.changesSince !== NEVER) this.changesSince = this.visibleSequence + 1;
   }
 
-  /** From here on, what becomes visible after this entry of the log is remembered. */
+  /** Apps remember what becomes visible after this entry of the log. */
   keepChanges(sequence: number): void {
     this.visibleSequence = sequence;
     this.changesSince = sequence;
@@ -75,7 +74,7 @@ export class Apps {
     return this.#byId.values();
   }
 
-  /** By id (UTF-8 bytes), as of now. */
+  /** Sorted by id (UTF-8 bytes). */
   inOrder(): readonly AppDevices[] {
     return [...this.#byId.values()].sort((a, b) => compareUtf8(a.appId, b.appId));
   }
@@ -94,11 +93,13 @@ export class Apps {
   }
 }
 
-/** What a step may cost, in devices that are looked at, each well under a microsecond; to forget one takes some. */
+/** What a step may cost, counted in devices looked at, each well under a microsecond. Forgetting one costs more. */
 const STEP_LOOKS = 1024;
 const FORGET_LOOKS = 8;
 
-/** Forgets devices that have nothing newer than this and nothing in memory, and apps without a device, some a step. */
+/**
+ * Forgets devices without records in memory and with nothing newer than `beforeMs`, and apps without devices, in steps.
+ */
 export function* forgetDevices(apps: Apps, dictionary: Dictionary, beforeMs: number): Iterable<void> {
   let looks = 0;
   for (const app of apps.all()) {

@@ -10,17 +10,15 @@ import { profileAt } from "./records/chunk.ts";
 import { NO_TUPLE } from "./records/counted-tuples.ts";
 import type { BatchTuples, Dictionary } from "./records/dictionary.ts";
 
-/** How a batch of reports gets into memory. */
-
-/** What became of the batch's reports: new or changed records, and repeats that changed nothing. */
+/** What a batch of reports changed. Accepted are new and changed records; duplicates changed nothing. */
 export interface AppliedBatch {
   readonly accepted: number;
   readonly duplicates: number;
-  /** How many of the accepted are of instants without a record in memory; the others were laid over one. */
+  /** How many accepted reports created a record in memory. The others changed one. */
   readonly created: number;
-  /** How many of the duplicates have another position than their record, whose own outranks it. */
+  /** How many duplicates have a position that differs from their record's, whose own outranks it. */
   readonly outranked: number;
-  /** Rows of the batch that made a record of a sealed day, which the archive may have too. */
+  /** Rows of the batch that created a record of a sealed day. The archive may have that record too. */
   readonly createdLate: readonly number[];
 }
 
@@ -31,12 +29,12 @@ interface Counts {
   readonly createdLate: number[];
 }
 
-/** Lays batches of reports over the records in memory. */
+/** Merges batches of reports into the records in memory. */
 export class BatchWriter {
   readonly #dictionary: Dictionary;
   readonly #ledger: DayLedger;
   readonly #records: RecordWriter;
-  /** Whether what becomes visible is remembered. */
+  /** Whether apps remember what becomes visible. */
   keepsChanges = false;
 
   constructor(dictionary: Dictionary, ledger: DayLedger, records: RecordWriter) {
@@ -45,7 +43,7 @@ export class BatchWriter {
     this.#records = records;
   }
 
-  /** Lays the batch of an entry of the log over the app's records, in order, but for what the archive covers. */
+  /** Merges the batch of a log entry into the app's records, in order. Reports that the archive covers are skipped. */
   apply(app: AppDevices, batch: ReportBatch, sequence: number): AppliedBatch {
     const block = new BatchBlock(app, batch, sequence, this.#ledger, this.#dictionary);
     const counts: Counts = { accepted: 0, created: 0, outranked: 0, createdLate: [] };
@@ -58,7 +56,6 @@ export class BatchWriter {
     return { ...counts, duplicates: batch.count - counts.accepted };
   }
 
-  /** Counts the rows that changed anything. */
   #applyBlock(
     app: AppDevices,
     batch: ReportBatch,
@@ -96,7 +93,7 @@ export class BatchWriter {
     }
   }
 
-  /** Before it is visible: the device is noted as it was until now. */
+  /** Records what the device was before the change, so call it before the change is visible. */
   #noteChange({ table, changes, positions }: AppDevices, number: number, sequence: number): void {
     const currentUser = table.columns.currentUsers.of(number);
     if (currentUser === NO_USER) changes.note(number, sequence, Number.NaN, Number.NaN, 0);
@@ -107,7 +104,7 @@ export class BatchWriter {
     }
   }
 
-  /** What the whole batch comes to if it only repeats what memory knows of the app; null if it does not. */
+  /** The result of a batch that only repeats what memory has of the app; null if the batch would change anything. */
   findRepeated(app: AppDevices, batch: ReportBatch): AppliedBatch | null {
     let outranked = 0;
     for (let row = 0; row < batch.count; row++) {
@@ -121,7 +118,10 @@ export class BatchWriter {
     return { accepted: 0, duplicates: batch.count, created: 0, outranked, createdLate: [] };
   }
 
-  /** Takes in records as the newest sealed ones of their devices; where there are several of one, the newest. */
+  /**
+   * Restores records from the archive as the newest sealed ones of their devices. The newest wins if a device has
+   * several.
+   */
   restoreNewest(app: AppDevices, batch: ReportBatch): void {
     const tuples = this.#dictionary.translate(batch);
     const carried = { profile: 0, state: 0 };
@@ -136,7 +136,7 @@ export class BatchWriter {
   }
 }
 
-/** The first row of each instant of a range without a record in memory. The app is null if memory has none of it. */
+/** The first row of each instant in the range that has no record in memory. `app` is null if memory doesn't know it. */
 export function rowsWithoutRecord(
   app: AppDevices | null,
   { count, texts, device, timestampMs }: ReportBatch,
@@ -153,17 +153,17 @@ export function rowsWithoutRecord(
   return [...rows.values()];
 }
 
-/** Enough that memory fetches many lines at once, and few enough that they stay in the cache for the next pass. */
+/** Enough rows that memory fetches many lines at once, and few enough that they stay in the cache for the next pass. */
 export const BLOCK_ROWS = 128;
 
 /**
- * What some rows of a batch need of memory, looked for in passes over all of them: what one row waits for is then
- * fetched beside what the others do, where row by row it would be fetched one after the other.
+ * What some rows of a batch need from memory, looked up in passes over all of them: the cache misses of the rows then
+ * overlap, where row by row each would wait for the one before.
  */
 class BatchBlock {
-  /** By row of the block, its device; `NO_DEVICE` where the archive covers it. */
+  /** The device of each row of the block; `NO_DEVICE` if the archive covers the row. */
   readonly devices: Int32Array;
-  /** By row of the block, its profile and state in the dictionary's numbers. */
+  /** The profile and state of each row of the block, by the dictionary's numbers. */
   readonly profiles: Int32Array;
   readonly states: Int32Array;
   readonly #app: AppDevices;
@@ -171,7 +171,7 @@ class BatchBlock {
   readonly #sequence: number;
   readonly #ledger: DayLedger;
   readonly #tuples: BatchTuples;
-  /** Those that were found, by the text of their id. */
+  /** Device numbers that are known already, by the number of the id's text. */
   readonly #found: Int32Array;
 
   constructor(
@@ -193,14 +193,14 @@ class BatchBlock {
     this.#tuples = dictionary.translate(batch);
   }
 
-  /** The block is now of these rows of the batch. */
+  /** Moves the block to these rows of the batch. */
   moveTo(from: number, to: number): void {
     this.#findDevices(from, to);
     this.#readNewestProfiles(to - from);
     this.#translateTuples(from, to);
   }
 
-  /** Adds those that are new. */
+  /** Fills `devices` and adds devices that are new. */
   #findDevices(from: number, to: number): void {
     const { device, texts } = this.#batch;
     const wanted: number[] = [];
@@ -226,7 +226,7 @@ class BatchBlock {
     return this.#sequence <= this.#ledger.at(this.#batch.timestampMs[row]!).sealedSequence;
   }
 
-  /** Mostly what the next report carries is the same, and it lies where that will. */
+  /** A report mostly carries the profile of the device's newest record, so translating compares with that first. */
   #readNewestProfiles(rows: number): void {
     for (let at = 0; at < rows; at++) this.profiles[at] = this.#newestProfile(this.devices[at]!);
   }

@@ -2,20 +2,18 @@ import { SharedPool } from "../lib/schedule/shared-pool.ts";
 import { makePageRoom } from "../lib/tables/columns.ts";
 import { PAGE_MASK, PAGE_SHIFT } from "../lib/tables/number-pool.ts";
 
-/** What became visible of an app, as long as it is remembered. */
-
-/** How many changes are remembered. */
+/** Limits of how many changes the rings remember. */
 export interface ChangeRoom {
-  /** What rings may grow by, of all apps together. */
+  /** The quota that all rings share. */
   readonly pool: Pick<SharedPool, "take" | "give">;
-  /** The changes of one app; a power of two. */
+  /** The most changes of one app; a power of two. */
   readonly changesMax: number;
   nowMs(): number;
 }
 
-/** A fleet that makes 2,000 changes a second may be away for half a minute and miss none. */
+/** A client of a fleet with 2,000 changes a second may be away for half a minute and miss none. */
 const CHANGES_MAX = 65_536;
-/** 64 MiB; an app has 2 MiB of it at most. */
+/** 64 MiB for all apps; one app uses 2 MiB of it at most. */
 const ALL_CHANGES_MAX = 32 * CHANGES_MAX;
 
 export function createChangeRoom(): ChangeRoom {
@@ -26,10 +24,8 @@ export function createChangeRoom(): ChangeRoom {
   };
 }
 
-/*
- * A row: | entry of the log f64 | latitude f64 | longitude f64 | device i32 | hash of the user i32 |
- */
-const WIDTH = 4; // Each counted in cells of its own width.
+// A row: | entry of the log f64 | latitude f64 | longitude f64 | device i32 | hash of the user i32 |
+const WIDTH = 4; // In cells of 8 bytes; `INTEGERS` is the same width in cells of 4 bytes.
 const SEQUENCE = 0;
 const LATITUDE = 1;
 const LONGITUDE = 2;
@@ -38,15 +34,14 @@ const DEVICE = 6;
 const USER_HASH = 7;
 
 const CHANGES_INITIAL = 64;
-/** Where a lap takes longer, the ring is as long as anybody needs to come back. */
+/** A ring whose lap takes at least this long remembers enough for every client that reconnects, so it doesn't grow. */
 const LAP_MS_MIN = 15 * 60 * 1000;
 
 /**
- * A ring buffer of changes: a device's newest record became another. Changes are numbered from 0 on as they come; the
- * number is a position, which stays the change's own. An entry of the log makes one change at most of each device.
- *
- * A change says what the device was before, so that it can be told who no longer sees it. What it is now, everybody
- * asks the device itself.
+ * A ring buffer of the changes of devices' newest records in one app. Each change has a position, counted from 0, which
+ * never changes. One entry of the log makes at most one change per device.
+ * A change stores what the device was before, so that subscribers who no longer see it can be informed. What the device
+ * is now is read from the device.
  */
 export class ChangeRing {
   readonly #appId: string;
@@ -56,18 +51,18 @@ export class ChangeRing {
   #clearedAt = 0;
   #knownSince: number;
   #lapStartedMs: number;
-  /** The entry of the last change, and the position of its first. */
+  /** The entry of the last change, and the position of that entry's first change. */
   #entrySequence = 0;
   #entryFirst = 0;
-  /** By slot, which is the lower bits of a position, a row each. There is a power of two of them, or none. */
+  /** One row per slot. The slot is the lower bits of the position. The number of slots is a power of two, or 0. */
   #rows = new Float64Array(0);
-  /** The same memory. */
+  /** The memory of `#rows`, seen as 32-bit integers. */
   #integers = new Int32Array(0);
   #capacity = 0;
-  /** By device, the slot of its last change, as long as that is remembered. */
+  /** By device, the slot of its last change. Valid only if that row still names the device. */
   #slots: (Uint16Array | undefined)[] = [];
 
-  /** Knows what came after this entry of the log. */
+  /** The ring remembers every change after the entry `knownSince`. */
   constructor(appId: string, knownSince: number, room: ChangeRoom) {
     this.#appId = appId;
     this.#knownSince = knownSince;
@@ -75,22 +70,22 @@ export class ChangeRing {
     this.#lapStartedMs = room.nowMs();
   }
 
-  /** Of the oldest change that is remembered. */
+  /** Position of the oldest change that is remembered. */
   get first(): number {
     return this.#first;
   }
 
-  /** Of the change that comes next. */
+  /** Position of the next change. */
   get end(): number {
     return this.#end;
   }
 
-  /** Older positions are of changes that were forgotten all at once. */
+  /** Positions below this were dropped all together, by `clear()`. */
   get clearedAt(): number {
     return this.#clearedAt;
   }
 
-  /** Of the first change that an entry after this one made; null where such changes may be forgotten. */
+  /** Position of the first change after this entry; null if such changes may be forgotten already. */
   positionAfter(sequence: number): number | null {
     if (sequence < this.#knownSince) return null;
     let low = this.#first;
@@ -111,7 +106,7 @@ export class ChangeRing {
     return this.#rows[this.#slotOf(position) * WIDTH + SEQUENCE]!;
   }
 
-  /** Degrees; NaN where the device had not been there before. */
+  /** Degrees; NaN if the device was not there before. */
   latitudeBefore(position: number): number {
     return this.#rows[this.#slotOf(position) * WIDTH + LATITUDE]!;
   }
@@ -124,7 +119,7 @@ export class ChangeRing {
     return this.#integers[this.#slotOf(position) * INTEGERS + USER_HASH]!;
   }
 
-  /** An entry of the log changed a device that was this until then. */
+  /** Records that an entry of the log changed a device, which had this position and user before. */
   note(device: number, sequence: number, latitude: number, longitude: number, userHash: number): void {
     const at = device & PAGE_MASK;
     let slots = this.#slots[device >>> PAGE_SHIFT];
@@ -133,7 +128,7 @@ export class ChangeRing {
       this.#entrySequence = sequence;
       this.#entryFirst = this.#end;
     }
-    // Nobody has heard of what the same entry made of it before.
+    // A second change by the same entry needs no record: no reader has seen the first.
     const last = slots[at]!;
     const isOfEntry = this.#slotOf(last - this.#entryFirst) < this.#end - this.#entryFirst;
     if (isOfEntry && this.#integers[last * INTEGERS + DEVICE] === device) return;
@@ -150,8 +145,8 @@ export class ChangeRing {
   }
 
   /**
-   * Forgets everything: something is gone from sight that no change tells of. Only who saw all that comes after
-   * `sequence` can go on from what it knows; every position from before is older than the first.
+   * Drops all changes, because something vanished that no change describes. Only a reader that has seen everything
+   * after `sequence` can continue from what it knows; all earlier positions are below `first`.
    */
   clear(sequence: number): void {
     const capacity = this.#capacity;
@@ -167,7 +162,7 @@ export class ChangeRing {
     this.#slots = [];
   }
 
-  /** Which nobody is asked for. */
+  /** Allocated without asking the shared pool. */
   get #initialCapacity(): number {
     return Math.min(CHANGES_INITIAL, this.#room.changesMax);
   }

@@ -19,89 +19,90 @@ import type { MemoryQuery, MemoryScan } from "./scan/memory-scan.ts";
 import { Sealing } from "./sealing.ts";
 
 /**
- * Every record that no archive holds, by app and device in time order, packed; and the newest record of every
- * device, wherever it is. Laying a batch of reports over it is the only way that records come in, so replay and
- * live traffic leave the same store behind; sealing is the only way that they leave.
- *
- * Of a day that is sealed, memory holds what was reported since: a late row. Where the archive may hold a record
- * of the same instant, a late row holds what its reports carried and no more, to be laid over that record.
+ * All records that are not archived, compressed, by app and device in time order, and the newest record of every
+ * device, archived or not. Records enter only by applying a batch of reports, so replay and live traffic build the same
+ * store; they leave only by a seal.
+ * Of a sealed day, memory has the late rows: what was reported since the seal. If the archive may have a record of the
+ * same instant, the late row has only what its reports carried, to be merged into that record.
  */
 export interface HotStore {
   readonly dictionary: Dictionary;
-  /** Lays the batch of an entry of the log over the store, in order; reports that the archive covers stay out. */
+  /** Merges the batch of a log entry into the store, in order. Reports that the archive covers are skipped. */
   apply(appId: AppId, batch: ReportBatch, sequence: number): AppliedBatch;
-  /** What the whole batch comes to if laying it over the store would change nothing; null if it would. */
+  /** The result of a batch that would change nothing; null if it would change anything. */
   findRepeated(appId: AppId, batch: ReportBatch): AppliedBatch | null;
-  /** The first row of each instant of a range without a record in memory. */
+  /** The first row of each instant in the range that has no record in memory. */
   rowsWithoutRecord(appId: AppId, batch: ReportBatch, range: TimeRange): number[];
   findApp(appId: AppId): AppDevices | null;
   apps(): Iterable<AppDevices>;
-  /** Records, without those of the archive. */
+  /** Records in memory. */
   readonly recordCount: number;
   readonly deviceCount: number;
-  /** The last entry that was laid over the store, or 0. */
+  /** The last log entry that was applied, or 0. */
   readonly appliedSequence: number;
-  /** The entry of the log up to which everything can be asked for: also what the archive holds, and no log any more. */
+  /**
+   * The log entry up to which everything is visible to queries. At a start, archived entries are no longer in the log.
+   */
   readonly visibleSequence: number;
 
   /**
-   * Says that nobody asks about devices until `endReplay`: what they are found by is then made for all at once, with
-   * their newest records alone. Before any record comes in.
+   * Begins a replay into an empty store. No query reads devices until `endReplay()`, which builds their indexes from
+   * the newest records only.
    */
   beginReplay(): void;
-  /** Makes it, some of it a step. No record comes in meanwhile. */
+  /** Builds the indexes of devices, in steps. No record may be applied meanwhile. */
   endReplay(): Iterable<void>;
-  /** Makes the store as empty as a new one: a replay broke off, perhaps in the middle of a batch. */
+  /** Empties the store, after a replay that failed, perhaps in the middle of a batch. */
   clear(): void;
-  /** From here on each app remembers what becomes visible after this entry of the log, the last one as of now. */
+  /** From now on each app remembers what becomes visible after this entry, which must be the last one applied. */
   keepChanges(sequence: number): void;
-  /** Says who is told, while a batch is applied, that it made something of an app visible. */
+  /** Sets the listener that is called while a batch is applied, once it made something of the app visible. */
   watchChanges(onChanged: (appId: AppId) => void): void;
-  /** Says who is told of each entry that was laid over the store. */
+  /** Sets the listener that is called after each log entry is applied. */
   watchApplied(onApplied: (sequence: number) => void): void;
-  /** Who saw what this entry of the log made of an app that is not there, or more, missed nothing since. */
+  /** A reader that has seen the changes of this log entry missed none since, also of an app that is unknown by now. */
   readonly changesSince: number;
 
   /**
-   * Says which days the archive holds, up to which entry of the log, and whether the newest sealed record of every
-   * device was restored. Before the first `apply`.
+   * Sets which days are archived, each up to which log entry, and whether the newest archived record of every device is
+   * restored. Call before the first `apply()`.
    */
   setSealed(sequences: ReadonlyMap<UtcDay, number>, hasAllNewest: boolean): void;
-  /** Takes in the newest sealed record of each device. Before the first `apply`. */
+  /** Restores the newest archived record of each device. Call before the first `apply()`. */
   restoreNewest(appId: AppId, batch: ReportBatch): void;
-  /** What a query asks for, for `scan/` to look for. */
+  /** The scan of a query, for the functions of `scan/`. */
   scan(query: MemoryQuery): MemoryScan;
 
-  /** Days that memory holds records of, in order. */
+  /** Days with records in memory, sorted. */
   daysInMemory(): readonly DayInMemory[];
-  /** Begins to move these days into the archive; one at a time. */
+  /** Begins to move these days into the archive. One seal runs at a time. */
   seal(days: readonly UtcDay[]): Sealing;
-  /** Whether memory holds late rows of this sealed day, of any app. */
+  /** Whether memory has late rows of this sealed day, of any app. */
   holdsLate(day: UtcDay): boolean;
   /** The late rows of an app, or of one of its devices. */
   lateRows(app: AppDevices, device: Device | null): LateScan;
-  /** Those of these rows that are late; in order of time, each once. */
+  /** The late rows with these keys, in order of time, each once. */
   lateRowsAt(keys: readonly RecordKey[]): LateScan;
-  /** Packs records that are older than this and lie among many, some a step: they take a third of their memory. */
+  /** Compresses records older than this that lie among many others, in steps. They then take a third of the memory. */
   pack(beforeMs: number): Iterable<void>;
-  /** Gives up indexes that nobody has asked for in an hour. */
+  /** Drops indexes that no query used for an hour. */
   forgetIdle(): void;
-  /** Forgets devices that have nothing newer than this and nothing in memory, some a step. */
+  /** Forgets devices without records in memory and with nothing newer than this, in steps. */
   forgetDevices(beforeMs: number): Iterable<void>;
 }
 
 export interface DayInMemory {
   readonly day: UtcDay;
   readonly records: number;
-  /** The size, in records, of the fixes kept beside them: of instants whose several reports wait for the archive. */
+  /** The size of the late fixes (`LateFixes`) of the day, counted in records. */
   readonly besides: number;
   readonly isSealed: boolean;
 }
 
-/** To make an index again costs about as much as a few answers without it. */
+/** Rebuilding an index costs about as much as a few answers without it. */
 const IDLE_MS_MAX = 3_600_000;
 
-/** The scheduler gives the time to put long lists of devices in order. */
+/** `scheduler` runs the sorting of long device lists. */
 export function createHotStore(
   scheduler: Scheduler,
   firstDictionary: Dictionary = new Dictionary(),
@@ -116,7 +117,7 @@ export function createHotStore(
       return dictionary;
     },
     apply(appId, batch, sequence) {
-      // A seal says up to which entry its rows have all reports: one that came later would be lost with its log.
+      // A seal covers all entries up to the last one applied, so an earlier one that came later would be lost.
       assert(sequence > appliedSequence, "entries reach memory in the order of the log");
       const app = apps.findOrAdd(appId);
       const { end } = app.changes;

@@ -26,26 +26,24 @@ import {
 import type { Dictionary } from "./records/dictionary.ts";
 import type { RowRef } from "./records/long-track.ts";
 
-/** How one report gets into memory: as a record, or laid over the record of its instant. */
-
-/** A report's profile and state as it carried them, in the dictionary's numbers. */
+/** The profile and state that a report carries, by the dictionary's numbers. */
 export interface CarriedTuples {
   profile: number;
   state: number;
 }
 
 /**
- * What a report came to: a record, another record in place of the one of its instant, or nothing: it was known, or is
- * a fix of another position that the record's outranks.
+ * The effect of a report: it created a record, changed one, or changed nothing. Then it was known already, or its
+ * position differs and the record's own outranks it.
  */
 export type Written = "created" | "changed" | Unchanged;
 export type Unchanged = "known" | "outranked";
 
-/** Lays single reports, given as rows of a batch, over the records in memory. */
+/** Merges single reports, given as rows of a batch, into the records in memory. */
 export class RecordWriter {
-  /** Whether memory has the newest sealed record of every device. */
+  /** Whether the newest archived record of every device was restored. */
   hasAllNewest = true;
-  /** Whether newest records are shown at the end, all at once. */
+  /** Whether newest records are published all together, at the end of a replay. */
   showsAtEnd = false;
   readonly #dictionary: Dictionary;
   readonly #lateFixes: LateFixWriter;
@@ -55,7 +53,7 @@ export class RecordWriter {
     this.#lateFixes = new LateFixWriter(dictionary);
   }
 
-  /** Lays a report of this day over what memory knows. */
+  /** Merges a report of this day into memory. */
   write(
     app: AppDevices,
     device: number,
@@ -67,7 +65,7 @@ export class RecordWriter {
     const timestampMs = batch.timestampMs[row]!;
     const stored = app.table.columns.tracks.find(device, timestampMs);
     if (stored === null) {
-      // Even a repeat of the sealed record goes in: the sealed row may be of an entry that the archive does not cover.
+      // A repeat of the sealed record is stored too: that row may be of an entry that the archive doesn't cover.
       const base =
         isSealed(day) && timestampMs === app.table.columns.sealedTimes.of(device)
           ? app.sealed.at(device)
@@ -77,7 +75,7 @@ export class RecordWriter {
       noteChange(day);
       return "created";
     }
-    const repeatsNumbers = !carriesOtherNumbers(batch, row, stored); // As nearly all that meet a record do.
+    const repeatsNumbers = !carriesOtherNumbers(batch, row, stored); // True for nearly all reports that meet a record.
     const laid = repeatsNumbers ? "merged" : layFix(batch, row, stored);
     const [storedProfile, storedState] = [
       profileAt(stored.chunk, stored.row),
@@ -98,7 +96,7 @@ export class RecordWriter {
     return "changed";
   }
 
-  /** What a report comes to if writing it would change nothing; null if it would. */
+  /** The effect of a report that would change nothing; null if it would change anything. */
   findUnchanged(
     app: AppDevices,
     device: number,
@@ -122,19 +120,19 @@ export class RecordWriter {
     return this.#lateFixes.repeats(instant, stored, batch, row) ? unchangedBy(laid) : null;
   }
 
-  /** The device has another newest record than before. */
+  /** Publishes the newest record of a device after it changed. */
   showNewest(app: AppDevices, device: number): void {
     if (this.showsAtEnd) return;
     const newest = app.sealed.newest(device);
     app.showNewest(device, newest, this.#dictionary.userOf(profileAt(newest.chunk, newest.row)));
   }
 
-  /** The same of all devices, none of which was shown. */
+  /** Publishes the newest records of all devices, none of which was published before. */
   showAllNewest(app: AppDevices): Steps<void> {
     return app.showAll(({ chunk, row }) => this.#dictionary.userOf(profileAt(chunk, row)));
   }
 
-  /** Takes in a record as the newest sealed one of its device. */
+  /** Restores a record from the archive as the newest sealed one of its device. */
   restoreNewest(
     app: AppDevices,
     device: number,
@@ -147,7 +145,7 @@ export class RecordWriter {
     this.showNewest(app, device);
   }
 
-  /** Adds a record, laid over `base`, the sealed record of the same instant where that is known. */
+  /** Creates a record, merged into a copy of `base`, the sealed record of the same instant, if that is known. */
   #insert(
     app: AppDevices,
     device: number,
@@ -183,7 +181,7 @@ export class RecordWriter {
     app.users.countRecord(device, dictionary.userOf(profile));
   }
 
-  /** Lays what the report carries over the stored record, which keeps the rest; its tuples become these. */
+  /** Merges the report's fields into the stored record and sets its merged profile and state. */
   #replace(
     app: AppDevices,
     device: number,
@@ -214,7 +212,7 @@ function unchangedBy(laid: LaidFix): Unchanged {
   return laid === "kept" ? "outranked" : "known";
 }
 
-/** Whether the report carries a number that the stored record has not, or has otherwise. */
+/** Whether the report carries a number that the stored record lacks or has with another value. */
 function carriesOtherNumbers({ numbers }: ReportBatch, row: number, { chunk, row: at }: RowRef): boolean {
   for (let field = 0; field < NUMBER_FIELDS.length; field++) {
     const value = numbers[field]![row]!;
@@ -234,7 +232,7 @@ function layFix({ numbers }: ReportBatch, row: number, { chunk, row: at }: RowRe
   );
 }
 
-/** Lays the numbers of a report over a record, which has room for them. */
+/** Merges the numbers of a report into a record, which must have cells for them. */
 function layNumbers({ numbers }: ReportBatch, row: number, { chunk, row: at }: RowRef, laid: LaidFix): void {
   for (let field = 0; field < NUMBER_FIELDS.length; field++) {
     const value = numbers[field]![row]!;
@@ -242,7 +240,7 @@ function layNumbers({ numbers }: ReportBatch, row: number, { chunk, row: at }: R
   }
 }
 
-/** Whether laying the report over the stored record changes any of its numbers. */
+/** Whether merging the report changes a number of the stored record. */
 function changesNumbers(
   { numbers }: ReportBatch,
   row: number,
@@ -255,7 +253,7 @@ function changesNumbers(
   return false;
 }
 
-/** Whether a report's number, which is another than the record's, takes its place; NaN is no number. */
+/** Whether a report's number replaces the record's. NaN is a number that is not there. */
 function takes(field: number, value: number, stored: number, laid: LaidFix): boolean {
   if (value === stored) return false;
   if (laid !== "merged" && IS_OF_FIX[field]!)
@@ -264,7 +262,7 @@ function takes(field: number, value: number, stored: number, laid: LaidFix): boo
   return !Number.isNaN(value);
 }
 
-/** Turns a row with a report's numbers into that report laid over `base`. */
+/** Fills a row that has a report's numbers with those of `base` that win against it. */
 function fillNumbers({ chunk, row }: RowRef, base: RowRef, laid: LaidFix): void {
   for (let field = 0; field < NUMBER_FIELDS.length; field++) {
     const stored = numberAt(base.chunk, base.row, field);

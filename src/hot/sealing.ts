@@ -14,31 +14,29 @@ import type { Dictionary } from "./records/dictionary.ts";
 import type { RowRef } from "./records/long-track.ts";
 import { ReportCollector } from "./scan/report-collector.ts";
 
-/** How days leave memory for the archive. */
-
-/** Records of one app, in order of device ids (UTF-8 bytes) and time; none where a large fleet has few. */
+/** Records of one app, in order of device ids (UTF-8 bytes) and time. An empty batch only gives other work a turn. */
 export interface AppRows {
   readonly appId: AppId;
   readonly batch: RowBatch;
 }
 
-/** A fraction of a millisecond of work: requests are answered between two batches. */
+/** Rows of a batch, a fraction of a millisecond of work. Requests are answered between two batches. */
 const ROWS_A_BATCH = 1024;
-/** The same, of looking for a device's rows of a day, and of dropping them. */
+/** Devices looked at, or rows dropped, per step; also a fraction of a millisecond. */
 const LOOKS_A_STEP = 1024;
 
 const NO_RECORDS: RowBatch = { ...createReportBatchBuilder(0).build(), fixes: null };
 
 /**
- * Days on their way from memory to the archive. Requests and reports go on meanwhile: what changes after the
- * sealing has begun goes out as it was before, and stays in memory as late rows. So the archive has all reports up to
- * the sealing's sequence and none after it: those are laid over its records, and twice would not be as once.
- *
- * `rows` and `newest` are read, the archive makes them durable, then `commit` and, some devices a step, `drop`;
- * or `abandon`, which leaves everything as it was.
+ * A seal in progress: days on their way from memory to the archive. Requests and reports continue meanwhile. A record
+ * that changes after the seal has begun is archived as it was, and stays in memory as a late row. So the archive has
+ * all reports up to `sequence` and none after it, which matters because merging a report twice may differ from merging
+ * once.
+ * The caller reads `rows` and `newest`, makes the archive durable, then calls `commit` and steps through `drop`; or
+ * calls `abandon`, which leaves everything as it was.
  */
 export class Sealing {
-  /** All reports up to this entry of the log are in the rows. */
+  /** The rows contain all reports up to this entry of the log. */
   readonly sequence: number;
   readonly #apps: Apps;
   readonly #ledger: DayLedger;
@@ -60,14 +58,14 @@ export class Sealing {
     this.#dictionary = dictionary;
     this.#days = [...days].sort((a, b) => b - a).map((day) => ledger.of(day));
     for (const day of this.#days) {
-      assert(day.changed === null, "a day is sealed once at a time");
+      assert(day.changed === null, "only one seal of a day runs at a time");
       day.changed = new ChangedRecords();
     }
   }
 
   /** All records of a day, by app (UTF-8 bytes). The caller may answer requests between two batches. */
   *rows(day: UtcDay): Iterable<AppRows> {
-    assert(this.#step === "reading", "rows are read before they are let go");
+    assert(this.#step === "reading", "rows are read before they are dropped");
     const { startMs, endMs, changed } = this.#ledger.of(day);
     for (const app of this.#apps.inOrder()) {
       let collector = new RowCollector(ROWS_A_BATCH, this.#dictionary);
@@ -79,7 +77,7 @@ export class Sealing {
         }
         if (++looks % LOOKS_A_STEP === 0) yield { appId: app.appId, batch: NO_RECORDS };
         const pick = (chunk: Chunk, row: number) => rowBefore(changed, device, chunk, row);
-        // A report may come between two batches, so the row in the track is found anew by time.
+        // A report may come in between two batches, so the rows of the track are located by time again.
         for (let fromMs = startMs; fromMs < endMs; ) {
           fromMs = collector.addRows(device, fromMs, endMs, pick);
           if (!collector.isFull) continue;
@@ -92,8 +90,8 @@ export class Sealing {
   }
 
   /**
-   * The newest record of each device among those sealed and those of the days that are to move, unless it is older
-   * than this.
+   * The newest record of each device among those archived and those of the days in `moving`, unless it is older than
+   * `oldestMs`.
    */
   *newest(oldestMs: number, moving: ReadonlySet<UtcDay>): Iterable<AppRows> {
     const days = this.#days.filter(({ day }) => moving.has(day));
@@ -115,11 +113,11 @@ export class Sealing {
   }
 
   /**
-   * The archive holds these days now, and all sealed ones are those of `sequences`. Days that are not among
-   * `moved` stay in memory.
+   * Call once the archive has the days of `moved`, of which memory drops the rows. `sequences` has all archived days.
+   * Other days of this seal stay in memory.
    */
   commit(moved: ReadonlySet<UtcDay>, sequences: ReadonlyMap<UtcDay, number>): void {
-    assert(this.#step === "reading", "a sealing ends once");
+    assert(this.#step === "reading", "a seal ends once");
     this.#step = "dropping";
     for (const day of this.#days) {
       if (!moved.has(day.day)) {
@@ -128,7 +126,8 @@ export class Sealing {
       }
       const sequence = sequences.get(day.day);
       assert(sequence !== undefined, "a day that moved is sealed");
-      // What is covered leaves the log: beyond what was read it would be nowhere.
+      // The log drops entries that the archive covers, so entries behind those that were read must not count as
+      // covered.
       assert(
         sequence <= Math.max(this.sequence, day.sealedSequence),
         "a day that moved is covered no further than its rows were read",
@@ -141,9 +140,9 @@ export class Sealing {
     this.#ledger.setSealed(sequences);
   }
 
-  /** Frees the memory of what was moved, some rows and devices a step. */
+  /** Frees the memory of the days that moved, in steps. */
   *drop(): Iterable<void> {
-    assert(this.#step === "dropping", "rows are let go once the archive has them");
+    assert(this.#step === "dropping", "rows are dropped once they are archived");
     let looks = 0;
     for (const app of this.#apps.inOrder()) {
       for (const device of app.list.devices()) {
@@ -152,8 +151,8 @@ export class Sealing {
           continue;
         }
         if (device.recordCount > 0) this.#keepNewest(app, device);
-        for (const piece of this.#piecesOf(device)) {
-          looks += 1 + this.#dropRows(app, device, piece);
+        for (const part of this.#partsOf(device)) {
+          looks += 1 + this.#dropRows(app, device, part);
           if (looks < LOOKS_A_STEP) continue;
           looks = 0;
           this.#dictionary.collect();
@@ -167,7 +166,7 @@ export class Sealing {
     }
     this.#dictionary.collect();
     for (const day of this.#days) {
-      assert(day.count === day.changed?.count, "of a day that was sealed, what changed meanwhile stays");
+      assert(day.count === day.changed?.count, "of a sealed day, only records that changed meanwhile stay");
       day.isLeaving = false;
       day.changed!.release(this.#dictionary);
       day.changed = null;
@@ -180,15 +179,15 @@ export class Sealing {
     this.#step = "over";
   }
 
-  /** Nothing was sealed. */
+  /** Ends the seal without a change to memory. */
   abandon(): void {
-    assert(this.#step === "reading", "what was sealed is not abandoned");
+    assert(this.#step === "reading", "a seal is not abandoned after its commit");
     this.#step = "over";
     for (const day of this.#days) this.#forgetChanges(day);
     this.#dictionary.collect();
   }
 
-  /** The day stays as it is. If it is not sealed, nothing lies below its records, and each is known as it is. */
+  /** The day stays in memory. If it is not sealed, its records lie over nothing, so their late fixes are not needed. */
   #forgetChanges(day: LedgerDay): void {
     if (!isSealed(day)) day.changed!.removeFixes();
     day.changed!.release(this.#dictionary);
@@ -202,8 +201,8 @@ export class Sealing {
     }
   }
 
-  /** The days cut where a device has many rows in one: reports may come between two pieces. */
-  *#piecesOf(device: Device): Iterable<Piece> {
+  /** The days in parts of at most `LOOKS_A_STEP` rows of the device. Reports may come in between two parts. */
+  *#partsOf(device: Device): Iterable<DayPart> {
     for (const day of this.#days) {
       for (let startMs = day.startMs; startMs < day.endMs; ) {
         const next = device.countBefore(startMs) + LOOKS_A_STEP;
@@ -215,9 +214,9 @@ export class Sealing {
     }
   }
 
-  /** Returns how many rows were looked at. */
-  #dropRows(app: AppDevices, device: Device, piece: Piece): number {
-    const { day, startMs, endMs } = piece;
+  /** Returns how many rows it looked at. */
+  #dropRows(app: AppDevices, device: Device, part: DayPart): number {
+    const { day, startMs, endMs } = part;
     const [from, to] = [device.countBefore(startMs), device.countBefore(endMs)];
     if (from === to) return 0;
     const changed = day.changed!;
@@ -232,13 +231,12 @@ export class Sealing {
         day.count--;
       }
     });
-    device.columns.tracks.remove(device.number, piece, (timestampMs) => changed.has(device, timestampMs));
+    device.columns.tracks.remove(device.number, part, (timestampMs) => changed.has(device, timestampMs));
     return to - from;
   }
 }
 
-/** A span of a day. */
-interface Piece extends TimeRange {
+interface DayPart extends TimeRange {
   readonly day: LedgerDay;
 }
 
@@ -247,8 +245,8 @@ function timeOf({ chunk, row }: RowRef): number {
 }
 
 /**
- * The newest of the sealed row and the days' rows, as they were when the sealing began; null if there is none. Days
- * come newest first.
+ * The newest of a device's archived record and its rows of these days, as they were when the seal began; null if there
+ * is none. Days come newest first.
  */
 function newestSealed(app: AppDevices, device: Device, days: readonly LedgerDay[]): RowRef | null {
   const { sealedNewestMs } = device;
@@ -265,7 +263,7 @@ function newestSealed(app: AppDevices, device: Device, days: readonly LedgerDay[
   return sealedNewestMs === Number.NEGATIVE_INFINITY ? null : app.sealed.at(device.number);
 }
 
-/** A row of a day that is being sealed as it was before it changed; null if it was not there. */
+/** A row of a day that is being sealed as it was when the seal began; null if it did not exist. */
 function rowBefore(
   changed: ChangedRecords | null,
   device: Device,

@@ -6,21 +6,19 @@ import type { RowPages } from "../records/row-pages.ts";
 import { Tracks } from "../records/tracks.ts";
 import { Holders } from "./holders.ts";
 
-/** What is known of an app's devices, by number: an object for each of a million, and its parts, took a kilobyte. */
+/** Columns of what is known of an app's devices, by device number. As objects, a million devices took 1 KB each. */
 export class DeviceColumns {
-  /** The ids of devices, by number. */
   readonly ids = new PackedTexts();
-  /** How often each number became free: by that, a `Device` knows that it is gone. */
+  /** How often each number became free. A `Device` compares it to know that it is gone. */
   readonly removals = new NumberColumn();
-  /** The records in memory. */
   readonly tracks: Tracks;
   /** User (as the dictionary numbers them) of the newest record; 0 before the first. */
   readonly currentUsers = new NumberColumn();
   /** Timestamp of the newest record that the archive holds; -Infinity if it holds none. */
   readonly sealedTimes = new FloatColumn();
-  /** The fixes of each instant of which several are kept. */
+  /** The fixes of each instant that has several. */
   readonly fixes = new LateFixes();
-  /** How many of the records in memory each user made. */
+  /** How many of the records in memory belong to each user. */
   readonly holders = new Holders();
 
   constructor(pages: RowPages) {
@@ -33,10 +31,12 @@ export class DeviceColumns {
   }
 }
 
-/** The time of each device's newest record, in a column for searches that look at thousands, and devices by UTC day. */
+/**
+ * The time of each device's newest record, in a column for searches that read thousands, and device counts by UTC day.
+ */
 export class NewestTimes {
   readonly #times = new FloatColumn();
-  /** By day of the newest record. */
+  /** Device counts by day of the newest record. */
   readonly #devices = new Map<UtcDay, number>();
 
   /** In milliseconds; -Infinity if the device has none. */
@@ -44,7 +44,6 @@ export class NewestTimes {
     return this.#times.of(device);
   }
 
-  /** The device's newest record was made then. */
   set(device: number, timestampMs: number): void {
     const before = utcDayOf(this.#times.of(device));
     const day = utcDayOf(timestampMs);
@@ -54,7 +53,6 @@ export class NewestTimes {
     this.#count(day, 1);
   }
 
-  /** The device is gone. */
   remove(device: number): void {
     this.#count(utcDayOf(this.#times.of(device)), -1);
     this.#times.set(device, Number.NEGATIVE_INFINITY);
@@ -74,26 +72,26 @@ export class NewestTimes {
   }
 }
 
-/** By which entry of the log each device of an app was last touched, and when one was last forgotten. */
+/** The log entry that last touched each device of an app, and the last one that touched any. */
 export class Touches {
   #sequence = 0;
   #removals = 0;
   #begunAt = 0;
   readonly #byDevice = new FloatColumn();
 
-  /** An entry changed something of the device: a record of it is new or other than before, newest or not. */
+  /** Records that an entry added or changed a record of the device, not necessarily the newest one. */
   note(device: number, sequence: number): void {
     this.#byDevice.set(device, sequence);
     this.#sequence = sequence;
   }
 
-  /** The device is gone, and its number may become another's. */
+  /** Removes a device, whose number another device may get. */
   remove(device: number): void {
     this.#byDevice.set(device, Number.NEGATIVE_INFINITY);
     this.#removals++;
   }
 
-  /** The start is over: everything up to this entry is known, whichever entry touched the app. */
+  /** Ends the start: from now on each device counts as touched by this entry at least. */
   begin(sequence: number): void {
     this.#begunAt = sequence;
     this.#sequence = sequence;
@@ -109,7 +107,7 @@ export class Touches {
     return Math.max(this.#byDevice.of(device), this.#begunAt);
   }
 
-  /** Another text whenever anything of the app is other than before, as long as the process runs. */
+  /** Differs whenever anything of the app has changed, within one run of the process. */
   get version(): string {
     return `${this.#sequence}.${this.#removals}`;
   }

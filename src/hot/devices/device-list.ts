@@ -4,17 +4,15 @@ import type { DeviceId } from "../../model/ids.ts";
 import type { Device } from "./device.ts";
 import type { DeviceTable } from "./device-table.ts";
 
-/** A list of devices in the order of answers, cheap to change. */
-
-/** Devices that are put in place as they come; more of them wait until somebody reads. */
+/** Devices that `add()` sorts in immediately. After that many without a reader, new ones wait for the next reader. */
 const UNREAD_MAX = 512;
-/** Of those that wait, how many are put in place in a step: some tenths of a millisecond. */
+/** Waiting devices that one step sorts in, in some tenths of a millisecond. */
 const STEP_DEVICES = 64;
 
-/** Devices in the order of answers, of whom some may still have to be put in place. */
+/** Devices in the order of answers. Some may still wait to be sorted in. */
 export interface ListedDevices {
   readonly size: number;
-  /** Takes a step towards having all devices in place; true where they are. Whoever reads does so first. */
+  /** Sorts in some of the waiting devices; true once none waits. Readers call it until it is true before they read. */
   settle(): boolean;
   reader(afterId?: DeviceId | null): () => DeviceBlock | null;
   blocks(): Iterable<readonly Device[]>;
@@ -22,25 +20,24 @@ export interface ListedDevices {
 }
 
 /**
- * Devices of an app or a user in the order of answers (UTF-8 bytes of their ids), in blocks. Who comes is put in place
- * at once, which takes some microseconds; but where many come and nobody reads, as in a start, they wait. Then the
- * first who reads puts them in place, in steps.
+ * Devices of an app or a user in the order of answers (UTF-8 bytes of their ids), in blocks. A new device is sorted in
+ * immediately, which takes some microseconds. If many come and nothing reads the list, as during a start, they wait,
+ * and the first reader sorts them in, in steps.
  */
 export class DeviceList implements ListedDevices {
   readonly #table: DeviceTable;
-  /** In order, none empty. */
+  /** Sorted, none empty. */
   readonly #blocks: DeviceBlock[] = [];
-  /** How often a block came or went. */
+  /** Counts blocks that were added or removed. */
   #changes = 0;
   #size = 0;
-  /** Devices that came since somebody read. */
+  /** Devices added since the last read. */
   #unread = 0;
-  /** Numbers of those that wait to be put in place. */
+  /** Numbers of the devices that wait to be sorted in. */
   #waiting = NO_DEVICES;
-  /** Those of them that went before they were. */
+  /** Waiting devices that were removed before they were sorted in. */
   readonly #gone = new Set<number>();
 
-  /** The table knows the devices of the list by number. */
   constructor(table: DeviceTable) {
     this.#table = table;
   }
@@ -49,12 +46,12 @@ export class DeviceList implements ListedDevices {
     return this.#size;
   }
 
-  /** Whether reading begins at once. */
+  /** Whether no device waits, so that reading may begin. */
   get isSettled(): boolean {
     return this.#waiting.length === 0;
   }
 
-  /** Adds a device that is not in the list. */
+  /** Adds a device that must not be in the list. */
   add(device: Device): void {
     this.#size++;
     if (this.isSettled && this.#unread < UNREAD_MAX) {
@@ -66,7 +63,7 @@ export class DeviceList implements ListedDevices {
     }
   }
 
-  /** Takes out a device that is in the list. */
+  /** Removes a device that must be in the list. */
   delete(device: Device): void {
     this.#size--;
     const index = this.#indexFor(device.id);
@@ -84,7 +81,7 @@ export class DeviceList implements ListedDevices {
     }
   }
 
-  /** Takes a step towards having all devices in place; true where they are. Whoever reads does so first. */
+  /** Sorts in some of the waiting devices; true once none waits. Readers call it until it is true before they read. */
   settle(): boolean {
     this.#unread = 0;
     for (let step = 0; step < STEP_DEVICES && !this.isSettled; step++) {
@@ -96,13 +93,13 @@ export class DeviceList implements ListedDevices {
   }
 
   /**
-   * What gives one block after the other of a list that is settled, and null behind the last. Between two the list may
-   * change, but not while one is looked at: every device that stays is met once, in order; who comes or goes meanwhile
-   * is met or not. Of all, or of those behind an id.
+   * Returns a function that gives the blocks of a sorted list one after the other, then null; with `afterId`, only
+   * devices behind that id. The list may change between two calls, but not while a block is being read. Every device
+   * that stays is met once, in order; devices that come or go meanwhile may or may not be met.
    */
   reader(afterId: DeviceId | null = null): () => DeviceBlock | null {
     let index = -1;
-    let changes = afterId === null ? this.#changes : -1; // So that the place is looked for.
+    let changes = afterId === null ? this.#changes : -1; // -1 makes the first call search for `afterId`.
     let lastId: string = afterId ?? "";
     return () => {
       let block = this.#blocks[++index];
@@ -117,7 +114,7 @@ export class DeviceList implements ListedDevices {
     };
   }
 
-  /** The same of any list, and devices that stay as they were; empty blocks while others are put in place. */
+  /** Like `reader()`, but works on any list and gives `Device`s. Yields empty blocks while devices are sorted in. */
   *blocks(): Iterable<readonly Device[]> {
     while (!this.settle()) yield [];
     const next = this.reader();
@@ -126,7 +123,7 @@ export class DeviceList implements ListedDevices {
     }
   }
 
-  /** The same one by one; null where others should have their turn while devices are put in place. */
+  /** Visits the devices; yields null whenever other work may run while devices are sorted in. */
   *devices(): Iterable<Device | null> {
     for (const block of this.blocks()) {
       if (block.length === 0) yield null;
@@ -160,7 +157,9 @@ export class DeviceList implements ListedDevices {
     this.#changes++;
   }
 
-  /** The block that a device of this id is in, or would be but for those behind the last. */
+  /**
+   * Index of the block that has, or would have, a device of this id; the number of blocks if the id is behind the last.
+   */
   #indexFor(id: string): number {
     let low = 0;
     let high = this.#blocks.length;
@@ -173,18 +172,18 @@ export class DeviceList implements ListedDevices {
   }
 }
 
-/** Most lists are short, and nobody ever waits: what they would hold is shared. */
+/** Shared by all lists in which no device waits, which most of the time are all of them. */
 const NO_DEVICES: number[] = [];
 
-/** Few, so that putting one among them moves little, and enough that a large list has few blocks. */
+/** Few enough that an insert moves little, and enough that a large list has few blocks. */
 const DEVICES_MAX = 512;
 
-/** Devices that lie together in a list, by number and in the order of answers. */
+/** Neighbouring devices of a list, by number, in the order of answers. */
 export class DeviceBlock {
   readonly #table: DeviceTable;
   #numbers: number[];
   #lastId: string;
-  /** No newest record of its devices is older. */
+  /** No newest record of these devices is older than this. */
   #oldestMs = Number.NEGATIVE_INFINITY;
 
   constructor(table: DeviceTable, numbers: number[], lastId: string) {
@@ -193,12 +192,11 @@ export class DeviceBlock {
     this.#lastId = lastId;
   }
 
-  /** In order. */
   get numbers(): readonly number[] {
     return this.#numbers;
   }
 
-  /** Its devices come up to here, and those of the next block behind it. A device of this id may be gone. */
+  /** No device of the block is behind this id, and all of the next block are. The device with this id may be gone. */
   get lastId(): string {
     return this.#lastId;
   }
@@ -225,7 +223,7 @@ export class DeviceBlock {
     this.#numbers.splice(this.countUpTo(id) - 1, 1);
   }
 
-  /** How many come no later than this. */
+  /** How many devices have this id or one before it. */
   countUpTo(id: string): number {
     const numbers = this.#numbers;
     let low = 0;
@@ -238,7 +236,7 @@ export class DeviceBlock {
     return low;
   }
 
-  /** Keeps the first half; the other is the block behind it. */
+  /** Moves the second half into a new block, which belongs behind this one. */
   split(): DeviceBlock {
     const kept = this.#numbers.length >>> 1;
     const rest = this.#from(kept);
@@ -247,7 +245,7 @@ export class DeviceBlock {
     return rest;
   }
 
-  /** Takes in all of the next block, where few are left of both. */
+  /** Appends all devices of the next block if both together are few. Returns whether it did. */
   join(next: DeviceBlock): boolean {
     if (this.#numbers.length + next.#numbers.length > DEVICES_MAX / 2) return false;
     this.#numbers = [...this.#numbers, ...next.#numbers];
@@ -256,18 +254,18 @@ export class DeviceBlock {
     return true;
   }
 
-  /** Those that come later than this: the block itself, or one beside it that the list doesn't have. */
+  /** The devices behind this id: the block itself, or a copy that is not part of the list. */
   behind(id: string): DeviceBlock {
     const count = this.countUpTo(id);
     return count === 0 ? this : this.#from(count);
   }
 
-  /** Whether it is known that none of its devices' newest records is older than this. */
+  /** Whether all newest records of its devices are known to be at this time or later. */
   isSince(startMs: number): boolean {
     return this.#oldestMs >= startMs;
   }
 
-  /** Somebody found that out by looking at them. It stays so: newest records only become newer. */
+  /** Records that a reader found no older newest record. That stays true: newest records only become newer. */
   noteSince(startMs: number): void {
     this.#oldestMs = Math.max(this.#oldestMs, startMs);
   }

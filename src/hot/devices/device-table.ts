@@ -5,15 +5,14 @@ import { RowPages } from "../records/row-pages.ts";
 import { Device } from "./device.ts";
 import { DeviceColumns } from "./device-columns.ts";
 
-/** No device's number. */
 export const NO_DEVICE = -1;
 
-/** An app's devices by id and by number. The number of a device that is gone is given to another. */
+/** An app's devices by id and by number. The number of a removed device is used again. */
 export class DeviceTable {
   readonly columns: DeviceColumns;
-  /** Of devices that are gone. */
+  /** Numbers of removed devices. */
   readonly #freeNumbers: number[] = [];
-  /** By their ids. */
+  /** Finds numbers by the hash of the id. */
   readonly #chains = new HashChains();
   readonly #hash: (id: string) => number;
 
@@ -46,8 +45,8 @@ export class DeviceTable {
   }
 
   /**
-   * The numbers of the devices of these ids, `NO_DEVICE` where there is none. Each pass fetches what the next one goes
-   * on from, and memory that of many ids at once.
+   * The device numbers of these ids, `NO_DEVICE` for an unknown id. The work is done in passes over all ids, so that
+   * their cache misses overlap.
    */
   numbersOf(ids: readonly string[]): Int32Array {
     const hashes = new Int32Array(ids.length);
@@ -57,7 +56,7 @@ export class DeviceTable {
     for (let at = 0; at < ids.length; at++) links[at] = this.#chains.chainOf(hashes[at]!);
     for (let at = 0; at < ids.length; at++) links[at] = this.#chains.find(links[at]!, hashes[at]!);
     for (let at = 0; at < ids.length; at++) {
-      const number = links[at]! - 1; // Of no link it is NO_DEVICE.
+      const number = links[at]! - 1; // NO_DEVICE if there is no link.
       // Two ids may have one hash.
       const isSame = number === NO_DEVICE || this.columns.ids.is(number, ids[at]!);
       numbers[at] = isSame ? number : this.numberOf(ids[at]!);
@@ -65,27 +64,27 @@ export class DeviceTable {
     return numbers;
   }
 
-  /** Null where the number is nobody's any more. */
+  /** Null if no device has the number any more. */
   findByNumber(number: number): Device | null {
     return this.columns.ids.has(number) ? this.byNumber(number) : null;
   }
 
-  /** The device of a number that is in use. */
+  /** The device of a number in use. */
   byNumber(number: number): Device {
     return new Device(this.columns.ids.made(number) as DeviceId | null, number, this.columns);
   }
 
-  /** The id of a number that is in use. */
+  /** The id of a number in use. */
   idOf(number: number): DeviceId {
     return this.columns.ids.text(number) as DeviceId;
   }
 
-  /** Below 0 where the device of a number that is in use comes before this id in answers, above 0 behind it. */
+  /** Negative if the device of this number comes before the id in answers, positive if it comes after. */
   compareId(number: number, id: string): number {
     return this.columns.ids.compare(number, id);
   }
 
-  /** Adds a device that is not there yet. */
+  /** Adds a device that must not be in the table. */
   add(id: DeviceId): Device {
     const number = this.#freeNumbers.pop() ?? this.columns.ids.numbersEnd;
     this.columns.ids.set(number, id);
@@ -93,7 +92,7 @@ export class DeviceTable {
     return new Device(id, number, this.columns);
   }
 
-  /** Forgets a device that has neither records nor a user any more. */
+  /** Removes a device, which must have neither records nor a user. */
   remove({ number }: Device): void {
     this.#chains.remove(number);
     this.columns.ids.delete(number);

@@ -6,24 +6,22 @@ import type { RowRef } from "../records/long-track.ts";
 import type { DeviceColumns } from "./device-columns.ts";
 
 /**
- * One device of one app, which has a number from 0 on within it. All that is known of it lies in columns; this names
- * the device, and is made anew for each caller. It goes on to mean that device: once the app has forgotten it, and
- * has given its number to another, it has no records.
- *
+ * One device of an app. Its data lies in columns; this object names the device by its number and is created per caller.
+ * It never means another device: once the app has forgotten the device and reused the number, it has no records.
  * Its records in memory are in time order and counted from 0, the oldest, so a time range is a range of indexes.
  */
 export class Device {
   readonly number: number;
   readonly #columns: DeviceColumns;
-  /** How often the number had become free when this was made. */
+  /** How often the number had become free when this object was created. */
   readonly #removals: number;
-  /** Null until it is needed: a walk over all devices needs the ids of few. */
+  /** Null until it is needed: a walk over all devices needs few ids. */
   #id: DeviceId | null;
-  /** The bytes that hold the id as long as it is null. */
+  /** The bytes that contain the id while `#id` is null. */
   readonly #idBytes: Buffer | null;
   readonly #idStart: number;
 
-  /** The number is in use; the id is null if it is not at hand. */
+  /** The number must be in use. `id` may be null; it is then read when it is needed. */
   constructor(id: DeviceId | null, number: number, columns: DeviceColumns) {
     this.number = number;
     this.#columns = columns;
@@ -49,27 +47,25 @@ export class Device {
     return this.#columns.removals.of(this.number) !== this.#removals;
   }
 
-  /** How many records memory has. */
   get recordCount(): number {
     return this.isGone ? 0 : this.#columns.tracks.count(this.number);
   }
 
-  /** How many records are older than this. */
+  /** How many records in memory are older than this. */
   countBefore(timestampMs: number): number {
     return this.isGone ? 0 : this.#columns.tracks.countBefore(this.number, timestampMs);
   }
 
-  /** The record of an index. */
   recordAt(index: number): RowRef {
     return this.#columns.tracks.at(this.number, index);
   }
 
-  /** The record with this very timestamp, or null. */
+  /** The record with exactly this timestamp, or null. */
   findRecord(timestampMs: number): RowRef | null {
     return this.isGone ? null : this.#columns.tracks.find(this.number, timestampMs);
   }
 
-  /** Visits records `from` to `to`, a run of rows of one chunk at a time, oldest first. */
+  /** Visits the records from index `from` to `to`, oldest first, in runs of rows of one chunk. */
   runs(from: number, to: number, visit: (chunk: Chunk, rowFrom: number, rowTo: number) => void): void {
     if (!this.isGone) this.#columns.tracks.runs(this.number, from, to, visit);
   }
@@ -84,7 +80,7 @@ export class Device {
     return this.isGone ? Number.NEGATIVE_INFINITY : this.#columns.sealedTimes.of(this.number);
   }
 
-  /** How many of the records in memory are counted as a user's: not those that may lie over a record in the archive. */
+  /** How many records in memory count as the user's. Late rows that may lie over an archived record don't count. */
   recordsOf(user: number): number {
     return this.isGone ? 0 : this.#columns.holders.recordsOf(this.number, user);
   }

@@ -8,20 +8,18 @@ import type { Device } from "./device.ts";
 import { DeviceBlock, DeviceList, type ListedDevices } from "./device-list.ts";
 import type { DeviceTable } from "./device-table.ts";
 
-/** Devices of each user of an app. */
-
-/** Who has had more devices has a list of them. */
+/** A user with more devices than this has a list. */
 const FEW_MAX = 8;
-/** In place of a user, whose numbers begin at 1: the pair is not in use. */
+/** Marks a pair that is not in use; users are numbered from 1. */
 const NOBODY = 0;
 
 /**
- * Devices by user, each once for each. Most users have one or two: a list for each of a million took as much as the
- * records of their devices.
+ * The devices of each user. Most users have one or two: a list for each of a million users took as much memory as the
+ * records of their devices, so few devices are stored as pairs of user and device.
  */
 export class DevicesByUser {
   readonly #table: DeviceTable;
-  /** Numbers of the pairs of a user and one of those few devices, which are found by the user. */
+  /** Numbers of the pairs, which are found by their user. */
   readonly #pairs = new NumberPool();
   #pairsEnd = 0;
   readonly #chains = new HashChains();
@@ -33,7 +31,7 @@ export class DevicesByUser {
     this.#table = table;
   }
 
-  /** Users with any device. */
+  /** Users with at least one device. */
   *users(): Iterable<number> {
     for (let pair = 0; pair < this.#pairsEnd; pair++) {
       const user = this.#userOf.of(pair);
@@ -42,14 +40,14 @@ export class DevicesByUser {
     yield* this.#lists.keys();
   }
 
-  /** Adds a device that the user has not. */
+  /** Adds a device that the user must not have yet. */
   add(user: number, device: number): void {
     const list = this.#lists.get(user) ?? (this.countOfFew(user) === FEW_MAX ? this.#listFew(user) : null);
     if (list !== null) list.add(this.#table.byNumber(device));
     else this.#addPair(user, device);
   }
 
-  /** Takes out a device that the user has. */
+  /** Removes a device that the user must have. */
   delete(user: number, device: number): void {
     const list = this.#lists.get(user);
     if (list === undefined) this.#deletePair(user, device);
@@ -59,7 +57,9 @@ export class DevicesByUser {
     }
   }
 
-  /** Those of a user, whose number is asked for whenever somebody looks. */
+  /**
+   * The devices of a user as they are at each read. `userNow` gives the user's number, which may change between reads.
+   */
   of(userNow: () => number): ListedDevices {
     return new DevicesOfUser(userNow, this, this.#table);
   }
@@ -68,7 +68,7 @@ export class DevicesByUser {
     return this.#lists.get(user) ?? null;
   }
 
-  /** Numbers of the devices of a user who has few, in the order of answers. */
+  /** Numbers of the devices of a user without a list, in the order of answers. */
   fewOf(user: number): number[] {
     const devices: number[] = [];
     for (let link = this.#firstOf(user); link !== END; link = this.#after(link, user))
@@ -82,7 +82,7 @@ export class DevicesByUser {
     return count;
   }
 
-  /** A link to the first of a user's pairs, or `END`. No other user has the same hash. */
+  /** A link to the first of a user's pairs, or `END`. No two users have the same hash. */
   #firstOf(user: number): number {
     const hash = hashNumber(user);
     return this.#chains.find(this.#chains.chainOf(hash), hash);
@@ -122,7 +122,7 @@ export class DevicesByUser {
   }
 }
 
-/** One user's, as they are whenever somebody looks. */
+/** The devices of one user, as they are at each read. */
 class DevicesOfUser implements ListedDevices {
   readonly #userNow: () => number;
   readonly #all: DevicesByUser;
@@ -170,7 +170,7 @@ class DevicesOfUser implements ListedDevices {
     return this.#all.listOf(this.#userNow());
   }
 
-  /** Who had few when somebody began to read may have many now: all of them, which are not many yet. */
+  /** The user's devices if they are few. A user may have got a list since the read began; that list is still short. */
   #fewNow(): number[] {
     const list = this.#list;
     return list === null ? this.#all.fewOf(this.#userNow()) : Array.from(list, ({ number }) => number);

@@ -3,13 +3,13 @@ import { NumberColumn } from "../../lib/tables/columns.ts";
 
 const LISTED_MAX = 8;
 
-/** Who made how many records in memory of each device, by its number. Mostly it is one user, who takes no list. */
+/** How many records in memory each user has of a device, by device number. Most devices have one user, and no list. */
 export class Holders {
-  /** One more than the number of the user who was first; 0 where nobody is. */
+  /** The first user's number plus 1; 0 if there is none. */
   readonly #first = new NumberColumn();
-  /** That user's records. */
+  /** Records of the first user. */
   readonly #records = new NumberColumn();
-  /** Of devices that have any. */
+  /** Further users, of the devices that have any. */
   readonly #others = new Map<number, OtherHolders>();
 
   /** Whether no record of the device is counted. */
@@ -22,7 +22,7 @@ export class Holders {
     return this.#others.get(device)?.recordsOf(user) ?? 0;
   }
 
-  /** Counts a record of a user's; true where it is the device's first of theirs. */
+  /** Counts a record of the user; true if it is the first one of theirs. */
   add(device: number, user: number): boolean {
     const first = this.#first.of(device);
     if (first === user + 1) {
@@ -42,10 +42,10 @@ export class Holders {
     return others.add(user);
   }
 
-  /** Takes back a record of a user's; true where it was the last. */
+  /** Discounts a record of the user; true if it was the last one. */
   remove(device: number, user: number): boolean {
     const records = this.recordsOf(device, user);
-    assert(records > 0, "a record that is taken back was counted");
+    assert(records > 0, "a record that is discounted was counted");
     if (this.#first.of(device) !== user + 1) {
       const others = this.#others.get(device)!;
       others.remove(user);
@@ -56,7 +56,9 @@ export class Holders {
   }
 }
 
-/** Few lie in a list of user, records, user, records ...; many in a map, since each report looks for its user. */
+/**
+ * Few users lie in a list of user, records, user, records ...; many in a map, since each report searches for its user.
+ */
 class OtherHolders {
   #list: number[] = [];
   #map: Map<number, number> | null = null;

@@ -13,7 +13,7 @@ import type { Dictionary } from "../records/dictionary.ts";
 const LATITUDE = numberIndex("latitude");
 const LONGITUDE = numberIndex("longitude");
 
-/** Newest records of some devices in columns: copies, so that they last. */
+/** Copies of the newest records of some devices, in columns. Later changes don't touch them. */
 export interface NewestColumns {
   readonly deviceIds: readonly DeviceId[];
   /** Unix ms. */
@@ -21,13 +21,13 @@ export interface NewestColumns {
   /** Degrees. */
   readonly latitude: Float64Array;
   readonly longitude: Float64Array;
-  /** The fields that were asked for, in that order; NaN, or null, where a record has none. */
+  /** The requested fields, in the requested order; NaN or null if a record lacks the field. */
   readonly fields: readonly FieldValues[];
 }
 
 export type FieldValues = Float64Array | readonly (string | boolean | null)[];
 
-/** Copies the place, the time and some fields of the newest record of each device, by number. */
+/** Copies the position, the time and some fields of the newest record of each device, by device number. */
 export function copyNewest(
   app: AppDevices,
   dictionary: Dictionary,

@@ -18,17 +18,17 @@ import type { Dictionary } from "../records/dictionary.ts";
 import type { RowRef } from "../records/long-track.ts";
 import type { DeviceTable } from "./device-table.ts";
 
-/** Rows of a chunk, 360 KB: more are never copied at once, however many devices there are. */
+/** Rows of a chunk, 360 KB: a growing column copies no more than that at a time, however many devices there are. */
 const CHUNK_BITS = 12;
 const CHUNK_ROWS = 2 ** CHUNK_BITS;
 const ROW_MASK = CHUNK_ROWS - 1;
 
 /**
- * The newest sealed record of each device that has one, by device number: rows of chunks, of which the first grows. A
- * chunk for each device would cost five times its record.
+ * The newest archived record of each device that has one. The device number is the row, in chunks of which only the
+ * first grows. A chunk per device would take five times its record.
  */
 export class SealedRows {
-  /** No chunk for devices none of which has a row. */
+  /** Undefined for a chunk none of whose devices has a row. */
   readonly #chunks: (Chunk | undefined)[] = [];
   readonly #numbers = new Float64Array(NUMBER_FIELDS.length);
   readonly #table: DeviceTable;
@@ -39,17 +39,17 @@ export class SealedRows {
     this.#dictionary = dictionary;
   }
 
-  /** The device's row; void once any row is set. */
+  /** The device's row. The reference is valid until a row is written. */
   at(device: number): RowRef {
     return { chunk: this.#chunks[device >>> CHUNK_BITS]!, row: device & ROW_MASK };
   }
 
-  /** The newest record of a device that has one, wherever it is. */
+  /** The newest record of a device that has one, in memory or archived. */
   newest(device: number): RowRef {
     return this.findNewest(device)!;
   }
 
-  /** The same; null where the device has none. */
+  /** The newest record of a device, in memory or archived; null if it has none. */
   findNewest(device: number): RowRef | null {
     const { tracks, sealedTimes } = this.#table.columns;
     const sealedMs = sealedTimes.of(device);
@@ -68,7 +68,7 @@ export class SealedRows {
     this.#table.columns.sealedTimes.set(device, timestampMs);
   }
 
-  /** Copies a row from wherever it is. */
+  /** Copies a row from another chunk. */
   set(device: number, { chunk, row }: RowRef): void {
     const timestampMs = timestampAt(chunk, row);
     const target = this.#chunkFor(device);
@@ -82,7 +82,7 @@ export class SealedRows {
     this.#table.columns.sealedTimes.set(device, timestampMs);
   }
 
-  /** Forgets the device's row, where it has one. */
+  /** Forgets the device's row, if it has one. */
   remove(device: number): void {
     const { sealedTimes } = this.#table.columns;
     if (sealedTimes.of(device) === Number.NEGATIVE_INFINITY) return;
@@ -91,7 +91,7 @@ export class SealedRows {
     sealedTimes.set(device, Number.NEGATIVE_INFINITY);
   }
 
-  /** In place of those of the row that the device had, if any. */
+  /** Replaces the profile and state of the device's row, if it had any. */
   #setTuples(device: number, profile: number, state: number): void {
     this.#dictionary.retain(profile, state);
     this.remove(device);
@@ -99,7 +99,7 @@ export class SealedRows {
     setTuples(chunk, row, profile, state);
   }
 
-  /** With room for the device. */
+  /** The chunk of the device, grown to have its row. */
   #chunkFor(device: number): Chunk {
     const index = device >>> CHUNK_BITS;
     const row = device & ROW_MASK;

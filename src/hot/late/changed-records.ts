@@ -4,19 +4,19 @@ import { type Chunk, copyRows, profileAt, stateAt, timestampAt } from "../record
 import type { Dictionary } from "../records/dictionary.ts";
 import type { RowRef } from "../records/long-track.ts";
 
-/** A record as it was, in a chunk of its own. */
+/** A copy of a record before it changed, in a chunk of its own. */
 export interface SavedRecord {
   readonly chunk: Chunk;
-  /** How many fixes of its instant were kept beside it. */
+  /** How many fixes of its instant are stored beside it. */
   fixCount: number;
 }
 
 /**
- * Records in memory, of all apps, that changed since this was made, and what they were before. As long as a device has
- * one in memory, no other gets its number.
+ * Records in memory, of all apps, that changed since this object was created, and their former values. While a device
+ * has one of its records in memory, its number is not reused.
  */
 export class ChangedRecords {
-  /** By columns and number of the device, and by timestamp; null for a record that was not there. */
+  /** By columns and number of the device, then by timestamp; null for a record that did not exist before. */
   readonly #records = new Map<DeviceColumns, Map<number, Map<number, SavedRecord | null>>>();
   #count = 0;
 
@@ -24,12 +24,12 @@ export class ChangedRecords {
     return this.#count;
   }
 
-  /** The record was not there before. */
+  /** Records that the record did not exist before. */
   noteNew(columns: DeviceColumns, device: number, timestampMs: number): void {
     this.#note(columns, device, timestampMs, null);
   }
 
-  /** The record is about to change, for the first time. Its copy keeps its texts until `release`. */
+  /** Saves the record before its first change. The copy retains its texts until `release()`. */
   save(
     columns: DeviceColumns,
     device: number,
@@ -48,12 +48,15 @@ export class ChangedRecords {
     return this.#records.get(columns)?.get(number)?.has(timestampMs) === true;
   }
 
-  /** What the record was before it changed, or null if it was not there; undefined if it did not change. */
+  /** The record before it changed, null if it did not exist, undefined if it did not change. */
   savedOf(columns: DeviceColumns, device: number, timestampMs: number): SavedRecord | null | undefined {
     return this.#records.get(columns)?.get(device)?.get(timestampMs);
   }
 
-  /** The archive has the fixes that were kept when their record was saved: they go, but for an instant's last. */
+  /**
+   * Removes the fixes that were stored when their record was saved, since they are archived, except the last of an
+   * instant.
+   */
   removeSavedFixes(): void {
     for (const [columns, devices] of this.#records) {
       for (const [device, records] of devices) {
@@ -66,7 +69,6 @@ export class ChangedRecords {
     }
   }
 
-  /** Forgets the fixes of all changed records. */
   removeFixes(): void {
     for (const [columns, devices] of this.#records) {
       for (const [device, records] of devices)
@@ -74,7 +76,7 @@ export class ChangedRecords {
     }
   }
 
-  /** Forgets everything. What records were before is not needed any more. */
+  /** Forgets all changes and releases the texts of the saved records. */
   release(dictionary: Dictionary): void {
     for (const devices of this.#records.values()) {
       for (const records of devices.values()) {

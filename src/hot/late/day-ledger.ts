@@ -2,52 +2,49 @@ import { assert } from "../../lib/assert.ts";
 import { nextUtcDay, type UtcDay, utcDayOf, utcDayStartMs } from "../../model/time/utc-day.ts";
 import type { ChangedRecords } from "./changed-records.ts";
 
-/** What memory knows of each UTC day: how many records it has of it, and what of it the archive holds. */
-
-/** What memory knows of one UTC day. */
+/** One UTC day: how many records memory has of it, and what of it is archived. */
 export interface LedgerDay {
   readonly day: UtcDay;
   readonly startMs: number;
   readonly endMs: number;
   /** Records in memory, of all apps. */
   count: number;
-  /** What the fixes take that are kept beside records (`LateFixes`), counted in records. */
+  /** The size of the late fixes (`LateFixes`) of the day, counted in records. */
   fixCount: number;
-  /** Entries of the log up to this one are in the archive, for this day; `UNSEALED` where none are. */
+  /** For this day, log entries up to this one are archived; `UNSEALED` if the day is not. */
   sealedSequence: number;
-  /** The records in memory that changed since the archive last took the day's rows; null while nobody asks. */
+  /** The records in memory that changed since the last seal read the day's rows; null while no seal runs. */
   changed: ChangedRecords | null;
-  /** Whether the archive has all but the changed ones, and the rest only waits to be dropped. */
+  /** Whether all records but the changed ones are archived and only wait to be dropped from memory. */
   isLeaving: boolean;
-  /** Counts up, over all days, with each record that comes in or changes; the count of this day's last. */
+  /** The value of a counter of all days, taken when a record of this day last came or changed. */
   changedAt: number;
 }
 
 let changes = 0;
 
-/** One of the day's records in memory was not there before, or was another. Those that leave are counted by `count`. */
+/** Marks that a record of the day came or changed. Records that leave change `count`. */
 export function noteChange(day: LedgerDay): void {
   day.changedAt = ++changes;
 }
 
-/** Another text whenever the rows of the day that lie over archived records may be others. */
+/** Differs whenever the day's late rows may have changed. */
 export function lateVersion({ day, count, changedAt, isLeaving, sealedSequence }: LedgerDay): string {
   return `${day}:${changedAt}.${count}.${isLeaving}.${sealedSequence}`;
 }
 
-/** Sequences count from 1. A day whose archive covers no entry is sealed all the same: files may have records of it. */
+/** Sequences count from 1. A day may be sealed at sequence 0: its archived records then come from files only. */
 export const UNSEALED = -1;
 
-/** No instant lies in it. */
+/** Contains no instant. */
 const NO_DAY: LedgerDay = { ...createDay(0 as UtcDay), startMs: Number.POSITIVE_INFINITY };
 
-/** Counts records by UTC day and knows which days are sealed. */
 export class DayLedger {
   readonly #days = new Map<UtcDay, LedgerDay>();
-  /** The day asked for last: reports of one batch are mostly of one day. */
+  /** The day of the last lookup: reports of one batch are mostly of one day. */
   #last = NO_DAY;
 
-  /** The day of an instant. Hot code: one comparison where it is the same day as before. */
+  /** The day of an instant. Hot code: one comparison if it is the day of the last lookup. */
   at(timestampMs: number): LedgerDay {
     const last = this.#last;
     if (timestampMs >= last.startMs && timestampMs < last.endMs) return last;
@@ -64,19 +61,18 @@ export class DayLedger {
     return entry;
   }
 
-  /** Days with records in memory, in order. */
+  /** Days with records in memory, sorted. */
   withRecords(): LedgerDay[] {
     return [...this.#days.values()].filter(({ count }) => count > 0).sort((a, b) => a.day - b.day);
   }
 
-  /** Records in memory, of all days. */
   get recordCount(): number {
     let records = 0;
     for (const { count } of this.#days.values()) records += count;
     return records;
   }
 
-  /** From now on exactly these days are sealed, up to these entries of the log. */
+  /** Sets the sealed days, each with the log entry up to which it is archived. */
   setSealed(sequences: ReadonlyMap<UtcDay, number>): void {
     for (const [day, sequence] of sequences) {
       const known = this.#days.get(day)?.sealedSequence ?? UNSEALED;
@@ -87,7 +83,7 @@ export class DayLedger {
     this.#forgetEmpty();
   }
 
-  /** Days that hold nothing and mean nothing: without this a log of odd timestamps would fill memory. */
+  /** Forgets days without records or an archive, or else a log of odd timestamps would fill memory. */
   #forgetEmpty(): void {
     for (const entry of this.#days.values()) {
       if (entry.count === 0 && entry.sealedSequence === UNSEALED && entry.changed === null) {

@@ -8,7 +8,6 @@ import type { RowRef } from "../records/long-track.ts";
 import { isSealed, type LedgerDay } from "./day-ledger.ts";
 import { FIX_CELLS, FIX_NUMBERS, type Fix, type FixList, MOCK_CELL, mayStandFor } from "./late-fixes.ts";
 
-/** An instant of a device. */
 export interface LateInstant {
   readonly columns: DeviceColumns;
   readonly device: number;
@@ -16,12 +15,12 @@ export interface LateInstant {
   readonly day: LedgerDay;
 }
 
-/** Whether the archive may have a record of the day, or a seal is about to give it one. */
+/** Whether the archive may have records of the day, or a running seal is about to give it some. */
 export function liesOverArchive(day: LedgerDay): boolean {
   return isSealed(day) || day.changed !== null;
 }
 
-/** Keeps the fixes that are laid over records of such days, as long as they can't become one. */
+/** Stores the fixes of reports for archived records, as long as they can't be merged into one fix. */
 export class LateFixWriter {
   readonly #dictionary: Dictionary;
   readonly #fix = new Float64Array(FIX_CELLS);
@@ -32,8 +31,8 @@ export class LateFixWriter {
   }
 
   /**
-   * Takes in the fix of a report that is about to be laid over a record; `isSame` if that leaves the record as it is.
-   * Returns whether anything changes: what memory shows, or what the archive's record will become.
+   * Stores the fix of a report that is about to be merged into a record; `isSame` if the record stays as it is. Returns
+   * whether anything changes: what memory shows, or what the archived record will become.
    */
   lay(
     { columns, device, timestampMs, day }: LateInstant,
@@ -64,7 +63,7 @@ export class LateFixWriter {
     return true;
   }
 
-  /** Whether a report that leaves what memory shows as it is would change nothing else either. */
+  /** Whether a report that leaves the record in memory as it is would also leave the stored fixes as they are. */
   repeats(
     { columns, device, timestampMs }: LateInstant,
     stored: RowRef,
@@ -75,7 +74,7 @@ export class LateFixWriter {
     return this.#isKnown(columns.fixes.find(device, timestampMs), stored, fix);
   }
 
-  /** Whether what is kept (the record itself if there is no list) stands for the fix too. */
+  /** Whether the stored fixes (without a list: the record itself) already represent this fix. */
   #isKnown(list: FixList | null, { chunk, row }: RowRef, fix: Fix): boolean {
     if (list !== null) return list.repeats(fix);
     readFix(chunk, row, this.#dictionary.mockOf(stateAt(chunk, row)), this.#storedFix);

@@ -2,41 +2,41 @@ import { grown } from "../../lib/tables/columns.ts";
 import { ACCURACY, IS_OF_FIX, isWorse, LATITUDE, LONGITUDE } from "../../model/fix.ts";
 import { NUMBER_FIELDS } from "../../model/location-fields.ts";
 
-/*
- * Fixes of one instant whose record in the archive memory does not know. Which of two positions wins, and which fields
- * of it stay, depends on that record, so each is kept in the order of the log until it is known.
- */
+// Fixes of one instant for which the archive may have a record that is not in memory. Which of two positions wins, and
+// which fields of it stay, depends on that record, so all fixes are stored in log order until the record is read.
 
-/** The number fields of a fix in order, by their index in `NUMBER_FIELDS`. */
+/** The number fields of a fix, in order, by their index in `NUMBER_FIELDS`. */
 export const FIX_NUMBERS = NUMBER_FIELDS.flatMap((_, field) => (IS_OF_FIX[field] ? [field] : []));
-/** After them: 1 if `is_mock` is true, 0 if it is false. NaN, as of every field, if it was not carried. */
+/**
+ * The cell after the numbers: 1 if `is_mock` is true, 0 if false. Each cell is NaN if the report didn't carry its
+ * field.
+ */
 export const MOCK_CELL = FIX_NUMBERS.length;
 export const FIX_CELLS = MOCK_CELL + 1;
 const LATITUDE_CELL = FIX_NUMBERS.indexOf(LATITUDE);
 const LONGITUDE_CELL = FIX_NUMBERS.indexOf(LONGITUDE);
 const ACCURACY_CELL = FIX_NUMBERS.indexOf(ACCURACY);
 
-/** The cells of one fix. */
 export type Fix = Float64Array;
 
 /**
- * The most fixes that are kept of one instant. Devices send a handful; from here on each is laid over the last one, so
- * that no step of work is longer than a batch.
+ * The most fixes stored per instant. Devices send a handful; each further fix is merged into the last one, so that no
+ * step of work takes longer than a batch.
  */
 export const FIXES_MAX = 1024;
-/** What a list takes besides its fixes, counted in records. */
+/** The size of an empty list, counted in records. */
 const LIST_RECORDS = 4;
 
-/** A day, which counts what is kept of it. */
+/** A day that counts the size of its lists. */
 type CountingDay = { fixCount: number };
 
-/** The fixes of an instant, in the order of the log. */
+/** The fixes of one instant, in log order. */
 export class FixList {
   readonly #day: CountingDay;
   #cells = new Float64Array(2 * FIX_CELLS);
   #count = 0;
 
-  /** The day counts what the list takes. */
+  /** `day` counts the size of the list. */
   constructor(day: CountingDay) {
     this.#day = day;
     day.fixCount += LIST_RECORDS;
@@ -51,11 +51,11 @@ export class FixList {
   }
 
   /**
-   * Whether the fix changes nothing, whatever the record in the archive is: it repeats the last one, or one before of
-   * which none after has the position or the accuracy. Such a one lost or won against those after it, and would again.
+   * Whether the fix changes nothing, whatever the archived record is. It repeats the last fix, or an earlier one such
+   * that no fix after it has the same position or accuracy: that one has won or lost against those after it already.
    */
   repeats(fix: Fix): boolean {
-    // Looks at cells, not at views of them: a batch may ask 10,000 times about 1024 fixes.
+    // Compares cells, not views of them: a batch may compare 10,000 fixes with 1024 each.
     const cells = this.#cells;
     const [latitude, longitude] = [fix[LATITUDE_CELL], fix[LONGITUDE_CELL]];
     const accuracyMeters = fix[ACCURACY_CELL];
@@ -71,7 +71,7 @@ export class FixList {
     return false;
   }
 
-  /** Adds a fix that comes after all others. Those before `mergeFrom` stay as they are. */
+  /** Adds a fix that comes after all others. Fixes before index `mergeFrom` are not changed. */
   add(fix: Fix, mergeFrom: number): void {
     const last = this.#count > mergeFrom ? this.at(this.#count - 1) : null;
     if (last !== null && mayStandFor(last, fix)) merge(last, fix);
@@ -79,7 +79,7 @@ export class FixList {
     else this.#append(fix);
   }
 
-  /** The archive has the first ones now. The last stays, since laying it over once more changes nothing. */
+  /** Removes the first fixes, which are archived. The last one stays, since merging it once more changes nothing. */
   removeFirst(count: number): void {
     const gone = Math.min(count, this.#count - 1);
     this.#cells = this.#cells.slice(gone * FIX_CELLS, Math.max(2, this.#count) * FIX_CELLS);
@@ -87,7 +87,7 @@ export class FixList {
     this.#day.fixCount -= gone;
   }
 
-  /** The list is not used any more. */
+  /** Discounts the list from its day. Call once, when the list is dropped. */
   close(): void {
     this.#day.fixCount -= this.#count + LIST_RECORDS;
     this.#count = 0;
@@ -101,7 +101,7 @@ export class FixList {
   }
 }
 
-/** The lists of an app, by device number and timestamp; most apps have none. */
+/** The lists of an app, by device number and timestamp. Most apps have none. */
 export class LateFixes {
   readonly #devices = new Map<number, Map<number, FixList>>();
 
@@ -121,7 +121,7 @@ export class LateFixes {
     return list;
   }
 
-  /** Forgets the list of an instant, if there is one. */
+  /** Drops the list of an instant, if there is one. */
   remove(device: number, timestampMs: number): void {
     if (this.#devices.size === 0) return;
     const lists = this.#devices.get(device);
@@ -138,8 +138,8 @@ function hasSamePosition(a: Fix, b: Fix): boolean {
 }
 
 /**
- * Whether a fix, with a later one laid over it, is the same as both, whatever they are laid over: they have one
- * position, and if the earlier one loses against a record, the later loses too.
+ * Whether the earlier fix, once the later one is merged into it, can replace both, whatever record they meet: both have
+ * one position, and if the earlier one loses against a record, so does the later one.
  */
 export function mayStandFor(earlier: Fix, later: Fix): boolean {
   return hasSamePosition(earlier, later) && !isWorse(earlier[ACCURACY_CELL]!, later[ACCURACY_CELL]!);
@@ -149,17 +149,19 @@ function isSame(a: Fix, b: Fix): boolean {
   return a.every((value, cell) => Object.is(value, b[cell]));
 }
 
-/** Whether the fix carries a field that the known one has not, or has otherwise; a worse accuracy is no other. */
+/**
+ * Whether the fix carries a field that the known one lacks or has with another value. A worse accuracy doesn't count.
+ */
 function carriesOther(known: Fix, fix: Fix): boolean {
   return fix.some((value, cell) => cell !== ACCURACY_CELL && !Number.isNaN(value) && value !== known[cell]);
 }
 
-/** Lays a fix over one of the same position. */
+/** Merges a fix into one at the same position. */
 function merge(known: Fix, fix: Fix): void {
   for (let cell = 0; cell < FIX_CELLS; cell++) {
     const value = fix[cell]!;
     const isTaken = cell === ACCURACY_CELL ? isWorse(known[cell]!, value) : !Number.isNaN(value);
-    if (isTaken && value !== known[cell]) known[cell] = value; // Of 0 and -0, the first stays.
+    if (isTaken && value !== known[cell]) known[cell] = value; // 0 and -0 are equal: the first one stays.
   }
 }
 

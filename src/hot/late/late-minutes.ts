@@ -6,14 +6,12 @@ import { nextUtcDay, type UtcDay, utcDayStartMs } from "../../model/time/utc-day
 import type { DeviceList } from "../devices/device-list.ts";
 import { timestampAt } from "../records/chunk.ts";
 
-/** An index of an app's late rows, made when it is first asked for. */
-
-/** Some milliseconds of work. */
+/** Rows and devices visited before other work gets a turn: some milliseconds. */
 const LOOKS_A_TURN = 4096;
 
 /**
- * Where an app's rows of sealed days lie, by minute. A day is looked through when it is first asked for; from then on
- * it follows what comes in, until its rows leave memory. Costs up to 4 bytes a row.
+ * An index by minute of the app's late rows. A day is indexed when a query first needs it; from then on the index
+ * follows the rows that come in, until rows of the day leave memory. It costs up to 4 bytes per row.
  */
 export class LateMinutes {
   readonly #devices: Pick<DeviceList, "devices">;
@@ -23,19 +21,19 @@ export class LateMinutes {
     this.#devices = devices;
   }
 
-  /** A row has come in. */
+  /** Adds a row that came in to the index of its day, if there is one. */
   note(day: UtcDay, timestampMs: number, device: number): void {
     if (this.#days.size > 0) this.#days.get(day)?.index.add(timestampMs, device);
   }
 
-  /** Rows of the day have left memory: it is looked through anew when it is asked for again. */
+  /** Drops the index of a day, some of whose rows have left memory. */
   forget(day: UtcDay): void {
     this.#days.delete(day);
   }
 
   /**
-   * Where the day's rows lie, once all of them are known. Whoever asks holds on to it: it stays true of the rows that
-   * were there, also where they leave memory meanwhile.
+   * The index of a day, once it has all rows. It stays valid for the caller, who may hold on to it, even if the rows
+   * leave memory meanwhile.
    */
   async indexOf(day: UtcDay): Promise<MinuteIndex> {
     let known = this.#days.get(day);
@@ -47,15 +45,15 @@ export class LateMinutes {
     try {
       await known.isWhole;
     } catch (error) {
-      if (this.#days.get(day) === known) this.#days.delete(day); // The next question looks anew.
+      if (this.#days.get(day) === known) this.#days.delete(day); // The next query tries again.
       throw error;
     }
     return known.index;
   }
 
-  /** Adds the day's rows. What comes in meanwhile is noted by both of us, which does no harm. */
+  /** Adds the day's rows. A row that comes in meanwhile may be added twice, which is harmless. */
   async #lookThrough(day: UtcDay, index: MinuteIndex): Promise<void> {
-    await nextTurn(); // From here on the day is noted.
+    await nextTurn(); // By now `#days` has the index, so `note()` adds what comes in.
     const [startMs, endMs] = [utcDayStartMs(day), utcDayStartMs(nextUtcDay(day))];
     let looks = 0;
     for (const device of this.#devices.devices()) {
@@ -83,20 +81,20 @@ interface KnownDay {
   readonly isWhole: Promise<void>;
 }
 
-/** What is known of a minute of a day. */
+/** A minute that has rows. */
 export interface Minute {
   readonly startMs: number;
   readonly endMs: number;
-  /** No fewer rows than there are. */
+  /** At least the number of rows. */
   readonly rows: number;
 }
 
 /**
- * Which devices have rows in which minutes of a day. It may name too many, and count too many rows: rows are added
- * and never taken out, so that whoever fills it may do so while rows come and go.
+ * Which devices have rows in which minutes of a day. It may list too many devices and count too many rows, because rows
+ * are only added: an index may be built while rows come and go.
  */
 export class MinuteIndex {
-  /** By number of the minute since 1970. */
+  /** By minutes since 1970. */
   readonly #minutes = new Map<number, DevicesOfMinute>();
 
   add(timestampMs: number, device: number): void {
@@ -118,7 +116,7 @@ export class MinuteIndex {
     }));
   }
 
-  /** The devices of the minutes that a range touches, some of them several times. */
+  /** The devices of the minutes that a range touches. A device may occur several times. */
   *devices({ startMs, endMs }: TimeRange): Iterable<number> {
     for (const number of this.#numbersWithin(startMs, endMs)) yield* this.#minutes.get(number)!.devices();
   }
@@ -131,14 +129,14 @@ export class MinuteIndex {
   }
 }
 
-const DEVICES_INITIAL = 2; // Late rows are mostly few.
+const DEVICES_INITIAL = 2; // Most minutes have few late rows.
 
 class DevicesOfMinute {
   rows = 0;
   #devices = new Uint32Array(DEVICES_INITIAL);
   #count = 0;
 
-  /** Rows of a device mostly come together, and then it is noted once. */
+  /** Rows of a device mostly come together; the device is then stored once. */
   add(device: number): void {
     this.rows++;
     if (this.#count > 0 && this.#devices[this.#count - 1] === device) return;
@@ -146,7 +144,7 @@ class DevicesOfMinute {
     this.#devices[this.#count++] = device;
   }
 
-  /** Those that are there by now, and those that come while the caller looks. */
+  /** All devices, including those added while the caller iterates. */
   *devices(): Iterable<number> {
     for (let index = 0; index < this.#count; index++) yield this.#devices[index]!;
   }

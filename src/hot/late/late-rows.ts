@@ -11,37 +11,35 @@ import { type DayLedger, type LedgerDay, lateVersion } from "./day-ledger.ts";
 import { daysOf, type LateSource } from "./late-sources.ts";
 import { type PickedRow, RowCollector, wholeRow } from "./row-collector.ts";
 
-/** Late rows as the archive reads them, to be laid over its own. */
-
-/** A millisecond of work to collect, and some to write as text. */
+/** Rows of a batch: a millisecond to collect, and some to write as text. */
 const ROWS_A_BATCH = 2048;
 const LOOKS_A_STEP = 4096;
 
-/** Whether memory holds anything of a sealed day that the archive does not. */
+/** Whether memory has rows of a sealed day that are not archived. */
 export function holdsLate({ count, isLeaving, changed }: LedgerDay): boolean {
   return isLeaving ? changed!.count > 0 : count > 0;
 }
 
-/** A range of sealed days, and what lies over its archived records. */
+/** A range of sealed days with its late rows. */
 export interface LateWindow {
   readonly range: TimeRange;
-  /** Null where there is nothing. */
+  /** Null if there are none. */
   readonly late: LateRows | null;
 }
 
-/** The late rows of a range. */
+/** The late rows of a range, to be merged into archived rows. */
 export interface LateRows {
-  /** Days that may have any, in order. */
+  /** Days that may have late rows, sorted. */
   readonly days: readonly UtcDay[];
-  /** All of them, a short step of work after the other; what comes in meanwhile may be among them. */
+  /** The rows, in batches that each take a short step of work. Rows that come in meanwhile may be included. */
   batches(): Iterable<RowBatch>;
-  /** Another text whenever they may be others, whichever they are; left out where nobody can tell. */
+  /** Differs whenever the rows may have changed. Undefined if that is not known. */
   version?(): string;
 }
 
 /**
- * Late rows of an app, of one of its devices, or some of them, a window of time after the other: there may be millions,
- * and most queries need few of them.
+ * Reads late rows of an app, a device or some keys, one window of time at a time: there may be millions of rows, and
+ * most queries need few.
  */
 export class LateScan {
   /** Bytes of late rows that were read so far. */
@@ -51,7 +49,7 @@ export class LateScan {
   readonly #dictionary: Dictionary;
   readonly #name: string | null;
 
-  /** The name is that of the source, alone among all; null where it has none. */
+  /** `name` is unique to the source; null if the rows need no version. */
   constructor(source: LateSource, ledger: DayLedger, dictionary: Dictionary, name: string | null) {
     this.#source = source;
     this.#ledger = ledger;
@@ -60,8 +58,8 @@ export class LateScan {
   }
 
   /**
-   * How a range of sealed days begins, or ends in descending order: a window without any late row, or one with
-   * about `rowsMax` of them at most, and more only where they share a millisecond.
+   * The first window of a range of sealed days in the given order: either one without late rows, or one with about
+   * `rowsMax` rows at most, or more if they share a millisecond.
    */
   async window(range: TimeRange, order: Order, rowsMax: number): Promise<LateWindow> {
     const { range: first, isEmpty } = await this.#source.cut(range, order, rowsMax);
@@ -70,7 +68,7 @@ export class LateScan {
     return { range: first, late: isEmpty ? null : this.#lateRows(first) };
   }
 
-  /** All of a range of sealed days; null where there are none. */
+  /** The late rows of a whole range of sealed days; null if there are none. */
   async whole(range: TimeRange): Promise<LateRows | null> {
     await this.#source.know(range);
     const rows = this.#lateRows(range);
@@ -99,7 +97,7 @@ export class LateScan {
     let collector = new RowCollector(ROWS_A_BATCH, this.#dictionary);
     let looks = 0;
     for (const { device, startMs, endMs } of this.#source.deviceRanges(range)) {
-      // A report may come between two batches, so the row in the track is found anew by time.
+      // A report may come in between two batches, so the rows of the track are located by time again.
       const pick = (chunk: Chunk, row: number) => this.#pick(device, chunk, row);
       for (let fromMs = startMs; fromMs < endMs; ) {
         fromMs = collector.addRows(device, fromMs, endMs, pick);
@@ -112,7 +110,7 @@ export class LateScan {
     if (collector.count > 0) yield collector.build();
   }
 
-  /** A row of a day that is leaving is in the archive as it is, unless it has changed. */
+  /** Null for a row of a day that is leaving memory, if the row is archived unchanged. */
   #pick(device: Device, chunk: Chunk, row: number): PickedRow | null {
     this.bytesRead += rowBytes(chunk);
     const timestampMs = timestampAt(chunk, row);

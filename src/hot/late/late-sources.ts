@@ -9,18 +9,18 @@ import { timestampAt } from "../records/chunk.ts";
 import type { RecordKey } from "../scan/first-records.ts";
 import type { LateMinutes, Minute, MinuteIndex } from "./late-minutes.ts";
 
-/** Rows of sealed days: of a device, of an app or of some keys, and where they lie. */
+/** Locates late rows: of a device, of an app or of some keys. */
 export interface LateSource {
-  /** Resolves when the others can be asked about a range. */
+  /** Reads what the other methods need of a range. */
   know(range: TimeRange): Promise<void>;
   /**
-   * How a range begins, in order: as far as there is no row, where that is a minute or
-   * more, or as far as there are about `rowsMax`.
+   * The first part of a range in the given order: a gap without rows if it lasts a minute or more, or else about
+   * `rowsMax` rows.
    */
   cut(range: TimeRange, order: Order, rowsMax: number): Promise<Cut>;
-  /** Days of a range that may have rows, in order. */
+  /** Days of a range that may have rows, sorted. */
   days(range: TimeRange): UtcDay[];
-  /** Where rows of a range may be: devices, each with what is looked at of the range. */
+  /** The devices that may have rows in a range, each with the part of the range to read. */
   deviceRanges(range: TimeRange): Iterable<DeviceRange>;
 }
 
@@ -33,18 +33,18 @@ export interface Cut {
   readonly isEmpty: boolean;
 }
 
-/** What comes before an instant, in order. */
+/** The part of a range before an instant, in the given order. */
 function rangeBefore({ startMs, endMs }: TimeRange, order: Order, borderMs: number): TimeRange {
   return order === "asc" ? { startMs, endMs: borderMs } : { startMs: borderMs, endMs };
 }
 
-/** The days that a range touches, in order. */
+/** The days that a range touches, sorted. */
 export function daysOf({ startMs, endMs }: TimeRange): UtcDay[] {
   const [first, last] = [utcDayOf(startMs), utcDayOf(endMs - 1)];
   return Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => (first + index) as UtcDay);
 }
 
-/** One device's rows of sealed days: its track tells where they lie. */
+/** One device's late rows, which its track locates. */
 export class LateOfDevice implements LateSource {
   readonly #device: Device;
 
@@ -79,7 +79,7 @@ export class LateOfDevice implements LateSource {
     return [{ ...range, device: this.#device }];
   }
 
-  /** The instant between the row of an index and those before it, in order. */
+  /** The instant that separates the row at an index from those before it, in the given order. */
   #borderMs(order: Order, index: number): number {
     return order === "asc" ? this.#timeAt(index) : this.#timeAt(index) + 1;
   }
@@ -97,13 +97,13 @@ export class LateOfDevice implements LateSource {
 
 const LOOKS_A_TURN = 4096;
 
-/** An app's rows of sealed days: an index tells where they lie, by minute. */
+/** An app's late rows, which an index by minute locates. */
 export class LateOfApp implements LateSource {
   readonly #table: DeviceTable;
   readonly #minutes: LateMinutes;
-  /** As they were when they were first asked for: a seal that drops rows of a day takes its index away from others. */
+  /** The indexes as they were at the first use: a seal that drops rows of a day drops its index too. */
   readonly #days = new Map<UtcDay, MinuteIndex>();
-  /** How many rows each millisecond of a crowded minute has, of the minute that was asked for last. */
+  /** The row count of each millisecond of one crowded minute, the last that was counted. */
   #crowded: { readonly startMs: number; readonly rows: Uint32Array } | null = null;
 
   constructor(table: DeviceTable, minutes: LateMinutes) {
@@ -154,7 +154,7 @@ export class LateOfApp implements LateSource {
     }
   }
 
-  /** Minutes that may have rows in a range of known days. */
+  /** Minutes that may have rows in a range, whose days must be in `#days`. */
   *#minutesOf(range: TimeRange, order: Order): Iterable<Minute> {
     const days = daysOf(range);
     for (const day of order === "asc" ? days : days.reverse()) {
@@ -163,7 +163,7 @@ export class LateOfApp implements LateSource {
     }
   }
 
-  /** How the range's first minute begins, in order. */
+  /** Cuts within the first minute of the range, in the given order. */
   async #cutWithin(minute: Minute, range: TimeRange, order: Order, rowsMax: number): Promise<Cut> {
     const counts = await this.#countByMs(minute);
     const firstMs = Math.max(range.startMs, minute.startMs);
@@ -204,7 +204,7 @@ function clamped({ startMs, endMs }: TimeRange, ms: number): number {
   return Math.min(Math.max(ms, startMs), endMs);
 }
 
-/** Some rows of sealed days, by their keys: in order of time, each once. */
+/** The late rows of some keys, in order of time, each once. */
 export class LateOfKeys implements LateSource {
   readonly #keys: readonly RecordKey[];
 
@@ -220,7 +220,7 @@ export class LateOfKeys implements LateSource {
     const gap = rangeBefore(range, order, this.#borderMs(order, order === "asc" ? from : to - 1));
     if (gap.endMs - gap.startMs >= MS_PER_MINUTE) return { range: gap, isEmpty: true };
     if (to - from <= rowsMax) return { range, isEmpty: false };
-    // Keys of a millisecond stay together: before the first that is too many, or behind it where nothing comes before.
+    // Keys of one millisecond stay together: cut before that millisecond, or behind it if it is the first.
     const next = this.#keys[order === "asc" ? from + rowsMax : to - 1 - rowsMax]!.timestampMs;
     const first = this.#keys[order === "asc" ? from : to - 1]!.timestampMs;
     const isBehind = next === first;
@@ -243,7 +243,7 @@ export class LateOfKeys implements LateSource {
     }
   }
 
-  /** The instant between a key and those before it, in order. */
+  /** The instant that separates a key from those before it, in the given order. */
   #borderMs(order: Order, row: number): number {
     const { timestampMs } = this.#keys[row]!;
     return order === "asc" ? timestampMs : timestampMs + 1;

@@ -11,14 +11,14 @@ import type { RowRef } from "../records/long-track.ts";
 import { ReportCollector } from "../scan/report-collector.ts";
 import { FIX_NUMBERS, MOCK_CELL } from "./late-fixes.ts";
 
-/** Which record goes out for a row of a track, and how many of the fixes that are kept of it; null for none. */
+/** Chooses the record to export for a row of a track, and how many of its late fixes; null to skip the row. */
 export type PickRow = (chunk: Chunk, row: number) => PickedRow | null;
 
 export interface PickedRow extends RowRef {
   readonly fixCount: number;
 }
 
-/** Collects rows of memory for the archive, with the fixes that are kept of them. */
+/** Collects rows of memory and their late fixes for the archive. */
 export class RowCollector {
   readonly #rowsMax: number;
   readonly #rows: ReportCollector;
@@ -33,12 +33,12 @@ export class RowCollector {
     return this.#rows.count;
   }
 
-  /** Fixes count as rows do: an instant may have as many as a batch. */
+  /** Fixes count like rows: one instant may have as many as a batch. */
   get isFull(): boolean {
     return this.#rows.isFull || (this.#fixes !== null && this.#fixes.count >= this.#rowsMax);
   }
 
-  /** Adds a device's rows from an instant on until the collector is full; returns from where to go on. */
+  /** Adds a device's rows from an instant on until the collector is full. Returns the instant to continue from. */
   addRows(device: Device, fromMs: number, endMs: number, pick: PickRow): number {
     const from = device.countBefore(fromMs);
     const to = Math.min(device.countBefore(endMs), from + this.#rows.room);
@@ -70,7 +70,7 @@ export class RowCollector {
   }
 }
 
-/** A row of a track as it is, with all fixes that are kept of it. */
+/** A row of a track as it is, with all its late fixes. */
 export function wholeRow({ number, columns }: Device, chunk: Chunk, row: number): PickedRow {
   return { chunk, row, fixCount: columns.fixes.find(number, timestampAt(chunk, row))?.count ?? 0 };
 }

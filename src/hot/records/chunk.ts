@@ -2,41 +2,41 @@ import { assert } from "../../lib/assert.ts";
 import { NUMBER_FIELDS } from "../../model/location-fields.ts";
 
 /**
- * Up to `CHUNK_ROWS_MAX` records of one device in time order, one row after another in a single buffer of
- * 8-byte cells:
- *
+ * Up to `CHUNK_ROWS_MAX` records of one device in time order, row after row in one buffer of 8-byte cells:
  *   | timestampMs | latitude | longitude | ... number fields in `mask` | profile u32, state u32 |  × capacity
  *
- * A plain record (time and position) takes 32 bytes, one with all number fields 80. Rows lie whole, since taking a
- * report in, and reading a page, touch all fields of a record and few records of a device: by column, every
- * field would be a cache miss of its own.
+ * A row with time and position takes 32 bytes, one with all number fields 80. Rows are not split into columns: writing
+ * a report and reading a page touch all fields of a record but few records of a device, and each column would cost a
+ * cache miss.
  */
 export interface Chunk {
   count: number;
   readonly capacity: number;
-  /** Bit `f - FIXED_FIELDS` is set where number field `f` has a cell in each row. */
+  /** Bit `f - FIXED_FIELDS` is set if rows have a cell for number field `f`. */
   readonly mask: number;
-  /** Cells of a row. */
+  /** Cells per row. */
   readonly width: number;
-  /** One view, and no buffer that anybody asks for: with two views of a buffer, four rows took 830 bytes for 450. */
+  /**
+   * The only view of its memory, whose buffer is never read: with two views, four rows took 830 bytes instead of 450.
+   */
   readonly f64: Float64Array;
 }
 
-/** 64 rows keep what a half-filled chunk leaves unused small, a late insert cheap, and little to unpack for a page. */
+/** 64 rows bound the unused memory of a half-filled chunk, the cost of a late insert, and the unpacking for a page. */
 export const CHUNK_ROWS_MAX = 64;
 
 /** Latitude and longitude: number fields that every record has. */
 const FIXED_FIELDS = 2;
 const FIELDS = NUMBER_FIELDS.length;
 const OPTIONAL_FIELDS = FIELDS - FIXED_FIELDS;
-assert(OPTIONAL_FIELDS <= 16, "the tables below, one line a mask, stay small");
+assert(OPTIONAL_FIELDS <= 16, "the tables by mask below stay small");
 
 /** The mask of a chunk with a cell for every field. */
 export const ALL_FIELDS = (1 << OPTIONAL_FIELDS) - 1;
 
-/** By mask and number field, its cell in a row, or 0 (which is the timestamp's) where the row has none. */
+/** By mask and number field, the field's cell in a row; 0, which is the timestamp's, if the row has none. */
 const CELL_OF = new Uint8Array((1 << OPTIONAL_FIELDS) * FIELDS);
-/** By mask, cells of a row. */
+/** Cells per row, by mask. */
 const WIDTH_OF = new Uint8Array(1 << OPTIONAL_FIELDS);
 for (let mask = 0; mask < WIDTH_OF.length; mask++) {
   let cell = 1; // Cell 0 is the timestamp.
@@ -54,7 +54,7 @@ export function createChunk(capacity: number, mask: number): Chunk {
   return { count: 0, capacity, mask, width, f64: new Float64Array(width * capacity) };
 }
 
-/** The mask of the optional fields that row `row` of these columns carries. */
+/** The mask of the optional fields in one row of these columns. */
 export function maskOf(numbers: readonly Float64Array[], row: number): number {
   let mask = 0;
   for (let field = FIXED_FIELDS; field < FIELDS; field++) {
@@ -63,7 +63,6 @@ export function maskOf(numbers: readonly Float64Array[], row: number): number {
   return mask;
 }
 
-/** Bytes that one row of the chunk takes. */
 export function rowBytes(chunk: Chunk): number {
   return chunk.width * BYTES_PER_CELL;
 }
@@ -72,12 +71,11 @@ export function timestampAt(chunk: Chunk, row: number): number {
   return chunk.f64[row * chunk.width]!;
 }
 
-/** Whether rows have a cell for a number field. */
 export function hasField({ mask }: Chunk, field: number): boolean {
   return CELL_OF[mask * FIELDS + field] !== 0;
 }
 
-/** The field's value, NaN where the record has none. */
+/** NaN if the record lacks the field. */
 export function numberAt(chunk: Chunk, row: number, field: number): number {
   const cell = CELL_OF[chunk.mask * FIELDS + field]!;
   return cell === 0 ? Number.NaN : chunk.f64[row * chunk.width + cell]!;
@@ -87,14 +85,14 @@ export function setTimestamp(chunk: Chunk, row: number, timestampMs: number): vo
   chunk.f64[row * chunk.width] = timestampMs;
 }
 
-/** Writes a field that the chunk has cells for. */
+/** Writes a field that the mask must include. */
 export function setNumber(chunk: Chunk, row: number, field: number, value: number): void {
   const cell = CELL_OF[chunk.mask * FIELDS + field]!;
-  assert(cell !== 0, "a field is written where rows have a cell for it");
+  assert(cell !== 0, "the chunk has a cell for the field");
   chunk.f64[row * chunk.width + cell] = value;
 }
 
-/** Writes all number fields of a row, in order, to `out` from `start`; NaN where the record has none. */
+/** Writes all number fields of a row, in order, to `out` from `start`; NaN for a field that the record lacks. */
 export function copyNumbers(chunk: Chunk, row: number, out: Float64Array, start: number): void {
   const { f64, width, mask } = chunk;
   const from = row * width;
@@ -116,7 +114,7 @@ export function copyTimestamps(
   copyCells(chunk, 0, from, to, out, start);
 }
 
-/** The same of a number field, NaN where the rows have none. */
+/** Writes a number field of rows `from` to before `to` to `out` from `start`; NaN if the rows lack it. */
 export function copyField(
   chunk: Chunk,
   field: number,
@@ -142,10 +140,10 @@ function copyCells(
   for (let at = from * width + cell, into = start; at < end; at += width, into++) out[into] = f64[at]!;
 }
 
-// Profile and state are the halves of a double's bits, taken apart here.
+// Profile and state are the two halves of a double's bits.
 const PAIR = new Float64Array(1);
 const HALVES = new Uint32Array(PAIR.buffer);
-/** From here on the upper half makes a NaN, whose bits a runtime may change; so many states fit into no memory. */
+/** From here on the upper half makes a NaN, whose bits a runtime may change. Memory can't hold that many states. */
 const STATES_END = 0x7ff0_0000;
 
 export function profileAt(chunk: Chunk, row: number): number {
@@ -165,12 +163,12 @@ export function setTuples(chunk: Chunk, row: number, profile: number, state: num
   chunk.f64[(row + 1) * chunk.width - 1] = PAIR[0]!;
 }
 
-/** Rows with a timestamp before `timestampMs`. */
+/** How many rows have an earlier timestamp. */
 export function rowsBefore(chunk: Chunk, timestampMs: number): number {
   return firstRowSince(chunk, 0, chunk.count, timestampMs);
 }
 
-/** Of rows `from` to before `to`, the first with this timestamp or a later one; `to` where there is none. */
+/** The first of rows `from` to before `to` with this timestamp or a later one; `to` if there is none. */
 export function firstRowSince(chunk: Chunk, from: number, to: number, timestampMs: number): number {
   const { f64, width } = chunk;
   let low = from;
@@ -183,19 +181,19 @@ export function firstRowSince(chunk: Chunk, from: number, to: number, timestampM
   return low;
 }
 
-/** Makes room at `row`; the caller writes it. */
+/** Inserts a row at `row`, which the caller writes. */
 export function openRow(chunk: Chunk, row: number): void {
-  assert(row <= chunk.count && chunk.count < chunk.capacity, "a row is opened within a chunk that has room");
+  assert(row <= chunk.count && chunk.count < chunk.capacity, "the new row is within a chunk that has room");
   shiftRows(chunk, row, chunk.count);
   chunk.count++;
 }
 
-/** Moves rows `from` to before `to` by one row. */
+/** Moves rows `from` to before `to` up by one row. */
 export function shiftRows({ f64, width }: Chunk, from: number, to: number): void {
   if (from < to) f64.copyWithin((from + 1) * width, from * width, to * width);
 }
 
-/** A new chunk with rows `from` to `to` of this one, of this capacity and with at least these fields. */
+/** A new chunk with rows `from` to before `to`, with this capacity and at least the fields of `mask`. */
 export function copyRows(chunk: Chunk, from: number, to: number, capacity: number, mask: number): Chunk {
   assert(to - from <= capacity, "a chunk has room for what is copied into it");
   const copy = createChunk(capacity, mask);
@@ -204,10 +202,10 @@ export function copyRows(chunk: Chunk, from: number, to: number, capacity: numbe
   return copy;
 }
 
-/** Writes rows `from` to before `to` of a chunk into others from `into` on; these have at least the same fields. */
+/** Copies rows `from` to before `to` into `target` from row `into` on. `target` must have at least the same fields. */
 export function putRows(target: Chunk, into: number, chunk: Chunk, from: number, to: number): void {
   if (target.mask === chunk.mask) {
-    // Cell by cell, since a view of some of them would give the chunk a buffer.
+    // Cell by cell, since a subarray would give the chunk a buffer (see `f64`).
     const end = to * chunk.width;
     for (let cell = from * chunk.width, at = into * chunk.width; cell < end; cell++, at++)
       target.f64[at] = chunk.f64[cell]!;
@@ -223,7 +221,7 @@ export function putRows(target: Chunk, into: number, chunk: Chunk, from: number,
   }
 }
 
-/** Writes row `row` of the batch's columns into row `into`, whose fields the chunk must have. */
+/** Writes row `row` of the batch's columns into row `into`. The chunk must have their fields. */
 export function writeRow(
   chunk: Chunk,
   into: number,

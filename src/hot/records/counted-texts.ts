@@ -5,33 +5,33 @@ import { NumberPool, PAGE_MASK, PAGE_NUMBERS, PAGE_SHIFT } from "../../lib/table
 import { PackedTexts } from "../../lib/tables/packed-texts.ts";
 
 /**
- * Texts kept once and named by numbers from 1; 0 is free to mean "none". Each counts how often it is named, and is
- * gone, its number to be given again, with the last that named it.
+ * Stores each text once, under a number from 1; callers may use 0 for "none". Each text has a reference count. At 0 the
+ * text is removed and its number is used again.
  */
 export class CountedTexts {
   readonly #chains = new HashChains();
   readonly #pool = new NumberPool();
   readonly #texts = new PackedTexts();
-  /** Pages of how often each is named. */
+  /** Reference counts, in pages. */
   readonly #counts: (Uint32Array | undefined)[] = [];
 
   constructor() {
-    this.#take("", hashText("")); // Nobody gets number 0.
-    this.#chains.remove(0); // And nobody finds it.
+    this.#take("", hashText("")); // Reserves number 0.
+    this.#chains.remove(0); // And keeps it from being found.
   }
 
   get size(): number {
     return this.#pool.size - 1;
   }
 
-  /** The number of a text, which is added where it is new: that one is to be retained, or it stays for ever. */
+  /** The number of a text, which is added if it is new. The caller retains it, or else the text stays for ever. */
   intern(text: string): number {
     const hash = hashText(text);
     const known = this.#findBy(text, hash);
     return known === 0 ? this.#take(text, hash) : known;
   }
 
-  /** The number of a text, or 0 where nothing names it. */
+  /** The number of a text, or 0 if it is not stored. */
   find(text: string): number {
     return this.#findBy(text, hashText(text));
   }
@@ -40,12 +40,12 @@ export class CountedTexts {
     return this.#texts.text(number);
   }
 
-  /** Whether this is the text of a number. */
+  /** Whether the number stands for this text. */
   is(number: number, text: string): boolean {
     return this.#texts.is(number, text);
   }
 
-  /** A hash of a text, which is other in each process. */
+  /** A hash of the text, which differs between processes. */
   hash(number: number): number {
     return this.#chains.hashOf(number);
   }

@@ -3,23 +3,18 @@ import { hashTuple } from "../../lib/tables/hash.ts";
 import { END, HashChains } from "../../lib/tables/hash-chains.ts";
 import { NumberPool, PAGE_MASK, PAGE_NUMBERS, PAGE_SHIFT } from "../../lib/tables/number-pool.ts";
 
-/*
- * A tuple is a row of 32-bit cells in a page of such rows:
- *
- *   | 0: gone, else 1 + how many name it | member ... |
- */
+// A tuple is a row of 32-bit cells in a page of such rows: | 0 if removed, else 1 + reference count | member ... |
 const COUNT = 0;
 const FIRST_MEMBER = 1;
 
 const GONE = 0;
 const NAMED_BY_NONE = 1;
-/** No tuple's number. */
 export const NO_TUPLE = -1;
 
 /**
- * Distinct tuples of numbers, each kept once, named by a number and gone with the last that names it. A tuple that is
- * added, or that nobody names any more, stays until `collect`, so a caller may look for what it needs first and count
- * what it keeps afterwards. The number of one that went stays unused until `reuse`.
+ * Stores distinct tuples of numbers, each once under a number, with a reference count. A tuple without references stays
+ * until `collect()`, so a caller may find tuples first and retain them later. The number of a removed tuple stays
+ * unused until `reuse()`.
  */
 export class CountedTuples {
   /** Members of a tuple. */
@@ -28,11 +23,11 @@ export class CountedTuples {
   readonly #pool = new NumberPool();
   readonly #pages: (Uint32Array | undefined)[] = [];
   readonly #chains = new HashChains();
-  /** Tuples that perhaps nobody names. */
+  /** Tuples that may have no references. */
   #loose: number[] = [];
-  /** Numbers of tuples that are gone. */
+  /** Numbers of removed tuples, until `reuse()`. */
   #retired: number[] = [];
-  /** The tuple added or found last: neighbours are often alike. */
+  /** The tuple of the last `add()`: neighbours are often alike. */
   #last = NO_TUPLE;
 
   constructor(width: number) {
@@ -48,12 +43,11 @@ export class CountedTuples {
     return this.#retired.length;
   }
 
-  /** Member `member` of a tuple. */
   at(tuple: number, member: number): number {
     return this.#pageOf(tuple)[this.#start(tuple) + FIRST_MEMBER + member]!;
   }
 
-  /** The members of a tuple lie side by side in these cells, from `startOf` on. */
+  /** The cells that contain the members of a tuple, side by side from `startOf()` on. */
   cellsOf(tuple: number): Uint32Array {
     return this.#pageOf(tuple);
   }
@@ -62,14 +56,14 @@ export class CountedTuples {
     return this.#start(tuple) + FIRST_MEMBER;
   }
 
-  /** Writes all members of a tuple to `out`. */
+  /** Writes the members of a tuple to `out`. */
   read(tuple: number, out: Uint32Array): void {
     const page = this.#pageOf(tuple);
     const start = this.#start(tuple) + FIRST_MEMBER;
     for (let m = 0; m < this.width; m++) out[m] = page[start + m]!;
   }
 
-  /** The number of a tuple, which is copied where it is new: then `onNew` is told its members. */
+  /** The number of a tuple. A new one is copied, and `onNew` is called with its members. */
   add(members: Uint32Array, onNew: (members: Uint32Array) => void): number {
     if (this.#last !== NO_TUPLE && this.#isSame(this.#last, members)) return this.#last;
     const hash = hashTuple(members, 0, this.width);
@@ -86,7 +80,7 @@ export class CountedTuples {
   retain(tuple: number): void {
     const page = this.#pageOf(tuple);
     const at = this.#start(tuple) + COUNT;
-    assert(page[at] !== GONE, "who names a tuple finds it");
+    assert(page[at] !== GONE, "a tuple is retained before it is removed");
     page[at]!++;
   }
 
@@ -97,14 +91,14 @@ export class CountedTuples {
     if (--page[at]! === NAMED_BY_NONE) this.#loose.push(tuple);
   }
 
-  /** Forgets the tuples that nobody names; `onGone` is told the members of each. */
+  /** Removes the tuples without references and calls `onGone` with the members of each. */
   collect(onGone: (members: Uint32Array) => void): void {
     if (this.#loose.length === 0) return;
     const members = new Uint32Array(this.width);
     for (const tuple of this.#loose) {
       const page = this.#pageOf(tuple);
       const at = this.#start(tuple) + COUNT;
-      if (page[at] !== NAMED_BY_NONE) continue; // Named again, or listed twice and gone.
+      if (page[at] !== NAMED_BY_NONE) continue; // Retained again, or listed twice and already removed.
       this.#chains.remove(tuple);
       page[at] = GONE;
       this.#retired.push(tuple);
@@ -115,7 +109,7 @@ export class CountedTuples {
     this.#last = NO_TUPLE;
   }
 
-  /** From now on the numbers of tuples that are gone may be those of others. */
+  /** Allows the numbers of removed tuples to be used again. */
   reuse(): void {
     for (const tuple of this.#retired) {
       if (this.#pool.giveBack(tuple)) this.#pages[tuple >>> PAGE_SHIFT] = undefined;

@@ -7,31 +7,27 @@ import { NOT_CARRIED, type ReportBatch } from "../../model/report-batch.ts";
 import { CountedTexts } from "./counted-texts.ts";
 import { TextTuples, TupleTranslation } from "./text-tuples.ts";
 
-/** What the numbers mean that records have in place of texts. */
-
 const USER = profileIndex("user_id");
 
-/** A batch's profiles and states in the dictionary's numbers, by the batch's; members that were not carried are 0. */
+/** Translates a batch's numbers of profiles and states to the dictionary's. Members that were not carried are 0. */
 export interface BatchTuples {
   readonly profiles: TupleTranslation;
   readonly states: TupleTranslation;
 }
 
 /**
- * So many numbers of profiles and states that are gone lie idle before they are given again, some 3 MB: presenters
- * keep encoded texts by number, which each new edition has them do anew.
+ * How many numbers of removed profiles and states stay unused before all are used again, some 3 MB. Presenters cache
+ * encoded texts by number, and each new edition makes them start over.
  */
 const RETIRED_MAX = 65_536;
 
-/** No profile's number. */
 const NO_PROFILE = -1;
-/** No member's index. */
 const NO_MEMBER = -1;
 
 /**
- * Texts, profiles and states of all records in memory, each kept once, and only as long as a record names it: whoever
- * writes a profile and a state into a row retains them, whoever takes them out releases them. What nobody names goes
- * with the next `collect`, so that within one step of work every number that was handed out stays what it is.
+ * Texts, profiles and states of all records in memory, each stored once with a reference count. Code that writes a
+ * profile and a state into a row retains them; code that removes them from a row releases them. What has no references
+ * goes with the next `collect()`, so within one step of work every number keeps its meaning.
  */
 export class Dictionary {
   readonly #retiredMax: number;
@@ -40,23 +36,22 @@ export class Dictionary {
   readonly #states = new TextTuples(STATE_FIELDS.length, this.#texts);
   readonly #anonymous: number;
   #edition: RecordDictionary;
-  /** The profile that was last asked for as it is stored; neighbours are often alike. */
+  /** The last argument and result of `asStored()`; neighbours are often alike. */
   #storedOf = NO_PROFILE;
   #stored = NO_PROFILE;
 
   constructor(retiredMax = RETIRED_MAX) {
     this.#retiredMax = retiredMax;
     this.#anonymous = this.#texts.intern(ANONYMOUS);
-    this.#texts.retain(this.#anonymous); // Whether or not a record names it.
+    this.#texts.retain(this.#anonymous); // It stays even if no record refers to it.
     this.#edition = this.#createEdition();
   }
 
-  /** Says what numbers mean, until they mean something else: then another edition takes its place. */
+  /** What the numbers mean. Another edition replaces it once any number may mean something else. */
   get edition(): RecordDictionary {
     return this.#edition;
   }
 
-  /** What is kept now. */
   get sizes(): { readonly texts: number; readonly profiles: number; readonly states: number } {
     return {
       texts: this.#texts.size,
@@ -65,22 +60,22 @@ export class Dictionary {
     };
   }
 
-  /** The number of a user's name, or 0 where no record in memory carries it. */
+  /** The number of a user's name, or 0 if no record in memory has it. */
   findUser(userId: string): number {
     return this.#texts.find(userId);
   }
 
-  /** A hash of the name of a user who has any record; another one with each process. */
+  /** A hash of the name of a user who has a record; it differs between processes. */
   userHash(user: number): number {
     return this.#texts.hash(user);
   }
 
-  /** The user of a profile, as `findUser` numbers them. */
+  /** The user of a profile, as numbered by `findUser()`. */
   userOf(profile: number): number {
     return this.#profiles.counted.at(profile, USER);
   }
 
-  /** Each is looked for when it is first asked for. */
+  /** Each tuple is looked up when it is first needed. */
   translate({ texts, profiles, states }: ReportBatch): BatchTuples {
     const known = new Uint32Array(texts.length);
     return {
@@ -89,12 +84,12 @@ export class Dictionary {
     };
   }
 
-  /** What a stored profile becomes when a report that carries another is laid over it. */
+  /** The profile of a record after a report with another profile is merged into it. */
   mergeProfiles(stored: number, carried: number): number {
     return this.#profiles.merge(stored, carried);
   }
 
-  /** Lays a carried state over a stored one. The part that describes the fix goes with the fix. */
+  /** The state of a record after a report with another state is merged into it. `is_mock` goes with the fix. */
   mergeStates(stored: number, carried: number, laid: LaidFix): number {
     const merged = this.#states.merge(stored, carried);
     if (laid === "merged" || stored === carried) return merged;
@@ -104,14 +99,14 @@ export class Dictionary {
       : this.#states.withMember(merged, MOCK, mock);
   }
 
-  /** Whether a state says that the fix is mock: 1 or 0; NaN if it does not say. */
+  /** Whether a state marks the fix as mock: 1 or 0; NaN if it has no such field. */
   mockOf(state: number): number {
     const text = this.#states.textAt(state, MOCK);
     if (text === null) return Number.NaN;
     return text === "true" ? 1 : 0;
   }
 
-  /** The profile as a new record stores it: whoever carried no user is ANONYMOUS. */
+  /** The profile as a new record stores it: a report without a user belongs to ANONYMOUS. */
   asStored(carriedProfile: number): number {
     if (this.userOf(carriedProfile) !== NOT_CARRIED) return carriedProfile;
     if (carriedProfile !== this.#storedOf) {
@@ -122,8 +117,8 @@ export class Dictionary {
   }
 
   /**
-   * Whether a row of the batch carries a text that a record of this profile and state has not, or has otherwise, and
-   * that is not of a fix which the record keeps.
+   * Whether a row of the batch carries a text that a record of this profile and state lacks or has with another value.
+   * Texts that describe the fix don't count if the record keeps its own fix.
    */
   carriesOtherTexts(batch: ReportBatch, row: number, profile: number, state: number, laid: LaidFix): boolean {
     const kept = laid === "kept" ? MOCK : NO_MEMBER;
@@ -133,19 +128,17 @@ export class Dictionary {
     );
   }
 
-  /** One row more names this profile and this state. */
   retain(profile: number, state: number): void {
     this.#profiles.counted.retain(profile);
     this.#states.counted.retain(state);
   }
 
-  /** One row fewer names them. */
   release(profile: number, state: number): void {
     this.#profiles.counted.release(profile);
     this.#states.counted.release(state);
   }
 
-  /** Forgets what nobody names: the last act of whatever translated, merged or released. */
+  /** Removes what has no references. Call last, after any work that translates, merges or releases. */
   collect(): void {
     this.#storedOf = NO_PROFILE;
     this.#profiles.collect();
@@ -159,7 +152,7 @@ export class Dictionary {
 
   #createEdition(): RecordDictionary {
     const textAt = (tuples: TextTuples, tuple: number, member: number) => {
-      assert(created === this.#edition, "a page of memory is read before its numbers mean something else");
+      assert(created === this.#edition, "an edition is read only while it is current");
       return tuples.textAt(tuple, member);
     };
     const created: RecordDictionary = {

@@ -11,9 +11,7 @@ import {
 } from "./chunk.ts";
 import { type PackedChunk, packChunk, unpackChunk } from "./packed-chunk.ts";
 
-/** The records in memory of a device that has many. */
-
-/** A row of a chunk of a track. Any insert into the track makes it void. */
+/** A row of a chunk of a track. An insert into the track makes it invalid. */
 export interface RowRef {
   readonly chunk: Chunk;
   readonly row: number;
@@ -22,23 +20,25 @@ export interface RowRef {
 type OlderChunk = Chunk | PackedChunk;
 
 /**
- * All records of one device in time order: a list of chunks, found by binary search. Records are counted
- * from 0, the oldest, so a time range is a range of indexes.
+ * The records in memory of a device that has many, in time order: a list of chunks with binary search. Records are
+ * counted from 0, the oldest, so a time range is a range of indexes.
  */
 export class LongTrack {
   #count = 0;
   #newestMs = Number.NEGATIVE_INFINITY;
-  /** Null where there is no record. */
+  /** Null if there is no record. */
   #newest: Chunk | null = null;
-  /** The chunks before it. */
+  /** The chunks before `#newest`. */
   #older: OlderChunk[] = [];
-  /** Those before this one are packed, or not worth it. */
+  /** Chunks below this index are packed, or not worth packing. */
   #packedEnd = 0;
-  /** Index of the first row of each chunk before it, up to `#startsEnd`; the others are added up when somebody asks. */
+  /**
+   * The index of each chunk's first row. Only those below `#startsEnd` are valid; the others are computed on demand.
+   */
   readonly #starts: number[] = [];
   #startsEnd = 0;
 
-  /** Of records that lie in a chunk, which is the track's from now on. */
+  /** Creates a track of the records in a chunk, and takes ownership of the chunk. */
   constructor(chunk: Chunk) {
     this.#push(chunk);
     this.#count = chunk.count;
@@ -49,7 +49,7 @@ export class LongTrack {
     return this.#count;
   }
 
-  /** Timestamp of the newest record; -Infinity while there is none. */
+  /** Timestamp of the newest record; -Infinity if there is none. */
   get newestMs(): number {
     return this.#newestMs;
   }
@@ -61,19 +61,18 @@ export class LongTrack {
     return this.#startOf(c) + rowsBefore(this.#chunk(c), timestampMs);
   }
 
-  /** The record of an index. */
   at(index: number): RowRef {
     const c = this.#chunkAt(index);
     return { chunk: this.#chunk(c), row: index - this.#startOf(c) };
   }
 
-  /** The newest record of a track that has one. */
+  /** The newest record of a track that must not be empty. */
   newest(): RowRef {
     const chunk = this.#newest!;
     return { chunk, row: chunk.count - 1 };
   }
 
-  /** The record with this very timestamp, or null. */
+  /** The record with exactly this timestamp, or null. */
   find(timestampMs: number): RowRef | null {
     if (timestampMs > this.#newestMs) return null;
     const chunk = this.#chunk(this.#chunkFor(timestampMs));
@@ -81,7 +80,7 @@ export class LongTrack {
     return row < chunk.count && timestampAt(chunk, row) === timestampMs ? { chunk, row } : null;
   }
 
-  /** Makes a row for a timestamp that is not there yet, with columns for `mask`; the caller fills it. */
+  /** Inserts a row for a new timestamp with cells for `mask`; the caller fills it. */
   insert(timestampMs: number, mask: number): RowRef {
     if (timestampMs > this.#newestMs) return this.#append(timestampMs, mask);
     this.#prepare(this.#chunkFor(timestampMs), mask);
@@ -95,7 +94,7 @@ export class LongTrack {
     return { chunk, row };
   }
 
-  /** The same record, to be written to, in a chunk that has columns for `mask`. */
+  /** The same record in a chunk that may be written to and has cells for `mask`. */
   widen(ref: RowRef, mask: number): RowRef {
     const c = this.#chunkFor(timestampAt(ref.chunk, ref.row));
     const known = this.#open(c);
@@ -106,7 +105,7 @@ export class LongTrack {
     return { chunk, row: ref.row };
   }
 
-  /** Visits records `from` to `to`, a run of rows of one chunk at a time, oldest first. */
+  /** Visits the records from index `from` to `to`, oldest first, in runs of rows of one chunk. */
   runs(from: number, to: number, visit: (chunk: Chunk, rowFrom: number, rowTo: number) => void): void {
     if (from >= to) return;
     for (let c = this.#chunkAt(from); c <= this.#older.length && this.#startOf(c) < to; c++) {
@@ -116,24 +115,24 @@ export class LongTrack {
     }
   }
 
-  /** Takes out what lies in the range and is not to be kept, and frees its memory. */
+  /** Removes the records of a range, except those for which `isKept` is true, and frees their memory. */
   remove({ startMs, endMs }: TimeRange, isKept: (timestampMs: number) => boolean): void {
-    const kept: OlderChunk[] = [];
+    const chunks: OlderChunk[] = [];
     for (let c = 0; c < this.#chunkCount; c++) {
       if (this.#firstMs(c) >= endMs || this.#lastMs(c) < startMs) {
-        kept.push(c < this.#older.length ? this.#older[c]! : this.#newest!);
+        chunks.push(c < this.#older.length ? this.#older[c]! : this.#newest!);
         continue;
       }
       const chunk = this.#chunk(c);
       const from = rowsBefore(chunk, startMs);
       const to = rowsBefore(chunk, endMs);
-      keepRows(kept, chunk, from, to, isKept);
+      keepRows(chunks, chunk, from, to, isKept);
     }
-    this.#hold(kept);
+    this.#setChunks(chunks);
   }
 
-  /** The track has these chunks, and no others. */
-  #hold(chunks: OlderChunk[]): void {
+  /** Replaces all chunks by these. */
+  #setChunks(chunks: OlderChunk[]): void {
     this.#startsEnd = 0;
     this.#packedEnd = 0;
     this.#count = 0;
@@ -148,7 +147,7 @@ export class LongTrack {
     this.#older = chunks;
   }
 
-  /** Packs up to so many chunks whose records are all older than this; returns how many it has tried. */
+  /** Packs up to `chunksMax` chunks whose records are all older than `beforeMs`. Returns how many it tried. */
   pack(beforeMs: number, chunksMax: number): number {
     let tried = 0;
     for (; this.#packedEnd < this.#older.length && tried < chunksMax; this.#packedEnd++) {
@@ -163,7 +162,7 @@ export class LongTrack {
 
   #append(timestampMs: number, mask: number): RowRef {
     const newest = this.#newest;
-    // A device that fills chunks will fill this one too.
+    // A device that has filled chunks will fill this one too.
     if (newest === null || newest.count === CHUNK_ROWS_MAX)
       this.#push(createChunk(CHUNK_ROWS_MAX, (newest?.mask ?? 0) | mask));
     else if (newest.count === newest.capacity || (newest.mask | mask) !== newest.mask) {
@@ -176,7 +175,7 @@ export class LongTrack {
     return { chunk, row: chunk.count++ };
   }
 
-  /** The chunk is the newest from now on. */
+  /** Appends a chunk. */
   #push(chunk: Chunk): void {
     if (this.#newest !== null) this.#insertOlder(this.#older.length, this.#newest);
     this.#newest = chunk;
@@ -192,12 +191,12 @@ export class LongTrack {
     return this.#newest === null ? 0 : this.#older.length + 1;
   }
 
-  /** To be read; who writes to it opens it. */
+  /** The chunk for reading. Use `#open()` before writing. */
   #chunk(c: number): Chunk {
     return c < this.#older.length ? unpackedForReading(this.#older[c]!) : this.#newest!;
   }
 
-  /** The chunk itself, no longer packed. */
+  /** The chunk for writing, which it unpacks. */
   #open(c: number): Chunk {
     if (c === this.#older.length) return this.#newest!;
     const chunk = unpacked(this.#older[c]!);
@@ -230,7 +229,7 @@ export class LongTrack {
     }
   }
 
-  /** Makes sure that chunk `c` has room and columns; a full one is split in half. */
+  /** Makes sure that chunk `c` has a free row and cells for `mask`. A full chunk is split in half. */
   #prepare(c: number, mask: number): void {
     const chunk = this.#open(c);
     const wanted = chunk.mask | mask;
@@ -246,7 +245,7 @@ export class LongTrack {
     }
   }
 
-  /** The last chunk whose first row is at or before the timestamp; 0 where none is. */
+  /** The last chunk whose first row is at or before the timestamp; 0 if there is none. */
   #chunkFor(timestampMs: number): number {
     let low = 0;
     let high = this.#chunkCount;
@@ -270,7 +269,7 @@ export class LongTrack {
   }
 }
 
-/** Adds what is left of a chunk without rows `from` to `to`, but those of them that are kept. */
+/** Adds copies of what remains of a chunk: all rows outside `from` to `to`, and those inside that are kept. */
 function keepRows(
   chunks: OlderChunk[],
   chunk: Chunk,
@@ -308,7 +307,7 @@ function unpacked(chunk: OlderChunk): Chunk {
   return isPacked(chunk) ? unpackChunk(chunk) : chunk;
 }
 
-/** What was unpacked last to be read: a page asks a chunk for the rows before an instant, then for its rows. */
+/** The chunks unpacked last for reading: a page first counts the rows before an instant, then reads rows. */
 const READ_MAX = 16;
 const recentlyRead = new Map<PackedChunk, Chunk>();
 

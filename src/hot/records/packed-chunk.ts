@@ -19,40 +19,39 @@ import {
 } from "./chunk.ts";
 
 /**
- * A chunk whose rows seldom change, as the columns that the log has: neighbours differ little, so of the 88 bytes of a
- * full record some 25 are left, and 16 of the 48 of one with a speed and a bearing. Who reads it unpacks it.
+ * A compressed chunk, whose rows seldom change, in the column format of the log. Neighbours differ little: a full
+ * record shrinks from 88 bytes to some 25, one with speed and bearing from 48 to 16. Readers unpack it.
  */
 export interface PackedChunk {
   readonly count: number;
   readonly mask: number;
-  /** Timestamps of the first row and the last. */
   readonly firstMs: number;
   readonly lastMs: number;
   readonly packed: Uint8Array;
 }
 
-/** What saves less is not worth to be unpacked. */
+/** A chunk that shrinks less is not worth unpacking. */
 const PACKED_SHARE_MAX = 3 / 4;
 
-/** Gaps between times, then number fields; then profile and state, as indexes. */
+/** Time gaps, then number fields. Profile and state follow as index columns. */
 const NUMBER_COLUMNS_MAX = 1 + NUMBER_FIELDS.length;
 const scratch = viewsOf(
   new Uint8Array(
     NUMBER_COLUMNS_MAX * numberColumnBytesMax(CHUNK_ROWS_MAX) + 2 * indexColumnBytesMax(CHUNK_ROWS_MAX),
   ),
 );
-/** By how many there are: columns are read and written to their length. */
+/** Arrays of each length, because columns are read and written to the length of the array. */
 const NUMBERS = Array.from({ length: CHUNK_ROWS_MAX + 1 }, (_, count) => new Float64Array(count));
 const INDEXES = Array.from({ length: CHUNK_ROWS_MAX + 1 }, (_, count) => new Uint32Array(count));
 
 const INDEX_LIMIT = 2 ** 32;
 
-/** The chunk packed; null where that saves too little. */
+/** The packed chunk; null if packing saves too little. */
 export function packChunk(chunk: Chunk): PackedChunk | null {
   const { count, mask, width, f64 } = chunk;
   const numbers = NUMBERS[count]!;
   const indexes = INDEXES[count]!;
-  // Who reports every minute has one gap between all times.
+  // A device that reports every minute has the same gap between all times.
   for (let row = 1; row < count; row++) numbers[row] = timestampAt(chunk, row) - timestampAt(chunk, row - 1);
   numbers[0] = count > 1 ? numbers[1]! : 0;
   let end = encodeNumberColumn(scratch, 0, numbers);
@@ -74,7 +73,7 @@ export function packChunk(chunk: Chunk): PackedChunk | null {
   };
 }
 
-/** The rows of a packed chunk, in a chunk of their own that is full. */
+/** The rows of a packed chunk, in a new chunk without free rows. */
 export function unpackChunk({ count, mask, firstMs, packed }: PackedChunk): Chunk {
   const chunk = createChunk(count, mask);
   const { f64, width } = chunk;
@@ -94,7 +93,7 @@ export function unpackChunk({ count, mask, firstMs, packed }: PackedChunk): Chun
   next = decodeIndexColumn(scratch, next, packed.length, INDEX_LIMIT, profiles);
   const states = new Uint32Array(count);
   next = decodeIndexColumn(scratch, next, packed.length, INDEX_LIMIT, states);
-  assert(next === packed.length, "what was packed is unpacked to its end");
+  assert(next === packed.length, "a packed chunk is unpacked to its end");
   for (let row = 0; row < count; row++) setTuples(chunk, row, profiles[row]!, states[row]!);
   chunk.count = count;
   return chunk;

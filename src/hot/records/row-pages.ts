@@ -1,53 +1,51 @@
 import { CHUNK_ROWS_MAX, type Chunk, createChunk } from "./chunk.ts";
 
-/** Memory for the rows of devices that have few. */
-
 /** A device with more rows has chunks of its own. */
 export const BLOCK_ROWS_MAX = CHUNK_ROWS_MAX;
-/** Rows of blocks: where most devices are, little is unused, and beyond that rows are not moved too often. */
+/** Block sizes in rows: fine steps where most devices are, so that little is unused; coarse ones save moving rows. */
 const BLOCK_ROWS = [1, 2, 3, 4, 6, 8, 12, 16, 32, BLOCK_ROWS_MAX];
-/** By rows that are needed, the first of those that has room. */
+/** The index of the smallest sufficient block size, by the number of rows needed. */
 const SIZE_OF = Uint8Array.from({ length: BLOCK_ROWS_MAX + 1 }, (_, rows) =>
   BLOCK_ROWS.findIndex((capacity) => capacity >= rows),
 );
 
-/** A place is the number of a page and a row of it. */
+// A block's address is the number of its page and its first row there.
 const ROW_BITS = 8;
 const PAGE_ROWS = 1 << ROW_BITS;
 const ROW_MASK = PAGE_ROWS - 1;
 
-/** A chunk that is cut into blocks of so many rows; each is one device's. */
+/** A chunk that is divided into blocks of `blockRows` rows, each of one device. */
 interface RowPage {
   readonly chunk: Chunk;
   readonly blockRows: number;
   readonly number: number;
-  /** Pages of blocks like these with room for another; this one among them or not. */
+  /** Pages of this kind with a free block. */
   readonly withRoom: RowPage[];
-  /** Rows from this one on were never taken. */
+  /** Rows from this one on were never used. */
   begun: number;
-  /** First rows of blocks that were given back. */
+  /** First rows of released blocks. */
   readonly free: number[];
-  taken: number;
+  blocksInUse: number;
 }
 
 /**
- * Blocks of rows, cut from pages that many devices share: a chunk for each device would cost several times its few
- * records, and have the collector look at millions of objects. A page whose last block is given back is gone.
+ * Allocates blocks of rows from pages that many devices share, for devices with few rows: a chunk per device would cost
+ * several times its few records, and millions of objects for the garbage collector. An empty page is freed.
  */
 export class RowPages {
   readonly #pages: (RowPage | undefined)[] = [];
   readonly #freeNumbers: number[] = [];
-  /** By mask and size of block. */
+  /** By mask and block size. */
   readonly #withRoom: (RowPage[] | undefined)[] = [];
 
-  /** The place of a block of rows with these fields, and with room for so many. */
+  /** The address of a new block with cells for `mask` and at least `rows` rows. */
   take(mask: number, rows: number): number {
     const size = SIZE_OF[rows]!;
     const kind = mask * BLOCK_ROWS.length + size;
     this.#withRoom[kind] ??= [];
     const withRoom = this.#withRoom[kind];
     const page = withRoom.at(-1) ?? this.#addPage(mask, BLOCK_ROWS[size]!, withRoom);
-    page.taken++;
+    page.blocksInUse++;
     let row = page.free.pop();
     if (row === undefined) {
       row = page.begun;
@@ -57,34 +55,33 @@ export class RowPages {
     return ((page.number << ROW_BITS) | row) >>> 0;
   }
 
-  /** Takes a block back. */
-  release(place: number): void {
-    const page = this.#pageOf(place);
+  release(address: number): void {
+    const page = this.#pageOf(address);
     if (isFull(page)) page.withRoom.push(page);
-    page.free.push(place & ROW_MASK);
-    if (--page.taken > 0) return;
+    page.free.push(address & ROW_MASK);
+    if (--page.blocksInUse > 0) return;
     page.withRoom.splice(page.withRoom.indexOf(page), 1);
     this.#pages[page.number] = undefined;
     this.#freeNumbers.push(page.number);
   }
 
-  /** What the rows of a block are in, those of others before and behind them. */
-  chunkAt(place: number): Chunk {
-    return this.#pageOf(place).chunk;
+  /** The chunk that contains the block, among blocks of other devices. */
+  chunkAt(address: number): Chunk {
+    return this.#pageOf(address).chunk;
   }
 
-  /** How many rows the block has room for. */
-  roomAt(place: number): number {
-    return this.#pageOf(place).blockRows;
+  /** How many rows the block has. */
+  roomAt(address: number): number {
+    return this.#pageOf(address).blockRows;
   }
 
-  /** Pages that hold any row. */
+  /** Pages in use. */
   get pageCount(): number {
     return this.#pages.length - this.#freeNumbers.length;
   }
 
-  #pageOf(place: number): RowPage {
-    return this.#pages[place >>> ROW_BITS]!;
+  #pageOf(address: number): RowPage {
+    return this.#pages[address >>> ROW_BITS]!;
   }
 
   #addPage(mask: number, blockRows: number, withRoom: RowPage[]): RowPage {
@@ -95,7 +92,7 @@ export class RowPages {
       withRoom,
       begun: 0,
       free: [],
-      taken: 0,
+      blocksInUse: 0,
     };
     this.#pages[page.number] = page;
     withRoom.push(page);
@@ -103,9 +100,9 @@ export class RowPages {
   }
 }
 
-/** The first row of a block, in its page's chunk. */
-export function firstRowAt(place: number): number {
-  return place & ROW_MASK;
+/** The first row of a block in its page's chunk. */
+export function firstRowAt(address: number): number {
+  return address & ROW_MASK;
 }
 
 function isFull({ begun, blockRows, free }: RowPage): boolean {

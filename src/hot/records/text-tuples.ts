@@ -2,7 +2,7 @@ import { NOT_CARRIED, type ReportBatch } from "../../model/report-batch.ts";
 import type { CountedTexts } from "./counted-texts.ts";
 import { CountedTuples, NO_TUPLE } from "./counted-tuples.ts";
 
-/** Distinct tuples of texts, where a member that was not carried is 0: the profiles, or the states, of a dictionary. */
+/** Distinct tuples of texts: the profiles or the states of a dictionary. A member that was not carried is 0. */
 export class TextTuples {
   readonly counted: CountedTuples;
   readonly #texts: CountedTexts;
@@ -14,27 +14,27 @@ export class TextTuples {
     this.#scratch = new Uint32Array(width);
   }
 
-  /** The text of a member; null where it was not carried. */
+  /** The text of a member; null if it was not carried. */
   textAt(tuple: number, member: number): string | null {
     const text = this.counted.at(tuple, member);
     return text === NOT_CARRIED ? null : this.#texts.text(text);
   }
 
   /**
-   * The number of a batch's tuple, which begins at `start` of `from`. `known` has the numbers of the batch's texts, or
-   * 0 for "not yet".
+   * The number of a batch's tuple, whose texts begin at `start` of `from`. `known` maps the batch's texts to numbers, 0
+   * for a text that was not looked up yet.
    */
   intern(batchTexts: readonly string[], from: Uint32Array, start: number, known: Uint32Array): number {
     const scratch = this.#scratch;
     for (let m = 0; m < scratch.length; m++) {
       const text = from[start + m]!;
       if (text !== NOT_CARRIED && known[text] === 0) known[text] = this.#texts.intern(batchTexts[text]!);
-      scratch[m] = known[text]!; // Text 0 is "not carried", and stays 0.
+      scratch[m] = known[text]!; // Text 0 is "not carried" and stays 0.
     }
     return this.counted.add(scratch, this.#retainTexts);
   }
 
-  /** Whether a batch's tuple is this one. Texts that are the same are known from then on. */
+  /** Whether a batch's tuple equals this one. Texts that match are added to `known`. */
   isSame(
     tuple: number,
     batchTexts: readonly string[],
@@ -58,7 +58,7 @@ export class TextTuples {
     return true;
   }
 
-  /** What a stored tuple becomes when a report that carries another is laid over it. */
+  /** The stored tuple after a report that carries another is merged into it. */
   merge(stored: number, carried: number): number {
     if (stored === carried) return stored;
     const { counted } = this;
@@ -71,7 +71,7 @@ export class TextTuples {
     return counted.add(scratch, this.#retainTexts);
   }
 
-  /** The same tuple with another text for a member. */
+  /** The tuple with another text for one member. */
   withMember(tuple: number, member: number, text: number): number {
     this.counted.read(tuple, this.#scratch);
     this.#scratch[member] = text;
@@ -79,27 +79,27 @@ export class TextTuples {
   }
 
   /**
-   * Whether one of the batch's tuples, `from`, carries a text that `stored` has not, or has otherwise, in any member
-   * but the one that is left out.
+   * Whether a batch's tuple, one of `from`, carries a text that `stored` lacks or has with another value, in any member
+   * except `ignored`.
    */
   carriesOther(
     { texts }: ReportBatch,
     from: Uint32Array,
     tuple: number,
     stored: number,
-    leftOut: number,
+    ignored: number,
   ): boolean {
     const { width } = this.counted;
     for (let m = 0; m < width; m++) {
       const text = from[tuple * width + m]!;
-      if (text === NOT_CARRIED || m === leftOut) continue;
+      if (text === NOT_CARRIED || m === ignored) continue;
       const member = this.counted.at(stored, m);
       if (member === NOT_CARRIED || !this.#texts.is(member, texts[text]!)) return true;
     }
     return false;
   }
 
-  /** Forgets the tuples that nobody names. */
+  /** Removes the tuples without references. */
   collect(): void {
     this.counted.collect(this.#releaseTexts);
   }
@@ -113,12 +113,12 @@ export class TextTuples {
   };
 }
 
-/** A batch's tuples in numbers of those that memory keeps, each looked for when it is first asked for. */
+/** Translates a batch's tuples to the numbers of those in memory. Each is looked up when it is first needed. */
 export class TupleTranslation {
   readonly #tuples: TextTuples;
   readonly #batchTexts: readonly string[];
   readonly #from: Uint32Array;
-  /** Numbers of the batch's texts, or 0 for "not yet". */
+  /** Numbers of the batch's texts, 0 for a text that was not looked up yet. */
   readonly #known: Uint32Array;
   readonly #numbers: Int32Array;
 
@@ -130,7 +130,7 @@ export class TupleTranslation {
     this.#numbers = new Int32Array(from.length / tuples.counted.width).fill(NO_TUPLE);
   }
 
-  /** A guess that is right spares looking for texts and tuple, each a walk through memory. */
+  /** A correct guess saves looking up the tuple and its texts, each a walk through memory. */
   numberOf(tuple: number, guess: number): number {
     const number = this.#numbers[tuple]!;
     return number === NO_TUPLE ? this.#find(tuple, guess) : number;

@@ -7,25 +7,26 @@ import { type Chunk, copyRows, firstRowSince, putRows, shiftRows, timestampAt } 
 import { LongTrack, type RowRef } from "./long-track.ts";
 import { BLOCK_ROWS_MAX, firstRowAt, type RowPages } from "./row-pages.ts";
 
-/** The records in memory of an app's devices. */
-
-/** In place of a count of rows: the device has a track of its own. */
+/** Stands for the count of rows: the device has a long track. */
 const LONG = 255;
-/** Chunks that are packed in a step: some tenths of a millisecond. */
+/** Chunks packed per step, in some tenths of a millisecond. */
 const STEP_CHUNKS = 16;
-/** Tracks that can be looked at in the time of packing a chunk. */
+/** Tracks that can be visited in the time of packing one chunk. */
 const LOOKS_A_CHUNK = 64;
-/** A long track of no more rows becomes a block again; well below its room, so that it does not go to and fro. */
+/**
+ * A long track this short becomes a block again. Well below the size of a block, so that it does not flip back and
+ * forth.
+ */
 const SHORT_ROWS_MAX = BLOCK_ROWS_MAX / 2;
 
 /**
- * By device number, all records of each device in time order. Most devices of a large fleet have few records: theirs
- * are a block of rows beside those of others, and two columns. Who has more has a `LongTrack`.
+ * The records in memory of each device, by device number, in time order. Most devices of a large fleet have few
+ * records: theirs are a block of rows on a shared page, and two columns. A device with more has a `LongTrack`.
  */
 export class Tracks {
   readonly #pages: RowPages;
-  /** Where the device's block is, or the number of its long track. */
-  readonly #places = new NumberColumn();
+  /** The address of the device's block, or the number of its long track. */
+  readonly #addresses = new NumberColumn();
   /** Rows of the block, or `LONG`. */
   readonly #counts: Uint8Array[] = [];
   readonly #long: (LongTrack | undefined)[] = [];
@@ -40,13 +41,13 @@ export class Tracks {
     return count === LONG ? this.#longOf(device).count : count;
   }
 
-  /** Timestamp of the newest record; -Infinity while there is none. */
+  /** Timestamp of the newest record; -Infinity if there is none. */
   newestMs(device: number): number {
     const count = this.#countOf(device);
     if (count === LONG) return this.#longOf(device).newestMs;
     if (count === 0) return Number.NEGATIVE_INFINITY;
-    const place = this.#places.of(device);
-    return timestampAt(this.#pages.chunkAt(place), firstRowAt(place) + count - 1);
+    const address = this.#addresses.of(device);
+    return timestampAt(this.#pages.chunkAt(address), firstRowAt(address) + count - 1);
   }
 
   /** How many records are older than this. */
@@ -54,47 +55,47 @@ export class Tracks {
     const count = this.#countOf(device);
     if (count === LONG) return this.#longOf(device).countBefore(timestampMs);
     if (count === 0) return 0;
-    const first = firstRowAt(this.#places.of(device));
+    const first = firstRowAt(this.#addresses.of(device));
     return firstRowSince(this.#chunkOf(device), first, first + count, timestampMs) - first;
   }
 
-  /** The record of an index, counted from the oldest. */
+  /** The record at an index, counted from the oldest. */
   at(device: number, index: number): RowRef {
     if (this.#countOf(device) === LONG) return this.#longOf(device).at(index);
-    return { chunk: this.#chunkOf(device), row: firstRowAt(this.#places.of(device)) + index };
+    return { chunk: this.#chunkOf(device), row: firstRowAt(this.#addresses.of(device)) + index };
   }
 
-  /** The newest record; null where there is none. */
+  /** The newest record; null if there is none. */
   findNewest(device: number): RowRef | null {
     const count = this.#countOf(device);
     if (count === LONG) return this.#longOf(device).newest();
     if (count === 0) return null;
-    const place = this.#places.of(device);
-    return { chunk: this.#pages.chunkAt(place), row: firstRowAt(place) + count - 1 };
+    const address = this.#addresses.of(device);
+    return { chunk: this.#pages.chunkAt(address), row: firstRowAt(address) + count - 1 };
   }
 
-  /** The record with this very timestamp, or null. */
+  /** The record with exactly this timestamp, or null. */
   find(device: number, timestampMs: number): RowRef | null {
     const count = this.#countOf(device);
     if (count === LONG) return this.#longOf(device).find(timestampMs);
     if (count === 0) return null;
     const chunk = this.#chunkOf(device);
-    const end = firstRowAt(this.#places.of(device)) + count;
+    const end = firstRowAt(this.#addresses.of(device)) + count;
     if (timestampMs > timestampAt(chunk, end - 1)) return null;
     const row = firstRowSince(chunk, end - count, end, timestampMs);
     return timestampAt(chunk, row) === timestampMs ? { chunk, row } : null;
   }
 
-  /** Makes a row for a timestamp that is not there yet, with columns for `mask`; the caller fills it. */
+  /** Inserts a row for a new timestamp with cells for `mask`; the caller fills it. */
   insert(device: number, timestampMs: number, mask: number): RowRef {
     const count = this.#countOf(device);
     if (count === BLOCK_ROWS_MAX) this.#lengthen(device);
     if (count >= BLOCK_ROWS_MAX) return this.#longOf(device).insert(timestampMs, mask);
-    if (count === 0) this.#places.set(device, this.#pages.take(mask, 1));
+    if (count === 0) this.#addresses.set(device, this.#pages.take(mask, 1));
     else this.#prepare(device, mask, count + 1);
     this.#setCount(device, count + 1);
     const chunk = this.#chunkOf(device);
-    const first = firstRowAt(this.#places.of(device));
+    const first = firstRowAt(this.#addresses.of(device));
     const end = first + count;
     if (count === 0 || timestampMs > timestampAt(chunk, end - 1)) return { chunk, row: end };
     const row = firstRowSince(chunk, first, end, timestampMs);
@@ -103,16 +104,16 @@ export class Tracks {
     return { chunk, row };
   }
 
-  /** The same record in a chunk that has columns for `mask`; its old place gives way where it has not. */
+  /** The same record in a chunk with cells for `mask`. If the record has to move, `ref` becomes invalid. */
   widen(device: number, ref: RowRef, mask: number): RowRef {
     const count = this.#countOf(device);
     if (count === LONG) return this.#longOf(device).widen(ref, mask);
-    const index = ref.row - firstRowAt(this.#places.of(device));
+    const index = ref.row - firstRowAt(this.#addresses.of(device));
     this.#prepare(device, mask, count);
     return this.at(device, index);
   }
 
-  /** Visits records `from` to `to`, a run of rows of one chunk at a time, oldest first. */
+  /** Visits the records from index `from` to `to`, oldest first, in runs of rows of one chunk. */
   runs(
     device: number,
     from: number,
@@ -122,12 +123,12 @@ export class Tracks {
     const count = this.#countOf(device);
     if (count === LONG) this.#longOf(device).runs(from, to, visit);
     else if (from < Math.min(to, count)) {
-      const first = firstRowAt(this.#places.of(device));
+      const first = firstRowAt(this.#addresses.of(device));
       visit(this.#chunkOf(device), first + Math.max(0, from), first + Math.min(to, count));
     }
   }
 
-  /** Takes out what lies in the range and is not to be kept, and frees its memory. */
+  /** Removes the records of a range, except those for which `isKept` is true, and frees their memory. */
   remove(device: number, range: TimeRange, isKept: (timestampMs: number) => boolean): void {
     const count = this.#countOf(device);
     if (count === LONG) {
@@ -136,23 +137,23 @@ export class Tracks {
       return;
     }
     if (count === 0) return;
-    const place = this.#places.of(device);
-    const chunk = this.#pages.chunkAt(place);
-    const first = firstRowAt(place);
-    let kept = first;
+    const address = this.#addresses.of(device);
+    const chunk = this.#pages.chunkAt(address);
+    const first = firstRowAt(address);
+    let next = first;
     for (let row = first; row < first + count; row++) {
       const timestampMs = timestampAt(chunk, row);
       const isLeaving = timestampMs >= range.startMs && timestampMs < range.endMs && !isKept(timestampMs);
       if (isLeaving) continue;
-      if (kept < row) putRows(chunk, kept, chunk, row, row + 1);
-      kept++;
+      if (next < row) putRows(chunk, next, chunk, row, row + 1);
+      next++;
     }
-    this.#keepFirst(device, kept - first);
+    this.#keepFirst(device, next - first);
   }
 
   /**
-   * Packs chunks whose records are all older than this, some a step. What comes in meanwhile is packed or not; those of
-   * few records never are.
+   * Packs chunks of long tracks whose records are all older than this, in steps. Records that come in meanwhile may or
+   * may not be packed.
    */
   *pack(beforeMs: number): Steps<void> {
     let tried = 0;
@@ -160,7 +161,7 @@ export class Tracks {
       tried += 1 / LOOKS_A_CHUNK + (this.#long[number]?.pack(beforeMs, STEP_CHUNKS) ?? 0);
       if (tried < STEP_CHUNKS) continue;
       tried = 0;
-      number--; // It may have more.
+      number--; // This track may have more chunks to pack.
       yield;
     }
   }
@@ -179,71 +180,71 @@ export class Tracks {
   }
 
   #longOf(device: number): LongTrack {
-    return this.#long[this.#places.of(device)]!;
+    return this.#long[this.#addresses.of(device)]!;
   }
 
   #chunkOf(device: number): Chunk {
-    return this.#pages.chunkAt(this.#places.of(device));
+    return this.#pages.chunkAt(this.#addresses.of(device));
   }
 
-  /** Makes sure that a block has these fields, and room for so many rows. */
+  /** Makes sure that a block has cells for `mask`, and room for `rows` rows. */
   #prepare(device: number, mask: number, rows: number): void {
-    const place = this.#places.of(device);
-    const chunk = this.#pages.chunkAt(place);
+    const address = this.#addresses.of(device);
+    const chunk = this.#pages.chunkAt(address);
     const wanted = chunk.mask | mask;
-    if (wanted !== chunk.mask || rows > this.#pages.roomAt(place)) this.#move(device, wanted, rows);
+    if (wanted !== chunk.mask || rows > this.#pages.roomAt(address)) this.#move(device, wanted, rows);
   }
 
-  /** Moves the rows of a block to one with these fields, and with room for so many. */
+  /** Moves the rows of a block to a new one with cells for `mask`, and room for `rows` rows. */
   #move(device: number, mask: number, rows: number): void {
-    const from = this.#places.of(device);
+    const from = this.#addresses.of(device);
     const to = this.#pages.take(mask, rows);
     const first = firstRowAt(from);
     const count = Math.min(this.#countOf(device), rows);
     putRows(this.#pages.chunkAt(to), firstRowAt(to), this.#pages.chunkAt(from), first, first + count);
     this.#pages.release(from);
-    this.#places.set(device, to);
+    this.#addresses.set(device, to);
   }
 
-  /** Of the rows of a block only the first stay. */
+  /** Drops all rows of a block but the first `count`. */
   #keepFirst(device: number, count: number): void {
-    const place = this.#places.of(device);
-    if (count === 0) this.#pages.release(place);
-    else if (count <= this.#pages.roomAt(place) / 2) this.#move(device, this.#chunkOf(device).mask, count);
+    const address = this.#addresses.of(device);
+    if (count === 0) this.#pages.release(address);
+    else if (count <= this.#pages.roomAt(address) / 2) this.#move(device, this.#chunkOf(device).mask, count);
     this.#setCount(device, count);
   }
 
-  /** Moves a full block to a track of its own. */
+  /** Turns a full block into a long track. */
   #lengthen(device: number): void {
-    const place = this.#places.of(device);
-    const chunk = this.#pages.chunkAt(place);
-    const first = firstRowAt(place);
+    const address = this.#addresses.of(device);
+    const chunk = this.#pages.chunkAt(address);
+    const first = firstRowAt(address);
     const rows = copyRows(chunk, first, first + BLOCK_ROWS_MAX, BLOCK_ROWS_MAX, chunk.mask);
-    this.#pages.release(place);
+    this.#pages.release(address);
     const number = this.#freeLong.pop() ?? this.#long.length;
     this.#long[number] = new LongTrack(rows);
-    this.#places.set(device, number);
+    this.#addresses.set(device, number);
     this.#setCount(device, LONG);
   }
 
-  /** Moves the rows of a long track to a block, where few are left. */
+  /** Turns a long track with few rows into a block. */
   #shorten(device: number): void {
     const track = this.#longOf(device);
     const { count } = track;
     if (count > SHORT_ROWS_MAX) return;
-    const number = this.#places.of(device);
+    const number = this.#addresses.of(device);
     if (count > 0) {
       let mask = 0;
       track.runs(0, count, (chunk) => {
         mask |= chunk.mask;
       });
-      const place = this.#pages.take(mask, count);
-      let into = firstRowAt(place);
+      const address = this.#pages.take(mask, count);
+      let into = firstRowAt(address);
       track.runs(0, count, (chunk, from, to) => {
-        putRows(this.#pages.chunkAt(place), into, chunk, from, to);
+        putRows(this.#pages.chunkAt(address), into, chunk, from, to);
         into += to - from;
       });
-      this.#places.set(device, place);
+      this.#addresses.set(device, address);
     }
     this.#setCount(device, count);
     this.#long[number] = undefined;

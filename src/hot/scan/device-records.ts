@@ -5,27 +5,25 @@ import { type Chunk, numberAt, profileAt, rowBytes, timestampAt } from "../recor
 import type { Dictionary } from "../records/dictionary.ts";
 import type { RowRef } from "../records/long-track.ts";
 
-/** Those of one device's records that a query asks for. */
-
 const LATITUDE = numberIndex("latitude");
 const LONGITUDE = numberIndex("longitude");
 const ACCURACY = numberIndex("horizontal_accuracy");
 
-/** What a record must be to take part, besides its time. */
+/** The conditions a record must meet, besides its time. */
 export interface RecordFilter {
-  /** Leaves out records whose horizontal accuracy is greater; those without one stay. */
+  /** Excludes records whose horizontal accuracy is greater; records without one pass. */
   readonly accuracyMetersMax: number | null;
-  /** Keeps only the records of this user, as the dictionary numbers them. */
+  /** Only records of this user, by the dictionary's number; null for all. */
   readonly user: number | null;
 }
 
-/** The records of one device in a time range that pass a filter. Void once the device gets a report. */
+/** The records of one device in a time range that pass a filter. Invalid once the device gets a report. */
 export class DeviceRecords {
   readonly device: Device;
-  /** Indexes in the track: from the first in the range to past the last, filtered or not. */
+  /** Indexes in the track: the first in the range, and the one past the last. Filtered records count. */
   readonly from: number;
   readonly to: number;
-  /** Bytes of records that answering has read so far. */
+  /** Bytes of records read so far. */
   bytesRead = 0;
   readonly #filter: RecordFilter | null;
   readonly #dictionary: Dictionary;
@@ -35,14 +33,14 @@ export class DeviceRecords {
     this.from = device.countBefore(range.startMs);
     this.to = device.countBefore(range.endMs);
     this.#dictionary = dictionary;
-    // A device held by one user all the time needs no look at each record's user.
+    // If all records of the device are of this user, no record's user needs to be read.
     const user =
       filter.user !== null && device.recordsOf(filter.user) < device.recordCount ? filter.user : null;
     const needed = filter.accuracyMetersMax !== null || user !== null;
     this.#filter = needed ? { accuracyMetersMax: filter.accuracyMetersMax, user } : null;
   }
 
-  /** Whether each record has to be looked at to know if it takes part. */
+  /** Whether each record must be read to know if it matches. */
   get isFiltered(): boolean {
     return this.#filter !== null;
   }
@@ -57,12 +55,11 @@ export class DeviceRecords {
     return count;
   }
 
-  /** Whether a record passes the filter. */
   matches(chunk: Chunk, row: number): boolean {
     const filter = this.#filter;
     if (filter === null) return true;
     const { accuracyMetersMax, user } = filter;
-    // A record without an accuracy reads as NaN, which is never greater.
+    // A record without an accuracy has NaN, which is never greater.
     if (accuracyMetersMax !== null && numberAt(chunk, row, ACCURACY) > accuracyMetersMax) return false;
     return user === null || this.#dictionary.userOf(profileAt(chunk, row)) === user;
   }
@@ -75,14 +72,14 @@ export class DeviceRecords {
     });
   }
 
-  /** The record of an index of the track, matching or not. */
+  /** The record at an index of the track, matching or not. */
   at(index: number): RowRef {
     const at = this.device.recordAt(index);
     this.bytesRead += rowBytes(at.chunk);
     return at;
   }
 
-  /** Visits where the matching records from `from` to before `to` were made, in degrees, oldest first. */
+  /** Visits the positions, in degrees, of the matching records from `from` to before `to`, oldest first. */
   visitPositions(from: number, to: number, visit: (latitude: number, longitude: number) => void): void {
     this.visit(from, to, (chunk, row) => {
       visit(numberAt(chunk, row, LATITUDE), numberAt(chunk, row, LONGITUDE));

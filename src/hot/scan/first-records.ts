@@ -3,29 +3,29 @@ import type { Device } from "../devices/device.ts";
 import { timestampAt } from "../records/chunk.ts";
 import type { DeviceRecords } from "./device-records.ts";
 
-/** Keeps the first of many records, in order of time. */
-
-/** What tells a record from others of its app. */
+/** Identifies a record within its app. */
 export interface RecordKey {
   readonly device: Device;
   readonly timestampMs: number;
 }
 
 interface Candidate extends RecordKey {
-  /** Of the device among all that were seen: they come in the order of their ids. */
+  /** Rank of the device among those seen, which come in the order of their ids. */
   readonly rank: number;
 }
 
-/** Sorting is repaid by what it drops only where there is much to drop. */
+/** Sorting only pays if it drops many candidates. */
 const SPARE_MIN = 256;
 
-/** The first records in order of time, then of devices, or of all of it reversed, given device by device. */
+/**
+ * Collects the first records in order of time, then of devices, or the reverse of that. Records are added by device.
+ */
 export class FirstRecords {
   readonly #count: number;
   readonly #compare: (a: Candidate, b: Candidate) => number;
   readonly #isAscending: boolean;
   #candidates: Candidate[] = [];
-  /** Where so many are known, what comes behind this is not among the first. */
+  /** Once `#count` candidates are known, a record behind this time is not among the first. */
   #lastMs: number;
   #rank = 0;
   #device: Device | null = null;
@@ -37,7 +37,7 @@ export class FirstRecords {
     this.#lastMs = this.#isAscending ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
   }
 
-  /** Adds what matches of a device's records up to an index; returns how many those are. */
+  /** Adds the matching records of a device up to an index. Returns how many match. */
   addRecords(records: DeviceRecords, to: number): number {
     const { device, from } = records;
     if (device !== this.#device) {
@@ -67,9 +67,9 @@ export class FirstRecords {
     return matching;
   }
 
-  /** False where neither it nor what comes behind it is among the first. */
+  /** False if neither this record nor any behind it is among the first. */
   #add(device: Device, timestampMs: number): boolean {
-    // Of two at one instant the device that is seen later comes behind, or before in descending order.
+    // If two devices have a record at one instant, the device that is seen later comes behind, or before if descending.
     if (this.#isAscending ? timestampMs >= this.#lastMs : timestampMs < this.#lastMs) return false;
     this.#candidates.push({ device, timestampMs, rank: this.#rank });
     if (this.#candidates.length >= 2 * this.#count + SPARE_MIN) this.#drop();

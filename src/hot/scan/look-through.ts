@@ -7,16 +7,14 @@ import { FirstRecords, type RecordKey } from "./first-records.ts";
 import { type MemoryScan, visitRecords } from "./memory-scan.ts";
 import { PageBuilder, type Timeline } from "./page-builder.ts";
 
-/*
- * A page of many devices' records without a list of them: each device is looked at once, and what comes first is kept.
- * A deep page is looked for in spans of time, which are counted first. Where looking takes several turns, a report
- * that comes meanwhile is seen or not; the page is in order, and every record on it is there and matches.
- */
+// Reads a page of many devices' records without an index by time: each device is visited once, and the first records
+// are kept. A deep page is searched for in spans of time, whose records are counted first. If that takes several turns,
+// a report that comes meanwhile may or may not be seen; the page is sorted, and every record on it exists and matches.
 
-/** Records up to the end of a page that are kept while looking; beyond it, counting them by time is cheaper. */
+/** The end of a page up to which its records are collected directly. For deeper pages, counting by time is cheaper. */
 const KEPT_MAX = 4096;
 
-/** What looking at all devices of a scan comes to. */
+/** The sums over the devices of a scan. */
 class Tally {
   total = 0;
   devices = 0;
@@ -38,13 +36,12 @@ export function* lookForPage(scan: MemoryScan, order: Order, offset: number, lim
     const tally = new Tally();
     const keys = yield* findKeys(scan, scan.range, order, offset, limit, tally);
     const page = readRecords(scan, keys);
-    // What changed since it was found, or left memory, may not belong there any more.
+    // A record that changed or left memory since it was found may not belong on the page any more: search again.
     if (page !== null)
       return { page, total: tally.total, devices: tally.devices, bytesRead: tally.bytesRead };
   }
 }
 
-/** How many records match. */
 export function* lookForCount(scan: MemoryScan): Steps<number> {
   const tally = new Tally();
   yield* visitRecords(scan, scan.range, false, (records, to) =>
@@ -72,24 +69,23 @@ function* findKeys(
     });
     tally.add(records, matching);
   });
-  const found = bins.find(order, offset);
-  if (found === null) return [];
+  const bin = bins.find(order, offset);
+  if (bin === null) return [];
   const within = {
-    offset: offset - found.before,
-    limit: Math.min(limit, found.before + found.count - offset),
+    offset: offset - bin.before,
+    limit: Math.min(limit, bin.before + bin.count - offset),
   };
   const none = new Tally(); // Everything has been counted.
   const keys =
-    found.span.endMs - found.span.startMs === 1
-      ? yield* keepOfInstant(scan, found.span, order, found.count, within)
-      : yield* findKeys(scan, found.span, order, within.offset, within.limit, none);
-  if (keys.length < limit && found.rest.startMs < found.rest.endMs) {
-    keys.push(...(yield* findKeys(scan, found.rest, order, 0, limit - keys.length, none)));
+    bin.span.endMs - bin.span.startMs === 1
+      ? yield* keepOfInstant(scan, bin.span, order, bin.count, within)
+      : yield* findKeys(scan, bin.span, order, within.offset, within.limit, none);
+  if (keys.length < limit && bin.rest.startMs < bin.rest.endMs) {
+    keys.push(...(yield* findKeys(scan, bin.rest, order, 0, limit - keys.length, none)));
   }
   return keys;
 }
 
-/** The first records in order. */
 function* keepFirst(
   scan: MemoryScan,
   range: TimeRange,
@@ -102,7 +98,7 @@ function* keepFirst(
   return first.inOrder();
 }
 
-/** Of the records of one millisecond, of which there are so many. They come in the order of devices. */
+/** Some of the `count` records of one millisecond. They come in the order of devices. */
 function* keepOfInstant(
   scan: MemoryScan,
   instant: TimeRange,
@@ -122,7 +118,7 @@ function* keepOfInstant(
   return order === "asc" ? keys : keys.reverse();
 }
 
-/** Copies records; null where one is not there any more, or doesn't match. */
+/** Copies records; null if one no longer exists or matches. */
 export function readRecords(scan: MemoryScan, keys: readonly RecordKey[]): RecordPage | null {
   const { dictionary } = scan;
   const filter = scan.filter();
@@ -137,16 +133,16 @@ export function readRecords(scan: MemoryScan, keys: readonly RecordKey[]): Recor
   return page.build();
 }
 
-/** A day in spans of 21 s, and those in milliseconds in a second round. */
+/** Divides a day into spans of 21 s, and those into milliseconds in a second round. */
 const BINS_MAX = 4096;
 
-/** Where the instant at an offset lies. */
-export interface BinFound {
+/** The span that contains the instant at an offset. */
+export interface TimeBin {
   readonly span: TimeRange;
   readonly count: number;
-  /** How many come before it, in order. */
+  /** How many instants come before it, in the given order. */
   readonly before: number;
-  /** What comes behind it, in order. */
+  /** The part of the range behind it, in the given order. */
   readonly rest: TimeRange;
 }
 
@@ -166,8 +162,8 @@ class TimeBins {
     this.#counts[Math.floor((timestampMs - this.#range.startMs) / this.#spanMs)]!++;
   }
 
-  /** The span that holds the instant at an offset; null where there are fewer. */
-  find(order: Order, offset: number): BinFound | null {
+  /** The span that contains the instant at an offset; null if there are fewer instants. */
+  find(order: Order, offset: number): TimeBin | null {
     const { startMs, endMs } = this.#range;
     let before = 0;
     for (let step = 0; step < this.#counts.length; step++) {

@@ -7,9 +7,7 @@ import type { Dictionary } from "../records/dictionary.ts";
 import { DeviceRecords, type RecordFilter } from "./device-records.ts";
 import type { RecordKey } from "./first-records.ts";
 
-/** Goes through the records in memory that a query asks for, in steps. */
-
-/** Devices in the order of their ids, a block after the other; as `DeviceList` has them. */
+/** Devices in the order of their ids, in blocks. */
 export interface DeviceBlocks {
   readonly size: number;
   blocks(): Iterable<readonly Device[]>;
@@ -17,7 +15,6 @@ export interface DeviceBlocks {
 
 export const NO_DEVICES: DeviceBlocks = { size: 0, blocks: () => [] };
 
-/** One device, as a list has many. */
 export class OneDevice implements DeviceBlocks {
   readonly device: Device;
   readonly size = 1;
@@ -31,32 +28,33 @@ export class OneDevice implements DeviceBlocks {
   }
 }
 
-/** Which records in memory a query asks for. */
+/** Which records in memory a query reads. */
 export interface MemoryQuery {
   readonly devices: DeviceBlocks;
   readonly range: TimeRange;
-  /** Leaves out the records of others; null keeps all. */
+  /** Only records of this user; null for all. */
   readonly userId: UserId | null;
-  /** Leaves out records whose horizontal accuracy is greater; null keeps all. */
+  /** Excludes records whose horizontal accuracy is greater; null for none. */
   readonly accuracyMetersMax: number | null;
 }
 
-/** The same in the store's own words. */
+/** A `MemoryQuery` in the terms of the store. */
 export interface MemoryScan {
   readonly devices: DeviceBlocks;
   readonly range: TimeRange;
-  /** As of now: numbers of texts may be given to others once reports come in. */
+  /** A function, because the numbers of texts may change their meaning once reports come in. */
   readonly filter: () => RecordFilter;
   readonly dictionary: Dictionary;
 }
 
-/** What a step may cost, in rows that lie together; to find those of a device costs as much as 32. */
+/** What a step may cost, counted in rows that lie together; finding those of a device costs as much as 32. */
 const STEP_ROWS = 8192;
 const LOOK_ROWS = 32;
 
 /**
- * Visits each device's records of a range, up to an index of its track: those of a device with many some at a time,
- * oldest first, where each has to be looked at. Reports may come in between two steps, so they are found anew by time.
+ * Visits each device's records of a range, up to an index of its track. If each record must be read, the records of a
+ * device are visited in parts, oldest first. Reports may come in between two steps, so records are located by time
+ * again.
  */
 export function* visitRecords(
   { devices, filter: filterNow, dictionary }: MemoryScan,
@@ -68,7 +66,7 @@ export function* visitRecords(
   let work = 0;
   for (const block of devices.blocks()) {
     if (block.length === 0) {
-      yield; // The list has taken a step of its own.
+      yield; // The list has just taken a step.
       filter = filterNow();
     }
     for (const device of block) {
@@ -89,14 +87,14 @@ export function* visitRecords(
   }
 }
 
-/** Adds the devices that have a matching record. */
+/** Adds the devices with a matching record. */
 export function* addDevices(scan: MemoryScan, devices: Set<DeviceId>): Steps<void> {
   yield* visitRecords(scan, scan.range, false, (records, to) => {
     if (records.count(records.from, to) > 0) devices.add(records.device.id);
   });
 }
 
-/** Adds the keys of matching records, and no more than one too many. */
+/** Adds the keys of matching records, and stops once there are more than `keysMax`. */
 export function* addKeys(scan: MemoryScan, keys: RecordKey[], keysMax: number): Steps<void> {
   yield* visitRecords(scan, scan.range, true, (records, to) => {
     if (keys.length > keysMax) return;
@@ -106,12 +104,12 @@ export function* addKeys(scan: MemoryScan, keys: RecordKey[], keysMax: number): 
   });
 }
 
-/** Takes positions, those of a device in order of time. */
+/** Receives positions; those of one device come in order of time. */
 export interface PositionSink {
   add(deviceId: DeviceId, latitude: number, longitude: number): void;
 }
 
-/** Adds all matching positions; returns the bytes of their records. */
+/** Adds all matching positions. Returns the bytes of their records. */
 export function* addPositions(scan: MemoryScan, sink: PositionSink): Steps<number> {
   let bytes = 0;
   yield* visitRecords(scan, scan.range, true, (records, to) => {

@@ -11,13 +11,12 @@ import type { Dictionary } from "../records/dictionary.ts";
 import type { RowRef } from "../records/long-track.ts";
 import { PageBuilder } from "./page-builder.ts";
 
-/** An app's newest records, as answers read them. */
 export class NewestOfApp implements NewestRecords {
   readonly appId: AppId;
   readonly #table: DeviceTable;
   readonly #sealed: SealedRows;
   readonly #dictionary: Dictionary;
-  /** By device number, what `notes` says; as long as it had to be so far. */
+  /** The array that `notes()` returns, by device number; as long as was needed so far. */
   #notes = new Float64Array(0);
   readonly #page: RecordOfDevice;
 
@@ -44,10 +43,10 @@ export class NewestOfApp implements NewestRecords {
       const { chunk, row } = this.#sealed.newest(devices[i]!);
       sum += timestampAt(chunk, row) + profileAt(chunk, row);
     }
-    assert(!Number.isNaN(sum), "every record has a time"); // Which keeps compilers from leaving the sum out.
+    assert(!Number.isNaN(sum), "every record has a time"); // Keeps compilers from removing the sum.
   }
 
-  /** The newest records of these devices, on a page of their own. */
+  /** The newest records of these devices, copied. */
   pageOfDevices(devices: readonly number[]): RecordPage {
     const page = new PageBuilder(devices.length, this.#dictionary);
     for (const number of devices) {
@@ -64,18 +63,18 @@ export class NewestOfApp implements NewestRecords {
     return this.#notes;
   }
 
-  /** The device's newest record is another now. */
+  /** Marks that the device's newest record changed. */
   changed(device: number): void {
     if (device < this.#notes.length) this.#notes[device] = -Math.abs(this.#notes[device]!);
   }
 
-  /** The device is gone, and its number may become another's. */
+  /** Removes the device, whose number another may get. */
   removed(device: number): void {
     if (device < this.#notes.length) this.#notes[device] = 0;
   }
 }
 
-/** A page of one record; the string of its device's id is made when somebody asks, who mostly has no need of it. */
+/** A page of one record. The device's id becomes a string only if it is read, which is seldom. */
 class RecordOfDevice implements RecordPage {
   readonly count = 1;
   readonly timestampMs = new Float64Array(1);

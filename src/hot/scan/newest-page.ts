@@ -3,33 +3,31 @@ import type { AppDevices } from "../app-devices.ts";
 import type { Device } from "../devices/device.ts";
 import type { DeviceBlock } from "../devices/device-list.ts";
 
-/** A page of an app's devices by their newest records. */
-
 export interface NewestPageQuery {
-  /** Of newest records. */
+  /** The time range of newest records. */
   readonly range: TimeRange;
-  /** Leaves out devices whose newest record has a greater horizontal accuracy. */
+  /** Excludes devices whose newest record has a greater horizontal accuracy; null for none. */
   readonly accuracyMetersMax: number | null;
   readonly offset: number;
   readonly limit: number;
 }
 
-export interface PageFound {
-  /** By number. */
+export interface DevicePage {
+  /** Device numbers. */
   readonly devices: readonly number[];
-  /** Matching devices before paging, of all blocks that were added. */
+  /** Matching devices before paging, in all blocks that were added. */
   readonly total: number;
 }
 
-/** Counts the devices that match, of one block after the other, and keeps those of the page. */
+/** Counts the matching devices, block by block, and collects those of the page. */
 export class NewestPage {
-  /** By number. */
+  /** Device numbers. */
   readonly #devices: number[] = [];
-  /** The first of them, as they were when others may have had their turn: the number may be another's by now. */
+  /** The same devices as far as `hold()` was called since. The number of a device may be another's by now. */
   readonly #held: Device[] = [];
   readonly #app: AppDevices;
   readonly #query: NewestPageQuery;
-  /** Whether a device matches that reported at the start of the range or later. */
+  /** Whether every device matches that has reported since the start of the range. */
   readonly #isOpen: boolean;
   #total = 0;
 
@@ -43,7 +41,7 @@ export class NewestPage {
     return this.#devices.length === this.#query.limit;
   }
 
-  /** Returns how many devices it had to look at to count those that match. */
+  /** Returns how many devices it had to read to count the matching ones. */
   add(block: DeviceBlock): number {
     const { numbers } = block;
     const { range, offset } = this.#query;
@@ -55,13 +53,13 @@ export class NewestPage {
     return isKnown ? 0 : numbers.length;
   }
 
-  /** Has to be said before others have their turn. */
+  /** Call before other work gets a turn. */
   hold(): void {
     const { table } = this.#app;
     for (const number of this.#devices.slice(this.#held.length)) this.#held.push(table.byNumber(number));
   }
 
-  /** Without devices that meanwhile went, matched no more, or were not listed any more. */
+  /** The page, without devices that meanwhile went, no longer match or are no longer listed. */
   found(isListed: (device: Device) => boolean): PageFound {
     const devices = this.#devices.filter((number, index) => {
       const held = this.#held[index];
@@ -86,7 +84,7 @@ export class NewestPage {
     const { startMs, endMs } = range;
     const { newestTimes } = this.#app;
     let count = 0;
-    // Without a jump that depends on a time: the processor would guess wrong every other time.
+    // No branch depends on a time: the processor would mispredict every other one.
     for (let i = 0; i < numbers.length; i++) {
       const timeMs = newestTimes.of(numbers[i]!);
       count += Number(timeMs >= startMs) & Number(timeMs < endMs);

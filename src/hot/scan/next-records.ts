@@ -9,24 +9,22 @@ import { DeviceRecords } from "./device-records.ts";
 import type { RecordKey } from "./first-records.ts";
 import type { MemoryScan } from "./memory-scan.ts";
 
-/*
- * Goes on behind a record, for those who read all there is: what a page costs does not grow with how many came before.
- * Each device is looked at once a call, so a call should ask for many.
- */
+// Reads on behind a record, for clients that read everything: the cost of a page does not grow with the pages before.
+// Each call visits every device once, so it should read many records.
 
-/** What a step may cost, in records; to find those of a device costs as much as 32. */
+/** What a step may cost, counted in records; finding those of a device costs as much as 32. */
 const STEP_RECORDS = 8192;
 const LOOK_RECORDS = 32;
-/** Of one device that are added before the others' are looked at again. */
+/** Records of one device that are added before `endMs` is applied to the rest. */
 const ADDED_MAX = 2048;
 
-/** A record that was read. */
+/** The record that was read last. */
 export interface ReadUpTo {
   readonly timestampMs: number;
   readonly deviceId: DeviceId;
 }
 
-/** So many records of a range behind another in order of time, then of devices; fewer only where there are no more. */
+/** The next `count` records of a range, in order of time, then of devices; fewer only if there are no more. */
 export function* findNext(
   { devices, range, filter: filterNow, dictionary }: MemoryScan,
   after: ReadUpTo | null,
@@ -34,12 +32,12 @@ export function* findNext(
 ): Steps<RecordKey[]> {
   const next = new NextRecords(range, count);
   const afterMs = after?.timestampMs ?? Number.NEGATIVE_INFINITY;
-  let isBehind = after === null; // Of an instant, devices behind the one that was read are not read yet.
+  let isBehind = after === null; // At the time of `after`, only devices behind its device are still to be read.
   let filter = filterNow();
   let work = 0;
   for (const block of devices.blocks()) {
     if (block.length === 0) {
-      yield; // The list has taken a step of its own.
+      yield; // The list has just taken a step.
       filter = filterNow();
     }
     for (const device of block) {
@@ -54,22 +52,22 @@ export function* findNext(
         const to = Math.min(records.to, records.from + ADDED_MAX);
         fromMs = to < records.to ? records.timeAt(to) : Number.POSITIVE_INFINITY;
         work += LOOK_RECORDS + Math.max(0, to - records.from);
-        if (next.add(records, to)) work = STEP_RECORDS; // It has sorted them.
+        if (next.add(records, to)) work = STEP_RECORDS; // It sorted its records.
       }
     }
   }
   return next.inOrder();
 }
 
-/** An index of a key, beside which a window of half a year has room in a number. */
+/** The range of an index in a key, which leaves room in a number for the time within `NEXT_MS_MAX`. */
 const INDEXES = 2 ** 19;
-/** How long a range may be that is read, and how many records may be asked for. */
+/** The longest range, and the most records of a call. */
 export const NEXT_MS_MAX = 2 ** 33;
 const COUNT_MAX = INDEXES / 4;
 
-/** Keeps the first of the records that it is given, those of an instant in the order of devices. */
+/** Collects the first records in order of time, then of devices. Records are added in the order of devices. */
 class NextRecords {
-  /** What is not older is not among the first: of an instant, those that were seen before come first. */
+  /** A record at or after this time is not among the first: at an equal time, the device that was seen before wins. */
   endMs: number;
   readonly #startMs: number;
   readonly #count: number;
@@ -98,7 +96,7 @@ class NextRecords {
     return true;
   }
 
-  /** Numbers are sorted ten times as fast as what needs to be compared by a function. */
+  /** Sorts numbers, which is ten times as fast as sorting with a compare function. */
   inOrder(): RecordKey[] {
     const keys = new Float64Array(this.#times.length);
     for (let i = 0; i < keys.length; i++) keys[i] = (this.#times[i]! - this.#startMs) * INDEXES + i;

@@ -7,7 +7,7 @@ import type { Dictionary } from "../records/dictionary.ts";
 
 const FIELDS = NUMBER_FIELDS.length;
 
-/** Copies records out of the store one by one, so that the page stays true whatever is reported next. */
+/** Copies records out of the store one by one, so that later reports do not change the page. */
 export class PageBuilder {
   readonly #dictionary: Dictionary;
   readonly #deviceIds: DeviceId[] = [];
@@ -24,7 +24,6 @@ export class PageBuilder {
     this.#state = new Uint32Array(rowsMax);
   }
 
-  /** How many more records the page takes. */
   get room(): number {
     return this.#profile.length - this.#deviceIds.length;
   }
@@ -55,13 +54,12 @@ export class PageBuilder {
   }
 }
 
-/** A page in order of time, then of devices, or all of it reversed. It is made last, and good until reports come in. */
+/** A page in order of time, then of devices, or the reverse. Its texts are valid until reports come in. */
 export interface Timeline {
   readonly page: RecordPage;
   /** Matching records before paging. */
   readonly total: number;
   /** Devices with a matching record. */
   readonly devices: number;
-  /** Bytes of records that were read. */
   readonly bytesRead: number;
 }

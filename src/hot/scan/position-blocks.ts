@@ -3,15 +3,13 @@ import type { TimeRange } from "../../model/time/range.ts";
 import type { Device } from "../devices/device.ts";
 import { copyField, copyTimestamps } from "../records/chunk.ts";
 
-/** Reads a device's records in memory in columns, straight from their chunks. */
-
-/** Some hundredths of a millisecond to copy. */
+/** Rows of a block, copied in some hundredths of a millisecond. */
 const BLOCK_ROWS = 2048;
 
 const LATITUDE = numberIndex("latitude");
 const LONGITUDE = numberIndex("longitude");
 
-/** Records in columns, good until the next block; NaN where a record lacks a field. */
+/** Records in columns, valid until the next block; NaN if a record lacks a field. */
 export interface PositionColumns {
   readonly count: number;
   readonly timestampMs: Float64Array;
@@ -20,14 +18,14 @@ export interface PositionColumns {
   readonly numbers: readonly Float64Array[];
 }
 
-/** A device's records of a range, oldest first, a block after the other. Reports may come in between two of them. */
+/** Reads a device's records of a range, oldest first, in blocks. Reports may come in between two blocks. */
 export class PositionBlocks {
   readonly #device: Device;
   readonly #endMs: number;
   readonly #fields: readonly number[];
   readonly #timestampMs = new Float64Array(BLOCK_ROWS);
   readonly #numbers: readonly Float64Array[];
-  /** Records before it were read: an index would not hold where a report comes in before it. */
+  /** Records before this time were read. An index would shift when an earlier report comes in. */
   #nextMs: number;
 
   constructor(device: Device, { startMs, endMs }: TimeRange, fields: readonly NumberFieldName[]) {
@@ -38,7 +36,7 @@ export class PositionBlocks {
     this.#numbers = this.#fields.map(() => new Float64Array(BLOCK_ROWS));
   }
 
-  /** Null where there are no more. */
+  /** Null if there are no more. */
   next(): PositionColumns | null {
     const device = this.#device;
     const from = device.countBefore(this.#nextMs);

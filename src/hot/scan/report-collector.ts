@@ -5,9 +5,7 @@ import { NOT_CARRIED, type ReportBatch } from "../../model/report-batch.ts";
 import { type Chunk, numberAt, profileAt, stateAt, timestampAt } from "../records/chunk.ts";
 import type { Dictionary } from "../records/dictionary.ts";
 
-/**
- * Collects an app's records as the reports they could have come from: the way out of memory, as a batch is the way in.
- */
+/** Collects records of an app as a batch of reports that would produce them: the inverse of applying a batch. */
 export class ReportCollector {
   readonly #dictionary: Dictionary;
   #edition: RecordDictionary;
@@ -40,7 +38,6 @@ export class ReportCollector {
     return this.#count;
   }
 
-  /** How many more records it takes. */
   get room(): number {
     return this.#timestampMs.length - this.#count;
   }
@@ -50,7 +47,7 @@ export class ReportCollector {
   }
 
   add(deviceId: DeviceId, chunk: Chunk, row: number): void {
-    if (this.#dictionary.edition !== this.#edition) this.#turnEdition();
+    if (this.#dictionary.edition !== this.#edition) this.#changeEdition();
     const at = this.#count++;
     this.#device[at] = this.#deviceText(deviceId);
     this.#timestampMs[at] = timestampAt(chunk, row);
@@ -76,8 +73,8 @@ export class ReportCollector {
     };
   }
 
-  /** Rows may come over many turns, and a number may mean another profile by now. */
-  #turnEdition(): void {
+  /** Collecting may take many turns, and after a new edition a number may mean another profile. */
+  #changeEdition(): void {
     this.#edition = this.#dictionary.edition;
     this.#profiles.numbers.clear();
     this.#states.numbers.clear();
@@ -120,7 +117,7 @@ export class ReportCollector {
   }
 }
 
-/** The batch's number of each tuple of the dictionary, and all their members' texts one after the other. */
+/** The batch's number of each tuple of the dictionary, and the texts of all their members in a row. */
 interface Tuples {
   readonly numbers: Map<number, number>;
   readonly members: number[];

@@ -7,9 +7,7 @@ import type { MemoryScan } from "./memory-scan.ts";
 import type { Timeline } from "./page-builder.ts";
 import { readTracks } from "./track-page.ts";
 
-/** Pages and counts of the records that a query asks for, found in the way that costs least. */
-
-/** The records from an offset on, up to a limit. */
+/** The records from an offset on, up to a limit, read in the cheapest way. */
 export function* findTimeline(
   scan: MemoryScan,
   order: Order,
@@ -20,13 +18,12 @@ export function* findTimeline(
   if (read !== null) return read;
   const { devices, range, dictionary } = scan;
   if (devices instanceof AppDevices && asksForAll(scan)) {
-    const found = yield* findByTime(devices, { range, order, offset, limit }, dictionary);
-    if (found !== null) return found;
+    const timeline = yield* findByTime(devices, { range, order, offset, limit }, dictionary);
+    if (timeline !== null) return timeline;
   }
   return yield* lookForPage(scan, order, offset, limit);
 }
 
-/** How many records match. */
 export function* countRecords(scan: MemoryScan): Steps<number> {
   const { devices, range } = scan;
   if (devices instanceof AppDevices && asksForAll(scan)) {

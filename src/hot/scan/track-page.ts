@@ -7,14 +7,10 @@ import type { MemoryScan } from "./memory-scan.ts";
 import type { Timeline } from "./page-builder.ts";
 import { PageBuilder } from "./page-builder.ts";
 
-/*
- * Pages of a device, or of a few, whose records all take part: rows of their tracks, merged. Hardly any user has more
- * devices than that.
- */
-
+// Pages of at most 8 devices whose records all match: rows of their tracks, merged. Hardly any user has more devices.
 const TRACKS_MAX = 8;
 
-/** Null where there are more devices, or where records have to be looked at one by one. */
+/** Null if there are more devices, or if records must be read one by one to be filtered. */
 export function readTracks(scan: MemoryScan, order: Order, offset: number, limit: number): Timeline | null {
   const tracks = tracksOf(scan);
   if (tracks === null) return null;
@@ -36,12 +32,12 @@ export function readTracks(scan: MemoryScan, order: Order, offset: number, limit
   };
 }
 
-/** In the order of devices. */
+/** The records of each device, in the order of devices. */
 function tracksOf({ devices, range, filter, dictionary }: MemoryScan): DeviceRecords[] | null {
   if (devices.size > TRACKS_MAX) return null;
   const tracks: DeviceRecords[] = [];
   for (const block of devices.blocks()) {
-    if (block.length === 0) return null; // To put the list in order takes steps.
+    if (block.length === 0) return null; // Sorting the list takes steps.
     for (const device of block) {
       const records = new DeviceRecords(device, range, filter(), dictionary);
       if (records.isFiltered) return null;
@@ -51,7 +47,7 @@ function tracksOf({ devices, range, filter, dictionary }: MemoryScan): DeviceRec
   return tracks;
 }
 
-/** Adds the rows of one track from a place of it on, which takes half of what merging would. */
+/** Adds rows of one track from an index on, in half the time of merging. */
 function addRun(page: PageBuilder, records: DeviceRecords, first: number, count: number, order: Order): void {
   const { device } = records;
   const from = records.from + first;
@@ -66,7 +62,7 @@ interface DeviceRow extends RowRef {
   readonly device: Device;
 }
 
-/** So many rows in order of time, then of devices, from the one on that so many come before. */
+/** The rows `first` to before `first + count` in order of time, then of devices. */
 function mergeRows(
   tracks: readonly DeviceRecords[],
   range: TimeRange,
@@ -89,7 +85,7 @@ function mergeRows(
   return rows;
 }
 
-/** The last instant before which no more than so many records lie: at the instant itself is at most one a track. */
+/** The last instant with at most `recordsMax` records before it. At the instant itself each track has at most one. */
 function findInstant(
   tracks: readonly DeviceRecords[],
   { startMs, endMs }: TimeRange,
@@ -106,7 +102,7 @@ function findInstant(
   return low;
 }
 
-/** The next record of a track. */
+/** A cursor on the records of one track. */
 class Head {
   readonly records: DeviceRecords;
   #index: number;
@@ -124,7 +120,7 @@ class Head {
     return { device: this.records.device, chunk, row };
   }
 
-  /** Passes over so many; returns how many those are. */
+  /** Skips `count` records and returns `count`. */
   skip(count: number): number {
     this.#index += count;
     this.#row = this.#index < this.records.to ? this.records.at(this.#index) : null;

@@ -10,39 +10,39 @@ import { visitRecords } from "../scan/memory-scan.ts";
 import { DeviceSet } from "./device-set.ts";
 import { deviceOf, LEAF_KEYS, mergeRuns, msOf, TimeKeys, timeKey } from "./time-keys.ts";
 
-/** Keys that are sorted at once, half a millisecond of work. */
+/** Keys sorted per run, in half a millisecond. */
 const RUN_KEYS = 8192;
-/** Leaves that are filled in a step. */
+/** Leaves filled per step. */
 const STEP_LEAVES = 16;
-/** Keys that are put in place one by one in a step. */
+/** Pending keys added per step. */
 const STEP_NOTED = 1024;
-/** Keys that are looked at in a step. */
+/** Keys read per step. */
 const STEP_LOOKS = 4096;
 
-/** If more records come in between two steps, no query makes the index any more. */
+/** If more records come in between two steps, the query that builds the index is assumed to be gone. */
 const NOTED_UNASKED_MAX = 65_536;
 
-/** An hour with so many records has a set of its devices, which takes less than its keys. */
+/** An hour with this many records has a set of its devices, which takes less memory than its keys. */
 const HOUR_KEYS_MIN = 8192;
 
 /**
- * All records of an app's UTC day by time, and which devices they are of. Whoever asks first makes it, in steps; from
- * then on, and also meanwhile, records are noted as they come in. None leaves before the day is sealed.
+ * An index by time of all records of an app on one UTC day, and of their devices. The first query builds it, in steps;
+ * records that come in are added, also meanwhile. No record leaves before the day is sealed.
  */
 export class DayIndex {
-  /** When it was asked for last. */
+  /** When a query last used it, by the process's own clock. */
   askedMs = 0;
   readonly #startMs: number;
   readonly #endMs: number;
   readonly #keys = new TimeKeys();
   readonly #devices = new DeviceSet();
-  /** By hour, its devices; only where somebody asked about a part of the day. */
+  /** The devices of each hour; only of hours that a query needed. */
   readonly #hours: (HourDevices | undefined)[] = new Array(24);
-  /** Keys of what came while it was made. */
+  /** Keys of records that came in while the index is built. */
   #noted: number[] = [];
   #notedSinceStep = 0;
   #isWhole = false;
-  /** Null once it is made: an engine may keep what the steps held for as long as somebody holds on to them. */
+  /** Null once the index is built: an engine may retain what the steps used for as long as the generator exists. */
   #making: Steps<void> | null;
 
   constructor(day: UtcDay, devices: DeviceList, dictionary: Dictionary) {
@@ -51,20 +51,20 @@ export class DayIndex {
     this.#making = this.#make(devices, dictionary);
   }
 
-  /** Whether all records of the day are in it. */
+  /** Whether the index has all records of the day. */
   get isWhole(): boolean {
     return this.#isWhole;
   }
 
-  /** Does a step towards that. */
+  /** Takes a step of building the index. */
   proceed(): void {
     this.#notedSinceStep = 0;
     if (this.#making?.next().done !== true) return;
-    assert(this.#isWhole, "an index is whole once it is made");
+    assert(this.#isWhole, "an index is whole once it is built");
     this.#making = null;
   }
 
-  /** A record of the day has come in. */
+  /** Adds a record that came in. */
   note(timestampMs: number, device: number): void {
     const key = timeKey(timestampMs - this.#startMs, device);
     if (this.#isWhole) {
@@ -75,12 +75,12 @@ export class DayIndex {
     this.#notedSinceStep++;
   }
 
-  /** Whether the query that made it ended before it was whole: what is noted would grow with every record. */
+  /** Whether the query that builds it has gone away before it was whole: pending keys would grow with every record. */
   get isLeft(): boolean {
     return this.#notedSinceStep > NOTED_UNASKED_MAX;
   }
 
-  /** Whether all of the day lies in the range. */
+  /** Whether the range includes the whole day. */
   isWithin({ startMs, endMs }: TimeRange): boolean {
     return startMs <= this.#startMs && endMs >= this.#endMs;
   }
@@ -90,7 +90,7 @@ export class DayIndex {
     return this.#keys.countBefore(this.#keyAt(timestampMs));
   }
 
-  /** Records `from` to `to` in order of time, those of an instant in order of device numbers. */
+  /** The records from index `from` to before `to` in order of time, then of device numbers. */
   entries(from: number, to: number): DayEntry[] {
     return Array.from(this.#keys.slice(from, to), (key) => {
       return { timestampMs: this.#startMs + msOf(key), device: deviceOf(key) };
@@ -102,7 +102,6 @@ export class DayIndex {
     devices.addAll(this.isWithin(range) ? this.#devices : yield* this.#devicesBetween(range));
   }
 
-  /** Devices with a record of the day. */
   get deviceCount(): number {
     return this.#devices.size;
   }
@@ -119,7 +118,7 @@ export class DayIndex {
     this.#hours[Math.floor(msOf(key) / MS_PER_HOUR)]?.devices.add(device);
   }
 
-  /** Whole hours first, since all devices of the day may be among theirs. */
+  /** Reads whole hours first, since they may include all devices of the day. */
   *#devicesBetween({ startMs, endMs }: TimeRange): Steps<DeviceSet> {
     const devices = new DeviceSet();
     const fromMs = Math.max(startMs, this.#startMs);
@@ -139,7 +138,7 @@ export class DayIndex {
     return this.#startMs + hour * MS_PER_HOUR;
   }
 
-  /** Adds the devices of an hour. Its set is filled while records come in: to be added twice does no harm. */
+  /** Adds the devices of an hour. Records that come in while its set is built may be added twice, which is harmless. */
   *#addHour(hour: number, devices: DeviceSet): Steps<void> {
     const [startMs, endMs] = [this.#hourMs(hour), this.#hourMs(hour + 1)];
     if (this.countBefore(endMs) - this.countBefore(startMs) < HOUR_KEYS_MIN) {
@@ -153,10 +152,10 @@ export class DayIndex {
       known.isWhole = true;
     }
     devices.addAll(known.devices);
-    yield; // Of millions of devices a set takes a millisecond.
+    yield; // Adding a set of millions of devices takes a millisecond.
   }
 
-  /** Adds the devices of a range by looking at each key. Those that come in between two steps are seen or not. */
+  /** Adds the devices of a range by reading each key. Records that come in between two steps may or may not be seen. */
   *#addBetween(startMs: number, endMs: number, devices: DeviceSet): Steps<void> {
     const endKey = this.#keyAt(endMs);
     for (let nextKey = this.#keyAt(startMs); nextKey < endKey; ) {
@@ -178,7 +177,7 @@ export class DayIndex {
       for (const key of leaf) this.#devices.add(deviceOf(key));
       if ((start / LEAF_KEYS) % STEP_LEAVES === 0) yield;
     }
-    // Of what came meanwhile, some was in the tracks when those were read.
+    // Some of these records were in the tracks already when those were read; `#add()` ignores them.
     while (this.#noted.length > 0) {
       for (const key of this.#noted.splice(-STEP_NOTED)) this.#add(key);
       yield;
@@ -187,7 +186,7 @@ export class DayIndex {
     this.#isWhole = true;
   }
 
-  /** Keys of the day's records, as the tracks have them, in sorted runs. */
+  /** Sorted runs of keys of the day's records in the tracks. */
   *#readRuns(devices: DeviceList, dictionary: Dictionary): Steps<Float64Array[]> {
     const runs = new KeyRuns();
     const range = { startMs: this.#startMs, endMs: this.#endMs };
@@ -204,7 +203,7 @@ export class DayIndex {
 
 const EVERY_RECORD = { accuracyMetersMax: null, user: null };
 
-/** Sorts keys a run at a time. */
+/** Sorts keys in runs of `RUN_KEYS`. */
 class KeyRuns {
   readonly #runs: Float64Array[] = [];
   #run = new Float64Array(RUN_KEYS);
@@ -223,7 +222,6 @@ class KeyRuns {
   }
 }
 
-/** A record of a day index. */
 export interface DayEntry {
   readonly timestampMs: number;
   /** Number of the device. */
@@ -232,6 +230,6 @@ export interface DayEntry {
 
 interface HourDevices {
   readonly devices: DeviceSet;
-  /** Whether all records of the hour were looked at. */
+  /** Whether all records of the hour were read. */
   isWhole: boolean;
 }

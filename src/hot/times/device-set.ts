@@ -1,8 +1,8 @@
-/** Devices of a page: 512 bytes. */
+/** Devices per page, which takes 512 bytes. */
 const PAGE_DEVICES_LOG2 = 12;
 const PAGE_WORDS = 2 ** PAGE_DEVICES_LOG2 / 32;
 
-/** A set of device numbers, a bit each. Pages without any take nothing, since a day may be of few of many devices. */
+/** A set of device numbers, one bit each. Empty pages take no memory, since a day may have few of many devices. */
 export class DeviceSet {
   #size = 0;
   readonly #pages: (Uint32Array | undefined)[] = [];
@@ -41,7 +41,7 @@ export class DeviceSet {
   #page(index: number): Uint32Array {
     let page = this.#pages[index];
     if (page === undefined) {
-      while (this.#pages.length < index) this.#pages.push(undefined); // Holes would make it a slower kind of array.
+      while (this.#pages.length < index) this.#pages.push(undefined); // An array with holes is slower.
       page = new Uint32Array(PAGE_WORDS);
       this.#pages[index] = page;
     }
@@ -53,7 +53,7 @@ function wordOf(device: number): number {
   return (device >>> 5) & (PAGE_WORDS - 1);
 }
 
-/** Bits that are set in 32: pairs, fours and eights are added up side by side. */
+/** The number of bits set in 32: sums of pairs, fours and eights of bits are computed side by side. */
 function countBits(word: number): number {
   const pairs = word - ((word >>> 1) & 0x55555555);
   const fours = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333);

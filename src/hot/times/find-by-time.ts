@@ -11,14 +11,12 @@ import { PageBuilder } from "../scan/page-builder.ts";
 import type { DayEntry, DayIndex } from "./day-index.ts";
 import { DeviceSet } from "./device-set.ts";
 
-/*
- * Pages and counts of all records of an app in a range, from its index by time: what they cost depends on the page and
- * hardly on the range. The index is made first where it isn't there.
- */
+// Pages and counts of all records of an app in a range, read from its index by time, which is built first if it does not
+// exist. The cost depends on the page and hardly on the range.
 
-/** Devices of one instant whose ids are sorted at once, some tenths of a millisecond of work. */
+/** Devices of one instant that are sorted by id in one go, in some tenths of a millisecond. */
 const SORTED_MAX = 1024;
-/** Blocks of devices that are looked through in a step. */
+/** Blocks of devices read per step. */
 const STEP_BLOCKS = 64;
 
 export interface PageOptions {
@@ -28,7 +26,7 @@ export interface PageOptions {
   readonly limit: number;
 }
 
-/** A page of the range; null where the range has sealed days, whose records may be about to leave. */
+/** A page of the range; null if the range has sealed days, whose records may be about to leave memory. */
 export function* findByTime(
   app: AppDevices,
   { range, order, offset, limit }: PageOptions,
@@ -43,18 +41,18 @@ export function* findByTime(
     const first = order === "asc" ? offset : end - limit;
     const keys = yield* findKeys(app, spans, Math.max(0, first), Math.min(total, end));
     const copied = copyRecords(order === "asc" ? keys : keys.reverse(), dictionary);
-    // Where it took several turns, the day may have been sealed.
+    // If it took several turns, a seal may have removed a record: read again.
     if (copied !== null) return { ...copied, total, devices };
   }
 }
 
-/** How many records lie in the range; null as above. */
+/** How many records lie in the range; null if it has sealed days. */
 export function* countByTime(app: AppDevices, range: TimeRange): Steps<number | null> {
   const spans = yield* findSpans(app, range);
   return spans === null ? null : countOf(spans);
 }
 
-/** What a range takes of a day: records `from` to `to`. */
+/** Records `from` to before `to` of a day. */
 interface Span {
   readonly day: DayIndex;
   readonly from: number;
@@ -65,7 +63,7 @@ function countOf(spans: readonly Span[]): number {
   return spans.reduce((sum, { from, to }) => sum + to - from, 0);
 }
 
-/** In order of time, as of the turn in which it ends. */
+/** The spans of the range's days, in order of time; valid during the step in which it returns. */
 function* findSpans({ times }: AppDevices, range: TimeRange): Steps<Span[] | null> {
   for (;;) {
     const days = times.days(range);
@@ -91,7 +89,7 @@ function* countDevices(app: AppDevices, range: TimeRange): Steps<number | null> 
   return devices.size;
 }
 
-/** Records `from` to `to` of all spans together, in order. */
+/** The keys of records `from` to before `to` of all spans together, sorted. */
 function* findKeys(app: AppDevices, spans: readonly Span[], from: number, to: number): Steps<RecordKey[]> {
   const keys: RecordKey[] = [];
   let before = 0;
@@ -104,11 +102,11 @@ function* findKeys(app: AppDevices, spans: readonly Span[], from: number, to: nu
   return keys;
 }
 
-/** The index knows no order of ids, so records of an instant are put in that order here. */
+/** The index does not sort by id, so records of one instant are sorted here. */
 function* findKeysOfDay(app: AppDevices, day: DayIndex, from: number, to: number): Steps<RecordKey[]> {
   const entries = day.entries(from, to);
   const keys: RecordKey[] = [];
-  const skip = from - day.countBefore(entries[0]!.timestampMs); // Others of the first instant, before the page.
+  const skip = from - day.countBefore(entries[0]!.timestampMs); // Records of the first instant that precede the page.
   for (let start = 0, end = 0; start < entries.length; start = end) {
     const { timestampMs } = entries[start]!;
     while (end < entries.length && entries[end]!.timestampMs === timestampMs) end++;
@@ -134,27 +132,27 @@ function* findOfInstant(
   const { list, table } = app;
   const ofInstant = new DeviceSet();
   yield* day.addDevices({ startMs: timestampMs, endMs: timestampMs + 1 }, ofInstant);
-  const found: Device[] = [];
+  const matches: Device[] = [];
   let [passed, blocks] = [0, 0];
-  while (!list.settle()) yield;
+  while (!list.sortPending()) yield;
   const next = list.reader();
   for (let block = next(); block !== null; block = next()) {
     for (const number of block.numbers) {
       if (!ofInstant.has(number) || passed++ < skip) continue;
-      if (found.push(table.byNumber(number)) === count) return found;
+      if (matches.push(table.byNumber(number)) === count) return matches;
     }
     if (++blocks % STEP_BLOCKS === 0) yield;
   }
-  return found;
+  return matches;
 }
 
-/** Without those that are gone: then the day was sealed meanwhile. */
+/** Leaves out devices that are gone, after a seal of the day. */
 function inOrderOfIds({ table }: AppDevices, entries: readonly DayEntry[]): Device[] {
   const devices = entries.map(({ device }) => table.findByNumber(device)).filter((device) => device !== null);
   return devices.length === 1 ? devices : devices.sort((a, b) => compareUtf8(a.id, b.id));
 }
 
-/** Null where a record is not there any more. */
+/** Null if a record no longer exists. */
 function copyRecords(
   keys: readonly RecordKey[],
   dictionary: Dictionary,
@@ -162,10 +160,10 @@ function copyRecords(
   const page = new PageBuilder(keys.length, dictionary);
   let bytesRead = 0;
   for (const { device, timestampMs } of keys) {
-    const found = device.findRecord(timestampMs);
-    if (found === null) return null;
-    page.add(device, found.chunk, found.row);
-    bytesRead += rowBytes(found.chunk);
+    const record = device.findRecord(timestampMs);
+    if (record === null) return null;
+    page.add(device, record.chunk, record.row);
+    bytesRead += rowBytes(record.chunk);
   }
   return { page: page.build(), bytesRead };
 }

@@ -6,8 +6,8 @@ import type { Dictionary } from "../records/dictionary.ts";
 import { DayIndex } from "./day-index.ts";
 
 /**
- * An app's records by time, a day index for each UTC day that somebody asks about. Costs 8 bytes a record of those
- * days, against some 75 of the record itself.
+ * An app's records by time: a day index for each UTC day that a query needed. An index costs 8 bytes per record, beside
+ * some 75 of the record itself.
  */
 export class TimeIndex {
   readonly #devices: DeviceList;
@@ -21,28 +21,28 @@ export class TimeIndex {
     this.#dictionary = dictionary;
   }
 
-  /** A record has come in. */
+  /** Adds a record that came in to the index of its day, if there is one. */
   note(day: UtcDay, timestampMs: number, device: number): void {
     if (this.#days.size === 0) return;
     const index = this.#days.get(day);
     if (index === undefined) return;
     index.note(timestampMs, device);
-    if (index.isLeft) this.#days.delete(day); // The next query begins anew.
+    if (index.isLeft) this.#days.delete(day); // The next query starts over.
   }
 
-  /** Records of the day have left memory. Nobody has asked since it was sealed. */
+  /** Drops the index of a day whose records have left memory. No query uses it once the day is sealed. */
   forget(day: UtcDay): void {
     this.#days.delete(day);
   }
 
-  /** Gives up the days that nobody has asked for since this instant of the process's own clock. */
+  /** Drops the indexes that no query used since this instant of the process's own clock. */
   forgetIdle(beforeMs: number): void {
     for (const [day, { askedMs }] of this.#days) if (askedMs < beforeMs) this.#days.delete(day);
   }
 
   /**
-   * The days of a range, in order; null where one of them is sealed, since its records may be about to leave. As of
-   * now, and whole or not.
+   * The indexes of a range's days, in order, whole or not, valid during this step; null if one of the days is sealed,
+   * since its records may be about to leave.
    */
   days({ startMs, endMs }: TimeRange): DayIndex[] | null {
     const [first, last] = [utcDayOf(startMs), utcDayOf(endMs - 1)];

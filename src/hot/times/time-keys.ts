@@ -1,30 +1,26 @@
 import { assert } from "../../lib/assert.ts";
 import type { Steps } from "../../lib/schedule/steps.ts";
 
-/** When the records of one day were made and by which devices, in order. */
-
-/** The device's number takes the lower bits of a key, the time of day the 27 above: as much as a double holds. */
+/** A key has the device number in the lower 26 bits and the time of day in the 27 above: all that a double can hold. */
 const DEVICES_MAX = 2 ** 26;
 
-/** A record as one number: by time of day, then by its device's number. */
+/** A record as one number, sorted by time of day, then by device number. */
 export function timeKey(msOfDay: number, device: number): number {
   assert(device < DEVICES_MAX, "a device's number fits into a key");
   return msOfDay * DEVICES_MAX + device;
 }
 
-/** Time of day of a key. */
 export function msOf(key: number): number {
   return Math.floor(key / DEVICES_MAX);
 }
 
-/** Number of a key's device. */
 export function deviceOf(key: number): number {
   return key - msOf(key) * DEVICES_MAX;
 }
 
-/** 4 KB: what comes into the middle of a day moves half of that. */
+/** 4 KB per leaf: an insert into the middle of a day moves half of that. */
 export const LEAF_KEYS = 512;
-/** Of most apps a day has few records. */
+/** Most apps have few records a day, so the first leaf starts small. */
 const FIRST_LEAF_KEYS = 16;
 
 interface Leaf {
@@ -33,16 +29,16 @@ interface Leaf {
 }
 
 /**
- * Keys in order, each once, in leaves: as the lowest level of a B+ tree. What is above them is one sorted list, since
- * even a day of ten million records has no more than some 20,000. Leaves are split at the end where keys come in order,
- * so those are full; 8 bytes a key.
+ * A sorted set of keys in leaves, like the lowest level of a B+ tree. One sorted list above them suffices, since even a
+ * day of ten million records has some 20,000 leaves. If keys come in order, a full leaf is split at its end, so leaves
+ * stay full and a key takes 8 bytes.
  */
 export class TimeKeys {
   #count = 0;
   readonly #leaves: Leaf[] = [];
   /** The first key of each leaf. */
   readonly #firsts: number[] = [];
-  /** Index of each leaf's first key; those up to `#startsKnown` are right. */
+  /** The index of each leaf's first key; only the first `#startsKnown` are valid. */
   #starts = new Float64Array(0);
   #startsKnown = 0;
 
@@ -50,7 +46,7 @@ export class TimeKeys {
     return this.#count;
   }
 
-  /** False where it was there. */
+  /** Returns false if the set has the key already. */
   add(key: number): boolean {
     if (this.#leaves.length === 0) this.#insertLeaf(0, new Float64Array(FIRST_LEAF_KEYS), 0);
     let l = this.#leafFor(key);
@@ -72,9 +68,9 @@ export class TimeKeys {
     return true;
   }
 
-  /** Takes over keys in order that come behind all others, as a leaf. */
+  /** Takes ownership of sorted keys that are greater than all others, as a leaf. */
   append(keys: Float64Array): void {
-    assert(keys.length > 0 && keys.length <= LEAF_KEYS, "a leaf has keys, and no more than it holds");
+    assert(keys.length > 0 && keys.length <= LEAF_KEYS, "a leaf has keys, and no more than fit");
     this.#insertLeaf(this.#leaves.length, keys, keys.length);
     this.#count += keys.length;
   }
@@ -86,7 +82,7 @@ export class TimeKeys {
     return this.#startOf(l) + keysBefore(this.#leaves[l]!, key);
   }
 
-  /** Keys `from` to `to`. */
+  /** Keys `from` to before `to`. */
   slice(from: number, to: number): Float64Array {
     const keys = new Float64Array(Math.max(0, to - from));
     if (keys.length === 0) return keys;
@@ -107,7 +103,7 @@ export class TimeKeys {
     this.#startsKnown = Math.min(this.#startsKnown, l);
   }
 
-  /** Makes room in or beside a full leaf, where a key is to come in at this index of it. */
+  /** Makes room in or beside a full leaf for a key at this index of it. */
   #makeRoom(l: number, at: number): void {
     const leaf = this.#leaves[l]!;
     const { keys, count } = leaf;
@@ -117,18 +113,18 @@ export class TimeKeys {
       return;
     }
     const isBehindAll = at === count && l === this.#leaves.length - 1;
-    const kept = isBehindAll ? count - 1 : count >> 1;
+    const lowerCount = isBehindAll ? count - 1 : count >> 1;
     const upper = new Float64Array(LEAF_KEYS);
-    upper.set(keys.subarray(kept));
-    leaf.count = kept;
-    this.#insertLeaf(l + 1, upper, count - kept);
+    upper.set(keys.subarray(lowerCount));
+    leaf.count = lowerCount;
+    this.#insertLeaf(l + 1, upper, count - lowerCount);
   }
 
-  /** The last leaf whose first key is no greater; 0 where none is. */
+  /** The last leaf whose first key is no greater; 0 if there is none. */
   #leafFor(key: number): number {
     const firsts = this.#firsts;
     let high = firsts.length - 1;
-    if (key >= firsts[high]!) return high; // Most reports are about now.
+    if (key >= firsts[high]!) return high; // Most reports are recent.
     let low = 0;
     while (low < high) {
       const middle = (low + high) >>> 1;
@@ -138,7 +134,7 @@ export class TimeKeys {
     return Math.max(0, low - 1);
   }
 
-  /** The leaf of the key of an index. */
+  /** The leaf that contains the key at an index. */
   #leafAt(index: number): number {
     this.#startOf(this.#leaves.length - 1);
     let low = 0;
@@ -151,7 +147,7 @@ export class TimeKeys {
     return low - 1;
   }
 
-  /** Index of a leaf's first key. Those behind what changed are added up when somebody asks. */
+  /** The index of a leaf's first key. Starts behind a change are computed on demand. */
   #startOf(l: number): number {
     if (this.#starts.length < this.#leaves.length) {
       const starts = new Float64Array(2 * this.#leaves.length);
@@ -176,12 +172,12 @@ function keysBefore({ keys, count }: Leaf, key: number): number {
   return low;
 }
 
-/** Merged between two steps: some tens of microseconds. */
+/** Keys merged per step, in some tens of microseconds. */
 const STEP_KEYS = 8192;
 
 /**
- * All keys of sorted runs in order, in steps. The runs are taken out of the list as they are merged, so that there are
- * never more than twice as many keys in memory as there are.
+ * Merges sorted runs into one, in steps. Runs leave the list as they are merged, so that memory never has more than two
+ * copies of each key.
  */
 export function* mergeRuns(runs: Float64Array[]): Steps<Float64Array> {
   while (runs.length > 1) runs.push(yield* merge(runs.shift()!, runs.shift()!));
