@@ -7,11 +7,11 @@ import { numberIndex } from "../model/location-fields.ts";
 import { PositionIndex } from "../spatial/position-index.ts";
 import type { PositionSearch } from "../spatial/search.ts";
 import type { ChangeRing } from "./change-ring.ts";
+import { ArchivedRows } from "./devices/archived-rows.ts";
 import type { Device } from "./devices/device.ts";
 import { NewestTimes, Touches } from "./devices/device-columns.ts";
 import { DeviceList } from "./devices/device-list.ts";
 import { DeviceTable, NO_DEVICE } from "./devices/device-table.ts";
-import { SealedRows } from "./devices/sealed-rows.ts";
 import { NO_USER, UsersOfApp } from "./devices/users-of-app.ts";
 import type { DayLedger } from "./late/day-ledger.ts";
 import { LateMinutes } from "./late/late-minutes.ts";
@@ -41,7 +41,7 @@ export class AppDevices implements DeviceBlocks {
   readonly users: UsersOfApp;
   /** Newest positions. Devices at equal distance are ordered by id (UTF-8 bytes). */
   readonly positions: PositionIndex;
-  readonly sealed: SealedRows;
+  readonly archivedRows: ArchivedRows;
   readonly newestRecords: NewestOfApp;
   readonly lateMinutes: LateMinutes;
   readonly times: TimeIndex;
@@ -65,11 +65,11 @@ export class AppDevices implements DeviceBlocks {
     this.times = new TimeIndex(this.list, ledger, dictionary);
     this.#scheduler = scheduler;
     this.users = new UsersOfApp(this.table);
-    this.sealed = new SealedRows(this.table, dictionary);
-    this.newestRecords = new NewestOfApp(appId, this.table, this.sealed, dictionary);
+    this.archivedRows = new ArchivedRows(this.table, dictionary);
+    this.newestRecords = new NewestOfApp(appId, this.table, this.archivedRows, dictionary);
     this.positions = new PositionIndex(search, {
       compare: (a, b) => this.table.compareId(a, this.table.idOf(b)),
-      isReady: () => this.list.settle(),
+      isReady: () => this.list.sortPending(),
       reader: () => this.list.reader(),
     });
   }
@@ -102,7 +102,7 @@ export class AppDevices implements DeviceBlocks {
 
   /** The newest record of a device that has one, in memory or archived. */
   newest(device: Device): RowRef {
-    return this.sealed.newest(device.number);
+    return this.archivedRows.newest(device.number);
   }
 
   /** Publishes a record as the device's newest: its position, its time and its user. */
@@ -131,7 +131,7 @@ export class AppDevices implements DeviceBlocks {
     let count = 0;
     for (let device = 0; device < numbersEnd; device++) {
       if (device % SHOWN_STEP === 0) yield;
-      const newest = this.sealed.findNewest(device);
+      const newest = this.archivedRows.findNewest(device);
       if (newest === null) continue;
       const { chunk, row } = newest;
       devices[count++] = device;
@@ -147,7 +147,7 @@ export class AppDevices implements DeviceBlocks {
 
   /** Horizontal accuracy of a device's newest record; NaN if it has none. */
   newestAccuracyMeters(device: number): number {
-    const { chunk, row } = this.sealed.newest(device);
+    const { chunk, row } = this.archivedRows.newest(device);
     return numberAt(chunk, row, ACCURACY);
   }
 
@@ -155,7 +155,7 @@ export class AppDevices implements DeviceBlocks {
   remove(device: Device): void {
     assert(device.recordCount === 0, "a device with records is not forgotten");
     assert(
-      this.table.columns.holders.isEmpty(device.number),
+      this.table.columns.userCounts.isEmpty(device.number),
       "the user counts of a device without records are empty",
     );
     this.list.delete(device);
@@ -164,7 +164,7 @@ export class AppDevices implements DeviceBlocks {
     this.touches.remove(device.number);
     this.newestRecords.removed(device.number);
     this.users.setCurrent(device.number, NO_USER);
-    this.sealed.remove(device.number);
+    this.archivedRows.remove(device.number);
     this.table.remove(device);
   }
 
@@ -177,7 +177,7 @@ export class AppDevices implements DeviceBlocks {
   }
 
   *#putInOrder<Value>(work: () => Value): Steps<Value> {
-    while (!this.list.settle()) yield;
+    while (!this.list.sortPending()) yield;
     return work();
   }
 }

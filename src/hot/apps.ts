@@ -104,7 +104,7 @@ export function* forgetDevices(apps: Apps, dictionary: Dictionary, beforeMs: num
   let looks = 0;
   for (const app of apps.all()) {
     for (const device of app.list.devices()) {
-      if (device?.recordCount === 0 && device.sealedNewestMs < beforeMs) {
+      if (device?.recordCount === 0 && device.archivedNewestMs < beforeMs) {
         app.remove(device);
         app.changes.clear(app.touches.sequence);
         looks += FORGET_LOOKS;

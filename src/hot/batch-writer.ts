@@ -67,7 +67,7 @@ export class BatchWriter {
   ): void {
     const { devices, profiles, states } = block;
     const carried = { profile: 0, state: 0 };
-    const shown: number[] = [];
+    const newest: number[] = [];
     for (let row = from; row < to; row++) {
       const device = devices[row - from]!;
       if (device === NO_DEVICE) continue;
@@ -85,11 +85,11 @@ export class BatchWriter {
       }
       if (this.#records.showsAtEnd) continue;
       app.touches.note(device, sequence);
-      if (timestampMs === app.table.columns.newestMs(device) && device !== shown.at(-1)) shown.push(device);
+      if (timestampMs === app.table.columns.newestMs(device) && device !== newest.at(-1)) newest.push(device);
     }
-    for (let at = 0; at < shown.length; at++) {
-      if (this.keepsChanges) this.#noteChange(app, shown[at]!, sequence);
-      this.#records.showNewest(app, shown[at]!);
+    for (let at = 0; at < newest.length; at++) {
+      if (this.keepsChanges) this.#noteChange(app, newest[at]!, sequence);
+      this.#records.showNewest(app, newest[at]!);
     }
   }
 
@@ -119,7 +119,7 @@ export class BatchWriter {
   }
 
   /**
-   * Restores records from the archive as the newest sealed ones of their devices. The newest wins if a device has
+   * Restores records from the archive as the newest archived one of its devices. The newest wins if a device has
    * several.
    */
   restoreNewest(app: AppDevices, batch: ReportBatch): void {
@@ -127,7 +127,7 @@ export class BatchWriter {
     const carried = { profile: 0, state: 0 };
     for (let row = 0; row < batch.count; row++) {
       const device = app.findOrAdd(batch.texts[batch.device[row]!] as DeviceId);
-      if (batch.timestampMs[row]! < app.table.columns.sealedTimes.of(device)) continue;
+      if (batch.timestampMs[row]! < app.table.columns.archivedTimes.of(device)) continue;
       carried.profile = tuples.profiles.numberOf(batch.profile[row]!, NO_TUPLE);
       carried.state = tuples.states.numberOf(batch.state[row]!, NO_TUPLE);
       this.#records.restoreNewest(app, device, batch, row, carried);
@@ -172,7 +172,7 @@ class BatchBlock {
   readonly #ledger: DayLedger;
   readonly #tuples: BatchTuples;
   /** Device numbers that are known already, by the number of the id's text. */
-  readonly #found: Int32Array;
+  readonly #numbers: Int32Array;
 
   constructor(
     app: AppDevices,
@@ -185,7 +185,7 @@ class BatchBlock {
     this.profiles = new Int32Array(rowsMax);
     this.states = new Int32Array(rowsMax);
     this.devices = new Int32Array(rowsMax);
-    this.#found = new Int32Array(batch.texts.length).fill(NO_DEVICE);
+    this.#numbers = new Int32Array(batch.texts.length).fill(NO_DEVICE);
     this.#app = app;
     this.#batch = batch;
     this.#sequence = sequence;
@@ -207,7 +207,7 @@ class BatchBlock {
     const ids: DeviceId[] = [];
     for (let row = from; row < to; row++) {
       const text = device[row]!;
-      if (this.#found[text] !== NO_DEVICE || this.#isCovered(row) || text === wanted[wanted.length - 1])
+      if (this.#numbers[text] !== NO_DEVICE || this.#isCovered(row) || text === wanted[wanted.length - 1])
         continue;
       wanted.push(text);
       ids.push(texts[text] as DeviceId);
@@ -215,10 +215,10 @@ class BatchBlock {
     const known = this.#app.table.numbersOf(ids);
     for (let at = 0; at < ids.length; at++) {
       const number = known[at]!;
-      this.#found[wanted[at]!] = number === NO_DEVICE ? this.#app.findOrAdd(ids[at]!) : number;
+      this.#numbers[wanted[at]!] = number === NO_DEVICE ? this.#app.findOrAdd(ids[at]!) : number;
     }
     for (let row = from; row < to; row++) {
-      this.devices[row - from] = this.#isCovered(row) ? NO_DEVICE : this.#found[device[row]!]!;
+      this.devices[row - from] = this.#isCovered(row) ? NO_DEVICE : this.#numbers[device[row]!]!;
     }
   }
 
@@ -232,7 +232,7 @@ class BatchBlock {
   }
 
   #newestProfile(device: number): number {
-    const newest = device === NO_DEVICE ? null : this.#app.sealed.findNewest(device);
+    const newest = device === NO_DEVICE ? null : this.#app.archivedRows.findNewest(device);
     return newest === null ? NO_TUPLE : profileAt(newest.chunk, newest.row);
   }
 

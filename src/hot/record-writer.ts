@@ -65,10 +65,10 @@ export class RecordWriter {
     const timestampMs = batch.timestampMs[row]!;
     const stored = app.table.columns.tracks.find(device, timestampMs);
     if (stored === null) {
-      // A repeat of the sealed record is stored too: that row may be of an entry that the archive doesn't cover.
+      // A repeat of the archived record is stored too: its row may be of an entry that the archive doesn't cover.
       const base =
-        isSealed(day) && timestampMs === app.table.columns.sealedTimes.of(device)
-          ? app.sealed.at(device)
+        isSealed(day) && timestampMs === app.table.columns.archivedTimes.of(device)
+          ? app.archivedRows.at(device)
           : null;
       this.#insert(app, device, day, base, batch, row, carried);
       if (day.changed !== null) day.changed.noteNew(app.table.columns, device, timestampMs);
@@ -107,8 +107,8 @@ export class RecordWriter {
     const timestampMs = batch.timestampMs[row]!;
     const inTrack = app.table.columns.tracks.find(device, timestampMs);
     const stored =
-      inTrack === null && timestampMs === app.table.columns.sealedTimes.of(device)
-        ? app.sealed.at(device)
+      inTrack === null && timestampMs === app.table.columns.archivedTimes.of(device)
+        ? app.archivedRows.at(device)
         : inTrack;
     if (stored === null) return null;
     const laid = layFix(batch, row, stored);
@@ -123,7 +123,7 @@ export class RecordWriter {
   /** Publishes the newest record of a device after it changed. */
   showNewest(app: AppDevices, device: number): void {
     if (this.showsAtEnd) return;
-    const newest = app.sealed.newest(device);
+    const newest = app.archivedRows.newest(device);
     app.showNewest(device, newest, this.#dictionary.userOf(profileAt(newest.chunk, newest.row)));
   }
 
@@ -132,7 +132,7 @@ export class RecordWriter {
     return app.showAll(({ chunk, row }) => this.#dictionary.userOf(profileAt(chunk, row)));
   }
 
-  /** Restores a record from the archive as the newest sealed one of its device. */
+  /** Restores a record from the archive as the newest archived one of its device. */
   restoreNewest(
     app: AppDevices,
     device: number,
@@ -141,11 +141,11 @@ export class RecordWriter {
     carried: CarriedTuples,
   ): void {
     const profile = this.#dictionary.asStored(carried.profile);
-    app.sealed.write(device, batch, row, profile, carried.state);
+    app.archivedRows.write(device, batch, row, profile, carried.state);
     this.showNewest(app, device);
   }
 
-  /** Creates a record, merged into a copy of `base`, the sealed record of the same instant, if that is known. */
+  /** Creates a record, merged into a copy of `base`, the archived record of the same instant, if that is known. */
   #insert(
     app: AppDevices,
     device: number,
@@ -158,7 +158,7 @@ export class RecordWriter {
     const dictionary = this.#dictionary;
     const timestampMs = batch.timestampMs[row]!;
     const mayHaveBase =
-      isSealed(day) && (timestampMs < app.table.columns.sealedTimes.of(device) || !this.hasAllNewest);
+      isSealed(day) && (timestampMs < app.table.columns.archivedTimes.of(device) || !this.hasAllNewest);
     let { profile, state } = carried;
     let mask = maskOf(batch.numbers, row);
     const laid = base === null ? "replaced" : layFix(batch, row, base);

@@ -102,7 +102,7 @@ export class Sealing {
           yield { appId: app.appId, batch: NO_RECORDS };
           continue;
         }
-        const newest = newestSealed(app, device, days);
+        const newest = newestArchived(app, device, days);
         if (newest !== null && timeOf(newest) >= oldestMs) collector.add(device.id, newest.chunk, newest.row);
         if (!collector.isFull) continue;
         yield { appId: app.appId, batch: { ...collector.build(), fixes: null } };
@@ -195,9 +195,9 @@ export class Sealing {
   }
 
   #keepNewest(app: AppDevices, device: Device): void {
-    const newest = newestSealed(app, device, this.#days);
-    if (newest !== null && timeOf(newest) >= device.sealedNewestMs) {
-      app.sealed.set(device.number, newest);
+    const newest = newestArchived(app, device, this.#days);
+    if (newest !== null && timeOf(newest) >= device.archivedNewestMs) {
+      app.archivedRows.set(device.number, newest);
     }
   }
 
@@ -248,19 +248,19 @@ function timeOf({ chunk, row }: RowRef): number {
  * The newest of a device's archived record and its rows of these days, as they were when the seal began; null if there
  * is none. Days come newest first.
  */
-function newestSealed(app: AppDevices, device: Device, days: readonly LedgerDay[]): RowRef | null {
-  const { sealedNewestMs } = device;
+function newestArchived(app: AppDevices, device: Device, days: readonly LedgerDay[]): RowRef | null {
+  const { archivedNewestMs } = device;
   for (const day of days) {
-    if (day.endMs <= sealedNewestMs) break;
+    if (day.endMs <= archivedNewestMs) break;
     const from = device.countBefore(day.startMs);
     for (let at = device.countBefore(day.endMs) - 1; at >= from; at--) {
       const { chunk, row } = device.recordAt(at);
-      if (timestampAt(chunk, row) < sealedNewestMs) break;
+      if (timestampAt(chunk, row) < archivedNewestMs) break;
       const before = rowBefore(day.changed, device, chunk, row);
       if (before !== null) return before;
     }
   }
-  return sealedNewestMs === Number.NEGATIVE_INFINITY ? null : app.sealed.at(device.number);
+  return archivedNewestMs === Number.NEGATIVE_INFINITY ? null : app.archivedRows.at(device.number);
 }
 
 /** A row of a day that is being sealed as it was when the seal began; null if it did not exist. */

@@ -4,7 +4,7 @@ import { type UtcDay, utcDayOf } from "../../model/time/utc-day.ts";
 import { LateFixes } from "../late/late-fixes.ts";
 import type { RowPages } from "../records/row-pages.ts";
 import { Tracks } from "../records/tracks.ts";
-import { Holders } from "./holders.ts";
+import { UserCounts } from "./user-counts.ts";
 
 /** Columns of what is known of an app's devices, by device number. As objects, a million devices took 1 KB each. */
 export class DeviceColumns {
@@ -15,11 +15,11 @@ export class DeviceColumns {
   /** User (as the dictionary numbers them) of the newest record; 0 before the first. */
   readonly currentUsers = new NumberColumn();
   /** Timestamp of the newest record that the archive holds; -Infinity if it holds none. */
-  readonly sealedTimes = new FloatColumn();
+  readonly archivedTimes = new FloatColumn();
   /** The fixes of each instant that has several. */
   readonly fixes = new LateFixes();
   /** How many of the records in memory belong to each user. */
-  readonly holders = new Holders();
+  readonly userCounts = new UserCounts();
 
   constructor(pages: RowPages) {
     this.tracks = new Tracks(pages);
@@ -27,7 +27,7 @@ export class DeviceColumns {
 
   /** Timestamp of the newest record, wherever it is; -Infinity before the first. */
   newestMs(device: number): number {
-    return Math.max(this.tracks.newestMs(device), this.sealedTimes.of(device));
+    return Math.max(this.tracks.newestMs(device), this.archivedTimes.of(device));
   }
 }
 

@@ -13,7 +13,7 @@ const STEP_DEVICES = 64;
 export interface ListedDevices {
   readonly size: number;
   /** Sorts in some of the waiting devices; true once none waits. Readers call it until it is true before they read. */
-  settle(): boolean;
+  sortPending(): boolean;
   reader(afterId?: DeviceId | null): () => DeviceBlock | null;
   blocks(): Iterable<readonly Device[]>;
   [Symbol.iterator](): Iterator<Device>;
@@ -47,18 +47,18 @@ export class DeviceList implements ListedDevices {
   }
 
   /** Whether no device waits, so that reading may begin. */
-  get isSettled(): boolean {
+  get isSorted(): boolean {
     return this.#waiting.length === 0;
   }
 
   /** Adds a device that must not be in the list. */
   add(device: Device): void {
     this.#size++;
-    if (this.isSettled && this.#unread < UNREAD_MAX) {
+    if (this.isSorted && this.#unread < UNREAD_MAX) {
       this.#unread++;
       this.#putInPlace(device);
     } else if (!this.#gone.delete(device.number)) {
-      if (this.isSettled) this.#waiting = [];
+      if (this.isSorted) this.#waiting = [];
       this.#waiting.push(device.number);
     }
   }
@@ -69,7 +69,7 @@ export class DeviceList implements ListedDevices {
     const index = this.#indexFor(device.id);
     const block = this.#blocks[index];
     if (block?.has(device) !== true) {
-      assert(!this.isSettled, "a device that is taken out is in the list");
+      assert(!this.isSorted, "a device that is deleted is in the list");
       this.#gone.add(device.number);
       return;
     }
@@ -82,14 +82,14 @@ export class DeviceList implements ListedDevices {
   }
 
   /** Sorts in some of the waiting devices; true once none waits. Readers call it until it is true before they read. */
-  settle(): boolean {
+  sortPending(): boolean {
     this.#unread = 0;
-    for (let step = 0; step < STEP_DEVICES && !this.isSettled; step++) {
+    for (let step = 0; step < STEP_DEVICES && !this.isSorted; step++) {
       const number = this.#waiting.pop()!;
       if (!this.#gone.delete(number)) this.#putInPlace(this.#table.byNumber(number));
     }
-    if (this.isSettled) this.#waiting = NO_DEVICES;
-    return this.isSettled;
+    if (this.isSorted) this.#waiting = NO_DEVICES;
+    return this.isSorted;
   }
 
   /**
@@ -116,7 +116,7 @@ export class DeviceList implements ListedDevices {
 
   /** Like `reader()`, but works on any list and gives `Device`s. Yields empty blocks while devices are sorted in. */
   *blocks(): Iterable<readonly Device[]> {
-    while (!this.settle()) yield [];
+    while (!this.sortPending()) yield [];
     const next = this.reader();
     for (let block = next(); block !== null; block = next()) {
       yield block.numbers.map((number) => this.#table.byNumber(number));
@@ -238,10 +238,10 @@ export class DeviceBlock {
 
   /** Moves the second half into a new block, which belongs behind this one. */
   split(): DeviceBlock {
-    const kept = this.#numbers.length >>> 1;
-    const rest = this.#from(kept);
-    this.#numbers = this.#numbers.slice(0, kept);
-    this.#lastId = this.#table.idOf(this.#numbers[kept - 1]!);
+    const half = this.#numbers.length >>> 1;
+    const rest = this.#from(half);
+    this.#numbers = this.#numbers.slice(0, half);
+    this.#lastId = this.#table.idOf(this.#numbers[half - 1]!);
     return rest;
   }
 

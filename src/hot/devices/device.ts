@@ -76,13 +76,13 @@ export class Device {
   }
 
   /** Timestamp of the newest record that the archive holds; -Infinity if it holds none. */
-  get sealedNewestMs(): number {
-    return this.isGone ? Number.NEGATIVE_INFINITY : this.#columns.sealedTimes.of(this.number);
+  get archivedNewestMs(): number {
+    return this.isGone ? Number.NEGATIVE_INFINITY : this.#columns.archivedTimes.of(this.number);
   }
 
   /** How many records in memory count as the user's. Late rows that may lie over an archived record don't count. */
   recordsOf(user: number): number {
-    return this.isGone ? 0 : this.#columns.holders.recordsOf(this.number, user);
+    return this.isGone ? 0 : this.#columns.userCounts.recordsOf(this.number, user);
   }
 
   /** Timestamp of the newest record, wherever it is; -Infinity before the first. */

@@ -11,7 +11,7 @@ import type { DeviceTable } from "./device-table.ts";
 /** A user with more devices than this has a list. */
 const FEW_MAX = 8;
 /** Marks a pair that is not in use; users are numbered from 1. */
-const NOBODY = 0;
+const FREE = 0;
 
 /**
  * The devices of each user. Most users have one or two: a list for each of a million users took as much memory as the
@@ -35,7 +35,7 @@ export class DevicesByUser {
   *users(): Iterable<number> {
     for (let pair = 0; pair < this.#pairsEnd; pair++) {
       const user = this.#userOf.of(pair);
-      if (user !== NOBODY && this.#firstOf(user) === pair + 1) yield user;
+      if (user !== FREE && this.#firstOf(user) === pair + 1) yield user;
     }
     yield* this.#lists.keys();
   }
@@ -114,10 +114,10 @@ export class DevicesByUser {
   #deletePair(user: number, device: number): void {
     let link = this.#firstOf(user);
     while (link !== END && this.#deviceOf.of(link - 1) !== device) link = this.#after(link, user);
-    assert(link !== END, "a device that is taken off a user's is one of them");
+    assert(link !== END, "a device that is deleted belongs to the user");
     const pair = link - 1;
     this.#chains.remove(pair);
-    this.#userOf.set(pair, NOBODY);
+    this.#userOf.set(pair, FREE);
     this.#pairs.giveBack(pair);
   }
 }
@@ -138,8 +138,8 @@ class DevicesOfUser implements ListedDevices {
     return this.#list?.size ?? this.#all.countOfFew(this.#userNow());
   }
 
-  settle(): boolean {
-    return this.#list?.settle() ?? true;
+  sortPending(): boolean {
+    return this.#list?.sortPending() ?? true;
   }
 
   reader(afterId: DeviceId | null = null): () => DeviceBlock | null {

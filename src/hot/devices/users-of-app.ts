@@ -9,17 +9,17 @@ export const NO_USER = 0;
 export class UsersOfApp {
   readonly #table: DeviceTable;
   readonly #current: DevicesByUser;
-  readonly #held: DevicesByUser;
+  readonly #withRecords: DevicesByUser;
 
   constructor(table: DeviceTable) {
     this.#table = table;
     this.#current = new DevicesByUser(table);
-    this.#held = new DevicesByUser(table);
+    this.#withRecords = new DevicesByUser(table);
   }
 
   /** Users with a device or a record. Visits all of them. */
   get count(): number {
-    return new Set([...this.#current.users(), ...this.#held.users()]).size;
+    return new Set([...this.#current.users(), ...this.#withRecords.users()]).size;
   }
 
   /**
@@ -31,8 +31,8 @@ export class UsersOfApp {
   }
 
   /** Like `currentDevices()`, but devices with any record of the user in memory. */
-  heldDevices(userNow: () => number): ListedDevices {
-    return this.#held.of(userNow);
+  devicesWithRecords(userNow: () => number): ListedDevices {
+    return this.#withRecords.of(userNow);
   }
 
   /** Sets the user of the device's newest record. */
@@ -47,13 +47,13 @@ export class UsersOfApp {
 
   /** Counts one more record of the device as this user's. */
   countRecord(device: number, user: number): void {
-    const isFirst = this.#table.columns.holders.add(device, user);
-    if (isFirst && user !== NO_USER) this.#held.add(user, device);
+    const isFirst = this.#table.columns.userCounts.add(device, user);
+    if (isFirst && user !== NO_USER) this.#withRecords.add(user, device);
   }
 
   /** Counts one record of the device less as this user's. */
   discountRecord(device: number, user: number): void {
-    const wasLast = this.#table.columns.holders.remove(device, user);
-    if (wasLast && user !== NO_USER) this.#held.delete(user, device);
+    const wasLast = this.#table.columns.userCounts.remove(device, user);
+    if (wasLast && user !== NO_USER) this.#withRecords.delete(user, device);
   }
 }

@@ -121,10 +121,10 @@ export class Dictionary {
    * Texts that describe the fix don't count if the record keeps its own fix.
    */
   carriesOtherTexts(batch: ReportBatch, row: number, profile: number, state: number, laid: LaidFix): boolean {
-    const kept = laid === "kept" ? MOCK : NO_MEMBER;
+    const ignored = laid === "kept" ? MOCK : NO_MEMBER;
     return (
       this.#profiles.carriesOther(batch, batch.profiles, batch.profile[row]!, profile, NO_MEMBER) ||
-      this.#states.carriesOther(batch, batch.states, batch.state[row]!, state, kept)
+      this.#states.carriesOther(batch, batch.states, batch.state[row]!, state, ignored)
     );
   }
 

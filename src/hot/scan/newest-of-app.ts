@@ -4,8 +4,8 @@ import type { AppId, DeviceId } from "../../model/ids.ts";
 import { NUMBER_FIELDS } from "../../model/location-fields.ts";
 import type { NewestRecords } from "../../model/newest-records.ts";
 import type { RecordDictionary, RecordPage } from "../../model/record-page.ts";
+import type { ArchivedRows } from "../devices/archived-rows.ts";
 import { type DeviceTable, NO_DEVICE } from "../devices/device-table.ts";
-import type { SealedRows } from "../devices/sealed-rows.ts";
 import { copyNumbers, profileAt, stateAt, timestampAt } from "../records/chunk.ts";
 import type { Dictionary } from "../records/dictionary.ts";
 import type { RowRef } from "../records/long-track.ts";
@@ -14,16 +14,16 @@ import { PageBuilder } from "./page-builder.ts";
 export class NewestOfApp implements NewestRecords {
   readonly appId: AppId;
   readonly #table: DeviceTable;
-  readonly #sealed: SealedRows;
+  readonly #archivedRows: ArchivedRows;
   readonly #dictionary: Dictionary;
   /** The array that `notes()` returns, by device number; as long as was needed so far. */
   #notes = new Float64Array(0);
   readonly #page: RecordOfDevice;
 
-  constructor(appId: AppId, table: DeviceTable, sealed: SealedRows, dictionary: Dictionary) {
+  constructor(appId: AppId, table: DeviceTable, archivedRows: ArchivedRows, dictionary: Dictionary) {
     this.appId = appId;
     this.#table = table;
-    this.#sealed = sealed;
+    this.#archivedRows = archivedRows;
     this.#dictionary = dictionary;
     this.#page = new RecordOfDevice(table, dictionary.edition);
   }
@@ -33,14 +33,14 @@ export class NewestOfApp implements NewestRecords {
   }
 
   pageOf(number: number): RecordPage {
-    this.#page.set(number, this.#sealed.newest(number), this.#dictionary.edition);
+    this.#page.set(number, this.#archivedRows.newest(number), this.#dictionary.edition);
     return this.#page;
   }
 
   prefetch(devices: Uint32Array, count: number): void {
     let sum = 0;
     for (let i = 0; i < count; i++) {
-      const { chunk, row } = this.#sealed.newest(devices[i]!);
+      const { chunk, row } = this.#archivedRows.newest(devices[i]!);
       sum += timestampAt(chunk, row) + profileAt(chunk, row);
     }
     assert(!Number.isNaN(sum), "every record has a time"); // Keeps compilers from removing the sum.
@@ -51,7 +51,7 @@ export class NewestOfApp implements NewestRecords {
     const page = new PageBuilder(devices.length, this.#dictionary);
     for (const number of devices) {
       const device = this.#table.byNumber(number);
-      const { chunk, row } = this.#sealed.newest(number);
+      const { chunk, row } = this.#archivedRows.newest(number);
       page.add(device, chunk, row);
     }
     return page.build();

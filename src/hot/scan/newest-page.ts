@@ -24,7 +24,7 @@ export class NewestPage {
   /** Device numbers. */
   readonly #devices: number[] = [];
   /** The same devices as far as `hold()` was called since. The number of a device may be another's by now. */
-  readonly #held: Device[] = [];
+  readonly #identities: Device[] = [];
   readonly #app: AppDevices;
   readonly #query: NewestPageQuery;
   /** Whether every device matches that has reported since the start of the range. */
@@ -56,15 +56,16 @@ export class NewestPage {
   /** Call before other work gets a turn. */
   hold(): void {
     const { table } = this.#app;
-    for (const number of this.#devices.slice(this.#held.length)) this.#held.push(table.byNumber(number));
+    for (const number of this.#devices.slice(this.#identities.length))
+      this.#identities.push(table.byNumber(number));
   }
 
   /** The page, without devices that meanwhile went, no longer match or are no longer listed. */
-  found(isListed: (device: Device) => boolean): PageFound {
+  build(isListed: (device: Device) => boolean): DevicePage {
     const devices = this.#devices.filter((number, index) => {
-      const held = this.#held[index];
-      if (held === undefined) return true;
-      return !held.isGone && isListed(held) && this.#matches(number);
+      const device = this.#identities[index];
+      if (device === undefined) return true;
+      return !device.isGone && isListed(device) && this.#matches(number);
     });
     return { devices, total: this.#total - (this.#devices.length - devices.length) };
   }

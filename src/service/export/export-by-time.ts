@@ -142,5 +142,5 @@ function devicesOf({ hot, query, listed }: ExportRun): DeviceBlocks {
   const app = hot.findApp(query.appId);
   if (app === null) return NO_DEVICES;
   const { userId } = query;
-  return userId === null ? app : app.users.heldDevices(() => hot.dictionary.findUser(userId));
+  return userId === null ? app : app.users.devicesWithRecords(() => hot.dictionary.findUser(userId));
 }

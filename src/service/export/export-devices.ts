@@ -44,7 +44,7 @@ export function* devicesBehind(
   afterId: DeviceId | null,
   max: number,
 ): Steps<DeviceGroup> {
-  while (!list.settle()) yield;
+  while (!list.sortPending()) yield;
   const next = list.reader(afterId);
   const devices: Device[] = [];
   for (let block = next(); block !== null; block = next()) {

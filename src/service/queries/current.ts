@@ -2,7 +2,7 @@ import type { View } from "../../auth/view.ts";
 import type { AppDevices } from "../../hot/app-devices.ts";
 import type { Device } from "../../hot/devices/device.ts";
 import type { ListedDevices } from "../../hot/devices/device-list.ts";
-import { NewestPage, type PageFound } from "../../hot/scan/newest-page.ts";
+import { type DevicePage, NewestPage } from "../../hot/scan/newest-page.ts";
 import { ok, type Result } from "../../lib/result.ts";
 import { type MaybePromise, whenThere } from "../../lib/schedule/maybe-promise.ts";
 import { type Steps, thenDo } from "../../lib/schedule/steps.ts";
@@ -86,7 +86,7 @@ export function createCurrentQueries(dependencies: QueryDependencies): CurrentQu
       const isTheirs = (device: Device) => device.currentUser === hot.dictionary.findUser(userId);
       const page = new NewestPage(app, { range, accuracyMetersMax, offset: 0, limit });
       const found = findPage(list, page, false, isTheirs);
-      const answer = ({ devices }: PageFound) => show({ records: app.newestRecords, devices });
+      const answer = ({ devices }: DevicePage) => show({ records: app.newestRecords, devices });
       return whenThere(scheduler.runAtOnce(appId, signal, thenDo(found, answer)), (shown) => shown);
     },
     ofApp(appId, { afterMs, beforeMs, offset, limit, view }, { signal }, show) {
@@ -102,7 +102,7 @@ export function createCurrentQueries(dependencies: QueryDependencies): CurrentQu
       }
       const page = new NewestPage(app, { range, accuracyMetersMax: null, offset, limit });
       const found = findPage(app.list, page, true, () => true);
-      const answer = ({ devices, total }: PageFound) =>
+      const answer = ({ devices, total }: DevicePage) =>
         show({ found: { records: app.newestRecords, devices }, total });
       return whenThere(scheduler.runAtOnce(appId, signal, thenDo(found, answer)), (shown) => shown);
     },
@@ -134,8 +134,8 @@ function* findPage(
   page: NewestPage,
   countsAll: boolean,
   isListed: (device: Device) => boolean,
-): Steps<PageFound> {
-  while (!list.settle()) yield;
+): Steps<DevicePage> {
+  while (!list.sortPending()) yield;
   const next = list.reader();
   let looks = 0;
   for (let block = next(); block !== null && (countsAll || !page.isFull); block = next()) {
@@ -145,5 +145,5 @@ function* findPage(
     page.hold();
     yield;
   }
-  return page.found(isListed);
+  return page.build(isListed);
 }

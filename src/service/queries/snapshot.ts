@@ -109,7 +109,7 @@ function* collect(
 ): Steps<Result<Snapshot, ServiceError>> {
   const { sequence } = app.touches; // First, so that it is behind no row.
   const blocks: NewestColumns[] = [];
-  while (!app.list.settle()) yield;
+  while (!app.list.sortPending()) yield;
   const next = app.list.reader();
   for (let block = next(); block !== null; block = next()) {
     blocks.push(copy(block.numbers.filter((device) => app.newestTimes.of(device) >= retainedMs)));

@@ -25,7 +25,7 @@ export function createUserDevices({ hot, clock, retention }: FindDependencies): 
     const app = hot.findApp(appId);
     if (app === null) return;
     const list = app.users.currentDevices(() => hot.dictionary.findUser(userId));
-    while (!list.settle()) yield app.newestRecords.pageOfDevices([]);
+    while (!list.sortPending()) yield app.newestRecords.pageOfDevices([]);
     const next = list.reader();
     for (let block = next(); block !== null; block = next()) {
       const isListed = (device: number) => {

@@ -15,8 +15,8 @@ export function namedByRows(hot: HotStore): HotStore["dictionary"]["sizes"] {
           states.add(stateAt(chunk, row));
         }
       });
-      if (device.sealedNewestMs === Number.NEGATIVE_INFINITY) continue;
-      const { chunk, row } = app.sealed.at(device.number);
+      if (device.archivedNewestMs === Number.NEGATIVE_INFINITY) continue;
+      const { chunk, row } = app.archivedRows.at(device.number);
       profiles.add(profileAt(chunk, row));
       states.add(stateAt(chunk, row));
     }

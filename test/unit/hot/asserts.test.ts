@@ -113,9 +113,9 @@ test("neither an app that counts records nor a device that somebody made records
   sealing.commit(MOVED, new Map([[DAY, 2]]));
   drain(sealing.drop());
   const device = app.find("a")!;
-  app.table.columns.holders.add(device.number, 1);
+  app.table.columns.userCounts.add(device.number, 1);
   expect(() => drain(forgetDevices(apps, dictionary, BASE_MS + 2))).toThrow(AssertionError);
-  app.table.columns.holders.remove(device.number, 1);
+  app.table.columns.userCounts.remove(device.number, 1);
   app.recordCount++;
   expect(() => drain(forgetDevices(apps, dictionary, BASE_MS + 2))).toThrow(AssertionError);
 });

@@ -189,7 +189,10 @@ test("a device with twenty thousand users takes reports, answers and a seal", ()
   expect([device.recordsOf(hot.dictionary.findUser("u6")), hot.dictionary.findUser("u5")]).toEqual([2, 0]);
   for (const _ of hot.pack(Number.POSITIVE_INFINITY)); // What is packed leaves as well.
   sealAll(hot);
-  expect([[...app.users.heldDevices(() => hot.dictionary.findUser("u6"))], app.users.count]).toEqual([[], 1]);
+  expect([[...app.users.devicesWithRecords(() => hot.dictionary.findUser("u6"))], app.users.count]).toEqual([
+    [],
+    1,
+  ]);
   expect(hot.dictionary.sizes).toEqual({ texts: 2, profiles: 1, states: 1 });
 });
 
@@ -214,7 +217,7 @@ function expectUsers(hot: HotStore): void {
       }
       if (user === 0) continue; // Nobody's.
       expect([...app.users.currentDevices(() => user)]).toEqual(current);
-      expect([...app.users.heldDevices(() => user)]).toEqual(held);
+      expect([...app.users.devicesWithRecords(() => user)]).toEqual(held);
       if (current.length + held.length > 0) users++;
     }
     expect(app.users.count).toBe(users);

@@ -113,7 +113,7 @@ function expectSame(hot: HotStore, plain: Plain): void {
     expect(idsOf(app.users.currentDevices(() => number))).toEqual(
       having((records) => newestOf(records).user_id === user),
     );
-    expect(idsOf(app.users.heldDevices(() => number))).toEqual(
+    expect(idsOf(app.users.devicesWithRecords(() => number))).toEqual(
       having((records) => [...records.values()].some(({ user_id }) => user_id === user)),
     );
   }

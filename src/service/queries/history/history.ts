@@ -52,7 +52,7 @@ export function createHistoryQueries(dependencies: HistoryDependencies): History
     },
     ofUser(appId, userId, query, client) {
       const devices =
-        hot.findApp(appId)?.users.heldDevices(() => hot.dictionary.findUser(userId)) ?? NO_DEVICES;
+        hot.findApp(appId)?.users.devicesWithRecords(() => hot.dictionary.findUser(userId)) ?? NO_DEVICES;
       const whose = { device: null, userId, devices, countQueried: () => devices.size };
       return answer({ ...query, ...whose, appId, range: retained(query), wants: "total" }, client);
     },

@@ -16,7 +16,7 @@ const DEVICES = Array.from({ length: 12_000 }, (_, number) => {
 const byId = (a: Device, b: Device) => compareUtf8(a.id, b.id);
 /** All of them, as those read who look at numbers. */
 function numbersOf(list: DeviceList): number[] {
-  while (!list.settle());
+  while (!list.sortPending());
   const numbers: number[] = [];
   const next = list.reader();
   for (let block = next(); block !== null; block = next()) numbers.push(...block.numbers);
@@ -62,7 +62,7 @@ test("reader() gives those behind an id, whether or not the list has it", () => 
       (numbers, after) => {
         const list = new DeviceList(table);
         for (const number of numbers) list.add(DEVICES[number]!);
-        while (!list.settle());
+        while (!list.sortPending());
         const { id } = DEVICES[after]!;
         const found: number[] = [];
         const next = list.reader(id);
@@ -114,9 +114,9 @@ test("while nobody reads, many wait; who reads first puts them in place in steps
   const list = new DeviceList(table);
   const half = DEVICES.slice(0, 6000);
   for (const device of half) list.add(device);
-  expect(list.isSettled).toBe(false);
+  expect(list.isSorted).toBe(false);
   let steps = 0;
-  while (!list.settle()) {
+  while (!list.sortPending()) {
     list.delete(half[steps]!);
     list.add(DEVICES[6000 + steps]!);
     steps++;
@@ -126,7 +126,7 @@ test("while nobody reads, many wait; who reads first puts them in place in steps
     [...DEVICES.slice(steps, 6000 + steps)].sort(byId).map(({ number }) => number),
   );
   list.add(DEVICES[0]!);
-  expect(list.isSettled).toBe(true);
+  expect(list.isSorted).toBe(true);
 });
 
 test("of thousands of blocks that nearly empty, few are left", () => {

@@ -15,7 +15,7 @@ const USERS = [1, 2, 70_000, 2 ** 32 - 2];
 const idsOf = (devices: Iterable<Device>) => Array.from(devices, ({ id }) => String(id));
 
 function readIds(list: ListedDevices, afterId: DeviceId | null): string[] {
-  while (!list.settle());
+  while (!list.sortPending());
   const ids: string[] = [];
   const next = list.reader(afterId);
   for (let block = next(); block !== null; block = next())

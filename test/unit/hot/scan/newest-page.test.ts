@@ -121,7 +121,7 @@ test("whatever changes while a page is found, it is in order, all on it match, a
       fleet.change({ act: "report", from: 0, count: 6000, timestamp: NOW_MS - 30 * MS_PER_HOUR });
       for (const change of before) fleet.change(change);
       const app = fleet.hot.findApp(APP)!;
-      while (!app.list.settle());
+      while (!app.list.sortPending());
       const { afterMs, beforeMs, offset, limit } = query;
       const startMs = Math.max(RETAINED_MS, (afterMs ?? 0) + 1);
       const range = { startMs, endMs: beforeMs ?? Number.POSITIVE_INFINITY };
@@ -139,7 +139,7 @@ test("whatever changes while a page is found, it is in order, all on it match, a
         stayed = stayed.intersection(now);
         for (const id of now) ever.add(id);
       }
-      const { devices, total } = page.found(() => true);
+      const { devices, total } = page.build(() => true);
       const ids = devices.map((device) => String(app.table.byNumber(device).id));
       const matching = new Set(fleet.matching(query));
       expect(ids).toEqual([...new Set(ids)].sort(compareUtf8));
@@ -164,7 +164,7 @@ test("who reports while a page is found, so that it doesn't match any more, is n
   page.hold();
   fleet.change({ ...hoursAgo(1), count: 1 });
   const expected = { afterMs: null, beforeMs: range.endMs, offset: 0, limit: 9, view: null };
-  const { devices, total } = page.found(() => true);
+  const { devices, total } = page.build(() => true);
   expect(devices.map((device) => String(app.table.byNumber(device).id))).toEqual(fleet.matching(expected));
   expect(total).toBe(2);
 });

@@ -15,7 +15,7 @@ const USER = "anna" as UserId;
 function storeWith(reports: readonly Report[]) {
   const hot = createHotStore(new Scheduler());
   hot.apply(APP, batchOf(reports), 1);
-  const devices = hot.findApp(APP)!.users.heldDevices(() => hot.dictionary.findUser(USER));
+  const devices = hot.findApp(APP)!.users.devicesWithRecords(() => hot.dictionary.findUser(USER));
   return { hot, devices };
 }
 

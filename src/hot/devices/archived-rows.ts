@@ -27,7 +27,7 @@ const ROW_MASK = CHUNK_ROWS - 1;
  * The newest archived record of each device that has one. The device number is the row, in chunks of which only the
  * first grows. A chunk per device would take five times its record.
  */
-export class SealedRows {
+export class ArchivedRows {
   /** Undefined for a chunk none of whose devices has a row. */
   readonly #chunks: (Chunk | undefined)[] = [];
   readonly #numbers = new Float64Array(NUMBER_FIELDS.length);
@@ -51,11 +51,11 @@ export class SealedRows {
 
   /** The newest record of a device, in memory or archived; null if it has none. */
   findNewest(device: number): RowRef | null {
-    const { tracks, sealedTimes } = this.#table.columns;
-    const sealedMs = sealedTimes.of(device);
+    const { tracks, archivedTimes } = this.#table.columns;
+    const archivedMs = archivedTimes.of(device);
     const inTrack = tracks.findNewest(device);
-    if (sealedMs === Number.NEGATIVE_INFINITY) return inTrack;
-    return inTrack !== null && timestampAt(inTrack.chunk, inTrack.row) >= sealedMs
+    if (archivedMs === Number.NEGATIVE_INFINITY) return inTrack;
+    return inTrack !== null && timestampAt(inTrack.chunk, inTrack.row) >= archivedMs
       ? inTrack
       : this.at(device);
   }
@@ -65,7 +65,7 @@ export class SealedRows {
     const timestampMs = batch.timestampMs[row]!;
     writeRow(this.#chunkFor(device), device & ROW_MASK, timestampMs, batch.numbers, row);
     this.#setTuples(device, profile, state);
-    this.#table.columns.sealedTimes.set(device, timestampMs);
+    this.#table.columns.archivedTimes.set(device, timestampMs);
   }
 
   /** Copies a row from another chunk. */
@@ -79,16 +79,16 @@ export class SealedRows {
       setNumber(target, targetRow, field, value);
     });
     this.#setTuples(device, profileAt(chunk, row), stateAt(chunk, row));
-    this.#table.columns.sealedTimes.set(device, timestampMs);
+    this.#table.columns.archivedTimes.set(device, timestampMs);
   }
 
   /** Forgets the device's row, if it has one. */
   remove(device: number): void {
-    const { sealedTimes } = this.#table.columns;
-    if (sealedTimes.of(device) === Number.NEGATIVE_INFINITY) return;
+    const { archivedTimes } = this.#table.columns;
+    if (archivedTimes.of(device) === Number.NEGATIVE_INFINITY) return;
     const { chunk, row } = this.at(device);
     this.#dictionary.release(profileAt(chunk, row), stateAt(chunk, row));
-    sealedTimes.set(device, Number.NEGATIVE_INFINITY);
+    archivedTimes.set(device, Number.NEGATIVE_INFINITY);
   }
 
   /** Replaces the profile and state of the device's row, if it had any. */

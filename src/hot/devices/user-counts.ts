@@ -4,13 +4,13 @@ import { NumberColumn } from "../../lib/tables/columns.ts";
 const LISTED_MAX = 8;
 
 /** How many records in memory each user has of a device, by device number. Most devices have one user, and no list. */
-export class Holders {
+export class UserCounts {
   /** The first user's number plus 1; 0 if there is none. */
   readonly #first = new NumberColumn();
   /** Records of the first user. */
   readonly #records = new NumberColumn();
   /** Further users, of the devices that have any. */
-  readonly #others = new Map<number, OtherHolders>();
+  readonly #others = new Map<number, OtherUsers>();
 
   /** Whether no record of the device is counted. */
   isEmpty(device: number): boolean {
@@ -36,7 +36,7 @@ export class Holders {
     }
     let others = this.#others.get(device);
     if (others === undefined) {
-      others = new OtherHolders();
+      others = new OtherUsers();
       this.#others.set(device, others);
     }
     return others.add(user);
@@ -59,7 +59,7 @@ export class Holders {
 /**
  * Few users lie in a list of user, records, user, records ...; many in a map, since each report searches for its user.
  */
-class OtherHolders {
+class OtherUsers {
   #list: number[] = [];
   #map: Map<number, number> | null = null;
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
+import { ArchivedRows } from "../../../../src/hot/devices/archived-rows.ts";
 import { DeviceTable } from "../../../../src/hot/devices/device-table.ts";
-import { SealedRows } from "../../../../src/hot/devices/sealed-rows.ts";
 import { copyNumbers, timestampAt } from "../../../../src/hot/records/chunk.ts";
 import { NO_TUPLE } from "../../../../src/hot/records/counted-tuples.ts";
 import { Dictionary } from "../../../../src/hot/records/dictionary.ts";
@@ -13,7 +13,7 @@ const BASE_MS = 1_769_442_912_000;
 /** Rows of a store's own dictionary, and what writes one with this value. */
 function open() {
   const dictionary = new Dictionary();
-  const rows = new SealedRows(new DeviceTable(), dictionary);
+  const rows = new ArchivedRows(new DeviceTable(), dictionary);
   function set(device: number, value: number): void {
     const builder = createReportBatchBuilder(1);
     builder.begin();
@@ -27,7 +27,7 @@ function open() {
 }
 
 /** The first number of a device's row, and when it was. */
-function readValue(rows: SealedRows, device: number): [number, number] {
+function readValue(rows: ArchivedRows, device: number): [number, number] {
   const { chunk, row } = rows.at(device);
   const numbers = new Float64Array(NUMBER_FIELDS.length);
   copyNumbers(chunk, row, numbers, 0);

@@ -1,23 +1,23 @@
 import { expect, test } from "bun:test";
-import { Holders } from "../../../../src/hot/devices/holders.ts";
+import { UserCounts } from "../../../../src/hot/devices/user-counts.ts";
 import * as fc from "../../../support/fast-check.ts";
 
-test("holders are counted alike, few or many", () => {
+test("UserCounts counts few users and many users alike", () => {
   fc.assert(
     fc.property(
       fc.array(fc.tuple(fc.nat(2), fc.oneof(fc.nat(2), fc.nat(20)), fc.boolean()), { maxLength: 200 }),
       (story) => {
-        const holders = new Holders();
+        const counts = new UserCounts();
         const plain = [0, 1, 2].map(() => new Map<number, number>());
         for (const [device, user, isAdded] of story) {
           const records = plain[device]!.get(user) ?? 0;
           if (!isAdded && records === 0) continue;
-          if (isAdded) expect(holders.add(device, user)).toBe(records === 0);
-          else expect(holders.remove(device, user)).toBe(records === 1);
+          if (isAdded) expect(counts.add(device, user)).toBe(records === 0);
+          else expect(counts.remove(device, user)).toBe(records === 1);
           plain[device]!.set(user, records + (isAdded ? 1 : -1));
           plain.forEach((users, each) => {
-            for (const [user, count] of users) expect(holders.recordsOf(each, user)).toBe(count);
-            expect(holders.isEmpty(each)).toBe([...users.values()].every((count) => count === 0));
+            for (const [user, count] of users) expect(counts.recordsOf(each, user)).toBe(count);
+            expect(counts.isEmpty(each)).toBe([...users.values()].every((count) => count === 0));
           });
         }
       },
@@ -26,7 +26,7 @@ test("holders are counted alike, few or many", () => {
 });
 
 test("a record is not taken back from who has none", () => {
-  const holders = new Holders();
-  holders.add(0, 1);
-  expect(() => holders.remove(0, 2)).toThrow("was counted");
+  const counts = new UserCounts();
+  counts.add(0, 1);
+  expect(() => counts.remove(0, 2)).toThrow("was counted");
 });
