@@ -118,10 +118,7 @@ export class BatchWriter {
     return { accepted: 0, duplicates: batch.count, created: 0, outranked, createdLate: [] };
   }
 
-  /**
-   * Restores records from the archive as the newest archived one of its devices. The newest wins if a device has
-   * several.
-   */
+  /** Restores the newest archived records of devices. If a device has several, the newest wins. */
   restoreNewest(app: AppDevices, batch: ReportBatch): void {
     const tuples = this.#dictionary.translate(batch);
     const carried = { profile: 0, state: 0 };

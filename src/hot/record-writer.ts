@@ -132,7 +132,7 @@ export class RecordWriter {
     return app.showAll(({ chunk, row }) => this.#dictionary.userOf(profileAt(chunk, row)));
   }
 
-  /** Restores a record from the archive as the newest archived one of its device. */
+  /** Restores the newest archived record of a device. */
   restoreNewest(
     app: AppDevices,
     device: number,

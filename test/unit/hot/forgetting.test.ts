@@ -159,7 +159,7 @@ test("late rows have their own texts, though their numbers meant others when the
   expect([brands.get(ids[0]!), brands.get(ids.at(-1)!)]).toEqual(["before", "last"]);
 });
 
-test("a page is no more read once its numbers mean others; one that was made lasting still is", () => {
+test("a page can not be read once its numbers mean something else; a lasting copy can", () => {
   const hot = createForgetfulStore();
   apply(hot, report("a", BASE_MS, { brand: "x" }));
   const app = hot.findApp(APP)!;
@@ -168,7 +168,7 @@ test("a page is no more read once its numbers mean others; one that was made las
   apply(hot, report("a", BASE_MS, { brand: "y" }));
   const brand = profileIndex("brand");
   expect(lasting.dictionary.profileText(lasting.profile[0]!, brand)).toBe("x");
-  expect(() => page.dictionary.profileText(page.profile[0]!, brand)).toThrow("before its numbers mean");
+  expect(() => page.dictionary.profileText(page.profile[0]!, brand)).toThrow("read only while it is current");
 });
 
 test("a device with twenty thousand users takes reports, answers and a seal", () => {

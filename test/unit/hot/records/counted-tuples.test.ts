@@ -52,7 +52,7 @@ test("a tuple that went is another one when it comes again, also the very next",
   expect([again === first, tuples.at(again, 0), tuples.size]).toEqual([false, 1, 1]);
 });
 
-test("what is added and not named is gone after collect(), and so is what was named and no more", () => {
+test("collect() removes tuples that were never retained, and those whose last reference was released", () => {
   const tuples = new CountedTuples(1);
   const kept = tuples.add(Uint32Array.of(1), ignore);
   const left = tuples.add(Uint32Array.of(2), ignore);
@@ -63,7 +63,7 @@ test("what is added and not named is gone after collect(), and so is what was na
   const gone: number[] = [];
   tuples.collect((members) => gone.push(members[0]!));
   expect([gone, tuples.size]).toEqual([[2, 3], 1]);
-  expect(() => tuples.retain(left)).toThrow("who names a tuple finds it");
+  expect(() => tuples.retain(left)).toThrow("retained before it is removed");
   tuples.release(kept);
   expect(() => tuples.release(kept)).toThrow("as often as it was retained");
 });
