@@ -11,6 +11,7 @@ import { RowPages } from "./records/row-pages.ts";
 
 const NEVER = Number.POSITIVE_INFINITY;
 
+/** The apps that memory has devices of. */
 export class Apps {
   readonly #byId = new Map<AppId, AppDevices>();
   readonly #dictionary: Dictionary;

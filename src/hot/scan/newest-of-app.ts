@@ -11,6 +11,7 @@ import type { Dictionary } from "../records/dictionary.ts";
 import type { RowRef } from "../records/long-track.ts";
 import { PageBuilder } from "./page-builder.ts";
 
+/** The newest record of each device of an app, in memory or archived, for encoding answers. */
 export class NewestOfApp implements NewestRecords {
   readonly appId: AppId;
   readonly #table: DeviceTable;

@@ -3,6 +3,7 @@ import type { AppDevices } from "../app-devices.ts";
 import type { Device } from "../devices/device.ts";
 import type { DeviceBlock } from "../devices/device-list.ts";
 
+/** Asks for a page of the devices whose newest record is in a range. */
 export interface NewestPageQuery {
   /** The time range of newest records. */
   readonly range: TimeRange;

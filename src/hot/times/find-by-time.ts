@@ -11,8 +11,8 @@ import { PageBuilder } from "../scan/page-builder.ts";
 import type { DayEntry, DayIndex } from "./day-index.ts";
 import { DeviceSet } from "./device-set.ts";
 
-// Pages and counts of all records of an app in a range, read from its index by time, which is built first if it does not
-// exist. The cost depends on the page and hardly on the range.
+// Pages and counts of all records of an app in a range, read from its index by time, which is built on first use.
+// The cost depends on the page and hardly on the range.
 
 /** Devices of one instant that are sorted by id in one go, in some tenths of a millisecond. */
 const SORTED_MAX = 1024;
