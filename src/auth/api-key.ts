@@ -7,7 +7,7 @@ import { crc32 } from "node:zlib";
  *   |    32 random bytes, base62     CRC-32 of those 43 characters, base62
  *   a prefix that token scanners can look for
  *
- * The checksum lets a scanner tell a key from a look-alike without asking us, and nothing else.
+ * The checksum lets a scanner tell a key from a look-alike without asking the server. It has no other use.
  */
 export const KEY_PREFIX = "wh_";
 const SECRET_BYTES = 32;
@@ -30,8 +30,8 @@ export function isWellFormedKey(text: string): boolean {
 }
 
 /**
- * SHA-256 of a key's text in hex: what is kept of it. A plain hash is enough, since 256 random bits can't be
- * guessed the way a password can, and it costs each request 0.3 µs on Bun and 0.9 µs on Deno.
+ * SHA-256 of a key's text in hex. The key file stores this instead of the text. A plain hash is enough, since 256
+ * random bits can't be guessed like a password, and it costs each request 0.3 µs on Bun and 0.9 µs on Deno.
  */
 export function hashKey(text: string): string {
   return hash("sha256", text, "hex");

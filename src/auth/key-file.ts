@@ -8,8 +8,8 @@ import { parseTierName, type TierName } from "./tiers.ts";
 import { parseViewSpec, type ViewSpec } from "./view.ts";
 
 /**
- * What a key may do: ask (`read`), report (`write`), look at the service itself, `/metrics`, and copy all of a node to
- * another (`operate`), or ask about what a share link shows (`view`), which goes with no other permission.
+ * What a key may do: query (`read`), report (`write`), read `/metrics` and copy a whole node to another (`operate`), or
+ * query what a share link shows (`view`). A key with `view` has no other permission.
  */
 export type Permission = "read" | "write" | "operate" | "view";
 
@@ -19,9 +19,9 @@ function parsePermission(text: string): Permission | null {
   return PERMISSIONS.find((permission) => permission === text) ?? null;
 }
 
-/** What is kept of a key: everything but its text. Times are Unix ms. */
+/** The stored part of a key: everything but its text. Times are Unix ms. */
 export interface KeyRecord extends Binding {
-  /** `k_` and 8 base62 characters: how people and logs name the key. */
+  /** `k_` and 8 base62 characters. People and logs name the key by it. */
   readonly id: string;
   readonly appId: AppId;
   readonly permissions: readonly Permission[];
@@ -29,22 +29,19 @@ export interface KeyRecord extends Binding {
   readonly view: ViewSpec | null;
   readonly tier: TierName;
   readonly label: string;
-  /** The key whose session made this one on the map page, and with which it ends; null if the command line made it. */
+  /** The key whose session on the map page created this one, and whose end ends it; null if the CLI created it. */
   readonly makerId: string | null;
   readonly createdMs: number;
-  /** The last characters of the key's text, so that its holder can tell which one it is. */
+  /** The last characters of the key's text. They let the owner recognize the key. */
   readonly lastFour: string;
-  /** From this time on the key is expired; null is never. */
+  /** The key has expired from this time on; null if it never expires. */
   readonly expiresMs: number | null;
   readonly revokedMs: number | null;
   /** SHA-256 of the key's text, hex. */
   readonly sha256: string;
 }
 
-/**
- * A file of another version is left alone: to a program that does not know what limits a key, the key could do more
- * than it may.
- */
+/** The program never touches a file of another version: it might ignore a limit of a key that it doesn't know. */
 const FORMAT_VERSION = 4;
 
 export const LABEL_CHARACTERS_MAX = 128;
@@ -53,7 +50,7 @@ const KEY_ID = /^k_[0-9A-Za-z]{8}$/;
 
 const LABEL = new RegExp(`^[^\\x00-\\x1f\\x7f-\\x9f]{0,${LABEL_CHARACTERS_MAX}}$`, "u");
 
-/** The label, or null if it is too long or would disturb a terminal that lists it. */
+/** The label, or null if it is too long or has control characters, which would disturb a terminal. */
 export function parseLabel(text: string): string | null {
   return LABEL.test(text) ? text : null;
 }
@@ -62,7 +59,7 @@ export function encodeKeyFile(keys: readonly KeyRecord[]): Uint8Array {
   return new TextEncoder().encode(`${JSON.stringify({ version: FORMAT_VERSION, keys }, null, 2)}\n`);
 }
 
-/** The file's keys, or what is wrong with it in words that name the place. */
+/** The file's keys, or an error text that names the entry. */
 export function parseKeyFile(bytes: Uint8Array): Result<readonly KeyRecord[], string> {
   const content = parseVersionedJson(bytes, FORMAT_VERSION);
   if (!content.ok) return content;
@@ -82,7 +79,7 @@ export function parseKeyFile(bytes: Uint8Array): Result<readonly KeyRecord[], st
   return ok(records);
 }
 
-/** The record, or the name of the first member that is wrong. */
+/** The record, or the name of the first invalid member. */
 function parseRecord(entry: unknown): Result<KeyRecord, keyof KeyRecord> {
   const fields = isObject(entry) ? entry : {};
   const id = matching(fields.id, KEY_ID);

@@ -14,7 +14,7 @@ import { encodeKeyFile, type KeyRecord, type Permission, parseKeyFile } from "./
 import type { TierName } from "./tiers.ts";
 import { VIEW_DEVICES_MAX, type ViewSpec } from "./view.ts";
 
-/** What a key that came with a request is. */
+/** What the server knows about the key of a request. */
 export type KeyLookup =
   | { readonly kind: "known"; readonly key: KeyRecord }
   | { readonly kind: "unknown" | "revoked" | "expired" };
@@ -22,7 +22,7 @@ export type KeyLookup =
 export interface KeySpec extends Binding {
   readonly appId: AppId;
   readonly permissions: readonly Permission[];
-  /** Goes with the permission `view`, and with no other. */
+  /** Set if and only if the permission is `view`. */
   readonly view: ViewSpec | null;
   readonly tier: TierName;
   readonly label: string;
@@ -31,13 +31,13 @@ export interface KeySpec extends Binding {
 
 export interface NewKey {
   readonly key: KeyRecord;
-  /** The one time that the key's text is seen. */
+  /** The only copy of the key's text. */
   readonly text: string;
 }
 
 export type MakingError =
   | { readonly kind: "maker_ended" }
-  /** It has made as many as may live at once, or they show as many devices as they may. */
+  /** The maker has `MADE_KEYS_MAX` live keys, or they show `MADE_DEVICES_MAX` devices together. */
   | { readonly kind: "too_many_keys" };
 
 export interface KeysExistError {
@@ -49,40 +49,40 @@ export interface UnknownKeyError {
   readonly id: string;
 }
 
-/** The keys of a data directory: read from one file, which the command line and the server share. */
+/** The keys of a data directory, in one file that the command line and the server share. */
 export interface KeyStore {
-  /** Where the file can't be used, every key is unknown. */
+  /** While the file can't be read, every key is unknown. */
   readonly state: SharedFileState;
   find(keyText: string): KeyLookup;
   findById(id: string): KeyLookup;
   /** All keys in order of creation, revoked and expired ones too. */
   list(): readonly KeyRecord[];
   create(spec: KeySpec): Promise<Result<NewKey, SharedFileError>>;
-  /** Makes a key where there is no file of keys, also by then: of several nodes that begin at once, one makes it. */
+  /** Creates a key if there is no key file, not even by then: of several nodes that start together, one creates it. */
   createFirst(spec: KeySpec): Promise<Result<NewKey, SharedFileError | KeysExistError>>;
-  /** Makes a key that ends with another. */
+  /** Creates a key that ends when its maker ends. */
   make(makerId: string, spec: KeySpec): Promise<Result<NewKey, SharedFileError | MakingError>>;
   /** Revoking again changes nothing. */
   revoke(id: string): Promise<Result<KeyRecord, SharedFileError | UnknownKeyError>>;
-  /** Reads the file again. Never fails: what is wrong with the file is its `state`. */
+  /** Reads the file again. Never fails: `state` has what is wrong with the file. */
   reload(): Promise<void>;
-  /** Like `reload`, but a cluster's servers are asked. */
+  /** Like `reload`, but asks the cluster's servers. */
   refresh(): Promise<void>;
 }
 
-/** Of one maker. As many that have ended are kept in the file, the newest, so that it stays small. */
+/** Live keys of one maker. The file also stores up to as many ended ones, the newest, so that it stays small. */
 export const MADE_KEYS_MAX = 100;
-/** That the keys of one maker may show in all, likewise: the file has the id of each, and is written in one piece. */
+/** Devices that the keys of one maker may show together. The file has the id of each and is rewritten as a whole. */
 export const MADE_DEVICES_MAX = VIEW_DEVICES_MAX;
 
-/** Answers without a key, made once: this is asked on every request. */
+/** Created once, because every request may need one. */
 const NO_KEY = {
   unknown: { kind: "unknown" },
   revoked: { kind: "revoked" },
   expired: { kind: "expired" },
 } as const;
 
-/** A key and what it ends with: its maker, or nothing, or one that is gone. */
+/** A key and the key that created it: null if the command line did, `gone` if that key is no longer in the file. */
 interface HeldKey {
   readonly key: KeyRecord;
   readonly maker: HeldKey | "gone" | null;
@@ -137,35 +137,35 @@ export async function openKeyStore(dependencies: SharedFileDependencies): Promis
       file.change<NewKey, MakingError>(({ list, byId }) => {
         const isLive = (id: string) => lookUp(byId.get(id)).kind === "known";
         if (!isLive(makerId)) return fail({ kind: "maker_ended" });
-        const made = list.filter((key) => key.makerId === makerId);
-        const live = made.filter(({ id }) => isLive(id));
+        const children = list.filter((key) => key.makerId === makerId);
+        const live = children.filter(({ id }) => isLive(id));
         if (!isInBounds([...live, spec])) return fail({ kind: "too_many_keys" });
-        const ended = made.filter((key) => !live.includes(key));
-        const forgotten = new Set(ended.filter((_, index) => !isInBounds(ended.slice(index))));
+        const ended = children.filter((key) => !live.includes(key));
+        const surplus = new Set(ended.filter((_, index) => !isInBounds(ended.slice(index))));
         const created = createKey(spec, makerId, clock.nowMs(), list);
-        const kept = list.filter((key) => !forgotten.has(key));
-        return ok({ value: keysOf([...kept, created.key]), answer: created });
+        const others = list.filter((key) => !surplus.has(key));
+        return ok({ value: keysOf([...others, created.key]), answer: created });
       }, true),
     revoke: (id) =>
       file.change(({ list }) => {
-        const found = list.find((key) => key.id === id);
-        if (found === undefined) return fail({ kind: "key_not_found", id } as const);
-        const revoked = { ...found, revokedMs: found.revokedMs ?? clock.nowMs() };
-        return ok({ value: keysOf(list.map((key) => (key === found ? revoked : key))), answer: revoked });
+        const key = list.find((candidate) => candidate.id === id);
+        if (key === undefined) return fail({ kind: "key_not_found", id } as const);
+        const revoked = { ...key, revokedMs: key.revokedMs ?? clock.nowMs() };
+        return ok({ value: keysOf(list.map((other) => (other === key ? revoked : other))), answer: revoked });
       }),
     reload: () => file.reload(),
     refresh: () => file.refresh(),
   };
 }
 
-/** Whether one maker may have so many that live, or so many that have ended. */
+/** Whether these keys of one maker are within the limits, for live and ended keys alike. */
 function isInBounds(keys: readonly Pick<KeyRecord, "view">[]): boolean {
   let devices = 0;
   for (const { view } of keys) devices += view?.deviceIds.length ?? 0;
   return keys.length <= MADE_KEYS_MAX && devices <= MADE_DEVICES_MAX;
 }
 
-/** Makers stand before what they made, so that nothing is made by itself in the end. */
+/** A maker comes before its keys in the list, so no chain of makers is a cycle. */
 function keysOf(list: readonly KeyRecord[]): Keys {
   const byHash = new Map<string, HeldKey>();
   const byId = new Map<string, HeldKey>();

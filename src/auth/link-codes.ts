@@ -14,7 +14,7 @@ import type { Signer } from "./session-secret.ts";
  *   |  the key that it signs in as
  *   the format
  *
- * A link with it signs in once, for ten minutes after it was made. Any process that has the secret can make one.
+ * A link with a code signs in once, within ten minutes. Any process that has the secret can create a code.
  */
 const SHAPE = /^(c1\.(k_[0-9A-Za-z]{8})\.(\d{1,15})\.([\w-]{16}))\.([\w-]{43})$/;
 const NONCE_BYTES = 12;
@@ -22,7 +22,7 @@ const NONCE_BYTES = 12;
 export const LINK_CODE_MINUTES = 10;
 export const LINK_CODE_MS = LINK_CODE_MINUTES * 60_000;
 
-/** What a code says: the key that it signs in as, and the nonce that tells it from others. */
+/** The content of a code: the key that it signs in as, and the nonce that tells it from other codes. */
 export interface LinkCode {
   readonly keyId: string;
   readonly madeMs: number;
@@ -34,7 +34,7 @@ export function createLinkCode(keyId: string, madeMs: number, signer: Signer): s
   return `${signed}.${signer.sign("code", signed)}`;
 }
 
-/** Whether the text has a code's shape, with any signature. */
+/** Whether the text has a code's shape. Does not check the signature. */
 export function isLinkCode(text: string): boolean {
   return SHAPE.test(text);
 }
@@ -46,24 +46,24 @@ export function parseLinkCode(text: string, signer: Signer): Result<LinkCode, "u
   return ok({ keyId, madeMs: Number(madeMs), nonce });
 }
 
-/** Only a process with the secret makes codes, and none makes as many in ten minutes. */
+/** Only a process that has the secret creates codes, and never this many in ten minutes. */
 const USED_MAX = 10_000;
 
 export type CodeUseRefusal =
   | "used"
   | "old"
-  /** The cluster can't say now whether it was used. */
+  /** The cluster can't tell now whether the code was used. */
   | "unreachable";
 
-/** Sees that each code is used once. */
+/** Ensures that each code is used once. */
 export interface CodeUses {
-  /** Notes the code as used, if it may be. */
+  /** Marks the code as used, if it is still valid. */
   use(code: LinkCode): Promise<Result<void, CodeUseRefusal>>;
 }
 
 /**
- * Sees that each code is used once in a process that is alone. It keeps the used codes in memory, so it refuses those
- * that were made before it started: they may have been used then.
+ * Ensures that each code is used once, in a process without a cluster. The used codes are in memory, so it refuses
+ * codes created before it started: they may have been used then.
  */
 export class UsedCodes implements CodeUses {
   readonly #clock: Clock;

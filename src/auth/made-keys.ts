@@ -5,23 +5,23 @@ import type { KeyRecord, Permission } from "./key-file.ts";
 import type { KeySpec, KeyStore, MakingError, NewKey, UnknownKeyError } from "./key-store.ts";
 import type { ViewSpec } from "./view.ts";
 
-/** For whom a key is made: a phone reports as one device, a link shows some. */
+/** What the new key is for: a phone reports as one device, a link shows some devices. */
 export type MadeKeyPlan =
   | { readonly kind: "phone"; readonly label: string; readonly deviceId: string }
   | { readonly kind: "share"; readonly label: string; readonly view: ViewSpec; readonly expiresMs: number };
 
-/** Why a key may not make another. */
+/** Why a key may not create another. */
 export type MakingRefusal =
   | { readonly kind: "permission_missing"; readonly permission: Permission }
   | { readonly kind: "key_bound" }
   | { readonly kind: "key_outlived" };
 
-/** What is made, or why not: always less than the maker may do, of its own app, and no longer than it lasts. */
+/** Plans a key of the maker's app that may do less than the maker and lasts no longer; or says why that is refused. */
 export function planMadeKey(maker: KeyRecord, plan: MadeKeyPlan): Result<KeySpec, MakingRefusal> {
   const { appId, permissions, deviceId, userId, expiresMs } = maker;
   const needed = plan.kind === "phone" ? "write" : "read";
   if (!permissions.includes(needed)) return fail({ kind: "permission_missing", permission: needed });
-  // Neither a phone nor a link needs to ask without limits.
+  // Neither a phone nor a link needs unlimited requests.
   const tier = maker.tier === "unlimited" ? "standard" : maker.tier;
   const common = { appId, tier, label: plan.label };
   if (plan.kind === "share") {
@@ -34,21 +34,21 @@ export function planMadeKey(maker: KeyRecord, plan: MadeKeyPlan): Result<KeySpec
   return ok({ ...common, permissions: ["write"], view: null, deviceId: plan.deviceId, userId, expiresMs });
 }
 
-/** Another process may hold the file for seconds; whoever comes then waits, apps by turns. */
+/** Another process may lock the file for seconds. Requests that come meanwhile wait, and apps take turns. */
 const WAITING_MAX = 64;
 
-/** Keys that are made on the map page: which there are of a maker, new ones, and their end. */
+/** The keys created on the map page: lists, creates and revokes those of a maker. */
 export class MadeKeys {
   readonly #keys: Pick<KeyStore, "list" | "make" | "revoke">;
   readonly #turns = new Semaphore(1, { waitingMax: WAITING_MAX });
-  /** The last change that the cluster could not be asked for, and when that was known. */
+  /** The last change that failed because the cluster was unreachable, and when it failed. */
   #unreached: { readonly error: UnreachedError; readonly atMs: number } | null = null;
 
   constructor(keys: Pick<KeyStore, "list" | "make" | "revoke">) {
     this.#keys = keys;
   }
 
-  /** In order of creation; those that have ended too. */
+  /** In order of creation. Includes ended keys. */
   listOf(maker: KeyRecord): readonly KeyRecord[] {
     return this.#keys.list().filter(({ makerId }) => makerId === maker.id);
   }
@@ -57,7 +57,7 @@ export class MadeKeys {
     return this.#inTurn(maker, () => this.#keys.make(maker.id, spec));
   }
 
-  /** Revokes one that this maker made, and no other. */
+  /** Revokes a key that this maker created, and no other. */
   async revoke(maker: KeyRecord, id: string): Promise<Result<KeyRecord, SharedFileError | UnknownKeyError>> {
     if (!this.listOf(maker).some((key) => key.id === id)) return fail({ kind: "key_not_found", id });
     return this.#inTurn(maker, () => this.#keys.revoke(id));
@@ -67,11 +67,12 @@ export class MadeKeys {
     { appId }: KeyRecord,
     change: () => Promise<Result<Value, Refusal | SharedFileError>>,
   ): Promise<Result<Value, Refusal | SharedFileError>> {
-    const askedMs = performance.now();
+    const startMs = performance.now();
     if ((await this.#turns.enter(appId)) === "refused") return BUSY;
     try {
-      // Whoever waited behind it would wait for the same servers as long again, and the next one twice as long.
-      if (this.#unreached !== null && this.#unreached.atMs >= askedMs) return fail(this.#unreached.error);
+      // A request that waited behind the failed one would wait as long for the same servers, and the next twice as
+      // long.
+      if (this.#unreached !== null && this.#unreached.atMs >= startMs) return fail(this.#unreached.error);
       const changed = await change();
       if (!changed.ok && isUnreached(changed.error))
         this.#unreached = { error: { ...changed.error, mayBeWritten: false }, atMs: performance.now() };

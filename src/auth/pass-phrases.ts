@@ -12,10 +12,10 @@ import { parseVersionedJson } from "../lib/text/versioned-json.ts";
 import { type AppId, parseAppId } from "../model/ids.ts";
 import { deviceIdFault } from "../model/report.ts";
 
-/** What opens the messages that devices of a key encrypt. It is their secret, so only its owner can read the file. */
+/** Decrypts the messages that devices of a key encrypt. A secret: only the file's owner may read the file. */
 export interface PassPhrase {
   readonly keyId: string;
-  /** Of the key. */
+  /** The key's app. */
   readonly appId: AppId;
   /** The device's stored name, with or without the user before its colon; null for all devices of the key. */
   readonly deviceId: string | null;
@@ -23,8 +23,8 @@ export interface PassPhrase {
 }
 
 /**
- * How many pass phrases of an app may be for devices of one name. A message from a broker names no key, so the server
- * tries each of them: one takes 80 ms with a box of 16 MiB.
+ * The most pass phrases of one app for devices of one name. A message from a broker names no key, so the server tries
+ * each of them, and one attempt takes 80 ms with a box of 16 MiB.
  */
 export const SAME_NAME_MAX = 16;
 
@@ -36,10 +36,10 @@ export type PassPhraseError =
 /** Names one pass phrase. */
 export type PassPhraseName = Pick<PassPhrase, "keyId" | "deviceId">;
 
-/** The sender of an encrypted message: a key, or a broker, which may have it from any key of the app. */
+/** The sender of an encrypted message. */
 export interface Encrypter {
   readonly appId: AppId;
-  /** Null for a broker. */
+  /** Null for a broker, whose message may come from any key of the app. */
   readonly keyId: string | null;
   readonly deviceId: string | null;
 }
@@ -47,7 +47,7 @@ export interface Encrypter {
 /** Pass phrases by what they are looked up with. */
 interface PassPhraseIndex {
   readonly list: readonly PassPhrase[];
-  /** Keys to open boxes with, by key or app and by device. */
+  /** Keys that open boxes, by key or app and by device. */
   readonly boxKeys: ReadonlyMap<string, readonly Uint8Array[]>;
 }
 
@@ -77,17 +77,17 @@ export class PassPhrases {
     return this.#file.state;
   }
 
-  /** Keys that may open a box, the likeliest first: for the device, for its name without a user, for any device. */
+  /** Candidate keys for a box, the likeliest first: for the device, for its name without a user, for any device. */
   boxKeys({ appId, keyId, deviceId }: Encrypter): readonly Uint8Array[] {
     const { boxKeys } = this.#file.value;
     if (boxKeys.size === 0) return [];
     return namesOf(deviceId).flatMap((name) => {
-      const place = keyId === null ? placeOf("app", appId, name) : placeOf("key", keyId, name);
-      return boxKeys.get(place) ?? [];
+      const owner = keyId === null ? ownerOf("app", appId, name) : ownerOf("key", keyId, name);
+      return boxKeys.get(owner) ?? [];
     });
   }
 
-  /** Replaces the pass phrase that the key has for the device. */
+  /** Replaces the key's pass phrase for the device. */
   set(passPhrase: PassPhrase): Promise<Result<void, PassPhraseError>> {
     return this.#file.change<void, PassPhraseError>(({ list }) => {
       const { appId, deviceId } = passPhrase;
@@ -119,19 +119,19 @@ function indexOf(list: readonly PassPhrase[]): PassPhraseIndex {
   const boxKeys = new Map<string, Uint8Array[]>();
   for (const { keyId, appId, deviceId, text } of list) {
     const boxKey = keyOf(text);
-    for (const place of [placeOf("key", keyId, deviceId), placeOf("app", appId, deviceId)]) {
-      boxKeys.set(place, [...(boxKeys.get(place) ?? []), boxKey]);
+    for (const owner of [ownerOf("key", keyId, deviceId), ownerOf("app", appId, deviceId)]) {
+      boxKeys.set(owner, [...(boxKeys.get(owner) ?? []), boxKey]);
     }
   }
   return { list, boxKeys };
 }
 
-/** No two places are written alike, whatever apps and devices are called. */
-function placeOf(kind: "key" | "app", owner: string, deviceId: string | null): string {
-  return JSON.stringify([kind, owner, deviceId]);
+/** Different owners have different texts, whatever characters the names of apps and devices have. */
+function ownerOf(kind: "key" | "app", id: string, deviceId: string | null): string {
+  return JSON.stringify([kind, id, deviceId]);
 }
 
-/** Names that a phrase for a device may have been set under. */
+/** The names under which a pass phrase for the device may have been set. */
 function namesOf(deviceId: string | null): (string | null)[] {
   if (deviceId === null) return [null];
   const colon = deviceId.indexOf(":");
@@ -157,7 +157,7 @@ export function encodePassPhraseFile(passPhrases: readonly PassPhrase[]): Uint8A
   return new TextEncoder().encode(`${JSON.stringify({ version: FORMAT_VERSION, passPhrases }, null, 2)}\n`);
 }
 
-/** The file's pass phrases, or what is wrong with it in words that name the place and no pass phrase. */
+/** The file's pass phrases, or an error text that names the entry but no pass phrase. */
 export function parsePassPhraseFile(bytes: Uint8Array): Result<readonly PassPhrase[], string> {
   const content = parseVersionedJson(bytes, FORMAT_VERSION);
   if (!content.ok) return content;
@@ -172,7 +172,7 @@ export function parsePassPhraseFile(bytes: Uint8Array): Result<readonly PassPhra
   return ok(parsed);
 }
 
-/** The entry, or the name of the first member that is wrong. */
+/** The entry, or the name of the first invalid member. */
 function parseEntry(entry: unknown): Result<PassPhrase, keyof PassPhrase> {
   const { keyId, appId, deviceId, text } = isObject(entry) ? entry : ({} as Record<string, unknown>);
   if (typeof keyId !== "string" || !/^k_[0-9A-Za-z]{8}$/.test(keyId)) return fail("keyId");

@@ -1,37 +1,34 @@
 import { partOf, TIER_NAMES, type TierLimit, type TierName } from "./tiers.ts";
 
-/*
- * How many requests each key has left: a token bucket a key, in memory. Of several servers each gives its part.
- */
 
 export interface RateDecision {
   readonly allowed: boolean;
-  /** Requests the bucket holds when full; null where the tier has no limit. */
+  /** Requests the bucket holds when full; null if the tier has no limit. */
   readonly limit: number | null;
   /** Seconds that an empty bucket takes to fill, rounded up. */
   readonly windowSeconds: number;
-  /** Whole requests left now; null where the tier has no limit. */
+  /** Whole requests left now; null if the tier has no limit. */
   readonly remaining: number | null;
-  /** Seconds until the bucket holds one whole request more, rounded up. */
+  /** Seconds until the bucket holds one more whole request, rounded up. */
   readonly resetSeconds: number;
-  /** Seconds until a request is allowed again, rounded up; 0 where this one was. */
+  /** Seconds until a request is allowed again, rounded up; 0 if this one was. */
   readonly retryAfterSeconds: number;
 }
 
-/** A token bucket per key. It starts full, gains the tier's rate and holds the tier's burst. */
+/** A token bucket per key, in memory. It starts full, gains the tier's rate and holds the tier's burst. */
 export interface RateLimit {
   /** Takes one request from the key's bucket if one is left. */
   take(keyId: string, tier: TierName, nowMs: number): RateDecision;
-  /** Among how many servers each limit is divided now. */
+  /** The number of servers that share each limit now. */
   share(): number;
-  /** Buckets that are held now. */
+  /** The number of buckets in memory. */
   readonly size: number;
 }
 
 interface Bucket {
   readonly tier: TierName;
   tokens: number;
-  /** When `tokens` was true. */
+  /** The time for which `tokens` is right. */
   atMs: number;
 }
 
@@ -44,26 +41,25 @@ const NO_LIMIT: RateDecision = {
   retryAfterSeconds: 0,
 };
 
-/** Below this the search for full buckets isn't worth its walk; 1,024 buckets are about 100 KB. */
+/** Below this size a sweep for full buckets isn't worth its cost; 1,024 buckets are about 100 KB. */
 const SWEEP_SIZE_MIN = 1024;
 
-/** A part of each tier's limit. */
+/** One server's part of each tier's limit. */
 type Limits = Readonly<Record<TierName, TierLimit | null>>;
 
 /**
- * A bucket that is as full as that of a key that has never asked says no more than a missing one, so such buckets are
- * forgotten whenever the count has doubled. Callers pass ids of keys that exist: the key file bounds the number of
- * buckets.
+ * A bucket as full as that of a new key equals a missing one, so such buckets are deleted whenever the count has
+ * doubled. Callers pass ids of existing keys only, so the key file bounds the number of buckets.
  *
- * `share` is among how many servers each key's limit is divided now. Where it becomes less, all buckets, those of keys
- * that have not asked yet too, grow into the greater limit at its rate; where it becomes more, they lose what is over.
+ * `share` is the number of servers that share each limit. If it drops, all buckets, including those of new keys, grow
+ * into the greater limit at its rate; if it rises, they lose what is above the new limit.
  */
 export function createRateLimit(share: () => number = () => 1): RateLimit {
   const buckets = new Map<string, Bucket>();
   let sweepAtSize = SWEEP_SIZE_MIN;
   let sharedBy = share();
   let limits = dividedBy(sharedBy);
-  /** Of a key that has never asked. */
+  /** The buckets of keys that have sent no request yet. */
   const untouched = new Map<TierName, Bucket>();
 
   function untouchedOf(tier: TierName, nowMs: number): Bucket {
@@ -84,7 +80,7 @@ export function createRateLimit(share: () => number = () => 1): RateLimit {
     sweepAtSize = Math.max(SWEEP_SIZE_MIN, buckets.size * 2);
   }
 
-  /** What was earned until now was at the rate until now. */
+  /** Applies a new share. Time before this moment counts at the old rate. */
   function adapt(nowMs: number): void {
     const before = limits;
     sharedBy = share();
@@ -123,7 +119,7 @@ export function createRateLimit(share: () => number = () => 1): RateLimit {
         windowSeconds: Math.ceil(limit.burst / limit.requestsPerSecond),
         remaining,
         resetSeconds,
-        retryAfterSeconds: allowed ? 0 : resetSeconds, // Refused means none is left: the next one is the first.
+        retryAfterSeconds: allowed ? 0 : resetSeconds, // Refused means that no whole request is left.
       };
     },
     share,
@@ -139,8 +135,8 @@ function dividedBy(share: number): Limits {
 }
 
 /**
- * Adds what the time since the last look has earned. Where the clock went back nothing is earned, and
- * earning goes on from the new time at once: waiting for the old one would lock the key out until then.
+ * Adds the tokens for the time since the last refill. If the clock went back it adds none and counts from the new time:
+ * waiting for the old time would lock the key out until then.
  */
 function refill(bucket: Bucket, limit: TierLimit | null, nowMs: number): void {
   if (limit === null) return;

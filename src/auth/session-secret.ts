@@ -10,7 +10,7 @@ import {
 import { assert } from "../lib/assert.ts";
 import { fail, ok, type Result } from "../lib/result.ts";
 
-/** Null before there is a secret. */
+/** Null until there is a secret. */
 const SECRET_FILE: FileFormat<Signer | null> = {
   empty: null,
   encode(signer) {
@@ -22,8 +22,8 @@ const SECRET_FILE: FileFormat<Signer | null> = {
 };
 
 /**
- * The secret that signs the sessions of a data directory: random bytes in a file, made if there is none. A person who
- * reads them can sign in with each key, so no backup has the file. All sessions end when the file is replaced.
+ * The secret that signs the sessions of a data directory: a file of random bytes, created if missing. A person who
+ * reads it can sign in as any key, so backups leave the file out. All sessions end when the file is replaced.
  */
 export class SessionSecret {
   readonly #file: SharedFile<Signer | null>;
@@ -36,23 +36,23 @@ export class SessionSecret {
     return new SessionSecret(await SharedFile.open(dependencies, SECRET_FILE));
   }
 
-  /** While the file can't be used, no session is good. */
+  /** While the file can't be read, no session is valid. */
   get state(): SharedFileState {
     return this.#file.state;
   }
 
-  /** Null if there is no secret that can be used. */
+  /** Null if there is no usable secret. */
   get signer(): Signer | null {
     return this.#file.value;
   }
 
-  /** The signer, made if there is none. */
+  /** The signer; creates the secret if there is none. */
   async obtain(): Promise<Result<Signer, SharedFileError>> {
     const { signer } = this;
     if (signer !== null) return ok(signer);
-    return this.#file.change<Signer, never>((found) => {
-      const made = found ?? Signer.random();
-      return ok({ value: made, answer: made });
+    return this.#file.change<Signer, never>((existing) => {
+      const value = existing ?? Signer.random();
+      return ok({ value, answer: value });
     });
   }
 
@@ -60,7 +60,7 @@ export class SessionSecret {
     return this.#file.reload();
   }
 
-  /** Like `reload`, but a cluster's servers are asked. */
+  /** Like `reload`, but asks the cluster's servers. */
   refresh(): Promise<void> {
     return this.#file.refresh();
   }
@@ -68,10 +68,10 @@ export class SessionSecret {
 
 export const SECRET_BYTES = 32;
 
-/** What a signature is for: one that was made for another purpose is not good. */
+/** What a signature is for. A signature for one purpose is not valid for another. */
 export type Purpose = "session" | "code" | "cookie name";
 
-/** Signs texts, and knows its own signatures again: HMAC-SHA-256, in base64url. */
+/** Signs texts and verifies its signatures: HMAC-SHA-256, in base64url. */
 export class Signer {
   /** Names the cookie of a session. It differs by signer: browsers send cookies to all ports of a host. */
   readonly cookieName: string;
@@ -94,10 +94,10 @@ export class Signer {
     return createHmac("sha256", this.#key).update(`${purpose}\n${text}`).digest("base64url");
   }
 
-  /** Compares to the letter, in a time that says nothing of how many of them are right. */
+  /** Compares in constant time, so that the duration doesn't tell how many characters are right. */
   hasSigned(purpose: Purpose, text: string, signature: string): boolean {
     const expected = Buffer.from(this.sign(purpose, text));
-    const given = Buffer.from(signature);
-    return given.length === expected.length && timingSafeEqual(given, expected);
+    const actual = Buffer.from(signature);
+    return actual.length === expected.length && timingSafeEqual(actual, expected);
   }
 }

@@ -14,7 +14,7 @@ import {
 } from "./link-codes.ts";
 import type { SessionSecret, Signer } from "./session-secret.ts";
 
-/** The key that a session asks as, and until when. */
+/** The key that a session acts as, and when the session ends. */
 export interface SignedIn {
   readonly kind: "known";
   readonly key: KeyRecord;
@@ -32,21 +32,21 @@ export interface NewSession {
   readonly untilMs: number;
 }
 
-/** Why a code does not sign in. */
+/** Why the server refuses a code. */
 export type CodeRefusal = "unknown" | CodeUseRefusal;
 
 export interface SessionsDependencies {
   readonly secret: Pick<SessionSecret, "signer" | "obtain" | "refresh">;
   readonly keys: Pick<KeyStore, "findById" | "refresh">;
   readonly clock: Clock;
-  /** Defaults to `UsedCodes`: this process alone sees that codes are used once. */
+  /** Defaults to `UsedCodes`, for a process without a cluster. */
   readonly usedCodes?: CodeUses;
 }
 
 const UNKNOWN = { kind: "session_unknown" } as const;
 const EXPIRED = { kind: "session_expired" } as const;
 
-/** Sessions of pages: each is signed, none is kept, and none outlives its key. */
+/** Sessions of the map page. A session is a signed text; the server stores none. It ends with its key at the latest. */
 export class Sessions {
   readonly #secret: SessionsDependencies["secret"];
   readonly #keys: SessionsDependencies["keys"];
@@ -60,7 +60,7 @@ export class Sessions {
     this.#usedCodes = usedCodes;
   }
 
-  /** Null if there is no secret to sign with. */
+  /** Null if there is no signing secret. */
   get cookieName(): string | null {
     return this.#secret.signer?.cookieName ?? null;
   }
@@ -79,38 +79,38 @@ export class Sessions {
     const session = parseSession(text, signer, this.#clock.nowMs());
     if (!session.ok) return session.error === "expired" ? EXPIRED : UNKNOWN;
     const { keyId, untilMs } = session.value;
-    const found = this.#keys.findById(keyId);
-    return found.kind === "known" ? { ...found, untilMs } : found;
+    const lookup = this.#keys.findById(keyId);
+    return lookup.kind === "known" ? { ...lookup, untilMs } : lookup;
   }
 
-  /** A code that signs in once, as this key. */
+  /** Creates a code that signs in once as this key. */
   async createCode(keyId: string): Promise<Result<string, SharedFileError>> {
     const signer = await this.#secret.obtain();
     return signer.ok ? ok(createLinkCode(keyId, this.#clock.nowMs(), signer.value)) : signer;
   }
 
   /**
-   * The key that a code signs in as. That uses it up, unless there is no such key. Another process may have made the
-   * secret or the key a moment ago, so both are read again before a code is refused.
+   * Looks up the key that a code signs in as and marks the code as used, unless there is no such key. Another process
+   * may have created the secret or the key a moment ago, so both are read again before a code is refused.
    */
   async useCode(text: string): Promise<Result<KeyLookup, CodeRefusal>> {
-    let code = this.#read(text);
+    let code = this.#parse(text);
     if (!code.ok && isLinkCode(text)) {
       await this.#secret.refresh();
-      code = this.#read(text);
+      code = this.#parse(text);
     }
     if (!code.ok) return code;
-    let found = this.#keys.findById(code.value.keyId);
-    if (found.kind === "unknown") {
+    let lookup = this.#keys.findById(code.value.keyId);
+    if (lookup.kind === "unknown") {
       await this.#keys.refresh();
-      found = this.#keys.findById(code.value.keyId);
+      lookup = this.#keys.findById(code.value.keyId);
     }
-    if (found.kind !== "known") return ok(found);
-    const used = await this.#usedCodes.use(code.value);
-    return used.ok ? ok(found) : used;
+    if (lookup.kind !== "known") return ok(lookup);
+    const use = await this.#usedCodes.use(code.value);
+    return use.ok ? ok(lookup) : use;
   }
 
-  #read(text: string): Result<LinkCode, "unknown"> {
+  #parse(text: string): Result<LinkCode, "unknown"> {
     const { signer } = this.#secret;
     return signer === null ? fail("unknown") : parseLinkCode(text, signer);
   }
@@ -121,16 +121,15 @@ export class Sessions {
  *   |  |          |             |
  *   |  |          |             HMAC-SHA-256 of all before it, base64url
  *   |  |          when it ends, Unix ms
- *   |  the key that it asks as
+ *   |  the key that it acts as
  *   the format
  *
- * The server keeps nothing of a session: its text is good until it ends, or its key does.
+ * The server stores nothing of a session: its text is valid until it ends or its key does.
  */
 const SHAPE = /^(v1\.(k_[0-9A-Za-z]{8})\.(\d{1,15}))\.([\w-]{43})$/;
 
 export const SESSION_MS = 12 * 3_600_000;
 
-/** What the text of a session says. */
 export interface Session {
   readonly keyId: string;
   readonly untilMs: number;
@@ -141,7 +140,7 @@ export function encodeSession({ keyId, untilMs }: Session, signer: Signer): stri
   return `${signed}.${signer.sign("session", signed)}`;
 }
 
-/** What a session's text says; `expired` only if its signature is good. */
+/** Parses and verifies a session's text. The error is `expired` only if the signature is valid. */
 export function parseSession(
   text: string,
   signer: Signer,

@@ -1,20 +1,20 @@
-/** How fast a key may ask, by tier: the one place that says so. */
+/** How many requests a key may send, by tier. Defined only here. */
 export interface TierLimit {
   readonly requestsPerSecond: number;
-  /** Requests that may come at once after a pause. */
+  /** Requests that may come together after a pause. */
   readonly burst: number;
 }
 
 export type TierName = "free" | "standard" | "unlimited";
 
-/** Null is no limit. */
+/** Null means no limit. */
 export const TIERS: Readonly<Record<TierName, TierLimit | null>> = {
   free: { requestsPerSecond: 10, burst: 20 },
   standard: { requestsPerSecond: 100, burst: 200 },
   unlimited: null,
 };
 
-/** What each of so many servers gives of a tier's limit: whole requests at once, and one at least. */
+/** The part of a tier's limit that each of `share` servers enforces; the burst is whole requests, at least one. */
 export function partOf(tier: TierName, share: number): TierLimit | null {
   const limit = TIERS[tier];
   if (limit === null || share === 1) return limit;

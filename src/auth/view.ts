@@ -7,21 +7,21 @@ import { deviceIdFault } from "../model/report.ts";
 import type { TimeRange } from "../model/time/range.ts";
 import { MS_PER_MINUTE } from "../model/time/units.ts";
 
-/** What a share link shows of an app, as its key says it. */
+/** What a share link shows of an app, as stored with its key. */
 export interface ViewSpec {
-  /** The only devices that it shows, whether they have reported yet or not. */
+  /** The only devices shown, including those that have not reported yet. */
   readonly deviceIds: readonly DeviceId[];
-  /** Shows nothing before this, Unix ms. */
+  /** Nothing before this time is shown, Unix ms. */
   readonly notBeforeMs: number;
-  /** Width of the cells by whose centers it shows positions, and times in whole minutes; null where they are exact. */
+  /** Width of the grid cells to which positions are blurred; times are blurred to minutes. Null means exact. */
   readonly precisionMeters: number | null;
 }
 
 export const VIEW_DEVICES_MAX = 1000;
-/** Finer than any phone knows where it is, and as coarse as a region. */
+/** From finer than any phone's accuracy to the size of a region. */
 export const PRECISION_METERS = { minimum: 10, maximum: 100_000 } as const;
 
-/** What a key file or a request says of a view; null where it can't be one. */
+/** Parses the view of a key file or a request; null if it is invalid. */
 export function parseViewSpec(value: unknown): ViewSpec | null {
   if (!isObject(value)) return null;
   const { deviceIds, notBeforeMs, precisionMeters } = value;
@@ -38,15 +38,15 @@ export function isPrecision(meters: unknown): meters is number {
 }
 
 /**
- * Cuts and blurs what is shown. Whatever a question asks of times and places is asked of what this makes of them, or
- * answers would tell what they don't show.
+ * Cuts and blurs what a link shows. Every filter by time or place applies to the result: otherwise the answers would
+ * give away what the link hides.
  */
 export class View {
-  /** In the order of answers. */
+  /** Sorted like the records of an answer. */
   readonly deviceIds: readonly DeviceId[];
-  /** Another text for a view that shows something else. */
+  /** Two views that show different things have different fingerprints. */
   readonly fingerprint: string;
-  /** Null where it shows positions as they are. */
+  /** Null if positions are exact. */
   readonly precisionMeters: number | null;
   readonly #devices: ReadonlySet<string>;
   readonly #notBeforeMs: number;
@@ -62,7 +62,7 @@ export class View {
     this.fingerprint = createHash("sha256").update(parts).digest("base64url");
   }
 
-  /** Whether it shows positions and times as they are, and how devices move. */
+  /** Whether it shows exact positions and times, and how devices move. */
   get isExact(): boolean {
     return this.#grid === null;
   }
@@ -72,8 +72,8 @@ export class View {
   }
 
   /**
-   * The exact times of what it shows of a range. Blurred, a minute is shown whole or not at all: bounds within one
-   * would tell on which side of them a record is.
+   * The exact time range behind a requested range. A blurred view shows a minute whole or not at all: a bound inside a
+   * minute would tell on which side of it a record is.
    */
   rangeOf({ startMs, endMs }: TimeRange): TimeRange {
     const fromMs = Math.max(startMs, this.#notBeforeMs);
@@ -82,12 +82,12 @@ export class View {
       : { startMs: nextMinute(fromMs), endMs: nextMinute(endMs) };
   }
 
-  /** A time as it shows it, Unix ms. */
+  /** The shown form of a time, Unix ms. */
   timeOf(timestampMs: number): number {
     return this.isExact ? timestampMs : Math.floor(timestampMs / MS_PER_MINUTE) * MS_PER_MINUTE;
   }
 
-  /** A position as it shows it, in degrees. */
+  /** The shown form of a position, in degrees. */
   pointOf(latitude: number, longitude: number): GridPoint {
     return this.#grid === null ? { latitude, longitude } : this.#grid.centerOf(latitude, longitude);
   }
@@ -95,7 +95,7 @@ export class View {
 
 const views = new WeakMap<ViewSpec, View>();
 
-/** The view of a key, made once. */
+/** The view of a key, created once. */
 export function viewOf(spec: ViewSpec): View {
   let view = views.get(spec);
   if (view === undefined) {
@@ -105,7 +105,7 @@ export function viewOf(spec: ViewSpec): View {
   return view;
 }
 
-/** The first minute that begins then or later. */
+/** The first full minute at or after a time. */
 function nextMinute(timeMs: number): number {
   return Math.ceil(timeMs / MS_PER_MINUTE) * MS_PER_MINUTE;
 }
