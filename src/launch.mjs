@@ -1,11 +1,11 @@
 /*
- * What `npm start`, `npm test` and the other scripts run: puts the packages in place where they are missing,
- * then starts the real thing under Bun. Plain JavaScript without packages, because it comes before them: it
- * runs on Node 20 or newer, and on Bun where there is no Node (`bun run start`).
+ * Runs `npm start`, `npm test` and the other scripts: installs missing packages, then starts the program under Bun.
+ * Plain JavaScript without packages, because it runs before they are installed, on Node 20 or newer, or on Bun if there
+ * is no Node (`bun run start`).
  *
  *   launch.mjs start|demo|cli|example|example-live|test|test:system|test:long|bench|simulate|cluster|soak|phones|fuzz|picture|check|format ARGUMENTS
  *
- * Where nothing is missing it costs one hash and no child process but the one that was asked for.
+ * If nothing is missing, it costs one hash and no child process besides the requested one.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -16,13 +16,13 @@ import { fileURLToPath } from "node:url";
 
 const NODE_MAJOR_MIN = 20;
 
-/** The launcher that installs touches its lock this often; one left alone for ten times that is forgotten. */
+/** The launcher that installs touches its lock this often. A lock untouched for ten times as long is stale. */
 const LOCK_BEAT_MS = 500;
 const LOCK_STALE_MS = 5000;
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const MODULES = join(ROOT, "node_modules");
-/** Says what an install that came to its end has put in place: removed first, written last. */
+/** Lists the packages of a finished install. An install removes it first and writes it last. */
 const STAMP = join(MODULES, ".wherehouse.json");
 
 const IN_BUN = process.versions.bun !== undefined;
@@ -62,11 +62,11 @@ const COMMANDS = {
 
 const FUZZ = join(ROOT, "test/system/fuzz");
 
-/** Both are scripts that start the binary of their platform; whichever runtime we are runs them. */
+/** Scripts that start their platform's binary; the runtime of the launcher runs them. */
 const BIOME = join(MODULES, "@biomejs/biome/bin/biome");
 const TSC = join(MODULES, "typescript-native/bin/tsc");
 
-/** A failure that its message explains. */
+/** An error with a message for the user, shown without a stack trace. */
 class LaunchError extends Error {}
 
 try {
@@ -80,8 +80,8 @@ try {
 async function main(name, args) {
   if (!IN_BUN && Number.parseInt(process.versions.node, 10) < NODE_MAJOR_MIN) {
     throw new LaunchError(
-      `Node ${NODE_MAJOR_MIN} or newer is needed, and this is ${process.versions.node}. ` +
-        `With Bun alone: bun run ${name}`,
+      `Node ${NODE_MAJOR_MIN} or newer is required; this is Node ${process.versions.node}. ` +
+        `With Bun alone, run: bun run ${name}`,
     );
   }
   if (!Object.hasOwn(COMMANDS, name)) {
@@ -103,20 +103,20 @@ function testProgram(bun, tier, args) {
 }
 
 function checks(bun, args) {
-  if (args.length > 0) throw new LaunchError(`check takes no arguments, and "${args[0]}" is one.`);
+  if (args.length > 0) throw new LaunchError(`check takes no arguments; got "${args[0]}".`);
   const all = [
     [process.execPath, BIOME, "ci", "."],
     [bun, "test/runner/refuse-sleeps.ts"],
-    [bun, "test/system/examples/write-types.ts"], // The compiler reads them next.
+    [bun, "test/system/examples/write-types.ts"], // The compiler reads its output.
     [process.execPath, TSC, "--noEmit", "-p", "."],
   ];
   const deno = findDeno();
   if (deno !== null) all.push([deno, "check", "src/main.ts"]);
-  else console.error(`Left out: deno check, since there is no Deno for ${process.platform} ${process.arch}.`);
+  else console.error(`Skipped deno check: there is no Deno for ${process.platform} ${process.arch}.`);
   return all;
 }
 
-/** On Deno, since V8 says what code has run. */
+/** The fuzzers run on Deno, because V8 reports which code has run. */
 function fuzzers(_bun, args) {
   const deno = findDeno();
   if (deno === null) throw new LaunchError(`There is no Deno for ${process.platform} ${process.arch}.`);
@@ -142,21 +142,21 @@ function findDeno() {
 
 /* Packages */
 
-/** The path of the Bun that belongs to the packages, once everything that is needed is in place. */
+/** Installs the packages if needed; returns the path of the Bun among them. */
 async function ensureInstalled(development) {
   const digest = packagesDigest();
   const find = () => findStamped(digest, development) ?? adopt(digest, development);
   return find() ?? (await alone(async () => find() ?? (await install(digest, development))));
 }
 
-/** Changes when other packages belong in place: with the two files, and with the machine they are for. */
+/** Changes with the two package files and with the platform. */
 function packagesDigest() {
   const hash = createHash("sha256").update(`${process.platform} ${process.arch}`);
   for (const file of ["package.json", "package-lock.json"]) hash.update(fs.readFileSync(join(ROOT, file)));
   return hash.digest("hex");
 }
 
-/** The Bun of an install that was made for these packages; null where there is none. */
+/** The Bun of a finished install of these packages; null if there is none. */
 function findStamped(digest, development) {
   const stamp = readJson(STAMP);
   if (stamp?.digest !== digest || (development && !stamp.development)) return null;
@@ -165,8 +165,8 @@ function findStamped(digest, development) {
 }
 
 /**
- * Takes over what `npm ci` has put in place without us. npm writes its own list of what is there at the end of
- * an install, so an interrupted one is not taken for whole.
+ * Accepts an install that `npm ci` made without the launcher. npm writes its list of installed packages at the end, so
+ * an interrupted install is not accepted.
  */
 function adopt(digest, development) {
   const installed = readJson(join(MODULES, ".package-lock.json"))?.packages;
@@ -196,8 +196,8 @@ async function install(digest, development) {
 }
 
 /**
- * npm with Node, Bun without. `npm ci` begins by removing everything; where only development packages are
- * missing `npm install` adds them, so that a server running from this directory keeps its files.
+ * Uses npm with Node, and Bun without it. `npm ci` begins by removing everything, so if only development packages are
+ * missing `npm install` adds them: a server that runs from this directory keeps its files.
  */
 function installer(development, canRun) {
   const npm = IN_BUN ? null : findOnPath("npm");
@@ -207,11 +207,11 @@ function installer(development, canRun) {
     return [npm, ...how, ...which, "--ignore-scripts", "--no-audit", "--no-fund"];
   }
   const bun = IN_BUN ? fs.realpathSync(process.execPath) : findOnPath("bun");
-  if (bun === null) throw new LaunchError("Neither npm nor bun is on the PATH to install packages with.");
+  if (bun === null) throw new LaunchError("Cannot install packages: neither npm nor bun is on the PATH.");
   return [bun, "install", "--frozen-lockfile", "--ignore-scripts", ...(development ? [] : ["--production"])];
 }
 
-/** Finds the packages' Bun and remembers it beside what is installed; null where none of them runs here. */
+/** Finds the Bun among the packages and records the install; null if none of them runs on this machine. */
 function stampInstall(digest, development) {
   const arch = process.arch === "arm64" ? "aarch64" : process.arch;
   const bun = findNative("@oven", `bun-${process.platform}-${arch}`, "bin/bun");
@@ -220,15 +220,15 @@ function stampInstall(digest, development) {
     fs.writeFileSync(`${STAMP}.${process.pid}`, JSON.stringify({ digest, development, bun }));
     fs.renameSync(`${STAMP}.${process.pid}`, STAMP);
   } catch {
-    // Packages on a read-only disk can be used as they are; they are looked at again next time.
+    // A read-only disk: the packages are usable as they are, and the next launch examines them again.
   }
   return join(ROOT, bun);
 }
 
 /**
- * The first binary, as a path from the root, that runs among a scope's packages for a platform: several may be
- * there, for other C libraries and older processors. `node_modules/.bin` is no help: its entries wait for
- * install scripts, which don't run here.
+ * The path, from the root, of the first binary among a scope's packages that runs on this machine. A platform may have
+ * several, for other C libraries and older processors. `node_modules/.bin` is no help: its entries need install
+ * scripts, which the launcher doesn't run.
  */
 function findNative(scope, prefix, binary) {
   const directory = join(MODULES, scope);
@@ -245,7 +245,7 @@ function findNative(scope, prefix, binary) {
 
 /* One install at a time */
 
-/** Does the work while no other launcher of this directory does it. Where no lock can be had it goes ahead. */
+/** Runs `work` while no other launcher of this directory does. If the lock can't be created, it runs anyway. */
 async function alone(work) {
   const name = createHash("sha256").update(ROOT).digest("hex").slice(0, 16);
   const lock = join(tmpdir(), `wherehouse-install-${name}`);
@@ -265,7 +265,7 @@ async function alone(work) {
   }
 }
 
-/** Whether another launcher holds the lock; if none does, it is ours now. */
+/** Whether another launcher has the lock. If none has, this call takes it. */
 function isHeld(lock) {
   try {
     fs.mkdirSync(lock);
@@ -280,16 +280,16 @@ function isHeld(lock) {
 
 /* Processes */
 
-/** Runs a program in our place: it has our terminal, gets our signals, and its end is our end. */
+/** Runs a program with this terminal and this process's signals, and ends as it ends. */
 async function run([program, ...args]) {
   const { code, signal } = await ended(program, () => spawn(program, args, { cwd: ROOT, stdio: "inherit" }));
   if (signal === null) return code;
   process.removeAllListeners(signal);
-  process.kill(process.pid, signal); // No handler is left: we end as it did.
-  return 128 + constants.signals[signal]; // Where the signal doesn't end us.
+  process.kill(process.pid, signal); // No handler is left, so the signal ends this process too.
+  return 128 + constants.signals[signal]; // If the signal doesn't end it.
 }
 
-/** Runs a program for its exit code; its output is kept. */
+/** Runs a program and collects its output. */
 async function runQuietly([program, ...args]) {
   let output = "";
   const { code, signal } = await ended(program, () => {
@@ -301,31 +301,29 @@ async function runQuietly([program, ...args]) {
     }
     return child;
   });
-  if (signal !== null) process.exit(128 + constants.signals[signal]); // Nobody wants what was to come.
+  if (signal !== null) process.exit(128 + constants.signals[signal]); // The user has cancelled the rest.
   return { code, output };
 }
 
-/**
- * How the child ended. Until then signals are its to answer, and each is passed on.
- */
+/** Starts a child and waits for its end. Until then it passes each signal on to the child. */
 function ended(program, start) {
   let child = null;
-  // A terminal tells the whole group, and npm tells us again. Each signal is passed on once, since a child that hears
-  // one more at its very end, when its handlers are gone, would end by it.
+  // A terminal signals the whole process group, and npm passes signals on too. Each is passed on once, since a child
+  // that is about to exit has no handlers left, and a second signal would kill it.
   const passedOn = new Set();
   const forward = (signal) => {
     if (!passedOn.has(signal)) child.kill(signal);
     passedOn.add(signal);
   };
   const handlers = { SIGTERM: forward, SIGHUP: forward, SIGINT: forward };
-  // Before there is a child: one that came between the two would end us and leave it alone.
+  // Installed before the child starts: a signal in between would end the launcher and leave the child alone.
   for (const [signal, handler] of Object.entries(handlers)) process.on(signal, handler);
   child = start();
   return new Promise((resolve, reject) => {
     child.once("error", (cause) => reject(new LaunchError(`Cannot run ${program}: ${cause.message}`)));
     child.once("close", (code, signal) => {
       for (const [name, handler] of Object.entries(handlers)) process.off(name, handler);
-      for (const name of passedOn) process.on(name, () => {}); // The child has answered: one more says nothing new.
+      for (const name of passedOn) process.on(name, () => {}); // The child has handled it: ignore repetitions.
       resolve({ code, signal });
     });
   });
@@ -341,7 +339,7 @@ function findOnPath(name) {
   return null;
 }
 
-/** The file's content; null where it is missing or no JSON, which both mean that it tells us nothing. */
+/** The file's content; null if it is missing or not JSON, which mean the same here. */
 function readJson(path) {
   try {
     return JSON.parse(fs.readFileSync(path, "utf8"));

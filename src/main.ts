@@ -8,5 +8,5 @@ import { createTerminal } from "./runtime/process.ts";
 /** argv in, exit code out: the only file with effects on the whole process. */
 const command = parseCommand(process.argv.slice(2), process.env);
 const exitCode = await runCommand(command, createPlatform(), createTerminal(), programOf(process.env));
-// Not left to itself: Deno keeps a connection that outlived the grace period, and the process with it.
+// Explicitly, because Deno would stay alive for a connection that has outlived the grace period.
 process.exit(exitCode);

@@ -1,6 +1,5 @@
 import { partOf, TIER_NAMES, type TierLimit, type TierName } from "./tiers.ts";
 
-
 export interface RateDecision {
   readonly allowed: boolean;
   /** Requests the bucket holds when full; null if the tier has no limit. */

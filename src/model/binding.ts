@@ -1,8 +1,8 @@
-/** Whom a key writes as. Its reports name what is null themselves. */
+/** The device and user that a key writes as. If one is null, each report names its own. */
 export interface Binding {
   readonly deviceId: string | null;
   readonly userId: string | null;
 }
 
-/** Reports as whomever they name. */
+/** A key that may report as any device and user. */
 export const UNBOUND: Binding = { deviceId: null, userId: null };

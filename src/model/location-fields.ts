@@ -1,16 +1,16 @@
 import { assert } from "../lib/assert.ts";
 
 /**
- * The one table of a location record's fields. Request checks, memory and log columns, responses and
- * OpenAPI all derive from it; a new field is a new line here, anywhere, with the next free column number.
+ * The table of a location record's fields. Request checks, memory and log columns, responses and OpenAPI all derive
+ * from it. A new field is a new line anywhere in the table, with the next free column number.
  *
- * Sources: the interface specification, §2.1 and §4, and the contract, §1 ("Which fields which response
- * carries") and §4 (accepted values).
+ * Sources: the interface specification, §2.1 and §4, and the contract, §1 ("Which fields which response carries") and
+ * §4 (accepted values).
  */
 
 /**
- * The kinds of response that carry records, each with its own set of fields. A share link shows those of `view`, and
- * where it blurs, what is required of them alone.
+ * The kinds of response that carry records, each with its own set of fields. A share link shows the fields of `view`;
+ * one that blurs shows only the required ones among them.
  */
 export type ResponseKind =
   | "current"
@@ -21,9 +21,9 @@ export type ResponseKind =
   | "view";
 
 /**
- * Where a field is kept. `number` fields are columns of doubles. `profile` (what a device is, and whose)
- * and `state` (what it was doing) fields are texts kept as two interned tuples, because few combinations
- * occur. `derived` fields follow from app, device and timestamp, and are never sent or stored.
+ * Where a field is stored. `number` fields are columns of doubles. `profile` (the device and its owner) and `state`
+ * (what it was doing) fields are texts in two interned tuples, because few combinations occur. `derived` fields follow
+ * from app, device and timestamp, and are never sent or stored.
  */
 export type FieldColumn = "device" | "timestamp" | "number" | "profile" | "state" | "derived";
 
@@ -39,20 +39,19 @@ interface FieldTraits {
   readonly charactersMin?: number;
   readonly charactersMax?: number;
   readonly pattern?: RegExp;
-  /** Texts that it may not be. */
+  /** Texts that the field must not have. */
   readonly refused?: readonly string[];
   readonly description: string;
   readonly example: string | number | boolean;
   readonly responses: readonly ResponseKind[];
-  /** Whether it describes one fix of the position: a record has such fields of a single fix (`fix.ts`). */
+  /** Whether it describes the fix: all such fields of a record come from a single fix (`fix.ts`). */
   readonly isOfFix?: true;
 }
 
 export interface StoredField extends FieldTraits {
   readonly column: Exclude<FieldColumn, "derived">;
   /**
-   * What the field is called on the disk, for ever: log entries, parts of the archive and hashes of records know it
-   * by this number, wherever its line stands in the table.
+   * The field's permanent name on disk, in log entries, archive files and hashes, wherever its line is in the table.
    */
   readonly columnNumber: number;
 }
@@ -63,7 +62,7 @@ export interface DerivedField extends FieldTraits {
 
 export type LocationField = StoredField | DerivedField;
 
-/** Numbers of fields that are no more. They are never given again: old files may still carry them. */
+/** Numbers of removed fields. They are never used again: old files may still contain them. */
 export const RETIRED_COLUMN_NUMBERS: readonly number[] = [];
 /** One byte names a column in the log; 0 names none. */
 const COLUMN_NUMBER_MAX = 255;
@@ -83,7 +82,7 @@ const OWN_HISTORY: readonly ResponseKind[] = ["userHistory", "deviceHistory"];
 const DEVICE_HISTORY: readonly ResponseKind[] = ["deviceHistory"];
 
 const OPEN_TEXT = { type: "string", charactersMin: 0, charactersMax: 128 } as const;
-/** Ids are parts of paths, where these two name other places, percent-encoded or not (WHATWG URL, "dot segments"). */
+/** Ids are path segments, where these two mean other paths, percent-encoded or not (WHATWG URL, "dot segments"). */
 const IDENTIFIER = { type: "string", charactersMin: 1, charactersMax: 128, refused: [".", ".."] } as const;
 
 export const LOCATION_FIELDS = [
@@ -117,7 +116,7 @@ export const LOCATION_FIELDS = [
     name: "id",
     type: "string",
     column: "derived",
-    description: "Record identifier: a ULID of 26 characters, the same for ever.",
+    description: "Record identifier: a ULID of 26 characters that never changes.",
     example: "01KFX6A7J0M4Q8ZV2N5T9B3C1D",
     responses: ["deviceCurrent", ...HISTORY],
   },
@@ -126,7 +125,7 @@ export const LOCATION_FIELDS = [
     name: "user_id",
     column: "profile",
     columnNumber: 2,
-    description: "User who held the device at that time; ANONYMOUS where the report named none.",
+    description: "User who had the device at that time; ANONYMOUS if the report has no user_id.",
     example: "driver-7",
     responses: EVERY,
   },
@@ -251,7 +250,7 @@ export const LOCATION_FIELDS = [
     name: "battery_status",
     column: "state",
     columnNumber: 13,
-    description: "Such as Charging or Not Charging.",
+    description: "Charging state, such as Charging or Not Charging.",
     example: "Not Charging",
     responses: EVERY,
   },
@@ -288,7 +287,7 @@ export const LOCATION_FIELDS = [
     name: "tracking_mode",
     column: "state",
     columnNumber: 17,
-    description: "Such as PRECISE or BALANCED.",
+    description: "Tracking mode, such as PRECISE or BALANCED.",
     example: "PRECISE",
     responses: ALL_BUT_APP_HISTORY,
   },
@@ -377,10 +376,10 @@ export const REPORT_FIELDS: readonly StoredField[] = LOCATION_FIELDS.filter(
   (field) => field.column !== "derived",
 );
 
-/** The same in the order of their column numbers, which no later program changes. */
+/** The report fields in the order of their column numbers, which never change. */
 export const STORED_FIELDS: readonly StoredField[] = byColumnNumber(REPORT_FIELDS);
 
-/** Columns of doubles, latitude and longitude first. */
+/** Columns of doubles; latitude and longitude come first. */
 export const NUMBER_FIELDS = storedIn("number");
 /** Members of the profile tuple. */
 export const PROFILE_FIELDS = storedIn("profile");
@@ -401,7 +400,7 @@ function storedIn(column: FieldColumn): readonly StoredField[] {
   return STORED_FIELDS.filter((field) => field.column === column);
 }
 
-/** A field that is kept as a column of doubles. */
+/** The name of a field stored as a column of doubles. */
 export type NumberFieldName = NamesIn<"number">;
 
 export function numberIndex(name: NumberFieldName): number {

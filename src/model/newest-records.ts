@@ -2,20 +2,20 @@ import type { AppId, DeviceId } from "./ids.ts";
 import type { RecordPage } from "./record-page.ts";
 
 /**
- * The newest record of each device of an app, by device number: what an answer about current positions is written
- * from. Good until anything is reported, so an answer is written in the turn in which its devices were found.
+ * The newest record of each device of an app, by device number, from which answers about current positions are written.
+ * Valid until the next report, so an answer is written in the turn in which its devices were selected.
  */
 export interface NewestRecords {
   readonly appId: AppId;
   deviceId(device: number): DeviceId;
-  /** A page of the one record, good until the next is asked for. */
+  /** A page of one record, valid until the next call. */
   pageOf(device: number): RecordPage;
-  /** Has the processor fetch these devices' records together, where `pageOf` would wait for each. */
+  /** Makes the processor fetch these devices' records together; otherwise each `pageOf` would wait for its own. */
   prefetch(devices: Uint32Array, count: number): void;
   /**
-   * A note on each device, for a reader to write down a positive number, e.g. where it keeps the text of the record:
-   * 0 until then, negated once the record is another, and 0 again once the number is another device's. By device
-   * number, for all devices; another array once devices have come.
+   * One number per device for the reader's use, e.g. the address of the record's encoded text. It is 0 at first; a
+   * positive number that the reader writes is negated when the record changes, and becomes 0 when the device number
+   * gets another device. Indexed by device number; a new array replaces it when devices are added.
    */
   notes(): Float64Array;
 }

@@ -2,7 +2,9 @@ import { NUMBER_FIELDS, PROFILE_FIELDS, STATE_FIELDS } from "./location-fields.t
 import type { RecordPage } from "./record-page.ts";
 import { NOT_CARRIED, type ReportBatch } from "./report-batch.ts";
 
-/** A page of records as the reports they could have come from, which hold on to nothing of the page. */
+/**
+ * Turns a page of records into the reports that they could have come from. The result shares no memory with the page.
+ */
 export function pageReports(page: RecordPage): ReportBatch {
   const { count, deviceIds, timestampMs, dictionary } = page;
   const texts = new BatchTexts();

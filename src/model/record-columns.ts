@@ -1,20 +1,20 @@
 import { PROFILE_FIELDS, STATE_FIELDS } from "./location-fields.ts";
 import { NOT_CARRIED, type ReportBatch } from "./report-batch.ts";
 
-/** Whole records of one app, in order of device (UTF-8 bytes) and time, in columns. */
+/** Whole records of one app in columns, ordered by device (UTF-8 bytes) and time. */
 export interface RecordColumns {
   readonly count: number;
   readonly deviceIds: readonly string[];
   readonly timestampMs: Float64Array;
-  /** One column for each of `NUMBER_FIELDS`, NaN where a record has no such field. */
+  /** One column for each of `NUMBER_FIELDS`; NaN if a record has no such field. */
   readonly numbers: readonly Float64Array[];
-  /** By row, a JSON array of the texts of `PROFILE_FIELDS`, null where the record has none; booleans are texts. */
+  /** By row, a JSON array of the texts of `PROFILE_FIELDS`; null if the record has none. Booleans are texts. */
   readonly profiles: readonly string[];
-  /** The same for `STATE_FIELDS`. */
+  /** Like `profiles`, but for `STATE_FIELDS`. */
   readonly states: readonly string[];
 }
 
-/** Some of the rows, from one to before another; columns of numbers share their memory. */
+/** The rows from `from` to before `to`; columns of numbers share their memory. */
 export function sliceRecords(records: RecordColumns, from: number, to: number): RecordColumns {
   if (from === 0 && to === records.count) return records;
   return {
@@ -27,7 +27,7 @@ export function sliceRecords(records: RecordColumns, from: number, to: number): 
   };
 }
 
-/** A batch whose rows are records as they are, in that order. */
+/** The records of a batch whose rows are whole records in that order. */
 export function recordColumns(batch: ReportBatch): RecordColumns {
   const { count, texts, device, timestampMs, numbers } = batch;
   const profiles = tuplesJson(batch.profiles, PROFILE_FIELDS.length, texts);

@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import type { AppId, DeviceId } from "./ids.ts";
 
 /*
- * A record's id in ULID form (https://github.com/ulid/spec): 10 characters of Crockford base 32 for the
- * timestamp's 48 bits, 16 for the first 80 bits of SHA-256 over `app NUL device`. It follows from app, device
- * and timestamp alone, so it needs no storage and never changes. Ids cannot hold NUL, so no two pairs collide.
+ * A record's id in ULID form (https://github.com/ulid/spec): 10 characters of Crockford base 32 for the timestamp's 48
+ * bits, 16 for the first 80 bits of SHA-256 over `app NUL device`. It follows from app, device and timestamp, so it is
+ * not stored and never changes. App and device ids contain no NUL, so two pairs never have the same hash input.
  */
 export const RECORD_ID_TIME_CHARACTERS = 10;
 
@@ -12,7 +12,7 @@ const DIGEST_BYTES = 10;
 const CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const CROCKFORD_BYTES = new TextEncoder().encode(CROCKFORD);
 
-/** The 16 characters that all ids of a device end in. */
+/** The last 16 characters of all record ids of a device. */
 export function deviceDigest(appId: AppId, deviceId: DeviceId): string {
   const hash = createHash("sha256").update(`${appId}\0${deviceId}`).digest();
   let text = "";
@@ -28,9 +28,9 @@ export function deviceDigest(appId: AppId, deviceId: DeviceId): string {
   return text;
 }
 
-/** Writes the 10 characters that an id begins with, at `position`. */
+/** Writes the first 10 characters of an id at `position`. */
 export function writeRecordIdTime(bytes: Uint8Array, position: number, timestampMs: number): void {
-  // 48 bits are more than a 32-bit operation holds: the upper four characters and the lower six go apart.
+  // 48 bits exceed a 32-bit operation, so the upper four characters and the lower six are computed separately.
   const high = Math.floor(timestampMs / 2 ** 30);
   const low = timestampMs - high * 2 ** 30;
   for (let i = 0; i < 4; i++) bytes[position + i] = CROCKFORD_BYTES[(high >> (15 - 5 * i)) & 31]!;

@@ -2,23 +2,24 @@ import type { DeviceId } from "./ids.ts";
 import { PROFILE_FIELDS, STATE_FIELDS } from "./location-fields.ts";
 
 /**
- * Records in the order of an answer, in columns: what stores hand up and presenters write down. Numbers are
- * row-major, `NUMBER_FIELDS.length` a row, NaN where a record has no such field.
+ * Records in the order of an answer, in columns. Stores return pages and encoders write them. Numbers are row-major,
+ * `NUMBER_FIELDS.length` a row; NaN if a record has no such field.
  */
 export interface RecordPage {
   readonly count: number;
   readonly deviceIds: readonly DeviceId[];
   readonly timestampMs: Float64Array;
   readonly numbers: Float64Array;
-  /** By row, the record's profile and state, to be looked up in `dictionary`. */
+  /** By row, the record's profile and state as numbers of `dictionary`. */
   readonly profile: Uint32Array;
   readonly state: Uint32Array;
   readonly dictionary: RecordDictionary;
 }
 
 /**
- * The texts behind profile and state numbers. A number keeps its meaning for the life of the dictionary; that of memory
- * ends with any report, so a page of it is read in the turn it was made in, or made lasting.
+ * The texts of profile and state numbers. A number keeps its meaning while the dictionary is valid. The dictionary of
+ * the memory store is valid only until the next report, so its pages are read in the same turn or copied with
+ * `lastingPage`.
  */
 export interface RecordDictionary {
   /** The text of a member (an index of `PROFILE_FIELDS`), or null if the record has no such field. */
@@ -27,7 +28,7 @@ export interface RecordDictionary {
   stateText(state: number, member: number): string | null;
 }
 
-/** Gives a page its own dictionary of the texts that it uses, for an answer that has to wait for the rest of it. */
+/** Gives a page its own dictionary with the texts that it uses, so that the page stays valid across turns. */
 export function lastingPage(page: RecordPage): RecordPage {
   const { count, dictionary } = page;
   const profiles = new Map<number, readonly (string | null)[]>();

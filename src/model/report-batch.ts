@@ -5,12 +5,12 @@ import { createTupleSet } from "../lib/tables/tuple-set.ts";
 import { NUMBER_FIELDS, PROFILE_FIELDS, STATE_FIELDS } from "./location-fields.ts";
 
 /**
- * Reports of one app in columns: what the door makes, the log writes and memory takes in, with no object
- * per report on the way. Row `i` is the report at `i` in order of arrival.
+ * Reports of one app in columns: request parsers create batches, the log writes them and memory reads them, with no
+ * object per report. Row `i` is report `i` in order of arrival.
  *
- * Texts are kept once a batch and named by their index in `texts`; index 0 stands for "not carried"
- * (`texts[0]` is a placeholder, an empty text that was sent has an index of its own). Booleans are the
- * texts `true` and `false`. In a number column NaN stands for "not carried".
+ * Texts are stored once per batch and named by their index in `texts`. Index 0 means "not carried" (`texts[0]` is a
+ * placeholder; an empty text that was sent has its own index). Booleans are the texts `true` and `false`. In a number
+ * column NaN means "not carried".
  */
 export interface ReportBatch {
   readonly count: number;
@@ -28,19 +28,19 @@ export interface ReportBatch {
   readonly state: Uint32Array;
 }
 
-/** Rows of memory on their way to the archive, each instant of a device once. */
+/** Rows that move from memory to the archive, each instant of a device once. */
 export interface RowBatch extends ReportBatch {
   /**
-   * Fixes of the rows of which several are to be laid over the archive's record, in order: those of one row follow
-   * each other, and carry nothing but what is of a fix. Such a row says what they come to if there is no record.
-   * Null if no row has any.
+   * The fixes of rows that have several to be laid over the archive's record, in order. The fixes of one row are
+   * adjacent and carry only fix fields; the row itself has their combination, for use if the archive has no record.
+   * Null if no row has several.
    */
   readonly fixes: ReportBatch | null;
 }
 
 export const NOT_CARRIED = 0;
 
-/** The rows from one on; columns share their memory. */
+/** The rows from `from` on; columns share their memory. */
 export function sliceReports(batch: ReportBatch, from: number): ReportBatch {
   if (from === 0) return batch;
   return {
@@ -54,10 +54,10 @@ export function sliceReports(batch: ReportBatch, from: number): ReportBatch {
   };
 }
 
-/** Batches larger than this don't exist: one request, or one step of an import. */
+/** The largest batch: one request, or one step of an import. */
 export const BATCH_REPORTS_MAX = 10_000;
 
-/** Texts that reports share; each has an id of its own beside, and mostly a user. */
+/** Texts that the reports of a batch usually share. Each report adds its own id and usually a user. */
 const TEXTS_USUAL = 24;
 
 /** Collects the reports of one batch. Call `add` for each row after filling the scratch fields. */
@@ -67,12 +67,12 @@ export interface ReportBatchBuilder {
   readonly profile: Uint32Array;
   readonly state: Uint32Array;
   /** The batch's index of a text that it has already, or `NOT_CARRIED`. */
+  /** The index of a text in the batch, or `NOT_CARRIED` if it is new. */
   find(value: string): number;
-  /** The batch's index of a text, adding it where it is new. */
+  /** The index of a text in the batch; adds it if it is new. */
   text(value: string): number;
-  /** The same for a text that lies in bytes, of which none is above 0x7f. */
+  /** Like `text`, for a text in bytes, all below 0x80. */
   asciiText(bytes: Buffer, start: number, end: number): number;
-  /** A text of the batch. */
   textAt(index: number): string;
   /** Clears the scratch row. */
   begin(): void;
@@ -118,7 +118,7 @@ export function createReportBatchBuilder(rowsExpected: number): ReportBatchBuild
     asciiText: (bytes, start, end) => texts.addAscii(bytes, start, end),
     textAt: (index) => texts.texts[index]!,
     begin() {
-      // So few that `fill` takes longer.
+      // Loops, because `fill` takes longer for so short arrays.
       for (let c = 0; c < numbers.length; c++) numbers[c] = Number.NaN;
       for (let m = 0; m < profile.length; m++) profile[m] = NOT_CARRIED;
       for (let m = 0; m < state.length; m++) state[m] = NOT_CARRIED;
@@ -146,7 +146,7 @@ export function createReportBatchBuilder(rowsExpected: number): ReportBatchBuild
   };
 }
 
-/** The rows that are there. A view of part of a short column would take Bun longer than a copy. */
+/** The first `count` rows. Copied, because Bun takes longer to create a view of a short column. */
 function filled<Column extends Uint32Array | Float64Array>(column: Column, count: number): Column {
   return column.length === count ? column : (column.slice(0, count) as Column);
 }

@@ -1,30 +1,29 @@
 import { createReportBatchBuilder, type ReportBatch, type ReportBatchBuilder } from "./report-batch.ts";
 
 /**
- * Each batch is an entry of the log and taken into memory in one piece: some 15 ms where every text of a thousand
- * reports is new and long.
+ * Memory applies each batch, one entry of the log, in one turn: 15 ms if all texts of 1,000 reports are new and long.
  */
 export const ENTRY_REPORTS_MAX = 1000;
 
-/** The reports of a request in batches that are entries of the log. */
+/** Divides the reports of a request into batches, each an entry of the log. */
 export class ReportBatches {
   readonly #batches: ReportBatch[] = [];
   #builder: ReportBatchBuilder | null = null;
 
-  /** Where the next report goes; `following` more are known to come after it. */
+  /** The builder for the next report; `following` more are expected after it. */
   builder(following: number): ReportBatchBuilder {
     if (this.#builder?.count === ENTRY_REPORTS_MAX) this.#endBatch(this.#builder);
     this.#builder ??= createReportBatchBuilder(Math.min(ENTRY_REPORTS_MAX, 1 + following));
     return this.#builder;
   }
 
-  /** No more reports follow. */
+  /** Ends the last batch. */
   end(): void {
     const isEmpty = this.#batches.length === 0;
     if (this.#builder !== null || isEmpty) this.#endBatch(this.#builder ?? createReportBatchBuilder(0));
   }
 
-  /** Those that are full, and the last once it has ended; at least one, which is empty where no report is good. */
+  /** The full batches, and after `end` the last one too; at least one, which is empty if no report is valid. */
   get batches(): readonly ReportBatch[] {
     return this.#batches;
   }

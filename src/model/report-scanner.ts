@@ -13,45 +13,45 @@ import { type AcceptedTimes, isOpenText, textFault, timestampFault } from "./rep
 import { NOT_CARRIED, type ReportBatchBuilder } from "./report-batch.ts";
 
 /*
- * Reads the reports of a JSON text from its bytes into a batch, with no object per report. Those of a sender are mostly
- * alike: what lies between two values is compared with what lay there in the report before, and so is a text. What is
- * unusual in any way, good or bad, is left to a parser and `addReport`.
+ * Reads the reports of a JSON text from its bytes into a batch, with no object per report. A sender's reports are
+ * mostly alike, so the bytes between two values are compared with those of the report before, and so are texts.
+ * Anything unusual, valid or not, is left to a parser and `addReport`.
  */
 
-/** How a member's value is read. */
+/* How a member's value is read. */
 const NUMBER = 0;
 const TEXT = 1;
 const BOOLEAN = 2;
 const TIMESTAMP = 3;
 const DEVICE = 4;
-/** Of no field: read and dropped. */
+/** Not a field: read and dropped. */
 const UNKNOWN = 5;
 
 /** A member that reports may have. */
 interface Member {
   readonly kind: number;
   readonly field: StoredField | null;
-  /** Where the batch keeps it: a column of numbers, or a place in a tuple. */
+  /** The number column or tuple member of the batch. */
   readonly index: number;
-  /** Of a number. */
+  /** Bounds of a number field. */
   readonly minimum: number;
   readonly maximum: number;
   readonly isState: boolean;
-  /** Whether each text of printable ASCII will do. */
+  /** Whether every text of printable ASCII is valid. */
   readonly isOpen: boolean;
-  /** 1 where no report is without it, else 0. */
+  /** 1 if every report must have it, else 0. */
   readonly required: number;
 }
 
-/** A member of the reports so far, in their order. */
+/** A member seen in the reports so far, in their order. */
 interface Slot {
   readonly member: Member;
-  /** The report that had it last, counted from 1. */
+  /** The number of the last report that had it, from 1. */
   report: number;
-  /** Where the name lies that came last, with all before the value but a comma. */
+  /** Position of its last name, which includes everything before the value except a comma. */
   nameAt: number;
   nameBytes: number;
-  /** Where a text or a boolean lies that came last in this batch, and its index there; no bytes where none came. */
+  /** Position of its last text or boolean in this batch, and that value's index; 0 bytes if there is none. */
   valueAt: number;
   valueBytes: number;
   text: number;
@@ -61,7 +61,7 @@ export class ReportScanner {
   readonly #json: JsonScan;
   readonly #times: AcceptedTimes;
   readonly #slots: Slot[] = [];
-  /** So many were begun. */
+  /** How many reports `read` has begun. */
   #reports = 0;
   #batch: ReportBatchBuilder | null = null;
   #deviceText = 0;
@@ -73,8 +73,8 @@ export class ReportScanner {
   }
 
   /**
-   * Reads the report that begins here, and ends before `end`, into the batch's scratch row. Returns where it ends, or
-   * -1 where it has to be parsed.
+   * Reads the report that begins at `start` and ends before `end` into the batch's scratch row. Returns the position
+   * after it, or -1 if a parser must read it.
    */
   read(start: number, end: number, batch: ReportBatchBuilder): number {
     if (batch !== this.#batch) this.#begin(batch);
@@ -101,20 +101,20 @@ export class ReportScanner {
       }
       next++;
       const { kind, minimum, maximum, index } = slot.member;
-      if (slot.report === report && kind !== UNKNOWN) return -1; // Of members given twice the last counts.
+      if (slot.report === report && kind !== UNKNOWN) return -1; // The last of repeated members counts.
       slot.report = report;
       required += slot.member.required;
       at += slot.nameBytes;
-      // Most values are numbers, or what was there before: calls would take a fifteenth of all.
+      // Most values are numbers or repeat the last one. Function calls here would cost a fifteenth of the total time.
       const { valueBytes } = slot;
       if (kind === NUMBER) {
         const value = json.number(at);
         if (value >= minimum && value <= maximum)
           batch.numbers[index] = value + 0; // -0 becomes 0, as JSON shows it.
-        else if (!this.#isLeftOut(slot.member, at)) return -1;
+        else if (!this.#isOptionalNull(slot.member, at)) return -1;
         at = json.end;
       } else if (valueBytes > 0 && at + valueBytes < end && json.isSame(slot.valueAt, at, valueBytes)) {
-        this.#keepText(slot, batch);
+        this.#setText(slot, batch);
         at += valueBytes;
       } else {
         if (!this.#readOther(slot, at, batch)) return -1;
@@ -124,7 +124,7 @@ export class ReportScanner {
     return required === REQUIRED_FIELDS && at < end ? at + 1 : -1;
   }
 
-  /** Appends what was read last. */
+  /** Appends the report that was read last. */
   addRow(batch: ReportBatchBuilder): void {
     batch.add(this.#deviceText, this.#timestampMs);
   }
@@ -134,17 +134,17 @@ export class ReportScanner {
     for (const slot of this.#slots) slot.valueBytes = 0; // Another batch has other indexes.
   }
 
-  /** The slot of the member whose name, or the blanks before it, begin here; -1 where it can't be told. */
+  /** Finds the slot of the member whose name, or the blanks before it, begin at `at`; -1 if a parser must decide. */
   #findSlot(at: number, end: number, expected: number): number {
     const slots = this.#slots;
-    for (let found = expected + 1; found < slots.length; found++) {
-      const { nameAt, nameBytes } = slots[found]!;
-      if (at + nameBytes < end && this.#json.isSame(nameAt, at, nameBytes)) return found;
+    for (let index = expected + 1; index < slots.length; index++) {
+      const { nameAt, nameBytes } = slots[index]!;
+      if (at + nameBytes < end && this.#json.isSame(nameAt, at, nameBytes)) return index;
     }
     return this.#readName(at, end, expected);
   }
 
-  /** The same by looking the name up; one that is new has its slot here. */
+  /** Like `#findSlot`, but looks the name up; inserts a slot for a new name at `expected`. */
   #readName(at: number, end: number, expected: number): number {
     const json = this.#json;
     const { bytes } = json;
@@ -175,7 +175,7 @@ export class ReportScanner {
     return expected;
   }
 
-  /** Reads what is no number and was not there before; false where it is none that is plain and good. */
+  /** Reads a value that is not a number and does not repeat; false if it is not plain and valid. */
   #readOther(slot: Slot, at: number, batch: ReportBatchBuilder): boolean {
     const json = this.#json;
     const { member } = slot;
@@ -185,15 +185,15 @@ export class ReportScanner {
       return timestampFault(this.#timestampMs, this.#times) === null;
     }
     const text = member.kind === BOOLEAN ? this.#booleanAt(at, batch) : this.#textAt(at, member, batch);
-    if (text === NOT_CARRIED) return this.#isLeftOut(member, at);
+    if (text === NOT_CARRIED) return this.#isOptionalNull(member, at);
     slot.text = text;
     slot.valueAt = at;
     slot.valueBytes = json.end - at;
-    this.#keepText(slot, batch);
+    this.#setText(slot, batch);
     return true;
   }
 
-  #keepText({ member, text }: Slot, batch: ReportBatchBuilder): void {
+  #setText({ member, text }: Slot, batch: ReportBatchBuilder): void {
     if (member.kind === DEVICE) this.#deviceText = text;
     else (member.isState ? batch.state : batch.profile)[member.index] = text;
   }
@@ -202,7 +202,7 @@ export class ReportScanner {
     return this.#readBoolean(at) ? batch.asciiText(this.#json.bytes, at, this.#json.end) : NOT_CARRIED;
   }
 
-  /** The batch's index of a text that is good for this member; none for any other. */
+  /** The batch's index of a text that is valid for this member, else `NOT_CARRIED`. */
   #textAt(at: number, { field, isOpen }: Member, batch: ReportBatchBuilder): number {
     const json = this.#json;
     const start = at + 1;
@@ -224,8 +224,8 @@ export class ReportScanner {
     return isTrue || (json.isWord(at, FALS) && json.bytes[at + 4] === LETTER_E);
   }
 
-  /** Whether null stands for a value that may be left out. */
-  #isLeftOut({ required }: Member, at: number): boolean {
+  /** Whether the value is null and the member optional. */
+  #isOptionalNull({ required }: Member, at: number): boolean {
     this.#json.end = at + 4;
     return required === 0 && this.#json.isWord(at, NULL);
   }
@@ -236,12 +236,12 @@ export class ReportScanner {
       json.end = 1 + json.textEnd(at + 1, TEXT_BYTES_MAX);
       return json.end > 0 && (json.isPrintable || json.text(at + 1, json.end - 1) !== null);
     }
-    return !Number.isNaN(json.number(at)) || this.#readBoolean(at) || this.#isLeftOut(NO_FIELD, at);
+    return !Number.isNaN(json.number(at)) || this.#readBoolean(at) || this.#isOptionalNull(NO_FIELD, at);
   }
 }
 
 const TEXT_BYTES_MAX = Math.max(...REPORT_FIELDS.map(({ charactersMax = 0 }) => charactersMax));
-/** Twice the fields, or so: a report with more members is not one of a location. */
+/** About twice the number of fields: a report with more members is not a location report. */
 const SLOTS_MAX = 64;
 
 const NO_FIELD: Member = {
@@ -255,7 +255,7 @@ const NO_FIELD: Member = {
   required: 0,
 };
 const NAMES = new TextSet(REPORT_FIELDS.length);
-/** By the number of the name; what has another name is of no field. */
+/** By the number of the name; other names are not fields. */
 const MEMBERS: readonly Member[] = [NO_FIELD, ...REPORT_FIELDS.map(memberOf)];
 for (const { name } of REPORT_FIELDS) NAMES.addAscii(Buffer.from(name), 0, name.length);
 const REQUIRED_FIELDS = MEMBERS.reduce((count, { required }) => count + required, 0);

@@ -8,23 +8,23 @@ import {
 } from "./location-fields.ts";
 import { BATCH_REPORTS_MAX, NOT_CARRIED, type ReportBatchBuilder } from "./report-batch.ts";
 
-/** Fix times that are accepted: not older than the retention, not further ahead than clocks drift. */
+/** The accepted fix times: within the retention, and not further ahead than clocks drift. */
 export interface AcceptedTimes {
   readonly oldestMs: number;
   readonly newestMs: number;
 }
 
-/** A report that was not taken in, and why, in words for its sender. */
+/** A report that was not stored, and why, in words for its sender. */
 export interface RejectedReport {
   readonly index: number;
   readonly deviceId?: string;
   readonly message: string;
 }
 
-/** Unix seconds of any date before the year 5138 are below this; as milliseconds it is March 1973. */
+/** Unix seconds before the year 5138 are below this; as milliseconds it is March 1973. */
 const LOOKS_LIKE_SECONDS_MAX = 100_000_000_000;
 
-/** How the message of a report that is too old to be kept ends: an import has advice then. */
+/** The end of the message for a report older than the retention; an import recognizes it and adds advice. */
 export const BEFORE_RETENTION = ", the start of the retention";
 /** The message of a report from the future. */
 export const IN_FUTURE = "timestamp must not be more than 10 minutes in the future";
@@ -36,9 +36,8 @@ const STATE_TEXTS = STATE_FIELDS.map(withOpenness);
 const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f]/;
 
 /**
- * Checks one report of any shape and appends it to the batch; returns what is wrong with it, or null.
- * A report with anything wrong leaves the batch's rows as they were. Members the table does not name are
- * ignored, and `null` counts as left out.
+ * Checks one report of any shape and appends it to the batch; returns what is wrong with it, or null. An invalid report
+ * leaves the batch's rows unchanged. Unknown members are ignored, and `null` counts as absent.
  */
 export function addReport(report: unknown, times: AcceptedTimes, batch: ReportBatchBuilder): string | null {
   if (typeof report !== "object" || report === null || Array.isArray(report)) {
@@ -70,12 +69,12 @@ export function addReport(report: unknown, times: AcceptedTimes, batch: ReportBa
   );
 }
 
-/** What a report with this device would be told; null where it would be taken. */
+/** The error message for a report with this device id; null if the id is valid. */
 export function deviceIdFault(text: string): string | null {
   return textFault(DEVICE_FIELD, text);
 }
 
-/** The same of a user who is somebody in particular. */
+/** Like `deviceIdFault`, for the id of a user other than `ANONYMOUS`. */
 export function userIdFault(text: string): string | null {
   if (text === ANONYMOUS) return `${ANONYMOUS} stands for reports without a user`;
   return textFault(USER_FIELD, text);
@@ -88,7 +87,7 @@ function addRow(members: Record<string, unknown>, batch: ReportBatchBuilder): nu
 
 interface TextField {
   readonly field: LocationField;
-  /** Whether it takes every text that any field takes: patterns take none that it doesn't. */
+  /** Whether it accepts every text that any field accepts; fields with patterns accept fewer. */
   readonly isOpen: boolean;
 }
 
@@ -96,7 +95,6 @@ function withOpenness(field: LocationField): TextField {
   return { field, isOpen: field.type === "string" && isOpenText(field) };
 }
 
-/** Whether a text field takes every text that any field takes. */
 export function isOpenText({ pattern, refused, charactersMin, charactersMax }: LocationField): boolean {
   const texts = REPORT_FIELDS.filter((other) => other.type === "string");
   const isLongest = texts.every((other) => charactersMax! >= other.charactersMax!);
@@ -118,7 +116,7 @@ function fillTexts(
     }
     if (isOpen && typeof value === "string") {
       tuple[m] = batch.find(value);
-      if (tuple[m] !== NOT_CARRIED) continue; // Most texts repeat, and what the batch has was checked.
+      if (tuple[m] !== NOT_CARRIED) continue; // Most texts repeat, and the texts in the batch have been checked.
     }
     if (field.type === "boolean") {
       if (typeof value !== "boolean") return `${field.name} must be true or false`;
@@ -132,7 +130,7 @@ function fillTexts(
   return null;
 }
 
-/** What is wrong with a timestamp; null for nothing. */
+/** What is wrong with a timestamp; null if it is valid. */
 export function timestampFault(value: unknown, times: AcceptedTimes): string | null {
   if (value === undefined || value === null) return "timestamp is required";
   if (typeof value !== "number" || !Number.isSafeInteger(value)) {
@@ -153,7 +151,7 @@ function numberFault(field: LocationField, value: unknown): string {
   return `${field.name} must be between ${field.minimum} and ${field.maximum}`;
 }
 
-/** What is wrong with a text, or what should be one; null for nothing. */
+/** What is wrong with a value of a text field; null if it is valid. */
 export function textFault(field: LocationField, value: unknown): string | null {
   if (typeof value === "string") {
     if (field.pattern !== undefined) {
@@ -166,7 +164,7 @@ export function textFault(field: LocationField, value: unknown): string | null {
       return `${field.name} must have ${charactersMin} to ${charactersMax} characters`;
     }
     if (field.refused?.includes(value)) {
-      return `${field.name} must not be ${field.refused.join(" or ")}, which no path can name`;
+      return `${field.name} must not be ${field.refused.join(" or ")}, which a path can't contain`;
     }
     if (CONTROL_CHARACTERS.test(value)) return `${field.name} must not contain control characters`;
     if (!value.isWellFormed()) return `${field.name} must be valid Unicode, without lone surrogates`;
@@ -182,5 +180,5 @@ function characterCount(text: string): number {
   return count;
 }
 
-/** Said of a body or file part with more reports than a batch takes. */
+/** The message for a body or file part with more reports than fit in a batch. */
 export const TOO_MANY_REPORTS = `at most ${BATCH_REPORTS_MAX.toLocaleString("en")} reports fit in one request`;

@@ -1,11 +1,11 @@
-/** What a map shows: from `west` eastwards to `east`, in degrees, all four edges included. */
+/** The area of a map: from `west` eastwards to `east`, in degrees, all four edges included. */
 export class BoundingBox {
   readonly west: number;
   readonly south: number;
-  /** Less than `west` where the box crosses ±180°. */
+  /** Less than `west` if the box crosses ±180°. */
   readonly east: number;
   readonly north: number;
-  /** ±180° is one meridian by two names. */
+  /** Whether it contains the meridian ±180°, which is both 180 and -180. */
   readonly holdsAntimeridian: boolean;
 
   constructor(west: number, south: number, east: number, north: number) {
@@ -24,8 +24,8 @@ export class BoundingBox {
   }
 
   /**
-   * Whether any of the rectangle between two positions, the short way round, is in it: of the lines between them, all
-   * that maps draw straight. Near a pole, where lines may lead over it, the rectangle reaches to it and around it.
+   * Whether the box meets the rectangle spanned by two positions the short way round, which contains every line that a
+   * map may draw between them. Near a pole such lines may cross the pole, so there the rectangle extends to it.
    */
   touches(latitudeA: number, longitudeA: number, latitudeB: number, longitudeB: number): boolean {
     const [south, north] = latitudeA < latitudeB ? [latitudeA, latitudeB] : [latitudeB, latitudeA];
@@ -35,13 +35,13 @@ export class BoundingBox {
     if (south > this.north || north < this.south) return false;
     const within = Math.max(south, this.south);
     if (this.contains(within, longitudeA) || this.contains(within, longitudeB)) return true;
-    // No end is between the box's meridians: those of the box are all between the ends, or none is.
+    // Neither end is between the box's meridians, so both of the box's meridians are between the ends, or neither is.
     const west = step > 180 ? Math.max(longitudeA, longitudeB) : Math.min(longitudeA, longitudeB);
     return degreesEast(west, this.west) <= width;
   }
 }
 
-/** Degrees from a meridian to another, going east: 0 to before 360. */
+/** Degrees east from one meridian to another, 0 to before 360. */
 function degreesEast(one: number, other: number): number {
   return other < one ? other - one + 360 : other - one;
 }

@@ -8,21 +8,21 @@ export interface Box {
   readonly maxLongitude: number;
 }
 
-/** Whether a position in degrees lies in the box of the whole earth; NaN does not. */
+/** Whether a position in degrees is on the earth; false for NaN. */
 export function isOnEarth(latitude: number, longitude: number): boolean {
   return latitude >= -90 && latitude <= 90 && longitude >= -180 && longitude <= 180;
 }
 
 /**
- * Added to the circle on all sides, about 0.6 m. It outweighs every rounding, that of a haversine near the
- * antipode (some 1e-8 rad) included, and it carries a box that ends on ±180 over to the other side, where the
- * same meridian has the other sign.
+ * Added to the circle on all sides, about 0.6 m. It exceeds every rounding error, including some 1e-8 rad of a
+ * haversine near the antipode, and extends a box that ends on ±180 to the other side, where the same meridian has the
+ * other sign.
  */
 const MARGIN_RADIANS = 1e-7;
 
 /**
- * One or two boxes that contain every point within the radius, by `haversineMeters`, of a center in degrees.
- * They are as tight as the margin allows, and hold points outside the circle too, in their corners.
+ * One or two boxes that contain every point within the radius, by `haversineMeters`, of a center in degrees. They are
+ * as tight as the margin allows; their corners are outside the circle.
  */
 export function circleBoxes(latitude: number, longitude: number, radiusMeters: number): readonly Box[] {
   const angle = radiusMeters / EARTH_RADIUS_METERS + MARGIN_RADIANS;
@@ -33,7 +33,7 @@ export function circleBoxes(latitude: number, longitude: number, radiusMeters: n
   // A circle around a pole crosses every meridian.
   if (minLatitude === -90 || maxLatitude === 90) return [band(minLatitude, maxLatitude, -180, 180)];
 
-  // The circle is widest where a meridian touches it, nearer to the pole than the center is.
+  // The circle is widest where a meridian touches it, which is nearer to the pole than the center.
   const sine = Math.sin(angle) / Math.cos(latitude * RADIANS_PER_DEGREE);
   const reachDegrees = (Math.asin(Math.min(1, sine)) + MARGIN_RADIANS) / RADIANS_PER_DEGREE;
   const west = longitude - reachDegrees;
@@ -43,7 +43,7 @@ export function circleBoxes(latitude: number, longitude: number, radiusMeters: n
   return [band(minLatitude, maxLatitude, west, east)];
 }
 
-/** From `west` up to +180, and on from -180 to `east`. */
+/** From `west` to +180, and from -180 to `east`. */
 function acrossAntimeridian(
   minLatitude: number,
   maxLatitude: number,

@@ -1,19 +1,19 @@
 import type { Box } from "./box.ts";
 
 /**
- * Geohash cells as whole numbers. The first bit halves the longitudes, the next the latitudes, and so on in
- * turn, so a cell's number is the start of the numbers of all cells inside it: `cell / 4` (rounded down) is the
- * cell two bits coarser. Numbers of different bit counts are different cells.
+ * Geohash cells as whole numbers. The bits halve the longitudes and the latitudes in turn, longitudes first, so a
+ * cell's number is a prefix of the numbers of all cells inside it: `cell / 4` (rounded down) is the cell two bits
+ * coarser. Numbers of different bit counts are different cells.
  */
 export const CELL_BITS_MAX = 52; // Exact in a double, in 26 bits a direction: 0.6 m of longitude at the equator.
 
 /**
- * The cell a point lies in; latitude 90 and longitude 180 belong to the last row and column. A point a rounding
- * error before an edge may be given the cell beyond it, so a search takes its cells through here too: a greater
- * longitude or latitude never gets an earlier column or row.
+ * The cell of a point; latitude 90 and longitude 180 belong to the last row and column. Rounding may put a point just
+ * before an edge into the next cell, so a search must compute its cells with this function too: it is monotonic, that
+ * is a greater longitude or latitude never gets an earlier column or row.
  */
 export function geohashCell(latitude: number, longitude: number, bits: number): number {
-  const columns = 1 << ((bits + 1) >>> 1); // A power of any two numbers takes longer than all the rest.
+  const columns = 1 << ((bits + 1) >>> 1); // `**` would take longer than everything else here.
   const rows = 1 << (bits >>> 1);
   const column = Math.min(columns - 1, Math.floor(((longitude + 180) / 360) * columns));
   const row = Math.min(rows - 1, Math.floor(((latitude + 90) / 180) * rows));
@@ -43,12 +43,12 @@ function interleave(even: number, odd: number): number {
   return high * 2 ** 32 + (low >>> 0);
 }
 
-/** The bits at 0, 2, 4 … of a number, moved together. */
+/** Collects the bits at 0, 2, 4 …. */
 function deinterleave(cell: number): number {
   return gather(Math.floor(cell / 2 ** 32)) * 2 ** 16 + gather(cell % 2 ** 32);
 }
 
-/** Moves 16 bits apart, by halves: 8 and 8, then fours, twos and ones. */
+/** Puts a 0 before each of 16 bits, by halves: 8 and 8, then fours, twos and ones. */
 function spread(value: number): number {
   let bits = value;
   bits = (bits | (bits << 8)) & 0x00ff00ff;
@@ -57,7 +57,7 @@ function spread(value: number): number {
   return (bits | (bits << 1)) & 0x55555555;
 }
 
-/** Undoes `spread`; the bits between are dropped. */
+/** Reverses `spread`; drops the bits at 1, 3, 5 …. */
 function gather(value: number): number {
   let bits = value & 0x55555555;
   bits = (bits | (bits >>> 1)) & 0x33333333;

@@ -1,6 +1,6 @@
 import { EARTH_RADIUS_METERS, RADIANS_PER_DEGREE } from "./distance.ts";
 
-/** Where something is, in degrees. */
+/** A position in degrees. */
 export interface GridPoint {
   readonly latitude: number;
   readonly longitude: number;
@@ -9,8 +9,8 @@ export interface GridPoint {
 const METERS_PER_DEGREE = EARTH_RADIUS_METERS * RADIANS_PER_DEGREE;
 
 /**
- * A fixed grid over the earth: bands of equal latitude, each cut into as many cells as make them about square. A
- * position lies in one cell for ever, so its center, however often it is told, says nothing more of the position.
+ * A fixed grid over the earth: bands of equal latitude, each divided into roughly square cells. A position always lies
+ * in the same cell, so repeated answers with the cell's center reveal no more about the position than one.
  */
 export class Grid {
   readonly #cellMeters: number;
@@ -21,7 +21,7 @@ export class Grid {
     this.#bands = Math.max(1, Math.round((180 * METERS_PER_DEGREE) / cellMeters));
   }
 
-  /** The center of the cell that a position lies in, a cell's southern and western edges included. */
+  /** The center of a position's cell. Cells include their southern and western edges. */
   centerOf(latitude: number, longitude: number): GridPoint {
     const height = 180 / this.#bands;
     const band = Math.min(this.#bands - 1, Math.floor((latitude + 90) / height));
@@ -35,7 +35,7 @@ export class Grid {
   }
 }
 
-/** To some 0.1 m, so that centers read well. */
+/** Rounds to some 0.1 m, so that centers are short. */
 function rounded(degrees: number): number {
   return Math.round(degrees * 1e6) / 1e6;
 }

@@ -1,19 +1,19 @@
-/** Which vertices of a line can go, by the algorithm of Ramer, Douglas and Peucker. */
+/* Selects the vertices of a line that can be dropped, by the algorithm of Ramer, Douglas and Peucker. */
 
-/** Vertices of a line that are thinned at once. In a hostile line each vertex is measured as often as this. */
+/** Maximum vertices thinned together. A hostile line makes the algorithm measure each vertex this many times. */
 export const THINNED_VERTICES_MAX = 1024;
 
-/** How a line is thinned; distances are in radii of the earth. */
+/** How to thin a line; distances are in radii of the earth. */
 export interface Thinning {
   /** A vertex stays if its squared distance is larger. */
   readonly squaredMax: number;
-  /** Distances are to the great circle between two vertices that stay; otherwise to the straight chord below it. */
+  /** Measures to the great circle between two remaining vertices; otherwise to the straight chord below it. */
   readonly followsGlobe: boolean;
-  /** Where a stretch is cut of which no vertex is too far: a vertex behind `from`; `to` for nowhere. */
+  /** Where to split a stretch whose vertices are all near enough: a vertex after `from`, or `to` for no split. */
   readonly cutBetween?: (from: number, to: number) => number;
 }
 
-/** Writes 1 to `stays` for each vertex from 0 to `last` that stays, as both of these do, and 0 for the others. */
+/** Writes 1 to `stays` for each vertex from 0 to `last` that stays, the ends included, and 0 for the others. */
 export function thinLine(vectors: Float64Array, last: number, thinning: Thinning, stays: Uint8Array): void {
   stays.fill(0, 0, last);
   stays[0] = 1;
@@ -30,19 +30,19 @@ export function thinLine(vectors: Float64Array, last: number, thinning: Thinning
   }
 }
 
-/** The vertex between two that is farthest from the way between them; -1 if none is too far. */
+/** The vertex between two that is farthest from the line between them; -1 if none is too far. */
 function farthestBetween(v: Float64Array, from: number, to: number, thinning: Thinning): number {
   const { squaredMax, followsGlobe } = thinning;
   const ax = v[3 * from]!;
   const ay = v[3 * from + 1]!;
   const az = v[3 * from + 2]!;
-  // Everything is counted from A: differences of neighbours are exact, and their products with A would not be.
+  // Relative to A: differences between neighbours are exact, and their products with A would not be.
   const ux = v[3 * to]! - ax;
   const uy = v[3 * to + 1]! - ay;
   const uz = v[3 * to + 2]! - az;
   const lengthSquared = ux * ux + uy * uy + uz * uz;
   const perLengthSquared = 1 / lengthSquared;
-  // Across the plane of the great circle.
+  // The normal of the great circle's plane.
   const nx = ay * uz - az * uy;
   const ny = az * ux - ax * uz;
   const nz = ax * uy - ay * ux;
@@ -55,7 +55,7 @@ function farthestBetween(v: Float64Array, from: number, to: number, thinning: Th
     const wy = v[at + 1]! - ay;
     const wz = v[at + 2]! - az;
     const squaredToA = wx * wx + wy * wy + wz * wz;
-    if (squaredToA <= farthestSquared) continue; // The way, which begins at A, is as near.
+    if (squaredToA <= farthestSquared) continue; // The line begins at A, so it is at least as near.
     const along = wx * ux + wy * uy + wz * uz;
     let squared: number;
     if (along <= 0 || hasNoPlane) squared = squaredToA;

@@ -1,9 +1,9 @@
 import { EARTH_RADIUS_METERS, RADIANS_PER_DEGREE } from "./distance.ts";
 
 /*
- * Positions as points of the unit sphere, for which neither the poles nor the meridian of 180° are anything special:
- * they can be added, and the middle of many is the direction of their sum. The chord between two is the straight way
- * through the earth, in its radii.
+ * Positions as points of the unit sphere, where poles and the meridian of 180° are not special: positions can be added,
+ * and the middle of several is the direction of their sum. A chord is the straight line through the earth between two
+ * points, in radii.
  */
 
 export interface UnitVector {
@@ -19,7 +19,7 @@ export function unitVector(latitude: number, longitude: number): UnitVector {
   return { x: cosLat * Math.cos(lon), y: cosLat * Math.sin(lon), z: Math.sin(lat) };
 }
 
-/** The point in the direction of a sum of positions; they must not lie all around the globe. */
+/** The point in the direction of a sum of positions, which must not be 0. */
 export function inDirectionOf(x: number, y: number, z: number): UnitVector {
   const length = Math.sqrt(x * x + y * y + z * z);
   return { x: x / length, y: y / length, z: z / length };
@@ -33,7 +33,7 @@ export function longitudeOf({ x, y }: UnitVector): number {
   return Math.atan2(y, x) / RADIANS_PER_DEGREE;
 }
 
-/** Grows with the distance of two points, and costs a few multiplications. */
+/** A cheap measure that grows with the distance of two points. */
 export function squaredChord(a: UnitVector, b: UnitVector): number {
   const x = a.x - b.x;
   const y = a.y - b.y;
@@ -41,7 +41,7 @@ export function squaredChord(a: UnitVector, b: UnitVector): number {
   return x * x + y * y + z * z;
 }
 
-/** Between points that are this far apart along a great circle. */
+/** The squared chord of two points at this distance along a great circle. */
 export function squaredChordOf(meters: number): number {
   return (2 * Math.sin(Math.min(meters / (2 * EARTH_RADIUS_METERS), Math.PI / 2))) ** 2;
 }
@@ -51,9 +51,9 @@ export function metersBetween(a: UnitVector, b: UnitVector): number {
   return 2 * EARTH_RADIUS_METERS * Math.asin(Math.min(1, Math.sqrt(squaredChord(a, b)) / 2));
 }
 
-/* Long lines of positions lie in arrays, three numbers each. */
+/* Long lines of positions are in arrays, three numbers each. */
 
-/** Sets the position of an index, given in degrees. */
+/** Writes a position, given in degrees, at an index. */
 export function setUnitVector(
   vectors: Float64Array,
   index: number,
@@ -68,14 +68,12 @@ export function setUnitVector(
   vectors[3 * index + 2] = Math.sin(north);
 }
 
-/** Copies a position from an index of one array to an index of another. */
 export function copyUnitVector(from: Float64Array, index: number, to: Float64Array, at: number): void {
   to[3 * at] = from[3 * index]!;
   to[3 * at + 1] = from[3 * index + 1]!;
   to[3 * at + 2] = from[3 * index + 2]!;
 }
 
-/** The square of the chord between one position and another, each by its array and index. */
 export function squaredChordAt(
   ofOne: Float64Array,
   one: number,

@@ -1,4 +1,4 @@
-/** Where the time of day comes from; tests turn it by hand. */
+/** The source of the time of day; tests set it by hand. */
 export interface Clock {
   /** Unix time in milliseconds. */
   nowMs(): number;

@@ -9,8 +9,8 @@ import { UTC, type Zone } from "./zone.ts";
  *     2026-03-29T03:00:00.000+02:00
  *     0          11           23
  *
- * The text always names its instant exactly. Where an offset has seconds (Liberia's until 1972, local mean
- * time before), ISO 8601 can't show them, and local time follows the offset rounded to the minute.
+ * The text always denotes exactly its instant. ISO 8601 can't show offsets with seconds (Liberia until 1972, local mean
+ * time before), so then the offset is rounded to the minute and the local time follows it.
  */
 export interface LocalTimeFormatter {
   /** Writes into `out` at `position` and returns the position after it. */
@@ -28,7 +28,7 @@ const YEAR_10000_MS = Date.UTC(10_000, 0, 1);
 const DIGIT_0 = 48;
 
 export function createLocalTimeFormatter(zone: Zone): LocalTimeFormatter {
-  // The last text: its date serves all day, and its offset until clocks change. Neighbours share both.
+  // The last text. Its date is valid all day, and its offset until clocks change; neighbours usually share both.
   const last = new TextEncoder().encode("0000-00-00T00:00:00.000+00:00");
   let offsetStartMs = 0;
   let offsetEndMs = 0;
@@ -106,7 +106,7 @@ function writeTwoDigits(out: Uint8Array, at: number, value: number): void {
   out[at + 1] = DIGIT_0 + (value - tens * 10);
 }
 
-/** What writes `local_time` in a zone; null where no zone was asked for. */
+/** Writes `local_time` in a zone; null if the request names no zone. */
 export function localTimeFormatterOf(zone: Zone | null): LocalTimeFormatter | null {
   if (zone === null) return null;
   let formatter = formatters.get(zone);
@@ -117,12 +117,12 @@ export function localTimeFormatterOf(zone: Zone | null): LocalTimeFormatter | nu
   return formatter;
 }
 
-/** They remember the day and the offset they wrote last, which mostly serves the next answer too. */
+/** A formatter remembers its last day and offset, which mostly fit the next answer too. */
 const formatters = new WeakMap<Zone, LocalTimeFormatter>();
 
 /** Writes instants as ISO 8601 in UTC, `2026-03-29T03:00:00.000Z`. */
 export interface UtcTimeWriter {
-  /** Writes into `out` at `position` and returns the position after it; five bytes more may be written over. */
+  /** Writes into `out` at `position` and returns the position after it. May overwrite five more bytes. */
   write(timestampMs: number, out: Uint8Array, position: number): number;
 }
 
@@ -134,7 +134,7 @@ export function createUtcTimeWriter(): UtcTimeWriter {
   return {
     write(timestampMs, out, position) {
       formatter.write(timestampMs, out, position);
-      out[position + UTC_TIME_BYTES - 1] = Z; // Where the local time has its offset.
+      out[position + UTC_TIME_BYTES - 1] = Z; // Replaces the offset.
       return position + UTC_TIME_BYTES;
     },
   };

@@ -7,7 +7,6 @@ export interface TimeRange {
   readonly endMs: number;
 }
 
-/** Oldest first, or newest first. */
 export type Order = "asc" | "desc";
 
 /** A day of the calendar as `YYYY-MM-DD`, years 0001 to 9999: text order is time order. */
@@ -17,8 +16,7 @@ export type LocalDate = string & { readonly brand: "LocalDate" };
 export function parseDate(text: string): LocalDate | null {
   if (!/^(?!0000)\d{4}-\d\d-\d\d$/.test(text)) return null;
   const [year, month, day] = [Number(text.slice(0, 4)), Number(text.slice(5, 7)), Number(text.slice(8))];
-  // Day 0 of the month after is the month's last. Every 400 years the calendar repeats; `Date.UTC` reads 0 to 99 as
-  // 19xx.
+  // Day 0 of the next month is this month's last. Dates repeat every 400 years; `Date.UTC` reads 0 to 99 as 19xx.
   const days = new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate();
   return month >= 1 && month <= 12 && day >= 1 && day <= days ? (text as LocalDate) : null;
 }
@@ -29,15 +27,15 @@ export function today(zone: Zone, nowMs: number): LocalDate {
   return new Date(localMs).toISOString().slice(0, 10) as LocalDate;
 }
 
-/** Days from `start` to `end`, both included: 1 where they are equal, 0 or less where they are in the wrong order. */
+/** Days from `start` to `end`, both included: 1 if they are equal, 0 or less if they are in the wrong order. */
 export function dayCount(start: LocalDate, end: LocalDate): number {
   return (utcMidnightMs(end) - utcMidnightMs(start)) / MS_PER_DAY + 1;
 }
 
 /**
- * From the first instant of `start` to the first instant after `end`, in the zone. A day is 23 or 25 hours
- * long where clocks change, and empty where the zone left it out (2011-12-30 in Apia). Each instant belongs to
- * one day: where clocks go back over midnight, the new day has begun and the repeated minutes stay in it.
+ * From the first instant of `start` to the first instant after `end`, in the zone. A day has 23 or 25 hours when clocks
+ * change, and none if the zone skipped it (2011-12-30 in Apia). Each instant belongs to one day: when clocks go back
+ * over midnight, the repeated minutes belong to the new day.
  */
 export function dayRange(start: LocalDate, end: LocalDate, zone: Zone): TimeRange {
   return {
@@ -47,12 +45,11 @@ export function dayRange(start: LocalDate, end: LocalDate, zone: Zone): TimeRang
 }
 
 /**
- * The first instant at which local clocks show `localMs` or later. Luxon isn't asked: of a midnight that occurs
- * twice it takes the one that suits the season of its own `now`, and where clocks jump from 23:30 to 00:30 it
- * starts the day at 01:00.
+ * The first instant at which local clocks show `localMs` or later. Luxon can't tell: for a midnight that occurs twice
+ * it chooses by the season of its own `now`, and if clocks jump from 23:30 to 00:30 it starts the day at 01:00.
  */
 function firstInstantMs(localMs: number, zone: Zone): number {
-  // Before this span clocks showed less in every zone, so walking forward finds the first.
+  // Before this span clocks showed an earlier time in every zone, so a forward walk finds the first instant.
   let span = zone.offsetSpanAt(localMs - OFFSET_MINUTES_MAX * MS_PER_MINUTE);
   for (;;) {
     const shownMs = Math.max(span.startMs, localMs - Math.round(span.offsetMinutes * MS_PER_MINUTE));

@@ -1,14 +1,14 @@
 import { fail, ok, type Result } from "../../lib/result.ts";
 import { MS_PER_DAY } from "./units.ts";
 
-/** A report may be this far ahead of our clock, since phones' clocks run ahead too. */
+/** How far ahead of the server's clock a report may be: phones' clocks run ahead too. */
 export const FUTURE_MAX_MS = 10 * 60 * 1000;
 
-/** How far back records are kept. Somebody may set it otherwise at any moment, so it is asked each time. */
+/** How far back records are kept. An operator may change it at any time, so it is read for each request. */
 export interface Retention {
-  /** As it is set, and shown: 365d, 10y, forever. */
+  /** As set and displayed: 365d, 10y, forever. */
   readonly text: string;
-  /** Everything before this instant, the start of a UTC day, is gone from answers: the edge. */
+  /** The start of a UTC day. Answers contain nothing before it. */
   startMs(nowMs: number): number;
 }
 
@@ -17,10 +17,10 @@ const DAYS_MIN = 7;
 const YEARS_MAX = 100;
 const DAYS_PER_YEAR = 365.25;
 
-/** The first day of which no millisecond looks like seconds (is below 100,000,000,000): nothing is kept before it. */
+/** The first day without milliseconds that look like seconds (below 100,000,000,000). No records exist before it. */
 const EARLIEST_MS = Date.UTC(1973, 2, 4);
 
-/** A retention that stays as it is. */
+/** A retention that never changes. */
 export class FixedRetention implements Retention {
   static readonly FOREVER = new FixedRetention("forever", Number.POSITIVE_INFINITY);
   readonly text: string;
@@ -31,7 +31,7 @@ export class FixedRetention implements Retention {
     this.#lengthMs = days * MS_PER_DAY;
   }
 
-  /** Of `365d`, `10y` or `forever`; or what is wrong with the text. Ten years are 3,653 days: never less than ten. */
+  /** Parses `365d`, `10y` or `forever`, or says what is wrong. Years are rounded up: ten have 3,653 days. */
   static parse(text: string): Result<FixedRetention, string> {
     if (text === "forever") return ok(FixedRetention.FOREVER);
     const [, digits, unit] = /^([1-9]\d{0,6})([dy])$/.exec(text) ?? [];
@@ -51,17 +51,16 @@ export class FixedRetention implements Retention {
   }
 }
 
-/** Where nobody has set another one. */
+/** Applies until an operator sets another retention. */
 export const DEFAULT_RETENTION_DAYS = 365;
 
 export const DEFAULT_RETENTION: Retention = FixedRetention.ofDays(DEFAULT_RETENTION_DAYS);
 
-/** Whether records are kept whatever their time. */
 export function isForever({ text }: Retention): boolean {
   return text === FixedRetention.FOREVER.text;
 }
 
-/** UTC has no leap seconds in Unix time, so days before and after 1970 are all equally long. */
+/** Unix time has no leap seconds, so all days are equally long, before 1970 too. */
 export function startOfUtcDayMs(timestampMs: number): number {
   return Math.floor(timestampMs / MS_PER_DAY) * MS_PER_DAY;
 }

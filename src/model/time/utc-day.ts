@@ -1,13 +1,13 @@
 import { MS_PER_DAY } from "./units.ts";
 
-/** A UTC day, counted from 1970-01-01 as 0. Days are what is sealed, kept and given up as a whole. */
+/** A UTC day, counted from 1970-01-01 as 0. Days are sealed, retained and deleted as a whole. */
 export type UtcDay = number & { readonly brand: "UtcDay" };
 
 export function utcDayOf(timestampMs: number): UtcDay {
   return Math.floor(timestampMs / MS_PER_DAY) as UtcDay;
 }
 
-/** The first instant of the day; its end is the next day's start. */
+/** The first instant of the day. */
 export function utcDayStartMs(day: UtcDay): number {
   return day * MS_PER_DAY;
 }
@@ -21,7 +21,7 @@ export function utcDayName(day: UtcDay): string {
   return new Date(utcDayStartMs(day)).toISOString().slice(0, 10);
 }
 
-/** The day of a name as `utcDayName` writes it; null for anything else. */
+/** Reads a name as `utcDayName` writes it; null for anything else. */
 export function parseUtcDayName(name: string): UtcDay | null {
   const startMs = /^\d{4}-\d\d-\d\d$/.test(name) ? Date.parse(name) : Number.NaN;
   if (Number.isNaN(startMs)) return null;

@@ -1,38 +1,38 @@
 import table from "moment-timezone/data/packed/latest.json" with { type: "json" };
 
 /**
- * The IANA time zone database as one pinned file (the version is `TZDATA_VERSION`), the same on every runtime,
- * whatever its ICU happens to know. The file lists changes up to the year 2499; after a zone's last change its
- * last offset holds.
+ * The IANA time zone database as one pinned file (the version is `TZDATA_VERSION`), so that every runtime uses the
+ * same, whatever its ICU contains. The file lists changes up to the year 2499; after a zone's last change its last
+ * offset stays in effect.
  *
- * A packed zone is `name|abbreviations|offsets|indexes|untils|population`. Offsets are minutes to subtract from
- * local time, one index a period says which offset holds, and untils are minutes: the first since 1970, each
- * other since the one before. Numbers are in base 60.
+ * A packed zone is `name|abbreviations|offsets|indexes|untils|population`. Offsets are minutes to subtract from local
+ * time, and each period has an index into them. Untils are minutes: the first since 1970, each other since the previous
+ * one. Numbers are in base 60.
  */
 export interface ZoneHistory {
   /** When each period ends (excluded), in order; the last one is `Infinity`. */
   readonly untilMs: Float64Array;
-  /** What to add to UTC in each period; local mean time before the 20th century has seconds, as fractions. */
+  /** What to add to UTC in each period; fractions before the 20th century, when local mean time had seconds. */
   readonly offsetMinutes: Float64Array;
 }
 
 export const TZDATA_VERSION = table.version;
 
 const packedZones = new Map(table.zones.map((packed) => [packed.slice(0, packed.indexOf("|")), packed]));
-packedZones.set("Factory", "Factory|-00|0|0||"); // The one name of the database which the file leaves out.
+packedZones.set("Factory", "Factory|-00|0|0||"); // The only name of the database that the file doesn't contain.
 
-/** Zone of each link: the file writes `zone|link`. */
+/** The zone of each link; the file writes `zone|link`. */
 const linkTargets = new Map(table.links.map((link) => link.split("|").reverse() as [string, string]));
 
-/** Zones that were asked for, at most as many as the table holds. */
+/** Zones that requests have used, at most as many as the table contains. */
 const unpacked = new Map<string, ZoneHistory>();
 
-/** Every name that `findZoneHistory` knows, zones and links. */
+/** All names that `findZoneHistory` accepts, zones and links. */
 export function zoneNames(): string[] {
   return [...packedZones.keys(), ...linkTargets.keys()];
 }
 
-/** The history of a zone or link, spelled exactly as the database does; null where it has no such name. */
+/** The history of a zone or link, spelled exactly as in the database; null if there is no such name. */
 export function findZoneHistory(name: string): ZoneHistory | null {
   const zoneName = linkTargets.get(name) ?? name;
   const known = unpacked.get(zoneName);
@@ -66,7 +66,7 @@ function unpackZone(packed: string): ZoneHistory {
   };
 }
 
-/** Minutes in base 60 as whole seconds: a fraction is seconds, and sums of fractions would drift. */
+/** Minutes in base 60 as whole seconds: fractions are seconds, and sums of fractions would drift. */
 function wholeSeconds(minutes: string): number {
   return Math.round(parseBase60(minutes) * 60);
 }

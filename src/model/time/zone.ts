@@ -1,12 +1,12 @@
 import { findZoneHistory, type ZoneHistory } from "./zone-table.ts";
 
-/** A time zone that exists: how far local time is from UTC, and for how long. */
+/** A time zone: the offset of local time from UTC, and how long it applies. */
 export interface Zone {
-  /** As it was asked for, with `+` where a space stood for it. */
+  /** As requested, with `+` in place of a space. */
   readonly name: string;
   /** What to add to UTC for local time; whole minutes since 1972. */
   offsetMinutesAt(timestampMs: number): number;
-  /** The stretch of time around an instant in which the offset stays the same. */
+  /** The period around an instant in which the offset stays the same. */
   offsetSpanAt(timestampMs: number): OffsetSpan;
 }
 
@@ -17,13 +17,13 @@ export interface OffsetSpan {
   readonly offsetMinutes: number;
 }
 
-/** No zone was ever further from UTC: local mean time of Manila and of Alaska came closest, within 5 minutes. */
+/** Larger than every offset in history: local mean time of Manila and of Alaska came within 5 minutes of it. */
 export const OFFSET_MINUTES_MAX = 16 * 60;
 
-/** What callers can write as `±hh:mm` goes as far as clocks do today. */
+/** The largest offset that a request can write as `±hh:mm`, which is the largest that clocks have today. */
 const WRITTEN_OFFSET_MINUTES_MAX = 14 * 60;
 
-/** Abbreviations that mean an offset all year round; for EST and MST that wins over the database's zones. */
+/** Abbreviations that mean a fixed offset all year. For EST and MST this overrides the database's zones. */
 const FIXED_OFFSET_HOURS: ReadonlyMap<string, number> = new Map([
   ["PST", -8],
   ["MST", -7],
@@ -33,12 +33,12 @@ const FIXED_OFFSET_HOURS: ReadonlyMap<string, number> = new Map([
   ["GMT", 0],
 ]);
 
-/** Zones by name, bounded by what can be named: some 600 names of the database and 1,682 offsets. */
+/** Zones by name. Bounded by the possible names: some 600 in the database and 1,682 offsets. */
 const zones = new Map<string, Zone>();
 
-/** The zone a `timezone` parameter names; null where it names none. Names are case-sensitive. */
+/** The zone of a `timezone` parameter; null if there is none of this name. Names are case-sensitive. */
 export function parseZone(text: string): Zone | null {
-  const name = text.replace(" ", "+"); // No name has a space or two `+`: a space was a `+` that a URL lost.
+  const name = text.replace(" ", "+"); // No name has a space or two `+`, so a space is a `+` that URL decoding replaced.
   const known = zones.get(name);
   if (known !== undefined) return known;
   const zone = createZone(name);
@@ -57,7 +57,7 @@ function createZone(name: string): Zone | null {
   return history === null ? null : createHistoricZone(name, history);
 }
 
-/** Minutes of `±hh:mm`; null where it isn't one, or is further than clocks go. */
+/** Minutes of `±hh:mm`; null if it isn't one or exceeds the maximum. */
 function parseOffsetMinutes(text: string): number | null {
   const match = /^([+-])(\d\d):([0-5]\d)$/.exec(text);
   if (match === null) return null;
@@ -75,7 +75,7 @@ function createHistoricZone(name: string, { untilMs, offsetMinutes }: ZoneHistor
   /** The first period that ends after the instant. */
   function periodAt(timestampMs: number): number {
     let low = 0;
-    let high = untilMs.length - 1; // Ends at Infinity, so it is the answer if nothing before is.
+    let high = untilMs.length - 1; // The last period ends at Infinity, so it is the result if no other matches.
     while (low < high) {
       const middle = (low + high) >>> 1;
       if (timestampMs < untilMs[middle]!) high = middle;
