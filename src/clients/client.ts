@@ -1,6 +1,6 @@
 import type { Steps } from "../lib/schedule/steps.ts";
 import type { Content } from "./content.ts";
-import type { PointSink } from "./point.ts";
+import type { MessageSink } from "./point.ts";
 import type { SpeedUnit } from "./reading/speed.ts";
 
 /** Apps and servers that report to us in words of their own; each is one folder or file here (docs/clients.md). */
@@ -59,7 +59,7 @@ export interface Client {
   /** Whether a body is in a dialect that this client's own path takes, though it may be the shape of another. */
   speaks(value: unknown): boolean;
   /** Finds the points of a message, some at a step. */
-  read(message: ClientMessage, sink: PointSink): Steps<void>;
+  read(message: ClientMessage, sink: MessageSink): Steps<void>;
   readonly success: ClientAnswer;
   /** What a GET is told that asks only whether the key is right; no such GET where it is left out. Never a success. */
   greeting?(keyLabel: string): ClientAnswer;

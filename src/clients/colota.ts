@@ -1,12 +1,24 @@
 import type { Steps } from "../lib/schedule/steps.ts";
 import { type Client, type ClientMessage, plainFailure } from "./client.ts";
-import { claimOf, isNoDefaultName } from "./identity.ts";
-import { knownDetails, type PointSink } from "./point.ts";
-import { contextOf, type Found, type MessageContext, noPosition, readFlat } from "./reading/read-message.ts";
+import { claimOf, isNotDefaultName } from "./identity.ts";
+import { knownDetails, type MessageSink } from "./point.ts";
+import {
+  contextOf,
+  type MessageContext,
+  noPosition,
+  type PointResult,
+  readFlat,
+} from "./reading/read-message.ts";
 import { readSpeedOrNaN } from "./reading/speed.ts";
 import { readBatteryStatus, unreadableOf } from "./reading/states.ts";
 import { readTime } from "./reading/time.ts";
-import { firstTold, isMembers, type Members, readMagnitudeOrNaN, readNumberOrNaN } from "./reading/values.ts";
+import {
+  firstPresent,
+  isJsonObject,
+  type JsonObject,
+  readMagnitudeOrNaN,
+  readNumberOrNaN,
+} from "./reading/values.ts";
 
 /**
  * Colota, in its own words and those of its templates for other servers: OwnTracks, Dawarich, GeoPulse, Reitti,
@@ -18,7 +30,7 @@ export const colota: Client = {
   takesQuery: true,
   recognizes: () => false,
   // Three templates write a type. OwnTracks itself writes its topic too.
-  speaks: (value) => isMembers(value) && value._type === "location" && value.topic === undefined,
+  speaks: (value) => isJsonObject(value) && value._type === "location" && value.topic === undefined,
   read: readColota,
   success: { contentType: null, body: "" },
   failure: plainFailure,
@@ -29,17 +41,17 @@ export const colota: Client = {
 /** What its OwnTracks template calls every phone. */
 const TEMPLATE_TID = "AA";
 
-function* readColota(message: ClientMessage, sink: PointSink): Steps<void> {
+function* readColota(message: ClientMessage, sink: MessageSink): Steps<void> {
   const context = contextOf(message, "mps");
   yield* readFlat(message, sink, (members) => findPoint(members, context));
 }
 
-function findPoint(told: Members, context: MessageContext): Found {
-  const latitude = firstTold(told.lat, told.latitude);
-  const longitude = firstTold(told.lon, told.longitude);
-  const claim = claimOf(context.user, ...[told.device_id, told.id].filter(isNoDefaultName), tidOf(told));
+function findPoint(told: JsonObject, context: MessageContext): PointResult {
+  const latitude = firstPresent(told.lat, told.latitude);
+  const longitude = firstPresent(told.lon, told.longitude);
+  const claim = claimOf(context.user, ...[told.device_id, told.id].filter(isNotDefaultName), tidOf(told));
   if (latitude === null && longitude === null) return noPosition(claim);
-  const battery = firstTold(told.bs, told.charge, told.ischarging, told.is_charging);
+  const battery = firstPresent(told.bs, told.charge, told.ischarging, told.is_charging);
   const battery_status = readBatteryStatus(battery);
   return {
     ...claim,
@@ -48,17 +60,17 @@ function findPoint(told: Members, context: MessageContext): Found {
     longitude: readNumberOrNaN(longitude),
     ...unreadableOf({ battery_status: [battery, battery_status] }),
     details: knownDetails({
-      horizontal_accuracy: readMagnitudeOrNaN(firstTold(told.acc, told.accuracy, told.hacc)),
-      altitude: readNumberOrNaN(firstTold(told.alt, told.altitude)),
-      speed: readSpeedOrNaN(firstTold(told.vel, told.speed, told.spd), context.speedUnit),
-      bearing: readMagnitudeOrNaN(firstTold(told.bear, told.cog, told.bearing, told.heading)),
-      battery_level: readMagnitudeOrNaN(firstTold(told.batt, told.bat, told.battery)),
+      horizontal_accuracy: readMagnitudeOrNaN(firstPresent(told.acc, told.accuracy, told.hacc)),
+      altitude: readNumberOrNaN(firstPresent(told.alt, told.altitude)),
+      speed: readSpeedOrNaN(firstPresent(told.vel, told.speed, told.spd), context.speedUnit),
+      bearing: readMagnitudeOrNaN(firstPresent(told.bear, told.cog, told.bearing, told.heading)),
+      battery_level: readMagnitudeOrNaN(firstPresent(told.batt, told.bat, told.battery)),
       battery_status,
       os: context.os,
     }),
   };
 }
 
-function tidOf({ tid }: Members): unknown {
+function tidOf({ tid }: JsonObject): unknown {
   return tid === TEMPLATE_TID ? null : tid;
 }

@@ -1,16 +1,22 @@
 import type { Steps } from "../lib/schedule/steps.ts";
 import { type Client, type ClientMessage, plainFailure } from "./client.ts";
 import { claimOf } from "./identity.ts";
-import { knownDetails, type PointSink } from "./point.ts";
-import { contextOf, type Found, type MessageContext, noPosition, readFlat } from "./reading/read-message.ts";
+import { knownDetails, type MessageSink } from "./point.ts";
+import {
+  contextOf,
+  type MessageContext,
+  noPosition,
+  type PointResult,
+  readFlat,
+} from "./reading/read-message.ts";
 import { readSpeedOrNaN, type SpeedUnit } from "./reading/speed.ts";
 import { readBatteryStatus, unreadableOf } from "./reading/states.ts";
 import { findTime, readTimeMsOrNaN } from "./reading/time.ts";
 import {
-  firstTold,
-  isMembers,
-  isTold,
-  type Members,
+  firstPresent,
+  isJsonObject,
+  isPresent,
+  type JsonObject,
   readMagnitudeOrNaN,
   readNumberOrNaN,
   readPositiveOrNaN,
@@ -23,7 +29,7 @@ export const gpslogger: Client = {
   takesQuery: true,
   recognizes: () => false,
   // A template of the user's. OwnTracks itself writes its topic into what it sends.
-  speaks: (value) => isMembers(value) && value._type === "location" && value.topic === undefined,
+  speaks: (value) => isJsonObject(value) && value._type === "location" && value.topic === undefined,
   read: readGpslogger,
   success: { contentType: null, body: "" },
   failure: plainFailure,
@@ -37,7 +43,7 @@ interface GpsloggerContext extends MessageContext {
   readonly headerDevice: string | null;
 }
 
-function* readGpslogger(message: ClientMessage, sink: PointSink): Steps<void> {
+function* readGpslogger(message: ClientMessage, sink: MessageSink): Steps<void> {
   const context: GpsloggerContext = {
     ...contextOf(message, "mps"),
     kphUnit: message.speedUnit ?? "kmh",
@@ -46,10 +52,10 @@ function* readGpslogger(message: ClientMessage, sink: PointSink): Steps<void> {
   yield* readFlat(message, sink, (members) => findPoint(members, context));
 }
 
-function findPoint(told: Members, context: GpsloggerContext): Found {
+function findPoint(told: JsonObject, context: GpsloggerContext): PointResult {
   const serial = told.ser === "unknown" ? null : told.ser;
   const claim = claimOf(context.user, told.aid, serial, context.headerDevice);
-  if (!isTold(told.lat) && !isTold(told.lon)) return noPosition(claim);
+  if (!isPresent(told.lat) && !isPresent(told.lon)) return noPosition(claim);
   return {
     ...claim,
     timestampMs: readTimeMsOrNaN(withoutEscapes(findTime(told))),
@@ -65,14 +71,14 @@ function withoutEscapes(time: unknown): unknown {
 }
 
 /** The app writes 0 for whatever it doesn't know. */
-function readDetails(told: Members, context: GpsloggerContext) {
-  const altitude = readNumberOrNaN(firstTold(told.alt, told.altitude));
-  const accuracy = readPositiveOrNaN(firstTold(told.acc, told.accuracy));
-  const bearing = readMagnitudeOrNaN(firstTold(told.dir, told.bearing, told.cog));
+function readDetails(told: JsonObject, context: GpsloggerContext) {
+  const altitude = readNumberOrNaN(firstPresent(told.alt, told.altitude));
+  const accuracy = readPositiveOrNaN(firstPresent(told.acc, told.accuracy));
+  const bearing = readMagnitudeOrNaN(firstPresent(told.dir, told.bearing, told.cog));
   const speed =
-    readSpeedOrNaN(firstTold(told.spd, told.vel, told.speed), context.speedUnit) ??
+    readSpeedOrNaN(firstPresent(told.spd, told.vel, told.speed), context.speedUnit) ??
     readSpeedOrNaN(told.spd_kph, context.kphUnit);
-  const battery = firstTold(told.ischarging, told.is_charging, told.bs, told.charge);
+  const battery = firstPresent(told.ischarging, told.is_charging, told.bs, told.charge);
   const battery_status = readBatteryStatus(battery);
   const isStanding = accuracy !== null || (bearing !== null && bearing > 0);
   return {
@@ -82,7 +88,7 @@ function readDetails(told: Members, context: GpsloggerContext) {
       altitude: altitude === 0 ? null : altitude,
       speed: speed === 0 && !isStanding ? null : speed,
       bearing: bearing === 0 && !(speed !== null && speed > 0) ? null : bearing,
-      battery_level: readPositiveOrNaN(firstTold(told.batt, told.bat, told.battery)),
+      battery_level: readPositiveOrNaN(firstPresent(told.batt, told.bat, told.battery)),
       battery_status,
       os: context.os,
     }),

@@ -2,23 +2,23 @@ import type { Steps } from "../lib/schedule/steps.ts";
 import { type Client, type ClientMessage, plainFailure } from "./client.ts";
 import { listOf } from "./content.ts";
 import { claimOf } from "./identity.ts";
-import { knownDetails, type PointSink } from "./point.ts";
+import { knownDetails, type MessageSink } from "./point.ts";
 import {
   contextOf,
-  type Found,
   HEARTBEAT,
   type MessageContext,
   noPosition,
+  type PointResult,
   readFlat,
   UNKNOWN_SHAPE,
 } from "./reading/read-message.ts";
 import { readSpeedOrNaN } from "./reading/speed.ts";
 import { readTime, timeOrArrival } from "./reading/time.ts";
 import {
-  isMembers,
-  isTold,
-  type Members,
-  membersOf,
+  isJsonObject,
+  isPresent,
+  type JsonObject,
+  objectOrEmpty,
   readMagnitudeOrNaN,
   readNumberOrNaN,
   readPositiveOrNaN,
@@ -39,25 +39,29 @@ export const homeassistant: Client = {
 };
 
 /** What the phone app tells its server of anything but where it is: sensors, registrations, encrypted boxes. */
-const OTHER_WEBHOOK: Found = { skipped: "webhook" };
+const OTHER_WEBHOOK: PointResult = { skipped: "webhook" };
 
-function* readHomeassistant(message: ClientMessage, sink: PointSink): Steps<void> {
+function* readHomeassistant(message: ClientMessage, sink: MessageSink): Steps<void> {
   const context = contextOf(message, "mps");
   yield* readFlat(message, sink, (members) => {
-    if (isMembers(members.location)) return findInRestCommand(members, members.location, context);
+    if (isJsonObject(members.location)) return findInRestCommand(members, members.location, context);
     if (typeof members.type !== "string") return UNKNOWN_SHAPE;
     return members.type === "update_location"
-      ? findInWebhook(members, membersOf(members.data), context)
+      ? findInWebhook(members, objectOrEmpty(members.data), context)
       : OTHER_WEBHOOK;
   });
 }
 
 /** The recipe writes 0 where Home Assistant knows nothing, and a template what Home Assistant says then. */
-function findInRestCommand(body: Members, location: Members, { user, os, speedUnit }: MessageContext): Found {
+function findInRestCommand(
+  body: JsonObject,
+  location: JsonObject,
+  { user, os, speedUnit }: MessageContext,
+): PointResult {
   const claim = claimOf(user, body.device_id);
   const [latitude, longitude] = [known(location.latitude), known(location.longitude)];
   // A tracker that is known by its zone or router alone.
-  if (!isTold(latitude) && !isTold(longitude)) return noPosition(claim);
+  if (!isPresent(latitude) && !isPresent(longitude)) return noPosition(claim);
   const altitude = readNumberOrNaN(known(location.altitude));
   const speed = readSpeedOrNaN(known(location.speed), speedUnit);
   return {
@@ -69,7 +73,7 @@ function findInRestCommand(body: Members, location: Members, { user, os, speedUn
       horizontal_accuracy: readPositiveOrNaN(known(location.accuracy)),
       altitude: altitude === 0 ? null : altitude,
       speed: speed === 0 ? null : speed,
-      battery_level: readPositiveOrNaN(known(membersOf(body.battery).level)),
+      battery_level: readPositiveOrNaN(known(objectOrEmpty(body.battery).level)),
       os,
     }),
   };
@@ -81,10 +85,10 @@ function known(value: unknown): unknown {
 }
 
 /** Mostly without a time: it is sent at once. Without a position where the user shares the name of a zone alone. */
-function findInWebhook(body: Members, data: Members, context: MessageContext): Found {
+function findInWebhook(body: JsonObject, data: JsonObject, context: MessageContext): PointResult {
   const { user, os, speedUnit } = context;
   const gps = listOf(data.gps);
-  if (gps === null) return isTold(data.gps) ? UNKNOWN_SHAPE : HEARTBEAT;
+  if (gps === null) return isPresent(data.gps) ? UNKNOWN_SHAPE : HEARTBEAT;
   const [latitude, longitude] = gps;
   return {
     device: null,

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { AppId } from "../model/ids.ts";
 import type { Client } from "./client.ts";
 import type { Claim } from "./point.ts";
-import { firstTold, readText } from "./reading/values.ts";
+import { firstPresent, readText } from "./reading/values.ts";
 
 /** In place of the id of a key, for what a broker brings. */
 export const BROKER_KEY_ID = "mqtt";
@@ -94,13 +94,13 @@ export function readName(value: unknown): string | null {
 }
 
 /** Whether a value is anything but an app's default name. */
-export function isNoDefaultName(value: unknown): boolean {
+export function isNotDefaultName(value: unknown): boolean {
   return typeof value !== "string" || !DEFAULT_NAMES.has(value);
 }
 
 /** Whose a point is, by the first of some values that says anything of its device. */
 export function claimOf(user: string | null, ...devices: readonly unknown[]): Claim {
-  const told = firstTold(...devices);
+  const told = firstPresent(...devices);
   const device = readText(told);
   return device === null && told !== null ? { device, user, isDeviceUnreadable: true } : { device, user };
 }

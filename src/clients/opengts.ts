@@ -1,17 +1,17 @@
 import type { Steps } from "../lib/schedule/steps.ts";
 import { type Client, type ClientMessage, plainFailure } from "./client.ts";
 import { instantOf, parseSentence, readMinimum } from "./nmea-sentence.ts";
-import { knownDetails, type PointSink } from "./point.ts";
+import { knownDetails, type MessageSink } from "./point.ts";
 import {
   contextOf,
-  type Found,
   type MessageContext,
   NO_FIX,
   noPosition,
+  type PointResult,
   readFlat,
 } from "./reading/read-message.ts";
 import { metersPerSecond } from "./reading/speed.ts";
-import { type Members, readNumberOrNaN, readPositiveOrNaN, readText } from "./reading/values.ts";
+import { type JsonObject, readNumberOrNaN, readPositiveOrNaN, readText } from "./reading/values.ts";
 
 /** GPSLogger and trackers in OpenGTS mode: the position is a sentence of NMEA's in the URL. */
 export const opengts: Client = {
@@ -27,12 +27,12 @@ export const opengts: Client = {
   mustNameDevice: false,
 };
 
-function* readOpengts(message: ClientMessage, sink: PointSink): Steps<void> {
+function* readOpengts(message: ClientMessage, sink: MessageSink): Steps<void> {
   const context = contextOf(message, "kn");
   yield* readFlat(message, sink, (members) => findPoint(members, context));
 }
 
-function findPoint(told: Members, context: MessageContext): Found {
+function findPoint(told: JsonObject, context: MessageContext): PointResult {
   const sentence = readText(told.gprmc);
   const device = readText(told.dev) ?? readText(told.id);
   const account = readText(told.acct);

@@ -1,16 +1,22 @@
 import type { Steps } from "../lib/schedule/steps.ts";
 import { type Client, type ClientMessage, plainFailure } from "./client.ts";
 import { claimOf } from "./identity.ts";
-import { knownDetails, type PointSink } from "./point.ts";
-import { contextOf, type Found, type MessageContext, noPosition, readFlat } from "./reading/read-message.ts";
+import { knownDetails, type MessageSink } from "./point.ts";
+import {
+  contextOf,
+  type MessageContext,
+  noPosition,
+  type PointResult,
+  readFlat,
+} from "./reading/read-message.ts";
 import { readSpeedOrNaN } from "./reading/speed.ts";
 import { readBatteryStatus, unreadableOf } from "./reading/states.ts";
 import { readTime } from "./reading/time.ts";
 import {
-  firstTold,
-  isMembers,
-  isTold,
-  type Members,
+  firstPresent,
+  isJsonObject,
+  isPresent,
+  type JsonObject,
   readMagnitudeOrNaN,
   readNumberOrNaN,
   readPositiveOrNaN,
@@ -33,16 +39,16 @@ export const osmand: Client = {
   mustNameDevice: false,
 };
 
-function* readOsmand(message: ClientMessage, sink: PointSink): Steps<void> {
+function* readOsmand(message: ClientMessage, sink: MessageSink): Steps<void> {
   const context = contextOf(message, "mps");
   yield* readFlat(message, sink, (members) =>
-    isMembers(members.location) ? findInLocation(members, context) : findPoint(members, context),
+    isJsonObject(members.location) ? findInLocation(members, context) : findPoint(members, context),
   );
 }
 
-function findPoint(told: Members, context: MessageContext): Found {
+function findPoint(told: JsonObject, context: MessageContext): PointResult {
   const claim = claimOf(context.user, told.id, told.deviceid);
-  if (!isTold(told.lat) && !isTold(told.lon)) return noPosition(claim);
+  if (!isPresent(told.lat) && !isPresent(told.lon)) return noPosition(claim);
   return {
     ...claim,
     timestampMs: readTime(told),
@@ -52,23 +58,23 @@ function findPoint(told: Members, context: MessageContext): Found {
   };
 }
 
-function readDetails(told: Members, { os, speedUnit }: MessageContext) {
-  const speed = readSpeedOrNaN(firstTold(told.speed, told.vel, told.spd), speedUnit);
-  const bearing = readMagnitudeOrNaN(firstTold(told.bearing, told.heading, told.bear, told.cog));
-  const altitude = readNumberOrNaN(firstTold(told.altitude, told.alt));
-  const battery = firstTold(told.charge, told.bs);
+function readDetails(told: JsonObject, { os, speedUnit }: MessageContext) {
+  const speed = readSpeedOrNaN(firstPresent(told.speed, told.vel, told.spd), speedUnit);
+  const bearing = readMagnitudeOrNaN(firstPresent(told.bearing, told.heading, told.bear, told.cog));
+  const altitude = readNumberOrNaN(firstPresent(told.altitude, told.alt));
+  const battery = firstPresent(told.charge, told.bs);
   const battery_status = readBatteryStatus(battery);
   return {
     ...unreadableOf({ battery_status: [battery, battery_status] }),
     details: knownDetails({
       // OsmAnd calls its accuracy in meters `hdop`. What it doesn't know is 0.
-      horizontal_accuracy: readPositiveOrNaN(firstTold(told.accuracy, told.hacc, told.acc, told.hdop)),
+      horizontal_accuracy: readPositiveOrNaN(firstPresent(told.accuracy, told.hacc, told.acc, told.hdop)),
       altitude: altitude === 0 ? null : altitude,
       speed,
       // Both 0 is what it writes where it knows neither; who stands still heads nowhere.
       bearing: bearing === 0 && speed === 0 ? null : bearing,
       // `batproc` is what its own server calls it.
-      battery_level: readMagnitudeOrNaN(firstTold(told.batt, told.batproc, told.bat)),
+      battery_level: readMagnitudeOrNaN(firstPresent(told.batt, told.batproc, told.bat)),
       battery_status,
       os,
     }),

@@ -1,11 +1,11 @@
 import { claimOf } from "./identity.ts";
 import { knownDetails } from "./point.ts";
-import { type Found, type MessageContext, noPosition } from "./reading/read-message.ts";
+import { type MessageContext, noPosition, type PointResult } from "./reading/read-message.ts";
 import { readTime } from "./reading/time.ts";
 import {
-  isMembers,
-  isTold,
-  type Members,
+  isJsonObject,
+  isPresent,
+  type JsonObject,
   readMagnitudeOrNaN,
   readNumberOrNaN,
   readText,
@@ -22,20 +22,23 @@ const APPLE_EPOCH_MS = Date.UTC(2001, 0, 1);
  * On any path. OwnTracks itself has a `tid`, and its topic a user before the device; Overland's has what was typed as
  * its device id.
  */
-export function isOwnTracksMode(value: unknown): value is Members {
+export function isOwnTracksMode(value: unknown): value is JsonObject {
   return isLikeOwnTracksMode(value) && namesOf(value).length === 1;
 }
 
 /** On Overland's own path, where somebody may have typed `anna/phone` as device id, or nothing. */
-export function isLikeOwnTracksMode(value: unknown): value is Members {
-  if (!isMembers(value) || value._type !== "location") return false;
+export function isLikeOwnTracksMode(value: unknown): value is JsonObject {
+  if (!isJsonObject(value) || value._type !== "location") return false;
   return value.tid === undefined && value._id === undefined;
 }
 
-export function findInOwnTracksMode(members: Members, { arrivedMs, os, user }: MessageContext): Found {
+export function findInOwnTracksMode(
+  members: JsonObject,
+  { arrivedMs, os, user }: MessageContext,
+): PointResult {
   const [first = null, second = null] = namesOf(members);
   const claim = claimOf(second === null ? user : readText(first), second ?? first);
-  if (!isTold(members.lat) && !isTold(members.lon)) return noPosition(claim);
+  if (!isPresent(members.lat) && !isPresent(members.lon)) return noPosition(claim);
   return {
     ...claim,
     timestampMs: nearerToArrival(readTime(members), arrivedMs),
@@ -50,7 +53,7 @@ export function findInOwnTracksMode(members: Members, { arrivedMs, os, user }: M
 }
 
 /** What follows `owntracks` in the topic: a device, or a user and a device. */
-function namesOf({ topic }: Members): readonly string[] {
+function namesOf({ topic }: JsonObject): readonly string[] {
   return typeof topic === "string" ? topic.split("/", 3).slice(1) : [];
 }
 

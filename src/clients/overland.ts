@@ -3,13 +3,13 @@ import { type Client, type ClientMessage, jsonFailure } from "./client.ts";
 import { listOf } from "./content.ts";
 import { claimOf } from "./identity.ts";
 import { findInOwnTracksMode, isLikeOwnTracksMode, isOwnTracksMode } from "./overland-owntracks-mode.ts";
-import type { ClientPoint, PointDetails, PointSink } from "./point.ts";
+import type { ClientPoint, MessageSink, PointDetails } from "./point.ts";
 import {
   contextOf,
-  type Found,
-  handOver,
+  emit,
   type MessageContext,
   noPosition,
+  type PointResult,
   readList,
   UNKNOWN_SHAPE,
 } from "./reading/read-message.ts";
@@ -17,9 +17,9 @@ import { readSpeedOrNaN } from "./reading/speed.ts";
 import { readBatteryStatus, readMovement, unreadableOf } from "./reading/states.ts";
 import { readTimeMsOrNaN } from "./reading/time.ts";
 import {
-  isMembers,
-  isTold,
-  type Members,
+  isJsonObject,
+  isPresent,
+  type JsonObject,
   percentOf,
   readMagnitudeOrNaN,
   readNumberOrNaN,
@@ -42,28 +42,27 @@ export const overland: Client = {
   mustNameDevice: false,
 };
 
-function isBatch(value: unknown): value is Members {
-  return isMembers(value) && listOf(value.locations) !== null;
+function isBatch(value: unknown): value is JsonObject {
+  return isJsonObject(value) && listOf(value.locations) !== null;
 }
 
-function* readOverland(message: ClientMessage, sink: PointSink): Steps<void> {
+function* readOverland(message: ClientMessage, sink: MessageSink): Steps<void> {
   const { content } = message;
   if (content.kind === "empty") return sink.skip("empty message");
   if (content.kind === "unreadable") return sink.refuse("bad_json");
   const value = content.kind === "json" ? content.value : null;
   if (isBatch(value)) yield* readBatch(value, message, sink);
   else if (isLikeOwnTracksMode(value))
-    handOver(findInOwnTracksMode(value, contextOf(message, "mps")), undefined, sink);
+    emit(findInOwnTracksMode(value, contextOf(message, "mps")), undefined, sink);
   else sink.refuse("unknown_shape");
 }
 
-function* readBatch(batch: Members, message: ClientMessage, sink: PointSink): Steps<void> {
+function* readBatch(batch: JsonObject, message: ClientMessage, sink: MessageSink): Steps<void> {
   const context = { ...contextOf(message, "mps"), batchDevice: batch.device_id ?? null };
-  const read = (feature: unknown) =>
-    handOver(findInFeature(feature, context), batchOf(feature, context), sink);
+  const read = (feature: unknown) => emit(findInFeature(feature, context), batchOf(feature, context), sink);
   yield* readList(listOf(batch.locations) ?? [], sink, read);
   // The newest position of a phone that is far behind with its batches; it is in none of them yet.
-  if (isMembers(batch.current)) read(batch.current);
+  if (isJsonObject(batch.current)) read(batch.current);
 }
 
 /** A message of one feature alone. */
@@ -77,17 +76,17 @@ interface BatchContext extends MessageContext {
   readonly batchDevice: unknown;
 }
 
-const EVENT: Found = { skipped: "event" };
-const TRIP: Found = { skipped: "trip" };
+const EVENT: PointResult = { skipped: "event" };
+const TRIP: PointResult = { skipped: "trip" };
 
 /** What a GeoJSON feature tells: a position, or one of the events that the app logs among them. */
-function findInFeature(feature: unknown, context: BatchContext): Found {
-  if (!isMembers(feature) || !isMembers(feature.properties)) return UNKNOWN_SHAPE;
+function findInFeature(feature: unknown, context: BatchContext): PointResult {
+  if (!isJsonObject(feature) || !isJsonObject(feature.properties)) return UNKNOWN_SHAPE;
   const { geometry, properties } = feature;
   if (properties.action !== undefined) return EVENT;
   if (properties.type === "trip") return TRIP;
   const claim = claimOf(context.user, properties.device_id, properties.unique_id, context.batchDevice);
-  const coordinates = isMembers(geometry) ? listOf(geometry.coordinates) : null;
+  const coordinates = isJsonObject(geometry) ? listOf(geometry.coordinates) : null;
   if (coordinates === null) return noPosition(claim);
 
   const [longitude, latitude] = coordinates;
@@ -108,7 +107,7 @@ function unreadableStates(
   { battery_status, type }: PointDetails,
 ): Pick<ClientPoint, "unreadable"> {
   const isAllRead =
-    (battery_status !== undefined || !isTold(battery_state)) && (type !== undefined || !isTold(motion));
+    (battery_status !== undefined || !isPresent(battery_state)) && (type !== undefined || !isPresent(motion));
   if (isAllRead) return {};
   return unreadableOf({ battery_status: [battery_state, battery_status], type: [motion, type] });
 }

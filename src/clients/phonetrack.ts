@@ -1,13 +1,13 @@
 import type { Steps } from "../lib/schedule/steps.ts";
 import { type Client, type ClientMessage, plainFailure } from "./client.ts";
 import { listOf } from "./content.ts";
-import { knownDetails, type PointSink } from "./point.ts";
+import { knownDetails, type MessageSink } from "./point.ts";
 import {
   contextOf,
-  type Found,
-  handOver,
+  emit,
   type MessageContext,
   noPosition,
+  type PointResult,
   readFlat,
   readList,
   UNKNOWN_SHAPE,
@@ -15,10 +15,10 @@ import {
 import { readSpeedOrNaN } from "./reading/speed.ts";
 import { readTime } from "./reading/time.ts";
 import {
-  firstTold,
-  isMembers,
-  isTold,
-  type Members,
+  firstPresent,
+  isJsonObject,
+  isPresent,
+  type JsonObject,
   readMagnitudeOrNaN,
   readNumberOrNaN,
 } from "./reading/values.ts";
@@ -41,16 +41,16 @@ export const phonetrack: Client = {
   mustNameDevice: false,
 };
 
-function* readPhonetrack(message: ClientMessage, sink: PointSink): Steps<void> {
+function* readPhonetrack(message: ClientMessage, sink: MessageSink): Steps<void> {
   const { content } = message;
   const context = contextOf(message, "mps");
-  const rows = content.kind === "json" && isMembers(content.value) ? listOf(content.value.points) : null;
+  const rows = content.kind === "json" && isJsonObject(content.value) ? listOf(content.value.points) : null;
   if (rows === null) yield* readFlat(message, sink, (members) => findPoint(members, context));
-  else yield* readList(rows, sink, (row) => handOver(findInRow(row, context), { points: [row] }, sink));
+  else yield* readList(rows, sink, (row) => emit(findInRow(row, context), { points: [row] }, sink));
 }
 
 /** A row has no names; of its columns the number of satellites and what sent it are nothing to us. */
-function findInRow(row: unknown, context: MessageContext): Found {
+function findInRow(row: unknown, context: MessageContext): PointResult {
   const columns = listOf(row);
   if (columns === null) return UNKNOWN_SHAPE;
   const [lat, lon, timestamp, alt, acc, bat, _satellites, _sender, speed, bearing] = columns;
@@ -58,20 +58,20 @@ function findInRow(row: unknown, context: MessageContext): Found {
 }
 
 /** Locus Map has names of its own for two. */
-function findPoint(told: Members, { user, os, speedUnit }: MessageContext): Found {
+function findPoint(told: JsonObject, { user, os, speedUnit }: MessageContext): PointResult {
   const claim = { device: null, user };
-  if (!isTold(told.lat) && !isTold(told.lon)) return noPosition(claim);
+  if (!isPresent(told.lat) && !isPresent(told.lon)) return noPosition(claim);
   return {
     ...claim,
     timestampMs: readTime(told),
     latitude: readNumberOrNaN(told.lat),
     longitude: readNumberOrNaN(told.lon),
     details: knownDetails({
-      horizontal_accuracy: readMagnitudeOrNaN(firstTold(told.acc, told.accuracy)),
-      altitude: readNumberOrNaN(firstTold(told.alt, told.altitude)),
-      speed: readSpeedOrNaN(firstTold(told.speed, told.spd), speedUnit),
-      bearing: readMagnitudeOrNaN(firstTold(told.bearing, told.dir)),
-      battery_level: readMagnitudeOrNaN(firstTold(told.bat, told.batt, told.battery)),
+      horizontal_accuracy: readMagnitudeOrNaN(firstPresent(told.acc, told.accuracy)),
+      altitude: readNumberOrNaN(firstPresent(told.alt, told.altitude)),
+      speed: readSpeedOrNaN(firstPresent(told.speed, told.spd), speedUnit),
+      bearing: readMagnitudeOrNaN(firstPresent(told.bearing, told.dir)),
+      battery_level: readMagnitudeOrNaN(firstPresent(told.bat, told.batt, told.battery)),
       os,
     }),
   };

@@ -67,7 +67,7 @@ export const REFUSAL_REASONS = [
 export type RefusalReason = (typeof REFUSAL_REASONS)[number];
 
 /** Where a client's reading puts what it finds in a message. */
-export interface PointSink {
+export interface MessageSink {
   /** `raw` is a message that holds this point alone and that the same client reads; it is kept where we refuse it. */
   add(point: ClientPoint, raw: unknown): void;
   /**

@@ -1,7 +1,7 @@
 import { OPEN_BRACE, OPEN_BRACKET } from "../lib/text/ascii.ts";
 import { parseJson } from "../lib/text/long-json.ts";
 import { type Content, listOf } from "./content.ts";
-import { isMembers } from "./reading/values.ts";
+import { isJsonObject } from "./reading/values.ts";
 
 /*
  * Files that apps and people upload to a path of reports: a track, an archive, a photo. Nothing of one could ever be
@@ -103,11 +103,11 @@ const GEO_TYPES = new Set<unknown>([
 
 /** GeoJSON, and what Google exports. */
 function isJsonFile(value: unknown): boolean {
-  if (isMembers(value)) {
+  if (isJsonObject(value)) {
     if (GEO_TYPES.has(value.type)) return true;
     if (GOOGLE_MEMBERS.some((name) => value[name] !== undefined)) return true;
   }
-  const [first] = listOf(isMembers(value) ? value.locations : value) ?? [];
-  if (!isMembers(first)) return false;
+  const [first] = listOf(isJsonObject(value) ? value.locations : value) ?? [];
+  if (!isJsonObject(first)) return false;
   return first.latitudeE7 !== undefined || (first.startTime !== undefined && first.endTime !== undefined);
 }

@@ -1,7 +1,7 @@
 import type { ClientMessage } from "../client.ts";
 import { readName } from "../identity.ts";
 import type { Claim } from "../point.ts";
-import { isTold, type Members, readText } from "../reading/values.ts";
+import { isPresent, type JsonObject, readText } from "../reading/values.ts";
 
 /** Parts of `owntracks/<user>/<device>`, which some write with a slash before it. */
 export function topicParts(topic: string): string[] {
@@ -9,7 +9,7 @@ export function topicParts(topic: string): string[] {
 }
 
 /** What brought the message knows best, then its topic, then the two letters that its user put on the map. */
-export function readClaim(message: ClientMessage, members: Members): Claim {
+export function readClaim(message: ClientMessage, members: JsonObject): Claim {
   const { headers, query, basicUser } = message;
   const topic = readTopic(message, members);
   const device =
@@ -31,11 +31,11 @@ export function readClaim(message: ClientMessage, members: Members): Claim {
 
 /** Whether something is there that should be a name and is none. */
 function isNoName(value: unknown): boolean {
-  return isTold(value) && readText(value) === null;
+  return isPresent(value) && readText(value) === null;
 }
 
 /** A topic of two parts is Overland's, which knows no users. */
-function readTopic(message: ClientMessage, members: Members) {
+function readTopic(message: ClientMessage, members: JsonObject) {
   const topic = message.topic ?? members.topic;
   const [, first, second] = typeof topic === "string" ? topicParts(topic) : [];
   return second === undefined ? { device: first, user: undefined } : { device: second, user: first };

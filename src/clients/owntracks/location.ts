@@ -10,8 +10,8 @@ import {
 } from "../reading/states.ts";
 import { readTime } from "../reading/time.ts";
 import {
-  isTold,
-  type Members,
+  isPresent,
+  type JsonObject,
   readMagnitudeOrNaN,
   readNumber,
   readNumberOrNaN,
@@ -28,9 +28,9 @@ const MONITORING_MODES: ReadonlyMap<unknown, string> = new Map([
 ]);
 
 /** A message of `_type` `location`; null where it has no position at all. */
-export function readLocation(members: Members, message: ClientMessage): ClientPoint | null {
+export function readLocation(members: JsonObject, message: ClientMessage): ClientPoint | null {
   const { lat, lon } = members;
-  if (!isTold(lat) && !isTold(lon)) return null;
+  if (!isPresent(lat) && !isPresent(lon)) return null;
   const details = readDetails(members, message);
   return {
     ...readClaim(message, members),
@@ -46,12 +46,12 @@ export function readLocation(members: Members, message: ClientMessage): ClientPo
 const OTHER_NAMES = ["latitude", "longitude", "lng", "long"] as const;
 
 /** On Android what is exactly 0 is left out, so on the equator or at Greenwich one of the two is missing. */
-function readDegrees(value: unknown, members: Members): number | null {
+function readDegrees(value: unknown, members: JsonObject): number | null {
   if (value !== undefined) return readNumberOrNaN(value);
-  return OTHER_NAMES.some((name) => isTold(members[name])) ? null : 0;
+  return OTHER_NAMES.some((name) => isPresent(members[name])) ? null : 0;
 }
 
-function unreadableStates(members: Members, details: PointDetails): Pick<ClientPoint, "unreadable"> {
+function unreadableStates(members: JsonObject, details: PointDetails): Pick<ClientPoint, "unreadable"> {
   const { bs, conn, motionactivities, m } = members;
   return unreadableOf({
     battery_status: [bs, details.battery_status],
@@ -61,7 +61,7 @@ function unreadableStates(members: Members, details: PointDetails): Pick<ClientP
   });
 }
 
-function readDetails(members: Members, message: ClientMessage): PointDetails {
+function readDetails(members: JsonObject, message: ClientMessage): PointDetails {
   const { headers } = message;
   const velocity = readMagnitudeOrNaN(members.vel);
   const verticalAccuracy = readPositiveOrNaN(members.vac);
@@ -86,7 +86,7 @@ function readDetails(members: Members, message: ClientMessage): PointDetails {
 }
 
 /** The apps send km/h. Others who write messages like theirs send m/s, and leave out what the apps' messages have. */
-function speedUnitOf(members: Members, { speedUnit, topic, headers }: ClientMessage): SpeedUnit {
+function speedUnitOf(members: JsonObject, { speedUnit, topic, headers }: ClientMessage): SpeedUnit {
   if (speedUnit !== null) return speedUnit;
   const isOfApp =
     topic !== null ||

@@ -4,7 +4,7 @@ import { type Client, type ClientMessage, plainFailure } from "../client.ts";
 import { LongText, listOf } from "../content.ts";
 import { deviceOf } from "../identity.ts";
 import { isOwnTracksMode } from "../overland-owntracks-mode.ts";
-import type { PointSink } from "../point.ts";
+import type { MessageSink } from "../point.ts";
 import { readContent } from "../read-content.ts";
 import { readClaim, topicParts } from "./claim.ts";
 import { type Encrypted, isEncrypted, readBox } from "./encryption.ts";
@@ -33,7 +33,7 @@ function isMessage(value: unknown): boolean {
   return isObject(first) && typeof first._type === "string" && !isOwnTracksMode(first);
 }
 
-function* read(message: ClientMessage, sink: PointSink): Steps<void> {
+function* read(message: ClientMessage, sink: MessageSink): Steps<void> {
   const { content, topic } = message;
   if (topic !== null && topicParts(topic).length < 3) return sink.skip("topic of nobody");
   switch (content.kind) {
@@ -48,7 +48,7 @@ function* read(message: ClientMessage, sink: PointSink): Steps<void> {
   }
 }
 
-function readText(text: string, message: ClientMessage, sink: PointSink): void {
+function readText(text: string, message: ClientMessage, sink: MessageSink): void {
   const members = readCsvLine(text);
   const point =
     members === null ? null : readLocation(members, { ...message, speedUnit: message.speedUnit ?? "kmh" });
@@ -56,7 +56,7 @@ function readText(text: string, message: ClientMessage, sink: PointSink): void {
   else sink.add(point, text);
 }
 
-function* readMessages(value: unknown, message: ClientMessage, sink: PointSink): Steps<void> {
+function* readMessages(value: unknown, message: ClientMessage, sink: MessageSink): Steps<void> {
   const list = listOf(value);
   if (list === null) return yield* readOne(value, message, sink, undefined);
   let count = 0;
@@ -68,7 +68,7 @@ function* readMessages(value: unknown, message: ClientMessage, sink: PointSink):
 }
 
 /** `raw` is what is kept of a message that is none. */
-function* readOne(value: unknown, message: ClientMessage, sink: PointSink, raw: unknown): Steps<void> {
+function* readOne(value: unknown, message: ClientMessage, sink: MessageSink, raw: unknown): Steps<void> {
   if (!isObject(value) || typeof value._type !== "string")
     return sink.refuse("unknown_shape", raw, readClaim(message, {}));
   if (isEncrypted(value)) return yield* readEncrypted(value, message, sink, raw);
@@ -108,7 +108,7 @@ function withoutPrivate(members: Readonly<Record<string, unknown>>): unknown {
 function* readEncrypted(
   envelope: Encrypted,
   message: ClientMessage,
-  sink: PointSink,
+  sink: MessageSink,
   raw: unknown,
 ): Steps<void> {
   const from = readClaim(message, envelope);

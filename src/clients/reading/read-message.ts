@@ -1,10 +1,10 @@
 import type { Steps } from "../../lib/schedule/steps.ts";
 import type { ClientMessage } from "../client.ts";
 import { listOf } from "../content.ts";
-import type { Claim, ClientPoint, PointSink, RefusalReason } from "../point.ts";
+import type { Claim, ClientPoint, MessageSink, RefusalReason } from "../point.ts";
 import type { SpeedUnit } from "./speed.ts";
 import { readOs } from "./states.ts";
-import { isMembers, type Members, membersOfParameters } from "./values.ts";
+import { isJsonObject, type JsonObject, objectOfParameters } from "./values.ts";
 
 /** What the points of a message share. */
 export interface MessageContext {
@@ -14,7 +14,7 @@ export interface MessageContext {
   readonly os: string | null;
   readonly speedUnit: SpeedUnit;
   /** What the operator says speeds are in; null if that is left to the client. */
-  readonly givenUnit: SpeedUnit | null;
+  readonly configuredUnit: SpeedUnit | null;
 }
 
 /** Speeds are in the client's unit unless the operator says otherwise. */
@@ -25,23 +25,23 @@ export function contextOf(message: ClientMessage, clientUnit: SpeedUnit): Messag
     user: basicUser,
     os: readOs(headers["user-agent"]),
     speedUnit: speedUnit ?? clientUnit,
-    givenUnit: speedUnit,
+    configuredUnit: speedUnit,
   };
 }
 
 /** What a part of a message tells: a position, something that need not be kept, or nothing that can be used. */
-export type Found =
+export type PointResult =
   | ClientPoint
   | { readonly skipped: string }
   /** `from` says whose it is, as far as what came with it does. */
   | { readonly refused: RefusalReason; readonly from?: Claim };
 
-export const HEARTBEAT: Found = { skipped: "heartbeat" };
-export const NO_FIX: Found = { skipped: "no fix" };
-export const UNKNOWN_SHAPE: Found = { refused: "unknown_shape" };
+export const HEARTBEAT: PointResult = { skipped: "heartbeat" };
+export const NO_FIX: PointResult = { skipped: "no fix" };
+export const UNKNOWN_SHAPE: PointResult = { refused: "unknown_shape" };
 
 /** A part of a message that names its device, but no position. */
-export function noPosition({ device, user, isDeviceUnreadable }: Claim): Found {
+export function noPosition({ device, user, isDeviceUnreadable }: Claim): PointResult {
   return {
     refused: "no_position",
     from: { device, user, ...(isDeviceUnreadable && { isDeviceUnreadable }) },
@@ -49,7 +49,7 @@ export function noPosition({ device, user, isDeviceUnreadable }: Claim): Found {
 }
 
 /** `raw` is what the sink keeps if it can't be used: a message of this part alone, undefined for the whole. */
-export function handOver(found: Found, raw: unknown, sink: PointSink): void {
+export function emit(found: PointResult, raw: unknown, sink: MessageSink): void {
   if ("skipped" in found) sink.skip(found.skipped);
   else if ("refused" in found) sink.refuse(found.refused, raw, found.from);
   else sink.add(found, raw);
@@ -64,8 +64,8 @@ const WHOLE_MESSAGE = undefined;
  */
 export function* readFlat(
   { content, query }: ClientMessage,
-  sink: PointSink,
-  find: (members: Members) => Found,
+  sink: MessageSink,
+  find: (members: JsonObject) => PointResult,
 ): Steps<void> {
   switch (content.kind) {
     case "unreadable":
@@ -73,14 +73,14 @@ export function* readFlat(
     case "empty":
     case "text": {
       const form = new URLSearchParams(content.kind === "text" ? content.text : "");
-      if (form.size + query.size > 0) handOver(find(membersOfParameters(form, query)), WHOLE_MESSAGE, sink);
+      if (form.size + query.size > 0) emit(find(objectOfParameters(form, query)), WHOLE_MESSAGE, sink);
       return;
     }
     case "json": {
-      const findIn = (value: unknown) => (isMembers(value) ? find(value) : UNKNOWN_SHAPE);
+      const findIn = (value: unknown) => (isJsonObject(value) ? find(value) : UNKNOWN_SHAPE);
       const list = listOf(content.value);
-      if (list === null) handOver(findIn(content.value), WHOLE_MESSAGE, sink);
-      else yield* readList(list, sink, (element) => handOver(findIn(element), [element], sink));
+      if (list === null) emit(findIn(content.value), WHOLE_MESSAGE, sink);
+      else yield* readList(list, sink, (element) => emit(findIn(element), [element], sink));
     }
   }
 }
@@ -91,7 +91,7 @@ const ELEMENTS_PER_STEP = 32;
 /** Reads a message's list, element by element, in steps. An empty one is a message that was understood. */
 export function* readList(
   list: Iterable<unknown>,
-  sink: PointSink,
+  sink: MessageSink,
   readElement: (element: unknown) => void,
 ): Steps<void> {
   let isEmpty = true;

@@ -1,6 +1,6 @@
 import { listOf } from "../content.ts";
 import type { ClientPoint } from "../point.ts";
-import { isTold } from "./values.ts";
+import { isPresent } from "./values.ts";
 
 /*
  * What clients say in words about a battery and a movement, in ours.
@@ -94,7 +94,7 @@ export function unreadableOf(
 function saysNothing(sent: unknown): boolean {
   for (const value of listOf(sent) ?? [sent]) {
     const isUnknown = UNKNOWN_STATES.has(typeof value === "string" ? value.trim().toLowerCase() : value);
-    if (isTold(value) && !isUnknown) return false;
+    if (isPresent(value) && !isUnknown) return false;
   }
   return true;
 }

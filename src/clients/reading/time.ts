@@ -1,7 +1,7 @@
 import { ZERO } from "../../lib/text/ascii.ts";
 import type { ClientPoint } from "../point.ts";
 import type { MessageContext } from "./read-message.ts";
-import { firstTold, isTold, type Members, readNumber } from "./values.ts";
+import { firstPresent, isPresent, type JsonObject, readNumber } from "./values.ts";
 
 /** Numbers below are Unix seconds (until the year 5138), numbers below the other are milliseconds. */
 export const SECONDS_BELOW = 1e11;
@@ -18,7 +18,7 @@ export function readTimeMs(value: unknown): number | null {
 
 /** Like `readTimeMs`, but NaN if there is something that is no time, and infinite if that is no time of a phone. */
 export function readTimeMsOrNaN(value: unknown): number | null {
-  return isTold(value) ? timeMsOf(value) : null;
+  return isPresent(value) ? timeMsOf(value) : null;
 }
 
 function timeMsOf(value: unknown): number {
@@ -83,22 +83,22 @@ export function twoDigits(text: string, index: number): number {
 const TIME_NAMES = ["timestamp", "tst", "time", "datetime", "timeoffset", "fixTime", "ts"] as const;
 
 /** The time of a message whose client always sends one. */
-export function readTime(told: Members): number | null {
+export function readTime(told: JsonObject): number | null {
   return readTimeMsOrNaN(findTime(told));
 }
 
 /** The time as the client wrote it, under the first of the usual names that says anything; null if none does. */
-export function findTime(told: Members): unknown {
-  return firstTold(...TIME_NAMES.map((name) => told[name]));
+export function findTime(told: JsonObject): unknown {
+  return firstPresent(...TIME_NAMES.map((name) => told[name]));
 }
 
-type ToldTime = Pick<ClientPoint, "timestampMs" | "isTimedByArrival">;
+type PointTime = Pick<ClientPoint, "timestampMs" | "isTimedByArrival">;
 
 /**
  * For clients that leave out the time if it is now. The arrival stands in only for a message in whose parts nothing
  * could be a time: neither an empty one, nor one by a name or with a value that only looks like a time.
  */
-export function timeOrArrival({ arrivedMs }: MessageContext, ...parts: readonly Members[]): ToldTime {
+export function timeOrArrival({ arrivedMs }: MessageContext, ...parts: readonly JsonObject[]): PointTime {
   for (const told of parts) {
     const timestampMs = readTime(told);
     if (timestampMs !== null) return { timestampMs };
@@ -115,11 +115,11 @@ const NOT_A_TIME = /zone|id$|uuid|^driver|odometer|distance/i;
 /** How long before its arrival a number that may be a time would lie. */
 const LIKELY_WITHIN_MS = 10 * 365 * 86_400_000;
 
-function mayTellTime(told: Members, arrivedMs: number): boolean {
+function mayTellTime(told: JsonObject, arrivedMs: number): boolean {
   return Object.entries(told).some(([name, value]) => {
     if (NOT_A_TIME.test(name) || value === null || value === undefined) return false;
     if (LIKE_A_TIME.test(name)) return true;
-    if (!isTold(value)) return false;
+    if (!isPresent(value)) return false;
     const timeMs = readTimeMs(value);
     return timeMs !== null && timeMs > arrivedMs - LIKELY_WITHIN_MS && timeMs < arrivedMs + LIKELY_WITHIN_MS;
   });

@@ -8,20 +8,20 @@ import { LongList } from "../content.ts";
  */
 
 /** What an object, a form or the parameters of a URL say, by name. */
-export type Members = Readonly<Record<string, unknown>>;
+export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Whether a value is an object of a message; a list is none, however long. */
-export function isMembers(value: unknown): value is Members {
+export function isJsonObject(value: unknown): value is JsonObject {
   return isObject(value) && !(value instanceof LongList);
 }
 
 /** Members of an object; none of anything else. */
-export function membersOf(value: unknown): Members {
-  return isMembers(value) ? value : {};
+export function objectOrEmpty(value: unknown): JsonObject {
+  return isJsonObject(value) ? value : {};
 }
 
 /** Parameters as members, so that they are read like those of an object; the first of a name counts. */
-export function membersOfParameters(...sources: readonly URLSearchParams[]): Members {
+export function objectOfParameters(...sources: readonly URLSearchParams[]): JsonObject {
   const members: Record<string, unknown> = Object.create(null);
   for (const parameters of sources) for (const [name, value] of parameters) members[name] ??= value;
   return members;
@@ -45,19 +45,19 @@ export function readNumber(value: unknown): number | null {
 }
 
 /** Whether a value says anything: clients send null or an empty text in place of what they don't know. */
-export function isTold(value: unknown): boolean {
+export function isPresent(value: unknown): boolean {
   return value !== undefined && value !== null && !(typeof value === "string" && value.trim() === "");
 }
 
 /** The first of some values that says anything; null if none does. */
-export function firstTold(...values: readonly unknown[]): unknown {
-  return values.find(isTold) ?? null;
+export function firstPresent(...values: readonly unknown[]): unknown {
+  return values.find(isPresent) ?? null;
 }
 
 /** A finite number; null if there is nothing, NaN if there is something that is no such number. */
 export function readNumberOrNaN(value: unknown): number | null {
   const number = readNumber(value);
-  return number === null && isTold(value) ? Number.NaN : number;
+  return number === null && isPresent(value) ? Number.NaN : number;
 }
 
 /** Like `readNumberOrNaN`, but null below zero, where clients say that they don't know. */

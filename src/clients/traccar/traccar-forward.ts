@@ -1,12 +1,12 @@
 import type { Steps } from "../../lib/schedule/steps.ts";
 import { type Client, type ClientMessage, plainFailure } from "../client.ts";
 import { claimOf } from "../identity.ts";
-import { knownDetails, type PointDetails, type PointSink } from "../point.ts";
+import { knownDetails, type MessageSink, type PointDetails } from "../point.ts";
 import {
   contextOf,
-  type Found,
   type MessageContext,
   NO_FIX,
+  type PointResult,
   readFlat,
   UNKNOWN_SHAPE,
 } from "../reading/read-message.ts";
@@ -14,10 +14,10 @@ import { readSpeedOrNaN, type SpeedUnit } from "../reading/speed.ts";
 import { readBatteryStatus, readIsMoving, unreadableOf } from "../reading/states.ts";
 import { readTimeMsOrNaN } from "../reading/time.ts";
 import {
-  isMembers,
-  isTold,
-  type Members,
-  membersOf,
+  isJsonObject,
+  isPresent,
+  type JsonObject,
+  objectOrEmpty,
   readBoolean,
   readMagnitudeOrNaN,
   readNumberOrNaN,
@@ -39,25 +39,25 @@ export const traccarForward: Client = {
 };
 
 function isForwarded(value: unknown): boolean {
-  return isMembers(value) && isMembers(value.position) && value.position.fixTime !== undefined;
+  return isJsonObject(value) && isJsonObject(value.position) && value.position.fixTime !== undefined;
 }
 
-function* readForwarded(message: ClientMessage, sink: PointSink): Steps<void> {
+function* readForwarded(message: ClientMessage, sink: MessageSink): Steps<void> {
   const context = contextOf(message, "kn");
   yield* readFlat(message, sink, (members) => findPoint(members, context));
 }
 
-function findPoint(body: Members, context: MessageContext): Found {
+function findPoint(body: JsonObject, context: MessageContext): PointResult {
   const { position } = body;
-  if (!isMembers(position)) return UNKNOWN_SHAPE;
-  const claim = claimOf(context.user, membersOf(body.device).uniqueId);
+  if (!isJsonObject(position)) return UNKNOWN_SHAPE;
+  const claim = claimOf(context.user, objectOrEmpty(body.device).uniqueId);
   const isValid = readBoolean(position.valid);
   const latitude = readNumberOrNaN(position.latitude);
   const longitude = readNumberOrNaN(position.longitude);
   // The server forwards what it knows last where a device has no fix, and 0 where it knows nothing.
   if (isValid === false || (latitude === 0 && longitude === 0)) return NO_FIX;
   // Nobody knows whether that is a fix.
-  if (isValid === null && isTold(position.valid)) return { refused: "bad_coordinates", from: claim };
+  if (isValid === null && isPresent(position.valid)) return { refused: "bad_coordinates", from: claim };
   return {
     ...claim,
     timestampMs: readTimeMsOrNaN(position.fixTime),
@@ -67,17 +67,17 @@ function findPoint(body: Members, context: MessageContext): Found {
   };
 }
 
-function readDetails(position: Members, { speedUnit, os }: MessageContext) {
+function readDetails(position: JsonObject, { speedUnit, os }: MessageContext) {
   const details = readPositionDetails(position, speedUnit);
   if (os !== null) details.os = os;
-  const { charge, motion } = membersOf(position.attributes);
+  const { charge, motion } = objectOrEmpty(position.attributes);
   const { battery_status, type } = details;
   return { ...unreadableOf({ battery_status: [charge, battery_status], type: [motion, type] }), details };
 }
 
 /** What a Traccar server tells of a position, whether it forwards it or is asked for it. */
-export function readPositionDetails(position: Members, speedUnit: SpeedUnit): PointDetails {
-  const attributes = membersOf(position.attributes);
+export function readPositionDetails(position: JsonObject, speedUnit: SpeedUnit): PointDetails {
+  const attributes = objectOrEmpty(position.attributes);
   return knownDetails({
     horizontal_accuracy: readPositiveOrNaN(position.accuracy),
     altitude: readNumberOrNaN(position.altitude),

@@ -1,8 +1,8 @@
 import type { Steps } from "../../lib/schedule/steps.ts";
 import { type Client, type ClientMessage, plainFailure } from "../client.ts";
-import type { PointSink } from "../point.ts";
+import type { MessageSink } from "../point.ts";
 import { contextOf, readFlat } from "../reading/read-message.ts";
-import { isMembers } from "../reading/values.ts";
+import { isJsonObject } from "../reading/values.ts";
 import { findInLocation, hasCoords } from "./location.ts";
 import { findInParameters } from "./parameters.ts";
 
@@ -22,12 +22,12 @@ export const traccar: Client = {
   mustNameDevice: true,
 };
 
-function* readTraccar(message: ClientMessage, sink: PointSink): Steps<void> {
+function* readTraccar(message: ClientMessage, sink: MessageSink): Steps<void> {
   const inLocation = contextOf(message, "mps");
   const inParameters = contextOf(message, "kn");
   yield* readFlat(message, sink, (members) =>
     // In a form `location` is a text of two numbers.
-    isMembers(members.location)
+    isJsonObject(members.location)
       ? findInLocation(members, inLocation)
       : findInParameters(members, inParameters),
   );

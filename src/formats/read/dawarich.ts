@@ -1,7 +1,12 @@
 import { knownDetails } from "../../clients/point.ts";
 import { readSpeedOrNaN } from "../../clients/reading/speed.ts";
 import { readBatteryStatus, unreadableOf } from "../../clients/reading/states.ts";
-import { type Members, readMagnitudeOrNaN, readNumberOrNaN, readText } from "../../clients/reading/values.ts";
+import {
+  type JsonObject,
+  readMagnitudeOrNaN,
+  readNumberOrNaN,
+  readText,
+} from "../../clients/reading/values.ts";
 import type { FilePoint, PointSink } from "./file-point.ts";
 import type { Format, ReadOptions } from "./format.ts";
 import { firstThings, haveAny, readObjects, readRecords } from "./json/read-json.ts";
@@ -47,12 +52,12 @@ export const dawarichData: Format = {
   },
 };
 
-function pointReader(sink: PointSink, options: ReadOptions): (point: Members) => void {
+function pointReader(sink: PointSink, options: ReadOptions): (point: JsonObject) => void {
   const times = createFileTimes(options.zone, sink);
   return (point) => sink.add(pointOf(point, times.readMs(point.timestamp), options));
 }
 
-function pointOf(point: Members, timestampMs: number | null, { speedUnit }: ReadOptions): FilePoint {
+function pointOf(point: JsonObject, timestampMs: number | null, { speedUnit }: ReadOptions): FilePoint {
   const [longitude, latitude] = lonLatOf(point);
   const batteryStatus = readBatteryStatus(point.battery_status);
   return {
@@ -75,7 +80,7 @@ function pointOf(point: Members, timestampMs: number | null, { speedUnit }: Read
 }
 
 /** Columns of their own, or PostGIS' `POINT (13.4 52.5)`, whichever the version wrote. */
-function lonLatOf({ longitude, latitude, lonlat }: Members): readonly unknown[] {
+function lonLatOf({ longitude, latitude, lonlat }: JsonObject): readonly unknown[] {
   if ((longitude ?? null) !== null && (latitude ?? null) !== null) return [longitude, latitude];
   if ((lonlat ?? null) === null) return [longitude, latitude];
   const isShort = typeof lonlat === "string" && lonlat.length <= POINT_CHARACTERS_MAX;

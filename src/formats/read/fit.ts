@@ -2,9 +2,9 @@ import FitParser from "fit-file-parser";
 import { knownDetails } from "../../clients/point.ts";
 import { metersPerSecond, type SpeedUnit } from "../../clients/reading/speed.ts";
 import {
-  isMembers,
-  type Members,
-  membersOf,
+  isJsonObject,
+  type JsonObject,
+  objectOrEmpty,
   readMagnitudeOrNaN,
   readNumberOrNaN,
   readText,
@@ -82,7 +82,7 @@ async function wholeFile(content: Content): Promise<Uint8Array<ArrayBuffer>> {
 
 /** What a FIT file holds that we want. */
 interface FitRecords {
-  readonly records: readonly Members[];
+  readonly records: readonly JsonObject[];
   /** The maker and the serial number of what recorded it; null where it doesn't say both. */
   readonly device: string | null;
 }
@@ -100,8 +100,8 @@ function parseRecords(file: Uint8Array<ArrayBuffer>): FitRecords {
       const records: unknown = data?.records;
       if (Array.isArray(records))
         found = {
-          records: records.filter(isMembers),
-          device: deviceOf(membersOf(Array.isArray(fileIds) ? fileIds[0] : null)),
+          records: records.filter(isJsonObject),
+          device: deviceOf(objectOrEmpty(Array.isArray(fileIds) ? fileIds[0] : null)),
         };
     });
   } catch (error) {
@@ -111,7 +111,7 @@ function parseRecords(file: Uint8Array<ArrayBuffer>): FitRecords {
   throw new FormatError(`it can't be read: ${fault instanceof Error ? fault.message : String(fault)}`);
 }
 
-function deviceOf({ manufacturer, serial_number }: Members): string | null {
+function deviceOf({ manufacturer, serial_number }: JsonObject): string | null {
   const [maker, serial] = [readText(manufacturer), readText(serial_number)];
   return maker === null || serial === null ? null : `${maker}-${serial}`;
 }
@@ -119,7 +119,7 @@ function deviceOf({ manufacturer, serial_number }: Members): string | null {
 /** A clock that was never set shows a time between 1989, from which FIT counts, and then. */
 const CLOCK_SET_MS = Date.UTC(2000, 0, 1);
 
-function pointOfRecord(record: Members, device: string | null, speedUnit: SpeedUnit): FilePoint {
+function pointOfRecord(record: JsonObject, device: string | null, speedUnit: SpeedUnit): FilePoint {
   const { timestamp } = record;
   const timestampMs = timestamp instanceof Date ? timestamp.getTime() : Number.NaN;
   const speed = readMagnitudeOrNaN(record.enhanced_speed) ?? readMagnitudeOrNaN(record.speed);

@@ -2,13 +2,13 @@ import type { ClientMessage } from "../../clients/client.ts";
 import { deviceOf } from "../../clients/identity.ts";
 import { isEncrypted, keyOf, openBox, readBox } from "../../clients/owntracks/encryption.ts";
 import { readLocation } from "../../clients/owntracks/location.ts";
-import { isMembers, type Members } from "../../clients/reading/values.ts";
+import { isJsonObject, type JsonObject } from "../../clients/reading/values.ts";
 import type { Steps } from "../../lib/schedule/steps.ts";
 import type { FilePoint, PointSink } from "./file-point.ts";
 import type { ReadOptions } from "./format.ts";
 
 /** Takes the positions from OwnTracks' messages that a file has kept; `topic` is what else tells theirs. */
-type ReadMessage = (message: Members, topic: string | null) => void;
+type ReadMessage = (message: JsonObject, topic: string | null) => void;
 
 export function createReadMessage(sink: PointSink, options: ReadOptions): ReadMessage {
   const open = createOpenMessage(options.passPhrases);
@@ -29,7 +29,7 @@ export function createReadMessage(sink: PointSink, options: ReadOptions): ReadMe
  * came under, where something else than itself tells it. The Recorder keeps what the apps send, in km/h.
  */
 function pointOfMessage(
-  members: Members,
+  members: JsonObject,
   topic: string | null,
   { speedUnit }: Pick<ReadOptions, "speedUnit">,
 ): FilePoint | null {
@@ -55,7 +55,7 @@ const KEPT: ClientMessage = {
 };
 
 /** Finds what encrypted messages say, with the passphrases that the operator knows. */
-type OpenMessage = (message: Members) => Members | null;
+type OpenMessage = (message: JsonObject) => JsonObject | null;
 
 /** Null is what can't be opened; a message that is none of those stays as it is. */
 function createOpenMessage(passPhrases: readonly string[]): OpenMessage {
@@ -74,11 +74,11 @@ function createOpenMessage(passPhrases: readonly string[]): OpenMessage {
 }
 
 /** The members of a JSON object; null where a text is none. */
-export function parseMembers(text: string): Members | null {
+export function parseMembers(text: string): JsonObject | null {
   if (!text.startsWith("{")) return null;
   try {
     const value: unknown = JSON.parse(text);
-    return isMembers(value) ? value : null;
+    return isJsonObject(value) ? value : null;
   } catch {
     return null;
   }

@@ -1,4 +1,4 @@
-import { type Members, readText } from "../../clients/reading/values.ts";
+import { type JsonObject, readText } from "../../clients/reading/values.ts";
 import type { PointSink } from "./file-point.ts";
 import type { Beginning, Content, Format, ReadOptions } from "./format.ts";
 import { firstThings, readObjects } from "./json/read-json.ts";
@@ -17,13 +17,13 @@ export const ownTracksMessages: Format = {
   },
   read(content, sink, options) {
     const readMessage = createReadMessage(sink, options);
-    const read = (message: Members) => readMessage(message, recorderTopic(message));
+    const read = (message: JsonObject) => readMessage(message, recorderTopic(message));
     return readObjects(content, sink, { lists: ["locations"], isList: true }, read);
   },
 };
 
 /** The Recorder's API names user and device beside what the app sent. */
-function recorderTopic({ username, device }: Members): string | null {
+function recorderTopic({ username, device }: JsonObject): string | null {
   const [user, name] = [readText(username), readText(device)];
   return user === null || name === null ? null : `owntracks/${user}/${name}`;
 }

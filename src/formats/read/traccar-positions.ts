@@ -1,4 +1,4 @@
-import { type Members, readNumberOrNaN, readText } from "../../clients/reading/values.ts";
+import { type JsonObject, readNumberOrNaN, readText } from "../../clients/reading/values.ts";
 import { readPositionDetails } from "../../clients/traccar/traccar-forward.ts";
 import type { Format } from "./format.ts";
 import { firstThings, haveAny, readObjects } from "./json/read-json.ts";
@@ -17,7 +17,7 @@ export const traccarPositions: Format = {
   read(content, sink, options) {
     const times = createFileTimes(options.zone, sink);
     const speedUnit = options.speedUnit ?? "kn";
-    const read = (position: Members) => {
+    const read = (position: JsonObject) => {
       // The server gives what it knew last where a device had no fix.
       if (position.valid === false) return sink.skip("no_fix");
       sink.add({

@@ -1,12 +1,12 @@
 import type { Client, ClientMessage } from "../../../src/clients/client.ts";
 import type { Content } from "../../../src/clients/content.ts";
-import type { ClientPoint, PointSink, RefusalReason } from "../../../src/clients/point.ts";
+import type { ClientPoint, MessageSink, RefusalReason } from "../../../src/clients/point.ts";
 import { inOneStep } from "../../../src/lib/schedule/steps.ts";
 
 type Claim = Pick<ClientPoint, "device" | "user">;
 
 /** What a client's reading finds in a message, in its order. */
-export class CollectedPoints implements PointSink {
+export class CollectedPoints implements MessageSink {
   readonly points: ClientPoint[] = [];
   /** By point, what would be kept of it. */
   readonly raws: unknown[] = [];

@@ -90,7 +90,7 @@ test.each([
 });
 
 function expectTold(found: CollectedPoints, without: string, path: Path, garbage: unknown): void {
-  expect({ path, garbage, isTold: seen(found) !== without }).toEqual({ path, garbage, isTold: true });
+  expect({ path, garbage, isPresent: seen(found) !== without }).toEqual({ path, garbage, isPresent: true });
 }
 
 /** All that a reading found, but for what is kept of it, which has the value in it. NaN is another thing than null. */

@@ -1,4 +1,9 @@
-import { isMembers, type Members, membersOf, readNumberOrNaN } from "../../../clients/reading/values.ts";
+import {
+  isJsonObject,
+  type JsonObject,
+  objectOrEmpty,
+  readNumberOrNaN,
+} from "../../../clients/reading/values.ts";
 import type { PointSink } from "../file-point.ts";
 import type { FileTimes } from "../time/file-times.ts";
 import { ALIASES, type Dialect, firstTold, readDetails, readNameOf } from "./properties.ts";
@@ -16,12 +21,12 @@ export interface FeatureContext {
 const POINTS_PER_STEP = 1000;
 
 /** Adds the positions of a Feature: of a Point one, of lines and MultiPoints one for each of their coordinates. */
-export function* readFeature(feature: Members, context: FeatureContext): Generator<void> {
+export function* readFeature(feature: JsonObject, context: FeatureContext): Generator<void> {
   const { sink, dialect } = context;
   const { geometry } = feature;
-  const properties = membersOf(feature.properties);
+  const properties = objectOrEmpty(feature.properties);
   if (dialect.isOverland && isEvent(properties)) return sink.skip("no_location");
-  if (!isMembers(geometry)) return sink.skip("no_position");
+  if (!isJsonObject(geometry)) return sink.skip("no_position");
   const { coordinates } = geometry;
   switch (geometry.type) {
     case "Point":
@@ -37,14 +42,14 @@ export function* readFeature(feature: Members, context: FeatureContext): Generat
 }
 
 /** Overland logs what happened among where it was. */
-function isEvent({ action, type }: Members): boolean {
+function isEvent({ action, type }: JsonObject): boolean {
   return action !== undefined || type === "trip";
 }
 
 /** Properties are looked through once, since there may be as many of them as lines. */
 function* readLines(
   lines: readonly unknown[],
-  properties: Members,
+  properties: JsonObject,
   context: FeatureContext,
 ): Generator<void> {
   const columns = columnsOf(properties);
@@ -63,7 +68,7 @@ function* readLines(
 function* readLine(
   line: readonly unknown[],
   columns: Columns,
-  properties: Members,
+  properties: JsonObject,
   context: FeatureContext,
 ): Generator<void> {
   const device = readNameOf(properties, ALIASES.device);
@@ -76,7 +81,7 @@ function* readLine(
   }
 }
 
-function addPoint(coordinates: unknown, properties: Members, context: FeatureContext): void {
+function addPoint(coordinates: unknown, properties: JsonObject, context: FeatureContext): void {
   const [longitude, latitude, third, fourth] = listOf(coordinates);
   context.sink.add({
     timestampMs: context.times.readMs(firstTold(properties, ALIASES.time) ?? fourth),
@@ -109,8 +114,8 @@ function spellingsOf(name: string): readonly string[] {
 }
 
 /** The lists that run beside a Feature's coordinates. */
-function columnsOf(properties: Members): Columns {
-  return [properties, membersOf(properties.coordinateProperties)].flatMap((source) =>
+function columnsOf(properties: JsonObject): Columns {
+  return [properties, objectOrEmpty(properties.coordinateProperties)].flatMap((source) =>
     Object.entries(source).flatMap(([spelling, values]) => {
       const name = NAMES.get(spelling);
       return name !== undefined && Array.isArray(values) ? [[name, values] as const] : [];

@@ -1,4 +1,4 @@
-import { isMembers } from "../../../clients/reading/values.ts";
+import { isJsonObject } from "../../../clients/reading/values.ts";
 import { parseJson } from "../../../lib/text/long-json.ts";
 import type { PointSink } from "../file-point.ts";
 import type { Format, ReadOptions } from "../format.ts";
@@ -35,7 +35,7 @@ export const geojsonseq: Format = {
     if (/^\x1e\s*\{/.test(text)) return "it begins with a record separator";
     const end = text.indexOf("\n");
     const first = end < 0 ? undefined : parseJson(text.slice(0, end));
-    return isMembers(first) && first.type === "Feature" ? "its first line is a Feature" : null;
+    return isJsonObject(first) && first.type === "Feature" ? "its first line is a Feature" : null;
   },
   read(content, sink, options) {
     const context = featureContext(sink, options);
@@ -63,7 +63,7 @@ export function featureReader(context: FeatureContext, wanted: Wanted): CutReade
     wanted,
     *read({ member, value }) {
       if (member !== null && wanted.members?.includes(member)) alone[member] = value;
-      else if (isMembers(value)) yield* readFeature(value, context);
+      else if (isJsonObject(value)) yield* readFeature(value, context);
       else context.sink.skip("unreadable");
     },
     *end() {

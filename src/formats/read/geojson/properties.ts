@@ -1,7 +1,7 @@
 import { metersPerSecond, readSpeedOrNaN, type SpeedUnit } from "../../../clients/reading/speed.ts";
 import { readBatteryStatus, readMovement } from "../../../clients/reading/states.ts";
 import {
-  type Members,
+  type JsonObject,
   percentOf,
   readMagnitudeOrNaN,
   readNumberOrNaN,
@@ -27,7 +27,7 @@ export const ALIASES = {
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
 /** The first value that is told under one of the names. */
-export function firstTold(properties: Members, names: readonly string[]): unknown {
+export function firstTold(properties: JsonObject, names: readonly string[]): unknown {
   for (const name of names) {
     const value = properties[name];
     if (value !== undefined && value !== null && value !== "") return value;
@@ -36,7 +36,7 @@ export function firstTold(properties: Members, names: readonly string[]): unknow
 }
 
 /** What the file calls a device or user. */
-export function readNameOf(properties: Members, names: readonly string[]): string | null {
+export function readNameOf(properties: JsonObject, names: readonly string[]): string | null {
   return readText(firstTold(properties, names));
 }
 
@@ -49,7 +49,7 @@ export interface Dialect {
 }
 
 /** Member by member rather than from a table: files have millions of Features. */
-export function readDetails(properties: Members, thirdCoordinate: unknown, dialect: Dialect): FileDetails {
+export function readDetails(properties: JsonObject, thirdCoordinate: unknown, dialect: Dialect): FileDetails {
   const details: FileDetails = {};
   const accuracy = readMagnitudeOrNaN(firstTold(properties, ALIASES.accuracy));
   if (accuracy !== null) details.horizontal_accuracy = accuracy;
@@ -75,7 +75,7 @@ export function readDetails(properties: Members, thirdCoordinate: unknown, diale
   return details;
 }
 
-function readSpeedMps(properties: Members, { speedUnit }: Dialect): number | null {
+function readSpeedMps(properties: JsonObject, { speedUnit }: Dialect): number | null {
   const speed = firstTold(properties, ALIASES.speedMps);
   if (speed === null) return readSpeedOrNaN(firstTold(properties, ALIASES.speedKmh), "kmh");
   const magnitude = readMagnitudeOrNaN(speed);
@@ -84,7 +84,7 @@ function readSpeedMps(properties: Members, { speedUnit }: Dialect): number | nul
 }
 
 /** OwnTracks' `vel` is in km/h; a `velocity` beside its topic comes from who has converted it. */
-function isOwnTracksSpeed({ vel, topic }: Members, speed: unknown): boolean {
+function isOwnTracksSpeed({ vel, topic }: JsonObject, speed: unknown): boolean {
   return speed === vel && typeof topic === "string" && topic.startsWith("owntracks/");
 }
 
@@ -98,11 +98,11 @@ function percentIn(battery: number, { isOverland }: Dialect): number {
 const WORDS = [...PROFILE_FIELDS, ...STATE_FIELDS].filter(({ name }) => name !== "user_id");
 
 /** Whether a Feature was written by this program, so that words in it are ours: milliseconds beside an ISO time. */
-function isOwn({ timestamp, time }: Members): boolean {
+function isOwn({ timestamp, time }: JsonObject): boolean {
   return typeof timestamp === "number" && timestamp >= 1e11 && typeof time === "string";
 }
 
-function readOwnTexts(properties: Members): FileDetails {
+function readOwnTexts(properties: JsonObject): FileDetails {
   const details: Record<string, unknown> = {};
   for (const { name, type } of WORDS) {
     const value = properties[name];

@@ -1,9 +1,9 @@
 import type { PointDetails } from "../../../clients/point.ts";
 import { readSpeedOrNaN, type SpeedUnit } from "../../../clients/reading/speed.ts";
 import {
-  isMembers,
-  type Members,
-  membersOf,
+  isJsonObject,
+  type JsonObject,
+  objectOrEmpty,
   readMagnitudeOrNaN,
   readNumberOrNaN,
   readText,
@@ -38,7 +38,7 @@ export const googleRecords: Format = {
   },
 };
 
-function pointOf(location: Members, times: FileTimes, { speedUnit, beside }: ReadOptions): FilePoint {
+function pointOf(location: JsonObject, times: FileTimes, { speedUnit, beside }: ReadOptions): FilePoint {
   return {
     timestampMs: times.readMs(location.timestamp ?? location.timestampMs),
     latitude: latitudeOfE7(location.latitudeE7),
@@ -50,7 +50,7 @@ function pointOf(location: Members, times: FileTimes, { speedUnit, beside }: Rea
 }
 
 /** Member by member rather than from a table: files have tens of millions of positions. */
-function readDetails(location: Members, speedUnit: SpeedUnit): PointDetails {
+function readDetails(location: JsonObject, speedUnit: SpeedUnit): PointDetails {
   const details: PointDetails = {};
   const accuracy = readMagnitudeOrNaN(location.accuracy);
   if (accuracy !== null) details.horizontal_accuracy = accuracy;
@@ -75,12 +75,14 @@ export function deviceOfTag(tag: string | null, names: ReadonlyMap<string, strin
  * something else. Where phones share a name each has its tag behind it, since they are not the same device.
  */
 export function readGoogleDevices(text: string): Map<string, string> {
-  const { deviceSettings } = membersOf(parseJson(text));
-  const named = (Array.isArray(deviceSettings) ? deviceSettings : []).filter(isMembers).flatMap((device) => {
-    const tag = readText(device.deviceTag);
-    const name = readText(device.devicePrettyName)?.trim() ?? "";
-    return tag === null || name === "" ? [] : [{ tag, name }];
-  });
+  const { deviceSettings } = objectOrEmpty(parseJson(text));
+  const named = (Array.isArray(deviceSettings) ? deviceSettings : [])
+    .filter(isJsonObject)
+    .flatMap((device) => {
+      const tag = readText(device.deviceTag);
+      const name = readText(device.devicePrettyName)?.trim() ?? "";
+      return tag === null || name === "" ? [] : [{ tag, name }];
+    });
   const counts = new Map<string, number>();
   for (const { name } of named) counts.set(name, (counts.get(name) ?? 0) + 1);
   return new Map(named.map(({ tag, name }) => [tag, counts.get(name) === 1 ? name : `${name} ${tag}`]));

@@ -1,4 +1,9 @@
-import { isMembers, type Members, membersOf, readMagnitudeOrNaN } from "../../../clients/reading/values.ts";
+import {
+  isJsonObject,
+  type JsonObject,
+  objectOrEmpty,
+  readMagnitudeOrNaN,
+} from "../../../clients/reading/values.ts";
 import type { PointSink } from "../file-point.ts";
 import type { Format } from "../format.ts";
 import { firstThings, haveAny, readObjects } from "../json/read-json.ts";
@@ -25,8 +30,8 @@ export const googleSemantic: Format = {
     const times = createFileTimes(options.zone, sink);
     const object = new TimelineObject(sink, isDerived, (value) => times.readMs(value));
     return readObjects(content, sink, { lists: ["timelineObjects"] }, ({ activitySegment, placeVisit }) => {
-      if (isMembers(activitySegment)) object.readSegment(activitySegment);
-      else if (isMembers(placeVisit)) object.readVisit(placeVisit);
+      if (isJsonObject(activitySegment)) object.readSegment(activitySegment);
+      else if (isJsonObject(placeVisit)) object.readVisit(placeVisit);
       else sink.skip("no_location");
     });
   },
@@ -43,17 +48,17 @@ class TimelineObject {
     this.#readMs = readMs;
   }
 
-  readSegment(segment: Members): void {
+  readSegment(segment: JsonObject): void {
     const { start, end } = durationOf(segment);
-    this.#addE7(membersOf(segment.startLocation), start);
+    this.#addE7(objectOrEmpty(segment.startLocation), start);
     this.#readPath(segment);
     for (const _ of listIn(segment.waypointPath, "waypoints")) this.#sink.skip("no_time");
-    this.#addE7(membersOf(segment.endLocation), end);
+    this.#addE7(objectOrEmpty(segment.endLocation), end);
   }
 
-  readVisit(visit: Members): void {
+  readVisit(visit: JsonObject): void {
     const { start, end } = durationOf(visit);
-    const location = membersOf(visit.location);
+    const location = objectOrEmpty(visit.location);
     const place =
       (location.latitudeE7 ?? null) === null
         ? { latitudeE7: visit.centerLatE7, longitudeE7: visit.centerLngE7 }
@@ -63,14 +68,14 @@ class TimelineObject {
     this.#addE7(place, end);
   }
 
-  #readPath(object: Members): void {
+  #readPath(object: JsonObject): void {
     for (const point of listIn(object.simplifiedRawPath, "points")) {
-      const { latE7, lngE7, timestamp, timestampMs, accuracyMeters } = membersOf(point);
+      const { latE7, lngE7, timestamp, timestampMs, accuracyMeters } = objectOrEmpty(point);
       this.#add(latE7, lngE7, timestamp ?? timestampMs, readMagnitudeOrNaN(accuracyMeters));
     }
   }
 
-  #addE7({ latitudeE7, longitudeE7 }: Members, time: unknown): void {
+  #addE7({ latitudeE7, longitudeE7 }: JsonObject, time: unknown): void {
     this.#add(latitudeE7, longitudeE7, time, null);
   }
 
@@ -90,8 +95,8 @@ class TimelineObject {
   }
 }
 
-function durationOf(object: Members): { readonly start: unknown; readonly end: unknown } {
-  const duration = membersOf(object.duration);
+function durationOf(object: JsonObject): { readonly start: unknown; readonly end: unknown } {
+  const duration = objectOrEmpty(object.duration);
   return {
     start: duration.startTimestamp ?? duration.startTimestampMs,
     end: duration.endTimestamp ?? duration.endTimestampMs,
@@ -99,6 +104,6 @@ function durationOf(object: Members): { readonly start: unknown; readonly end: u
 }
 
 function listIn(value: unknown, name: string): readonly unknown[] {
-  const list = membersOf(value)[name];
+  const list = objectOrEmpty(value)[name];
   return Array.isArray(list) ? list : [];
 }

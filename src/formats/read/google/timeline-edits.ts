@@ -1,8 +1,8 @@
 import { knownDetails } from "../../../clients/point.ts";
 import { readSpeedOrNaN } from "../../../clients/reading/speed.ts";
 import {
-  type Members,
-  membersOf,
+  type JsonObject,
+  objectOrEmpty,
   readMagnitudeOrNaN,
   readNumberOrNaN,
   readText,
@@ -28,9 +28,9 @@ export const googleTimelineEdits: Format = {
   read(content, sink, options) {
     const times = createFileTimes(options.zone, sink);
     return readObjects(content, sink, { lists: ["timelineEdits"] }, ({ deviceId, rawSignal }) => {
-      const { position } = membersOf(membersOf(rawSignal).signal);
+      const { position } = objectOrEmpty(objectOrEmpty(rawSignal).signal);
       if (position === undefined) sink.skip("no_location");
-      else sink.add(pointOf(membersOf(position), readText(deviceId), times, options));
+      else sink.add(pointOf(objectOrEmpty(position), readText(deviceId), times, options));
     });
   },
 };
@@ -38,12 +38,12 @@ export const googleTimelineEdits: Format = {
 const MILLIMETERS_PER_METER = 1000;
 
 function pointOf(
-  position: Members,
+  position: JsonObject,
   tag: string | null,
   times: FileTimes,
   { speedUnit, beside }: ReadOptions,
 ): FilePoint {
-  const { latE7, lngE7 } = membersOf(position.point);
+  const { latE7, lngE7 } = objectOrEmpty(position.point);
   const accuracyMm = readMagnitudeOrNaN(position.accuracyMm);
   return {
     timestampMs: times.readMs(position.timestamp),

@@ -1,4 +1,9 @@
-import { isMembers, type Members, membersOf, readNumberOrNaN } from "../../../clients/reading/values.ts";
+import {
+  isJsonObject,
+  type JsonObject,
+  objectOrEmpty,
+  readNumberOrNaN,
+} from "../../../clients/reading/values.ts";
 import { MS_PER_MINUTE } from "../../../model/time/units.ts";
 import type { PointSink } from "../file-point.ts";
 import type { FileTimes } from "../time/file-times.ts";
@@ -11,14 +16,14 @@ export const TIMELINE_DEVICE = "google-timeline";
  * Adds the positions of one segment of a phone's Timeline: a path, a visit or an activity. Android writes
  * `{"latLng": "52.5°, 13.4°"}` and times where iPhones write `"geo:52.5,13.4"` and whole minutes from the start.
  */
-export function readSegment(segment: Members, times: FileTimes, sink: PointSink): void {
+export function readSegment(segment: JsonObject, times: FileTimes, sink: PointSink): void {
   const { startTime, endTime, timelinePath, visit, activity } = segment;
   if (Array.isArray(timelinePath)) readPath(timelinePath, segment, times, sink);
-  else if (isMembers(visit)) {
-    const place = placeOf(membersOf(visit.topCandidate).placeLocation);
+  else if (isJsonObject(visit)) {
+    const place = placeOf(objectOrEmpty(visit.topCandidate).placeLocation);
     addPlace(place, times.readMs(startTime), sink);
     addPlace(place, times.readMs(endTime), sink);
-  } else if (isMembers(activity)) {
+  } else if (isJsonObject(activity)) {
     addPlace(placeOf(activity.start), times.readMs(startTime), sink);
     addPlace(placeOf(activity.end), times.readMs(endTime), sink);
   } else sink.skip("no_location");
@@ -26,11 +31,11 @@ export function readSegment(segment: Members, times: FileTimes, sink: PointSink)
 
 function readPath(
   path: readonly unknown[],
-  { startTime, endTime }: Members,
+  { startTime, endTime }: JsonObject,
   times: FileTimes,
   sink: PointSink,
 ): void {
-  const points = path.map(membersOf);
+  const points = path.map(objectOrEmpty);
   const minutes = points.map((point) => (point.time === undefined ? minutesOf(point) : null));
   const countByMinute = new Map<number, number>();
   for (const minute of minutes)
@@ -60,7 +65,7 @@ function readPath(
 }
 
 /** Minutes behind the start of the segment, the start itself where they are missing; NaN where they can't be that. */
-function minutesOf(point: Members): number {
+function minutesOf(point: JsonObject): number {
   const minutes = readNumberOrNaN(point.durationMinutesOffsetFromStartTime) ?? 0;
   return minutes < 0 ? Number.NaN : minutes;
 }
@@ -72,7 +77,7 @@ function minutesBetween(startMs: number | null, endMs: number | null): number {
 }
 
 function placeOf(value: unknown): Coordinates {
-  return readCoordinates(isMembers(value) ? (value.latLng ?? value.LatLng) : value);
+  return readCoordinates(isJsonObject(value) ? (value.latLng ?? value.LatLng) : value);
 }
 
 function addPlace(

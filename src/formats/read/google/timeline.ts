@@ -1,8 +1,8 @@
 import { knownDetails } from "../../../clients/point.ts";
 import { readSpeedOrNaN } from "../../../clients/reading/speed.ts";
 import {
-  isMembers,
-  type Members,
+  isJsonObject,
+  type JsonObject,
   readMagnitudeOrNaN,
   readNumberOrNaN,
 } from "../../../clients/reading/values.ts";
@@ -40,12 +40,12 @@ export const googleTimeline: Format = {
   },
 };
 
-function readSignal({ position }: Members, times: FileTimes, sink: PointSink, options: ReadOptions): void {
-  if (isMembers(position)) sink.add(pointOf(position, times, options));
+function readSignal({ position }: JsonObject, times: FileTimes, sink: PointSink, options: ReadOptions): void {
+  if (isJsonObject(position)) sink.add(pointOf(position, times, options));
   else sink.skip("no_location");
 }
 
-function pointOf(position: Members, times: FileTimes, { speedUnit }: ReadOptions): FilePoint {
+function pointOf(position: JsonObject, times: FileTimes, { speedUnit }: ReadOptions): FilePoint {
   const { latitude, longitude, altitude } = readCoordinates(position.LatLng ?? position.latLng);
   return {
     timestampMs: times.readMs(position.timestamp),

@@ -1,4 +1,4 @@
-import { isMembers, type Members } from "../../../clients/reading/values.ts";
+import { isJsonObject, type JsonObject } from "../../../clients/reading/values.ts";
 import type { PointSink } from "../file-point.ts";
 import { type Beginning, type Content, FormatError, type Reading } from "../format.ts";
 import { type Cut, JsonCutter, type Wanted } from "./json-cutter.ts";
@@ -49,12 +49,12 @@ export function readObjects(
   content: Content,
   sink: PointSink,
   wanted: Wanted,
-  read: (object: Members, member: string | null) => void,
+  read: (object: JsonObject, member: string | null) => void,
 ): Reading {
   return readCuts(content, sink, {
     wanted,
     read({ value, member }) {
-      if (isMembers(value)) read(value, member);
+      if (isJsonObject(value)) read(value, member);
       else sink.skip("unreadable");
       return NO_STEPS;
     },
@@ -68,7 +68,7 @@ export function readRecords(
   content: Content,
   sink: PointSink,
   /** What a record tells, in steps where that may be very many points. */
-  readRecord: (record: Members) => Iterable<void>,
+  readRecord: (record: JsonObject) => Iterable<void>,
 ): Reading {
   const cutter = new RecordCutter();
   let place = 1;
@@ -77,7 +77,7 @@ export function readRecords(
     for (let record = find(); record !== null; record = find()) {
       place = record.number;
       if (record.fault !== null) sink.skip(record.fault);
-      else if (isMembers(record.value)) yield* readRecord(record.value);
+      else if (isJsonObject(record.value)) yield* readRecord(record.value);
       else sink.skip("unreadable");
     }
     yield;
@@ -106,8 +106,8 @@ const THINGS_MAX = 8;
  * The first objects in a list that a file begins with: in the list of that name in its outermost object, or null for
  * the file being the list. None where the file is something else, or the first doesn't end within the beginning.
  */
-export function firstThings(beginning: Beginning, list: string | null): readonly Members[] {
-  const things: Members[] = [];
+export function firstThings(beginning: Beginning, list: string | null): readonly JsonObject[] {
+  const things: JsonObject[] = [];
   const start = beginning.text[0];
   if (start !== (list === null ? "[" : "{")) return things;
   if (list !== null && !beginning.text.includes(`"${list}"`)) return things;
@@ -117,7 +117,7 @@ export function firstThings(beginning: Beginning, list: string | null): readonly
     while (things.length < THINGS_MAX) {
       const cut = cutter.next();
       if (cut === null) break;
-      if (isMembers(cut.value)) things.push(cut.value);
+      if (isJsonObject(cut.value)) things.push(cut.value);
     }
   } catch (error) {
     if (!(error instanceof FormatError)) throw error;
@@ -126,6 +126,6 @@ export function firstThings(beginning: Beginning, list: string | null): readonly
 }
 
 /** Whether one of the objects has one of the members. */
-export function haveAny(things: readonly Members[], names: readonly string[]): boolean {
+export function haveAny(things: readonly JsonObject[], names: readonly string[]): boolean {
   return things.some((thing) => names.some((name) => Object.hasOwn(thing, name)));
 }

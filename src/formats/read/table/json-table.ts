@@ -1,4 +1,4 @@
-import { isMembers, type Members } from "../../../clients/reading/values.ts";
+import { isJsonObject, type JsonObject } from "../../../clients/reading/values.ts";
 import { readBeginning } from "../beginning.ts";
 import type { PointSink } from "../file-point.ts";
 import type { Beginning, Format, ReadOptions } from "../format.ts";
@@ -31,7 +31,7 @@ export const jsonTable: Format = {
         rows.expect(firstRows(await readBeginning(content)));
       },
       read({ value }) {
-        if (isMembers(value)) rows.read(value);
+        if (isJsonObject(value)) rows.read(value);
         else sink.skip("unreadable");
         return [];
       },
@@ -39,11 +39,11 @@ export const jsonTable: Format = {
   },
 };
 
-function firstRows(beginning: Beginning): readonly Members[] {
+function firstRows(beginning: Beginning): readonly JsonObject[] {
   return [null, ...LISTS].flatMap((list) => firstThings(beginning, list));
 }
 
-function saysWhere(row: Members): boolean {
+function saysWhere(row: JsonObject): boolean {
   const fields = Object.keys(row).map((name) => findMeaning(name)?.field);
   return fields.includes("latitude") && fields.includes("longitude");
 }
@@ -68,12 +68,12 @@ class JsonRows {
   }
 
   /** Throws a `HeaderError` where the first objects don't tell where and when. */
-  expect(first: readonly Members[]): void {
+  expect(first: readonly JsonObject[]): void {
     this.#expected = [...new Set(first.flatMap(Object.keys))];
     planColumns(this.#expected, this.#mapped);
   }
 
-  read(members: Members): void {
+  read(members: JsonObject): void {
     const present = Object.keys(members).filter((name) => (members[name] ?? null) !== null);
     const key = JSON.stringify(present);
     const known = this.#plans.get(key) ?? this.#planOf(present);
@@ -94,7 +94,7 @@ class JsonRows {
   }
 }
 
-function rowOf(members: Members, names: readonly string[]): TableRow {
+function rowOf(members: JsonObject, names: readonly string[]): TableRow {
   const valueAt = (column: number) => members[names[column]!] ?? null;
   const textAt = (column: number) => {
     const value = valueAt(column);

@@ -3,8 +3,8 @@ import { type Address, type Identity, identify, type Sender } from "../../../cli
 import type {
   Claim,
   ClientPoint,
+  MessageSink,
   PointDetails,
-  PointSink,
   RefusalReason,
   ValueFault,
 } from "../../../clients/point.ts";
@@ -58,7 +58,7 @@ export interface PointContext {
  * Makes reports of a message's points. An optional field that can't be is left out and counted; a position that can't
  * be is refused, and the points beside it are kept.
  */
-export class PointCollector implements PointSink {
+export class PointCollector implements MessageSink {
   readonly refused: RefusedPoint[] = [];
   /** What was no position, by what it was. */
   readonly skipped = new Map<string, number>();

@@ -1,7 +1,7 @@
 import type { Client, ClientMessage } from "../../../../src/clients/client.ts";
 import { CLIENTS } from "../../../../src/clients/clients.ts";
 import { type Content, listOf } from "../../../../src/clients/content.ts";
-import { type ClientPoint, type PointSink, REFUSAL_REASONS } from "../../../../src/clients/point.ts";
+import { type ClientPoint, type MessageSink, REFUSAL_REASONS } from "../../../../src/clients/point.ts";
 import { readContent } from "../../../../src/clients/read-content.ts";
 import { credentialsOf } from "../../../../src/http/clients/client-request.ts";
 import { CLIENT_EXAMPLES } from "../../../../src/http/clients/examples.ts";
@@ -111,7 +111,7 @@ interface FoundPoint {
 
 function pointsOf(client: Client, message: ClientMessage): FoundPoint[] {
   const points: FoundPoint[] = [];
-  const sink: PointSink = {
+  const sink: MessageSink = {
     add: (point, raw) => points.push({ point, raw }),
     refuse: (reason) => must(REFUSAL_REASONS.includes(reason), "a refusal has a reason", () => reason),
     skip: (what) => must(what !== "", "what is skipped has a name"),

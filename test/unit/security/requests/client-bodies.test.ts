@@ -2,7 +2,7 @@ import { expect, setDefaultTimeout, spyOn, test } from "bun:test";
 import { INGEST_LIMITS } from "../../../../src/app/config.ts";
 import type { ClientMessage } from "../../../../src/clients/client.ts";
 import { CLIENTS } from "../../../../src/clients/clients.ts";
-import type { PointSink } from "../../../../src/clients/point.ts";
+import type { MessageSink } from "../../../../src/clients/point.ts";
 import { readContent } from "../../../../src/clients/read-content.ts";
 import { createBodyBudget } from "../../../../src/http/body/body-budget.ts";
 import { inOneStep, type Steps } from "../../../../src/lib/schedule/steps.ts";
@@ -61,7 +61,7 @@ class Stretches {
   #parsedBytes = 0;
   #points = 0;
   /** What a client's reading finds. */
-  readonly sink: PointSink = {
+  readonly sink: MessageSink = {
     add: () => this.#points++,
     refuse: () => this.#points++,
     skip: () => this.#points++,
