@@ -46,25 +46,29 @@ function* readColota(message: ClientMessage, sink: MessageSink): Steps<void> {
   yield* readFlat(message, sink, (members) => findPoint(members, context));
 }
 
-function findPoint(told: JsonObject, context: MessageContext): PointResult {
-  const latitude = firstPresent(told.lat, told.latitude);
-  const longitude = firstPresent(told.lon, told.longitude);
-  const claim = claimOf(context.user, ...[told.device_id, told.id].filter(isNotDefaultName), tidOf(told));
+function findPoint(fields: JsonObject, context: MessageContext): PointResult {
+  const latitude = firstPresent(fields.lat, fields.latitude);
+  const longitude = firstPresent(fields.lon, fields.longitude);
+  const claim = claimOf(
+    context.user,
+    ...[fields.device_id, fields.id].filter(isNotDefaultName),
+    tidOf(fields),
+  );
   if (latitude === null && longitude === null) return noPosition(claim);
-  const battery = firstPresent(told.bs, told.charge, told.ischarging, told.is_charging);
+  const battery = firstPresent(fields.bs, fields.charge, fields.ischarging, fields.is_charging);
   const battery_status = readBatteryStatus(battery);
   return {
     ...claim,
-    timestampMs: readTime(told),
+    timestampMs: readTime(fields),
     latitude: readNumberOrNaN(latitude),
     longitude: readNumberOrNaN(longitude),
     ...unreadableOf({ battery_status: [battery, battery_status] }),
     details: knownDetails({
-      horizontal_accuracy: readMagnitudeOrNaN(firstPresent(told.acc, told.accuracy, told.hacc)),
-      altitude: readNumberOrNaN(firstPresent(told.alt, told.altitude)),
-      speed: readSpeedOrNaN(firstPresent(told.vel, told.speed, told.spd), context.speedUnit),
-      bearing: readMagnitudeOrNaN(firstPresent(told.bear, told.cog, told.bearing, told.heading)),
-      battery_level: readMagnitudeOrNaN(firstPresent(told.batt, told.bat, told.battery)),
+      horizontal_accuracy: readMagnitudeOrNaN(firstPresent(fields.acc, fields.accuracy, fields.hacc)),
+      altitude: readNumberOrNaN(firstPresent(fields.alt, fields.altitude)),
+      speed: readSpeedOrNaN(firstPresent(fields.vel, fields.speed, fields.spd), context.speedUnit),
+      bearing: readMagnitudeOrNaN(firstPresent(fields.bear, fields.cog, fields.bearing, fields.heading)),
+      battery_level: readMagnitudeOrNaN(firstPresent(fields.batt, fields.bat, fields.battery)),
       battery_status,
       os: context.os,
     }),

@@ -52,16 +52,16 @@ function* readGpslogger(message: ClientMessage, sink: MessageSink): Steps<void> 
   yield* readFlat(message, sink, (members) => findPoint(members, context));
 }
 
-function findPoint(told: JsonObject, context: GpsloggerContext): PointResult {
-  const serial = told.ser === "unknown" ? null : told.ser;
-  const claim = claimOf(context.user, told.aid, serial, context.headerDevice);
-  if (!isPresent(told.lat) && !isPresent(told.lon)) return noPosition(claim);
+function findPoint(fields: JsonObject, context: GpsloggerContext): PointResult {
+  const serial = fields.ser === "unknown" ? null : fields.ser;
+  const claim = claimOf(context.user, fields.aid, serial, context.headerDevice);
+  if (!isPresent(fields.lat) && !isPresent(fields.lon)) return noPosition(claim);
   return {
     ...claim,
-    timestampMs: readTimeMsOrNaN(withoutEscapes(findTime(told))),
-    latitude: readNumberOrNaN(told.lat),
-    longitude: readNumberOrNaN(told.lon),
-    ...readDetails(told, context),
+    timestampMs: readTimeMsOrNaN(withoutEscapes(findTime(fields))),
+    latitude: readNumberOrNaN(fields.lat),
+    longitude: readNumberOrNaN(fields.lon),
+    ...readDetails(fields, context),
   };
 }
 
@@ -71,14 +71,14 @@ function withoutEscapes(time: unknown): unknown {
 }
 
 /** The app writes 0 for whatever it doesn't know. */
-function readDetails(told: JsonObject, context: GpsloggerContext) {
-  const altitude = readNumberOrNaN(firstPresent(told.alt, told.altitude));
-  const accuracy = readPositiveOrNaN(firstPresent(told.acc, told.accuracy));
-  const bearing = readMagnitudeOrNaN(firstPresent(told.dir, told.bearing, told.cog));
+function readDetails(fields: JsonObject, context: GpsloggerContext) {
+  const altitude = readNumberOrNaN(firstPresent(fields.alt, fields.altitude));
+  const accuracy = readPositiveOrNaN(firstPresent(fields.acc, fields.accuracy));
+  const bearing = readMagnitudeOrNaN(firstPresent(fields.dir, fields.bearing, fields.cog));
   const speed =
-    readSpeedOrNaN(firstPresent(told.spd, told.vel, told.speed), context.speedUnit) ??
-    readSpeedOrNaN(told.spd_kph, context.kphUnit);
-  const battery = firstPresent(told.ischarging, told.is_charging, told.bs, told.charge);
+    readSpeedOrNaN(firstPresent(fields.spd, fields.vel, fields.speed), context.speedUnit) ??
+    readSpeedOrNaN(fields.spd_kph, context.kphUnit);
+  const battery = firstPresent(fields.ischarging, fields.is_charging, fields.bs, fields.charge);
   const battery_status = readBatteryStatus(battery);
   const isStanding = accuracy !== null || (bearing !== null && bearing > 0);
   return {
@@ -88,7 +88,7 @@ function readDetails(told: JsonObject, context: GpsloggerContext) {
       altitude: altitude === 0 ? null : altitude,
       speed: speed === 0 && !isStanding ? null : speed,
       bearing: bearing === 0 && !(speed !== null && speed > 0) ? null : bearing,
-      battery_level: readPositiveOrNaN(firstPresent(told.batt, told.bat, told.battery)),
+      battery_level: readPositiveOrNaN(firstPresent(fields.batt, fields.bat, fields.battery)),
       battery_status,
       os: context.os,
     }),

@@ -32,10 +32,10 @@ function* readOpengts(message: ClientMessage, sink: MessageSink): Steps<void> {
   yield* readFlat(message, sink, (members) => findPoint(members, context));
 }
 
-function findPoint(told: JsonObject, context: MessageContext): PointResult {
-  const sentence = readText(told.gprmc);
-  const device = readText(told.dev) ?? readText(told.id);
-  const account = readText(told.acct);
+function findPoint(fields: JsonObject, context: MessageContext): PointResult {
+  const sentence = readText(fields.gprmc);
+  const device = readText(fields.dev) ?? readText(fields.id);
+  const account = readText(fields.acct);
   // GPSLogger sends the device twice where its user typed no account.
   const claim = { device, user: account === device ? context.user : account };
   if (sentence === null) return noPosition(claim);
@@ -44,7 +44,7 @@ function findPoint(told: JsonObject, context: MessageContext): PointResult {
     return { refused: "unknown_shape", from: claim };
   const fix = readMinimum(parsed.fields);
   if (!fix.hasFix) return NO_FIX;
-  const altitude = readNumberOrNaN(told.alt);
+  const altitude = readNumberOrNaN(fields.alt);
   return {
     ...claim,
     timestampMs: instantOf(fix.dayMs, fix.timeMs),
@@ -54,7 +54,7 @@ function findPoint(told: JsonObject, context: MessageContext): PointResult {
       altitude: altitude === 0 ? null : altitude,
       speed: fix.speed === null ? null : metersPerSecond(fix.speed, context.speedUnit),
       bearing: fix.bearing,
-      battery_level: readPositiveOrNaN(told.batt),
+      battery_level: readPositiveOrNaN(fields.batt),
       os: context.os,
     }),
   };

@@ -46,35 +46,37 @@ function* readOsmand(message: ClientMessage, sink: MessageSink): Steps<void> {
   );
 }
 
-function findPoint(told: JsonObject, context: MessageContext): PointResult {
-  const claim = claimOf(context.user, told.id, told.deviceid);
-  if (!isPresent(told.lat) && !isPresent(told.lon)) return noPosition(claim);
+function findPoint(fields: JsonObject, context: MessageContext): PointResult {
+  const claim = claimOf(context.user, fields.id, fields.deviceid);
+  if (!isPresent(fields.lat) && !isPresent(fields.lon)) return noPosition(claim);
   return {
     ...claim,
-    timestampMs: readTime(told),
-    latitude: readNumberOrNaN(told.lat),
-    longitude: readNumberOrNaN(told.lon),
-    ...readDetails(told, context),
+    timestampMs: readTime(fields),
+    latitude: readNumberOrNaN(fields.lat),
+    longitude: readNumberOrNaN(fields.lon),
+    ...readDetails(fields, context),
   };
 }
 
-function readDetails(told: JsonObject, { os, speedUnit }: MessageContext) {
-  const speed = readSpeedOrNaN(firstPresent(told.speed, told.vel, told.spd), speedUnit);
-  const bearing = readMagnitudeOrNaN(firstPresent(told.bearing, told.heading, told.bear, told.cog));
-  const altitude = readNumberOrNaN(firstPresent(told.altitude, told.alt));
-  const battery = firstPresent(told.charge, told.bs);
+function readDetails(fields: JsonObject, { os, speedUnit }: MessageContext) {
+  const speed = readSpeedOrNaN(firstPresent(fields.speed, fields.vel, fields.spd), speedUnit);
+  const bearing = readMagnitudeOrNaN(firstPresent(fields.bearing, fields.heading, fields.bear, fields.cog));
+  const altitude = readNumberOrNaN(firstPresent(fields.altitude, fields.alt));
+  const battery = firstPresent(fields.charge, fields.bs);
   const battery_status = readBatteryStatus(battery);
   return {
     ...unreadableOf({ battery_status: [battery, battery_status] }),
     details: knownDetails({
       // OsmAnd calls its accuracy in meters `hdop`. What it doesn't know is 0.
-      horizontal_accuracy: readPositiveOrNaN(firstPresent(told.accuracy, told.hacc, told.acc, told.hdop)),
+      horizontal_accuracy: readPositiveOrNaN(
+        firstPresent(fields.accuracy, fields.hacc, fields.acc, fields.hdop),
+      ),
       altitude: altitude === 0 ? null : altitude,
       speed,
       // Both 0 is what it writes where it knows neither; who stands still heads nowhere.
       bearing: bearing === 0 && speed === 0 ? null : bearing,
       // `batproc` is what its own server calls it.
-      battery_level: readMagnitudeOrNaN(firstPresent(told.batt, told.batproc, told.bat)),
+      battery_level: readMagnitudeOrNaN(firstPresent(fields.batt, fields.batproc, fields.bat)),
       battery_status,
       os,
     }),

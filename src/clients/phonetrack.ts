@@ -58,20 +58,20 @@ function findInRow(row: unknown, context: MessageContext): PointResult {
 }
 
 /** Locus Map has names of its own for two. */
-function findPoint(told: JsonObject, { user, os, speedUnit }: MessageContext): PointResult {
+function findPoint(fields: JsonObject, { user, os, speedUnit }: MessageContext): PointResult {
   const claim = { device: null, user };
-  if (!isPresent(told.lat) && !isPresent(told.lon)) return noPosition(claim);
+  if (!isPresent(fields.lat) && !isPresent(fields.lon)) return noPosition(claim);
   return {
     ...claim,
-    timestampMs: readTime(told),
-    latitude: readNumberOrNaN(told.lat),
-    longitude: readNumberOrNaN(told.lon),
+    timestampMs: readTime(fields),
+    latitude: readNumberOrNaN(fields.lat),
+    longitude: readNumberOrNaN(fields.lon),
     details: knownDetails({
-      horizontal_accuracy: readMagnitudeOrNaN(firstPresent(told.acc, told.accuracy)),
-      altitude: readNumberOrNaN(firstPresent(told.alt, told.altitude)),
-      speed: readSpeedOrNaN(firstPresent(told.speed, told.spd), speedUnit),
-      bearing: readMagnitudeOrNaN(firstPresent(told.bearing, told.dir)),
-      battery_level: readMagnitudeOrNaN(firstPresent(told.bat, told.batt, told.battery)),
+      horizontal_accuracy: readMagnitudeOrNaN(firstPresent(fields.acc, fields.accuracy)),
+      altitude: readNumberOrNaN(firstPresent(fields.alt, fields.altitude)),
+      speed: readSpeedOrNaN(firstPresent(fields.speed, fields.spd), speedUnit),
+      bearing: readMagnitudeOrNaN(firstPresent(fields.bearing, fields.dir)),
+      battery_level: readMagnitudeOrNaN(firstPresent(fields.bat, fields.batt, fields.battery)),
       os,
     }),
   };

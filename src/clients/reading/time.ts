@@ -83,13 +83,13 @@ export function twoDigits(text: string, index: number): number {
 const TIME_NAMES = ["timestamp", "tst", "time", "datetime", "timeoffset", "fixTime", "ts"] as const;
 
 /** The time of a message whose client always sends one. */
-export function readTime(told: JsonObject): number | null {
-  return readTimeMsOrNaN(findTime(told));
+export function readTime(fields: JsonObject): number | null {
+  return readTimeMsOrNaN(findTime(fields));
 }
 
 /** The time as the client wrote it, under the first of the usual names that says anything; null if none does. */
-export function findTime(told: JsonObject): unknown {
-  return firstPresent(...TIME_NAMES.map((name) => told[name]));
+export function findTime(fields: JsonObject): unknown {
+  return firstPresent(...TIME_NAMES.map((name) => fields[name]));
 }
 
 type PointTime = Pick<ClientPoint, "timestampMs" | "isTimedByArrival">;
@@ -99,11 +99,11 @@ type PointTime = Pick<ClientPoint, "timestampMs" | "isTimedByArrival">;
  * could be a time: neither an empty one, nor one by a name or with a value that only looks like a time.
  */
 export function timeOrArrival({ arrivedMs }: MessageContext, ...parts: readonly JsonObject[]): PointTime {
-  for (const told of parts) {
-    const timestampMs = readTime(told);
+  for (const fields of parts) {
+    const timestampMs = readTime(fields);
     if (timestampMs !== null) return { timestampMs };
   }
-  if (parts.some((told) => mayTellTime(told, arrivedMs))) return { timestampMs: Number.NaN };
+  if (parts.some((fields) => mayTellTime(fields, arrivedMs))) return { timestampMs: Number.NaN };
   return { timestampMs: arrivedMs, isTimedByArrival: true };
 }
 
@@ -115,8 +115,8 @@ const NOT_A_TIME = /zone|id$|uuid|^driver|odometer|distance/i;
 /** How long before its arrival a number that may be a time would lie. */
 const LIKELY_WITHIN_MS = 10 * 365 * 86_400_000;
 
-function mayTellTime(told: JsonObject, arrivedMs: number): boolean {
-  return Object.entries(told).some(([name, value]) => {
+function mayTellTime(fields: JsonObject, arrivedMs: number): boolean {
+  return Object.entries(fields).some(([name, value]) => {
     if (NOT_A_TIME.test(name) || value === null || value === undefined) return false;
     if (LIKE_A_TIME.test(name)) return true;
     if (!isPresent(value)) return false;

@@ -25,55 +25,57 @@ import {
  * Finds the point of `id=…&lat=…&lon=…&timestamp=…` of Traccar Client 8 and 10, by the other names too that Traccar's
  * server knows.
  */
-export function findInParameters(told: JsonObject, context: MessageContext): PointResult {
-  const position = positionOf(told);
-  const claim = claimOf(context.user, told.id, told.deviceid);
+export function findInParameters(fields: JsonObject, context: MessageContext): PointResult {
+  const position = positionOf(fields);
+  const claim = claimOf(context.user, fields.id, fields.deviceid);
   if (position === null) {
     // Version 10 has no position while it has no fix. Who tells neither device nor time speaks another language, as
     // does who tells a position by other names.
-    const isOther = !isPresent(told.id) && !isPresent(told.deviceid) && readTime(told) === null;
-    return isOther || isPresent(told.latitude) || isPresent(told.longitude) ? UNKNOWN_SHAPE : HEARTBEAT;
+    const isOther = !isPresent(fields.id) && !isPresent(fields.deviceid) && readTime(fields) === null;
+    return isOther || isPresent(fields.latitude) || isPresent(fields.longitude) ? UNKNOWN_SHAPE : HEARTBEAT;
   }
-  const isValid = readBoolean(told.valid);
+  const isValid = readBoolean(fields.valid);
   if (isValid === false) return NO_FIX;
   // Nobody knows whether that is a fix.
-  if (isValid === null && isPresent(told.valid)) return { refused: "bad_coordinates", from: claim };
-  const driver = readText(told.driverUniqueId);
+  if (isValid === null && isPresent(fields.valid)) return { refused: "bad_coordinates", from: claim };
+  const driver = readText(fields.driverUniqueId);
   return {
     ...claim,
     ...(driver !== null && { driver }),
-    ...timeOrArrival(context, told),
+    ...timeOrArrival(context, fields),
     latitude: readNumberOrNaN(position.latitude),
     longitude: readNumberOrNaN(position.longitude),
-    ...readDetails(told, context),
+    ...readDetails(fields, context),
   };
 }
 
-function positionOf(told: JsonObject): { readonly latitude: unknown; readonly longitude: unknown } | null {
-  if (typeof told.location === "string") {
-    const [latitude, longitude] = told.location.split(",", 2);
+function positionOf(fields: JsonObject): { readonly latitude: unknown; readonly longitude: unknown } | null {
+  if (typeof fields.location === "string") {
+    const [latitude, longitude] = fields.location.split(",", 2);
     return { latitude, longitude };
   }
-  return isPresent(told.lat) || isPresent(told.lon) ? { latitude: told.lat, longitude: told.lon } : null;
+  return isPresent(fields.lat) || isPresent(fields.lon)
+    ? { latitude: fields.lat, longitude: fields.lon }
+    : null;
 }
 
-function readDetails(told: JsonObject, context: MessageContext) {
+function readDetails(fields: JsonObject, context: MessageContext) {
   const { os } = context;
-  const accuracy = readNumberOrNaN(firstPresent(told.accuracy, told.hacc, told.acc));
-  const speed = readSpeed(told, context);
-  const bearing = readMagnitudeOrNaN(firstPresent(told.bearing, told.heading, told.cog));
+  const accuracy = readNumberOrNaN(firstPresent(fields.accuracy, fields.hacc, fields.acc));
+  const speed = readSpeed(fields, context);
+  const bearing = readMagnitudeOrNaN(firstPresent(fields.bearing, fields.heading, fields.cog));
   // Version 8 for Android writes 0 for all three where its fix has none of them.
   const isUnknown = speed === 0 && bearing === 0 && accuracy === 0;
-  const battery = firstPresent(told.charge, told.bs);
+  const battery = firstPresent(fields.charge, fields.bs);
   const battery_status = readBatteryStatus(battery);
-  const is_mock = readBoolean(told.mock);
+  const is_mock = readBoolean(fields.mock);
   const details: PointDetails = knownDetails({
     horizontal_accuracy: readPositiveOrNaN(accuracy),
-    vertical_accuracy: readPositiveOrNaN(firstPresent(told.vacc, told.vac)),
-    altitude: readNumberOrNaN(firstPresent(told.altitude, told.alt)),
+    vertical_accuracy: readPositiveOrNaN(firstPresent(fields.vacc, fields.vac)),
+    altitude: readNumberOrNaN(firstPresent(fields.altitude, fields.alt)),
     speed: isUnknown ? null : speed,
     bearing: isUnknown ? null : bearing,
-    battery_level: readMagnitudeOrNaN(firstPresent(told.batt, told.bat)),
+    battery_level: readMagnitudeOrNaN(firstPresent(fields.batt, fields.bat)),
     battery_status,
     is_mock,
     os,
@@ -81,16 +83,16 @@ function readDetails(told: JsonObject, context: MessageContext) {
   return {
     ...unreadableOf({
       battery_status: [battery, battery_status],
-      is_mock: [told.mock, is_mock],
-      user_id: [told.driverUniqueId, readText(told.driverUniqueId)],
+      is_mock: [fields.mock, is_mock],
+      user_id: [fields.driverUniqueId, readText(fields.driverUniqueId)],
     }),
     details,
   };
 }
 
 /** Other apps call it `vel` or `spd`, each in a unit of its own: that can be read only if the operator says which. */
-function readSpeed(told: JsonObject, { speedUnit, configuredUnit }: MessageContext): number | null {
-  const other = firstPresent(told.vel, told.spd);
-  if (isPresent(told.speed) || other === null) return readSpeedOrNaN(told.speed, speedUnit);
+function readSpeed(fields: JsonObject, { speedUnit, configuredUnit }: MessageContext): number | null {
+  const other = firstPresent(fields.vel, fields.spd);
+  if (isPresent(fields.speed) || other === null) return readSpeedOrNaN(fields.speed, speedUnit);
   return configuredUnit === null ? Number.NaN : readSpeedOrNaN(other, configuredUnit);
 }
