@@ -1,5 +1,6 @@
 import { partOf, TIER_NAMES, type TierLimit, type TierName } from "./tiers.ts";
 
+/** Whether a key's rate limit allows a request, and the values of the RateLimit headers. */
 export interface RateDecision {
   readonly allowed: boolean;
   /** Requests the bucket holds when full; null if the tier has no limit. */
