@@ -55,7 +55,7 @@ const COMMANDS = {
     development: true,
     programs: (bun, args) => [
       [process.execPath, BIOME, "check", "--write", ".", ...args],
-      [bun, "test/system/docs/write-endpoints.ts"],
+      [bun, "test/system/docs/write-pages.ts"],
     ],
   },
 };
