@@ -87,7 +87,7 @@ function commandHelp(command: Command, program: string): string {
   const { before, after, example } = command.help;
   const rows = command.flags;
   const sections = [
-    usageOf(command, program),
+    `Usage: ${usageLines(command, program).join("\n       ")}`,
     before,
     flagLines({ ...rows, dataDir: rows.dataDir ?? COMMON_FLAGS.dataDir }),
     after,
@@ -96,12 +96,10 @@ function commandHelp(command: Command, program: string): string {
   return `${sections.filter((section) => section !== undefined).join("\n\n")}\n`;
 }
 
-function usageOf({ name, takes, flags, help }: Command, program: string): string {
+/** Each way to give a command. */
+export function usageLines({ name, takes, flags, help }: Command, program: string): readonly string[] {
   const { ways = [requiredFlags(flags)] } = help;
-  const lines = ways.map((way) =>
-    [program, name, takes, way, "[options]"].filter((word) => word !== "").join(" "),
-  );
-  return `Usage: ${lines.join("\n       ")}`;
+  return ways.map((way) => [program, name, takes, way, "[options]"].filter((word) => word !== "").join(" "));
 }
 
 function requiredFlags(rows: FlagRows): string {
@@ -122,7 +120,7 @@ function flagLines(rows: FlagRows): string {
 }
 
 /** `--port PORT`. */
-function writtenAs({ name, takes }: Flag): string {
+export function writtenAs({ name, takes }: Flag): string {
   return takes === undefined ? `--${name}` : `--${name} ${takes.placeholder}`;
 }
 

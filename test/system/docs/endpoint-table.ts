@@ -2,16 +2,10 @@ import type { Endpoint } from "../../../src/http/endpoint.ts";
 import { ENDPOINTS } from "../../../src/http/endpoints.ts";
 import { document, type Operation } from "../../unit/http/openapi/open-api-document.ts";
 
-const BEGIN = "<!-- Written from the list of endpoints by npm run format; a test compares. -->\n";
-const END = "<!-- End of what is written. -->\n";
-
-/** The page with the table of all endpoints that the document names; those of clients have a page of their own. */
-export function withEndpointTable(page: string): string {
-  const [before, rest] = page.split(BEGIN);
-  const [, after] = rest!.split(END);
+/** All endpoints that the document names; those of clients have a page of their own. */
+export function endpointTable(): string {
   const rows = ENDPOINTS.filter(isListed).map(rowOf);
-  const table = ["| endpoint | answers | key | parameters |", "|---|---|---|---|", ...rows].join("\n");
-  return `${before}${BEGIN}\n${table}\n\n${END}${after}`;
+  return ["| endpoint | answers | key | parameters |", "|---|---|---|---|", ...rows].join("\n");
 }
 
 function isListed({ kind, operation }: Endpoint): boolean {

@@ -2,8 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import manifest from "../../../package.json" with { type: "json" };
-import { withEndpointTable } from "./endpoint-table.ts";
-import { withErrorTable } from "./error-table.ts";
+import { WRITTEN_PARTS, withWrittenPart } from "./written-parts.ts";
 
 /* The pages for people: their links lead somewhere, their contents are complete, their lines fit. */
 
@@ -146,12 +145,7 @@ test("README.md says what a device of one report a minute takes, by what a recor
   expect(readme).toContain(`| ${megabytes(least!, 7)} to ${megabytes(most!, 8)} MB of that memory,`);
 });
 
-test("docs/asking.md has the endpoints as they are: else npm run format writes them", () => {
-  const page = read("docs/asking.md");
-  expect(page).toBe(withEndpointTable(page));
-});
-
-test("docs/asking.md has the error codes as they are: else npm run format writes them", () => {
-  const page = read("docs/asking.md");
-  expect(page).toBe(withErrorTable(page));
+test.each([...WRITTEN_PARTS])("$page is as $source has it: else npm run format writes it", (part) => {
+  const content = read(part.page);
+  expect(content).toBe(withWrittenPart(content, part));
 });

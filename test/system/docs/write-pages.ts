@@ -1,8 +1,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { withEndpointTable } from "./endpoint-table.ts";
-import { withErrorTable } from "./error-table.ts";
+import { WRITTEN_PARTS, withWrittenPart } from "./written-parts.ts";
 
-/** Writes the tables of docs/asking.md anew, after an endpoint or an error code was added or changed. */
-const page = join(import.meta.dir, "../../../docs/asking.md");
-writeFileSync(page, withErrorTable(withEndpointTable(readFileSync(page, "utf8"))));
+/** Writes the parts of pages that follow from the program, after an endpoint, an error code or a command has changed. */
+for (const part of WRITTEN_PARTS) {
+  const path = join(import.meta.dir, "../../..", part.page);
+  writeFileSync(path, withWrittenPart(readFileSync(path, "utf8"), part));
+}

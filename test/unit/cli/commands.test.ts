@@ -1,38 +1,8 @@
 import { expect, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { COMMON_FLAGS } from "../../../src/cli/arguments/command.ts";
 import type { Flag } from "../../../src/cli/arguments/flag-row.ts";
 import { COMMANDS } from "../../../src/cli/commands.ts";
 import { defaultText, helpText, sentenceOf } from "../../../src/cli/help.ts";
-import { SERVE } from "../../../src/cli/serve/command.ts";
-
-const ROOT = join(import.meta.dir, "../../..");
-const HEADER = "| flag | environment | default | |";
-
-/** README.md and the pages of docs/. */
-function documents(): string[] {
-  const docs = join(ROOT, "docs");
-  const pages = existsSync(docs) ? readdirSync(docs).filter((name) => name.endsWith(".md")) : [];
-  const paths = [join(ROOT, "README.md"), ...pages.map((name) => join(docs, name))];
-  return paths.map((path) => readFileSync(path, "utf8"));
-}
-
-function documentRow(flag: Flag): string {
-  const quoted = (text: string) => (text === "" ? "" : `\`${text}\``);
-  const byDefault = flag.otherwise ?? quoted(defaultText(flag));
-  const cells = [`\`--${flag.name}\``, quoted(flag.variable ?? ""), byDefault, sentenceOf(flag)];
-  return `|${cells.map((cell) => (cell === "" ? " " : ` ${cell} `)).join("|")}|`;
-}
-
-test("the documents have the table of what serve is given, row by row", () => {
-  const rows = [COMMON_FLAGS.dataDir, ...Object.values(SERVE.flags)].map(documentRow);
-  const tables = documents().flatMap((page) => {
-    const start = page.indexOf(HEADER);
-    return start < 0 ? [] : [page.slice(start, page.indexOf("\n\n", start))];
-  });
-  expect(tables).toEqual([[HEADER, "|---|---|---|---|", ...rows].join("\n")]);
-});
 
 test("help has a line for every flag of a command, with its variable and what it does", () => {
   for (const { name, flags } of COMMANDS) {
