@@ -157,7 +157,7 @@ async function readAttribution(path: string, source: TileSource, header: Header)
   if (!KNOWN_LAYERS.some((layer) => names.includes(layer)))
     throw new MapFileError(
       path,
-      `it has no layer of a Protomaps basemap (${KNOWN_LAYERS.join(", ")}); docs/operating.md says how to get one`,
+      `it has no layer of a Protomaps basemap (${KNOWN_LAYERS.join(", ")}); docs/streets.md says how to get one`,
     );
   return typeof attribution === "string" ? textOfHtml(attribution) : "";
 }

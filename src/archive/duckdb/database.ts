@@ -227,7 +227,7 @@ function explained(error: unknown): unknown {
 
 /**
  * Each by the call for its type. The library's `bind` makes a value first, an object of its own, of which Deno keeps 50
- * bytes for ever (docs/operating.md).
+ * bytes for ever (docs/deploy.md).
  */
 function bindAll(statement: DuckDBPreparedStatement, values: SqlValues, duckdb: DuckDb): void {
   for (const [name, value] of Object.entries(values)) {

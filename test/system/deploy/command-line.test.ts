@@ -6,10 +6,10 @@ import { get, untilKnown } from "../support/client.ts";
 import { asUser, canBeOthers, giveTo, OWNER_UID, ownersBelow } from "../support/other-user.ts";
 import { test } from "../support/process-test.ts";
 
-/* What deploy/README.md says to type beside the unit, typed beside a server of another user. */
+/* What docs/deploy.md and docs/monitor.md say to type beside the unit, typed beside a server of another user. */
 
 const ROOT = join(import.meta.dir, "../../..");
-const README = readFileSync(join(ROOT, "deploy/README.md"), "utf8");
+const PAGES = ["deploy", "monitor"].map((name) => readFileSync(join(ROOT, `docs/${name}.md`), "utf8"));
 const BUN_OF_UNIT = join(ROOT, "node_modules/@oven/bun-linux-x64/bin/bun");
 
 const canTry = canBeOthers() && existsSync(BUN_OF_UNIT);
@@ -46,7 +46,8 @@ test.if(canTry)(
 
 /** The block of shell commands that begins so. */
 function shellBlock(start: string): string {
-  return README.split("```sh\n")
+  return PAGES.join("\n")
+    .split("```sh\n")
     .find((block) => block.startsWith(start))!
     .split("```")[0]!;
 }
