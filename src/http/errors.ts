@@ -3,7 +3,7 @@ import { LINK_CODE_MINUTES } from "../auth/link-codes.ts";
 import type { CodeRefusal, SessionLookup } from "../auth/sessions.ts";
 import type { ServiceError } from "../model/errors.ts";
 
-/** Every kind of failure by the code in `Wherehouse-Error-Code`: its status, what it means and what to do about it. */
+/** Each code in `Wherehouse-Error-Code`: its status, what it means and what to do about it. */
 export const ERROR_CODES = {
   AUTH_001: { status: 401, meaning: "No key was sent. Send it as `Authorization: Bearer KEY`." },
   AUTH_002: { status: 401, meaning: "The server does not know the key. Check that all of it was copied." },
