@@ -17,7 +17,12 @@ import { test } from "../support/process-test.ts";
 
 const ROOT = join(import.meta.dir, "../../..");
 /** Folders that pages begin, by the name that they have in the test. */
-const FOLDERS = { "data/local-sample": "sample", "data/local-export": "export" };
+const FOLDERS = {
+  "data/local-sample": "sample",
+  "data/local-export": "export",
+  "/mnt/backup/wherehouse": "backup",
+  "/var/lib/wherehouse-new": "restored",
+};
 
 const place = openPlace();
 const directory = mkdtempSync(join(tmpdir(), "wherehouse-docs-"));
@@ -178,6 +183,39 @@ test("docs/archive.md: the sample is archived at once, and DuckDB finds its days
   expect(overall![0]!.slice(0, 3)).toEqual(["default", 1533n, 8n]);
   expect(bus).toHaveLength(187);
   expect(cells).toHaveLength(7);
+});
+
+/** The commands beside the server of these tests, by the name that pages for operators give the program. */
+function besideServer(commands: string): string {
+  return `export WHEREHOUSE_DATA_DIR="${place.dataDir}"
+wherehouse() { npm run --silent cli -- "$@"; }
+${commands}`;
+}
+
+test("docs/backup.md: a backup is made, looked through and restored, all with the same records", async () => {
+  const [backup = "", verify = "", restore = ""] = blocksOf("docs/backup.md", "sh");
+  expect((await type(besideServer(backup)))[0]).toMatch(/^Backed up \d+ files?, .*, up to sequence \d+: /);
+  const [saved] = sumsIn(await type(besideServer(verify)));
+  expect(sumsIn(await type(besideServer(restore)))).toEqual([saved!]);
+  expect(saved).toMatch(/ [0-9a-f]{64}$/);
+});
+
+function sumsIn(lines: readonly string[]): readonly string[] {
+  return lines.filter((line) => line.startsWith("SHA-256 of all records"));
+}
+
+test("docs/keys.md: keys are made and listed, and links sign in and share", async () => {
+  const [keys = "", link = "", share = ""] = blocksOf("docs/keys.md", "sh");
+  const [first, second, ...list] = await type(besideServer(keys));
+  expect([first, second]).toEqual([expect.stringMatching(/^wh_/), expect.stringMatching(/^wh_/)]);
+  expect(list.join("\n")).toContain("anna");
+  expect((await type(besideServer(link)))[0]).toMatch(/^https:\/\/example\.org\/map#code=/);
+  expect((await type(besideServer(share)))[0]).toMatch(/^wh_/);
+});
+
+test("docs/retention.md: the retention is set beside the server", async () => {
+  const [set = ""] = blocksOf("docs/retention.md", "sh");
+  expect((await type(besideServer(set))).join("\n")).toMatch(/^retention +10y +365d /m);
 });
 
 const PYTHON = Bun.which("python3");

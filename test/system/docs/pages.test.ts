@@ -2,6 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import manifest from "../../../package.json" with { type: "json" };
+import { createKeyText } from "../../../src/auth/api-key.ts";
+import { parseCommand } from "../../../src/cli/parse-command.ts";
 import { WRITTEN_PARTS, withWrittenPart } from "./written-parts.ts";
 
 /* The pages for people: their links lead somewhere, their contents are complete, their lines fit. */
@@ -149,3 +151,43 @@ test.each([...WRITTEN_PARTS])("$page is as $source has it: else npm run format w
   const content = read(part.page);
   expect(content).toBe(withWrittenPart(content, part));
 });
+
+/** Every command line of this program that the page has the reader type, in blocks and in sentences. */
+function commandsIn(page: string): string[] {
+  const text = read(page);
+  const blocks = [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block]) =>
+    block!.replaceAll(/\\\n\s*/g, ""),
+  );
+  const typed = [
+    ...blocks.join("").matchAll(/^(?:wherehouse|bun src\/main\.ts|npm run --silent cli --) (.*)$/gm),
+  ];
+  const named = [...text.replaceAll(/^```.*?^```$/gms, "").matchAll(/`wherehouse\s([^`]+)`/g)];
+  return [...typed, ...named].map(([, words]) => words!.replace(/ [<>|].*/, "").replaceAll("\n", " "));
+}
+
+const TYPED_IN = PAGES.filter((page) => commandsIn(page).length > 0);
+
+test.each(TYPED_IN)("%s types commands that the program has", (page) => {
+  const key = createKeyText();
+  const faults = commandsIn(page).flatMap((line) => {
+    const words = line.replace("--key KEY", `--key ${key}`).split(/ +/);
+    const parsed = parseCommand(words, { WHEREHOUSE_KEY: key });
+    return parsed.ok ? [] : [`${line}: ${parsed.error.message}`];
+  });
+  expect(faults).toEqual([]);
+});
+
+test.each(["docs/troubleshooting.md", "docs/upgrade.md"])(
+  "%s quotes messages that the program has",
+  (page) => {
+    const sources = readdirSync(join(ROOT, "src"), { recursive: true, encoding: "utf8" })
+      .filter((name) => name.endsWith(".ts"))
+      .map((name) => read(join("src", name)))
+      .join("\n");
+    const cells = [...read(page).matchAll(/^\| (.*?) \|/gm)].map(([, cell]) => cell!);
+    const quoted = cells.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, message]) => message!));
+    expect(quoted.length).toBeGreaterThan(3);
+    const parts = quoted.flatMap((message) => message.split("…")).map((part) => part.trim());
+    expect(parts.filter((part) => !sources.includes(part))).toEqual([]);
+  },
+);
