@@ -91,6 +91,16 @@ test("ARCHITECTURE.md has at most 5,000 words, and docs/internals 9,600", () => 
   expect(INTERNALS.map(words).reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(9600);
 });
 
+test.each([
+  ["SECURITY.md", 2200],
+  ["bench/README.md", 2500],
+  ["CONTRIBUTING.md", 1400],
+  ["docs/performance.md", 620],
+  ["docs/tuning.md", 460],
+])("%s has at most %d words", (page, count) => {
+  expect(read(page).trim().split(/\s+/).length).toBeLessThanOrEqual(count);
+});
+
 test("README.md has at most 900 words", () => {
   expect(read("README.md").split(/\s+/).length).toBeLessThanOrEqual(900);
 });
