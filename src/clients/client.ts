@@ -3,7 +3,7 @@ import type { Content } from "./content.ts";
 import type { MessageSink } from "./point.ts";
 import type { SpeedUnit } from "./reading/speed.ts";
 
-/** Apps and servers that report to us in words of their own; each is one folder or file here (docs/clients.md). */
+/** Apps and servers that report in their own formats. Each is a folder or file of this directory (docs/clients.md). */
 export const CLIENT_NAMES = [
   "owntracks",
   "overland",
@@ -19,67 +19,64 @@ export const CLIENT_NAMES = [
 
 export type ClientName = (typeof CLIENT_NAMES)[number];
 
-/** Headers that say something about a report. No other is kept or looked at. */
+/** The headers that describe a report. No other header is stored or read. */
 export const MESSAGE_HEADERS = ["user-agent", "content-type", "x-limit-u", "x-limit-d"] as const;
 
 export type MessageHeader = (typeof MESSAGE_HEADERS)[number];
 
-/** What a client sent, whatever brought it: a request, a broker, or the quarantine, from which it is tried again. */
+/** A message of a client, from a request, from a broker, or replayed from the quarantine. */
 export interface ClientMessage {
   readonly arrivedMs: number;
   readonly content: Content;
-  /** Parameters of the URL, without keys, `device_id`, `user_id` and `speed_unit`. */
+  /** The URL's parameters without keys, `device_id`, `user_id` and `speed_unit`. */
   readonly query: URLSearchParams;
   readonly headers: Readonly<Partial<Record<MessageHeader, string>>>;
-  /** The name beside the password where it is no key: clients say there whose device it is. */
+  /** The user name of Basic authentication, unless it is the key: clients put the device's owner there. */
   readonly basicUser: string | null;
   /** The broker's topic; null for a request. */
   readonly topic: string | null;
-  /** What the operator says speeds are in, against all rules below. */
+  /** The unit of speeds set by the operator, which overrides the client's. */
   readonly speedUnit: SpeedUnit | null;
-  /** Opens what a device, as `deviceOf` names it, encrypted; null where no pass phrase of this sender does. */
+  /** Decrypts a box of a device, named as `deviceOf` does; null if no pass phrase of this sender fits. */
   decrypt(device: string | null, box: Uint8Array): Steps<Uint8Array | null>;
 }
 
-/** What a client is told, as it understands it. */
+/** The response body that a client understands. */
 export interface ClientAnswer {
   readonly contentType: string | null;
   readonly body: string;
 }
 
-/** One client, whole: what it sends, how it is read, and what it must be told. */
+/** The complete description of one client: what it sends, how to read it, and how to answer. */
 export interface Client {
   readonly name: ClientName;
-  /** Methods that bring reports. A GET on a path that takes none of its own is never answered with success. */
+  /** Methods that carry reports. If GET is not among them, a GET never gets a success answer. */
   readonly methods: readonly ("GET" | "POST")[];
-  /** Whether parameters of the URL can be a report, so that a request without any and without a body is a mistake. */
+  /** Whether URL parameters can be a report, so that a request with neither parameters nor a body is an error. */
   readonly takesQuery: boolean;
-  /** Whether a body is this client's by its shape, on whichever path it came. */
+  /** Whether the shape of a body shows that it is this client's, on any path. */
   recognizes(value: unknown): boolean;
-  /** Whether a body is in a dialect that this client's own path takes, though it may be the shape of another. */
+  /** Whether this client's path accepts the body's dialect, even if another client recognizes it. */
   speaks(value: unknown): boolean;
-  /** Finds the points of a message, some at a step. */
+  /** Reads the points of a message, in steps. */
   read(message: ClientMessage, sink: MessageSink): Steps<void>;
   readonly success: ClientAnswer;
-  /** What a GET is told that asks only whether the key is right; no such GET where it is left out. Never a success. */
+  /** The answer to a GET that only tests the key. It must differ from success. Such GETs fail if there is none. */
   greeting?(keyLabel: string): ClientAnswer;
-  /** What it is told of a failure, in one plain sentence. Never a word that it acts upon. */
+  /** The answer to a failure, from one plain sentence. It must not contain text that the client acts upon. */
   failure(sentence: string): ClientAnswer;
-  /** Whether it sends again at once and for ever what was refused, so that a refusal must be slow. */
+  /** Whether it repeats refused messages immediately and forever, so that the server must delay refusals. */
   readonly retriesAtOnce: boolean;
-  /**
-   * Whether its messages name their device, because many devices share a key: a point without a name then needs one
-   * from the key or the URL.
-   */
+  /** Whether many devices share a key, so that a point without a device name needs one from the key or the URL. */
   readonly mustNameDevice: boolean;
 }
 
-/** A failure in plain text, as most clients take it. */
+/** A failure in plain text, which most clients expect. */
 export function plainFailure(sentence: string): ClientAnswer {
   return { contentType: "text/plain; charset=utf-8", body: `${sentence}\n` };
 }
 
-/** A failure as `{"error":"…"}`, for clients that show its text to their user. */
+/** A failure as `{"error":"…"}`, for clients that show the text to their user. */
 export function jsonFailure(sentence: string): ClientAnswer {
   return { contentType: "application/json", body: JSON.stringify({ error: sentence }) };
 }

@@ -11,7 +11,6 @@ import { phonetrack } from "./phonetrack.ts";
 import { traccar } from "./traccar/traccar.ts";
 import { traccarForward } from "./traccar/traccar-forward.ts";
 
-/** All that we understand. */
 export const CLIENTS: readonly Client[] = [
   owntracks,
   overland,
@@ -26,8 +25,8 @@ export const CLIENTS: readonly Client[] = [
 ];
 
 /**
- * Whose message it is that came on a client's path: who reads it, and whose answer is waited for. The path decides, for
- * the units of a dialect depend on it, unless the body has a shape that only another client's messages have.
+ * The client whose dialect a message on another client's path has. It reads the message and its answer is sent. The
+ * path decides, because units depend on it, unless only another client's messages have the body's shape.
  */
 export function readerOf(pathClient: Client, content: Content): Client {
   if (content.kind !== "json" || pathClient.speaks(content.value)) return pathClient;

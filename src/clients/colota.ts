@@ -21,15 +21,15 @@ import {
 } from "./reading/values.ts";
 
 /**
- * Colota, in its own words and those of its templates for other servers: OwnTracks, Dawarich, GeoPulse, Reitti,
- * PhoneTrack, Traccar's parameters. Names differ from one to the next; speeds are in m/s in all of them.
+ * Colota, in its own format and those of its templates for other servers: OwnTracks, Dawarich, GeoPulse, Reitti,
+ * PhoneTrack, Traccar's parameters. Their field names differ; speeds are in m/s in all of them.
  */
 export const colota: Client = {
   name: "colota",
   methods: ["POST", "GET"],
   takesQuery: true,
   recognizes: () => false,
-  // Three templates write a type. OwnTracks itself writes its topic too.
+  // Three templates write `_type`. OwnTracks itself also writes its topic.
   speaks: (value) => isJsonObject(value) && value._type === "location" && value.topic === undefined,
   read: readColota,
   success: { contentType: null, body: "" },
@@ -38,7 +38,7 @@ export const colota: Client = {
   mustNameDevice: false,
 };
 
-/** What its OwnTracks template calls every phone. */
+/** The name that the OwnTracks template gives every phone. */
 const TEMPLATE_TID = "AA";
 
 function* readColota(message: ClientMessage, sink: MessageSink): Steps<void> {

@@ -1,17 +1,17 @@
-/** The body of a message, as far as its first byte says what it is. `Content-Type` is a hint that clients get wrong. */
+/** The body of a message, classified by its first byte. `Content-Type` is only a hint, which clients get wrong. */
 export type Content =
   | { readonly kind: "empty" }
   /**
-   * Begins with a brace or a bracket and is JSON. Lists of a long body are `LongList`s, long texts in it (a photo)
-   * `LongText`s, and other long values empty ones of their kind.
+   * JSON that begins with a brace or a bracket. In a long body, lists are `LongList`s, long texts (a photo) are
+   * `LongText`s, and other long values are replaced by empty ones of their kind.
    */
   | { readonly kind: "json"; readonly value: unknown }
-  /** Anything else: form encoding mostly, or the CSV of small trackers. At most 64 KiB. */
+  /** Anything else: mostly form encoding, or the CSV of small trackers. At most 64 KiB. */
   | { readonly kind: "text"; readonly text: string }
-  /** Neither JSON nor text of a length that a client sends. */
+  /** Neither JSON nor a text of acceptable length. */
   | { readonly kind: "unreadable" };
 
-/** A list that is too long to be parsed in one piece: each element is parsed when it is asked for. */
+/** A list that is too long to be parsed at once. Each element is parsed when it is read. */
 export class LongList implements Iterable<unknown> {
   readonly length: number;
   readonly #elementAt: (index: number) => unknown;
@@ -31,16 +31,16 @@ export function listOf(value: unknown): Iterable<unknown> | null {
   return Array.isArray(value) || value instanceof LongList ? value : null;
 }
 
-/** A text so long that it is made only when it is read, which it rarely is. */
+/** A long text, decoded only when it is read, which is rare. */
 export class LongText {
-  /** As it stands in the body, between quotation marks and with its escapes. */
+  /** The raw bytes of the body between the quotation marks, with escapes. */
   readonly bytes: Uint8Array;
 
   constructor(bytes: Uint8Array) {
     this.bytes = bytes;
   }
 
-  /** A point that is kept has an empty text in its place. */
+  /** A stored point has an empty text instead. */
   toJSON(): string {
     return "";
   }

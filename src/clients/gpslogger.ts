@@ -22,13 +22,15 @@ import {
   readPositiveOrNaN,
 } from "./reading/values.ts";
 
-/** GPSLogger's custom URL: every parameter there is, or a body that its user wrote, mostly after OwnTracks' words. */
+/**
+ * GPSLogger's custom URL: all parameters that the app has, or a body written by its user, mostly in OwnTracks' terms.
+ */
 export const gpslogger: Client = {
   name: "gpslogger",
   methods: ["GET", "POST"],
   takesQuery: true,
   recognizes: () => false,
-  // A template of the user's. OwnTracks itself writes its topic into what it sends.
+  // A user's template. OwnTracks itself also writes its topic.
   speaks: (value) => isJsonObject(value) && value._type === "location" && value.topic === undefined,
   read: readGpslogger,
   success: { contentType: null, body: "" },
@@ -38,7 +40,6 @@ export const gpslogger: Client = {
 };
 
 interface GpsloggerContext extends MessageContext {
-  /** The unit of `spd_kph`. */
   readonly kphUnit: SpeedUnit;
   readonly headerDevice: string | null;
 }
@@ -65,12 +66,12 @@ function findPoint(fields: JsonObject, context: GpsloggerContext): PointResult {
   };
 }
 
-/** The app writes values into a body as it does into a URL. */
+/** The app percent-encodes values in a body as in a URL. */
 function withoutEscapes(time: unknown): unknown {
   return typeof time === "string" ? time.replace(/%2B/gi, "+").replace(/%3A/gi, ":") : time;
 }
 
-/** The app writes 0 for whatever it doesn't know. */
+/** The app writes 0 for every unknown value. */
 function readDetails(fields: JsonObject, context: GpsloggerContext) {
   const altitude = readNumberOrNaN(firstPresent(fields.alt, fields.altitude));
   const accuracy = readPositiveOrNaN(firstPresent(fields.acc, fields.accuracy));

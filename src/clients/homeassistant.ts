@@ -24,7 +24,7 @@ import {
   readPositiveOrNaN,
 } from "./reading/values.ts";
 
-/** A `rest_command` of Home Assistant as its users copy it, and what its phone app posts to its webhook. */
+/** Home Assistant: the `rest_command` that users copy, and the webhook messages of its phone app. */
 export const homeassistant: Client = {
   name: "homeassistant",
   methods: ["POST"],
@@ -38,7 +38,7 @@ export const homeassistant: Client = {
   mustNameDevice: false,
 };
 
-/** What the phone app tells its server of anything but where it is: sensors, registrations, encrypted boxes. */
+/** A message of the phone app other than a position: sensors, registrations, encrypted boxes. */
 const OTHER_WEBHOOK: PointResult = { skipped: "webhook" };
 
 function* readHomeassistant(message: ClientMessage, sink: MessageSink): Steps<void> {
@@ -52,7 +52,7 @@ function* readHomeassistant(message: ClientMessage, sink: MessageSink): Steps<vo
   });
 }
 
-/** The recipe writes 0 where Home Assistant knows nothing, and a template what Home Assistant says then. */
+/** The recipe writes 0 for values that Home Assistant lacks, and templates write Home Assistant's words for that. */
 function findInRestCommand(
   body: JsonObject,
   location: JsonObject,
@@ -60,7 +60,7 @@ function findInRestCommand(
 ): PointResult {
   const claim = claimOf(user, body.device_id);
   const [latitude, longitude] = [known(location.latitude), known(location.longitude)];
-  // A tracker that is known by its zone or router alone.
+  // A tracker whose position Home Assistant knows only by its zone or router.
   if (!isPresent(latitude) && !isPresent(longitude)) return noPosition(claim);
   const altitude = readNumberOrNaN(known(location.altitude));
   const speed = readSpeedOrNaN(known(location.speed), speedUnit);
@@ -79,12 +79,14 @@ function findInRestCommand(
   };
 }
 
-/** A state or attribute of Home Assistant; null for its words that there is none. */
+/** A state or attribute of Home Assistant; null for its words for a missing one. */
 function known(value: unknown): unknown {
   return value === "unknown" || value === "unavailable" || value === "None" ? null : value;
 }
 
-/** Mostly without a time: it is sent at once. Without a position where the user shares the name of a zone alone. */
+/**
+ * A message mostly has no time, because the app sends it immediately, and no position if the user shares only zones.
+ */
 function findInWebhook(body: JsonObject, data: JsonObject, context: MessageContext): PointResult {
   const { user, os, speedUnit } = context;
   const gps = listOf(data.gps);

@@ -2,21 +2,21 @@ import { isDay } from "./reading/time.ts";
 import { readMagnitudeOrNaN } from "./reading/values.ts";
 
 /*
- * Sentences of NMEA 0183, as receivers log them line by line and as one of them travels through URLs:
+ * Sentences of NMEA 0183, as receivers log them line by line, and as apps send one of them in a URL:
  *
  *     $GPRMC,024000,A,5231.20048,N,1324.29724,E,25.269972,271.4,020226,,*1C
  *            time   |  latitude    longitude    knots     course date    checksum
- *                   A where the fix is valid
+ *                   A if the fix is valid
  *
- * A value is null where the sentence has none, and NaN where it has one that can't be read.
+ * A missing value is null, and one that can't be read is NaN.
  */
 
 type Sentence =
-  /** Its kind, such as `RMC`, whichever satellites it is of, and the fields behind it. */
+  /** The kind without the talker, such as `RMC`, and the fields after it. */
   | { readonly kind: string; readonly fields: readonly string[] }
   | { readonly fault: "unreadable" | "bad_checksum" };
 
-/** What `RMC` says, the recommended minimum: all but the altitude. */
+/** The content of an `RMC` sentence, the recommended minimum: everything but the altitude. */
 export interface Minimum {
   /** Milliseconds since midnight. */
   readonly timeMs: number | null;
@@ -26,21 +26,21 @@ export interface Minimum {
   /** Degrees. */
   readonly latitude: number | null;
   readonly longitude: number | null;
-  /** As sent: in knots, unless a program that is no receiver wrote it. */
+  /** As sent: knots, unless a program other than a receiver wrote it. */
   readonly speed: number | null;
   /** Degrees. */
   readonly bearing: number | null;
 }
 
-/** With a P begin those of a maker, such as Garmin's PGRMC, which is no RMC. */
+/** Proprietary sentences begin with a P, such as Garmin's PGRMC, which is not an RMC. */
 const BODY = /^[A-OQ-Z][A-Z]([A-Z]{3}),(.*)$/i;
 
-/** No receiver writes one that is longer; the standard allows 82. */
+/** No receiver writes longer sentences; the standard allows 82. */
 const CHARACTERS_MAX = 256;
 
 /**
- * Reads a text that begins with a sentence; whatever stands behind the checksum, which may be missing, doesn't count.
- * Null for sentences that only a maker's own programs know.
+ * Reads a text that begins with a sentence and ignores what follows the checksum, which is optional. Null for
+ * proprietary sentences.
  */
 export function parseSentence(text: string): Sentence | null {
   if (!text.startsWith("$")) return { fault: "unreadable" };
@@ -54,7 +54,7 @@ export function parseSentence(text: string): Sentence | null {
   return { kind: kind.toUpperCase(), fields: fields.split(",") };
 }
 
-/** All characters between the dollar and the star, one over the other. */
+/** The checksum is the XOR of all characters between the dollar and the star. */
 function isChecksum(text: string, body: string): boolean {
   let sum = 0;
   for (let i = 0; i < body.length; i++) sum ^= body.charCodeAt(i);
@@ -74,7 +74,7 @@ export function readMinimum(fields: readonly string[]): Minimum {
   };
 }
 
-/** Unix ms of a day and a time of it; null where either is missing. */
+/** Unix ms of a day and a time of day; null if either is missing. */
 export function instantOf(dayMs: number | null, timeMs: number | null): number | null {
   return dayMs === null || timeMs === null ? null : dayMs + timeMs;
 }
@@ -88,14 +88,14 @@ export function readTimeOfDayMs(text: string | undefined): number | null {
   return minuteMs + Math.min(Number(seconds) * 1000 + Number(fraction.padEnd(3, "0").slice(0, 3)), 59_999);
 }
 
-/** Midnight of `ddmmyy`; years before 80 are of this century. */
+/** Midnight of `ddmmyy`; years before 80 are in this century. */
 function readDateMs(text: string | undefined): number | null {
   if (isMissing(text)) return null;
   const [, day, month, year] = /^(\d\d)(\d\d)(\d\d)$/.exec(text) ?? [];
   return dayStartMs(Number(year) + (Number(year) < 80 ? 2000 : 1900), Number(month), Number(day));
 }
 
-/** NaN for a day that is none. */
+/** NaN if the day doesn't exist. */
 export function dayStartMs(year: number, month: number, day: number): number {
   return isDay(year, month, day) ? Date.UTC(year, month - 1, day) : Number.NaN;
 }
@@ -109,9 +109,8 @@ export function readLongitude(text: string | undefined, hemisphere: string | und
 }
 
 /**
- * Degrees of `ddmm.mmmm` or `dddmm.mmmm`. GPSLogger doesn't pad degrees, so minutes are what begins two digits before
- * the point, wherever that is. Rounded to a tenth of a millimeter, so that a sixtieth leaves no digits that the
- * receiver didn't have.
+ * Degrees of `ddmm.mmmm` or `dddmm.mmmm`. GPSLogger doesn't pad degrees, so the minutes are the two digits before the
+ * point and everything after them. Rounded to a tenth of a millimeter, to drop digits that the receiver didn't have.
  */
 function readDegrees(
   text: string | undefined,
@@ -122,7 +121,7 @@ function readDegrees(
   if (isMissing(text)) return null;
   const [, degrees, minutes] = /^(\d{0,3})(\d\d(?:\.\d*)?)$/.exec(text) ?? [];
   const isSouthOrWest = hemisphere === negative;
-  // Rounded minutes may be 60.
+  // Rounding by the receiver may produce 60 minutes.
   if (!(Number(minutes) <= 60) || (hemisphere !== positive && !isSouthOrWest)) return Number.NaN;
   const value = Math.round((Number(degrees) + Number(minutes) / 60) * 1e9) / 1e9;
   return isSouthOrWest ? 0 - value : value;

@@ -13,7 +13,7 @@ import {
 import { metersPerSecond } from "./reading/speed.ts";
 import { type JsonObject, readNumberOrNaN, readPositiveOrNaN, readText } from "./reading/values.ts";
 
-/** GPSLogger and trackers in OpenGTS mode: the position is a sentence of NMEA's in the URL. */
+/** GPSLogger and trackers in OpenGTS mode: the position is an NMEA sentence in the URL. */
 export const opengts: Client = {
   name: "opengts",
   methods: ["GET"],
@@ -36,7 +36,7 @@ function findPoint(fields: JsonObject, context: MessageContext): PointResult {
   const sentence = readText(fields.gprmc);
   const device = readText(fields.dev) ?? readText(fields.id);
   const account = readText(fields.acct);
-  // GPSLogger sends the device twice where its user typed no account.
+  // GPSLogger sends the device twice if its user typed no account.
   const claim = { device, user: account === device ? context.user : account };
   if (sentence === null) return noPosition(claim);
   const parsed = parseSentence(sentence.trim());

@@ -23,7 +23,7 @@ import {
 } from "./reading/values.ts";
 import { findInLocation, hasCoords } from "./traccar/location.ts";
 
-/** OsmAnd's online tracking, Colota in its Traccar mode, and scripts: Traccar's names, but all speeds are in m/s. */
+/** OsmAnd's online tracking, Colota in Traccar mode, and scripts: Traccar's names, but all speeds in m/s. */
 export const osmand: Client = {
   name: "osmand",
   methods: ["GET", "POST"],
@@ -33,8 +33,7 @@ export const osmand: Client = {
   read: readOsmand,
   success: { contentType: null, body: "" },
   failure: plainFailure,
-  // Old versions in a loop without a pause, until the point is older than its user wants to have it sent; newer ones
-  // with the next fix.
+  // Old versions repeat without a pause until the point is older than the user's limit; newer ones with the next fix.
   retriesAtOnce: true,
   mustNameDevice: false,
 };
@@ -67,15 +66,15 @@ function readDetails(fields: JsonObject, { os, speedUnit }: MessageContext) {
   return {
     ...unreadableOf({ battery_status: [battery, battery_status] }),
     details: knownDetails({
-      // OsmAnd calls its accuracy in meters `hdop`. What it doesn't know is 0.
+      // OsmAnd calls its accuracy in meters `hdop`, and writes 0 if it is unknown.
       horizontal_accuracy: readPositiveOrNaN(
         firstPresent(fields.accuracy, fields.hacc, fields.acc, fields.hdop),
       ),
       altitude: altitude === 0 ? null : altitude,
       speed,
-      // Both 0 is what it writes where it knows neither; who stands still heads nowhere.
+      // OsmAnd writes 0 for both if they are unknown. A device at rest has no heading in any case.
       bearing: bearing === 0 && speed === 0 ? null : bearing,
-      // `batproc` is what its own server calls it.
+      // OsmAnd's own server calls it `batproc`.
       battery_level: readMagnitudeOrNaN(firstPresent(fields.batt, fields.batproc, fields.bat)),
       battery_status,
       os,

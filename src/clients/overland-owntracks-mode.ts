@@ -12,21 +12,21 @@ import {
 } from "./reading/values.ts";
 
 /*
- * Overland's "OwnTracks" logging mode: one object in OwnTracks' words, with a time that counts from 2001 as Apple's
- * clocks do. The app still waits for Overland's answer.
+ * Overland's "OwnTracks" logging mode: one object in OwnTracks' format, whose time counts from 2001 as Apple's clocks
+ * do. The app still expects Overland's answer.
  */
 
 const APPLE_EPOCH_MS = Date.UTC(2001, 0, 1);
 
 /**
- * On any path. OwnTracks itself has a `tid`, and its topic a user before the device; Overland's has what was typed as
- * its device id.
+ * For any path. A message of OwnTracks itself has a `tid` and a topic with a user before the device; the topic of
+ * Overland ends in the device id that its user typed.
  */
 export function isOwnTracksMode(value: unknown): value is JsonObject {
   return isLikeOwnTracksMode(value) && namesOf(value).length === 1;
 }
 
-/** On Overland's own path, where somebody may have typed `anna/phone` as device id, or nothing. */
+/** For Overland's own path, where the device id may be `anna/phone`, or empty. */
 export function isLikeOwnTracksMode(value: unknown): value is JsonObject {
   if (!isJsonObject(value) || value._type !== "location") return false;
   return value.tid === undefined && value._id === undefined;
@@ -52,12 +52,12 @@ export function findInOwnTracksMode(
   };
 }
 
-/** What follows `owntracks` in the topic: a device, or a user and a device. */
+/** The parts of the topic after `owntracks`: a device, or a user and a device. */
 function namesOf({ topic }: JsonObject): readonly string[] {
   return typeof topic === "string" ? topic.split("/", 3).slice(1) : [];
 }
 
-/** The time as it was sent, or counted from 2001: whichever lies closer to when the message came. */
+/** The time as sent, or counted from 2001, whichever is closer to the arrival. */
 function nearerToArrival(sentMs: number | null, arrivedMs: number): number | null {
   if (sentMs === null || !Number.isFinite(sentMs)) return sentMs;
   const appleMs = sentMs + APPLE_EPOCH_MS;

@@ -25,7 +25,7 @@ import {
   readNumberOrNaN,
 } from "./reading/values.ts";
 
-/** Overland for iOS, and apps that write its batches: `{"locations":[Feature…], "current"?, "device_id"?}`. */
+/** Overland for iOS, and apps that send its batches: `{"locations":[Feature…], "current"?, "device_id"?}`. */
 export const overland: Client = {
   name: "overland",
   methods: ["POST"],
@@ -33,10 +33,10 @@ export const overland: Client = {
   recognizes: (value) => isBatch(value) || isOwnTracksMode(value),
   speaks: (value) => isBatch(value) || isLikeOwnTracksMode(value),
   read: readOverland,
-  // The app deletes a batch on exactly this, and keeps it on anything else.
+  // The app deletes a batch only on this answer.
   success: { contentType: "application/json", body: '{"result":"ok"}' },
   failure: jsonFailure,
-  // The app shows the name. A POST that was redirected must not take it for a success.
+  // The app shows the name. It must differ from success, because a redirected POST becomes a GET.
   greeting: (keyLabel) => ({ contentType: "application/json", body: JSON.stringify({ name: keyLabel }) }),
   retriesAtOnce: false,
   mustNameDevice: false,
@@ -61,25 +61,25 @@ function* readBatch(batch: JsonObject, message: ClientMessage, sink: MessageSink
   const context = { ...contextOf(message, "mps"), batchDevice: batch.device_id ?? null };
   const read = (feature: unknown) => emit(findInFeature(feature, context), batchOf(feature, context), sink);
   yield* readList(listOf(batch.locations) ?? [], sink, read);
-  // The newest position of a phone that is far behind with its batches; it is in none of them yet.
+  // The newest position of a phone whose batches are far behind; it is not in the list yet.
   if (isJsonObject(batch.current)) read(batch.current);
 }
 
-/** A message of one feature alone. */
+/** A message with only this feature. */
 function batchOf(feature: unknown, { batchDevice }: BatchContext): unknown {
   return batchDevice === null ? { locations: [feature] } : { locations: [feature], device_id: batchDevice };
 }
 
-/** What all features of a batch share. */
+/** Values that all features of a batch share. */
 interface BatchContext extends MessageContext {
-  /** Colota names the device once, beside the list. */
+  /** Colota sends the device once, beside the list. */
   readonly batchDevice: unknown;
 }
 
 const EVENT: PointResult = { skipped: "event" };
 const TRIP: PointResult = { skipped: "trip" };
 
-/** What a GeoJSON feature tells: a position, or one of the events that the app logs among them. */
+/** Reads a GeoJSON feature: a position, or one of the events that the app logs between positions. */
 function findInFeature(feature: unknown, context: BatchContext): PointResult {
   if (!isJsonObject(feature) || !isJsonObject(feature.properties)) return UNKNOWN_SHAPE;
   const { geometry, properties } = feature;
@@ -101,7 +101,7 @@ function findInFeature(feature: unknown, context: BatchContext): PointResult {
   };
 }
 
-/** Most features say both, or neither. */
+/** A quick check first: most features have both states, or neither. */
 function unreadableStates(
   { battery_state, motion }: Readonly<Record<string, unknown>>,
   { battery_status, type }: PointDetails,
@@ -112,13 +112,13 @@ function unreadableStates(
   return unreadableOf({ battery_status: [battery_state, battery_status], type: [motion, type] });
 }
 
-/** Member by member rather than from a table: batches of hundreds come this way. */
+/** Written out instead of a table for speed: batches have hundreds of features. */
 function readDetails(properties: Readonly<Record<string, unknown>>, context: BatchContext): PointDetails {
   const details: PointDetails = {};
   const accuracy = readMagnitudeOrNaN(properties.horizontal_accuracy);
   if (accuracy !== null) details.horizontal_accuracy = accuracy;
 
-  // A negative vertical accuracy says that the altitude is none.
+  // A negative vertical accuracy means that the altitude is invalid.
   const verticalAccuracy = readNumberOrNaN(properties.vertical_accuracy);
   const altitude = readNumberOrNaN(properties.altitude);
   if (verticalAccuracy !== null && !(verticalAccuracy < 0)) details.vertical_accuracy = verticalAccuracy;

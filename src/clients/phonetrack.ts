@@ -24,9 +24,9 @@ import {
 } from "./reading/values.ts";
 
 /**
- * What Nextcloud's PhoneTrack takes at its log routes: parameters, or many points at once as rows. Its Android app
- * deletes a point where the answer is 200 with `"done":1`, and tries anything else again, after the next fix or in five
- * minutes; on its custom URLs any 2xx will do.
+ * The format of the log routes of Nextcloud's PhoneTrack: parameters, or many points as rows. Its Android app deletes a
+ * point if the answer is 200 with `"done":1`; otherwise it retries after the next fix or in five minutes. With its
+ * custom URLs any 2xx counts.
  */
 export const phonetrack: Client = {
   name: "phonetrack",
@@ -49,7 +49,7 @@ function* readPhonetrack(message: ClientMessage, sink: MessageSink): Steps<void>
   else yield* readList(rows, sink, (row) => emit(findInRow(row, context), { points: [row] }, sink));
 }
 
-/** A row has no names; of its columns the number of satellites and what sent it are nothing to us. */
+/** A row is a list without names. The columns for satellites and sender are ignored. */
 function findInRow(row: unknown, context: MessageContext): PointResult {
   const columns = listOf(row);
   if (columns === null) return UNKNOWN_SHAPE;
@@ -57,7 +57,7 @@ function findInRow(row: unknown, context: MessageContext): PointResult {
   return findPoint({ lat, lon, timestamp, alt, acc, bat, speed, bearing }, context);
 }
 
-/** Locus Map has names of its own for two. */
+/** Accepts Locus Map's names too. */
 function findPoint(fields: JsonObject, { user, os, speedUnit }: MessageContext): PointResult {
   const claim = { device: null, user };
   if (!isPresent(fields.lat) && !isPresent(fields.lon)) return noPosition(claim);

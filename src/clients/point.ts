@@ -1,35 +1,35 @@
 /**
- * A position as a client told it, in our units, before anything of it is checked. A member is left out where the client
- * knows nothing of it, or says so by a sentinel (a negative accuracy, a speed of -1).
+ * A position as a client sent it, in this project's units, before any check. A member is absent if the client doesn't
+ * know it, or says so by a sentinel (a negative accuracy, a speed of -1).
  */
 export interface ClientPoint extends Claim {
-  /** Unix ms; null if the client sent none, NaN if it can't be read, infinite if it is no time that a phone means. */
+  /** Unix ms; null if the client sent none, NaN if it can't be read, infinite if no phone can mean that time. */
   readonly timestampMs: number | null;
-  /** Whether that is the time of arrival, since the message has nothing that could be a time. */
+  /** Whether that is the time of arrival, because the message has nothing that could be a time. */
   readonly isTimedByArrival?: true;
   /** Degrees; null if the client sent none, NaN if they can't be read. */
   readonly latitude: number | null;
   readonly longitude: number | null;
   readonly details: PointDetails;
-  /** Texts and flags that the client sent and that can't be read, by field; such numbers are NaN in `details`. */
+  /** Fields of texts and flags that the client sent but that can't be read; such numbers are NaN in `details`. */
   readonly unreadable?: readonly string[];
 }
 
-/** Whose a point is, as far as its client says. */
+/** The device and user of a point according to its client. */
 export interface Claim {
-  /** What the client calls its device and user, if anything; keys and paths may know better. */
+  /** The client's names; the key's binding and the URL take precedence. */
   readonly device: string | null;
   readonly user: string | null;
-  /** Whether the client names its device by something that is no name. */
+  /** Whether the client sent something as the device's name that is not a name. */
   readonly isDeviceUnreadable?: true;
-  /** Who has the device now, where that is told beside a device which is not named after them. */
+  /** The person who has the device now, for devices that are not named after a person. */
   readonly driver?: string | null;
 }
 
-/** Why a value of a point is not in its report. */
+/** Why a report lacks a value of the point. */
 export type ValueFault = "absent" | "unreadable" | "out_of_range";
 
-/** Optional fields of a report under their names there (`model/location-fields.ts`). */
+/** Optional fields of a report, with the names of `model/location-fields.ts`. */
 export interface PointDetails {
   /** Meters. */
   horizontal_accuracy?: number;
@@ -50,7 +50,7 @@ export interface PointDetails {
   app_version_code?: string;
 }
 
-/** Why something that a client sent could not be used; it is kept in the quarantine under this word. */
+/** Why a message could not be used. The quarantine stores it under this word. */
 export const REFUSAL_REASONS = [
   "bad_json",
   "unknown_shape",
@@ -66,26 +66,26 @@ export const REFUSAL_REASONS = [
 
 export type RefusalReason = (typeof REFUSAL_REASONS)[number];
 
-/** Where a client's reading puts what it finds in a message. */
+/** Receives the points of a message. */
 export interface MessageSink {
-  /** `raw` is a message that holds this point alone and that the same client reads; it is kept where we refuse it. */
+  /** `raw` is a message with only this point that the same client reads; it is stored if the point is refused. */
   add(point: ClientPoint, raw: unknown): void;
   /**
-   * Something that should have been a point; without `raw` it is the whole message. Where it can't be read itself,
-   * what came with it may say whose it is.
+   * Refuses something that should have been a point; without `raw` it is the whole message. `from` names its sender as
+   * far as that is known, even if the message can't be read.
    */
   refuse(reason: RefusalReason, raw?: unknown, from?: Claim): void;
-  /** Something that is no position and need not be kept: an event, a log line, a heartbeat. */
+  /** Counts something that is not a position and is not stored: an event, a log line, a heartbeat. */
   skip(what: string): void;
 }
 
-/** The details that are known, of all that a client could have sent. */
+/** Omits the details that are null. */
 export function knownDetails(
-  told: {
+  details: {
     readonly [Name in keyof PointDetails]: PointDetails[Name] | null;
   },
 ): PointDetails {
   const known: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(told)) if (value !== null) known[name] = value;
+  for (const [name, value] of Object.entries(details)) if (value !== null) known[name] = value;
   return known as PointDetails;
 }

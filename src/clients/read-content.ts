@@ -13,8 +13,8 @@ import { afterMark, decodeUtf8, type Place, skipWhite, walkUtf8 } from "../lib/t
 import { type Content, LongList, LongText } from "./content.ts";
 
 /**
- * Batches of clients, up to the largest that any of them sends, are parsed at once too where they have no more values
- * in them than honest ones: 2 ms for 1,000 points, and 15 for the worst that is within these bounds.
+ * Batches up to the largest that any client sends are parsed at once too, if they have no more values than honest ones:
+ * 2 ms for 1,000 points, and 15 ms for the worst body within these bounds.
  */
 const PLAIN = { bytesMax: 1024 * 1024, opensMax: 8 * 1024, commasMax: 32 * 1024 };
 
@@ -22,8 +22,8 @@ const EMPTY: Content = { kind: "empty" };
 const UNREADABLE: Content = { kind: "unreadable" };
 
 /**
- * What a body holds, whatever brought it; in steps of some milliseconds. What it returns may read the body further as
- * it is looked into, so the body must stay as it is.
+ * Reads a body from any source, in steps of some milliseconds. The result may read the body later, so the body must not
+ * change.
  */
 export function* readContent(body: Uint8Array): Steps<Content> {
   if (body.length <= PIECE_BYTES_MAX) return readShort(body);
@@ -47,7 +47,7 @@ function readShort(body: Uint8Array): Content {
   return value === undefined ? UNREADABLE : { kind: "json", value };
 }
 
-/** Whether parsing it takes the engines no longer than other steps do: that goes by values rather than bytes. */
+/** Whether parsing takes no longer than other steps. The number of values decides, rather than bytes. */
 function isPlain(body: Uint8Array): boolean {
   if (body.length > PLAIN.bytesMax) return false;
   let opens = 0;
@@ -64,34 +64,33 @@ function isPlain(body: Uint8Array): boolean {
 const BRACE_BIT = OPEN_BRACE ^ OPEN_BRACKET;
 
 /*
- * A JSON text that is too long to be parsed in one piece: its outline is found in steps, and each part is made when the
- * client's reading looks at it. So of what a stranger sends only the bytes are ever in memory as a whole, and little is
- * made between two steps of a reading.
+ * A long JSON text is not parsed at once. Its outline is found in steps, and each part is parsed when the client's
+ * reader accesses it. So memory has only the bytes of the whole message, and little is created between two steps.
  */
 
-/** A value of a text, made anew by each call. */
+/** Creates a value of the text; each call creates a new one. */
 type Make = () => unknown;
 
 /** Elements of all lists of a body. The largest batch of any client has 1,000 points. */
 const ELEMENTS_MAX = 10_000;
 
 /**
- * What is parsed in one piece: 0.4 ms where it is nothing but brackets, and a reading has some dozens of them between
- * two steps. A point has some 600 bytes.
+ * The most that is parsed at once: 0.4 ms for nothing but brackets, and readers parse some dozens of them between two
+ * steps. A point has some 600 bytes.
  */
 const SHORT_BYTES_MAX = 4 * 1024;
 
-/** What is parsed of a longer element, or of what lies around the lists: all members together. */
+/** The most that is parsed of a longer element, or of the members around the lists, all together. */
 const PARSED_BYTES_MAX = 2 * SHORT_BYTES_MAX;
 
-/** The deepest that a client goes, before values are short: `{"locations":[{"properties":{...}}]}`. */
+/** The deepest nesting of long values that a client sends: `{"locations":[{"properties":{...}}]}`. */
 const DEPTH_MAX = 4;
 
-/** No client has a longer name for anything, nor half as many members in an object. */
+/** No client has longer names, nor half as many members in an object. */
 const NAME_LENGTH_MAX = 64;
 const MEMBERS_MAX = 256;
 
-/** What stands for a long value that no client reads. */
+/** Replacements for long values that no client reads. */
 const EMPTY_VALUES: Readonly<Record<JsonKind, Make>> = {
   object: () => ({}),
   array: () => [],
@@ -99,7 +98,7 @@ const EMPTY_VALUES: Readonly<Record<JsonKind, Make>> = {
   other: () => Number.NaN,
 };
 
-/** Null for a text that is no JSON, and for one whose lists have too many elements. */
+/** Null if the text is not JSON, or if its lists have too many elements. */
 function* findLongValue(body: Uint8Array, place: Place): Steps<Make | null> {
   const { fault } = yield* walkMembers(body, place, { nameLengthMax: 0, has: () => false });
   if (fault !== null) return null;
@@ -108,7 +107,7 @@ function* findLongValue(body: Uint8Array, place: Place): Steps<Make | null> {
   return outline.isTooLong ? null : make;
 }
 
-/** What is still parsed of something long. */
+/** How much of a long value may still be parsed. */
 interface Allowance {
   bytesLeft: number;
 }
@@ -123,7 +122,7 @@ class Outline {
     this.#body = body;
   }
 
-  /** How the value at a place is made, which is known to be JSON. */
+  /** Finds out how to create the value in a range, which is valid JSON. */
   *find(place: Place, depth: number, allowance: Allowance): Steps<Make> {
     const kind = kindAt(this.#body, place);
     const byteCount = place.end - place.start;
@@ -134,7 +133,7 @@ class Outline {
     if (byteCount <= SHORT_BYTES_MAX || depth === DEPTH_MAX) return EMPTY_VALUES[kind];
     if (kind === "string") return () => new LongText(this.#body.subarray(place.start + 1, place.end - 1));
     if (kind === "object") return yield* this.#findMembers(place, depth, allowance);
-    // Readings rest between the elements of a list, and not between those of a list within one.
+    // Readers yield between the elements of a list, and not between those of a list inside it.
     if (kind === "array" && !this.#isInList) return yield* this.#findElements(place, depth);
     return EMPTY_VALUES[kind];
   }

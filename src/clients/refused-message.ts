@@ -3,16 +3,16 @@ import type { ClientMessage, ClientName } from "./client.ts";
 import type { RefusalReason } from "./point.ts";
 import type { SpeedUnit } from "./reading/speed.ts";
 
-/** How a message came, as far as it may be kept: without keys. */
+/** How a message arrived, without its keys. */
 export interface MessageSource {
   /** `GET`, `POST`, or `MQTT`. */
   readonly method: string;
-  /** As it is declared: `/ingest/osmand/k/:key/:device`; of a broker the topic. */
+  /** The declared path, such as `/ingest/osmand/k/:key/:device`, or the broker's topic. */
   readonly path: string;
   readonly body: Uint8Array;
 }
 
-/** A message, or one point of it, that could not be used, with all that it takes to try it again. */
+/** A message, or one point of it, that could not be used, with everything that a replay needs. */
 export interface RefusedMessage {
   readonly appId: AppId;
   readonly keyId: string;
@@ -22,20 +22,20 @@ export interface RefusedMessage {
   readonly arrivedMs: number;
   readonly method: string;
   readonly path: string;
-  /** Whose it seems to be; for those who look through the list. */
+  /** The probable sender, for people who read the list. */
   readonly deviceId: string | null;
-  /** What path and query said of device and user. */
+  /** The device and user of the path and query. */
   readonly device: string | null;
   readonly user: string | null;
   readonly basicUser: string | null;
   readonly topic: string | null;
   readonly speedUnit: SpeedUnit | null;
   readonly headers: ClientMessage["headers"];
-  /** Parameters as text, without those that hold keys. */
+  /** Parameters as text, without keys. */
   readonly query: string;
   readonly body: Uint8Array;
-  /** Whether the body is only the beginning of what was sent; then it can't be tried again. */
+  /** Whether the body is only the beginning of what was sent, so that it can't be replayed. */
   readonly isCut: boolean;
-  /** Which of the message's points it is, from 0; null for the whole message. */
+  /** The index of the point in the message, from 0; null for the whole message. */
   readonly index: number | null;
 }

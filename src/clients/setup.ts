@@ -1,32 +1,32 @@
 import type { Binding } from "../model/binding.ts";
 import type { ClientName } from "./client.ts";
 
-/** What a person types into an app, or puts into a file, so that it reports to us. */
+/** What a person types into an app, or pastes into a file, to make it report to this server. */
 export interface Setup {
-  /** The app as its users call it. */
+  /** The app's name among its users. */
   readonly app: string;
-  /** Where in the app the fields are. */
+  /** Where the app has the fields. */
   readonly place: string;
   readonly fields: readonly SetupField[];
-  /** Text that goes into a file unchanged. */
+  /** Text to paste into a file unchanged. */
   readonly paste: string | null;
-  /** A link that sets everything at once, mostly shown as a QR code. */
+  /** A link that sets everything, usually shown as a QR code. */
   readonly link: SetupLink | null;
-  /** Whether it reports about one device, so that its key is best bound. */
+  /** Whether it reports about one device, so that its key should be bound. */
   readonly isOneDevice: boolean;
   /** What else its users have to know, in sentences. */
   readonly notes: readonly string[];
 }
 
 interface SetupField {
-  /** As the app calls it. */
+  /** The app's label of the field. */
   readonly name: string;
   readonly value: string;
 }
 
 interface SetupLink {
   readonly url: string;
-  /** Whether the phone opens the app for it. Otherwise it is scanned in the app, because a browser would take it. */
+  /** Whether the phone opens the app for the link. If not, the user scans it in the app. */
   readonly opensApp: boolean;
 }
 
@@ -34,7 +34,7 @@ interface SetupLink {
 export interface SetupRequest extends Binding {
   /** Without a slash at its end. */
   readonly serverUrl: string;
-  /** The key's text, which is bound as said here. */
+  /** The key's text. The key is bound to this device and user. */
   readonly key: string;
 }
 
@@ -43,38 +43,40 @@ export function addressOf({ serverUrl }: SetupRequest, client: ClientName): stri
   return `${serverUrl}/ingest/${client}`;
 }
 
-/** The address for a client that can set nothing but its URL: the key is in the path. */
+/** The address for a client that can set only a URL: it has the key in its path. */
 export function keyedAddressOf(request: SetupRequest, client: ClientName): string {
   return `${addressOf(request, client)}/k/${request.key}`;
 }
 
-/** Like `keyedAddressOf`, with the device if it is known, for a client that has no field for its name either. */
+/** Like `keyedAddressOf`, plus the device if known, for a client without a field for the device's name. */
 export function deviceAddressOf(request: SetupRequest, client: ClientName): string {
   const { deviceId } = request;
   return keyedAddressOf(request, client) + (deviceId === null ? "" : `/${inUrl(deviceId)}`);
 }
 
-/** A text as part of a URL. A URL may have apostrophes, but OsmAnd's formatter swallows them. */
+/** A text as part of a URL. URLs may contain apostrophes, but OsmAnd's formatter drops them. */
 export function inUrl(text: string): string {
   return encodeURIComponent(text).replaceAll("'", "%27");
 }
 
-/** Advice on the key and the address, in sentences, whichever app is set up. */
+/** Advice on the key and the address for the setup of any app, in sentences. */
 export function adviceFor(setup: Setup, request: SetupRequest): string[] {
   const advice: string[] = [];
   const { serverUrl, key, deviceId, userId } = request;
   if (setup.isOneDevice && deviceId === null)
     advice.push(
-      "The key is not bound to a device: a person who gets it can report for every device. Add --device and --user.",
+      "The key is not bound to a device: anyone who has it can report for every device. Add --device and --user.",
     );
   if (!setup.isOneDevice && (deviceId !== null || userId !== null))
-    advice.push("The key is bound, so everything that comes from there counts as one device or user.");
+    advice.push("The key is bound, so all reports from this sender count as one device or user.");
   if (setup.fields.some(({ value }) => value.includes(`/k/${key}`)))
-    advice.push("The key is in the URL, so logs of proxies and browsers may keep it: use it for this alone.");
+    advice.push(
+      "The URL contains the key, so logs of proxies and browsers may store it: use the key only for this.",
+    );
   if (serverUrl.startsWith("http:"))
-    advice.push("http is not encrypted: on the way anybody can read key and positions.");
+    advice.push("http is not encrypted: everyone on the network path can read the key and the positions.");
   if (LOOPBACK.test(serverUrl))
-    advice.push("A phone can't reach this address: it means the phone itself there.");
+    advice.push("A phone can't reach this address: on the phone it means the phone itself.");
   return advice;
 }
 

@@ -2,12 +2,12 @@ import { inlineJson } from "../lib/text/links.ts";
 import { CLIENT_NAMES, type ClientName } from "./client.ts";
 import { addressOf, deviceAddressOf, inUrl, keyedAddressOf, type Setup, type SetupRequest } from "./setup.ts";
 
-/** What can be set up: the clients, and reports by hand. */
+/** What can be set up: the clients, and reports by hand with curl. */
 export type SetupName = ClientName | "curl";
 
 export const SETUP_NAMES: readonly SetupName[] = [...CLIENT_NAMES, "curl"];
 
-/** How each is set up, in the words of its settings. */
+/** The setup of each, in the words of its settings. */
 export const SETUPS: Readonly<Record<SetupName, (request: SetupRequest) => Setup>> = {
   owntracks: owntracksSetup,
   overland: overlandSetup,
@@ -22,10 +22,10 @@ export const SETUPS: Readonly<Record<SetupName, (request: SetupRequest) => Setup
   curl: curlSetup,
 };
 
-/** What an app is not asked for. Most apps report about one device. */
+/** Defaults. Most apps report about one device. */
 const EMPTY_SETUP = { fields: [], paste: null, link: null, isOneDevice: true, notes: [] };
 
-/** The app's own default, which counts as no user. It sends a password only beside a user name. */
+/** The app's own default, which this server ignores. The app sends a password only together with a user name. */
 const NO_USER = "user";
 
 function owntracksSetup(request: SetupRequest): Setup {
@@ -40,10 +40,10 @@ function owntracksSetup(request: SetupRequest): Setup {
       { name: "URL", value: url },
       {
         name: "Username",
-        value: userId ?? (deviceId === null ? "whose phone it is; it must not be empty" : NO_USER),
+        value: userId ?? (deviceId === null ? "the name of the phone's owner (required)" : NO_USER),
       },
       { name: "Password", value: key },
-      { name: "Device ID", value: deviceId ?? "what the phone is to be called" },
+      { name: "Device ID", value: deviceId ?? "a name for the phone" },
     ],
     link: {
       url: `owntracks:///config?inline=${inlineJson({
@@ -58,8 +58,8 @@ function owntracksSetup(request: SetupRequest): Setup {
       opensApp: true,
     },
     notes: [
-      "The link works once the app's settings allow configuration by URI; until then it is ignored.",
-      "On Android a change of URL, user or mode deletes what the app has not sent yet: let it send all of it first.",
+      "The link works only if the app's settings allow configuration by URI; otherwise the app ignores it.",
+      "On Android a change of URL, user or mode deletes unsent points: wait until the app has sent all of them.",
     ],
   };
 }
@@ -75,16 +75,16 @@ function overlandSetup(request: SetupRequest): Setup {
     fields: [
       { name: "Endpoint URL", value: url },
       { name: "Access Token", value: key },
-      { name: "Device ID", value: deviceId ?? "what the phone is to be called" },
+      { name: "Device ID", value: deviceId ?? "a name for the phone" },
     ],
     link: { url: `overland://setup?url=${inUrl(url)}&token=${key}${device}&unique_id=yes`, opensApp: true },
     notes: [
-      'Leave "Consider HTTP 2XX successful" off: with it the app deletes points that nobody has stored.',
+      'Leave "Consider HTTP 2XX successful" off: with it the app deletes points that the server has not stored.',
     ],
   };
 }
 
-/** Seconds, meters and accuracy as most people want them; all can be changed in the app. */
+/** Seconds, meters and accuracy that suit most people. The user can change them in the app. */
 const SETTINGS = "interval=60&distance=75&accuracy=high";
 
 function traccarSetup(request: SetupRequest): Setup {
@@ -97,17 +97,17 @@ function traccarSetup(request: SetupRequest): Setup {
     place: "Settings",
     fields: [
       { name: "Server URL", value: url },
-      { name: "Device identifier", value: deviceId ?? "what the phone is to be called" },
+      { name: "Device identifier", value: deviceId ?? "a name for the phone" },
     ],
     link: { url: `${url}?${device}${SETTINGS}`, opensApp: false },
     notes: [
-      "Versions 9 and 10 have a button for QR codes in their settings; into version 8 type the two fields.",
-      "Version 8 on iOS deletes a point on any answer, also on one that says that it was not stored: update it.",
+      "Versions 9 and 10 have a button for QR codes in their settings; in version 8 type the two fields.",
+      "Version 8 on iOS deletes a point on any answer, even if the server did not store it: update the app.",
     ],
   };
 }
 
-/** Its placeholders by number. What it calls hdop is the accuracy in meters. */
+/** The app's placeholders by number. Its hdop is the accuracy in meters. */
 const PARAMETERS = "lat={0}&lon={1}&timestamp={2}&hdop={3}&altitude={4}&speed={5}&bearing={6}";
 
 function osmandSetup(request: SetupRequest): Setup {
@@ -117,8 +117,8 @@ function osmandSetup(request: SetupRequest): Setup {
     place: "Plugins > Trip recording > Settings > Online tracking",
     fields: [{ name: "Web address", value: `${deviceAddressOf(request, "osmand")}?${PARAMETERS}` }],
     notes: [
-      'Set its "Time buffer" as long as the phone may be without a network: older points are dropped.',
-      "Unsent points are kept in memory alone, so they go when the app does.",
+      'Set "Time buffer" to the longest time that the phone may be offline: the app drops older points.',
+      "The app holds unsent points in memory only, so they are lost when it ends.",
     ],
   };
 }
@@ -136,7 +136,7 @@ function gpsloggerSetup(request: SetupRequest): Setup {
       { name: "Discard offline locations", value: "off" },
       { name: "Allow auto sending", value: "off" },
     ],
-    notes: ["It gives a point up after four tries: keep its log files where none may be missing."],
+    notes: ["The app gives up a point after four tries: keep its log files if no point may be missing."],
   };
 }
 
@@ -152,13 +152,13 @@ function opengtsSetup(request: SetupRequest): Setup {
       { name: "Port", value: port },
       { name: "Communication method", value: scheme.toUpperCase() },
       { name: "Server path", value: path },
-      { name: "Device ID", value: deviceId ?? "what the phone is to be called" },
-      { name: "Account name", value: userId ?? "whose phone it is" },
+      { name: "Device ID", value: deviceId ?? "a name for the phone" },
+      { name: "Account name", value: userId ?? "the name of the phone's owner" },
     ],
   };
 }
 
-/** Not with `URL`, which would write a placeholder in small letters. */
+/** Splits an address without `URL`, which would write a placeholder in lower case. */
 function partsOf(address: string) {
   const [, scheme = "", host = "", port, path = ""] =
     /^(https?):\/\/([^/:[]+|\[[^\]]+\])(?::(\d+))?(.*)$/.exec(address) ?? [];
@@ -183,7 +183,7 @@ function colotaSetup(request: SetupRequest): Setup {
       url: `colota://setup?config=${inlineJson({ endpoint, apiTemplate: "geopulse", httpMethod: "POST", auth })}`,
       opensApp: true,
     },
-    notes: ["It takes http for addresses of a private network alone; any other needs https."],
+    notes: ["Colota accepts http only for addresses of a private network; for others use https."],
   };
 }
 
@@ -191,16 +191,16 @@ function homeassistantSetup(request: SetupRequest): Setup {
   return {
     ...EMPTY_SETUP,
     app: "Home Assistant",
-    place: "configuration.yaml, with your tracker's and battery sensor's names in it; then restart",
+    place: "configuration.yaml; fill in the names of your tracker and battery sensor, then restart",
     paste: configuration(addressOf(request, "homeassistant"), request.key),
     notes: [
-      "It doesn't try again: what it can't send is lost. OwnTracks on the phone keeps it, so use that beside it.",
+      "Home Assistant does not retry: reports that it can't send are lost. OwnTracks on the phone retries, so use both.",
       "If the tracker comes from its OwnTracks integration, speeds are in km/h: add ?speed_unit=kmh to the address.",
     ],
   };
 }
 
-/** The payload is one value that Home Assistant writes as JSON, so that it is JSON whatever the tracker knows. */
+/** The payload is one expression that Home Assistant writes as JSON, so it is JSON whatever values the tracker has. */
 function configuration(address: string, key: string): string {
   return `\
 rest_command:
@@ -240,7 +240,7 @@ function phonetrackSetup(request: SetupRequest): Setup {
   return {
     ...EMPTY_SETUP,
     app: "an app that reports to PhoneTrack",
-    place: "where it asks for the address of a session",
+    place: "the field for the address of a session",
     fields: [
       { name: "URL", value: deviceAddressOf(request, "phonetrack") },
       { name: "Parameters", value: "lat, lon, timestamp, alt, acc, bat, speed, bearing; by GET or POST" },
@@ -252,11 +252,11 @@ function phonetrackSetup(request: SetupRequest): Setup {
 function traccarForwardSetup(request: SetupRequest): Setup {
   return {
     ...EMPTY_SETUP,
-    app: "a Traccar server that forwards",
-    place: "conf/traccar.xml, between the properties; then restart",
+    app: "a Traccar server that forwards positions",
+    place: "conf/traccar.xml, among the properties; then restart",
     paste: entries(addressOf(request, "traccar-forward"), request.key),
     isOneDevice: false,
-    notes: ["It keeps what it can't send in memory alone, so it is no way to move for good."],
+    notes: ["Traccar holds unsent positions in memory only, so don't rely on it for a permanent move."],
   };
 }
 
@@ -269,7 +269,7 @@ function entries(address: string, key: string): string {
 `;
 }
 
-/** Big Ben, which the person who tries it finds on the map. */
+/** Big Ben, easy to find on the map. */
 const TRIAL = '"latitude":51.5007,"longitude":-0.1246,"speed":3,"battery_level":81';
 
 /** For people who want to see a report arrive before they set up an app, or who write a program. */
@@ -286,7 +286,7 @@ curl ${serverUrl}/ingest/v1/locations \\
   };
 }
 
-/** As it stands between single quotes of a shell. */
+/** Escapes a text for single quotes of a shell. */
 function inQuotes(text: string): string {
   return text.replaceAll("'", "'\\''");
 }

@@ -4,19 +4,19 @@ import { type Content, listOf } from "./content.ts";
 import { isJsonObject } from "./reading/values.ts";
 
 /*
- * Files that apps and people upload to a path of reports: a track, an archive, a photo. Nothing of one could ever be
- * a report there, and an app that is told of success deletes the file.
+ * Files that apps and people upload to an ingest path: a track, an archive, a photo. Nothing in them can be a report on
+ * that path, and an app that gets a success answer deletes the file.
  */
 
-/** Types that name a file, whatever the body is. Of others a body says more than its type, which clients get wrong. */
+/** Media types of files, whatever the body is. For other types the body decides, because clients send wrong types. */
 const FILE_TYPE =
   /^(?:multipart|image|audio|video|font|model)\/|[/+.-](?:xml|gpx|kml|kmz|tcx|fit|zip|gzip|tar|rar|pdf|nmea|sqlite3?|parquet|7z-compressed)(?:$|[+.-])/;
 
-/** Types that a report may have: also of these a body may be a file. */
+/** Media types that a report may have. A body with one of them may still be a file. */
 const REPORT_TYPE =
   /^(?:$|text\/|application\/(?:x-www-form-urlencoded|octet-stream|json)$)|\+json$|[/.-]json$/;
 
-/** By its `Content-Type` alone, before anything of it is read. */
+/** Decides by the `Content-Type` alone, before the body is read. */
 export function isFileByType(contentType: string | undefined): boolean {
   return FILE_TYPE.test(mediaTypeOf(contentType));
 }
@@ -25,7 +25,10 @@ function mediaTypeOf(contentType: string | undefined): string {
   return (contentType ?? "").split(";", 1)[0]!.trim().toLowerCase();
 }
 
-/** By what it holds. What begins as JSON is a report that may be damaged, unless it is a file of JSON that is known. */
+/**
+ * Decides by the content. Content that begins as JSON is a report, even a damaged one, unless it is a known file
+ * format.
+ */
 export function isFile(body: Uint8Array, content: Content, contentType: string | undefined): boolean {
   switch (content.kind) {
     case "empty":
@@ -42,21 +45,20 @@ export function isFile(body: Uint8Array, content: Content, contentType: string |
   }
 }
 
-/** What is looked at: the magic numbers of all files, the header of a table, the first of many lines. */
+/** How much is examined: enough for all magic numbers, a table's header, and the first of many lines. */
 const BEGINNING_BYTES = 4096;
-/** Blanks before it that are passed over: Strava puts some before its files. */
+/** Leading blanks that are skipped: Strava writes some before its files. */
 const BLANKS_MAX = 64 * 1024;
 /** Blanks, and the bytes of UTF-8's byte order mark. */
 const BLANKS = new Set([0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf]);
-/** Control characters of texts: tab, line feed, form feed, carriage return. */
 const TEXT_CONTROLS = new Set([0x09, 0x0a, 0x0c, 0x0d]);
 
-/** Archives, photos, FIT, databases: no text has such control characters. */
+/** Archives, photos, FIT, databases: only they have control characters other than those of texts. */
 function isBinary(beginning: Uint8Array): boolean {
   return beginning.some((byte) => byte < 0x20 && !TEXT_CONTROLS.has(byte));
 }
 
-/** GPX, KML, TCX and pages; parts of a form; logs of NMEA; PDF; IGC. */
+/** GPX, KML, TCX and HTML; parts of a form; NMEA logs; PDF; IGC. */
 const TEXT_FILES = [/^</, /^--\S{4,}\r?\n/, /^\$[A-Z]{4,5},/, /^%PDF-/, /^A[A-Z]{3}[^\r\n]*\r?\nH[FOP]/];
 
 function isTextFile(beginning: Uint8Array): boolean {
@@ -64,7 +66,7 @@ function isTextFile(beginning: Uint8Array): boolean {
   return TEXT_FILES.some((kind) => kind.test(text)) || isLines(text);
 }
 
-/** Tables, logs and other texts of lines; a form is one line, and one of several lines begins with a value's name. */
+/** Tables, logs and other texts of lines. A form has one line, or its first line begins with a name and a value. */
 function isLines(text: string): boolean {
   const end = text.search(LINE_END);
   if (end < 0 || text.slice(end).trim() === "") return false;
@@ -74,20 +76,20 @@ function isLines(text: string): boolean {
 
 const LINE_END = /[\r\n]/;
 const FORM_VALUE = /^[\w.%[\]-]+=/;
-/** Tells a spreadsheet what stands between the cells of the lines behind it. */
+/** Tells a spreadsheet which character separates the cells in the lines after it. */
 const SEPARATOR_LINE = /^sep=.$/i;
 
-/** Values of JSON line by line, of which a message has one; damage leaves no whole one before a line's end. */
+/** JSON values line by line. A message is one value, and a damaged one has no complete value on its first line. */
 function isJsonLines(beginning: Uint8Array): boolean {
   const text = new TextDecoder().decode(beginning);
   const end = text.search(LINE_END);
   return end >= 0 && text.slice(end).trim() !== "" && parseJson(text.slice(0, end)) !== undefined;
 }
 
-/** Names of members at the top of what Google's Timeline exports. */
+/** Top-level members of Google's Timeline exports. */
 const GOOGLE_MEMBERS = ["semanticSegments", "timelineObjects", "rawSignals", "timelineEdits"];
 
-/** Types of what GeoJSON and TopoJSON have at the top. */
+/** Top-level types of GeoJSON and TopoJSON. */
 const GEO_TYPES = new Set<unknown>([
   "FeatureCollection",
   "Feature",
@@ -101,7 +103,6 @@ const GEO_TYPES = new Set<unknown>([
   "Topology",
 ]);
 
-/** GeoJSON, and what Google exports. */
 function isJsonFile(value: unknown): boolean {
   if (isJsonObject(value)) {
     if (GEO_TYPES.has(value.type)) return true;

@@ -3,12 +3,12 @@ import { readName } from "../identity.ts";
 import type { Claim } from "../point.ts";
 import { isPresent, type JsonObject, readText } from "../reading/values.ts";
 
-/** Parts of `owntracks/<user>/<device>`, which some write with a slash before it. */
+/** Splits `owntracks/<user>/<device>`, which some senders write with a leading slash. */
 export function topicParts(topic: string): string[] {
   return topic.replace(/^\//, "").split("/");
 }
 
-/** What brought the message knows best, then its topic, then the two letters that its user put on the map. */
+/** Headers and parameters come first, then the topic, then the two letters that the user chose for the map. */
 export function readClaim(message: ClientMessage, members: JsonObject): Claim {
   const { headers, query, basicUser } = message;
   const topic = readTopic(message, members);
@@ -29,12 +29,12 @@ export function readClaim(message: ClientMessage, members: JsonObject): Claim {
   };
 }
 
-/** Whether something is there that should be a name and is none. */
+/** Whether a value is present but not a name. */
 function isNoName(value: unknown): boolean {
   return isPresent(value) && readText(value) === null;
 }
 
-/** A topic of two parts is Overland's, which knows no users. */
+/** A topic of two parts is Overland's and has no user. */
 function readTopic(message: ClientMessage, members: JsonObject) {
   const topic = message.topic ?? members.topic;
   const [, first, second] = typeof topic === "string" ? topicParts(topic) : [];

@@ -1,11 +1,11 @@
 /*
- * What an answer tells the apps of other devices, in their words. A member of the wrong type makes an app take its
- * request for failed and send it again for ever, so numbers are numbers, and what is not known is left out.
+ * Other devices in an answer, in the format of the apps. A member of the wrong type makes an app repeat its request
+ * forever, so numbers are always numbers, and unknown values are omitted.
  */
 
-/** Another device, as it was last heard of. Numbers that are not known are null. */
+/** Another device and its last report. Unknown numbers are null. */
 export interface Friend {
-  /** Two letters, by which the apps tell friends apart. */
+  /** Two letters by which the apps distinguish friends. */
   readonly tid: string;
   readonly deviceId: string;
   readonly userId: string | null;
@@ -41,7 +41,7 @@ export function friendLocation(friend: Friend): object {
   };
 }
 
-/** The name that the app shows beside the letters. */
+/** The name that the app shows next to the letters. */
 export function friendCard({ tid, deviceId, userId }: Friend): object {
   return { _type: "card", tid, name: userId ?? deviceId };
 }
@@ -51,14 +51,14 @@ function topicOf({ deviceId, userId }: Friend): string {
   return `owntracks/${topicPart(user)}/${topicPart(device)}`;
 }
 
-/** The other way round than `deviceOf`. */
+/** Reverses `deviceOf`. */
 function nameAndUser(deviceId: string, userId: string | null): [string, string] {
   const colon = deviceId.indexOf(":");
   if (colon < 0) return [deviceId, userId ?? "user"];
   return [deviceId.slice(colon + 1), userId ?? deviceId.slice(0, colon)];
 }
 
-/** Without what means something in a topic. */
+/** Replaces characters that have a meaning in a topic. */
 function topicPart(name: string): string {
   return name.replace(/[/+#]/g, "-");
 }

@@ -27,7 +27,7 @@ const MONITORING_MODES: ReadonlyMap<unknown, string> = new Map([
   [2, "MOVE"],
 ]);
 
-/** A message of `_type` `location`; null where it has no position at all. */
+/** Reads a message with `_type` `location`; null if it has no position. */
 export function readLocation(members: JsonObject, message: ClientMessage): ClientPoint | null {
   const { lat, lon } = members;
   if (!isPresent(lat) && !isPresent(lon)) return null;
@@ -42,10 +42,10 @@ export function readLocation(members: JsonObject, message: ClientMessage): Clien
   };
 }
 
-/** Other apps' names of coordinates: a message with one of these leaves out nothing for being 0. */
+/** Other apps' names of coordinates. A message with one of them omits no zeros. */
 const OTHER_NAMES = ["latitude", "longitude", "lng", "long"] as const;
 
-/** On Android what is exactly 0 is left out, so on the equator or at Greenwich one of the two is missing. */
+/** The app for Android omits values that are exactly 0, so on the equator or at Greenwich one coordinate is missing. */
 function readDegrees(value: unknown, members: JsonObject): number | null {
   if (value !== undefined) return readNumberOrNaN(value);
   return OTHER_NAMES.some((name) => isPresent(members[name])) ? null : 0;
@@ -70,10 +70,10 @@ function readDetails(members: JsonObject, message: ClientMessage): PointDetails 
   return knownDetails({
     horizontal_accuracy: readPositiveOrNaN(members.acc),
     vertical_accuracy: verticalAccuracy,
-    // iOS says 0 where it doesn't know.
+    // iOS sends 0 if the altitude is unknown.
     altitude: altitude === 0 && verticalAccuracy === null ? null : altitude,
     speed: velocity === null ? null : metersPerSecond(velocity, speedUnitOf(members, message)),
-    // North, or not known: who moves knows where to.
+    // 0 means north or unknown, and only a moving device knows its heading.
     bearing: bearing === 0 && !(velocity !== null && velocity > 0) ? null : bearing,
     battery_level: readMagnitudeOrNaN(members.batt),
     battery_status: readBatteryStatus(members.bs),
@@ -85,7 +85,7 @@ function readDetails(members: JsonObject, message: ClientMessage): PointDetails 
   });
 }
 
-/** The apps send km/h. Others who write messages like theirs send m/s, and leave out what the apps' messages have. */
+/** The apps send km/h. Other senders of this format send m/s and lack members that the apps' messages have. */
 function speedUnitOf(members: JsonObject, { speedUnit, topic, headers }: ClientMessage): SpeedUnit {
   if (speedUnit !== null) return speedUnit;
   const isOfApp =

@@ -10,7 +10,7 @@ import { readClaim, topicParts } from "./claim.ts";
 import { type Encrypted, isEncrypted, readBox } from "./encryption.ts";
 import { readLocation } from "./location.ts";
 
-/** OwnTracks for Android and iOS, over HTTP or by a broker, and trackers that write as it does. */
+/** OwnTracks for Android and iOS, over HTTP or from a broker, and trackers that use its format. */
 export const owntracks: Client = {
   name: "owntracks",
   methods: ["POST"],
@@ -24,10 +24,10 @@ export const owntracks: Client = {
   mustNameDevice: false,
 };
 
-/** Points that are read between two steps; an app sends them one by one. */
+/** Messages of a list read per step; an app sends single messages. */
 const POINTS_A_STEP = 32;
 
-/** A message, or a list that begins with one. Those that Overland writes are Overland's. */
+/** A message, or a list that begins with one, except those that Overland writes. */
 function isMessage(value: unknown): boolean {
   const [first] = listOf(value) ?? [value];
   return isObject(first) && typeof first._type === "string" && !isOwnTracksMode(first);
@@ -38,7 +38,7 @@ function* read(message: ClientMessage, sink: MessageSink): Steps<void> {
   if (topic !== null && topicParts(topic).length < 3) return sink.skip("topic of nobody");
   switch (content.kind) {
     case "empty":
-      return sink.skip("empty message"); // A broker is told so to forget what it retained.
+      return sink.skip("empty message"); // Tells a broker to drop a retained message.
     case "unreadable":
       return sink.refuse("bad_json", undefined, readClaim(message, {}));
     case "text":
@@ -67,19 +67,19 @@ function* readMessages(value: unknown, message: ClientMessage, sink: MessageSink
   if (count === 0) sink.skip("empty message");
 }
 
-/** `raw` is what is kept of a message that is none. */
+/** `raw` is stored if the message can't be used; undefined means the whole body. */
 function* readOne(value: unknown, message: ClientMessage, sink: MessageSink, raw: unknown): Steps<void> {
   if (!isObject(value) || typeof value._type !== "string")
     return sink.refuse("unknown_shape", raw, readClaim(message, {}));
   if (isEncrypted(value)) return yield* readEncrypted(value, message, sink, raw);
-  // Nothing of the others is kept: some hold the user's password, and a transition's position comes as a location too.
+  // Other types are not stored: some have the user's password, and a transition's position also comes as a location.
   if (value._type !== "location") return sink.skip(skippedAs(value._type));
   const point = readLocation(value, message);
   if (point === null) sink.refuse("no_position", withoutPrivate(value), readClaim(message, value));
   else sink.add(point, withoutPrivate(value));
 }
 
-/** A name for each known type, and one for all others, because a sender may make up any. */
+/** The type if it is known, otherwise one common name, because a sender may invent types. */
 function skippedAs(type: string): string {
   return MESSAGE_TYPES.has(type) ? type : "other message";
 }
@@ -99,10 +99,10 @@ const MESSAGE_TYPES = new Set([
   "lwt",
 ]);
 
-/** What may be kept of a location: not the names of Wi-Fi networks, and no photo, which has megabytes. */
+/** The storable part of a location: without the names of Wi-Fi networks and without the photo, which has megabytes. */
 function withoutPrivate(members: Readonly<Record<string, unknown>>): unknown {
-  const { SSID: _ssid, BSSID: _bssid, image: _image, ...kept } = members;
-  return kept;
+  const { SSID: _ssid, BSSID: _bssid, image: _image, ...rest } = members;
+  return rest;
 }
 
 function* readEncrypted(
@@ -113,11 +113,11 @@ function* readEncrypted(
 ): Steps<void> {
   const from = readClaim(message, envelope);
   const bytes = yield* message.decrypt(deviceOf(from.device, from.user), yield* readBox(envelope));
-  // A long text is no part of what is kept of a message in a list, so then the list is kept.
+  // The raw form of a list element lacks long texts, so the whole list is stored then.
   if (bytes === null)
     return sink.refuse("undecryptable", envelope.data instanceof LongText ? undefined : raw, from);
   const clear = yield* readContent(bytes);
-  // Who puts a box into a box wants to keep us busy.
+  // No app nests boxes; a sender that does wants to keep the server busy.
   if (clear.kind !== "json" || isEncrypted(clear.value)) return sink.refuse("unknown_shape", raw, from);
   yield* readOne(clear.value, message, sink, raw);
 }
@@ -131,7 +131,7 @@ function* readEncrypted(
 const LINE =
   /^([\p{L}\p{N}]{1,16}),([0-9a-f]{1,10}),[a-z0-9]?,(-?\d{1,9}),(-?\d{1,9}),(\d{1,6}),(\d{1,6}),(-?\d{1,6}),\d*,\d*$/iu;
 
-/** The line as the message that it stands for; null where it is none. */
+/** The line as the equivalent message; null for any other text. */
 function readCsvLine(text: string): Record<string, unknown> | null {
   const fields = LINE.exec(text.trim());
   if (fields === null) return null;

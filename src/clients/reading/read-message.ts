@@ -6,18 +6,18 @@ import type { SpeedUnit } from "./speed.ts";
 import { readOs } from "./states.ts";
 import { isJsonObject, type JsonObject, objectOfParameters } from "./values.ts";
 
-/** What the points of a message share. */
+/** Values that the points of a message share. */
 export interface MessageContext {
   readonly arrivedMs: number;
-  /** Who logged in beside the key: apps with a field for a user have none other for it. */
+  /** The user name of Basic authentication, the only place where some apps can put one. */
   readonly user: string | null;
   readonly os: string | null;
   readonly speedUnit: SpeedUnit;
-  /** What the operator says speeds are in; null if that is left to the client. */
+  /** The unit of speeds set by the operator; null if the client's applies. */
   readonly configuredUnit: SpeedUnit | null;
 }
 
-/** Speeds are in the client's unit unless the operator says otherwise. */
+/** Speeds are in the client's unit unless the operator sets another. */
 export function contextOf(message: ClientMessage, clientUnit: SpeedUnit): MessageContext {
   const { arrivedMs, basicUser, headers, speedUnit } = message;
   return {
@@ -29,18 +29,18 @@ export function contextOf(message: ClientMessage, clientUnit: SpeedUnit): Messag
   };
 }
 
-/** What a part of a message tells: a position, something that need not be kept, or nothing that can be used. */
+/** The result of reading a part of a message: a point, something to ignore, or something that can't be used. */
 export type PointResult =
   | ClientPoint
   | { readonly skipped: string }
-  /** `from` says whose it is, as far as what came with it does. */
+  /** `from` names the sender as far as the rest of the message does. */
   | { readonly refused: RefusalReason; readonly from?: Claim };
 
 export const HEARTBEAT: PointResult = { skipped: "heartbeat" };
 export const NO_FIX: PointResult = { skipped: "no fix" };
 export const UNKNOWN_SHAPE: PointResult = { refused: "unknown_shape" };
 
-/** A part of a message that names its device, but no position. */
+/** The result for a part that names its device, but has no position. */
 export function noPosition({ device, user, isDeviceUnreadable }: Claim): PointResult {
   return {
     refused: "no_position",
@@ -48,19 +48,19 @@ export function noPosition({ device, user, isDeviceUnreadable }: Claim): PointRe
   };
 }
 
-/** `raw` is what the sink keeps if it can't be used: a message of this part alone, undefined for the whole. */
-export function emit(found: PointResult, raw: unknown, sink: MessageSink): void {
-  if ("skipped" in found) sink.skip(found.skipped);
-  else if ("refused" in found) sink.refuse(found.refused, raw, found.from);
-  else sink.add(found, raw);
+/** `raw` is stored if the part can't be used: a message with only this part, or undefined for the whole message. */
+export function emit(result: PointResult, raw: unknown, sink: MessageSink): void {
+  if ("skipped" in result) sink.skip(result.skipped);
+  else if ("refused" in result) sink.refuse(result.refused, raw, result.from);
+  else sink.add(result, raw);
 }
 
-/** As `raw`, the whole message. */
+/** A value of `raw`. */
 const WHOLE_MESSAGE = undefined;
 
 /**
- * Reads a message of clients whose point is a handful of names and values, whichever way they come: as a form, as the
- * parameters of the URL, as a JSON object, or as a list of those.
+ * Reads messages whose points are a few names and values, in any form: a form body, the URL's parameters, a JSON
+ * object, or a list of objects.
  */
 export function* readFlat(
   { content, query }: ClientMessage,
@@ -85,10 +85,10 @@ export function* readFlat(
   }
 }
 
-/** One of a long body may take 0.4 ms to parse. */
+/** One element of a long body may take 0.4 ms to parse. */
 const ELEMENTS_PER_STEP = 32;
 
-/** Reads a message's list, element by element, in steps. An empty one is a message that was understood. */
+/** Reads a message's list in steps. An empty list is a valid message. */
 export function* readList(
   list: Iterable<unknown>,
   sink: MessageSink,

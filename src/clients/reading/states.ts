@@ -2,13 +2,11 @@ import { listOf } from "../content.ts";
 import type { ClientPoint } from "../point.ts";
 import { isPresent } from "./values.ts";
 
-/*
- * What clients say in words about a battery and a movement, in ours.
- */
+/* Translates the clients' words for the states of battery and movement. */
 
 export type BatteryStatus = "Not Charging" | "Charging" | "Full";
 
-/** From OwnTracks' numbers, Apple's and Android's words, and plain booleans; null if it is not known. */
+/** From OwnTracks' numbers, Apple's and Android's words, and plain booleans; null if unknown. */
 export function readBatteryStatus(value: unknown): BatteryStatus | null {
   switch (typeof value === "string" ? value.toLowerCase() : value) {
     case 1:
@@ -47,7 +45,7 @@ const MOVEMENTS: ReadonlyMap<unknown, Movement> = new Map<unknown, Movement>([
   ["still", "STATIONARY"],
 ]);
 
-/** Moving where any activity is one of movement; stationary where all that are known are of rest. */
+/** Moving if any activity is a movement; stationary if all known ones are rest. */
 export function readMovement(activities: unknown): Movement | null {
   if (!Array.isArray(activities)) return MOVEMENTS.get(activities) ?? null;
   let known: Movement | null = null;
@@ -59,13 +57,12 @@ export function readMovement(activities: unknown): Movement | null {
   return known;
 }
 
-/** From clients that say it with true or false. */
 export function readIsMoving(isMoving: unknown): Movement | null {
   if (isMoving === true) return "MOVING";
   return isMoving === false ? "STATIONARY" : null;
 }
 
-/** The system in whose name a request comes, by its User-Agent: apps tell no more. */
+/** The system of the sender according to its User-Agent; the apps send nothing else about it. */
 export function readOs(userAgent: string | undefined): "android" | "ios" | null {
   if (userAgent === undefined) return null;
   if (/^Owntracks-Android\/|\bDalvik\/|\bokhttp\//i.test(userAgent)) return "android";
@@ -77,10 +74,10 @@ export function readAppVersionCode(userAgent: string | undefined): string | null
   return /^Owntracks-Android\/[^/]*\/(\d{1,20})$/.exec(userAgent ?? "")?.[1] ?? null;
 }
 
-/** How clients say of a state that they don't know it. */
+/** Values by which clients say that a state is unknown. */
 const UNKNOWN_STATES = new Set<unknown>([0, "0", "unknown", "unavailable", "none"]);
 
-/** Which of some fields were sent as something that can't be read: pairs of what was sent, and what was made of it. */
+/** The fields whose sent value could not be read, from pairs of the sent value and the result. */
 export function unreadableOf(
   fields: Readonly<Record<string, readonly [sent: unknown, read: unknown]>>,
 ): Pick<ClientPoint, "unreadable"> {

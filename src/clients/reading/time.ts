@@ -3,20 +3,21 @@ import type { ClientPoint } from "../point.ts";
 import type { MessageContext } from "./read-message.ts";
 import { firstPresent, isPresent, type JsonObject, readNumber } from "./values.ts";
 
-/** Numbers below are Unix seconds (until the year 5138), numbers below the other are milliseconds. */
+/** Smaller numbers are Unix seconds (until the year 5138). */
 export const SECONDS_BELOW = 1e11;
+/** Smaller numbers are Unix milliseconds. */
 export const MILLISECONDS_BELOW = 1e14;
 
-/** ISO 8601 with `Z`, `±hh:mm` or `±hhmm`; a blank may stand for the T, and text without a zone is UTC. */
+/** ISO 8601 with `Z`, `±hh:mm` or `±hhmm`. A blank may replace the T, and a text without a zone is UTC. */
 const ISO = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?) ?(Z|[+-]\d{2}:?\d{2})?$/i;
 
-/** Unix ms, whole; null where it can't be read. A time before 1970 is none that a phone means. */
+/** Unix ms, whole; null if it can't be read. Times before 1970 are invalid. */
 export function readTimeMs(value: unknown): number | null {
   const timeMs = timeMsOf(value);
   return Number.isFinite(timeMs) ? timeMs : null;
 }
 
-/** Like `readTimeMs`, but NaN if there is something that is no time, and infinite if that is no time of a phone. */
+/** Like `readTimeMs`, but NaN for a value that is not a time, and infinite for a time that no phone can mean. */
 export function readTimeMsOrNaN(value: unknown): number | null {
   return isPresent(value) ? timeMsOf(value) : null;
 }
@@ -46,15 +47,15 @@ function withColon(zone: string): string {
   return `${zone.slice(0, 3)}:${zone.slice(3)}`;
 }
 
-/** Whether there is such a day: dates of JavaScript take February 30 for a day in March. */
+/** Whether the day exists: JavaScript's Date accepts February 30 as a day in March. */
 export function isDay(year: number, month: number, day: number): boolean {
   if (!(month >= 1 && month <= 12 && day >= 1)) return false;
   return day <= 28 || day <= new Date(Date.UTC(year, month, 0)).getUTCDate();
 }
 
 /**
- * Unix ms of `2026-02-02T02:40:00Z`, NaN for any text that is not exactly such a time from 1970 on. Batches hold
- * hundreds of them, and read digit by digit they take half of the time that `Date.parse` takes.
+ * Unix ms of `2026-02-02T02:40:00Z`; NaN for any other form and for times before 1970. Batches have hundreds of times,
+ * and reading digit by digit takes half as long as `Date.parse`.
  */
 function readWholeSecondMs(text: string): number {
   if (text.length !== "yyyy-mm-ddThh:mm:ssZ".length || text[19] !== "Z" || text[10] !== "T")
@@ -66,20 +67,20 @@ function readWholeSecondMs(text: string): number {
   const hour = twoDigits(text, 11);
   const minute = twoDigits(text, 14);
   const second = twoDigits(text, 17);
-  // Written so that NaN, of what is no digit, fails it too.
+  // NaN, which stands for a non-digit, fails these comparisons too.
   const isTime = year >= 1970 && hour <= 23 && minute <= 59 && second <= 59;
   if (!isTime || !isDay(year, month, day)) return Number.NaN;
   return Date.UTC(year, month - 1, day, hour, minute, second);
 }
 
-/** NaN where either is no digit. */
+/** NaN if either is not a digit. */
 export function twoDigits(text: string, index: number): number {
   const tens = text.charCodeAt(index) - ZERO;
   const ones = text.charCodeAt(index + 1) - ZERO;
   return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : Number.NaN;
 }
 
-/** What the dialects call the time of a fix. */
+/** The dialects' names for the time of a fix. */
 const TIME_NAMES = ["timestamp", "tst", "time", "datetime", "timeoffset", "fixTime", "ts"] as const;
 
 /** The time of a message whose client always sends one. */
@@ -87,7 +88,7 @@ export function readTime(fields: JsonObject): number | null {
   return readTimeMsOrNaN(findTime(fields));
 }
 
-/** The time as the client wrote it, under the first of the usual names that says anything; null if none does. */
+/** The time as sent, under the first of the usual names that has a value; null if there is none. */
 export function findTime(fields: JsonObject): unknown {
   return firstPresent(...TIME_NAMES.map((name) => fields[name]));
 }
@@ -95,8 +96,8 @@ export function findTime(fields: JsonObject): unknown {
 type PointTime = Pick<ClientPoint, "timestampMs" | "isTimedByArrival">;
 
 /**
- * For clients that leave out the time if it is now. The arrival stands in only for a message in whose parts nothing
- * could be a time: neither an empty one, nor one by a name or with a value that only looks like a time.
+ * For clients that omit the time if it is now. The time of arrival is used only if no member of the message could be a
+ * time, by its name or by its value.
  */
 export function timeOrArrival({ arrivedMs }: MessageContext, ...parts: readonly JsonObject[]): PointTime {
   for (const fields of parts) {
@@ -107,12 +108,12 @@ export function timeOrArrival({ arrivedMs }: MessageContext, ...parts: readonly 
   return { timestampMs: arrivedMs, isTimedByArrival: true };
 }
 
-/** Names that speak of a time. */
+/** Names of members that may be a time. */
 const LIKE_A_TIME =
   /[Tt]ime|TIME|[Dd]ate|DATE|[Ss]tamp|STAMP|[Ee]poch|[Cc]lock|_at$|[a-z]At$|^(?:ts|tst|utc|UTC|at|when)$/;
-/** Names whose values may look like a time and are none. */
+/** Names of members that are not a time, although their values may look like one. */
 const NOT_A_TIME = /zone|id$|uuid|^driver|odometer|distance/i;
-/** How long before its arrival a number that may be a time would lie. */
+/** A number within this time of the arrival may be a time. */
 const LIKELY_WITHIN_MS = 10 * 365 * 86_400_000;
 
 function mayTellTime(fields: JsonObject, arrivedMs: number): boolean {

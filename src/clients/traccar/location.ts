@@ -17,14 +17,14 @@ import {
   readPositiveOrNaN,
 } from "../reading/values.ts";
 
-/** Whether a body is Traccar Client 9's by its shape. */
+/** Whether a body has the shape of Traccar Client 9's. */
 export function hasCoords(value: unknown): boolean {
   return isJsonObject(value) && isJsonObject(value.location) && isJsonObject(value.location.coords);
 }
 
 /**
- * Finds the point of `{"location": {"coords": {…}, "battery": {…}}, "device_id"}` of Traccar Client 9, and of the
- * flatter one of Dawarich's app, which has the coordinates in `location` itself and the battery beside it.
+ * Reads the point of `{"location": {"coords": {…}, "battery": {…}}, "device_id"}` of Traccar Client 9, and of the
+ * flatter form of Dawarich's app, which has the coordinates in `location` itself and the battery next to it.
  */
 export function findInLocation(body: JsonObject, context: MessageContext): PointResult {
   const location = objectOrEmpty(body.location);
@@ -41,7 +41,7 @@ export function findInLocation(body: JsonObject, context: MessageContext): Point
   };
 }
 
-/** What is not in `location` is looked for beside it. */
+/** Values that `location` lacks are read from the members next to it. */
 function readDetails(
   {
     body,

@@ -21,22 +21,19 @@ import {
   readText,
 } from "../reading/values.ts";
 
-/**
- * Finds the point of `id=…&lat=…&lon=…&timestamp=…` of Traccar Client 8 and 10, by the other names too that Traccar's
- * server knows.
- */
+/** Reads the point of `id=…&lat=…&lon=…&timestamp=…` of Traccar Client 8 and 10, by any names that Traccar accepts. */
 export function findInParameters(fields: JsonObject, context: MessageContext): PointResult {
   const position = positionOf(fields);
   const claim = claimOf(context.user, fields.id, fields.deviceid);
   if (position === null) {
-    // Version 10 has no position while it has no fix. Who tells neither device nor time speaks another language, as
-    // does who tells a position by other names.
+    // Version 10 sends no position while it has no fix. A message with neither device nor time, or with other names for
+    // the position, is in another format.
     const isOther = !isPresent(fields.id) && !isPresent(fields.deviceid) && readTime(fields) === null;
     return isOther || isPresent(fields.latitude) || isPresent(fields.longitude) ? UNKNOWN_SHAPE : HEARTBEAT;
   }
   const isValid = readBoolean(fields.valid);
   if (isValid === false) return NO_FIX;
-  // Nobody knows whether that is a fix.
+  // Whether that is a fix is unknown.
   if (isValid === null && isPresent(fields.valid)) return { refused: "bad_coordinates", from: claim };
   const driver = readText(fields.driverUniqueId);
   return {
@@ -64,7 +61,7 @@ function readDetails(fields: JsonObject, context: MessageContext) {
   const accuracy = readNumberOrNaN(firstPresent(fields.accuracy, fields.hacc, fields.acc));
   const speed = readSpeed(fields, context);
   const bearing = readMagnitudeOrNaN(firstPresent(fields.bearing, fields.heading, fields.cog));
-  // Version 8 for Android writes 0 for all three where its fix has none of them.
+  // Version 8 for Android writes 0 for all three if its fix has none of them.
   const isUnknown = speed === 0 && bearing === 0 && accuracy === 0;
   const battery = firstPresent(fields.charge, fields.bs);
   const battery_status = readBatteryStatus(battery);
@@ -90,7 +87,7 @@ function readDetails(fields: JsonObject, context: MessageContext) {
   };
 }
 
-/** Other apps call it `vel` or `spd`, each in a unit of its own: that can be read only if the operator says which. */
+/** Other apps call it `vel` or `spd`, in different units, so it can be read only if the operator sets the unit. */
 function readSpeed(fields: JsonObject, { speedUnit, configuredUnit }: MessageContext): number | null {
   const other = firstPresent(fields.vel, fields.spd);
   if (isPresent(fields.speed) || other === null) return readSpeedOrNaN(fields.speed, speedUnit);

@@ -24,7 +24,7 @@ import {
   readPositiveOrNaN,
 } from "../reading/values.ts";
 
-/** A Traccar server that forwards the positions it takes in, as JSON: `{"position": {…}, "device": {…}}`. */
+/** A Traccar server that forwards its positions as JSON: `{"position": {…}, "device": {…}}`. */
 export const traccarForward: Client = {
   name: "traccar-forward",
   methods: ["POST"],
@@ -54,9 +54,9 @@ function findPoint(body: JsonObject, context: MessageContext): PointResult {
   const isValid = readBoolean(position.valid);
   const latitude = readNumberOrNaN(position.latitude);
   const longitude = readNumberOrNaN(position.longitude);
-  // The server forwards what it knows last where a device has no fix, and 0 where it knows nothing.
+  // The server forwards the last position if a device has no fix, and 0 if it has no position.
   if (isValid === false || (latitude === 0 && longitude === 0)) return NO_FIX;
-  // Nobody knows whether that is a fix.
+  // Whether that is a fix is unknown.
   if (isValid === null && isPresent(position.valid)) return { refused: "bad_coordinates", from: claim };
   return {
     ...claim,
@@ -75,7 +75,7 @@ function readDetails(position: JsonObject, { speedUnit, os }: MessageContext) {
   return { ...unreadableOf({ battery_status: [charge, battery_status], type: [motion, type] }), details };
 }
 
-/** What a Traccar server tells of a position, whether it forwards it or is asked for it. */
+/** Details of a Traccar server's position, whether the server forwards it or answers a query with it. */
 export function readPositionDetails(position: JsonObject, speedUnit: SpeedUnit): PointDetails {
   const attributes = objectOrEmpty(position.attributes);
   return knownDetails({

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect } from "bun:test";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { keyOf, openBox, sealBox } from "../../../src/clients/owntracks/encryption.ts";
+import { encryptBox, keyOf, openBox } from "../../../src/clients/owntracks/encryption.ts";
 import {
   closePlace,
   openPlace,
@@ -29,7 +29,7 @@ const location = (tst: number, lat: number) => ({
 });
 
 function boxed(message: object): object {
-  const box = sealBox(keyOf(PASS_PHRASE), new TextEncoder().encode(JSON.stringify(message)));
+  const box = encryptBox(keyOf(PASS_PHRASE), new TextEncoder().encode(JSON.stringify(message)));
   return { _type: "encrypted", data: Buffer.from(box).toString("base64") };
 }
 

@@ -592,7 +592,7 @@ describe("parseCommand()", () => {
     ],
     [
       "keys create --app a --permission write --device .",
-      "--device: device_id must not be . or .., which no path can name",
+      "--device: device_id must not be . or .., which a path can't contain",
     ],
     [
       "keys create --app a --permission write --user ANONYMOUS",

@@ -277,13 +277,13 @@ describe("adviceFor()", () => {
     expect(adviceOf("overland", UNBOUND)).toContain("not bound to a device");
     expect(adviceOf("overland", BOUND)).toBe("");
     expect(adviceOf("traccar-forward", UNBOUND)).toBe("");
-    expect(adviceOf("traccar-forward", BOUND)).toContain("counts as one device");
+    expect(adviceOf("traccar-forward", BOUND)).toContain("count as one device");
   });
 
   test("says where the key is in a URL", () => {
     for (const client of CLIENT_NAMES) {
       const isInPath = ["traccar", "osmand", "opengts", "phonetrack"].includes(client);
-      expect(adviceOf(client, BOUND).includes("The key is in the URL")).toBe(isInPath);
+      expect(adviceOf(client, BOUND).includes("The URL contains the key")).toBe(isInPath);
     }
   });
 

@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import type { PassPhrases } from "../../../auth/pass-phrases.ts";
 import type { ClientAnswer } from "../../../clients/client.ts";
 import type { Content } from "../../../clients/content.ts";
-import { isEncrypted, openBox, readBox, sealBox } from "../../../clients/owntracks/encryption.ts";
+import { encryptBox, isEncrypted, openBox, readBox } from "../../../clients/owntracks/encryption.ts";
 import { friendCard, friendLocation } from "../../../clients/owntracks/friend.ts";
 import { owntracks } from "../../../clients/owntracks/owntracks.ts";
 import type { AppDevices } from "../../../hot/app-devices.ts";
@@ -118,6 +118,6 @@ function* findKey(boxKeys: readonly Uint8Array[], box: Uint8Array): Steps<Uint8A
 }
 
 function sealed(boxKey: Uint8Array, text: string): string {
-  const data = Buffer.from(sealBox(boxKey, Buffer.from(text))).toString("base64");
+  const data = Buffer.from(encryptBox(boxKey, Buffer.from(text))).toString("base64");
   return JSON.stringify({ _type: "encrypted", data });
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { xsalsa20poly1305 } from "@noble/ciphers/salsa.js";
-import { keyOf, openBox, sealBox } from "../../../../src/clients/owntracks/encryption.ts";
+import { encryptBox, keyOf, openBox } from "../../../../src/clients/owntracks/encryption.ts";
 import * as fc from "../../../support/fast-check.ts";
 import { nativeDeno } from "../../../support/native-deno.ts";
 
@@ -38,7 +38,7 @@ describe("openBox()", () => {
     const key = keyOf("phrase");
     fc.assert(
       fc.property(lengths, fc.nat(), fc.nat(7), (length, place, bit) => {
-        const box = sealBox(key, new Uint8Array(length));
+        const box = encryptBox(key, new Uint8Array(length));
         const wrong = box.slice();
         wrong[place % box.length]! ^= 1 << bit;
         expect(open(key, wrong)).toBeNull();
@@ -51,8 +51,8 @@ describe("openBox()", () => {
 
   test("rests within a long box", () => {
     const key = keyOf("phrase");
-    expect([...openBox(key, sealBox(key, new Uint8Array(1024 * 1024)))].length).toBeGreaterThan(20);
-    expect([...openBox(key, sealBox(key, new Uint8Array(60_000)))]).toEqual([]);
+    expect([...openBox(key, encryptBox(key, new Uint8Array(1024 * 1024)))].length).toBeGreaterThan(20);
+    expect([...openBox(key, encryptBox(key, new Uint8Array(60_000)))]).toEqual([]);
   });
 
   test.each([
@@ -76,6 +76,6 @@ describe("keyOf()", () => {
 });
 
 test("a box is never sealed with a nonce for the second time", () => {
-  const boxes = Array.from({ length: 100 }, () => sealBox(keyOf("phrase"), new Uint8Array(1)));
+  const boxes = Array.from({ length: 100 }, () => encryptBox(keyOf("phrase"), new Uint8Array(1)));
   expect(new Set(boxes.map((box) => Buffer.from(box.subarray(0, 24)).toString("hex"))).size).toBe(100);
 });

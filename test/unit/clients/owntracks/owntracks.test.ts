@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { ClientMessage } from "../../../../src/clients/client.ts";
 import { type Content, LongList } from "../../../../src/clients/content.ts";
 import { deletesWhatIsRefused } from "../../../../src/clients/owntracks/apps.ts";
-import { keyOf, openBox, sealBox } from "../../../../src/clients/owntracks/encryption.ts";
+import { encryptBox, keyOf, openBox } from "../../../../src/clients/owntracks/encryption.ts";
 import { owntracks } from "../../../../src/clients/owntracks/owntracks.ts";
 import { readContent } from "../../../../src/clients/read-content.ts";
 import { inOneStep, type Steps } from "../../../../src/lib/schedule/steps.ts";
@@ -183,7 +183,7 @@ describe("what an encrypted message holds", () => {
   const key = keyOf("phrase");
 
   function opened(clear: string) {
-    const box = sealBox(key, new TextEncoder().encode(clear));
+    const box = encryptBox(key, new TextEncoder().encode(clear));
     const value = { _type: "encrypted", data: Buffer.from(box).toString("base64") };
     return collect(
       owntracks,
@@ -221,7 +221,7 @@ describe("a message with a photo", () => {
   }
 
   function boxed(text: string): string {
-    return Buffer.from(sealBox(key, Buffer.from(text))).toString("base64");
+    return Buffer.from(encryptBox(key, Buffer.from(text))).toString("base64");
   }
 
   test("is a location as any other, and is kept without it", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { keyOf, sealBox } from "../../../../src/clients/owntracks/encryption.ts";
+import { encryptBox, keyOf } from "../../../../src/clients/owntracks/encryption.ts";
 import { ownTracksMessages, ownTracksRecorder } from "../../../../src/formats/read/owntracks.ts";
 import * as fc from "../../../support/fast-check.ts";
 import { contentOf, readWhole, sampleContent } from "../../../support/formats/read-file.ts";
@@ -14,7 +14,7 @@ const at = (tst: number, more: object = {}) => ({ _type: "location", lat: 52.5, 
 
 /** A message as the apps encrypt it. */
 function encrypted(message: unknown, passPhrase: string) {
-  const box = sealBox(keyOf(passPhrase), new TextEncoder().encode(JSON.stringify(message)));
+  const box = encryptBox(keyOf(passPhrase), new TextEncoder().encode(JSON.stringify(message)));
   return { _type: "encrypted", data: Buffer.from(box).toString("base64") };
 }
 

@@ -71,7 +71,7 @@ describe("POST /map/keys", () => {
           qr: expect.stringMatching(/^owntracks:\/\/\/config\?inline=/),
           qr_opens_app: true,
           notes: expect.arrayContaining([
-            "http is not encrypted: on the way anybody can read key and positions.",
+            "http is not encrypted: everyone on the network path can read the key and the positions.",
           ]),
         },
       },

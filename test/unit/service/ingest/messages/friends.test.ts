@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { PassPhrases } from "../../../../../src/auth/pass-phrases.ts";
 import { osmand } from "../../../../../src/clients/osmand.ts";
-import { keyOf, openBox, sealBox } from "../../../../../src/clients/owntracks/encryption.ts";
+import { encryptBox, keyOf, openBox } from "../../../../../src/clients/owntracks/encryption.ts";
 import { owntracks } from "../../../../../src/clients/owntracks/owntracks.ts";
 import { createHotStore } from "../../../../../src/hot/hot-store.ts";
 import { Scheduler } from "../../../../../src/lib/schedule/scheduler.ts";
@@ -225,7 +225,7 @@ describe("an answer", () => {
       for (const { tst } of shown) expect(tst).toBeGreaterThan(NOW_MS / 1000 - 52);
 
       await passPhrases.set({ keyId: KEY_ID, appId: FAMILY, deviceId: null, text: "secret" });
-      const data = Buffer.from(sealBox(keyOf("secret"), new Uint8Array(2))).toString("base64");
+      const data = Buffer.from(encryptBox(keyOf("secret"), new Uint8Array(2))).toString("base64");
       const sealed = (await ask("me", { value: { _type: "encrypted", data } }))!;
       expect(Buffer.byteLength(sealed)).toBeLessThan(64 * 1024);
     }
@@ -256,7 +256,7 @@ describe("nothing is told", () => {
 describe("whoever encrypts", () => {
   const SECRET = "s3cr1t";
   const boxed = (phrase: string) => {
-    const data = Buffer.from(sealBox(keyOf(phrase), new TextEncoder().encode("{}"))).toString("base64");
+    const data = Buffer.from(encryptBox(keyOf(phrase), new TextEncoder().encode("{}"))).toString("base64");
     return { value: { _type: "encrypted", data } };
   };
 

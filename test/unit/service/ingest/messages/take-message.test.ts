@@ -3,7 +3,7 @@ import { PassPhrases } from "../../../../../src/auth/pass-phrases.ts";
 import { type Client, plainFailure } from "../../../../../src/clients/client.ts";
 import type { Content } from "../../../../../src/clients/content.ts";
 import { BROKER_KEY_ID } from "../../../../../src/clients/identity.ts";
-import { keyOf, sealBox } from "../../../../../src/clients/owntracks/encryption.ts";
+import { encryptBox, keyOf } from "../../../../../src/clients/owntracks/encryption.ts";
 import { owntracks } from "../../../../../src/clients/owntracks/owntracks.ts";
 import type { RefusedMessage } from "../../../../../src/clients/refused-message.ts";
 import { fail, ok, type Result } from "../../../../../src/lib/result.ts";
@@ -287,7 +287,7 @@ function opened(
   address: { device: string | null; user: string | null },
   claimed: string | null,
 ): string | null {
-  const box = sealBox(keyOf(phrase), new TextEncoder().encode(TEXT));
+  const box = encryptBox(keyOf(phrase), new TextEncoder().encode(TEXT));
   const steps = decryptOf(passPhrases, sender, address)(claimed, box);
   for (;;) {
     const { done, value } = steps.next();
