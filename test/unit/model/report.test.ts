@@ -120,7 +120,9 @@ test("addReport() refuses what is no object, and is not fooled by prototype memb
 test("addReport() refuses ids that no path can name, and takes those that only look like them", () => {
   for (const name of ["device_id", "user_id"]) {
     for (const id of [".", ".."]) {
-      expect(faultOf({ ...GOOD, [name]: id })).toBe(`${name} must not be . or .., which a path can't contain`);
+      expect(faultOf({ ...GOOD, [name]: id })).toBe(
+        `${name} must not be . or .., which a path can't contain`,
+      );
     }
     for (const id of ["...", ".a", "a..", "%2E%2E", "\u2024", "/", "../.."]) {
       expect(faultOf({ ...GOOD, [name]: id })).toBeNull();
