@@ -17,7 +17,7 @@ export function deletesWhatIsRefused(headers: Headers): boolean {
   return headers["x-limit-d"] !== undefined && !isAndroidApp(headers);
 }
 
-/* `dump` and `configuration` messages have their user's password, so they are never stored, not even unreadable ones. */
+/* `dump` and `configuration` messages have the user's password, so they are never stored, not even unreadable ones. */
 
 const TYPE = '"_type"';
 const KINDS = ['"dump"', '"configuration"'];
