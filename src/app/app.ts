@@ -38,17 +38,17 @@ import { type SettingsEvents, watchSettings } from "./settings.ts";
 
 /** Builds the program from its parts, in order. It holds no rules of its own. */
 
-/** What an operator should know, as it happens. */
+/** Events that an operator should know about. */
 export interface AppEvents extends DirectoryEvents, SettingsEvents, Pick<OpenClusterParts, "onLogNote"> {
   onReady(opened: OpenDirectory): void;
-  /** The start can't open a file for now, and tries again. */
+  /** The start can't open a file at the moment and tries again. */
   onWaiting(error: unknown): void;
   onKeyFile(reason: string): void;
-  /** A request failed by our fault; the client knows the id. */
+  /** A request failed because of a bug or a disk; the client got this id. */
   onFault(requestId: string, error: unknown): void;
-  /** The event loop stood still for this long. */
+  /** The event loop was blocked for this long. */
   onHeldUp(delayMs: number): void;
-  /** Called for every request. Null costs nothing. */
+  /** Called for every request; null skips the work of describing it. */
   readonly onAnswered: ((answered: Answered) => void) | null;
   /** Events of the connections to a broker. */
   readonly mqtt: BrokerLinkEvents;
@@ -56,24 +56,24 @@ export interface AppEvents extends DirectoryEvents, SettingsEvents, Pick<OpenClu
 
 export interface App {
   readonly url: string;
-  /** The key made for a directory that had nothing in it yet. */
+  /** The key created for an empty directory. */
   readonly firstKey: NewKey | null;
-  /** A code that signs in on the map once; null where no key may read all of its app, or no code can be signed. */
+  /** A code that signs in on the map once; null if no key may read its whole app, or if no code can be signed. */
   createLinkCode(): Promise<string | null>;
-  /** Resolves when every acknowledged record is queryable; rejects where the directory can't be read. */
+  /** Resolves when every acknowledged record is queryable; rejects if the directory can't be read. */
   readonly ready: Promise<void>;
-  /** Rejects where a node can't follow its log any further: what it answers would grow old. */
+  /** Rejects if a node can't follow its log any further, because its answers would become stale. */
   readonly failed: Promise<never>;
-  /** Answers what was accepted, then stops. */
+  /** Answers accepted requests, then stops. */
   close(): Promise<void>;
 }
 
-/** A process that is alone says by its answers what its log can't do. */
+/** A single process never gives up its log: its answers report each failure. */
 const NEVER = new Promise<never>(() => undefined);
 
-const STOP_GRACE_MS = 3000; // Of the 5 s that a stop may take: what follows takes most of a second on a busy machine.
+const STOP_GRACE_MS = 3000; // A stop may take 5 s, and the steps after this one take almost 1 s on a busy machine.
 
-/** Opens the data directory and serves it: listening at once, answering about data once the log is replayed. */
+/** Opens the data directory and serves it. It listens immediately, and answers about data once the log is replayed. */
 export async function openApp(
   config: Config,
   platform: Platform,
@@ -122,7 +122,7 @@ export async function openApp(
     const fetch = createFetch(config, services, { meters, state }, events);
     listener = await platform.listen({ hostname, port, fetch });
     await noteAddress(files, dataDir, { pid, atMs: clock.nowMs(), url: listener.url }, events);
-    // Only now: where the port is in use nobody would be told of the key, and the next start would make none.
+    // After listening: if the port were in use, this key would never be shown, and the next start would create none.
     const firstKey = await beginKeys(held, files, paths, events);
     watches.push(watchSecrets(secrets, events.onKeyFile, timers), watchSettings(settings, events, timers));
     await node?.announce(config.cluster?.advertise ?? listener.url, events.onWaiting);
@@ -157,7 +157,7 @@ export async function openApp(
   }
 }
 
-/** For commands beside the server, which can do without: a full disk is no reason not to start. */
+/** Writes the address for commands on this machine. They work without it, so a full disk must not prevent a start. */
 async function noteAddress(
   files: Files,
   dataDir: string,
@@ -172,7 +172,7 @@ async function noteAddress(
   }
 }
 
-/** A node whose start can't go on tells the others, before anybody hears of it here. */
+/** A node whose start fails tells the other nodes before it reports the error here. */
 async function noteFailure(
   opening: Promise<OpenDirectory>,
   node: ClusterNode | null,
@@ -185,14 +185,14 @@ async function noteFailure(
   }
 }
 
-/** What is open beside the data before the server listens. */
+/** What is open besides the data before the server listens. */
 interface Held {
   readonly baseMap: BaseMap;
-  /** Null where this process is alone. */
+  /** Null for a single process. */
   readonly node: ClusterNode | null;
   readonly secrets: Secrets;
   readonly settings: Settings;
-  /** What nodes share, and what lies in files, is taken in as it changes. */
+  /** Watchers of shared settings and files. */
   readonly watches: { stop(): void }[];
 }
 
@@ -236,7 +236,6 @@ function beginKeys(
   return patiently(() => createFirstKey(secrets.keys, files, paths, FIRST_APP, node?.stream), onWaiting);
 }
 
-/** What will bring reports from a broker. */
 function createBroker(
   { mqtt, dataDir }: Config,
   { loadBroker }: Platform,
@@ -253,7 +252,6 @@ function createBroker(
   });
 }
 
-/** What answers requests. */
 function createFetch(
   config: Config,
   services: Services,
@@ -278,7 +276,7 @@ async function createLinkCode({ keys, sessions }: Services): Promise<string | nu
   return code?.ok ? code.value : null;
 }
 
-/** Serves the opened directory, unless the service was told to stop meanwhile. */
+/** Serves the opened directory, unless the service began to stop meanwhile. */
 async function begin(
   directory: OpenDirectory,
   state: ServiceState,
@@ -305,7 +303,6 @@ function appliedLog({ log }: OpenDirectory): AppliedLog {
   };
 }
 
-/** What runs while the app is open. */
 interface Running {
   readonly state: ServiceState;
   readonly watches: readonly { stop(): void }[];
@@ -316,19 +313,19 @@ interface Running {
   readonly baseMap: BaseMap;
   readonly node: ClusterNode | null;
   readonly ready: Promise<void>;
-  /** Gives the directory free where it was never opened. */
+  /** Releases the lock of a directory that was never opened. */
   readonly release: () => void;
 }
 
 async function stop(running: Running): Promise<void> {
   const { state, watches, services, eventLoop, listener, broker, baseMap, node, ready, release } = running;
   state.noteStopping();
-  services.viewers.stop(); // Their streams would go on for ever.
-  services.copies.stop(); // And these for hours: who takes them goes on with what it has.
+  services.viewers.stop(); // Their streams have no end of their own.
+  services.copies.stop(); // A copy takes hours; its node resumes later with what it has.
   services.sequences.close();
   for (const watch of watches) watch.stop();
   eventLoop.stop();
-  // An export may go on for hours, and who takes it sees that it broke off.
+  // An export may take hours; its client sees that it was cut off.
   await Promise.all([state.directory?.exports.stop(), listener.stop(STOP_GRACE_MS), broker.close()]);
   await baseMap.close();
   node?.breakOffStart();
@@ -338,7 +335,7 @@ async function stop(running: Running): Promise<void> {
   await node?.close();
 }
 
-/** Passes the events on, and counts them for the metrics. */
+/** Forwards the events, and counts them for the metrics. */
 function meteredEvents(events: DirectoryEvents, meters: Meters): DirectoryEvents {
   const { log, seals, refusals } = meters;
   return {

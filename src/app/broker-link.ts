@@ -15,28 +15,26 @@ import { readClusterName } from "../service/mqtt/client-id.ts";
 import { type Mqtt, type MqttConfig, prepareMqtt } from "../service/mqtt/mqtt.ts";
 import type { ReceiverEvents } from "../service/mqtt/receiver.ts";
 
-/** What connections to a broker are made from. */
 export interface BrokerLinkParts {
-  /** Null where no broker is asked. */
+  /** Null if no broker is configured. */
   readonly config: MqttConfig | null;
   readonly files: Files;
   readonly directoryIdPath: string;
   readonly clock: Clock;
-  /** Null for a process that is alone. */
+  /** Null for a single process. */
   readonly node: Pick<ClusterNode, "stream" | "shared" | "nodesBucket" | "nodeId" | "idPrefix"> | null;
   loadBroker(): Promise<ConnectBroker>;
   readonly events: BrokerLinkEvents;
-  /** What an operator should know of the cluster, in a sentence. */
+  /** Called with a sentence for the operator. */
   onNote(note: string): void;
 }
 
-/** What an operator should know, as it happens. */
 export interface BrokerLinkEvents extends ReceiverEvents {
-  /** Of several nodes one takes from the broker: this one does now, another one does, or this one must not any more. */
+  /** One node of a cluster receives from the broker: this node, another one, or this one no longer. */
   onLease(held: "here" | "elsewhere" | "lost"): void;
 }
 
-/** Of a node while another one has the connections. */
+/** The status of a node while another one holds the connections. */
 const ELSEWHERE: MqttStatus = {
   connections: 0,
   connected: 0,
@@ -48,10 +46,7 @@ const ELSEWHERE: MqttStatus = {
   outageSeconds: null,
 };
 
-/**
- * The connections to a broker, from when the directory is open until the service stops; of a cluster one node has them
- * at a time.
- */
+/** The broker connections, from opening the directory until the stop. In a cluster only one node has them at a time. */
 export class BrokerLink {
   readonly #parts: BrokerLinkParts;
   #opening: Promise<void> = Promise.resolve();
@@ -68,12 +63,12 @@ export class BrokerLink {
     return this.#mqtt?.status ?? (this.#lease === null ? null : ELSEWHERE);
   }
 
-  /** Where it brings reports to this app. */
+  /** The status for an app that a broker brings reports to. */
   statusFor(appId: AppId): MqttStatus | null {
     return appId === this.#parts.config?.appId ? this.status : null;
   }
 
-  /** Begins to take messages. Throws a `FileError` where a file that the operator named can't be read. */
+  /** Starts to receive messages. Throws a `FileError` if a file that the operator named can't be read. */
   async open(services: Omit<BrokerMessagesDependencies, "appId">): Promise<void> {
     const { config } = this.#parts;
     if (config === null || this.#closing.signal.aborted) return;
@@ -83,7 +78,7 @@ export class BrokerLink {
 
   async close(): Promise<void> {
     this.#closing.abort();
-    await this.#opening.catch(() => undefined); // Whoever opened it has heard of it.
+    await this.#opening.catch(() => undefined); // The caller of `open` got the error.
     await this.#mqtt?.close();
     this.#mqtt = null;
     await this.#lease?.release();
@@ -121,7 +116,7 @@ export class BrokerLink {
         this.#mqtt = this.#connect!();
       },
       onLost: () => {
-        // Not a moment longer: what was under way comes again, to whoever takes it next.
+        // Immediately: the broker delivers unacknowledged messages to the next node.
         this.#mqtt?.drop();
         this.#mqtt = null;
         events.onLease("lost");

@@ -3,14 +3,8 @@ import { openHelperPort } from "../runtime/helper/spawn-helper.ts";
 import { openThreadPort } from "../service/export/maker/maker-thread.ts";
 import { serveExports } from "../service/export/maker/serve-exports.ts";
 
-/**
- * Four of them have up to a dozen threads, which together are to leave the server half of a core that both want. With
- * that of a seal, 5, they left it a fifth.
- */
+/** Four exports run up to a dozen threads. This leaves the server half of a contended core; 5 left it a fifth. */
 const NICENESS = 10;
 
-/**
- * What makes exports for a process of ours, which begins it: a process, or a thread where that can't be. A process has
- * nothing to do at its end, because it is killed.
- */
+/** The helper that makes exports: a process, or a thread if no process can be started. A process ends by a kill. */
 serveExports(isMainThread ? { ...openHelperPort(NICENESS), onEnd: () => {} } : openThreadPort());

@@ -6,11 +6,11 @@ import { UNBOUND } from "../model/binding.ts";
 import type { AppId } from "../model/ids.ts";
 import type { Files } from "../runtime/files.ts";
 
-/** The app whose key the server makes. */
+/** The app of the first key. */
 export const FIRST_APP = "default" as AppId;
 
 /**
- * The key of who begins a data directory, made where it has neither keys nor data, else null: a lost key file must not
+ * Creates the first key of a data directory that has neither keys nor data, else returns null: a lost key file must not
  * open a full directory.
  */
 export async function createFirstKey(
@@ -18,7 +18,7 @@ export async function createFirstKey(
   files: Pick<Files, "list">,
   paths: ReturnType<typeof directoryPaths>,
   appId: AppId,
-  /** Of a node: what it holds is data too. */
+  /** A node's stream, whose entries are data too. */
   stream: Pick<Stream, "state"> | null = null,
 ): Promise<NewKey | null> {
   if (keys.state !== "missing") return null;
@@ -34,7 +34,7 @@ export async function createFirstKey(
     expiresMs: null,
   });
   if (created.ok) return created.value;
-  // Another node was first; or the cluster left us, and whoever reads that there are no keys makes one.
+  // Another node was first, or the cluster is unreachable and the next start that sees no keys creates one.
   const { kind } = created.error;
   assert(kind === "keys_exist" || kind === "cluster_unreachable", "a missing key file can be written");
   return null;

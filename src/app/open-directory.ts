@@ -52,24 +52,21 @@ import {
 
 /** Builds what a data directory holds, in order: archive, log, memory, and what moves records between them. */
 
-/** What an operator should know of the directory, as it happens. */
+/** Events of the directory that an operator should know about. */
 export interface DirectoryEvents {
-  /** The log did not take a batch; its sender was told to try again. */
+  /** The log refused a batch; the sender was asked to retry. */
   onRefusal(refusal: LogRefusal): void;
-  /** The log took batches. */
   onLogWritten?(write: LogWrite): void;
-  /** Something is wrong with the archive, in a sentence. */
+  /** A sentence about a problem of the archive. */
   onArchiveNote(note: string): void;
   onSealed(report: SealReport): void;
-  /** Nothing is lost, and log and memory keep what they had; the next seal tries again. */
+  /** Nothing is lost: log and memory retain the records, and the next seal tries again. */
   onSealFailed(error: unknown): void;
-  /** Bytes did not check out any more when they were to be written anew, later than at the start. */
+  /** Bytes failed their checksum after the start, when they were about to be rewritten. */
   onDamage(damage: readonly Damage[]): void;
-  /** The start can't lay this entry over memory: it sets it aside, and begins again without it. */
+  /** The start can't apply this log entry to memory: it quarantines the entry and begins again without it. */
   onEntryLeftOut(failure: EntryError): void;
-  /**
-   * Memory lacks all or some of an entry that the log has: the process has to end, and the next start reads the log.
-   */
+  /** Memory lacks all or part of an entry that the log has: the process must end, and the next start reads the log. */
   onBroken(error: unknown): void;
 }
 
@@ -79,22 +76,21 @@ export interface OpenDirectory {
   readonly log: Wal;
   readonly archive: Archive;
   readonly ingest: Ingest;
-  /** Takes the reports of imports, which count exactly what is new. */
+  /** Accepts reports of imports, and counts exactly which are new. */
   readonly exactIngest: ExactIngest;
   readonly schedule: SealSchedule;
   readonly quarantine: Quarantine;
   readonly quarantineSweeps: QuarantineSweeps;
   readonly packing: Packing;
-  /** Takes records out, as files. */
   readonly exports: Exports;
   readonly recovery: LogRecovery;
-  /** What the start found damaged in log and quarantine. */
+  /** Damage found by the start in log and quarantine. */
   readonly damage: readonly Damage[];
-  /** Ends of writes that were cut short, and never acknowledged. */
+  /** The ends of interrupted writes, which were never acknowledged. */
   readonly tornTails: readonly Damage[];
-  /** Looks at the archive's files; what is wrong goes to `onArchiveNote`. */
+  /** Checks the archive's files; problems go to `onArchiveNote`. */
   inspect(): Promise<void>;
-  /** Finishes what the log accepted, breaks off what can be done again, and gives the directory free. */
+  /** Finishes what the log accepted, aborts what can be repeated, and releases the directory. */
   close(): Promise<void>;
 }
 
@@ -104,40 +100,39 @@ export interface OpenDirectoryOptions {
   readonly dataDir: string;
   readonly files: Files;
   readonly clock: Clock;
-  /** Defaults to the machine's. */
+  /** Defaults to the system's timers. */
   readonly timers?: Timers;
   readonly retention: Retention;
-  /** Empty. */
   readonly hot: HotStore;
-  /** Gives the time to lay reports over memory. */
+  /** Shares the time for applying reports to memory. */
   readonly scheduler: Scheduler;
-  /** Whether to keep what changes after the start, for the live stream. */
+  /** Whether to retain changes after the start, for the live stream. */
   readonly keepsChanges?: boolean;
   readonly config: ArchiveConfig;
-  /** Defaults to those of a server. */
+  /** Defaults to the bounds of a server. */
   readonly oldRecords?: OldRecordsBounds;
   readonly sealDaysAtOnce?: number;
   readonly events: DirectoryEvents;
   readonly onProgress: OnReplayProgress;
-  /** Breaks off the replay of a log of the directory's own, which rejects with an `AbortError`. */
+  /** Aborts the replay of the directory's own log, which rejects with an `AbortError`. */
   readonly signal?: AbortSignal;
   readonly release: () => void;
-  /** The stream that is the log of a cluster's node; defaults to a log in the directory. */
+  /** The stream that is the log of a cluster node; defaults to a log in the directory. */
   readonly stream?: DirectoryStream;
-  /** Where DuckDB finds the archive and may write drafts; defaults to the archive itself. */
+  /** Where DuckDB finds the archive and may write drafts; defaults to the archive's own directory. */
   readonly archiveDisk?: ArchiveDisk;
-  /** Begins the processes that make parts and exports; by default this process makes both. */
+  /** Starts the helper processes that make parts and exports; by default this process makes both. */
   readonly startHelper?: StartHelper;
   /** Defaults to databases of the directory's own. */
   readonly archiveEngine?: ArchiveEngine;
   readonly segmentBytesMax?: number;
-  /** How long a client may take nothing of an export before it ends; defaults to a minute. */
+  /** An export ends if its client reads nothing for this long; defaults to a minute. */
   readonly exportStallMs?: number;
-  /** Makes salts of the log and names of scratch directories; defaults to random ones. */
+  /** Creates salts of the log and names of scratch directories; defaults to random ones. */
   readonly createSalt?: CreateSalt;
 }
 
-/** The stream that is a node's log, the one that its quarantine goes through, and how far the node is in them. */
+/** The stream that is a node's log, the stream of its quarantine, and the node's position in both. */
 export interface DirectoryStream
   extends Pick<
     OpenStreamLogOptions,
@@ -158,12 +153,11 @@ export interface DirectoryStream
 }
 
 export interface ArchiveDisk {
-  /** A directory with the archive's files under their names. */
+  /** A directory that has the archive's files under the archive's names. */
   readonly directory: string;
   readonly files: Files;
 }
 
-/** What reads and makes the archive's files. */
 export interface ArchiveEngine {
   openDatabase(options: DatabaseOptions): Promise<Database>;
 }
@@ -174,7 +168,7 @@ type Close = () => unknown;
 
 /**
  * Opens a directory that this process has locked: reads the archive, then replays the part of the log that the archive
- * does not cover. If it fails, it closes everything that it has opened.
+ * does not cover. On failure it closes everything that it opened.
  */
 export async function openDirectory(options: OpenDirectoryOptions): Promise<OpenDirectory> {
   const opened: Close[] = [];
@@ -186,7 +180,7 @@ export async function openDirectory(options: OpenDirectoryOptions): Promise<Open
   }
 }
 
-/** Notes in `opened` how what it has opened is closed. */
+/** Adds to `opened` how to close each part. */
 async function openParts(options: OpenDirectoryOptions, opened: Close[]): Promise<OpenDirectory> {
   const { dataDir, files, hot, config, events, release } = options;
   const paths = directoryPaths(dataDir);
@@ -262,7 +256,6 @@ async function openParts(options: OpenDirectoryOptions, opened: Close[]): Promis
   };
 }
 
-/** The ways in for reports. */
 function createIngests(
   options: OpenDirectoryOptions,
   opened: Pick<OpenDirectory, "log" | "archive" | "schedule" | "recovery">,
@@ -286,12 +279,12 @@ function createIngests(
   return { ingest, exactIngest };
 }
 
-/** Reads which parts of the archive the operator has given up. */
+/** Reads which parts of the archive the operator has acknowledged as lost. */
 function acknowledgedPartsOf({ dataDir, files }: OpenDirectoryOptions) {
   return () => readAcknowledgedParts(files, directoryPaths(dataDir).damaged);
 }
 
-/** Lays the log over memory, and makes it ready to be appended to. */
+/** Replays the log into memory and opens it for appending. */
 function openLog(
   options: OpenDirectoryOptions,
   sequenceMin: number,
@@ -321,10 +314,10 @@ function openLog(
   });
 }
 
-/** More than a server that was down for so long, or a day that has just ended, would explain. */
+/** More days than a month of downtime, or a day that has just ended, would explain. */
 const EXPIRING_DAYS_TOLD = 31;
 
-/** Much that is about to expire may do so for a setting that was lost, or a wrong clock: there is a day to say so. */
+/** If much is about to expire, the cause may be a lost setting or a wrong clock; the operator has one day to react. */
 function expiryNotes({ manifest }: Archive, { clock, retention }: OpenDirectoryOptions): string[] {
   const firstDay = utcDayOf(retention.startMs(clock.nowMs()));
   const days = [...manifest.days.keys()].filter((day) => day < firstDay);
@@ -335,13 +328,12 @@ function expiryNotes({ manifest }: Archive, { clock, retention }: OpenDirectoryO
   ];
 }
 
-/** What a seal needs beside the options. */
 interface SealParts extends Pick<OpenDirectory, "log" | "archive" | "recovery"> {
   readonly hasAllNewest: boolean;
   readonly archiveDisk: ArchiveDisk;
 }
 
-/** What makes parts where it has a process of its own. */
+/** The program of the process that makes parts. */
 const PART_MAKER = new URL("./part-maker.ts", import.meta.url);
 
 function createSchedule(options: OpenDirectoryOptions, parts: SealParts): SealSchedule {

@@ -8,12 +8,12 @@ import type { directoryPaths } from "../directory/paths.ts";
 import { type SharedFileDependencies, watchFile } from "../directory/shared-file.ts";
 import { systemTimers } from "../lib/schedule/timers.ts";
 
-/** What others change while a server runs: who may ask, what signs sessions, what opens what phones encrypt. */
+/** Secrets that other processes may change while the server runs: keys, the session secret, passphrases of phones. */
 export interface Secrets {
   readonly keys: KeyStore;
   readonly sessionSecret: SessionSecret;
   readonly passPhrases: PassPhrases;
-  /** Which links have signed somebody in. */
+  /** Sign-in links that were used. */
   readonly usedCodes: CodeUses;
 }
 
@@ -33,7 +33,7 @@ export async function openSecrets(
   };
 }
 
-/** Takes in what is changed, and tells what is wrong with the files, now and when that changes. */
+/** Reloads changed files, and reports what is wrong with them, now and whenever that changes. */
 export function watchSecrets(
   { keys, sessionSecret, passPhrases }: Omit<Secrets, "usedCodes">,
   onKeyFile: (reason: string) => void,
@@ -65,15 +65,15 @@ function reportKeys({ state }: KeyStore, onKeyFile: (reason: string) => void): v
   else if (state !== "ok") onKeyFile(`keys.json can't be used, every key is unknown: ${state.damaged}`);
 }
 
-/** Where it is missing, whoever signs in next makes it. */
+/** If it is missing, the next sign-in creates it. */
 function reportSecret({ state }: SessionSecret, onKeyFile: (reason: string) => void): void {
   if (typeof state !== "object") return;
   onKeyFile(
-    `session-secret can't be used, nobody is signed in: ${state.damaged}. Delete it to have it made anew`,
+    `session-secret can't be used, so no session is valid: ${state.damaged}. Delete the file; the next sign-in creates it`,
   );
 }
 
-/** Most directories have none. */
+/** Most directories have no passphrases. */
 function reportPassPhrases({ state }: PassPhrases, onKeyFile: (reason: string) => void): void {
   if (typeof state !== "object") return;
   onKeyFile(`pass-phrases.json can't be used, what phones encrypt goes to the quarantine: ${state.damaged}`);

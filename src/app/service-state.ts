@@ -3,10 +3,10 @@ import { assert } from "../lib/assert.ts";
 import type { ClusterMeasures } from "../service/metrics/service-metrics.ts";
 import type { OpenDirectory } from "./open-directory.ts";
 
-/** Whoever chooses among nodes had better choose another one: what it shows is that old. */
+/** A load balancer should choose another node once this one's data is this old. */
 const LAG_MS_MAX = 10_000;
 
-/** How far the service is: its directory, once that is open, and what answers and metrics tell of the start. */
+/** The state of the service: its directory once that is open, and the progress of the start. */
 export class ServiceState {
   #readiness: Readiness = { status: "starting", replayed: 0, total: 0 };
   #start = { replayedBytes: 0, totalBytes: 0 };
@@ -20,32 +20,31 @@ export class ServiceState {
     return lagMs !== null && lagMs > LAG_MS_MAX ? { status: "lagging", lagMs } : { status: "ready", lagMs };
   }
 
-  /** In bytes of the log. */
   get start(): { readonly isReady: boolean; readonly replayedBytes: number; readonly totalBytes: number } {
     return { ...this.#start, isReady: this.readiness.status === "ready" };
   }
 
-  /** Null where this process is alone. */
+  /** Null for a single process. */
   get cluster(): ClusterMeasures | null {
     return this.#cluster;
   }
 
-  /** Among how many servers the work is divided. */
+  /** The number of servers that share the work. */
   get liveNodes(): number {
     return this.#cluster?.liveCount ?? 1;
   }
 
-  /** This process is a node. Its state is looked at whenever somebody asks. */
+  /** Makes this process a node, whose state is read on demand. */
   noteCluster(cluster: ClusterMeasures | null): void {
     this.#cluster = cluster;
   }
 
-  /** Null until it is open. */
+  /** Null until the directory is open. */
   get directory(): OpenDirectory | null {
     return this.#directory;
   }
 
-  /** The directory, for whoever comes after the gate. */
+  /** The directory, for requests that have passed the readiness gate. */
   opened(): OpenDirectory {
     assert(this.#directory !== null, "no request passes the gate before the directory is open");
     return this.#directory;
@@ -56,7 +55,7 @@ export class ServiceState {
     this.#start = { replayedBytes: replayed, totalBytes: total };
   }
 
-  /** Whether the service is ready with it: not where it was told to stop meanwhile. */
+  /** Returns whether the service is ready with it; false if it began to stop meanwhile. */
   noteOpened(directory: OpenDirectory): boolean {
     this.#directory = directory;
     if (this.#readiness.status !== "starting") return false;
@@ -64,7 +63,7 @@ export class ServiceState {
     return true;
   }
 
-  /** Comes when the service begins to stop. */
+  /** Aborts when the service begins to stop. */
   get stopping(): AbortSignal {
     return this.#stopping.signal;
   }

@@ -42,9 +42,9 @@ import type { OpenDirectory } from "./open-directory.ts";
 import type { Secrets } from "./secrets.ts";
 import type { ServiceState } from "./service-state.ts";
 
-/** What services are made from. A test or a bench passes what differs there, and has the defaults of a server. */
+/** What services are created from. The optional parts default to those of a server; tests and benches replace them. */
 export interface ServiceParts {
-  /** Defaults to that of the package. */
+  /** Defaults to the version of the package. */
   readonly version?: string;
   readonly files: Files;
   readonly platform: Pick<Platform, "usage" | "readAsset" | "stripTypes">;
@@ -56,13 +56,13 @@ export interface ServiceParts {
   readonly eventLoop: ScrapeDependencies["eventLoop"];
   readonly state: Serving;
   readonly copies: Copies;
-  /** Where damaged bytes are kept, and the list of those that an operator has acknowledged. */
+  /** Has the quarantined damaged bytes, and the list of those that an operator acknowledged. */
   readonly damagedDirectory: string;
   readonly secrets: ServedSecrets;
   readonly broker: Pick<BrokerLink, "status" | "statusFor">;
   readonly friendsApps?: readonly AppId[];
   readonly viewersMax?: number;
-  /** Defaults to null: what is reported is real. */
+  /** Defaults to null: reports are real. */
   readonly demoSpeed?: number | null;
   readonly baseMap: Services["baseMap"];
   readonly bodies?: BodyBudget;
@@ -71,14 +71,14 @@ export interface ServiceParts {
   readonly lateWindow?: LateWindowSize;
 }
 
-/** How far the service is, and its directory once that is open. */
+/** The state of the service, and its directory once that is open. */
 export interface Serving extends Pick<ServiceState, "readiness" | "stopping" | "start" | "cluster"> {
   readonly directory: ServedDirectory | null;
-  /** The directory, for what comes after the gate. */
+  /** The directory, for requests that have passed the readiness gate. */
   opened(): ServedDirectory;
 }
 
-/** What a server needs of a directory. */
+/** The parts of a directory that a server uses. */
 export interface ServedDirectory
   extends Pick<
     OpenDirectory,
@@ -87,13 +87,13 @@ export interface ServedDirectory
   readonly schedule: Pick<SealSchedule, "state">;
 }
 
-/** The keys, what signs sessions, and what opens messages that phones encrypt. */
+/** The keys, the session secret, and the passphrases of phones. */
 export interface ServedSecrets extends Pick<Secrets, "keys" | "usedCodes"> {
   readonly sessionSecret: SessionsDependencies["secret"];
   readonly passPhrases: Pick<PassPhrases, "boxKeys">;
 }
 
-/** The services that endpoints answer from. Those that need the directory are asked once it is open. */
+/** Creates the services behind the endpoints. Those that need the directory are called only once it is open. */
 export function createServices(parts: ServiceParts): Services {
   const { version = manifest.version, platform, clock, retention, hot, scheduler, meters, state } = parts;
   const { bodies = createBodyBudget(INGEST_LIMITS), answers = new AnswerBuffer() } = parts;
@@ -169,7 +169,6 @@ export function createServices(parts: ServiceParts): Services {
   };
 }
 
-/** What questions about archived days take. */
 function archiveOf({ files, state, damagedDirectory, lateWindow = LATE_WINDOW }: ServiceParts) {
   return {
     archive: () => state.opened().archive,
@@ -178,7 +177,7 @@ function archiveOf({ files, state, damagedDirectory, lateWindow = LATE_WINDOW }:
   };
 }
 
-/** Damages that are not acknowledged yet: bytes that could not be saved, parts, and files that were saved. */
+/** Counts unacknowledged damage: bytes that could not be saved, parts, and files that were saved. */
 async function countDamages({ files, state, damagedDirectory }: ServiceParts): Promise<number> {
   const { damage, archive } = state.opened();
   const unsaved = damage.filter(({ savedAs }) => savedAs === null).length;

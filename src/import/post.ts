@@ -94,7 +94,7 @@ export function createPostDelivery(dependencies: PostDependencies): Deliver {
       const code = cause instanceof Error && "code" in cause ? ` (${cause.code})` : "";
       // A server that answered before may be restarting; one that never did is the wrong address.
       if (!everAnswered)
-        return { kind: "refused", reason: `nobody answers at ${url}${code}; is the server running there?` };
+        return { kind: "refused", reason: `no server answers at ${url}${code}; is it running there?` };
       return {
         kind: "busy",
         reason: `${url} does not answer${code}`,

@@ -7,19 +7,19 @@ import { type BackupDirectory, createBackupDirectory, isEmptyForBackup, readBack
 import type { Backup, BackupFile } from "./file.ts";
 import { ATTEMPTS_MAX, type Gathered, gather } from "./gather.ts";
 
-/** What a backup came to. */
+/** The result of a backup. */
 export interface BackupReport {
   readonly takenMs: number;
   readonly lastSequence: number;
-  /** Of all files that make up the backup. */
+  /** All files that make up the backup. */
   readonly files: number;
   readonly bytes: number;
-  /** Of those that it did not have before; linked ones take no room of their own. */
+  /** Files that were new to the backup directory; linked ones take no space of their own. */
   readonly copiedFiles: number;
   readonly copiedBytes: number;
   readonly linkedFiles: number;
   readonly linkedBytes: number;
-  /** What is wrong with the data directory, a line each: it is backed up as it is. */
+  /** What is wrong with the data directory, a line each. It is backed up nevertheless. */
   readonly problems: readonly string[];
   readonly durationMs: number;
 }
@@ -27,24 +27,20 @@ export interface BackupReport {
 export interface BackupOptions {
   readonly files: Files;
   readonly clock: Clock;
-  /** Version of this program. */
   readonly program: string;
   readonly dataDir: string;
-  /** The backup's. */
+  /** The backup's directory. */
   readonly directory: string;
-  /** Takes the lock of a directory, which it makes where it is missing; the result gives it free. */
+  /** Locks a directory, which it creates if missing; the result releases the lock. */
   take(directory: string): Promise<() => void>;
   onProgress(doneBytes: number, totalBytes: number): void;
 }
 
-/**
- * Copies a data directory, also one that is in use. Fails with a sentence where there is no backup to be had; the
- * former one is then as it was.
- */
+/** Copies a data directory, which may be in use. A failure is a sentence, and leaves the former backup as it was. */
 export async function backUp(options: BackupOptions): Promise<Result<BackupReport, string>> {
   const { directory, take } = options;
-  const found = await findFormer(options);
-  if (!found.ok) return found; // Nothing is written to a directory that is none of ours.
+  const initial = await findFormer(options);
+  if (!initial.ok) return initial; // The directory is not ours, so nothing is written to it.
   const release = await take(directory);
   try {
     const former = await findFormer(options);
@@ -54,10 +50,10 @@ export async function backUp(options: BackupOptions): Promise<Result<BackupRepor
   }
 }
 
-/** The backup that is there; null where there is none, or a sentence that says why none can be. */
+/** The backup that is there, null if there is none, or a sentence that says why this directory can't have one. */
 async function findFormer({ files, directory }: BackupOptions): Promise<Result<Backup | null, string>> {
-  const found = await readBackup(files, directory);
-  if (!found.ok || found.value !== null || (await isEmptyForBackup(files, directory))) return found;
+  const backup = await readBackup(files, directory);
+  if (!backup.ok || backup.value !== null || (await isEmptyForBackup(files, directory))) return backup;
   return fail(`"${directory}" holds files and no backup: a backup needs a directory of its own.`);
 }
 
@@ -73,12 +69,13 @@ async function replaceBackup(
     await target.resume(former);
   } catch (error) {
     if (!(error instanceof FileError)) throw error;
-    return fail(`${messageOf(error)}. ${asItWas(former)}`); // What waits is not discarded: it may be the former's.
+    // What waits is not discarded, because it may belong to the former backup.
+    return fail(`${messageOf(error)}. ${asItWas(former)}`);
   }
   const gathered = await gatherNext(options, target, former);
   if (!gathered.ok) return gathered;
-  const { files: found, copied, linked, lastSequence, problems } = gathered.value;
-  const backup: Backup = { takenMs, program, lastSequence, files: found, problems };
+  const { files: gatheredFiles, copied, linked, lastSequence, problems } = gathered.value;
+  const backup: Backup = { takenMs, program, lastSequence, files: gatheredFiles, problems };
   const committed = await commit(options, target, former, backup);
   if (!committed.ok) return committed;
   try {
@@ -90,8 +87,8 @@ async function replaceBackup(
   return ok({
     takenMs,
     lastSequence,
-    files: found.length,
-    bytes: sumOfBytes(found),
+    files: gatheredFiles.length,
+    bytes: sumOfBytes(gatheredFiles),
     copiedFiles: copied.length,
     copiedBytes: sumOfBytes(copied),
     linkedFiles: linked.length,
@@ -101,7 +98,7 @@ async function replaceBackup(
   });
 }
 
-/** Brings all files to the backup's directory; where that fails, what was brought is forgotten. */
+/** Copies all files to the backup's directory; if that fails, discards what was copied. */
 async function gatherNext(
   options: BackupOptions,
   target: BackupDirectory,
@@ -119,7 +116,7 @@ async function gatherNext(
   }
 }
 
-/** Makes the new backup the one that counts. A disk may refuse after it has done so, and then say nothing of it. */
+/** Makes the new backup the valid one. A disk may do so and report a failure nevertheless. */
 async function commit(
   { files, directory }: BackupOptions,
   target: BackupDirectory,
@@ -139,11 +136,11 @@ async function commit(
 }
 
 const UNSETTLED =
-  "The new backup is whole and can be restored, but not all of it is in its place: back up again.";
+  "The new backup is complete and can be restored, but not all of its files are in place: back up again.";
 const UNLASTING =
-  "The new backup is whole and can be restored, but a power failure may take it away: back up again.";
+  "The new backup is complete and can be restored, but a power failure may undo it: back up again.";
 const DOUBTFUL =
-  "It could not be read whether the new backup counts; where it doesn't, all is as it was: back up again.";
+  "It could not be read whether the new backup is valid; if it is not, the former one is unchanged: back up again.";
 
 function asItWas(former: Backup | null): string {
   if (former === null) return "There is no backup yet.";

@@ -15,61 +15,60 @@ import {
 import { MANIFEST, SINGLE_FILES } from "./source.ts";
 
 /*
- * A backup's directory is a data directory with a `backup.json` beside, which names every file. New files wait in
- * `next/` until `backup.json` is replaced in one step, and only then take their places: at any moment each
- * file that it names is in its place or in `next/`.
+ * A backup's directory is a data directory with a `backup.json`, which names every file. New files wait in `next/`
+ * until `backup.json` is replaced in one step, and move to their places only then: at any moment each file that it
+ * names is in its place or in `next/`.
  */
 const BACKUP_FILE = "backup.json";
 const NEXT = "next";
-/** The lock of a data directory, which a backup is too. */
+/** The lock of a data directory; a backup has it too. */
 export const LOCK = "lock";
 
-/** The name under which a file waits: folders would have to be made and removed. */
+/** The name under which a file waits. It is flat, because folders would have to be created and removed. */
 function waitingName(file: string): string {
   return file.replaceAll("/", "+");
 }
 
-/** What a crash leaves of a `backup.json` that was being replaced. */
+/** A crash while `backup.json` is replaced leaves such a file. */
 function isTemporary(name: string): boolean {
   return name.startsWith(`${BACKUP_FILE}.`) && name.endsWith(".tmp");
 }
 
-/** The backup in a directory; null where there is none yet, or a sentence that says why it is no place for one. */
+/** The backup in a directory, null if there is none yet, or a sentence that says why the directory can't have one. */
 export async function readBackup(files: Files, directory: string): Promise<Result<Backup | null, string>> {
   const path = join(directory, BACKUP_FILE);
   if (!(await files.exists(path))) return ok(null);
   const parsed = parseBackup(await files.read(path));
   if (parsed.ok) return parsed;
   if (parsed.error.kind === "damaged")
-    return fail(`"${path}" is damaged: nobody knows what the backup holds.`);
+    return fail(`"${path}" is damaged: it is unknown what the backup holds.`);
   throw FormatVersionError.of("backup", path, BACKUP_VERSION, parsed.error.version);
 }
 
-/** Whether a directory holds nothing but what a backup leaves that never came to its end. */
+/** Whether a directory has nothing except what an interrupted first backup leaves. */
 export async function isEmptyForBackup(files: Files, directory: string): Promise<boolean> {
   const names = await files.list(directory);
   return names.every((name) => name === LOCK || name === NEXT || isTemporary(name));
 }
 
-export interface FoundFile {
+export interface StoredFile {
   readonly bytes: Uint8Array;
-  /** Whether it is in `next/` still. */
+  /** Whether it is still in `next/`. */
   readonly isWaiting: boolean;
 }
 
-/** Why a file of a backup can't be used. */
 export interface FileFault {
   readonly message: string;
-  /** Why nobody knows what waits in `next/`, which may well be whole; null where that is known. */
+  /** Why `next/` can't be read, which may have the file intact; null if it was read. */
   readonly unread: FileError | null;
 }
 
-/** A file of a backup that is whole, or what is wrong with it. */
+/** A file of a backup that is intact, or what is wrong with it. */
 export async function findFile(
   files: Files,
   directory: string,
   wanted: BackupFile,
-): Promise<Result<FoundFile, FileFault>> {
+): Promise<Result<StoredFile, FileFault>> {
   let message = "it is missing";
   let unread: FileError | null = null;
   for (const isWaiting of [true, false]) {
@@ -91,24 +90,24 @@ export async function findFile(
   return fail({ message, unread });
 }
 
-/** A backup's directory that is being written. */
+/** A backup's directory that is being written to. */
 export interface BackupDirectory {
-  /** What lies in the place of a file, by its bytes as they are now; null where nothing does. */
+  /** Describes the file in this place by its present bytes; null if there is none. */
   describe(file: string): Promise<BackupFile | null>;
-  /** Puts a file into `next/`, over what may wait there under its name. */
+  /** Writes a file to `next/`; replaces one that waits there under the same name. */
   write(file: string, bytes: Uint8Array): Promise<void>;
-  /** The same by a second name of the file at `source`; false where the file system can't. */
+  /** Like `write`, but adds a second name to the file at `source`; false if the file system can't. */
   link(file: string, source: string): Promise<boolean>;
-  /** Makes this the backup, in one step. */
   commit(backup: Backup): Promise<void>;
-  /** Puts what was written for the backup in its place, and removes what it does not name. */
+  /** Moves the files of the backup into place, and removes what it does not name. */
   settle(backup: Backup): Promise<void>;
   /**
-   * Does what a crash or a disk kept the former backup from, and forgets what one left that was never finished. Until
-   * it has resolved, what waits may be the former backup's only copy of a file, and nothing else may be called.
+   * Finishes the former backup if a crash or a disk interrupted it, and removes the files of one that never became
+   * valid. Before it resolves, `next/` may have the only copy of a file of the former backup, and no other method may
+   * be called.
    */
   resume(former: Backup | null): Promise<void>;
-  /** Forgets what waits. */
+  /** Removes the files that wait. */
   discard(): Promise<void>;
 }
 
@@ -156,7 +155,7 @@ export function createBackupDirectory(files: Files, directory: string): BackupDi
     },
     async resume(former) {
       if (former !== null && (await files.exists(next))) {
-        // It may count only until the power fails, too.
+        // After a failed sync this one, too, may last only until a power failure.
         await files.replace(join(directory, BACKUP_FILE), encodeBackup(former));
         const waiting = new Set(await files.list(next));
         await moveIntoPlace(files, directory, former, (wanted) =>
@@ -186,7 +185,7 @@ export async function writeDurably(files: Files, path: string, bytes: Uint8Array
   }
 }
 
-/** The log comes first and the manifest last, so that the directory is a data directory at any moment. */
+/** The log moves first and the manifest last, so that the directory is a valid data directory at any moment. */
 async function moveIntoPlace(
   files: Files,
   directory: string,
@@ -209,8 +208,8 @@ function inOrder(all: readonly BackupFile[]): BackupFile[] {
 }
 
 /**
- * Has a file wait again that may be in its place only until the power fails: after a sync that failed no later one
- * tells, unless the file is renamed anew. False where there is none.
+ * Moves a file back to `next/` if its place may last only until a power failure: after a failed sync no later sync
+ * reports success or failure reliably, unless the file is renamed again. False if there is no such file.
  */
 async function makeWait(
   files: Files,
@@ -220,9 +219,9 @@ async function makeWait(
 ): Promise<boolean> {
   const path = join(directory, NEXT, waitingName(wanted.file));
   if (waiting.has(waitingName(wanted.file))) {
-    const found = await findFile(files, directory, wanted);
-    if (!found.ok && found.error.unread !== null) throw found.error.unread; // Not to be forgotten.
-    if (found.ok && found.value.isWaiting) return true;
+    const stored = await findFile(files, directory, wanted);
+    if (!stored.ok && stored.error.unread !== null) throw stored.error.unread; // The file may be there.
+    if (stored.ok && stored.value.isWaiting) return true;
   }
   const inPlace = join(directory, wanted.file);
   if (!(await files.exists(inPlace))) return false;
@@ -230,7 +229,7 @@ async function makeWait(
   return true;
 }
 
-/** Removes what a backup does not name, and the folders that are empty then. */
+/** Removes files that a backup does not name, and folders that are empty afterwards. */
 async function removeUnnamed(files: Files, directory: string, named: ReadonlySet<string>): Promise<void> {
   for (const folder of await dataFolders(files, directory)) {
     const path = join(directory, folder);
@@ -246,7 +245,7 @@ async function removeUnnamed(files: Files, directory: string, named: ReadonlySet
   }
 }
 
-/** Folders of a data directory that hold files, by their path in it; some may not be there. */
+/** Folders of a data directory that may have files, by their path in it. */
 async function dataFolders(files: Files, directory: string): Promise<string[]> {
   const list = (folder: string) => files.list(join(directory, folder));
   const isDay = (name: string) => parseDayFolder(name) !== null;

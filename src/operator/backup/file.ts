@@ -1,16 +1,16 @@
 import { crc32 } from "node:zlib";
 import { fail, ok, type Result } from "../../lib/result.ts";
 
-/** What a backup says of itself: written last, so that a backup is what it says or is none. */
+/** The contents of `backup.json`. It is written last, so a backup is either complete or does not exist. */
 export interface Backup {
-  /** Every record that was acknowledged before this is in it, Unix ms. */
+  /** The backup has every record that was acknowledged before this, Unix ms. */
   readonly takenMs: number;
-  /** Of the program that took it. */
+  /** Version of the program that took it. */
   readonly program: string;
-  /** No entry of the log in it, or covered by its archive, has a greater sequence. */
+  /** The greatest sequence in its log, or covered by its archive. */
   readonly lastSequence: number;
   readonly files: readonly BackupFile[];
-  /** What was wrong with the data directory when it was taken, a line each. */
+  /** What was wrong with the data directory when it was backed up, a line each. */
   readonly problems: readonly string[];
 }
 
@@ -18,16 +18,13 @@ export interface Backup {
 export interface BackupFile {
   readonly file: string;
   readonly bytes: number;
-  /** CRC-32 of the whole file. */
   readonly crc: number;
 }
 
 export const BACKUP_VERSION = 1;
 
-/*
- * {"version": 1, "crc": ..., "backup": {...}}: the checksum is of the JSON text of `backup`, as with the archive's
- * manifest.
- */
+// {"version": 1, "crc": ..., "backup": {...}}: as in the archive's manifest, the checksum covers the JSON text of
+// `backup`.
 export function encodeBackup(backup: Backup): Uint8Array {
   const text = JSON.stringify(backup);
   return new TextEncoder().encode(`{"version":${BACKUP_VERSION},"crc":${crc32(text)},"backup":${text}}\n`);
@@ -53,7 +50,7 @@ export function parseBackup(bytes: Uint8Array): Result<Backup, BackupFault> {
   }
 }
 
-/** A checksum can be made by anybody: no file may lead out of the directory. */
+/** The checksum does not prove who wrote the file, so no path may lead out of the directory. */
 function isPathWithin(file: string): boolean {
   return file
     .split("/")

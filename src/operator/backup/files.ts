@@ -6,17 +6,16 @@ import { type Backup, type BackupFile, describeFile, sameFile } from "./file.ts"
 import { findFault, MISSING, readSource, type WantedFile } from "./source.ts";
 
 /**
- * Brings one file after another to a backup's directory, but for those that it has. What it has is read too: a copy
- * that rotted since is brought again, rather than found out when it is needed.
+ * Copies files to a backup's directory one after another, except for those that it has. Existing copies are read too,
+ * so one that rotted is replaced now instead of being discovered during a restore.
  */
 export interface BackupFiles {
-  /** Starts over; what was written stays known. What is wrong with a file goes to `problems`. */
+  /** Starts over; what was written stays known. Problems of files are appended to `problems`. */
   begin(problems: string[]): void;
-  /** Brings a file that is never written to again, by a link where that can be; returns its bytes. */
+  /** Copies a file that never changes any more, by a link if possible; returns its size in bytes. */
   bring(wanted: WantedFile): Promise<number>;
-  /** Brings these bytes. */
   put(file: string, bytes: Uint8Array): Promise<void>;
-  /** Keeps what the backup has under this name, be it damaged: there is no other. */
+  /** Retains the backup's file of this name even if it is damaged, because it is the only copy. */
   keep(file: string): Promise<void>;
   brought(): { files: BackupFile[]; copied: BackupFile[]; linked: BackupFile[] };
 }
@@ -25,7 +24,7 @@ export interface BackupFilesOptions {
   readonly files: Files;
   readonly dataDir: string;
   readonly target: BackupDirectory;
-  /** The backup that the directory has already, or null. */
+  /** The present backup in the directory, or null. */
   readonly former: Backup | null;
 }
 
@@ -36,34 +35,34 @@ export function createBackupFiles({ files, dataDir, target, former }: BackupFile
   let all = new Map<string, BackupFile>();
   let problems: string[] = [];
 
-  /** Whether the file is there as it should be: what was written now takes the place of what was there before. */
+  /** Whether the backup has this file intact. A copy that was just written replaces an older one. */
   async function has(wanted: BackupFile): Promise<boolean> {
     const written = copied.get(wanted.file) ?? linked.get(wanted.file);
     if (written !== undefined) return sameFile(written, wanted);
     return formerCopies.has(wanted);
   }
 
-  async function take(file: string, bytes: Uint8Array, linkFrom: string | null): Promise<void> {
-    const taken = describeFile(file, bytes);
-    all.set(file, taken);
-    if (await has(taken)) return;
+  async function add(file: string, bytes: Uint8Array, linkFrom: string | null): Promise<void> {
+    const copy = describeFile(file, bytes);
+    all.set(file, copy);
+    if (await has(copy)) return;
     copied.delete(file);
     linked.delete(file);
     const isLinked = linkFrom !== null && (await target.link(file, linkFrom));
     if (!isLinked) await target.write(file, bytes);
-    (isLinked ? linked : copied).set(file, taken);
+    (isLinked ? linked : copied).set(file, copy);
   }
 
   async function keep(file: string): Promise<void> {
     const written = copied.get(file) ?? linked.get(file);
     if (written !== undefined) {
-      all.set(file, written); // Before we started over: it takes the place of the former one.
+      all.set(file, written); // It was written before the restart, and replaces the former backup's copy.
       return;
     }
-    const found = await formerCopies.describe(file);
-    if (found === null) return;
-    if (!formerCopies.isAsNamed(found)) problems.push(`${file}: the backup's copy is damaged too`);
-    all.set(file, found);
+    const copy = await formerCopies.describe(file);
+    if (copy === null) return;
+    if (!formerCopies.isAsNamed(copy)) problems.push(`${file}: the backup's copy is damaged too`);
+    all.set(file, copy);
   }
 
   return {
@@ -72,7 +71,7 @@ export function createBackupFiles({ files, dataDir, target, former }: BackupFile
       all = new Map();
     },
     keep,
-    put: (file, bytes) => take(file, bytes, null),
+    put: (file, bytes) => add(file, bytes, null),
     async bring({ file, expected }) {
       const path = join(dataDir, file);
       const wanted = expected === null ? null : { file, bytes: expected.bytes, crc: expected.crc };
@@ -84,7 +83,7 @@ export function createBackupFiles({ files, dataDir, target, former }: BackupFile
       }
       const bytes = await readSource(files, path);
       if (typeof bytes === "string") {
-        if (bytes === MISSING && expected === null) return 0; // Removed since it was listed.
+        if (bytes === MISSING && expected === null) return 0; // It was removed after it was listed.
         problems.push(`${file}: ${bytes}`);
         await keep(file);
         return 0;
@@ -93,7 +92,7 @@ export function createBackupFiles({ files, dataDir, target, former }: BackupFile
         problems.push(`${file}: it has ${bytes.length} bytes instead of ${wanted.bytes}`);
       else if (wanted !== null && crc32(bytes) !== wanted.crc)
         problems.push(`${file}: its bytes are not those written`);
-      await take(file, bytes, expected === null ? null : path);
+      await add(file, bytes, expected === null ? null : path);
       return bytes.length;
     },
     brought: () => ({
@@ -108,11 +107,11 @@ export function createBackupFiles({ files, dataDir, target, former }: BackupFile
   }
 }
 
-/** The copies that the former backup left, as they are now. Each is read once, though a seal may restart the backup. */
+/** The copies that the former backup left. Each is read once, although a seal may restart the backup. */
 interface FormerCopies {
-  /** What the former backup's copy is now; null if it has none. */
+  /** Describes the copy by its present bytes; null if there is none. */
   describe(file: string): Promise<BackupFile | null>;
-  /** Whether the copy is as wanted. A copy that can't be read is not. */
+  /** Whether the copy is as wanted; false if it can't be read. */
   has(wanted: BackupFile): Promise<boolean>;
   /** Whether a copy is still what the former backup named. */
   isAsNamed(copy: BackupFile): boolean;
@@ -126,9 +125,9 @@ function createFormerCopies(target: BackupDirectory, former: Backup | null): For
     if (!named.has(file)) return null;
     const read = inPlace.get(file);
     if (read !== undefined) return read;
-    const found = await target.describe(file);
-    inPlace.set(file, found);
-    return found;
+    const copy = await target.describe(file);
+    inPlace.set(file, copy);
+    return copy;
   }
 
   return {
@@ -137,8 +136,8 @@ function createFormerCopies(target: BackupDirectory, former: Backup | null): For
       const before = named.get(wanted.file);
       if (before === undefined || !sameFile(before, wanted)) return false;
       try {
-        const found = await describe(wanted.file);
-        return found !== null && sameFile(found, wanted);
+        const copy = await describe(wanted.file);
+        return copy !== null && sameFile(copy, wanted);
       } catch (error) {
         if (!(error instanceof FileError) || isPassing(error)) throw error;
         return false; // The file is copied again.

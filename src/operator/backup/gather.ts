@@ -21,9 +21,9 @@ import {
   wantedParts,
 } from "./source.ts";
 
-/** What a data directory holds at one moment, each file in its place in the backup or written beside. */
+/** The contents of a data directory at one moment. Each file is in its place in the backup or in `next/`. */
 export interface Gathered extends Pick<Backup, "files" | "problems" | "lastSequence"> {
-  /** Those that the backup did not have: written, or linked. */
+  /** Files that were new to the backup: copied or linked. */
   readonly copied: Backup["files"];
   readonly linked: Backup["files"];
 }
@@ -32,13 +32,13 @@ export interface GatherOptions extends BackupFilesOptions {
   onProgress(doneBytes: number, totalBytes: number): void;
 }
 
-/** A seal takes longer than reading what it changed: this often in a row, something else is wrong. */
+/** A seal takes longer than reading what it changed, so more changes in a row than this have another cause. */
 export const ATTEMPTS_MAX = 8;
 
 /**
- * Brings all files to a backup's directory; null where the archive changed again and again. The archive is read by a
- * manifest, and the log after it: a seal swaps the manifest before it takes anything from the log, so as long as the
- * manifest is the same, nothing went from the log that it does not cover.
+ * Copies all files to a backup's directory; null if the archive changed again and again. The archive is read by a
+ * manifest, and the log after it: a seal swaps the manifest before it removes anything from the log, so an unchanged
+ * manifest means that the log lost nothing that this manifest does not cover.
  */
 export async function gather(options: GatherOptions): Promise<Gathered | null> {
   const { files, dataDir } = options;
@@ -53,8 +53,8 @@ export async function gather(options: GatherOptions): Promise<Gathered | null> {
     const partBytes = parts.reduce((sum, { expected }) => sum + (expected?.bytes ?? 0), 0);
     const progress = createProgress(options, partBytes);
     for (const part of parts) progress.add(await backupFiles.bring(part));
-    // Before the log: an entry that is tried again goes once its reports are there.
-    for (const kept of await findQuarantined(files, dataDir)) await backupFiles.bring(kept);
+    // Quarantine before log: replaying an entry removes it once its reports are in the log.
+    for (const file of await findQuarantined(files, dataDir)) await backupFiles.bring(file);
     problems.push(...(await verifyQuarantine(files, directoryPaths(dataDir).quarantine)).problems);
     const logSequence = await bringLog(options, backupFiles, progress, problems);
     for (const other of await findOthers(files, dataDir)) await backupFiles.bring(other);
@@ -67,7 +67,7 @@ export async function gather(options: GatherOptions): Promise<Gathered | null> {
   return null;
 }
 
-/** The manifest, where there is a good one or no archive; null where the parts have to speak for themselves. */
+/** The manifest, if it is intact or there is no archive; null if only the parts tell what there is. */
 async function describeManifest(
   files: Files,
   archiveDirectory: string,
@@ -84,7 +84,7 @@ async function describeManifest(
   return manifest;
 }
 
-/** Copies the segments as far as they are, the newest too; returns the greatest sequence in them. */
+/** Copies the segments as far as they are written, including the newest; returns the greatest sequence in them. */
 async function bringLog(
   { files, dataDir }: GatherOptions,
   backupFiles: BackupFiles,
@@ -95,7 +95,7 @@ async function bringLog(
   const names = await files.list(directory);
   const segments = segmentNumbers(names);
   for (const name of misnamedSegments(names))
-    problems.push(`wal/${name}: no segment of the log has such a name, so the backup goes without it`);
+    problems.push(`wal/${name}: this is not the name of a log segment, so the backup does not include it`);
   for (const { name } of segments) progress.expect(await segmentSize(files, join(directory, name)));
   let sequence = 0;
   for (const [index, { name, number }] of segments.entries()) {
@@ -106,7 +106,7 @@ async function bringLog(
       bytes = await files.read(path);
     } catch (error) {
       if (!(error instanceof FileError) || isPassing(error)) throw error;
-      // Gone since it was listed: covered by this manifest, or there is another one by now.
+      // It was removed after it was listed: this manifest covers it, or there is a newer manifest by now.
       if (error.code === "ENOENT") continue;
       problems.push(`${file}: it can't be read: ${error.reason}`);
       await backupFiles.keep(file);
@@ -116,7 +116,7 @@ async function bringLog(
     sequence = lastSequence;
     for (const { offset, bytes: count } of damage) {
       const isUnfinished = index === segments.length - 1 && offset >= SEGMENT_HEAD_BYTES;
-      const isTail = isUnfinished && offset + count === bytes.length; // A write that is under way, or was cut short.
+      const isTail = isUnfinished && offset + count === bytes.length; // A write in progress, or one cut short.
       if (!isTail) problems.push(`${file}: ${count} damaged bytes at ${offset}`);
     }
     await backupFiles.put(file, bytes);

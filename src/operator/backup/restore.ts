@@ -5,7 +5,7 @@ import { FileError, type Files, ignoreFileError, moveDurably } from "../../runti
 import { findFile, LOCK, readBackup, writeDurably } from "./directory.ts";
 import type { Backup, BackupFile } from "./file.ts";
 
-/** What was restored. */
+/** The result of a restore. */
 export interface RestoreReport {
   /** When the backup was taken, Unix ms. */
   readonly takenMs: number;
@@ -19,33 +19,33 @@ export interface RestoreReport {
 
 export interface RestoreOptions {
   readonly files: Files;
-  /** The backup's. */
+  /** The backup's directory. */
   readonly directory: string;
-  /** Not there yet, or empty. */
+  /** Missing or empty. */
   readonly dataDir: string;
-  /** Takes the lock of a directory, which it makes where it is missing; the result gives it free. */
+  /** Locks a directory, which it creates if missing; the result releases the lock. */
   take(directory: string): Promise<() => void>;
   onProgress(doneBytes: number, totalBytes: number): void;
 }
 
-/** Why nothing was restored: a sentence, and the files of the backup that are to blame, a line each. */
+/** Why nothing was restored: a sentence, and the damaged files of the backup, a line each. */
 export interface RestoreFault {
   readonly message: string;
   readonly damaged: readonly string[];
 }
 
 /**
- * Makes a data directory from a backup: every file is read and checked before the first is written, and the new
+ * Creates a data directory from a backup. Every file is read and checked before the first is written, and the new
  * directory gets its name in one step, when all of it is on the disk.
  */
 export async function restore(options: RestoreOptions): Promise<Result<RestoreReport, RestoreFault>> {
   const { files, directory, dataDir, take } = options;
-  const found = await findBackup(options);
-  if (!found.ok) return found;
+  const initial = await findBackup(options);
+  if (!initial.ok) return initial;
   if ((await files.list(dataDir)).length > 0)
     return refuse(`"${dataDir}" is not empty: a backup is restored to a new directory.`);
   const release = await take(directory).catch((error: unknown) => {
-    ignoreFileError(error); // No process writes to a backup that may only be read.
+    ignoreFileError(error); // A backup on a read-only disk has no other user.
     return () => {};
   });
   try {
@@ -57,9 +57,9 @@ export async function restore(options: RestoreOptions): Promise<Result<RestoreRe
 }
 
 async function findBackup({ files, directory }: RestoreOptions): Promise<Result<Backup, RestoreFault>> {
-  const found = await readBackup(files, directory);
-  if (!found.ok) return refuse(found.error);
-  return found.value === null ? refuse(`"${directory}" holds no backup.`) : ok(found.value);
+  const backup = await readBackup(files, directory);
+  if (!backup.ok) return refuse(backup.error);
+  return backup.value === null ? refuse(`"${directory}" holds no backup.`) : ok(backup.value);
 }
 
 async function restoreFrom(
@@ -76,8 +76,8 @@ async function restoreFrom(
     progress.add(file);
   }
   if (damaged.length > 0) {
-    const told = `${damaged.length} of the ${backup.files.length} files of the backup can't be used.`;
-    return fail({ message: `${told} Nothing was restored.`, damaged });
+    const message = `${damaged.length} of the ${backup.files.length} files of the backup can't be used. Nothing was restored.`;
+    return fail({ message, damaged });
   }
 
   const target = resolve(dataDir);
@@ -87,7 +87,7 @@ async function restoreFrom(
   try {
     await clear(files, unfinished);
     await copy(options, backup, unfinished, progress);
-    await moveDurably(files, unfinished, target); // The lock goes with it.
+    await moveDurably(files, unfinished, target); // The lock moves with it.
   } catch (error) {
     if (!(error instanceof FileError)) throw error;
     if (await isInPlace(files, unfinished))
@@ -110,7 +110,7 @@ async function restoreFrom(
   });
 }
 
-/** Whether it was only its name that could not be made to last. */
+/** Whether the rename happened, and only making it durable failed. */
 async function isInPlace(files: Files, unfinished: string): Promise<boolean> {
   try {
     return !(await files.exists(unfinished));
@@ -137,7 +137,7 @@ function createProgress({ onProgress }: RestoreOptions, backup: Backup) {
   };
 }
 
-/** Removes what an earlier restore left that was cut short. */
+/** Removes what an interrupted restore left. */
 async function clear(files: Files, directory: string): Promise<void> {
   for (const name of await files.list(directory)) {
     if (name !== LOCK) await files.removeAll(join(directory, name));
@@ -153,7 +153,7 @@ async function copy(
   const folders = new Set([to]);
   for (const file of backup.files) {
     const whole = await findFile(files, directory, file);
-    if (!whole.ok) throw new FileError("restore", file.file, whole.error.message); // It was whole a moment ago.
+    if (!whole.ok) throw new FileError("restore", file.file, whole.error.message); // It changed after the check.
     const path = join(to, file.file);
     if (!folders.has(dirname(path))) await files.makeDirectory(dirname(path));
     folders.add(dirname(path));

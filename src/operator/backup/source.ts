@@ -8,20 +8,19 @@ import { FileError, type Files } from "../../runtime/files.ts";
 export const MANIFEST = "archive/manifest.json";
 
 /**
- * Who may ask and report, how what they encrypt is opened, how long records are kept, and under which name a broker
- * keeps messages: for a restored directory, which takes the place of the one that was lost.
+ * Keys, passphrases, settings, and the name under which a broker queues messages: a restored directory takes the place
+ * of the one that was lost.
  */
 export const SINGLE_FILES = ["keys.json", "pass-phrases.json", "settings.json", "directory-id"];
 
 /** A file that a backup should have. */
 export interface WantedFile {
-  /** Its path in a data directory. */
   readonly file: string;
-  /** What the manifest says of a part; null for files of which nobody says anything. */
+  /** Size and checksum of a part, from the manifest; null for files that the manifest does not name. */
   readonly expected: Pick<Part, "bytes" | "crc"> | null;
 }
 
-/** Every part that a manifest names, but for those that were given up. */
+/** Every part that a manifest names, except those acknowledged as lost. */
 export function wantedParts({ days, latest, expired }: Manifest): WantedFile[] {
   const partsIn = (sealed: Iterable<SealedDay>) => [...sealed].flatMap(({ parts }) => parts);
   const all = [...partsIn(days.values()), ...(latest ?? []), ...partsIn(expired.values())];
@@ -34,18 +33,18 @@ export async function findParts(files: Files, archiveDirectory: string): Promise
   return names.map(wanted);
 }
 
-/** What clients sent and nobody could use. How far a node has taken that over says nothing of a restored directory. */
+/** The messages that could not be used. A node's position in the quarantine's stream means nothing after a restore. */
 export async function findQuarantined(files: Files, dataDir: string): Promise<WantedFile[]> {
-  const found = await findFilesOf(files, dataDir, "quarantine");
-  return found.filter(({ file }) => file !== `quarantine/${STREAM_POSITION_FILE}`);
+  const quarantined = await findFilesOf(files, dataDir, "quarantine");
+  return quarantined.filter(({ file }) => file !== `quarantine/${STREAM_POSITION_FILE}`);
 }
 
-/** Whatever lies in some other folders of a data directory, and some files of it. */
+/** Single files, and all files of some other folders of a data directory. */
 export async function findOthers(files: Files, dataDir: string): Promise<WantedFile[]> {
-  const found: WantedFile[] = [];
-  for (const file of SINGLE_FILES) if (await files.exists(join(dataDir, file))) found.push(wanted(file));
-  for (const folder of ["damaged", "imports"]) found.push(...(await findFilesOf(files, dataDir, folder)));
-  return found;
+  const others: WantedFile[] = [];
+  for (const file of SINGLE_FILES) if (await files.exists(join(dataDir, file))) others.push(wanted(file));
+  for (const folder of ["damaged", "imports"]) others.push(...(await findFilesOf(files, dataDir, folder)));
+  return others;
 }
 
 async function findFilesOf(files: Files, dataDir: string, folder: string): Promise<WantedFile[]> {
@@ -57,13 +56,12 @@ function wanted(file: string): WantedFile {
   return { file, expected: null };
 }
 
-/** The manifest's bytes; null where there is none. */
+/** The manifest's bytes; null if there is none. */
 export async function readManifestBytes(files: Files, archiveDirectory: string): Promise<Uint8Array | null> {
   const path = archivePaths(archiveDirectory).manifest;
   return (await files.exists(path)) ? files.read(path) : null;
 }
 
-/** What is wrong with a file that is not there. */
 export const MISSING = "it is missing";
 
 /** The bytes of a file, or what is wrong with it. */
@@ -75,7 +73,7 @@ export async function readSource(files: Files, path: string): Promise<Uint8Array
   }
 }
 
-/** What a glance tells to be wrong with a file; null if it has the right size. */
+/** What is wrong with a file, judged by its size alone; null if it has the right size. */
 export async function findFault(files: Files, path: string, wantedBytes: number): Promise<string | null> {
   try {
     const bytes = await files.size(path);

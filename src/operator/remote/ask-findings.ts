@@ -3,10 +3,10 @@ import { fail, ok, type Result } from "../../lib/result.ts";
 import { type Ask, type AskedServer, askServer } from "./ask-server.ts";
 
 /*
- * What a running server says is wrong with an app's devices, asked for over HTTP.
+ * Asks a running server over HTTP what is wrong with an app's devices.
  */
 
-/** As the server names its members. */
+/** Fields as in the server's answer. */
 export interface ToldFinding {
   readonly device_id: string;
   readonly client: string;
@@ -19,7 +19,7 @@ export interface ToldFinding {
 
 export interface ToldFindings {
   readonly app_id: string;
-  /** The newest of them, newest first. */
+  /** The newest ones, newest first. */
   readonly findings: readonly ToldFinding[];
   readonly total_count: number;
   /** Absent if no broker brings reports to the app. */
@@ -30,39 +30,39 @@ export interface ToldMqtt {
   readonly connections: number;
   readonly connected: number;
   readonly unassured_messages: number;
-  /** Both are absent if the server doesn't listen for them. */
+  /** Both are absent if the server doesn't subscribe to other topics. */
   readonly unheard_messages?: number;
   readonly unheard_topics?: readonly string[];
-  /** Absent if it isn't known. */
+  /** Absent if it is unknown. */
   readonly outage_seconds?: number;
 }
 
 export interface FindingsRequest extends AskedServer {
-  /** Null asks for all devices. */
+  /** Null means all devices. */
   readonly deviceId: string | null;
 }
 
-/** As many as there are on the longest page. */
+/** The size of the server's longest page. */
 const FINDINGS_MAX = 1000;
 
 /** The error is a sentence. */
 export async function askFindings(request: FindingsRequest, ask: Ask): Promise<Result<ToldFindings, string>> {
   const query = new URLSearchParams({ limit: String(FINDINGS_MAX) });
   if (request.deviceId !== null) query.set("device_id", request.deviceId);
-  const told = await askServer(request, "GET", `/api/v1/doctor?${query}`, ask, { device_id: "--device" });
-  if (!told.ok) return told;
-  const body: unknown = told.value;
-  return isTold(body)
+  const answer = await askServer(request, "GET", `/api/v1/doctor?${query}`, ask, { device_id: "--device" });
+  if (!answer.ok) return answer;
+  const body: unknown = answer.value;
+  return isFindings(body)
     ? ok(body)
     : fail(`${request.url} is no Wherehouse server: its answer has no findings.`);
 }
 
-function isTold(body: unknown): body is ToldFindings {
+function isFindings(body: unknown): body is ToldFindings {
   if (!isObject(body) || !Array.isArray(body.findings)) return false;
   return (
     typeof body.app_id === "string" &&
     typeof body.total_count === "number" &&
-    (body.mqtt === undefined || isToldMqtt(body.mqtt)) &&
+    (body.mqtt === undefined || isMqtt(body.mqtt)) &&
     body.findings.every(
       (finding: unknown) =>
         isObject(finding) &&
@@ -72,7 +72,7 @@ function isTold(body: unknown): body is ToldFindings {
   );
 }
 
-function isToldMqtt(mqtt: unknown): mqtt is ToldMqtt {
+function isMqtt(mqtt: unknown): mqtt is ToldMqtt {
   if (!isObject(mqtt)) return false;
   const { connections, connected, unassured_messages, outage_seconds = 0 } = mqtt;
   const { unheard_messages = 0, unheard_topics = [] } = mqtt;

@@ -12,7 +12,7 @@ export interface ToldFilter {
   readonly deviceId: string | null;
 }
 
-/** As the server names its members. */
+/** Fields as in the server's answer. */
 export interface ToldEntry {
   readonly id: string;
   readonly client: string;
@@ -26,10 +26,10 @@ export interface ToldEntry {
 const PATH = "/api/v1/quarantine";
 const PAGE_ENTRIES = 1000;
 
-/** Commands give the same by these. */
+/** The options of commands for these parameters. */
 const OPTIONS = { client: "--client", reason: "--reason", device_id: "--device" };
 
-/** All entries that a filter lets through, the newest first. */
+/** All entries that match a filter, the newest first. */
 export async function askEntries(
   server: AskedServer,
   filter: ToldFilter,
@@ -38,19 +38,19 @@ export async function askEntries(
   const entries: ToldEntry[] = [];
   for (;;) {
     const query = new URLSearchParams({ limit: String(PAGE_ENTRIES), offset: String(entries.length) });
-    const given = { client: filter.client, reason: filter.reason, device_id: filter.deviceId };
-    for (const [name, value] of Object.entries(given)) if (value !== null) query.set(name, value);
+    const parameters = { client: filter.client, reason: filter.reason, device_id: filter.deviceId };
+    for (const [name, value] of Object.entries(parameters)) if (value !== null) query.set(name, value);
     const page = await askServer(server, "GET", `${PATH}?${query}`, ask, OPTIONS);
     if (!page.ok) return page;
-    const found = page.value.entries;
-    if (!Array.isArray(found) || !found.every(isEntry))
+    const more = page.value.entries;
+    if (!Array.isArray(more) || !more.every(isEntry))
       return fail(`${server.url} is no Wherehouse server: its answer has no entries.`);
-    entries.push(...found);
-    if (found.length < PAGE_ENTRIES) return ok(entries);
+    entries.push(...more);
+    if (more.length < PAGE_ENTRIES) return ok(entries);
   }
 }
 
-/** A whole entry, as the server shows it. */
+/** One entry with its body. */
 export function askEntry(server: AskedServer, id: string, ask: Ask) {
   return askServer(server, "GET", `${PATH}/${encodeURIComponent(id)}`, ask);
 }

@@ -3,20 +3,20 @@ import { fail, ok, type Result } from "../../lib/result.ts";
 import { DEFAULT_RETENTION, FixedRetention, type Retention } from "../../model/time/retention.ts";
 
 /*
- * How commands ask a running server over HTTP. Errors are sentences.
+ * How commands send requests to a running server. Errors are sentences.
  */
 
-/** `fetch`, or what stands for it. */
+/** `fetch`, or a substitute for it. */
 export type Ask = (url: string, init: RequestInit) => Promise<Response>;
 
-/** A running server, and what lets us in. */
+/** A running server, and the credentials for it. */
 export interface AskedServer {
-  /** Without a slash at the end. */
+  /** Without a trailing slash. */
   readonly url: string;
   readonly key: string | PageSession;
 }
 
-/** In place of a key: the map page's way in, for questions alone. */
+/** A session of the map page, which may only read; it replaces a key. */
 export interface PageSession {
   readonly cookieName: string;
   readonly text: string;
@@ -26,7 +26,7 @@ type RequestOptions = Pick<RequestInit, "method" | "body" | "signal"> & {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-/** Sends a request, and does not follow a redirect: the key or code is for this server. */
+/** Sends a request. It does not follow a redirect, because the key or code is for this server only. */
 export async function sendRequest(
   { url, key }: { readonly url: string; readonly key: AskedServer["key"] | null },
   path: string,
@@ -41,11 +41,11 @@ export async function sendRequest(
   }
 }
 
-/** A whole answer, whatever its status. */
+/** A complete answer with any status. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  /** Null if it is no JSON. */
+  /** Null if it is not JSON. */
   readonly body: unknown;
 }
 
@@ -57,16 +57,16 @@ export async function fetchAnswer(
   ask: Ask,
   init: RequestOptions = {},
 ): Promise<Result<Answer, string>> {
-  const sent = await sendRequest(server, path, ask, { signal: AbortSignal.timeout(TIMEOUT_MS), ...init });
-  if (!sent.ok) return sent;
-  const { status, headers } = sent.value;
-  return ok({ status, headers, body: await sent.value.json().catch(() => null) });
+  const response = await sendRequest(server, path, ask, { signal: AbortSignal.timeout(TIMEOUT_MS), ...init });
+  if (!response.ok) return response;
+  const { status, headers } = response.value;
+  return ok({ status, headers, body: await response.value.json().catch(() => null) });
 }
 
-/** The options by which a command gives an endpoint's parameters: `{ start_date: "--from" }`. */
+/** The options by which a command names an endpoint's parameters: `{ start_date: "--from" }`. */
 export type OptionNames = Readonly<Record<string, string>>;
 
-/** The members of what a running server answers to a command. */
+/** The JSON object that a running server answers to a command. */
 export async function askServer(
   server: AskedServer,
   method: string,
@@ -81,7 +81,7 @@ export async function askServer(
   return fail(refusalText(server.url, status, body, options));
 }
 
-/** How far back a running server keeps records. One that doesn't say is older than the setting. */
+/** How long a running server retains records. A server that doesn't say is older than this setting. */
 export async function askRetention(server: AskedServer, ask: Ask): Promise<Result<Retention, string>> {
   const ready = await askServer(server, "GET", "/ready", ask);
   if (!ready.ok) return ready;
@@ -92,8 +92,8 @@ export async function askRetention(server: AskedServer, ask: Ask): Promise<Resul
 }
 
 /**
- * Signs in by a code. For a code the server looks again for what another process made a moment ago, such as the first
- * session's secret or a new key; a session that was signed with that secret would be refused.
+ * Signs in by a code. The server then reloads what another process has just changed, such as the first session secret
+ * or a new key; without a code it would not yet know a session signed with that secret.
  */
 export async function signInByCode(
   url: string,
@@ -117,7 +117,7 @@ export async function signInByCode(
   return ok({ cookieName, text });
 }
 
-/** What a server that refused has said, in the words of the command's options. */
+/** The server's reason for refusing, in terms of the command's options. */
 export function refusalText(url: string, status: number, body: unknown, options: OptionNames = {}): string {
   if (!isObject(body) || typeof body.message !== "string") return `${url} answered ${status}.`;
   const reason = body.message.replace(/[a-z]+(_[a-z]+)*/g, (word) =>
@@ -126,7 +126,7 @@ export function refusalText(url: string, status: number, body: unknown, options:
   return `${url} answered ${status}: ${reason}.`;
 }
 
-/** Why a server that was asked over HTTP gave no answer, as a sentence that says what to look at. */
+/** Why a server could not be reached, as a sentence that says what to check. */
 export function noAnswer(url: string, cause: unknown): string {
   const code = cause instanceof Error && "code" in cause ? String(cause.code) : null;
   switch (code) {
@@ -135,11 +135,11 @@ export function noAnswer(url: string, cause: unknown): string {
     case "EPROTO":
       return `${url} answers without TLS: did you mean http://?`;
     default:
-      return `Nobody answers at ${url}${code === null ? "" : ` (${code})`}; is the server running there?`;
+      return `No server answers at ${url}${code === null ? "" : ` (${code})`}; is it running there?`;
   }
 }
 
-/** The seconds after which a server wants to be asked again; null if it does not say so in seconds. */
+/** Seconds after which the server wants the request again; null if it does not say so in seconds. */
 export function retryAfterSeconds(headers: Headers): number | null {
   const seconds = headers.get("retry-after") ?? "";
   return /^\d{1,6}$/.test(seconds) ? Number(seconds) : null;

@@ -4,10 +4,10 @@ import type { ToldMqtt } from "./ask-findings.ts";
 import { type Ask, fetchAnswer } from "./ask-server.ts";
 
 /*
- * What is wrong with a server itself and with the ways to it, as a person finds out from outside.
+ * Checks from outside: what is wrong with a server itself and with the ways to it.
  */
 
-/** Something on the way from phones to the server that costs reports, and what helps. */
+/** A fault that costs reports on the way from phones to the server, and its remedy. */
 export interface Problem {
   readonly what: string;
   readonly advice: string;
@@ -15,17 +15,17 @@ export interface Problem {
 
 const TIMEOUT_MS = 5000;
 
-/** What is wrong with a server's own data, as `/ready` tells everybody. Nothing if it does not answer. */
+/** Problems of a server's data that `/ready` reports publicly. Empty if the server does not answer. */
 export async function checkReady(url: string, ask: Ask): Promise<readonly Problem[]> {
-  const told = await askReady(url, ask);
-  return [...damageProblems(told), ...sealProblems(told)];
+  const ready = await askReady(url, ask);
+  return [...damageProblems(ready), ...sealProblems(ready)];
 }
 
-function damageProblems({ damaged }: Told): readonly Problem[] {
+function damageProblems({ damaged }: ReadyAnswer): readonly Problem[] {
   if (typeof damaged !== "number" || damaged === 0) return [];
   return [
     {
-      what: `Damaged data is set aside, and nobody has taken note of it: ${damaged} in all.`,
+      what: `Damaged data was set aside, and no operator has acknowledged it: ${damaged} in all.`,
       advice:
         "verify --data-dir DIR names the files. What they held is in no answer; once you have seen them, " +
         "verify --acknowledge --data-dir DIR ends this message.",
@@ -33,7 +33,7 @@ function damageProblems({ damaged }: Told): readonly Problem[] {
   ];
 }
 
-function sealProblems({ seal }: Told): readonly Problem[] {
+function sealProblems({ seal }: ReadyAnswer): readonly Problem[] {
   if (!isObject(seal) || seal.late !== true) return [];
   const since = typeof seal.last === "string" ? seal.last : "it started";
   return [
@@ -46,24 +46,24 @@ function sealProblems({ seal }: Told): readonly Problem[] {
   ];
 }
 
-type Told = Readonly<Record<string, unknown>>;
+type ReadyAnswer = Readonly<Record<string, unknown>>;
 
-/** What `/ready` says; a server that is not ready says less. A person reads elsewhere why it does not answer. */
-async function askReady(url: string, ask: Ask): Promise<Told> {
+/** The answer of `/ready`; shorter if the server is not ready, empty if there is none, which other checks report. */
+async function askReady(url: string, ask: Ask): Promise<ReadyAnswer> {
   const signal = AbortSignal.timeout(TIMEOUT_MS);
   const answer = await fetchAnswer({ url, key: null }, "/ready", ask, { signal });
   return answer.ok && isObject(answer.value.body) ? answer.value.body : {};
 }
 
 /*
- * What stands before a server must pass on what phones send as it is. A redirect turns a report into an empty request
- * on most phones; what they understand of the answer then may cost the report.
+ * A proxy must pass on requests of phones unchanged. Most phones follow a redirect with an empty request, and may take
+ * its answer for an acknowledgement and delete the report.
  */
 
-/** A path that phones report to. Without a key it is refused, and nothing is stored. */
+/** A path that phones report to. A request without a key is refused, and nothing is stored. */
 const PHONE_PATH = "/ingest/owntracks";
 
-/** Asks the address that phones are given, and the one with `http` of the same host; no key goes along. */
+/** Sends requests without a key to the address that phones use, and to the same host without TLS. */
 export async function checkProxy(url: string, ask: Ask): Promise<readonly Problem[]> {
   const problems = problemsOf(await post(`${url}${PHONE_PATH}`, ask));
   const plain = plainVariantOf(url);
@@ -77,7 +77,7 @@ function plainVariantOf(url: string): string | null {
   return protocol === "https:" ? `http://${hostname}${pathname.replace(/\/$/, "")}` : null;
 }
 
-/** How a phone without a key is answered; null if there is no answer. */
+/** The status of a request without a key; null if there is no answer. */
 async function post(address: string, ask: Ask): Promise<number | null> {
   try {
     const signal = AbortSignal.timeout(TIMEOUT_MS);
@@ -108,7 +108,7 @@ function problemsOf(status: number | null): readonly Problem[] {
   ];
 }
 
-/** No answer there is well: phones then keep what they have. */
+/** No answer without TLS is fine: phones then retain their reports. */
 function plainProblemsOf(status: number | null): readonly Problem[] {
   if (status === null || !isRedirect(status)) return [];
   return [
@@ -124,7 +124,7 @@ function isRedirect(status: number): boolean {
   return status >= 300 && status < 400;
 }
 
-/** What is wrong with the way through an MQTT broker, as the server tells of it. */
+/** Problems of the way through an MQTT broker, as measured by the server. */
 export function checkMqtt(mqtt: ToldMqtt): readonly Problem[] {
   const { connections, connected, unassured_messages } = mqtt;
   const { unheard_messages = 0, unheard_topics = [] } = mqtt;
@@ -138,8 +138,8 @@ export function checkMqtt(mqtt: ToldMqtt): readonly Problem[] {
   }
   if (unassured_messages > 0) {
     problems.push({
-      what: `Phones published with QoS 0, which the broker keeps for nobody: ${unassured_messages} of what came.`,
-      advice: "Set QoS 1 in the apps: else what they send while the server is away is lost.",
+      what: `Phones published ${unassured_messages} messages with QoS 0, which a broker does not store.`,
+      advice: "Set QoS 1 in the apps: otherwise reports sent while the server is away are lost.",
     });
   }
   if (unheard_messages > 0) {

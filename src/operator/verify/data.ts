@@ -21,7 +21,7 @@ import { segmentSize } from "../../wal/segment-reader.ts";
 import { createMemory, type KnownDays, type RecordsReport, verifyRecords } from "./records.ts";
 
 /*
- * Reads log and archive, also while a server writes them; `quick` leaves out what their records come to.
+ * Reads log and archive, also while a server writes them; `quick` skips hashing their records.
  */
 
 export interface VerifyDataOptions {
@@ -29,15 +29,15 @@ export interface VerifyDataOptions {
   readonly clock: Clock;
   readonly retention: Retention;
   readonly paths: Pick<ReturnType<typeof directoryPaths>, "log" | "archive" | "damaged" | "cluster">;
-  /** Where DuckDB is to look at the archive's files. */
+  /** Opens a database through which DuckDB reads the archive's files. */
   openDatabase(): Promise<Database>;
   onProgress(bytesRead: number, totalBytes: number): void;
 }
 
-/** A running server swaps the manifest now and then; what was read of an older one is read again, so often at most. */
+/** A running server swaps the manifest now and then; then log and archive are read again, at most this often. */
 const ATTEMPTS_MAX = 5;
 
-/** Log and archive as they were at one moment, and where they do not agree. */
+/** Log and archive as they were at one moment, and where they disagree. */
 export interface VerifiedData {
   readonly segments: readonly InspectedSegment[];
   readonly archive: ArchiveReport;
@@ -53,40 +53,40 @@ export async function verifyData(options: VerifyDataOptions, quick: boolean): Pr
     database ??= options.openDatabase();
     return database;
   };
-  const reading: Reading = { quick, openDatabase, goodParts: new Map(), knownDays: new Map() };
+  const cache: AttemptCache = { quick, openDatabase, goodParts: new Map(), knownDays: new Map() };
   try {
     for (let attempt = 1; ; attempt++) {
-      const found = await findManifest(files, paths.archive);
-      const data = await readBy(options, reading, found);
+      const current = await findManifest(files, paths.archive);
+      const data = await readBy(options, cache, current);
       const isSound = data.problems.length + data.archive.damaged.length === 0;
-      if (isSound || attempt === ATTEMPTS_MAX || (await isCurrent(options, found))) return data;
+      if (isSound || attempt === ATTEMPTS_MAX || (await isCurrent(options, current))) return data;
     }
   } finally {
     await (database as Promise<Database> | null)?.then((opened) => opened.close()).catch(() => undefined);
   }
 }
 
-/** Whether nothing was sealed since this manifest was read. */
+/** Whether no seal has replaced this manifest. */
 async function isCurrent({ files, paths }: VerifyDataOptions, { manifest }: FoundManifest): Promise<boolean> {
   return (await findManifest(files, paths.archive)).manifest.seal === manifest.seal;
 }
 
-/** What stays known from one attempt to the next. */
-interface Reading {
+/** Results that remain valid from one attempt to the next. */
+interface AttemptCache {
   readonly quick: boolean;
   openDatabase(): Promise<Database>;
-  /** CRC-32 of files that are as they were written. */
+  /** CRC-32 of the intact files. */
   readonly goodParts: Map<string, number>;
   readonly knownDays: KnownDays;
 }
 
 async function readBy(
   options: VerifyDataOptions,
-  { quick, openDatabase, goodParts, knownDays }: Reading,
-  found: FoundManifest,
+  { quick, openDatabase, goodParts, knownDays }: AttemptCache,
+  manifestFile: FoundManifest,
 ): Promise<VerifiedData> {
   const { files, paths, clock, retention } = options;
-  const { manifest, state } = found;
+  const { manifest, state } = manifestFile;
   const progress = await createProgress(options, manifest, quick ? 1 : 2);
   const pathOf = (file: string) => join(paths.archive, file);
   const isReadable = state === "ok" || state === "none";
@@ -106,12 +106,12 @@ async function readBy(
   });
   const firstDay = utcDayOf(retention.startMs(clock.nowMs()));
   const pastDays = findPastDays(manifest, logged, firstDay);
-  // Once a seal has swapped the manifest it takes from the log what only the new one covers.
-  const isWholeLog = await isCurrent(options, found);
+  // A seal first swaps the manifest, then removes from the log what only the new one covers.
+  const isWholeLog = await isCurrent(options, manifestFile);
   const archive = await verifyArchive({
     files,
     directory: paths.archive,
-    found,
+    found: manifestFile,
     isKnownGood: ({ file, crc }) => goodParts.get(file) === crc,
     openDatabase,
     onRead: ({ bytes }) => progress.add(bytes),
@@ -119,7 +119,7 @@ async function readBy(
   const damaged = new Set(archive.damaged.map(({ file }) => file));
   for (const { part } of readableParts(manifest))
     if (!damaged.has(part.file)) goodParts.set(part.file, part.crc);
-  const hasOwnLog = !(await files.exists(paths.cluster)); // A node's is elsewhere.
+  const hasOwnLog = !(await files.exists(paths.cluster)); // A node's log is a stream.
   const setAside = await files.list(paths.damaged);
   const problems = isReadable && hasOwnLog ? findLogGaps(segments, manifest, setAside) : [];
   problems.push(...unusable);
@@ -140,7 +140,7 @@ async function readBy(
   return { segments, archive, pastDays, records, problems };
 }
 
-/** Counts what is read of log and archive, and the disk through which the log is counted. */
+/** Counts the bytes read of log and archive, and wraps the disk so that reads of the log are counted. */
 async function createProgress(
   { files, paths, onProgress }: VerifyDataOptions,
   manifest: Manifest,
@@ -166,11 +166,12 @@ async function createProgress(
 }
 
 /**
- * What is missing of the log, a line each. Sequences rise by one, and the log gives up nothing that the archive does
- * not cover; so what is in no segment is covered, or was the end of a write that a crash cut short and that was set
- * aside. A lost segment whose entries an archived day happens to cover is not told from one that went in good order.
+ * Lists missing parts of the log, a line each. Sequences rise by one, and the log gives up nothing that the archive
+ * does not cover. So a sequence in no segment is covered, or belongs to the end of an interrupted write that was
+ * quarantined, or is lost. A lost segment whose entries the archive happens to cover looks like one that was removed in
+ * good order.
  *
- * `setAside` are the names of files of damaged bytes.
+ * `setAside` has the names of files of damaged bytes.
  */
 export function findLogGaps(
   segments: readonly InspectedSegment[],
@@ -198,14 +199,14 @@ export function findLogGaps(
   return gaps;
 }
 
-/** What the disk still has of a day that is past the retention: no answer shows it, and the next seals delete it. */
+/** What the disk still has of a day past the retention. Answers don't show it, and the next seals delete it. */
 export interface PastDay {
   readonly day: string;
   readonly archivedRecords: number;
   readonly loggedReports: number;
 }
 
-/** The days before the retention that log or archive still hold, the oldest first. */
+/** The days past the retention that log or archive still have, the oldest first. */
 function findPastDays({ days, expired }: Manifest, logged: ReportsByDay, firstDay: UtcDay): PastDay[] {
   const archived = new Map<UtcDay, number>();
   for (const [day, { parts }] of [...expired, ...days] as [UtcDay, SealedDay][])

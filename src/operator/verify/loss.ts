@@ -7,28 +7,28 @@ import type { Files } from "../../runtime/files.ts";
 import { inspectLog } from "../../wal/read-log.ts";
 import { createMemory } from "./records.ts";
 
-/** What answers would show no more with a later edge: a shorter retention. */
+/** What a shorter retention would remove from answers. */
 export interface Loss {
-  /** UTC days with any record, and the first of them; null where there are none. */
+  /** UTC days with any record, and the first of them; null if there are none. */
   readonly days: number;
   readonly oldestDay: string | null;
-  /** A late report counts as a record of its own, though it may be laid over one that the archive has. */
+  /** A late report counts as a record even if it replaces an archived one. */
   readonly records: number;
-  /** Those with nothing newer. */
+  /** Devices without a newer record. */
   readonly devices: number;
 }
 
 export interface LossOptions {
   readonly files: Files;
   readonly paths: { readonly log: string; readonly archive: string };
-  /** Where DuckDB is to look at the archive's files. */
+  /** Opens a database through which DuckDB reads the archive's files. */
   openDatabase(): Promise<Database>;
-  /** The edge as it is and as it would be. */
+  /** The present edge and the proposed one. */
   readonly beforeMs: number;
   readonly afterMs: number;
 }
 
-/** A seal beside us swaps the manifest while log and archive are read; so often at most they are read again. */
+/** A seal by a running server swaps the manifest during a read; then both are read again, at most this often. */
 const ATTEMPTS_MAX = 5;
 
 /** Reads the directory as a start would, also beside a running server, and changes nothing. */

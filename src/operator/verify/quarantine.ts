@@ -1,19 +1,14 @@
 import type { Files } from "../../runtime/files.ts";
 import { readSegments } from "../../service/quarantine/read-segments.ts";
 
-/** What lies in the quarantine of a data directory. */
 export interface QuarantineReport {
   readonly entries: number;
-  /** Of its files. */
   readonly bytes: number;
-  /** What is wrong with them, a line each. */
+  /** What is wrong with its files, a line each. */
   readonly problems: readonly string[];
 }
 
-/**
- * Reads every entry, also beside a server that adds to them; then a write under way may look like damage, so what looks
- * like damage is read once more.
- */
+/** Reads every entry. A write in progress may look like damage, so damage is read a second time. */
 export async function verifyQuarantine(files: Files, directory: string): Promise<QuarantineReport> {
   const report = await read(files, directory);
   return report.problems.length === 0 ? report : read(files, directory);

@@ -19,26 +19,26 @@ import {
 import type { RecordColumns } from "../../model/record-columns.ts";
 
 /*
- * The canonical form of a record is a line of JSON without blanks, in UTF-8: `device_id` and `timestamp`, then what
- * the record has of the number fields, the profile and the state, each group in the order of
- * its column numbers (model/location-fields.ts), texts and numbers as JSON.stringify writes them. A later field
- * changes the lines of no record that lacks it.
+ * The canonical form of a record is a line of JSON without blanks, in UTF-8: `device_id` and `timestamp`, then the
+ * number fields, the profile and the state that the record has, each group in the order of its column numbers
+ * (model/location-fields.ts), texts and numbers as JSON.stringify writes them. A field that is added later does not
+ * change the lines of records without it.
  */
 
-/** What records came to: equal records give equal hashes, wherever they are kept. */
+/** A hash over records: equal records give equal hashes, wherever they are stored. */
 export interface RecordHash {
-  /** Adds records that come after all before, by device (UTF-8 bytes) and time. */
+  /** Adds records that come after all earlier ones, by device (UTF-8 bytes) and time. */
   add(records: RecordColumns): void;
   readonly records: number;
-  /** The first record that did not come after the one before, for people; null where all did. */
+  /** Describes the first record that did not come after its predecessor; null if all did. */
   readonly disorder: string | null;
-  /** SHA-256 of all lines, in hex. Ends it. */
+  /** SHA-256 of all lines, in hex. No records can be added afterwards. */
   digest(): string;
 }
 
-/** So much text at a time goes to the hash. */
+/** Text is hashed in blocks of this size. */
 const BUFFER_BYTES = 256 * 1024;
-/** Texts of tuples that are remembered; some megabytes. */
+/** Cached texts of tuples; a few megabytes. */
 const TUPLES_MAX = 16_384;
 
 const CLOSE = createFragment("}\n");
@@ -106,13 +106,13 @@ export function createRecordHash(): RecordHash {
   };
 }
 
-/** The members of tuples as they stand in a line. */
+/** The part of a line that comes from a tuple, cached. */
 function createTupleTexts(fields: readonly LocationField[]) {
   const known = new Map<string, Fragment>();
   let lastJson: string | null = null;
   let last = CLOSE;
   return {
-    /** Neighbours are mostly alike, and comparing two texts costs less than looking one up. */
+    /** Neighbours are mostly equal, and comparing two texts costs less than a lookup. */
     find(json: string): Fragment {
       if (json === lastJson) return last;
       let fragment = known.get(json);

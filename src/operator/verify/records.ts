@@ -22,37 +22,36 @@ export interface AppDay {
   readonly app: string;
   readonly day: string;
   readonly records: number;
-  /** Of the records in canonical form (record-hash.ts). */
+  /** Hash of the records in canonical form (record-hash.ts). */
   readonly sha256: string;
 }
 
-/** What all records of a directory come to. */
+/** A summary of all records of a directory. */
 export interface RecordsReport {
   readonly records: number;
   /** SHA-256 over a line `app day records sha256` for each of the days below, in their order. */
   readonly sha256: string;
-  /** By app (UTF-8 bytes), then day; days with a damaged part are left out. */
+  /** By app (UTF-8 bytes), then day; days with a damaged part are skipped. */
   readonly appDays: readonly AppDay[];
 }
 
 export interface VerifyRecordsOptions {
   readonly manifest: Manifest;
-  /** All that memory would hold, by this manifest. */
+  /** Everything that memory would have with this manifest. */
   readonly hot: HotStore;
   /** The first day that answers show. */
   readonly firstDay: UtcDay;
   openDatabase(): Promise<Database>;
-  /** Where DuckDB finds a file of the archive. */
+  /** The path by which DuckDB opens a file of the archive. */
   pathOf(file: string): string;
-  /** Whether a file of the archive is known to be damaged. */
   isDamaged(file: string): boolean;
-  /** Days that were read before, as long as their parts are the same. */
+  /** Days that an earlier attempt read; valid as long as their parts are the same. */
   readonly known: KnownDays;
-  /** Called with what was read of the archive, in bytes of files. */
+  /** Called with the bytes of archive files that were read. */
   onRead(bytes: number): void;
 }
 
-/** Sealed days by their parts. */
+/** Archived days by their parts. */
 export type KnownDays = Map<string, readonly AppDay[]>;
 
 /** Memory as it is before the log is read: what the archive covers, and the newest record of each device. */
@@ -70,13 +69,13 @@ export async function createMemory(
       faultOf: (part) => faultOf(files, pathOf(part.file), part, true),
       pathOf,
       onNewest: (appId, batch) => hot.restoreNewest(appId, batch),
-      notes: [], // Whatever can't be read is named by who reads the parts.
+      notes: [], // `verifyArchive` reports parts that can't be read.
     }));
   hot.setSealed(sequencesOf(manifest), hasAllNewest);
   return hot;
 }
 
-/** Reads every record that answers may show; what does not agree goes to `problems`, a line each. */
+/** Reads every record that answers may show; appends disagreements to `problems`, a line each. */
 export async function verifyRecords(
   options: VerifyRecordsOptions,
   problems: string[],
@@ -173,7 +172,7 @@ async function lateRowsOf(hot: HotStore, day: UtcDay): Promise<Map<AppId, LateRo
   return late;
 }
 
-/** The checkpoint must know every device's newest archived record: what is current is answered from it. */
+/** The checkpoint must have every device's newest archived record, because current positions come from it. */
 async function checkNewest(
   { manifest, openDatabase, pathOf, isDamaged }: VerifyRecordsOptions,
   problems: string[],

@@ -6,7 +6,7 @@ import type { Files } from "../../runtime/files.ts";
 import { isInQuarantine } from "../../service/quarantine/segment.ts";
 import { isSegmentName } from "../../wal/segment.ts";
 
-/** The paths of a data directory at which files are put in place. */
+/** The paths of a data directory where files are written and then renamed. */
 export interface WrittenPaths {
   readonly log: string;
   readonly archive: string;
@@ -15,7 +15,7 @@ export interface WrittenPaths {
   readonly lock: string;
 }
 
-/** Temporary files of a data directory: of a crash, or of a process that writes just now. */
+/** Temporary files of a data directory, left by a crash or by a write in progress. */
 export async function findTemporaryFiles(
   files: Pick<Files, "list">,
   { log, archive, quarantine, damaged, lock }: WrittenPaths,
@@ -31,12 +31,12 @@ export async function findTemporaryFiles(
     [quarantine, isInQuarantine],
     [damaged, isDamageFile],
   ];
-  const found: string[] = [];
+  const temporary: string[] = [];
   for (const [folder, isOurs] of folders) {
     const names = await listTemporaryFiles(files, folder, isOurs);
-    found.push(...names.map((name) => join(folder, name)));
+    temporary.push(...names.map((name) => join(folder, name)));
   }
-  return found;
+  return temporary;
 }
 
 function isPart(file: string): boolean {

@@ -23,26 +23,26 @@ import { type QuarantineReport, verifyQuarantine } from "./quarantine.ts";
 import type { AppDay } from "./records.ts";
 import { findTemporaryFiles } from "./temporary-files.ts";
 
-/** What lies in a data directory, and what of it is damaged. */
+/** The contents of a data directory, and what of it is damaged. */
 export interface DirectoryReport {
-  /** The process that has the directory; null where none has. */
+  /** The process that has locked the directory; null if there is none. */
   readonly owner: LockOwner | null;
   readonly segments: readonly InspectedSegment[];
-  /** Of all segments. */
+  /** Sums over all segments. */
   readonly totals: LogTotals;
   readonly archive: ArchiveReport;
   readonly quarantine: QuarantineReport;
-  /** Days before the retention of which the disk still has anything, until the next seals have deleted it. */
+  /** Days past the retention of which the disk still has something, until the next seals delete it. */
   readonly pastDays: readonly PastDay[];
-  /** What all records come to; null where only a quick look was asked for, or the manifest can't be used. */
+  /** All records by day; null after a quick check, or if the manifest can't be used. */
   readonly appDays: readonly AppDay[] | null;
   readonly sha256: string | null;
   readonly keys: { readonly state: SharedFileState; readonly count: number };
-  /** Damaged bytes that an earlier start took out of the log. */
+  /** Damaged bytes that an earlier start removed from the log. */
   readonly setAside: readonly SetAsideFile[];
-  /** What a crash left of files on their way; the next start removes it. */
+  /** Files that a crash left half-written; the next start removes them. */
   readonly temporary: readonly string[];
-  /** What is wrong, a line each; nothing is where it is empty. */
+  /** What is wrong, a line each; empty if all is well. */
   readonly problems: readonly string[];
 }
 
@@ -77,27 +77,27 @@ export interface VerifyDependencies {
     readonly cluster: string;
     readonly lock: string;
   };
-  /** Where DuckDB is to look at the archive's files. */
+  /** Opens a database through which DuckDB reads the archive's files. */
   openDatabase(): Promise<Database>;
   onProgress(bytesRead: number, totalBytes: number): void;
 }
 
 export interface VerifyRequest {
-  /** Notes all that is damaged now as seen. */
+  /** Acknowledges all present damage. */
   readonly acknowledge: boolean;
-  /** Leaves out whether log and archive agree, record by record. */
+  /** Skips the comparison of log and archive, record by record. */
   readonly quick: boolean;
 }
 
-/** Reads a whole data directory, also one that is in use. Only an acknowledgement is ever written. */
+/** Reads a whole data directory, which may be in use. It writes nothing except an acknowledgement. */
 export function createVerify(dependencies: VerifyDependencies) {
   const { files, paths, settings } = dependencies;
 
   return async function verify({ acknowledge, quick }: VerifyRequest): Promise<DirectoryReport> {
     const dataDir = dirname(paths.lock);
-    const holder = await findDirectoryOwner(dataDir, "verify", dependencies, dependencies.clock);
+    const lock = await findDirectoryOwner(dataDir, "verify", dependencies, dependencies.clock);
     const temporaryBefore = await findTemporaryFiles(files, paths);
-    const owner = holder?.owner ?? null;
+    const owner = lock?.owner ?? null;
     const data = await verifyData({ ...dependencies, retention: settings.retention }, quick);
     const { segments, archive, pastDays } = data;
     const quarantine = await verifyQuarantine(files, paths.quarantine);
@@ -116,7 +116,7 @@ export function createVerify(dependencies: VerifyDependencies) {
       ...setAsideProblems(setAside),
       ...data.problems,
     ];
-    // What a process beside us writes just now is not there for long.
+    // A file that a running server is writing disappears within moments.
     const temporary = (await findTemporaryFiles(files, paths)).filter((file) =>
       temporaryBefore.includes(file),
     );
@@ -139,7 +139,7 @@ export function createVerify(dependencies: VerifyDependencies) {
   };
 }
 
-/** Notes all that is damaged now as seen, and parts of the archive as given up. */
+/** Acknowledges all present damage, including lost parts of the archive. */
 async function acknowledgeAll(
   files: Files,
   damagedDirectory: string,
@@ -149,7 +149,7 @@ async function acknowledgeAll(
   const known: Acknowledged[] = setAside.map(({ file, bytes }) => ({ name: basename(file), bytes }));
   for (const name of await readAcknowledgedParts(files, damagedDirectory)) known.push({ name, bytes: 0 });
   for (const { file, bytes } of damaged) {
-    // The next seal puts the file among the damaged bytes, under the second name.
+    // The next seal moves the file to the damaged bytes, under the second name.
     known.push({ name: file, bytes }, { name: lostName(file), bytes });
   }
   await writeAcknowledged(files, damagedDirectory, known);
@@ -186,7 +186,7 @@ function readPassPhrases({
   return PassPhrases.open({ files, path: paths.passPhrases, clock, acquireLock, process });
 }
 
-/** Files under `damaged/` that no operator has taken note of. */
+/** Counts files under `damaged/` that no operator has acknowledged. */
 export async function countUnacknowledged(files: Files, directory: string): Promise<number> {
   const setAside = await listSetAside(files, directory, await readAcknowledged(files, directory));
   return setAside.filter(({ acknowledged }) => !acknowledged).length;
@@ -197,16 +197,16 @@ async function listSetAside(
   directory: string,
   acknowledged: readonly Acknowledged[],
 ): Promise<SetAsideFile[]> {
-  const found: SetAsideFile[] = [];
+  const setAside: SetAsideFile[] = [];
   for (const name of await files.list(directory)) {
     if (name.startsWith("acknowledged.json") || name.endsWith(".tmp")) continue;
-    if (name.endsWith(TORN_SUFFIX)) continue; // The end of a write that a crash cut short: nothing acknowledged.
+    if (name.endsWith(TORN_SUFFIX)) continue; // The end of an interrupted write, which was never acknowledged.
     const file = join(directory, name);
     const bytes = await files.size(file);
     const isKnown = acknowledged.some((known) => known.name === name && known.bytes === bytes);
-    found.push({ file, bytes, acknowledged: isKnown });
+    setAside.push({ file, bytes, acknowledged: isKnown });
   }
-  return found;
+  return setAside;
 }
 
 function totalsOf(segments: readonly InspectedSegment[]): LogTotals {
@@ -227,7 +227,7 @@ function segmentProblems({ file, bytes, damage, isReadable, goodHead }: Inspecte
   return damage.map(({ offset, bytes }) => `${file}: ${bytes} damaged bytes at ${offset}`);
 }
 
-/** No key file is none that is damaged: a directory may have been filled by `import` alone. */
+/** A missing key file is not damage: the directory may have been filled by `import` alone. */
 function fileProblems(path: string, state: SharedFileState): string[] {
   return typeof state === "object" ? [`${basename(path)} can't be used: ${state.damaged}`] : [];
 }

@@ -117,7 +117,7 @@ describe("doctor", () => {
     const nobody = await runCli("doctor", "--url", "http://127.0.0.1:1", "--key", app.keys.reader);
     expect([nobody.code, nobody.out]).toEqual([1, ""]);
     expect(nobody.error).toMatch(
-      /^Nobody answers at http:\/\/127\.0\.0\.1:1 \(\w+\); is the server running there\?\n$/,
+      /^No server answers at http:\/\/127\.0\.0\.1:1 \(\w+\); is it running there\?\n$/,
     );
   });
 });

@@ -190,7 +190,7 @@ describe("createPostDelivery()", () => {
     });
     expect(await deliver(batchOf([report(0)]))).toEqual({
       ok: false,
-      error: "nobody answers at http://here (ECONNREFUSED); is the server running there?",
+      error: "no server answers at http://here (ECONNREFUSED); is it running there?",
     });
     expect(waits).toEqual([]);
   });

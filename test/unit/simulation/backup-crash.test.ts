@@ -254,7 +254,7 @@ for (const [refused, hinder] of Object.entries(UNSETTLING)) {
       const disk = createDisk();
       disk.beforeOperation = (operation, path) => hinder(disk, operation, path);
       const outcome = await runBackup(disk);
-      expect(outcome).toEqual({ ok: false, error: expect.stringContaining("The new backup is whole") });
+      expect(outcome).toEqual({ ok: false, error: expect.stringContaining("The new backup is complete") });
       disk.beforeOperation = null;
       return disk;
     }

@@ -377,6 +377,6 @@ describe("through a server", () => {
     expect((await runCli("export", "--format", "csv", ...named)).error).toContain('another app than "shop"');
     await other.stop(true);
     const gone = await runCli("export", "--format", "csv", "--url", url, "--key", key);
-    expect(gone.error).toContain("Nobody answers");
+    expect(gone.error).toContain("No server answers");
   });
 });

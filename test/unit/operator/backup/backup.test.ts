@@ -168,7 +168,7 @@ describe("backUp()", () => {
       const unsettled = await runBackup({ ...files, rename: refusal("rename") });
       expect(unsettled).toMatchObject({
         ok: false,
-        error: expect.stringContaining("The new backup is whole"),
+        error: expect.stringContaining("The new backup is complete"),
       });
       const next = join(backupDir(), "next");
       const [name] = readdirSync(join(app.dataDir, "wal"));
@@ -208,10 +208,10 @@ describe("backUp()", () => {
     };
     const asItWas = "The backup of 2026-01-28T12:00:00.000Z is as it was.";
     const doubtful =
-      "It could not be read whether the new backup counts; where it doesn't, all is as it was: back up again.";
+      "It could not be read whether the new backup is valid; if it is not, the former one is unchanged: back up again.";
     let longitude = 2;
     const unlasting =
-      "The new backup is whole and can be restored, but a power failure may take it away: back up again.";
+      "The new backup is complete and can be restored, but a power failure may undo it: back up again.";
     for (const [isDone, isRead, told] of [
       [false, true, asItWas],
       [false, false, doubtful],
@@ -303,7 +303,9 @@ describe("backUp()", () => {
     expect(await outcome(runRestore())).toThrow(FormatVersionError);
     for (const text of ["{", whole.replace('"bytes":', '"bytes": 1'), whole.replace("wal/", "../../")]) {
       writeFileSync(path, text);
-      expect(await problemsOfBackup()).toEqual([`"${path}" is damaged: nobody knows what the backup holds.`]);
+      expect(await problemsOfBackup()).toEqual([
+        `"${path}" is damaged: it is unknown what the backup holds.`,
+      ]);
       expect((await runRestore()).ok).toBe(false);
       expect(readFileSync(path, "utf8")).toBe(text);
     }

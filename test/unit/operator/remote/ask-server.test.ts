@@ -66,13 +66,13 @@ test("a server that redirects, that has no TLS, or that is not there is told apa
   );
   await server.stop(true);
   expect(await refusalOf(`http://${host}`)).toBe(
-    `Nobody answers at http://${host} (ECONNREFUSED); is the server running there?`,
+    `No server answers at http://${host} (ECONNREFUSED); is it running there?`,
   );
 });
 
 test("what has no code is told without one", () => {
   expect(noAnswer("http://here.example", new Error("odd"))).toBe(
-    "Nobody answers at http://here.example; is the server running there?",
+    "No server answers at http://here.example; is it running there?",
   );
 });
 

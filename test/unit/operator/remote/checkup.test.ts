@@ -3,7 +3,7 @@ import { checkMqtt, checkProxy, checkReady } from "../../../../src/operator/remo
 
 const ADDRESS = "https://example.org";
 
-test("checkReady() counts damage that nobody has taken note of", async () => {
+test("checkReady() counts damage that no operator acknowledged", async () => {
   const asked: string[] = [];
   const problems = await checkReady(ADDRESS, async (address) => {
     asked.push(address);
@@ -119,7 +119,7 @@ test("checkMqtt() finds connections that are not there, and messages that nobody
   expect(checkMqtt(WELL)).toEqual([]);
   expect(checkMqtt({ ...WELL, connected: 1, unassured_messages: 7 }).map(({ what }) => what)).toEqual([
     "1 of 2 connections to the MQTT broker are up: the rest of what phones publish waits there.",
-    "Phones published with QoS 0, which the broker keeps for nobody: 7 of what came.",
+    "Phones published 7 messages with QoS 0, which a broker does not store.",
   ]);
   const [problem] = checkMqtt({ ...WELL, unheard_messages: 2, unheard_topics: ["owntracks/pixel"] });
   expect(problem?.what).toBe(
