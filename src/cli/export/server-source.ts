@@ -3,7 +3,7 @@ import { wait } from "../../lib/schedule/timers.ts";
 import type { AppId, DeviceId, UserId } from "../../model/ids.ts";
 import {
   type Ask,
-  type AskedServer,
+  type RemoteServer,
   askServer,
   type OptionNames,
   refusalText,
@@ -22,7 +22,7 @@ const WAIT_SECONDS_MAX = 60;
 /** Exports by way of a running server. */
 export function createServerSource(
   command: ExportOptions,
-  server: AskedServer & { readonly appId: AppId | null },
+  server: RemoteServer & { readonly appId: AppId | null },
   ask: Ask,
   signal: AbortSignal,
 ): ExportFrom {
@@ -125,7 +125,7 @@ function openExport(format: string, url: string, response: Response, signal: Abo
 
 /** Why the key can't be used for the app that was named; null if it is a key of that app. */
 async function appFault(
-  server: AskedServer & { readonly appId: AppId | null },
+  server: RemoteServer & { readonly appId: AppId | null },
   ask: Ask,
 ): Promise<string | null> {
   const answer = await askServer(server, "GET", "/api/v1/locations/current?limit=1", ask);
@@ -138,7 +138,7 @@ async function appFault(
  * All devices of the key's app, in one answer: devices come and go between two pages of a list, so that one would be
  * there twice or not at all.
  */
-async function listDevices(server: AskedServer, ask: Ask): Promise<Result<readonly DeviceId[], string>> {
+async function listDevices(server: RemoteServer, ask: Ask): Promise<Result<readonly DeviceId[], string>> {
   const answer = await askServer(server, "GET", "/api/v1/locations/current/columns", ask);
   if (!answer.ok) return answer;
   const { device_id } = answer.value;

@@ -1,11 +1,11 @@
 import { roughDuration } from "../../lib/text/duration.ts";
 import { printableLine } from "../../lib/text/printable.ts";
-import type { ToldFinding, ToldFindings } from "../../operator/remote/ask-findings.ts";
+import type { RemoteFinding, RemoteFindings } from "../../operator/remote/ask-findings.ts";
 import type { Problem } from "../../operator/remote/checkup.ts";
 import { countOf } from "../screen/layout.ts";
 
 /** What was found, and at which address. */
-export interface DoctorReport extends ToldFindings {
+export interface DoctorReport extends RemoteFindings {
   readonly url: string;
   readonly problems: readonly Problem[];
 }
@@ -33,7 +33,7 @@ function nothingText(deviceId: string | null): string {
   return `${printableLine(`Nothing is wrong with device "${deviceId}", if it was heard of.`)}\n`;
 }
 
-function findingText({ device_id, client, at, what, measured, advice }: ToldFinding): string {
+function findingText({ device_id, client, at, what, measured, advice }: RemoteFinding): string {
   const title = `${device_id} (${client}), ${new Date(at).toISOString().slice(0, 16)}Z`;
   return section(printableLine(title), [what, measured, advice].map(printableLine));
 }

@@ -8,7 +8,7 @@ import { type DirectoryPlatform, findDirectoryOwner } from "../../directory/take
 import { fail, ok, type Result } from "../../lib/result.ts";
 import type { AppId } from "../../model/ids.ts";
 import type { Clock } from "../../model/time/clock.ts";
-import { type AskedServer, signInByCode } from "../../operator/remote/ask-server.ts";
+import { type RemoteServer, signInByCode } from "../../operator/remote/ask-server.ts";
 import type { Platform } from "../../runtime/platform.ts";
 import type { CommandContext } from "../arguments/command.ts";
 import { describeSharedFileError, type Sharing, sharing } from "../cluster/node-directory.ts";
@@ -25,7 +25,7 @@ import type { ServerChoice } from "./command.ts";
 /** A server, and the app that it is asked about; null where the key says which. */
 export interface AskedApp {
   readonly appId: AppId | null;
-  readonly server: AskedServer;
+  readonly server: RemoteServer;
 }
 
 /** Does a command's work with what it is to ask; the error of a choice that can't be followed is a sentence. */

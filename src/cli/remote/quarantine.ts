@@ -6,10 +6,10 @@ import {
   askEntry,
   askToDelete,
   askToReplay,
-  type ToldEntry,
-  type ToldFilter,
+  type RemoteEntry,
+  type RemoteEntryFilter,
 } from "../../operator/remote/ask-quarantine.ts";
-import type { AskedServer } from "../../operator/remote/ask-server.ts";
+import type { RemoteServer } from "../../operator/remote/ask-server.ts";
 import type { Terminal } from "../../runtime/process.ts";
 import type { CommandContext, Run } from "../arguments/command.ts";
 import { formatCount, formatTable, refuse } from "../screen/layout.ts";
@@ -33,12 +33,12 @@ export function listQuarantine(command: QuarantineListOptions, context: CommandC
   });
 }
 
-type EntryOfApp = ToldEntry & { readonly app_id?: string };
+type EntryOfApp = RemoteEntry & { readonly app_id?: string };
 
 /** Of all apps, the newest first. */
 async function entriesOf(
   apps: Result<readonly AskedApp[], string>,
-  filter: ToldFilter,
+  filter: RemoteEntryFilter,
 ): Promise<Result<readonly EntryOfApp[], string>> {
   if (!apps.ok) return apps;
   const entries: EntryOfApp[] = [];
@@ -56,7 +56,7 @@ function rowWithApp(entry: EntryOfApp): string[] {
 
 const HEADER = ["id", "last came", ">times", "client", "reason", "device", ">bytes"];
 
-function row({ id, client, reason, device_id = "-", body_bytes, last_arrived, count }: ToldEntry): string[] {
+function row({ id, client, reason, device_id = "-", body_bytes, last_arrived, count }: RemoteEntry): string[] {
   const time = `${new Date(last_arrived).toISOString().slice(0, 19)}Z`;
   const told = [id, time, formatCount(count), client, reason, device_id, formatCount(body_bytes)];
   return told.map(printableLine);
@@ -134,7 +134,7 @@ function changerOf(name: string, ask: typeof askToReplay, what: string): Run<Qua
 /** The oldest first, as they came. */
 async function idsOf(
   command: QuarantineChangeOptions,
-  server: AskedServer,
+  server: RemoteServer,
 ): Promise<Result<readonly string[], string>> {
   if (command.ids !== null) return ok(command.ids);
   const told = await askEntries(server, command, fetch);
@@ -142,7 +142,7 @@ async function idsOf(
 }
 
 /** What stood in the way, or null. */
-async function change(ask: typeof askToReplay, server: AskedServer, id: string): Promise<string | null> {
+async function change(ask: typeof askToReplay, server: RemoteServer, id: string): Promise<string | null> {
   const told = await ask(server, id, fetch);
   if (!told.ok) return told.error;
   return told.value.is_kept === true ? "it still can't be used, and stays" : null;

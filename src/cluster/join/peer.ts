@@ -1,7 +1,7 @@
 import { isObject } from "../../lib/is-object.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import { systemTimers, type Timers, type Wait } from "../../lib/schedule/timers.ts";
-import { type Ask, type AskedServer, refusalText, sendRequest } from "../../operator/remote/ask-server.ts";
+import { type Ask, type RemoteServer, refusalText, sendRequest } from "../../operator/remote/ask-server.ts";
 import type { ClusterStatus } from "../cluster-config.ts";
 import { parseClusterMembers } from "../cluster-file.ts";
 import type { CopyPlan } from "./copies.ts";
@@ -33,7 +33,7 @@ export class BrokenOffError extends Error {
   override readonly name = "BrokenOffError";
 }
 
-export interface PeerOptions extends AskedServer {
+export interface PeerOptions extends RemoteServer {
   readonly key: string;
   readonly ask: Ask;
   readonly wait: Wait;

@@ -1,13 +1,13 @@
 import { isObject } from "../../lib/is-object.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
-import { type Ask, type AskedServer, askServer } from "./ask-server.ts";
+import { type Ask, type RemoteServer, askServer } from "./ask-server.ts";
 
 /*
  * Asks a running server over HTTP what is wrong with an app's devices.
  */
 
 /** Fields as in the server's answer. */
-export interface ToldFinding {
+export interface RemoteFinding {
   readonly device_id: string;
   readonly client: string;
   readonly kind: string;
@@ -17,16 +17,16 @@ export interface ToldFinding {
   readonly advice: string;
 }
 
-export interface ToldFindings {
+export interface RemoteFindings {
   readonly app_id: string;
   /** The newest ones, newest first. */
-  readonly findings: readonly ToldFinding[];
+  readonly findings: readonly RemoteFinding[];
   readonly total_count: number;
   /** Absent if no broker brings reports to the app. */
-  readonly mqtt?: ToldMqtt;
+  readonly mqtt?: RemoteMqtt;
 }
 
-export interface ToldMqtt {
+export interface RemoteMqtt {
   readonly connections: number;
   readonly connected: number;
   readonly unassured_messages: number;
@@ -37,7 +37,7 @@ export interface ToldMqtt {
   readonly outage_seconds?: number;
 }
 
-export interface FindingsRequest extends AskedServer {
+export interface FindingsRequest extends RemoteServer {
   /** Null means all devices. */
   readonly deviceId: string | null;
 }
@@ -46,7 +46,7 @@ export interface FindingsRequest extends AskedServer {
 const FINDINGS_MAX = 1000;
 
 /** The error is a sentence. */
-export async function askFindings(request: FindingsRequest, ask: Ask): Promise<Result<ToldFindings, string>> {
+export async function askFindings(request: FindingsRequest, ask: Ask): Promise<Result<RemoteFindings, string>> {
   const query = new URLSearchParams({ limit: String(FINDINGS_MAX) });
   if (request.deviceId !== null) query.set("device_id", request.deviceId);
   const answer = await askServer(request, "GET", `/api/v1/doctor?${query}`, ask, { device_id: "--device" });
@@ -57,7 +57,7 @@ export async function askFindings(request: FindingsRequest, ask: Ask): Promise<R
     : fail(`${request.url} is no Wherehouse server: its answer has no findings.`);
 }
 
-function isFindings(body: unknown): body is ToldFindings {
+function isFindings(body: unknown): body is RemoteFindings {
   if (!isObject(body) || !Array.isArray(body.findings)) return false;
   return (
     typeof body.app_id === "string" &&
@@ -72,7 +72,7 @@ function isFindings(body: unknown): body is ToldFindings {
   );
 }
 
-function isMqtt(mqtt: unknown): mqtt is ToldMqtt {
+function isMqtt(mqtt: unknown): mqtt is RemoteMqtt {
   if (!isObject(mqtt)) return false;
   const { connections, connected, unassured_messages, outage_seconds = 0 } = mqtt;
   const { unheard_messages = 0, unheard_topics = [] } = mqtt;

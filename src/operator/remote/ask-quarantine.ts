@@ -1,19 +1,19 @@
 import { isObject } from "../../lib/is-object.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
-import { type Ask, type AskedServer, askServer } from "./ask-server.ts";
+import { type Ask, type RemoteServer, askServer } from "./ask-server.ts";
 
 /*
  * The quarantine of a running server, asked for over HTTP. Errors are sentences.
  */
 
-export interface ToldFilter {
+export interface RemoteEntryFilter {
   readonly client: string | null;
   readonly reason: string | null;
   readonly deviceId: string | null;
 }
 
 /** Fields as in the server's answer. */
-export interface ToldEntry {
+export interface RemoteEntry {
   readonly id: string;
   readonly client: string;
   readonly reason: string;
@@ -31,11 +31,11 @@ const OPTIONS = { client: "--client", reason: "--reason", device_id: "--device" 
 
 /** All entries that match a filter, the newest first. */
 export async function askEntries(
-  server: AskedServer,
-  filter: ToldFilter,
+  server: RemoteServer,
+  filter: RemoteEntryFilter,
   ask: Ask,
-): Promise<Result<readonly ToldEntry[], string>> {
-  const entries: ToldEntry[] = [];
+): Promise<Result<readonly RemoteEntry[], string>> {
+  const entries: RemoteEntry[] = [];
   for (;;) {
     const query = new URLSearchParams({ limit: String(PAGE_ENTRIES), offset: String(entries.length) });
     const parameters = { client: filter.client, reason: filter.reason, device_id: filter.deviceId };
@@ -51,19 +51,19 @@ export async function askEntries(
 }
 
 /** One entry with its body. */
-export function askEntry(server: AskedServer, id: string, ask: Ask) {
+export function askEntry(server: RemoteServer, id: string, ask: Ask) {
   return askServer(server, "GET", `${PATH}/${encodeURIComponent(id)}`, ask);
 }
 
-export function askToReplay(server: AskedServer, id: string, ask: Ask) {
+export function askToReplay(server: RemoteServer, id: string, ask: Ask) {
   return askServer(server, "POST", `${PATH}/${encodeURIComponent(id)}/replay`, ask);
 }
 
-export function askToDelete(server: AskedServer, id: string, ask: Ask) {
+export function askToDelete(server: RemoteServer, id: string, ask: Ask) {
   return askServer(server, "DELETE", `${PATH}/${encodeURIComponent(id)}`, ask);
 }
 
-function isEntry(entry: unknown): entry is ToldEntry {
+function isEntry(entry: unknown): entry is RemoteEntry {
   if (!isObject(entry)) return false;
   const { id, client, reason, device_id = "", body_bytes, last_arrived, count } = entry;
   const texts = [id, client, reason, device_id];

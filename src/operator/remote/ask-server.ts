@@ -10,7 +10,7 @@ import { DEFAULT_RETENTION, FixedRetention, type Retention } from "../../model/t
 export type Ask = (url: string, init: RequestInit) => Promise<Response>;
 
 /** A running server, and the credentials for it. */
-export interface AskedServer {
+export interface RemoteServer {
   /** Without a trailing slash. */
   readonly url: string;
   readonly key: string | PageSession;
@@ -28,7 +28,7 @@ type RequestOptions = Pick<RequestInit, "method" | "body" | "signal"> & {
 
 /** Sends a request. It does not follow a redirect, because the key or code is for this server only. */
 export async function sendRequest(
-  { url, key }: { readonly url: string; readonly key: AskedServer["key"] | null },
+  { url, key }: { readonly url: string; readonly key: RemoteServer["key"] | null },
   path: string,
   ask: Ask,
   init: RequestOptions,
@@ -68,7 +68,7 @@ export type OptionNames = Readonly<Record<string, string>>;
 
 /** The JSON object that a running server answers to a command. */
 export async function askServer(
-  server: AskedServer,
+  server: RemoteServer,
   method: string,
   path: string,
   ask: Ask,
@@ -82,7 +82,7 @@ export async function askServer(
 }
 
 /** How long a running server retains records. A server that doesn't say is older than this setting. */
-export async function askRetention(server: AskedServer, ask: Ask): Promise<Result<Retention, string>> {
+export async function askRetention(server: RemoteServer, ask: Ask): Promise<Result<Retention, string>> {
   const ready = await askServer(server, "GET", "/ready", ask);
   if (!ready.ok) return ready;
   const { retention } = ready.value;
@@ -145,7 +145,7 @@ export function retryAfterSeconds(headers: Headers): number | null {
   return /^\d{1,6}$/.test(seconds) ? Number(seconds) : null;
 }
 
-function accessHeaders(key: AskedServer["key"] | null): Record<string, string> {
+function accessHeaders(key: RemoteServer["key"] | null): Record<string, string> {
   if (key === null) return {};
   if (typeof key === "string") return { authorization: `Bearer ${key}` };
   return { cookie: `${key.cookieName}=${key.text}`, "x-wherehouse-page": "1" };

@@ -1,6 +1,6 @@
 import { isObject } from "../../lib/is-object.ts";
 import { printableLine } from "../../lib/text/printable.ts";
-import type { ToldMqtt } from "./ask-findings.ts";
+import type { RemoteMqtt } from "./ask-findings.ts";
 import { type Ask, fetchAnswer } from "./ask-server.ts";
 
 /*
@@ -125,7 +125,7 @@ function isRedirect(status: number): boolean {
 }
 
 /** Problems of the way through an MQTT broker, as measured by the server. */
-export function checkMqtt(mqtt: ToldMqtt): readonly Problem[] {
+export function checkMqtt(mqtt: RemoteMqtt): readonly Problem[] {
   const { connections, connected, unassured_messages } = mqtt;
   const { unheard_messages = 0, unheard_topics = [] } = mqtt;
   const problems: Problem[] = [];
