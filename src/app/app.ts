@@ -90,10 +90,10 @@ export async function openApp(
   const process = { pid, command: config.demoSpeed === null ? "serve" : "demo" };
   const release = await beginDirectory(dataDir, process.command, { files, acquireLock, pid }, clock);
   const eventLoop = watchEventLoop(events.onHeldUp);
-  let [listener, held]: [Listener | null, Held | null] = [null, null];
+  let [listener, prerequisites]: [Listener | null, Prerequisites | null] = [null, null];
   try {
-    held = await openHeld(config, platform, { files, clock, acquireLock, process }, events);
-    const { baseMap, node, secrets, settings, watches } = held;
+    prerequisites = await openPrerequisites(config, platform, { files, clock, acquireLock, process }, events);
+    const { baseMap, node, secrets, settings, watches } = prerequisites;
     const paths = directoryPaths(dataDir);
     const scheduler = new Scheduler();
     const hot = createHotStore(scheduler);
@@ -123,7 +123,7 @@ export async function openApp(
     listener = await platform.listen({ hostname, port, fetch });
     await noteAddress(files, dataDir, { pid, atMs: clock.nowMs(), url: listener.url }, events);
     // After listening: if the port were in use, this key would never be shown, and the next start would create none.
-    const firstKey = await beginKeys(held, files, paths, events);
+    const firstKey = await beginKeys(prerequisites, files, paths, events);
     watches.push(watchSecrets(secrets, events.onKeyFile, timers), watchSettings(settings, events, timers));
     await node?.announce(config.cluster?.advertise ?? listener.url, events.onWaiting);
     const opening = openDirectory({
@@ -151,7 +151,7 @@ export async function openApp(
   } catch (error) {
     eventLoop.stop();
     await listener?.stop(0);
-    if (held !== null) await closeHeld(held);
+    if (prerequisites !== null) await closePrerequisites(prerequisites);
     release();
     throw error;
   }
@@ -186,7 +186,7 @@ async function noteFailure(
 }
 
 /** What is open besides the data before the server listens. */
-interface Held {
+interface Prerequisites {
   readonly baseMap: BaseMap;
   /** Null for a single process. */
   readonly node: ClusterNode | null;
@@ -196,12 +196,12 @@ interface Held {
   readonly watches: { stop(): void }[];
 }
 
-async function openHeld(
+async function openPrerequisites(
   config: Config,
   { inputs, openStream }: Platform,
   sharing: Omit<SharedFileDependencies, "path"> & Pick<OpenClusterParts, "files">,
   events: AppEvents,
-): Promise<Held> {
+): Promise<Prerequisites> {
   const paths = directoryPaths(config.dataDir);
   const { onWaiting, onLogNote } = events;
   const node = await openCluster(config, { ...sharing, openStream, onWaiting, onLogNote });
@@ -221,14 +221,14 @@ async function openHeld(
   }
 }
 
-async function closeHeld({ watches, baseMap, node }: Held): Promise<void> {
+async function closePrerequisites({ watches, baseMap, node }: Prerequisites): Promise<void> {
   for (const watch of watches) watch.stop();
   await baseMap.close();
   await node?.close();
 }
 
 function beginKeys(
-  { secrets, node }: Held,
+  { secrets, node }: Prerequisites,
   files: Files,
   paths: ReturnType<typeof directoryPaths>,
   { onWaiting }: AppEvents,
@@ -289,7 +289,7 @@ async function begin(
   await directory.inspect();
   directory.schedule.start();
   directory.quarantineSweeps.start();
-  directory.packing.start();
+  directory.compactor.start();
 }
 
 function appliedLog({ log }: OpenDirectory): AppliedLog {

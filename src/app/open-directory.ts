@@ -28,7 +28,7 @@ import { createExactIngest, type ExactIngest } from "../service/ingest/exact-ing
 import { createIngest, type Ingest } from "../service/ingest/ingest.ts";
 import { openQuarantine } from "../service/quarantine/open-quarantine.ts";
 import type { Quarantine } from "../service/quarantine/quarantine.ts";
-import { Packing } from "../service/upkeep/packing.ts";
+import { MemoryCompactor } from "../service/upkeep/memory-compactor.ts";
 import { createSealSchedule, type SealSchedule } from "../service/upkeep/seal/schedule.ts";
 import { createSeal, type SealReport, sequencesOf } from "../service/upkeep/seal/seal.ts";
 import { createQuarantineSweeps, type QuarantineSweeps } from "../service/upkeep/sweeps.ts";
@@ -81,7 +81,7 @@ export interface OpenDirectory {
   readonly schedule: SealSchedule;
   readonly quarantine: Quarantine;
   readonly quarantineSweeps: QuarantineSweeps;
-  readonly packing: Packing;
+  readonly compactor: MemoryCompactor;
   readonly exports: Exports;
   readonly recovery: LogRecovery;
   /** Damage found by the start in log and quarantine. */
@@ -222,10 +222,10 @@ async function openParts(options: OpenDirectoryOptions, opened: Close[]): Promis
   opened.push(() => log.close());
   for (const _ of hot.endReplay()) await nextTurn();
   if (options.keepsChanges === true) hot.keepChanges(log.lastSequence); // Before the log is followed.
-  const { quarantine, quarantineSweeps, ...kept } = await openKept(options);
+  const { quarantine, quarantineSweeps, ...messages } = await openOwnQuarantine(options);
   opened.push(() => quarantine.close());
   const exports = createDirectoryExports(options, archiveDisk, archive);
-  const packing = new Packing(hot, options.clock, options.timers ?? systemTimers);
+  const compactor = new MemoryCompactor(hot, options.clock, options.timers ?? systemTimers);
   const schedule = createSchedule(options, { log, archive, recovery, hasAllNewest, archiveDisk });
   return {
     hot,
@@ -233,18 +233,18 @@ async function openParts(options: OpenDirectoryOptions, opened: Close[]): Promis
     archive,
     quarantine,
     quarantineSweeps,
-    packing,
+    compactor,
     exports,
     recovery,
-    damage: [...recovery.damage, ...kept.damage],
-    tornTails: [recovery.tornTail, kept.tornTail].filter((tail) => tail !== null),
+    damage: [...recovery.damage, ...messages.damage],
+    tornTails: [recovery.tornTail, messages.tornTail].filter((tail) => tail !== null),
     schedule,
     ...createIngests(options, { log, archive, schedule, recovery }),
     async inspect() {
       for (const note of await inspectArchive(files, paths.archive, archive)) events.onArchiveNote(note);
     },
     async close() {
-      packing.stop();
+      compactor.stop();
       await exports.stop();
       await schedule.stop();
       await quarantineSweeps.stop();
@@ -407,7 +407,7 @@ function createDirectoryExports(options: OpenDirectoryOptions, disk: ArchiveDisk
 }
 
 /** Opens the messages that clients sent and the server could not use. */
-async function openKept(options: OpenDirectoryOptions) {
+async function openOwnQuarantine(options: OpenDirectoryOptions) {
   const { dataDir, files, clock, retention, scheduler, events, createSalt, stream } = options;
   const { quarantine: directory, damaged: damagedDirectory } = directoryPaths(dataDir);
   const { onDamage } = events;

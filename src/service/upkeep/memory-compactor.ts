@@ -2,12 +2,11 @@ import type { HotStore } from "../../hot/hot-store.ts";
 import { nextTurn, type Timers } from "../../lib/schedule/timers.ts";
 import type { Clock } from "../../model/time/clock.ts";
 
-/** Every few minutes, records that have come to an age are packed: later reports rarely change them. */
-
 const INTERVAL_MS = 5 * 60 * 1000;
 const AGE_MS_MIN = 60 * 60 * 1000;
 
-export class Packing {
+/** Packs records in memory once they are an hour old, because later reports rarely change them. */
+export class MemoryCompactor {
   readonly #hot: Pick<HotStore, "pack">;
   readonly #clock: Clock;
   readonly #timers: Timers;
@@ -20,7 +19,7 @@ export class Packing {
     this.#timers = timers;
   }
 
-  /** Begins at once: most of what a start has replayed is that old. */
+  /** Packs immediately, because most replayed records are old enough. */
   start(): void {
     this.#wait(0);
   }
@@ -37,7 +36,7 @@ export class Packing {
     });
   }
 
-  /** A step in a turn of the event loop. */
+  /** Takes one step in each turn of the event loop. */
   async #pack(): Promise<void> {
     for (const _ of this.#hot.pack(this.#clock.nowMs() - AGE_MS_MIN)) {
       await nextTurn();

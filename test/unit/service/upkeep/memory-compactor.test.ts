@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { Packing } from "../../../../src/service/upkeep/packing.ts";
+import { MemoryCompactor } from "../../../../src/service/upkeep/memory-compactor.ts";
 import { VirtualTime } from "../../../support/stream/virtual-time.ts";
 import { turns } from "../../../support/turns.ts";
 import { until } from "../../../support/until.ts";
@@ -33,32 +33,32 @@ function createStore(steps: number) {
 test("what is older than an hour is packed at once, a step in a turn", async () => {
   const store = createStore(50);
   const time = new VirtualTime();
-  const packing = new Packing(store, clock, time);
-  packing.start();
+  const compactor = new MemoryCompactor(store, clock, time);
+  compactor.start();
   await time.until(time.wait(1));
   await until(() => store.steps === 50);
   expect(store.asked).toEqual([NOW_MS - HOUR_MS]);
   expect(store.stepsTogether).toBe(0);
   await time.until(time.wait(HOUR_MS / 2 + 10));
   expect(store.asked).toHaveLength(1 + 6); // Every five minutes.
-  packing.stop();
+  compactor.stop();
   expect(time.planned).toBe(0);
 });
 
 test("nothing is packed once it was told to stop", async () => {
   const store = createStore(Number.POSITIVE_INFINITY);
   const time = new VirtualTime();
-  const packing = new Packing(store, clock, time);
-  packing.start();
+  const compactor = new MemoryCompactor(store, clock, time);
+  compactor.start();
   await time.until(time.wait(1));
   await until(() => store.steps > 2);
-  packing.stop();
+  compactor.stop();
   const { steps } = store;
   await turns();
   expect(store.steps).toBeLessThanOrEqual(steps + 1);
 
   const never = createStore(1);
-  const stopped = new Packing(never, clock, time);
+  const stopped = new MemoryCompactor(never, clock, time);
   stopped.start();
   stopped.stop();
   await time.until(time.wait(HOUR_MS));
