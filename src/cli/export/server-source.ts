@@ -3,9 +3,9 @@ import { wait } from "../../lib/schedule/timers.ts";
 import type { AppId, DeviceId, UserId } from "../../model/ids.ts";
 import {
   type Ask,
-  type RemoteServer,
   askServer,
   type OptionNames,
+  type RemoteServer,
   refusalText,
   retryAfterSeconds,
   sendRequest,

@@ -56,7 +56,15 @@ function rowWithApp(entry: EntryOfApp): string[] {
 
 const HEADER = ["id", "last came", ">times", "client", "reason", "device", ">bytes"];
 
-function row({ id, client, reason, device_id = "-", body_bytes, last_arrived, count }: RemoteEntry): string[] {
+function row({
+  id,
+  client,
+  reason,
+  device_id = "-",
+  body_bytes,
+  last_arrived,
+  count,
+}: RemoteEntry): string[] {
   const time = `${new Date(last_arrived).toISOString().slice(0, 19)}Z`;
   const told = [id, time, formatCount(count), client, reason, device_id, formatCount(body_bytes)];
   return told.map(printableLine);

@@ -1,6 +1,6 @@
 import { isObject } from "../../lib/is-object.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
-import { type Ask, type RemoteServer, askServer } from "./ask-server.ts";
+import { type Ask, askServer, type RemoteServer } from "./ask-server.ts";
 
 /*
  * Asks a running server over HTTP what is wrong with an app's devices.
@@ -46,7 +46,10 @@ export interface FindingsRequest extends RemoteServer {
 const FINDINGS_MAX = 1000;
 
 /** The error is a sentence. */
-export async function askFindings(request: FindingsRequest, ask: Ask): Promise<Result<RemoteFindings, string>> {
+export async function askFindings(
+  request: FindingsRequest,
+  ask: Ask,
+): Promise<Result<RemoteFindings, string>> {
   const query = new URLSearchParams({ limit: String(FINDINGS_MAX) });
   if (request.deviceId !== null) query.set("device_id", request.deviceId);
   const answer = await askServer(request, "GET", `/api/v1/doctor?${query}`, ask, { device_id: "--device" });

@@ -1,6 +1,6 @@
 import { isObject } from "../../lib/is-object.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
-import { type Ask, type RemoteServer, askServer } from "./ask-server.ts";
+import { type Ask, askServer, type RemoteServer } from "./ask-server.ts";
 
 /*
  * The quarantine of a running server, asked for over HTTP. Errors are sentences.
