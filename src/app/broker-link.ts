@@ -15,6 +15,7 @@ import { readClusterName } from "../service/mqtt/client-id.ts";
 import { type Mqtt, type MqttConfig, prepareMqtt } from "../service/mqtt/mqtt.ts";
 import type { ReceiverEvents } from "../service/mqtt/receiver.ts";
 
+/** The dependencies of a `BrokerLink`. */
 export interface BrokerLinkParts {
   /** Null if no broker is configured. */
   readonly config: MqttConfig | null;

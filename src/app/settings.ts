@@ -3,6 +3,7 @@ import { watchFile } from "../directory/shared-file.ts";
 import { systemTimers } from "../lib/schedule/timers.ts";
 import { DEFAULT_RETENTION } from "../model/time/retention.ts";
 
+/** Events of the settings that an operator should know about. */
 export interface SettingsEvents {
   /** The retention, if it is not the default or was just set. */
   onRetention(text: string): void;

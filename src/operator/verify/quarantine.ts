@@ -1,6 +1,7 @@
 import type { Files } from "../../runtime/files.ts";
 import { readSegments } from "../../service/quarantine/read-segments.ts";
 
+/** The state of a quarantine on disk. */
 export interface QuarantineReport {
   readonly entries: number;
   readonly bytes: number;
