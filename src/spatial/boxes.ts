@@ -3,12 +3,10 @@ import { CELL_BITS_MAX, geohashBox } from "../model/geo/geohash.ts";
 import { NO_DEVICE } from "./leaf-rows.ts";
 import type { PositionNode } from "./node.ts";
 
-/** What is in cells that touch boxes. */
-
-/** A point a rounding error from an edge may be in the cell on its other side. */
+/** Boxes are widened by this much: rounding may put a point near an edge into the cell on its other side. */
 const MARGIN_DEGREES = 1e-9; // 0.1 mm.
 
-/** The box with all around it that a cell may hold of it. */
+/** The box with a margin, so that no cell with a position in the box is missed. */
 export function widened({ minLatitude, maxLatitude, minLongitude, maxLongitude }: Box): Box {
   return {
     minLatitude: minLatitude - MARGIN_DEGREES,
@@ -18,7 +16,7 @@ export function widened({ minLatitude, maxLatitude, minLongitude, maxLongitude }
   };
 }
 
-/** The devices in cells that touch a box, each once, in no order; null where they are more than so many. */
+/** The devices in cells that touch a box, each once, in no order; null if there are more than `devicesMax`. */
 export function devicesTouching(
   nodes: Iterable<PositionNode>,
   boxes: readonly Box[],
@@ -29,11 +27,11 @@ export function devicesTouching(
   const count = leaves.reduce((sum, leaf) => sum + leaf.count, 0);
   if (count > devicesMax) return null;
   const devices = new Uint32Array(count);
-  let found = 0;
+  let next = 0;
   for (const leaf of leaves) {
     for (let row = 0; row < leaf.rowCount; row++) {
       const device = leaf.deviceAt(row);
-      if (device !== NO_DEVICE) devices[found++] = device;
+      if (device !== NO_DEVICE) devices[next++] = device;
     }
   }
   return devices;

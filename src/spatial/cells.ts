@@ -2,37 +2,35 @@ import { grown } from "../lib/tables/columns.ts";
 import type { Box } from "../model/geo/box.ts";
 import { RADIANS_PER_DEGREE } from "../model/geo/distance.ts";
 
-/** The cells of an index: where they are, in columns. */
-
-/** Columns of a cell's ball: a point of a sphere of radius 1, and the longest chord from there. */
+/** Columns of a cell's ball: its center, a point of the unit sphere, and the longest chord from there. */
 export const BALL = { x: 0, y: 1, z: 2, radius: 3, width: 4 } as const;
 
-/** A cell and its three siblings have numbers in a row. */
+/** The four siblings of a cell have consecutive numbers. */
 export const SIBLINGS = 4;
 
 const CELLS_INITIAL = 4;
-/** Where no circle gets: far from the sphere. */
+/** A coordinate far from the sphere, which no circle reaches. */
 const NOWHERE = 10;
 export const NO_CHILDREN = -1;
 
 /**
- * Where all cells are, apart from what is in them: a search goes through many and looks into few, and so the many lie
- * close together, siblings side by side.
+ * The balls and children of all cells, in columns, apart from their contents: a search visits many cells and looks into
+ * few, so what it needs of the many lies close together, siblings side by side.
  */
 export class PositionCells<Node extends Ball> {
   balls = new Float64Array(CELLS_INITIAL * BALL.width);
-  /** The number of the first of its children, or `NO_CHILDREN` where it is a leaf. */
+  /** The number of the first child, or `NO_CHILDREN` for a leaf. */
   children = new Int32Array(CELLS_INITIAL);
   readonly nodes: (Node | undefined)[] = [];
   readonly #free: number[] = [];
   #count = 0;
 
-  /** Numbers that may have been given out are below. */
+  /** Numbers in use are below this. */
   get capacity(): number {
     return this.children.length;
   }
 
-  /** The first of four numbers in a row for cells that are nowhere yet. */
+  /** The first of four consecutive numbers, for cells that have no ball yet. */
   takeSiblings(): number {
     const first = this.#free.pop() ?? this.#count;
     if (first === this.#count) {
@@ -74,10 +72,10 @@ export interface Ball {
   readonly radius: number;
 }
 
-/** Outweighs the rounding of cells' edges and of chords, some 1e-15. */
+/** More than the rounding of cell edges and of chords, some 1e-15. */
 const MARGIN = 1e-9;
 
-/** A ball that holds all points of a box. */
+/** A ball that contains all points of a box. */
 export function ballAround({ minLatitude, maxLatitude, minLongitude, maxLongitude }: Box): Ball {
   const south = minLatitude * RADIANS_PER_DEGREE;
   const north = maxLatitude * RADIANS_PER_DEGREE;

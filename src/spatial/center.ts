@@ -1,16 +1,14 @@
 import { haversineMeters, initialBearingDegrees, RADIANS_PER_DEGREE } from "../model/geo/distance.ts";
 
-/** The center of a circle, and distances and bearings from it. */
-
-/** Where devices are, in degrees by device number. */
+/** The positions of devices, in degrees, by device number. */
 export interface DevicePositions {
-  /** Numbers of devices that have a position are below. */
+  /** Numbers of devices with a position are below this. */
   readonly numbersEnd: number;
   latitudeOf(device: number): number;
   longitudeOf(device: number): number;
 }
 
-/** Where a circle's center is: in degrees, and as a point of a sphere of radius 1 with the directions there. */
+/** The center of a circle: in degrees, and as a point of the unit sphere with the directions east and north there. */
 export class Center {
   readonly latitude: number;
   readonly longitude: number;
@@ -47,7 +45,7 @@ export class Center {
     return haversineMeters(this.latitude, this.longitude, latitude, longitude);
   }
 
-  /** Whether all at a latitude are as far away: where it, or the center, is a pole. */
+  /** Whether all points at a latitude are at the same distance: true if it, or the center, is a pole. */
   ignoresLongitudeAt(latitude: number): boolean {
     return Math.abs(this.latitude) === 90 || Math.abs(latitude) === 90;
   }

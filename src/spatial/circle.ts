@@ -5,14 +5,13 @@ import { NO_POSITIONS } from "./positions.ts";
 import { POINT } from "./row-pool.ts";
 import { roundingOf, squaredChord } from "./squared-chord.ts";
 
-/** The circle that a search is about. */
-
 /** Less than any distance. */
 export const NOWHERE = Number.NEGATIVE_INFINITY;
 
 /**
- * The circle of the query under way, and who is in it. Chords between unit vectors order positions as their distances
- * do, but for rounding, so distances decide at the circle's edge. Chords are squared, but where the name says `reach`.
+ * The circle of the current query, and which rows are in it. Chords between unit vectors order positions like
+ * distances, except for rounding, so at the edge of the circle distances decide. Values are squared chords unless named
+ * `reach`.
  */
 export class Circle {
   center = new Center(0, 0);
@@ -22,7 +21,7 @@ export class Circle {
   z = 0;
   oldestMs = 0;
   accuracyMax = 0;
-  /** Within the inner edge all are inside, beyond the outer one none is. */
+  /** All positions within the inner edge are in the circle; none beyond the outer edge is. */
   innerEdge = 0;
   outerEdge = 0;
   innerReach = 0;
@@ -47,7 +46,7 @@ export class Circle {
     this.positions = positions;
   }
 
-  /** Whether it asks for an accuracy. */
+  /** Whether the query limits the accuracy. */
   get isBounded(): boolean {
     return this.accuracyMax < Number.MAX_VALUE;
   }
@@ -58,12 +57,12 @@ export class Circle {
 
   /** The first row of a leaf that is not too old. */
   firstFresh(leaf: PositionNode): number {
-    // Counted rather than looked for, so that the count is remembered for the next query.
+    // The count is remembered for the next query, so counting beats searching.
     if (this.accuracyMax === Number.MAX_VALUE) leaf.countFresh(this.oldestMs, Number.MAX_VALUE);
     return leaf.firstFresh(this.oldestMs);
   }
 
-  /** Whether a row that is not too old is inside, and accurate enough. */
+  /** Whether a row, which must not be too old, is in the circle and accurate enough. */
   isMatch(leaf: PositionNode, row: number): boolean {
     return leaf.accuracies[leaf.start + row]! <= this.accuracyMax && this.isInside(leaf, row);
   }
@@ -82,7 +81,7 @@ export class Circle {
     return dx * dx + dy * dy + dz * dz;
   }
 
-  /** The chord to one of a node's positions. */
+  /** The squared chord to one of a node's positions, whichever. */
   chordToSome({ someLeaf }: PositionNode): number {
     return this.chordTo(someLeaf, someLeaf.newestRow);
   }

@@ -9,17 +9,17 @@ import type { RingLeaves } from "./ring-leaves.ts";
 import { POINT, ROW_BITS, ROW_MASK } from "./row-pool.ts";
 import { swapMax } from "./squared-chord.ts";
 
-/** What a search does where up to all positions are as far from its center as those of the page. */
-
-/** So many are sorted rather than told apart further. */
+/** At most this many entries are sorted without narrowing further. */
 const FEW_ROWS = 4096;
 const BINS = 4096;
 const ENTRIES_INITIAL = 1024;
 
 /**
- * Fills a ring with the rows of a page and few others, without sorting the rest: first by the chords, then by the
- * distances that the page begins and ends with. Of those at one distance it marks the devices and goes through all of
- * the app's in order. An entry is a row, or a node whose positions are at one point, which weighs as many as match.
+ * Selects the rows of a page when many positions, perhaps all, are about as far from the center as those of the page.
+ * It fills a ring with the rows of the page and few others without sorting the rest: it narrows by chords first, then
+ * by the distances at which the page begins and ends. Among devices at one of these distances it marks the matching
+ * ones and walks the app's devices in order. An entry is a row, or a node whose positions are all at one point; the
+ * entry's weight is the number of its matches.
  */
 export class Crowd {
   readonly #circle: Circle;
@@ -29,12 +29,12 @@ export class Crowd {
   #isInOrder = true;
   #count = 0;
   #chords = new Float64Array(ENTRIES_INITIAL);
-  /** Which rows those are: one as the ring has it, or the complement of a node's number. */
+  /** The row of each entry, as the ring encodes it, or the complement (~) of a node's number. */
   #rows = new Int32Array(ENTRIES_INITIAL);
   #weights = new Uint32Array(ENTRIES_INITIAL);
-  /** By haversines. */
+  /** Distances by haversines. */
   #meters = new Float64Array(0);
-  /** 1 by number of the devices of which a page is taken, else 0. */
+  /** By device number: 1 for the devices that a tied part of the page is taken from, else 0. */
   #marks = new Uint8Array(0);
 
   constructor(circle: Circle, ring: PositionRing, leaves: RingLeaves) {
@@ -44,8 +44,9 @@ export class Crowd {
   }
 
   /**
-   * Of the matches in the ring's leaves, puts those between two ranks into the ring, and few before and behind them.
-   * Returns how many come before those in the ring; null where that takes the order of devices, and it isn't ready.
+   * Puts the matches of the ring's leaves that lie between two ranks into the ring, and few before and behind them.
+   * Returns how many matches come before those in the ring; null if that needs the order of devices, which is not
+   * ready.
    */
   select(ranks: { readonly first: number; readonly end: number }, positions: Positions): number | null {
     const { count } = this.#leaves;
@@ -99,7 +100,7 @@ export class Crowd {
       const dy = points[at + POINT.y]! - y;
       const dz = points[at + POINT.z]! - z;
       const chord = dx * dx + dy * dy + dz * dz;
-      // Written in any case, and over again where it is none: without a jump, which would be guessed wrong.
+      // Written in any case, and overwritten if the row doesn't match: a branch would be mispredicted.
       chords[entries] = chord;
       rows[entries] = (leafNumber << ROW_BITS) + row;
       entries +=
@@ -110,7 +111,7 @@ export class Crowd {
     if (edge > innerEdge) this.#sift(first, leaf);
   }
 
-  /** Leaves out rows that are beyond the circle. */
+  /** Drops rows beyond the circle, of the entries from `first` on. */
   #sift(first: number, leaf: PositionNode): void {
     const count = this.#count;
     this.#count = first;
@@ -133,7 +134,7 @@ export class Crowd {
     this.#weights = grown(this.#weights, needed);
   }
 
-  /** Leaves entries whose chords may be those of the page, or all where that parts few from many no more. */
+  /** Drops entries whose chords show that they are not on the page, as long as that removes at least half of them. */
   #narrow(first: number, end: number): number {
     let before = 0;
     for (let count = Number.POSITIVE_INFINITY; this.#count > FEW_ROWS && this.#count < count / 2; ) {
@@ -156,32 +157,31 @@ export class Crowd {
     while (passed + bins[firstBin]! <= first) passed += bins[firstBin++]!;
     let endBin = firstBin;
     while (passed < end) passed += bins[endBin++]!;
-    // Whoever is so close to an edge may be beyond it by its distance.
+    // An entry so close to the edge of a bin may be beyond it by its distance.
     return this.#keepBetween(least + firstBin / scale - tieMax, least + endBin / scale + tieMax);
   }
 
-  /** Returns how many were nearer than those that are left. */
+  /** Keeps the entries between two chords. Returns how many matches were nearer. */
   #keepBetween(nearest: number, farthest: number): number {
     const chords = this.#chords;
     const rows = this.#rows;
     const weights = this.#weights;
     const count = this.#count;
     let before = 0;
-    let kept = 0;
+    let next = 0;
     for (let entry = 0; entry < count; entry++) {
       const chord = chords[entry]!;
       const weight = weights[entry]!;
       before += Number(chord < nearest) * weight;
-      chords[kept] = chord;
-      rows[kept] = rows[entry]!;
-      weights[kept] = weight;
-      kept += Number(chord >= nearest) & Number(chord <= farthest);
+      chords[next] = chord;
+      rows[next] = rows[entry]!;
+      weights[next] = weight;
+      next += Number(chord >= nearest) & Number(chord <= farthest);
     }
-    this.#count = kept;
+    this.#count = next;
     return before;
   }
 
-  /** Distances of all entries. */
   #measure(): void {
     const { byDevice } = this.#positions;
     const { center } = this.#circle;
@@ -209,7 +209,7 @@ export class Crowd {
     return this.#leaves.nodes[row >>> ROW_BITS]!.deviceAt(row & ROW_MASK);
   }
 
-  /** Puts the rows between two ranks into the ring; returns how many come before. */
+  /** Puts the rows between two ranks into the ring. Returns how many matches come before them. */
   #selectByMeters(first: number, end: number): number {
     const firstMeters = orderStatistic(this.#meters, this.#weights, this.#count, first);
     const lastMeters = orderStatistic(this.#meters, this.#weights, this.#count, end - 1);
@@ -227,7 +227,10 @@ export class Crowd {
     return before + this.#selectTied(firstMeters, first - before, Number.POSITIVE_INFINITY);
   }
 
-  /** Of the rows at one distance, puts those between two ranks into the ring. Returns how many come before. */
+  /**
+   * Puts the rows at one distance that lie between two ranks into the ring. Returns how many of that distance come
+   * before.
+   */
   #selectTied(meters: number, first: number, end: number): number {
     let tied = 0;
     for (let entry = 0; entry < this.#count; entry++)
@@ -258,7 +261,7 @@ export class Crowd {
     else this.#markMatches(this.#leaves.nodes[~row]!);
   }
 
-  /** Marks all of a node at one point that are neither too old nor too inaccurate. */
+  /** Marks the devices of a node at one point that are neither too old nor too inaccurate. */
   #markMatches(node: PositionNode): void {
     for (let child = node.firstChild; child !== null; child = child.nextSibling) this.#markMatches(child);
     if (node.firstChild !== null) return;
@@ -271,7 +274,7 @@ export class Crowd {
     }
   }
 
-  /** Puts marked devices between two ranks into the ring. */
+  /** Puts the marked devices between two ranks into the ring. */
   #addMarked(first: number, end: number): void {
     const marks = this.#marks;
     const next = this.#positions.deviceOrder.reader();
@@ -293,7 +296,6 @@ export class Crowd {
     this.#add(this.#positions.leafOf(device), this.#positions.rowOf(device));
   }
 
-  /** Puts all rows of an entry into the ring. */
   #addRows(row: number): void {
     if (row >= 0) this.#add(this.#leaves.nodes[row >>> ROW_BITS]!, row & ROW_MASK);
     else this.#addMatches(this.#leaves.nodes[~row]!);

@@ -1,48 +1,47 @@
 import { assert } from "../lib/assert.ts";
 import {
   createColumns,
-  type DevicePlaces,
   POINT,
   ROW_MASK,
+  type RowAddresses,
   type RowBlock,
   type RowPool,
 } from "./row-pool.ts";
 
-/** The rows of a leaf of the tree of cells. */
-
-/** Whose row a hole is. */
+/** The device of a hole, a row that was removed. */
 export const NO_DEVICE = -1;
-/** A hole is far from the sphere, and passes no bound of accuracy. */
+/** A hole is far from the sphere and exceeds every limit of accuracy, so no search matches it. */
 const HOLE_X = 10;
 const HOLE_ACCURACY = Number.POSITIVE_INFINITY;
-/** No more of the rows from the first hole on are holes: they cost a search as much as other rows do. */
+/** The largest share of holes among the rows from the first hole on. A hole costs a search as much as another row. */
 const HOLES_SHARE = 1 / 8;
-/** Fuller blocks are exchanged for larger ones: in so little room, holes would be closed up again and again. */
+/** A fuller block is replaced by a larger one: with little free space, holes would be closed again and again. */
 const FILL_MAX = 7 / 8;
 
 export const UNKNOWN = -1;
 
-/** Rows that are looked at one by one before halving, once a guess is near. */
+/** Rows that a search steps over from its guess before it bisects. */
 const STEPS_MAX = 8;
 
 /**
- * Rows in order of time. Who moves is newest, mostly: its row goes to the end and leaves a hole behind. Holes keep
- * their times, so that the order holds, and are closed up many at a time: memory takes long to bring all rows behind.
+ * The rows of a leaf, in order of time. A device that moves mostly becomes the newest: its row goes to the end and
+ * leaves a hole. Holes keep their times, so the order holds, and many are closed at once: closing one would move all
+ * rows behind.
  */
 export class LeafRows {
-  /** Where its rows are, and how many, those that are holes among them. */
+  /** The first row in the columns. `rowCount` includes holes. */
   start: number;
   rowCount = 0;
-  /** The first row since the time that was bounded last, until rows before it change. */
+  /** The first row since the time that was searched last; `UNKNOWN` after a row before it changed. */
   protected first = UNKNOWN;
   points: Float64Array;
   times: Float64Array;
   accuracies: Float64Array;
   #holes: Uint16Array;
   #holeCount = 0;
-  /** No hole is before. */
+  /** No row before this one is a hole. */
   #firstHole = 0;
-  /** Where the leaf is among all cells. */
+  /** The number of the leaf among all cells. */
   readonly number: number;
   #block: RowBlock;
 
@@ -57,7 +56,7 @@ export class LeafRows {
     this.#holes = holes;
   }
 
-  /** How many rows from one on are no holes. */
+  /** How many rows from `first` on are not holes. */
   countFrom(first: number): number {
     let count = this.rowCount - first;
     if (this.#holeCount === 0 || first <= this.#firstHole) return count - this.#holeCount;
@@ -67,12 +66,12 @@ export class LeafRows {
     return count;
   }
 
-  /** Makes room for so many rows. */
+  /** Makes room for at least `rows` rows. */
   reserve(rows: number, pool: RowPool): void {
     if (rows > this.#block.capacity) this.#moveTo(pool.take(rows), pool);
   }
 
-  /** Inserts a row by time. */
+  /** Inserts a row by its time. */
   insertRow(
     timeMs: number,
     accuracy: number,
@@ -80,31 +79,31 @@ export class LeafRows {
     y: number,
     z: number,
     device: number,
-    places: DevicePlaces,
+    addresses: RowAddresses,
     pool: RowPool,
   ): void {
-    if (this.rowCount === this.#block.capacity) this.#makeRoom(places, pool);
+    if (this.rowCount === this.#block.capacity) this.#makeRoom(addresses, pool);
     const { times, start, rowCount } = this;
     let row = rowCount;
-    while (row > 0 && times[start + row - 1]! > timeMs) row--; // Newest ones come last, mostly.
+    while (row > 0 && times[start + row - 1]! > timeMs) row--; // A new row is mostly the newest.
     if (row < rowCount) this.#openRow(row);
     this.rowCount++;
     this.#writeRow(row, timeMs, accuracy, x, y, z, device);
-    places.set(device, this.number, row);
+    addresses.set(device, this.number, row);
   }
 
-  /** Takes a row out. */
-  removeRow(row: number, places: DevicePlaces): void {
+  /** Turns a row into a hole. */
+  removeRow(row: number, addresses: RowAddresses): void {
     const at = this.start + row;
     this.accuracies[at] = HOLE_ACCURACY;
     this.points[at * POINT.width + POINT.x] = HOLE_X;
     this.points[at * POINT.width + POINT.device] = NO_DEVICE;
     if (this.#holeCount === 0 || row < this.#firstHole) this.#firstHole = row;
     this.#holes[(this.start >>> 1) + this.#holeCount++] = row;
-    if (this.#holeCount > HOLES_SHARE * (this.rowCount - this.#firstHole)) this.#closeUp(places);
+    if (this.#holeCount > HOLES_SHARE * (this.rowCount - this.#firstHole)) this.#closeUp(addresses);
   }
 
-  /** Gives a device's row new values, and moves it to where it belongs by time. */
+  /** Sets the values of a device's row, and moves it if its time requires that. */
   replaceRow(
     row: number,
     timeMs: number,
@@ -113,22 +112,22 @@ export class LeafRows {
     y: number,
     z: number,
     device: number,
-    places: DevicePlaces,
+    addresses: RowAddresses,
     pool: RowPool,
   ): void {
     if (this.#fits(row, timeMs)) {
       this.#writeRow(row, timeMs, accuracy, x, y, z, device);
     } else {
-      this.removeRow(row, places);
-      this.insertRow(timeMs, accuracy, x, y, z, device, places, pool);
+      this.removeRow(row, addresses);
+      this.insertRow(timeMs, accuracy, x, y, z, device, addresses, pool);
     }
   }
 
-  /** The row of a device whose place is known. */
-  rowOf(device: number, place: number): number {
-    let row = place & ROW_MASK;
+  /** The row of a device, at or behind the row of its address. */
+  rowOf(device: number, address: number): number {
+    let row = address & ROW_MASK;
     while (row < this.rowCount && this.deviceAt(row) !== device) row++;
-    assert(row < this.rowCount, "a device has a row in the leaf that it is said to be in");
+    assert(row < this.rowCount, "a device has a row in the leaf of its address");
     return row;
   }
 
@@ -140,12 +139,12 @@ export class LeafRows {
     return this.accuracies[this.start + row]!;
   }
 
-  /** `NO_DEVICE` in a hole. */
+  /** `NO_DEVICE` for a hole. */
   deviceAt(row: number): number {
     return this.points[(this.start + row) * POINT.width + POINT.device]!;
   }
 
-  /** The last row that is no hole, where there is any. */
+  /** The last row that is not a hole. There must be one. */
   get newestRow(): number {
     let row = this.rowCount - 1;
     while (this.deviceAt(row) === NO_DEVICE) row--;
@@ -153,8 +152,8 @@ export class LeafRows {
   }
 
   /**
-   * The first row that is not older than this. Guesses as if times were spread evenly, goes on from there step by step,
-   * and by halves if that takes long.
+   * The first row that is not older than this. Guesses as if times were spread evenly, steps on from there, and bisects
+   * if that takes long.
    */
   firstSince(timeMs: number): number {
     const { times, start, rowCount } = this;
@@ -165,7 +164,7 @@ export class LeafRows {
     if (timeMs > newest) return rowCount;
     let row = Math.ceil(((timeMs - oldest) / (newest - oldest)) * (rowCount - 1));
     let low = 0;
-    let high = rowCount - 1; // The newest one is fresh.
+    let high = rowCount - 1; // The newest row is not older, as checked above.
     let steps = 0;
     if (times[start + row]! < timeMs) {
       for (; steps < STEPS_MAX; steps++) if (times[start + ++row]! >= timeMs) return row;
@@ -182,23 +181,23 @@ export class LeafRows {
     return low;
   }
 
-  /** Whether it has so many rows, in order of time, and room for them. */
+  /** Whether it has `count` rows besides holes, in order of time, and the block has room for them. */
   hasInOrder(count: number): boolean {
     const { times, start, rowCount } = this;
     for (let row = start + 1; row < start + rowCount; row++) if (times[row - 1]! > times[row]!) return false;
     return rowCount - this.#holeCount === count && rowCount <= this.#block.capacity;
   }
 
-  /** Gives its rows back to the pool, which another leaf may write over. */
+  /** Returns the block to the pool, which may give it to another leaf. */
   release(pool: RowPool): void {
     pool.giveBack(this.#block);
-    this.#hold(NO_ROWS);
+    this.#setBlock(NO_ROWS);
     this.#forgetRows();
   }
 
-  /** Begins anew without any. */
-  protected takeRows(pool: RowPool): void {
-    this.#hold(pool.take(0));
+  /** Starts over without rows, in a new block. */
+  protected clearRows(pool: RowPool): void {
+    this.#setBlock(pool.take(0));
     this.#forgetRows();
   }
 
@@ -208,14 +207,14 @@ export class LeafRows {
     this.first = UNKNOWN;
   }
 
-  #makeRoom(places: DevicePlaces, pool: RowPool): void {
-    if (this.#holeCount > 0) this.#closeUp(places);
+  #makeRoom(addresses: RowAddresses, pool: RowPool): void {
+    if (this.#holeCount > 0) this.#closeUp(addresses);
     const { capacity } = this.#block;
     if (this.rowCount > FILL_MAX * capacity) this.#moveTo(pool.take(capacity + 1), pool);
   }
 
-  /** Moves rows up to where holes are. */
-  #closeUp(places: DevicePlaces): void {
+  /** Closes all holes. */
+  #closeUp(addresses: RowAddresses): void {
     const { times, accuracies, points, number, start, rowCount } = this;
     let to = this.#firstHole;
     if (to <= this.first) this.first = UNKNOWN;
@@ -230,7 +229,7 @@ export class LeafRows {
       points[at + POINT.y] = points[from + POINT.y]!;
       points[at + POINT.z] = points[from + POINT.z]!;
       points[at + POINT.device] = device;
-      places.set(device, number, to);
+      addresses.set(device, number, to);
       to++;
     }
     this.rowCount = to;
@@ -249,7 +248,7 @@ export class LeafRows {
       holes[hole] = holes[hole]! + Number(holes[hole]! >= row);
   }
 
-  /** Whether a row of this time may stand where this one is. */
+  /** Whether a row with this time may replace the one at `row` without breaking the order. */
   #fits(row: number, timeMs: number): boolean {
     const { times } = this;
     const at = this.start + row;
@@ -284,10 +283,10 @@ export class LeafRows {
     columns.accuracies.set(accuracies.subarray(start, end), block.start);
     columns.points.set(points.subarray(start * POINT.width, end * POINT.width), block.start * POINT.width);
     pool.giveBack(this.#block);
-    this.#hold(block);
+    this.#setBlock(block);
   }
 
-  #hold(block: RowBlock): void {
+  #setBlock(block: RowBlock): void {
     this.#block = block;
     this.start = block.start;
     const { times, accuracies, points, holes } = block.columns;

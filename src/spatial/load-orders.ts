@@ -1,14 +1,12 @@
 import type { Steps } from "../lib/schedule/steps.ts";
 
-/** The orders that loading puts devices in: by cell, and within a leaf by time. */
-
 const DIGIT_BITS = 11;
 const DIGITS = 1 << DIGIT_BITS;
 const DIGIT_MASK = DIGITS - 1;
 const WORD_BITS = 32;
 const WORD = 2 ** WORD_BITS;
 
-/** Devices, each with the number of its finest cell in two words, all in columns. */
+/** Devices with the number of their finest cell, split into two words, in columns. */
 export class CellOrder {
   devices: Uint32Array;
   #high: Uint32Array;
@@ -36,7 +34,7 @@ export class CellOrder {
     return this.#high[at]! * WORD + this.#low[at]!;
   }
 
-  /** Sorts them by cell, and those of one cell as they were added, digit by digit. */
+  /** Sorts by cell, stable, with a radix sort. */
   *sort(): Steps<void> {
     const count = this.#count;
     const others = new CellOrder(count);
@@ -49,17 +47,17 @@ export class CellOrder {
     }
   }
 
-  /** Where those with each digit begin; null where all have the same. */
+  /** Where the devices with each digit begin; null if all have the same digit. */
   #countDigits(words: Uint32Array, shift: number): Uint32Array | null {
     const count = this.#count;
     const begins = new Uint32Array(DIGITS);
     for (let at = 0; at < count; at++) begins[(words[at]! >>> shift) & DIGIT_MASK]!++;
     let begin = 0;
     for (let digit = 0; digit < DIGITS; digit++) {
-      const those = begins[digit]!;
-      if (those === count) return null;
+      const digitCount = begins[digit]!;
+      if (digitCount === count) return null;
       begins[digit] = begin;
-      begin += those;
+      begin += digitCount;
     }
     return begins;
   }
@@ -79,20 +77,20 @@ export class CellOrder {
   }
 }
 
-/** Sorts runs of devices by their times, those of one time as they were, by merging halves. */
+/** Sorts runs of devices by their times with a stable merge sort. */
 export class TimeOrder {
   readonly #timesMs: Float64Array;
   #from: Uint32Array;
   #to: Uint32Array;
 
-  /** Milliseconds by device number, for runs of so many devices at most at first. */
+  /** `timesMs` is by device number. `runMax` is the size of the first buffers, which grow. */
   constructor(timesMs: Float64Array, runMax: number) {
     this.#timesMs = timesMs;
     this.#from = new Uint32Array(runMax);
     this.#to = new Uint32Array(runMax);
   }
 
-  /** The devices from `start` to before `end` in order; until the next are asked for. */
+  /** The devices from `start` to before `end`, sorted; valid until the next call. */
   of(devices: Uint32Array, start: number, end: number): Uint32Array {
     const count = end - start;
     if (count > this.#from.length) {
@@ -109,7 +107,7 @@ export class TimeOrder {
     return this.#from;
   }
 
-  /** Merges what lies from `low` to before `middle`, and from there to before `high`. */
+  /** Merges the sorted runs from `low` to before `middle`, and from `middle` to before `high`. */
   #merge(low: number, middle: number, high: number): void {
     const [from, to, timesMs] = [this.#from, this.#to, this.#timesMs];
     let [left, right] = [low, middle];

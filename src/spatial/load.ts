@@ -4,37 +4,34 @@ import { CELL_BITS_MAX, geohashCell } from "../model/geo/geohash.ts";
 import type { PositionCells } from "./cells.ts";
 import { CellOrder, TimeOrder } from "./load-orders.ts";
 import { LEAF_POSITIONS_MAX, NO_ACCURACY, type PositionNode } from "./node.ts";
-import type { DevicePlaces, RowPool } from "./row-pool.ts";
+import type { RowAddresses, RowPool } from "./row-pool.ts";
 
-/** Fills an index with all devices at once, as a start does. */
-
-/** Devices that are looked at in a step, or put in place: some milliseconds. */
+/** Devices read or placed per step, in some milliseconds. */
 const STEP_DEVICES = 16_384;
 
-/** What there is to load, in columns by device number. */
+/** All positions to load, in columns by device number. */
 export interface LoadedPositions {
-  /** Numbers of the devices, rising; only the first `count`. */
+  /** Numbers of the devices, ascending; only the first `count` are valid. */
   readonly devices: Uint32Array;
   readonly count: number;
-  /** In degrees; the index goes on with these columns. */
+  /** In degrees. The index takes ownership of both columns. */
   readonly latitude: Float64Array;
   readonly longitude: Float64Array;
-  /** Milliseconds. */
   readonly timesMs: Float64Array;
-  /** In meters; NaN where a position has none. */
+  /** In meters; NaN for a position without an accuracy. */
   readonly accuracies: Float64Array;
 }
 
-/** The index that is filled, which has none yet. */
+/** The empty index to fill. */
 export interface LoadTarget {
   readonly cells: PositionCells<PositionNode>;
-  readonly places: DevicePlaces;
+  readonly addresses: RowAddresses;
   readonly pool: RowPool;
-  /** The coarse cell that a finest cell is in. */
+  /** The coarse cell that contains a finest cell. */
   bucketFor(cell: number): PositionNode;
 }
 
-/** A node and whose of the devices in order it is to hold. */
+/** A node and the sorted devices, from `start` to before `end`, that belong to it. */
 interface Part {
   readonly node: PositionNode;
   readonly start: number;
@@ -42,8 +39,8 @@ interface Part {
 }
 
 /**
- * Leaves are filled once they are known to hold no more than they may, in order of time. Positions that come one by
- * one are moved with each split, and between others of their leaf.
+ * Fills an index with all devices at a start. A leaf is filled only when its size is known to be final, in order of
+ * time. Positions added one by one would be moved with each split, and within their leaf.
  */
 export function* loadPositions(loaded: LoadedPositions, target: LoadTarget): Steps<void> {
   const order = yield* orderByCell(loaded);
@@ -69,7 +66,7 @@ export function* loadPositions(loaded: LoadedPositions, target: LoadTarget): Ste
   }
 }
 
-/** Those of one cell by number, as cells below the finest want them. */
+/** Devices by cell, then by number, as cells below the finest need them. */
 function* orderByCell({ devices, count, latitude, longitude }: LoadedPositions): Steps<CellOrder> {
   const order = new CellOrder(count);
   for (let at = 0; at < count; at++) {
@@ -81,7 +78,7 @@ function* orderByCell({ devices, count, latitude, longitude }: LoadedPositions):
   return order;
 }
 
-/** Makes the finer cells of a node that holds too many for a leaf. */
+/** Divides a node with too many positions for a leaf into finer cells. */
 function divide({ node, start, end }: Part, order: CellOrder, { cells, pool }: LoadTarget): Part[] {
   const parts: Part[] = [];
   for (let from = start; from < end; ) {
@@ -102,7 +99,7 @@ function fillLeaf(
   order: CellOrder,
   byTime: TimeOrder,
   { latitude, longitude, timesMs, accuracies }: LoadedPositions,
-  { places, pool }: LoadTarget,
+  { addresses, pool }: LoadTarget,
 ): void {
   node.reserve(end - start, pool);
   const devices = byTime.of(order.devices, start, end);
@@ -119,7 +116,7 @@ function fillLeaf(
       cosLat * Math.sin(lon),
       Math.sin(lat),
       device,
-      places,
+      addresses,
       pool,
     );
   }

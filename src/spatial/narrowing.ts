@@ -2,26 +2,23 @@ import { type Circle, NOWHERE } from "./circle.ts";
 import type { PositionNode } from "./node.ts";
 import { POINT } from "./row-pool.ts";
 
-/** Looks for the ring that a deep page lies in. */
-
-/** How many more than the page are worth sorting to spare another count. */
+/** How many rows more than the page are worth sorting to save another count. */
 const SURPLUS = 64;
-/** Each step cuts off a piece of the ring that the page lies in. */
+/** The most counts per search. Each cuts off a part of the ring that contains the page. */
 const STEPS_MAX = 60;
-/** Rows that may be looked at: it goes through many only where they are at one point, and there it leads to nothing. */
+/** The most rows read per query. Only positions at one point exceed it, and narrowing can't separate those. */
 const ROWS_MAX = 250_000;
-/** Of a circle, a ring so thin holds few, or many that are at one point and can't be told apart by narrowing. */
+/** A thinner ring, relative to its circle, has few positions, or many at one point that narrowing can't separate. */
 const THIN_SHARE = 1e-4;
 
-/** A tree of cells. */
 export interface PositionRoot {
   readonly node: PositionNode;
 }
 
-/** Finds the ring that a page lies in, by counting circles within the circle. */
+/** Finds the ring that contains a deep page, by counting the matches of smaller circles. */
 export class Narrowing {
   readonly #circle: Circle;
-  /** For this query. */
+  /** Rows read for the current query. */
   #rowsLookedAt = 0;
 
   constructor(circle: Circle) {
@@ -33,8 +30,8 @@ export class Narrowing {
   }
 
   /**
-   * A squared chord with at least `wanted` of the circle's matches within, where it `wantsMore`, else at most so many,
-   * and as close to it as counting gets at little cost.
+   * A squared chord with at least `wanted` of the circle's matches within if `wantsMore`, else with at most `wanted`;
+   * as close to `wanted` as counting gets at little cost.
    */
   narrow(roots: readonly PositionRoot[], matches: number, wanted: number, wantsMore: boolean): number {
     const { innerEdge, outerEdge } = this.#circle;
@@ -47,7 +44,7 @@ export class Narrowing {
       if (this.#rowsLookedAt > ROWS_MAX) break;
       const from = Math.max(0, near);
       if (far - from <= far * THIN_SHARE) break;
-      // As if they were spread evenly over the ring; every other step halves it, for when they are not.
+      // Aims as if the matches were spread evenly over the ring; every other step bisects, in case they are not.
       const aim = wanted + (wantsMore ? SURPLUS / 2 : -SURPLUS / 2) - nearCount;
       const share = step % 2 === 0 ? aim / (farCount - nearCount) : 0.5;
       const bound = from + (far - from) * Math.min(0.98, Math.max(0.02, share));
@@ -64,7 +61,7 @@ export class Narrowing {
     return wantsMore ? far : near;
   }
 
-  /** How many matches lie within a squared chord that is well inside the circle. */
+  /** How many matches lie within a squared chord, which must be well inside the circle. */
   countWithin(roots: readonly PositionRoot[], bound: number): number {
     const reach = Math.sqrt(bound);
     let count = 0;

@@ -5,43 +5,40 @@ import type { DevicePositions } from "./center.ts";
 import { LeafRows, NO_DEVICE, UNKNOWN } from "./leaf-rows.ts";
 import type { RowBlock, RowPool } from "./row-pool.ts";
 
-/** A node of the tree of cells. */
-
-/** A position without an accuracy passes every bound. */
+/** A position without an accuracy is within every limit. */
 export const NO_ACCURACY = -1;
 
-/** More positions are split. */
+/** A leaf with more positions is split. */
 export const LEAF_POSITIONS_MAX = 512;
-/** A node of fewer positions becomes one leaf again; well below half, so that it does not go to and fro. */
+/** A node with fewer positions becomes a leaf again. Well below half, so that it does not flip back and forth. */
 const MERGE_POSITIONS_MAX = LEAF_POSITIONS_MAX / 4;
-/** Below the finest cells, devices are told apart by their numbers, which have 32 bits. */
+/** Below the finest cells, the 32 bits of device numbers separate devices. */
 const BITS_MAX = CELL_BITS_MAX + 32;
 
 /**
- * A geohash cell with the positions in it, in order of time, or with up to four cells two bits finer that hold them.
- * It remembers how many were fresh at the last count, and for which queries that number still holds: those whose
- * cutoff of age lies between the same two positions, under the same bound of accuracy.
- *
- * What a search asks for first comes first: objects lie in memory as they are declared.
+ * A geohash cell: a leaf with its positions in order of time, or a node with up to four cells that are two bits finer.
+ * It remembers how many positions were fresh at the last count, and for which queries that count is valid: those whose
+ * oldest time lies between the same two positions, with the same limit of accuracy.
+ * Fields that a search reads first are declared first, since that is their order in memory.
  */
 export class PositionNode extends LeafRows implements Ball {
   #fresh = 0;
-  // No position is between the two; none remembered where the first is not below the second.
+  // No position's time is between these two. Nothing is remembered if the first is not below the second.
   #staleMs = Number.POSITIVE_INFINITY;
   #freshMs = Number.NEGATIVE_INFINITY;
   #accuracyMax = 0;
-  /** Null until somebody looks, and once a position has changed. */
+  /** Null if it is not known: before the first call, and after a position changed. */
   #isOnePoint: boolean | null = null;
-  /** Positions in it, fresh or not. */
+  /** Number of positions, fresh or not. */
   count = 0;
   readonly parent: PositionNode | null;
-  /** Numbers of the finest cells in it: from the first to before the end. */
+  /** Numbers of the finest cells within, from the first to before the end. */
   readonly firstCell: number;
   readonly endCell: number;
-  /** Null in a leaf. */
+  /** Null for a leaf. */
   firstChild: PositionNode | null = null;
   nextSibling: PositionNode | null = null;
-  /** A ball around the cell: a point of the unit sphere, and the longest chord from there. */
+  /** A ball around the cell: its center, a point of the unit sphere, and the longest chord from there. */
   readonly x: number;
   readonly y: number;
   readonly z: number;
@@ -64,12 +61,11 @@ export class PositionNode extends LeafRows implements Ball {
     this.radius = radius;
   }
 
-  /** Whether the cell is this one's or within it. */
   holds(cell: number): boolean {
     return cell >= this.firstCell && cell < this.endCell;
   }
 
-  /** Its part of the sphere of radius 1. */
+  /** The area of the cell on the unit sphere. */
   get area(): number {
     return (
       2 *
@@ -103,7 +99,7 @@ export class PositionNode extends LeafRows implements Ball {
     this.#fresh = fresh;
   }
 
-  /** Remembers between which times the cutoff is; returns the first row after it. */
+  /** Remembers the two times that the oldest time lies between. Returns the first row at or after it. */
   #boundTimes(oldestMs: number): number {
     const { times, start, rowCount } = this;
     const first = this.firstSince(oldestMs);
@@ -131,14 +127,14 @@ export class PositionNode extends LeafRows implements Ball {
     this.#freshMs = freshMs;
   }
 
-  /** Of a leaf: the first row that is not older than this. */
+  /** The first row of a leaf that is not older than this. */
   firstFresh(oldestMs: number): number {
     if (this.#staleMs >= oldestMs || oldestMs > this.#freshMs) return this.firstSince(oldestMs);
     if (this.first === UNKNOWN) this.first = this.firstSince(oldestMs);
     return this.first;
   }
 
-  /** One position more in it, here or in a finer cell: what is remembered stays true. */
+  /** Adjusts the counts for a position that was added, here or in a finer cell. */
   noteAdded(timeMs: number, accuracy: number): void {
     this.count++;
     this.#isOnePoint = null;
@@ -154,7 +150,7 @@ export class PositionNode extends LeafRows implements Ball {
       this.#fresh--;
   }
 
-  /** One of its positions is another now. */
+  /** Adjusts the counts for a position that was replaced. */
   noteReplaced(oldMs: number, oldAccuracy: number, timeMs: number, accuracy: number): void {
     this.#isOnePoint = null;
     if (this.#staleMs >= this.#freshMs) return;
@@ -165,7 +161,7 @@ export class PositionNode extends LeafRows implements Ball {
       Number(timeMs >= freshMs && accuracy <= max) - Number(oldMs >= freshMs && oldAccuracy <= max);
   }
 
-  /** Whether all its positions are at exactly one point; asked only of finest cells and below. */
+  /** Whether all its positions are exactly at one point. Always false above the finest cells, which are not checked. */
   isOnePoint(positions: DevicePositions): boolean {
     if (this.bits < CELL_BITS_MAX || this.count === 0) return false;
     this.#isOnePoint ??=
@@ -191,7 +187,7 @@ export class PositionNode extends LeafRows implements Ball {
     return true;
   }
 
-  /** Of a node with any positions, a leaf that has some of them. */
+  /** A leaf with positions, of a node that has some. */
   get someLeaf(): PositionNode {
     let child = this.firstChild;
     if (child === null) return this;
@@ -199,7 +195,7 @@ export class PositionNode extends LeafRows implements Ball {
     return child.someLeaf;
   }
 
-  /** Of a node with any positions, whose one of them is. */
+  /** The device of one of the positions, of a node that has some. */
   get someDevice(): number {
     const { someLeaf } = this;
     return someLeaf.deviceAt(someLeaf.newestRow);
@@ -209,7 +205,6 @@ export class PositionNode extends LeafRows implements Ball {
     return this.count >= LEAF_POSITIONS_MAX && this.bits < BITS_MAX;
   }
 
-  /** Whether it holds more than a leaf may. */
   get isOverfull(): boolean {
     return this.count > LEAF_POSITIONS_MAX && this.bits < BITS_MAX;
   }
@@ -219,20 +214,20 @@ export class PositionNode extends LeafRows implements Ball {
   }
 
   /**
-   * The finer cell that a device in a finest cell belongs to, made where there is none. Below the finest cells, devices
-   * with numbers in a row stay together, as what is known of them by number lies together.
+   * The finer cell for a device in a finest cell, created if needed. Below the finest cells, devices with nearby
+   * numbers stay together, since their columns lie together.
    */
   childFor(cell: number, device: number, cells: PositionCells<PositionNode>, pool: RowPool): PositionNode {
     const index = this.childIndex(cell, device);
     if (this.firstChild === null) {
-      const first = cells.takeSiblings(); // Before the columns are read, since they may grow.
+      const first = cells.takeSiblings(); // Before `cells.children` is read, which may be replaced by a larger array.
       cells.children[this.number] = first;
     }
     const number = cells.children[this.number]! + index;
     return cells.nodes[number] ?? this.#addChild(cell, number, cells, pool);
   }
 
-  /** Which of its finer cells that is. */
+  /** Which of the four finer cells that is. */
   childIndex(cell: number, device: number): number {
     return this.bits < CELL_BITS_MAX
       ? Math.floor((cell - this.firstCell) / ((this.endCell - this.firstCell) / SIBLINGS))
@@ -249,14 +244,13 @@ export class PositionNode extends LeafRows implements Ball {
     return child;
   }
 
-  /** What its children count. */
   get childCount(): number {
     let count = 0;
     for (let child = this.firstChild; child !== null; child = child.nextSibling) count += child.count;
     return count;
   }
 
-  /** Whether what it counts is what its children, or the rows of its leaf, come to. Looks at all of its rows. */
+  /** Whether its counts agree with its children, or with the rows of its leaf. Reads all rows. */
   isConsistent(): boolean {
     if (this.firstChild === null) return this.hasInOrder(this.count);
     for (let child: PositionNode | null = this.firstChild; child !== null; child = child.nextSibling)
@@ -264,16 +258,15 @@ export class PositionNode extends LeafRows implements Ball {
     return this.childCount === this.count;
   }
 
-  /** Becomes an empty leaf. */
   empty(cells: PositionCells<PositionNode>, pool: RowPool): void {
     this.dropChildren(cells);
     this.count = 0;
     this.#staleMs = Number.POSITIVE_INFINITY;
     this.#freshMs = Number.NEGATIVE_INFINITY;
-    this.takeRows(pool);
+    this.clearRows(pool);
   }
 
-  /** Takes all finer cells out; their rows are the caller's to move or release. */
+  /** Removes all finer cells. The caller moves or releases their rows. */
   dropChildren(cells: PositionCells<PositionNode>): void {
     if (this.firstChild === null) return;
     for (let child: PositionNode | null = this.firstChild; child !== null; child = child.nextSibling)

@@ -1,11 +1,9 @@
-/** Selection of a value by its rank, without sorting. */
-
 const BYTE_VALUES = 256;
 
 /**
- * Of the first `count` values in ascending order, each as often as it weighs, the one of a rank. None may be below 0:
- * such numbers are in the order of their bytes, so they are told apart by these, from the first that differs on. That
- * takes eight passes at most, also of a million that lie the closer together, the nearer they are to 0.
+ * The value at a rank, of the first `count` values in ascending order, each counted as often as its weight; without
+ * sorting. Values must not be negative: such numbers are ordered like their bytes, so they are selected byte by byte,
+ * from the first byte that differs. That takes eight passes at most, even if a million values crowd near 0.
  */
 export function orderStatistic(
   values: Float64Array,
@@ -27,20 +25,20 @@ export function orderStatistic(
       binWeights[bytes[index * BYTES + digit]!]! += among.weights[index]!;
     let bin = 0;
     while (before + binWeights[bin]! <= rank) before += binWeights[bin++]!;
-    let kept = 0;
+    let next = 0;
     for (let index = 0; index < size; index++) {
       const isInBin = bytes[index * BYTES + digit] === bin;
-      among.values[kept] = among.values[index]!;
-      among.weights[kept] = among.weights[index]!;
-      kept += Number(isInBin);
+      among.values[next] = among.values[index]!;
+      among.weights[next] = among.weights[index]!;
+      next += Number(isInBin);
     }
-    size = kept;
+    size = next;
   }
 }
 
 const BYTES = Float64Array.BYTES_PER_ELEMENT;
 
-/** The last byte is the highest. All numbers between the two have the same bytes above it. */
+/** The index of the highest byte in which two numbers differ; all numbers between them share the bytes above it. */
 function highestOtherByte(a: number, b: number): number {
   const bytes = new Uint8Array(Float64Array.of(a, b).buffer);
   let digit = BYTES - 1;
@@ -48,7 +46,7 @@ function highestOtherByte(a: number, b: number): number {
   return digit;
 }
 
-/** Of the first `count`, at least one. */
+/** The least and the greatest of the first `count` values; `count` must not be 0. */
 export function rangeOf(values: Float64Array, count: number): { least: number; most: number } {
   let least = values[0]!;
   let most = least;

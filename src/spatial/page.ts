@@ -5,15 +5,13 @@ import type { PositionRing } from "./ring.ts";
 import { POINT, ROW_BITS, ROW_MASK } from "./row-pool.ts";
 import { arcMeters, bearingDegrees, CHORD_MAX, CHORD_MIN, swapMax } from "./squared-chord.ts";
 
-/** The page of a search: who is on it, in which order, how far away and in which direction. */
-
 const ROWS_INITIAL = 128;
-/** Below so many, moving each to where it belongs beats splitting further. */
+/** Shorter runs are sorted by insertion. */
 const SPLIT_MIN = 16;
-/** A bearing so near to a meridian, as a slope, is told by degrees: due north is 0, not a hair below 360. */
+/** Below this slope from a meridian, the bearing is computed from degrees: due north is 0, not a hair below 360. */
 const MERIDIAN_SLOPE = 1e-9;
 
-/** The page of a sorted ring, in columns that are used again by each search. */
+/** The page of a sorted ring: devices, distances and bearings, in columns that the next search reuses. */
 export class PositionPage {
   devices = new Uint32Array(ROWS_INITIAL);
   meters = new Float64Array(ROWS_INITIAL);
@@ -22,20 +20,20 @@ export class PositionPage {
   readonly #leaves: readonly PositionNode[];
   #positions: DevicePositions = NO_POSITIONS.byDevice;
   #deviceOrder = NO_POSITIONS.deviceOrder;
-  /** Of entries at about one distance, in the ring's order: devices, and distances by haversines. */
+  /** Devices and distances of entries at about one distance, in the order of the ring. */
   #tiedDevices = new Uint32Array(0);
   #tiedMeters = new Float64Array(0);
   #center = new Center(0, 0);
   #start = 0;
   #end = 0;
 
-  /** Rows of the ring are of these leaves. */
+  /** `leaves` are those that the ring's rows refer to. */
   constructor(ring: PositionRing, leaves: readonly PositionNode[]) {
     this.#ring = ring;
     this.#leaves = leaves;
   }
 
-  /** Entries of the ring from `start` to before `end` in order of distance and then devices, as seen from a center. */
+  /** Writes entries `start` to before `end` of the ring, in order of distance from the center, then of devices. */
   fill(start: number, end: number, center: Center, { byDevice, deviceOrder }: Positions): void {
     this.#center = center;
     this.#positions = byDevice;
@@ -47,7 +45,7 @@ export class PositionPage {
     const tieMax = swapMax(sorted[count - 1]!);
     let from = start;
     while (from > 0 && sorted[from]! - sorted[from - 1]! <= tieMax) from--;
-    let before = from; // Where those begin that are not written yet.
+    let before = from; // The first entry that is not written yet.
     while (from < end) {
       let to = from + 1;
       while (to < count && sorted[to]! - sorted[to - 1]! <= tieMax) to++;
@@ -68,7 +66,7 @@ export class PositionPage {
     this.bearings = new Float64Array(length);
   }
 
-  /** Those between two ranks, which are all on the page. */
+  /** Writes the entries of two ranks and all between, which must be on the page. */
   #write(from: number, to: number): void {
     const { rows, order, sorted } = this.#ring;
     const { x, y, z, eastX, eastY, northX, northY, northZ } = this.#center;
@@ -99,7 +97,7 @@ export class PositionPage {
     }
   }
 
-  /** Entries at about one distance: haversines and devices decide. */
+  /** Writes entries at about one distance, ordered by haversines and devices. */
   #writeTied(from: number, to: number): void {
     const { order, rows } = this.#ring;
     const positions = this.#positions;
@@ -137,7 +135,10 @@ export class PositionPage {
       this.meters[rank - this.#start] = this.#tiedMeters[rank - from]!;
   }
 
-  /** Quicksort as the ring's, of what lies from `start` to before `end`; tied ones begin at a rank of the ring. */
+  /**
+   * Quicksort like the ring's, sorting only indexes `start` to before `end`. `rank` is the ring's rank of the first
+   * index.
+   */
   #sort(first: number, last: number, rank: number, start: number, end: number): void {
     const meters = this.#tiedMeters;
     const devices = this.#tiedDevices;

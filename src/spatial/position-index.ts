@@ -9,16 +9,16 @@ import { PositionCells } from "./cells.ts";
 import { NO_DEVICE } from "./leaf-rows.ts";
 import { type LoadedPositions, loadPositions } from "./load.ts";
 import { NO_ACCURACY, PositionNode } from "./node.ts";
-import type { CircleQuery, DeviceOrder, Found, Positions } from "./positions.ts";
+import type { CirclePage, CircleQuery, DeviceOrder, Positions } from "./positions.ts";
 import { PositionColumns } from "./positions.ts";
-import { DevicePlaces, NO_PLACE, POINT, ROW_BITS, RowPool } from "./row-pool.ts";
+import { NO_ADDRESS, POINT, ROW_BITS, RowAddresses, RowPool } from "./row-pool.ts";
 import type { PositionSearch } from "./search.ts";
 
-/** Cells of about 600 by 300 km: a city lies in one or few, and a fleet all over the world in some thousands. */
+/** Cells of about 600 by 300 km: a city lies in one or a few, a fleet all over the world in some thousands. */
 const COARSE_BITS = 12;
 const COARSE_SPAN = 2 ** (CELL_BITS_MAX - COARSE_BITS);
 
-/** A coarse cell with any positions, as the R-tree wants it. */
+/** A coarse cell with positions, in the form that the R-tree needs. */
 interface Bucket {
   readonly minX: number;
   readonly minY: number;
@@ -28,19 +28,19 @@ interface Bucket {
 }
 
 /**
- * Where the devices of one app are, by device number: coarse buckets by geohash, an R-tree over those that hold any
- * device, and below each a tree of finer cells that are split as they fill. Cells inside a circle are counted without
- * a look at their positions, and only cells at its edge, and around the page, are looked into. Indexes may share a
- * search: its columns take more memory than a small index.
+ * The positions of one app's devices, by device number: coarse geohash cells (buckets), an R-tree of those with
+ * devices, and below each a tree of finer cells that are split as they fill up. A search counts cells inside its circle
+ * without reading their positions, and reads only cells at the edge of the circle and around the page. Indexes may
+ * share a search, whose columns take more memory than a small index.
  */
 export class PositionIndex {
-  /** By number of the cell. */
+  /** By cell number. */
   readonly #buckets = new Map<number, Bucket>();
   readonly #occupied = new RBush<Bucket>();
   readonly #cells = new PositionCells<PositionNode>();
   readonly #pool = new RowPool();
-  readonly #places = new DevicePlaces();
-  /** The positions of devices that were added; those of other numbers mean nothing. */
+  readonly #addresses = new RowAddresses();
+  /** Valid for the devices in the index only. */
   readonly byDevice = new PositionColumns();
   readonly #search: PositionSearch;
   readonly #positions: Positions;
@@ -51,12 +51,12 @@ export class PositionIndex {
       cells: this.#cells,
       byDevice: this.byDevice,
       deviceOrder,
-      leafOf: (device) => this.#leafAt(this.#places.of(device)),
-      rowOf: (device) => this.#leafAt(this.#places.of(device)).rowOf(device, this.#places.of(device)),
+      leafOf: (device) => this.#leafAt(this.#addresses.of(device)),
+      rowOf: (device) => this.#leafAt(this.#addresses.of(device)).rowOf(device, this.#addresses.of(device)),
     };
   }
 
-  /** Adds a device or moves it. Degrees, milliseconds since 1970, meters; NaN if it has no accuracy. */
+  /** Adds or moves a device. Degrees, milliseconds since 1970, meters; NaN if it has no accuracy. */
   set(
     device: number,
     latitude: number,
@@ -72,47 +72,47 @@ export class PositionIndex {
     const x = cosLat * Math.cos(lon);
     const y = cosLat * Math.sin(lon);
     const z = Math.sin(lat);
-    const place = this.#places.of(device);
-    const known = place === NO_PLACE ? null : this.#leafAt(place);
+    const address = this.#addresses.of(device);
+    const known = address === NO_ADDRESS ? null : this.#leafAt(address);
     if (known?.holds(cell)) {
-      const row = known.rowOf(device, place);
+      const row = known.rowOf(device, address);
       const knownMs = known.timeAt(row);
       const knownAccuracy = known.accuracyAt(row);
-      known.replaceRow(row, timestampMs, accuracy, x, y, z, device, this.#places, this.#pool);
+      known.replaceRow(row, timestampMs, accuracy, x, y, z, device, this.#addresses, this.#pool);
       for (let node: PositionNode | null = known; node !== null; node = node.parent)
         node.noteReplaced(knownMs, knownAccuracy, timestampMs, accuracy);
     } else {
       if (known !== null) this.remove(device);
       const leaf = this.#leafFor(cell, device);
-      leaf.insertRow(timestampMs, accuracy, x, y, z, device, this.#places, this.#pool);
+      leaf.insertRow(timestampMs, accuracy, x, y, z, device, this.#addresses, this.#pool);
       for (let node: PositionNode | null = leaf; node !== null; node = node.parent)
         node.noteAdded(timestampMs, accuracy);
     }
     this.byDevice.set(device, latitude, longitude);
   }
 
-  /** Adds many devices to an index that has none, some a step: one by one they take four times as long. */
+  /** Fills an empty index with many devices, in steps; adding them one by one takes four times as long. */
   *load(positions: LoadedPositions): Steps<void> {
     assert(this.#buckets.size === 0, "an index that is loaded has no devices");
     this.byDevice.load(positions.latitude, positions.longitude);
     yield* loadPositions(positions, {
       cells: this.#cells,
-      places: this.#places,
+      addresses: this.#addresses,
       pool: this.#pool,
       bucketFor: (cell) => this.#bucketFor(cell),
     });
   }
 
-  /** Takes out a device that was added. */
+  /** Removes a device, which must be in the index. */
   remove(device: number): void {
-    const place = this.#places.of(device);
-    assert(place !== NO_PLACE, "a device that is taken out was added");
-    const leaf = this.#leafAt(place);
-    const row = leaf.rowOf(device, place);
+    const address = this.#addresses.of(device);
+    assert(address !== NO_ADDRESS, "a device that is removed was added");
+    const leaf = this.#leafAt(address);
+    const row = leaf.rowOf(device, address);
     const timeMs = leaf.timeAt(row);
     const accuracy = leaf.accuracyAt(row);
-    leaf.removeRow(row, this.#places);
-    this.#places.clear(device);
+    leaf.removeRow(row, this.#addresses);
+    this.#addresses.clear(device);
     let sparse: PositionNode | null = null;
     for (let node: PositionNode | null = leaf; node !== null; node = node.parent) {
       node.noteRemoved(timeMs, accuracy);
@@ -123,7 +123,7 @@ export class PositionIndex {
   }
 
   /** Positions within a circle, nearest first by `haversineMeters`, then in the order of devices. */
-  find(circle: CircleQuery): Found {
+  find(circle: CircleQuery): CirclePage {
     const { latitude, longitude } = circle;
     const cell = cellOf(latitude, longitude);
     const home = this.#buckets.get(Math.floor(cell / COARSE_SPAN))?.node ?? null;
@@ -131,24 +131,24 @@ export class PositionIndex {
   }
 
   /**
-   * Devices whose positions may lie in one of some boxes, each once, in no order: all that do, and some around. Null
-   * if they are more than `devicesMax`: then going through all devices is as fast.
+   * Devices whose position may lie in one of some boxes, each once, in no order: all that do, and some around. Null if
+   * there are more than `devicesMax`: visiting all devices is then as fast.
    */
   near(boxes: readonly Box[], devicesMax: number): Uint32Array | null {
     const around = boxes.map(widened);
-    const buckets = new Set(around.flatMap((box) => this.#bucketsIn(box))); // Once, where it touches two boxes.
+    const buckets = new Set(around.flatMap((box) => this.#bucketsIn(box))); // A set, as a bucket may touch two boxes.
     const nodes = [...buckets].map(({ node }) => node);
     return devicesTouching(nodes, around, devicesMax);
   }
 
-  #leafAt(place: number): PositionNode {
-    return this.#cells.nodes[place >>> ROW_BITS]!;
+  #leafAt(address: number): PositionNode {
+    return this.#cells.nodes[address >>> ROW_BITS]!;
   }
 
   #touchedBuckets({ latitude, longitude, radiusMeters }: CircleQuery): readonly Bucket[] {
     const boxes = circleBoxes(latitude, longitude, radiusMeters);
     if (boxes.length === 1) return this.#bucketsIn(boxes[0]!);
-    // A cell that touches two boxes (at a pole, or one around the world) counts once.
+    // A cell that touches two boxes (at a pole, or with one around the world) counts once.
     return [...new Set(boxes.flatMap((box) => this.#bucketsIn(box)))];
   }
 
@@ -212,8 +212,8 @@ export class PositionIndex {
   }
 
   /**
-   * The finest cell that holds all rows of a leaf, made where it is finer. Where they are at one point it is up to 20
-   * levels below, and to move them through each took over a millisecond.
+   * The finest cell that contains all rows of a leaf, created if it is finer than the leaf. If all are at one point, it
+   * is up to 20 levels below; moving rows through each level took over a millisecond.
    */
   #finestOfAll(leaf: PositionNode): PositionNode {
     const { points, start, rowCount } = leaf;
@@ -232,7 +232,7 @@ export class PositionIndex {
       const child = node.childFor(firstCell, firstDevice, this.#cells, this.#pool);
       if (child !== node.childFor(lastCell, lastDevice, this.#cells, this.#pool)) return node;
       child.count = node.count;
-      child.release(this.#pool); // What is in it goes straight to its own children.
+      child.release(this.#pool); // The rows go straight to its children.
       node = child;
     }
   }
@@ -241,7 +241,7 @@ export class PositionIndex {
     return cellOf(this.byDevice.latitudeOf(device), this.byDevice.longitudeOf(device));
   }
 
-  /** Makes a leaf of a node whose cells hold few. */
+  /** Turns a node with few positions into a leaf. */
   #merge(node: PositionNode): void {
     const leaves = leavesOf(node);
     const { count } = node;
@@ -262,7 +262,7 @@ export class PositionIndex {
     const at = row * POINT.width;
     const device = points[at + POINT.device]!;
     const [x, y, z] = [points[at + POINT.x]!, points[at + POINT.y]!, points[at + POINT.z]!];
-    to.insertRow(timeMs, accuracy, x, y, z, device, this.#places, this.#pool);
+    to.insertRow(timeMs, accuracy, x, y, z, device, this.#addresses, this.#pool);
     to.noteAdded(timeMs, accuracy);
   }
 }

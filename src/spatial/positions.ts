@@ -4,65 +4,62 @@ import { PositionCells } from "./cells.ts";
 import type { DevicePositions } from "./center.ts";
 import type { PositionNode } from "./node.ts";
 
-/** What an index of positions is asked, what it answers, and what a search in it looks into. */
-
-/** Asks for the positions within a circle. */
+/** A page of the positions within a circle. */
 export interface CircleQuery {
   /** Center in degrees. */
   readonly latitude: number;
   readonly longitude: number;
   readonly radiusMeters: number;
-  /** Positions older than this are left out. */
+  /** Excludes positions older than this. */
   readonly oldestMs: number;
-  /** Less accurate positions are left out; Infinity keeps all. A position without an accuracy is always kept. */
+  /** Excludes less accurate positions; Infinity excludes none. A position without an accuracy always passes. */
   readonly accuracyMetersMax: number;
   readonly offset: number;
   readonly limit: number;
 }
 
-/** One page of what a circle holds. */
-export interface Found {
+/** One page of the positions in a circle. */
+export interface CirclePage {
   readonly count: number;
   /**
-   * Numbers, distances and initial bearings (degrees clockwise from north, 0 to before 360) of the first `count`;
-   * good until the next `find`, which may use the same arrays.
+   * Numbers, distances and initial bearings (degrees clockwise from north, 0 to before 360) of the first `count`; valid
+   * until the next `find()`, which may reuse the arrays.
    */
   readonly devices: Uint32Array;
   readonly meters: Float64Array;
   readonly bearings: Float64Array;
   /**
-   * Whether this is the page. It is not, and is empty, if the order of devices is needed because thousands are at one
-   * distance, and that order is not ready.
+   * False, with an empty page, if thousands are at one distance, so that the order of devices is needed, and that order
+   * is not ready yet.
    */
   readonly isInOrder: boolean;
-  /** How many positions match, on this page or not. */
+  /** How many positions match in all. */
   readonly matches: number;
-  /** All positions in cells that touch the circle, fresh or not. */
+  /** How many positions, fresh or not, are in cells that touch the circle. */
   readonly candidates: number;
 }
 
 /** The order of an app's devices in answers, by device number. */
 export interface DeviceOrder {
   compare(a: number, b: number): number;
-  /** Whether `reader` reads at once. */
+  /** Whether `reader()` may be used now. */
   isReady(): boolean;
-  /** Gives all devices in order, a block with each call, and null behind the last. */
+  /** Returns a function that gives all devices in order, in blocks, then null. */
   reader(): () => { readonly numbers: readonly number[] } | null;
 }
 
-/** What a search looks into: one app's positions. */
+/** What a search reads: the positions of one app. */
 export interface Positions {
   readonly cells: PositionCells<PositionNode>;
   readonly byDevice: DevicePositions;
-  /** Decides between devices at one distance. */
+  /** Orders devices at one distance. */
   readonly deviceOrder: DeviceOrder;
-  /** The leaf that a device is in. */
+  /** The leaf that has the device. */
   leafOf(device: number): PositionNode;
-  /** Its row in that leaf. */
+  /** The device's row in its leaf. */
   rowOf(device: number): number;
 }
 
-/** The positions of devices, by device number. */
 export class PositionColumns implements DevicePositions {
   #latitudes: Float64Array[] = [];
   #longitudes: Float64Array[] = [];
@@ -88,7 +85,7 @@ export class PositionColumns implements DevicePositions {
     this.#longitudes[page]![at] = longitude;
   }
 
-  /** Goes on with columns of all devices, whose memory it takes over. */
+  /** Uses these columns of all devices from now on. */
   load(latitude: Float64Array, longitude: Float64Array): void {
     this.#latitudes = pagesOf(latitude);
     this.#longitudes = pagesOf(longitude);
@@ -115,5 +112,5 @@ export const NO_POSITIONS: Positions = {
 };
 
 function notThere(device: number): never {
-  throw new Error(`Device ${device} is nowhere`);
+  throw new Error(`Device ${device} has no position`);
 }

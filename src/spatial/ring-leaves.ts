@@ -5,22 +5,20 @@ import { NO_POSITIONS } from "./positions.ts";
 import type { PositionRing } from "./ring.ts";
 import { POINT, ROW_BITS, ROW_MASK } from "./row-pool.ts";
 
-/** The leaves that a ring is collected from. */
-
-/** More rows than these are not collected to be sorted. */
+/** The most rows that are collected to be sorted. */
 export const SORTED_ROWS_MAX = 16_384;
 
-/** Leaves with rows between two circles, and the collecting of those rows. */
+/** The leaves with rows between two circles, and the collecting of those rows. */
 export class RingLeaves {
-  /** The first so many. One that has children is a crowd. */
+  /** The first `count` are valid. A node with children in this list is a crowd. */
   readonly nodes: PositionNode[] = [];
   count = 0;
-  /** Rows within this are collected, and the reach of that. */
+  /** Rows within this squared chord are collected; `reach` is its root. */
   edge = 0;
   reach = 0;
-  /** Whether all matches are within. */
+  /** Whether all matches are within the edge. */
   holdAll = false;
-  /** Rows that are not farther than this are left out. */
+  /** Rows within this squared chord are skipped. */
   start = 0;
   readonly #circle: Circle;
   readonly #ring: PositionRing;
@@ -31,7 +29,7 @@ export class RingLeaves {
     this.#ring = ring;
   }
 
-  /** Begins anew, without any, with the rows between two chords. */
+  /** Starts an empty list for the rows between two squared chords. */
   begin(positions: DevicePositions, start: number, edge: number): void {
     this.#positions = positions;
     this.count = 0;
@@ -46,7 +44,7 @@ export class RingLeaves {
     this.nodes[this.count++] = leaf;
   }
 
-  /** Adds the leaves of a node that may have such rows, and nodes that are crowds. */
+  /** Adds the leaves below a node that may have such rows, and nodes that are crowds. */
   list(node: PositionNode): void {
     const square = this.#circle.squareTo(node);
     const farthest = this.reach + node.radius;
@@ -58,13 +56,13 @@ export class RingLeaves {
     else for (; child !== null; child = child.nextSibling) this.list(child);
   }
 
-  /** Whether more matches are at one point than are sorted. */
+  /** Whether the node has more matches at one point than can be sorted. */
   #isCrowd(node: PositionNode): boolean {
     if (node.count <= SORTED_ROWS_MAX || !node.isOnePoint(this.#positions)) return false;
     return this.#circle.countFresh(node) > SORTED_ROWS_MAX;
   }
 
-  /** Whether they have more rows than so many that are not too old. */
+  /** Whether the leaves have more than `rowsMax` rows that are not too old. */
   isCrowded(rowsMax: number): boolean {
     const { nodes, count } = this;
     let rows = 0;
@@ -79,14 +77,14 @@ export class RingLeaves {
     return rows > rowsMax;
   }
 
-  /** Puts the matches among their rows into the ring, in order. */
+  /** Puts the matches among the rows into the ring, sorted. */
   collect(): void {
     for (let leaf = 0; leaf < this.count; leaf++) this.#collectRows(leaf);
     if (this.holdAll || this.start > 0 || this.#circle.isBounded) this.#sift();
     this.#ring.sort(Math.max(0, this.start), this.edge);
   }
 
-  /** Collects rows up to the edge, be they matches or not. */
+  /** Collects all rows up to the edge, matches or not. */
   #collectRows(leafNumber: number): void {
     const leaf = this.nodes[leafNumber]!;
     const { x, y, z } = this.#circle;
@@ -104,7 +102,7 @@ export class RingLeaves {
       const dy = points[at + POINT.y]! - y;
       const dz = points[at + POINT.z]! - z;
       const chord = dx * dx + dy * dy + dz * dz;
-      // Written in any case, and over again where it is too far.
+      // Written in any case, and overwritten if the row is too far.
       chords[entries] = chord;
       rows[entries] = row0 + row;
       entries += Number(chord <= edge);
@@ -112,12 +110,12 @@ export class RingLeaves {
     ring.count = entries;
   }
 
-  /** Leaves the matches in the ring that are not too near. */
+  /** Keeps only entries that match and are not too near. */
   #sift(): void {
     const { chords, rows, count } = this.#ring;
     const { start } = this;
     const { innerEdge, isBounded } = this.#circle;
-    let kept = 0;
+    let next = 0;
     for (let entry = 0; entry < count; entry++) {
       const chord = chords[entry]!;
       const row = rows[entry]!;
@@ -126,10 +124,10 @@ export class RingLeaves {
         const leaf = this.nodes[row >>> ROW_BITS]!;
         if (!this.#circle.isMatch(leaf, row & ROW_MASK)) continue;
       }
-      chords[kept] = chord;
-      rows[kept] = row;
-      kept++;
+      chords[next] = chord;
+      rows[next] = row;
+      next++;
     }
-    this.#ring.count = kept;
+    this.#ring.count = next;
   }
 }

@@ -1,29 +1,27 @@
 import { grown } from "../lib/tables/columns.ts";
 
-/** What a search collects: the positions of a ring around its center, and their order. */
-
 const ENTRIES_INITIAL = 1024;
-/** Of more, it is looked at first between which two they are. */
+/** If there are more entries, the actual range of chords is determined first. */
 const GUESSED_MAX = 4096;
-/** Below so many, moving each to where it belongs beats splitting further. */
+/** Shorter runs are sorted by insertion. */
 const SPLIT_MIN = 16;
 
 /**
- * Positions between two distances, in columns that are used again by each search: they grow to as many as were ever
- * at nearly one distance.
+ * Positions between two distances from a center, in columns that the next search reuses. The columns grow to the
+ * largest number of positions ever collected.
  */
 export class PositionRing {
   count = 0;
-  /** As they came: squared chords from the center, and which rows those are of. */
+  /** Entries as collected: squared chords from the center, and the rows they belong to. */
   chords = new Float64Array(ENTRIES_INITIAL);
   rows = new Uint32Array(ENTRIES_INITIAL);
-  /** Once sorted: numbers of entries in order of chords, and those chords. */
+  /** After `sort()`: the numbers of entries in order of their chords, and those chords. */
   order = new Uint32Array(ENTRIES_INITIAL);
   sorted = new Float64Array(ENTRIES_INITIAL);
-  /** Where each bin of the range of chords ends in that order. */
+  /** The end of each bin in that order. */
   #ends = new Uint32Array(2 * ENTRIES_INITIAL);
 
-  /** Makes room for so many more. */
+  /** Makes room for `more` entries. */
   reserve(more: number): void {
     const needed = this.count + more;
     if (needed <= this.chords.length) return;
@@ -36,12 +34,12 @@ export class PositionRing {
   }
 
   /**
-   * Orders them by chord, which all lie between two. Squared chords of a city are spread about evenly, as areas are:
-   * as many bins of their range as entries bring nearly all to where they belong at once.
+   * Sorts the entries by chord; all chords must lie between the two. In a city, squared chords are spread about evenly,
+   * like areas, so with twice as many bins as entries nearly all entries fall into place.
    */
   sort(lowest: number, highest: number): void {
     if (this.count <= GUESSED_MAX && this.#sortByBins(lowest, highest)) return;
-    // Not spread at all evenly: perhaps all are at one point, or far away.
+    // The chords are not spread evenly: perhaps all are at one point, or far away.
     const { chords, count } = this;
     let least = highest;
     let most = lowest;
@@ -59,7 +57,7 @@ export class PositionRing {
     this.#insert();
   }
 
-  /** Returns whether no bin was crowded, or else leaves entries unordered within their bins. */
+  /** Distributes the entries over bins. Returns false if a bin is crowded, whose entries are then still unsorted. */
   #sortByBins(lowest: number, highest: number): boolean {
     const { count, chords, order, sorted } = this;
     const ends = this.#ends;
@@ -72,7 +70,7 @@ export class PositionRing {
     for (let bin = 0; bin < bins; bin++) {
       const size = ends[bin]!;
       if (size > most) most = size;
-      ends[bin] = end; // Where it begins, until its entries move it to its end.
+      ends[bin] = end; // The start of the bin; adding its entries advances it to the end.
       end += size;
     }
     for (let entry = 0; entry < count; entry++) {
@@ -86,14 +84,14 @@ export class PositionRing {
     return true;
   }
 
-  /** All are at one distance. */
+  /** Sorts entries that are all at one distance. */
   #keepOrder(): void {
     const { order, sorted, chords, count } = this;
     for (let entry = 0; entry < count; entry++) order[entry] = entry;
     sorted.set(chords.subarray(0, count));
   }
 
-  /** Orders the bins that many entries are in, where they are not spread evenly. */
+  /** Sorts the crowded bins. */
   #sortCrowded(): void {
     const ends = this.#ends;
     let start = 0;
@@ -110,7 +108,7 @@ export class PositionRing {
     return true;
   }
 
-  /** Quicksort by the middle entry, as Hoare has it: equal chords, of which there may be thousands, split evenly. */
+  /** Quicksort with Hoare's partition: equal chords, of which there may be thousands, are split evenly. */
   #sort(first: number, last: number): void {
     const { sorted } = this;
     let low = first;
@@ -127,7 +125,7 @@ export class PositionRing {
         if (left >= right) break;
         this.#swap(left, right);
       }
-      // The smaller half by a call, the larger by going on: calls stay few.
+      // Recurses into the smaller half only, so the stack stays shallow.
       if (right - low < high - right) {
         this.#sort(low, right);
         low = right + 1;
@@ -138,7 +136,7 @@ export class PositionRing {
     }
   }
 
-  /** Moves each to where it belongs, which is near. */
+  /** Insertion sort; every entry is near its position. */
   #insert(): void {
     const { sorted, order, count } = this;
     for (let next = 1; next < count; next++) {

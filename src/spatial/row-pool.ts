@@ -2,61 +2,63 @@ import { assert } from "../lib/assert.ts";
 import { makePageRoom } from "../lib/tables/columns.ts";
 import { PAGE_MASK, PAGE_SHIFT } from "../lib/tables/number-pool.ts";
 
-/** The memory that rows of leaves lie in, and which row of which leaf a device has. */
-
 /** Columns that many leaves share. */
 export interface RowColumns {
-  /** In milliseconds. */
   readonly times: Float64Array;
-  /** In meters. */
   readonly accuracies: Float64Array;
-  /** `POINT` columns a row. */
+  /** `POINT.width` cells per row. */
   readonly points: Float64Array;
-  /** Numbers of rows of a block that are holes, in no order: half as many as rows, from half its `start` on. */
+  /**
+   * The rows of a block that are holes, in no order. It has half as many entries as rows; a block's begin at half its
+   * start.
+   */
   readonly holes: Uint16Array;
   readonly rows: number;
-  /** Rows from this one on are in no block. */
+  /** Rows from this one on belong to no block. */
   begun: number;
-  /** Rows of blocks that are out. */
-  taken: number;
+  /** Rows of blocks in use. */
+  usedRows: number;
 }
 
 /** A run of rows for one leaf. */
 export interface RowBlock {
   readonly columns: RowColumns;
-  /** Where its rows begin, counted in rows: an even number. */
+  /** The first row, an even number. */
   readonly start: number;
   readonly capacity: number;
 }
 
-/** A point of a sphere of radius 1, and whose it is. */
+/** A point of the unit sphere and the number of its device. */
 export const POINT = { x: 0, y: 1, z: 2, device: 3, width: 4 } as const;
 
 const CAPACITY_MIN = 4; // Capacities are even.
-/** The first columns are small, since an app may have few devices; others are as long as all before, up to this. */
+/**
+ * The first columns are small, since an app may have few devices. Later ones are as long as all before them, up to
+ * this.
+ */
 const COLUMN_ROWS_MIN = 16;
 const COLUMN_ROWS_MAX = 8192;
 
 /** Blocks of one capacity. */
 interface BlockSize {
-  /** What blocks are cut from. */
+  /** The columns that new blocks are cut from. */
   columns: RowColumns;
-  /** Those that were given back. */
+  /** Blocks that were returned. */
   free: RowBlock[];
-  /** Of all columns that it has. */
+  /** Rows of all columns of this size. */
   allRows: number;
 }
 
 /**
- * Gives out blocks of rows. Thousands of leaves with arrays of their own would lie all over the heap; here a leaf
- * is a run in few arrays, and a block that was given back serves the next leaf of that size. Leaves of a fleet that
- * grows come to the next size at about the same time: each size has columns of its own, and those whose blocks are all
- * back are gone.
+ * Allocates blocks of rows for leaves. Arrays per leaf would scatter thousands of leaves over the heap; here a leaf is
+ * a run in a few arrays, and a returned block serves the next leaf of that size. The leaves of a growing fleet reach
+ * the next size at about the same time, so each size has columns of its own, which are freed once all their blocks are
+ * back.
  */
 export class RowPool {
   readonly #sizes = new Map<number, BlockSize>();
 
-  /** A block for at least so many rows. */
+  /** A block of at least `rowsMin` rows. */
   take(rowsMin: number): RowBlock {
     const capacity = capacityFor(rowsMin);
     let size = this.#sizes.get(capacity);
@@ -65,16 +67,16 @@ export class RowPool {
       this.#sizes.set(capacity, size);
     }
     const block = size.free.pop() ?? cut(size, capacity);
-    block.columns.taken += capacity;
+    block.columns.usedRows += capacity;
     return block;
   }
 
   giveBack(block: RowBlock): void {
     const { columns, capacity } = block;
-    assert(capacity >= CAPACITY_MIN, "a leaf gives back rows that it holds");
+    assert(capacity >= CAPACITY_MIN, "a leaf returns a block that it has");
     const size = this.#sizes.get(capacity)!;
-    columns.taken -= capacity;
-    if (columns.taken > 0) {
+    columns.usedRows -= capacity;
+    if (columns.usedRows > 0) {
       size.free.push(block);
       return;
     }
@@ -96,7 +98,6 @@ function cut(size: BlockSize, capacity: number): RowBlock {
   return block;
 }
 
-/** Columns of so many rows, none of them in a block. */
 export function createColumns(rows: number): RowColumns {
   return {
     times: new Float64Array(rows),
@@ -105,11 +106,11 @@ export function createColumns(rows: number): RowColumns {
     holes: new Uint16Array(rows >>> 1),
     rows,
     begun: 0,
-    taken: 0,
+    usedRows: 0,
   };
 }
 
-/** A power of two, or one, two or three fourths more. In whole numbers: else the engine reckons rows in doubles. */
+/** A power of two, or 5/4, 6/4 or 7/4 of one. In integers, or else the engine computes row numbers as doubles. */
 function capacityFor(rowsMin: number): number {
   let power = CAPACITY_MIN;
   while (power << 1 < rowsMin) power <<= 1;
@@ -119,25 +120,25 @@ function capacityFor(rowsMin: number): number {
   return capacity;
 }
 
-/** The number of a row of a leaf, which may have holes beside its positions, has ten bits. */
+/** A row number within a leaf, holes included, has ten bits. */
 export const ROW_BITS = 10;
 export const ROW_MASK = 2 ** ROW_BITS - 1;
-/** A place is one number: the leaf's among all cells, and a row of it. */
+/** A row address is one number: the leaf's among all cells, and a row of it. */
 export const CELLS_MAX = 2 ** (32 - ROW_BITS) - 1;
-/** The place of a device that was not added. */
-export const NO_PLACE = -1;
+/** The address of a device that is not in the index. */
+export const NO_ADDRESS = -1;
 
 /**
- * By device number, its leaf and a row there. Rows that come between make its true row a later one, which is not noted:
- * the row is looked for from here on.
+ * The leaf of each device and a row there, by device number. Inserts may move the row back without an update here, so
+ * the row is searched for from its address on.
  */
-export class DevicePlaces {
+export class RowAddresses {
   readonly #pages: Int32Array[] = [];
 
   of(device: number): number {
     const page = this.#pages[device >>> PAGE_SHIFT];
     const at = device & PAGE_MASK;
-    return page !== undefined && at < page.length ? page[at]! : NO_PLACE;
+    return page !== undefined && at < page.length ? page[at]! : NO_ADDRESS;
   }
 
   set(device: number, cell: number, row: number): void {
@@ -148,10 +149,10 @@ export class DevicePlaces {
   }
 
   clear(device: number): void {
-    this.#pages[device >>> PAGE_SHIFT]![device & PAGE_MASK] = NO_PLACE;
+    this.#pages[device >>> PAGE_SHIFT]![device & PAGE_MASK] = NO_ADDRESS;
   }
 }
 
 function createPage(length: number): Int32Array {
-  return new Int32Array(length).fill(NO_PLACE);
+  return new Int32Array(length).fill(NO_ADDRESS);
 }

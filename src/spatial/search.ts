@@ -5,38 +5,35 @@ import { Crowd } from "./crowd.ts";
 import { Narrowing, type PositionRoot } from "./narrowing.ts";
 import type { PositionNode } from "./node.ts";
 import { PositionPage } from "./page.ts";
-import type { CircleQuery, Found } from "./positions.ts";
+import type { CirclePage, CircleQuery } from "./positions.ts";
 import { NO_POSITIONS, type Positions } from "./positions.ts";
 import { PositionRing } from "./ring.ts";
 import { RingLeaves, SORTED_ROWS_MAX } from "./ring-leaves.ts";
 import { POINT } from "./row-pool.ts";
 import { roundingOf, swapMax } from "./squared-chord.ts";
 
-/** The search for the positions within a circle. */
-
-/** Pages that end beyond are found by counting alone: to collect all from the center on would take longer. */
+/** A page that ends farther on is found by counting: collecting all rows from the center on would take longer. */
 const COLLECTED_MAX = 4096;
 
 /**
- * Counts circles and finds pages of them. Chords between unit vectors order positions as their distances do, but for
- * rounding: wherever it could decide, at the circle's edge and within a page, distances are compared. Chords are
- * squared, but where the name says `reach`. One search runs at a time, from its beginning to its end.
- *
- * First the cells are gone through and then the rows of leaves, without a jump that depends on a row: the processor
- * guesses at jumps, and a guess about who is inside a circle is wrong every other time.
+ * Counts the positions in a circle and finds a page of them. Chords between unit vectors order positions like
+ * distances, except for rounding; where rounding could decide, at the edge of the circle and within a page, distances
+ * are compared. Values are squared chords unless named `reach`. One search runs at a time.
+ * The search visits cells first, then rows of leaves, without branches that depend on a row: the processor predicts
+ * branches, and a prediction whether a row is in the circle is wrong every other time.
  */
 export class PositionSearch {
   readonly #circle = new Circle();
   readonly #ring = new PositionRing();
-  /** Those around the page. */
+  /** The leaves around the page. */
   readonly #leaves = new RingLeaves(this.#circle, this.#ring);
   readonly #page = new PositionPage(this.#ring, this.#leaves.nodes);
   readonly #narrowing = new Narrowing(this.#circle);
   readonly #crowd = new Crowd(this.#circle, this.#ring, this.#leaves);
-  /** Leaves to count rows of: the first so many. */
+  /** Leaves whose rows are to be counted; the first `#edgeLeafCount` are valid. */
   readonly #edgeLeaves: PositionNode[] = [];
   #edgeLeafCount = 0;
-  /** Cells to look at, inside the circle, and at its edge; each list has room for all cells. */
+  /** Cells to visit, cells inside the circle, and leaves at its edge; each list has room for all cells. */
   #open = new Int32Array(0);
   #whole = new Int32Array(0);
   #edge = new Int32Array(0);
@@ -44,14 +41,16 @@ export class PositionSearch {
   #matches = 0;
   #candidates = 0;
 
-  /** `roots` are those that may touch the circle, `home` the one that the center lies in, if it holds anything. */
+  /**
+   * `roots` are the buckets that may touch the circle. `home` is the one that contains the center, if it is not empty.
+   */
   find(
     positions: Positions,
     query: CircleQuery,
     roots: readonly PositionRoot[],
     home: PositionNode | null,
     homeCell: number,
-  ): Found {
+  ): CirclePage {
     const { offset, limit } = query;
     const end = offset + limit;
     this.#positions = positions;
@@ -70,17 +69,17 @@ export class PositionSearch {
     if (!isCrowded && this.#leaves.holdAll) this.#matches = this.#ring.count;
 
     const matches = this.#matches;
-    if (offset >= matches) return this.#found(0, 0);
+    if (offset >= matches) return this.#pageOf(0, 0);
     const isReady = !isCrowded && this.#holdsPage(Math.min(end, matches));
     const before = isReady ? 0 : this.#narrowToPage(roots, offset, Math.min(limit, matches - offset));
-    if (before === null) return { ...this.#found(0, 0), isInOrder: false };
-    return this.#found(offset - before, Math.min(limit, matches - offset));
+    if (before === null) return { ...this.#pageOf(0, 0), isInOrder: false };
+    return this.#pageOf(offset - before, Math.min(limit, matches - offset));
   }
 
-  #found(start: number, count: number): Found {
+  #pageOf(start: number, count: number): CirclePage {
     const page = this.#page;
     assert(start + count <= this.#ring.count, "the page is among the rows that were collected");
-    assert(this.#matches <= this.#candidates, "whoever matches is a candidate");
+    assert(this.#matches <= this.#candidates, "every match is a candidate");
     page.fill(start, start + count, this.#circle.center, this.#positions);
     return {
       count,
@@ -93,7 +92,9 @@ export class PositionSearch {
     };
   }
 
-  /** How far a circle goes that holds some more than so many, were all as near together as around its center. */
+  /**
+   * The squared chord of a circle with somewhat more than `wanted` matches, if they are as dense as around its center.
+   */
   #guessEdge(home: PositionNode, cell: number, wanted: number): number {
     let node = home;
     for (;;) {
@@ -105,7 +106,7 @@ export class PositionSearch {
     for (;;) {
       const { count, area, parent } = node;
       const fairShare = ((wanted + 4 * Math.sqrt(wanted)) * area) / Math.PI;
-      // Were all of them fresh, they would still be too far apart: no need to count.
+      // Even if all of them were fresh, the circle would have to reach the edge: no need to count.
       if (fairShare >= this.#circle.outerEdge * count) return this.#circle.outerEdge;
       const fresh = this.#circle.countFresh(node);
       if (fresh >= wanted || parent === null) return fresh === 0 ? this.#circle.outerEdge : fairShare / fresh;
@@ -113,7 +114,7 @@ export class PositionSearch {
     }
   }
 
-  /** Whether the ring holds the first `end` of all, with whatever rounding may have put behind them. */
+  /** Whether the ring contains the first `end` matches, and all that rounding may have put behind them. */
   #holdsPage(end: number): boolean {
     const { count, sorted } = this.#ring;
     if (count === this.#matches) return true;
@@ -123,8 +124,8 @@ export class PositionSearch {
   }
 
   /**
-   * Counts the matches of cells inside the circle, and lists leaves at its edge and around the page. Each cell is
-   * written where each outcome would have it, and counted where it belongs: again without a jump.
+   * Counts the matches of cells inside the circle, and lists the leaves at its edge and around the page. Each cell is
+   * written to the end of each list, and only the right list's count is raised, so that no branch is needed.
    */
   #countCells(roots: readonly PositionRoot[]): void {
     const { balls, children, nodes } = this.#positions.cells;
@@ -137,7 +138,7 @@ export class PositionSearch {
     let openCount = 0;
     let wholeCount = 0;
     let edgeCount = 0;
-    // A bucket has no siblings, and so is looked at as a family of its own.
+    // A bucket has no siblings; the other three numbers of its family are empty.
     for (const { node } of roots) open[openCount++] = node.number;
     while (openCount > 0) {
       const first = open[--openCount]!;
@@ -152,7 +153,7 @@ export class PositionSearch {
         const within = innerReach - radius;
         const toPage = pageReach + radius;
         const isTouched = Number(square <= outside * outside);
-        // Squares that keep the sign: nothing is within less than no distance.
+        // `within * |within|` keeps the sign: nothing is within a negative distance.
         const isInside = Number(square <= within * Math.abs(within));
         const isNear = Number(square <= toPage * Math.abs(toPage));
         const child = children[cell]!;
@@ -173,8 +174,8 @@ export class PositionSearch {
       this.#matches += this.#circle.countFresh(node);
     }
     for (let index = 0; index < edgeCount; index++) {
-      const found = edge[index]!;
-      this.#countLeaf(nodes[found >>> 2]!, (found & 2) !== 0, (found & 1) !== 0);
+      const entry = edge[index]!;
+      this.#countLeaf(nodes[entry >>> 2]!, (entry & 2) !== 0, (entry & 1) !== 0);
     }
   }
 
@@ -187,7 +188,7 @@ export class PositionSearch {
   #countLeaf(leaf: PositionNode, isInside: boolean, isNear: boolean): void {
     this.#candidates += leaf.count;
     if (isNear) this.#leaves.add(leaf);
-    if (this.#leaves.holdAll) return; // What is collected will be counted.
+    if (this.#leaves.holdAll) return; // Collecting the rows will count them.
     if (isInside) this.#matches += this.#circle.countFresh(leaf);
     else this.#edgeLeaves[this.#edgeLeafCount++] = leaf;
   }
@@ -206,12 +207,12 @@ export class PositionSearch {
       inner += Number(chord <= innerEdge);
       outer += Number(chord <= outerEdge);
     }
-    // Rarely, one is so near to the edge that distances decide.
+    // Rarely, a row is so near to the edge that distances decide.
     const isPlain = inner === outer && !this.#circle.isBounded;
     this.#matches += isPlain ? inner : this.#countMatches(leaf);
   }
 
-  /** Counts, after all, what was to be collected. */
+  /** Adds the leaves of the page to those that are counted, because they are too crowded to collect. */
   #countPageLeaves(): void {
     const { nodes, count } = this.#leaves;
     for (let leaf = 0; leaf < count; leaf++) this.#edgeLeaves[this.#edgeLeafCount++] = nodes[leaf]!;
@@ -225,11 +226,11 @@ export class PositionSearch {
   }
 
   /**
-   * Collects anew, what lies between two circles with the page between them. Returns how many come before those
-   * collected; null where they are not in order yet.
+   * Collects again, only between two circles with the page between them. Returns how many matches come before the
+   * collected ones; null if the order of devices is not ready.
    */
   #narrowToPage(roots: readonly PositionRoot[], offset: number, limit: number): number | null {
-    // Of a crowd that is most of the circle, counting cuts off little.
+    // If a crowd is most of the circle, counting cuts off little.
     const isAllCrowd = this.#leaves.isCrowded(Math.max(SORTED_ROWS_MAX, this.#matches / 2));
     if (isAllCrowd) return this.#selectBetween(roots, NOWHERE, this.#circle.outerEdge, offset, limit);
     const start = offset === 0 ? NOWHERE : this.#narrowing.narrow(roots, this.#matches, offset, false);
@@ -244,7 +245,7 @@ export class PositionSearch {
     return passed === null ? null : before + passed;
   }
 
-  /** Collects what lies between two circles; returns how many of it come before those collected, or null as above. */
+  /** Collects the rows between two circles, or of a crowd some of them; the result is as for `#narrowToPage()`. */
   #selectBetween(
     roots: readonly PositionRoot[],
     start: number,

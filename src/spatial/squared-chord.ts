@@ -1,24 +1,26 @@
 import { EARTH_RADIUS_METERS } from "../model/geo/distance.ts";
 
-/** Squares of chords between points of the unit sphere: they order points as great-circle distances do. */
+// Squares of chords between points of the unit sphere, which order points like great-circle distances.
 
-/** Of an arc. */
+/** The squared chord of an arc. */
 export function squaredChord(meters: number): number {
   const half = Math.sin(Math.min(Math.PI, meters / EARTH_RADIUS_METERS) / 2);
   return 4 * half * half;
 }
 
-/** More than one computed from unit vectors may be off by: those are good to 4e-16, and so are chords. */
+/** More than the rounding error of a squared chord computed from unit vectors, which are exact to 4e-16. */
 export function roundingOf(chord: number): number {
   return 1e-14 * Math.sqrt(chord) + 1e-28;
 }
 
-/** Two chords that are farther apart are in the right order, where neither is above this. */
+/** Two squared chords up to `chord` are in the right order if they differ by more than this. */
 export function swapMax(chord: number): number {
   return 2 * roundingOf(chord);
 }
 
-/** Between so many, some 6 cm and 16,000 km, the two below are as good as a haversine and a bearing of degrees. */
+/**
+ * Between these two, some 6 cm and 16,000 km, `arcMeters()` and `bearingDegrees()` are as good as the exact formulas.
+ */
 export const CHORD_MIN = 1e-16;
 export const CHORD_MAX = 3.6;
 
@@ -29,7 +31,7 @@ export function arcMeters(chord: number): number {
   const square = chord / 4;
   const half = Math.sqrt(square);
   if (square > SERIES_MAX) return 2 * EARTH_RADIUS_METERS * Math.asin(half);
-  // The series of an arcsine, whose next term is below 1e-19 of it.
+  // The series of the arcsine. The next term would be below 1e-19 of the sum.
   const series =
     1 +
     square *
@@ -37,16 +39,16 @@ export function arcMeters(chord: number): number {
   return 2 * EARTH_RADIUS_METERS * half * series;
 }
 
-/** tan(π/8): beyond, an angle is taken from 45°. */
+/** tan(π/8); steeper angles are computed from 45°. */
 const SLOPE_MAX = Math.SQRT2 - 1;
 
-// Of a comparison's outcome: looked up, since a jump would be guessed wrong every other time.
+// Looked up with the outcome of a comparison, since a branch would be mispredicted every other time.
 const ZERO_OR_ONE = Float64Array.of(0, 1);
-/** Degrees at an octant's start or end, and which of the two, by whether it is western, southern, and beyond 45°. */
+/** The degrees at which an octant starts or ends, and whether to add or subtract; by west, south, and beyond 45°. */
 const OCTANT_START = Float64Array.of(0, 90, 180, 90, 360, 270, 180, 270);
 const OCTANT_SIGN = Float64Array.of(1, -1, -1, 1, -1, 1, 1, -1);
 
-/** Clockwise from north, 0 to below 360 degrees; `Math.atan2` takes thrice as long. */
+/** Degrees clockwise from north, from 0 to below 360. `Math.atan2` takes three times as long. */
 export function bearingDegrees(east: number, north: number): number {
   const absEast = Math.abs(east);
   const absNorth = Math.abs(north);
@@ -57,7 +59,7 @@ export function bearingDegrees(east: number, north: number): number {
   const steep = ZERO_OR_ONE[Number(short > SLOPE_MAX * long)]!;
   const slope = (short - steep * long) / (long + steep * short);
   const square = slope * slope;
-  // An arctangent in degrees, by a polynomial through Chebyshev's points: good to 2e-11.
+  // An arctangent in degrees, by a polynomial through Chebyshev nodes, exact to 2e-11.
   const high =
     square *
     (6.361810657676038 +

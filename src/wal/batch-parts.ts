@@ -3,14 +3,14 @@ import { createReportBatchBuilder, NOT_CARRIED, type ReportBatch } from "../mode
 import { nextUtcDay, type UtcDay, utcDayOf, utcDayStartMs } from "../model/time/utc-day.ts";
 import type { LogEntry } from "./entry/entry.ts";
 
-/* The parts of a batch: how many of its reports each UTC day has, and batches of some of its reports. */
+// Counts the reports of a batch by UTC day, and makes batches of some of its reports.
 
-/** How many reports there are of each UTC day. */
+/** The number of reports of each UTC day. */
 export type ReportsByDay = ReadonlyMap<UtcDay, number>;
 
-/** Counts a batch's reports by UTC day. */
+/** Adds the number of a batch's reports of each UTC day to `days`. */
 export function addBatchDays({ count, timestampMs }: ReportBatch, days: Map<UtcDay, number>): void {
-  // Neighbours mostly share their day: two comparisons each, and the map is asked once a run of them.
+  // Neighbours mostly share their day: two comparisons per report, and one map access per run.
   for (let row = 0; row < count; ) {
     const day = utcDayOf(timestampMs[row]!);
     const startMs = utcDayStartMs(day);
@@ -22,12 +22,12 @@ export function addBatchDays({ count, timestampMs }: ReportBatch, days: Map<UtcD
   }
 }
 
-/** Adds other counts to counts. */
+/** Adds counts to counts. */
 export function addDays(more: ReportsByDay, days: Map<UtcDay, number>): void {
   for (const [day, reports] of more) days.set(day, (days.get(day) ?? 0) + reports);
 }
 
-/** Some reports of a batch, by row and in this order, without every text that only others name. */
+/** A batch of the reports in `rows`, in that order, with only the texts that these use. */
 export function pickReports(batch: ReportBatch, rows: readonly number[]): ReportBatch {
   const { texts, device, timestampMs, numbers, profiles, profile, states, state } = batch;
   const builder = createReportBatchBuilder(rows.length);
@@ -44,7 +44,7 @@ export function pickReports(batch: ReportBatch, rows: readonly number[]): Report
   return builder.build();
 }
 
-/** The reports of a batch of two or more, in two batches. */
+/** Splits a batch of two or more reports into two batches. */
 export function halvesOf(batch: ReportBatch): readonly [ReportBatch, ReportBatch] {
   const rows = Array.from({ length: batch.count }, (_, row) => row);
   const half = Math.ceil(batch.count / 2);
@@ -54,17 +54,17 @@ export function halvesOf(batch: ReportBatch): readonly [ReportBatch, ReportBatch
 /** The batch without the reports of some days. */
 export function withoutDays(batch: ReportBatch, days: ReadonlySet<UtcDay>): ReportBatch {
   const rows = Array.from({ length: batch.count }, (_, row) => row);
-  const kept = rows.filter((row) => !days.has(utcDayOf(batch.timestampMs[row]!)));
-  return kept.length === batch.count ? batch : pickReports(batch, kept);
+  const remaining = rows.filter((row) => !days.has(utcDayOf(batch.timestampMs[row]!)));
+  return remaining.length === batch.count ? batch : pickReports(batch, remaining);
 }
 
-/** The batch of an entry without what is kept elsewhere: reports of days that are covered up to its sequence. */
+/** The batch of an entry without reports of days that the archive covers up to its sequence. */
 export function withoutCovered(
   { batch, sequence }: LogEntry,
   covered: ReadonlyMap<UtcDay, number>,
 ): ReportBatch {
   const days = new Map<UtcDay, number>();
   addBatchDays(batch, days);
-  const left = [...days.keys()].filter((day) => sequence <= (covered.get(day) ?? 0));
-  return left.length === 0 ? batch : withoutDays(batch, new Set(left));
+  const archived = [...days.keys()].filter((day) => sequence <= (covered.get(day) ?? 0));
+  return archived.length === 0 ? batch : withoutDays(batch, new Set(archived));
 }

@@ -6,46 +6,46 @@ import type { ReportsByDay } from "./batch-parts.ts";
 import { rewriteSegment } from "./rewrite-segment.ts";
 import { segmentName } from "./segment.ts";
 
-/** A segment that is not written any more. */
+/** A segment that is no longer written to. */
 export interface ClosedSegment {
   readonly number: number;
   readonly bytes: number;
-  /** In its good frames. */
+  /** The reports in its good frames. */
   readonly reports: ReportsByDay;
-  /** None of its entries has a greater one. */
+  /** No entry has a greater sequence. */
   readonly lastSequence: number;
-  /** False where its contents are not fully known, or not known to be kept elsewhere: it then stays. */
+  /** False if its contents are not fully known, or are not known to be archived. The segment then stays. */
   readonly isRemovable: boolean;
 }
 
-/** What the log may give up. */
+/** Which reports the log may drop. */
 export interface Coverage {
-  /** Whether all reports of the day in entries up to this sequence are kept elsewhere, or wanted no more. */
+  /** Whether all reports of the day in entries up to this sequence are archived, or expired. */
   isCovered(day: UtcDay, lastSequence: number): boolean;
-  /** Whether the day's reports, once covered, must go, whatever that costs. */
+  /** Whether the day's reports, once covered, must be removed, whatever that costs. */
   isExpired(day: UtcDay): boolean;
 }
 
-/** What left the log. */
+/** What a trim removed. */
 export interface TrimmedLog {
   readonly segments: number;
   readonly bytes: number;
 }
 
-/** The segments of a log but the one that is being written, in log order. */
+/** All segments of a log except the one that is being written, in log order. */
 export interface ClosedSegments {
   readonly bytes: number;
-  /** Whether any may hold reports of the day, or be back with them after a power failure. */
+  /** Whether a segment may have reports of the day, or may be back with them after a power failure. */
   mayHold(day: UtcDay): boolean;
-  /** Adds a segment newer than all others. */
+  /** Adds a segment that is newer than all others. */
   add(segment: ClosedSegment): void;
-  /** Another segment of this number was put in the place of what may be here. */
+  /** Forgets a segment whose file was replaced by another segment with this number. */
   forget(number: number): void;
   /**
-   * Removes the covered segments, and from others what is covered where that is much of them or expired. The newest is
-   * never removed where `keepsNewest`. For good when it resolves. Tries all of them until the signal comes, then throws
-   * the first `FileError`; what is still there is tried again the next time. After a crash some may be back: nothing in
-   * them is new.
+   * Removes the covered segments, and rewrites others without their covered reports if those are much of the segment or
+   * expired. With `keepsNewest`, never removes the newest segment. Removals are durable when it resolves. Tries all
+   * segments until `signal` aborts, then throws the first `FileError`; the next trim tries again. After a crash,
+   * removed segments may be back, without anything new in them.
    */
   trim(coverage: Coverage, keepsNewest: boolean, signal: AbortSignal): Promise<TrimmedLog>;
 }
@@ -54,10 +54,10 @@ export function createClosedSegments(
   files: Files,
   directory: string,
   createSalt: CreateSalt,
-  found: readonly ClosedSegment[],
+  initial: readonly ClosedSegment[],
 ): ClosedSegments {
-  const segments = [...found];
-  /** Removed, and their directory not synced since. */
+  const segments = [...initial];
+  /** Removed segments whose removal is not synced yet. */
   let unsynced: ClosedSegment[] = [];
   let bytes = segments.reduce((sum, segment) => sum + segment.bytes, 0);
 
@@ -134,7 +134,7 @@ export function createClosedSegments(
   };
 }
 
-/** Of a segment that is fully known; of another none. */
+/** The covered days of a segment; none if its contents are not fully known. */
 function coveredDays(segment: ClosedSegment, { isCovered }: Coverage): ReadonlySet<UtcDay> {
   const { isRemovable, reports, lastSequence } = segment;
   return new Set(isRemovable ? [...reports.keys()].filter((day) => isCovered(day, lastSequence)) : []);
@@ -145,8 +145,8 @@ function isAllCovered({ isRemovable, reports }: ClosedSegment, covered: Readonly
 }
 
 /**
- * To write a segment anew costs as much as what stays: half of it at most, unless something has to go. The newest
- * leaves as a whole soon.
+ * Rewriting a segment costs as much as what stays in it, so at most half may stay, unless something is expired. The
+ * newest segment is soon removed as a whole.
  */
 function isWorthRewriting(
   { reports }: ClosedSegment,
@@ -163,7 +163,7 @@ function isWorthRewriting(
   return [...covered].some(isExpired) || (!isNewest && leaving > 0 && leaving * 2 >= all);
 }
 
-/** Fine where the file is gone already. */
+/** Removes a file that may be gone already. */
 async function removeFile(files: Files, path: string): Promise<void> {
   try {
     await files.remove(path);

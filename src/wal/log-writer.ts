@@ -10,20 +10,18 @@ import { createEntryEncoder } from "./entry/entry.ts";
 import type { LogFollower, LogRefusal, LogWrite, Wal } from "./log.ts";
 import { SegmentWriter, type SegmentWriterOptions, type WriteGroup } from "./segment-writer.ts";
 
-/*
- * Appends groups: all entries that wait are written at once and share one sync. A run always begins a segment of its
- * own, so that no bytes of unknown state lie before a new frame.
- */
+// Appends entries in groups: all waiting entries are written together and share one sync. Each run of the process
+// begins a new segment, so that no bytes of unknown state precede a new frame.
 
 export interface LogWriterOptions extends SegmentWriterOptions {
-  /** Bound of the encoded entries that are not on disk yet. A larger entry is taken when nothing else waits. */
+  /** The most bytes of encoded entries that are not on disk yet. A larger entry is accepted if nothing else waits. */
   readonly queueBytesMax: number;
-  /** The sequence for the next entry, and for the number of the next segment. */
+  /** The sequence of the next entry, and the number of the next segment. */
   readonly nextSequence: number;
-  /** Why the log must not be appended to; null if it may. */
+  /** Why nothing may be appended; null if the log is in order. */
   readonly failure: unknown;
   onWritten?(write: LogWrite): void;
-  /** The follower could not take an entry in, for this reason. Called once. */
+  /** Called once, with the reason, if the follower fails to take an entry. */
   onBroken?(error: unknown): void;
 }
 
@@ -104,7 +102,7 @@ export class LogWriter implements Wal {
   trim(coverage: Coverage, signal?: AbortSignal): Promise<TrimmedLog> {
     const { signal: closing } = this.#closing;
     const either = signal === undefined ? closing : AbortSignal.any([signal, closing]);
-    const trimmed = this.#trimming.then(() => this.#trim(coverage, either)); // One by one: each file is removed once.
+    const trimmed = this.#trimming.then(() => this.#trim(coverage, either)); // One at a time: a file is removed once.
     this.#trimming = trimmed.catch(() => undefined);
     return trimmed;
   }
@@ -132,7 +130,7 @@ export class LogWriter implements Wal {
     this.#isWriting = false;
   }
 
-  /** Runs between two groups, so that none is cut in two. */
+  /** Runs between two groups, so that no group is split. */
   async #endSegment({ resolve, reject }: PromiseWithResolvers<void>): Promise<void> {
     this.#rotation = null;
     try {
@@ -164,21 +162,21 @@ export class LogWriter implements Wal {
     return null;
   }
 
-  /** The follower lacks an entry that the log has: from now on the log takes nothing in and gives nothing up. */
+  /** The follower lacks an entry that the log has, so from now on the log accepts nothing and removes nothing. */
   #break(error: unknown): void {
     if (this.#failure !== null) return;
     this.#failure = error;
     this.#options.onBroken?.(error);
   }
 
-  /** What stands in the way now: a full disk that left the log as it was, or what went wrong for good. */
+  /** The error that remains: a full disk, if the log could be restored to what it was, or else a final failure. */
   async #cutBackAfter(error: unknown): Promise<unknown> {
     if (this.#segments.segment === null || !isDiskFull(error)) return error;
     try {
       await this.#segments.cutBack(this.lastSequence);
       return error;
     } catch (cutError) {
-      return new Error("Cannot take back what a full disk left of a write", { cause: cutError });
+      return new Error("Cannot remove the partial write that a full disk left", { cause: cutError });
     }
   }
 
@@ -211,9 +209,9 @@ interface WaitingEntry {
   resolve(outcome: Result<number, LogRefusal>): void;
 }
 
-/** Encoded entries on their way to the disk, up to a bound of their bytes. All that wait make the next group. */
+/** Encoded entries on their way to the disk, limited by their bytes. All waiting entries make the next group. */
 class WriteQueue {
-  /** Of entries that wait, and of those that are being written. */
+  /** Bytes of the entries that wait or are being written. */
   bytes = 0;
   readonly #bytesMax: number;
   #entries: WaitingEntry[] = [];
@@ -228,12 +226,12 @@ class WriteQueue {
     return this.#entries.length === 0;
   }
 
-  /** Whether there is room for an entry's frame. An entry that is larger than the queue is taken when nothing waits. */
+  /** Whether an entry's frame fits. An entry larger than the whole queue is accepted if the queue is empty. */
   hasRoom(frameBytes: number): boolean {
     return this.bytes === 0 || this.bytes + frameBytes <= this.#bytesMax;
   }
 
-  /** Resolves as the writer resolves the entry. */
+  /** Resolves when the writer resolves the entry. */
   add(frame: Uint8Array<ArrayBuffer>, appId: AppId, batch: ReportBatch): Promise<Result<number, LogRefusal>> {
     this.bytes += frame.length;
     const outcome = new Promise<Result<number, LogRefusal>>((resolve) => {
@@ -244,7 +242,7 @@ class WriteQueue {
     return outcome;
   }
 
-  /** All that wait: what is added from now on makes another group. */
+  /** Removes and returns the waiting entries. */
   take(): WriteGroup<WaitingEntry> {
     const group = { entries: this.#entries, reports: this.#reports, bytes: this.#groupBytes };
     this.#entries = [];
@@ -253,7 +251,7 @@ class WriteQueue {
     return group;
   }
 
-  /** The group is on the disk, or refused. */
+  /** Frees the bytes of a group that is on disk, or refused. */
   release({ bytes }: WriteGroup<WaitingEntry>): void {
     this.bytes -= bytes;
   }

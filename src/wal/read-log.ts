@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { FileError, type Files, isPassing } from "../runtime/files.ts";
-import { handOver, type LogEntry } from "./entry/entry.ts";
+import { applyEntry, type LogEntry } from "./entry/entry.ts";
 import { createTextColumnReader } from "./entry/text-column.ts";
 import { segmentNumbers } from "./segment.ts";
 import {
@@ -11,15 +11,13 @@ import {
   segmentSize,
 } from "./segment-reader.ts";
 
-/*
- * Reads the log and changes nothing. A segment is held at a time. Each reader throws a `FormatVersionError` if a
- * program of another version wrote any of it.
- */
+// Reads the log without changing it, one segment in memory at a time. Each function throws a `FormatVersionError` if
+// another version of the program wrote any of it.
 
 /**
- * A reader of each segment among the names of the log's directory, in log order. The caller reads a segment to its end
- * before it takes the next one. An error of the disk that passes is thrown; a segment that the disk can't give back
- * otherwise is no reason to do without the others.
+ * Yields a reader of each segment among the names of the log's directory, in log order. The caller must read a segment
+ * to its end before it takes the next one. Throws a disk error that may pass. A segment that the disk can't read
+ * otherwise is yielded as unreadable, so that the others are still read.
  */
 export async function* readLog(
   files: Files,
@@ -27,11 +25,11 @@ export async function* readLog(
   names: readonly string[],
 ): AsyncGenerator<SegmentReader, void> {
   const texts = createTextColumnReader();
-  const found = segmentNumbers(names);
+  const segments = segmentNumbers(names);
   let position = LOG_START;
-  for (const [index, { name, number }] of found.entries()) {
+  for (const [index, { name, number }] of segments.entries()) {
     const path = join(directory, name);
-    const file = { path, number, isNewest: index === found.length - 1 };
+    const file = { path, number, isNewest: index === segments.length - 1 };
     const reader = new SegmentReader({ ...file, ...(await readFile(files, path)) }, position, texts);
     yield reader;
     position = reader.position;
@@ -47,14 +45,14 @@ async function readFile(files: Files, path: string): Promise<Pick<SegmentSource,
   }
 }
 
-/** Bytes of the log that were acknowledged and can't be read. */
+/** Acknowledged bytes of the log can't be read. */
 export class DamagedLogError extends Error {
   override readonly name = "DamagedLogError";
 }
 
 /**
- * Every entry of the log, in order and one at a time; the caller may take its time between two. Throws a
- * `DamagedLogError` at the end of a segment that is not whole.
+ * Yields every entry of the log, in order; the caller may take its time. Throws a `DamagedLogError` at the end of a
+ * segment that is not intact.
  */
 export async function* scanLog(files: Files, directory: string): AsyncGenerator<LogEntry, void> {
   for await (const reader of readLog(files, directory, await files.list(directory))) {
@@ -65,17 +63,18 @@ export async function* scanLog(files: Files, directory: string): AsyncGenerator<
   }
 }
 
-/** A segment of a log that a process may be appending to. */
+/** A segment of a log, which a process may be appending to. */
 export interface InspectedSegment extends Omit<SegmentContents, "path" | "number" | "salt" | "tornTail"> {
   readonly file: string;
-  /** Bytes after the last good frame of the newest segment: beside a running server, a write under way. */
+  /** Bytes after the last good frame of the newest segment. Beside a running server, that is a write in progress. */
   readonly tornTailBytes: number;
 }
 
 /**
- * Reads the whole log, also beside a process that appends to it, and hands over its entries in order. Throws an
- * `EntryError` if `onEntry` throws.
- */
+ /**
+  * Reads the whole log, even while a process appends to it, and calls `onEntry` for each entry in order. Throws an
+  * `EntryError` if `onEntry` throws.
+  */
 export async function inspectLog(
   files: Files,
   directory: string,
@@ -85,7 +84,7 @@ export async function inspectLog(
   for await (const reader of readLog(files, directory, await files.list(directory))) {
     const { isReadable, path } = reader.source;
     if (!isReadable && !(await files.exists(path))) continue; // The server removed it since it was listed.
-    for (let entry = reader.next(); entry !== null; entry = reader.next()) handOver(entry, onEntry);
+    for (let entry = reader.next(); entry !== null; entry = reader.next()) applyEntry(entry, onEntry);
     const { path: file, number: _, salt: __, damage, tornTail, ...rest } = reader.contents();
     const tornTailBytes = tornTail?.bytes ?? 0;
     segments.push({ ...rest, file, damage: damage.filter((range) => range !== tornTail), tornTailBytes });

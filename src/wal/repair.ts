@@ -7,9 +7,7 @@ import { FileError, type Files } from "../runtime/files.ts";
 import { encodeSegmentHead, SEGMENT_HEAD_BYTES, segmentName } from "./segment.ts";
 import type { SegmentContents } from "./segment-reader.ts";
 
-/*
- * Takes damage out of the log's segments, once what was damaged is kept elsewhere.
- */
+// Removes damage from the segments of the log, after the damaged bytes are saved elsewhere.
 
 export interface RepairOptions {
   readonly files: Files;
@@ -22,43 +20,42 @@ export interface RepairedLog {
   readonly damage: Damage[];
   /** The unfinished write of a process that died, in the newest segment. */
   readonly tornTail: Damage | null;
-  /**
-   * Paths of the segments that should have been repaired and were not: they hold bytes that may be kept nowhere else.
-   */
-  readonly leftAsFound: ReadonlySet<string>;
+  /** Paths of segments that could not be repaired. They may contain bytes that exist nowhere else. */
+  readonly unrepaired: ReadonlySet<string>;
 }
 
 /**
- * Leaves the log without damage, so that the next start finds none. Damaged bytes are kept first, under a name
- * made of what they are, then the segment is cut or replaced in one step: a crash in between repeats the same
- * work. Where the disk refuses, the segment stays as it is; nothing is ever appended to it again.
- */
+ /**
+  * Repairs the log, so that the next start finds no damage. Damaged bytes are saved first, under a name derived from
+  * their origin; then the segment is cut or replaced in one step, so a crash in between just repeats the work. If the
+  * disk refuses, the segment stays as it is and is never appended to.
+  */
 export async function repairLog(
   options: RepairOptions,
   segments: readonly SegmentContents[],
   nextSequence: number,
 ): Promise<RepairedLog> {
   const damage: Damage[] = [];
-  const leftAsFound = new Set<string>();
+  const unrepaired = new Set<string>();
   let tail: Damage | null = null;
   for (const [index, segment] of segments.entries()) {
     if (!segment.isReadable) {
-      // It may be readable another day, so it stays as it is.
+      // It may become readable later, so it stays as it is.
       damage.push({ file: segment.path, offset: 0, bytes: segment.bytes, savedAs: null });
-      leftAsFound.add(segment.path);
+      unrepaired.add(segment.path);
       continue;
     }
     if (segment.damage.length === 0 && segment.goodHead) continue;
     const claim = index === segments.length - 1 ? nextSequence : null;
     const { ranges, isRepaired } = await repairSegment(options, segment, claim);
-    if (!isRepaired) leftAsFound.add(segment.path);
+    if (!isRepaired) unrepaired.add(segment.path);
     if (segment.tornTail !== null) tail = ranges.pop() ?? null;
     damage.push(...ranges);
   }
-  return { damage, tornTail: tail, leftAsFound };
+  return { damage, tornTail: tail, unrepaired };
 }
 
-/** `claim` is the sequence that goes on after the newest segment; null for the others. */
+/** `claim` is the next sequence after the newest segment; null for the other segments. */
 async function repairSegment(
   { files, directory, damagedDirectory, createSalt }: RepairOptions,
   segment: SegmentContents,
@@ -72,7 +69,7 @@ async function repairSegment(
     for (const [index, range] of ranges.entries()) {
       const lost = bytes.subarray(range.offset, range.offset + range.bytes);
       if (range === torn && lost.every((byte) => byte === 0)) {
-        // Never written: only its length was. That it was there tells where the sequences went that it may have taken.
+        // Only the length was written. An empty saved file records that sequences up to here may have been used.
         await saveDamage(files, damagedDirectory, path, range.offset, lost.subarray(0, 0), TORN_SUFFIX);
         continue;
       }
@@ -82,7 +79,7 @@ async function repairSegment(
       damage[index] = { ...damage[index]!, savedAs };
     }
     if (claim !== null && endsDamaged(segment)) {
-      // The sequences that were lost with the end of the log stay unused: the next segment begins after them.
+      // Sequences that were lost with the end of the log stay unused: the next segment begins after them.
       const next = join(directory, segmentName(claim));
       await files.replace(next, encodeSegmentHead(claim, createSalt()));
     }
@@ -114,7 +111,7 @@ async function cut(files: Files, path: string, sizeBytes: number): Promise<void>
   }
 }
 
-/** The segment with this head and its good frames alone. */
+/** The segment with this head and its good frames only. */
 function withoutDamage(bytes: Uint8Array, head: Uint8Array, damage: readonly DamagedRange[]): Uint8Array {
   const chunks = [head];
   let from = SEGMENT_HEAD_BYTES;

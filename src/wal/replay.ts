@@ -3,29 +3,27 @@ import { nextTurn, systemTimers, type Timers } from "../lib/schedule/timers.ts";
 import type { UtcDay } from "../model/time/utc-day.ts";
 import type { Files } from "../runtime/files.ts";
 import { addBatchDays, type ReportsByDay } from "./batch-parts.ts";
-import { handOver, type LogEntry } from "./entry/entry.ts";
+import { applyEntry, type LogEntry } from "./entry/entry.ts";
 import { readLog } from "./read-log.ts";
 import { misnamedSegments, segmentNumbers } from "./segment.ts";
 import { type SegmentContents, segmentSize } from "./segment-reader.ts";
 
-/*
- * Reads the whole log at a start, while requests wait, and changes nothing. Throws a `FormatVersionError` if a program
- * of another version wrote any of it, and an `EntryError` if `onEntry` throws.
- */
+// Reads the whole log at a start, while requests wait, without changing it. Throws a `FormatVersionError` if another
+// version of the program wrote any of it, and an `EntryError` if `onEntry` throws.
 
 export interface ReplayOptions {
   readonly files: Files;
   readonly directory: string;
-  /** Called for every entry but those left out, in log order, while requests wait. */
+  /** Called for every entry that is not in `rejected`, in log order, while requests wait. */
   onEntry(entry: LogEntry): void;
-  /** Sequences of entries that count as damage. */
-  readonly leftOut?: ReadonlySet<number>;
+  /** Sequences of entries to skip and to report as damage. */
+  readonly rejected?: ReadonlySet<number>;
   onProgress?(progress: ReplayProgress): void;
-  /** Lets requests be answered before it resolves; replay asks for it about every 10 ms. */
+  /** Lets requests be answered before it resolves; called about every 10 ms. */
   yieldToRequests?(): Promise<void>;
-  /** When that is due; defaults to the system's. */
+  /** Tells when to yield; defaults to the system clock. */
   readonly timers?: Timers;
-  /** Breaks it off when requests are let in next: it rejects with an `AbortError`. */
+  /** Stops the replay at the next yield, with an `AbortError`. */
   readonly signal?: AbortSignal;
 }
 
@@ -36,25 +34,25 @@ export interface ReplayProgress {
 }
 
 export interface ReplayedSegment extends SegmentContents {
-  /** In its good frames. */
+  /** The reports in its good frames. */
   readonly reports: ReportsByDay;
 }
 
 export interface ReplayedLog {
   readonly segments: readonly ReplayedSegment[];
-  /** The sequence for the next entry: above all that were ever given. */
+  /** The sequence of the next entry, above all that were ever used. */
   readonly nextSequence: number;
-  /** Files that were meant to be segments and can't be read as such, by name. */
+  /** Names of files that look like segments but can't be read as such. */
   readonly misnamed: readonly string[];
 }
 
 const NONE: ReadonlySet<number> = new Set();
 const SLICE_MS = 10;
-/** The clock is looked at after so many bytes, about a millisecond of work. */
+/** The clock is read after this many bytes, about a millisecond of work. */
 const CLOCK_STEP_BYTES = 64 * 1024;
 
 export async function replayLog(options: ReplayOptions): Promise<ReplayedLog> {
-  const { files, directory, onEntry, leftOut = NONE, onProgress } = options;
+  const { files, directory, onEntry, rejected = NONE, onProgress } = options;
   const { yieldToRequests = nextTurn, timers = systemTimers } = options;
   const names = await files.list(directory);
   const paths = segmentNumbers(names).map(({ name }) => join(directory, name));
@@ -70,11 +68,11 @@ export async function replayLog(options: ReplayOptions): Promise<ReplayedLog> {
     const reports = new Map<UtcDay, number>();
     let clockAt = CLOCK_STEP_BYTES;
     for (let entry = reader.next(); entry !== null; entry = reader.next()) {
-      if (leftOut.has(entry.sequence)) {
+      if (rejected.has(entry.sequence)) {
         reader.reject();
         continue;
       }
-      handOver(entry, onEntry);
+      applyEntry(entry, onEntry);
       addBatchDays(entry.batch, reports);
       if (reader.readBytes < clockAt) continue;
       clockAt = reader.readBytes + CLOCK_STEP_BYTES;

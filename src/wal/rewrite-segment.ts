@@ -11,18 +11,16 @@ import { createTextColumnReader } from "./entry/text-column.ts";
 import { encodeSegmentHead, segmentName } from "./segment.ts";
 import { SegmentReader } from "./segment-reader.ts";
 
-/*
- * Puts a segment in place anew without the reports of some days. Entries keep their sequences; those without a report
- * go, but for the last, which says how far the segment's sequences went. Null, and the segment as it was, if not all of
- * it could be read, or the signal came before the new one was written.
- */
+// Rewrites a segment without the reports of some days. Entries keep their sequences. Entries without reports are
+// dropped, except the last, which tells how far the sequences of the segment went. The result is null, and the segment
+// stays as it was, if not all of it could be read or the signal aborts before the new file is written.
 
 export interface RewrittenSegment {
   readonly bytes: number;
   readonly reports: ReportsByDay;
 }
 
-/** So much is looked at in a turn of the event loop, about a millisecond of work: an entry may be one report. */
+/** Bytes handled per turn of the event loop, about a millisecond of work. */
 const STEP_BYTES = 32 * 1024;
 
 export async function rewriteSegment(
@@ -48,7 +46,7 @@ export async function rewriteSegment(
     const batch = withoutDays(entry.batch, days);
     if (batch.count > 0 || entry.sequence === lastSequence) {
       const frame = encoder.encode(entry.appId, batch, FRAME_HEADER_BYTES);
-      frames.seal(frame, entry.sequence);
+      frames.stamp(frame, entry.sequence);
       chunks.push(frame);
       addBatchDays(batch, reports);
     }

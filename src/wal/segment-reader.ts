@@ -7,7 +7,7 @@ import { createEntryDecoder, type EntryDecoder, type LogEntry } from "./entry/en
 import type { TextColumnReader } from "./entry/text-column.ts";
 import { openSegment, SEGMENT_HEAD_BYTES, SEGMENT_SEQUENCES_MAX } from "./segment.ts";
 
-/** What a segment holds, as read from its first byte to its last. */
+/** The contents of a segment, read to its end. */
 export interface SegmentContents {
   readonly path: string;
   readonly number: number;
@@ -16,24 +16,24 @@ export interface SegmentContents {
   readonly records: number;
   readonly firstSequence: number | null;
   readonly lastSequence: number | null;
-  /** Null if its head has lost it. */
+  /** Null if the head is damaged. */
   readonly salt: Uint8Array | null;
   readonly goodHead: boolean;
-  /** False if the disk could not give it back: all of it then counts as damage, and none of it is touched. */
+  /** False if the disk can't read it. Then all of it counts as damage, and the file is not changed. */
   readonly isReadable: boolean;
   readonly damage: readonly DamagedRange[];
-  /** The damage after the last good frame of the newest segment, if a write was cut short there. */
+  /** The damage after the last good frame of the newest segment, if a write was interrupted there. */
   readonly tornTail: DamagedRange | null;
 }
 
-/** A segment's file, as read. */
+/** A segment's file. */
 export interface SegmentSource {
   readonly path: string;
   readonly number: number;
-  /** As many zeros as the file has bytes if the disk can't give them back. */
+  /** If the disk can't read the file, zeros of the same length. */
   readonly bytes: Uint8Array;
   readonly isReadable: boolean;
-  /** Whether a write may have been cut short at its end. */
+  /** Whether a write may have been interrupted at its end. */
   readonly isNewest: boolean;
 }
 
@@ -47,17 +47,17 @@ export async function segmentSize(files: Files, path: string): Promise<number> {
   }
 }
 
-/** Where a reader of the log has come to in its sequences. */
+/** How far a reader of the log has come in its sequences. */
 export interface LogPosition {
-  /** The last that a good frame has: those to come have greater ones. */
+  /** The sequence of the last good frame; later frames have greater ones. */
   readonly lastSequence: number;
-  /** The next to give: above all that were ever given, also to frames that are damaged now. */
+  /** The next unused sequence, above all that were ever used, even by frames that are damaged now. */
   readonly nextSequence: number;
 }
 
 export const LOG_START: LogPosition = { lastSequence: 0, nextSequence: 1 };
 
-/** Reads the entries of one segment, one after the other. */
+/** Reads the entries of one segment. */
 export class SegmentReader {
   entries = 0;
   records = 0;
@@ -66,7 +66,7 @@ export class SegmentReader {
   readonly #decoder: EntryDecoder;
   readonly #opened: OpenedFrames;
   readonly #scanner: FrameScanner;
-  /** That `next` returned last, and that counts unless it is rejected. */
+  /** The last result of `next()`, which is counted unless it is rejected. */
   #newest: LogEntry | null = null;
   #nextSequence: number;
   #firstSequence: number | null = null;
@@ -87,12 +87,12 @@ export class SegmentReader {
     return this.#scanner.payloadEnd;
   }
 
-  /** Final once `next` has returned null. */
+  /** Final once `next()` has returned null. */
   get position(): LogPosition {
     return { lastSequence: this.#scanner.sequence, nextSequence: this.#nextSequence };
   }
 
-  /** The next entry; null where there is none left. */
+  /** The next entry; null at the end. */
   next(): LogEntry | null {
     this.#countNewest();
     const scanner = this.#scanner;
@@ -109,12 +109,12 @@ export class SegmentReader {
     }
     this.#nextSequence += this.#lostFramesMax();
     const { isReadable, number } = this.source;
-    // What it holds is unknown, and perhaps its size too: its frames may have any sequence that a segment can have.
+    // Its contents, perhaps even its size, are unknown: its frames may have any sequence that a segment can have.
     if (!isReadable) this.#nextSequence = Math.max(this.#nextSequence, number + SEGMENT_SEQUENCES_MAX);
     return null;
   }
 
-  /** The entry that `next` returned last is of no use: its frame is damage. */
+  /** Counts the frame of the last entry as damage. */
   reject(): void {
     this.#newest = null;
     this.#scanner.reject();
@@ -130,7 +130,7 @@ export class SegmentReader {
     this.#lastSequence = sequence;
   }
 
-  /** Final once `next` has returned null. */
+  /** Final once `next()` has returned null. */
   contents(): SegmentContents {
     const { path, number, bytes, isReadable } = this.source;
     return {
@@ -149,7 +149,9 @@ export class SegmentReader {
     };
   }
 
-  /** Frames that bytes at the end may have been: their sequences may be known elsewhere, so they stay unused. */
+  /**
+   * How many frames the damage at the end may have been. Their sequences may be known elsewhere, so they stay unused.
+   */
   #lostFramesMax(): number {
     const last = this.#scanner.damage.at(-1);
     if (last === undefined || last.offset + last.bytes < this.#views.bytes.length) return 0;

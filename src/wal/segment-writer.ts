@@ -8,24 +8,21 @@ import { addDays, type ReportsByDay } from "./batch-parts.ts";
 import type { ClosedSegments } from "./closed-segments.ts";
 import { encodeSegmentHead, SEGMENT_HEAD_BYTES, SEGMENT_SEQUENCES_MAX, segmentName } from "./segment.ts";
 
-/*
- * Writes groups of entries into segments, one after the other.
- */
+// Writes groups of entries into segments, one after the other.
 
 export interface SegmentWriterOptions {
   readonly files: Files;
   readonly directory: string;
   readonly createSalt: CreateSalt;
-  /** A segment that would exceed this with the next group is left as it is, and another begun. */
+  /** If the next group would exceed this, a new segment is begun. */
   readonly segmentBytesMax: number;
-  /** Takes each segment that is not written any more. */
+  /** Receives each segment that is no longer written to. */
   readonly earlier: ClosedSegments;
 }
 
-/** Entries that are written at once. */
+/** Entries that are written together. */
 export interface WriteGroup<Entry extends { readonly frame: Uint8Array<ArrayBuffer> }> {
   readonly entries: readonly Entry[];
-  /** How many reports of each day they have. */
   readonly reports: ReportsByDay;
   readonly bytes: number;
 }
@@ -36,11 +33,11 @@ type FrameGroup = WriteGroup<{ readonly frame: Uint8Array<ArrayBuffer> }>;
 interface LogSegment {
   readonly number: number;
   readonly file: AppendFile;
-  /** Completes frames for this segment and no other. */
+  /** Stamps frames for this segment only. */
   readonly frames: SaltedFrames;
-  /** Of its head and frames. All of them are on the disk. */
+  /** Bytes of the head and the frames, all of which are on disk. */
   bytes: number;
-  /** In its frames. */
+  /** The reports in its frames. */
   readonly reports: Map<UtcDay, number>;
 }
 
@@ -52,23 +49,21 @@ export class SegmentWriter {
     this.#options = options;
   }
 
-  /** The segment that is being written; null before the first group, and after a segment was left. */
+  /** The segment that is being written; null before the first group, and after `leave()`. */
   get segment(): (Pick<LogSegment, "bytes"> & { readonly reports: ReportsByDay }) | null {
     return this.#segment;
   }
 
-  /**
-   * Resolves once all frames of the group are on disk, numbered from this sequence on, with how long their sync took.
-   */
+  /** Resolves once all frames of the group are on disk, with sequences from `firstSequence` on. */
   async write(group: FrameGroup, firstSequence: number): Promise<{ readonly syncMs: number }> {
     const { entries, reports, bytes } = group;
     if (this.#segment !== null && !this.#hasRoom(this.#segment, group, firstSequence))
       await this.leave(firstSequence - 1);
     this.#segment ??= await this.#begin(firstSequence);
     const segment = this.#segment;
-    const { seal } = segment.frames;
+    const { stamp } = segment.frames;
     entries.forEach(({ frame }, index) => {
-      seal(frame, firstSequence + index);
+      stamp(frame, firstSequence + index);
     });
     await segment.file.append(entries.map(({ frame }) => frame));
     const startedMs = performance.now();
@@ -79,21 +74,21 @@ export class SegmentWriter {
     return { syncMs };
   }
 
-  /** Takes back, on the disk too, what a failed write may have left, and leaves the segment. */
+  /** Removes from the disk what a failed write may have left, and closes the segment. */
   async cutBack(lastSequence: number): Promise<void> {
-    assert(this.#segment !== null, "what is cut back is being written");
+    assert(this.#segment !== null, "a segment that is cut back is open");
     const { file, bytes } = this.#segment;
     await file.truncate(bytes);
     await file.sync();
     await this.leave(lastSequence);
   }
 
-  /** The next group begins a segment. No entry of the segment that is left has a greater sequence. */
+  /** Closes the segment, so that the next group begins a new one. No entry of it has a greater sequence. */
   async leave(lastSequence: number): Promise<void> {
-    const left = this.#segment;
-    if (left === null) return;
+    const segment = this.#segment;
+    if (segment === null) return;
     this.#segment = null;
-    const { number, bytes, reports, file } = left;
+    const { number, bytes, reports, file } = segment;
     this.#options.earlier.add({ number, bytes, reports, lastSequence, isRemovable: true });
     await file.close();
   }
@@ -107,8 +102,8 @@ export class SegmentWriter {
   }
 
   /**
-   * Puts a new segment in place, head and name on disk. `replace` does so whole or not at all: if the disk is full, no
-   * half of a segment is left.
+   * Creates a segment, with its head and name on disk. `replace()` is all or nothing: a full disk leaves no partial
+   * segment.
    */
   async #begin(number: number): Promise<LogSegment> {
     const { files, directory, createSalt, earlier } = this.#options;

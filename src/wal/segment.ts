@@ -3,30 +3,27 @@ import type { DamagedRange } from "../lib/frames/frame-scanner.ts";
 import { HEAD_BYTES, HeadFormat, type OpenedFrames } from "../lib/frames/head.ts";
 import { type Views, viewsOf } from "../lib/frames/views.ts";
 
-/*
- * A segment is one file of the log: the head of a file of salted frames (head.ts), and frames. Its name is its number,
- * the first sequence that it may contain. So the newest name alone says from where sequences go on, also when every
- * frame is gone, and no number is given twice.
- */
+// A segment is one file of the log: the head of a file of salted frames (head.ts), then frames. Its name is its number,
+// the first sequence that it may contain. So the name of the newest segment alone tells where sequences continue, even
+// if every frame is lost, and no sequence is used twice.
 
 const HEADS = new HeadFormat("WHEREWAL", 2, "log segment");
 
 export const SEGMENT_HEAD_BYTES = HEAD_BYTES;
 
 /**
- * A segment's sequences begin at its number and lie below that and this: a frame that says otherwise is damage, and
- * can't make the log count past what it reads back. A segment of 64 MiB, or one group of entries, has far fewer.
+ * A segment's sequences are from its number to before its number plus this. A frame outside counts as damage, and can't
+ * make the log use sequences that a later start would refuse. A segment of 64 MiB, or one group, has far fewer entries.
  */
 export const SEGMENT_SEQUENCES_MAX = 2 ** 24;
 
-/** What a segment begins with. */
 export function encodeSegmentHead(number: number, salt: Uint8Array): Uint8Array {
   return HEADS.encode(number, salt);
 }
 
 /**
- * Opens the frames of a segment that comes after this sequence. Throws a `FormatVersionError` if a program of another
- * version wrote it.
+ * Opens the frames of the segment that follows this sequence. Throws a `FormatVersionError` if another version of the
+ * program wrote it.
  */
 export function openSegment(
   path: string,
@@ -40,14 +37,14 @@ export function openSegment(
   });
 }
 
-/** What the checksums of a segment's frames tell. */
+/** The result of checking the checksums of a segment's frames. */
 export interface ScannedSegment {
   readonly damage: readonly DamagedRange[];
-  /** The sequence of the last good frame; without one, the sequence before the segment. */
+  /** The sequence of the last good frame; if there is none, the one before the segment. */
   readonly lastSequence: number;
 }
 
-/** Scans the frames of a segment like `openSegment`, and does not look into their entries. */
+/** Checks the frames of a segment without decoding their entries. */
 export function scanSegment(
   path: string,
   number: number,
@@ -61,17 +58,17 @@ export function scanSegment(
 
 const NAME_DIGITS = 20;
 const NAME = /^(\d{20})\.wal$/;
-/** A name that ends like this was meant to be a segment's. */
+/** Marks a file that was meant to be a segment. */
 const SUFFIX = ".wal";
-/** A million entries a second for a century come to less, and above it there is as much room again to count on. */
+/** More than a million entries a second for a century, with as much again as reserve. */
 const NUMBER_MAX = 2 ** 52;
 
 export function segmentName(number: number): string {
-  assert(isNumber(number), "a segment gets a number that is read back");
+  assert(isNumber(number), "a segment's number can be read back from its name");
   return `${String(number).padStart(NAME_DIGITS, "0")}${SUFFIX}`;
 }
 
-/** The segment's number, or null if the name is not a segment's. */
+/** The segment's number, or null if it is not the name of a segment. */
 export function parseSegmentName(name: string): number | null {
   const number = Number(NAME.exec(name)?.[1] ?? Number.NaN);
   return isNumber(number) ? number : null;
@@ -85,7 +82,7 @@ export function isSegmentName(name: string): boolean {
   return parseSegmentName(name) !== null;
 }
 
-/** The segments among a directory's names, in log order. */
+/** The segments among the names of a directory, in log order. */
 export function segmentNumbers(names: readonly string[]): { name: string; number: number }[] {
   const segments: { name: string; number: number }[] = [];
   for (const name of names) {
@@ -95,7 +92,7 @@ export function segmentNumbers(names: readonly string[]): { name: string; number
   return segments.sort((a, b) => a.number - b.number);
 }
 
-/** Names that were meant to be a segment's and are not. Their place in the log is unknown, so none is read. */
+/** Names that look like a segment's but are not. Their position in the log is unknown, so they are not read. */
 export function misnamedSegments(names: readonly string[]): string[] {
   return names.filter((name) => name.endsWith(SUFFIX) && parseSegmentName(name) === null);
 }

@@ -14,54 +14,54 @@ import { segmentSize } from "./segment-reader.ts";
 
 /**
  * The log of everything that was acknowledged: segments (segment.ts) of frames (frame.ts), each with one entry
- * (entry.ts), a batch of reports. Opening it replays it, repairs it and makes it ready to be appended to. What is
- * kept elsewhere leaves it by whole segments.
+ * (entry.ts), a batch of reports. Opening the log replays and repairs it, then makes it ready for appends. Archived
+ * reports leave the log, mostly as whole segments.
  */
 export interface WalOptions extends ReplayOptions {
-  /** Where bytes go that were no good frame. */
+  /** Where damaged bytes are saved. */
   readonly damagedDirectory: string;
   readonly segmentBytesMax: number;
   readonly queueBytesMax: number;
   /**
-   * No sequence below it is given, whatever is left of the log: entries of these sequences are known elsewhere,
-   * and new ones must not pass for them.
+   * The least sequence to use, whatever is left of the log: entries below it are known elsewhere, and new ones must not
+   * be confused with them.
    */
   readonly sequenceMin: number;
-  /** Left out, salts are random. */
+  /** Creates the salts; random by default. */
   readonly createSalt?: CreateSalt;
-  /** Told of every group of entries that has come to the disk. */
+  /** Called after every group that was written. */
   onWritten?(write: LogWrite): void;
-  /** The follower could not take an entry in, with what it said. Told once. */
+  /** Called once, with the reason, if the follower fails to take an entry. */
   onBroken?(error: unknown): void;
   /**
-   * An entry could not be taken in: those before it come again, and then those after it. Without this function such an
+   * Called when an entry could not be applied, before the replay starts over without it. If it is not set, such an
    * entry fails the start.
    */
   onReplayAgain?(failure: EntryError): Promise<void>;
 }
 
-/** Up to 100 entries may be at fault themselves. If more can't be taken in, the program or the machine is at fault. */
+/** The most entries that may be at fault themselves. If there are more, the program or the machine is at fault. */
 const UNUSABLE_MAX = 100;
 
 export interface LogRecovery {
   readonly segments: number;
   readonly entries: number;
   readonly records: number;
-  /** Of all segments, as they were found. */
+  /** Bytes of all segments before the repair. */
   readonly bytes: number;
   readonly damage: readonly Damage[];
-  /** The end of a write that was cut short, and never acknowledged. */
+  /** The end of a write that was interrupted and never acknowledged. */
   readonly tornTail: Damage | null;
   /**
-   * Every entry up to this one was read, as far as it is undamaged: a segment after it could not be read at all,
-   * and may be readable another day. Infinity where there is none.
+   * Every intact entry up to this one was read. A segment after it could not be read at all, but may become readable.
+   * Infinity if there is none.
    */
   readonly readUpTo: number;
 }
 
 /**
- * Opens the log, whatever state it is in. Throws a `FormatVersionError`, before anything is changed, where a program of
- * another version wrote any of it, and a `FileError` where it can't be read.
+ * Opens the log, whatever its state. Throws a `FormatVersionError`, before anything is changed, if another version of
+ * the program wrote any of it, and a `FileError` if it can't be read.
  */
 export async function openWal(options: WalOptions): Promise<{ wal: Wal; recovery: LogRecovery }> {
   const { files, directory, damagedDirectory, createSalt = createRandomSalt } = options;
@@ -70,41 +70,41 @@ export async function openWal(options: WalOptions): Promise<{ wal: Wal; recovery
   const { segments } = replayed;
   const nextSequence = Math.max(replayed.nextSequence, options.sequenceMin);
   const repairOptions = { files, directory, damagedDirectory, createSalt };
-  const { damage, tornTail, leftAsFound } = await repairLog(repairOptions, segments, nextSequence);
+  const { damage, tornTail, unrepaired } = await repairLog(repairOptions, segments, nextSequence);
   damage.push(...(await unreadMisnamed(files, directory, replayed.misnamed)));
   await removeTemporaryFiles(files, directory, isSegmentName);
   await removeTemporaryFiles(files, damagedDirectory, isDamageFile);
   const failure = await rewriteNewest(files, replayed);
 
-  const found = await closedSegments(files, directory, segments, leftAsFound);
-  const earlier = createClosedSegments(files, directory, createSalt, found);
+  const closed = await closedSegments(files, directory, segments, unrepaired);
+  const earlier = createClosedSegments(files, directory, createSalt, closed);
   const { segmentBytesMax, queueBytesMax, onWritten, onBroken } = options;
   const limits = { createSalt, segmentBytesMax, queueBytesMax };
-  const told = {
+  const callbacks = {
     ...(onWritten === undefined ? {} : { onWritten }),
     ...(onBroken === undefined ? {} : { onBroken }),
   };
-  const wal = new LogWriter({ files, directory, ...limits, ...told, nextSequence, earlier, failure });
+  const wal = new LogWriter({ files, directory, ...limits, ...callbacks, nextSequence, earlier, failure });
   const unreadable = segments.find(({ isReadable }) => !isReadable);
   const readUpTo = unreadable === undefined ? Number.POSITIVE_INFINITY : unreadable.number - 1;
   return { wal, recovery: { ...totalsOf(replayed), damage, tornTail, readUpTo } };
 }
 
 /**
- * Replays the log without the entries that memory can't take in, which count as damage. A batch may be half in memory
- * where it broke off, so the replay begins again each time. Throws the `EntryError` of an entry beyond `UNUSABLE_MAX`,
- * with the log as it was.
+ * Replays the log without the entries that can't be applied to memory, which then count as damage. After a failure a
+ * batch may be half applied, so the replay starts over each time. Throws the `EntryError` of an entry beyond
+ * `UNUSABLE_MAX`, and leaves the log as it was.
  */
 async function replayUsable(options: WalOptions): Promise<ReplayedLog> {
   const { onReplayAgain } = options;
-  const leftOut = new Set<number>();
+  const rejected = new Set<number>();
   for (;;) {
     try {
-      return await replayLog({ ...options, leftOut });
+      return await replayLog({ ...options, rejected });
     } catch (error) {
       if (!(error instanceof EntryError) || onReplayAgain === undefined) throw error;
-      if (leftOut.size === UNUSABLE_MAX) throw error;
-      leftOut.add(error.sequence);
+      if (rejected.size === UNUSABLE_MAX) throw error;
+      rejected.add(error.sequence);
       await onReplayAgain(error);
     }
   }
@@ -120,7 +120,7 @@ function totalsOf({ segments }: ReplayedLog) {
   return totals;
 }
 
-/** Nobody can tell what these hold, so they stay as they are and count as damage until somebody looks. */
+/** The contents of these files are unknown, so they stay as they are and count as damage until an operator decides. */
 function unreadMisnamed(files: Files, directory: string, names: readonly string[]): Promise<Damage[]> {
   return Promise.all(
     names.map(async (name) => {
@@ -131,20 +131,20 @@ function unreadMisnamed(files: Files, directory: string, names: readonly string[
 }
 
 /**
- * A process that died may have written entries and not synced them, or synced in vain: after a failed sync the
- * system takes what it still has in memory for written, and the next sync succeeds without writing it. They were
- * replayed, a repeat of them will be answered as known, so from here on they must be on disk: the segment is put in
- * place anew. A full disk has no room for that; its bytes are written over themselves then, since a sync alone may be
- * in vain again. Returns why they are not on disk, or null.
+ * Makes sure that replayed entries are on disk, since a repeat of them will be acknowledged without a write. A process
+ * that died may have written them without a sync, or with a failed one: after a failed sync, the system treats what it
+ * still has in memory as written, and the next sync succeeds without writing it. So the segment is replaced by a copy.
+ * If the disk is full, its bytes are overwritten in place, since a sync alone might do nothing. Returns why they are
+ * not on disk, or null.
  */
 async function rewriteNewest(files: Files, { segments }: ReplayedLog): Promise<unknown> {
   const newest = segments.findLast(({ entries }) => entries > 0);
   if (newest === undefined) return null;
   const { path } = newest;
-  return unlessRefused(putAnew(files, path));
+  return fileErrorOf(replaceWithCopy(files, path));
 }
 
-async function putAnew(files: Files, path: string): Promise<void> {
+async function replaceWithCopy(files: Files, path: string): Promise<void> {
   const bytes = await files.read(path);
   try {
     await files.replace(path, bytes);
@@ -154,8 +154,8 @@ async function putAnew(files: Files, path: string): Promise<void> {
   }
 }
 
-/** The disk's refusal, or null. */
-async function unlessRefused(work: Promise<void>): Promise<FileError | null> {
+/** The `FileError` that the work fails with, or null. */
+async function fileErrorOf(work: Promise<void>): Promise<FileError | null> {
   try {
     await work;
     return null;
@@ -165,12 +165,12 @@ async function unlessRefused(work: Promise<void>): Promise<FileError | null> {
   }
 }
 
-/** The segments as the repair left them. One that was not replayed, such as the repair's own, stays for now. */
+/** The segments after the repair. One that was not replayed, such as one that the repair created, stays for now. */
 async function closedSegments(
   files: Files,
   directory: string,
   replayed: readonly ReplayedSegment[],
-  leftAsFound: ReadonlySet<string>,
+  unrepaired: ReadonlySet<string>,
 ): Promise<ClosedSegment[]> {
   const byNumber = new Map(replayed.map((segment) => [segment.number, segment]));
   const closed: ClosedSegment[] = [];
@@ -182,7 +182,7 @@ async function closedSegments(
       bytes: await segmentSize(files, path),
       reports: segment?.reports ?? new Map(),
       lastSequence: segment?.lastSequence ?? number - 1,
-      isRemovable: segment !== undefined && !leftAsFound.has(path),
+      isRemovable: segment !== undefined && !unrepaired.has(path),
     });
   }
   return closed;

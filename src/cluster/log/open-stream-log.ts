@@ -1,5 +1,5 @@
 import { nextTurn, systemTimers } from "../../lib/schedule/timers.ts";
-import { handOver, type LogEntry } from "../../wal/entry/entry.ts";
+import { applyEntry, type LogEntry } from "../../wal/entry/entry.ts";
 import type { ReplayProgress } from "../../wal/replay.ts";
 import type { LogRecovery } from "../../wal/wal.ts";
 import { type AskedStream, StreamError, type StreamState, type TakenMessage } from "../stream/stream.ts";
@@ -47,7 +47,7 @@ export async function openStreamLog(
   async function replay(entries: readonly LogEntry[], message: number, messageBytes: number): Promise<void> {
     recovery.bytes += messageBytes;
     for (const [index, entry] of entries.entries()) {
-      handOver(entry, onEntry);
+      applyEntry(entry, onEntry);
       recovery.entries++;
       recovery.records += entry.batch.count;
       const isLast = message >= lastMessage && index === entries.length - 1;

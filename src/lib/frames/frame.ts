@@ -24,7 +24,7 @@ const SEQUENCE_HIGH_MAX = 2 ** 21 - 1; // The highest 32 bits of a safe integer.
 /** Seals and recognizes the frames of one segment. Positions are multiples of 8 with room for a frame's header. */
 export interface SaltedFrames {
   /** Completes a frame whose payload lies after room for the header, in a buffer of its own. */
-  seal(frame: Uint8Array<ArrayBuffer>, sequence: number): void;
+  stamp(frame: Uint8Array<ArrayBuffer>, sequence: number): void;
   /** The payload's size of the good frame at a position; -1 if there is none. */
   payloadBytes(views: Views, at: number): number;
   /** The sequence of the good frame at a position. */
@@ -38,7 +38,7 @@ export function createSaltedFrames(salt: Uint8Array): SaltedFrames {
   const saltCrc = crc32(salt);
 
   return {
-    seal(frame, sequence) {
+    stamp(frame, sequence) {
       assert(frame.length % 8 === 0 && frame.byteOffset === 0, "a frame is aligned");
       const header = new Uint32Array(frame.buffer, 0, FRAME_HEADER_BYTES / 4);
       header[0] = saltLow;

@@ -14,7 +14,7 @@ import type { Retention } from "../../model/time/retention.ts";
 import { type UtcDay, utcDayName, utcDayOf } from "../../model/time/utc-day.ts";
 import type { Files } from "../../runtime/files.ts";
 import { addBatchDays, type ReportsByDay } from "../../wal/batch-parts.ts";
-import { handOver } from "../../wal/entry/entry.ts";
+import { applyEntry } from "../../wal/entry/entry.ts";
 import { type InspectedSegment, inspectLog } from "../../wal/read-log.ts";
 import { misnamedSegments, parseSegmentName } from "../../wal/segment.ts";
 import { segmentSize } from "../../wal/segment-reader.ts";
@@ -96,7 +96,7 @@ async function readBy(
   const segments = await inspectLog(progress.counted, paths.log, (entry) => {
     addBatchDays(entry.batch, logged);
     try {
-      if (hot !== null) handOver(entry, ({ appId, batch, sequence }) => hot?.apply(appId, batch, sequence));
+      if (hot !== null) applyEntry(entry, ({ appId, batch, sequence }) => hot?.apply(appId, batch, sequence));
     } catch (error) {
       unusable.push(
         `${messageOf(error)}. The next start sets it aside; records are not compared before that`,

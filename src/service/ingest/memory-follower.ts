@@ -5,7 +5,7 @@ import type { Scheduler } from "../../lib/schedule/scheduler.ts";
 import { inOneStep } from "../../lib/schedule/steps.ts";
 import { pause, systemTimers, type Timers } from "../../lib/schedule/timers.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
-import { handOver, type LogEntry } from "../../wal/entry/entry.ts";
+import { applyEntry, type LogEntry } from "../../wal/entry/entry.ts";
 import type { LogFollower } from "../../wal/log.ts";
 import type { SealSchedule } from "../upkeep/seal/schedule.ts";
 
@@ -56,7 +56,7 @@ export class MemoryFollower implements LogFollower {
   #apply(entry: LogEntry): AppliedBatch {
     if (this.#failure !== null) throw this.#failure.error;
     try {
-      return handOver(entry, ({ appId, batch, sequence }) => {
+      return applyEntry(entry, ({ appId, batch, sequence }) => {
         const applied = this.#hot.apply(appId, batch, sequence);
         this.#schedule.noteReports();
         return applied;

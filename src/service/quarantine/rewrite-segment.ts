@@ -80,7 +80,7 @@ function recounted(
 ): Uint8Array {
   const copy = new Uint8Array(frame);
   writeArrivals(copy, known);
-  frames.seal(copy, sequence);
+  frames.stamp(copy, sequence);
   return copy;
 }
 

@@ -144,7 +144,7 @@ export class Segments {
     const { files, directory, createSalt } = this.#options;
     const segment = createSegment(segmentPath(directory, this.#nextNumber++), createSalt());
     const frame = beginning();
-    segment.frames.seal(frame, this.#nextSequence++);
+    segment.frames.stamp(frame, this.#nextSequence++);
     await files.makeDirectory(directory);
     await files.replace(segment.path, Buffer.concat([segment.head, frame]));
     segment.bytes += frame.length;
@@ -156,7 +156,7 @@ export class Segments {
     const { segment, file } = this.#current!;
     const firstSequence = this.#nextSequence;
     frames.forEach((frame, index) => {
-      segment.frames.seal(frame, firstSequence + index);
+      segment.frames.stamp(frame, firstSequence + index);
     });
     this.#nextSequence += frames.length; // Also where it fails: what was cut back may still come back.
     try {

@@ -3,7 +3,7 @@ import { assert } from "../../lib/assert.ts";
 import { type MaybePromise, whenThere } from "../../lib/schedule/maybe-promise.ts";
 import type { AppId } from "../../model/ids.ts";
 import type { NewestRecords } from "../../model/newest-records.ts";
-import type { Found } from "../../spatial/positions.ts";
+import type { CirclePage } from "../../spatial/positions.ts";
 import type { Client, FindDependencies, Show } from "./find-device.ts";
 
 /*
@@ -82,7 +82,7 @@ export function createNearby({ hot, clock, retention }: FindDependencies): Nearb
   };
 }
 
-function answerOf(app: AppDevices, found: Found): NearbyAnswer {
-  const { count, devices, meters, bearings, matches, candidates } = found;
+function answerOf(app: AppDevices, page: CirclePage): NearbyAnswer {
+  const { count, devices, meters, bearings, matches, candidates } = page;
   return { records: app.newestRecords, count, devices, meters, bearings, matches, candidates };
 }

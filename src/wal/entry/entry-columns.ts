@@ -15,23 +15,26 @@ export const NUMBER_COLUMNS = columnNumbersOf(NUMBER_FIELDS);
 export const PROFILE_COLUMNS = columnNumbersOf(PROFILE_FIELDS);
 export const STATE_COLUMNS = columnNumbersOf(STATE_FIELDS);
 
-/** Of profiles, then of states. */
+/** Columns of profiles, then of states. */
 export const TUPLE_COLUMNS = Uint8Array.of(...PROFILE_COLUMNS, ...STATE_COLUMNS);
 
 function columnNumbersOf(fields: readonly StoredField[]): Uint8Array {
   return Uint8Array.from(fields, ({ columnNumber }) => columnNumber);
 }
 
-/** Where the names of an entry's columns end. They follow the head: a column number each, rising within its kind. */
+/**
+ * The position after the names of an entry's columns, which follow the head: one column number each, ascending per
+ * kind.
+ */
 export function namesEnd({ end, numberColumns, profileFields, stateFields }: EntryHead): number {
   return end + numberColumns + profileFields + stateFields;
 }
 
 /**
- * The texts and columns of an entry, 8-aligned from the end of their names to `end`: texts, device (indexes), timestamp
- * (numbers), a number column for each that is named, profiles (indexes), profile of each report (indexes), and the same
- * for states. Columns that the entry does not name are not carried, those of retired fields are left out. Null where
- * the bytes are none of that.
+ * Reads the texts and columns of an entry, 8-aligned from the end of their names to `end`: texts, device (indexes),
+ * timestamp (numbers), each named number column, profiles (indexes), profile of each report (indexes), and the same for
+ * states. Columns that the entry does not name count as not carried; those of retired fields are skipped. Null if the
+ * bytes are not valid.
  */
 export function readColumns(
   source: Views,
@@ -68,7 +71,7 @@ export function readColumns(
   };
 }
 
-/** Whether profiles and states have just our fields, as nearly all entries do. */
+/** Whether profiles and states have exactly the fields of this version, as in nearly all entries. */
 export function hasOwnTuples(
   bytes: Uint8Array,
   { end, numberColumns, profileFields, stateFields }: EntryHead,
@@ -79,7 +82,7 @@ export function hasOwnTuples(
   return true;
 }
 
-/** Our number columns, out of the named ones. */
+/** The number columns of this version, out of the named ones. */
 function readNumbers(
   reader: ColumnReader,
   bytes: Uint8Array,
@@ -97,7 +100,7 @@ function readNumbers(
   return numbers;
 }
 
-/** Tuples of our fields out of tuples of the named ones. */
+/** Tuples with the fields of this version, out of tuples with the named ones. */
 function ownTuples(tuples: Uint32Array, tupleCount: number, named: Uint8Array, own: Uint8Array): Uint32Array {
   const members = Array.from(own, (column) => named.indexOf(column));
   const result = new Uint32Array(tupleCount * own.length);
@@ -110,9 +113,9 @@ function ownTuples(tuples: Uint32Array, tupleCount: number, named: Uint8Array, o
 }
 
 /**
- * Reads columns one after the other. Once one is wrong, `at` stays -1 and the rest come back empty. Each has a
- * buffer of its own: for entries of one report, parts of a shared one would take Bun twice as long (and save
- * Deno two thirds, which allocates buffers slowly).
+ * Reads columns one after the other. After an invalid one, `at` stays -1 and all others are empty. Each column has a
+ * buffer of its own: for entries of one report, sharing one buffer would take Bun twice as long (and save Deno two
+ * thirds, which allocates buffers slowly).
  */
 class ColumnReader {
   at = 0;

@@ -4,7 +4,7 @@ import { parseAppId } from "../../model/ids.ts";
 import { BATCH_REPORTS_MAX } from "../../model/report-batch.ts";
 
 /*
- * How an entry begins:
+ * The head of an entry:
  *
  *    0  u32  reports                         20  u8  number columns
  *    4  u32  texts, less the placeholder     21  u8  fields of a profile
@@ -14,12 +14,12 @@ import { BATCH_REPORTS_MAX } from "../../model/report-batch.ts";
  */
 export const ENTRY_HEAD_BYTES = 24;
 
-/** All texts of the largest batch fit several times; decoding allocates no more than this on anyone's word. */
+/** Several times the texts of the largest batch. Decoding allocates no more than this for a damaged or forged head. */
 export const TEXTS_MAX = 64 * BATCH_REPORTS_MAX;
 
 export interface EntryHead {
   readonly count: number;
-  /** With the placeholder. */
+  /** Includes the placeholder. */
   readonly textCount: number;
   readonly textBytes: number;
   readonly profileCount: number;
@@ -28,7 +28,6 @@ export interface EntryHead {
   readonly profileFields: number;
   readonly stateFields: number;
   readonly appId: AppId;
-  /** Where the app id ends. */
   readonly end: number;
 }
 
@@ -48,7 +47,7 @@ export function writeEntryHead(target: Views, at: number, head: Omit<EntryHead, 
   return at + ENTRY_HEAD_BYTES + idBytes;
 }
 
-/** The head of the entry that fills `start` to `end`; null where the bytes are none. */
+/** The head of the entry from `start` to `end`; null if the bytes are not valid. */
 export function readEntryHead({ bytes, u32 }: Views, start: number, end: number): EntryHead | null {
   if (start + ENTRY_HEAD_BYTES > end || end > bytes.length) return null;
   const words = start >> 2;

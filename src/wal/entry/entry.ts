@@ -21,31 +21,31 @@ import { encodeTextColumn, type TextColumnReader, textColumnBytesMax } from "./t
 
 /** A batch of reports of one app, with its sequence in the log. */
 export interface LogEntry {
-  /** Entries count from 1; numbers can be left out, and none is given twice. */
+  /** Sequences start at 1. Numbers may be skipped, but none is used twice. */
   readonly sequence: number;
   readonly appId: AppId;
   readonly batch: ReportBatch;
 }
 
 /*
- * An entry without its sequence, which its frame carries:
+ * An entry, without its sequence, which is in its frame:
  *
  *    0  head and app id (entry-head.ts)
  *       column numbers, one byte each: of number columns, of profile fields, of state fields; zeros up to 8
  *       texts and columns (entry-columns.ts)
  *
- * Each column is named by its number, so it is found again wherever its field stands in the table. Number columns that
- * no report carries are left out.
+ * Columns are identified by number, so their fields may move within the table. Number columns that no report carries
+ * are omitted.
  */
 
-/** Larger entries than this use a buffer of their own. Common ones, 1,000 reports, take about 50 KB. */
+/** Larger entries get a buffer of their own. Common ones, with 1,000 reports, take about 50 KB. */
 const SCRATCH_BYTES_MAX = 4 * 1024 * 1024;
 const SCRATCH_BYTES_INITIAL = 64 * 1024;
 
 const NAMES_BYTES_MAX = padded(NUMBER_COLUMNS.length + TUPLE_COLUMNS.length);
 
 export interface EntryEncoder {
-  /** The entry after `headroomBytes` left for the caller, a multiple of 8. */
+  /** The encoded entry behind `headroomBytes` for the caller, a multiple of 8. */
   encode(appId: AppId, batch: ReportBatch, headroomBytes: number): Uint8Array<ArrayBuffer>;
 }
 
@@ -84,9 +84,9 @@ function writeEntry(target: Views, at: number, appId: AppId, batch: ReportBatch)
   const stateCount = states.length / STATE_COLUMNS.length;
   assert(
     Math.max(count, profileCount, stateCount) <= BATCH_REPORTS_MAX,
-    "a batch has no more reports and tuples than can be",
+    "a batch is within the limits of reports and tuples",
   );
-  assert(texts.length <= TEXTS_MAX, "a batch has no more texts than its reports could name");
+  assert(texts.length <= TEXTS_MAX, "a batch is within the limit of texts");
   assert(numbers.length === NUMBER_COLUMNS.length, "a batch has a column for each number field");
 
   const { bytes } = target;
@@ -94,7 +94,7 @@ function writeEntry(target: Views, at: number, appId: AppId, batch: ReportBatch)
   let name = namesAt;
   for (let c = 0; c < numbers.length; c++) if (isCarried(numbers[c]!)) bytes[name++] = NUMBER_COLUMNS[c]!;
   const numberColumns = name - namesAt;
-  for (let i = 0; i < TUPLE_COLUMNS.length; i++) bytes[name++] = TUPLE_COLUMNS[i]!; // So few that `set` takes longer.
+  for (let i = 0; i < TUPLE_COLUMNS.length; i++) bytes[name++] = TUPLE_COLUMNS[i]!; // Faster than `set` for so few.
   const afterNames = pad(target, name);
   const [afterTexts, textBytes] = encodeTextColumn(target, afterNames, texts);
   writeEntryHead(target, at, {
@@ -129,13 +129,13 @@ function isCarried(column: Float64Array): boolean {
 
 export interface EntryDecoder {
   /**
-   * The entry that fills `start` to `end`, both 8-aligned; null where the bytes are none. Throws a `FormatVersionError`
-   * where it names a column that a newer program added.
+   * The entry from `start` to `end`, both 8-aligned; null if the bytes are not valid. Throws a `FormatVersionError` if
+   * it names a column that a newer version added.
    */
   decode(source: Views, start: number, end: number, sequence: number): LogEntry | null;
 }
 
-/** `path` is where entries come from, for the error that names it. */
+/** `path` is named in the error. */
 export function createEntryDecoder(texts: TextColumnReader, path: string): EntryDecoder {
   return {
     decode(source, start, end, sequence) {
@@ -169,7 +169,7 @@ function areNames(bytes: Uint8Array, head: EntryHead, path: string): boolean {
   );
 }
 
-/** Whether column numbers rise. Throws where one is of no field that there is or was. */
+/** Whether column numbers ascend. Throws if one belongs to no field, present or retired. */
 function areKnown(bytes: Uint8Array, from: number, to: number, known: Uint8Array, path: string): boolean {
   for (let at = from; at < to; at++) {
     if (at > from && bytes[at]! <= bytes[at - 1]!) return false;
@@ -179,24 +179,24 @@ function areKnown(bytes: Uint8Array, from: number, to: number, known: Uint8Array
   return true;
 }
 
-/** An entry of the log that is whole, and can't be laid over memory: a bug, which may be any entry's or this one's. */
+/** An intact entry that memory fails to apply: a bug, in this entry or in the code that applies any. */
 export class EntryError extends Error {
   override readonly name = "EntryError";
   readonly sequence: number;
 
   constructor({ sequence, appId, batch }: LogEntry, cause: unknown) {
-    const holds = `app "${appId}", reports: ${batch.count}`;
-    super(`Entry ${sequence} of the log (${holds}) can't be laid over memory: ${messageOf(cause)}`, {
+    const content = `app "${appId}", reports: ${batch.count}`;
+    super(`Cannot apply entry ${sequence} of the log (${content}) to memory: ${messageOf(cause)}`, {
       cause,
     });
     this.sequence = sequence;
   }
 }
 
-/** Hands the entry over. Throws an `EntryError` if the other side throws. */
-export function handOver<Taken>(entry: LogEntry, take: (entry: LogEntry) => Taken): Taken {
+/** Calls `apply` with the entry. Throws an `EntryError` if it throws. */
+export function applyEntry<Outcome>(entry: LogEntry, apply: (entry: LogEntry) => Outcome): Outcome {
   try {
-    return take(entry);
+    return apply(entry);
   } catch (cause) {
     throw new EntryError(entry, cause);
   }

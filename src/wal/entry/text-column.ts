@@ -1,12 +1,10 @@
 import { decodeIndexColumn, encodeIndexColumn, indexColumnBytesMax } from "../../lib/frames/index-column.ts";
 import { pad, padded, type Views } from "../../lib/frames/views.ts";
 
-/*
- * Texts, 8-aligned: an index column of their lengths in bytes, then their UTF-8, padded with zeros to 8.
- * The reader knows from elsewhere how many there are and how many bytes they take together.
- */
+// The text column, 8-aligned: an index column of the texts' lengths in bytes, then their UTF-8, zero-padded to 8 bytes.
+// The number of texts and their total bytes are in the head of the entry.
 
-/** Bytes that UTF-8 takes at most for one UTF-16 unit. */
+/** The most UTF-8 bytes for one UTF-16 unit. */
 const UTF8_BYTES_MAX = 3;
 
 export function textColumnBytesMax(texts: readonly string[]): number {
@@ -15,9 +13,11 @@ export function textColumnBytesMax(texts: readonly string[]): number {
   return indexColumnBytesMax(texts.length) + padded(units * UTF8_BYTES_MAX);
 }
 
-/** Writes all texts but `texts[0]`, the placeholder; returns the position after them and their bytes. */
+/**
+ * Writes all texts but the placeholder `texts[0]`. Returns the position after the column, and the bytes of the texts.
+ */
 export function encodeTextColumn(target: Views, at: number, texts: readonly string[]): [number, number] {
-  // The lengths come first, but are known last: the texts are written where they lie if all lengths take 4 bytes.
+  // The lengths come first, but are known last: the texts are written behind the longest possible lengths, then moved.
   const lengths = new Uint32Array(texts.length - 1);
   const written = at + indexColumnBytesMax(lengths.length);
   let position = written;
@@ -41,10 +41,10 @@ function writeText(target: Views, at: number, text: string): number {
   return text.length;
 }
 
-/** Reads texts, and hands out the same string for the same short text: a log repeats its texts in every entry. */
+/** Reads texts. Equal short texts become the same string, since a log repeats its texts in every entry. */
 export interface TextColumnReader {
   /**
-   * Fills `out` from index 1; returns the position after the column, or -1 where there is no such column before `end`.
+   * Fills `out` from index 1. Returns the position after the column, or -1 if there is no valid column before `end`.
    */
   read(source: Views, at: number, end: number, textBytes: number, out: string[]): number;
 }

@@ -60,7 +60,7 @@ for (const runtime of RUNTIMES) {
     expect([code, said.event, said.msg]).toEqual([
       1,
       "crash",
-      'A bug stopped the server: Entry 2 of the log (app "default", reports: 2) can\'t be laid over memory: ' +
+      'A bug stopped the server: Cannot apply entry 2 of the log (app "default", reports: 2) to memory: ' +
         "Array buffer allocation failed",
     ]);
 

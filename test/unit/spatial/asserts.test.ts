@@ -4,7 +4,7 @@ import { CELL_BITS_MAX, geohashCell } from "../../../src/model/geo/geohash.ts";
 import { PositionCells } from "../../../src/spatial/cells.ts";
 import { PositionNode } from "../../../src/spatial/node.ts";
 import { PositionIndex } from "../../../src/spatial/position-index.ts";
-import { DevicePlaces, RowPool } from "../../../src/spatial/row-pool.ts";
+import { RowAddresses, RowPool } from "../../../src/spatial/row-pool.ts";
 import { PositionSearch } from "../../../src/spatial/search.ts";
 import { numberOrder } from "../../support/number-order.ts";
 
@@ -16,7 +16,7 @@ const COARSE_BITS = 12;
 function plantTree() {
   const cells = new PositionCells<PositionNode>();
   const pool = new RowPool();
-  const places = new DevicePlaces();
+  const addresses = new RowAddresses();
   const cellOf = (latitude: number) => geohashCell(latitude, 20, CELL_BITS_MAX);
   const root = new PositionNode(
     null,
@@ -29,14 +29,14 @@ function plantTree() {
   const add = (latitude: number, device: number, timeMs: number) => {
     const leaf = root.childFor(cellOf(latitude), device, cells, pool);
     for (let node: PositionNode | null = leaf; node !== null; node = node.parent) node.noteAdded(timeMs, 0);
-    leaf.insertRow(timeMs, 0, 0, 0, 0, device, places, pool);
+    leaf.insertRow(timeMs, 0, 0, 0, 0, device, addresses, pool);
     return leaf;
   };
   add(8.5, 0, 100);
   add(8.5, 1, 200);
   add(10.9, 2, 100);
   const leaf = add(10.9, 3, 200);
-  return { root, leaf, places, pool };
+  return { root, leaf, addresses, pool };
 }
 
 test("a node that counts other positions than its children is caught when it is counted", () => {
@@ -54,10 +54,10 @@ test("rows out of their order of time are no leaf's", () => {
 });
 
 test("a device that is not in the leaf it is said to be in is caught, rather than looked for for ever", () => {
-  const { leaf, places } = plantTree();
-  expect(leaf.rowOf(3, places.of(3))).toBe(1);
-  expect(() => leaf.rowOf(0, places.of(0))).toThrow(AssertionError);
-  expect(() => leaf.rowOf(2, places.of(3))).toThrow(AssertionError); // It is before.
+  const { leaf, addresses } = plantTree();
+  expect(leaf.rowOf(3, addresses.of(3))).toBe(1);
+  expect(() => leaf.rowOf(0, addresses.of(0))).toThrow(AssertionError);
+  expect(() => leaf.rowOf(2, addresses.of(3))).toThrow(AssertionError); // It is before.
 });
 
 test("rows that are given back twice are caught: two leaves would share them", () => {

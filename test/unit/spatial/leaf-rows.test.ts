@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { LeafRows, NO_DEVICE } from "../../../src/spatial/leaf-rows.ts";
-import { DevicePlaces, POINT, RowPool } from "../../../src/spatial/row-pool.ts";
+import { POINT, RowAddresses, RowPool } from "../../../src/spatial/row-pool.ts";
 import * as fc from "../../support/fast-check.ts";
 import { randomRuns } from "../../support/random-runs.ts";
 
@@ -34,13 +34,13 @@ interface Row {
 }
 
 /** All rows that are no holes, by device, each where it is looked for. */
-function readRows(leaf: LeafRows, places: DevicePlaces): Map<number, Row> {
+function readRows(leaf: LeafRows, addresses: RowAddresses): Map<number, Row> {
   const rows = new Map<number, Row>();
   for (let row = 0; row < leaf.rowCount; row++) {
     const at = (leaf.start + row) * POINT.width;
     const device = leaf.points[at + POINT.device]!;
     if (device === NO_DEVICE) continue;
-    expect(leaf.rowOf(device, places.of(device))).toBe(row);
+    expect(leaf.rowOf(device, addresses.of(device))).toBe(row);
     rows.set(device, {
       timeMs: leaf.timeAt(row),
       accuracy: leaf.accuracyAt(row),
@@ -62,7 +62,7 @@ test("rows are in order of time and where they are looked for, whatever came and
   fc.assert(
     fc.property(steps, (sequence) => {
       const pool = new RowPool();
-      const places = new DevicePlaces();
+      const addresses = new RowAddresses();
       const leaf = new LeafRows(CELL, pool.take(0));
       const expected = new Map<number, Row>();
       let nowMs = 0;
@@ -70,22 +70,22 @@ test("rows are in order of time and where they are looked for, whatever came and
         const known = expected.get(device);
         if (kind === "leave") {
           if (known === undefined) return;
-          leaf.removeRow(leaf.rowOf(device, places.of(device)), places);
+          leaf.removeRow(leaf.rowOf(device, addresses.of(device)), addresses);
           expected.delete(device);
         } else {
           const timeMs =
             kind === "newest" ? ++nowMs : kind === "late" ? nowMs - byMs : (known?.timeMs ?? nowMs);
           const row = { timeMs, accuracy: step, x: step / 1000 };
-          if (known === undefined) leaf.insertRow(timeMs, step, row.x, 0, 0, device, places, pool);
+          if (known === undefined) leaf.insertRow(timeMs, step, row.x, 0, 0, device, addresses, pool);
           else {
-            const at = leaf.rowOf(device, places.of(device));
-            leaf.replaceRow(at, timeMs, step, row.x, 0, 0, device, places, pool);
+            const at = leaf.rowOf(device, addresses.of(device));
+            leaf.replaceRow(at, timeMs, step, row.x, 0, 0, device, addresses, pool);
           }
           expected.set(device, row);
           if (timeMs < nowMs) late++;
         }
         expect(leaf.hasInOrder(expected.size)).toBe(true);
-        expect(readRows(leaf, places)).toEqual(expected);
+        expect(readRows(leaf, addresses)).toEqual(expected);
         if (expected.size > 0) expect(leaf.newestRow).toBe(lastRowOf(leaf));
         holes += leaf.rowCount - expected.size;
         const oldestMs = nowMs - byMs;
@@ -102,10 +102,10 @@ test("rows are in order of time and where they are looked for, whatever came and
 
 test("a hole is nobody: no bound of accuracy lets it pass, and it is far from the sphere", () => {
   const pool = new RowPool();
-  const places = new DevicePlaces();
+  const addresses = new RowAddresses();
   const leaf = new LeafRows(CELL, pool.take(0));
-  for (let device = 0; device < 40; device++) leaf.insertRow(device, 5, 1, 0, 0, device, places, pool);
-  leaf.removeRow(3, places);
+  for (let device = 0; device < 40; device++) leaf.insertRow(device, 5, 1, 0, 0, device, addresses, pool);
+  leaf.removeRow(3, addresses);
   expect(leaf.rowCount).toBe(40);
   expect(leaf.accuracyAt(3)).toBeGreaterThan(Number.MAX_VALUE);
   expect(leaf.points[(leaf.start + 3) * POINT.width + POINT.x]).toBeGreaterThan(3);
@@ -114,13 +114,13 @@ test("a hole is nobody: no bound of accuracy lets it pass, and it is far from th
 
 test("holes are never more than an eighth of the rows behind the first", () => {
   const pool = new RowPool();
-  const places = new DevicePlaces();
+  const addresses = new RowAddresses();
   const leaf = new LeafRows(CELL, pool.take(0));
-  for (let device = 0; device < 400; device++) leaf.insertRow(device, 5, 1, 0, 0, device, places, pool);
+  for (let device = 0; device < 400; device++) leaf.insertRow(device, 5, 1, 0, 0, device, addresses, pool);
   for (let move = 0; move < 2000; move++) {
     const device = (move * 7919) % 400;
-    const row = leaf.rowOf(device, places.of(device));
-    leaf.replaceRow(row, 400 + move, 5, 1, 0, 0, device, places, pool);
+    const row = leaf.rowOf(device, addresses.of(device));
+    leaf.replaceRow(row, 400 + move, 5, 1, 0, 0, device, addresses, pool);
     expect(leaf.rowCount - 400).toBeLessThanOrEqual(leaf.rowCount / 8);
   }
 });

@@ -2,7 +2,7 @@ import { expect, spyOn, test } from "bun:test";
 import { haversineMeters, initialBearingDegrees } from "../../../src/model/geo/distance.ts";
 import { LeafRows } from "../../../src/spatial/leaf-rows.ts";
 import { PositionIndex } from "../../../src/spatial/position-index.ts";
-import type { CircleQuery, Found } from "../../../src/spatial/positions.ts";
+import type { CirclePage, CircleQuery } from "../../../src/spatial/positions.ts";
 import { PositionSearch } from "../../../src/spatial/search.ts";
 import * as fc from "../../support/fast-check.ts";
 import { listedOrder, numberOrder } from "../../support/number-order.ts";
@@ -76,7 +76,7 @@ function scan(positions: Iterable<Position>, circle: CircleQuery) {
 const METERS_OFF_MAX = 1e-6;
 const DEGREES_OFF_MAX = 1e-5;
 
-function expectSame(found: Found, expected: ReturnType<typeof scan>): void {
+function expectSame(found: CirclePage, expected: ReturnType<typeof scan>): void {
   const { count, matches } = found;
   expect({ matches, devices: [...found.devices.subarray(0, count)] }).toEqual({
     matches: expected.matches,

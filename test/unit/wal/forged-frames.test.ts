@@ -27,7 +27,7 @@ function forgedBatch(): ReportBatch {
 /** A whole frame with a salt that somebody guessed. */
 function forgedFrame(salt: Uint8Array, sequence: number): Uint8Array {
   const frame = createEntryEncoder().encode(VICTIM, forgedBatch(), FRAME_HEADER_BYTES);
-  createSaltedFrames(salt).seal(frame, sequence);
+  createSaltedFrames(salt).stamp(frame, sequence);
   return frame;
 }
 

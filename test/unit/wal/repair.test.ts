@@ -145,7 +145,7 @@ test("openWal() sets a good frame aside whose entry can't be read", async () => 
   const { written, contents, newest } = await twoSegments();
   const odd = new Uint8Array(FRAME_HEADER_BYTES + 64).fill(0xff);
   const whole = contents.get(newest)!;
-  createSaltedFrames(saltOf(whole)).seal(odd, 9);
+  createSaltedFrames(saltOf(whole)).stamp(odd, 9);
   contents.set(newest, new Uint8Array([...whole, ...odd]));
   const files = createSimulatedFiles(contents);
   const { recovery, found } = await openTestWal(files);
@@ -205,7 +205,7 @@ test("openWal() sets entries aside that memory can't take in, wherever they stan
     expect(found).toEqual(rest);
     expect(failures).toEqual(
       unusable.map(
-        (each) => `Entry ${each} of the log (app "app", reports: 1) can't be laid over memory: no room`,
+        (each) => `Cannot apply entry ${each} of the log (app "app", reports: 1) to memory: no room`,
       ),
     );
     expect(recovery.tornTail).toBeNull();

@@ -150,7 +150,7 @@ function segmentOf(draw: Draw): Segment {
   for (let count = draw.upTo(4); count > 0; count--) {
     const batch = draw.chance(3) ? batchWith(forged(draw, sequence)) : drawBatch(draw);
     const frame = encoder.encode(APP, batch, FRAME_HEADER_BYTES);
-    frames.seal(frame, sequence);
+    frames.stamp(frame, sequence);
     parts.push(frame);
     written.push({
       sequence,
@@ -174,7 +174,7 @@ function saltOf(draw: Draw): Uint8Array {
 function forged(draw: Draw, sequence: number): Uint8Array {
   const salt = saltOf(draw);
   const frame = encoder.encode("other" as AppId, drawBatch(draw, 1), FRAME_HEADER_BYTES);
-  createSaltedFrames(salt).seal(frame, sequence + draw.upTo(5));
+  createSaltedFrames(salt).stamp(frame, sequence + draw.upTo(5));
   const head = encodeSegmentHead(1, salt).subarray(HEADERS_AT[1]);
   const parts = draw.chance(2) ? [head, frame] : [frame];
   return Buffer.concat([new Uint8Array(draw.upTo(8)), ...parts]).subarray(0, FORGED_BYTES_MAX);

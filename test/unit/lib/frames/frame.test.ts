@@ -13,7 +13,7 @@ const SEQUENCE_END = 2 ** 53;
 function frame(sequence: number, payload: string, frames = FRAMES): Uint8Array {
   const bytes = new Uint8Array(FRAME_HEADER_BYTES + Math.ceil(payload.length / 8) * 8);
   bytes.set(new TextEncoder().encode(payload), FRAME_HEADER_BYTES);
-  frames.seal(bytes, sequence);
+  frames.stamp(bytes, sequence);
   return bytes;
 }
 

@@ -103,7 +103,7 @@ function jumped(path: string, bytes: Uint8Array): Uint8Array {
   const last = findFrames(new Map([[path, bytes]])).at(-1);
   if (salt === null || last === undefined || last.sequence > READ_BACK_MAX) return bytes;
   const frame = Uint8Array.from(bytes.subarray(last.start, last.end));
-  createSaltedFrames(salt).seal(frame, last.sequence + READ_BACK_MAX);
+  createSaltedFrames(salt).stamp(frame, last.sequence + READ_BACK_MAX);
   const changed = bytes.slice();
   changed.set(frame, last.start);
   return changed;

@@ -35,7 +35,7 @@ export const HUGE_SEQUENCES: readonly number[] = [2 ** 48 + 7, 2 ** 52];
 function encodeFrame({ appId, report, sequence }: ForgedFrame, salt: Uint8Array): Uint8Array<ArrayBuffer> {
   const batch = batchOf([report]);
   const frame = createEntryEncoder().encode(appId as AppId, batch, FRAME_HEADER_BYTES);
-  createSaltedFrames(salt).seal(frame, sequence);
+  createSaltedFrames(salt).stamp(frame, sequence);
   return frame;
 }
 
