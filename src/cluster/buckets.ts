@@ -1,27 +1,27 @@
-/* The buckets of a stream: their names, and the keys of the bucket of nodes beside one for each node. */
+/* Names of a stream's buckets, and the keys of the nodes bucket that don't belong to a node. */
 
-/** What each node tells the others of itself. */
+/** The status of each node (node-status.ts). */
 export function nodesBucketName(stream: string): string {
   return `${stream}-nodes`;
 }
 
-/** The keys, settings, secret and pass phrases of the cluster, which are nowhere else. */
+/** The only copy of the cluster's keys, settings, secret and pass phrases. */
 export function sharedBucketName(stream: string): string {
   return `${stream}-shared`;
 }
 
-/** Sign-in codes that were used. */
+/** Used sign-in codes. */
 export function codesBucketName(stream: string): string {
   return `${stream}-codes`;
 }
 
-/** The key of the lease in the bucket of nodes: which node takes from the MQTT broker (`lease.ts`). */
+/** The lease of the node that receives from the MQTT broker (lease.ts). */
 export const MQTT_LEASE_KEY = "mqtt-lease";
 
-/** The key in the bucket of nodes that names the directory of a single process that moved in, by its id. */
+/** The id of the single-process directory that the cluster was started from. */
 export const MOVED_KEY = "moved-directory";
 
-/** Whether a node tells of itself under this key. */
+/** Whether the value under this key is a node's status. */
 export function isNodeKey(key: string): boolean {
   return key !== MQTT_LEASE_KEY && key !== MOVED_KEY;
 }

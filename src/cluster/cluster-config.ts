@@ -1,24 +1,23 @@
 import type { Files } from "../runtime/files.ts";
 import type { StreamAddress, StreamCredentials, TakenMessage } from "./stream/stream.ts";
 
-/** The nodes that share a log, and what we are among them. */
+/** How this process takes part in a cluster, from the command line and the environment. */
 export interface ClusterConfig {
   readonly address: ClusterAddress;
   readonly access: ClusterAccess;
-  /** What the stream may hold, where it is made. */
+  /** The maximum size of the stream, if this process creates it. */
   readonly logBytesMax: number;
-  /** How long the log is kept for a node that is away. */
+  /** How long messages are retained for an absent node. */
   readonly nodeTimeoutMs: number;
-  /** Where other nodes reach this one; null where that is where it listens. */
+  /** The address at which other nodes reach this one; null for the one it listens on. */
   readonly advertise: string | null;
 }
 
-/** Which stream of which servers. */
 export type ClusterAddress = Pick<StreamAddress, "servers" | "isSecure" | "stream">;
 
-/** From the environment of each process, and never kept in the data directory. */
+/** Comes from the environment of each process, and is never stored in the data directory. */
 export interface ClusterAccess {
-  /** Null where the servers ask for none. */
+  /** Null if the servers need none. */
   readonly credentials: ClusterCredentials | null;
   /** Certificates in PEM that the servers' must be signed by; null for those that the runtime trusts. */
   readonly authoritiesFile: string | null;
@@ -26,18 +25,18 @@ export interface ClusterAccess {
 
 export type ClusterCredentials =
   | Exclude<StreamCredentials, { readonly kind: "file" }>
-  /** A `.creds` file. */
+  /** The path of a `.creds` file. */
   | { readonly kind: "file"; readonly path: string };
 
-/** What can't be used goes through a stream of its own, of a quarter of the log's within these bounds. */
+/** The quarantine's stream has a quarter of the log's size, within these bounds. */
 export const QUARANTINE_LOG_BYTES = { min: 64_000_000, max: 1_000_000_000 } as const;
 
-/** As `--log` takes it. */
+/** The value of `--log` for this address. */
 export function logUrl({ isSecure, servers }: Pick<ClusterAddress, "isSecure" | "servers">): string {
   return `${isSecure ? "tls" : "nats"}://${servers.join(",")}`;
 }
 
-/** The address with what opens it, of files too. Throws a `FileError` where one of them can't be read. */
+/** Reads the credential files. Throws a `FileError` if one can't be read. */
 export async function readStreamAddress(
   address: ClusterAddress,
   { credentials, authoritiesFile }: ClusterAccess,
@@ -62,14 +61,13 @@ async function readText(path: string, files: Pick<Files, "read">): Promise<strin
   return new TextDecoder().decode(await files.read(path));
 }
 
-/** The cluster that this process is a node of, as one more node has to know it. */
+/** What a new node must know about the cluster. */
 export interface ClusterStatus extends ClusterAddress {
-  /** This node's own. */
   readonly nodeId: string;
-  /** When the stream was created, as its servers say it. */
+  /** The stream's creation time, as text from its servers. */
   readonly created: string;
-  /** The first message that a start of this node would need: what its archive holds is in those before it. */
+  /** The first message that a restart of this node needs: its archive covers all earlier ones. */
   readonly floor: number;
-  /** The last message that this node had taken as its archive was made; null where it has sealed nothing yet. */
+  /** The last message applied before the latest seal; null before the first seal. */
   readonly lastTaken: TakenMessage | null;
 }

@@ -7,23 +7,23 @@ import { type Files, readIfThere } from "../runtime/files.ts";
 import type { ClusterAddress } from "./cluster-config.ts";
 import { parseTakenMessage, type TakenMessage } from "./stream/stream.ts";
 
-/** What the data directory of a node remembers of its cluster. No secrets: backups may have it. */
+/** The cluster of a node's data directory. It holds no secrets, so backups may include it. */
 export interface ClusterFile {
-  /** Random, made once: what this node is called among others. Two directories with the same one can't both run. */
+  /** Random, created once. Two directories with the same id can't both run. */
   readonly nodeId: string;
   readonly address: ClusterAddress;
-  /** When the stream was created, as its servers said when it was first opened; null until then. */
+  /** The stream's creation time, as text from its servers; null until it is first opened. */
   readonly created: string | null;
-  /** The first message that the next start needs: all before it are in the archive. */
+  /** The first message that the next start needs: the archive covers all earlier ones. */
   readonly floor: number;
   /**
-   * The last message that was taken before the latest seal ended; null until then. A stream that has another one in its
-   * place was put back to an older state.
+   * The last message applied before the latest seal ended; null until then. If the stream has another message in its
+   * place, the servers were restored to an older state.
    */
   readonly lastTaken: TakenMessage | null;
 }
 
-/** The file is there, and nobody can say which cluster the directory belongs to. */
+/** The file exists but can't be read, so the directory's cluster is unknown. */
 export class ClusterFileError extends Error {
   override readonly name = "ClusterFileError";
   constructor(path: string, reason: string) {
@@ -31,20 +31,18 @@ export class ClusterFileError extends Error {
   }
 }
 
-/** A file of another version is left alone. */
 const FORMAT_VERSION = 2;
 
 const NODE_ID_BYTES = 8;
 const NODE_ID = /^[0-9a-f]{16}$/;
 
-/** Also a name of buckets and subjects at the servers, with what follows it. */
+/** Bucket and subject names begin with the stream's name. */
 const STREAM_NAME = /^[A-Za-z0-9_-]{1,32}$/;
 
 export function isStreamName(text: string): boolean {
   return STREAM_NAME.test(text);
 }
 
-/** Of a directory that joins a cluster now. */
 export function createClusterFile(address: ClusterAddress): ClusterFile {
   return {
     nodeId: randomBytes(NODE_ID_BYTES).toString("hex"),
@@ -55,7 +53,7 @@ export function createClusterFile(address: ClusterAddress): ClusterFile {
   };
 }
 
-/** Null for the directory of a single process. Throws a `ClusterFileError` where the file can't be used. */
+/** Null for the directory of a single process. Throws a `ClusterFileError` if the file can't be used. */
 export async function readClusterFile(
   files: Pick<Files, "read">,
   dataDir: string,
@@ -82,13 +80,12 @@ export function encodeClusterFile({ nodeId, address, created, floor, lastTaken }
   return new TextEncoder().encode(`${JSON.stringify(members, null, 2)}\n`);
 }
 
-/** What the file says, or what is wrong with it. */
 export function parseClusterFile(bytes: Uint8Array): Result<ClusterFile, string> {
   const content = parseVersionedJson(bytes, FORMAT_VERSION);
   return content.ok ? parseClusterMembers(content.value) : content;
 }
 
-/** What the members of such a file say, or what is wrong with them. */
+/** Parses the members of the file, or of a peer's answer. */
 export function parseClusterMembers(members: Readonly<Record<string, unknown>>): Result<ClusterFile, string> {
   const { nodeId, created, floor } = members;
   const address = parseAddress(members);

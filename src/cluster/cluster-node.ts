@@ -8,73 +8,72 @@ import { LagMeter, type NodeStatus } from "./node-status.ts";
 import { Nodes, Purging } from "./nodes.ts";
 import { patiently, Repeated } from "./repeat.ts";
 import {
-  type AskedStream,
   type Bucket,
   type Stream,
   StreamError,
+  type StreamProbe,
   type TakenMessage,
 } from "./stream/stream.ts";
 
-/** What a node is made of. */
+/** The streams, buckets and settings that a node works with. */
 export interface ClusterNodeParts {
   readonly dataDir: string;
   readonly files: Pick<Files, "replace">;
   readonly file: ClusterFile;
   readonly stream: Stream;
-  /** What can't be used goes through it, to all nodes. */
+  /** Replicates the quarantine to all nodes. */
   readonly quarantineStream: Stream;
-  /** The first message of that which a start of this node needs. */
+  /** The first message of the quarantine stream that a start needs. */
   readonly quarantineFloor: number;
-  /** The last one of that which this node is known to have taken. */
+  /** The last message of the quarantine stream that this node has applied. */
   readonly quarantineLastTaken: TakenMessage | null;
-  /** Of nodes, where each tells of itself. */
+  /** The status of each node. */
   readonly nodes: Bucket;
-  /** What all nodes share: keys, settings, secrets. */
+  /** Keys, settings and secrets. */
   readonly shared: Bucket;
-  /** Which links have signed somebody in. */
+  /** Used sign-in links. */
   readonly codes: Bucket;
   readonly clock: Clock;
   readonly nodeTimeoutMs: number;
   readonly program: string;
-  /** Left out, time passes by itself. */
+  /** Defaults to the system timers. */
   readonly timers?: Timers;
   onNote(note: string): void;
 }
 
-/** How far a node has applied the stream, asked often. */
+/** How far a node has applied the stream. Read often. */
 export interface AppliedLog {
   readonly lastMessage: number;
   readonly lastSequence: number;
 }
 
-const TELL_MS = 5000;
-const ASK_MS = 2000;
+const PUBLISH_MS = 5000;
+const POLL_MS = 2000;
 
-/** Servers that don't answer are not told that a node stops: they will see. */
+/** How long to wait for servers when announcing a stop. They notice it anyway. */
 const LEAVE_MS = 1000;
 
-/** What is short is left there: a node that begins with nothing, in a cluster as young, takes all of it from there. */
+/** A shorter quarantine stream is not purged, so an empty new node in a young cluster gets all of it from there. */
 const QUARANTINE_LEFT_BYTES = 64 * 1024 * 1024;
 
 /**
- * This process as one node of a cluster: it tells the others how far it is, knows how far they are, how many share the
- * work and how far it lags behind, and purges from the stream what nobody needs any more.
+ * This process as one node of a cluster: it publishes its own progress, reads the progress of the others, measures its
+ * lag, and purges messages from the stream that no node needs.
  */
 export class ClusterNode {
   readonly stream: Stream;
   readonly shared: Bucket;
   readonly codes: Bucket;
-  /** Where nodes tell of themselves. */
   readonly nodesBucket: Bucket;
-  /** Begins the ids of this process's messages. */
+  /** Prefix of the ids of this process's messages. */
   readonly idPrefix: string;
   readonly #process: string;
   readonly #parts: ClusterNodeParts;
   readonly #nodes: Nodes;
   readonly #timers: Timers;
   #lag: LagMeter;
-  #telling: Repeated | null = null;
-  #asking: Repeated | null = null;
+  #publishing: Repeated | null = null;
+  #polling: Repeated | null = null;
   readonly #failed = Promise.withResolvers<never>();
   #file: ClusterFile;
   #address = "";
@@ -100,16 +99,16 @@ export class ClusterNode {
     this.nodesBucket = parts.nodes;
     this.#process = randomBytes(6).toString("hex");
     this.idPrefix = `${parts.file.nodeId}.${this.#process}`;
-    this.#failed.promise.catch(() => undefined); // Who serves hears of it, where anybody does.
+    this.#failed.promise.catch(() => undefined); // Handled by the server, if one is running.
     this.#nodes = new Nodes(parts.nodes, parts.file.nodeId, () => this.#timers.nowMs());
   }
 
-  /** Rejects when the stream can't be followed any further. */
+  /** Rejects when the stream can't be followed any more. */
   get failed(): Promise<never> {
     return this.#failed.promise;
   }
 
-  /** What the directory's log is, and where its quarantine comes from. */
+  /** Options for opening the log and the quarantine. */
   get directoryStream() {
     const { idPrefix } = this;
     const onFailed = (error: unknown) => this.#failed.reject(error);
@@ -119,7 +118,7 @@ export class ClusterNode {
       lastTaken: this.#file.lastTaken,
       signal: this.#starting.signal,
       idPrefix,
-      asked: this.#asPatient(this.stream),
+      asked: this.#retryingProbe(this.stream),
       onFloor: (message: number, lastTaken: TakenMessage | null) => this.#saveFloor(message, lastTaken),
       onFailed,
       quarantine: {
@@ -127,7 +126,7 @@ export class ClusterNode {
         fromMessage: this.#quarantineFloor,
         lastTaken: this.#parts.quarantineLastTaken,
         idPrefix,
-        asked: this.#asPatient(this.#parts.quarantineStream),
+        asked: this.#retryingProbe(this.#parts.quarantineStream),
         onPosition: (message: number) => {
           this.#quarantineFloor = message + 1;
         },
@@ -136,8 +135,8 @@ export class ClusterNode {
     };
   }
 
-  /** For a start, which goes on where the servers are away for a while. */
-  #asPatient(stream: Stream): AskedStream {
+  /** For a start, which waits for servers that are away for a while. */
+  #retryingProbe(stream: Stream): StreamProbe {
     const ask = <Answer>(question: () => Promise<Answer>) =>
       patiently(question, this.#onWaiting, this.#starting.signal, this.#timers);
     return {
@@ -147,7 +146,7 @@ export class ClusterNode {
     };
   }
 
-  /** What one more node has to know of the cluster, and how far this one's archive is. */
+  /** What a new node must know about the cluster, and how far this node's archive is. */
   get status() {
     const { address, nodeId, floor, lastTaken } = this.#file;
     return { ...address, nodeId, created: this.stream.created, floor, lastTaken };
@@ -161,98 +160,109 @@ export class ClusterNode {
     return this.#nodes.liveCount;
   }
 
-  /** Null before the start is over. */
+  /** Null during the start. */
   get lagMs(): number | null {
     if (this.#log === null) return null;
-    return Math.round(this.#lag.lagMs(this.#timers.nowMs(), this.#log.lastMessage, 2 * ASK_MS));
+    return Math.round(this.#lag.lagMs(this.#timers.nowMs(), this.#log.lastMessage, 2 * POLL_MS));
   }
 
   /**
-   * Tells the others of this node, before its start reads the stream: they keep what it needs from then on. Rejects
-   * with a `StreamError`.
+   * Publishes this node's status before its start reads the stream, so that the other nodes retain what it needs.
+   * Rejects with a `StreamError`.
    */
   async announce(address: string, onWaiting: (error: unknown) => void): Promise<void> {
     this.#address = address;
     this.#onWaiting = onWaiting;
     await patiently(() => this.#nodes.read(), onWaiting);
-    await patiently(() => this.#tell(), onWaiting);
+    await patiently(() => this.#publishStatus(), onWaiting);
     await patiently(() => this.#nodes.read(), onWaiting);
-    this.#telling = new Repeated(() => this.#orNote(() => this.#readAndTell()), TELL_MS, this.#timers);
+    this.#publishing = new Repeated(
+      () => this.#orNote(() => this.#readAndPublish()),
+      PUBLISH_MS,
+      this.#timers,
+    );
   }
 
-  /** The start is over: from here on the lag is known. */
+  /** Called when the start is over; the lag is known from here on. */
   begin(log: AppliedLog): void {
     this.#log = log;
-    this.#lag = new LagMeter(this.#timers.nowMs()); // A start may take long, which is no lag.
-    this.#asking = new Repeated(() => this.#orNote(() => this.#ask()), ASK_MS, this.#timers);
+    this.#lag = new LagMeter(this.#timers.nowMs()); // The duration of the start is not lag.
+    this.#polling = new Repeated(() => this.#orNote(() => this.#pollStream()), POLL_MS, this.#timers);
   }
 
-  /** The archive has all that is before the floor: durable when it resolves. */
+  /** Records that the archive covers everything before `floor`. Durable when it resolves. */
   async #saveFloor(floor: number, lastTaken: TakenMessage | null): Promise<void> {
-    const { floor: formerFloor, lastTaken: formerTaken } = this.#file;
-    if (floor <= formerFloor && lastTaken?.id === formerTaken?.id) return;
+    const { floor: formerFloor, lastTaken: formerLastTaken } = this.#file;
+    if (floor <= formerFloor && lastTaken?.id === formerLastTaken?.id) return;
     const file = { ...this.#file, floor: Math.max(floor, formerFloor), lastTaken };
     await writeClusterFile(this.#parts.files, this.#parts.dataDir, file);
     this.#file = file;
-    this.#telling?.now();
+    this.#publishing?.now();
   }
 
-  /** Who stops doesn't wait for servers that may never answer. */
+  /** A stopping process does not wait for servers that may never answer. */
   breakOffStart(): void {
     this.#starting.abort();
   }
 
-  /** Where the stream lacks what the start needs, nothing must be kept for it: it can't go on from where it is. */
+  /**
+   * If the stream lacks what the start needs, this node can't continue from here, so the cluster need not retain
+   * messages for it.
+   */
   async noteFailedStart(error: unknown): Promise<void> {
     if (!(error instanceof StreamError && error.kind === "gone")) return;
     await this.#stop();
     await this.#orNote(() => this.#parts.nodes.delete(this.#file.nodeId));
   }
 
-  /** Says that this node is away for a while, and lets the servers go. */
+  /** Publishes that this node is stopped, and closes the connections. */
   async close(): Promise<void> {
-    const wasUp = !this.#isStopped && !this.#nodes.isOlderSeen; // Its name is the other's.
+    const wasUp = !this.#isStopped && !this.#nodes.isOlderSeen; // Then the id belongs to the other process.
     const leaving = this.#stop().then(async () => {
-      if (wasUp) await this.#orNote(() => this.#tell());
+      if (wasUp) await this.#orNote(() => this.#publishStatus());
     });
     await atMost(this.#timers, LEAVE_MS, leaving);
     await Promise.all([this.stream.close(), this.#parts.quarantineStream.close()]);
-    await leaving; // What it still asked for nobody answers now.
+    await leaving; // Pending requests have failed by now.
   }
 
   async #stop(): Promise<void> {
     this.#isStopped = true;
-    await Promise.all([this.#telling?.stop(), this.#asking?.stop()]);
+    await Promise.all([this.#publishing?.stop(), this.#polling?.stop()]);
   }
 
-  async #readAndTell(): Promise<void> {
+  async #readAndPublish(): Promise<void> {
     const wasOlderSeen = this.#nodes.isOlderSeen;
     await this.#nodes.read();
-    const { impostor } = this.#nodes; // Seen now, before this one's word is the last again.
+    const { impostor } = this.#nodes; // Read before this process overwrites the status.
     if (impostor !== null) {
-      this.#isStopped = true; // It says nothing more under the name of both.
-      return this.#failed.reject(this.#isTwo(impostor));
+      this.#isStopped = true; // Publishes nothing more under the shared id.
+      return this.#failed.reject(this.#duplicateError(impostor));
     }
-    if (this.#nodes.isOlderSeen && !wasOlderSeen) return; // Whether it lives the next look shows.
-    await this.#tell();
+    if (this.#nodes.isOlderSeen && !wasOlderSeen) return; // The next read shows whether it is alive.
+    await this.#publishStatus();
     const { clock, nodeTimeoutMs, onNote } = this.#parts;
     for (const id of await this.#nodes.forgetAway(clock.nowMs(), nodeTimeoutMs))
-      onNote(`Node ${id} is away for longer than --node-timeout: the log is not kept for it any more.`);
+      onNote(
+        `Node ${id} has been away for longer than --node-timeout: the log is no longer retained for it.`,
+      );
     await this.#purge();
   }
 
-  /** Each would say of the other's archive what is in its own, and what the other needs would be purged. */
-  #isTwo({ address }: NodeStatus): StreamError {
+  /**
+   * Each process would report the floor of its own archive for both, and messages that the other needs would be purged.
+   */
+  #duplicateError({ address }: NodeStatus): StreamError {
     const { nodeId } = this.#file;
     return new StreamError(
       "refused",
       `Another process runs as node ${nodeId}, at ${address}: one of the two has a copy of the other's directory. ` +
-        "This one stops. To make a node more: join URL, with an empty directory.",
+        "This one stops. To add a node: join URL, with an empty directory.",
     );
   }
 
-  async #tell(): Promise<void> {
-    await this.#nodes.tell({
+  async #publishStatus(): Promise<void> {
+    await this.#nodes.publish({
       address: this.#address,
       process: this.#process,
       program: this.#parts.program,
@@ -270,13 +280,13 @@ export class ClusterNode {
     await this.#quarantinePurging.purge(this.#nodes.floor("quarantineFloor", this.#quarantineFloor));
   }
 
-  async #ask(): Promise<void> {
-    const atMs = this.#timers.nowMs(); // What comes to the stream while it is asked is not missing yet.
+  async #pollStream(): Promise<void> {
+    const atMs = this.#timers.nowMs(); // Messages that arrive during the request don't count as lag yet.
     const { lastMessage } = await this.stream.state();
     this.#lag.note({ atMs, lastMessage });
   }
 
-  /** Servers that can't be asked are told of by the lag. */
+  /** Unreachable servers show up as lag, so they need no note. */
   async #orNote(step: () => Promise<void>): Promise<void> {
     try {
       await step();

@@ -5,25 +5,26 @@ import { Repeated } from "./repeat.ts";
 import { type Bucket, type BucketEntry, StreamError } from "./stream/stream.ts";
 
 /*
- * What one node of a cluster does at a time. Its holder writes the lease anew every few seconds, and stops by itself
- * when it could not for `HOLD_MS`. The others go by their own clocks too: they take it when they have seen it unchanged
- * for `TAKE_MS`, counted from when the holder's last write was there already. A write is only taken where nobody has
- * written in between. So no two hold it at once, however long messages take or processes stand still.
+ * A lease for work that one node of a cluster does at a time. The owner renews it every few seconds, and stops by
+ * itself if it could not renew it for `HOLD_MS`. The other nodes take it when they have seen it unchanged for `TAKE_MS`
+ * by their own clocks, which starts after the owner's last write. A write succeeds only if the value has not changed in
+ * between. So two nodes never own the lease at the same time, however long messages are delayed or processes are
+ * stopped.
  */
 
 export interface LeaseOptions {
   readonly bucket: Pick<Bucket, "get" | "update">;
   readonly key: string;
-  /** Of this node: where its process ends and another one begins in its directory, that goes on with the lease. */
+  /** A new process of the same node continues the lease of the former one. */
   readonly nodeId: string;
-  /** Of this process, and no other one. */
+  /** Unique for this process. */
   readonly processId: string;
   readonly timers: Timers;
-  /** This node has it, from here until `onLost`. */
+  /** This node owns the lease until `onLost`. */
   onHeld(): void;
-  /** It could not be renewed, or somebody else has it. */
+  /** The lease could not be renewed, or another node owns it. */
   onLost(): void;
-  /** Another node is seen to have it, and none was before, or another one. */
+  /** Another node owns the lease; called when its owner changes. */
   onElsewhere(nodeId: string): void;
   onNote(note: string): void;
 }
@@ -32,14 +33,14 @@ const ASK_MS = 3000;
 const HOLD_MS = 10_000;
 const TAKE_MS = 15_000;
 
-interface Held {
+interface HeldLease {
   readonly revision: number;
-  /** When the write that is known to be there was sent. */
+  /** When the last successful write was sent. */
   readonly sentMs: number;
   readonly cancel: () => void;
 }
 
-interface Seen {
+interface SeenLease {
   readonly revision: number;
   readonly sinceMs: number;
 }
@@ -47,49 +48,49 @@ interface Seen {
 export class Lease {
   readonly #options: LeaseOptions;
   readonly #asking: Repeated;
-  #held: Held | null = null;
-  #seen: Seen | null = null;
+  #lease: HeldLease | null = null;
+  #seen: SeenLease | null = null;
   #elsewhere: string | null = null;
   #isReleased = false;
 
-  /** Begins to ask for it at once. */
+  /** Tries to take the lease immediately. */
   constructor(options: LeaseOptions) {
     this.#options = options;
     this.#asking = new Repeated(() => this.#orNote(() => this.#step()), ASK_MS, options.timers);
   }
 
-  /** Asked before each thing that only its holder may do: after a pause of the process it may be over. */
+  /** Check this before each action of the owner: the lease may end during a pause of the process. */
   get isHeld(): boolean {
-    if (this.#held === null) return false;
-    if (this.#options.timers.nowMs() - this.#held.sentMs < HOLD_MS) return true;
+    if (this.#lease === null) return false;
+    if (this.#options.timers.nowMs() - this.#lease.sentMs < HOLD_MS) return true;
     this.#lose();
     return false;
   }
 
-  /** Gives it free at once for others, after what it was held for has ended. Rejects with nothing. */
+  /** Releases the lease for other nodes, after the work has ended. Never rejects. */
   async release(): Promise<void> {
     this.#isReleased = true;
     await this.#asking.stop();
-    const held = this.#held;
-    if (held === null) return;
-    held.cancel();
-    this.#held = null;
-    await this.#orNote(() => this.#write(NOBODY, held.revision)); // Where that fails others wait for its end.
+    const lease = this.#lease;
+    if (lease === null) return;
+    lease.cancel();
+    this.#lease = null;
+    await this.#orNote(() => this.#write(NO_OWNER, lease.revision)); // On failure the lease expires.
   }
 
   async #step(): Promise<void> {
-    if (this.isHeld) await this.#renew(this.#held!);
+    if (this.isHeld) await this.#renew(this.#lease!);
     else if (!this.#isReleased) await this.#look();
   }
 
-  async #renew({ revision }: Held): Promise<void> {
+  async #renew({ revision }: HeldLease): Promise<void> {
     try {
       await this.#take(revision);
     } catch (error) {
       if (!(error instanceof StreamError) || error.kind !== "conflict") throw error;
-      // It is somebody else's, or a write of ours came whose answer did not.
+      // Another node took it, or the answer to our own write was lost.
       const entry = await this.#options.bucket.get(this.#options.key);
-      const isOurs = entry !== null && parseHolder(entry).process === this.#options.processId;
+      const isOurs = entry !== null && parseOwner(entry).process === this.#options.processId;
       if (isOurs) await this.#take(entry.revision);
       else this.#lose();
     }
@@ -101,38 +102,38 @@ export class Lease {
     if (entry === null) return this.#take(0);
     if (this.#seen?.revision !== entry.revision)
       this.#seen = { revision: entry.revision, sinceMs: timers.nowMs() };
-    const { holder } = parseHolder(entry);
+    const { holder } = parseOwner(entry);
     const isOver = timers.nowMs() - this.#seen.sinceMs >= TAKE_MS;
     if (holder === null || holder === nodeId || isOver) return this.#take(entry.revision);
     if (this.#elsewhere !== holder) this.#options.onElsewhere(holder);
     this.#elsewhere = holder;
   }
 
-  /** Rejects with a `StreamError`, a `conflict` where somebody was quicker. */
+  /** Rejects with a `StreamError`: a `conflict` if another node was faster. */
   async #take(revision: number): Promise<void> {
     const { timers, nodeId, processId } = this.#options;
     const sentMs = timers.nowMs();
     const written = await this.#write({ holder: nodeId, process: processId }, revision);
     const leftMs = sentMs + HOLD_MS - timers.nowMs();
-    if (leftMs <= 0) return; // Others may have it by now: what it is the next look says.
-    const before = this.#held;
+    if (leftMs <= 0) return; // It may have expired by now; the next step finds out.
+    const before = this.#lease;
     before?.cancel();
-    this.#held = { revision: written, sentMs, cancel: timers.after(leftMs, () => void this.isHeld) };
+    this.#lease = { revision: written, sentMs, cancel: timers.after(leftMs, () => void this.isHeld) };
     this.#elsewhere = null;
     if (before === null) this.#options.onHeld();
   }
 
   #lose(): void {
-    this.#held?.cancel();
-    this.#held = null;
+    this.#lease?.cancel();
+    this.#lease = null;
     this.#options.onLost();
   }
 
-  #write(holder: Holder, revision: number): Promise<number> {
-    return this.#options.bucket.update(this.#options.key, encodeHolder(holder), revision);
+  #write(holder: LeaseOwner, revision: number): Promise<number> {
+    return this.#options.bucket.update(this.#options.key, encodeOwner(holder), revision);
   }
 
-  /** Servers that can't be asked are asked again, and who was slower looks again. */
+  /** Unreachable servers and conflicts are retried. */
   async #orNote(step: () => Promise<unknown>): Promise<void> {
     try {
       await step();
@@ -144,28 +145,28 @@ export class Lease {
   }
 }
 
-/** Who has it: a node, and which process of it. */
-interface Holder {
-  /** Null where nobody has. */
+/** The owner as it is stored in the bucket. */
+interface LeaseOwner {
+  /** The node's id; null for a released lease. */
   readonly holder: string | null;
   readonly process: string;
 }
 
-const NOBODY: Holder = { holder: null, process: "" };
+const NO_OWNER: LeaseOwner = { holder: null, process: "" };
 
-/** Of a value that this program can't read: somebody, and none of ours. */
-const SOMEBODY: Holder = { holder: "", process: "" };
+/** The owner of a value that this program can't read: not this process. */
+const UNKNOWN_OWNER: LeaseOwner = { holder: "", process: "" };
 
 const FORMAT_VERSION = 1;
 
-function encodeHolder(holder: Holder): Uint8Array {
+function encodeOwner(holder: LeaseOwner): Uint8Array {
   return new TextEncoder().encode(JSON.stringify({ version: FORMAT_VERSION, ...holder }));
 }
 
-function parseHolder({ value }: BucketEntry): Holder {
+function parseOwner({ value }: BucketEntry): LeaseOwner {
   const content = parseVersionedJson(value, FORMAT_VERSION);
-  if (!content.ok) return SOMEBODY;
+  if (!content.ok) return UNKNOWN_OWNER;
   const { holder, process } = content.value;
-  if ((typeof holder !== "string" && holder !== null) || typeof process !== "string") return SOMEBODY;
+  if ((typeof holder !== "string" && holder !== null) || typeof process !== "string") return UNKNOWN_OWNER;
   return { holder, process };
 }

@@ -1,23 +1,22 @@
 import { parseVersionedJson } from "../lib/text/versioned-json.ts";
 
-/** What a node tells the others, in the bucket of nodes, under its id. */
+/** What a node publishes in the nodes bucket, under its id. */
 export interface NodeStatus {
-  /** Where others reach it. */
+  /** The address at which other nodes reach it. */
   readonly address: string;
-  /** Which process it is: random, another one at each start. */
+  /** Random; changes at each start. */
   readonly process: string;
-  /** The version of its program. */
+  /** The program's version. */
   readonly program: string;
-  /** The first message of the stream that a start of it needs. */
+  /** The first message of the log's stream that a restart needs. */
   readonly floor: number;
-  /** The same of the stream of the quarantine. */
+  /** The first message of the quarantine's stream that a restart needs. */
   readonly quarantineFloor: number;
   readonly appliedSequence: number;
-  /** How far it is behind the stream. */
   readonly lagMs: number;
-  /** By its own clock. */
+  /** By the node's own clock. */
   readonly atMs: number;
-  /** False once it has stopped in order; it may be back. */
+  /** False after an orderly stop; the node may come back. */
   readonly isUp: boolean;
 }
 
@@ -27,7 +26,7 @@ export function encodeNodeStatus(status: NodeStatus): Uint8Array {
   return new TextEncoder().encode(JSON.stringify({ version: FORMAT_VERSION, ...status }));
 }
 
-/** Null where the value is none that this program knows. */
+/** Returns null if this program does not know the format. */
 export function parseNodeStatus(value: Uint8Array): NodeStatus | null {
   const content = parseVersionedJson(value, FORMAT_VERSION);
   if (!content.ok) return null;
@@ -49,7 +48,7 @@ function isWhole(value: unknown): value is number {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 }
 
-/** The stream's last message, as it was at an instant. */
+/** The stream's last message at an instant. */
 interface Sample {
   readonly atMs: number;
   readonly lastMessage: number;
@@ -58,31 +57,31 @@ interface Sample {
 const SAMPLES_MAX = 4096;
 
 /**
- * How far a node is behind the stream: for how long something that the servers had has been missing here, or for how
- * long nobody could say what they have.
+ * Measures how far a node is behind the stream: how long a message of the servers has been missing here, or how long
+ * the servers have not answered.
  */
 export class LagMeter {
   #missing: Sample[] = [];
-  #askedMs: number;
+  #answeredMs: number;
 
   constructor(nowMs: number) {
-    this.#askedMs = nowMs;
+    this.#answeredMs = nowMs;
   }
 
-  /** The servers said what they had when they were asked. */
+  /** The servers answered with their last message. */
   note({ atMs, lastMessage }: Sample): void {
-    this.#askedMs = atMs;
+    this.#answeredMs = atMs;
     if (this.#missing.at(-1)?.lastMessage !== lastMessage) this.#missing.push({ atMs, lastMessage });
-    // A node that stands still for a week: what is left of its samples says how far it is behind to a few minutes.
+    // Thins the samples: a node that is stuck for a week still knows its lag to a few minutes.
     if (this.#missing.length > SAMPLES_MAX)
       this.#missing = this.#missing.filter((_, index) => index % 2 === 0 || index === SAMPLES_MAX);
   }
 
-  /** `graceMs` is how long it takes to hear from servers that are there. */
+  /** `graceMs` is how long healthy servers may take to answer. */
   lagMs(nowMs: number, appliedMessage: number, graceMs: number): number {
     this.#missing = this.#missing.filter(({ lastMessage }) => lastMessage > appliedMessage);
     const behindMs = this.#missing.length === 0 ? 0 : nowMs - this.#missing[0]!.atMs;
-    const unheardMs = nowMs - this.#askedMs;
+    const unheardMs = nowMs - this.#answeredMs;
     return Math.max(behindMs, unheardMs > graceMs ? unheardMs : 0);
   }
 }

@@ -11,7 +11,7 @@ import { patiently } from "./repeat.ts";
 import { CODES_MS } from "./shared-codes.ts";
 import { type BucketOptions, type OpenStream, type Stream, StreamError } from "./stream/stream.ts";
 
-/** A directory and a cluster that don't go together, in words that say what to do. */
+/** The directory and the cluster don't match; the message says what to do. */
 export class ClusterError extends Error {
   override readonly name = "ClusterError";
 }
@@ -20,15 +20,15 @@ export interface OpenClusterParts {
   readonly files: Pick<Files, "read" | "list" | "replace">;
   readonly openStream: OpenStream;
   readonly clock: Clock;
-  /** No server answers, or no majority, and the start goes on trying. */
+  /** Called while the start waits for the servers or their majority. */
   onWaiting(error: unknown): void;
-  /** What an operator should know of the cluster, in a sentence. */
+  /** A sentence about the cluster for the operator. */
   onLogNote(note: string): void;
 }
 
 /**
- * Takes the directory, which is locked already, into its cluster; null where it is that of a single process. Throws a
- * `ClusterError` where directory and cluster don't go together, and a `StreamError` where the servers can't be used.
+ * Connects a locked directory to its cluster; null for the directory of a single process. Throws a `ClusterError` if
+ * directory and cluster don't match, and a `StreamError` if the servers can't be used.
  */
 export async function openCluster(
   { dataDir, cluster }: { readonly dataDir: string; readonly cluster: ClusterConfig | null },
@@ -39,7 +39,7 @@ export async function openCluster(
     if (known === null) return null;
     const { address } = known;
     throw new ClusterError(
-      `"${dataDir}" is the directory of a node: serve it with --log ${logUrl(address)} --stream ${address.stream}.`,
+      `"${dataDir}" belongs to a cluster node: serve it with --log ${logUrl(address)} --stream ${address.stream}.`,
     );
   }
   if (known !== null) await refuseOwnLog(dataDir, cluster, parts.files);
@@ -53,11 +53,11 @@ export async function openCluster(
   const position = await readStreamPosition(parts.files, quarantine);
   const bytesMax = cluster.logBytesMax;
   const opened: Stream[] = [];
-  const told = { ...parts, onLogNote: withoutRepeats(parts.onLogNote) };
+  const quietParts = { ...parts, onLogNote: withoutRepeats(parts.onLogNote) };
   const open = async (name: string, created: string | null, bytesMax: number) => {
-    const stream = await openPatiently(name, cluster, { isNew: created === null, bytesMax }, told);
+    const stream = await openPatiently(name, cluster, { isNew: created === null, bytesMax }, quietParts);
     opened.push(stream);
-    if (created !== null && created !== stream.created) throw madeAnew(dataDir, created, stream);
+    if (created !== null && created !== stream.created) throw recreatedError(dataDir, created, stream);
     return stream;
   };
   try {
@@ -100,7 +100,7 @@ export async function openCluster(
   }
 }
 
-/** Its own log is set aside when all of it is in the stream. */
+/** `cluster init` renames the own log after all of it was published. */
 async function refuseOwnLog(
   dataDir: string,
   { address }: ClusterConfig,
@@ -108,12 +108,12 @@ async function refuseOwnLog(
 ): Promise<void> {
   if ((await files.list(directoryPaths(dataDir).log)).length === 0) return;
   throw new ClusterError(
-    `"${dataDir}" is a node's, and has a log of its own too: its move into the cluster was broken off at the end. ` +
-      `To end it: cluster init --data-dir ${dataDir} --log ${logUrl(address)} --stream ${address.stream}.`,
+    `"${dataDir}" belongs to a node, but also has a log of its own: its move into the cluster was interrupted at the end. ` +
+      `To finish it: cluster init --data-dir ${dataDir} --log ${logUrl(address)} --stream ${address.stream}.`,
   );
 }
 
-/** Throws where the directory holds what a log of its own has. */
+/** Throws if the directory has data of a single process. */
 async function beginFile(
   dataDir: string,
   { address }: ClusterConfig,
@@ -128,13 +128,13 @@ async function beginFile(
   return createClusterFile(address);
 }
 
-/** Two streams have connections to the same servers, and tell the same of them. */
-function withoutRepeats(tell: (note: string) => void): (note: string) => void {
+/** Both streams connect to the same servers, and report the same notes. */
+function withoutRepeats(report: (note: string) => void): (note: string) => void {
   let last = "";
   return (note) => {
     if (note === last) return;
     last = note;
-    tell(note);
+    report(note);
   };
 }
 
@@ -151,24 +151,24 @@ async function openPatiently(
   } catch (error) {
     if (!(error instanceof StreamError && error.kind === "full")) throw error;
     throw new ClusterError(
-      `${error.message}. Give the servers more room (max_file_store), or the stream less: --log-size 2GB.`,
+      `${error.message}. Give the servers more disk space (max_file_store), or the stream less: --log-size 2GB.`,
     );
   }
 }
 
-/** What the nodes share is in the bucket alone: an empty one would be a cluster that knows none of its keys. */
+/** The bucket has the only copy of the shared values: a new empty one would make a cluster without its keys. */
 function explainLoss(error: unknown): never {
   if (!(error instanceof StreamError && error.kind === "gone")) throw error;
   throw new ClusterError(
-    `${error.message}. The keys and settings of the cluster were in it, and nowhere else. Restore it, or make an ` +
-      "empty one to begin with a new first key: nats kv add NAME --replicas 3.",
+    `${error.message}. It had the only copy of the cluster's keys and settings. Restore it, or create an empty one ` +
+      "to start with a new first key: nats kv add NAME --replicas 3.",
   );
 }
 
-function madeAnew(dataDir: string, created: string, stream: Stream): ClusterError {
+function recreatedError(dataDir: string, created: string, stream: Stream): ClusterError {
   return new ClusterError(
-    `The stream "${stream.name}" was created at ${stream.created}, and "${dataDir}" knows one that was created at ` +
-      `${created}: what that held and this node had not taken over is not in this one. Restore the stream, or begin ` +
-      "anew with an empty directory.",
+    `The stream "${stream.name}" was created at ${stream.created}, but "${dataDir}" knows one that was created at ` +
+      `${created}: reports that this node had not read from that one are missing. Restore the stream, or start ` +
+      "with an empty directory.",
   );
 }

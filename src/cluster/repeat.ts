@@ -3,13 +3,12 @@ import { StreamError } from "./stream/stream.ts";
 
 const RETRY_MS = 500;
 
-/** Servers that start beside us have a majority by then. */
+/** Servers that start at the same time have a majority by then. */
 const WAIT_MS = 60_000;
 
-/** Without a signal the wait ends with the process. */
 const NEVER_STOPPED = new AbortController().signal;
 
-/** Asks a cluster again if it can't be reached yet, for a minute, or until the signal is aborted. */
+/** Retries a request while the cluster is unreachable, for a minute or until the signal is aborted. */
 export async function patiently<Value>(
   ask: () => Promise<Value>,
   onWaiting: (error: unknown) => void,
@@ -29,7 +28,7 @@ export async function patiently<Value>(
   }
 }
 
-/** Does a step again and again, with a pause between two; a step never begins while another one is under way. */
+/** Repeats a step with a pause in between; steps never overlap. */
 export class Repeated {
   readonly #step: () => Promise<void>;
   readonly #pauseMs: number;
@@ -38,7 +37,7 @@ export class Repeated {
   #running: Promise<void> | null = null;
   #isStopped = false;
 
-  /** `step` handles its own failures. The first step begins at once. */
+  /** `step` must not reject. The first step starts immediately. */
   constructor(step: () => Promise<void>, pauseMs: number, timers: Timers) {
     this.#step = step;
     this.#pauseMs = pauseMs;
@@ -46,12 +45,12 @@ export class Repeated {
     this.#run();
   }
 
-  /** Begins a step now, unless one is under way. */
+  /** Starts a step now, unless one is running. */
   now(): void {
     if (this.#running === null && !this.#isStopped) this.#run();
   }
 
-  /** Waits for the step that is under way. */
+  /** Waits for a running step. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#cancel?.();

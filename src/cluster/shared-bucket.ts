@@ -12,40 +12,40 @@ import { fail, ok, type Result } from "../lib/result.ts";
 import { pause, systemTimers, type Timers } from "../lib/schedule/timers.ts";
 import { type Bucket, type BucketEntry, StreamError } from "./stream/stream.ts";
 
-/** What is known of a value. */
+/** The known state of a value. */
 interface Known {
-  /** Null where there is none. */
+  /** Null if there is no value. */
   readonly bytes: Uint8Array | null;
   readonly revision: number;
-  /** When the servers were last asked for it, by the timers' clock. */
-  readonly askedAt: number;
+  /** When the servers last answered for it, by the timers' clock. */
+  readonly answeredAt: number;
 }
 
 export interface SharedBucketTimes {
-  /** From one time that the servers are asked for a value, although its changes are told, to the next. */
+  /** How often a watched value is also requested from the servers. */
   readonly askAgainMs: number;
-  /** Until changes that are no longer told are asked for anew. */
+  /** The pause before a broken watch is started again. */
   readonly watchAgainMs: number;
 }
 
 /**
- * A revoked key ends within two seconds on every node, even if the server that would tell of it stands still: each
- * value is read once a second, and every reading has to ask, so that the next one has the answer.
+ * A revoked key ends within two seconds on every node, even if the server of the watch is stuck: each value is read
+ * once a second, and every read must send a request, so that the next one has the answer.
  */
 const TIMES: SharedBucketTimes = { askAgainMs: 500, watchAgainMs: 1000 };
 
 /**
- * The values that the nodes of a cluster share, each under the name that its file has where a process is alone. A copy
- * of each is kept here and followed: where the servers can't be asked, what was last known stays in force.
+ * The values that the nodes of a cluster share, by the names of the files that a single process has. Each value is
+ * cached and watched: while the servers are unreachable, the last known value stays in force.
  */
 export class SharedBucket implements SharedValues {
   readonly #bucket: Bucket;
   readonly #times: SharedBucketTimes;
   readonly #timers: Timers;
   readonly #known = new Map<string, Known>();
-  readonly #asking = new Set<string>();
-  /** Those whose changes are told since the watch began. */
-  readonly #told = new Set<string>();
+  readonly #pending = new Set<string>();
+  /** Values that the current watch has reported. */
+  readonly #watched = new Set<string>();
   #isWatching = false;
 
   constructor(bucket: Bucket, times: SharedBucketTimes = TIMES, timers: Timers = systemTimers) {
@@ -54,7 +54,7 @@ export class SharedBucket implements SharedValues {
     this.#timers = timers;
   }
 
-  /** The first `read` of it rejects with a `StreamError` where the servers can't be asked; later ones never do. */
+  /** The first `read` rejects with a `StreamError` if the servers are unreachable; later ones never reject. */
   find(name: string): SharedValue {
     return {
       name,
@@ -64,34 +64,34 @@ export class SharedBucket implements SharedValues {
     };
   }
 
-  /** Takes in what others change as they do it. Without it a value is as old as the last time it was asked for. */
+  /** Follows changes of other nodes. Without it a value is as old as the last request for it. */
   watch(): { stop(): void } {
     const stopping = new AbortController();
-    this.#follow(stopping.signal); // What it rejects with is a bug, and stops the process.
+    this.#follow(stopping.signal); // A rejection is a bug, and stops the process.
     return { stop: () => stopping.abort() };
   }
 
   async #follow(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
-        this.#told.clear();
+        this.#watched.clear();
         this.#isWatching = true;
         await this.#bucket.watch((name, entry) => this.#hear(name, entry), signal);
       } catch (error) {
-        if (!(error instanceof StreamError)) throw error; // Until there is a watch again, the servers are asked.
+        if (!(error instanceof StreamError)) throw error; // Until the next watch, the servers are asked.
       }
       this.#isWatching = false;
       await pause(this.#timers, this.#times.watchAgainMs, signal);
     }
   }
 
-  /** The first that a watch tells of a value counts, even where it is older: the bucket may have been restored. */
+  /** The first report of a watch counts even if it is older: the bucket may have been restored. */
   #hear(name: string, entry: BucketEntry | null): void {
     const known = this.#known.get(name);
-    const isFirst = !this.#told.has(name);
-    this.#told.add(name);
+    const isFirst = !this.#watched.has(name);
+    this.#watched.add(name);
     if (entry !== null && known !== undefined && !isFirst && entry.revision < known.revision) return;
-    this.#keep(name, entry, known?.askedAt ?? Number.NEGATIVE_INFINITY);
+    this.#keep(name, entry, known?.answeredAt ?? Number.NEGATIVE_INFINITY);
   }
 
   async #read(name: string): Promise<ValueReading> {
@@ -101,33 +101,33 @@ export class SharedBucket implements SharedValues {
     return { kind: "read", bytes: this.#known.get(name)?.bytes ?? null };
   }
 
-  #isDue({ askedAt }: Known): boolean {
-    return !this.#isWatching || this.#timers.nowMs() >= askedAt + this.#times.askAgainMs;
+  #isDue({ answeredAt }: Known): boolean {
+    return !this.#isWatching || this.#timers.nowMs() >= answeredAt + this.#times.askAgainMs;
   }
 
-  /** Whoever reads has what is known at once: servers that don't answer would hold up what a watch tells. */
+  /** The read returns the known value immediately: servers that don't answer must not delay what the watch reports. */
   #askMeanwhile(name: string): void {
-    if (this.#asking.has(name)) return;
-    this.#asking.add(name);
+    if (this.#pending.has(name)) return;
+    this.#pending.add(name);
     this.#ask(name)
       .catch(ignoreStreamError)
-      .finally(() => this.#asking.delete(name));
+      .finally(() => this.#pending.delete(name));
   }
 
   async #ask(name: string): Promise<void> {
     this.#take(name, await this.#bucket.get(name));
   }
 
-  /** What a server answers may be older than what is known, since any of them may answer. */
+  /** An answer may be older than the known value, since any server may send it. */
   #take(name: string, entry: Pick<BucketEntry, "value" | "revision"> | null): void {
     const known = this.#known.get(name);
     const isNews = known === undefined || (entry !== null && entry.revision > known.revision);
     if (isNews) this.#keep(name, entry, this.#timers.nowMs());
-    else this.#known.set(name, { ...known, askedAt: this.#timers.nowMs() });
+    else this.#known.set(name, { ...known, answeredAt: this.#timers.nowMs() });
   }
 
-  #keep(name: string, entry: Pick<BucketEntry, "value" | "revision"> | null, askedAt: number): void {
-    this.#known.set(name, { bytes: entry?.value ?? null, revision: entry?.revision ?? 0, askedAt });
+  #keep(name: string, entry: Pick<BucketEntry, "value" | "revision"> | null, answeredAt: number): void {
+    this.#known.set(name, { bytes: entry?.value ?? null, revision: entry?.revision ?? 0, answeredAt });
   }
 
   async #change<Answer>(
@@ -152,24 +152,23 @@ export class SharedBucket implements SharedValues {
   }
 }
 
-/** It says nothing about a value. */
 function ignoreStreamError(error: unknown): void {
   if (!(error instanceof StreamError)) throw error;
 }
 
 class FullError extends StreamError {
   constructor() {
-    super("refused", "The value is as long as it may be.");
+    super("refused", "The value has reached its maximum length.");
   }
 }
 
-/** One change, made again until it is not refused. */
+/** One change, repeated until it is not refused. */
 class Attempt<Answer> {
   readonly #bucket: Bucket;
   readonly #name: string;
   readonly #decide: (reading: ValueReading) => ValueDecision<Answer>;
-  /** What was last sent, which may be there though nobody said so. */
-  #sent: { readonly bytes: Uint8Array; readonly answer: Answer } | null = null;
+  /** The last value sent, which may be stored although no answer came. */
+  #lastAttempt: { readonly bytes: Uint8Array; readonly answer: Answer } | null = null;
   #mayBeWritten = false;
 
   constructor(bucket: Bucket, name: string, decide: (reading: ValueReading) => ValueDecision<Answer>) {
@@ -178,21 +177,21 @@ class Attempt<Answer> {
     this.#decide = decide;
   }
 
-  /** Rejects with a `StreamError`. */
+  /** Makes one attempt. Rejects with a `StreamError`. */
   async make() {
-    const found = await this.#bucket.get(this.#name);
-    const sent = this.#sent;
-    if (sent !== null && found !== null && Buffer.compare(found.value, sent.bytes) === 0)
-      return { answer: sent.answer, entry: found, isWritten: true };
-    const { bytes, answer, adds } = this.#decide({ kind: "read", bytes: found?.value ?? null });
-    if (bytes === null) return { answer, entry: found, isWritten: false };
+    const entry = await this.#bucket.get(this.#name);
+    const attempt = this.#lastAttempt;
+    if (attempt !== null && entry !== null && Buffer.compare(entry.value, attempt.bytes) === 0)
+      return { answer: attempt.answer, entry, isWritten: true };
+    const { bytes, answer, adds } = this.#decide({ kind: "read", bytes: entry?.value ?? null });
+    if (bytes === null) return { answer, entry, isWritten: false };
     if (adds && bytes.length > this.#addedBytesMax) throw new FullError();
-    this.#sent = { bytes, answer };
-    const revision = await this.#write(bytes, found?.revision ?? 0);
+    this.#lastAttempt = { bytes, answer };
+    const revision = await this.#write(bytes, entry?.revision ?? 0);
     return { answer, entry: { key: this.#name, value: bytes, revision }, isWritten: true };
   }
 
-  /** A revocation makes the value a little longer, and must find room. */
+  /** Leaves room for revocations, which make the value a little longer. */
   get #addedBytesMax(): number {
     return Math.floor((this.#bucket.valueBytesMax * 3) / 4);
   }

@@ -5,26 +5,28 @@ import { fail, ok, type Result } from "../lib/result.ts";
 import type { Clock } from "../model/time/clock.ts";
 import { type Bucket, StreamError } from "./stream/stream.ts";
 
-/** How far the clocks of two nodes may be apart: one makes a code, and another one is asked a moment later. */
+/**
+ * The maximum difference between the clocks of two nodes: one creates a code, and another one checks it a moment later.
+ */
 const CLOCKS_APART_MS_MAX = 60_000;
 
-/** For so long the cluster remembers that a code was used: longer than any clock takes it for good. */
+/** How long the cluster remembers a used code: longer than any node's clock accepts it. */
 export const CODES_MS = 6 * LINK_CODE_MS;
 
-/** Who signs in waits for the servers so long. */
+/** How long a sign-in waits for the servers. */
 const GIVE_UP_MS = 3000;
 const RETRY_MS = 100;
 
 /**
- * Sees that each code is used once on all nodes of a cluster together: whoever is first to write it down. What was used
- * is known to the cluster, so that a restart makes no code bad.
+ * Ensures that each code is used once in the whole cluster: the first node to record it wins. A code stays valid across
+ * a restart.
  */
 export class SharedCodes implements CodeUses {
   readonly #bucket: Pick<Bucket, "get" | "update">;
   readonly #clock: Clock;
   readonly #giveUpMs: number;
 
-  /** The bucket keeps each value for `CODES_MS`. */
+  /** The bucket must retain each value for `CODES_MS`. */
   constructor(bucket: Pick<Bucket, "get" | "update">, clock: Clock, giveUpMs = GIVE_UP_MS) {
     this.#bucket = bucket;
     this.#clock = clock;
@@ -48,7 +50,7 @@ export class SharedCodes implements CodeUses {
     }
   }
 
-  /** A try before this one may be there although no answer came: its mark says whose it is. */
+  /** An earlier attempt may be stored although no answer came: its random mark tells. */
   async #note(nonce: string, mark: Uint8Array): Promise<Result<void, "used">> {
     const bucket = this.#bucket;
     try {
@@ -56,8 +58,8 @@ export class SharedCodes implements CodeUses {
       return ok(undefined);
     } catch (error) {
       if (!(error instanceof StreamError) || error.kind !== "conflict") throw error;
-      const found = await bucket.get(nonce);
-      return found !== null && Buffer.compare(found.value, mark) === 0 ? ok(undefined) : fail("used");
+      const entry = await bucket.get(nonce);
+      return entry !== null && Buffer.compare(entry.value, mark) === 0 ? ok(undefined) : fail("used");
     }
   }
 }

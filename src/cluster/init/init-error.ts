@@ -1,12 +1,12 @@
 import { nodesBucketName, sharedBucketName } from "../buckets.ts";
 import type { Stream } from "../stream/stream.ts";
 
-/** Why a directory can't move into a cluster, in words that say what to do. */
+/** A directory can't move into a cluster; the message says what to do. */
 export class InitError extends Error {
   override readonly name = "InitError";
 }
 
-/** What is on the servers where a cluster begins anew under the same name. */
+/** Names what to delete on the servers before a cluster of the same name can be created again. */
 export function remainsOf(stream: string): string {
   return (
     `the streams "${stream}" and "${stream}-quarantine" with the buckets "${nodesBucketName(stream)}" and ` +
@@ -14,11 +14,11 @@ export function remainsOf(stream: string): string {
   );
 }
 
-/** Another directory has moved in, or this one has changed since it began to. */
+/** Another directory was moved into the cluster, or this one has changed since its move began. */
 export function foreign({ name }: Pick<Stream, "name">): InitError {
   return new InitError(
-    `The stream "${name}" is of another directory, or of this one before it changed, and nothing is changed here. ` +
-      `To begin anew, delete ${remainsOf(name)} from the servers, if no other node has them, and give the command ` +
+    `The stream "${name}" belongs to another directory, or to an earlier state of this one. Nothing was changed. ` +
+      `To start over, delete ${remainsOf(name)} from the servers, if no other node uses them, and run the command ` +
       "again.",
   );
 }

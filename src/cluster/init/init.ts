@@ -12,9 +12,9 @@ import { type OwnLog, openOwnLog } from "./own-log.ts";
 import { type Patiently, publishLog } from "./publish-log.ts";
 
 /*
- * Moves the directory of a single process into a cluster, whose first node it becomes. What its archive does not hold
- * comes into the stream; `cluster.json` is written when all of that is there, and the log is set aside last. So until
- * the end the directory is a single process's, and broken off anywhere the same command goes on.
+ * Moves the directory of a single process into a new cluster, as its first node. Reports that the archive does not
+ * cover are published to the stream; then `cluster.json` is written, and the log is renamed last. Until the end the
+ * directory belongs to a single process, and an interrupted command can be repeated.
  */
 
 export interface InitReport {
@@ -22,41 +22,41 @@ export interface InitReport {
   readonly created: string;
   readonly firstMessage: number;
   readonly messages: number;
-  /** Of the messages, those that an earlier attempt had brought. */
-  readonly found: number;
+  /** Messages that an earlier attempt had published. */
+  readonly foundMessages: number;
   readonly records: number;
-  /** What nodes share, by the names that the files had. */
+  /** The names of the files that became shared values. */
   readonly shared: readonly string[];
 }
 
 export interface InitOptions {
   readonly files: Files;
-  /** Locked. */
+  /** The caller holds its lock. */
   readonly dataDir: string;
   readonly address: ClusterAddress;
-  /** Breaks it off where that does no harm. */
+  /** Stops the move at a point where that is safe. */
   readonly signal: AbortSignal;
-  /** Makes the stream where there is none. */
+  /** Creates the stream if it is missing. */
   openStream(firstMessage: number): Promise<Stream>;
   onReading(doneBytes: number, totalBytes: number): void;
   onPublishing(doneRecords: number, totalRecords: number): void;
   readonly patiently: Patiently;
 }
 
-/** Longer ones would bring hardly more a second; most servers take twice as much. */
+/** Longer messages are hardly faster; most servers allow twice as much. */
 const MESSAGE_BYTES_MAX = 512 * 1024;
 
-/** A node with an empty directory begins at message 1: it must not pass for one that knows the archive. */
+/** An empty node starts at message 1: it must not count as one that has the archive. */
 const FIRST_MESSAGE_MIN = 2;
 
 /**
- * Null where an earlier attempt had come to the last step, which is done now. Throws an `InitError` where directory and
- * cluster don't go together, and a `StreamError` where the servers can't be used.
+ * Null if an earlier attempt had reached the last step, which is then done now. Throws an `InitError` if directory and
+ * cluster don't match, and a `StreamError` if the servers can't be used.
  */
 export async function initCluster(options: InitOptions): Promise<InitReport | null> {
   const { files, dataDir, address, openStream, onReading, signal } = options;
-  if (await isBegun(options)) {
-    await setLogAside(files, dataDir);
+  if (await isAlmostDone(options)) {
+    await renameLog(files, dataDir);
     return null;
   }
   const log = await openOwnLog(files, dataDir, directoryPaths(dataDir), onReading);
@@ -67,28 +67,26 @@ export async function initCluster(options: InitOptions): Promise<InitReport | nu
     const report = await moveTo(stream, log, firstMessage, options);
     const file = createClusterFile(address);
     await writeClusterFile(files, dataDir, { ...file, created: stream.created, floor: firstMessage });
-    await setLogAside(files, dataDir);
+    await renameLog(files, dataDir);
     return report;
   } finally {
     await stream.close();
   }
 }
 
-/** Whether all is there but for the last step. */
-async function isBegun({ files, dataDir, address: { stream } }: InitOptions): Promise<boolean> {
+/** Whether only the last step is left. */
+async function isAlmostDone({ files, dataDir, address: { stream } }: InitOptions): Promise<boolean> {
   const { log, formerLog } = directoryPaths(dataDir);
   const known = await readClusterFile(files, dataDir);
   if (known === null) {
     if (!(await files.exists(formerLog))) return false;
     throw new InitError(
-      `"${formerLog}" is there: this directory was moved into a cluster once. If that cluster is no more, give it ` +
-        'the name "wal" again; else begin with an empty directory: join URL.',
+      `"${formerLog}" exists: this directory was moved into a cluster before. If that cluster is gone, rename it ` +
+        'to "wal"; otherwise start with an empty directory: join URL.',
     );
   }
   if (known.address.stream === stream && (await files.list(log)).length > 0) return true;
-  throw new InitError(
-    `"${dataDir}" is the directory of a node already, of stream "${known.address.stream}".`,
-  );
+  throw new InitError(`"${dataDir}" already belongs to a node of the stream "${known.address.stream}".`);
 }
 
 async function moveTo(
@@ -102,7 +100,7 @@ async function moveTo(
   await refuseOthers(stream, nodes, patiently);
   await claim(stream, nodes, await readDirectoryId(files, directoryPaths(dataDir).directoryId), patiently);
   const messageBytesMax = Math.min(MESSAGE_BYTES_MAX, stream.messageBytesMax);
-  const { messages, found, records } = await publishLog({
+  const { messages, foundMessages, records } = await publishLog({
     stream,
     firstMessage,
     messages: planMessages(log.entries(), messageBytesMax),
@@ -112,36 +110,47 @@ async function moveTo(
   });
   const bucket = await open(sharedBucketName(stream.name));
   const shared = await patiently(() => share(files, dataDir, bucket));
-  return { stream: stream.name, created: stream.created, firstMessage, messages, found, records, shared };
+  return {
+    stream: stream.name,
+    created: stream.created,
+    firstMessage,
+    messages,
+    foundMessages,
+    records,
+    shared,
+  };
 }
 
-/** Of a stream that nodes have already this directory is no part. */
+/** Throws if the stream has nodes already. */
 async function refuseOthers({ name }: Stream, nodes: Bucket, patiently: Patiently): Promise<void> {
   const others = (await patiently(() => nodes.entries())).filter(({ key }) => isNodeKey(key));
   if (others.length === 0) return;
   throw new InitError(
-    `The stream "${name}" has nodes already. To add one, give an empty directory to: join URL. To begin anew, delete ` +
+    `The stream "${name}" has nodes already. To add one: join URL, with an empty directory. To start over, delete ` +
       `${remainsOf(name)} from the servers.`,
   );
 }
 
-/** One directory moves in, and says so before anything of it does: another might have nothing left to publish. */
+/**
+ * Records the directory's id before anything is published: a second directory might have nothing to publish, and would
+ * not be noticed.
+ */
 async function claim(
   stream: Stream,
   nodes: Bucket,
   directoryId: string,
   patiently: Patiently,
 ): Promise<void> {
-  const found = await patiently(async () => {
+  const claimedId = await patiently(async () => {
     const claimed = await nodes.get(MOVED_KEY);
     if (claimed !== null) return parseDirectoryId(claimed.value);
     await nodes.update(MOVED_KEY, new TextEncoder().encode(directoryId), 0);
     return directoryId;
   });
-  if (found !== directoryId) throw foreign(stream);
+  if (claimedId !== directoryId) throw foreign(stream);
 }
 
-/** Nobody shares these yet: what an earlier attempt has left there is replaced. */
+/** No node uses these values yet, so values of an earlier attempt are replaced. */
 async function share(files: Files, dataDir: string, bucket: Bucket): Promise<string[]> {
   const { keys, settings, sessionSecret, passPhrases, directoryId } = directoryPaths(dataDir);
   const shared: string[] = [];
@@ -155,7 +164,7 @@ async function share(files: Files, dataDir: string, bucket: Bucket): Promise<str
   return shared;
 }
 
-async function setLogAside(files: Files, dataDir: string): Promise<void> {
+async function renameLog(files: Files, dataDir: string): Promise<void> {
   const { log, formerLog } = directoryPaths(dataDir);
   if (await files.exists(log)) await moveDurably(files, log, formerLog);
 }

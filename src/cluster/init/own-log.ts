@@ -8,13 +8,13 @@ import { replayLog } from "../../wal/replay.ts";
 import type { PlannedEntry } from "../log/plan-messages.ts";
 import { InitError } from "./init-error.ts";
 
-/** The log of a single process, as far as its archive does not cover it. */
+/** The part of a single process's log that its archive does not cover. */
 export interface OwnLog {
-  /** None that was ever given is greater. */
+  /** The greatest sequence that was ever assigned. */
   readonly lastSequence: number;
-  /** That the archive lacks. */
+  /** Records that the archive does not cover. */
   readonly records: number;
-  /** In order, from the first on each time. */
+  /** In order; each call starts at the first entry. */
   entries(): AsyncIterable<PlannedEntry>;
 }
 
@@ -23,7 +23,7 @@ export interface OwnLogPaths {
   readonly archive: string;
 }
 
-/** Reads it whole once. Throws an `InitError` where log or archive are damaged. */
+/** Reads the whole log once. Throws an `InitError` if the log or the archive is damaged. */
 export async function openOwnLog(
   files: Files,
   dataDir: string,
@@ -46,7 +46,7 @@ export async function openOwnLog(
   const isWhole = segments.every((segment) => {
     const { isReadable, goodHead, damage, bytes } = segment;
     if (!isReadable || !goodHead) return false;
-    // What a crash cut short at the end was never acknowledged.
+    // A torn entry at the end of the log was never acknowledged.
     return damage.every(
       (range) => segment === newest && range.offset + range.bytes === bytes && !range.isWritten,
     );
@@ -72,7 +72,7 @@ async function* uncovered(
 
 function damaged(dataDir: string, what: "log" | "archive"): InitError {
   return new InitError(
-    `The ${what} of "${dataDir}" is damaged, and other nodes must not take that over: verify --data-dir ${dataDir} ` +
-      "says what it is. A start of serve without --log repairs what can be repaired; then give the command again.",
+    `The ${what} of "${dataDir}" is damaged, and the damage must not reach other nodes: verify --data-dir ${dataDir} ` +
+      "shows it. A start of serve without --log repairs what can be repaired; then run this command again.",
   );
 }

@@ -4,37 +4,37 @@ import type { PlannedMessage } from "../log/plan-messages.ts";
 import type { Stream } from "../stream/stream.ts";
 import { foreign } from "./init-error.ts";
 
-/** What has come to the stream. */
+/** What this attempt and earlier ones have published. */
 export interface PublishedLog {
   readonly messages: number;
   readonly entries: number;
   readonly records: number;
-  /** Of the messages, those that were there already. */
-  readonly found: number;
+  /** Messages that an earlier attempt had published. */
+  readonly foundMessages: number;
 }
 
 export interface PublishLogOptions {
   readonly stream: Stream;
   readonly firstMessage: number;
-  /** The same ones, in the same order, each time. */
+  /** Must be the same messages in the same order on each attempt. */
   readonly messages: AsyncIterator<PlannedMessage, void>;
-  /** Breaks it off between two messages. */
+  /** Stops between two messages. */
   readonly signal: AbortSignal;
   onPublished(records: number): void;
-  /** Asks again for a while where no server answers, or no majority. */
+  /** Retries for a while if the servers have no majority or don't answer. */
   readonly patiently: Patiently;
 }
 
 export type Patiently = <Answer>(question: () => Promise<Answer>) => Promise<Answer>;
 
 /**
- * Publishes the messages one after the other, so that they are in the stream in their order and nothing else is. What
- * an earlier attempt has published is read back and compared, so that nothing is there twice, and nothing is left out.
- * Throws an `InitError` where the stream holds anything else, and a `StreamError`.
+ * Publishes the messages one by one, so that the stream holds exactly them, in order. Messages that an earlier attempt
+ * published are read back and compared, so none is published twice or skipped. Throws an `InitError` if the stream
+ * holds anything else, and a `StreamError`.
  */
 export async function publishLog(options: PublishLogOptions): Promise<PublishedLog> {
   const { stream, firstMessage, messages, signal, onPublished, patiently } = options;
-  const published = { messages: 0, entries: 0, records: 0, found: 0 };
+  const published = { messages: 0, entries: 0, records: 0, foundMessages: 0 };
   const before = await patiently(() => stream.state());
   if (before.firstMessage !== firstMessage || before.lastMessage < firstMessage - 1) throw foreign(stream);
   const count = (planned: PlannedMessage) => {
@@ -44,15 +44,15 @@ export async function publishLog(options: PublishLogOptions): Promise<PublishedL
     onPublished(published.records);
   };
 
-  published.found = before.lastMessage - firstMessage + 1;
-  if (published.found > 0) await compareFound(options, before.lastMessage, count);
+  published.foundMessages = before.lastMessage - firstMessage + 1;
+  if (published.foundMessages > 0) await compareFoundMessages(options, before.lastMessage, count);
   for (let next = await messages.next(); next.done !== true; next = await messages.next()) {
     signal.throwIfAborted();
     const number = firstMessage + published.messages;
     const { bytes } = next.value;
     const id = messageId(number, bytes);
-    const taken = await patiently(() => stream.publish(bytes, id));
-    if (taken !== number) throw foreign(stream); // Somebody else has published to it meanwhile.
+    const assigned = await patiently(() => stream.publish(bytes, id));
+    if (assigned !== number) throw foreign(stream); // Another process has published in the meantime.
     count(next.value);
   }
   const after = await patiently(() => stream.state());
@@ -60,12 +60,14 @@ export async function publishLog(options: PublishLogOptions): Promise<PublishedL
   return published;
 }
 
-/** What an earlier attempt sent last may come to the stream only now: by its id it is then known as this one. */
+/**
+ * The last message of an earlier attempt may arrive only now; the id, made of the content, identifies it as this one.
+ */
 function messageId(number: number, bytes: Uint8Array): string {
   return `init.${number}.${createHash("sha256").update(bytes).digest("hex").slice(0, 16)}`;
 }
 
-async function compareFound(
+async function compareFoundMessages(
   { stream, firstMessage, messages, signal }: PublishLogOptions,
   lastMessage: number,
   count: (planned: PlannedMessage) => void,

@@ -8,30 +8,30 @@ import { FileError, type Files } from "../../runtime/files.ts";
 import type { ClusterStatus } from "../cluster-config.ts";
 import { type CopyPath, isQuarantinePath, MANIFEST_PATH, positionFirst } from "./copy-path.ts";
 
-/** Gives another node what it needs of this one's directory. */
+/** Serves this node's files to a node that joins. */
 export interface Copies {
-  /** What there is. */
+  /** Lists the files to copy. */
   plan(): Promise<Result<CopyPlan, ServiceError>>;
   /**
-   * Begins to send one of the files of this node, which must be the one that was meant: files of two nodes don't make
-   * a copy. The signal ends it, as does whoever takes nothing for a minute.
+   * Starts a transfer of a file. `nodeId` must be this node's: files of two nodes don't make a consistent copy. The
+   * signal ends the transfer, as does a client that reads nothing for a minute.
    */
   open(nodeId: string, path: CopyPath, signal: AbortSignal): Promise<Result<Transfer, ServiceError>>;
-  /** Under way. */
+  /** Transfers in progress. */
   readonly running: number;
-  /** Ends all of them. */
+  /** Ends all transfers. */
   stop(): void;
 }
 
 /**
- * What a copy is made from. The cluster's floor is taken before the manifest is read: whoever has the manifest, the
- * parts that it names, and follows the log from the floor on lacks nothing.
+ * The floor is read before the manifest: a copy of the manifest and its parts, followed by the log from the floor on,
+ * is complete.
  */
 export interface CopyPlan {
   readonly cluster: ClusterStatus;
   /**
-   * Paths in a data directory: the manifest, where there is one, and the quarantine, to be copied in this order. The
-   * manifest names the parts.
+   * Paths in a data directory, in copy order: the manifest, if there is one, and the quarantine's files. The manifest
+   * names the parts.
    */
   readonly files: readonly CopyPath[];
 }
@@ -39,23 +39,23 @@ export interface CopyPlan {
 export interface CopiesOptions {
   readonly files: Files;
   readonly dataDir: string;
-  /** Null where this process is no node. */
+  /** Null if this process is not a node. */
   cluster(): ClusterStatus | null;
   readonly stallMs: number;
 }
 
-/** Files on their way at once. More would only wait for the same disk, which answers need too. */
+/** Concurrent transfers. More would only compete for the disk, which queries need too. */
 export const COPIES_MAX = 4;
 
 const TOO_MANY: ServiceError = {
   kind: "unavailable",
-  message: "too many files are being copied; try again once one has ended",
+  message: "too many files are being copied; try again when one has finished",
   retryAfterSeconds: 5,
 };
 
 const NO_MANIFEST: ServiceError = {
   kind: "unavailable",
-  message: "the archive's manifest is lost until the next seal writes it anew",
+  message: "the archive's manifest is lost; the next seal writes a new one",
   retryAfterSeconds: 60,
 };
 
@@ -70,11 +70,11 @@ export function createCopies({ files, dataDir, cluster, stallMs }: CopiesOptions
       const status = cluster();
       if (status === null) return fail({ kind: "not_a_node" });
       const hasManifest = await files.exists(join(dataDir, MANIFEST_PATH));
-      // The manifest is lost, and comes with the next seal: without it a copy would lack all of these.
+      // The manifest is lost until the next seal: without it a copy would lack all parts.
       const archive = directoryPaths(dataDir).archive;
       if (!hasManifest && (await listPartFiles(files, archive)).length > 0) return fail(NO_MANIFEST);
-      const kept = await files.list(directoryPaths(dataDir).quarantine);
-      const quarantined = kept.map((name) => `quarantine/${name}`).filter(isQuarantinePath);
+      const names = await files.list(directoryPaths(dataDir).quarantine);
+      const quarantined = names.map((name) => `quarantine/${name}`).filter(isQuarantinePath);
       const manifest = hasManifest ? [MANIFEST_PATH] : [];
       return ok({ cluster: status, files: [...manifest, ...positionFirst(quarantined)] });
     },
@@ -106,11 +106,11 @@ export function createCopies({ files, dataDir, cluster, stallMs }: CopiesOptions
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Sends as many bytes of a file as it had when it was opened, no faster than they are taken. */
+/** Sends the bytes that a file had when it was opened, no faster than the client reads them. */
 export interface Transfer {
   readonly bytes: number;
   pieces(): AsyncIterable<Bytes>;
-  /** Nobody wants it any more, begun or not. */
+  /** Ends the transfer, started or not. */
   close(): void;
 }
 
@@ -118,11 +118,10 @@ export interface TransferOptions {
   readonly files: Files;
   readonly path: string;
   readonly bytes: number;
-  /** Ends it. */
   readonly signal: AbortSignal;
-  /** For so long a piece may wait to be taken. */
+  /** How long the client may take to read a chunk. */
   readonly stallMs: number;
-  /** Called once, when it is over. */
+  /** Called once. */
   onOver(): void;
 }
 
@@ -133,7 +132,7 @@ function createTransfer(options: TransferOptions): Transfer {
   let source: AsyncIterator<Bytes> | null = null;
   let isOver = false;
 
-  /** Also gives the file free, where a piece of it waits that nobody takes. */
+  /** Closes the file even if a chunk is still unread. */
   function end(): void {
     if (isOver) return;
     isOver = true;
@@ -146,14 +145,17 @@ function createTransfer(options: TransferOptions): Transfer {
     try {
       signal.throwIfAborted();
       source = files.readPieces(path)[Symbol.asyncIterator]();
-      for (let sent = 0; sent < bytes; ) {
+      for (let sentBytes = 0; sentBytes < bytes; ) {
         const next = await source.next();
         signal.throwIfAborted();
-        // Another file has taken its place since it was measured: who takes it sees that it breaks off.
+        // A shorter file has replaced it; the client sees an incomplete transfer.
         if (next.done === true) throw new Error(`"${path}" became shorter while it was sent`);
-        const piece = next.value.subarray(0, bytes - sent);
-        sent += piece.length;
-        const stall = setTimeout(() => ending.abort(new Error("nobody took the file")), stallMs);
+        const piece = next.value.subarray(0, bytes - sentBytes);
+        sentBytes += piece.length;
+        const stall = setTimeout(
+          () => ending.abort(new Error("the client stopped reading the file")),
+          stallMs,
+        );
         try {
           yield piece;
         } finally {

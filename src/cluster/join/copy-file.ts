@@ -6,45 +6,41 @@ import type { Files } from "../../runtime/files.ts";
 import { readSegments } from "../../service/quarantine/read-segments.ts";
 import type { CopyPath } from "./copy-path.ts";
 import type { FileSum, JoiningDirectory } from "./joining-directory.ts";
-import { BrokenOffError, type Peer, type PeerFault, type TakenFile } from "./peer.ts";
+import { BrokenOffError, type Peer, type PeerFault, type PeerFile } from "./peer.ts";
 
-/** A file of the copy, in its place. */
-export interface Brought {
+/** A copied file in its final place. */
+export interface CopiedFile {
   readonly file: CopyPath;
   readonly bytes: number;
-  /** False where it was there already. */
+  /** False if the file was there already. */
   readonly isCopied: boolean;
 }
 
-export type BringFault = PeerFault;
-
-export interface BringOptions {
+export interface CopyFileOptions {
   readonly peer: Peer;
-  /** Whose files they are. */
+  /** The id of the peer's node. */
   readonly nodeId: string;
   readonly target: JoiningDirectory;
   readonly wait: Wait;
   readonly signal: AbortSignal;
 }
 
-/** The connection, or the peer, may be back after a while: it is waited for half a minute in all. */
+/** An interrupted transfer is retried for half a minute in all. */
 const TRIES_MAX = 6;
 const FIRST_WAIT_MS = 1000;
 
-/**
- * Brings a file of the peer to its place, as often as it takes; `wanted` is null where nobody knows what it should be.
- */
-export async function bring(
-  { peer, nodeId, target, wait, signal }: BringOptions,
+/** Copies a file from the peer, with retries; `expected` is null if its size and checksum are unknown. */
+export async function copyFile(
+  { peer, nodeId, target, wait, signal }: CopyFileOptions,
   file: CopyPath,
-  wanted: FileSum | null,
-): Promise<Result<Brought, BringFault>> {
+  expected: FileSum | null,
+): Promise<Result<CopiedFile, PeerFault>> {
   for (let tries = 1; ; tries++) {
-    const taken = await peer.take(nodeId, file);
-    const fault = taken.ok ? await write(target, file, taken.value, wanted) : taken.error;
+    const answer = await peer.take(nodeId, file);
+    const fault = answer.ok ? await write(target, file, answer.value, expected) : answer.error;
     if (fault === null) {
       await target.accept(file);
-      return ok({ file, bytes: taken.ok ? taken.value.bytes : 0, isCopied: true });
+      return ok({ file, bytes: answer.ok ? answer.value.bytes : 0, isCopied: true });
     }
     if (fault.kind !== "broken" || tries === TRIES_MAX) return fail(fault);
     await wait(FIRST_WAIT_MS * 2 ** (tries - 1), signal);
@@ -52,40 +48,40 @@ export async function bring(
   }
 }
 
-/** What is wrong with what came; null where all is as it should be. */
+/** Returns null if the file arrived intact. */
 async function write(
   target: JoiningDirectory,
   file: CopyPath,
-  taken: TakenFile,
-  wanted: FileSum | null,
-): Promise<BringFault | null> {
+  source: PeerFile,
+  expected: FileSum | null,
+): Promise<PeerFault | null> {
   let written: FileSum;
   try {
-    written = await target.write(file, atMost(taken));
+    written = await target.write(file, atMost(source));
   } catch (error) {
     if (!(error instanceof BrokenOffError)) throw error;
     return { kind: "broken", message: error.message };
   }
-  const { bytes, crc } = wanted ?? { bytes: taken.bytes, crc: written.crc };
+  const { bytes, crc } = expected ?? { bytes: source.bytes, crc: written.crc };
   if (written.bytes === bytes && written.crc === crc) return null;
   const what =
     written.bytes === bytes ? "other bytes than were written" : `${written.bytes} bytes of ${bytes}`;
-  return { kind: "broken", message: `"${file}" came with ${what}.` };
+  return { kind: "broken", message: `"${file}" arrived with ${what}.` };
 }
 
-/** No more than the peer told: it fills no disk. */
-async function* atMost({ bytes, pieces }: TakenFile): AsyncGenerator<Uint8Array> {
+/** Limits the file to the announced size, so that a peer can't fill the disk. */
+async function* atMost({ bytes, pieces }: PeerFile): AsyncGenerator<Uint8Array> {
   let left = bytes;
   for await (const piece of pieces()) {
-    if (piece.length > left) throw new BrokenOffError("The peer sent more of a file than it told.");
+    if (piece.length > left) throw new BrokenOffError("The peer sent more of a file than it announced.");
     left -= piece.length;
     yield piece;
   }
 }
 
 /**
- * The peer may have been writing to any of these segments while it was read: an entry that was cut short is taken off,
- * and comes over the log. Resolves with what else is wrong with them, a line each.
+ * The peer may have been writing to these segments while they were copied. A torn entry at the end is cut off; it comes
+ * again through the stream. Resolves with all other damage, a line each.
  */
 export async function cutTornTails(
   files: Files,

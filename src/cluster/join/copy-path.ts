@@ -2,9 +2,8 @@ import { MANIFEST } from "../../operator/backup/source.ts";
 import { STREAM_POSITION_FILE } from "../quarantine/stream-position.ts";
 
 /*
- * The files of a data directory that nodes copy from each other: the manifest, parts, segments of the quarantine and
- * how far that is in its stream, by their paths in it. Nothing else in a directory has such a path, and none leads out
- * of one.
+ * Paths of the files that nodes copy from each other: the manifest, parts, quarantine segments and the quarantine's
+ * position in its stream. No other file of a data directory matches, and no path leads out of it.
  */
 
 export type CopyPath = string & { readonly brand: "CopyPath" };
@@ -15,7 +14,7 @@ export const POSITION_PATH = `quarantine/${STREAM_POSITION_FILE}` as CopyPath;
 const PART = /^archive\/(?:latest|day=\d{4}-\d{2}-\d{2})\/\d{8,15}-\d{3,6}\.parquet$/;
 const SEGMENT = /^quarantine\/\d{12}\.entries$/;
 
-/** Which those are, for documents. */
+/** A regular expression for the API document. */
 export const COPY_PATH_PATTERN = [
   ...[MANIFEST_PATH, POSITION_PATH].map((path) => `^${escaped(path)}$`),
   PART.source,
@@ -35,7 +34,7 @@ export function isQuarantinePath(text: string): text is CopyPath {
   return text === POSITION_PATH || SEGMENT.test(text);
 }
 
-/** As files are copied: how far the quarantine is in its stream says no more then than the others hold. */
+/** Puts the position first, so that the copied position is never ahead of the copied segments. */
 export function positionFirst(files: readonly CopyPath[]): CopyPath[] {
   return [...files].sort((a, b) => Number(b === POSITION_PATH) - Number(a === POSITION_PATH));
 }

@@ -6,8 +6,8 @@ import { wantedParts } from "../../operator/backup/source.ts";
 import { FileError, type Files } from "../../runtime/files.ts";
 import type { ClusterStatus } from "../cluster-config.ts";
 import { type ClusterFile, createClusterFile } from "../cluster-file.ts";
-import { type BringFault, type BringOptions, type Brought, bring, cutTornTails } from "./bring.ts";
 import type { CopyPlan } from "./copies.ts";
+import { type CopiedFile, type CopyFileOptions, copyFile, cutTornTails } from "./copy-file.ts";
 import { type CopyPath, isPartPath, isQuarantinePath, MANIFEST_PATH, positionFirst } from "./copy-path.ts";
 import {
   type FileSum,
@@ -15,21 +15,21 @@ import {
   type JoiningDirectory,
   openJoiningDirectory,
 } from "./joining-directory.ts";
-import type { Peer } from "./peer.ts";
+import type { Peer, PeerFault } from "./peer.ts";
 
-/** What was copied. */
+/** The state of the copy, and what it took. */
 export interface JoinReport {
   readonly cluster: ClusterStatus;
   readonly nodeId: string;
-  /** That the copied archive covers. */
+  /** The last sequence that the copied archive covers. */
   readonly lastSequence: number;
-  /** Of all files of the copy. */
+  /** All files of the copy. */
   readonly files: number;
   readonly bytes: number;
-  /** Of those that were not there already, from a copy that was broken off or the archive before. */
+  /** Files that were not there already, from an interrupted copy or the former archive. */
   readonly copiedFiles: number;
   readonly copiedBytes: number;
-  /** What is wrong with what the peer has, a line each. */
+  /** Damage of the peer's files, a line each. */
   readonly problems: readonly string[];
   readonly durationMs: number;
 }
@@ -37,36 +37,35 @@ export interface JoinReport {
 export interface JoinOptions {
   readonly files: Files;
   readonly dataDir: string;
-  /** Whether the directory may be a node's already, whose archive the copy replaces. */
+  /** Whether the directory may already belong to a node, whose archive the copy replaces. */
   readonly again: boolean;
   readonly peer: Peer;
   readonly wait: Wait;
-  /** Breaks it off. */
   readonly signal: AbortSignal;
-  /** Takes the lock of a directory, which it makes where it is missing; the result gives it free. */
+  /** Creates the directory if it is missing, and locks it; the result releases the lock. */
   take(directory: string): Promise<() => void>;
   onProgress(doneBytes: number, totalBytes: number): void;
 }
 
-/** A seal takes longer than copying what it changed: this often, something else is wrong. */
+/** A seal takes longer than copying its changes, so after this many rounds something else is wrong. */
 const ROUNDS_MAX = 32;
 
-/** After so many rounds a floor that rises is left as it is: the next seal is long enough away. */
+/** After this many rounds a rising floor is accepted: the next seal is far enough away. */
 const CATCH_UPS_MAX = 8;
 
 const SEVERAL_NODES =
-  "The address leads to several nodes by turns, whose files don't make a copy: give the one of a single node.";
+  "The address leads to several nodes in turn, whose files don't make a consistent copy: give the address of one node.";
 
-const GOES_ON = "What was copied stays: the same command goes on with it.";
+const CONTINUE_TEXT = "The copied files stay: run the same command again to continue.";
 
 /**
- * Makes the directory of one more node, from a copy of a peer's. Fails with a sentence; then the directory is none of
- * a node yet, or the one that it was.
+ * Creates the directory of a new node from a copy of a peer's. Fails with a sentence; the directory then does not
+ * belong to a node yet, or is unchanged.
  */
 export async function join(options: JoinOptions): Promise<Result<JoinReport, string>> {
   const { files, dataDir, again, peer, take } = options;
-  const found = await findFormerNode(files, dataDir, again);
-  if (!found.ok) return found; // Nothing is written to a directory that is none of ours.
+  const check = await findFormerNode(files, dataDir, again);
+  if (!check.ok) return check; // Write nothing to a foreign directory.
   const plan = await peer.plan();
   if (!plan.ok) return fail(plan.error.message);
   const release = await take(dataDir);
@@ -75,7 +74,7 @@ export async function join(options: JoinOptions): Promise<Result<JoinReport, str
     return former.ok ? await joinTo(options, former.value, plan.value.cluster) : former;
   } catch (error) {
     if (!(error instanceof FileError)) throw error;
-    return fail(`${messageOf(error)}. ${GOES_ON}`);
+    return fail(`${messageOf(error)}. ${CONTINUE_TEXT}`);
   } finally {
     release();
   }
@@ -92,7 +91,9 @@ async function joinTo(
   const isOther =
     former !== null && (former.address.stream !== stream || (former.created ?? created) !== created);
   if (isOther)
-    return fail(`"${dataDir}" is of a node of another stream than the peer's "${stream}" of ${created}.`);
+    return fail(
+      `"${dataDir}" belongs to a node of another stream than the peer's "${stream}", created at ${created}.`,
+    );
   const target = await openJoiningDirectory(files, dataDir);
   const copied = await copyAll(options, target, peer);
   if (!copied.ok) return copied;
@@ -102,29 +103,29 @@ async function joinTo(
   const fresh = createClusterFile({ servers, isSecure, stream: cluster.stream });
   const node = { ...fresh, nodeId: former?.nodeId ?? fresh.nodeId, created, floor, lastTaken };
   await target.commit(node, new Set(archived));
-  const brought = all.filter(({ isCopied }) => isCopied);
+  const newFiles = all.filter(({ isCopied }) => isCopied);
   return ok({
     cluster,
     nodeId: node.nodeId,
     lastSequence,
     files: all.length,
     bytes: sumOfBytes(all),
-    copiedFiles: brought.length,
-    copiedBytes: sumOfBytes(brought),
+    copiedFiles: newFiles.length,
+    copiedBytes: sumOfBytes(newFiles),
     problems,
     durationMs: performance.now() - startedMs,
   });
 }
 
-/** All that was brought, as one state of the peer. */
+/** All copied files, as one consistent state of the peer. */
 interface Copied extends ArchiveCopy {
   readonly cluster: ClusterStatus;
   readonly segments: readonly CopyPath[];
 }
 
 /**
- * Takes the plan again whenever a seal has replaced what it led to, and goes on with what is there already. Where a
- * seal has raised the floor meanwhile, too: the log may be purged below it, and the copy is to need nothing of that.
+ * Starts another round whenever a seal has replaced files, and keeps what is copied already. A round is also repeated
+ * if a seal has raised the floor: the log may be purged below it, and the copy must not need those messages.
  */
 async function copyAll(
   options: JoinOptions,
@@ -132,14 +133,14 @@ async function copyAll(
   { created, nodeId }: ClusterStatus,
 ): Promise<Result<Copied, string>> {
   let missing: CopyPath | null = null;
-  const brought = new Map<CopyPath, BroughtPart>();
+  const copiedParts = new Map<CopyPath, CopiedPart>();
   for (let round = 1; round <= ROUNDS_MAX; round++) {
     const plan = await options.peer.plan();
-    if (!plan.ok) return fail(`${plan.error.message} ${GOES_ON}`);
+    if (!plan.ok) return fail(`${plan.error.message} ${CONTINUE_TEXT}`);
     if (plan.value.cluster.created !== created)
-      return fail("The peer's stream was made anew meanwhile: start over.");
-    if (plan.value.cluster.nodeId !== nodeId) return fail(`${SEVERAL_NODES} ${GOES_ON}`);
-    const copied = await copyOnce(options, target, plan.value, brought);
+      return fail("The peer's stream was created anew in the meantime: start over.");
+    if (plan.value.cluster.nodeId !== nodeId) return fail(`${SEVERAL_NODES} ${CONTINUE_TEXT}`);
+    const copied = await copyOnce(options, target, plan.value, copiedParts);
     if (copied.ok) {
       const after = await options.peer.plan();
       if (!after.ok || after.value.cluster.floor === plan.value.cluster.floor) return copied;
@@ -148,73 +149,76 @@ async function copyAll(
     }
     const { fault, file } = copied.error;
     if (fault === UNUSABLE && missing !== file) {
-      missing = file; // A seal has put another in its place while it was sent.
+      missing = file; // A seal replaced the file during the transfer.
       continue;
     }
-    if (fault.kind !== "gone") return fail(`${fault.message} ${GOES_ON}`);
+    if (fault.kind !== "gone") return fail(`${fault.message} ${CONTINUE_TEXT}`);
     if (missing === file)
       return fail(`The peer has lost "${file}", which its manifest names: copy another node.`);
     missing = file;
   }
-  return fail(`The peer's archive changed ${ROUNDS_MAX} times while it was copied. ${GOES_ON}`);
+  return fail(`The peer's archive changed ${ROUNDS_MAX} times while it was copied. ${CONTINUE_TEXT}`);
 }
 
-/** Brings all that a plan leads to. */
+/** Copies all files of a plan. */
 async function copyOnce(
   options: JoinOptions,
   target: JoiningDirectory,
   plan: CopyPlan,
-  brought: Map<CopyPath, BroughtPart>,
+  copiedParts: Map<CopyPath, CopiedPart>,
 ): Promise<Result<Copied, CopyFault>> {
-  const archive = await copyArchive(options, target, plan, brought);
+  const archive = await copyArchive(options, target, plan, copiedParts);
   if (!archive.ok) return archive;
-  const kept = await copyQuarantine(
+  const quarantine = await copyQuarantine(
     { ...options, target, nodeId: plan.cluster.nodeId },
     positionFirst(plan.files.filter(isQuarantinePath)),
   );
-  if (!kept.ok) return kept;
-  const all = [...archive.value.all, ...kept.value];
-  return ok({ ...archive.value, all, cluster: plan.cluster, segments: kept.value.map(({ file }) => file) });
+  if (!quarantine.ok) return quarantine;
+  const all = [...archive.value.all, ...quarantine.value];
+  return ok({
+    ...archive.value,
+    all,
+    cluster: plan.cluster,
+    segments: quarantine.value.map(({ file }) => file),
+  });
 }
 
 interface ArchiveCopy {
   readonly lastSequence: number;
-  /** The archive's files. */
   readonly archived: readonly CopyPath[];
-  readonly all: readonly Brought[];
+  readonly all: readonly CopiedFile[];
 }
 
-/** What kept a file from coming. */
 interface CopyFault {
   readonly file: CopyPath;
-  readonly fault: BringFault;
+  readonly fault: PeerFault;
 }
 
 async function copyArchive(
   options: JoinOptions,
   target: JoiningDirectory,
   { files: planned, cluster: { nodeId } }: CopyPlan,
-  brought: Map<CopyPath, BroughtPart>,
+  copiedParts: Map<CopyPath, CopiedPart>,
 ): Promise<Result<ArchiveCopy, CopyFault>> {
   if (!planned.includes(MANIFEST_PATH)) {
     await target.clear("archive");
     return ok({ lastSequence: 0, archived: [], all: [] });
   }
-  const taken = await bring({ ...options, target, nodeId }, MANIFEST_PATH, null);
-  if (!taken.ok) return fail({ file: MANIFEST_PATH, fault: taken.error });
+  const manifestFile = await copyFile({ ...options, target, nodeId }, MANIFEST_PATH, null);
+  if (!manifestFile.ok) return fail({ file: MANIFEST_PATH, fault: manifestFile.error });
   const manifest = readManifest(await options.files.read(target.pathOf(MANIFEST_PATH)), MANIFEST_PATH);
   const parts = manifest === null ? null : namedParts(manifest);
   if (manifest === null || parts === null) return fail({ file: MANIFEST_PATH, fault: UNUSABLE });
 
-  const all = [taken.value];
+  const all = [manifestFile.value];
   const totalBytes = parts.reduce((sum, { sum: { bytes } }) => sum + bytes, 0);
   let doneBytes = 0;
   for (const named of parts) {
     const { file, sum } = named;
     options.signal.throwIfAborted();
-    const part = await bringPart({ ...options, target, nodeId }, named, brought.get(file));
+    const part = await copyPart({ ...options, target, nodeId }, named, copiedParts.get(file));
     if (!part.ok) return fail({ file, fault: part.error });
-    brought.set(file, { ...part.value, sum });
+    copiedParts.set(file, { ...part.value, sum });
     all.push(part.value);
     doneBytes += sum.bytes;
     options.onProgress(doneBytes, totalBytes);
@@ -222,23 +226,23 @@ async function copyArchive(
   return ok({ lastSequence: manifest.lastSequence, archived: all.map(({ file }) => file), all });
 }
 
-/** A part as it was named when it was brought. */
-interface BroughtPart extends Brought {
+/** A copied part with the checksum that the manifest had. */
+interface CopiedPart extends CopiedFile {
   readonly sum: FileSum;
 }
 
-/** `brought` in an earlier round, it is not read again. */
-async function bringPart(
-  options: BringOptions,
+/** A part `copied` in an earlier round is not read again. */
+async function copyPart(
+  options: CopyFileOptions,
   { file, sum }: NamedPart,
-  brought: BroughtPart | undefined,
-): Promise<Result<Brought, BringFault>> {
-  if (brought?.sum.crc === sum.crc && brought.sum.bytes === sum.bytes) return ok(brought);
+  copied: CopiedPart | undefined,
+): Promise<Result<CopiedFile, PeerFault>> {
+  if (copied?.sum.crc === sum.crc && copied.sum.bytes === sum.bytes) return ok(copied);
   if (await options.target.has(file, sum)) return ok({ file, bytes: sum.bytes, isCopied: false });
-  return bring(options, file, sum);
+  return copyFile(options, file, sum);
 }
 
-const UNUSABLE: BringFault = {
+const UNUSABLE: PeerFault = {
   kind: "refused",
   message: "The peer's manifest is damaged: copy another node.",
 };
@@ -248,7 +252,7 @@ interface NamedPart {
   readonly sum: FileSum;
 }
 
-/** Null where the manifest names what can be no part. */
+/** Null if the manifest names a path that can't be a part. */
 function namedParts(manifest: Manifest): readonly NamedPart[] | null {
   const parts: NamedPart[] = [];
   for (const { file, expected } of wantedParts(manifest)) {
@@ -259,25 +263,25 @@ function namedParts(manifest: Manifest): readonly NamedPart[] | null {
 }
 
 /**
- * Anew as a whole: its files change, and what they lack by now comes over its stream. How far it is there comes first,
- * so it says no more than the rest holds.
+ * Copies the quarantine from scratch, since its files change; later entries come through its stream. The position comes
+ * first, so it is never ahead of the segments.
  */
 async function copyQuarantine(
-  options: BringOptions,
+  options: CopyFileOptions,
   files: readonly CopyPath[],
-): Promise<Result<readonly Brought[], CopyFault>> {
+): Promise<Result<readonly CopiedFile[], CopyFault>> {
   await options.target.clear("quarantine");
-  const all: Brought[] = [];
+  const all: CopiedFile[] = [];
   for (const file of files) {
     options.signal.throwIfAborted();
-    const taken = await bring(options, file, null);
-    if (taken.ok) all.push(taken.value);
-    else if (taken.error.kind !== "gone") return fail({ file, fault: taken.error });
-    // Else all of its entries went meanwhile.
+    const copy = await copyFile(options, file, null);
+    if (copy.ok) all.push(copy.value);
+    else if (copy.error.kind !== "gone") return fail({ file, fault: copy.error });
+    // Otherwise all of its entries were deleted in the meantime.
   }
   return ok(all);
 }
 
-function sumOfBytes(all: readonly Brought[]): number {
+function sumOfBytes(all: readonly CopiedFile[]): number {
   return all.reduce((sum, { bytes }) => sum + bytes, 0);
 }

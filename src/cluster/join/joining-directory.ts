@@ -7,25 +7,24 @@ import { type ClusterFile, readClusterFile, writeClusterFile } from "../cluster-
 import type { CopyPath } from "./copy-path.ts";
 
 /*
- * What is copied lies in `joining/` until all of it is there, so that a directory is a node's as a whole or not at all:
- * `cluster.json` comes last. A copy that was broken off goes on with what lies there.
+ * Copied files stay in `joining/` until the copy is complete: `cluster.json` is written last, so a directory belongs to
+ * a node completely or not at all. An interrupted copy continues with these files.
  */
 
 const WORK = "joining";
-/** What is copied, folder by folder. */
 const FOLDERS = ["quarantine", "archive"] as const;
-/** Not ours: the lock, and what file systems put into the root of a disk. */
+/** The lock, and what file systems put into the root of a disk. */
 const OTHERS = ["lock", "lost+found"];
 
-/** Size and CRC-32 of a file. */
+/** The size and CRC-32 of a file. */
 export interface FileSum {
   readonly bytes: number;
   readonly crc: number;
 }
 
 /**
- * The node whose directory it is, whose archive is to be replaced; null where it is nobody's yet, or a sentence that
- * says why it can't be one's.
+ * The node that the directory belongs to, whose archive is to be replaced; null for a new directory. Fails with a
+ * sentence if the directory can't be used.
  */
 export async function findFormerNode(
   files: Files,
@@ -36,30 +35,30 @@ export async function findFormerNode(
   if (former !== null) {
     if (again) return ok(former);
     return fail(
-      `"${dataDir}" is a node's already. If its start said that it must copy again, add --again; else serve it.`,
+      `"${dataDir}" already belongs to a node. If its start said that it must copy again, add --again; otherwise serve it.`,
     );
   }
   const names = (await files.list(dataDir)).filter((name) => !OTHERS.includes(name));
   const isBegun = names.includes(WORK) && (await files.list(directoryPaths(dataDir).log)).length === 0;
   if (names.length === 0 || isBegun) return ok(null);
-  return fail(`"${dataDir}" is not empty: a node is made in a new directory.`);
+  return fail(`"${dataDir}" is not empty: a node needs a new directory.`);
 }
 
 export interface JoiningDirectory {
-  /** Where copied files lie, by their paths in a data directory. */
+  /** The path of a copied file, by its path in a data directory. */
   pathOf(file: CopyPath): string;
-  /** Whether a former try, or the archive that is to be replaced, has the file as it should be. Reads all of it. */
+  /** Whether an earlier attempt, or the archive to be replaced, has the file intact. Reads all of it. */
   has(file: CopyPath, wanted: FileSum): Promise<boolean>;
-  /** Writes a file beside its place, which `accept` puts it into. Resolves once it is on the disk. */
+  /** Writes a draft of the file, which `accept` renames. Resolves once it is on the disk. */
   write(file: CopyPath, pieces: AsyncIterable<Uint8Array>): Promise<FileSum>;
   accept(file: CopyPath): Promise<void>;
-  /** Forgets what a former try left of a folder. */
+  /** Removes the files that an earlier attempt left in a folder. */
   clear(folder: (typeof FOLDERS)[number]): Promise<void>;
-  /** Makes it the directory of this node, with what was copied but for archived files that are not wanted. */
+  /** Makes this the directory of `node`, with all copied files except unwanted archive files. */
   commit(node: ClusterFile, wanted: ReadonlySet<CopyPath>): Promise<void>;
 }
 
-/** The directory's lock is ours. Goes on where a former try was broken off. */
+/** The caller holds the directory's lock. Continues an interrupted attempt. */
 export async function openJoiningDirectory(files: Files, dataDir: string): Promise<JoiningDirectory> {
   const work = join(dataDir, WORK);
   const pathOf = (file: CopyPath) => join(work, file);
@@ -68,12 +67,12 @@ export async function openJoiningDirectory(files: Files, dataDir: string): Promi
     const inWork = join(work, folder);
     if (await files.exists(inWork)) continue;
     const inPlace = join(dataDir, folder);
-    // Broken off in the midst of `commit`: it is done once more, as a whole.
+    // `commit` was interrupted: it is repeated from the start.
     if (!isNode && (await files.exists(inPlace))) await moveDurably(files, inPlace, inWork);
     else await files.makeDirectory(inWork);
   }
 
-  /** The file's sum, or null where it is not of this size, or can't be read. */
+  /** Null if the file has another size or can't be read. */
   async function sumOf(path: string, bytes: number): Promise<FileSum | null> {
     try {
       if ((await files.size(path)) !== bytes) return null;
@@ -99,7 +98,7 @@ export async function openJoiningDirectory(files: Files, dataDir: string): Promi
         return true;
       } catch (error) {
         ignoreFileError(error);
-        return false; // The file system can't: it is copied like any other.
+        return false; // The file system has no hard links: copy the file.
       }
     },
     async write(file, pieces) {
@@ -128,13 +127,13 @@ export async function openJoiningDirectory(files: Files, dataDir: string): Promi
     async commit(node, wanted) {
       await tidy(files, work, wanted);
       if (isNode) {
-        // From here on until the end it is no node's: what lies in place and what it says would not belong together.
+        // Until the end the directory belongs to no node: the files and `cluster.json` would not match.
         await files.remove(directoryPaths(dataDir).cluster);
         await files.syncDirectory(dataDir);
       }
       for (const folder of FOLDERS) await swap(files, dataDir, folder);
       await writeClusterFile(files, dataDir, node);
-      await files.removeAll(work).catch(ignoreFileError); // The next try, if any, begins with it.
+      await files.removeAll(work).catch(ignoreFileError); // The next attempt would remove it.
     },
   };
 }
@@ -143,7 +142,7 @@ function draftOf(path: string): string {
   return `${path}.tmp`;
 }
 
-/** Removes what is not wanted of the archive, and makes the names of all that stays last. */
+/** Removes unwanted archive files, and syncs all directories. */
 async function tidy(files: Files, work: string, wanted: ReadonlySet<CopyPath>): Promise<void> {
   const archive = join(work, "archive");
   const isWanted = (file: string) => wanted.has(`archive/${file}` as CopyPath);
@@ -162,7 +161,7 @@ async function tidy(files: Files, work: string, wanted: ReadonlySet<CopyPath>): 
   await files.syncDirectory(work);
 }
 
-/** Puts a copied folder in place of the former one, which goes with `joining/`. */
+/** Replaces a folder by its copy. The old one is removed together with `joining/`. */
 async function swap(files: Files, dataDir: string, folder: string): Promise<void> {
   const inPlace = join(dataDir, folder);
   const former = join(dataDir, WORK, `former-${folder}`);

@@ -7,28 +7,27 @@ import { parseClusterMembers } from "../cluster-file.ts";
 import type { CopyPlan } from "./copies.ts";
 import { type CopyPath, parseCopyPath } from "./copy-path.ts";
 
-/** A node that another copies. */
+/** The node whose files are copied. */
 export interface Peer {
   plan(): Promise<Result<CopyPlan, PeerFault>>;
-  /** Begins to take one of the files of this node: where its address leads to several, others refuse. */
-  take(nodeId: string, path: CopyPath): Promise<Result<TakenFile, PeerFault>>;
+  /** Starts to download a file of this node; if the address leads to another node, that one refuses. */
+  take(nodeId: string, path: CopyPath): Promise<Result<PeerFile, PeerFault>>;
 }
 
-export interface TakenFile {
-  /** How many the peer says that there are. */
+export interface PeerFile {
+  /** The size that the peer announced. */
   readonly bytes: number;
-  /** Ends early, or throws a `BrokenOffError`, where the connection does. */
+  /** Ends early, or throws a `BrokenOffError`, if the connection breaks. */
   pieces(): AsyncIterable<Uint8Array>;
 }
 
 export interface PeerFault {
-  /** `gone` is of a file: the peer has no such file any more. `broken` may be better the next time. */
+  /** `gone`: the peer no longer has the file. `broken`: a retry may succeed. */
   readonly kind: "gone" | "broken" | "refused";
-  /** A sentence. */
   readonly message: string;
 }
 
-/** A connection broke off, or nothing came over it for too long. */
+/** The connection broke, or stalled for too long. */
 export class BrokenOffError extends Error {
   override readonly name = "BrokenOffError";
 }
@@ -37,29 +36,28 @@ export interface PeerOptions extends RemoteServer {
   readonly key: string;
   readonly ask: Ask;
   readonly wait: Wait;
-  /** Ends all that is under way. */
+  /** Ends all requests. */
   readonly signal: AbortSignal;
-  /** For so long nothing may come. */
+  /** How long a connection may stall. */
   readonly stallMs: number;
-  /** Defaults to the system's. */
   readonly timers?: Timers;
 }
 
-/** A peer that is busy, or a key that asks too fast, is asked again this often. */
+/** Retries for a busy peer, or for a key over its rate limit. */
 const BUSY_TRIES_MAX = 20;
 const BUSY_WAIT_SECONDS_MAX = 30;
 
-/** A key that was made just now is known to all nodes within two seconds. */
+/** A new key is known to all nodes within two seconds. */
 const NEW_KEY_TRIES = 3;
 
 export function createPeer(options: PeerOptions): Peer {
   const { url, ask, wait, signal } = options;
 
   async function answerOf(path: string, stall: Stall): Promise<Result<Response, PeerFault>> {
-    const sent = await sendRequest(options, path, ask, { signal: stall.signal });
-    if (sent.ok) return sent;
+    const answer = await sendRequest(options, path, ask, { signal: stall.signal });
+    if (answer.ok) return answer;
     signal.throwIfAborted();
-    return fail({ kind: "broken", message: sent.error });
+    return fail({ kind: "broken", message: answer.error });
   }
 
   async function begin(path: string, stall: Stall): Promise<Result<Response, PeerFault>> {
@@ -71,7 +69,7 @@ export function createPeer(options: PeerOptions): Peer {
       const mayPass = status === 429 || status === 503 || (status === 401 && tries <= NEW_KEY_TRIES);
       if (!mayPass || tries === BUSY_TRIES_MAX) return fail(fault);
       const seconds = Math.min(Number(headers.get("retry-after")) || 1, BUSY_WAIT_SECONDS_MAX);
-      stall.stop(); // It answers.
+      stall.stop(); // The peer answers, so this wait is no stall.
       await wait(seconds * 1000, signal);
       signal.throwIfAborted();
       stall.start();
@@ -124,7 +122,7 @@ async function* piecesOf(
     signal.throwIfAborted();
     throw new BrokenOffError(`${url} broke off before the end of a file.`, { cause });
   } finally {
-    stall.abort(); // Whoever takes no more of it leaves.
+    stall.abort(); // Also if the caller stops reading.
   }
 }
 
@@ -137,10 +135,10 @@ async function faultOf(url: string, response: Response): Promise<PeerFault> {
 }
 
 function strangeAnswer(url: string): PeerFault {
-  return { kind: "refused", message: `${url} does not answer as a node of Wherehouse does.` };
+  return { kind: "refused", message: `${url} does not answer like a Wherehouse node.` };
 }
 
-/** Nothing that a peer says is believed unseen: it becomes names of files, and what a node goes by. */
+/** Validates a peer's answer, which becomes file names and this node's state. */
 function parsePlan({ cluster, files }: Readonly<Record<string, unknown>>): CopyPlan | null {
   if (!isObject(cluster) || !Array.isArray(files)) return null;
   const status = parseStatus(cluster);
@@ -149,7 +147,7 @@ function parsePlan({ cluster, files }: Readonly<Record<string, unknown>>): CopyP
   return status === null || known.length < paths.length ? null : { cluster: status, files: known };
 }
 
-/** By the rules of the file that will remember it. */
+/** Applies the rules of `cluster.json`, where it will be stored. */
 function parseStatus({
   node_id: nodeId,
   servers,
@@ -173,7 +171,7 @@ function parseStatus({
   return { ...address, ...known, created: since };
 }
 
-/** Ends a request over which nothing comes. */
+/** Aborts a request that receives nothing for too long. */
 interface Stall {
   readonly signal: AbortSignal;
   start(): void;
@@ -186,7 +184,7 @@ function createStall({ signal, stallMs, timers = systemTimers }: PeerOptions): S
   let stop: () => void = () => undefined;
   const start = () => {
     stop();
-    stop = timers.after(stallMs, () => ending.abort(new BrokenOffError("nothing came")));
+    stop = timers.after(stallMs, () => ending.abort(new BrokenOffError("the connection stalled")));
   };
   start();
   return {

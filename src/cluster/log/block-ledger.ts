@@ -2,32 +2,32 @@ import type { UtcDay } from "../../model/time/utc-day.ts";
 import { addDays, type ReportsByDay } from "../../wal/batch-parts.ts";
 import type { Coverage } from "../../wal/closed-segments.ts";
 
-/** A run of messages, as far as they were applied. */
+/** A run of applied messages. */
 interface Block {
   readonly firstMessage: number;
-  /** None of its entries has a greater one. */
+  /** The greatest sequence of its entries. */
   lastSequence: number;
   bytes: number;
   readonly reports: Map<UtcDay, number>;
 }
 
-/** A node of a thousand messages a second has some 150,000 blocks of them in a window, of 200 bytes each. */
+/** At 1000 messages a second, a window of a week has 150,000 blocks of 200 bytes. */
 const BLOCK_MESSAGES_MAX = 4096;
 
 /**
- * Which days the messages of a stream have reports of, by blocks, so that a node knows the first message that a start
- * of it still needs. Messages without reports of any day need nobody.
+ * Records which days the messages of a stream have reports of, in blocks, to find the first message that a restart of
+ * this node needs. A message without reports is not needed.
  */
 export class BlockLedger {
   #blocks: Block[] = [];
   #current: Block | null = null;
 
-  /** Of the block that is being filled. */
+  /** The days of the block that is being filled. */
   get currentDays(): ReadonlySet<UtcDay> {
     return new Set(this.#current?.reports.keys());
   }
 
-  /** Messages come in order; `lastSequence` is that of its last entry. */
+  /** Called in message order; `lastSequence` is that of the last entry. */
   note(message: number, lastSequence: number, reports: ReportsByDay, bytes: number): void {
     if (this.#current !== null && message - this.#current.firstMessage >= BLOCK_MESSAGES_MAX) this.endBlock();
     this.#current ??= { firstMessage: message, lastSequence, bytes: 0, reports: new Map() };
@@ -36,7 +36,7 @@ export class BlockLedger {
     addDays(reports, this.#current.reports);
   }
 
-  /** The next message begins a block. */
+  /** The next message starts a new block. */
   endBlock(): void {
     if (this.#current !== null) this.#blocks.push(this.#current);
     this.#current = null;
@@ -50,7 +50,7 @@ export class BlockLedger {
     return this.#all().some(({ reports }) => reports.has(day));
   }
 
-  /** Forgets the oldest blocks as far as all of them are covered. */
+  /** Removes the oldest blocks that are fully covered. */
   trim({ isCovered }: Coverage): void {
     const isNeeded = ({ reports, lastSequence }: Block) =>
       [...reports.keys()].some((day) => !isCovered(day, lastSequence));
@@ -58,7 +58,7 @@ export class BlockLedger {
     this.#blocks = first < 0 ? [] : this.#blocks.slice(first);
   }
 
-  /** The first message that a start needs, where the next one to come is `next`. */
+  /** The first message that a restart needs; `next` is the number of the next message. */
   floor(next: number): number {
     return this.#blocks[0]?.firstMessage ?? this.#current?.firstMessage ?? next;
   }

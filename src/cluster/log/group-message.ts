@@ -16,8 +16,8 @@ import { createTextColumnReader } from "../../wal/entry/text-column.ts";
  *   12  u32  zero
  *   16  the entries, each: u32 bytes of it, a multiple of 8; u32 zero; the entry (entry.ts)
  *
- * An entry is made of what clients sent, but where it begins and ends is told by lengths of ours alone, so nothing in
- * it can pass for another entry.
+ * An entry contains data from clients, but its bounds come only from our own length fields, so data can't be mistaken
+ * for another entry.
  */
 export const LOG_GROUP = 1;
 export const QUARANTINE_GROUP = 2;
@@ -25,16 +25,16 @@ export type GroupKind = typeof LOG_GROUP | typeof QUARANTINE_GROUP;
 
 const GROUP_VERSION = 1;
 export const MESSAGE_HEAD_BYTES = 16;
-/** Before each entry; whoever encodes one leaves room for it. */
+/** The size of the length field before each entry. The encoder of an entry leaves room for it. */
 export const ENTRY_LENGTH_BYTES = 8;
 const CHECKED_FROM = 8;
 
-/** A message that is not what its layout says, or that a newer program wrote: a node can't go on without it. */
+/** A damaged message, or one of a newer program. The node can't continue without it. */
 export class MessageError extends Error {
   override readonly name = "MessageError";
 }
 
-/** Puts entries together, each with `ENTRY_LENGTH_BYTES` of room before it. */
+/** Encodes entries as one message. Each frame starts with `ENTRY_LENGTH_BYTES` of free space. */
 export function encodeGroup(
   frames: readonly Uint8Array<ArrayBuffer>[],
   kind: GroupKind = LOG_GROUP,
@@ -56,33 +56,33 @@ export function encodeGroup(
   return new Uint8Array(bytes.buffer as ArrayBuffer);
 }
 
-/** Where an entry of a message lies in it. */
+/** The byte range of an entry in its message. */
 export interface EntryRange {
   readonly start: number;
   readonly end: number;
   readonly sequence: number;
 }
 
-/** Takes the entries of groups of one kind, each to what `decode` makes of it, or to null where it is damaged. */
+/** Decodes groups of one kind; `decode` returns null for a damaged entry. */
 export class GroupReader<Entry> {
   readonly #stream: string;
   readonly #kind: GroupKind;
   readonly #decode: (views: Views, range: EntryRange) => Entry | null;
 
-  /** `stream` is named by errors. */
+  /** Errors name `stream`. */
   constructor(stream: string, kind: GroupKind, decode: (views: Views, range: EntryRange) => Entry | null) {
     this.#stream = stream;
     this.#kind = kind;
     this.#decode = decode;
   }
 
-  /** Its entries, in order. Throws a `MessageError` where it is none that we know. */
+  /** Returns the entries in order. Throws a `MessageError` if the message is damaged or unknown. */
   entries(message: number, bytes: Uint8Array): Entry[] {
     const views = viewsOf(bytes);
     const entries = this.#isSound(views) ? this.#readEntries(views, message) : null;
     if (entries !== null) return entries;
     throw new MessageError(
-      `Message ${message} of the stream "${this.#stream}" (${bytes.length} bytes) is damaged, or of something else. ` +
+      `Message ${message} of the stream "${this.#stream}" (${bytes.length} bytes) is damaged, or not a message of Wherehouse. ` +
         "Nothing is skipped: this node stops.",
     );
   }
@@ -115,7 +115,6 @@ export class GroupReader<Entry> {
   }
 }
 
-/** Of the log. */
 export function createMessageReader(stream: string): GroupReader<LogEntry> {
   const decoder = createEntryDecoder(createTextColumnReader(), `stream ${stream}`);
   return new GroupReader(stream, LOG_GROUP, (views, { start, end, sequence }) =>
@@ -124,19 +123,19 @@ export function createMessageReader(stream: string): GroupReader<LogEntry> {
 }
 
 /*
- * The sequence of an entry in a stream is made of the number of its message and its place in that: the same on every
- * node, and growing. Safe integers have room for 8 trillion messages, 280 years of a thousand a second.
+ * The sequence of an entry combines the number of its message and its index in it: it is the same on every node, and
+ * grows. Safe integers have room for 8 trillion messages, 280 years at a thousand a second.
  */
 
-/** Entries that a message may have. */
+/** The maximum number of entries in a message. */
 export const MESSAGE_ENTRIES_MAX = 1024;
 
 export function entrySequence(message: number, index: number): number {
-  assert(index >= 0 && index < MESSAGE_ENTRIES_MAX, "an entry has its place in a message");
+  assert(index >= 0 && index < MESSAGE_ENTRIES_MAX, "the entry's index fits a message");
   return message * MESSAGE_ENTRIES_MAX + index;
 }
 
-/** The message that the entry of this sequence is in. */
+/** The number of the message that contains this sequence. */
 export function messageNumberOf(sequence: number): number {
   return Math.floor(sequence / MESSAGE_ENTRIES_MAX);
 }

@@ -12,47 +12,46 @@ import {
 } from "./group-message.ts";
 
 /*
- * Publishes entries in groups: all that wait when there is room for another message. An entry is taken once its message
- * has come back by the stream, so whoever appended it hears of it when everything before it is known here. What was
- * given up may come all the same: it is then an entry that nobody waits for.
+ * Publishes entries in groups: all that are queued when another message may be sent. An entry is acknowledged once its
+ * message has come back through the stream, so everything before it is applied by then. An entry that timed out may
+ * still arrive later, and then no caller waits for it.
  */
 
 export interface GroupPublisherOptions {
   readonly stream: Pick<Stream, "publish" | "messageBytesMax">;
-  /** Begins the ids of this process's messages; no other process, earlier or later, has the same. */
+  /** Prefix of the ids of this process's messages; no other process, earlier or later, has the same. */
   readonly idPrefix: string;
-  /** Of encoded entries that are not acknowledged yet. A larger one is taken when nothing else waits. */
+  /** The maximum size of unacknowledged entries. A larger entry is accepted if the queue is empty. */
   readonly queueBytesMax: number;
-  /** Messages under way at once; what comes meanwhile waits, and goes together. */
+  /** Concurrent messages. Entries that arrive in the meantime share the next message. */
   readonly underWayMax: number;
-  /** How long an entry waits for its return, in a message or to be put into one, until its sender is told. */
+  /** The timeout of an entry, from `add` until its message comes back. */
   readonly giveUpMs: number;
   readonly retryMs: number;
-  /** Left out, entries are the log's. */
+  /** Defaults to `LOG_GROUP`. */
   readonly kind?: GroupKind;
-  /** Left out, time passes as it does. */
+  /** Defaults to the system timers. */
   readonly timers?: Timers;
-  /** A message of this process has come back: `syncMs` is how long after it was published. */
+  /** A message of this process came back; `syncMs` is the time since it was published. */
   onWritten?(write: LogWrite): void;
 }
 
 /**
- * Reports and texts that go into one message: every node decodes a message in one turn, at a microsecond or two each.
- * What is more by itself goes alone.
+ * The maximum number of reports and texts in one message: every node decodes a message in one turn, at 1 to 2 µs each.
+ * A larger entry gets a message of its own.
  */
 const MESSAGE_WORK_MAX = 8192;
 
-/** An entry on its way. */
 interface PendingEntry {
   readonly frame: Uint8Array<ArrayBuffer>;
-  /** Reports and texts that it has. */
+  /** The number of reports and texts in it. */
   readonly work: number;
-  /** When it is given up. */
+  /** When it times out. */
   readonly endMs: number;
   resolve(outcome: Result<number, LogRefusal>): void;
 }
 
-/** Entries in one message, from when it is published until it comes back. */
+/** The entries of a message that has not come back yet. */
 interface PendingGroup {
   readonly entries: readonly PendingEntry[];
   readonly bytes: number;
@@ -60,22 +59,22 @@ interface PendingGroup {
   stopTimer(): void;
 }
 
-const GIVEN_UP: LogRefusal = { kind: "log_unreachable", cause: null };
+const TIMED_OUT: LogRefusal = { kind: "log_unreachable", cause: null };
 
 export class GroupPublisher {
-  /** Of entries that wait or are under way. */
+  /** The size of all unacknowledged entries. */
   bytes = 0;
   readonly #options: GroupPublisherOptions;
   readonly #timers: Timers;
   #waiting: PendingEntry[] = [];
-  /** Of the first that waits. */
+  /** Stops the timer of the first waiting entry. */
   #stopWaitingTimer: (() => void) | null = null;
   readonly #groups = new Map<string, PendingGroup>();
   #underWay = 0;
   #counter = 0;
   #refusal: LogRefusal | null = null;
   #idle: PromiseWithResolvers<void> | null = null;
-  /** Whether the last publish found the stream full. */
+  /** Whether the last publish failed because the stream is full. */
   isFull = false;
 
   constructor(options: GroupPublisherOptions) {
@@ -83,12 +82,11 @@ export class GroupPublisher {
     this.#timers = options.timers ?? systemTimers;
   }
 
-  /** The longest frame that fits into a message. */
   get frameBytesMax(): number {
     return this.#options.stream.messageBytesMax - MESSAGE_HEAD_BYTES;
   }
 
-  /** The frame is an encoded entry after room for its length; `work` is how many reports and texts it has. */
+  /** `frame` is an encoded entry after free space for its length; `work` is its number of reports and texts. */
   add(frame: Uint8Array<ArrayBuffer>, work = 0): Promise<Result<number, LogRefusal>> {
     if (this.#refusal !== null) return Promise.resolve(fail(this.#refusal));
     if (this.bytes > 0 && this.bytes + frame.length > this.#options.queueBytesMax)
@@ -102,12 +100,12 @@ export class GroupPublisher {
     return outcome;
   }
 
-  /** Whether the message with this id is one of ours that is waited for. */
+  /** Whether this process waits for the message with this id. */
   awaits(id: string): boolean {
     return this.#groups.has(id);
   }
 
-  /** A message came by the stream, and its entries were handed over. */
+  /** Called when a message came through the stream and its entries were applied. */
   noteReturned(id: string, message: number): void {
     const group = this.#groups.get(id);
     if (group === undefined) return;
@@ -120,14 +118,14 @@ export class GroupPublisher {
     });
   }
 
-  /** Takes no more, and tells everybody who waits why. */
+  /** Refuses all waiting and future entries. */
   stop(refusal: LogRefusal): void {
     this.#refusal ??= refusal;
     this.#refuseWaiting(this.#waiting.length, this.#refusal);
     for (const [id, group] of [...this.#groups]) this.#refuse(id, group, this.#refusal);
   }
 
-  /** Resolves once nothing waits any more; every entry ends in time. */
+  /** Resolves once the queue is empty; timeouts bound the wait. */
   async idle(): Promise<void> {
     if (this.bytes === 0) return;
     this.#idle ??= Promise.withResolvers();
@@ -139,7 +137,7 @@ export class GroupPublisher {
       const { entries, bytes } = this.#takeGroup();
       const id = `${this.#options.idPrefix}.${this.#counter++}`;
       const leftMs = entries[0]!.endMs - this.#timers.nowMs();
-      const stopTimer = this.#timers.after(leftMs, () => this.#refuse(id, group, GIVEN_UP));
+      const stopTimer = this.#timers.after(leftMs, () => this.#refuse(id, group, TIMED_OUT));
       const group: PendingGroup = { entries, bytes, publishedMs: this.#timers.nowMs(), stopTimer };
       this.#groups.set(id, group);
       this.#underWay++;
@@ -151,7 +149,7 @@ export class GroupPublisher {
     this.#watchWaiting();
   }
 
-  /** Those that find no room among what is under way are given up too, the first one first. */
+  /** Times out waiting entries too, the oldest first. */
   #watchWaiting(): void {
     const first = this.#waiting[0];
     if (first === undefined) {
@@ -162,8 +160,8 @@ export class GroupPublisher {
     this.#stopWaitingTimer ??= this.#timers.after(first.endMs - this.#timers.nowMs(), () => {
       this.#stopWaitingTimer = null;
       const nowMs = this.#timers.nowMs();
-      const left = this.#waiting.findIndex(({ endMs }) => endMs > nowMs);
-      this.#refuseWaiting(left < 0 ? this.#waiting.length : left, GIVEN_UP);
+      const firstValid = this.#waiting.findIndex(({ endMs }) => endMs > nowMs);
+      this.#refuseWaiting(firstValid < 0 ? this.#waiting.length : firstValid, TIMED_OUT);
       this.#watchWaiting();
     });
   }
@@ -189,7 +187,7 @@ export class GroupPublisher {
     return { entries: this.#waiting.splice(0, count), bytes };
   }
 
-  /** Ends when the stream has the message, or it is not waited for any more. */
+  /** Ends when the stream has the message, or nothing waits for it any more. */
   async #publish(id: string, group: PendingGroup): Promise<void> {
     const { stream, retryMs, kind = LOG_GROUP } = this.#options;
     const frames = group.entries.map(({ frame }) => frame);
@@ -204,8 +202,8 @@ export class GroupPublisher {
         if (error.kind !== "unreachable") return this.#refuse(id, group, this.#refusalOf(error));
       }
       await new Promise<void>((resolve) => this.#timers.after(retryMs, resolve));
-      // The same id is taken once, for two minutes: a process that stood still for longer must not send it again.
-      if (this.#timers.nowMs() >= group.entries[0]!.endMs) return this.#refuse(id, group, GIVEN_UP);
+      // Servers recognize a repeated id for two minutes only: after a longer pause it must not be sent again.
+      if (this.#timers.nowMs() >= group.entries[0]!.endMs) return this.#refuse(id, group, TIMED_OUT);
     }
   }
 

@@ -2,32 +2,29 @@ import { nextTurn, systemTimers } from "../../lib/schedule/timers.ts";
 import { applyEntry, type LogEntry } from "../../wal/entry/entry.ts";
 import type { ReplayProgress } from "../../wal/replay.ts";
 import type { LogRecovery } from "../../wal/wal.ts";
-import { type AskedStream, StreamError, type StreamState, type TakenMessage } from "../stream/stream.ts";
+import { StreamError, type StreamProbe, type StreamState, type TakenMessage } from "../stream/stream.ts";
 import { messageNumberOf } from "./group-message.ts";
 import { StreamLog, type StreamLogOptions } from "./stream-log.ts";
 
-/*
- * A start of a node reads what it needs of the stream, while requests are told to wait.
- */
-
+/** Options of a node's start, which replays what its archive lacks while requests wait. */
 export interface OpenStreamLogOptions extends StreamLogOptions {
-  /** The last entry that the archive covers; 0 where there is none. The stream has had it. */
+  /** The last sequence that the archive covers, or 0. The stream must have reached it. */
   readonly coveredSequence: number;
-  /** Called for every entry of the start, in order, while requests wait. */
+  /** Called for every replayed entry, in order, while requests wait. */
   onEntry(entry: LogEntry): void;
   onProgress?(progress: ReplayProgress): void;
-  /** Breaks the start off, which else lasts as long as no server answers. */
+  /** Stops the start, which otherwise lasts as long as no server answers. */
   readonly signal?: AbortSignal;
-  /** The stream as the start asks it. Left out, a server that is away then fails the start. */
-  readonly asked?: AskedStream;
+  /** Defaults to `stream`; then an unreachable server fails the start. */
+  readonly asked?: StreamProbe;
 }
 
 const SLICE_MS = 10;
 
 /**
- * Reads up to what was the last message when the start began, and goes on from there. Throws a `StreamError`, `gone`
- * where others have purged what it needs and `refused` where the servers have lost what this node knows, and a
- * `MessageError` where a message can't be read.
+ * Replays the stream up to the message that was the last one at the start, and follows it from there. Throws a
+ * `StreamError`: `gone` if needed messages were purged, `refused` if the servers have lost messages that this node
+ * knows. Throws a `MessageError` if a message can't be read.
  */
 export async function openStreamLog(
   options: OpenStreamLogOptions,
@@ -36,7 +33,7 @@ export async function openStreamLog(
   const { asked = stream, lastTaken, timers = systemTimers } = options;
   const { firstMessage, lastMessage, bytes } = await reachedState(asked, fromMessage, lastTaken);
   const coveredMessage = messageNumberOf(coveredSequence);
-  if (coveredMessage > lastMessage) throw lostEnd(stream.name, lastMessage, coveredMessage);
+  if (coveredMessage > lastMessage) throw lostMessages(stream.name, lastMessage, coveredMessage);
   const share = (lastMessage + 1 - fromMessage) / Math.max(1, lastMessage + 1 - firstMessage);
   const totalBytes = Math.ceil(bytes * share);
   const recovery = { segments: 0, entries: 0, records: 0, bytes: 0, damage: [], tornTail: null };
@@ -51,7 +48,7 @@ export async function openStreamLog(
       recovery.entries++;
       recovery.records += entry.batch.count;
       const isLast = message >= lastMessage && index === entries.length - 1;
-      if (!isLast && timers.nowMs() >= sliceEndMs) await nextSlice(); // A message may have a thousand entries.
+      if (!isLast && timers.nowMs() >= sliceEndMs) await nextSlice(); // A message may have 1024 entries.
     }
     if (message >= lastMessage) finish();
   }
@@ -99,48 +96,48 @@ export async function openStreamLog(
   return { wal, recovery: { ...recovery, readUpTo: Number.POSITIVE_INFINITY } };
 }
 
-/** Its numbers would be given again, and what has them would pass for archived. */
-function lostEnd(stream: string, lastMessage: number, knownMessage: number): StreamError {
+/** New messages would reuse the lost numbers, and would count as archived. */
+function lostMessages(stream: string, lastMessage: number, knownMessage: number): StreamError {
   return new StreamError(
-    "refused", // Not gone: it may be restored, and until then the log is kept for this node.
-    `The stream "${stream}" ends with message ${lastMessage}, and this node knows message ` +
+    "refused", // Not `gone`: the stream may be restored, and must be retained for this node until then.
+    `The stream "${stream}" ends with message ${lastMessage}, but this node knows message ` +
       `${knownMessage}: the servers have lost messages that they had acknowledged. Restore the stream, ` +
-      "or begin another one with what this node has archived: export --data-dir DIR.",
+      "or start a new one with the data that this node has archived: export --data-dir DIR.",
   );
 }
 
-/** What was purged since can't be compared. */
-async function refuseOther(stream: AskedStream, { number, id }: TakenMessage): Promise<void> {
-  const found = await stream.messageId(number);
-  if (found === null || found === id) return;
+/** A purged message can't be compared. */
+async function refuseOther(stream: StreamProbe, { number, id }: TakenMessage): Promise<void> {
+  const presentId = await stream.messageId(number);
+  if (presentId === null || presentId === id) return;
   throw new StreamError(
     "refused",
-    `Message ${number} of the stream "${stream.name}" is not the one that this node has taken: the servers were put ` +
-      "back to an older state, and lost messages that they had acknowledged. This node may be the only one that has " +
-      "them: export --data-dir DIR brings out what it has archived. Then make it a copy of another node: join URL " +
+    `Message ${number} of the stream "${stream.name}" is not the one that this node has applied: the servers were ` +
+      "restored to an older state, and lost messages that they had acknowledged. This node may be the only one that " +
+      "has them: export --data-dir DIR writes what it has archived. Then make it a copy of another node: join URL " +
       "--again --data-dir DIR.",
   );
 }
 
 /**
- * Asks the stream. Throws a `StreamError`, `gone` where others have purged what comes from this message on, `refused`
- * where the stream does not come up to it, or has another message in place of the last one that was taken.
+ * Returns the stream's state. Throws a `StreamError`: `gone` if messages from `fromMessage` on were purged, `refused`
+ * if the stream ends before it, or has another message in place of `lastTaken`.
  */
 export async function reachedState(
-  stream: AskedStream,
+  stream: StreamProbe,
   fromMessage: number,
   lastTaken: TakenMessage | null,
 ): Promise<StreamState> {
   const state = await stream.state();
   const { firstMessage, lastMessage } = state;
   const knownMessage = Math.max(fromMessage - 1, lastTaken?.number ?? 0);
-  if (knownMessage > lastMessage) throw lostEnd(stream.name, lastMessage, knownMessage);
+  if (knownMessage > lastMessage) throw lostMessages(stream.name, lastMessage, knownMessage);
   if (lastTaken !== null) await refuseOther(stream, lastTaken);
   if (fromMessage >= firstMessage) return state;
   const has = lastMessage < firstMessage ? "none" : `${firstMessage} to ${lastMessage}`;
   throw new StreamError(
     "gone",
-    `This node needs the stream "${stream.name}" from message ${fromMessage} on, and it has ${has}. ` +
+    `This node needs the stream "${stream.name}" from message ${fromMessage} on, but the stream has ${has}. ` +
       "Copy the data of another node: join URL --data-dir DIR.",
   );
 }

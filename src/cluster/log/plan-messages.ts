@@ -10,7 +10,7 @@ import {
   MessageError,
 } from "./group-message.ts";
 
-/** A batch that is to be in a stream. */
+/** A batch to publish. */
 export interface PlannedEntry {
   readonly appId: AppId;
   readonly batch: ReportBatch;
@@ -23,9 +23,8 @@ export interface PlannedMessage {
 }
 
 /**
- * The messages that bring these entries into a stream, in their order: the same ones each time, for the same entries
- * and the same length. A batch that no message has room for is taken apart. Throws a `MessageError` where a single
- * report is too long.
+ * Packs entries into messages, in order and deterministically: the same entries and length give the same messages. A
+ * batch that is too large for a message is split. Throws a `MessageError` if a single report is too long.
  */
 export async function* planMessages(
   entries: AsyncIterable<PlannedEntry>,
@@ -43,7 +42,7 @@ export async function* planMessages(
       group.add(frame, records);
     }
   }
-  if (group.isBegun) yield group.message();
+  if (group.hasEntries) yield group.message();
 
   function* framesOf({ appId, batch }: PlannedEntry): Generator<{ frame: Frame; records: number }> {
     const frame = encoder.encode(appId, batch, ENTRY_LENGTH_BYTES);
@@ -53,8 +52,8 @@ export async function* planMessages(
     }
     if (batch.count === 1)
       throw new MessageError(
-        `A report takes ${frame.length} bytes, and the servers take messages of ${messageBytesMax}: ` +
-          "give them a larger max_payload.",
+        `A report takes ${frame.length} bytes, but the servers accept messages of at most ${messageBytesMax}: ` +
+          "set a larger max_payload.",
       );
     for (const half of halvesOf(batch)) yield* framesOf({ appId, batch: half });
   }
@@ -62,18 +61,18 @@ export async function* planMessages(
 
 type Frame = Uint8Array<ArrayBuffer>;
 
-/** Entries that go together. */
+/** The entries of one message. */
 class Group {
   readonly #frames: Frame[] = [];
   #bytes = 0;
   #records = 0;
 
-  get isBegun(): boolean {
+  get hasEntries(): boolean {
     return this.#frames.length > 0;
   }
 
   hasRoomFor(frame: Frame, bytesMax: number): boolean {
-    if (!this.isBegun) return true;
+    if (!this.hasEntries) return true;
     return this.#frames.length < MESSAGE_ENTRIES_MAX && this.#bytes + frame.length <= bytesMax;
   }
 

@@ -13,29 +13,29 @@ import { createMessageReader, ENTRY_LENGTH_BYTES, entrySequence, MessageError } 
 import { GroupPublisher, type GroupPublisherOptions } from "./group-publisher.ts";
 
 /*
- * The log of several nodes: a stream that each of them publishes to and follows. An entry is taken when it has come
- * back, so all nodes lay the same entries over memory in the same order.
+ * The log of a cluster: a stream that every node publishes to and follows. An entry is applied when it has come back,
+ * so all nodes apply the same entries in the same order.
  */
 
 export interface StreamLogOptions extends Omit<GroupPublisherOptions, "stream" | "kind"> {
   readonly stream: Stream;
-  /** The first message that this node needs: all before it are covered. */
+  /** The first message that this node needs: its archive covers all earlier ones. */
   readonly fromMessage: number;
-  /** The last one that any process of this node is known to have taken; the archive has nothing of later ones. */
+  /** The last message that any process of this node is known to have applied; the archive has no later one. */
   readonly lastTaken: TakenMessage | null;
   /**
-   * The first message that a start would need now, and the last one that was taken: told after each trim, durable when
-   * it resolves.
+   * Called after each trim with the first message that a restart would need, and the last one applied. The values are
+   * durable when it resolves.
    */
   onFloor(message: number, lastTaken: TakenMessage | null): Promise<void>;
-  /** The stream can't be followed any further; what is here is right, and gets no newer. */
+  /** The stream can't be followed any more; the data here is correct but gets no newer. */
   onFailed(error: unknown): void;
 }
 
-/** What is still under way when nobody is answered any more; servers that are away may take it for longer. */
+/** How long to wait for pending entries on close; unreachable servers would take longer. */
 const CLOSE_MS = 500;
 
-/** Takes the entries of a message in, while nobody follows yet. */
+/** Applies the entries of a message during the start. */
 export type ReplayEntries = (entries: readonly LogEntry[], message: number, bytes: number) => Promise<void>;
 
 export class StreamLog implements Wal {
@@ -55,7 +55,7 @@ export class StreamLog implements Wal {
   #failure: unknown = null;
   #closed: Promise<void> | null = null;
 
-  /** `replay` takes what comes until `endReplay`. */
+  /** `replay` receives all messages until `endReplay`. */
   constructor(options: StreamLogOptions, replay: ReplayEntries) {
     this.#options = options;
     this.#publisher = new GroupPublisher(options);
@@ -66,7 +66,7 @@ export class StreamLog implements Wal {
     this.#replay = replay;
   }
 
-  /** Begins to take messages, those of a start first. */
+  /** Starts following the stream. */
   begin(): void {
     const { stream, onFailed } = this.#options;
     const take = (message: StreamMessage) => this.#take(message);
@@ -77,7 +77,7 @@ export class StreamLog implements Wal {
     });
   }
 
-  /** What came so far was the start; what comes from now on waits until somebody follows. */
+  /** The start is over: later messages wait until `follow` is called. */
   endReplay(): void {
     this.#replay = null;
   }
@@ -99,12 +99,12 @@ export class StreamLog implements Wal {
     return this.#lastSequence;
   }
 
-  /** The last message whose entries were handed over. */
+  /** The last applied message. */
   get lastMessage(): number {
     return this.#nextMessage - 1;
   }
 
-  /** Of the messages that a start would read. */
+  /** The size of the messages that a restart would read. */
   get bytes(): number {
     return this.#ledger.bytes;
   }
@@ -135,7 +135,7 @@ export class StreamLog implements Wal {
     if (this.#closed !== null) return { segments: 0, bytes: 0 };
     this.#ledger.trim(coverage);
     await this.#options.onFloor(this.#ledger.floor(this.#nextMessage), this.#lastTaken);
-    return { segments: 0, bytes: 0 }; // The stream is purged once every node has given messages up.
+    return { segments: 0, bytes: 0 }; // The stream is purged later, once no node needs the messages.
   }
 
   close(): Promise<void> {
@@ -148,7 +148,7 @@ export class StreamLog implements Wal {
     if (this.#replay === null && this.#follower === null) await this.#followed.promise;
     for (const { batch } of entries) await this.#follower?.makeRoomFor(batch, this.#stopped.signal);
     if (this.#stopped.signal.aborted) return;
-    // Before anybody has the entries: what a seal finds in memory, or is told of, a start may find too.
+    // Set before the entries are applied: a seal must not see entries that a restart would not.
     this.#lastSequence = entries.at(-1)!.sequence;
     this.#lastTaken = { number, id };
     this.#note(entries, number, bytes.length);
@@ -156,9 +156,9 @@ export class StreamLog implements Wal {
       if (this.#replay !== null) await this.#replay(entries, number, bytes.length);
       else {
         const isOwn = this.#publisher.awaits(id);
-        const taken = entries.map((entry) => this.#follower!.take(entry, isOwn));
+        const applied = entries.map((entry) => this.#follower!.take(entry, isOwn));
         this.#publisher.noteReturned(id, number);
-        await Promise.all(taken);
+        await Promise.all(applied);
       }
     } catch (error) {
       if (error instanceof EntryError) throw unusable(number, this.#options.stream.name, error);
@@ -177,7 +177,7 @@ export class StreamLog implements Wal {
     await atMost(this.#options.timers ?? systemTimers, CLOSE_MS, this.#publisher.idle());
     this.#publisher.stop({ kind: "log_closed" });
     this.#stopped.abort();
-    this.#followed.resolve(); // A message may wait for a follower that never comes.
+    this.#followed.resolve(); // Releases a message that waits for a follower.
     await this.#following;
   }
 }

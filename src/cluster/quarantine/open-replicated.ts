@@ -6,28 +6,27 @@ import {
 } from "../../service/quarantine/open-quarantine.ts";
 import type { Quarantine } from "../../service/quarantine/quarantine.ts";
 import { reachedState } from "../log/open-stream-log.ts";
-import type { AskedStream } from "../stream/stream.ts";
+import type { StreamProbe } from "../stream/stream.ts";
 import { ReplicatedQuarantine, type ReplicatedQuarantineOptions } from "./replicated-quarantine.ts";
 import { writeStreamPosition } from "./stream-position.ts";
 
-/** The stream that a node's quarantine goes through, and how far it is there. */
+/** The stream that replicates the quarantine, and this node's position in it. */
 export interface QuarantineStream
   extends Omit<
     ReplicatedQuarantineOptions,
     "store" | "files" | "directory" | "lastAtStart" | "streamBytesMax"
   > {
-  /** The stream as the start asks it. Left out, a server that is away then fails the start. */
-  readonly asked?: AskedStream;
+  /** Defaults to `stream`; then an unreachable server fails the start. */
+  readonly asked?: StreamProbe;
 }
 
-/** What a node needs of a quarantine, and what its start found. */
 export interface OpenedReplicated extends Omit<OpenedQuarantine, "quarantine"> {
   readonly quarantine: Quarantine;
 }
 
 /**
- * Opens the quarantine of a node, and lets it catch up with the others as far as that is soon done. Throws a
- * `StreamError`, `gone` where others have purged what it needs.
+ * Opens the quarantine of a node and lets it catch up with the other nodes, for a bounded time. Throws a `StreamError`:
+ * `gone` if needed messages were purged.
  */
 export async function openReplicated(
   options: QuarantineOptions,
@@ -36,9 +35,9 @@ export async function openReplicated(
   const { files, directory } = options;
   const { stream, fromMessage, lastTaken, onPosition, asked = stream } = followed;
   const { lastMessage, bytesMax } = await reachedState(asked, fromMessage, lastTaken);
-  const { quarantine: store, ...found } = await openQuarantine(options);
+  const { quarantine: store, ...rest } = await openQuarantine(options);
   try {
-    // From now on a copy of it says which stream it belongs to.
+    // Written now so that a copy of the quarantine names its stream.
     await writeStreamPosition(files, directory, {
       created: stream.created,
       message: fromMessage - 1,
@@ -46,7 +45,7 @@ export async function openReplicated(
     });
     onPosition(fromMessage - 1);
   } catch (error) {
-    ignoreFileError(error); // A full disk is no reason not to start.
+    ignoreFileError(error); // A full disk must not prevent the start.
   }
   const quarantine = new ReplicatedQuarantine({
     ...followed,
@@ -57,5 +56,5 @@ export async function openReplicated(
     streamBytesMax: bytesMax,
   });
   await quarantine.begin();
-  return { ...found, quarantine };
+  return { ...rest, quarantine };
 }

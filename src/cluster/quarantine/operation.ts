@@ -7,9 +7,9 @@ import { ID_BYTES } from "../../service/quarantine/entry.ts";
 import { decodeMessage } from "../../service/quarantine/entry-format.ts";
 import type { Arrival, PreparedEntry } from "../../service/quarantine/put-queue.ts";
 
-/** What one node did to the quarantine, and all nodes do in the order of the stream. */
+/** A change of the quarantine that all nodes apply in the order of the stream. */
 export type Operation =
-  /** Of one sender. */
+  /** The entries have one sender. */
   | { readonly kind: "put"; readonly entries: readonly PreparedEntry[] }
   | { readonly kind: "delete"; readonly appId: AppId; readonly ids: readonly string[] }
   | { readonly kind: "again"; readonly arrivals: readonly Arrival[] };
@@ -19,16 +19,16 @@ export type Operation =
  *
  *    0  u8   1 for put, 2 for delete, 3 for again
  *    1  7 zeros
- *    8  of a put its entries, each: u32 bytes of it, a multiple of 8; u32 zero; the payload of its frame
- *       (quarantine/entry-format.ts). Of the others JSON.
+ *    8  put: its entries, each: u32 bytes of it, a multiple of 8; u32 zero; the payload of its frame
+ *       (quarantine/entry-format.ts); delete and again: JSON
  *
- * Entries are made of what clients sent, but where they begin and end is told by lengths of ours alone.
+ * Entries contain data from clients, but their bounds come only from our own length fields.
  */
 const CODES = { put: 1, delete: 2, again: 3 } as const satisfies Record<Operation["kind"], number>;
 export const OPERATION_HEAD_BYTES = 8;
 const ENTRY_HEAD_BYTES = 8;
 
-/** A body has 16 MiB at most, and what else is told of a message is a small part of that. */
+/** A body has at most 16 MiB; the other fields of a message are small. */
 export const OPERATION_BYTES_MAX = 32 * 1024 * 1024;
 
 export function encodeOperation(operation: Operation): Uint8Array<ArrayBuffer> {
@@ -56,12 +56,12 @@ function encodePut(entries: readonly PreparedEntry[]): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** What an entry takes of a put. */
+/** The bytes of an entry in a put. */
 export function putBytes({ frame }: PreparedEntry): number {
   return ENTRY_HEAD_BYTES + frame.length - FRAME_HEADER_BYTES;
 }
 
-/** Null where it is none that we know. */
+/** Returns null for an unknown or damaged operation. */
 export function decodeOperation(bytes: Uint8Array): Operation | null {
   if (bytes.length < OPERATION_HEAD_BYTES) return null;
   switch (bytes[0]) {
@@ -114,7 +114,7 @@ function isArrival(value: unknown): value is Arrival {
   );
 }
 
-/** Of JSON that can't be read, or is no object, there are no members. */
+/** Returns an empty object if the JSON is invalid or not an object. */
 function parseRest(bytes: Uint8Array): Readonly<Record<string, unknown>> {
   try {
     const rest: unknown = JSON.parse(new TextDecoder().decode(bytes.subarray(OPERATION_HEAD_BYTES)));

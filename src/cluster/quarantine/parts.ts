@@ -3,17 +3,17 @@ import { ENTRY_LENGTH_BYTES, type EntryRange } from "../log/group-message.ts";
 import { OPERATION_BYTES_MAX } from "./operation.ts";
 
 /*
- * A body may be longer than a message of the stream, so an operation comes in parts, each an entry of a group:
+ * A body may be longer than a message of the stream, so an operation is sent in parts, each an entry of a group:
  *
  *    0  8 bytes of its source, random for each process
  *    8  u32  which operation of that source it is
  *   12  u32  bytes of the operation
- *   16  u32  where in it this part begins
+ *   16  u32  offset of this part in it
  *   20  u32  bytes of this part
  *   24  the part, zeros up to a multiple of 8
  *
- * A source publishes a part once the one before has come back, and has one operation in parts under way. One that it
- * gave up is never whole: the next one, or a while without another part, says so.
+ * A source sends one operation at a time, and each part after the one before has come back. An abandoned operation is
+ * dropped when the source starts the next one, or after `FORGOTTEN_AFTER` messages without another part.
  */
 const SOURCE_BYTES = 8;
 const NUMBER_OFFSET = 8;
@@ -22,10 +22,10 @@ const START_OFFSET = 16;
 const BYTES_OFFSET = 20;
 const PART_HEAD_BYTES = 24;
 
-/** What a part takes of a group beside its bytes. */
+/** The overhead of a part in a group. */
 export const PART_OVERHEAD_BYTES = ENTRY_LENGTH_BYTES + PART_HEAD_BYTES;
 
-/** A frame for a group, after room for its length. `source` is 16 hexadecimal digits. */
+/** Returns a frame for a group, with free space for its length. `source` is 16 hexadecimal digits. */
 export function encodePart(
   operation: Uint8Array,
   start: number,
@@ -48,11 +48,11 @@ export interface OperationPart {
   readonly number: number;
   readonly totalBytes: number;
   readonly start: number;
-  /** Seen in the message. */
+  /** A view into the message. */
   readonly bytes: Uint8Array;
 }
 
-/** Null where it is none. */
+/** Returns null for a damaged part. */
 export function decodePart({ bytes, u32 }: Views, { start: at, end }: EntryRange): OperationPart | null {
   if (end - at < PART_HEAD_BYTES) return null;
   const number = u32[(at + NUMBER_OFFSET) >> 2]!;
@@ -69,27 +69,26 @@ export function decodePart({ bytes, u32 }: Views, { start: at, end }: EntryRange
 interface Incomplete {
   readonly number: number;
   readonly bytes: Uint8Array;
-  /** How many of them are there. */
+  /** Bytes received. */
   length: number;
-  /** Messages that the first and the latest part came with. */
+  /** The messages of the first and the latest part. */
   readonly firstMessage: number;
   lastMessage: number;
 }
 
-/** Sources that are in the midst of an operation: there are a few nodes, and each has up to 32 MiB here. */
+/** Concurrent incomplete operations: there are a few nodes, and each takes up to 32 MiB here. */
 const INCOMPLETE_MAX = 8;
 
-/** Messages without another part, after which an operation is given up. */
+/** An operation is dropped after this many messages without another part. */
 const FORGOTTEN_AFTER = 4096;
 
-/** What came of a part. */
-export type Reassembled = Uint8Array | "incomplete" | "given up";
+export type Reassembled = Uint8Array | "incomplete" | "abandoned";
 
-/** Puts operations together. All of it goes by the messages alone, so it is the same on every node. */
+/** Reassembles operations. Its decisions depend only on the messages, so they are the same on every node. */
 export class Reassembly {
   readonly #incomplete = new Map<string, Incomplete>();
 
-  /** The whole operation, where this is the last part of it. */
+  /** Returns the whole operation if this is its last part. */
   add(message: number, part: OperationPart): Reassembled {
     this.#forget(message);
     const { source, number, totalBytes, start, bytes } = part;
@@ -104,7 +103,7 @@ export class Reassembly {
       this.#incomplete.set(source, { number, bytes: begun, length: bytes.length, ...since });
       return "incomplete";
     }
-    if (known === undefined || known.number !== number || known.length !== start) return "given up";
+    if (known === undefined || known.number !== number || known.length !== start) return "abandoned";
     known.bytes.set(bytes, start);
     known.length += bytes.length;
     known.lastMessage = message;
@@ -113,7 +112,7 @@ export class Reassembly {
     return known.bytes;
   }
 
-  /** The first message that any operation began with which is not whole yet; null where there is none. */
+  /** The first message of the incomplete operations; null if there are none. */
   get firstMessage(): number | null {
     const first = [...this.#incomplete.values()].map(({ firstMessage }) => firstMessage);
     return first.length === 0 ? null : Math.min(...first);
@@ -125,7 +124,7 @@ export class Reassembly {
   }
 
   #forgetOldest(): void {
-    const oldest = this.#incomplete.keys().next().value!; // The one that began first.
+    const oldest = this.#incomplete.keys().next().value!; // A map keeps the order of insertion.
     this.#incomplete.delete(oldest);
   }
 }

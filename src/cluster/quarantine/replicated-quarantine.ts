@@ -12,19 +12,20 @@ import type { QuarantineStore } from "../../service/quarantine/store.ts";
 import { entrySequence, GroupReader, MessageError, QUARANTINE_GROUP } from "../log/group-message.ts";
 import type { GroupPublisherOptions } from "../log/group-publisher.ts";
 import { type Stream, StreamError, type StreamMessage, type TakenMessage } from "../stream/stream.ts";
-import { Applying, type Received } from "./applying.ts";
 import { decodeOperation, type Operation } from "./operation.ts";
+import { OperationApplier, type ReceivedOperation } from "./operation-applier.ts";
+import { OperationSender, type Outcome } from "./operation-sender.ts";
 import { decodePart, type OperationPart, Reassembly } from "./parts.ts";
-import { type Outcome, Sending } from "./sending.ts";
 import { writeStreamPosition } from "./stream-position.ts";
 import { StreamShares } from "./stream-shares.ts";
 
 /*
- * The quarantine of several nodes: what one of them puts or deletes goes through a stream, and all do it in the order
- * of that, each to a quarantine of its own. The node that takes a message looks whether its sender's share has room;
- * once the stream has it every node keeps it, whatever the shares say by then.
- * What comes again is not sent again, only how often, a few times a minute: a phone that repeats a bad point all day
- * fills no stream.
+ * The quarantine of a cluster: puts and deletions go through a stream, and every node applies them to its own store in
+ * the order of the stream. The node that receives a message checks whether its sender's share has room; once the
+ * message is in the stream, every node stores it.
+ *
+ * A repeated message is not sent again; only its count is, a few times a minute, so that a phone that repeats a bad
+ * point all day does not fill the stream.
  */
 
 export interface ReplicatedQuarantineOptions extends Omit<GroupPublisherOptions, "stream" | "kind"> {
@@ -32,17 +33,16 @@ export interface ReplicatedQuarantineOptions extends Omit<GroupPublisherOptions,
   readonly store: QuarantineStore;
   readonly files: Pick<Files, "makeDirectory" | "replace">;
   readonly directory: string;
-  /** The first message that this node needs. */
   readonly fromMessage: number;
-  /** The last one that any process of this node is known to have taken. */
+  /** The last message that any process of this node is known to have applied. */
   readonly lastTaken: TakenMessage | null;
-  /** What the stream may hold. */
+  /** The maximum size of the stream. */
   readonly streamBytesMax: number;
-  /** The last one that the stream had when the start began: up to there messages may have been applied before. */
+  /** The last message when the start began: messages up to it may have been applied before. */
   readonly lastAtStart: number;
-  /** All up to this message is on the disk, and a start will know that. */
+  /** All messages up to this one are on the disk, and the position is durable. */
   onPosition(message: number): void;
-  /** The stream can't be followed any further; what is here is right, and gets no newer. */
+  /** The stream can't be followed any more; the data here is correct but gets no newer. */
   onFailed(error: unknown): void;
 }
 
@@ -50,28 +50,28 @@ const CATCH_UP_MS = 10_000;
 const SAVE_MS = 2000;
 const COUNT_MS = 10_000;
 
-/** An app may have half of the stream, so that none fills it for others; how much was purged is asked this often. */
+/** An app may use half of the stream, so that it can't fill it for the others; purges are checked this often. */
 const SHARE_PARTS = 2;
 const ASK_PURGED_MS = 1000;
 
 const OVER_SHARE = unavailable(
-  "too much of this app that can't be used waits until every node of the cluster has it: send again later",
+  "this app has too many unusable messages that not every node of the cluster has yet: send again later",
   60,
 );
 
-/** What is under way when the node stops, and what came again, is no reason to wait for servers that are away. */
+/** How long a stopping node waits for pending operations and for the last counts. */
 const CLOSE_MS = 500;
 const LAST_COUNT_MS = 500;
 
-/** What is told at once of what came again: some 2 MB. */
+/** Counts sent in one operation: some 2 MB. */
 const ARRIVALS_MAX = 16_384;
 
 export class ReplicatedQuarantine implements Quarantine {
   readonly #options: ReplicatedQuarantineOptions;
   readonly #store: QuarantineStore;
   readonly #timers: Timers;
-  readonly #sending: Sending;
-  readonly #applying: Applying;
+  readonly #sender: OperationSender;
+  readonly #applier: OperationApplier;
   readonly #reassembly = new Reassembly();
   readonly #reader: GroupReader<OperationPart>;
   readonly #stopped = new AbortController();
@@ -83,7 +83,7 @@ export class ReplicatedQuarantine implements Quarantine {
   #stopCounting: (() => void) | null = null;
   #stopSaving: (() => void) | null = null;
   #saving: Promise<void> = Promise.resolve();
-  /** Up to here nothing needs to come again. */
+  /** All messages up to this one are applied. */
   #position: number;
   #saved: number;
   #lastTaken: TakenMessage | null;
@@ -96,9 +96,9 @@ export class ReplicatedQuarantine implements Quarantine {
     this.#store = store;
     this.#shares = new StreamShares(options.streamBytesMax);
     this.#timers = timers;
-    this.#sending = new Sending(options);
+    this.#sender = new OperationSender(options);
     const onStuck = () => this.#caughtUp.resolve();
-    this.#applying = new Applying({ store, timers, signal: this.#stopped.signal, onStuck });
+    this.#applier = new OperationApplier({ store, timers, signal: this.#stopped.signal, onStuck });
     this.#reader = new GroupReader(stream.name, QUARANTINE_GROUP, decodePart);
     this.#position = options.fromMessage - 1;
     this.#saved = this.#position;
@@ -106,14 +106,14 @@ export class ReplicatedQuarantine implements Quarantine {
   }
 
   /**
-   * Begins to do what the stream says. Resolves once all that it had at the start is done; where that takes long, or
-   * the disk refuses, no start waits for it.
+   * Starts following the stream. Resolves once all messages that it had at the start are applied, but does not wait
+   * long, nor for a disk that refuses.
    */
   async begin(): Promise<void> {
     const { stream, fromMessage, lastAtStart, onFailed } = this.#options;
     const take = (message: StreamMessage) => this.#take(message);
     this.#following = stream.follow(fromMessage, take, this.#stopped.signal).catch((error: unknown) => {
-      this.#sending.publisher.stop({ kind: "log_failed", cause: error });
+      this.#sender.publisher.stop({ kind: "log_failed", cause: error });
       this.#caughtUp.resolve();
       onFailed(error);
     });
@@ -124,15 +124,15 @@ export class ReplicatedQuarantine implements Quarantine {
   async put(messages: readonly RefusedMessage[]): Promise<Result<void, ServiceError>> {
     const first = messages[0];
     if (first === undefined) return ok(undefined);
-    const refusal = this.#closed === null ? this.#applying.stuck : unavailable("the server is stopping", 5);
+    const refusal = this.#closed === null ? this.#applier.stuck : unavailable("the server is stopping", 5);
     if (refusal !== null) return this.#refuse(refusal);
     if (await this.#isOverShare(first.appId)) return this.#refuse(OVER_SHARE);
     const admitted = await this.#store.admit(messages);
     if (!admitted.ok) return admitted;
     const { fresh, again, release } = admitted.value;
     try {
-      for (const entries of this.#sending.split(fresh)) {
-        const put = await this.#sending.send(first.appId, { kind: "put", entries });
+      for (const entries of this.#sender.split(fresh)) {
+        const put = await this.#sender.send(first.appId, { kind: "put", entries });
         if (!put.ok) return this.#refuse(put.error);
       }
     } finally {
@@ -158,10 +158,10 @@ export class ReplicatedQuarantine implements Quarantine {
     if (this.#closed !== null) return fail(unavailable("the server is stopping", 5));
     const known = [...new Set(ids)].filter((id) => this.#store.has(appId, id));
     if (known.length === 0) return ok(0);
-    return this.#sending.send(appId, { kind: "delete", appId, ids: known });
+    return this.#sender.send(appId, { kind: "delete", appId, ids: known });
   }
 
-  /** Each node's own: by the same rules they all come to the same. */
+  /** Each node sweeps by itself: the rules are the same, so the results are too. */
   sweep(oldestMs: number): Promise<void> {
     return this.#store.sweep(oldestMs);
   }
@@ -177,7 +177,7 @@ export class ReplicatedQuarantine implements Quarantine {
   }
 
   async #take({ number, id, bytes }: StreamMessage): Promise<void> {
-    const received: Received[] = [];
+    const received: ReceivedOperation[] = [];
     const outcomes = new Map<number, Promise<Outcome>>();
     const parts = this.#reader.entries(number, bytes);
     for (const [index, part] of parts.entries()) {
@@ -188,14 +188,14 @@ export class ReplicatedQuarantine implements Quarantine {
         const operation = this.#decode(number, whole);
         const appId = appOf(operation);
         if (appId !== null) this.#shares.note(number, appId, whole.length);
-        received.push({ operation, settle: resolve });
+        received.push({ operation, report: resolve });
       } else if (whole === "incomplete") resolve(ok(0));
-      else resolve(fail(unavailable("the entry did not come as a whole", 5)));
+      else resolve(fail(unavailable("the entry did not arrive completely", 5)));
     }
-    this.#sending.noteReturned(id, number, outcomes);
+    this.#sender.noteReturned(id, number, outcomes);
     const { lastAtStart } = this.#options;
-    const isApplied = await this.#applying.apply(received, number <= lastAtStart);
-    if (!isApplied) return; // It comes again at the next start.
+    const isApplied = await this.#applier.apply(received, number <= lastAtStart);
+    if (!isApplied) return; // The next start applies the message.
     this.#lastTaken = { number, id };
     if (number >= lastAtStart) this.#caughtUp.resolve();
     const isNeeded = this.#reassembly.firstMessage ?? number + 1;
@@ -214,7 +214,7 @@ export class ReplicatedQuarantine implements Quarantine {
     try {
       this.#shares.notePurged((await stream.state()).firstMessage);
     } catch (error) {
-      if (!(error instanceof StreamError)) throw error; // Nobody can say: what is known stays.
+      if (!(error instanceof StreamError)) throw error; // Unreachable: the known shares stay.
     }
     return isOver();
   }
@@ -223,7 +223,7 @@ export class ReplicatedQuarantine implements Quarantine {
     const operation = decodeOperation(bytes);
     if (operation !== null) return operation;
     throw new MessageError(
-      `Message ${message} of the stream "${this.#options.stream.name}" is of a newer program, or damaged. ` +
+      `Message ${message} of the stream "${this.#options.stream.name}" was written by a newer program, or is damaged. ` +
         "Nothing is skipped: this node stops.",
     );
   }
@@ -242,14 +242,14 @@ export class ReplicatedQuarantine implements Quarantine {
     });
   }
 
-  /** What the stream does not take is told with what comes next: a count may be behind, and no message is lost. */
+  /** Counts that could not be sent are added to the next ones: a count may lag behind, but no message is lost. */
   async #sendAgain(): Promise<void> {
     const all = [...this.#again.values()];
     this.#again.clear();
     for (let start = 0; start < all.length; start += ARRIVALS_MAX) {
       const arrivals = all.slice(start, start + ARRIVALS_MAX);
-      const sent = await this.#sending.send("", { kind: "again", arrivals });
-      if (!sent.ok && this.#closed === null) for (const arrival of arrivals) this.#noteAgain(arrival);
+      const result = await this.#sender.send("", { kind: "again", arrivals });
+      if (!result.ok && this.#closed === null) for (const arrival of arrivals) this.#noteAgain(arrival);
     }
   }
 
@@ -258,7 +258,7 @@ export class ReplicatedQuarantine implements Quarantine {
     return fail(error);
   }
 
-  /** Where the disk refuses, a start goes over more of the stream once more. */
+  /** If the disk refuses, a start replays more of the stream. */
   async #save(): Promise<void> {
     const { files, directory, stream, onPosition } = this.#options;
     const [message, lastTaken] = [this.#position, this.#lastTaken];
@@ -274,8 +274,8 @@ export class ReplicatedQuarantine implements Quarantine {
 
   async #finish(): Promise<void> {
     this.#stopCounting?.();
-    const { publisher } = this.#sending;
-    if (this.#applying.stuck === null) {
+    const { publisher } = this.#sender;
+    if (this.#applier.stuck === null) {
       await atMost(this.#timers, CLOSE_MS, publisher.idle());
       await atMost(this.#timers, LAST_COUNT_MS, this.#sendAgain());
     }
@@ -289,7 +289,7 @@ export class ReplicatedQuarantine implements Quarantine {
   }
 }
 
-/** Whose it is; null where it is of several apps. */
+/** The operation's app; null if it concerns several. */
 function appOf(operation: Operation): AppId | null {
   switch (operation.kind) {
     case "put":

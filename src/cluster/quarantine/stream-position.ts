@@ -4,25 +4,25 @@ import { type Files, readIfThere } from "../../runtime/files.ts";
 import { STREAM_POSITION_FILE } from "../../service/quarantine/segment.ts";
 import { parseTakenMessage, type TakenMessage } from "../stream/stream.ts";
 
-/** How far a directory's quarantine is in the stream of its cluster's. */
+/** The position of a directory's quarantine in its stream. */
 export interface StreamPosition {
-  /** When that stream was created, as its servers say it. */
+  /** The stream's creation time, as text from its servers. */
   readonly created: string;
-  /** All up to this one is on the disk; some of what follows may be. */
+  /** All messages up to this one are applied; some later ones may be. */
   readonly message: number;
-  /** The last one that was taken, or an earlier one; null where none was. */
+  /** The last applied message, or an earlier one; null if there is none. */
   readonly lastTaken: TakenMessage | null;
 }
 
 /*
- * It lies beside the entries, `stream.json`. A copy of the quarantine takes it before any of them: then it says less
- * than they hold, and what it leaves out comes again, which does no harm.
+ * The position is stored beside the entries, in `stream.json`. A copy of the quarantine takes it first: it is then
+ * behind the entries, and applying them again does no harm.
  */
 export { STREAM_POSITION_FILE };
 
 const FORMAT_VERSION = 2;
 
-/** The file is there, and nobody can say how far the quarantine is. */
+/** The file exists but can't be read, so the position is unknown. */
 export class StreamPositionError extends Error {
   override readonly name = "StreamPositionError";
   constructor(path: string, reason: string) {
@@ -32,7 +32,7 @@ export class StreamPositionError extends Error {
   }
 }
 
-/** Null where there is none. Throws a `StreamPositionError` where it can't be used. */
+/** Returns null if there is none. Throws a `StreamPositionError` if it can't be used. */
 export async function readStreamPosition(
   files: Pick<Files, "read">,
   directory: string,

@@ -1,18 +1,18 @@
 import type { AppId } from "../../model/ids.ts";
 
-/** Some messages in a row, and what they have of each app. */
+/** The bytes of each app in a run of messages. */
 interface Stretch {
   readonly firstMessage: number;
   readonly bytesByApp: Map<AppId, number>;
   bytes: number;
 }
 
-/** A full stream has so many: what is purged is known to a 64th of it. */
+/** The number of stretches of a full stream: purges are known to a 64th of it. */
 const STRETCHES_MAX = 64;
 
 /**
- * What each app has in the stream of the quarantine, as far as it was not purged: messages stay there until every node
- * has them, however soon their entries are deleted. What was there before this process began doesn't count.
+ * The bytes of each app in the quarantine's stream that were not purged: messages stay there until every node has them,
+ * even if their entries are deleted. Messages from before this process started don't count.
  */
 export class StreamShares {
   readonly #stretchBytes: number;
@@ -32,7 +32,7 @@ export class StreamShares {
     last.bytes += bytes;
   }
 
-  /** The stream begins with this message. */
+  /** The stream now begins with this message. */
   notePurged(firstMessage: number): void {
     const first = this.#stretches.findLastIndex((stretch) => stretch.firstMessage <= firstMessage);
     if (first > 0) this.#stretches = this.#stretches.slice(first);

@@ -12,13 +12,15 @@ import { askStreamInfo, type NatsLink } from "./nats-link.ts";
 import { type BucketChange, watchBucket } from "./nats-watch.ts";
 import { type Bucket, type BucketEntry, type BucketOptions, StreamError } from "./stream.ts";
 
-/** A value that is gone by its age leaves a mark for those who watch; who was away for longer reads all anew. */
+/**
+ * How long a marker of an expired value stays for watchers; a watcher that was away for longer reads all values again.
+ */
 const MARK_MS = 60_000;
 
-/** Of a value, for what tells which revision it replaces. */
+/** Space for the headers that name the replaced revision. */
 const HEADER_BYTES_MAX = 1024;
 
-/** Values that are asked for at once. */
+/** Concurrent reads. */
 const READ_AT_ONCE_MAX = 16;
 
 export interface BucketTools {
@@ -33,7 +35,7 @@ export interface BucketSettings extends BucketOptions {
   readonly replicas: number;
 }
 
-/** What a bucket is for NATS: a stream with a subject for each key. */
+/** NATS implements a bucket as a stream with a subject for each key. */
 export function bucketStreamOf(bucket: string): string {
   return `KV_${bucket}`;
 }
@@ -43,7 +45,7 @@ export async function openBucket(tools: BucketTools, settings: BucketSettings): 
   try {
     return new NatsBucket(tools, name, await openValues(tools, settings));
   } catch (error) {
-    // Of nodes that begin at once another has made it, and the server that was asked had not heard of it yet.
+    // Another node that starts at the same time created it, and the server had not heard of it yet.
     if (mustExist || !(error instanceof StreamError) || error.kind !== "gone") throw error;
     throw new StreamError("unreachable", error.message, error);
   }
@@ -58,7 +60,7 @@ function openValues(tools: BucketTools, { name, ttlMs, mustExist, replicas }: Bu
           history: 1,
           replicas,
           storage: StorageType.File,
-          allow_direct: false, // Only the leader knows what is newest.
+          allow_direct: false, // Only the leader has the newest value.
           ...(ttlMs === undefined ? {} : { ttl: ttlMs, markerTTL: MARK_MS }),
         });
     const status = await opened.status();
@@ -72,7 +74,7 @@ function openValues(tools: BucketTools, { name, ttlMs, mustExist, replicas }: Bu
     if (max_age !== nanos(ttlMs ?? 0) || max_msgs > 0 || discard !== DiscardPolicy.New)
       throw new StreamError(
         "refused",
-        `The bucket "${name}" would not keep what it is given: set max_age of its stream ${bucketStreamOf(name)} ` +
+        `The bucket "${name}" would not retain its values: set max_age of its stream ${bucketStreamOf(name)} ` +
           `to ${ttlMs ?? 0} ms, max_msgs to -1 and discard to new.`,
       );
     return opened;
@@ -111,7 +113,7 @@ class NatsBucket implements Bucket {
     try {
       return await this.#ask("write", key, () => this.#kv.put(key, value));
     } catch (error) {
-      // Nobody answers for a bucket that was removed either, however often it is tried: that is told.
+      // A removed bucket does not answer either: find out, since no retry helps then.
       if (error instanceof StreamError && error.kind === "unreachable") await this.#info();
       throw error;
     }
@@ -147,7 +149,7 @@ class NatsBucket implements Bucket {
     return this.#tools.link.ask(`${verb} "${key}" in the bucket "${this.#name}"`, question);
   }
 
-  /** With the subjects that there are. */
+  /** Includes the subjects. */
   #info(): Promise<StreamInfo> {
     const { link, manager } = this.#tools;
     return askStreamInfo(link, manager, bucketStreamOf(this.#name), { subjects_filter: ">" });

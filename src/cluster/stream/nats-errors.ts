@@ -13,7 +13,7 @@ import {
 import { messageOf } from "../../lib/message-of.ts";
 import { StreamError, type StreamErrorKind } from "./stream.ts";
 
-/** Numbers of the server's own list of errors (`errors.json` there), which stay the same from version to version. */
+/** Error numbers of the server (`errors.json` there), which are stable across versions. */
 export const API_ERRORS = {
   streamNotFound: 10059,
   streamNameInUse: 10058,
@@ -21,21 +21,21 @@ export const API_ERRORS = {
   replicasNotSupported: 10074,
 } as const;
 
-/** Each of them says that an account, a stream or the disks of the servers hold no more. */
+/** An account, a stream or the servers' disks are full. */
 const FULL = [10002, 10023, 10028, 10047, 10122];
-const STORE_FAILED = 10077; // It says why in words.
-const NO_PEERS = 10005; // Likewise.
+const STORE_FAILED = 10077; // The message says why.
+const NO_PEERS = 10005; // The message says why.
 const STORE_IS_FULL = /maximum|exceed|no space|quota|insufficient storage/i;
 
 const CONFLICT = [10071, 10164];
 
-/** Sent while servers start, are away or elect a leader, though with a status of 400 or 500. */
+/** Sent while servers start, are unreachable or elect a leader, though with status 400 or 500. */
 const TRANSIENT = [10005, 10006, 10007, 10009, 10118, 10119, 10194, 10195];
 
-/** A message of this id was taken, and is not yet where it is acknowledged from. */
+/** A message of this id was accepted but is not replicated yet. */
 const UNDER_WAY = 10158;
 
-/** Without a code of an API: what happens to connections, and to questions that nobody answers. */
+/** Errors without an API code: of connections, and of requests without an answer. */
 const UNREACHABLE = [ClosedConnectionError, ConnectionError, NoRespondersError, RequestError, TimeoutError];
 const REFUSED = [
   AuthorizationError,
@@ -45,8 +45,8 @@ const REFUSED = [
 ];
 
 /**
- * What the library threw, in our words; what no server and no connection caused is thrown on. `doing` ends the sentence
- * "Cannot".
+ * Converts an error of the library; rethrows one that no server or connection caused. `doing` completes the sentence
+ * "Cannot ...".
  */
 export function streamErrorOf(error: unknown, doing: string): StreamError {
   if (error instanceof StreamError) return error;
@@ -54,15 +54,15 @@ export function streamErrorOf(error: unknown, doing: string): StreamError {
   const api = causes.find((cause) => cause instanceof JetStreamApiError);
   const kind = api === undefined ? kindOf(causes) : kindOfApi(api);
   if (kind === null) throw error;
-  const told = api ?? causes.at(-1);
-  return new StreamError(kind, `Cannot ${doing}: ${wordsOf(told)}`, error);
+  const source = api ?? causes.at(-1);
+  return new StreamError(kind, `Cannot ${doing}: ${wordsOf(source)}`, error);
 }
 
 export function isApiError(error: unknown, code: number): boolean {
   return error instanceof JetStreamApiError && error.code === code;
 }
 
-/** The error and those behind it, the outermost first. */
+/** The error and its causes, the outermost first. */
 function causesOf(error: unknown): unknown[] {
   const causes: unknown[] = [];
   for (let cause = error; cause instanceof Error && causes.length < 10; cause = cause.cause)
@@ -88,6 +88,6 @@ function kindOf(causes: readonly unknown[]): StreamErrorKind | null {
 function wordsOf(error: unknown): string {
   if (error instanceof TimeoutError) return "no answer in time";
   if (error instanceof NoRespondersError)
-    return "no server takes it: they are starting, have no majority, or lack JetStream";
+    return "no server accepts it: they are starting, have no majority, or lack JetStream";
   return messageOf(error);
 }

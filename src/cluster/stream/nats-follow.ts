@@ -1,26 +1,25 @@
 import type { JetStreamManager, StreamInfo } from "@nats-io/jetstream";
 import { wait } from "../../lib/schedule/timers.ts";
+import { NatsConsumer, type ReadMessage } from "./nats-consumer.ts";
 import { API_ERRORS, isApiError } from "./nats-errors.ts";
 import { askStreamInfo, type NatsLink, retryMs } from "./nats-link.ts";
-import { NatsReading, type ReadMessage } from "./nats-reading.ts";
 import { StreamError, type StreamMessage, type TakenMessage } from "./stream.ts";
 
-/** For the servers to tell of messages that were seen already, after which those are taken for lost. */
+/** How long the servers may lack messages that were seen already, before those count as lost. */
 const BEHIND_MS_MAX = 30_000;
 
-/** Which stream is read, and with what. */
 export interface FollowedStream {
   readonly link: NatsLink;
-  /** Its questions are given up after a time that is short enough to ask again. */
+  /** Its requests have a timeout short enough for retries. */
   readonly manager: JetStreamManager;
   readonly name: string;
-  /** When the stream was made; another one of the same name is none of ours. */
+  /** The stream's creation time, which tells it from another one of the same name. */
   readonly created: string;
 }
 
 type OnMessage = (message: StreamMessage) => Promise<void> | void;
 
-/** As `Stream.follow` says it. */
+/** Implements `Stream.follow`. */
 export async function followStream(
   stream: FollowedStream,
   from: number,
@@ -30,22 +29,22 @@ export async function followStream(
   let next = from;
   let last: TakenMessage | null = null;
   let behindSinceMs = 0;
-  let isAtWork = false; // What the work throws is no failure of ours, whatever it is.
+  let isHandling = false; // An error of `onMessage` is thrown on.
   while (!signal.aborted && !stream.link.isClosed) {
     try {
       for await (const message of readInOrder(stream, next, last, signal)) {
         next = message.number + 1;
         last = { number: message.number, id: message.id };
-        isAtWork = true;
-        const taken = onMessage(message);
-        if (taken !== undefined) await taken;
-        isAtWork = false;
+        isHandling = true;
+        const handled = onMessage(message);
+        if (handled !== undefined) await handled;
+        isHandling = false;
         behindSinceMs = 0;
         if (signal.aborted) return;
       }
       behindSinceMs = 0;
     } catch (error) {
-      if (isAtWork || !(error instanceof StreamError) || error.kind !== "unreachable") throw error;
+      if (isHandling || !(error instanceof StreamError) || error.kind !== "unreachable") throw error;
       if (!(error instanceof BehindError)) behindSinceMs = 0;
       else if (behindSinceMs === 0) behindSinceMs = performance.now();
       else if (performance.now() - behindSinceMs > BEHIND_MS_MAX)
@@ -56,10 +55,10 @@ export async function followStream(
   }
 }
 
-/** What the servers have ends before what we have seen: they have lost it, or have not caught up yet. */
+/** The servers lack messages that we have seen: they have lost them, or have not caught up yet. */
 class BehindError extends StreamError {}
 
-/** The messages of one reading: it ends where the next message does not come by it. */
+/** The messages of one consumer. Ends if the next message is not delivered by it. */
 async function* readInOrder(
   stream: FollowedStream,
   from: number,
@@ -67,21 +66,21 @@ async function* readInOrder(
   signal: AbortSignal,
 ): AsyncGenerator<StreamMessage> {
   const { link, manager, name } = stream;
-  const reading = await NatsReading.open(link, manager, name, from);
-  const close = () => reading.close();
+  const consumer = await NatsConsumer.open(link, manager, name, from);
+  const close = () => consumer.close();
   signal.addEventListener("abort", close);
   try {
-    await checkNext(stream, from); // After it was opened: so it can't be of a stream that was made since.
+    await checkNext(stream, from); // Checked once the consumer exists, which can't be of a later stream then.
     if (last !== null) await checkLast(stream, last);
     let next = from;
     let seenMessage = 0;
     while (!signal.aborted) {
-      const message = reading.take();
+      const message = consumer.take();
       if (message === null) {
-        const waited = await reading.wait();
-        if (waited === "ended") return;
-        if (waited !== "idle") continue;
-        // A reader without messages may have been forgotten by its stream: what was there 5 s ago is here by now.
+        const event = await consumer.wait();
+        if (event === "ended") return;
+        if (event !== "idle") continue;
+        // An idle consumer may have been removed. A message that existed 5 s ago would be here by now.
         if (seenMessage >= next) return;
         seenMessage = (await checkNext(stream, next)).state.last_seq;
       } else if (message.number > next) {
@@ -94,7 +93,7 @@ async function* readInOrder(
     }
   } finally {
     signal.removeEventListener("abort", close);
-    reading.close();
+    consumer.close();
   }
 }
 
@@ -102,14 +101,14 @@ function messageOf({ number, bytes, header }: ReadMessage): StreamMessage {
   return { number, id: header("Nats-Msg-Id"), bytes };
 }
 
-/** Rejects where the stream can't have this message any more, neither now nor later. */
+/** Rejects if the stream can never deliver this message. */
 async function checkNext(stream: FollowedStream, next: number): Promise<StreamInfo> {
   const { link, manager, name, created } = stream;
   const info = await askStreamInfo(link, manager, name);
   if (info.created !== created)
     throw new StreamError(
       "gone",
-      `The stream "${name}" is not the one that was followed: it was created at ${info.created}, that one at ${created}.`,
+      `The stream "${name}" was created anew: at ${info.created}, but the one that was followed at ${created}.`,
     );
   const { first_seq: first, last_seq: last } = info.state;
   if (first > next)
@@ -120,36 +119,36 @@ async function checkNext(stream: FollowedStream, next: number): Promise<StreamIn
   if (last + 1 < next)
     throw new BehindError(
       "unreachable",
-      `The stream "${name}" ends with message ${last}, though message ${next - 1} was there already.`,
+      `The stream "${name}" ends with message ${last}, although message ${next - 1} was read already.`,
     );
   return info;
 }
 
 /**
- * Rejects where the servers have another message in place of the last one that was taken: they were put back to what
- * they had before, have given its number again, and nobody knows what else of them is another one.
+ * Rejects if the servers have another message in place of the last applied one: they were restored to an older state
+ * and have reused its number, so other messages may differ too.
  */
 async function checkLast(stream: FollowedStream, { number, id }: TakenMessage): Promise<void> {
-  const found = await findMessageId(stream, number);
-  if (found === null || found === id) return; // Or it was purged.
+  const presentId = await findMessageId(stream, number);
+  if (presentId === null || presentId === id) return;
   throw new StreamError(
     "gone",
-    `Message ${number} of the stream "${stream.name}" is not the one that was there: the servers have lost messages ` +
+    `Message ${number} of the stream "${stream.name}" is not the one that was read: the servers have lost messages ` +
       "that they had acknowledged.",
   );
 }
 
-/** A later message came: either it was lost on its way, or the stream itself has a hole, which nobody can fill. */
+/** A later message arrived: this one was lost in transit, or was deleted from the stream, which can't be repaired. */
 async function checkPresent(stream: FollowedStream, number: number): Promise<void> {
   await checkNext(stream, number);
   if ((await findMessageId(stream, number)) === null)
     throw new StreamError(
       "gone",
-      `Message ${number} of the stream "${stream.name}" was deleted, though later ones are there.`,
+      `Message ${number} of the stream "${stream.name}" was deleted, although later ones exist.`,
     );
 }
 
-/** As `Stream.messageId` says it. */
+/** Implements `Stream.messageId`. */
 export async function findMessageId(
   { link, manager, name }: FollowedStream,
   number: number,

@@ -12,23 +12,22 @@ import { messageOf } from "../../lib/message-of.ts";
 import { streamErrorOf } from "./nats-errors.ts";
 import { type StreamAddress, type StreamCredentials, StreamError } from "./stream.ts";
 
-/** From one attempt to reach a server to the next; drawn anew each time, so that nodes don't come all at once. */
+/** The pause between attempts to reach a server; random, so that nodes don't reconnect simultaneously. */
 const RETRY_MS_MIN = 100;
 const RETRY_MS_MAX = 2000;
 
-/** For a connection and its handshakes. */
+/** The timeout for connecting, handshakes included. */
 const DIAL_MS_MAX = 3000;
 
-/** A server that was stopped keeps its connections open: what answers none of two pings is left for another. */
+/** A suspended server keeps its connections open: after two unanswered pings it is replaced by another. */
 const PING_MS = 1000;
 const PINGS_OUT_MAX = 2;
 
-/** A wait before the next attempt, in milliseconds. */
 export function retryMs(): number {
   return RETRY_MS_MIN + Math.random() * (RETRY_MS_MAX - RETRY_MS_MIN);
 }
 
-/** The connection to one server at a time. The library makes it anew by itself, for ever. */
+/** A connection to one server at a time. The library reconnects by itself, without end. */
 export class NatsLink {
   readonly connection: NatsConnection;
   #payloadBytesMax = 0;
@@ -36,7 +35,7 @@ export class NatsLink {
   #isClosed = false;
   readonly #onNote: (note: string) => void;
   readonly #lossListeners = new Set<() => void>();
-  readonly #findListeners = new Set<() => void>();
+  readonly #connectListeners = new Set<() => void>();
 
   constructor(connection: NatsConnection, onNote: (note: string) => void) {
     this.connection = connection;
@@ -45,7 +44,7 @@ export class NatsLink {
     void this.#followStatus();
   }
 
-  /** Where it is not, what is sent is lost. */
+  /** While it is false, sent data is lost. */
   get isConnected(): boolean {
     return this.#isConnected;
   }
@@ -54,25 +53,28 @@ export class NatsLink {
     return this.#isClosed;
   }
 
-  /** Of a message with its headers: what the last server said that told of itself. One that is dialled has not yet. */
+  /**
+   * The maximum size of a message with its headers, by the last server that reported it. A server that is being dialled
+   * has not reported it yet.
+   */
   get payloadBytesMax(): number {
     this.#payloadBytesMax = this.connection.info?.max_payload ?? this.#payloadBytesMax;
     return this.#payloadBytesMax;
   }
 
-  /** Calls once this connection is lost, unless the result was called before. */
+  /** Calls the listener when this connection is lost. The result cancels that. */
   onLoss(listener: () => void): () => void {
     this.#lossListeners.add(listener);
     return () => this.#lossListeners.delete(listener);
   }
 
-  /** Calls whenever there is a connection again, and once there will be none, until the result is called. */
-  onFind(listener: () => void): () => void {
-    this.#findListeners.add(listener);
-    return () => this.#findListeners.delete(listener);
+  /** Calls the listener at each reconnect and at the final close. The result cancels that. */
+  onConnect(listener: () => void): () => void {
+    this.#connectListeners.add(listener);
+    return () => this.#connectListeners.delete(listener);
   }
 
-  /** Resolves once there is a connection, after so many milliseconds at most, or once the signal is aborted. */
+  /** Resolves once there is a connection, after `waitMsMax`, or when the signal is aborted. */
   async connected(waitMsMax: number, signal?: AbortSignal): Promise<void> {
     if (this.#isConnected || this.#isClosed || signal?.aborted === true) return;
     await new Promise<void>((resolve) => {
@@ -84,11 +86,11 @@ export class NatsLink {
       };
       const timer = setTimeout(done, waitMsMax);
       signal?.addEventListener("abort", done);
-      const forget = this.onFind(done);
+      const forget = this.onConnect(done);
     });
   }
 
-  /** The answer of a server, or a `StreamError` as soon as the connection that it would come by is lost. */
+  /** Resolves with the server's answer. Rejects with a `StreamError` as soon as the connection is lost. */
   async ask<Answer>(doing: string, question: () => Promise<Answer>): Promise<Answer> {
     try {
       return await this.untilLoss(question);
@@ -97,11 +99,10 @@ export class NatsLink {
     }
   }
 
-  /** As `ask`, with the library's own errors. */
+  /** Like `ask`, but with the library's errors. */
   untilLoss<Answer>(question: () => Promise<Answer>): Promise<Answer> {
     if (this.#isClosed) return Promise.reject(new errors.ClosedConnectionError());
-    if (!this.#isConnected)
-      return Promise.reject(new errors.ConnectionError("there is no connection to a server"));
+    if (!this.#isConnected) return Promise.reject(new errors.ConnectionError("no server is connected"));
     return new Promise((resolve, reject) => {
       const lost = () => reject(new errors.ConnectionError("the connection was lost"));
       const forget = this.onLoss(lost);
@@ -114,7 +115,7 @@ export class NatsLink {
     this.#isClosed = true;
     const closed = this.connection.close();
     this.#lose();
-    for (const listener of [...this.#findListeners]) listener();
+    for (const listener of [...this.#connectListeners]) listener();
     await closed;
   }
 
@@ -122,7 +123,7 @@ export class NatsLink {
     for await (const status of this.connection.status()) this.#take(status);
     if (this.#isClosed) return;
     this.#lose();
-    this.#onNote("The connection to NATS was given up: start anew.");
+    this.#onNote("The connection to NATS was closed: restart the server.");
   }
 
   #take(status: Status): void {
@@ -132,8 +133,8 @@ export class NatsLink {
       this.#lose();
     } else if (status.type === "reconnect") {
       this.#isConnected = true;
-      this.#onNote(`There is a connection to the NATS server ${status.server} again.`);
-      for (const listener of [...this.#findListeners]) listener();
+      this.#onNote(`The NATS server ${status.server} is connected again.`);
+      for (const listener of [...this.#connectListeners]) listener();
     } else if (status.type === "ldm") {
       this.#onNote(`The NATS server ${status.server} is about to stop.`);
     } else if (status.type === "error") {
@@ -149,11 +150,11 @@ export class NatsLink {
   }
 }
 
-const WHAT_OPENS_THEM =
-  ". What opens the servers is in WHEREHOUSE_NATS_USER and WHEREHOUSE_NATS_PASSWORD, WHEREHOUSE_NATS_TOKEN, or " +
+const CREDENTIALS_HINT =
+  ". The credentials are taken from WHEREHOUSE_NATS_USER and WHEREHOUSE_NATS_PASSWORD, WHEREHOUSE_NATS_TOKEN, or " +
   "WHEREHOUSE_NATS_CREDENTIALS, the path of a .creds file";
 
-/** Rejects with a `StreamError` where no server can be reached, or takes us. */
+/** Rejects with a `StreamError` if no server can be reached, or accepts our credentials. */
 export async function openLink(address: StreamAddress, onNote: (note: string) => void): Promise<NatsLink> {
   try {
     const options = connectionOptions(address);
@@ -162,14 +163,14 @@ export async function openLink(address: StreamAddress, onNote: (note: string) =>
   } catch (error) {
     const isRefused = error instanceof AuthorizationError;
     const servers = address.servers.join(", ");
-    const told = `Cannot connect to NATS at ${servers}: ${messageOf(error)}${isRefused ? WHAT_OPENS_THEM : ""}`;
-    throw new StreamError(isRefused ? "refused" : "unreachable", told, error);
+    const text = `Cannot connect to NATS at ${servers}: ${messageOf(error)}${isRefused ? CREDENTIALS_HINT : ""}`;
+    throw new StreamError(isRefused ? "refused" : "unreachable", text, error);
   }
 }
 
 /**
- * Rejects where none of the servers that were named takes us. Those that refuse us name others of their cluster before
- * they do, and the library would go on from one to the next for ever, a thousand times a second.
+ * Rejects if no configured server accepts us. Servers that refuse us announce other servers of their cluster before
+ * that, and the library would try one after another without end, a thousand times a second.
  */
 async function knock(options: ConnectionOptions): Promise<void> {
   const connection = await connect({ ...options, ignoreClusterUpdates: true, reconnect: false });
@@ -211,8 +212,8 @@ function credentialOptions(credentials: StreamCredentials | null): ConnectionOpt
 }
 
 /**
- * A stream as its leader knows it; rejects with a `StreamError`. Where there is no leader any server answers with what
- * it has itself, which may lack what was acknowledged: that is no answer.
+ * Asks the stream's leader; rejects with a `StreamError`. Without a leader any server answers with its own state, which
+ * may lack acknowledged messages, so that answer is refused.
  */
 export async function askStreamInfo(
   link: NatsLink,
@@ -224,6 +225,9 @@ export async function askStreamInfo(
   const info = await link.ask(doing, () => manager.streams.info(name, options));
   const { replicas = [], leader = "" } = info.cluster ?? {};
   if (replicas.length > 0 && leader === "")
-    throw new StreamError("unreachable", `Cannot ${doing}: it has no leader, so no majority of its servers`);
+    throw new StreamError(
+      "unreachable",
+      `Cannot ${doing}: it has no leader, because its servers have no majority`,
+    );
   return info;
 }

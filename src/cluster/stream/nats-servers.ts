@@ -4,16 +4,13 @@ import { streamErrorOf } from "./nats-errors.ts";
 import type { NatsLink } from "./nats-link.ts";
 import { StreamError } from "./stream.ts";
 
-/** Before it, servers have no `sync_interval: always` that holds for streams of several replicas. */
+/** Older servers lack `sync_interval: always` for streams with several replicas. */
 const VERSION_MIN = "2.15.0";
 
-/** For all servers of a cluster to answer; after 0.3 s without another one they are taken for all. */
+/** How long to collect answers; 0.3 s without a further one end it. */
 const ANSWERS_MS_MAX = 2000;
 
-/**
- * Servers tell how they sync to whom the operator lets ask: where the system account exports this subject, and ours
- * imports it.
- */
+/** Answered only if the system account exports this subject and ours imports it. */
 const SETTINGS_SUBJECT = "$SYS.REQ.SERVER.PING.JSZ";
 
 const WHAT_TO_CHANGE = 'set "sync_interval: always" in the block "jetstream" of its configuration';
@@ -25,12 +22,12 @@ interface ServerSettings {
 }
 
 /**
- * Rejects with a `StreamError` where a server acknowledges what a power cut would take. False where none of them tells
- * us.
+ * Rejects with a `StreamError` if a server acknowledges messages that a power failure would lose. Resolves with false
+ * if no server reports its settings.
  */
 export async function checkServers(link: NatsLink): Promise<boolean> {
   const { info } = link.connection;
-  if (info === undefined) throw new StreamError("unreachable", "No NATS server has told of itself yet.");
+  if (info === undefined) throw new StreamError("unreachable", "No NATS server has introduced itself yet.");
   const { server_name: server = "", version = "" } = info;
   refuseOld(server, version);
   const answers = await askAll(link);
@@ -64,7 +61,7 @@ function numbersOf(version: string): number[] {
   return version.split(".").map((part) => Number.parseInt(part, 10) || 0);
 }
 
-/** What those servers say that have streams; empty where nobody may ask. */
+/** The answers of servers with JetStream; empty if this account may not ask. */
 async function askAll({ connection }: NatsLink): Promise<ServerSettings[]> {
   const settings: ServerSettings[] = [];
   try {
@@ -73,11 +70,11 @@ async function askAll({ connection }: NatsLink): Promise<ServerSettings[]> {
       maxWait: ANSWERS_MS_MAX,
     });
     for await (const answer of answers) {
-      const told = parseSettings(answer.string());
-      if (told !== null) settings.push(told);
+      const serverSettings = parseSettings(answer.string());
+      if (serverSettings !== null) settings.push(serverSettings);
     }
   } catch (error) {
-    streamErrorOf(error, "ask the servers how they sync"); // Nobody answers, or the account may not ask: the same.
+    streamErrorOf(error, "ask the servers how they sync"); // No answer, or no permission to ask.
   }
   return settings;
 }
@@ -94,49 +91,49 @@ function parseSettings(text: string): ServerSettings | null {
   };
 }
 
-/** A server that was away, or settings that somebody changes, are found this often; after a reconnect at once. */
+/** How often servers and settings are checked again; also after each reconnect. */
 const CHECK_MS = 5 * 60_000;
 
-/** What is looked at. Each rejects with a `StreamError`, `refused` where what is acknowledged would not be kept. */
+/** Each check rejects with a `StreamError`: `refused` if acknowledged messages would not be durable. */
 export interface TrustChecks {
-  /** Answered within two seconds by any server. After a reconnect nothing is published before. */
+  /** Answered within two seconds by any server. After a reconnect nothing is published until it is done. */
   servers(): Promise<unknown>;
-  /** Answered by a leader, which there may be none of for a while. */
+  /** Answered by the leader, which may be missing for a while. */
   settings(): Promise<unknown>;
 }
 
 /**
- * Whether the servers still keep what they acknowledge. While they don't nothing is given to them: whoever would report
- * is told so, and questions go on.
+ * Watches whether acknowledged messages are still durable. While they are not, nothing is published: reports are
+ * refused, and queries continue.
  */
 export class NatsTrust {
   readonly #link: NatsLink;
   readonly #checks: TrustChecks;
   readonly #onNote: (note: string) => void;
-  readonly #forgetFind: () => void;
+  readonly #forgetConnect: () => void;
   readonly #timer: NodeJS.Timeout;
   readonly #refusals = new Map<keyof TrustChecks, StreamError>();
   #checking: Promise<void> = Promise.resolve();
   #checkingLater: Promise<void> = Promise.resolve();
 
-  /** Both checks have been made once already. */
+  /** The caller has made both checks once. */
   constructor(link: NatsLink, checks: TrustChecks, onNote: (note: string) => void) {
     this.#link = link;
     this.#checks = checks;
     this.#onNote = onNote;
-    this.#forgetFind = link.onFind(() => this.#checkAgain());
+    this.#forgetConnect = link.onConnect(() => this.#checkAgain());
     this.#timer = setInterval(() => this.#checkAgain(), CHECK_MS);
     this.#timer.unref();
   }
 
-  /** Rejects with a `StreamError` where they don't, as far as they tell. */
+  /** Rejects with a `StreamError` if a check failed. */
   async confirm(): Promise<void> {
     await this.#checking;
     for (const refusal of this.#refusals.values()) throw refusal;
   }
 
   close(): void {
-    this.#forgetFind();
+    this.#forgetConnect();
     clearInterval(this.#timer);
   }
 
@@ -151,12 +148,12 @@ export class NatsTrust {
     try {
       await this.#checks[check]();
       this.#refusals.delete(check);
-      if (before !== undefined) this.#onNote("The NATS servers keep what they acknowledge again.");
+      if (before !== undefined) this.#onNote("The NATS servers store acknowledged messages durably again.");
     } catch (error) {
       if (!(error instanceof StreamError)) throw error;
-      if (error.kind !== "refused") return; // Nobody can say; what was known stays.
+      if (error.kind !== "refused") return; // Unreachable: the last result stays.
       if (before?.message !== error.message)
-        this.#onNote(`${error.message} No reports are taken until then.`);
+        this.#onNote(`${error.message} No reports are accepted until then.`);
       this.#refusals.set(check, error);
     }
   }

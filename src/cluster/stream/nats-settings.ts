@@ -12,27 +12,27 @@ import { API_ERRORS, isApiError } from "./nats-errors.ts";
 import type { NatsLink } from "./nats-link.ts";
 import { StreamError, type StreamOptions } from "./stream.ts";
 
-/** A majority of three outlives one. */
+/** With three replicas, a majority survives the loss of one. */
 export const REPLICAS = 3;
 
-/** A message that is published again within it, by its id, gets the number of the first. */
+/** A message that is published again within this time, with the same id, gets the number of the first. */
 const DUPLICATE_MS = 2 * 60_000;
 
-/** Rejects with a `StreamError` where we can't rely on how it is set up by now. */
+/** Rejects with a `StreamError` if the stream's settings are unsafe by now. */
 export async function checkSettings(link: NatsLink, manager: JetStreamManager, name: string): Promise<void> {
-  const found = await findStream(link, manager, name);
-  if (found !== null) checked(link, found); // One that is gone is told by those who read it.
+  const info = await findStream(link, manager, name);
+  if (info !== null) checked(link, info); // Readers report a missing stream.
 }
 
-/** The stream as it is, made where it may; rejects with a `StreamError` where we can't rely on how it is set up. */
+/** Returns the stream, creating it if allowed. Rejects with a `StreamError` if its settings are unsafe. */
 export async function prepareStream(
   link: NatsLink,
   manager: JetStreamManager,
   { address, create }: StreamOptions,
 ): Promise<StreamInfo> {
   const name = address.stream;
-  const found = await findStream(link, manager, name);
-  if (found !== null) return checked(link, found);
+  const info = await findStream(link, manager, name);
+  if (info !== null) return checked(link, info);
   if (create === null) throw new StreamError("gone", `There is no stream "${name}" on these servers.`);
   return checked(link, await createStream(link, manager, streamConfig(name, create)));
 }
@@ -63,12 +63,12 @@ function streamConfig(name: string, create: NonNullable<StreamOptions["create"]>
     num_replicas: REPLICAS,
     discard: DiscardPolicy.New,
     max_bytes: create.bytesMax,
-    max_age: 0, // Seals may be late: what is old may still be needed.
+    max_age: 0, // Seals may be late: old messages may still be needed.
     max_msgs: -1,
     max_msg_size: -1,
     first_seq: create.firstMessage,
     duplicate_window: nanos(DUPLICATE_MS),
-    allow_direct: false, // Only the leader knows what is newest.
+    allow_direct: false, // Only the leader has the newest message.
     deny_delete: true,
     compression: StoreCompression.None,
   };
@@ -85,15 +85,15 @@ async function createStream(
       return await manager.streams.add(config);
     } catch (error) {
       if (isApiError(error, API_ERRORS.replicasNotSupported))
-        return await manager.streams.add({ ...config, num_replicas: 1 }); // There is one server only.
-      // Somebody else was quicker, and wanted another size.
+        return await manager.streams.add({ ...config, num_replicas: 1 }); // There is only one server.
+      // Another node was faster, with another size.
       if (isApiError(error, API_ERRORS.streamNameInUse)) return await infoOfNew(manager, name);
       throw error;
     }
   });
 }
 
-/** Of a stream that somebody else has just made: not every server has heard of it yet. */
+/** Another node has just created the stream, and this server may not have heard of it yet. */
 async function infoOfNew(manager: JetStreamManager, name: string): Promise<StreamInfo> {
   try {
     return await manager.streams.info(name);
@@ -101,7 +101,7 @@ async function infoOfNew(manager: JetStreamManager, name: string): Promise<Strea
     if (!isApiError(error, API_ERRORS.streamNotFound)) throw error;
     throw new StreamError(
       "unreachable",
-      `The stream "${name}" was made just now, and is not there yet.`,
+      `The stream "${name}" was created just now, and is not available yet.`,
       error,
     );
   }
@@ -111,42 +111,45 @@ export function subjectOf(stream: string): string {
   return `${stream}.log`;
 }
 
-/** Whether the server is one of several, which can hold a replica each. */
+/** Whether the server belongs to a cluster, which can have several replicas. */
 export function isClustered(link: NatsLink): boolean {
   return (link.connection.info?.cluster ?? "") !== "";
 }
 
 function checked(link: NatsLink, info: StreamInfo): StreamInfo {
-  const wrong = whatIsWrong(info.config, isClustered(link));
-  if (wrong.length === 0) return info;
+  const problems = problemsOf(info.config, isClustered(link));
+  if (problems.length === 0) return info;
   throw new StreamError(
     "refused",
-    `The stream "${info.config.name}" would not keep what it is given: ${wrong.join("; ")}.`,
+    `The stream "${info.config.name}" would not retain its messages: ${problems.join("; ")}.`,
   );
 }
 
-/** Each in a few words, with what to change. */
-function whatIsWrong(config: StreamConfig, isOneOfMany: boolean): string[] {
-  const wrong: string[] = [];
+/** A phrase for each problem, with what to change. */
+function problemsOf(config: StreamConfig, isOneOfMany: boolean): string[] {
+  const problems: string[] = [];
   const say = (isWrong: boolean, words: string) => {
-    if (isWrong) wrong.push(words);
+    if (isWrong) problems.push(words);
   };
   const { name, subjects = [] } = config;
   say(config.max_age > 0, "it removes messages by their age (max_age), set that to 0");
-  say(config.discard !== DiscardPolicy.New, "it discards old messages where it is full, set discard to new");
-  say(config.storage !== StorageType.File, "it is in memory, make it anew with file storage");
-  say(config.retention !== RetentionPolicy.Limits, "it removes what was read, set its retention to limits");
+  say(config.discard !== DiscardPolicy.New, "it discards old messages when it is full, set discard to new");
+  say(config.storage !== StorageType.File, "it is in memory, create it anew with file storage");
+  say(
+    config.retention !== RetentionPolicy.Limits,
+    "it removes messages that were read, set its retention to limits",
+  );
   say(
     config.num_replicas < REPLICAS && isOneOfMany,
     `it has ${config.num_replicas} of ${REPLICAS} replicas, set num_replicas to ${REPLICAS}`,
   );
   say(
     subjects.length !== 1 || subjects[0] !== subjectOf(name),
-    `it takes messages of ${subjects.join(", ") || "no subject"}, set its subjects to ${subjectOf(name)} alone`,
+    `it accepts messages of ${subjects.join(", ") || "no subject"}, set its subjects to ${subjectOf(name)} alone`,
   );
   say(
     config.mirror !== undefined || config.sources !== undefined,
-    "it takes messages of other streams, remove its mirror and its sources",
+    "it copies messages of other streams, remove its mirror and its sources",
   );
   say(
     config.max_msgs > 0 || config.max_msgs_per_subject > 0,
@@ -154,12 +157,15 @@ function whatIsWrong(config: StreamConfig, isOneOfMany: boolean): string[] {
   );
   say(config.no_ack === true, "it acknowledges nothing, set no_ack to false");
   say(config.allow_rollup_hdrs, "a message may replace all others, set allow_rollup_hdrs to false");
-  say(config.allow_msg_ttl === true, "a message may say when it goes, make it anew without allow_msg_ttl");
-  say(config.sealed, "it takes no messages any more, make it anew");
+  say(
+    config.allow_msg_ttl === true,
+    "a message may set its own expiry, create it anew without allow_msg_ttl",
+  );
+  say(config.sealed, "it accepts no more messages, create it anew");
   say(config.persist_mode === "async", "it acknowledges before it writes, set persist_mode to default");
   say(
     config.duplicate_window < nanos(DUPLICATE_MS),
-    "it forgets within two minutes what was published, set duplicate_window to 2m",
+    "it forgets message ids within two minutes, set duplicate_window to 2m",
   );
-  return wrong;
+  return problems;
 }

@@ -17,41 +17,41 @@ import {
 } from "./stream.ts";
 
 /*
- * A replicated log on NATS JetStream, over three of its packages: `@nats-io/transport-node` speaks to a server,
- * `@nats-io/jetstream` asks for streams and readers, `@nats-io/kv` keeps small values by name.
+ * A replicated log on NATS JetStream, with three of its packages: `@nats-io/transport-node` connects to a server,
+ * `@nats-io/jetstream` has streams and consumers, `@nats-io/kv` stores small values by name.
  */
 
-/** For a question about the stream. */
+/** The timeout of a request about the stream. */
 const ASK_MS_MAX = 5000;
 
-/** For a message, with all that is tried meanwhile. */
+/** The timeout of a publish, with all its attempts. */
 const PUBLISH_MS_MAX = 5000;
 
 /**
- * Of that for the first attempt, and so much more for each after: what was sent when a leader was lost nobody answers,
- * and servers that are only slow should not get all of it again and again.
+ * The timeout of the first attempt; each later one gets this much more. A message that was sent while a leader was lost
+ * is never answered, and slow servers should not get everything again and again.
  */
 const ATTEMPT_MS = 1000;
 
-/** For a reader to be made: where the server that it would be on has stopped, another try finds another one. */
+/** The timeout for creating a consumer: if its server has stopped, another attempt uses another one. */
 const READ_MS_MAX = 2000;
 
-const UNTOLD =
-  "The NATS servers don't tell this account whether they sync always. " +
-  'See to it that each has "sync_interval: always".';
+const SYNC_UNKNOWN =
+  "The NATS servers don't report to this account whether they sync every write. " +
+  'Make sure that each has "sync_interval: always".';
 
-/** Of a message, for its id and the name of its stream. */
+/** Space for the headers with the message's id and the stream's name. */
 const HEADER_BYTES_MAX = 1024;
 
 export const openNatsStream: OpenStream = async (options) => {
   const link = await openLink(options.address, options.onNote);
   try {
-    const isTold = await checkServers(link);
+    const isReported = await checkServers(link);
     const managed = { checkAPI: false };
     const manager = await jetstreamManager(link.connection, { ...managed, timeout: ASK_MS_MAX });
     const reader = await jetstreamManager(link.connection, { ...managed, timeout: READ_MS_MAX });
     const { created, config } = await prepareStream(link, manager, options);
-    if (!isTold) options.onNote(UNTOLD);
+    if (!isReported) options.onNote(SYNC_UNKNOWN);
     const client = jetstream(link.connection, { timeout: ASK_MS_MAX });
     const checks = {
       servers: () => checkServers(link),
@@ -94,12 +94,12 @@ class NatsStream implements Stream {
         return await this.#publishOnce(message, id, Math.min(leftMs, attempt * ATTEMPT_MS));
       } catch (error) {
         const failure = streamErrorOf(error, `publish to the stream "${this.name}"`);
-        // Under the same id it does no harm where the message is there already.
+        // Repeating is safe: the id is the same.
         const pauseMs = retryMs() / 10;
         const mayPass = failure.kind === "unreachable" && !this.#tools.link.isClosed;
         if (!mayPass || performance.now() + pauseMs > untilMs) throw failure;
         await new Promise((resolve) => setTimeout(resolve, pauseMs));
-        if (performance.now() > untilMs) throw failure; // It stood still, and the id may be forgotten by now.
+        if (performance.now() > untilMs) throw failure; // The servers may have forgotten the id.
       }
     }
   }
@@ -141,7 +141,7 @@ class NatsStream implements Stream {
   async purgeBefore(message: number): Promise<void> {
     const { link, manager } = this.#tools;
     const { lastMessage } = await this.state();
-    const seq = Math.min(message, lastMessage + 1); // Beyond it the servers would leave numbers out.
+    const seq = Math.min(message, lastMessage + 1); // Beyond it the servers would skip numbers.
     await link.ask(`purge the stream "${this.name}"`, () => manager.streams.purge(this.name, { seq }));
   }
 

@@ -1,46 +1,46 @@
 import type { JetStreamManager, StreamInfo } from "@nats-io/jetstream";
 import { wait } from "../../lib/schedule/timers.ts";
+import { NatsConsumer, type ReadMessage } from "./nats-consumer.ts";
 import { type NatsLink, retryMs } from "./nats-link.ts";
-import { NatsReading, type ReadMessage } from "./nats-reading.ts";
 import { type BucketEntry, StreamError } from "./stream.ts";
 
-/** For a connection, before it is looked for again. */
+/** How long to wait for a connection before the next attempt. */
 const CONNECTION_MS_MAX = 30_000;
 
 export type BucketChange = (key: string, entry: BucketEntry | null) => void;
 
 export interface WatchedBucket {
   readonly stream: string;
-  /** Of the subjects that its keys have. */
+  /** The prefix of the keys' subjects. */
   readonly prefix: string;
   readonly link: NatsLink;
   readonly manager: JetStreamManager;
-  /** How it stands, asked of its leader. */
+  /** Asks the bucket's leader. */
   info(): Promise<StreamInfo>;
-  /** Its values now, or later than this. */
+  /** The current values, not older than `info`. */
   entriesOf(info: StreamInfo): Promise<readonly BucketEntry[]>;
 }
 
-/** What was told, by key. */
-interface Told {
+/** The revisions that were reported, by key. */
+interface ReportedValues {
   created: string;
   readonly revisions: Map<string, number>;
 }
 
 /**
- * As `Bucket.watch` says it. Whenever changes may have been missed all values are read anew, and what differs from what
- * was told is told: so it does not matter what the servers have forgotten meanwhile.
+ * Implements `Bucket.watch`. Whenever changes may have been missed, all values are read again and the differences are
+ * reported, so it does not matter what the servers forget.
  */
 export async function watchBucket(
   bucket: WatchedBucket,
   onChange: BucketChange,
   signal: AbortSignal,
 ): Promise<void> {
-  const told: Told = { created: "", revisions: new Map() };
+  const reported: ReportedValues = { created: "", revisions: new Map() };
   while (!signal.aborted) {
     if (bucket.link.isClosed) throw new StreamError("unreachable", `${bucket.stream} was closed.`);
     try {
-      await watchOnce(bucket, told, onChange, signal);
+      await watchOnce(bucket, reported, onChange, signal);
     } catch (error) {
       if (!(error instanceof StreamError) || error.kind !== "unreachable") throw error;
     }
@@ -51,48 +51,52 @@ export async function watchBucket(
 
 async function watchOnce(
   bucket: WatchedBucket,
-  told: Told,
+  reported: ReportedValues,
   onChange: BucketChange,
   signal: AbortSignal,
 ): Promise<void> {
   const info = await bucket.info();
   let seen = info.state.last_seq;
-  const reading = await NatsReading.open(bucket.link, bucket.manager, bucket.stream, seen + 1);
-  const close = () => reading.close();
+  const consumer = await NatsConsumer.open(bucket.link, bucket.manager, bucket.stream, seen + 1);
+  const close = () => consumer.close();
   signal.addEventListener("abort", close);
   try {
-    if (told.created !== info.created) {
-      told.created = info.created; // Another one, whose revisions count from 1 again.
-      for (const key of told.revisions.keys()) told.revisions.set(key, 0);
+    if (reported.created !== info.created) {
+      reported.created = info.created; // A new bucket, whose revisions start at 1 again.
+      for (const key of reported.revisions.keys()) reported.revisions.set(key, 0);
     }
     const entries = await bucket.entriesOf(info);
     if (signal.aborted) return;
-    tellDifference(entries, told, onChange);
+    reportDifference(entries, reported, onChange);
 
     let lastKnown = 0;
     while (!signal.aborted) {
-      const message = reading.take();
+      const message = consumer.take();
       if (message !== null) {
         seen = message.number;
-        tellChange(message, bucket.prefix, told, onChange);
+        reportChange(message, bucket.prefix, reported, onChange);
         continue;
       }
-      const waited = await reading.wait();
-      if (waited === "ended") return;
-      if (waited !== "idle") continue;
-      // What was there 5 s ago is here by now, or the reader has been forgotten by its bucket.
+      const event = await consumer.wait();
+      if (event === "ended") return;
+      if (event !== "idle") continue;
+      // A message from 5 s ago would be here by now; otherwise the consumer was removed.
       if (lastKnown > seen) return;
       const now = await bucket.info();
-      if (now.created !== told.created) return;
+      if (now.created !== reported.created) return;
       lastKnown = now.state.last_seq;
     }
   } finally {
     signal.removeEventListener("abort", close);
-    reading.close();
+    consumer.close();
   }
 }
 
-function tellDifference(entries: readonly BucketEntry[], { revisions }: Told, onChange: BucketChange): void {
+function reportDifference(
+  entries: readonly BucketEntry[],
+  { revisions }: ReportedValues,
+  onChange: BucketChange,
+): void {
   const present = new Set(entries.map(({ key }) => key));
   for (const key of [...revisions.keys()]) {
     if (present.has(key)) continue;
@@ -106,11 +110,16 @@ function tellDifference(entries: readonly BucketEntry[], { revisions }: Told, on
   }
 }
 
-function tellChange(message: ReadMessage, prefix: string, { revisions }: Told, onChange: BucketChange): void {
+function reportChange(
+  message: ReadMessage,
+  prefix: string,
+  { revisions }: ReportedValues,
+  onChange: BucketChange,
+): void {
   const key = message.subject.slice(prefix.length);
   const { number: revision, bytes: value, writtenMs } = message;
-  const toldRevision = revisions.get(key);
-  if (toldRevision !== undefined && toldRevision >= revision) return; // It was read with all others.
+  const reportedRevision = revisions.get(key);
+  if (reportedRevision !== undefined && reportedRevision >= revision) return; // It was read with the other values.
   if (!isRemoval(message)) {
     revisions.set(key, revision);
     onChange(key, { key, value, revision, writtenMs });
@@ -119,7 +128,7 @@ function tellChange(message: ReadMessage, prefix: string, { revisions }: Told, o
   }
 }
 
-/** By somebody, or because of its age. */
+/** A deletion or an expiry. */
 function isRemoval({ header }: ReadMessage): boolean {
   return header("KV-Operation") !== "" || header("Nats-Marker-Reason") !== "";
 }

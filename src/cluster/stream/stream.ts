@@ -1,27 +1,25 @@
 import { isObject } from "../../lib/is-object.ts";
 
 /**
- * A replicated log of messages on other machines, in our words: what takes part in it, and what it can refuse. Messages
- * count from 1 or from where the stream was begun; a number is never given twice, also not after a purge.
+ * A replicated log of messages on other machines. Messages are numbered from 1 or from the stream's first message; a
+ * number is never reused, not even after a purge.
  */
 export interface Stream {
   readonly name: string;
-  /** When it was created, as its servers say it: a stream that was made anew under the same name has another one. */
+  /** The creation time, as text from the servers: it tells the stream from another one of the same name. */
   readonly created: string;
-  /** The longest message that the servers take. */
   readonly messageBytesMax: number;
   /**
-   * Appends a message. Resolves with its number once a majority of the servers has it on disk; of a message that was
-   * published before under the same id, within the last two minutes, with the number of that. Rejects with a
-   * `StreamError`: where it is `unreachable` the message may be there all the same, or still come.
+   * Appends a message. Resolves with its number once a majority of the servers has it on disk. A message with an id
+   * that was published within the last two minutes is not appended again, and gets the number of the first. Rejects
+   * with a `StreamError`: if it is `unreachable`, the message may be stored anyway, or later.
    */
   publish(message: Uint8Array, id: string): Promise<number>;
   /**
-   * Hands over every message from this number on, in order, none left out and none twice, the next one once the
-   * promise of the one before is resolved; messages that come meanwhile are read ahead, up to a bound. Survives the
-   * loss of servers and connections. Rejects with a `StreamError` of kind `gone` where messages of this number or later
-   * ones were purged, or the stream was removed or created anew, and with what `onMessage` throws. Resolves once the
-   * signal is aborted.
+   * Delivers every message from this number on, in order, exactly once, each after the promise of the one before has
+   * resolved; later messages are read ahead, up to a bound. Survives the loss of servers and connections. Rejects with
+   * a `StreamError` of kind `gone` if messages from this number on were purged, or the stream was removed or created
+   * anew, and with an error of `onMessage`. Resolves once the signal is aborted.
    */
   follow(
     from: number,
@@ -30,57 +28,54 @@ export interface Stream {
   ): Promise<void>;
   /** Asks the servers. Rejects with a `StreamError`. */
   state(): Promise<StreamState>;
-  /** Of the message that the servers have there; null where they have none. Rejects with a `StreamError`. */
+  /** The id of the message with this number; null if there is none. Rejects with a `StreamError`. */
   messageId(number: number): Promise<string | null>;
   /** Removes all messages below this number. Rejects with a `StreamError`. */
   purgeBefore(message: number): Promise<void>;
-  /** Small values of this name that all nodes share, replicated as the stream is. Rejects with a `StreamError`. */
+  /** Opens a bucket of small values that all nodes share, replicated like the stream. Rejects with a `StreamError`. */
   bucket(name: string, options?: BucketOptions): Promise<Bucket>;
   close(): Promise<void>;
 }
 
-/** What a start needs to know of a stream before it follows it. */
-export type AskedStream = Pick<Stream, "name" | "state" | "messageId">;
+/** The requests that a start makes before it follows the stream. */
+export type StreamProbe = Pick<Stream, "name" | "state" | "messageId">;
 
 export interface StreamMessage {
   readonly number: number;
-  /** The one it was published with. */
+  /** The id that it was published with. */
   readonly id: string;
   /** Aligned to 8 bytes, in a buffer of its own. */
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
 export interface StreamState {
-  /** The oldest message that is still there; `lastMessage + 1` where there is none. */
+  /** The oldest message; `lastMessage + 1` if there is none. */
   readonly firstMessage: number;
-  /** The newest that was ever there, or the number before the first that will be. */
+  /** The newest message ever, or the number before the first one. */
   readonly lastMessage: number;
   readonly bytes: number;
-  /** As many as it may have. */
   readonly bytesMax: number;
 }
 
 export interface BucketOptions {
-  /** Each value is gone this long after it was written; without it they stay. */
+  /** Each value expires this long after it was written; without it values stay. */
   readonly ttlMs?: number;
-  /** It holds what is nowhere else: where it is not there, that is `gone`, and it is not made. */
+  /** The bucket has the only copy of its values: if it is missing, opening fails with `gone` instead of creating it. */
   readonly mustExist?: boolean;
 }
 
-/** A few named values with revisions, the same for everybody. All of its calls reject with a `StreamError`. */
+/** A few named values with revisions, shared by all nodes. Every method rejects with a `StreamError`. */
 export interface Bucket {
-  /** The longest value that the servers take. */
   readonly valueBytesMax: number;
-  /** Null where there is none. Asks the servers. */
+  /** Asks the servers. Null if there is no value. */
   get(key: string): Promise<BucketEntry | null>;
-  /** All that there are. */
   entries(): Promise<readonly BucketEntry[]>;
-  /** Writes it whatever was there. */
+  /** Writes the value unconditionally. */
   put(key: string, value: Uint8Array): Promise<number>;
-  /** Writes it where its revision is still this one, 0 where there must be none; else rejects with a `conflict`. */
+  /** Writes the value if its revision is still this one, or 0 for a new key; else rejects with a `conflict`. */
   update(key: string, value: Uint8Array, revision: number): Promise<number>;
   delete(key: string): Promise<void>;
-  /** Tells of every value there is, once all of them are known; then of each change, null for a value that is gone. */
+  /** Reports every value once all are known, then each change, with null for a removed value. */
   watch(onChange: (key: string, entry: BucketEntry | null) => void, signal: AbortSignal): Promise<void>;
 }
 
@@ -88,20 +83,20 @@ export interface BucketEntry {
   readonly key: string;
   readonly value: Uint8Array;
   readonly revision: number;
-  /** When it was written, by the clock of the servers. */
+  /** When it was written, by the servers' clock. */
   readonly writtenMs: number;
 }
 
 export type StreamErrorKind =
-  /** No server answers, or no majority of them does. It may be better soon. */
+  /** No server answers, or the servers have no majority. A retry may succeed. */
   | "unreachable"
-  /** The stream holds as many bytes as it may, or the servers' disks are full. */
+  /** The stream or the servers' disks are full. */
   | "full"
-  /** Somebody else has written meanwhile. */
+  /** Another process has written in between. */
   | "conflict"
-  /** What was asked for is not there any more, or is another one under the same name. */
+  /** The stream, bucket or message no longer exists, or was created anew under the same name. */
   | "gone"
-  /** The servers don't allow it, or are set up in a way that we can't rely on; the message says what to change. */
+  /** The servers refuse it, or have unsafe settings; the message says what to change. */
   | "refused";
 
 export class StreamError extends Error {
@@ -114,13 +109,12 @@ export class StreamError extends Error {
   }
 }
 
-/** Where the servers are, and which of their streams is meant. */
 export interface StreamAddress {
-  /** `HOST:PORT`; one that answers is enough. */
+  /** `HOST:PORT`; one reachable server is enough. */
   readonly servers: readonly string[];
   readonly isSecure: boolean;
   readonly stream: string;
-  /** What the servers know us by; null where they ask nobody. */
+  /** Null if the servers need none. */
   readonly credentials: StreamCredentials | null;
   /** Certificates in PEM that the servers' must be signed by; null for those that the runtime trusts. */
   readonly authorities: string | null;
@@ -134,19 +128,22 @@ export type StreamCredentials =
 
 export interface StreamOptions {
   readonly address: StreamAddress;
-  /** What a stream is made with where there is none yet; null where it must be there. */
+  /** Settings for creating the stream if it is missing; null if it must exist. */
   readonly create: { readonly firstMessage: number; readonly bytesMax: number } | null;
-  /** Of connections lost and found again, in a sentence. */
+  /** Reports lost and restored connections, in a sentence. */
   onNote(note: string): void;
 }
 
-/** Connects, and makes the stream where it may. Rejects with a `StreamError`, `refused` where servers don't sync. */
+/**
+ * Connects, and creates the stream if allowed. Rejects with a `StreamError`: `refused` if the servers don't sync every
+ * write.
+ */
 export type OpenStream = (options: StreamOptions) => Promise<Stream>;
 
-/** A message that was taken, by what tells it from another one that its number was given to later. */
+/** Identifies an applied message. The id tells it from a later message with the same number. */
 export type TakenMessage = Pick<StreamMessage, "number" | "id">;
 
-/** As a file or a peer has it, with null for none; undefined where it is neither. */
+/** Parses a message of a file or a peer, null for none; undefined if it is neither. */
 export function parseTakenMessage(value: unknown): TakenMessage | null | undefined {
   if (value === null) return null;
   if (!isObject(value)) return undefined;

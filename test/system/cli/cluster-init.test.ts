@@ -223,7 +223,7 @@ describe.skipIf(!HAS_NATS)("cluster init refuses", () => {
     expect(await runCommand(BUN, place, initArgs())).toMatchObject({ code: 0 });
     expect(await runCommand(BUN, place, initArgs())).toMatchObject({
       code: 1,
-      error: expect.stringContaining("is the directory of a node already"),
+      error: expect.stringContaining("already belongs to a node of the stream"),
     });
     // The node's keys are those that the files had, and whoever is alone is refused.
     expect(await runCommand(BUN, place, ["keys", "list"])).toMatchObject({ code: 0 });
@@ -270,7 +270,7 @@ describe.skipIf(!HAS_NATS)("cluster init refuses", () => {
     const formerLog = join(place.dataDir, "wal.before-cluster");
     renameSync(formerLog, join(place.dataDir, "wal"));
     const refused = await runCommand(BUN, place, ["serve", "--port", "0", ...nodeArgs()]);
-    expect([refused.code, refused.error]).toEqual([1, expect.stringContaining("To end it: cluster init")]);
+    expect([refused.code, refused.error]).toEqual([1, expect.stringContaining("To finish it: cluster init")]);
     expect(await runCommand(BUN, place, initArgs())).toMatchObject({ code: 0 });
     expect(readdirSync(formerLog).length).toBeGreaterThan(0);
     const node = await startReady(BUN, place, nodeArgs());
@@ -292,7 +292,7 @@ describe.skipIf(!HAS_NATS)("cluster init refuses", () => {
     writeFileSync(segment, Buffer.concat([bytes, bytes.subarray(16)])); // So that it is not the end that was cut.
     expect(await runCommand(BUN, place, initArgs())).toMatchObject({
       code: 1,
-      error: expect.stringContaining("is damaged, and other nodes must not take that over"),
+      error: expect.stringContaining("is damaged, and the damage must not reach other nodes"),
     });
     expect(await lastMessage()).toBeNull();
     expect(readdirSync(place.dataDir)).not.toContain("cluster.json");

@@ -193,7 +193,7 @@ test("the log is kept for a node that is away, until it is away for longer than 
   passTo(8 * DAY_MS);
   await time.until(time.wait(60_000));
   expect(servers.firstMessage).toBe(40);
-  expect(notes.join()).toContain("is away for longer than --node-timeout");
+  expect(notes.join()).toContain("has been away for longer than --node-timeout");
 });
 
 test("a node whose start can't go on keeps nothing in the stream", async () => {

@@ -46,24 +46,24 @@ test("a status comes back as it was told, and what is none is null", () => {
 
 test("nodes that told of themselves within half a minute are live, with this one", async () => {
   const { time, a, b, c } = openNodes();
-  await b.nodes.tell(STATUS);
-  await c.nodes.tell(STATUS);
+  await b.nodes.publish(STATUS);
+  await c.nodes.publish(STATUS);
   await a.nodes.read();
   expect(a.nodes.liveCount).toBe(3);
   time.monotonicMs = 20_000;
-  await b.nodes.tell({ ...STATUS, atMs: 20_000 });
+  await b.nodes.publish({ ...STATUS, atMs: 20_000 });
   await a.nodes.read();
   time.monotonicMs = 40_000;
   await a.nodes.read();
   expect(a.nodes.liveCount).toBe(2);
-  await b.nodes.tell({ ...STATUS, isUp: false });
+  await b.nodes.publish({ ...STATUS, isUp: false });
   await a.nodes.read();
   expect(a.nodes.liveCount).toBe(1);
 });
 
 test("the lease of the broker is no node, and keeps nothing of the log", async () => {
   const { a, b } = openNodes();
-  await b.nodes.tell({ ...STATUS, floor: 30 });
+  await b.nodes.publish({ ...STATUS, floor: 30 });
   await b.bucket.put("mqtt-lease", new TextEncoder().encode("{}"));
   await a.nodes.read();
   expect(a.nodes.liveCount).toBe(2);
@@ -72,9 +72,9 @@ test("the lease of the broker is no node, and keeps nothing of the log", async (
 
 test("the floor is what the hindmost needs, whether it is live or away", async () => {
   const { time, a, b, c } = openNodes();
-  await b.nodes.tell({ ...STATUS, floor: 30 });
-  await c.nodes.tell({ ...STATUS, floor: 20, quarantineFloor: 9, isUp: false });
-  await a.nodes.tell({ ...STATUS, floor: 1 }); // Its own is what it says now, not what it told last.
+  await b.nodes.publish({ ...STATUS, floor: 30 });
+  await c.nodes.publish({ ...STATUS, floor: 20, quarantineFloor: 9, isUp: false });
+  await a.nodes.publish({ ...STATUS, floor: 1 }); // Its own is what it says now, not what it told last.
   await a.nodes.read();
   time.monotonicMs = DAY_MS;
   expect(a.nodes.floor("floor", 25)).toBe(20);
@@ -93,7 +93,7 @@ test("a node that is away for longer than the timeout is forgotten, by the serve
   const { values, time, a, b, c } = openNodes();
   const tellAt = async ({ nodes }: typeof a, nowMs: number, status: Partial<NodeStatus>) => {
     values.nowMs = nowMs;
-    await nodes.tell({ ...STATUS, ...status });
+    await nodes.publish({ ...STATUS, ...status });
   };
   await tellAt(b, 0, { floor: 3, atMs: 0 });
   await tellAt(c, 6 * DAY_MS, { floor: 5, atMs: 6 * DAY_MS });
@@ -109,9 +109,9 @@ test("a node that is away for longer than the timeout is forgotten, by the serve
 
 test("a node whose own clock is ahead forgets nobody, also where it is alone", async () => {
   const { values, time, a, b } = openNodes();
-  await b.nodes.tell({ ...STATUS, floor: 3, atMs: 0 });
+  await b.nodes.publish({ ...STATUS, floor: 3, atMs: 0 });
   values.nowMs = 60_000;
-  await a.nodes.tell(STATUS);
+  await a.nodes.publish(STATUS);
   await a.nodes.read();
   time.monotonicMs = 60_000;
   expect(await a.nodes.forgetAway(9 * DAY_MS, 7 * DAY_MS)).toEqual([]);
@@ -125,8 +125,8 @@ test.each([
   "a node that went with its clock far %s is forgotten once it was not seen for so long",
   async (_, atMs) => {
     const { time, a, b } = openNodes();
-    await b.nodes.tell({ ...STATUS, floor: 3, atMs, isUp: false });
-    await a.nodes.tell(STATUS);
+    await b.nodes.publish({ ...STATUS, floor: 3, atMs, isUp: false });
+    await a.nodes.publish(STATUS);
     await a.nodes.read();
     time.monotonicMs = 7 * DAY_MS;
     expect(await a.nodes.forgetAway(0, 7 * DAY_MS)).toEqual([]);
@@ -137,8 +137,8 @@ test.each([
 
 test("who could not look for as long as the timeout forgets nobody who may have told of itself meanwhile", async () => {
   const { time, a, b } = openNodes();
-  await b.nodes.tell({ ...STATUS, floor: 3 });
-  await a.nodes.tell(STATUS);
+  await b.nodes.publish({ ...STATUS, floor: 3 });
+  await a.nodes.publish(STATUS);
   await a.nodes.read();
   time.monotonicMs = 8 * DAY_MS;
   await a.nodes.read();
@@ -148,7 +148,7 @@ test("who could not look for as long as the timeout forgets nobody who may have 
 
 test("what is known stays known where the servers can't be asked", async () => {
   const { a, b } = openNodes();
-  await b.nodes.tell({ ...STATUS, floor: 3 });
+  await b.nodes.publish({ ...STATUS, floor: 3 });
   await a.nodes.read();
   a.bucket.refusal = new StreamError("unreachable", "no server answers");
   expect(await outcome(a.nodes.read())).toThrow(StreamError);
@@ -166,7 +166,7 @@ test("another process under a node's name is found when it tells of itself twice
     await a.nodes.read();
     return a.nodes.impostor;
   };
-  const tell = () => a.nodes.tell(STATUS);
+  const tell = () => a.nodes.publish(STATUS);
   expect(await impostorAfter(tell)).toBeNull();
   expect(await impostorAfter(() => write({ floor: 6 }))).toBeNull(); // Its own word, whose answer was lost.
   expect(await impostorAfter(tell)).toBeNull();

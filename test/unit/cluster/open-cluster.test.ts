@@ -156,7 +156,7 @@ test("a bucket of keys and settings that somebody deleted is not made anew, neit
   const another = await emptyDirectory();
   for (const each of [files, another])
     expect(await refusalOf(open(each, CLUSTER))).toContain(
-      'bucket "fleet-shared": stream not found. The keys and settings of the cluster were in it',
+      'bucket "fleet-shared": stream not found. It had the only copy of the cluster\'s keys and settings',
     );
   expect(servers.hasValues("fleet-shared")).toBe(false);
   expect(await readClusterFile(another, "data")).toBeNull();

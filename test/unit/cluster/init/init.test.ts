@@ -119,7 +119,7 @@ test("publishLog() refuses a stream that holds anything else, or that somebody e
   const refusal = async (servers: SimulatedServers, of = names) => {
     const error = await publish(connect(servers, []).stream, of).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(InitError);
-    expect((error as Error).message).toContain("To begin anew, delete the stream");
+    expect((error as Error).message).toContain("To start over, delete the stream");
   };
   await refusal(begun, ["other", ...names]);
   await refusal(begun, names.slice(0, 20));

@@ -117,7 +117,7 @@ const beElse = () => {
 };
 
 describe("join()", () => {
-  test("refuses an address that leads to several nodes by turns, whatever is asked of which", async () => {
+  test("refuses an address that leads to several nodes in turn, whichever answers which request", async () => {
     for (let turn = 0; turn < 12; turn++) {
       let asked = 0;
       served.answer = async (_request, _path, ask) => {
@@ -199,7 +199,7 @@ describe("join()", () => {
     expect(await runJoin()).toEqual({
       ok: false,
       error: expect.stringMatching(
-        /answered 502\. What was copied stays: the same command goes on with it\.$/,
+        /answered 502\. The copied files stay: run the same command again to continue\.$/,
       ),
     });
     expect([readdirSync(dataDir), waits]).toEqual([["joining"], 5]);
@@ -256,7 +256,7 @@ describe("join()", () => {
     };
     expect(await runJoin()).toEqual({
       ok: false,
-      error: expect.stringMatching(/^"archive\/day=.*" came with other bytes than were written\./),
+      error: expect.stringMatching(/^"archive\/day=.*" arrived with other bytes than were written\./),
     });
     expect(readdirSync(dataDir).sort()).toEqual(["joining"]);
   });
@@ -348,7 +348,7 @@ describe("join()", () => {
       { key: "reader" },
       "answered 403: the API key lacks the permission operate",
     ],
-    ["something else", beElse, {}, "does not answer as a node"],
+    ["something else", beElse, {}, "does not answer like a Wherehouse node"],
     [
       "a lost manifest",
       () => rmSync(join(served.source.dataDir, "archive", "manifest.json")),
@@ -436,7 +436,7 @@ describe("join()", () => {
       const before = readdirSync(dataDir, { recursive: true });
       expect(await runJoin()).toEqual({
         ok: false,
-        error: `"${dataDir}" is not empty: a node is made in a new directory.`,
+        error: `"${dataDir}" is not empty: a node needs a new directory.`,
       });
       expect(readdirSync(dataDir, { recursive: true })).toEqual(before);
       rmSync(dataDir, { recursive: true });
@@ -451,7 +451,7 @@ describe("join(), again", () => {
     await disk.makeDirectory(join(dataDir, "damaged"));
     expect(await runJoin()).toMatchObject({
       ok: false,
-      error: expect.stringContaining("is a node's already"),
+      error: expect.stringContaining("already belongs to a node"),
     });
     const { source } = served;
     await source.store([report("c", at(17, 7))]);

@@ -59,7 +59,7 @@ test("openStreamLog() refuses a stream that has lost its end, of which the archi
     const { opening } = createTestLog({ servers, time, ...known });
     expect(await time.until(opening.catch((error) => error))).toMatchObject({
       kind: "refused",
-      message: expect.stringContaining("ends with message 3, and this node knows message 4"),
+      message: expect.stringContaining("ends with message 3, but this node knows message 4"),
     });
   }
   const { wal } = await time.until(
@@ -96,10 +96,13 @@ test("openStreamLog() says what is gone, where others have purged it", async () 
   servers.purgeBefore(3);
   await expectGone(
     time.until(createTestLog({ servers, time, fromMessage: 2 }).opening),
-    "from message 2 on, and it has 3 to 3",
+    "from message 2 on, but the stream has 3 to 3",
   );
   servers.purgeBefore(4);
-  await expectGone(time.until(createTestLog({ servers, time, fromMessage: 3 }).opening), "and it has none");
+  await expectGone(
+    time.until(createTestLog({ servers, time, fromMessage: 3 }).opening),
+    "but the stream has none",
+  );
 });
 
 test("openStreamLog() fails where the stream is purged, or made anew, while it reads", async () => {

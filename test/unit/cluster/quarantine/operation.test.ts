@@ -105,9 +105,9 @@ test("an operation that was given up is forgotten by the next of its source, and
   expect(reassembly.add(11, d!)).toBe("incomplete");
   expect(reassembly.firstMessage).toBe(11);
   // Late, and of the former one.
-  for (const late of [b!, c!, a!]) expect(reassembly.add(12, late)).toBe("given up");
+  for (const late of [b!, c!, a!]) expect(reassembly.add(12, late)).toBe("abandoned");
   expect(reassembly.add(13, e!)).toBe("incomplete");
-  expect(reassembly.add(14, e!)).toBe("given up"); // It came twice.
+  expect(reassembly.add(14, e!)).toBe("abandoned"); // It came twice.
   expect(reassembly.add(15, f!)).toEqual(second);
 });
 
@@ -119,7 +119,7 @@ test("an operation without another part is forgotten after a while, and so is th
   expect(reassembly.firstMessage).toBe(1);
   reassembly.add(4098, partOf(new Uint8Array(8), 0, 8, SOURCES[1]!, 2));
   expect(reassembly.firstMessage).toBeNull();
-  expect(reassembly.add(4099, b!)).toBe("given up");
+  expect(reassembly.add(4099, b!)).toBe("abandoned");
   for (let source = 1; source <= 9; source++)
     reassembly.add(5000 + source, partOf(new Uint8Array(80), 0, 40, `${source}`.padStart(16, "0"), 1));
   expect(reassembly.firstMessage).toBe(5002);

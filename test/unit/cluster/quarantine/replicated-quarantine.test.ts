@@ -247,7 +247,7 @@ test("a start refuses a stream that was put back, and has other messages in plac
   await time.until(x.stop());
   const others = servers.messages[2]!.bytes;
   servers.putBackTo(2);
-  expect(await outcome(time.until(y.start()))).toThrow("ends with message 2, and this node knows message 3");
+  expect(await outcome(time.until(y.start()))).toThrow("ends with message 2, but this node knows message 3");
   for (const id of ["other 3", "other 4"]) servers.keep(others, id);
   expect(await outcome(time.until(y.start()))).toThrow(
     'Message 3 of the stream "fleet-quarantine" is not the one',
@@ -264,7 +264,7 @@ test("a message that is none of the quarantine's stops the node, and so does one
     servers.keepForeign(bytes);
     await settle();
     expect(x.failures).toEqual([expect.any(MessageError)]);
-    expect(messageOf(await time.until(x.put("a")))).toContain("alike on all nodes");
+    expect(messageOf(await time.until(x.put("a")))).toContain("replicated to all nodes");
   }
 });
 
@@ -282,7 +282,7 @@ test("an app that has half of the stream waits until it is purged, and others do
   }
   expect(taken).toBe(6); // Deletions are there too.
   await settle();
-  for (const node of [x, y]) expect(messageOf(await put(node, "k"))).toContain("until every node");
+  for (const node of [x, y]) expect(messageOf(await put(node, "k"))).toContain("not every node");
   expect(messageOf(await put(x, "k", "another" as typeof APP))).toBe("ok");
   servers.purgeBefore(servers.state().lastMessage);
   await time.until(time.wait(2000));

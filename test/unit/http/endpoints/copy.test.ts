@@ -197,7 +197,7 @@ describe(`${COPY}/file`, () => {
     await reader.read();
     await untilIdle(copies);
     expect(reads).toBe(1);
-    expect(await reader.read().catch((error: Error) => error.message)).toBe("nobody took the file");
+    expect(await reader.read().catch((error: Error) => error.message)).toBe("the client stopped reading the file");
     expect(app.faults).toHaveLength(1);
   });
 

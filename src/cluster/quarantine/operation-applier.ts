@@ -3,47 +3,50 @@ import { pause, type Timers } from "../../lib/schedule/timers.ts";
 import { type ServiceError, unavailable } from "../../model/errors.ts";
 import type { QuarantineStore } from "../../service/quarantine/store.ts";
 import type { Operation } from "./operation.ts";
-import type { Outcome } from "./sending.ts";
+import type { Outcome } from "./operation-sender.ts";
 
-/** An operation that came, and what hears of it. */
-export interface Received {
+/** An operation from the stream. */
+export interface ReceivedOperation {
   readonly operation: Operation;
-  /** Of the first try; the first call counts. */
-  settle(outcome: Outcome): void;
+  /** Reports the outcome of the first attempt. Later calls have no effect. */
+  report(outcome: Outcome): void;
 }
 
-export interface ApplyingOptions {
+export interface OperationApplierOptions {
   readonly store: Pick<QuarantineStore, "keep" | "delete" | "countAgain">;
   readonly timers: Timers;
   readonly signal: AbortSignal;
-  /** Something waits for the disk. */
+  /** An operation waits for the disk. */
   onStuck(): void;
 }
 
 const FIRST_PAUSE_MS = 500;
 const PAUSE_MS_MAX = 30_000;
 
-/** Does what the stream says to this node's quarantine, again and again where the disk refuses: nothing is left out. */
-export class Applying {
-  readonly #options: ApplyingOptions;
-  /** What waits for the disk, and why. */
-  readonly #waiting = new Map<Received, ServiceError>();
+/**
+ * Applies the operations of the stream to this node's quarantine. Retries while the disk refuses: no operation is
+ * skipped.
+ */
+export class OperationApplier {
+  readonly #options: OperationApplierOptions;
+  /** Operations that wait for the disk, with the reason. */
+  readonly #waiting = new Map<ReceivedOperation, ServiceError>();
 
-  constructor(options: ApplyingOptions) {
+  constructor(options: OperationApplierOptions) {
     this.#options = options;
   }
 
-  /** Why an operation waits for the disk; null where none does. */
+  /** Why an operation waits for the disk; null if none does. */
   get stuck(): ServiceError | null {
     return this.#waiting.values().next().value ?? null;
   }
 
   /**
-   * Resolves once all of a message is on the disk, or with false where the signal came before. What one key put is not
-   * waited for by the next: they share a sync.
+   * Resolves with true once all operations are on the disk, or with false if the signal was aborted before. Puts
+   * without a topic run concurrently, so that they share a sync.
    */
-  async apply(received: readonly Received[], mayRepeat: boolean): Promise<boolean> {
-    const applyOne = (each: Received) => this.#applyOne(each, received, mayRepeat);
+  async apply(received: readonly ReceivedOperation[], mayRepeat: boolean): Promise<boolean> {
+    const applyOne = (each: ReceivedOperation) => this.#applyOne(each, received, mayRepeat);
     let puts: Promise<boolean>[] = [];
     for (const each of received) {
       const { operation } = each;
@@ -59,12 +62,16 @@ export class Applying {
     return areAll(puts);
   }
 
-  async #applyOne(each: Received, all: readonly Received[], mayRepeat: boolean): Promise<boolean> {
+  async #applyOne(
+    each: ReceivedOperation,
+    all: readonly ReceivedOperation[],
+    mayRepeat: boolean,
+  ): Promise<boolean> {
     const { timers, signal, onStuck } = this.#options;
     let outcome = await this.#try(each.operation, mayRepeat);
-    each.settle(outcome);
+    each.report(outcome);
     for (let pauseMs = FIRST_PAUSE_MS; !outcome.ok; pauseMs = Math.min(2 * pauseMs, PAUSE_MS_MAX)) {
-      for (const { settle } of all) settle(outcome); // Nobody waits for a disk that may refuse for hours.
+      for (const { report } of all) report(outcome); // Callers don't wait for a disk that may refuse for hours.
       if (signal.aborted) return false;
       this.#waiting.set(each, outcome.error);
       onStuck();
@@ -94,6 +101,6 @@ async function areAll(applied: readonly Promise<boolean>[]): Promise<boolean> {
   return (await Promise.all(applied)).every((each) => each);
 }
 
-function counted(kept: Result<void, ServiceError>): Outcome {
-  return kept.ok ? ok(0) : kept;
+function counted(result: Result<void, ServiceError>): Outcome {
+  return result.ok ? ok(0) : result;
 }

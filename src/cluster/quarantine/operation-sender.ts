@@ -9,16 +9,16 @@ import { GroupPublisher, type GroupPublisherOptions } from "../log/group-publish
 import { encodeOperation, OPERATION_HEAD_BYTES, type Operation, putBytes } from "./operation.ts";
 import { encodePart, PART_OVERHEAD_BYTES } from "./parts.ts";
 
-/** What came of an operation: of a deletion, how many entries went. */
+/** The result of an operation; for a deletion, the number of deleted entries. */
 export type Outcome = Result<number, ServiceError>;
 
-/** Publishes a node's own operations, and tells what came of each once it has come back and was applied here. */
-export class Sending {
+/** Publishes this node's operations, and returns the outcome of each once it has come back and was applied here. */
+export class OperationSender {
   readonly publisher: GroupPublisher;
   readonly #source = randomBytes(8).toString("hex");
-  /** One in parts at a time: what was given up is known by the next. */
+  /** Limits operations in parts to one at a time, so that an abandoned one is recognized by the next. */
   readonly #long = new Semaphore(1);
-  /** By the sequences of parts that are back. */
+  /** Outcomes by the sequences of parts that came back. */
   readonly #outcomes = new Map<number, Promise<Outcome>>();
   #number = 0;
 
@@ -26,12 +26,12 @@ export class Sending {
     this.publisher = new GroupPublisher({ ...options, kind: QUARANTINE_GROUP });
   }
 
-  /** The longest operation, or part of one, that a message takes. */
+  /** The longest operation or part that fits into a message. */
   get #partBytesMax(): number {
     return (this.publisher.frameBytesMax & ~7) - PART_OVERHEAD_BYTES;
   }
 
-  /** Entries that go into an operation together; one that needs several messages is alone. */
+  /** Groups entries into operations; an entry that needs several messages is alone. */
   split(entries: readonly PreparedEntry[]): PreparedEntry[][] {
     const puts: PreparedEntry[][] = [];
     let bytes = Number.POSITIVE_INFINITY;
@@ -47,7 +47,7 @@ export class Sending {
     return puts;
   }
 
-  /** `owner` is whose turn a long one takes. */
+  /** A long operation waits for its turn, which owners share fairly. */
   send(owner: string, operation: Operation): Promise<Outcome> {
     const bytes = encodeOperation(operation);
     if (bytes.length <= this.#partBytesMax)
@@ -66,12 +66,11 @@ export class Sending {
     return outcome;
   }
 
-  /** `work` is as the publisher counts it. */
   async #sendPart(frame: Uint8Array<ArrayBuffer>, work = 0): Promise<Outcome> {
-    const sent = await this.publisher.add(frame, work);
-    if (!sent.ok) return fail(refusalError(sent.error));
-    const outcome = this.#outcomes.get(sent.value)!;
-    this.#outcomes.delete(sent.value);
+    const result = await this.publisher.add(frame, work);
+    if (!result.ok) return fail(refusalError(result.error));
+    const outcome = this.#outcomes.get(result.value)!;
+    this.#outcomes.delete(result.value);
     return outcome;
   }
 
@@ -79,7 +78,7 @@ export class Sending {
     return { source: this.#source, number: ++this.#number };
   }
 
-  /** A message is back: what comes of each of its entries, by their sequences, where it is one of ours. */
+  /** A message came back. If it is one of ours, `outcomes` has the result of each entry by its sequence. */
   noteReturned(id: string, message: number, outcomes: ReadonlyMap<number, Promise<Outcome>>): void {
     if (!this.publisher.awaits(id)) return;
     for (const [sequence, outcome] of outcomes) this.#outcomes.set(sequence, outcome);
@@ -87,9 +86,9 @@ export class Sending {
   }
 }
 
-/** Every node decodes a message in one turn, at some 10 µs an entry. */
+/** Every node decodes a message in one turn, at 10 µs an entry. */
 const ENTRIES_MAX = 1000;
-/** So that no more go into a message: each is as much as so many reports of the log. */
+/** Weighs an entry like this many reports of the log, to limit the entries of a message. */
 const ENTRY_WORK = 8;
 
 function workOf(operation: Operation): number {
@@ -106,16 +105,16 @@ function workOf(operation: Operation): number {
 function refusalError(refusal: LogRefusal): ServiceError {
   switch (refusal.kind) {
     case "log_full":
-      return unavailable("the log's servers have no room for what can't be used", 30);
+      return unavailable("the log's servers have no room for unusable messages", 30);
     case "log_unreachable":
       return unavailable("no majority of the log's servers answers: send again shortly", 2);
     case "log_queue_full":
-      return unavailable("too much that can't be used is waiting for the log's servers", 2);
+      return unavailable("too many unusable messages are waiting for the log's servers", 2);
     case "log_closed":
       return unavailable("the server is stopping", 5);
     case "log_entry_too_long":
     case "log_unopened":
     case "log_failed":
-      return unavailable("the quarantine can't be kept alike on all nodes any more", 60);
+      return unavailable("the quarantine can't be replicated to all nodes any more", 60);
   }
 }

@@ -3,60 +3,58 @@ import { createInbox, type Msg, nanos, type Subscription } from "@nats-io/transp
 import { streamErrorOf } from "./nats-errors.ts";
 import type { NatsLink } from "./nats-link.ts";
 
-/** What is asked for at once; the next is asked for once no more than this waits to be taken. */
-const ASKED_MESSAGES = 512;
-const ASKED_BYTES_MIN = 8 * 1024 * 1024;
-/** Of a message, beside what counts as its payload: its subject, and where its acknowledgement would go. */
+/** The size of a request; the next request is sent once no more than this is queued. */
+const REQUEST_MESSAGES = 512;
+const REQUEST_BYTES_MIN = 8 * 1024 * 1024;
+/** Space for a message's subject and reply subject. */
 const FRAME_BYTES_MAX = 64 * 1024;
 
 const HEARTBEAT_MS = 1000;
-/** A request that brought nothing is asked anew after this long. */
+/** A request without a message expires after this time. */
 const REQUEST_MS = 30_000;
 
-/** Counted in turns of a timer and not by the clock, since none of them passes while we ourselves are busy. */
+/** Timeouts are counted in timer ticks instead of time, so that they pause while this process is busy. */
 const TICK_MS = 250;
 const SILENT_TICKS_MAX = 10;
 const IDLE_TICKS = 20;
 
-/** Said of requests that are answered: with as many messages, or with as many bytes as the next one leaves room for. */
+/** The status of a request that is complete: by its number of messages, or by their size. */
 const REQUEST_DONE = /^(batch completed|message size exceeds)/i;
 
-/** The servers forget a reader that asks for nothing this long. */
+/** The servers remove a consumer without requests after this time. */
 const FORGOTTEN_MS = 5 * 60_000;
 
 export interface ReadMessage {
   readonly number: number;
   readonly subject: string;
-  /** When the servers took it, by their clock. */
+  /** When the servers accepted it, by their clock. */
   readonly writtenMs: number;
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** The value of a header, empty where there is none. */
+  /** The value of a header, or an empty string. */
   header(name: string): string;
 }
 
-/**
- * What became of waiting: there is a message; none has come for 5 s, though the reader lives; or no more will come.
- */
-export type Waited = "message" | "idle" | "ended";
+/** `idle`: no message for 5 s although the consumer is alive. `ended`: no message will come. */
+export type ConsumerEvent = "message" | "idle" | "ended";
 
 /**
- * The messages of a stream from a number on, through a reader (in NATS a consumer) that a server keeps for us in
- * memory. It has one life: it ends with the connection, or once nothing is heard of it; then another one is opened. The
- * library has such readers too, but they stand still for more than half a minute after their server was killed.
+ * Reads a stream from a message on, through a NATS consumer in a server's memory. It ends with the connection, or after
+ * a silence; the caller then opens a new one. The library's own consumers hang for more than half a minute after their
+ * server was killed.
  */
-export class NatsReading {
+export class NatsConsumer {
   readonly #link: NatsLink;
   readonly #manager: JetStreamManager;
   readonly #stream: string;
-  readonly #reader: string;
+  readonly #consumerName: string;
   readonly #inbox = createInbox();
   readonly #subscription: Subscription;
   readonly #forgetLoss: () => void;
   readonly #timer: NodeJS.Timeout;
   readonly #queue: ReadMessage[] = [];
   #queuedBytes = 0;
-  /** Messages that were asked for and have not come; 0 where nothing is asked for. */
-  #asked = 0;
+  /** Requested messages that are outstanding. */
+  #requested = 0;
   #requests = 0;
   #silentTicks = 0;
   #idleTicks = 0;
@@ -64,11 +62,11 @@ export class NatsReading {
   #failure: Error | null = null;
   #wake: (() => void) | null = null;
 
-  private constructor(link: NatsLink, manager: JetStreamManager, stream: string, reader: string) {
+  private constructor(link: NatsLink, manager: JetStreamManager, stream: string, consumerName: string) {
     this.#link = link;
     this.#manager = manager;
     this.#stream = stream;
-    this.#reader = reader;
+    this.#consumerName = consumerName;
     this.#subscription = link.connection.subscribe(`${this.#inbox}.*`, {
       callback: (error, message) => this.#receive(error, message),
     });
@@ -82,7 +80,7 @@ export class NatsReading {
     manager: JetStreamManager,
     stream: string,
     from: number,
-  ): Promise<NatsReading> {
+  ): Promise<NatsConsumer> {
     const { name } = await link.ask(`read the stream "${stream}"`, () =>
       manager.consumers.add(stream, {
         deliver_policy: DeliverPolicy.StartSequence,
@@ -93,23 +91,23 @@ export class NatsReading {
         num_replicas: 1,
       }),
     );
-    const reading = new NatsReading(link, manager, stream, name);
-    reading.#ask();
-    return reading;
+    const consumer = new NatsConsumer(link, manager, stream, name);
+    consumer.#request();
+    return consumer;
   }
 
-  /** Null where none has come yet. */
+  /** Returns null if no message is queued. */
   take(): ReadMessage | null {
-    // Not kept until the queue is empty: for who is slower than the servers that may be the end of the stream.
+    // Requests more before the queue is empty: a slow caller may never empty it before the stream ends.
     const message = this.#queue.shift();
     if (message === undefined) return null;
     this.#queuedBytes -= message.bytes.length;
-    this.#ask();
+    this.#request();
     return message;
   }
 
-  /** To be called where there is none to take. Rejects with a `StreamError` where the servers don't let us read. */
-  async wait(): Promise<Waited> {
+  /** Call it when `take` returned null. Rejects with a `StreamError` if the servers refuse us. */
+  async wait(): Promise<ConsumerEvent> {
     if (this.#failure !== null) throw streamErrorOf(this.#failure, `read the stream "${this.#stream}"`);
     if (this.#queue.length > 0) return "message";
     if (this.#hasEnded) return "ended";
@@ -123,7 +121,7 @@ export class NatsReading {
     return this.wait();
   }
 
-  /** Nothing comes after it. May be called more than once. */
+  /** May be called more than once. */
   close(): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
@@ -132,8 +130,8 @@ export class NatsReading {
     this.#wakeUp();
     this.#subscription.unsubscribe();
     if (!this.#link.isConnected) return;
-    // The servers would forget it by themselves after a while.
-    this.#manager.consumers.delete(this.#stream, this.#reader).catch(() => undefined);
+    // The servers would remove it after a while.
+    this.#manager.consumers.delete(this.#stream, this.#consumerName).catch(() => undefined);
   }
 
   #wakeUp(): void {
@@ -142,31 +140,31 @@ export class NatsReading {
     wake?.();
   }
 
-  #ask(): void {
-    if (this.#asked > 0 || this.#hasEnded) return;
-    const askedBytes = this.#askedBytes();
-    if (this.#queue.length > ASKED_MESSAGES || this.#queuedBytes > askedBytes) return;
+  #request(): void {
+    if (this.#requested > 0 || this.#hasEnded) return;
+    const requestBytes = this.#requestBytes();
+    if (this.#queue.length > REQUEST_MESSAGES || this.#queuedBytes > requestBytes) return;
     this.#requests++;
-    this.#asked = ASKED_MESSAGES;
+    this.#requested = REQUEST_MESSAGES;
     this.#silentTicks = 0;
     const request = {
-      batch: ASKED_MESSAGES,
-      max_bytes: askedBytes,
+      batch: REQUEST_MESSAGES,
+      max_bytes: requestBytes,
       expires: nanos(REQUEST_MS),
       idle_heartbeat: nanos(HEARTBEAT_MS),
     };
-    const subject = `$JS.API.CONSUMER.MSG.NEXT.${this.#stream}.${this.#reader}`;
+    const subject = `$JS.API.CONSUMER.MSG.NEXT.${this.#stream}.${this.#consumerName}`;
     this.#link.connection.publish(subject, JSON.stringify(request), { reply: this.#replyTo });
   }
 
-  /** Of the last request, so that what is said of one before it is not taken for its own. */
+  /** Names the last request, so that the status of an earlier one is not mistaken for its own. */
   get #replyTo(): string {
     return `${this.#inbox}.${this.#requests}`;
   }
 
-  /** Never less than one message needs, or it would not come at all. */
-  #askedBytes(): number {
-    return Math.max(ASKED_BYTES_MIN, this.#link.payloadBytesMax + FRAME_BYTES_MAX);
+  /** At least the size of the largest message, which would not come otherwise. */
+  #requestBytes(): number {
+    return Math.max(REQUEST_BYTES_MIN, this.#link.payloadBytesMax + FRAME_BYTES_MAX);
   }
 
   #receive(error: Error | null, message: Msg): void {
@@ -181,35 +179,35 @@ export class NatsReading {
     } else {
       this.#queue.push(copyOf(message));
       this.#queuedBytes += message.data.length;
-      this.#asked--;
+      this.#requested--;
       this.#idleTicks = 0;
-      this.#ask();
+      this.#request();
       this.#wakeUp();
     }
   }
 
-  /** The request is over with any status but the heartbeat; with most of them there is nobody to ask any more. */
+  /** Any status except the heartbeat ends the request; most mean that the consumer is gone. */
   #takeStatus(code: number, description: string): void {
     if (code === 100) return;
-    this.#asked = 0;
-    if (code === 408 || (code === 409 && REQUEST_DONE.test(description))) this.#ask();
+    this.#requested = 0;
+    if (code === 408 || (code === 409 && REQUEST_DONE.test(description))) this.#request();
     else this.close();
   }
 
   #tick(): void {
     this.#idleTicks++;
-    if (this.#asked > 0 && ++this.#silentTicks > SILENT_TICKS_MAX) this.close();
+    if (this.#requested > 0 && ++this.#silentTicks > SILENT_TICKS_MAX) this.close();
     else if (this.#idleTicks >= IDLE_TICKS) this.#wakeUp();
   }
 }
 
-/** The library's bytes are part of what came from the socket, at any place of it. */
+/** Copies the message: the library's bytes are a view into a socket buffer, unaligned. */
 function copyOf(message: Msg): ReadMessage {
   const bytes = new Uint8Array(message.data.length);
   bytes.set(message.data);
   const { headers } = message;
   return {
-    ...placeOf(message.reply ?? ""),
+    ...positionOf(message.reply ?? ""),
     subject: message.subject,
     bytes,
     header: (name) => headers?.get(name) ?? "",
@@ -217,10 +215,10 @@ function copyOf(message: Msg): ReadMessage {
 }
 
 /**
- * Of a message, from where its acknowledgement would go: `$JS.ACK.STREAM.READER.DELIVERIES.NUMBER.PLACE.TIME.PENDING`,
- * with the time in nanoseconds, or the same behind `$JS.ACK.DOMAIN.ACCOUNT.`.
+ * Parses the reply subject, `$JS.ACK.STREAM.CONSUMER.DELIVERIES.NUMBER.POSITION.TIME.PENDING` with the time in
+ * nanoseconds. It may have a domain and an account after `ACK`.
  */
-function placeOf(reply: string): Pick<ReadMessage, "number" | "writtenMs"> {
+function positionOf(reply: string): Pick<ReadMessage, "number" | "writtenMs"> {
   const tokens = reply.split(".");
   const at = tokens.length === 9 ? 5 : 7;
   return { number: Number(tokens[at]), writtenMs: Math.floor(Number(tokens[at + 2]) / 1e6) };
