@@ -197,7 +197,9 @@ describe(`${COPY}/file`, () => {
     await reader.read();
     await untilIdle(copies);
     expect(reads).toBe(1);
-    expect(await reader.read().catch((error: Error) => error.message)).toBe("the client stopped reading the file");
+    expect(await reader.read().catch((error: Error) => error.message)).toBe(
+      "the client stopped reading the file",
+    );
     expect(app.faults).toHaveLength(1);
   });
 
