@@ -83,14 +83,24 @@ async function type(commands: string): Promise<string[]> {
   return out.trimEnd().split("\n");
 }
 
-test("README.md: the sample is imported, a bus is nearby, and a phone reports", async () => {
+test("README.md: a phone reports, and is where it said", async () => {
   const commands = blocksOf("README.md", "console").map(typedIn);
+  expect(commands[0]).toBe("npm start");
+  const [exported = "", ...rest] = commands.slice(1).join("\n").split("\n");
+  expect(exported).toBe("export WHEREHOUSE_KEY=wh_...");
+  const [stored, current] = (await type(rest.join("\n"))).join("").replace("}{", "}\n{").split("\n"); // curl ends no line.
+  expect(JSON.parse(stored!)).toMatchObject({ accepted: 1, rejected: [] });
+  expect(JSON.parse(current!)).toMatchObject({ location: { device_id: "phone-1", latitude: 53.4 } });
+});
+
+test("docs/start.md: the sample is imported, a bus is nearby, and a phone reports", async () => {
+  const commands = blocksOf("docs/start.md", "console").map(typedIn);
   expect(commands[0]).toBe("npm start");
   const [exported = "", ...rest] = commands.slice(1).join("\n").split("\n");
   expect(exported).toBe("export WHEREHOUSE_KEY=wh_...");
   const out = await type(rest.join("\n"));
   expect(out.slice(0, 3).join("\n")).toContain("1,533 read   1,533 new   0 already there   0 skipped");
-  const [nearby, stored] = out.at(-1)!.replace("}{", "}\n{").split("\n"); // curl ends no line.
+  const [nearby, stored] = out.at(-1)!.replace("}{", "}\n{").split("\n");
   expect(JSON.parse(nearby!)).toMatchObject({ results: [{ device_id: "4841" }] });
   expect(JSON.parse(stored!)).toMatchObject({ accepted: 1, rejected: [] });
 });
