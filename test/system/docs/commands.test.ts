@@ -88,7 +88,8 @@ test("README.md: a phone reports, and is where it said", async () => {
   expect(commands[0]).toBe("npm start");
   const [exported = "", ...rest] = commands.slice(1).join("\n").split("\n");
   expect(exported).toBe("export WHEREHOUSE_KEY=wh_...");
-  const [stored, current] = (await type(rest.join("\n"))).join("").replace("}{", "}\n{").split("\n"); // curl ends no line.
+  const out = await type(rest.join("\n"));
+  const [stored, current] = out.join("").replace("}{", "}\n{").split("\n"); // curl ends no line.
   expect(JSON.parse(stored!)).toMatchObject({ accepted: 1, rejected: [] });
   expect(JSON.parse(current!)).toMatchObject({ location: { device_id: "phone-1", latitude: 53.4 } });
 });
