@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import manifest from "../../../package.json" with { type: "json" };
 import { createKeyText } from "../../../src/auth/api-key.ts";
 import { parseCommand } from "../../../src/cli/parse-command.ts";
+import { ALL_FIELDS, createChunk, rowBytes } from "../../../src/hot/records/chunk.ts";
 import { WRITTEN_PARTS, withWrittenPart } from "./written-parts.ts";
 
 /* The pages for people: their links lead somewhere, their contents are complete, their lines fit. */
@@ -198,3 +199,8 @@ test.each(["docs/troubleshooting.md", "docs/upgrade.md"])(
     expect(parts.filter((part) => !sources.includes(part))).toEqual([]);
   },
 );
+
+test("docs/performance.md says what a full record takes in memory before it is packed", () => {
+  const bytes = rowBytes(createChunk(1, ALL_FIELDS));
+  expect(read("docs/performance.md").replaceAll("\n", " ")).toContain(`a full one takes ${bytes} bytes`);
+});
