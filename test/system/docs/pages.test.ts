@@ -18,7 +18,7 @@ const DOCS = readdirSync(join(ROOT, "docs"))
 const INTERNALS = readdirSync(join(ROOT, "docs/internals")).map((name) => `docs/internals/${name}`);
 const FOLDERS = ["bench/README.md", "deploy/README.md", "deploy/cluster/README.md", "examples/README.md"];
 const USER_PAGES = ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", ...FOLDERS, ...DOCS, ...INTERNALS];
-const PAGES = [...USER_PAGES, "SECURITY.md"];
+const PAGES = [...USER_PAGES, "SECURITY.md", "CHANGELOG.md"];
 
 /** Headings below the title, outside of blocks of code. */
 function headingsOf(page: string): string[] {
