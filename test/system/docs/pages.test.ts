@@ -99,6 +99,16 @@ test.each([
   ["CONTRIBUTING.md", 1400],
   ["docs/performance.md", 620],
   ["docs/tuning.md", 460],
+  ["docs/deploy.md", 920],
+  ["docs/monitor.md", 830],
+  ["docs/backup.md", 650],
+  ["docs/upgrade.md", 300],
+  ["docs/troubleshooting.md", 1060],
+  ["docs/keys.md", 1000],
+  ["docs/retention.md", 300],
+  ["docs/streets.md", 250],
+  ["deploy/README.md", 250],
+  ["CHANGELOG.md", 1500],
 ])("%s has at most %d words", (page, count) => {
   expect(read(page).trim().split(/\s+/).length).toBeLessThanOrEqual(count);
 });
