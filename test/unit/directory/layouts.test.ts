@@ -138,7 +138,7 @@ describe("docs/internals/formats.md draws", () => {
 
   test("a frame", () => {
     const frame = new Uint8Array(24 + 16).fill(7, 24);
-    createSaltedFrames(SALT).seal(frame, LARGE);
+    createSaltedFrames(SALT).stamp(frame, LARGE);
     expect(fieldsIn("Frame", frame)).toEqual({
       salt: SALT_HEX,
       crc: crc32(frame.subarray(12), crc32(SALT)),
