@@ -30,8 +30,8 @@ import { encodeSegmentHead, segmentName } from "../../../src/wal/segment.ts";
 import { createSimulatedFiles } from "../../support/disk/simulated-files.ts";
 
 /*
- * docs/internals/formats.md draws the bytes of each file. Here bytes come from the real encoders, the tables of the page
- * say what lies where in them, and the result has to be what was encoded: a layout that changes alone fails.
+ * docs/internals/formats.md draws the bytes of each file. Here the real encoders make bytes, the tables of the page
+ * tell what lies where in them, and the result must be what was encoded. A layout that changes in one place only fails.
  */
 
 const PAGE = readFileSync(join(import.meta.dir, "../../../docs/internals/formats.md"), "utf8");
