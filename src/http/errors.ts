@@ -21,7 +21,7 @@ export const ERROR_CODES = {
   PARAMETER_002: { status: 400, meaning: "The time zone is unknown. Send one such as `Europe/London`." },
   PARAMETER_003: { status: 400, meaning: "The user id is empty, blank or ANONYMOUS." },
   BODY_001: { status: 400, meaning: "The body can't be read. The message says why." },
-  BODY_002: { status: 400, meaning: "The body ended too early. Send it again." },
+  BODY_002: { status: 400, meaning: "The body ended too early or came too slowly. Send it again." },
   BODY_003: { status: 413, meaning: "The body is too large. Send several smaller ones." },
   BODY_004: { status: 415, meaning: "The media type or encoding is wrong. The message says what to send." },
   NOT_FOUND_001: { status: 404, meaning: "There is nothing at this path. `/docs` lists the paths." },
