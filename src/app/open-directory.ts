@@ -186,7 +186,7 @@ async function openParts(options: OpenDirectoryOptions, opened: Close[]): Promis
   const paths = directoryPaths(dataDir);
   const archiveDisk = options.archiveDisk ?? { directory: paths.archive, files };
   const archiveEngine = options.archiveEngine ?? OWN_ENGINE;
-  const { archive, notes, handOverNewest } = await openArchive({
+  const { archive, notes, restoreNewest } = await openArchive({
     files,
     directory: paths.archive,
     damagedDirectory: paths.damaged,
@@ -204,7 +204,7 @@ async function openParts(options: OpenDirectoryOptions, opened: Close[]): Promis
   opened.push(() => archive.close());
   async function beginReplay(): Promise<boolean> {
     hot.beginReplay();
-    const hasAll = await handOverNewest();
+    const hasAll = await restoreNewest();
     hot.setSealed(sequencesOf(archive.manifest), hasAll);
     return hasAll;
   }

@@ -10,44 +10,44 @@ import { encodeManifest, type Manifest, type Part } from "./manifest.ts";
 import { PartChecks } from "./part-checks.ts";
 import type { PartReader } from "./read/part-reader.ts";
 import { findStrayFiles, listAside } from "./stray-files.ts";
-import type { MadePart } from "./write/part-job.ts";
+import type { NewPart } from "./write/part-job.ts";
 
-/** The sealed days: what the manifest says, and the files it names. */
+/** The archived days: the manifest and the files that it names. */
 export interface Archive extends Pick<PartChecks, "damaged" | "examine" | "recheck" | "verifyChecksums"> {
-  /** What is sealed. Replaced as a whole, so that a reader that keeps it can tell whether anything has changed. */
+  /** Replaced as a whole, so that a reader that keeps it can tell whether anything has changed. */
   readonly manifest: Manifest;
   /**
-   * Whether the disk is known to have this manifest, and will have it after a power failure. Not after a start, which
-   * may have read what the disk never got, or made one anew; nor after a swap that failed, of which the disk may have
-   * either side. Until it is known nothing may be removed that any manifest may name.
+   * Whether this manifest is known to be on disk, even after a power failure. False after a start, which may have read
+   * a manifest that was never synced, or rebuilt it; and after a failed swap, which may have left either manifest on
+   * disk. While it is false, no file may be removed that any of them may name.
    */
   readonly isWritten: boolean;
   /**
-   * Another text whenever what is read from it may be other than before, as long as the process runs; each time while
-   * a part is damaged.
+   * Differs whenever what is read from the archive may have changed, as long as the process runs. While a part is
+   * damaged it differs each time.
    */
   readonly version: string;
   readonly reader: PartReader;
-  /** Writes a file, durably, that is not yet part of the archive. */
-  writePart(destination: PartDestination, made: Pick<MadePart, "bytes" | "rows" | "apps">): Promise<Part>;
+  /** Writes a file durably. It becomes part of the archive once a manifest names it. */
+  writePart(destination: PartDestination, part: Pick<NewPart, "bytes" | "rows" | "apps">): Promise<Part>;
   /**
-   * Removes files that are not, or no longer, part of the archive; what the disk refuses stays. The last goes first:
-   * of a seal's parts of a day it says what all of them hold, so that a crash must not leave it alone.
+   * Removes files that are not part of the archive, the last first. The first part of a seal's day lists what all of
+   * them contain, so a crash must not leave a later one without it. Files that the disk refuses to remove stay.
    */
   discard(parts: readonly Part[]): Promise<void>;
-  /** Makes this the archive, durably, in one step. If it fails, the archive is what it was, and not `isWritten`. */
+  /** Replaces the manifest durably, in one step. If that fails, the archive is unchanged, and `isWritten` is false. */
   swap(manifest: Manifest): Promise<void>;
-  /** Moves the files of parts that are given up to where damaged bytes are kept. */
-  setAside(parts: readonly Part[]): Promise<void>;
+  /** Moves the files of lost parts to the directory of damaged files. */
+  moveToDamaged(parts: readonly Part[]): Promise<void>;
   /**
-   * Moves what a cut-off seal left in the folders of days out of the way, and deletes what was moved so
+   * Moves files that an interrupted seal left in the folders of days to `expired/`, and deletes those that were moved
    * `keepMs` ago.
    */
   tidy(nowMs: number, keepMs: number): Promise<void>;
   close(): void;
 }
 
-/** Where a new part goes: the folder of a day, or that of the newest records. */
+/** The folder of a new part: a day's, or that of the checkpoint. */
 export interface PartDestination {
   readonly day: UtcDay | "latest";
   readonly seal: number;
@@ -77,13 +77,13 @@ export function createArchive(options: ArchiveOptions): Archive {
     files,
     pathOf,
     isNamed: (file) => named.has(file),
-    // What DuckDB remembers of the file is of what it was before.
+    // DuckDB caches what the file was before.
     onRestored: () => reader.renew(),
     timers: options.timers,
   });
 
   async function move(from: string, to: string): Promise<void> {
-    if (!(await files.exists(from))) return; // Moved before a crash, or lost: `examine` tells.
+    if (!(await files.exists(from))) return; // Moved before a crash, or lost, which `examine()` reports.
     await moveDurably(files, from, to);
   }
 
@@ -95,7 +95,7 @@ export function createArchive(options: ArchiveOptions): Archive {
       return isWritten;
     },
     get version() {
-      if (checks.damaged.size > 0) looks++; // Only reading a part again shows that an operator has put it back.
+      if (checks.damaged.size > 0) looks++; // Only reading a part again shows that an operator has restored it.
       return `${swaps}.${checks.changes}.${looks}`;
     },
     reader,
@@ -129,16 +129,16 @@ export function createArchive(options: ArchiveOptions): Archive {
       checks.forgetUnnamed();
       isWritten = true;
     },
-    async setAside(parts) {
+    async moveToDamaged(parts) {
       for (const part of parts) {
         checks.forget(part);
         await move(pathOf(part), join(damagedDirectory, lostName(part.file)));
       }
     },
     async tidy(nowMs, keepMs) {
-      assert(isWritten, "files are removed only where the disk has the manifest that does not name them");
+      assert(isWritten, "files are removed only if the manifest that does not name them is on disk");
       const { leftover } = await findStrayFiles(files, directory, manifest);
-      for (const file of leftover.toReversed()) // As in `discard`.
+      for (const file of leftover.toReversed()) // In the order of `discard()`.
         await move(join(directory, file), join(paths.expired, String(nowMs), file));
       for (const { sinceMs, folder, file } of await listAside(files, paths.expired)) {
         if (nowMs - sinceMs >= keepMs) await files.remove(join(folder, file));
@@ -149,8 +149,8 @@ export function createArchive(options: ArchiveOptions): Archive {
 }
 
 /**
- * DuckDB remembers some 60 KB of each file it read, also after the file is gone; this bounds it to 15 MB. Forgetting
- * costs the next query some milliseconds.
+ * DuckDB caches some 60 KB of each file that it read, even after the file is gone; this limits that to 15 MB. Clearing
+ * the cache costs the next query some milliseconds.
  */
 const REMEMBERED_FILES_MAX = 256;
 

@@ -2,25 +2,25 @@ import { crc32 } from "node:zlib";
 import { STORED_FIELDS, type StoredField } from "../model/location-fields.ts";
 
 /**
- * The columns of every Parquet file of the archive, in order: whose record it is and when, then the fields of a report
- * in the order of their column numbers, then `h3_cell`. A column that a later program has is null in older files.
+ * The columns of every Parquet file of the archive, in order: the key, the fields of a report in the order of their
+ * column numbers, then `h3_cell`. Columns added by a later version are null in older files.
  */
 export interface ArchiveColumn {
   readonly name: string;
   readonly type: "VARCHAR" | "BIGINT" | "DOUBLE" | "BOOLEAN" | "UBIGINT";
-  /** The field of a report behind it; null for what follows from the record. */
+  /** The field of a report; null for a column that is part of the key or derived from the record. */
   readonly field: StoredField | null;
 }
 
-/** What tells records apart, and what files are sorted by. */
+/** Identifies a record. Files are sorted by these. */
 export const KEY_COLUMNS = ["app_id", "device_id", "timestamp"] as const;
 
-/** H3 cells of this resolution have edges of about 1.4 km: a coarse grid to count and join by. */
+/** H3 cells of this resolution have edges of about 1.4 km: a coarse grid for counting and joining. */
 export const H3_RESOLUTION = 7;
 
 const VALUE_FIELDS = STORED_FIELDS.filter(({ column }) => ["number", "profile", "state"].includes(column));
 
-/** What a report carries besides its key. */
+/** The columns of a report's fields without its key. */
 export const VALUE_COLUMNS: readonly ArchiveColumn[] = VALUE_FIELDS.map((field) => ({
   name: field.name,
   type: typeOf(field),
@@ -35,17 +35,17 @@ export const ARCHIVE_COLUMNS: readonly ArchiveColumn[] = [
   { name: "h3_cell", type: "UBIGINT", field: null },
 ];
 
-/** Tells files apart by their columns: those of the same mark have the same, in the same order. */
+/** Files with the same mark have the same columns, in the same order. */
 export function columnsMark(names: readonly string[]): string {
   return crc32(names.join()).toString(16).padStart(8, "0");
 }
 
-/** The mark of the files that this program writes. */
+/** The mark of the files that this version writes. */
 export const COLUMNS_MARK = columnsMark(ARCHIVE_COLUMNS.map(({ name }) => name));
 
 /**
- * A statement that names all columns and gives no row. What follows it behind `UNION ALL BY NAME` has every column:
- * those that a file is too old to have are null.
+ * A statement with all columns and no rows. With `UNION ALL BY NAME` it gives the rows of older files all columns, null
+ * where they are missing.
  */
 const NULLS = ARCHIVE_COLUMNS.map(({ name, type }) => `NULL::${type} AS ${name}`).join(", ");
 export const NO_RECORDS_SQL = `SELECT ${NULLS} WHERE false`;

@@ -8,59 +8,59 @@ import { type Files, readIfThere } from "../runtime/files.ts";
 import { archivePaths, listPartFiles } from "./archive-files.ts";
 import { COLUMNS_MARK } from "./columns.ts";
 
-/** What is sealed, and where it is. Replaced as a whole, so that a seal happens at one instant or not at all. */
+/** Which days are archived, in which files. Replaced as a whole, so a seal happens in one instant or not at all. */
 export interface Manifest {
-  /** Counts seals; the next one's files are named by the next number. */
+  /** The number of the last seal. The next seal names its files by the next number. */
   readonly seal: number;
-  /** No entry of the log below or at it may come again: days claim to cover it. */
+  /** No log entry up to this one may be added again, since days count as covered up to here. */
   readonly lastSequence: number;
-  /** Sealed days, the oldest first. */
+  /** Archived days, the oldest first. */
   readonly days: ReadonlyMap<UtcDay, SealedDay>;
-  /** The newest sealed record of every device; null before the first seal. */
+  /** The checkpoint: files with the newest archived record of every device; null before the first seal. */
   readonly latest: readonly Part[] | null;
   /**
-   * Days past the retention: their files are where they were until they are deleted, so that a clock that is set back
-   * finds them. Retention is by the clock of each answer, so while it says that a day has not expired the day is shown.
+   * Days beyond the retention. Their files stay until they are deleted, so that they are back if the clock is set back:
+   * retention is decided by the clock at each answer, and a day that has not expired by it is shown.
    */
   readonly expired: ReadonlyMap<UtcDay, ExpiredDay>;
-  /** What the last seal went by, as `365d`, in case the setting is lost; null if it is not known. */
+  /** The retention at the last seal, like `365d`, in case the setting is lost; null if it is not known. */
   readonly retention: string | null;
 }
 
 export interface SealedDay {
-  /** Every report of the day in entries of the log up to this one is in the parts. */
+  /** The parts contain every report of the day in log entries up to this one. */
   readonly sequence: number;
-  /** Parts share no record. */
+  /** No record is in two parts. */
   readonly parts: readonly Part[];
-  /** Parts whose loss an operator has acknowledged: answers go without them, and say so. */
+  /** Parts whose loss an operator has acknowledged. Answers leave them out and say so. */
   readonly lost: readonly Part[];
 }
 
 export interface ExpiredDay extends SealedDay {
-  /** When it was found to be expired, and after that when its files were deleted, Unix ms. */
+  /** When it was found to be expired, or when its files were deleted after that. Unix ms. */
   readonly sinceMs: number;
 }
 
-/** One Parquet file, as it was written. */
+/** One Parquet file. */
 export interface Part {
-  /** Its path under the archive directory, with `/`. */
+  /** Its path within the archive directory, with `/`. */
   readonly file: string;
   readonly rows: number;
   readonly bytes: number;
   /** CRC-32 of the whole file. */
   readonly crc: number;
-  /** Rows by app. */
+  /** Number of rows by app. */
   readonly apps: ReadonlyMap<AppId, number>;
-  /** Which columns it has, as `columnsMark`. */
+  /** The mark of its columns (`columnsMark()`). */
   readonly columns: string;
 }
 
-/** Whether any part lacks a column that this program knows: statements over such parts are slower. */
+/** Whether any part lacks a column that this version knows. Statements over such parts are slower. */
 export function hasOldParts(parts: readonly Part[]): boolean {
   return parts.some(({ columns }) => columns !== COLUMNS_MARK);
 }
 
-/** What is sealed of a day, be it expired or not. */
+/** The archived day, expired or not. */
 export function findSealed({ days, expired }: Manifest, day: UtcDay): SealedDay | undefined {
   return days.get(day) ?? expired.get(day);
 }
@@ -81,11 +81,8 @@ export const EMPTY_MANIFEST: Manifest = {
 
 const FORMAT_VERSION = 2;
 
-/*
- * {"version": 2, "crc": ..., "manifest": {...}}: the checksum is of the version and of the JSON text of `manifest` as
- * this program writes it, so that a bit that flipped in a number is noticed. Each version has another checksum, so that
- * a bit that flipped in the version is noticed too, and passes for no other program's file.
- */
+// {"version": 2, "crc": ..., "manifest": {...}}: the checksum covers the version and the JSON text of `manifest` as this
+// version writes it, so that any flipped bit is noticed, also one that makes the file look like another version's.
 export function checksumOf(text: string): number {
   return crc32(`${FORMAT_VERSION}\n${text}`);
 }
@@ -122,8 +119,8 @@ function partJson({ file, rows, bytes, crc, apps, columns }: Part) {
 
 /** Why a manifest can't be used. */
 export type ManifestFault =
-  /** A program of another version wrote it. */
-  { readonly kind: "other_version"; readonly version: number } | { readonly kind: "damaged" };
+  | { readonly kind: "other_version"; readonly version: number }
+  | { readonly kind: "damaged" };
 
 export function parseManifest(bytes: Uint8Array): Result<Manifest, ManifestFault> {
   try {
@@ -139,7 +136,7 @@ export function parseManifest(bytes: Uint8Array): Result<Manifest, ManifestFault
     if (isOther && !isOurs) return fail({ kind: "other_version", version: version as number });
     return fail({ kind: "damaged" });
   } catch {
-    return fail({ kind: "damaged" }); // No JSON, or not of this shape: what the checksum admits is ours.
+    return fail({ kind: "damaged" }); // Not JSON, or of another shape, which no manifest with a valid checksum has.
   }
 }
 
@@ -151,11 +148,11 @@ export function readManifest(bytes: Uint8Array, path: string): Manifest | null {
   throw FormatVersionError.of("the archive's manifest", path, FORMAT_VERSION, parsed.error.version);
 }
 
-/** The manifest of an archive, and the state its file is in. */
+/** The manifest of an archive, and the state of its file. */
 export interface FoundManifest {
   /** Empty if there is none that can be used. */
   readonly manifest: Manifest;
-  /** `none` before the first seal; `missing` or `damaged` if the next start makes one from the files. */
+  /** `none` before the first seal; `missing` or `damaged` if the next start rebuilds it from the files. */
   readonly state: "ok" | "none" | "missing" | "damaged";
 }
 
@@ -171,9 +168,9 @@ export async function findManifest(files: Files, directory: string): Promise<Fou
 }
 
 /**
- * The retention that the last seal went by, for a directory whose setting is lost: ten years must not go for the want
- * of a small file. The default if no manifest says, as before the first seal. Opening the archive reports a manifest
- * that is damaged or of another version.
+ * The retention at the last seal, for a directory that has lost the setting: that must not delete ten years of records.
+ * The default if no manifest tells it, as before the first seal. A manifest that is damaged or of another version is
+ * reported when the archive is opened.
  */
 export async function sealedRetention(files: Pick<Files, "read">, directory: string): Promise<Retention> {
   const bytes = await readIfThere(files, archivePaths(directory).manifest);
@@ -181,7 +178,7 @@ export async function sealedRetention(files: Pick<Files, "read">, directory: str
   const manifest = parseManifest(bytes);
   if (!manifest.ok || manifest.value.retention === null) return DEFAULT_RETENTION;
   const retention = FixedRetention.parse(manifest.value.retention);
-  return retention.ok ? retention.value : FixedRetention.FOREVER; // Of a newer program: nothing is given up by guess.
+  return retention.ok ? retention.value : FixedRetention.FOREVER; // Written by a newer version: delete nothing.
 }
 
 interface PartJson extends Omit<Part, "apps"> {
@@ -201,7 +198,7 @@ interface ManifestJson {
   readonly days: readonly DayJson[];
   readonly latest: readonly PartJson[] | null;
   readonly expired: readonly (DayJson & { readonly sinceMs: number })[];
-  /** The retention at the last seal. A manifest made from the files of a lost one lacks it. */
+  /** The retention at the last seal. A rebuilt manifest lacks it. */
   readonly retention?: string;
 }
 
@@ -219,7 +216,7 @@ function manifestOf(json: ManifestJson): Manifest {
 
 function dayOf({ day }: DayJson): UtcDay {
   const parsed = parseUtcDayName(day);
-  if (parsed === null) throw new Error(`"${day}" is no day`);
+  if (parsed === null) throw new Error(`"${day}" is not a day`);
   return parsed;
 }
 
@@ -239,6 +236,6 @@ function partOf({ file, rows, bytes, crc, apps, columns }: PartJson): Part {
 }
 
 function wholeOf(value: unknown): number {
-  if (!Number.isSafeInteger(value)) throw new Error(`${value} is no whole number`);
+  if (!Number.isSafeInteger(value)) throw new Error(`${value} is not an integer`);
   return value as number;
 }

@@ -4,29 +4,27 @@ import { createReportBatchBuilder, type ReportBatch } from "../model/report-batc
 import { NO_RECORDS_SQL, VALUE_COLUMNS } from "./columns.ts";
 import type { Connection, Rows } from "./duckdb/database.ts";
 
-/*
- * Reads the checkpoint, which has the newest sealed record of every device, or finds the same in the parts of days.
- */
+// Reads the newest archived record of every device, from the checkpoint or from the parts of days.
 
-/** Newest records of some devices of one app, all their fields carried. */
+/** Newest records of some devices of one app, with all their fields. */
 export interface NewestBatch {
   readonly appId: AppId;
   readonly batch: ReportBatch;
 }
 
-/** Rows that one statement hands over, and the most that a batch holds. */
+/** Rows per statement, and the most rows of a batch. */
 const ROWS_A_BATCH = 10_000;
 
 const COLUMNS = ["app_id", "device_id", "timestamp::DOUBLE", ...VALUE_COLUMNS.map(({ name }) => name)].join(
   ", ",
 );
 
-/** A file as a table of all columns: those that it is too old to have are null. */
+/** A file as a table with all columns, null where an older file lacks them. */
 function fileTable(options: string): string {
   return `(FROM (${NO_RECORDS_SQL}) UNION ALL BY NAME FROM read_parquet($path, hive_partitioning = false${options}))`;
 }
 
-/** Reads the checkpoint: each file has the newest sealed record of each device once. */
+/** Reads a file of the checkpoint, which has each device at most once. */
 export async function* readNewest(connection: Connection, path: string): AsyncGenerator<NewestBatch> {
   for (let from = 0; ; from += ROWS_A_BATCH) {
     const rows = await connection.run(
@@ -39,7 +37,7 @@ export async function* readNewest(connection: Connection, path: string): AsyncGe
   }
 }
 
-/** Finds the newest record of each device in a part of a day: what the checkpoint would say, were it there. */
+/** The newest record of each device in a part of a day, for a start without the checkpoint. */
 export async function* findNewest(connection: Connection, path: string): AsyncGenerator<NewestBatch> {
   const rows = await connection.run(
     `SELECT ${COLUMNS} FROM ${fileTable("")}
@@ -49,7 +47,7 @@ export async function* findNewest(connection: Connection, path: string): AsyncGe
   yield* batchesOf(rows);
 }
 
-/** How many devices have a newer record in the parts than in the checkpoint, or are not in it at all. */
+/** How many devices have a newer record in the parts than in the checkpoint, or are missing there. */
 export async function countUnlisted(
   connection: Connection,
   parts: readonly string[],
@@ -82,7 +80,7 @@ function* batchesOf(rows: Rows): Generator<NewestBatch> {
   }
 }
 
-/** Where each value of a row goes: which kind of field it is, and which of that kind. */
+/** The kind of field that each value belongs to, and the index within that kind. */
 const TARGETS = VALUE_COLUMNS.map(({ field, type }, column) => {
   const kind = field?.column === "number" ? "numbers" : field?.column === "profile" ? "profile" : "state";
   const fields = { numbers: NUMBER_FIELDS, profile: PROFILE_FIELDS, state: STATE_FIELDS }[kind];

@@ -17,56 +17,54 @@ import { createPartReader } from "./read/part-reader.ts";
 import { rebuildManifest } from "./rebuild-manifest.ts";
 import { findStrayFiles } from "./stray-files.ts";
 
-/*
- * Opens the archive of a data directory: finds its manifest, puts in order what a crash left, and reads the newest
- * record of every device.
- */
+// Opens the archive of a data directory: reads its manifest, cleans up after a crash, and restores the newest record of
+// every device.
 
 export interface OpenArchiveOptions {
   readonly files: Files;
   readonly directory: string;
-  /** Where a manifest goes that can't be used. */
+  /** Where a damaged manifest is saved. */
   readonly damagedDirectory: string;
   readonly limits: ArchiveLimits;
   readonly timers: Pick<Timers, "nowMs">;
-  /** Where DuckDB finds a file of the archive, and the archive for an empty name. */
+  /** The path by which DuckDB finds a file of the archive, or the archive itself for an empty name. */
   pathOf(file: string): string;
   openDatabase(options: DatabaseOptions): Promise<Database>;
-  /** Takes in the newest sealed record of each device; where one comes twice, the later one counts. */
+  /** Receives the newest archived record of each device. If a device comes twice, the later record counts. */
   onNewest(appId: AppId, batch: ReportBatch): void;
 }
 
-/** What queries of the archive may use. */
+/** Limits for queries of the archive. */
 export interface ArchiveLimits {
   readonly threads: number;
   readonly memoryBytes: number;
-  /** Queries that run at once, and that wait for their turn. */
+  /** Queries that run at the same time. `queueMax` more may wait for their turn. */
   readonly queriesMax: number;
   readonly queueMax: number;
 }
 
-/** What was wrong with the archive, and what was done about it; a sentence each. */
+/** Problems of the archive and what was done about them, for operators. One sentence each. */
 export type ArchiveNotes = readonly string[];
 
 export interface OpenedArchive {
   readonly archive: Archive;
-  /** More may come while the newest records are handed over. */
+  /** `restoreNewest()` may add more. */
   readonly notes: ArchiveNotes;
   /**
-   * Hands over the newest sealed record of each device, each time it is called. Resolves with whether it was that of
-   * every device: false if the checkpoint and a part can't be read.
+   * Calls `onNewest` with the newest archived record of each device. Resolves with whether all devices were included:
+   * false if the checkpoint and a part can't be read.
    */
-  handOverNewest(): Promise<boolean>;
+  restoreNewest(): Promise<boolean>;
 }
 
 /**
- * Opens the archive, whatever state it is in: reads the manifest, or makes one from the files if it is lost. It looks
- * at no other file. Throws a `FormatVersionError` if a program of another version wrote the manifest.
+ * Opens the archive, whatever its state: reads the manifest, or rebuilds it from the files if it is lost. Reads no
+ * other file. Throws a `FormatVersionError` if another version of the program wrote the manifest.
  */
 export async function openArchive(options: OpenArchiveOptions): Promise<OpenedArchive> {
   const { files, directory, damagedDirectory, limits, timers, pathOf, openDatabase, onNewest } = options;
   const paths = archivePaths(directory);
-  await loadDuckDb(); // Now, when no request waits: it holds the event loop up for 60 to 160 ms.
+  await loadDuckDb(); // Now, while no request waits: it blocks the event loop for 60 to 160 ms.
   await files.makeDirectory(paths.scratch);
   await emptyFolder(files, paths.scratch);
   await removeTemporaryFiles(files, directory, isInArchive);
@@ -78,14 +76,14 @@ export async function openArchive(options: OpenArchiveOptions): Promise<OpenedAr
     spillDirectory: pathOf("scratch"),
     cachesFiles: true,
   };
-  /** Opened for the start where that needs it, and then taken over by the reader. */
+  /** Opened early if the start needs it; the reader then takes it over. */
   let first: Promise<Database> | null = null;
   const openFirst = () => {
     first ??= openDatabase(databaseOptions);
     return first;
   };
   const notes: string[] = [];
-  // If it can't be opened, the caller that waits for it hears why.
+  // If it can't be opened, its caller gets the error.
   const closeFirst = () => void first?.then((opened) => opened.close()).catch(() => undefined);
   const { manifest, isWritten } = await readOrRebuildManifest(options, openFirst, notes).catch(
     (error: unknown) => {
@@ -109,7 +107,7 @@ export async function openArchive(options: OpenArchiveOptions): Promise<OpenedAr
   return {
     archive,
     notes,
-    handOverNewest: async () =>
+    restoreNewest: async () =>
       manifest.days.size + manifest.expired.size === 0 ||
       restoreNewest({
         manifest,
@@ -128,7 +126,7 @@ async function emptyFolder(files: Files, folder: string): Promise<void> {
     await files.removeAll(join(folder, name)).catch(ignoreFileError);
 }
 
-/** Reads the manifest. If it is lost, makes one from the files and says so in the notes. */
+/** Reads the manifest. If it is lost, rebuilds it from the files and adds a note. */
 async function readOrRebuildManifest(
   { files, directory, damagedDirectory, pathOf }: OpenArchiveOptions,
   openReading: () => Promise<Database>,
@@ -138,33 +136,34 @@ async function readOrRebuildManifest(
   if (await files.exists(path)) {
     const bytes = await readOrFault(files, path);
     const manifest = bytes instanceof Uint8Array ? readManifest(bytes, path) : null;
-    // That the system shows a file does not mean that the disk has it: an earlier process may not have come to its
-    // sync.
+    // The file may not be on disk yet: an earlier process may have died before its sync.
     if (manifest !== null) return { manifest, isWritten: false };
     const fate =
       bytes instanceof Uint8Array
-        ? `is damaged: it was ${await setAside(files, damagedDirectory, bytes)} and`
-        : `can't be read (${bytes.message}): it was`;
-    notes.push(`The archive's manifest ${fate} made anew from the files.`);
+        ? `is damaged (${await saveDamaged(files, damagedDirectory, bytes)})`
+        : `can't be read (${bytes.message})`;
+    notes.push(`The archive's manifest ${fate}. It was rebuilt from the files.`);
   } else {
     if ((await listPartFiles(files, directory)).length === 0)
       return { manifest: EMPTY_MANIFEST, isWritten: true };
-    notes.push("The archive's manifest is missing: it was made anew from the files.");
+    notes.push("The archive's manifest is missing. It was rebuilt from the files.");
   }
   const connection = await (await openReading()).connect();
   try {
-    const { manifest, leftOut } = await rebuildManifest(
+    const { manifest, unreadable } = await rebuildManifest(
       { files, directory, damagedDirectory, pathOf },
       connection,
     );
-    notes.push(...leftOut.map((file) => `archive/${file} can't be read: the new manifest goes without it.`));
+    notes.push(
+      ...unreadable.map((file) => `archive/${file} can't be read. The new manifest does not include it.`),
+    );
     return { manifest, isWritten: false };
   } finally {
     connection.close();
   }
 }
 
-/** The file, or what the disk says instead. Without a file descriptor nothing is known of it: that is thrown. */
+/** The file, or the disk's error. Running out of file descriptors says nothing about the file, so that is thrown. */
 async function readOrFault(files: Files, path: string): Promise<Uint8Array | FileError> {
   try {
     return await files.read(path);
@@ -174,34 +173,34 @@ async function readOrFault(files: Files, path: string): Promise<Uint8Array | Fil
   }
 }
 
-/** Keeps the bytes of a manifest that is damaged; tells what became of them. A full disk is no reason not to start. */
-async function setAside(files: Files, damagedDirectory: string, bytes: Uint8Array): Promise<string> {
+/** Saves the bytes of a damaged manifest and returns a phrase about it. A full disk must not prevent the start. */
+async function saveDamaged(files: Files, damagedDirectory: string, bytes: Uint8Array): Promise<string> {
   const name = `manifest.json.${crc32(bytes).toString(16).padStart(8, "0")}.damaged`;
   const savedAs = join(damagedDirectory, name);
   try {
     await files.makeDirectory(damagedDirectory);
     await files.replace(savedAs, bytes);
-    return `set aside as ${savedAs}`;
+    return `saved as ${savedAs}`;
   } catch (error) {
     ignoreFileError(error);
-    return `not set aside (${messageOf(error)})`;
+    return `not saved: ${messageOf(error)}`;
   }
 }
 
 export interface RestoreNewestOptions {
   readonly manifest: Manifest;
   readonly database: Database;
-  /** What is wrong with a part, read whole; null if it is as it was written. */
+  /** What is wrong with a part, after reading all of it; null if it is as it was written. */
   faultOf(part: Part): Promise<string | null>;
   pathOf(file: string): string;
   onNewest(appId: AppId, batch: ReportBatch): void;
-  /** What can't be read is said here. */
+  /** Notes about what can't be read are added here. */
   readonly notes: string[];
 }
 
 /**
- * Reads the checkpoint; if it is lost, every part says what it knows, the oldest first. Both are read only once
- * their checksum is compared: DuckDB reads over most flipped bits without a word. Resolves with whether all was read.
+ * Reads the checkpoint. If it is lost, reads every part, the oldest first. Checksums are compared first, because DuckDB
+ * does not notice most flipped bits. Resolves with whether everything was read.
  */
 export async function restoreNewest(options: RestoreNewestOptions): Promise<boolean> {
   const { manifest, database, faultOf, pathOf, onNewest, notes } = options;
@@ -221,7 +220,7 @@ export async function restoreNewest(options: RestoreNewestOptions): Promise<bool
       } catch (error) {
         if (isOutOfDescriptors(error)) throw error;
         notes.push(
-          "The newest positions are read from all of the archive, since their own file can't be used: " +
+          "The newest positions are restored from the whole archive, because their checkpoint can't be used: " +
             messageOf(error),
         );
       }
@@ -246,7 +245,7 @@ export async function restoreNewest(options: RestoreNewestOptions): Promise<bool
   }
 }
 
-/** Looks at every part, and at what lies beside them; what it says is for people, a sentence each. */
+/** Checks every part, and looks for files that don't belong to the archive. */
 export async function inspectArchive(
   files: Files,
   directory: string,
@@ -259,10 +258,10 @@ export async function inspectArchive(
     ({ foreign } = await findStrayFiles(files, directory, manifest));
   } catch (error) {
     ignoreFileError(error);
-    return [`The archive's files could not be looked at: ${messageOf(error)}.`]; // Each is before it is believed.
+    return [`The archive's files could not be checked: ${messageOf(error)}.`]; // Each is checked before it is used.
   }
   return [
     ...[...archive.damaged].map(([file, fault]) => `archive/${file} can't be used: ${fault}.`),
-    ...foreign.map((file) => `archive/${file} is none of the archive's files, and is left alone.`),
+    ...foreign.map((file) => `archive/${file} does not belong to the archive, and is ignored.`),
   ];
 }

@@ -1,33 +1,30 @@
 import { ANONYMOUS } from "../model/ids.ts";
 import { VALUE_COLUMNS } from "./columns.ts";
 
-/*
- * The rule of `model/fix.ts` in SQL. What the upper row carries replaces, what it leaves out stays, and a record that
- * has no user is anonymous; but the columns of a fix are of one of the rows alone, unless both have its position.
- */
+// The rule of `model/fix.ts` in SQL. A field that the upper row carries replaces the lower row's, all others stay, and a
+// record without a user is anonymous. The columns of a fix are taken from one row only, unless both have one position.
 
 const FIX_NAMES = VALUE_COLUMNS.filter(({ field }) => field?.isOfFix === true).map(({ name }) => name);
-/** What decides which fix stays. */
+/** Decides which fix wins. */
 const DECIDING_NAMES = ["latitude", "longitude", "horizontal_accuracy"];
 
-/** The columns with those that decide about them: without them no column of a fix can be laid over another. */
+/** Adds the columns that decide which fix wins, if any of the columns belongs to the fix. */
 export function withDeciding(columns: readonly string[]): readonly string[] {
   return columns.some((name) => FIX_NAMES.includes(name))
     ? [...new Set([...columns, ...DECIDING_NAMES])]
     : columns;
 }
 
-/** Tables of rows that are laid over others, with all `VALUE_COLUMNS` by name and the keys. */
+/** Tables of rows to merge into others. They have the keys and all `VALUE_COLUMNS` by name. */
 export interface UpperRows {
   readonly rows: string;
   /**
-   * Fixes that are laid over the lower row one after the other, in the order of the column `turn`, in place of the
+   * Fixes that are merged into the lower row one after the other, in the order of the column `turn`, instead of the
    * upper row's own; null if no row has any.
    */
   readonly fixes: string | null;
 }
 
-/** A column of a statement. */
 export interface NamedSql {
   readonly name: string;
   readonly sql: string;
@@ -35,16 +32,16 @@ export interface NamedSql {
 
 export interface Overlay {
   readonly fixes: UpperRows["fixes"];
-  /** Gives the upper rows as `n` and the lower as `o`; either may be the missing side of a join. */
+  /** Gives the upper rows as `n` and the lower rows as `o`; either may be the missing side of a join. */
   readonly from: string;
   readonly keys: readonly NamedSql[];
-  /** Columns besides, of the rows as they were. */
+  /** Further columns, taken from the rows without merging. */
   readonly also?: readonly NamedSql[];
-  /** Columns of both rows that go with the position. */
+  /** Further columns of both rows that are merged like the position. */
   readonly withPosition?: readonly string[];
 }
 
-/** A statement that gives the keys and all `VALUE_COLUMNS` of rows with others laid over them, and what is asked. */
+/** A statement with the keys, all `VALUE_COLUMNS` and the further columns of merged rows. */
 export function overlaySql({ fixes, from, keys, also = [], withPosition = [] }: Overlay): string {
   const plain = [...keys, ...also, ...OTHER_COLUMNS];
   const fixNames = [...FIX_NAMES, ...withPosition];
@@ -73,7 +70,7 @@ function listOf(columns: readonly NamedSql[]): string {
   return columns.map(({ name, sql }) => `${sql} AS ${name}`).join(", ");
 }
 
-/** A column of a fix that is laid over another; either may be missing, without a position. */
+/** A column of a fix that is merged into another. Either may be missing, and then has no position. */
 function laidSql(name: string, over: string, under: string): string {
   const accuracyOf = (alias: string) => `coalesce(${alias}.horizontal_accuracy, 'infinity'::DOUBLE)`;
   const isMerged = `${over}.latitude = ${under}.latitude AND ${over}.longitude = ${under}.longitude`;
@@ -83,9 +80,9 @@ function laidSql(name: string, over: string, under: string): string {
     WHEN ${isKept} THEN ${under}.${name} ELSE ${over}.${name} END`;
 }
 
-/** A column of a fix that is laid over one of the same position, which stays as it was: 0 may be -0. */
+/** A column of a fix that is merged into one at the same position. The position stays as it was: 0 may be -0. */
 function mergedSql(name: string, over: string, under: string): string {
   if (name === "latitude" || name === "longitude") return `${under}.${name}`;
-  const merge = name === "horizontal_accuracy" ? "least" : "coalesce"; // Both leave out what is null.
+  const merge = name === "horizontal_accuracy" ? "least" : "coalesce"; // Both ignore null.
   return `${merge}(${over}.${name}, ${under}.${name})`;
 }

@@ -3,34 +3,32 @@ import type { Timers } from "../lib/schedule/timers.ts";
 import { FileError, type Files, isOutOfDescriptors } from "../runtime/files.ts";
 import type { Part } from "./manifest.ts";
 
-/** What is wrong with a part, for people. */
+/** What is wrong with a part, for an operator. */
 export type PartFault = string;
 
 export interface PartChecksOptions {
   readonly files: Files;
   pathOf(part: Part): string;
-  /** Whether the archive has this file now. */
+  /** Whether the manifest names this file now. */
   isNamed(file: string): boolean;
-  /** Somebody put a damaged file back. */
+  /** Called when a damaged file was restored. */
   onRestored(): void;
   readonly timers: Pick<Timers, "nowMs">;
 }
 
-/** How soon a part that is known to be damaged is read again: an operator may have put it back. */
+/** How soon a damaged part is read again: an operator may have restored it. */
 export const DAMAGED_AGAIN_MS = 5000;
-/** How soon a good part is read again if a question fails over it: most fail for another reason. */
+/** How soon a good part is read again if a query over it fails: most fail for another reason. */
 export const GOOD_AGAIN_MS = 60_000;
 
-/**
- * What is known of the files of an archive's parts: which are damaged, and which were found to be as they were written.
- */
+/** The state of the parts' files: which are damaged, and which were verified to be as they were written. */
 export class PartChecks {
   readonly #options: PartChecksOptions;
   readonly #damaged = new Map<string, PartFault>();
   readonly #verified = new Set<string>();
-  /** Parts that are being read, by file: questions about one meanwhile wait for the same reading. */
+  /** Reads in progress, by file. Further queries wait for the same read. */
   readonly #readings = new Map<string, Promise<void>>();
-  /** When parts were read again, or their bytes were found to be damaged. */
+  /** When parts were read again, or were found to be damaged. */
   readonly #readMs = new Map<string, number>();
   #changes = 0;
 
@@ -43,12 +41,12 @@ export class PartChecks {
     return this.#damaged;
   }
 
-  /** How often parts were found to be damaged, or not to be any more. */
+  /** How often a part became damaged or was restored. */
   get changes(): number {
     return this.#changes;
   }
 
-  /** Looks at these parts again. A glance sees what is missing or of another size; `thorough` reads every byte. */
+  /** Checks these parts: by existence and size, or if `thorough` by reading every byte. */
   async examine(parts: readonly Part[], thorough = false): Promise<void> {
     for (const part of parts) {
       if (thorough) await this.#read(part);
@@ -57,8 +55,8 @@ export class PartChecks {
   }
 
   /**
-   * Reads each part once in the life of the process, and resolves with whether all are as they were written: DuckDB
-   * itself reads most flipped bits without a word.
+   * Reads each part once per process. Resolves with whether all are as they were written; DuckDB itself does not notice
+   * most flipped bits.
    */
   async verifyChecksums(parts: readonly Part[], signal?: AbortSignal): Promise<boolean> {
     for (const part of parts) {
@@ -68,10 +66,7 @@ export class PartChecks {
     return parts.every(({ file }) => this.#verified.has(file));
   }
 
-  /**
-   * Looks again at parts that a question can't use, or failed over. A question soon after another gets what the first
-   * one found, so that many cost no more than one.
-   */
+  /** Checks parts again that a query can't use, or failed over. Queries soon after each other share one check. */
   async recheck(parts: readonly Part[], signal: AbortSignal): Promise<void> {
     const { timers } = this.#options;
     for (const part of parts) {
@@ -86,14 +81,14 @@ export class PartChecks {
     }
   }
 
-  /** The part's file goes. */
+  /** Forgets a part whose file is removed. */
   forget({ file }: Part): void {
     this.#mend(file);
     this.#verified.delete(file);
     this.#readMs.delete(file);
   }
 
-  /** Damage of files that the archive does not name is none any more. */
+  /** Forgets the damage of files that the manifest does not name. */
   forgetUnnamed(): void {
     const { isNamed } = this.#options;
     for (const file of this.#damaged.keys()) if (!isNamed(file)) this.#mend(file);
@@ -117,13 +112,13 @@ export class PartChecks {
     else this.#readMs.set(part.file, timers.nowMs());
   }
 
-  /** Returns whether anything is wrong with it that can be seen without reading it. */
+  /** Returns whether something is wrong that shows without reading the file. */
   async #glance(part: Part): Promise<boolean> {
     const { files, pathOf } = this.#options;
     const fault = await faultOf(files, pathOf(part), part, false);
     if (fault === null) return false;
     this.#note(part, fault);
-    this.#readMs.delete(part.file); // Once it is there again it is read at once.
+    this.#readMs.delete(part.file); // Once it is back, it is read immediately.
     return true;
   }
 
@@ -137,7 +132,7 @@ export class PartChecks {
       if (!this.#damaged.has(file)) this.#changes++;
       this.#damaged.set(file, fault);
       this.#verified.delete(file);
-    } // Else a seal has taken its place meanwhile.
+    } // Else a seal has replaced the file meanwhile.
   }
 
   /** Returns whether it was damaged. */
@@ -148,7 +143,7 @@ export class PartChecks {
   }
 }
 
-/** What tells that a file is not what was written. Without a file descriptor nothing is known of it: that is thrown. */
+/** What differs from the file as written; null if nothing. Running out of file descriptors is thrown. */
 export async function faultOf(
   files: Files,
   path: string,
@@ -158,7 +153,7 @@ export async function faultOf(
   try {
     const bytes = await files.size(path);
     if (bytes !== part.bytes) return `it has ${bytes} bytes instead of ${part.bytes}`;
-    return thorough && crc32(await files.read(path)) !== part.crc ? "its bytes are not those written" : null;
+    return thorough && crc32(await files.read(path)) !== part.crc ? "its checksum does not match" : null;
   } catch (error) {
     if (!(error instanceof FileError) || isOutOfDescriptors(error)) throw error;
     return error.code === "ENOENT" ? "it is missing" : error.message;

@@ -8,26 +8,24 @@ import { columnsMark } from "./columns.ts";
 import type { Connection } from "./duckdb/database.ts";
 import type { Manifest, Part, SealedDay } from "./manifest.ts";
 
-/*
- * Makes a manifest from the files alone, if the manifest is lost: each says which entries of the log it covers and
- * which files it replaced. A file that was written for a seal that never came to its swap counts too: it says the same
- * as the log. Files that can't be read are set aside among damaged bytes: to the new manifest they would be leftovers,
- * which are deleted one day. Where the disk refuses that, the manifest names them among what is lost.
- */
+// Rebuilds a lost manifest from the files: each states which log entries it covers and which files it replaced. A file
+// of a seal that did not finish counts too, since its records are those of the log. Files that can't be read are moved
+// to the damaged files, because the new manifest would treat them as leftovers, which are deleted some day. If the disk
+// refuses to move one, the manifest lists it as lost.
 
 export interface RebuildOptions {
   readonly files: Files;
   readonly directory: string;
-  /** Where files go that can't be read. */
+  /** Where unreadable files are moved. */
   readonly damagedDirectory: string;
-  /** Where DuckDB finds a file. */
+  /** The path by which DuckDB finds a file. */
   pathOf(file: string): string;
 }
 
 export interface RebuiltManifest {
   readonly manifest: Manifest;
-  /** Files of days that can't be read, and whose records are missing from it. */
-  readonly leftOut: readonly string[];
+  /** Files of days that can't be read, so that the manifest lacks their records. */
+  readonly unreadable: readonly string[];
 }
 
 export async function rebuildManifest(
@@ -35,37 +33,38 @@ export async function rebuildManifest(
   connection: Connection,
 ): Promise<RebuiltManifest> {
   const { files, directory } = options;
-  const found: FoundPart[] = [];
+  const readable: ReadablePart[] = [];
   const unreadable: PartFile[] = [];
   for (const partFile of await listPartFiles(files, directory)) {
     const part = await describePart(options, partFile.file, connection);
     if (part === null) unreadable.push(partFile);
-    else found.push({ ...part, ...partFile });
+    else readable.push({ ...part, ...partFile });
   }
-  const inTheWay: PartFile[] = [];
-  for (const partFile of unreadable) if (!(await setAside(options, partFile.file))) inTheWay.push(partFile);
-  return { manifest: manifestOf(found, inTheWay), leftOut: unreadable.map(({ file }) => file) };
+  const immovable: PartFile[] = [];
+  for (const partFile of unreadable)
+    if (!(await moveToDamaged(options, partFile.file))) immovable.push(partFile);
+  return { manifest: manifestOf(readable, immovable), unreadable: unreadable.map(({ file }) => file) };
 }
 
-function manifestOf(found: readonly FoundPart[], inTheWay: readonly PartFile[]): Manifest {
-  const replaced = new Set(found.flatMap(({ replaces }) => replaces));
+function manifestOf(readable: readonly ReadablePart[], lost: readonly PartFile[]): Manifest {
+  const replaced = new Set(readable.flatMap(({ replaces }) => replaces));
   const days = new Map<UtcDay, SealedDay>();
-  for (const { file, day } of inTheWay) {
+  for (const { file, day } of lost) {
     const known = days.get(day) ?? NOTHING_KNOWN;
     days.set(day, {
       ...known,
       lost: [...known.lost, { file, rows: 0, bytes: 0, crc: 0, apps: new Map(), columns: "" }],
     });
   }
-  for (const { part, day, sequence } of found.filter(({ part }) => !replaced.has(part.file))) {
+  for (const { part, day, sequence } of readable.filter(({ part }) => !replaced.has(part.file))) {
     const known = days.get(day) ?? NOTHING_KNOWN;
     days.set(day, { ...known, sequence: Math.max(known.sequence, sequence), parts: [...known.parts, part] });
   }
   return {
-    seal: Math.max(0, ...found.map(({ seal }) => seal)),
-    lastSequence: Math.max(0, ...found.map(({ sequence }) => sequence)),
+    seal: Math.max(0, ...readable.map(({ seal }) => seal)),
+    lastSequence: Math.max(0, ...readable.map(({ sequence }) => sequence)),
     days,
-    latest: null, // The checkpoint is found anew from the parts.
+    latest: null, // The newest records are read from the parts.
     expired: new Map(),
     retention: null,
   };
@@ -79,10 +78,10 @@ interface DescribedPart {
   readonly replaces: readonly string[];
 }
 
-interface FoundPart extends DescribedPart, PartFile {}
+interface ReadablePart extends DescribedPart, PartFile {}
 
-/** Whether the file is out of the way for good. */
-async function setAside(
+/** Returns whether the file could be moved. */
+async function moveToDamaged(
   { files, directory, damagedDirectory }: RebuildOptions,
   file: string,
 ): Promise<boolean> {

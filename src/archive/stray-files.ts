@@ -4,15 +4,15 @@ import type { Files } from "../runtime/files.ts";
 import { parseDayFolder, parsePartName } from "./archive-files.ts";
 import type { Manifest } from "./manifest.ts";
 
-/** Files among the archive's that the manifest does not name. */
+/** Files in the archive's folders that the manifest does not name. */
 export interface StrayFiles {
-  /** Named as ours: what a seal left that a crash cut short, or could not remove. */
+  /** Files with a name of ours, left by a seal that was interrupted or could not remove them. */
   readonly leftover: readonly string[];
-  /** Parquet files that are not ours, or of seals that this manifest knows nothing of; never touched. */
+  /** Other Parquet files, or those of seals later than this manifest. They are never changed. */
   readonly foreign: readonly string[];
 }
 
-/** Looks through the folders of days and of the newest records. Paths are relative to the archive, with `/`. */
+/** Searches the folders of days and of the checkpoint. Paths are relative to the archive, with `/`. */
 export async function findStrayFiles(
   files: Files,
   directory: string,
@@ -36,7 +36,7 @@ export async function findStrayFiles(
       if (named.has(file)) continue;
       const temporary = temporaryOf(name);
       const seal = parsePartName(temporary ?? name);
-      // One seal at most was under way when the manifest was written last.
+      // At most one seal was in progress when the manifest was last written.
       if (seal !== null && (temporary !== null || seal <= manifest.seal + 1)) stray.leftover.push(file);
       else if (name.endsWith(".parquet")) stray.foreign.push(file);
     }
@@ -44,25 +44,25 @@ export async function findStrayFiles(
   return stray;
 }
 
-/** A file that was moved out of the way. */
+/** A file in `expired/`. */
 export interface AsideFile {
   readonly sinceMs: number;
-  /** The folder of the time at which it was moved, which repeats the archive's own folders. */
+  /** The folder named after the time of the move; below it are the archive's own folders. */
   readonly folder: string;
-  /** Its path in that folder, which it had in the archive before. */
+  /** Its path in that folder, and before that in the archive. */
   readonly file: string;
 }
 
-/** Everything in `expired/`, where `tidy` moves what a seal left that was cut off. */
+/** All files in `expired/`, where `Archive.tidy()` moves what an interrupted seal left. */
 export async function listAside(files: Files, directory: string): Promise<AsideFile[]> {
-  const found: AsideFile[] = [];
+  const asideFiles: AsideFile[] = [];
   for (const since of await files.list(directory)) {
     if (!/^\d+$/.test(since)) continue;
     const folder = join(directory, since);
     for (const inner of await files.list(folder)) {
       for (const name of await files.list(join(folder, inner)))
-        found.push({ sinceMs: Number(since), folder, file: `${inner}/${name}` });
+        asideFiles.push({ sinceMs: Number(since), folder, file: `${inner}/${name}` });
     }
   }
-  return found;
+  return asideFiles;
 }

@@ -8,7 +8,7 @@ import type { Connection, Database } from "./duckdb/database.ts";
 import type { FoundManifest, Manifest, Part } from "./manifest.ts";
 import { findStrayFiles } from "./stray-files.ts";
 
-/** What lies in an archive, and what of it is damaged. */
+/** The contents of an archive, and its damage. */
 export interface ArchiveReport {
   readonly manifest: FoundManifest["state"];
   readonly days: number;
@@ -19,19 +19,19 @@ export interface ArchiveReport {
   readonly bytes: number;
   /** Devices with a newest archived record. */
   readonly devices: number;
-  /** Days past the retention whose files are kept for a day more. */
+  /** Days beyond the retention whose files are kept for another day. */
   readonly expiredDays: number;
   readonly damaged: readonly DamagedPart[];
-  /** Parts that were given up, and are none of the archive any more. */
+  /** Parts whose loss was acknowledged; they are no longer part of the archive. */
   readonly lost: readonly string[];
-  /** Parquet files that are not ours. */
+  /** Parquet files that do not belong to the archive. */
   readonly foreign: readonly string[];
 }
 
 export interface DamagedPart {
-  /** Its path under the archive directory. */
+  /** Its path within the archive directory. */
   readonly file: string;
-  /** What the disk has of it. */
+  /** Its size on disk. */
   readonly bytes: number;
   readonly fault: string;
 }
@@ -40,14 +40,14 @@ export interface VerifyArchiveOptions {
   readonly files: Files;
   readonly directory: string;
   readonly found: FoundManifest;
-  /** Whether the file was read before and is as it was written; asked before a file is read. */
+  /** Whether the file was verified before. Called before the file is read. */
   isKnownGood(part: Part): boolean;
   /** Called if there is any part to open. */
   openDatabase(): Promise<Database>;
   onRead(part: Part): void;
 }
 
-/** Reads every part from its first byte to its last, and opens it. */
+/** Reads every part completely, and opens it. */
 export async function verifyArchive(options: VerifyArchiveOptions): Promise<ArchiveReport> {
   const { files, directory, found, isKnownGood, openDatabase, onRead } = options;
   const { manifest, state } = found;
@@ -55,7 +55,7 @@ export async function verifyArchive(options: VerifyArchiveOptions): Promise<Arch
   const connection = parts.length > 0 ? await (await openDatabase()).connect() : null;
   const damaged: DamagedPart[] = [];
   for (const { part, day } of parts) {
-    assert(connection !== null, "where there are parts there is a database");
+    assert(connection !== null, "a database is open if there are parts");
     const fault = await findFault(options, connection, part, day);
     if (fault !== null) damaged.push(fault);
     onRead(part);
@@ -65,12 +65,12 @@ export async function verifyArchive(options: VerifyArchiveOptions): Promise<Arch
   return { manifest: state, damaged, foreign, ...totalsOf(manifest) };
 }
 
-/** Bytes of all parts, to show how far the reading is. */
+/** Bytes of all parts, to show progress. */
 export function archiveBytes(manifest: Manifest): number {
   return readableParts(manifest).reduce((sum, { part }) => sum + part.bytes, 0);
 }
 
-/** Every part that answers read, with its day; null for the newest records. */
+/** Every part that answers read, with its day; null for the checkpoint. */
 export function readableParts({ days, latest }: Manifest): { part: Part; day: UtcDay | null }[] {
   return [
     ...[...days].flatMap(([day, { parts }]) => parts.map((part) => ({ part, day }))),
@@ -113,12 +113,12 @@ async function findFault(
     bytes.length !== part.bytes
       ? `it has ${bytes.length} bytes instead of ${part.bytes}`
       : crc32(bytes) !== part.crc
-        ? "its bytes are not those written"
+        ? "its checksum does not match"
         : await findWrongContent(connection, path, part, day);
   return fault === null ? null : { file: part.file, bytes: bytes.length, fault };
 }
 
-/** What a file that is as it was written says, against what the manifest says of it. */
+/** Compares the contents of an intact file with the manifest. */
 async function findWrongContent(
   connection: Connection,
   path: string,
@@ -133,8 +133,9 @@ async function findWrongContent(
       },
     );
     const [keys, values] = [metadata.texts(0), metadata.texts(1)];
-    const said = values[keys.indexOf("wherehouse_day")];
-    if (said !== (day === null ? "latest" : utcDayName(day))) return `it says it is of ${said}`;
+    const dayName = values[keys.indexOf("wherehouse_day")];
+    if (dayName !== (day === null ? "latest" : utcDayName(day)))
+      return `its metadata names the day ${dayName}`;
     const rows = await connection.run(
       `SELECT app_id, count(*)::DOUBLE, min(timestamp)::DOUBLE, max(timestamp)::DOUBLE
        FROM read_parquet($path, hive_partitioning = false) GROUP BY app_id`,
@@ -146,10 +147,10 @@ async function findWrongContent(
       rows.numbers(2),
       rows.numbers(3),
     ];
-    const isAsSaid =
+    const isAsCounted =
       names.length === apps.size &&
       names.every((name, row) => [...apps].some(([app, count]) => app === name && count === counts[row]));
-    if (!isAsSaid) return "its records are not those the manifest counts";
+    if (!isAsCounted) return "its records are not those the manifest counts";
     if (day === null) return null;
     const [startMs, endMs] = [utcDayStartMs(day), utcDayStartMs(nextUtcDay(day))];
     const isWithin = oldest.every((each) => each >= startMs) && newest.every((each) => each < endMs);

@@ -13,31 +13,29 @@ import { quoteText } from "./quote-text.ts";
 import { createRunningStatements } from "./running-statements.ts";
 import { BooleanVector, copyNumbers, TextVector } from "./vectors.ts";
 
-/*
- * The one importer of DuckDB. It runs statements on threads of its own, off the event loop; only copying a
- * result into JavaScript takes our time.
- */
+// All calls of DuckDB are in this folder. It runs statements on its own threads, off the event loop; only copying results
+// to JavaScript takes time of the event loop.
 export interface DatabaseOptions {
   readonly threads: number;
   readonly memoryBytes: number;
-  /** Where DuckDB may read and write files; nothing else on the disk is within its reach. */
+  /** The only directories whose files DuckDB may read and write. */
   readonly directories: readonly string[];
-  /** Single files that are within its reach, too. */
+  /** Single files that DuckDB may access too. */
   readonly files?: readonly string[];
   /**
-   * Where it puts what does not fit its memory, in a folder of its own. Must lie in one of the directories; null where
-   * all must fit.
+   * In a folder of its own here, DuckDB stores what exceeds its memory. Must lie in one of the directories; null if
+   * everything must fit into memory.
    */
   readonly spillDirectory: string | null;
-  /** Whether to keep what was read of files in memory: for those that are read again. */
+  /** Whether to cache what was read of files: useful if they are read again. */
   readonly cachesFiles: boolean;
-  /** What it may read of a streamed result before the caller takes it. Defaults to DuckDB's megabyte. */
+  /** How much of a streamed result DuckDB may compute ahead of the caller. Defaults to DuckDB's 1 MB. */
   readonly streamBytes?: number;
 }
 
 type DuckDb = Awaited<ReturnType<typeof loadDuckDb>>;
 
-/** Loads the library itself, and what it is built on; commands that need no archive never do. */
+/** Loads the DuckDB library. Commands that need no archive never do. */
 export async function loadDuckDb() {
   const [duckdb, { default: bindings }] = await Promise.all([
     import("@duckdb/node-api"),
@@ -46,54 +44,56 @@ export async function loadDuckDb() {
   return { ...duckdb, bindings };
 }
 
-/** DuckDB in memory: it holds no data of its own, only reads and writes files. */
+/** An in-memory DuckDB without data of its own: it reads and writes files. */
 export interface Database {
   connect(): Promise<Connection>;
   close(): void;
 }
 
 export type SqlValue = string | number | bigint | boolean | null | readonly string[];
-/** Values of `$name` parameters: they are always bound, never part of a statement's text. */
+/** Values of `$name` parameters. They are always bound, never part of a statement's text. */
 export type SqlValues = Readonly<Record<string, SqlValue>>;
 
 /** Runs one statement at a time. */
 export interface Connection {
-  /** Rejects with an `AbortError` where the signal ended the statement, else with DuckDB's own error. */
+  /** Rejects with an `AbortError` if `signal` ended the statement, else with DuckDB's error. */
   run(sql: string, values?: SqlValues, signal?: AbortSignal): Promise<Rows>;
-  /** Runs a statement whose result is too large to hold or to copy at once: hands over some thousand rows at a time. */
+  /** Runs a statement whose result is too large to hold or to copy at once. Yields some thousand rows at a time. */
   stream(sql: string, values: SqlValues, signal?: AbortSignal): AsyncIterable<Rows>;
-  /** Breaks off what is under way, which rejects with an `AbortError`. Once is enough. */
+  /** Stops running statements, which reject with an `AbortError`. A second call does nothing. */
   close(): void;
 }
 
 /** A result in columns, by position. */
 export interface Rows {
   readonly count: number;
-  /** A DOUBLE column; NaN stands for null. */
+  /** A DOUBLE column; NaN for null. */
   numbers(column: number): Float64Array;
   /** A VARCHAR column, byte for byte. */
   texts(column: number): (string | null)[];
-  /** Some VARCHAR columns, by row as a JSON array of their texts: neighbours are mostly alike, and then cost little. */
+  /**
+   * Several VARCHAR columns, each row as a JSON array of texts. Rows that repeat the row before, as most do, cost
+   * little.
+   */
   tuples(columns: readonly number[]): string[];
-  /** A BOOLEAN column. */
   booleans(column: number): (boolean | null)[];
 }
 
-/** Statements with values that a connection keeps ready, which saves 0.3 ms each time: all there are, in practice. */
+/** Prepared statements that a connection keeps, in practice all. Each saves 0.3 ms per use. */
 const PREPARED_MAX = 64;
 
-/** What it may put there: DuckDB's own bound is nine tenths of the disk, which the log needs too. */
+/** DuckDB's own limit is nine tenths of the disk, which the log needs too. */
 const SPILL_MAX = "4GB";
 
-/** Chunks of a streamed result that are handed over together. */
+/** Chunks of a streamed result per yield. */
 const STREAM_CHUNKS = 8;
 
-/** Chunks of a complete result that are taken without waiting in between: a page has one. */
+/** Chunks of a complete result that are copied without waiting in between; a page has one. */
 const AT_ONCE_CHUNKS = 8;
 
 /**
- * Opens a database that can't load extensions, reach the network, or touch a file outside the directories; the
- * last setting keeps any statement from changing that.
+ * Opens a database that can't load extensions, use the network, or touch files outside the given directories. The last
+ * setting locks that configuration.
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const { threads, memoryBytes, directories, files = [], spillDirectory, cachesFiles, streamBytes } = options;
@@ -101,7 +101,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const instance = await duckdb.DuckDBInstance.create(":memory:", {
     threads: String(threads),
     memory_limit: `${Math.floor(memoryBytes / 1_000_000)}MB`,
-    // Of its own: DuckDB's names for what it spills are alike, and two databases would read each other's rows.
+    // A folder of its own, because DuckDB's spill files have fixed names: two databases would read each other's rows.
     temp_directory: spillDirectory === null ? "" : join(spillDirectory, `spill-${randomUUID()}`),
     max_temp_directory_size: SPILL_MAX,
     autoinstall_known_extensions: "false",
@@ -114,7 +114,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   await setup.run(`SET allowed_directories = [${directories.map(quoteText).join(", ")}]`);
   await setup.run(`SET allowed_paths = [${files.map(quoteText).join(", ")}]`);
   await setup.run(`SET parquet_metadata_cache = ${cachesFiles}`);
-  // Fewer, longer reads of what is in memory: 0.3 ms of a page's 4.5.
+  // Fewer, longer reads of cached bytes save 0.3 of a page's 4.5 ms.
   await setup.run(`SET prefetch_all_parquet_files = ${cachesFiles}`);
   if (streamBytes !== undefined) await setup.run(`SET streaming_buffer_size = '${streamBytes}B'`);
   await setup.run("SET enable_external_access = false");
@@ -128,7 +128,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
 
 function connectionOf(connection: DuckDBConnection, duckdb: DuckDb): Connection {
   const prepared = createPreparedStatements(connection, duckdb);
-  // Closed under a running statement, a connection keeps the thread that runs it for ever: there are as many as cores.
+  // A connection closed during a statement blocks one of DuckDB's threads for ever, and there are as many as cores.
   const running = createRunningStatements(
     () => connection.interrupt(),
     () => {
@@ -140,7 +140,7 @@ function connectionOf(connection: DuckDBConnection, duckdb: DuckDb): Connection 
     async run(sql, values, signal) {
       const end = running.begin(sql, signal);
       try {
-        // Statements without values are made for one occasion.
+        // A statement without values is used only once, so it is not prepared.
         const result = await (values === undefined ? connection.run(sql) : prepared.run(sql, values));
         return rowsOf(result, await chunksOf(result), duckdb);
       } catch (error) {
@@ -160,7 +160,7 @@ function connectionOf(connection: DuckDBConnection, duckdb: DuckDb): Connection 
         const result = await statement.stream();
         let chunks: DuckDBDataChunk[] = [];
         for (;;) {
-          signal?.throwIfAborted(); // Nothing is interrupted between two chunks.
+          signal?.throwIfAborted(); // Between two chunks there is nothing to interrupt.
           const chunk = await result.fetchChunk();
           const isOver = chunk === null || chunk.rowCount === 0;
           if (!isOver) chunks.push(chunk);
@@ -183,14 +183,14 @@ function connectionOf(connection: DuckDBConnection, duckdb: DuckDb): Connection 
   };
 }
 
-/** All of a result, which is complete: to wait for a turn of another thread costs more than to take a few chunks. */
+/** All chunks of a complete result. Copying a few costs less than waiting for another thread. */
 async function chunksOf(result: DuckDBMaterializedResult): Promise<readonly DuckDBDataChunk[]> {
   const { chunkCount } = result;
   if (chunkCount > AT_ONCE_CHUNKS) return result.fetchAllChunks();
   return Array.from({ length: chunkCount }, (_, index) => result.getChunk(index));
 }
 
-/** The statements that a connection keeps ready. */
+/** The prepared statements that a connection keeps. */
 function createPreparedStatements(connection: DuckDBConnection, duckdb: DuckDb) {
   const prepared = new Map<string, DuckDBPreparedStatement>();
 
@@ -203,7 +203,7 @@ function createPreparedStatements(connection: DuckDBConnection, duckdb: DuckDb) 
     forget,
     async run(sql: string, values: SqlValues): Promise<DuckDBMaterializedResult> {
       const statement = prepared.get(sql) ?? (await connection.prepare(sql));
-      prepared.delete(sql); // Nobody else binds values to it meanwhile.
+      prepared.delete(sql); // While it runs, no other call may bind values to it.
       try {
         bindAll(statement, values, duckdb);
         return await statement.run();
@@ -219,15 +219,15 @@ function createPreparedStatements(connection: DuckDBConnection, duckdb: DuckDb) 
   };
 }
 
-/** DuckDB has no codes for what the system says: that no file descriptor is left says nothing about a file. */
+/** DuckDB has no error codes. Running out of file descriptors says nothing about a file, so it gets its own error. */
 function explained(error: unknown): unknown {
   const isPassing = error instanceof Error && error.message.includes("Too many open files");
   return isPassing ? new FileError("open", "the archive", "EMFILE", error) : error;
 }
 
 /**
- * Each by the call for its type. The library's `bind` makes a value first, an object of its own, of which Deno keeps 50
- * bytes for ever (docs/deploy.md).
+ * Binds each value by the call for its type. The library's `bind` creates an object per value, of which Deno leaks 50
+ * bytes (docs/operating.md).
  */
 function bindAll(statement: DuckDBPreparedStatement, values: SqlValues, duckdb: DuckDb): void {
   for (const [name, value] of Object.entries(values)) {
@@ -248,7 +248,7 @@ function rowsOf(
 ): Rows {
   const count = chunks.reduce((rows, chunk) => rows + chunk.rowCount, 0);
 
-  /** Vectors are read as what they are said to be: another type would be nonsense, or memory outside the vector. */
+  /** Vectors are read without conversion: another type would give nonsense, or memory outside the vector. */
   function expectType(column: number, type: keyof typeof DuckDBTypeId): void {
     const isExpected = result.columnTypeId(column) === DuckDBTypeId[type];
     assert(isExpected, `a column read as ${type} is ${type}`);
@@ -299,7 +299,7 @@ function rowsOf(
       let at = 0;
       for (const chunk of chunks) {
         const vector = new BooleanVector(chunk, column, bindings);
-        const { rowCount } = chunk; // Each look at it is a call of the library.
+        const { rowCount } = chunk; // Each access is a call of the library.
         for (let row = 0; row < rowCount; row++) booleans[at++] = vector.at(row);
       }
       return booleans;

@@ -1,4 +1,4 @@
-/** A text of ours, such as a path, as SQL: settings, file names and metadata take no bound values. */
+/** A trusted text, such as a path, as SQL, for settings, file names and metadata, which take no bound values. */
 export function quoteText(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }

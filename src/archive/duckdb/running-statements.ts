@@ -1,28 +1,24 @@
-/*
- * The statements that run on one connection to DuckDB.
- */
-
 const INTERRUPT_MS = 10;
 
-/** The statements that run on a connection. A signal ends one of them, closing ends all. */
+/** The statements that run on a connection. A signal ends one of them; closing ends all. */
 export interface RunningStatements {
-  /** Says that a statement begins, which the signal ends, or a close; the result says that it has ended. */
+  /** Registers a statement, which `signal` or `close()` interrupts. Call the returned function when it has ended. */
   begin(sql: string, signal: AbortSignal | undefined): () => void;
-  /** Throws an `AbortError` once it is closed. */
+  /** Throws an `AbortError` after `close()`. */
   throwIfClosed(): void;
-  /** Lets none begin any more. */
+  /** Interrupts all statements, and lets none begin. */
   close(): void;
 }
 
-/** Statements of all connections of this process. */
+/** Running statements of all connections of this process. */
 const underWay = new Set<{ readonly sql: string }>();
 
-/** The statements that run now, on any connection: a process that ends names those it did not wait for. */
+/** The statements that run now, on any connection. A process that exits names those that it did not wait for. */
 export function statementsUnderWay(): readonly string[] {
   return [...underWay].map(({ sql }) => sql);
 }
 
-/** `interrupt` ends what runs on the connection, `onUnused` is called once it is closed and nothing runs any more. */
+/** `interrupt` ends what runs on the connection. `onUnused` is called after the close, once nothing runs any more. */
 export function createRunningStatements(interrupt: () => void, onUnused: () => void): RunningStatements {
   const closing = new AbortController();
   let running = 0;
@@ -42,7 +38,7 @@ export function createRunningStatements(interrupt: () => void, onUnused: () => v
       let interrupting: ReturnType<typeof setInterval> | undefined;
       const onAbort = () => {
         interrupt();
-        // Between preparing and running a statement there is nothing to interrupt yet.
+        // A statement that is prepared but not running yet can't be interrupted, so this tries until it ends.
         interrupting ??= setInterval(interrupt, INTERRUPT_MS);
       };
       const signals = signal === undefined ? [closing.signal] : [closing.signal, signal];

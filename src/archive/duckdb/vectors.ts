@@ -1,20 +1,18 @@
 import type { DuckDBDataChunk } from "@duckdb/node-api";
 import type * as DuckDbBindings from "@duckdb/node-bindings";
 
-/*
- * Columns of a chunk read from DuckDB's own memory, a call for each column and not for each value.
- */
+// Reads columns of a chunk from DuckDB's memory, with one library call per column instead of one per value.
 
 export type Bindings = Pick<
   typeof DuckDbBindings,
   "data_chunk_get_vector" | "vector_get_data" | "vector_get_validity" | "get_data_from_pointer"
 >;
 
-/** Which rows of a vector hold anything: a bit each; null where all do. */
+/** Which rows of a vector are not null, one bit each; null if all are not null. */
 type Validity = Uint8Array | null;
 
 function validityOf(vector: DuckDbBindings.Vector, rows: number, bindings: Bindings): Validity {
-  // The library's declaration leaves out that there is none where all rows hold something.
+  // The library's type omits that the result is null if no row is null.
   return bindings.vector_get_validity(vector, Math.ceil(rows / 64) * 8) as Validity;
 }
 
@@ -22,7 +20,7 @@ function isNull(validity: Validity, row: number): boolean {
   return validity !== null && ((validity[row >> 3]! >> (row & 7)) & 1) === 0;
 }
 
-/** Copies a column of DOUBLE to where `numbers` has room for it, NaN for null. */
+/** Copies a DOUBLE column to `numbers` from `at` on; NaN for null. */
 export function copyNumbers(
   { chunk, rowCount }: DuckDBDataChunk,
   column: number,
@@ -38,7 +36,6 @@ export function copyNumbers(
   for (let row = 0; row < rowCount; row++) if (isNull(validity, row)) numbers[at + row] = Number.NaN;
 }
 
-/** A column of BOOLEAN. */
 export class BooleanVector {
   readonly #bytes: Uint8Array;
   readonly #validity: Validity;
@@ -55,20 +52,20 @@ export class BooleanVector {
 }
 
 const TEXT_BYTES = 16;
-/** Longer texts lie elsewhere: what lies here is their length, how they begin, and a pointer. */
+/** A longer text lies elsewhere; the vector has its length, its first bytes and a pointer. */
 const INLINE_BYTES_MAX = 12;
 
-/** The library's own decoder takes a byte order mark at the start of a text for none of it. */
+/** The library's own decoder drops a byte order mark at the start of a text. */
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** A column of VARCHAR, byte for byte. */
+/** A VARCHAR column, byte for byte. */
 export class TextVector {
   readonly #bindings: Bindings;
   readonly #bytes: Uint8Array;
-  /** Four words a text: its length, then its bytes, or four of them and a pointer. */
+  /** Four words per text: its length, then its bytes, or its first four bytes and a pointer. */
   readonly #words: Int32Array;
   readonly #validity: Validity;
-  /** Long texts that lie one behind the other in memory, as they mostly do: each look into it is a call. */
+  /** Long texts that are consecutive in memory, as they mostly are: reading each would be a call. */
   #run: TextRun = { from: 0, to: 0, address: 0, bytes: new Uint8Array(0) };
 
   constructor({ chunk, rowCount }: DuckDBDataChunk, column: number, bindings: Bindings) {
@@ -83,7 +80,7 @@ export class TextVector {
     return isNull(this.#validity, row) ? null : decoder.decode(this.#bytesAt(row));
   }
 
-  /** Marks the rows whose text is not that of the row before, and the first. */
+  /** Marks the first row, and the rows whose text differs from that of the row before. */
   markChanges(marks: Uint8Array): void {
     marks[0] = 1;
     for (let row = 1; row < marks.length; row++) if (marks[row] === 0 && !this.#repeats(row)) marks[row] = 1;
@@ -101,7 +98,7 @@ export class TextVector {
     return this.#isSame(row - 1, row, words[at]!);
   }
 
-  /** Compares long texts of one length where they lie: a view of each would cost more than that. */
+  /** Compares long texts of equal length in place, which is cheaper than a view of each. */
   #isSame(row: number, other: number, length: number): boolean {
     const start = this.#locate(row);
     const { bytes } = this.#run;
@@ -121,13 +118,13 @@ export class TextVector {
     return this.#run.bytes.subarray(start, start + length);
   }
 
-  /** Has the run be one that a long text lies in; returns where in its bytes. */
+  /** Makes the run contain a long text. Returns the text's offset in the run. */
   #locate(row: number): number {
     if (row < this.#run.from || row >= this.#run.to) this.#run = this.#runFrom(row);
     return this.#addressAt(row) - this.#run.address;
   }
 
-  /** All of it is memory of texts: each begins where the one before it ends. */
+  /** A run contains texts only: each begins where the one before it ends. */
   #runFrom(row: number): TextRun {
     const address = this.#addressAt(row);
     let end = address + this.#words[row * 4]!;
@@ -148,13 +145,13 @@ export class TextVector {
     return !isNull(this.#validity, row) && this.#words[row * 4]! > INLINE_BYTES_MAX;
   }
 
-  /** User space has 47 bits of them, so a double is exact. */
+  /** Addresses in user space have 47 bits, so a double is exact. */
   #addressAt(row: number): number {
     return this.#words[row * 4 + 3]! * 2 ** 32 + (this.#words[row * 4 + 2]! >>> 0);
   }
 }
 
-/** Texts of some rows, to before another, as they lie in memory. */
+/** Texts of rows `from` to before `to`, consecutive in memory. */
 interface TextRun {
   readonly from: number;
   readonly to: number;

@@ -7,36 +7,34 @@ import { VALUE_COLUMNS } from "../columns.ts";
 import type { Connection, Rows, SqlValues } from "../duckdb/database.ts";
 import { hasOldParts, type Part } from "../manifest.ts";
 import type { UpperRows } from "../overlay-sql.ts";
-import type { LateRows } from "./archive-scan.ts";
+import type { OverlayRows } from "./archive-scan.ts";
 import { createLateTable, dropLateTable } from "./late-tables.ts";
 import { type AllRecordsShape, allRecordsSql } from "./scan-sql.ts";
 
-/*
- * Reads all records of an app in a range as answers would show them, some thousand at a time.
- */
+// Reads all records of an app in a range, with late rows merged in, some thousand at a time.
 
-/** Which records of files, and of the table of late rows. */
+/** Which records to read. */
 export interface AllRecords {
   readonly appId: AppId;
   readonly range: TimeRange;
-  /** Which of the keys comes first; devices are in order of UTF-8. */
+  /** The key that is sorted by first. Devices are in UTF-8 order. */
   readonly order: "time" | "device";
-  /** Only these; null for all. */
+  /** Only these devices; null for all. */
   readonly deviceIds: readonly DeviceId[] | null;
-  /** Only devices behind this one, in order; null for all. */
+  /** Only devices after this one; null for all. */
   readonly afterDeviceId: DeviceId | null;
   /** Only devices up to this one; null for all. */
   readonly lastDeviceId: DeviceId | null;
-  /** Only records that come behind this one, in order of time; null for all. */
+  /** Only records after this one in order of time; null for all. */
   readonly behind: { readonly deviceId: string; readonly timestampMs: number } | null;
   /** Only records of this user; null for all. */
   readonly userId: UserId | null;
   readonly paths: readonly string[];
   /** Whether any of the files lacks a column. */
   readonly hasOldFiles: boolean;
-  /** The connection's tables of late rows, to be laid over the files' records; null if there are none. */
+  /** The connection's tables of late rows, to merge into the files' records; null if there are none. */
   readonly late: UpperRows | null;
-  /** Whether the files, read one after the other, are in order. */
+  /** Whether the files, read one after the other, are sorted. */
   readonly isSorted: boolean;
 }
 
@@ -50,7 +48,7 @@ export async function* readAllRecords(
     yield columnsOf(rows);
 }
 
-/** A statement that has the records as a table, in order. */
+/** A statement with the records as a table, sorted. */
 export function recordStatement(request: AllRecords): { readonly sql: string; readonly values: SqlValues } {
   return { sql: allRecordsSql(shapeOf(request)), values: valuesOf(request) };
 }
@@ -75,7 +73,7 @@ function shapeOf(request: AllRecords): AllRecordsShape {
   };
 }
 
-/** DuckDB takes no value that its statement does not name. */
+/** DuckDB accepts only values that the statement names. */
 function valuesOf(request: AllRecords): SqlValues {
   const { appId, range, deviceIds, afterDeviceId, lastDeviceId, behind, userId, paths } = request;
   return {
@@ -118,21 +116,21 @@ function columnsOf(rows: Rows): RecordColumns {
   };
 }
 
-/** The columns of late rows that records are made of: all. */
+/** Records need all columns of late rows. */
 const LATE_COLUMNS = VALUE_COLUMNS.map(({ name }) => name);
 
-/** One app's records of a sealed day. */
+/** One app's records of an archived day. */
 export interface DayOfApp {
   readonly day: UtcDay;
   readonly appId: AppId;
   /** The day's parts that have records of the app. */
   readonly parts: readonly Part[];
   readonly pathOf: (file: string) => string;
-  /** Rows of memory that lie over them. */
-  readonly late: LateRows | null;
+  /** Late rows to merge into them. */
+  readonly late: OverlayRows | null;
 }
 
-/** Reads one app's records of a sealed day, some thousand at a time. */
+/** Reads one app's records of an archived day, some thousand at a time. */
 export async function readDay(
   connection: Connection,
   { day, appId, parts, pathOf, late }: DayOfApp,
@@ -149,7 +147,7 @@ export async function readDay(
     userId: null,
     paths: parts.map(({ file }) => pathOf(file)),
     hasOldFiles: hasOldParts(parts),
-    isSorted: parts.length === 1, // A part is in order already, and DuckDB keeps the order of a file.
+    isSorted: parts.length === 1, // A part is sorted, and DuckDB keeps the order of a file.
   } as const;
   try {
     const table = late === null ? null : await createLateTable(connection, late, LATE_COLUMNS);

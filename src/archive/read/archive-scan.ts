@@ -9,58 +9,56 @@ import { parseDayFolder } from "../archive-files.ts";
 import type { Part } from "../manifest.ts";
 import type { UpperRows } from "../overlay-sql.ts";
 
-/*
- * What a query asks of the archive, and which days and parts have to be read for it.
- */
+// What a query reads from the archive, and the days and parts that contain it.
 
-/** Which records of the sealed days a query is about. */
+/** Which archived records a query reads. */
 export interface ArchiveScan {
   readonly appId: AppId;
   /** One device, or null for all of the app. */
   readonly deviceId: DeviceId | null;
-  /** Only records of this user, or null for all. */
+  /** Only records of this user; null for all. */
   readonly userId: UserId | null;
   readonly range: TimeRange;
-  /** Leaves out records whose horizontal accuracy is greater; those without one stay. */
+  /** Excludes records whose horizontal accuracy is greater; records without one pass. */
   readonly accuracyMetersMax: number | null;
-  /** The files to read; each lies in the folder of its day. */
+  /** The files to read, each in the folder of its day. */
   readonly parts: readonly Part[];
   /**
-   * Rows of memory that lie over the files' records, already those of the app, the device and the range. The user
-   * and the accuracy are looked at after they are laid over.
+   * Late rows to merge into the files' records, already limited to the app, the device and the range. The user and the
+   * accuracy are compared after merging.
    */
-  readonly late: LateRows | null;
-  /** The tables that hold these rows, once they are filled. */
+  readonly late: OverlayRows | null;
+  /** The tables that contain these rows, once they are filled. */
   readonly upper?: UpperRows | null;
-  /** The response that shows the records: a page may leave out what it does not show. Without it, all is read. */
+  /** The response that shows the records: a page may skip columns that it does not show. If undefined, all are read. */
   readonly shownIn?: ResponseKind;
 }
 
-/** Rows of memory that lie over archived records. */
-export interface LateRows {
-  /** Days that may have any, in order. */
+/** Late rows from memory, to merge into archived records. */
+export interface OverlayRows {
+  /** Days that may have late rows, sorted. */
   readonly days: readonly UtcDay[];
-  /** All of them, a few thousand at a time. */
+  /** All rows, a few thousand at a time. */
   batches(): Iterable<RowBatch>;
   /**
-   * Which rows these are, of all that may be late, and as of when: another text whenever `batches` may give others than
-   * before, as long as the process runs. Absent if that can't be told.
+   * Identifies these rows and their state: differs whenever `batches()` may give others than before, as long as the
+   * process runs. Undefined if that is not known.
    */
   version?(): string;
 }
 
-/** What there is to read of one UTC day. */
+/** What a scan reads of one UTC day. */
 export interface ScanDay {
   readonly day: UtcDay;
   readonly parts: readonly Part[];
   readonly hasLate: boolean;
-  /** How many records of the day the files hold, of the app as a whole. */
+  /** How many records of the app the day's files contain. */
   readonly appRows: number;
-  /** How many records match; null if only reading tells. */
+  /** How many records match; null if that is known only after reading. */
   readonly matching: number | null;
 }
 
-/** The days of a scan, in order of time. */
+/** The days of a scan, sorted. */
 export function scanDays(scan: ArchiveScan): ScanDay[] {
   const parts = new Map<UtcDay, Part[]>();
   for (const part of scan.parts) {
@@ -78,8 +76,8 @@ export function scanDays(scan: ArchiveScan): ScanDay[] {
 
 function scanDay(scan: ArchiveScan, day: UtcDay, parts: readonly Part[], hasLate: boolean): ScanDay {
   const appRows = parts.reduce((rows, { apps }) => rows + (apps.get(scan.appId) ?? 0), 0);
-  const isTold = !hasLate && isUnfiltered(scan) && holdsDay(scan.range, day);
-  return { day, parts, hasLate, appRows, matching: isTold ? appRows : null };
+  const isKnown = !hasLate && isUnfiltered(scan) && holdsDay(scan.range, day);
+  return { day, parts, hasLate, appRows, matching: isKnown ? appRows : null };
 }
 
 function isUnfiltered({ deviceId, userId, accuracyMetersMax }: ArchiveScan): boolean {
@@ -90,7 +88,7 @@ function holdsDay({ startMs, endMs }: TimeRange, day: UtcDay): boolean {
   return startMs <= utcDayStartMs(day) && endMs >= utcDayStartMs(nextUtcDay(day));
 }
 
-/** The part of a range from the first to the last of some days, which may be in either order. */
+/** A range limited to the days between the first and the last of `days`, which may be in either order. */
 export function rangeOfDays({ startMs, endMs }: TimeRange, days: readonly ScanDay[]): TimeRange {
   const [one, other] = [days[0]!.day, days.at(-1)!.day];
   return {

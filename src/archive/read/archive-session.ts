@@ -20,14 +20,14 @@ import {
   type ScanStatement,
 } from "./scan-sql.ts";
 
-/** What tells records of an app from each other. */
+/** Identifies records within an app. */
 export interface RecordKeys {
   readonly count: number;
   readonly deviceIds: readonly DeviceId[];
   readonly timestampMs: Float64Array;
 }
 
-/** Records that rows meet, and by record whether the row leaves it as it is: 1, else 0. */
+/** Records at the keys of late rows; `isRepeat` is 1 if the late row leaves the record as it is, else 0. */
 export interface RepeatedKeys extends RecordKeys {
   readonly isRepeat: Float64Array;
 }
@@ -40,7 +40,7 @@ export interface PathPoints {
   readonly longitude: Float64Array;
 }
 
-/** Positions of one device in order of time, with some of their fields; NaN where a record has none. */
+/** Positions of one device in order of time, with some of their fields; NaN if a record lacks the field. */
 export interface PositionRows {
   readonly count: number;
   readonly timestampMs: Float64Array;
@@ -49,38 +49,38 @@ export interface PositionRows {
   readonly numbers: readonly Float64Array[];
 }
 
-/** Where records were made, in degrees. */
+/** Positions of records, in degrees. */
 export interface CoordinateRows {
   readonly count: number;
   readonly latitude: Float64Array;
   readonly longitude: Float64Array;
 }
 
-/** Answers one query after another; rejects with DuckDB's error where a file can't be read. */
+/** Answers one query after another. Rejects with DuckDB's error if a file can't be read. */
 export interface ArchiveSession {
-  /** Records ordered by time, then device id as UTF-8; newest first reverses both. */
+  /** Records in order of time, then device id (UTF-8); newest first reverses both. */
   page(scan: ArchiveScan, order: Order, offset: number, limit: number): Promise<RecordPage>;
   count(scan: ArchiveScan): Promise<number>;
-  /** Devices with a matching record, in order of UTF-8, some thousand at a time. */
+  /** Devices with a matching record, in UTF-8 order, some thousand at a time. */
   devices(scan: ArchiveScan): AsyncIterable<readonly DeviceId[]>;
   /** Devices and times of all matching records, in no order, some thousand at a time. */
   keys(scan: ArchiveScan): AsyncIterable<RecordKeys>;
-  /** The records that the scan's late rows meet, which have one fix each; in no order, some thousand at a time. */
+  /** The archived records at the keys of the scan's late rows, which must have one fix each. In no order. */
   repeats(scan: ArchiveScan): AsyncIterable<RepeatedKeys>;
   /** All matching positions, some thousand at a time. */
   path(scan: ArchiveScan): AsyncIterable<PathPoints>;
   /** The matching positions of the scan's one device, oldest first, some thousand at a time. */
   positions(scan: ArchiveScan, fields: readonly NumberFieldName[]): AsyncIterable<PositionRows>;
-  /** Where all matching records of a box were made, or of all the world, in no order, some thousand at a time. */
+  /** The positions of all matching records, within a box if one is given, in no order, some thousand at a time. */
   coordinates(scan: ArchiveScan, box: BoundingBox | null): AsyncIterable<CoordinateRows>;
   /** Compressed bytes of the column chunks that the session had to read, each counted once. */
   readonly scannedBytes: number;
 }
 
-/** How many days' positions are sorted at once, if they must be: a year's may be tens of millions. */
+/** Days whose positions are sorted together, if they must be: a year may have tens of millions. */
 const POSITION_DAYS = 32;
 
-/** Answers queries over one connection, until the signal comes. */
+/** Answers queries over one connection, until `signal` aborts. */
 export function createArchiveSession(
   connection: Connection,
   signal: AbortSignal,
@@ -88,7 +88,7 @@ export function createArchiveSession(
 ): ArchiveSession {
   const runner = createScanRunner(connection, signal, shared);
 
-  /** Does the work while late rows are in a table, with all that the statement looks at. */
+  /** Runs `work` while the late rows are in a table with all columns that the statement needs. */
   function overLate<Value>(
     scan: ArchiveScan,
     statement: ScanStatement,
@@ -102,7 +102,7 @@ export function createArchiveSession(
     );
   }
 
-  /** What a statement says of all days. */
+  /** The statement's rows of all days. */
   async function* read(scan: ArchiveScan, statement: ScanStatement): AsyncIterable<Rows> {
     const days = scanDays(scan);
     if (days.length === 0) return;
@@ -120,12 +120,12 @@ export function createArchiveSession(
     async count(scan) {
       const days = scanDays(scan);
       let count = days.reduce((sum, { matching }) => sum + (matching ?? 0), 0);
-      const untold = days.filter(({ matching }) => matching === null);
-      if (untold.length === 0) return count;
-      const counted = async function* (tabled: ArchiveScan) {
-        yield await runner.run(stretchOf(tabled, untold), COUNT_STATEMENT);
+      const unknown = days.filter(({ matching }) => matching === null);
+      if (unknown.length === 0) return count;
+      const countRows = async function* (tabled: ArchiveScan) {
+        yield await runner.run(stretchOf(tabled, unknown), COUNT_STATEMENT);
       };
-      for await (const rows of overLate(scan, COUNT_STATEMENT, counted)) count += rows.numbers(0)[0]!;
+      for await (const rows of overLate(scan, COUNT_STATEMENT, countRows)) count += rows.numbers(0)[0]!;
       return count;
     },
     async *devices(scan) {

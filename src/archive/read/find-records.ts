@@ -5,26 +5,27 @@ import { type ArchiveScan, rangeOfDays, type ScanDay, scanDays } from "./archive
 import type { ScanRunner, Stretch } from "./scan-runner.ts";
 import { countBySpanStatement, recordsStatement, timesStatement } from "./scan-sql.ts";
 
-/*
- * Finds the records of a page without reading what lies before and after them: days at a time, and on busy days
- * times before whole records, since times alone cost a tenth.
- */
+// Finds the records of a page without reading what comes before and after them: some days at a time, and on busy days
+// the times first, since times alone cost a tenth of whole records.
 
-/** From this many records on, one more statement that finds the time of the page saves more than it costs. */
+/** From this many records on, another statement that finds the time of the page saves more than it costs. */
 const LOCATED_ROWS_MIN = 20_000;
-/** To skip more than this many, spans of time are counted instead of looking at every time: ever shorter ones. */
+/**
+ * To skip more records than this, they are counted by spans of time, shorter with each step, instead of reading each
+ * time.
+ */
 const TIMES_MAX = 2_500;
 const SPANS_MS = [60_000, 200, 1];
 
 const COUNT_BY_DAY = countBySpanStatement(MS_PER_DAY);
 
-/** Where a page begins: records of the stretch before it, in order. */
+/** A stretch that contains the page, and how many of its records come before the page. */
 interface PageStart {
   readonly stretch: Stretch;
   readonly offset: number;
 }
 
-/** Rows of records, of one statement after another. */
+/** The records of a page, in the rows of one statement after another. */
 export async function* findRecords(
   runner: ScanRunner,
   scan: ArchiveScan,
@@ -36,7 +37,7 @@ export async function* findRecords(
   const inOrder = order === "asc" ? inTime : inTime.reverse();
   let { days, skip } = await skipDays(runner, scan, inOrder, offset);
   let room = limit;
-  // How far a device's days reach shows only as they are read, so that each statement takes more of them.
+  // How many records of a device or user a day has shows only after reading it, so each statement reads more days.
   for (let unknownMax = 1; days.length > 0 && room > 0; ) {
     const next = days.slice(0, countDaysHolding(days, skip + room, unknownMax));
     const start = { stretch: stretchOf(scan, next), offset: skip };
@@ -50,13 +51,14 @@ export async function* findRecords(
 }
 
 /**
- * How many days to look at next, after some had this many records and more are wanted: as it went on, or twice as many.
+ * How many days to read next, after `days` days had `records` records and `wanted` more are needed: in proportion, but
+ * at least twice as many.
  */
 function nextDays(days: number, records: number, wanted: number): number {
   return Math.max(2 * days, records === 0 ? 0 : Math.ceil((wanted * days) / records));
 }
 
-/** Leaves out the first days, as far as the offset reaches over all of their records. */
+/** Drops the first days whose records all come before the offset. */
 async function skipDays(
   runner: ScanRunner,
   scan: ArchiveScan,
@@ -70,11 +72,11 @@ async function skipDays(
     const [first] = rest;
     if (first === undefined || skip === 0) return { days: rest, skip };
     if (first.matching === null) {
-      if (rest.length === 1) return { days: rest, skip }; // The page is there or nowhere.
-      const counted = await countDays(runner, scan, firstUnknown(rest, countMax));
-      rest = [...counted, ...rest.slice(counted.length)];
-      const records = counted.reduce((sum, { matching }) => sum + matching, 0);
-      countMax = nextDays(counted.length, records, skip - records);
+      if (rest.length === 1) return { days: rest, skip }; // If the page has records, they are of this day.
+      const countedDays = await countDays(runner, scan, firstUnknown(rest, countMax));
+      rest = [...countedDays, ...rest.slice(countedDays.length)];
+      const records = countedDays.reduce((sum, { matching }) => sum + matching, 0);
+      countMax = nextDays(countedDays.length, records, skip - records);
     } else if (first.matching > skip) {
       return { days: rest, skip };
     } else {
@@ -93,7 +95,6 @@ interface CountedDay extends ScanDay {
   readonly matching: number;
 }
 
-/** Counts the matching records of each day. */
 async function countDays(
   runner: ScanRunner,
   scan: ArchiveScan,
@@ -104,7 +105,7 @@ async function countDays(
   return days.map((day) => ({ ...day, matching: counts[spans.indexOf(day.day)] ?? 0 }));
 }
 
-/** How many of the days to read in one go: as few as hold the wanted records, as far as anybody knows. */
+/** How many of the days to read in one statement: as few as are known to have the wanted records. */
 function countDaysHolding(days: readonly ScanDay[], wanted: number, unknownMax: number): number {
   let records = 0;
   let unknown = 0;
@@ -126,15 +127,15 @@ async function readRecords(runner: ScanRunner, start: PageStart, order: Order, l
 }
 
 function isWorthLocating({ scan, days }: Stretch): boolean {
-  if (days.some(({ hasLate }) => hasLate)) return false; // Late rows are laid over anew by each statement.
+  if (days.some(({ hasLate }) => hasLate)) return false; // Each statement would merge the late rows again.
   const isOfAll = scan.deviceId === null && scan.userId === null;
   const records = days.reduce((sum, { matching, appRows }) => sum + (matching ?? (isOfAll ? appRows : 0)), 0);
   return records >= LOCATED_ROWS_MIN;
 }
 
 /**
- * Narrows the stretch to the time of the page. Its first millisecond may be that of records before the page too,
- * which are what remains of the offset.
+ * Narrows the stretch to the time of the page. Records of its first millisecond that come before the page are what
+ * remains of the offset.
  */
 async function locate(runner: ScanRunner, start: PageStart, order: Order, limit: number): Promise<PageStart> {
   let near = start;
@@ -143,16 +144,16 @@ async function locate(runner: ScanRunner, start: PageStart, order: Order, limit:
     near = await locateSpans(runner, near, order, limit, spanMs);
   }
   const { stretch, offset } = near;
-  if (offset + limit > TIMES_MAX) return near; // They share a millisecond.
+  if (offset + limit > TIMES_MAX) return near; // The records share a millisecond.
   const rows = await runner.run(stretch, timesStatement(order), { limit: BigInt(offset + limit) });
   const times = rows.numbers(0);
-  if (times.length <= offset) return near; // Nothing there: the page is empty wherever it is looked for.
+  if (times.length <= offset) return near; // The page is empty wherever it is read.
   const [first, last] = [times[offset]!, times.at(-1)!];
   const range = { startMs: Math.min(first, last), endMs: Math.max(first, last) + 1 };
   return { stretch: narrowed(stretch, range), offset: offset - times.indexOf(first) };
 }
 
-/** Narrows the stretch to the spans of the page: minutes, say. */
+/** Narrows the stretch to the spans that contain the page. */
 async function locateSpans(
   runner: ScanRunner,
   { stretch, offset }: PageStart,

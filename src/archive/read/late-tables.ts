@@ -9,13 +9,11 @@ import { NOT_CARRIED, type ReportBatch, type RowBatch } from "../../model/report
 import { VALUE_COLUMNS } from "../columns.ts";
 import type { Connection } from "../duckdb/database.ts";
 import { type UpperRows, withDeciding } from "../overlay-sql.ts";
-import type { LateRows } from "./archive-scan.ts";
+import type { OverlayRows } from "./archive-scan.ts";
 
-/*
- * Late rows of memory as tables of DuckDB, which statements lay over archived records.
- */
+// Late rows of memory as tables of DuckDB, which statements merge into archived records.
 
-/** The temporary table that a connection has late rows in while its statements lay them over archived records. */
+/** The temporary table of late rows of one connection. */
 export const LATE_TABLE = "late";
 
 interface TypedColumn {
@@ -30,10 +28,8 @@ const COLUMNS: readonly TypedColumn[] = [
 ];
 const FIX_COLUMNS = [...COLUMNS, { name: "turn", type: "BIGINT" }];
 
-/*
- * Rows come as one JSON text, an array for each column, which DuckDB reads on its own threads. Chunks of its own that
- * are filled here keep the event loop five times as long, and of each the binding loses some KB of memory.
- */
+// Rows come as one JSON text with an array per column, which DuckDB parses on its own threads. Filling DuckDB's chunks
+// here would take the event loop five times as long, and the binding leaks some KB of memory per chunk.
 const ROWS = rowsSql(COLUMNS);
 const FIX_ROWS = rowsSql(FIX_COLUMNS);
 
@@ -43,20 +39,20 @@ function rowsSql(columns: readonly TypedColumn[]): string {
     FROM (SELECT from_json($rows, '${shape}') AS rows)`;
 }
 
-/** What a table of late rows holds. */
+/** A table of late rows. */
 export interface LateTableRows {
   readonly upper: UpperRows;
-  /** All there are, with the fixes beside them. */
+  /** Number of rows and of separate fixes. */
   readonly rows: number;
 }
 
 /**
- * Gives the connection these rows as a table, with their keys and those of `columns` that statements look at; the
- * others stay null. A batch is a few milliseconds of the event loop.
+ * Creates a table with these rows: their keys and those of `columns`, all others null. Each batch takes a few
+ * milliseconds of the event loop.
  */
 export async function createLateTable(
   connection: Connection,
-  late: LateRows,
+  late: OverlayRows,
   columns: readonly string[],
   signal?: AbortSignal,
   table = LATE_TABLE,
@@ -72,7 +68,10 @@ export async function createLateTable(
   return { upper, rows };
 }
 
-/** Creates the table without rows, for `addLateRows`. All connections see it unless its name is `LATE_TABLE`. */
+/**
+ * Creates the table without rows, for `addLateRows()`. It is visible to all connections, unless its name is
+ * `LATE_TABLE`.
+ */
 export async function createEmptyLateTable(
   connection: Connection,
   signal?: AbortSignal,
@@ -82,7 +81,7 @@ export async function createEmptyLateTable(
   return { rows: table, fixes: null };
 }
 
-/** Returns the tables as they are now: the one of fixes is made when there are any. */
+/** Adds rows. Returns the tables, since the first separate fixes create a table of fixes. */
 export async function addLateRows(
   connection: Connection,
   batch: RowBatch,
@@ -102,7 +101,7 @@ export async function addLateRows(
   return { ...upper, fixes };
 }
 
-/** Drops the table and that of its fixes, if they are there. */
+/** Drops the table and its table of fixes, if they exist. */
 export async function dropLateTable(connection: Connection, table = LATE_TABLE): Promise<void> {
   await connection.run(`DROP TABLE IF EXISTS ${table}`);
   await connection.run(`DROP TABLE IF EXISTS ${fixTableOf(table)}`);
@@ -124,20 +123,20 @@ async function createTable(
   await connection.run(`CREATE OR REPLACE ${kind} ${table} (${definition})`, undefined, signal);
 }
 
-/** The place of each fix among those of its instant, which follow each other. */
+/** The number of each fix among those of its instant, which are consecutive. */
 function turnsOf({ device, timestampMs }: ReportBatch): number[] {
   const turns: number[] = [];
   for (let row = 0; row < device.length; row++) {
-    const goesOn = row > 0 && device[row] === device[row - 1] && timestampMs[row] === timestampMs[row - 1];
-    turns.push(goesOn ? turns[row - 1]! + 1 : 0);
+    const isSame = row > 0 && device[row] === device[row - 1] && timestampMs[row] === timestampMs[row - 1];
+    turns.push(isSame ? turns[row - 1]! + 1 : 0);
   }
   return turns;
 }
 
-/** JSON writes NaN, which stands for no number, as null. */
+/** JSON encodes NaN, which stands for a missing number, as null. */
 type Cell = string | number | boolean | null;
 
-/** The rows as `INSERT` takes them. A column that no row carries is left out. */
+/** The rows in the form of `ROWS`. Columns that no row carries are omitted. */
 function columnsOf(batch: ReportBatch, wanted: readonly string[]): Readonly<Record<string, Cell[]>> {
   const { count, device, timestampMs, texts } = batch;
   const columns: Record<string, Cell[]> = {
@@ -151,7 +150,7 @@ function columnsOf(batch: ReportBatch, wanted: readonly string[]): Readonly<Reco
   return columns;
 }
 
-/** The cells of a column; null if no row carries any. */
+/** The cells of a column; null if no row carries a value. */
 function cellsOf(count: number, cellOf: (row: number) => Cell): Cell[] | null {
   const cells = new Array<Cell>(count);
   let isCarried = false;
@@ -181,18 +180,18 @@ function cellReader(batch: ReportBatch, field: StoredField): (row: number) => Ce
 }
 
 /**
- * Tables of late rows that outlive the question they were made for: to copy rows into one takes as long as to read a
- * page, and the same page and those around it are asked for again. A table is used again as long as the rows are what
- * they were, by their version; a report that comes in while a table is filled leaves it to the one question.
+ * Tables of late rows that are reused: filling one takes as long as reading a page, and the same page and its
+ * neighbours are often read next. A table is valid while the version of its rows is the same. If a report comes in
+ * while a table is filled, only the query that fills it uses it.
  */
 export interface LateTables {
   /**
-   * Does the work while these late rows are in a table, their keys and those columns at least. Rejects if the signal
-   * comes first.
+   * Runs `work` while these late rows are in a table, with their keys and at least those columns. Rejects if the signal
+   * aborts before.
    */
   over<Value>(
     by: { readonly connection: Connection; readonly signal: AbortSignal },
-    late: LateRows,
+    late: OverlayRows,
     columns: readonly string[],
     work: (upper: UpperRows) => AsyncIterable<Value>,
   ): AsyncIterable<Value>;
@@ -200,24 +199,24 @@ export interface LateTables {
 
 interface LateTable {
   readonly name: string;
-  /** What of it statements read; null until it is filled. */
+  /** The tables for statements; null until they are filled. */
   upper: UpperRows | null;
-  /** What it holds, as of when; null while it is filled, and if that can't be told. */
+  /** The version of its rows; null while it is filled, and if it is not known. */
   version: string | null;
   columns: ReadonlySet<string>;
   rows: number;
   users: number;
 }
 
-/** Some 300 bytes each, of the memory that DuckDB has. One question needs 16,384 at a time, at most. */
-const KEPT_ROWS_MAX = 131_072;
-/** Statements over each are kept ready by each connection, too. */
-const KEPT_TABLES_MAX = 12;
+/** Some 300 bytes each, of DuckDB's memory. A query needs 16,384 at a time at most. */
+const CACHED_ROWS_MAX = 131_072;
+/** Each connection also keeps statements for each table. */
+const CACHED_TABLES_MAX = 12;
 
-export function createLateTables(keptRowsMax = KEPT_ROWS_MAX): LateTables {
-  const tables: LateTable[] = []; // The one that was used longest ago comes first.
-  const names: string[] = []; // Of tables that are gone: statements over them are ready.
-  let made = 0;
+export function createLateTables(cachedRowsMax = CACHED_ROWS_MAX): LateTables {
+  const tables: LateTable[] = []; // The least recently used one comes first.
+  const names: string[] = []; // Names of dropped tables, for which statements are prepared.
+  let nameCount = 0;
 
   function find(version: string | null, columns: readonly string[]): LateTable | null {
     if (version === null) return null;
@@ -226,14 +225,14 @@ export function createLateTables(keptRowsMax = KEPT_ROWS_MAX): LateTables {
     return tables.find(isFit) ?? null;
   }
 
-  /** One whose name can be used anew, or a new one. */
+  /** A table to fill: an unused one, or a new one. */
   function free(): LateTable {
     const unused = tables.filter(({ users }) => users === 0);
-    const isMade = unused.length > 0 && tables.length >= KEPT_TABLES_MAX;
-    return isMade
+    const isReused = unused.length > 0 && tables.length >= CACHED_TABLES_MAX;
+    return isReused
       ? unused[0]!
       : {
-          name: names.pop() ?? `late_${++made}`,
+          name: names.pop() ?? `late_${++nameCount}`,
           upper: null,
           version: null,
           columns: new Set(),
@@ -248,19 +247,19 @@ export function createLateTables(keptRowsMax = KEPT_ROWS_MAX): LateTables {
     tables.push(table);
   }
 
-  /** The oldest unused table, if it can't be used again or there are too many rows. */
+  /** The oldest unused table that can't be reused, or any unused one if there are too many rows. */
   function findUnneeded(): LateTable | null {
-    const isFull = tables.reduce((rows, table) => rows + table.rows, 0) > keptRowsMax;
+    const isFull = tables.reduce((rows, table) => rows + table.rows, 0) > cachedRowsMax;
     return tables.find(({ users, version }) => users === 0 && (isFull || version === null)) ?? null;
   }
 
   async function tidy(connection: Connection): Promise<void> {
     for (let table = findUnneeded(); table !== null; table = findUnneeded()) {
-      tables.splice(tables.indexOf(table), 1); // At once: others tidy meanwhile.
+      tables.splice(tables.indexOf(table), 1); // Before the await, since other queries tidy up meanwhile.
       try {
         await dropLateTable(connection, table.name);
       } finally {
-        names.push(table.name); // If it is still there, the next table takes its place.
+        names.push(table.name); // If it still exists, the next table of this name replaces it.
       }
     }
   }
@@ -268,10 +267,10 @@ export function createLateTables(keptRowsMax = KEPT_ROWS_MAX): LateTables {
   async function fill(
     table: LateTable,
     { connection, signal }: { readonly connection: Connection; readonly signal: AbortSignal },
-    late: LateRows,
+    late: OverlayRows,
     columns: readonly string[],
   ): Promise<void> {
-    const version = late.version?.() ?? null; // Of before: what comes in meanwhile may be among the rows, or not.
+    const version = late.version?.() ?? null; // Read first: rows that come in meanwhile may or may not be included.
     Object.assign(table, { upper: null, version: null, columns: new Set(columns), rows: 0 });
     Object.assign(table, await createLateTable(connection, late, columns, signal, table.name));
     table.version = version;
@@ -279,12 +278,12 @@ export function createLateTables(keptRowsMax = KEPT_ROWS_MAX): LateTables {
 
   return {
     async *over(by, late, columns, work) {
-      const kept = find(late.version?.() ?? null, columns);
-      const table = kept ?? free();
+      const cached = find(late.version?.() ?? null, columns);
+      const table = cached ?? free();
       table.users++;
       touch(table);
       try {
-        if (kept === null) await fill(table, by, late, columns);
+        if (cached === null) await fill(table, by, late, columns);
         yield* work(table.upper!);
       } finally {
         table.users--;

@@ -15,45 +15,40 @@ import {
   type RowGroup,
 } from "./part-footer.ts";
 
-/*
- * What is known of the column chunks of parts: their sizes, what their row groups may hold, and which columns have one
- * value.
- */
-
-/** What is known of the column chunks of parts. */
+/** What is known of the column chunks of parts: sizes, bounds of row groups, and columns with a single value. */
 export interface ChunkIndex {
-  /** Reads the footers of parts; those that are known already cost nothing. Rejects if one can't be read. */
+  /** Reads the footers of parts that are not known yet. Rejects if one can't be read. */
   learn(parts: readonly Part[]): Promise<void>;
   /** How many parts are known. */
   readonly count: number;
-  /** What is known of these parts, without those that are not known. */
+  /** The parts that are known, of these. */
   findAll(parts: readonly Part[]): FileChunks[];
 }
 
-/** Bytes of a part from one place to another. */
+/** Reads bytes `start` to before `end` of a part. */
 export type ReadRange = (part: Part, start: number, end: number) => Promise<Uint8Array>;
 
 /** About 350 bytes each. A year of 10 M records a day has 180,000. */
 const ROW_GROUPS_MAX = 200_000;
 
-/** Parts whose footers are read side by side. */
+/** Parts whose footers are read at the same time. */
 const AT_ONCE_MAX = 4;
 
-/** As much as most footers take: those of 20 row groups. */
+/** As long as most footers, namely of 20 row groups. */
 const FOOTER_BYTES = 65_536;
 
 export function createChunkIndex(readRange: ReadRange): ChunkIndex {
-  const known = new Map<string, FileChunks>(); // The part that was asked for longest ago comes first.
+  const known = new Map<string, FileChunks>(); // The least recently used part comes first.
   const learning = new Map<string, Promise<void>>();
   let rowGroups = 0;
 
   function put(file: string, chunks: FileChunks): void {
     known.set(file, chunks);
     rowGroups += chunks.rowGroups.length;
-    for (const [oldest, { rowGroups: gone }] of known) {
+    for (const [oldest, { rowGroups: oldGroups }] of known) {
       if (rowGroups <= ROW_GROUPS_MAX || oldest === file) return;
       known.delete(oldest);
-      rowGroups -= gone.length;
+      rowGroups -= oldGroups.length;
     }
   }
 
@@ -75,9 +70,9 @@ export function createChunkIndex(readRange: ReadRange): ChunkIndex {
 
   function learnOne(part: Part): Promise<void> {
     if (known.has(part.file)) return Promise.resolve();
-    const learned = learning.get(part.file) ?? read(part);
-    learning.set(part.file, learned);
-    return learned;
+    const result = learning.get(part.file) ?? read(part);
+    learning.set(part.file, result);
+    return result;
   }
 
   return {
@@ -100,14 +95,14 @@ async function readChunks(part: Part, readRange: ReadRange): Promise<FileChunks>
   return parseFooter(footer);
 }
 
-/** What a statement looks for by the columns that files are sorted by. */
+/** What a statement searches for, in the columns that files are sorted by. */
 export interface ScanKeys {
   readonly appId: AppId;
   readonly deviceId: DeviceId | null;
   readonly range: TimeRange;
 }
 
-/** Adds up what the statements of a session read, each column chunk once. */
+/** Adds up the bytes that the statements of a session read, each column chunk once. */
 export class ScannedBytes {
   #sum = 0;
   readonly #seen = new Map<FileChunks, Uint8Array>();
@@ -136,16 +131,16 @@ export class ScannedBytes {
   }
 }
 
-/** Columns that have one value for all that a scan may find, and that value; null for none. */
+/** Columns with one value in all records that a scan may find, and that value; null if all are null. */
 export type ConstantColumns = ReadonlyMap<string, string | null>;
 
 export const NO_CONSTANTS: ConstantColumns = new Map();
 
-/** Looking at more row groups takes longer than what it saves. */
+/** Checking more row groups takes longer than it saves. */
 const CONSTANT_GROUPS_MAX = 1024;
 
 /**
- * Finds which of these columns have the same value in every row group that may hold what is looked for: they need not
+ * Which of these columns have the same value in every row group that may have matching records, so that they need not
  * be read. Most of a fleet has one version of an app, and does not report every field.
  */
 export function findConstants(
@@ -172,7 +167,7 @@ export function findConstants(
   return constants ?? NO_CONSTANTS;
 }
 
-/** Whether a row group may have what is looked for. Bounds that a file lacks rule nothing out. */
+/** Whether a row group may have matching records. A missing bound excludes nothing. */
 function mayHold(group: Readonly<RowGroup>, { appId, deviceId, range }: ScanKeys): boolean {
   if (group.lastMs < range.startMs || group.startMs >= range.endMs) return false;
   if (!mayLieWithin(appId, group.appMin, group.appMax)) return false;

@@ -1,22 +1,20 @@
 import { nextTurn } from "../../lib/schedule/timers.ts";
 import { ARCHIVE_COLUMNS } from "../columns.ts";
 
-/*
- * What a part says of its own column chunks. It is read here and not by DuckDB's `parquet_metadata`, which takes a
- * connection, a statement and a millisecond a file. A Parquet file ends with it, its length and "PAR1".
- */
+// Reads the footer of a part, with the metadata of its column chunks. DuckDB's `parquet_metadata` would take a
+// connection, a statement and a millisecond per file. A Parquet file ends with the footer, its length and "PAR1".
 
 /** The row groups of a file, and what is known of each of their columns. */
 export interface FileChunks {
   readonly rowGroups: readonly Readonly<RowGroup>[];
-  /** Compressed sizes, by row group, then column as in `ARCHIVE_COLUMNS`. */
+  /** Compressed sizes, by row group, then by column as in `ARCHIVE_COLUMNS`. */
   readonly bytes: Uint32Array;
-  /** In the same order: `DIFFERENT`, `NONE`, or `FIRST_TEXT` and the place of a text. */
+  /** In the same order: `DIFFERENT`, `NONE`, or `FIRST_TEXT` plus the index of a text. */
   readonly constants: Uint16Array;
   readonly texts: readonly string[];
 }
 
-/** Bounds of what a row group holds; null if they are not known: files cut long texts short. */
+/** Bounds of a row group; null if they are not known, as for long texts, which files truncate. */
 export interface RowGroup {
   appMin: string | null;
   appMax: string | null;
@@ -26,11 +24,11 @@ export interface RowGroup {
   lastMs: number;
 }
 
-/** Values of a chunk differ, or may. */
+/** The values of a chunk differ, or may differ. */
 export const DIFFERENT = 0;
-/** A chunk has no value, but nulls alone. */
+/** A chunk has only nulls. */
 export const NONE = 1;
-/** From here on, all values of a chunk are one text, and none is null. */
+/** From this number on, all values of a chunk are one text, and none is null. */
 export const FIRST_TEXT = 2;
 const TEXTS_MAX = 0xffff - FIRST_TEXT;
 
@@ -39,10 +37,10 @@ export const COLUMN_INDEXES: ReadonlyMap<string, number> = new Map(
   ARCHIVE_COLUMNS.map(({ name }, index) => [name, index]),
 );
 
-/** Row groups that are read before others have their turn: some 0.3 ms. */
+/** Row groups read before other work gets a turn, in some 0.3 ms. */
 const GROUPS_A_TURN = 32;
 
-// Numbers of fields in Parquet's FileMetaData, and in what lies within it (parquet.thrift).
+// Numbers of the fields of Parquet's FileMetaData and the structures in it (parquet.thrift).
 const FILE_ROW_GROUPS = 4;
 const GROUP_COLUMNS = 1;
 const CHUNK_METADATA = 3;
@@ -52,10 +50,12 @@ const [NULL_COUNT, MAX_VALUE, MIN_VALUE, IS_MAX_EXACT, IS_MIN_EXACT] = [3, 5, 6,
 const MAGIC = "PAR1";
 const TAIL_BYTES = 8;
 
-/** The library's own reading would take a byte order mark at the start of a text for none of it. */
+/** By default, a decoder drops a byte order mark at the start of a text. */
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** How many of a file's last bytes are its footer, given some of them. Throws a RangeError if they are none. */
+/**
+ * The size of the footer of a file, of which these are the last bytes. Throws a RangeError if it is not a Parquet file.
+ */
 export function footerBytes(end: Uint8Array): number {
   const tail = end.subarray(-TAIL_BYTES);
   if (tail.length < TAIL_BYTES || decoder.decode(tail.subarray(4)) !== MAGIC)
@@ -63,10 +63,10 @@ export function footerBytes(end: Uint8Array): number {
   return new DataView(tail.buffer, tail.byteOffset).getUint32(0, true) + TAIL_BYTES;
 }
 
-/** Reads a footer. Rejects with a RangeError if it makes no sense. */
+/** Parses a footer. Rejects with a RangeError if it is invalid. */
 export async function parseFooter(footer: Uint8Array): Promise<FileChunks> {
   const reader = new ThriftReader(footer.subarray(0, -TAIL_BYTES));
-  const found = new FoundChunks();
+  const chunks = new ChunkCollector();
   for (let id = reader.field(0); id !== 0; id = reader.field(id)) {
     if (id !== FILE_ROW_GROUPS) {
       reader.skip();
@@ -75,14 +75,14 @@ export async function parseFooter(footer: Uint8Array): Promise<FileChunks> {
     const groups = reader.listSize();
     for (let group = 0; group < groups; group++) {
       if (group % GROUPS_A_TURN === GROUPS_A_TURN - 1) await nextTurn();
-      readRowGroup(reader, found);
+      readRowGroup(reader, chunks);
     }
   }
-  return found.chunks();
+  return chunks.build();
 }
 
-/** What is read so far. */
-class FoundChunks {
+/** Collects what is read. */
+class ChunkCollector {
   readonly #rowGroups: RowGroup[] = [];
   readonly #bytes: number[] = [];
   readonly #constants: number[] = [];
@@ -98,7 +98,7 @@ class FoundChunks {
 
   addChunk({ name, compressedBytes, values, statistics }: Chunk): void {
     const index = COLUMN_INDEXES.get(name);
-    if (index === undefined) return; // A column that this program does not know.
+    if (index === undefined) return; // A column of a later version.
     const at = (this.#rowGroups.length - 1) * CHUNKS_A_GROUP + index;
     this.#bytes[at] = compressedBytes;
     if (statistics === null) return;
@@ -117,7 +117,7 @@ class FoundChunks {
     return FIRST_TEXT + number;
   }
 
-  chunks(): FileChunks {
+  build(): FileChunks {
     return {
       rowGroups: this.#rowGroups,
       bytes: Uint32Array.from(this.#bytes),
@@ -147,21 +147,21 @@ interface Statistics {
   nulls: number | null;
   min: Uint8Array | null;
   max: Uint8Array | null;
-  /** Whether both bounds are said to be values, and not texts cut short. */
+  /** Whether both bounds are values, not truncated texts. */
   isExact: boolean;
 }
 
-function readRowGroup(reader: ThriftReader, found: FoundChunks): void {
-  found.addRowGroup();
+function readRowGroup(reader: ThriftReader, chunks: ChunkCollector): void {
+  chunks.addRowGroup();
   for (let id = reader.field(0); id !== 0; id = reader.field(id)) {
     if (id !== GROUP_COLUMNS) reader.skip();
-    else for (let left = reader.listSize(); left > 0; left--) readChunk(reader, found);
+    else for (let left = reader.listSize(); left > 0; left--) readChunk(reader, chunks);
   }
 }
 
-function readChunk(reader: ThriftReader, found: FoundChunks): void {
+function readChunk(reader: ThriftReader, chunks: ChunkCollector): void {
   for (let id = reader.field(0); id !== 0; id = reader.field(id)) {
-    if (id === CHUNK_METADATA) found.addChunk(readMetadata(reader));
+    if (id === CHUNK_METADATA) chunks.addChunk(readMetadata(reader));
     else reader.skip();
   }
 }
@@ -233,10 +233,10 @@ const LIST = 9;
 const SET = 10;
 const STRUCTURE = 12;
 
-/** Structures within structures: a footer has some five. */
+/** Nested structures; a footer has some five levels. */
 const DEPTH_MAX = 16;
 
-/** Reads from front to back. Throws a RangeError if the bytes end too early or make no sense. */
+/** Reads from front to back. Throws a RangeError if the bytes end too early or are invalid. */
 class ThriftReader {
   readonly #bytes: Uint8Array;
   #at = 0;
@@ -246,7 +246,7 @@ class ThriftReader {
     this.#bytes = bytes;
   }
 
-  /** The id of a structure's next field, given that of the last, 0 at first; 0 if there is none any more. */
+  /** The id of a structure's next field, or 0 at its end. `last` is the id of the field before, 0 for the first. */
   field(last: number): number {
     const head = this.#byte();
     if (head === 0) return 0;
@@ -254,17 +254,17 @@ class ThriftReader {
     return head >> 4 === 0 ? this.integer() : last + (head >> 4);
   }
 
-  /** The field's value, if it is a boolean. */
+  /** The value of a boolean field. */
   get isTrue(): boolean {
     return this.#type === TRUE;
   }
 
-  /** Leaves the field's value out. */
+  /** Skips the field's value. */
   skip(): void {
     this.#skip(this.#type, 0);
   }
 
-  /** The size of a list, whose elements come next. */
+  /** The size of a list, whose elements follow. */
   listSize(): number {
     const head = this.#byte();
     const size = head >> 4 === 15 ? this.#unsigned() : head >> 4;
@@ -272,7 +272,7 @@ class ThriftReader {
     return size;
   }
 
-  /** A signed integer; beyond 53 bits it is not exact. */
+  /** A signed integer; not exact beyond 53 bits. */
   integer(): number {
     const folded = this.#unsigned();
     return folded % 2 === 0 ? folded / 2 : -(folded + 1) / 2;
@@ -303,7 +303,7 @@ class ThriftReader {
   }
 
   #skip(type: number, depth: number): void {
-    if (depth > DEPTH_MAX) throw new RangeError("structures lie too deep within each other");
+    if (depth > DEPTH_MAX) throw new RangeError("structures are nested too deeply");
     if (type === TRUE || type === FALSE) return;
     if (type === BYTE) this.#byte();
     else if (type <= INTEGER_MAX) this.#unsigned();
@@ -311,7 +311,7 @@ class ThriftReader {
     else if (type === BINARY) this.binary();
     else if (type === LIST || type === SET) this.#skipList(depth + 1);
     else if (type === STRUCTURE) this.#skipStructure(depth + 1);
-    else throw new RangeError(`nothing in a footer has the type ${type}`);
+    else throw new RangeError(`a footer has no values of type ${type}`);
   }
 
   #skipList(depth: number): void {

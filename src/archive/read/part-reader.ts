@@ -11,12 +11,12 @@ import { createChunkIndex, type ReadRange } from "./part-chunks.ts";
 import { createPageDictionary } from "./record-rows.ts";
 import type { SharedResources } from "./scan-runner.ts";
 
-/** Reads parts for some queries at a time. */
+/** Answers queries from parts, a limited number at a time. */
 export interface PartReader {
   /**
-   * Answers a query of an app as soon as a slot is free; fails if too many wait already. Rejects with an
-   * `AbortError` once the signal comes, whether the query waits or its statement runs. The session ends with the
-   * promise.
+   * Runs a query of an app as soon as a slot is free; fails if too many wait already. Rejects with an `AbortError` when
+   * the signal aborts, whether the query waits or its statement runs. The session is valid until the promise of `use`
+   * settles.
    */
   withSession<Value>(
     appId: AppId,
@@ -25,55 +25,55 @@ export interface PartReader {
   ): Promise<Result<Value, ServiceError>>;
   readonly running: number;
   readonly waiting: number;
-  /** Forgets what it remembers of files; queries to come are asked of another database. */
+  /** Drops all caches of files; later queries use a new database. */
   renew(): void;
-  /** Breaks off running queries, and closes the database once they have ended. */
+  /** Interrupts running queries, and closes the database once they have ended. */
   close(): void;
 }
 
 export interface PartReaderOptions {
-  /** Called with the first query, and with the first after `renew`. */
+  /** Called for the first query, and for the first one after `renew()`. */
   openDatabase(): Promise<Database>;
-  /** Called when the reader is closed: closes a database that no query has made the reader open. */
+  /** Called by `close()`, to close a database that was opened early and never used. */
   closeUnused?(): void;
-  /** Where DuckDB finds the file of a part. */
+  /** The path by which DuckDB finds a part. */
   pathOf(part: Part): string;
   readonly readRange: ReadRange;
-  /** Queries that run at once, each on a connection of its own. */
+  /** Queries that run at the same time, each on a connection of its own. */
   readonly slots: number;
-  /** Queries that wait for a slot. */
+  /** Queries that may wait for a slot. */
   readonly queueMax: number;
-  /** How many files are remembered at a time. Defaults to `REMEMBERED_FILES_MAX`. */
+  /** How many files may be cached. Defaults to `REMEMBERED_FILES_MAX`. */
   readonly rememberedFilesMax?: number;
 }
 
-/** A database, and what is known of the files it reads. */
-interface Reading {
+/** A database, and what is cached of the files that it reads. */
+interface DatabaseState {
   database: Promise<Database> | null;
   /** Connections that no query uses. */
   readonly idle: Connection[];
   readonly shared: SharedResources;
-  /** Queries under way. */
+  /** Number of running queries. */
   running: number;
-  /** Whether no query will come any more. */
+  /** Whether it gets no more queries. */
   isLeft: boolean;
 }
 
 /**
- * DuckDB remembers some 30 to 60 KB of each file it read. A year's files stay; of ten years, which one export may read,
- * it starts over.
+ * DuckDB caches some 30 to 60 KB of each file that it read. The files of a year fit; ten years, which one export may
+ * read, make the reader start over.
  */
 const REMEMBERED_FILES_MAX = 1024;
 
 export function createPartReader(options: PartReaderOptions): PartReader {
   const { openDatabase, slots, queueMax, rememberedFilesMax = REMEMBERED_FILES_MAX } = options;
   const queue = createQuerySlots(slots, queueMax);
-  let reading = createReading(options);
-  /** Connections of queries under way. */
+  let current = createDatabaseState(options);
+  /** Connections of running queries. */
   const busy = new Set<Connection>();
   let isClosed = false;
 
-  async function connect(of: Reading): Promise<Connection> {
+  async function connect(of: DatabaseState): Promise<Connection> {
     of.database ??= openDatabase();
     try {
       return await (await of.database).connect();
@@ -87,42 +87,42 @@ export function createPartReader(options: PartReaderOptions): PartReader {
     signal: AbortSignal,
     use: (session: ArchiveSession) => Promise<Value>,
   ): Promise<Value> {
-    assert(!isClosed, "a closed reader is asked nothing");
-    const asked = reading;
-    asked.running++;
+    assert(!isClosed, "a closed reader gets no queries");
+    const state = current;
+    state.running++;
     let connection: Connection | null = null;
     let isSound = false;
     try {
-      connection = asked.idle.pop() ?? (await connect(asked));
+      connection = state.idle.pop() ?? (await connect(state));
       busy.add(connection);
-      if (isClosed) connection.close(); // It was closed while the connection was made.
-      const value = await use(createArchiveSession(connection, signal, asked.shared));
+      if (isClosed) connection.close(); // The reader was closed meanwhile.
+      const value = await use(createArchiveSession(connection, signal, state.shared));
       isSound = true;
       return value;
     } finally {
-      if (!asked.isLeft && asked.shared.chunks.count > rememberedFilesMax) renew();
+      if (!state.isLeft && state.shared.chunks.count > rememberedFilesMax) renew();
       // After a failure the state of a connection is unknown, and a new one costs little.
       if (connection !== null) busy.delete(connection);
-      if (connection !== null && isSound && !asked.isLeft) asked.idle.push(connection);
+      if (connection !== null && isSound && !state.isLeft) state.idle.push(connection);
       else connection?.close();
-      asked.running--;
-      closeOnceUnused(asked);
+      state.running--;
+      closeOnceUnused(state);
     }
   }
 
-  function leave(left: Reading): void {
-    left.isLeft = true;
-    for (const connection of left.idle.splice(0)) connection.close();
-    closeOnceUnused(left);
+  function leave(state: DatabaseState): void {
+    state.isLeft = true;
+    for (const connection of state.idle.splice(0)) connection.close();
+    closeOnceUnused(state);
   }
 
   function renew(): void {
-    leave(reading);
-    reading = createReading(options);
+    leave(current);
+    current = createDatabaseState(options);
   }
 
-  /** Frees what the database remembers, which would stay until a garbage collection. */
-  function closeOnceUnused({ isLeft, running, database }: Reading): void {
+  /** Frees the caches of the database, which would stay until a garbage collection. */
+  function closeOnceUnused({ isLeft, running, database }: DatabaseState): void {
     if (isLeft && running === 0) database?.then((opened) => opened.close()).catch(() => undefined);
   }
 
@@ -138,13 +138,13 @@ export function createPartReader(options: PartReaderOptions): PartReader {
     close() {
       isClosed = true;
       for (const connection of busy) connection.close();
-      leave(reading);
+      leave(current);
       options.closeUnused?.();
     },
   };
 }
 
-function createReading({ readRange, pathOf }: PartReaderOptions): Reading {
+function createDatabaseState({ readRange, pathOf }: PartReaderOptions): DatabaseState {
   return {
     database: null,
     idle: [],
@@ -166,8 +166,8 @@ const QUEUE_FULL: ServiceError = {
 };
 
 /**
- * Lets a number of queries run at once and a number wait. Apps take turns, and no app has all of several slots. If no
- * more can wait, the app with the most waiting queries gives way to one with fewer.
+ * Lets some queries run and some wait. Apps take turns, and no app gets all slots if there are several. If the queue is
+ * full, the app with the most waiting queries gives way to one with fewer.
  */
 export function createQuerySlots(runningMax: number, waitingMax: number) {
   const slots = new Semaphore<AppId>(runningMax, {
@@ -175,7 +175,7 @@ export function createQuerySlots(runningMax: number, waitingMax: number) {
     waitingMax,
   });
   return {
-    /** Runs the work once a slot is free; fails if too many wait. An abort while it waits rejects. */
+    /** Runs `work` once a slot is free; fails if too many wait. Rejects if the signal aborts while it waits. */
     async run<Value>(
       appId: AppId,
       signal: AbortSignal,

@@ -3,11 +3,7 @@ import { NUMBER_FIELDS } from "../../model/location-fields.ts";
 import type { RecordDictionary, RecordPage } from "../../model/record-page.ts";
 import type { Rows } from "../duckdb/database.ts";
 
-/*
- * Makes pages of what `recordsStatement` finds.
- */
-
-/** Where `recordsStatement` puts what, by column. */
+/** Column indexes of `recordsStatement`. */
 const TIMESTAMP = 0;
 const FIRST_NUMBER = 1;
 const PROFILE = FIRST_NUMBER + NUMBER_FIELDS.length;
@@ -15,7 +11,8 @@ const STATE = PROFILE + 1;
 const DEVICE = STATE + 1;
 
 /**
- * Rows of `recordsStatement`, one statement's after another's, as a page. The device is null where rows name theirs.
+ * A page of the rows of `recordsStatement`, of one statement after another. `deviceId` is null if rows name their
+ * device.
  */
 export function recordPage(
   results: readonly Rows[],
@@ -43,7 +40,7 @@ export function recordPage(
   return page;
 }
 
-/** The device of each row: the one that was asked for, or the text of a column. */
+/** The device of each row: the given one, or the text of a column. */
 export function deviceIdsOf(rows: Rows, column: number, deviceId: DeviceId | null): DeviceId[] {
   if (deviceId !== null) return new Array<DeviceId>(rows.count).fill(deviceId);
   return rows.texts(column) as DeviceId[];
@@ -77,23 +74,22 @@ function putTuples(
 }
 
 /**
- * Profiles and states of archived records, numbered. Statements hand each over as one JSON array of its members'
- * texts, null where a record has none: one text to copy out of DuckDB a record instead of nine, and only what is
- * new is parsed.
+ * Profiles and states of archived records, numbered. Statements return each as one JSON array of texts and nulls: that
+ * is one text per record to copy out of DuckDB instead of nine, and only new ones are parsed.
  */
 export interface PageDictionary extends RecordDictionary {
   profileOf(json: string): number;
   stateOf(json: string): number;
-  /** Whether a new dictionary should take its place: this one never forgets. */
+  /** Whether a new dictionary should replace this one, which never forgets a text. */
   readonly isFull: boolean;
 }
 
 /**
- * About 8 MB of texts as they come in practice. Presenters keep a cache by dictionary, so few large ones are better
- * than one a page.
+ * About 8 MB of texts as they occur in practice. Presenters keep a cache per dictionary, so few large dictionaries are
+ * better than one per page.
  */
 const TUPLES_MAX = 16_384;
-/** The bound if texts are as long as they may be. */
+/** The limit if texts are as long as they may be. */
 const CHARACTERS_MAX = 4_000_000;
 
 export function createPageDictionary(): PageDictionary {
@@ -114,7 +110,7 @@ export function createPageDictionary(): PageDictionary {
 
 class TupleTexts {
   readonly #numbers = new Map<string, number>();
-  /** Of all JSON texts. */
+  /** Total length of the JSON texts. */
   characters = 0;
   readonly #tuples: (readonly (string | null)[])[] = [];
 

@@ -15,7 +15,7 @@ import {
 import type { PageDictionary } from "./record-rows.ts";
 import { constantValues, type ScanColumns, type ScanShape, type ScanStatement } from "./scan-sql.ts";
 
-/** Some days of a scan, and a range that lies within them. */
+/** Some days of a scan, and a range within them. */
 export interface Stretch {
   readonly scan: ArchiveScan;
   readonly days: readonly ScanDay[];
@@ -24,23 +24,23 @@ export interface Stretch {
 
 /** Runs the statements of one session. */
 export interface ScanRunner {
-  /** Runs a statement over a stretch, with values that the stretch does not give. */
+  /** Runs a statement over a stretch; `values` are parameters besides those of the stretch. */
   run(stretch: Stretch, statement: ScanStatement, values?: SqlValues): Promise<Rows>;
-  /** Runs a statement and hands its rows over some thousand at a time. */
+  /** Like `run()`, but yields some thousand rows at a time. */
   stream(stretch: Stretch, statement: ScanStatement): AsyncIterable<Rows>;
   readonly scannedBytes: number;
 }
 
-/** What the sessions of a reader share. */
+/** Shared by the sessions of a reader. */
 export interface SharedResources {
   readonly chunks: ChunkIndex;
   readonly lateTables: LateTables;
-  /** For new pages. */
+  /** Used by new pages. */
   dictionary: PageDictionary;
   pathOf(part: Part): string;
 }
 
-/** Parts that are got to know before a statement is run over them: a page mostly reads one. */
+/** The most parts whose footers are read before a statement, to find constant columns. A page mostly reads one part. */
 const CONSTANT_PARTS_MAX = 8;
 
 export function createScanRunner(
@@ -51,15 +51,15 @@ export function createScanRunner(
   const { chunks } = shared;
   const scanned = new ScannedBytes();
 
-  /** Gets to know the files meanwhile; then counts what a statement reads of them. */
+  /** Reads the footers while a statement runs. The returned function then counts the bytes that the statement read. */
   function meter({ scan, days, range }: Stretch, { columns }: ScanStatement): () => Promise<void> {
     const parts = partsOf(days);
-    const learned = chunks.learn(parts);
-    learned.catch(() => undefined); // Told below, unless the statement fails as well.
+    const learning = chunks.learn(parts);
+    learning.catch(() => undefined); // Thrown below, unless the statement fails too.
     return async () => {
-      await learned;
-      const shown = columns(columnsOf(scan));
-      const read = days.some(({ hasLate }) => hasLate) ? withDeciding(shown) : shown;
+      await learning;
+      const shownNames = columns(columnsOf(scan));
+      const read = days.some(({ hasLate }) => hasLate) ? withDeciding(shownNames) : shownNames;
       for (const known of chunks.findAll(parts)) scanned.add(known, { ...scan, range }, read);
     };
   }
@@ -87,7 +87,7 @@ export function createScanRunner(
   };
 }
 
-/** Columns that a statement only shows, and need not read. Of more parts than a page needs, it reads them all. */
+/** Constant columns that the statement only shows, and so need not read. With many parts, all columns are read. */
 async function findConstantsOf(
   chunks: ChunkIndex,
   { scan, days, range }: Stretch,
@@ -106,7 +106,7 @@ function partsOf(days: readonly ScanDay[]): Part[] {
   return days.flatMap(({ parts }) => parts);
 }
 
-/** What of a scan decides which columns its statements look at. */
+/** The conditions of a scan that decide which columns its statements read. */
 export function columnsOf({ userId, accuracyMetersMax, shownIn }: ArchiveScan): ScanColumns {
   return { ofUser: userId !== null, byAccuracy: accuracyMetersMax !== null, shownIn: shownIn ?? null };
 }
@@ -125,11 +125,11 @@ function shapeOf({ scan, days }: Stretch, constants: ConstantColumns): ScanShape
 }
 
 function upperOf({ upper }: ArchiveScan): UpperRows {
-  assert(upper !== undefined && upper !== null, "late rows are in a table before statements look at them");
+  assert(upper !== undefined && upper !== null, "late rows are in a table before a statement reads them");
   return upper;
 }
 
-/** DuckDB takes no value that its statement does not name. */
+/** DuckDB accepts only values that the statement names. */
 function valuesOf({ scan, range }: Stretch, shape: ScanShape, paths: readonly string[]): SqlValues {
   const { appId, deviceId, userId, accuracyMetersMax } = scan;
   return {

@@ -13,65 +13,63 @@ import type { SqlValues } from "../duckdb/database.ts";
 import { overlaySql, type UpperRows } from "../overlay-sql.ts";
 import { type ConstantColumns, NO_CONSTANTS } from "./part-chunks.ts";
 
-/*
- * The statements that read parts. Their text follows from a shape alone; every value is bound: `$start` and `$end`
- * always, `$files` if there are files, `$app` if they are not all of one app, `$device`, `$user` and `$accuracy`
- * where the shape asks for them, and what a statement says.
- */
+// The statements that read parts. Their text depends on the shape only; all values are bound: `$start` and `$end`
+// always, `$files` if there are files, `$app` if they have other apps too, `$device`, `$user` and `$accuracy` if the
+// shape has these conditions, and what a statement adds.
 export interface ScanShape {
   readonly ofDevice: boolean;
   readonly ofUser: boolean;
   readonly byAccuracy: boolean;
   readonly hasFiles: boolean;
-  /** Whether each file has records of one app alone: that of the scan. */
+  /** Whether the files have records of the scan's app only. */
   readonly ofOneApp: boolean;
-  /** The tables of late rows that lie over the files; null if there are none. */
+  /** The tables of late rows to merge into the files' records; null if there are none. */
   readonly late: UpperRows | null;
-  /** Whether any file is too old to have every column. */
+  /** Whether any file lacks a column. */
   readonly hasOldFiles: boolean;
-  /** Whether the files, read one after the other, give any one device's records in order of time. */
+  /** Whether the files, read one after the other, have the records of each device in order of time. */
   readonly isSorted: boolean;
-  /** Columns with one value for all records of the scan, which are not read: `constantValues` are bound instead. */
+  /** Columns with one value in all records of the scan. They are not read; `constantValues()` are bound instead. */
   readonly constants: ConstantColumns;
-  /** Fields that this response does not show are left out of records; null shows all. */
+  /** Fields that this response does not show are omitted; null shows all. */
   readonly shownIn: ResponseKind | null;
-  /** More conditions on keys; without them, all devices take part that the other conditions let through. */
+  /** Further conditions on keys. */
   readonly some?: KeyConditions;
 }
 
-/** What decides which columns a statement looks at. */
+/** The conditions that decide which columns a statement reads. */
 export type ScanColumns = Pick<ScanShape, "ofUser" | "byAccuracy" | "shownIn">;
 
 export interface ScanStatement {
   sql(shape: ScanShape): string;
   /** The columns that it reads. */
   columns(shape: ScanColumns): readonly string[];
-  /** Those of them that it only shows; present if the statement leaves out constant columns. */
+  /** Those that it only shows; undefined if the statement does not omit constant columns. */
   readonly shown?: (shape: ScanColumns) => readonly string[];
 }
 
 /**
  * Whole records in order, `$limit` of them from `$offset` on: time, number fields, profile and state as a JSON array
- * each, and the device where the shape leaves it open. They are ordered by the plain column: ordered by what it is
- * cast to, DuckDB would not leave out, while it reads, what comes too late for the page.
+ * each, and the device unless the shape has one. They are ordered by the plain column: ordered by the cast one, DuckDB
+ * would not skip, while reading, what comes too late for the page.
  */
 export function recordsStatement(order: Order): ScanStatement {
   return {
     sql(shape) {
       const { ofDevice, isSorted, late, hasOldFiles } = shape;
       const orderBy = `ORDER BY timestamp ${order}${ofDevice ? "" : `, device_id ${order}`}`;
-      const packed = [
+      const columns = [
         "timestamp::DOUBLE",
         ...NUMBER_FIELDS.map((field) => (isRead(field, shape) ? field.name : "NULL::DOUBLE")),
         tupleJson(PROFILE_FIELDS, shape),
         tupleJson(STATE_FIELDS, shape),
         ...(ofDevice ? [] : ["device_id"]),
       ].join(", ");
-      // DuckDB keeps the order of files and of their rows, and stops once it has enough. Planning a statement within
-      // another takes it 0.4 ms, of 4.
+      // DuckDB keeps the order of files and of their rows, and stops once it has enough. Planning a nested statement
+      // takes 0.4 of 4 ms.
       if (ofDevice && isSorted && order === "asc" && late === null && !hasOldFiles)
-        return `SELECT ${packed} FROM ${archivedRows(shape)}${valueFilters(shape)} LIMIT $limit OFFSET $offset`;
-      return `SELECT ${packed} FROM (SELECT * FROM ${matching(shape)} ${orderBy} LIMIT $limit OFFSET $offset)`;
+        return `SELECT ${columns} FROM ${archivedRows(shape)}${valueFilters(shape)} LIMIT $limit OFFSET $offset`;
+      return `SELECT ${columns} FROM (SELECT * FROM ${matching(shape)} ${orderBy} LIMIT $limit OFFSET $offset)`;
     },
     columns: (shape) => [...filterColumns(shape), ...shownColumns(shape)],
     shown: shownColumns,
@@ -82,7 +80,7 @@ function shownColumns(shape: ScanColumns): string[] {
   return namesOf(VALUE_COLUMNS.filter(({ field }) => isShown(field!, shape)));
 }
 
-/** What a statement shows of columns that it does not read. */
+/** The values of columns that a statement shows but does not read. */
 export function constantValues({ constants }: ScanShape): SqlValues {
   const texts = [...constants].filter(([, text]) => text !== null);
   return Object.fromEntries(texts.map(([name, text]) => [constantName(name), text]));
@@ -92,32 +90,32 @@ function constantName(column: string): string {
   return `constant_${column}`;
 }
 
-/** Conditions on keys that a statement over all of an app may have besides. */
+/** Further conditions on keys for a statement over all of an app. */
 export interface KeyConditions {
-  /** Only those of `$devices`. */
+  /** Only devices in `$devices`. */
   readonly isListed: boolean;
-  /** Only those behind `$after`, and up to `$last`, in order. */
+  /** Only devices after `$after`, and up to `$last`, in UTF-8 order. */
   readonly isAfter: boolean;
   readonly isUpToLast: boolean;
-  /** Only records that come behind `$behindMs` and `$behindDevice`, in order of time. */
+  /** Only records after `$behindMs` and `$behindDevice`, in order of time. */
   readonly isBehind: boolean;
 }
 
 export interface AllRecordsShape extends Pick<ScanShape, "ofDevice" | "ofUser"> {
   readonly some?: KeyConditions;
   readonly hasFiles: boolean;
-  /** The tables of late rows that lie over the files; null if there are none. */
+  /** The tables of late rows to merge into the files' records; null if there are none. */
   readonly late: UpperRows | null;
   readonly hasOldFiles: boolean;
-  /** Whether the files, read one after the other, are in the order that is asked for. */
+  /** Whether the files, read one after the other, are in the requested order. */
   readonly isSorted: boolean;
-  /** Which of the keys comes first. */
+  /** The key that is sorted by first. */
   readonly order: "time" | "device";
 }
 
-/** All records in order, as a table of all `VALUE_COLUMNS`, with `device_id` and `timestamp`. */
-export function allRecordsSql(given: AllRecordsShape): string {
-  const shape = { ...given, byAccuracy: false, shownIn: null, ofOneApp: false, constants: NO_CONSTANTS };
+/** All records, sorted, as a table with `device_id`, `timestamp` and all `VALUE_COLUMNS`. */
+export function allRecordsSql(all: AllRecordsShape): string {
+  const shape = { ...all, byAccuracy: false, shownIn: null, ofOneApp: false, constants: NO_CONSTANTS };
   if (shape.isSorted && shape.late === null)
     return `SELECT ${RECORD} FROM ${archivedRows(shape)}${valueFilters(shape)}`;
   const keys = shape.order === "time" ? "timestamp, device_id" : "device_id, timestamp";
@@ -133,7 +131,7 @@ function tupleJson(fields: readonly LocationField[], shape: ScanShape): string {
   return `to_json([${texts.join(", ")}])::VARCHAR`;
 }
 
-/** Whether a field is shown, and has a value anywhere. */
+/** Whether a field is shown and not null everywhere. */
 function isRead(field: LocationField, shape: ScanShape): boolean {
   return isShown(field, shape) && shape.constants.get(field.name) !== null;
 }
@@ -142,7 +140,7 @@ function isShown({ responses }: LocationField, { shownIn }: Pick<ScanShape, "sho
   return shownIn === null || responses.includes(shownIn);
 }
 
-/** The times of the first `$limit` records in order. */
+/** The times of the first `$limit` records, in order. */
 export function timesStatement(order: Order): ScanStatement {
   return {
     sql: (shape) =>
@@ -153,8 +151,8 @@ export function timesStatement(order: Order): ScanStatement {
 }
 
 /**
- * How many records each span of time has that has any, in order of time, a span by its number since 1970. The length
- * is part of the text: by a bound value it takes ten times as long.
+ * The number of records in each span of time that has any, by the span's number since 1970, in order. The length is
+ * part of the text: as a bound value it would take ten times as long.
  */
 export function countBySpanStatement(spanMs: number): ScanStatement {
   return {
@@ -182,8 +180,8 @@ export const KEYS_STATEMENT: ScanStatement = {
 };
 
 /**
- * The late rows of which the files have a record, and whether laying them over it leaves it as it is. Rows are laid
- * over nothing here, and have one fix each.
+ * The keys of late rows for which the files have a record, and whether merging leaves that record as it is. Late rows
+ * must have one fix each.
  */
 export const REPEATS_STATEMENT: ScanStatement = {
   sql(shape) {
@@ -200,7 +198,7 @@ export const REPEATS_STATEMENT: ScanStatement = {
   columns: (shape) => [...filterColumns(shape), ...namesOf(VALUE_COLUMNS)],
 };
 
-/** Positions by device and time, then the device where the shape leaves it open. */
+/** Positions by device and time, and the device unless the shape has one. */
 export const PATH_STATEMENT: ScanStatement = {
   sql: (shape) =>
     shape.ofDevice
@@ -209,13 +207,14 @@ export const PATH_STATEMENT: ScanStatement = {
   columns: (shape) => [...filterColumns(shape), "latitude", "longitude"],
 };
 
-/** Time, latitude and longitude of one device's records, oldest first, and some of their fields. */
+/** Time, latitude, longitude and some fields of one device's records, oldest first. */
 export function positionsStatement(fields: readonly NumberFieldName[]): ScanStatement {
   const columns = ["timestamp::DOUBLE", "latitude", "longitude", ...fields].join(", ");
   return {
     sql(shape) {
       const { isSorted, late, hasOldFiles } = shape;
-      // That a file lacks a field shows when its turn comes. To sort takes all of them before any row is handed over.
+      // A file without a field would fail in mid-stream, hence no fields. Sorting would delay the first row until all
+      // are read.
       if (isSorted && late === null && !hasOldFiles && fields.length === 0)
         return `SELECT ${columns} FROM ${archivedRows(shape)}${valueFilters(shape)}`;
       return `SELECT ${columns} FROM ${matching(shape)} ORDER BY timestamp`;
@@ -224,7 +223,9 @@ export function positionsStatement(fields: readonly NumberFieldName[]): ScanStat
   };
 }
 
-/** Latitude and longitude of all matching records of a box, in no order. Compared as `BoundingBox` does. */
+/**
+ * Latitude and longitude of all matching records within a box, in no order. The comparison is that of `BoundingBox`.
+ */
 export function coordinatesStatement(box: BoundingBox | null): ScanStatement {
   const within = box === null ? "" : ` WHERE ${withinBox(box)}`;
   return {
@@ -241,12 +242,12 @@ function withinBox({ west, south, east, north, holdsAntimeridian }: BoundingBox)
   return `latitude >= ${literal(south)} AND latitude <= ${literal(north)} AND (${longitudes})`;
 }
 
-/** As a text: a number with a dot is a decimal for DuckDB, which need not become the double that it stands for. */
+/** Cast from a text: DuckDB reads a number with a dot as a decimal, which may become another double. */
 function literal(degrees: number): string {
   return `'${degrees}'::DOUBLE`;
 }
 
-/** Columns that tell whether a record matches. */
+/** Columns that decide whether a record matches. */
 function filterColumns({ ofUser, byAccuracy }: ScanColumns): string[] {
   const columns = ["app_id", "device_id", "timestamp"];
   if (ofUser) columns.push("user_id");
@@ -254,15 +255,15 @@ function filterColumns({ ofUser, byAccuracy }: ScanColumns): string[] {
   return columns;
 }
 
-/** What tells an app's records apart. */
+/** Identifies a record within an app. */
 const ROW_KEYS = ["device_id", "timestamp"];
 /** Columns of the tables below. */
 const RECORD = [...ROW_KEYS, ...namesOf(VALUE_COLUMNS)].join(", ");
 
 /**
- * The matching records. What a late row may change is looked at after it was laid over its record. All are read once
- * and laid over in one go, unless a condition on values lets DuckDB leave most of them out before: then those that
- * nothing lies over come from a reading of their own.
+ * The matching records. Conditions on values apply after late rows are merged. All records are read and merged
+ * together, unless a condition on values lets DuckDB skip most of them: then the records without a late row are read
+ * separately.
  */
 function matching(shape: ScanShape): string {
   const { late, ofUser, byAccuracy } = shape;
@@ -283,12 +284,12 @@ function matching(shape: ScanShape): string {
   return `(${untouched} UNION ALL SELECT ${RECORD} FROM (${laidOver}) WHERE true${filters})`;
 }
 
-/** Records of the files by what files are sorted by: conditions may follow. */
+/** Records of the files by conditions on keys; further conditions may be appended. */
 function archivedRecords(shape: ScanShape): string {
   return `SELECT ${RECORD} FROM ${archivedRows(shape)}`;
 }
 
-/** Records of the files as a table with all their columns. */
+/** Rows of the files with all their columns. */
 function archivedRows(shape: ScanShape): string {
   if (!shape.hasFiles) return `(${NO_RECORDS_SQL}) WHERE true`;
   const table = shape.hasOldFiles

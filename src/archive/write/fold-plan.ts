@@ -1,51 +1,49 @@
 import type { Part } from "../manifest.ts";
 
-/*
- * Which new parts take the place of a day's, once rows are laid over it. A part is rewritten only where a record
- * changes. Each fold may add a small part; when there are too many, the smallest become one.
- */
+// Plans which new parts replace those of a day when rows are merged into it. A part is rewritten only if a record
+// changes. Each seal may add a small part; when there are too many small parts, the smallest are merged into one.
 
-/** About 6 to 10 MB of file, and what DuckDB sorts within 256 MB with the help of a disk. */
+/** About 6 to 10 MB of file, and what DuckDB sorts with 256 MB of memory and a disk. */
 export const PART_ROWS_MAX = 500_000;
 
-/** Small parts, of less than half of the most rows, a day: a query opens every part of its day. */
+/** The most parts per day with less than half of `PART_ROWS_MAX` rows. A query opens every part of its day. */
 export const PARTS_PER_DAY_SMALL_MAX = 4;
 
-/** A part of the day, and whether laying the rows over it changes any record. */
-export interface FoundPart {
+/** A part of the day, and whether merging the rows changes any of its records. */
+export interface ComparedPart {
   readonly part: Part;
-  /** Its number among the day's parts. */
+  /** Its index among the day's parts. */
   readonly index: number;
   readonly isChanged: boolean;
 }
 
-/** A range of the rows that no part has, counted from 0. */
+/** A range of the rows without a record in any part, counted from 0. */
 export interface NewRows {
   readonly start: number;
   readonly end: number;
 }
 
-/** One part to write, of the records of old ones and of new ones. */
+/** One part to write, from the records of old parts and new rows. */
 export interface FoldOutput {
-  readonly sources: readonly FoundPart[];
+  readonly sources: readonly ComparedPart[];
   readonly newRows: NewRows | null;
 }
 
-/** The parts to write; none if nothing changes. */
+/** The parts to write; empty if nothing changes. */
 export function planFold(
-  found: readonly FoundPart[],
+  parts: readonly ComparedPart[],
   newRowCount: number,
   partRowsMax: number,
 ): FoldOutput[] {
-  const changed = found.filter(({ isChanged }) => isChanged);
+  const changed = parts.filter(({ isChanged }) => isChanged);
   if (changed.length === 0 && newRowCount === 0) return [];
 
   const fresh = newOutputs(newRowCount, partRowsMax);
   const isSmall = (output: FoldOutput) => rowsOf(output) < partRowsMax / 2;
-  const small = [...found.map(outputOf), ...fresh].filter(isSmall);
+  const small = [...parts.map(outputOf), ...fresh].filter(isSmall);
   const merged = mergeSmall(small, partRowsMax);
   const isMerged = new Set(merged.flatMap(({ sources }) => sources));
-  const mergesNew = merged.some(({ newRows }) => newRows !== null); // Small new rows are all new rows.
+  const mergesNew = merged.some(({ newRows }) => newRows !== null); // New rows that are small are in one output.
   return [
     ...changed.filter((source) => !isMerged.has(source)).map(outputOf),
     ...merged,
@@ -53,7 +51,7 @@ export function planFold(
   ];
 }
 
-/** Ranges as equal as can be: if there is more than one, none is small. */
+/** Divides new rows into ranges as equal as possible: if there is more than one, none is small. */
 function newOutputs(rows: number, partRowsMax: number): FoldOutput[] {
   const count = Math.ceil(rows / partRowsMax);
   const startOf = (index: number) => Math.floor((index * rows) / count);
@@ -64,8 +62,8 @@ function newOutputs(rows: number, partRowsMax: number): FoldOutput[] {
 }
 
 /**
- * The smallest together as long as they fit, until few enough are left. Two always fit; and where the next does
- * not, what is merged is small no more.
+ * Merges the smallest outputs as long as they fit, until few enough small ones are left. Two always fit; and if the
+ * next one does not, the merged output is not small any more.
  */
 function mergeSmall(small: readonly FoldOutput[], partRowsMax: number): FoldOutput[] {
   const left = [...small].sort((a, b) => rowsOf(a) - rowsOf(b));
@@ -84,7 +82,7 @@ function joined(a: FoldOutput, b: FoldOutput): FoldOutput {
   return { sources: [...a.sources, ...b.sources], newRows: a.newRows ?? b.newRows };
 }
 
-function outputOf(source: FoundPart): FoldOutput {
+function outputOf(source: ComparedPart): FoldOutput {
   return { sources: [source], newRows: null };
 }
 

@@ -1,30 +1,33 @@
 import { cellToBoundary, cellToLatLng, latLngToCell } from "h3-js";
 import { H3_RESOLUTION } from "../columns.ts";
 
-/** Finds the H3 cell of point after point, where one is mostly near the one before: rows come by device and time. */
+/** Finds the H3 cells of many points. Rows come by device and time, so a point is mostly near the one before. */
 export interface CellFinder {
   /** The cell's number, in decimal digits. */
   find(latitude: number, longitude: number): string;
 }
 
-/** A circle around a cell's centre that lies inside the cell. */
+/** A circle around a cell's center that lies within the cell. */
 interface InnerCircle {
   readonly latitude: number;
   readonly longitude: number;
-  /** What a square of degrees of longitude counts beside one of latitude; too much rather than too little. */
+  /** The weight of a squared difference of longitude against one of latitude; rather too large than too small. */
   readonly longitudeWeight: number;
-  /** In degrees, squared. */
+  /** Square of the radius in degrees. */
   readonly radiusSquared: number;
 }
 
-/** Cells end where arcs end, to rounding. Of random cells, pentagons and cells at edges, none ended within 0.999. */
+/**
+ * Scales the circle. Cells end at their arcs, except for rounding: of random cells, none ended within 0.999 of the
+ * radius.
+ */
 const INSIDE = 0.98;
 
 const RADIANS_PER_DEGREE = Math.PI / 180;
 
 /**
- * H3 takes a microsecond a point. A point in the inner circle of the last cell needs no call, and neither does one
- * that has not moved. The circle is measured once a cell is found twice in a row: most cells of a checkpoint never are.
+ * H3 takes a microsecond per point. A point within the inner circle of the last cell, or equal to the last point, needs
+ * no call. The circle is computed when a cell is found twice in a row, which seldom happens in a checkpoint.
  */
 export function createCellFinder(): CellFinder {
   let index = "";
@@ -38,12 +41,12 @@ export function createCellFinder(): CellFinder {
       if (latitude === lastLatitude && longitude === lastLongitude) return digits;
       lastLatitude = latitude;
       lastLongitude = longitude;
-      const found = latLngToCell(latitude, longitude, H3_RESOLUTION);
-      if (found === index) {
-        circle ??= innerCircleOf(found);
+      const cell = latLngToCell(latitude, longitude, H3_RESOLUTION);
+      if (cell === index) {
+        circle ??= innerCircleOf(cell);
       } else {
-        index = found;
-        digits = BigInt(`0x${found}`).toString();
+        index = cell;
+        digits = BigInt(`0x${cell}`).toString();
         circle = null;
       }
       return digits;
@@ -52,8 +55,8 @@ export function createCellFinder(): CellFinder {
 }
 
 /**
- * With a and b the latitudes, a squared chord is 4 sin²(Δlat / 2) + 4 cos a cos b sin²(Δlon / 2), so Δlat² + cos a
- * cos b Δlon² is never less: no point outside passes, and no trigonometry is needed. Across ±180° Δlon is huge.
+ * With latitudes a and b, a squared chord is 4 sin²(Δlat / 2) + 4 cos a cos b sin²(Δlon / 2), so it never exceeds Δlat²
+ * + cos a cos b Δlon²: no point outside passes, without trigonometry. Across ±180°, Δlon is huge and the test fails.
  */
 function isInside(circle: InnerCircle, latitude: number, longitude: number): boolean {
   const north = latitude - circle.latitude;
@@ -72,7 +75,7 @@ function innerCircleOf(cell: string): InnerCircle {
   return {
     latitude,
     longitude,
-    longitudeWeight: cosine * Math.min(1, cosine + radius), // A cosine grows by no more than its angle does.
+    longitudeWeight: cosine * Math.min(1, cosine + radius), // A cosine grows by at most the change of its angle.
     radiusSquared: chordDegrees * chordDegrees,
   };
 }

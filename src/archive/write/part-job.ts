@@ -3,7 +3,7 @@ import type { AppId } from "../../model/ids.ts";
 import type { Files } from "../../runtime/files.ts";
 import type { Part } from "../manifest.ts";
 import type { PartConnection, PartEngine } from "./engine/part-engine.ts";
-import { type FoldOutput, type FoundPart, type NewRows, PART_ROWS_MAX } from "./fold-plan.ts";
+import { type ComparedPart, type FoldOutput, type NewRows, PART_ROWS_MAX } from "./fold-plan.ts";
 import {
   COUNT_NEW,
   CREATE_SHARED,
@@ -25,8 +25,8 @@ import {
 import { type DayRows, type StagedPath, splitFixes, stageRows } from "./row-stager.ts";
 import { readStagedSql } from "./staged-rows.ts";
 
-/** A part that was made, and is nowhere yet. */
-export interface MadePart {
+/** A new part that is not stored yet. */
+export interface NewPart {
   readonly bytes: Uint8Array;
   readonly rows: number;
   readonly apps: ReadonlyMap<AppId, number>;
@@ -34,39 +34,38 @@ export interface MadePart {
   readonly replaces: readonly Part[];
 }
 
-/** Puts a part in place; the next is made after it resolves, so that one part is in memory at a time. */
-export type KeepPart = (made: MadePart) => Promise<void>;
+/** Stores a part. The next one is made after it resolves, so that one part at a time is in memory. */
+export type StorePart = (part: NewPart) => Promise<void>;
 
-/** What a part is made with: its metadata, and the parts it replaces. */
+/** The metadata of a part, and the parts it replaces. */
 export interface PartOrigin extends PartMetadata {
   readonly replaces: readonly Part[];
 }
 
 export interface PartJobOptions {
-  /** The scratch disk, and that of the parts. */
+  /** The disk of the scratch directory and the parts. */
   readonly files: Files;
-  /** Where a part lies. */
   pathOf(part: Part): string;
-  /** May read the parts, and read and write the scratch directory. */
+  /** Must be allowed to read the parts, and to read and write the scratch directory. */
   readonly engine: PartEngine;
   readonly partRowsMax?: number;
 }
 
-/** Makes parts over one connection, with scratch files whose names begin with a path of its own. */
+/** Makes parts over one connection, with scratch files whose paths begin with the job's prefix. */
 export interface PartJob {
   readonly partRowsMax: number;
-  /** Rows that lie over nothing become parts as they come. */
+  /** Writes rows of a day without parts as new parts, or, unless `asRecords`, rows as they are. */
   writeStaged(
     rows: AsyncIterable<DayRows>,
     asRecords: boolean,
     originOf: (isLast: boolean) => PartOrigin,
-    keep: KeepPart,
+    store: StorePart,
   ): Promise<void>;
-  /** Makes the table `staged`, and `fixes` if rows have several; false if there are no rows. */
+  /** Creates the table `staged`, and `fixes` if a row has several fixes. False if there are no rows. */
   loadStaged(rows: AsyncIterable<DayRows>): Promise<boolean>;
-  /** What laying the staged rows over these parts would do. */
-  compare(parts: readonly Part[]): Promise<{ found: FoundPart[]; newRowCount: number }>;
-  writeOutput(output: FoldOutput, origin: PartOrigin, keep: KeepPart): Promise<void>;
+  /** Compares the staged rows with these parts. */
+  compare(parts: readonly Part[]): Promise<{ compared: ComparedPart[]; newRowCount: number }>;
+  writeOutput(output: FoldOutput, origin: PartOrigin, store: StorePart): Promise<void>;
 }
 
 export function createPartJob(
@@ -75,7 +74,7 @@ export function createPartJob(
   connection: PartConnection,
 ): PartJob {
   let scratchFiles = 0;
-  /** The table of fixes, once rows with several are staged. */
+  /** Set once there is a table of fixes. */
   let fixTable: string | null = null;
 
   function newPath(extension: string): string {
@@ -86,20 +85,17 @@ export function createPartJob(
     return stageRows(rows, { engine, rowsMax: partRowsMax, newPath: () => newPath("csv") });
   }
 
-  async function writePart(query: string, origin: PartOrigin, keep: KeepPart): Promise<void> {
+  async function writePart(query: string, origin: PartOrigin, store: StorePart): Promise<void> {
     const path = newPath("parquet");
     await connection.run(copySql(query, path, origin));
     const apps = (await connection.counts(countAppsSql(path))) as ReadonlyMap<AppId, number>;
     const bytes = await files.read(path);
     await files.remove(path);
     const rows = apps.values().reduce((sum, count) => sum + count, 0);
-    await keep({ bytes, rows, apps, replaces: origin.replaces });
+    await store({ bytes, rows, apps, replaces: origin.replaces });
   }
 
-  /**
-   * DuckDB reads over most flipped bits without a word, and a new part would carry on what it read under a good
-   * checksum.
-   */
+  /** DuckDB does not notice most flipped bits, and the new part would get a valid checksum over them. */
   async function checkPart(part: Part): Promise<void> {
     const path = pathOf(part);
     const crc = crc32(await files.read(path));
@@ -118,10 +114,10 @@ export function createPartJob(
   return {
     partRowsMax,
 
-    async writeStaged(rows, asRecords, originOf, keep) {
+    async writeStaged(rows, asRecords, originOf, store) {
       for await (const { path, isLast } of stage(rows)) {
         const query = `SELECT ${columnsSql(asRecords)} FROM ${readStagedSql([path])}`;
-        await writePart(query, originOf(isLast), keep);
+        await writePart(query, originOf(isLast), store);
         await files.remove(path);
       }
     },
@@ -148,16 +144,16 @@ export function createPartJob(
         await connection.run(insertSharedSql(index, pathOf(part), fixTable));
       }
       const changed = new Set(await connection.numbers(SELECT_CHANGED_PARTS));
-      const found = parts.map((part, index) => ({ part, index, isChanged: changed.has(index) }));
-      return { found, newRowCount: await numberOf(COUNT_NEW) };
+      const compared = parts.map((part, index) => ({ part, index, isChanged: changed.has(index) }));
+      return { compared, newRowCount: await numberOf(COUNT_NEW) };
     },
 
-    async writeOutput({ sources, newRows }, origin, keep) {
+    async writeOutput({ sources, newRows }, origin, store) {
       const queries = sources.map(({ part, index, isChanged }) =>
         isChanged ? overlaidRecordsSql(index, pathOf(part), fixTable) : partRecordsSql(pathOf(part)),
       );
       if (newRows !== null) queries.push(await newRecords(newRows));
-      await writePart(sortedSql(queries), origin, keep);
+      await writePart(sortedSql(queries), origin, store);
     },
   };
 }

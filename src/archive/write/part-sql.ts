@@ -6,22 +6,20 @@ import { quoteText } from "../duckdb/quote-text.ts";
 import { overlaySql, type UpperRows } from "../overlay-sql.ts";
 import { readStagedSql } from "./staged-rows.ts";
 
-/*
- * The statements that make parts. Temporary tables take part: `staged`, the rows to lay over a day; `fixes`, those of
- * the rows that have several, if any; and `shared`, which of the rows a part has already: `(part, staged, changes)`,
- * the latter two a `rowid` and whether laying it over changes the record.
- */
+// The statements that make parts. They use temporary tables: `staged`, the rows to merge into a day; `fixes`, the fixes
+// of rows that have several, if there are any; and `shared` with the rows that a part has a record for: (part, staged,
+// changes), the index of the part, a `rowid` of `staged`, and whether merging changes the record.
 
 const NAMES = ARCHIVE_COLUMNS.map(({ name }) => name).join(", ");
 const KEYS = KEY_COLUMNS.join(", ");
 
-/** A part as a table of all columns: those that a file is too old to have are null. */
+/** A part as a table with all columns, null where an older file lacks them. */
 function partTable(path: string): string {
   return `(SELECT ${NAMES} FROM (FROM (${NO_RECORDS_SQL})
     UNION ALL BY NAME FROM read_parquet(${quoteText(path)}, hive_partitioning = false)))`;
 }
 
-/** Rows as they are, or as new records of a day: one without a user becomes anonymous. */
+/** Columns of rows as they are, or of new records of a day: those without a user become anonymous. */
 export function columnsSql(asRecords: boolean): string {
   if (!asRecords) return NAMES;
   return ARCHIVE_COLUMNS.map(({ name }) =>
@@ -35,7 +33,7 @@ export function createStagedSql(paths: readonly string[]): string {
 
 export const FIX_TABLE = "fixes";
 
-/** Fixes of a row follow each other in the file. */
+/** The fixes of a row are consecutive in the file. */
 export function createFixesSql(path: string): string {
   return `CREATE TEMP TABLE ${FIX_TABLE} AS
     SELECT ${columnsSql(false)}, row_number() OVER () AS turn FROM ${readStagedSql([path])}`;
@@ -43,7 +41,7 @@ export function createFixesSql(path: string): string {
 
 export const CREATE_SHARED = "CREATE TEMP TABLE shared (part INTEGER, staged BIGINT, changes BOOLEAN)";
 
-/** Finds the rows of `staged` that part number `index` has. */
+/** Finds the rows of `staged` for which the part at `index` has a record. */
 export function insertSharedSql(index: number, path: string, fixes: UpperRows["fixes"]): string {
   const laid = overlaySql({
     fixes,
@@ -61,25 +59,24 @@ const KEYS_OF_PART = KEY_COLUMNS.map((name) => ({ name, sql: `o.${name}` }));
 
 const CHANGES = VALUE_COLUMNS.map(({ name }) => `${name} IS DISTINCT FROM before_${name}`).join(" OR ");
 
-/** Numbers of the parts that change. */
+/** Indexes of the parts that change. */
 export const SELECT_CHANGED_PARTS = "SELECT DISTINCT part::DOUBLE FROM shared WHERE changes";
 
-/** How many rows of `staged` no part has. */
+/** The number of rows of `staged` without a record in any part. */
 export const COUNT_NEW = "SELECT ((SELECT count(*) FROM staged) - (SELECT count(*) FROM shared))::DOUBLE";
 
-/** The `rowid` of one of the rows that no part has, counted from 0. */
+/** The `rowid` of a row without a record in any part, by its index among them. */
 export function selectNewRowSql(index: number): string {
   return `SELECT rowid::DOUBLE FROM staged WHERE ${IS_NEW} ORDER BY rowid LIMIT 1 OFFSET ${index}`;
 }
 
 const IS_NEW = "rowid NOT IN (SELECT staged FROM shared)";
 
-/** Records of a part as they are. */
 export function partRecordsSql(path: string): string {
   return `SELECT ${NAMES} FROM ${partTable(path)}`;
 }
 
-/** Records of part number `index` with the rows of `staged` laid over them. */
+/** Records of the part at `index`, with the rows of `staged` merged into them. */
 export function overlaidRecordsSql(index: number, path: string, fixes: UpperRows["fixes"]): string {
   const changes = `SELECT * FROM staged WHERE rowid IN (SELECT staged FROM shared WHERE part = ${index} AND changes)`;
   const laid = overlaySql({
@@ -91,12 +88,12 @@ export function overlaidRecordsSql(index: number, path: string, fixes: UpperRows
   return `SELECT ${NAMES} FROM (${laid})`;
 }
 
-/** New records: rows of `staged` that no part has, between two `rowid`s, both included. */
+/** New records: rows of `staged` without a record in any part, from one `rowid` to another, inclusive. */
 export function newRecordsSql(first: number, last: number): string {
   return `SELECT ${columnsSql(true)} FROM staged WHERE ${IS_NEW} AND rowid BETWEEN ${first} AND ${last}`;
 }
 
-/** All records of some queries, in the order of a part. */
+/** All records of some queries, sorted like a part. */
 export function sortedSql(queries: readonly string[]): string {
   return `FROM (${queries.join(" UNION ALL ")}) ORDER BY ${KEYS}`;
 }
@@ -112,10 +109,10 @@ export interface PartMetadata {
   readonly replaces: readonly { readonly file: string }[];
 }
 
-/** Column numbers as Parquet has a place for them, so that a file says by itself which field each column is. */
+/** Column numbers as Parquet's field ids, so that a file itself tells which field each column is. */
 const FIELD_IDS = STORED_FIELDS.map(({ name, columnNumber }) => `${name}: ${columnNumber}`).join(", ");
 
-/** Writes the rows of a query as a Parquet file, in the query's order, which must be that of the keys. */
+/** Writes the rows of a query to a Parquet file. The query must be sorted by the keys. */
 export function copySql(query: string, path: string, { day, sequence, replaces }: PartMetadata): string {
   const metadata = {
     wherehouse_format: "1",
@@ -129,7 +126,7 @@ export function copySql(query: string, path: string, { day, sequence, replaces }
     FIELD_IDS {${FIELD_IDS}}, KV_METADATA {${pairs.join(", ")}})`;
 }
 
-/** Rows of a part by app. */
+/** The number of a part's rows by app. */
 export function countAppsSql(path: string): string {
   return `SELECT app_id, count(*)::DOUBLE FROM read_parquet(${quoteText(path)}) GROUP BY app_id ORDER BY app_id`;
 }

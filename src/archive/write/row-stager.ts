@@ -4,8 +4,8 @@ import type { RowBatch } from "../../model/report-batch.ts";
 import type { PartEngine, RowsFile } from "./engine/part-engine.ts";
 
 /**
- * Rows of an app, at most as many as a part's. All rows come in order of app and device (by their UTF-8 bytes) and
- * time, no (app, device, time) twice.
+ * Rows of one app, at most as many as a part has. All rows come in order of app and device (UTF-8 bytes) and time, each
+ * (app, device, time) once.
  */
 export interface DayRows {
   readonly appId: AppId;
@@ -19,22 +19,22 @@ interface StagedFile {
   rows: number;
 }
 
-/** Complete file of rows. */
+/** A complete file of rows. */
 export interface StagedPath {
   readonly path: string;
-  /** Whether no rows are left for another. */
+  /** Whether it is the last file. */
   readonly isLast: boolean;
 }
 
 export interface RowStagerOptions {
   readonly engine: PartEngine;
-  /** Of a file. */
+  /** The most rows per file. */
   readonly rowsMax: number;
-  /** Names a file that does not exist. */
+  /** A path that does not exist yet. */
   newPath(): string;
 }
 
-/** Writes rows as CSV files, each complete when it is given, of no more rows than a part has. */
+/** Writes rows to CSV files of at most `rowsMax` rows. Yields each file once it is complete. */
 export async function* stageRows(
   rows: AsyncIterable<DayRows>,
   { engine, rowsMax, newPath }: RowStagerOptions,
@@ -64,7 +64,7 @@ async function openStaged(engine: PartEngine, path: string): Promise<StagedFile>
   return { path, file: await engine.openRows(path), rows: 0 };
 }
 
-/** The rows as they are, while their fixes go into a file of their own; `path` is its, or null if there are none. */
+/** Passes rows on and writes their fixes to a separate file. `path()` is that file's, or null if there are no fixes. */
 export function splitFixes(
   rows: AsyncIterable<DayRows>,
   { engine, newPath }: Pick<RowStagerOptions, "engine" | "newPath">,
@@ -72,7 +72,7 @@ export function splitFixes(
   let file: RowsFile | null = null;
   let path: string | null = null;
 
-  async function* passed(): AsyncGenerator<DayRows> {
+  async function* passOn(): AsyncGenerator<DayRows> {
     try {
       for await (const row of rows) {
         if (row.batch.fixes !== null) {
@@ -87,5 +87,5 @@ export function splitFixes(
     }
   }
 
-  return { rows: passed(), path: () => path };
+  return { rows: passOn(), path: () => path };
 }

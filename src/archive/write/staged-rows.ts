@@ -22,22 +22,20 @@ import { ARCHIVE_COLUMNS, KEY_COLUMNS } from "../columns.ts";
 import { quoteText } from "../duckdb/quote-text.ts";
 import type { CellFinder } from "./h3-cells.ts";
 
-/*
- * Rows on their way into DuckDB: lines of CSV, which it reads at 400,000 rows/s where its appender takes 150,000.
- * Texts are always quoted; what is not carried is nothing at all, so that an empty text stays one.
- */
+// Rows for DuckDB as lines of CSV, which it reads at 400,000 rows/s; its appender takes 150,000. Texts are always
+// quoted, and a field that is not carried is empty, so an empty text differs from it.
 
-/** The order of a line: fields that are kept together lie together, so that whole tuples are copied. */
+/** The order of columns in a line. Fields of one tuple are adjacent, so that whole tuples are copied. */
 const STAGED_NAMES = [
   ...KEY_COLUMNS,
   ...namesOf([...NUMBER_FIELDS, ...PROFILE_FIELDS, ...STATE_FIELDS]),
   "h3_cell",
 ];
 
-/** Two programs for which this is the same write and read the same rows. */
+/** Programs with the same value write and read the same rows. */
 export const STAGED_FORMAT = STAGED_NAMES.join();
 
-/** `read_csv` of such files. */
+/** Reads such files with `read_csv`. */
 export function readStagedSql(paths: readonly string[]): string {
   const types = new Map(ARCHIVE_COLUMNS.map(({ name, type }) => [name, type]));
   const columns = STAGED_NAMES.map((name) => `'${name}': '${types.get(name)}'`).join(", ");
@@ -51,10 +49,10 @@ const NOTHING = createFragment("");
 const LATITUDE = numberIndex("latitude");
 const LONGITUDE = numberIndex("longitude");
 
-/** Numbers of a line and their commas. */
+/** The space for the numbers of a line and their commas. */
 const NUMBERS_ROOM = (1 + NUMBER_FIELDS.length) * (NUMBER_BYTES_MAX + 1);
 
-/** Writes the rows of a batch as lines of CSV. A row without a position, as a checkpoint may have, gets no cell. */
+/** Writes the rows of a batch as lines of CSV. A row without a position, as a checkpoint may have, gets no H3 cell. */
 export function encodeRows(appId: AppId, batch: ReportBatch, cells: CellFinder, out: JsonWriter): void {
   const { count, texts, device, timestampMs, numbers, profile, state } = batch;
   const profiles = tupleFragments(batch.profiles, PROFILE_FIELDS, texts);
@@ -107,7 +105,7 @@ export function encodeRows(appId: AppId, batch: ReportBatch, cells: CellFinder, 
   }
 }
 
-/** The text of each tuple, a comma after each member. */
+/** The text of each tuple, with a comma after each member. */
 function tupleFragments(
   tuples: Uint32Array,
   fields: readonly LocationField[],

@@ -1,5 +1,5 @@
 import { findSealed } from "../../archive/manifest.ts";
-import type { LateRows } from "../../archive/read/archive-scan.ts";
+import type { OverlayRows } from "../../archive/read/archive-scan.ts";
 import type { AppDevices } from "../../hot/app-devices.ts";
 import type { DeviceId } from "../../model/ids.ts";
 import { daysWithin } from "../queries/history/plan.ts";
@@ -41,7 +41,7 @@ async function writeGroup(run: ExportRun, app: AppDevices, afterId: DeviceId | n
   const { manifest } = run.archive();
   const sealed = daysWithin(run.range, [...manifest.days.keys(), ...manifest.expired.keys()]);
   const days = sealed.filter((day) => findSealed(manifest, day) !== undefined);
-  const late: LateRows[] = [];
+  const late: OverlayRows[] = [];
   for (const device of group.devices) {
     const rows = await run.hot.lateRows(app, device).whole(run.range);
     if (rows !== null) late.push(rows);

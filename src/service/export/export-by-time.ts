@@ -1,4 +1,4 @@
-import type { LateRows } from "../../archive/read/archive-scan.ts";
+import type { OverlayRows } from "../../archive/read/archive-scan.ts";
 import type { RecordKey } from "../../hot/scan/first-records.ts";
 import { readRecords } from "../../hot/scan/look-through.ts";
 import { type DeviceBlocks, NO_DEVICES } from "../../hot/scan/memory-scan.ts";
@@ -76,7 +76,7 @@ async function writeSealed(
   const scan = app === null ? null : run.hot.lateRows(app, device?.[0] ?? null);
   for (let rest = range; rest.startMs < rest.endMs; ) {
     let window = rest;
-    let late: readonly LateRows[] = [];
+    let late: readonly OverlayRows[] = [];
     if (scan !== null) {
       const cut = await scan.window(rest, "asc", run.sizes.lateRowsMax);
       window = cut.range;

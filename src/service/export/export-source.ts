@@ -1,6 +1,6 @@
 import type { Archive } from "../../archive/archive.ts";
 import { hasOldParts, type Manifest, type Part, partsOfApp } from "../../archive/manifest.ts";
-import type { LateRows } from "../../archive/read/archive-scan.ts";
+import type { OverlayRows } from "../../archive/read/archive-scan.ts";
 import type { HotStore } from "../../hot/hot-store.ts";
 import type { Scheduler } from "../../lib/schedule/scheduler.ts";
 import { inOneStep, type Steps } from "../../lib/schedule/steps.ts";
@@ -92,7 +92,7 @@ export interface SealedReading {
   readonly range: TimeRange;
   readonly afterDeviceId: DeviceId | null;
   readonly lastDeviceId: DeviceId | null;
-  readonly late: readonly LateRows[];
+  readonly late: readonly OverlayRows[];
 }
 
 /** Has the maker read records of sealed days, as the archive was when the reading was planned. */
@@ -157,7 +157,7 @@ async function findParts(
   return { parts: remaining(all, gaps), isOnePartADay };
 }
 
-async function sendLate(run: ExportRun, late: readonly LateRows[]): Promise<void> {
+async function sendLate(run: ExportRun, late: readonly OverlayRows[]): Promise<void> {
   for (const rows of late) {
     const batches = rows.batches()[Symbol.iterator]();
     for (;;) {

@@ -1,4 +1,4 @@
-import type { ArchiveScan, LateRows } from "../../archive/read/archive-scan.ts";
+import type { ArchiveScan, OverlayRows } from "../../archive/read/archive-scan.ts";
 import { ok } from "../../lib/result.ts";
 import type { AppId } from "../../model/ids.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
@@ -122,7 +122,7 @@ async function askArchive(
   const rowOf = new Map(
     rows.map((row) => [keyOf(batch.texts[batch.device[row]!]!, batch.timestampMs[row]!), row]),
   );
-  const late: LateRows = {
+  const late: OverlayRows = {
     days,
     *batches() {
       for (let from = 0; from < rows.length; from += ASKED_ROWS)

@@ -101,7 +101,7 @@ test("its version is another after every swap, and after damage was found or und
   await files.remove(`/a/${part.file}`);
   await archive.examine([part]);
   versions.push(archive.version, archive.version);
-  await archive.setAside([part]);
+  await archive.moveToDamaged([part]);
   versions.push(archive.version);
   expect(new Set(versions).size).toBe(versions.length);
 });
@@ -322,10 +322,10 @@ test("tidy() moves leftovers of a cut-off seal aside, deletes them a day later, 
   expect(names(files)).toEqual([...stays, `/a/${again.file}`].sort());
 });
 
-test("setAside() moves a given-up part to the damaged bytes", async () => {
+test("moveToDamaged() moves a lost part to the damaged files", async () => {
   const files = createSimulatedFiles();
   const archive = archiveOn(files);
   const part = await archive.writePart({ day: DAY, seal: 1, index: 0 }, MADE);
-  await archive.setAside([part]);
+  await archive.moveToDamaged([part]);
   expect(names(files)).toEqual(["/damaged/day=2026-01-14-00000001-000.parquet.damaged"]);
 });

@@ -3,14 +3,12 @@ import type { AppId } from "../../../model/ids.ts";
 import type { ReportBatch } from "../../../model/report-batch.ts";
 import type { DatabaseOptions } from "../../duckdb/database.ts";
 
-/*
- * What the process that makes parts and ours tell each other. Requests have numbers, under which they are answered;
- * files and connections have numbers that we give them. A statement may take minutes, so the process also says that it
- * works.
- */
+// The messages between this process and the helper process that makes parts. Requests have numbers, which their answers
+// repeat; this process numbers files and connections. A statement may take minutes, so the helper also reports that it
+// works.
 
 export type Request =
-  /** The first: opens the database, and is answered with how rows are written there. */
+  /** The first request. Opens the database; the answer is the format of staged rows. */
   | { readonly kind: "open"; readonly database: DatabaseOptions }
   | { readonly kind: "open rows"; readonly file: number; readonly path: string }
   | { readonly kind: "append"; readonly file: number; readonly appId: AppId; readonly batch: ReportBatch }
@@ -28,7 +26,7 @@ export type Value = null | string | Float64Array | ReadonlyMap<string, number>;
 
 export interface Fault {
   readonly message: string;
-  /** Of an operation that the disk refused. */
+  /** Set if the disk refused an operation. */
   readonly disk: { readonly operation: string; readonly path: string; readonly code: string } | null;
 }
 
@@ -37,8 +35,8 @@ export interface Answer {
   readonly result: Result<Value, Fault>;
 }
 
-/** The process has worked since it last said anything. */
+/** The helper has worked since its last message. */
 export const WORKING = "working";
 
-/** What the process sends. */
+/** A message of the helper. */
 export type Message = Answer | typeof WORKING;

@@ -6,41 +6,41 @@ import type { Connection, Database } from "../../duckdb/database.ts";
 import { createCellFinder } from "../h3-cells.ts";
 import { encodeRows } from "../staged-rows.ts";
 
-/** What parts are made with: it writes rows into files, and runs statements that read and write such files. */
+/** Makes parts: writes rows into files, and runs statements that read and write such files. */
 export interface PartEngine {
-  /** Rejects with the disk's own error. */
+  /** Rejects with the disk's error. */
   openRows(path: string): Promise<RowsFile>;
   connect(): Promise<PartConnection>;
-  /** Whether it takes nothing more. */
+  /** Whether it accepts nothing more. */
   readonly isClosed: boolean;
   /**
-   * Breaks off what is under way, which rejects, and takes nothing more. Resolves with true when none of it goes on,
-   * and with false if that takes too long: then its files may hang as it does.
+   * Interrupts all work, which rejects, and accepts nothing more. Resolves with true when all work has ended, and with
+   * false if that takes too long: then access to its files may hang as well.
    */
   close(): Promise<boolean>;
 }
 
-/** A file of rows as DuckDB reads them. */
+/** A file of rows in the format that DuckDB reads. */
 export interface RowsFile {
-  /** Writes a batch at the end; to be waited for before the next. */
+  /** Appends a batch. Wait for it before the next call. */
   append(appId: AppId, batch: ReportBatch): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Runs one statement at a time, and rejects with DuckDB's own error. */
+/** Runs one statement at a time, and rejects with DuckDB's error. */
 export interface PartConnection {
   run(sql: string): Promise<void>;
-  /** The first column of a result, which is DOUBLE. */
+  /** The first column of a result, a DOUBLE. */
   numbers(sql: string): Promise<Float64Array>;
-  /** A result's first column, VARCHAR, and what its second has for each, DOUBLE. */
+  /** The first column of a result, a VARCHAR, mapped to the second, a DOUBLE. */
   counts(sql: string): Promise<ReadonlyMap<string, number>>;
   close(): void;
 }
 
-/** A batch of a few thousand full reports; it grows for larger ones. */
+/** Enough for a batch of a few thousand full reports; grows for larger ones. */
 const ROWS_BYTES_INITIAL = 1 << 20;
 
-/** An engine in this very thread, over a database of its own. */
+/** An engine in this thread, over a database of its own. */
 export function createPartEngine(files: Files, database: Database): PartEngine {
   const closing = new AbortController();
   return {

@@ -14,38 +14,37 @@ import {
 } from "./messages.ts";
 import type { PartConnection, PartEngine } from "./part-engine.ts";
 
-/** What it takes to begin such processes. */
 export interface PartProcessOptions {
   readonly startHelper: StartHelper;
-  /** It calls `servePartEngine`. */
+  /** The script of the helper process, which calls `servePartEngine()`. */
   readonly script: URL;
   readonly timers: Timers;
-  /** Something an operator should know, in a sentence. */
+  /** Called with a sentence for the operator. */
   readonly onNote: (note: string) => void;
 }
 
-/** Makes parts in processes of their own, one for each seal. */
+/** Starts helper processes that make parts, one per seal. */
 export interface PartProcesses {
   /**
-   * An engine in a process of its own, whose threads all stand back if others want the processor: encoding rows and
-   * running DuckDB's statements here would keep answers waiting. Rejects if it can't begin, or doesn't write rows as
-   * we have DuckDB read them: then its files are of another version than what runs here. The signal ends it while it
-   * begins: a stop must not wait for what may be late.
+   * An engine in a helper process whose threads have low priority: encoding rows and running DuckDB's statements in
+   * this process would delay answers. Rejects if it can't start, or uses another format of staged rows, because its
+   * files are of another version than this process. The signal stops it while it starts, so that a shutdown need not
+   * wait.
    */
   start(database: DatabaseOptions, signal: AbortSignal): Promise<PartEngine>;
 }
 
-/** How long a process may take to begin on a machine that has much else to do. */
+/** How long a helper may take to start on a busy machine. */
 export const START_MS_MAX = 30_000;
 
-/** A process that is told to end and waits for a disk in the kernel is given up: a stop of the server has 5 s. */
+/** A helper that was told to end but waits for a disk is given up after this time: a shutdown of the server has 5 s. */
 export const END_MS_MAX = 2000;
 
-/** Each may hold the memory of a seal for as long as the disk hangs. */
+/** Each stuck helper may hold the memory of a seal for as long as the disk hangs. */
 const STUCK_MAX = 2;
 
 export function createPartProcesses(options: PartProcessOptions): PartProcesses {
-  /** Processes that were told to end and did not. */
+  /** Helpers that were told to end and have not. */
   const stuck = new Set<PartProcess>();
 
   return {
@@ -56,15 +55,17 @@ export function createPartProcesses(options: PartProcessOptions): PartProcesses 
       const breakOff = () => process.end(signal.reason);
       signal.addEventListener("abort", breakOff);
       const cancelLate = options.timers.after(START_MS_MAX, () =>
-        process.end(new Error("The process that makes parts did not begin in time")),
+        process.end(new Error("The process that makes parts did not start in time")),
       );
       try {
         const format = await process.ask({ kind: "open", database });
         if (format !== STAGED_FORMAT)
-          throw new Error("The process that makes parts is of another version, until we start again");
+          throw new Error(
+            "The process that makes parts has another version than this server, until a restart",
+          );
         return engineOf(process);
       } catch (error) {
-        process.end(new Error("The process that makes parts did not begin"));
+        process.end(new Error("The process that makes parts did not start"));
         throw (await process.gone) ? error : new StuckProcessError();
       } finally {
         cancelLate();
@@ -74,7 +75,7 @@ export function createPartProcesses(options: PartProcessOptions): PartProcesses 
   };
 }
 
-/** What made parts hangs and can't be ended. A seal in our own process would hang as it does. */
+/** The helper hangs and can't be ended. A seal in this process would hang in the same way. */
 export class StuckProcessError extends Error {
   constructor() {
     super("The process that makes parts hangs and can't be ended: its disk does not answer");
@@ -123,10 +124,9 @@ function engineOf(process: PartProcess): PartEngine {
   };
 }
 
-const STILL = `The process that makes parts had done nothing for ${STILL_MINUTES} minutes, and was ended`;
+const STILL = `The process that makes parts did nothing for ${STILL_MINUTES} minutes, and was ended`;
 
-/** Who waits for an answer. */
-interface Waiting {
+interface PendingAnswer {
   resolve(value: Value): void;
   reject(error: Error): void;
 }
@@ -135,9 +135,9 @@ class PartProcess {
   readonly #helper: Helper;
   readonly #options: PartProcessOptions;
   readonly #stuck: Set<PartProcess>;
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #waiting = new Map<number, PendingAnswer>();
   #requests = 0;
-  /** Why nothing is asked any more. */
+  /** Why no more requests are sent. */
   #failure: Error | null = null;
   /** Whether it has ended, or was given up. */
   #isOver = false;
@@ -162,17 +162,17 @@ class PartProcess {
     });
   }
 
-  /** Resolves with true once the process has ended, and with false if it is given up. */
+  /** Resolves with true once the helper has ended, and with false if it was given up. */
   get gone(): Promise<boolean> {
     return this.#end.promise;
   }
 
-  /** Whether nothing is asked any more. */
+  /** Whether no more requests are sent. */
   get isEnding(): boolean {
     return this.#failure !== null;
   }
 
-  /** Once it is to end, all are refused when it has. */
+  /** Requests made while the helper ends are rejected once it has ended. */
   ask(request: Request): Promise<Value> {
     return new Promise((resolve, reject) => {
       if (this.#isOver) reject(this.#failure);
@@ -180,14 +180,14 @@ class PartProcess {
     });
   }
 
-  /** Nobody waits for the answer. */
+  /** Sends a request whose answer is ignored. */
   tell(request: Request): number {
     const id = ++this.#requests;
     if (this.#failure === null) this.#helper.send({ id, request } satisfies NumberedRequest);
     return id;
   }
 
-  /** What waits is refused once the process is gone, and writes no file any more, or is given up. */
+  /** Ends the helper. Waiting requests are rejected once it is gone, so that it writes no more, or is given up. */
   end(reason: Error): void {
     if (this.#failure !== null) return;
     this.#failure = reason;
@@ -199,7 +199,7 @@ class PartProcess {
   #giveUp(): void {
     this.#stuck.add(this);
     this.#options.onNote(
-      "A process that makes parts can't be ended, and hangs until its disk answers. Later seals take another.",
+      "A process that makes parts can't be ended until its disk answers. Later seals start another process.",
     );
     this.#finish(new StuckProcessError(), false);
   }
@@ -219,10 +219,10 @@ class PartProcess {
     this.#watch.note();
     if (message === WORKING) return;
     const { id, result } = message;
-    const who = this.#waiting.get(id);
+    const pending = this.#waiting.get(id);
     this.#waiting.delete(id);
-    if (result.ok) who?.resolve(result.value);
-    else who?.reject(errorOf(result.error));
+    if (result.ok) pending?.resolve(result.value);
+    else pending?.reject(errorOf(result.error));
   }
 }
 

@@ -17,7 +17,7 @@ import {
 } from "./messages.ts";
 import { createPartEngine, type PartConnection, type PartEngine, type RowsFile } from "./part-engine.ts";
 
-/** Does with an engine of its own what `startPartProcess` asks for at the other end of the port. */
+/** Answers the requests of a `PartProcess` at the other end of the port, with an engine of its own. */
 export function servePartEngine(port: HelperPort, files: Files, timers: Timers = systemTimers): void {
   const requests = new PartRequests(files);
   const pulse = new Pulse(port.work, timers, () => port.send(WORKING satisfies Message));
@@ -97,9 +97,9 @@ class PartRequests {
     return rows;
   }
 
-  #connectionOf(connection: number): PartConnection {
-    const found = this.#connections.get(connection);
-    assert(found !== undefined, "statements run on a connection that is open");
-    return found;
+  #connectionOf(id: number): PartConnection {
+    const connection = this.#connections.get(id);
+    assert(connection !== undefined, "statements run on a connection that is open");
+    return connection;
   }
 }

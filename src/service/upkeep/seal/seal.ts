@@ -174,7 +174,7 @@ async function writeOffLost({ archive, acknowledgedParts }: SealDependencies): P
     ]),
   );
   await archive.swap({ ...archive.manifest, days });
-  await archive.setAside(lost);
+  await archive.moveToDamaged(lost);
 }
 
 /** What leaves a segment costs least where it goes as a whole, so none should hold reports of many days. */

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Connection, openDatabase } from "../../../../src/archive/duckdb/database.ts";
 import type { UpperRows } from "../../../../src/archive/overlay-sql.ts";
-import type { LateRows } from "../../../../src/archive/read/archive-scan.ts";
+import type { OverlayRows } from "../../../../src/archive/read/archive-scan.ts";
 import {
   createLateTable,
   createLateTables,
@@ -48,7 +48,7 @@ const REPORTS: readonly Report[] = Array.from({ length: 10_000 }, (_, row) => ({
   ...(row === 9_999 ? { is_mock: false, battery_status: "Charging" } : {}),
 }));
 
-const LATE: LateRows = {
+const LATE: OverlayRows = {
   days: [],
   *batches() {
     for (let start = 0; start < REPORTS.length; start += 3000)
@@ -92,7 +92,7 @@ test("createLateTable() leaves columns that nobody looks at empty, and ends with
 });
 
 /** As many rows as `count()` says, by a version, and how often they were copied. */
-function lateRows(version: string | null, count: () => number, onCopied: () => void = () => {}): LateRows {
+function lateRows(version: string | null, count: () => number, onCopied: () => void = () => {}): OverlayRows {
   return {
     days: [],
     *batches() {
@@ -113,7 +113,7 @@ function lateRows(version: string | null, count: () => number, onCopied: () => v
 
 async function countOver(
   tables: ReturnType<typeof createLateTables>,
-  late: LateRows,
+  late: OverlayRows,
   columns: readonly string[] = ["brand"],
   by: Connection = connection,
 ): Promise<number> {
@@ -158,7 +158,7 @@ test("over() has no question look at rows that came while a table was filled for
   const tables = createLateTables();
   let version = 1;
   let count = 1;
-  const late: LateRows = {
+  const late: OverlayRows = {
     ...lateRows("", () => count),
     *batches() {
       yield* lateRows(null, () => count).batches();

@@ -7,7 +7,7 @@ import { dayFolder } from "../../../../src/archive/archive-files.ts";
 import { type Database, openDatabase } from "../../../../src/archive/duckdb/database.ts";
 import { statementsUnderWay } from "../../../../src/archive/duckdb/running-statements.ts";
 import type { Part } from "../../../../src/archive/manifest.ts";
-import type { ArchiveScan, LateRows } from "../../../../src/archive/read/archive-scan.ts";
+import type { ArchiveScan, OverlayRows } from "../../../../src/archive/read/archive-scan.ts";
 import type { ArchiveSession } from "../../../../src/archive/read/archive-session.ts";
 import { createPartReader, type PartReader } from "../../../../src/archive/read/part-reader.ts";
 import { compareUtf8 } from "../../../../src/lib/text/utf8.ts";
@@ -155,7 +155,7 @@ async function pathOf(session: ArchiveSession, scan: ArchiveScan) {
 }
 
 /** Late rows in batches of a few; all reports of an instant are of one. */
-function lateOf(reports: readonly Report[]): LateRows {
+function lateOf(reports: readonly Report[]): OverlayRows {
   const instants = [...Map.groupBy(reports, (report) => `${deviceOf(report)} ${timeOf(report)}`).values()];
   return {
     days: [...new Set(reports.map((report) => utcDayOf(timeOf(report))))].sort((a, b) => a - b),

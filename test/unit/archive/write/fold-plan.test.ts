@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import type { Part } from "../../../../src/archive/manifest.ts";
 import {
+  type ComparedPart,
   type FoldOutput,
-  type FoundPart,
   PARTS_PER_DAY_SMALL_MAX,
   planFold,
 } from "../../../../src/archive/write/fold-plan.ts";
@@ -10,7 +10,7 @@ import * as fc from "../../../support/fast-check.ts";
 
 const MAX = 100;
 
-function found(...parts: [rows: number, isChanged: boolean][]): FoundPart[] {
+function partsOf(...parts: [rows: number, isChanged: boolean][]): ComparedPart[] {
   return parts.map(([rows, isChanged], index) => ({ part: partOf(index, rows), index, isChanged }));
 }
 
@@ -27,11 +27,11 @@ function briefly(outputs: readonly FoldOutput[]) {
 }
 
 test("planFold() writes nothing where nothing changes", () => {
-  expect(planFold(found([10, false], [10, false]), 0, MAX)).toEqual([]);
+  expect(planFold(partsOf([10, false], [10, false]), 0, MAX)).toEqual([]);
 });
 
 test("planFold() rewrites what changes and adds what is new", () => {
-  expect(briefly(planFold(found([100, true], [10, false], [10, true]), 7, MAX))).toEqual([
+  expect(briefly(planFold(partsOf([100, true], [10, false], [10, true]), 7, MAX))).toEqual([
     [[0], null],
     [[2], null],
     [[], [0, 7]],
@@ -47,7 +47,7 @@ test("planFold() splits new rows as evenly as can be", () => {
 });
 
 test("planFold() merges the smallest that fit once there are too many, changed and new ones with them", () => {
-  const parts = found([49, false], [30, true], [99, true], [48, false], [2, false]);
+  const parts = partsOf([49, false], [30, true], [99, true], [48, false], [2, false]);
   expect(briefly(planFold(parts, 5, MAX))).toEqual([
     [[2], null],
     [
@@ -61,7 +61,7 @@ test("planFold() leaves few small parts, none too large, each record once", () =
   const parts = fc.array(fc.tuple(fc.integer({ min: 1, max: MAX }), fc.boolean()), { maxLength: 15 });
   fc.assert(
     fc.property(parts, fc.nat(3 * MAX), (sizes, newRowCount) => {
-      const before = found(...sizes);
+      const before = partsOf(...sizes);
       const outputs = planFold(before, newRowCount, MAX);
       if (outputs.length === 0) return;
       const replaced = outputs.flatMap(({ sources }) => sources);

@@ -22,7 +22,7 @@ import {
 import type { Part } from "../../../../src/archive/manifest.ts";
 import { createPartEngine } from "../../../../src/archive/write/engine/part-engine.ts";
 import { PARTS_PER_DAY_SMALL_MAX } from "../../../../src/archive/write/fold-plan.ts";
-import type { MadePart } from "../../../../src/archive/write/part-job.ts";
+import type { NewPart } from "../../../../src/archive/write/part-job.ts";
 import {
   createPartWriter,
   openPartWriter,
@@ -108,8 +108,8 @@ class Day {
   parts: readonly Part[] = [];
 
   /** Folds reports in; resolves with the parts that were made, and checks what `fold` says of the replaced. */
-  async fold(reports: readonly AppReport[], by = writer): Promise<MadePart[]> {
-    const made: MadePart[] = [];
+  async fold(reports: readonly AppReport[], by = writer): Promise<NewPart[]> {
+    const made: NewPart[] = [];
     const added: Part[] = [];
     const request = { day: DAY, sequence: 7, sequenceBefore: 3, parts: this.parts, rows: dayRows(reports) };
     const { replaced } = await by.fold(request, async (part) => {
@@ -124,7 +124,7 @@ class Day {
     return made;
   }
 
-  keep({ bytes, rows, apps }: MadePart): Part {
+  keep({ bytes, rows, apps }: NewPart): Part {
     const file = `day=2026-01-15/${++partsMade}.parquet`;
     writeFileSync(join(directory, file), bytes);
     return { file, rows, bytes: bytes.length, crc: crc32(bytes), apps, columns: COLUMNS_MARK };
@@ -298,7 +298,7 @@ describe("fold()", () => {
 
   test("says that the day is covered in the last of its new parts alone", async () => {
     const day = new Day();
-    const sequences = async (made: readonly MadePart[]) => {
+    const sequences = async (made: readonly NewPart[]) => {
       const metadata = await Promise.all(day.parts.slice(-made.length).map(metadataOf));
       return metadata.map((each) => each.wherehouse_sequence);
     };
@@ -437,7 +437,7 @@ describe("fold()", () => {
     expect(await outcome(day.fold(reports, failing))).toThrow("EMFILE");
     expect(scratchFiles()).not.toEqual([]);
 
-    const made: MadePart[] = [];
+    const made: NewPart[] = [];
     const request = { day: DAY, sequence: 7, sequenceBefore: 3, parts: [], rows: dayRows(reports) };
     await (await open(real)).fold(request, async (part) => void made.push(part));
     expect(made.map(({ rows }) => rows)).toEqual([2]);

@@ -261,7 +261,7 @@ describe("backUp()", () => {
     expect(readdirSync(join(backupDir(), "archive"))).not.toContain("manifest.json");
     expect((await runRestore()).ok).toBe(true);
     const again = await createArchiveApp({ clock: app.clock, dataDir: restoredDir() });
-    expect(again.notes).toEqual(["The archive's manifest is missing: it was made anew from the files."]);
+    expect(again.notes).toEqual(["The archive's manifest is missing. It was rebuilt from the files."]);
     await again.seal(); // It writes the manifest.
     await again.store([{ device_id: "c", timestamp: at(14), latitude: 1, longitude: 2 }]);
     await again.seal();

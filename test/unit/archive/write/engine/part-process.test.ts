@@ -173,7 +173,7 @@ test("one that can't begin, is late, broken off or of another version is not tak
   const time = new VirtualTime();
   const late = new FakeHelper({ opens: false });
   const begun = processesOf(late.start, time).start(SMALL_DATABASE, NEVER);
-  expect(String(await failureOf(time.until(begun)))).toContain("did not begin in time");
+  expect(String(await failureOf(time.until(begun)))).toContain("did not start in time");
   expect([late.isToldToEnd, time.nowMs()]).toEqual([true, START_MS_MAX]);
 
   const other = new FakeHelper({ opens: false });
@@ -201,7 +201,7 @@ test("one that does nothing for minutes is ended, and one that says that it work
   }
   expect([helper.isToldToEnd, slow.isClosed]).toEqual([false, false]);
   const silentFromMs = time.nowMs();
-  expect(String(await time.until(asked))).toContain("had done nothing for 3 minutes, and was ended");
+  expect(String(await time.until(asked))).toContain("did nothing for 3 minutes, and was ended");
   expect(time.nowMs() - silentFromMs).toBeWithin(180_000, 200_001);
   expect(await slow.close()).toBe(true);
   expect([notes, time.planned]).toEqual([[], 0]);
@@ -216,7 +216,7 @@ test("one that can't be ended is given up, and while two hang no other begins", 
   }, time);
   for (let begun = 1; begun <= 2; begun++) {
     const stuck = await processes.start(SMALL_DATABASE, NEVER);
-    expect(String(await time.until(failureOf(stuck.connect())))).toContain("had done nothing");
+    expect(String(await time.until(failureOf(stuck.connect())))).toContain("did nothing");
     expect(await stuck.close()).toBe(false);
     expect(notes).toHaveLength(begun);
   }

@@ -224,7 +224,7 @@ test("a Parquet file that is not ours is named and left alone", async () => {
   app = await app.restart();
   await app.directory.inspect();
   expect(app.notes).toEqual([
-    "archive/day=2026-01-14/mine.parquet is none of the archive's files, and is left alone.",
+    "archive/day=2026-01-14/mine.parquet does not belong to the archive, and is ignored.",
   ]);
   await app.seal();
   expect(existsSync(mine)).toBe(true);
@@ -241,7 +241,7 @@ test("inspect() names what is missing or cut, once a start", async () => {
 });
 
 for (const trouble of ["missing", "damaged"] as const) {
-  test(`a manifest that is ${trouble} is made anew from the files`, async () => {
+  test(`a manifest that is ${trouble} is rebuilt from the files`, async () => {
     await app.store([
       { ...PLACE, device_id: "a", timestamp: at(14), speed: 3 },
       { ...PLACE, device_id: "c", timestamp: at(14, 20) },
@@ -294,7 +294,7 @@ test("a checkpoint with a flipped byte is found anew from the parts, and never s
     bad[offset]! ^= 1;
     writeFileSync(pathOf(latest!.file), bad);
     app = await app.restart();
-    expect(app.notes.join()).toContain("its bytes are not those written");
+    expect(app.notes.join()).toContain("its checksum does not match");
     expect(await answers()).toEqual(before);
   }
 });

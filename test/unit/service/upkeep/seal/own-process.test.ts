@@ -158,7 +158,7 @@ if (process.platform === "linux") {
         time.step();
         await nextTurn(); // It may be asked only once the disk has a file.
       }
-      expect(await sealing).toContain("had done nothing for 3 minutes, and was ended");
+      expect(await sealing).toContain("did nothing for 3 minutes, and was ended");
       failures++;
       expect([await countShown(app), childrenOf(process.pid)]).toEqual([100, []]);
       expect([app.directory.hot.daysInMemory().length, scratchOf(app)]).toEqual([1, []]);
@@ -213,7 +213,7 @@ test("a process that can't be ended holds neither later seals nor the stop of th
     (error: unknown) => String(error),
   );
   await began.promise;
-  expect(await time.until(sealing)).toContain("had done nothing");
+  expect(await time.until(sealing)).toContain("did nothing");
   expect(app.notes).toEqual([expect.stringContaining("can't be ended")]);
   expect(await countShown(app)).toBe(100);
   hangs = false;
