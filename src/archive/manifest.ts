@@ -81,8 +81,8 @@ export const EMPTY_MANIFEST: Manifest = {
 
 const FORMAT_VERSION = 2;
 
-// {"version": 2, "crc": ..., "manifest": {...}}: the checksum covers the version and the JSON text of `manifest` as this
-// version writes it, so that any flipped bit is noticed, also one that makes the file look like another version's.
+// {"version": 2, "crc": ..., "manifest": {...}}: the checksum covers the version and the JSON text of `manifest` as
+// this version writes it, so that any flipped bit is noticed, also one that makes the file look like another version's.
 export function checksumOf(text: string): number {
   return crc32(`${FORMAT_VERSION}\n${text}`);
 }

@@ -1,8 +1,9 @@
 import { ANONYMOUS } from "../model/ids.ts";
 import { VALUE_COLUMNS } from "./columns.ts";
 
-// The rule of `model/fix.ts` in SQL. A field that the upper row carries replaces the lower row's, all others stay, and a
-// record without a user is anonymous. The columns of a fix are taken from one row only, unless both have one position.
+// The rule of `model/fix.ts` in SQL. A field that the upper row carries replaces the lower row's, all others stay, and
+// a record without a user is anonymous. The columns of a fix are taken from one row only, unless both have one
+// position.
 
 const FIX_NAMES = VALUE_COLUMNS.filter(({ field }) => field?.isOfFix === true).map(({ name }) => name);
 /** Decides which fix wins. */

@@ -13,8 +13,8 @@ import { quoteText } from "./quote-text.ts";
 import { createRunningStatements } from "./running-statements.ts";
 import { BooleanVector, copyNumbers, TextVector } from "./vectors.ts";
 
-// All calls of DuckDB are in this folder. It runs statements on its own threads, off the event loop; only copying results
-// to JavaScript takes time of the event loop.
+// All calls of DuckDB are in this folder. It runs statements on its own threads, off the event loop; only copying
+// results to JavaScript takes time of the event loop.
 export interface DatabaseOptions {
   readonly threads: number;
   readonly memoryBytes: number;

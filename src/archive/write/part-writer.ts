@@ -34,7 +34,7 @@ export interface PartWriter {
    * covered up to the new entry: if a crash leaves only some of them and the manifest is lost, the log has the rest.
    */
   fold(request: FoldRequest, store: StorePart): Promise<{ readonly replaced: readonly Part[] }>;
-  /** Writes the checkpoint: the newest archived record of each device. Rows are written as they are, even without a position. */
+  /** Writes the checkpoint: the newest archived record of each device, even one without a position. */
   writeLatest(sequence: number, rows: AsyncIterable<DayRows>, store: StorePart): Promise<void>;
   /** Makes all running and later calls reject. */
   breakOff(): void;

@@ -14,6 +14,7 @@ import {
 } from "./messages.ts";
 import type { PartConnection, PartEngine } from "./part-engine.ts";
 
+/** How to start a helper process. */
 export interface PartProcessOptions {
   readonly startHelper: StartHelper;
   /** The script of the helper process, which calls `servePartEngine()`. */

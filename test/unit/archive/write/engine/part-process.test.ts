@@ -179,7 +179,7 @@ test("one that can't begin, is late, broken off or of another version is not tak
   const other = new FakeHelper({ opens: false });
   const refused = failureOf(processesOf(other.start, time).start(SMALL_DATABASE, NEVER));
   other.events.onMessage({ id: 1, result: { ok: true, value: "app_id,device_id" } });
-  expect(String(await refused)).toContain("of another version");
+  expect(String(await refused)).toContain("has another version");
 
   const brokenOff = new FakeHelper({ opens: false });
   const stop = new AbortController();
