@@ -114,7 +114,11 @@ const DAMAGES: readonly [name: string, damage: (path: string) => void, fault: Re
     },
     /checksum does not match/,
   ],
-  ["another file", (path) => copyFileSync(pathOf(partOf(15)), path), /instead of \d+|checksum does not match/],
+  [
+    "another file",
+    (path) => copyFileSync(pathOf(partOf(15)), path),
+    /instead of \d+|checksum does not match/,
+  ],
 ];
 
 for (const [name, damage, fault] of DAMAGES) {
