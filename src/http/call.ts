@@ -9,53 +9,53 @@ import type { LongAnswers } from "./answer/turns.ts";
 import type { HttpError } from "./errors.ts";
 import { targetOf } from "./request.ts";
 
-/** One admitted request: whose it is, when it came, and how to answer it. */
+/** One admitted request: its key, its time, and how to answer it. */
 export interface Call {
   readonly request: Request;
   readonly appId: AppId;
   readonly keyId: string;
-  /** Whom the key writes as. */
+  /** The device and user that the key is bound to. */
   readonly binding: Binding;
   /** What the key shows of its app; null for all. */
   readonly view: View | null;
   readonly nowMs: number;
-  /** Whether the key could still ask this: for answers that take long. */
+  /** Whether the key would still be admitted. For answers that take long. */
   isStillAllowed(): boolean;
-  /** Milliseconds since the request came in, for `query_time_ms`. */
+  /** Milliseconds since the request arrived, for `query_time_ms`. */
   elapsedMs(): number;
   json(body: Uint8Array<ArrayBuffer>, status?: number): Answer;
-  /** A body of JSON that may be too long to be made, or held, in one piece. */
+  /** A JSON body that may be too long to create or hold at once. */
   pieces(body: Iterable<Uint8Array<ArrayBuffer>>): Answer;
-  /** A file that is made while it is sent. */
+  /** A file that is created while it is sent. */
   file(file: SentFile): Response;
-  /** Server-Sent Events, as they come. */
+  /** A stream of Server-Sent Events. */
   events(stream: Sendable): Response;
   text(body: string, contentType: string): Answer;
-  /** Bytes of another format; null for an answer without any. */
+  /** Bytes of another format; null answers 204. */
   binary(body: Uint8Array<ArrayBuffer> | null, contentType: string): Answer;
-  /** `more` are headers of this answer alone. */
+  /** `more` are additional headers. */
   object(body: unknown, status: number, more?: MoreHeaders): Answer;
-  /** `instead` is the body where the endpoint has one of its own for this. */
+  /** `instead` is the body if the endpoint has its own for this error. */
   fail(error: HttpError, instead?: unknown): Answer;
-  /** Makes the answers of apps whose answers take long one a turn, of all endpoints together. */
+  /** Runs long answers of an app one per turn, across all endpoints. */
   readonly longAnswers: LongAnswers;
   /**
-   * Answers with an entity tag, or with 304 to who has this answer. `version` is another text whenever the answer may
-   * be another, and was asked for before anything else that it depends on. A failure gets no tag.
+   * Adds an ETag, or answers 304. `version` must change whenever the answer may change, and must be read before all
+   * else that the answer depends on. A failure gets no tag.
    */
   tagged(version: string, answer: (call: Call) => Answer): Answer;
 }
 
 /**
- * Kept by who asked, and good once the server says so: what one key sees is not another's. A browser has the sessions
- * of two pages, which its cookies alone don't tell apart; on the way back through its history it doesn't ask again.
+ * Caches must be private and revalidate, because one key's answer is not another's. A browser may have the sessions of
+ * two pages, which cookies alone don't distinguish; when it goes back in its history it doesn't send a request.
  */
 const REVALIDATED: MoreHeaders = {
   "cache-control": "private, no-cache",
   vary: "Authorization, Cookie, X-Wherehouse-Page, Accept-Encoding",
 };
 
-/** What is known of a request once it is admitted. */
+/** Properties of an admitted request. */
 export type StartedCall = Pick<
   Call,
   "request" | "appId" | "keyId" | "binding" | "view" | "nowMs" | "isStillAllowed"
@@ -63,14 +63,14 @@ export type StartedCall = Pick<
   readonly startedMs: number;
 };
 
-/** What answers are made with. */
+/** What every call needs to answer. */
 export interface CallTools {
   readonly responder: Responder;
   readonly tags: EntityTags;
   readonly longAnswers: LongAnswers;
 }
 
-/** `headers` go with what is answered, `failed` with failures. */
+/** `headers` are sent with answers, `failed` with failures. */
 export function createCall(
   started: StartedCall,
   tools: CallTools,
@@ -92,12 +92,12 @@ export function createCall(
     fail: (error, instead) => responder.failure(request, error, failed, instead),
     longAnswers,
     tagged(version, answer) {
-      const asked = targetOf(request.url);
-      const etag = tags.of({ appId, view: view?.fingerprint ?? null, asked, version });
+      const target = targetOf(request.url);
+      const etag = tags.of({ appId, view: view?.fingerprint ?? null, target, version });
       const tagged = { ...headers, ...REVALIDATED, etag };
-      const kept = request.headers.get("if-none-match");
+      const condition = request.headers.get("if-none-match");
       // `*` asks whether there is an answer at all, which is not known yet.
-      if (kept !== "*" && namesTag(kept, etag)) return responder.unchanged(request, tagged);
+      if (condition !== "*" && namesTag(condition, etag)) return responder.unchanged(request, tagged);
       return answer(createCall(started, tools, tagged, failed));
     },
   };

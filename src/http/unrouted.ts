@@ -45,16 +45,16 @@ export function createUnrouted(routes: readonly RoutedPath[], responder: Respond
   /** OwnTracks for iOS deletes what a 404 or 405 answers, so a slip in the URL would cost all that it records. */
   function keepingPoints(request: Request, code: ErrorCode, sentence: string): Answer | null {
     if (request.method !== "POST" || !deletesWhatIsRefused(messageHeaders(request.headers))) return null;
-    const failure = owntracks.failure(`${sentence}; points are kept`);
+    const failure = owntracks.failure(`${sentence}; the app keeps its points`);
     const headers = { "retry-after": String(RETRY_AFTER_SECONDS), ...codeHeader(code) };
-    return responder.words(request, 503, failure, headers);
+    return responder.clientReply(request, 503, failure, headers);
   }
 
   return function answerUnrouted(request: Request): Answer {
     const pathname = pathnameOf(request.url);
     const found = known.find(({ shape }) => shape.test(pathname));
     if (found === undefined) {
-      if (isBrowserAtRoot(request, pathname)) return responder.words(request, 302, NO_WORDS, TO_MAP);
+      if (isBrowserAtRoot(request, pathname)) return responder.clientReply(request, 302, NO_WORDS, TO_MAP);
       const kept = keepingPoints(request, "NOT_FOUND_001", NOTHING_HERE);
       if (kept !== null) return kept;
       // A page learns of its typo from a 404, which its browser asks for only where the preflight went well.
@@ -71,7 +71,10 @@ export function createUnrouted(routes: readonly RoutedPath[], responder: Respond
     const kept = keepingPoints(request, "METHOD_001", message);
     if (kept !== null) return kept;
     if (client === null) return responder.failure(request, error);
-    return responder.words(request, 405, client.failure(message), { allow, ...codeHeader("METHOD_001") });
+    return responder.clientReply(request, 405, client.failure(message), {
+      allow,
+      ...codeHeader("METHOD_001"),
+    });
   };
 }
 

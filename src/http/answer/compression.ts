@@ -5,40 +5,37 @@ import { constants, gzip, zstdCompress } from "node:zlib";
 import type { Compression } from "../../lib/bytes/unzstd.ts";
 import type { MaybePromise } from "../../lib/schedule/maybe-promise.ts";
 
-/*
- * Compressed answers: which coding a client likes best, and bodies that are compressed once and kept.
- */
+/* Compressed answers: the client's preferred coding, and bodies that are compressed once and cached. */
 
-/** Records repeat their member names, so even the fastest levels shrink a page eightfold. */
+/** Records repeat their member names, so even the fastest levels compress a page to an eighth. */
 export const GZIP_FASTEST = { level: constants.Z_BEST_SPEED };
 export const ZSTD_FASTEST = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 
 const gzipAsync = promisify(gzip);
 const zstdAsync = promisify(zstdCompress);
 
-/** For what is packed once and sent often: code of a page gets a third smaller than by the fastest. */
+/** For bodies that are compressed once and sent often: page code gets a third smaller than by the fastest level. */
 const GZIP_SMALL = { level: constants.Z_BEST_COMPRESSION };
 const ZSTD_SMALL = { params: { [constants.ZSTD_c_compressionLevel]: 9 } };
 
-/** Packs an answer on another thread. */
+/** Compresses an answer on another thread. */
 export function compress(coding: Compression, body: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
   return bytesOf(coding === "gzip" ? gzipAsync(body, GZIP_FASTEST) : zstdAsync(body, ZSTD_FASTEST));
 }
 
-/** Packs a body that is kept, which takes several times as long and makes it smaller. */
+/** Compresses a cached body: smaller than `compress`, and several times slower. */
 function compressSmall(coding: Compression, body: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
   return bytesOf(coding === "gzip" ? gzipAsync(body, GZIP_SMALL) : zstdAsync(body, ZSTD_SMALL));
 }
 
-async function bytesOf(packing: Promise<Buffer>): Promise<Uint8Array<ArrayBuffer>> {
-  const packed = await packing;
-  return new Uint8Array(packed.buffer as ArrayBuffer, packed.byteOffset, packed.byteLength);
+async function bytesOf(buffer: Promise<Buffer>): Promise<Uint8Array<ArrayBuffer>> {
+  const compressed = await buffer;
+  return new Uint8Array(compressed.buffer as ArrayBuffer, compressed.byteOffset, compressed.byteLength);
 }
 
 /**
- * The coding that a client's `Accept-Encoding` likes best: zstd before gzip where it likes both equally, and null where
- * it allows none, or says that it likes better to have none (RFC 9110 §12.5.3). A client that doesn't speak of
- * `identity` takes it, but named a coding since it would rather have that.
+ * The coding with the highest weight in `Accept-Encoding`: zstd if it ties with gzip, null if the client allows none or
+ * prefers `identity` (RFC 9110 §12.5.3). A client that names a coding but not `identity` prefers the coding.
  */
 export function preferredCoding(accepted: string | null): Compression | null {
   if (accepted === null) return null;
@@ -55,7 +52,7 @@ export function preferredCoding(accepted: string | null): Compression | null {
   return best;
 }
 
-/** Whether a client's `Accept-Encoding` allows a coding, and likes it no less than none; it may like another best. */
+/** Whether `Accept-Encoding` allows a coding and does not prefer `identity` to it. */
 export function allowsCoding(accepted: string | null, coding: Compression): boolean {
   if (accepted === null) return false;
   const weights = weightsOf(accepted);
@@ -74,46 +71,46 @@ function weightsOf(accepted: string): ReadonlyMap<string, number> {
   return weights;
 }
 
-/** Bytes as they are sent, and the entity tag that tells them from others. */
-export interface KeptBytes {
+/** A body as sent, and its entity tag. */
+export interface EncodedBody {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly tag: string;
 }
 
-/** A body that is the same for everybody: read when it is first asked for, packed once for each coding, and kept. */
-export class KeptBody {
+/** A body that is the same for all clients: read on first use, compressed once per coding, and cached. */
+export class CachedBody {
   readonly #read: () => Promise<Uint8Array<ArrayBuffer>>;
-  readonly #made = new Map<Compression | null, KeptBytes>();
-  readonly #making = new Map<Compression | null, Promise<KeptBytes>>();
+  readonly #ready = new Map<Compression | null, EncodedBody>();
+  readonly #pending = new Map<Compression | null, Promise<EncodedBody>>();
 
   constructor(read: () => Promise<Uint8Array<ArrayBuffer>>) {
     this.#read = read;
   }
 
-  /** The body in a coding, or plain; there at once but for the first time. */
-  in(coding: Compression | null): MaybePromise<KeptBytes> {
-    const made = this.#made.get(coding);
-    if (made !== undefined) return made;
-    let making = this.#making.get(coding);
-    if (making === undefined) {
-      making = this.#make(coding).finally(() => this.#making.delete(coding)); // What failed is tried again.
-      this.#making.set(coding, making);
+  /** The body in a coding, or uncompressed. A promise only the first time. */
+  in(coding: Compression | null): MaybePromise<EncodedBody> {
+    const ready = this.#ready.get(coding);
+    if (ready !== undefined) return ready;
+    let pending = this.#pending.get(coding);
+    if (pending === undefined) {
+      pending = this.#create(coding).finally(() => this.#pending.delete(coding)); // A failure is not cached.
+      this.#pending.set(coding, pending);
     }
-    return making;
+    return pending;
   }
 
-  async #make(coding: Compression | null): Promise<KeptBytes> {
-    const made = coding === null ? await this.#readPlain() : await this.#pack(coding);
-    this.#made.set(coding, made);
-    return made;
+  async #create(coding: Compression | null): Promise<EncodedBody> {
+    const body = coding === null ? await this.#readPlain() : await this.#compress(coding);
+    this.#ready.set(coding, body);
+    return body;
   }
 
-  async #readPlain(): Promise<KeptBytes> {
+  async #readPlain(): Promise<EncodedBody> {
     const bytes = await this.#read();
     return { bytes, tag: `"${createHash("sha256").update(bytes).digest("base64url")}"` };
   }
 
-  async #pack(coding: Compression): Promise<KeptBytes> {
+  async #compress(coding: Compression): Promise<EncodedBody> {
     const { bytes, tag } = await this.in(null);
     return { bytes: await compressSmall(coding, bytes), tag: `${tag.slice(0, -1)}-${coding}"` };
   }

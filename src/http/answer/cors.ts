@@ -1,17 +1,18 @@
-import { HARMLESS } from "./headers.ts";
+import { SECURITY_HEADERS } from "./headers.ts";
 
 const PREFLIGHT_SECONDS = 600;
 
-/** Headers that pages of other origins may read, and those that they may send. */
+/** Headers that pages of other origins may read. */
 const EXPOSED =
   "RateLimit, RateLimit-Policy, Retry-After, Wherehouse-Error-Code, Wherehouse-Ignored-Parameters, " +
   "Wherehouse-New-Records, Wherehouse-Same-Time, Wherehouse-Sequence, X-Request-Id";
+/** Headers that they may send. */
 const ALLOWED =
   "Authorization, Content-Type, Content-Encoding, Last-Event-ID, Wherehouse-Min-Sequence, X-Request-Id";
 
-/** Which pages of other origins may read answers, as browsers are told in headers (CORS). */
+/** Tells browsers which pages of other origins may read answers (CORS). */
 export class Cors {
-  /** Origins, or `*`; none turns CORS off. */
+  /** Origins, or `*`. If it is empty, CORS is off. */
   readonly #origins: readonly string[];
 
   constructor(origins: readonly string[]) {
@@ -22,7 +23,7 @@ export class Cors {
     return this.#origins.length > 0;
   }
 
-  /** Says whether the page that asks may read the answer with these headers; they may be those of an earlier one. */
+  /** Sets the CORS headers for the page that sent the request; replaces those of an earlier request. */
   addTo(headers: Headers, request: Request): void {
     if (!this.isOn) return;
     const origin = request.headers.get("origin");
@@ -35,10 +36,10 @@ export class Cors {
     headers.set("access-control-expose-headers", EXPOSED);
   }
 
-  /** Answers a browser that asks whether a page of another origin may ask. */
+  /** Answers a preflight request. */
   preflight(request: Request, requestId: string, allow: string): Response {
     const headers = new Headers({
-      ...HARMLESS,
+      ...SECURITY_HEADERS,
       allow,
       "access-control-allow-methods": allow,
       "access-control-allow-headers": ALLOWED,

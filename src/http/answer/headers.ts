@@ -1,22 +1,20 @@
 import type { RateDecision } from "../../auth/rate-limit.ts";
 import type { TierName } from "../../auth/tiers.ts";
 
-/*
- * Headers of answers: those that all have, what they say of the rate, and those of a page's files.
- */
+/* Headers of answers: common ones, the rate limit, and those of page files. */
 
-/** Headers by name, each in lower case. */
+/** Headers by lower-case name. */
 export type MoreHeaders = Readonly<Record<string, string>>;
 
-/** A browser that is made to show an answer as a page guesses no type, runs nothing in it, and frames it nowhere. */
-export const HARMLESS: MoreHeaders = {
+/** If a browser is made to show an answer as a page, it guesses no type, runs no script and can't be framed. */
+export const SECURITY_HEADERS: MoreHeaders = {
   "x-content-type-options": "nosniff",
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
 };
 
 /**
- * Headers to write over, one object for each set of names that answers have: setting those that differ costs half
- * of making eight headers anew, which was a fifth of a short answer's time.
+ * Reusable headers, one object for each set of header names: setting the values that differ costs half as much as
+ * creating eight headers, which was a fifth of a short answer's time.
  */
 export class HeaderTemplates {
   readonly #compressible: Template = { headers: null, byNextName: new Map() };
@@ -37,7 +35,7 @@ export class HeaderTemplates {
   }
 }
 
-/** Found name by name: a text of all of them would be made, and hashed, for each answer. */
+/** A tree by header name: joining the names to one map key would create and hash a text for each answer. */
 interface Template {
   headers: Headers | null;
   readonly byNextName: Map<string, Template>;
@@ -47,7 +45,7 @@ function createHeaders(isCompressible: boolean): Headers {
   const headers = new Headers({
     "content-type": "application/json",
     "cache-control": "no-store",
-    ...HARMLESS,
+    ...SECURITY_HEADERS,
   });
   if (isCompressible) headers.set("vary", "Accept-Encoding");
   return headers;
@@ -59,13 +57,13 @@ function createHeaders(isCompressible: boolean): Headers {
  *   RateLimit-Policy: "standard";q=200;w=2    q requests in w seconds
  *   RateLimit: "standard";r=187;t=1           r left now, t seconds until there are more
  *
- * The name is the key's tier. A token bucket is told as the quota it holds when full (`q`, the burst) and the
- * seconds an empty one takes to fill (`w`): that quotient is the tier's rate, and `r` never exceeds `q`.
- * Of several servers over one log each gives and tells its part of that.
- * `t` is when the next request is earned. With `r=0` it equals `Retry-After`, as the draft wants.
+ * The name is the key's tier. A token bucket is described by the quota of a full bucket (`q`, the burst) and the
+ * seconds in which an empty one fills (`w`): their quotient is the tier's rate, and `r` never exceeds `q`. Each of
+ * several servers over one log enforces and reports its part. `t` is when the next request is earned; with `r=0` it
+ * equals `Retry-After`, as the draft requires.
  *
- * The draft has no word for "no limit", and asks for `q`. `unlimited` says the largest integer that a
- * structured field can carry (RFC 9651), in each second: more than anyone can ask, and valid to every parser.
+ * The draft has no word for "no limit" and requires `q`. `unlimited` has the largest integer of a structured field
+ * (RFC 9651) per second, which is unreachable and valid to every parser.
  */
 const UNLIMITED_QUOTA = 999_999_999_999_999;
 const UNLIMITED = `"unlimited";r=${UNLIMITED_QUOTA};t=1`;
@@ -82,13 +80,13 @@ export function rateLimitHeader(tier: TierName, decision: RateDecision): string 
   return `"${tier}";r=${decision.remaining};t=${decision.resetSeconds}`;
 }
 
-/** For a page's file that a browser may keep, and asks for each time whether it is still the same. */
-export const ASK_AGAIN = { "cache-control": "no-cache" };
-/** For a page's file whose path names its version. */
-export const FOR_GOOD = { "cache-control": "public, max-age=31536000, immutable" };
+/** For a page file that a browser may cache but must revalidate each time. */
+export const REVALIDATED_CACHE = { "cache-control": "no-cache" };
+/** For a page file whose path contains its version. */
+export const IMMUTABLE_CACHE = { "cache-control": "public, max-age=31536000, immutable" };
 
-/** For a page's files: other sites neither embed them nor reach into the page's window, and learn of no address. */
-export const OURS_ALONE = {
+/** For page files: other sites can't embed them or access the page's window, and see no address as referrer. */
+export const SAME_ORIGIN_HEADERS = {
   "cross-origin-opener-policy": "same-origin",
   "cross-origin-resource-policy": "same-origin",
   "referrer-policy": "no-referrer",

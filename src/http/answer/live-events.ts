@@ -6,31 +6,31 @@ import { exampleRecord } from "../shapes/record-schemas.ts";
 import { viewRecord } from "../shapes/records.ts";
 
 /*
- * What viewers are sent, as text of Server-Sent Events (WHATWG HTML §9.2). JSON has no bare line feed, so the data of
- * an event is one line, also where it is made in parts.
+ * Live events as text of Server-Sent Events (WHATWG HTML §9.2). JSON contains no bare line feed, so an event's data is
+ * one line, even if it is written in parts.
  */
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** How long clients that follow the standard wait before they connect again. */
+/** How long clients that follow the standard wait before they reconnect. */
 const RETRY_MS = 2000;
 
 const RESET = {
   message:
-    "what changed meanwhile is not known any more: take GET /api/v1/locations/current/columns, and read on",
+    "the changes since then are no longer known: load GET /api/v1/locations/current/columns and continue reading",
 };
 
-/** A comment and no event: there is nothing to tell. The id is good to go on from; filters may have let nothing by. */
+/** A comment without an event. Its id is valid to continue from; filters may have skipped entries before it. */
 export function beat(sequence: number): Bytes {
   return encoded(beatText(sequence));
 }
 
-/** The first event: whoever reads it is connected, and knows up to which entry of the log it has been told all. */
+/** The first event: the reader is connected and knows all entries of the log up to this one. */
 export function beginning(sequence: number): Bytes {
   return encoded(beginningText(sequence));
 }
 
-/** Writes events with records as answers about current positions have them. */
+/** Writes events whose records look like those of current positions. */
 export class LiveEventWriter implements EventWriter {
   readonly #answers: AnswerBuffer;
   readonly #onReset: () => void;
@@ -55,7 +55,7 @@ export class LiveEventWriter implements EventWriter {
   }
 }
 
-/** Writes what a share link shows of events. */
+/** Writes the part of events that a share link shows. */
 export class ViewEventWriter implements EventWriter {
   readonly #view: View;
   readonly #onReset: () => void;
@@ -95,7 +95,7 @@ function resetText(sequence: number): string {
   return `event: reset\nid: ${sequence}\ndata: ${JSON.stringify(RESET)}\n\n`;
 }
 
-/** What a viewer may read, for the document. */
+/** An example stream for the OpenAPI document. */
 export const EXAMPLE_STREAM = [
   beginningText(1_452_216),
   `${eventBegin(1_452_217)}${JSON.stringify(exampleRecord("current"))}${EVENT_END}`,

@@ -9,26 +9,26 @@ import { GZIP_FASTEST, ZSTD_FASTEST } from "./compression.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Answers up to this are sent whole, with their length. */
+/** Answers up to this size are sent whole, with their length. */
 const WHOLE_BYTES_MAX = 1024 * 1024;
 /**
- * What is made of a longer one before the client has taken what was sent. Each piece is a trip to another thread and
- * back where it is packed, and so is each chunk of what comes out.
+ * How much of a longer answer is created before the client has received the rest. Compression sends each piece to
+ * another thread and back, and each chunk of its output too.
  */
 const PIECE_BYTES = 256 * 1024;
-const PACKED_CHUNK_BYTES = 128 * 1024;
+const COMPRESSED_CHUNK_BYTES = 128 * 1024;
 
-/** A body that is made piece by piece. */
+/** A body that is created piece by piece. */
 export interface Piecewise {
-  /** The body, where it is short; null where there is more of it than was made yet. */
+  /** The body if it is short; null if there is more. */
   readonly whole: Bytes | null;
-  /** All of it, no faster than it is taken. */
+  /** The whole body, created no faster than it is consumed. */
   pieces(): AsyncIterable<Bytes>;
-  /** Nobody wants it any more, begun or not. */
+  /** Releases the body. Required, whether reading has begun or not. */
   close(): void;
 }
 
-/** Makes the beginning of a body, in turns with other work of the owner and of others. */
+/** Creates the beginning of a body, in turns with other work of the owner and of other owners. */
 export function beginPiecewise(
   scheduler: Scheduler,
   owner: string,
@@ -37,24 +37,24 @@ export function beginPiecewise(
 ): MaybePromise<Piecewise> {
   const pieces = body[Symbol.iterator]();
 
-  function* make(bytesMin: number): Steps<Made> {
-    const made: Bytes[] = [];
+  function* create(bytesMin: number): Steps<Part> {
+    const parts: Bytes[] = [];
     for (let length = 0; length < bytesMin; yield) {
       const next = pieces.next();
-      if (next.done === true) return { bytes: joinBytes(made), isLast: true };
-      made.push(next.value);
+      if (next.done === true) return { bytes: joinBytes(parts), isLast: true };
+      parts.push(next.value);
       length += next.value.length;
     }
-    return { bytes: joinBytes(made), isLast: false };
+    return { bytes: joinBytes(parts), isLast: false };
   }
 
-  async function* all({ bytes, isLast }: Made): AsyncIterable<Bytes> {
+  async function* all({ bytes, isLast }: Part): AsyncIterable<Bytes> {
     try {
       yield bytes;
       for (let isOver = isLast; !isOver; ) {
-        const made = await scheduler.runAtOnce(owner, signal, make(PIECE_BYTES));
-        yield made.bytes;
-        isOver = made.isLast;
+        const part = await scheduler.runAtOnce(owner, signal, create(PIECE_BYTES));
+        yield part.bytes;
+        isOver = part.isLast;
       }
     } finally {
       close();
@@ -63,37 +63,37 @@ export function beginPiecewise(
 
   const close = () => void pieces.return?.();
 
-  return whenThere(scheduler.runAtOnce(owner, signal, make(WHOLE_BYTES_MAX)), (begun) => ({
-    whole: begun.isLast ? begun.bytes : null,
-    pieces: () => all(begun),
+  return whenThere(scheduler.runAtOnce(owner, signal, create(WHOLE_BYTES_MAX)), (beginning) => ({
+    whole: beginning.isLast ? beginning.bytes : null,
+    pieces: () => all(beginning),
     close,
   }));
 }
 
-/** Some of a body, one piece or several. */
-interface Made {
+/** One or several pieces of a body. */
+interface Part {
   readonly bytes: Bytes;
   readonly isLast: boolean;
 }
 
-/** What there is to send, and what is to be done where nobody wants it any more, begun or not. */
+/** A body to send. `close` releases it, whether reading has begun or not. */
 export interface Sendable extends Pick<Piecewise, "pieces"> {
   close?(): void;
 }
 
-/** The body as a stream that makes no more than the client takes. */
-export function streamOf(sent: Sendable, coding: Compression | null): ReadableStream<Uint8Array> {
-  const pieces = sent.pieces();
-  return readableFrom(coding === null ? pieces : packed(pieces, coding), () => sent.close?.());
+/** The body as a stream that creates no more than the client reads. */
+export function streamOf(body: Sendable, coding: Compression | null): ReadableStream<Uint8Array> {
+  const pieces = body.pieces();
+  return readableFrom(coding === null ? pieces : compressed(pieces, coding), () => body.close?.());
 }
 
-/** Begins with the first piece that is asked for: from then on somebody hears of what fails. */
-async function* packed(body: AsyncIterable<Bytes>, coding: Compression): AsyncGenerator<Uint8Array> {
-  const packer =
+/** Starts when the first piece is requested: only then does a caller receive errors. */
+async function* compressed(body: AsyncIterable<Bytes>, coding: Compression): AsyncGenerator<Uint8Array> {
+  const compressor =
     coding === "gzip"
-      ? createGzip({ ...GZIP_FASTEST, chunkSize: PACKED_CHUNK_BYTES })
-      : createZstdCompress({ ...ZSTD_FASTEST, chunkSize: PACKED_CHUNK_BYTES });
-  yield* pipeline(Readable.from(body, { objectMode: false }), packer, () => undefined);
+      ? createGzip({ ...GZIP_FASTEST, chunkSize: COMPRESSED_CHUNK_BYTES })
+      : createZstdCompress({ ...ZSTD_FASTEST, chunkSize: COMPRESSED_CHUNK_BYTES });
+  yield* pipeline(Readable.from(body, { objectMode: false }), compressor, () => undefined);
 }
 
 function readableFrom(body: AsyncIterable<Uint8Array>, onCancel: () => void): ReadableStream<Uint8Array> {

@@ -1,42 +1,42 @@
 import { whenThere } from "../../lib/schedule/maybe-promise.ts";
 import type { Scheduler } from "../../lib/schedule/scheduler.ts";
 import { answerError, codeHeader, type HttpError } from "../errors.ts";
-import { allowsCoding, compress, type KeptBody, preferredCoding } from "./compression.ts";
+import { allowsCoding, type CachedBody, compress, preferredCoding } from "./compression.ts";
 import { Cors } from "./cors.ts";
 import { namesTag } from "./entity-tags.ts";
 import { HeaderTemplates, type MoreHeaders } from "./headers.ts";
 import { beginPiecewise, type Sendable, streamOf } from "./piecewise.ts";
 
-/** A long body is compressed on another thread, which takes a promise; most bodies are short. */
+/** Long bodies are compressed on another thread, which needs a promise; most bodies are short. */
 export type Answer = Response | Promise<Response>;
 
 export interface ResponderOptions {
-  /** Origins whose pages may read answers, or `*`; none turns CORS off. */
+  /** Origins whose pages may read answers, or `*`. If it is empty, CORS is off. */
   readonly corsOrigins: readonly string[];
-  /** Gives long bodies the time to be made. */
+  /** Schedules the creation of long bodies. */
   readonly scheduler: Scheduler;
-  /** Told of every failure of ours, with the id that the client got. */
+  /** Called for every failure of the server, with the id that the client got. */
   readonly onFault: (requestId: string, error: unknown) => void;
 }
 
-const COMPRESS_BYTES_MIN = 1000; // The contract's kilobyte; below it a packet carries the body anyway.
+const COMPRESS_BYTES_MIN = 1000; // The contract's kilobyte; a smaller body fits a packet anyway.
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
 
-/** A file that is made while it is sent. */
+/** A file that is created while it is sent. */
 export interface SentFile {
   /** Letters, digits, dots and dashes. */
   readonly name: string;
   readonly mediaType: string;
-  /** Whether its format is packed by itself. */
+  /** Whether its format is compressed already. */
   readonly isPacked: boolean;
-  /** Whether it lacks what somebody has acknowledged as lost. */
+  /** Whether it lacks records whose loss an operator has acknowledged. */
   readonly isIncomplete: boolean;
-  /** How many, where that is known before, so that whoever takes them sees whether all came. */
+  /** The size if it is known in advance, so that clients can check that the file is complete. */
   readonly bytes?: number;
   readonly file: Sendable;
 }
 
-/** Makes every response: its headers, its request id, its compression. */
+/** Creates every response: its headers, its request id, its compression. */
 export class Responder {
   readonly #cors: Cors;
   readonly #scheduler: Scheduler;
@@ -53,7 +53,7 @@ export class Responder {
     return this.#cors.isOn;
   }
 
-  /** Copies the body before it returns, so that the caller may write over it. */
+  /** Copies the body before it returns, so the caller may overwrite it. */
   json(request: Request, status: number, body: Uint8Array<ArrayBuffer>, more: MoreHeaders = NO_MORE): Answer {
     const isCompressible = body.length > COMPRESS_BYTES_MIN;
     const headers = this.#headersFor(request, more, isCompressible);
@@ -61,8 +61,8 @@ export class Responder {
     if (coding === null) return new Response(body, { status, headers });
     const coded = new Headers(headers);
     coded.set("content-encoding", coding);
-    // The caller's bytes are its own again once this returns, and compression reads them later.
-    return compress(coding, body.slice()).then((packed) => new Response(packed, { status, headers: coded }));
+    // The caller may overwrite its bytes once this returns, and compression reads them later.
+    return compress(coding, body.slice()).then((bytes) => new Response(bytes, { status, headers: coded }));
   }
 
   object(request: Request, status: number, body: unknown, more?: MoreHeaders): Answer {
@@ -73,7 +73,7 @@ export class Responder {
     return this.json(request, 200, encoder.encode(body), { ...more, "content-type": contentType });
   }
 
-  /** Bytes of another format; null for nothing at all. */
+  /** Bytes of another format; null answers 204. */
   binary(
     request: Request,
     body: Uint8Array<ArrayBuffer> | null,
@@ -86,7 +86,7 @@ export class Responder {
     return new Response(null, { status: 204, headers });
   }
 
-  /** Bytes that are gzipped already, unpacked for whoever doesn't take them so. */
+  /** Bytes that are gzipped already. Unpacks them for clients that don't accept gzip. */
   gzipped(
     request: Request,
     packed: Uint8Array<ArrayBuffer>,
@@ -100,8 +100,8 @@ export class Responder {
     return new Response(packed, { headers });
   }
 
-  /** An answer in the words of a client's own, which may be none. */
-  words(
+  /** An answer in a client's own format, which may be empty. */
+  clientReply(
     request: Request,
     status: number,
     { contentType, body }: { readonly contentType: string | null; readonly body: string },
@@ -115,8 +115,8 @@ export class Responder {
     return new Response(bytes, { status, headers });
   }
 
-  /** A body that is the same for everybody, or a 304 to whoever has it already. */
-  kept(request: Request, body: KeptBody, more: MoreHeaders): Answer {
+  /** A body that is the same for all clients, or 304 if the client has it. */
+  cached(request: Request, body: CachedBody, more: MoreHeaders): Answer {
     const coding = preferredCoding(request.headers.get("accept-encoding"));
     return whenThere(body.in(coding), ({ bytes, tag }) => {
       const headers = this.#headersFor(request, { ...more, etag: tag }, true);
@@ -130,30 +130,32 @@ export class Responder {
     });
   }
 
-  /** To whoever has the answer already. */
+  /** The 304 for a client that has the answer. */
   unchanged(request: Request, more: MoreHeaders): Response {
     return new Response(null, { status: 304, headers: this.#headersFor(request, more, false) });
   }
 
-  /** A body of JSON that is made as fast as the client takes it, in turns with other work of its owner. */
+  /** A JSON body that is created as fast as the client reads it, in turns with other work of its owner. */
   pieces(
     request: Request,
     owner: string,
     body: Iterable<Uint8Array<ArrayBuffer>>,
     more: MoreHeaders,
   ): Answer {
-    return whenThere(beginPiecewise(this.#scheduler, owner, request.signal, body), (begun) => {
-      if (begun.whole !== null) return this.json(request, 200, begun.whole, more);
+    return whenThere(beginPiecewise(this.#scheduler, owner, request.signal, body), (beginning) => {
+      if (beginning.whole !== null) return this.json(request, 200, beginning.whole, more);
       const headers = new Headers(this.#headersFor(request, more, true));
       const coding = preferredCoding(request.headers.get("accept-encoding"));
       if (coding !== null) headers.set("content-encoding", coding);
-      if (request.method !== "HEAD") return new Response(streamOf(begun, coding), { headers });
-      begun.close(); // Nobody reads it.
+      if (request.method !== "HEAD") return new Response(streamOf(beginning, coding), { headers });
+      beginning.close(); // A HEAD needs no body.
       return new Response(null, { headers });
     });
   }
 
-  /** A file to be kept. What fails while it is made breaks off the connection, so that nobody takes it for whole. */
+  /**
+   * A file to download. A failure while it is created closes the connection, so that no client takes it for complete.
+   */
   file(
     request: Request,
     { name, mediaType, isPacked, isIncomplete, bytes, file }: SentFile,
@@ -166,29 +168,29 @@ export class Responder {
     if (bytes !== undefined) headers.set("wherehouse-bytes", String(bytes));
     const coding = isPacked ? null : preferredCoding(request.headers.get("accept-encoding"));
     if (coding !== null) headers.set("content-encoding", coding);
-    return new Response(streamOf(this.#toldOf(request, headers, file), coding), { headers });
+    return new Response(streamOf(this.#observed(request, headers, file), coding), { headers });
   }
 
-  /** Events as they come. Nobody on the way may collect, keep or pack them. */
+  /** A stream of events. Its headers forbid proxies to buffer, cache or compress it. */
   events(request: Request, events: Sendable, more: MoreHeaders): Response {
     const headers = new Headers(this.#headersFor(request, { ...more, ...EVENT_STREAM }, false));
-    return new Response(streamOf(this.#toldOf(request, headers, events), null), { headers });
+    return new Response(streamOf(this.#observed(request, headers, events), null), { headers });
   }
 
-  #toldOf(request: Request, headers: Headers, sent: Sendable): Sendable {
+  /** Reports failures of the body, except those after the client has left. */
+  #observed(request: Request, headers: Headers, body: Sendable): Sendable {
     const id = headers.get("x-request-id")!;
-    let isLeft = false;
+    let hasLeft = false;
     return {
-      pieces: () => this.#told(() => isLeft || request.signal.aborted, id, sent.pieces()),
+      pieces: () => this.#observedPieces(() => hasLeft || request.signal.aborted, id, body.pieces()),
       close() {
-        isLeft = true; // Deno says that a client has left by this, and may abort its request later.
-        sent.close?.();
+        hasLeft = true; // Deno reports that a client has left by this call, and may abort its request later.
+        body.close?.();
       },
     };
   }
 
-  /** The same pieces; a failure that is no fault of the client's is told. */
-  async *#told<Bytes>(
+  async *#observedPieces<Bytes>(
     hasLeft: () => boolean,
     id: string,
     pieces: AsyncIterable<Bytes>,
@@ -201,34 +203,34 @@ export class Responder {
     }
   }
 
-  /** `instead` is the body where the endpoint has one of its own for this. */
+  /** `instead` is the body if the endpoint has its own for this error. */
   failure(request: Request, error: HttpError, more?: MoreHeaders, instead?: unknown): Answer {
     const { status, code, body, headers } = answerError(error);
-    const sent = { ...more, ...headers, ...codeHeader(code) };
-    if (status !== 500) return this.object(request, status, instead ?? body, sent);
+    const all = { ...more, ...headers, ...codeHeader(code) };
+    if (status !== 500) return this.object(request, status, instead ?? body, all);
     const id = requestId(request);
     this.#onFault(id, body.message);
-    return this.object(request, status, { ...body, request_id: id }, { ...sent, "x-request-id": id });
+    return this.object(request, status, { ...body, request_id: id }, { ...all, "x-request-id": id });
   }
 
-  /** Our mistake: the client learns its request's id and nothing of the inside. */
+  /** A failure of the server: the client gets its request's id and no internals. */
   fault(request: Request, error: unknown, more?: MoreHeaders): Answer {
     const id = requestId(request);
     this.#onFault(id, error);
     const body = {
       success: false,
-      message: "the server failed to answer; its log says more",
+      message: "the server failed to answer; its log has the details",
       request_id: id,
     };
     return this.object(request, 500, body, { ...more, ...codeHeader("SERVER_001"), "x-request-id": id });
   }
 
-  /** Answers a browser that asks whether a page of another origin may ask; null where CORS is off. */
+  /** Answers a preflight request; null if CORS is off. */
   preflight(request: Request, allow: string): Response | null {
     return this.#cors.isOn ? this.#cors.preflight(request, requestId(request), allow) : null;
   }
 
-  /** Everything but `Content-Encoding`; good until the next call, since a Response keeps a copy. */
+  /** Everything but `Content-Encoding`. Valid until the next call; a Response copies it. */
   #headersFor(request: Request, more: MoreHeaders, isCompressible: boolean): Headers {
     const headers = this.#templates.of(more, isCompressible);
     headers.set("x-request-id", requestId(request));
@@ -239,8 +241,8 @@ export class Responder {
 }
 
 function requestId(request: Request): string {
-  const given = request.headers.get("x-request-id");
-  return given !== null && REQUEST_ID.test(given) ? given : crypto.randomUUID();
+  const id = request.headers.get("x-request-id");
+  return id !== null && REQUEST_ID.test(id) ? id : crypto.randomUUID();
 }
 
 const NO_MORE: MoreHeaders = {};

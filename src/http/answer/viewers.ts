@@ -9,38 +9,38 @@ import type { AnswerBuffer } from "../encode/answer-buffer.ts";
 import { beat, beginning, LiveEventWriter, ViewEventWriter } from "./live-events.ts";
 import type { Sendable } from "./piecewise.ts";
 
-/* Viewers of the live stream over HTTP, and the stream that each of them is sent. */
+/* Viewers of the live stream over HTTP, and the stream of each. */
 
 export interface ViewersDependencies {
   readonly live: Live;
-  /** What events are written into. */
+  /** The buffer in which events are written. */
   readonly answers: AnswerBuffer;
   readonly slots: ViewerSlots;
   readonly counts: ViewerCounts;
   readonly timers?: Timers;
 }
 
-/** The request of a client that wants to listen. */
+/** The request of a client that opens a stream. */
 export type LiveCall = Pick<Call, "request" | "appId" | "keyId" | "view" | "isStillAllowed">;
 
-/** How often keys are looked at: a revoked one is known after a second, and its streams are to end within five. */
+/** How often keys are checked: a revoked one is known after a second, and its streams must end within five. */
 const LOOK_MS = 1000;
-/** What fits in the buffers on the way may take a slow line minutes. */
+/** A slow connection may need minutes for the content of the buffers on the way. */
 const STALL_MS_MAX = 300_000;
 
 const TOO_MANY: ServiceError = {
   kind: "unavailable",
-  message: "too many listen already, of this key, of its app or in all; try again once one has left",
+  message: "the key, its app or the server has too many live streams; try again once one has ended",
   retryAfterSeconds: 10,
 };
 
-/** Opens a stream for each viewer, and sees to it that it ends. */
+/** Opens a stream for each viewer and ends it in time. */
 export class Viewers {
   readonly #live: Live;
   readonly #slots: ViewerSlots;
   readonly #counts: ViewerCounts;
   readonly #onReset = () => this.#counts.resets++;
-  /** One for all, so that they may be sent the same bytes. */
+  /** Shared, so that viewers may be sent the same bytes. */
   readonly #writer: LiveEventWriter;
   readonly #timers: Timers;
   readonly #open = new Map<ViewerStream, LiveCall>();
@@ -54,7 +54,7 @@ export class Viewers {
     this.#writer = new LiveEventWriter(answers, this.#onReset);
   }
 
-  /** The stream of one more. It ends with its client, with its key, and with a stall of minutes. */
+  /** Opens a stream. It ends with its client, with its key, or after a stall of minutes. */
   open(call: LiveCall, query: ViewerQuery): Result<ViewerStream, ServiceError> {
     const { appId, keyId, view } = call;
     const leave = this.#slots.take({ appId, keyId, isView: view !== null });
@@ -81,7 +81,7 @@ export class Viewers {
     return ok(stream);
   }
 
-  /** Ends all streams, and those that would be opened later. */
+  /** Ends all streams, and any that are opened later. */
   stop(): void {
     this.#live.close();
     for (const stream of this.#open.keys()) stream.close();
@@ -108,12 +108,12 @@ export class Viewers {
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Proxies, and Bun, close a connection that is silent for a minute or so. */
+/** Proxies, and Bun, close a connection that is silent for about a minute. */
 const BEAT_MS = 15_000;
 
 export interface ViewerStreamOptions {
   readonly viewer: Viewer;
-  /** An event was told to its end. */
+  /** Called when an event has been sent to its end. */
   readonly onEvent: () => void;
   /** Called once, however the stream ends. */
   readonly onEnd: () => void;
@@ -121,28 +121,27 @@ export interface ViewerStreamOptions {
 }
 
 /**
- * What one viewer is sent. The next piece is asked for when its connection has room for it, so of who takes nothing one
- * piece is held at most.
+ * The stream of one viewer. It requests a piece when its connection has room, so a stalled one holds one piece at most.
  */
 export class ViewerStream implements Sendable {
   readonly #viewer: Viewer;
   readonly #onEvent: () => void;
   readonly #onEnd: () => void;
   readonly #timers: Timers;
-  /** What was asked of the viewer and is not sent yet. */
+  /** The piece requested from the viewer and not sent yet. */
   #coming: Promise<Bytes | null> | null = null;
-  #hasCome = false;
-  /** Gives the connection what it waits for. */
+  #isReady = false;
+  /** Gives the waiting connection its next piece. */
   #send: ((piece: Bytes | null | Promise<Bytes | null>) => void) | null = null;
   #isOver = false;
-  #askedMs: number;
+  #readMs: number;
 
   constructor({ viewer, onEvent, onEnd, timers }: ViewerStreamOptions) {
     this.#viewer = viewer;
     this.#onEvent = onEvent;
     this.#onEnd = onEnd;
     this.#timers = timers;
-    this.#askedMs = timers.nowMs();
+    this.#readMs = timers.nowMs();
   }
 
   async *pieces(): AsyncIterable<Bytes> {
@@ -154,12 +153,12 @@ export class ViewerStream implements Sendable {
     }
   }
 
-  /** For how long the connection has had no room for more. */
+  /** For how long the connection has had no room. */
   stalledMs(): number {
-    return this.#send === null ? this.#timers.nowMs() - this.#askedMs : 0;
+    return this.#send === null ? this.#timers.nowMs() - this.#readMs : 0;
   }
 
-  /** Ends the stream behind what was sent; what was not is given up. */
+  /** Ends the stream after what has been sent, and drops the rest. */
   close(): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -168,10 +167,10 @@ export class ViewerStream implements Sendable {
     this.#onEnd();
   }
 
-  /** The next piece, or a beat where none comes for long; null at the end. */
+  /** The next piece, or a beat if none comes for long; null at the end. */
   async #next(): Promise<Bytes | null> {
     if (this.#isOver) return null;
-    this.#askedMs = this.#timers.nowMs();
+    this.#readMs = this.#timers.nowMs();
     const { promise, resolve } = Promise.withResolvers<Bytes | null>();
     this.#send = resolve;
     let isBeat = false;
@@ -179,8 +178,8 @@ export class ViewerStream implements Sendable {
       isBeat = !this.#viewer.isWithinEvent;
       if (isBeat) resolve(beat(this.#viewer.toldSequence));
     });
-    if (this.#coming === null) this.#ask();
-    else if (this.#hasCome) resolve(this.#coming);
+    if (this.#coming === null) this.#request();
+    else if (this.#isReady) resolve(this.#coming);
     try {
       const piece = await promise;
       if (isBeat) return piece;
@@ -190,19 +189,19 @@ export class ViewerStream implements Sendable {
     } finally {
       stopQuiet();
       this.#send = null;
-      this.#askedMs = this.#timers.nowMs();
+      this.#readMs = this.#timers.nowMs();
     }
   }
 
-  /** Many beats may come before the one piece, and to wait for both each time would pile up on the piece. */
-  #ask(): void {
+  /** One request for many beats: racing both each time would add a callback to the piece's promise for every beat. */
+  #request(): void {
     const coming = this.#viewer.next();
-    const come = () => {
-      this.#hasCome = true;
+    const deliver = () => {
+      this.#isReady = true;
       this.#send?.(coming);
     };
     this.#coming = coming;
-    this.#hasCome = false;
-    coming.then(come, come);
+    this.#isReady = false;
+    coming.then(deliver, deliver);
   }
 }

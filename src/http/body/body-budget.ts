@@ -2,45 +2,45 @@ import { type Holder, SharedPool } from "../../lib/schedule/shared-pool.ts";
 import { systemTimers, type Timers } from "../../lib/schedule/timers.ts";
 
 /**
- * Requests with reports that are under way and the memory of their bodies, all together: what many slow or large ones
- * take stays bounded, and none of it is one key's or one app's alone.
+ * Limits how many ingest requests run and how much memory their bodies take together, with a share for each key and
+ * app.
  */
 export interface BodyBudget {
-  /** Lets a request in; null where as many are under way as may be, of all or of this key or app. */
+  /** Admits a request; null if too many run, in total or of this key or app. */
   begin(holder: Holder): BodyShare | null;
   readonly requests: number;
   readonly requestsMax: number;
-  /** Of bodies and parts of them that have arrived, and of what they were unpacked to. */
+  /** Bytes of bodies that have arrived, in whole or in part, and of their decompressed form. */
   readonly bytes: number;
   readonly bytesMax: number;
-  /** Apps with requests under way. */
+  /** Apps with running requests. */
   readonly apps: number;
-  /** Since the start, by what was spent. */
+  /** Refusals since the start, by the exhausted limit. */
   readonly refused: { readonly requests: number; readonly bytes: number };
 }
 
-/** What one request takes of the budget. */
+/** One request's share of the budget. */
 export interface BodyShare {
   readonly holder: Holder;
-  /** How long its body may take to arrive. */
+  /** The time within which its body must arrive. */
   readonly arrivalMsMax: number;
-  /** Calls once that time is over, unless the function that it returns is called before. */
+  /** Runs `call` after that time, unless the returned function is called first. */
   whenLate(call: () => void): () => void;
-  /** Takes more; false where there is not as much left for it or the share has ended, and then nothing is taken. */
+  /** Takes more bytes; false, and takes nothing, if the budget or the share is at its end. */
   take(bytes: number): boolean;
   /**
-   * Reads a body at once that has yet to arrive: so much memory is set aside for it, from a pool of its own that
-   * silence can't take from those whose bytes come. Null where that has no room, and then nothing is read.
+   * Reads a body of known size in one call. The memory that it will take comes from a separate pool, so that silent
+   * clients can't take it from clients that send. Null, and reads nothing, if that pool is exhausted.
    */
   whole(bytes: number, read: () => Promise<Uint8Array>): Promise<Uint8Array> | null;
-  /** Gives back all of it, once. */
+  /** Returns everything, once. */
   end(): void;
 }
 
 export interface BodyBudgetLimits {
   readonly requestsMax: number;
   readonly bytesMax: number;
-  /** Of bodies that are read at once, and have not arrived. */
+  /** For bodies that are read in one call and have not arrived. */
   readonly expectedBytesMax: number;
   readonly arrivalMsMax: number;
 }

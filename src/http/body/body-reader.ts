@@ -6,15 +6,15 @@ import type { ServiceError } from "../../model/errors.ts";
 import type { BodyShare } from "./body-budget.ts";
 import { BodyUnpacker } from "./body-unpacker.ts";
 
-/** 16 MiB, of the body as sent and of what it unpacks to. */
+/** 16 MiB, for the body as sent and for its decompressed form. */
 export const BODY_BYTES_MAX = 16 * 1024 * 1024;
 
-/** Bodies up to this are read by one call, which takes 7 % less of an ingest than reading piece by piece. */
+/** Bodies up to this size are read by one call, which saves 7 % of an ingest. */
 const AT_ONCE_BYTES_MAX = 1024 * 1024;
 
 /**
- * A body that grows beyond this is moved, up to 8 MiB for some 5 ms: one of all of them in a turn of the event loop,
- * since those that begin together grow together.
+ * A body that grows beyond this is moved, up to 8 MiB in some 5 ms. Only one is moved per turn of the event loop, since
+ * bodies that begin together grow together.
  */
 const LARGE_BYTES = 1024 * 1024;
 
@@ -23,13 +23,13 @@ export class BodyReader {
   readonly #growing = new Semaphore(1);
   readonly #unpacker = new BodyUnpacker();
 
-  /** A request's body, unpacked; bounded while it is read and while it is unpacked, so that a bomb stays small. */
+  /** Reads and decompresses a request's body, within limits throughout, so that a decompression bomb stays small. */
   async read(request: Request, share: BodyShare): Promise<Result<Uint8Array, ServiceError>> {
     const coding = request.headers.get("content-encoding")?.trim().toLowerCase() ?? "identity";
     if (coding !== "identity" && coding !== "gzip" && coding !== "zstd") {
       return fail({
         kind: "media_type_unsupported",
-        message: `content-encoding must be gzip or zstd, or left out; ${JSON.stringify(coding)} is not supported`,
+        message: `content-encoding must be gzip or zstd, or absent; ${JSON.stringify(coding)} is not supported`,
       });
     }
     const sent = await this.#readInTime(request, share);
@@ -42,7 +42,7 @@ export class BodyReader {
     }
   }
 
-  /** What is late is given up: its share is free again, and what still comes is dropped. */
+  /** Gives up a late body: releases its share and drops what still arrives. */
   async #readInTime(request: Request, share: BodyShare): Promise<Result<Uint8Array, ServiceError>> {
     const late = Promise.withResolvers<Result<never, ServiceError>>();
     const giveUp = new AbortController();
@@ -67,7 +67,7 @@ export class BodyReader {
     if (declared !== null && Number(declared) > BODY_BYTES_MAX) return tooLarge();
     try {
       if (declared !== null && Number(declared) <= AT_ONCE_BYTES_MAX) {
-        // Both runtimes keep to a declared length, but Deno sets that much memory aside before the first byte.
+        // Both runtimes enforce a declared length, but Deno allocates that much memory before the first byte.
         const whole = share.whole(Number(declared), async () => new Uint8Array(await request.arrayBuffer()));
         if (whole !== null) return counted(await whole, share);
       }
@@ -78,7 +78,7 @@ export class BodyReader {
     }
   }
 
-  /** All pieces in one, unless they are too much. */
+  /** Joins all pieces, within the limits. */
   async #collect(
     pieces: AsyncIterable<Uint8Array>,
     share: BodyShare,
@@ -100,7 +100,7 @@ export class BodyReader {
   }
 }
 
-/** Moves what is there to a place with more room, and leaves the rest of the turn to others. */
+/** Moves the bytes to a larger buffer and leaves the rest of the turn to others. */
 async function addInTurn(body: GrowingBytes, piece: Uint8Array): Promise<void> {
   body.add(piece);
   await nextTurn();
@@ -110,11 +110,11 @@ function counted(body: Uint8Array, share: BodyShare): Result<Uint8Array, Service
   return share.take(body.length) ? ok(body) : fail(TOO_MANY_REPORTS);
 }
 
-/** The budget for bodies is spent on those of other requests. */
+/** The budget for bodies is taken by other requests. */
 export const TOO_MANY_REPORTS = {
   kind: "unavailable",
-  message: "too many reports are coming in at once; send again shortly",
-  retryAfterSeconds: 1, // Most bodies are read and answered within some milliseconds.
+  message: "too many reports are arriving; send them again shortly",
+  retryAfterSeconds: 1, // Most bodies are read and answered within milliseconds.
 } as const satisfies ServiceError;
 
 function tooLarge(): Result<never, ServiceError> {
@@ -125,19 +125,19 @@ function tooLarge(): Result<never, ServiceError> {
 }
 
 /**
- * After a piece smaller than this the next is asked for in another turn of the event loop. While somebody waits, each
- * chunk of a chunked body is handed over by itself, for 2 µs on Bun and 50 on Deno, whatever its size, and nothing else
- * gets its turn; what comes meanwhile Bun joins, and Deno leaves with the client. Many bodies come so at once.
+ * After a smaller piece the next is requested in another turn of the event loop. A waiting reader gets each chunk of a
+ * chunked body separately, for 2 µs on Bun and 50 on Deno whatever its size, and nothing else gets a turn; without a
+ * waiting reader Bun joins chunks and Deno leaves them with the client. Many bodies arrive like this at once.
  */
 const SMALL_PIECE_BYTES = 4096;
 
-/** The stream's pieces; whoever stops asking, or gives up while waiting, cancels the stream. */
+/** The stream's pieces. Cancels the stream if the consumer stops or aborts. */
 export async function* piecesUntil(
   stream: ReadableStream<Uint8Array>,
   givenUp: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
   const reader = stream.getReader();
-  const cancel = () => reader.cancel().catch(() => undefined); // The connection may be gone by now.
+  const cancel = () => reader.cancel().catch(() => undefined); // The connection may be closed.
   givenUp.addEventListener("abort", cancel);
   try {
     for (;;) {

@@ -6,16 +6,16 @@ import type { ReportBatch } from "../../model/report-batch.ts";
 import { ReportBatches } from "../../model/report-batches.ts";
 import { ReportScanner } from "../../model/report-scanner.ts";
 
-/** What the reports of a body are held to. */
+/** The rules for the reports of a body. */
 export interface ReportRules {
   readonly times: AcceptedTimes;
-  /** Whom their key writes as. */
+  /** The key's binding. */
   readonly binding: Binding;
 }
 
-/** The good reports of a body, and what is wrong with the others. */
+/** The valid reports of a body, and what is wrong with the others. */
 export interface ReadReports {
-  /** At least one, which is empty where no report is good. */
+  /** At least one, which is empty if no report is valid. */
   readonly batches: readonly ReportBatch[];
   readonly rejected: readonly RejectedReport[];
 }
@@ -25,46 +25,46 @@ export class CollectedReports implements ReadReports {
   readonly rejected: RejectedReport[] = [];
   readonly #rules: ReportRules;
   readonly #scanner: ReportScanner | null;
-  readonly #taken = new ReportBatches();
+  readonly #batches = new ReportBatches();
   #count = 0;
 
-  /** Reports can be read from the body, where one is given. */
+  /** `body`, if given, allows `read`. */
   constructor(rules: ReportRules, body: Uint8Array | null = null) {
     this.#rules = rules;
     const { deviceId, userId } = rules.binding;
-    // What the reports of a bound key leave out is put in before anything is checked.
+    // The scanner can't add the members that a bound key's reports may omit.
     const isBound = deviceId !== null || userId !== null;
     this.#scanner = body === null || isBound ? null : new ReportScanner(body, rules.times);
   }
 
-  /** Reports so far, good or not. */
+  /** Reports so far, valid or not. */
   get count(): number {
     return this.#count;
   }
 
   get batches(): readonly ReportBatch[] {
-    return this.#taken.batches;
+    return this.#batches.batches;
   }
 
   /**
-   * Reads the body's report that begins here, and ends before `end`: where it ends, or -1 where it has to be parsed and
-   * added. What is read is taken in by `addRead` alone.
+   * Reads the body's report that begins at `start` and ends before `end`. Returns the position after it, or -1 if it
+   * must be parsed and passed to `add`. Only `addRead` appends what was read.
    */
   read(start: number, end: number, following: number): number {
-    return this.#scanner === null ? -1 : this.#scanner.read(start, end, this.#taken.builder(following));
+    return this.#scanner === null ? -1 : this.#scanner.read(start, end, this.#batches.builder(following));
   }
 
-  /** Takes in the report that was read last. */
+  /** Appends the report that was read last. */
   addRead(): void {
-    this.#scanner!.addRow(this.#taken.builder(0));
+    this.#scanner!.addRow(this.#batches.builder(0));
     this.#count++;
   }
 
-  /** Takes in what may be a report; `following` more are known to come. */
+  /** Checks and appends a value that may be a report; `following` more are expected. */
   add(report: unknown, following: number): void {
     const { times, binding } = this.#rules;
     const bound = bind(report, binding);
-    const fault = bound.ok ? addReport(bound.value, times, this.#taken.builder(following)) : bound.error;
+    const fault = bound.ok ? addReport(bound.value, times, this.#batches.builder(following)) : bound.error;
     if (fault !== null) {
       const deviceId = (report as { device_id?: unknown } | null)?.device_id;
       this.reject(fault, isShowable(deviceId) ? deviceId : null);
@@ -78,27 +78,26 @@ export class CollectedReports implements ReadReports {
     this.rejected.push({ index, message, ...(deviceId === null ? {} : { deviceId }) });
   }
 
-  /** No more reports follow. */
   end(): this {
-    this.#taken.end();
+    this.#batches.end();
     return this;
   }
 }
 
-/** The report as the key's holder writes it; the error is what is wrong with one that speaks for somebody else. */
+/** Adds the key's device and user to a report; fails if the report names others. */
 function bind(report: unknown, { deviceId, userId }: Binding): Result<unknown, string> {
   if ((deviceId === null && userId === null) || !isObject(report)) return ok(report);
   const { device_id: device = null, user_id: user = null } = report;
   if (deviceId !== null && isOther(device, deviceId)) {
-    return fail(`device_id must be "${deviceId}" or left out: the key is bound to this device`);
+    return fail(`device_id must be "${deviceId}" or absent: the key is bound to this device`);
   }
   if (userId !== null && isOther(user, userId)) {
-    return fail(`user_id must be "${userId}" or left out: the key is bound to this user`);
+    return fail(`user_id must be "${userId}" or absent: the key is bound to this user`);
   }
   return ok({ ...report, device_id: device ?? deviceId, user_id: user ?? userId });
 }
 
-/** What is no text at all is refused as that. */
+/** Values other than texts are rejected later, as such. */
 function isOther(claimed: unknown, bound: string): boolean {
   return typeof claimed === "string" && claimed !== bound;
 }

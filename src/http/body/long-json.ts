@@ -3,11 +3,9 @@ import { type JsonKind, kindAt, PIECE_BYTES_MAX, valueAt, walkMembers } from "..
 import type { Place } from "../../lib/text/long-text.ts";
 import { REPORT_FIELDS } from "../../model/location-fields.ts";
 
-/*
- * What is read of a report that is too long to be parsed in one piece: the members that somebody asks for.
- */
+/* Reads a report that is too long to parse at once: only its known members. */
 
-/** Members that a report or a body of reports may have. */
+/** The members of a report, and of a body with reports. */
 export const REPORT_MEMBERS = namesOfInterest();
 
 function namesOfInterest() {
@@ -18,7 +16,7 @@ function namesOfInterest() {
   };
 }
 
-/** The report at a place that is known to be JSON: what `addReport` makes of it is what it would make of the whole. */
+/** Reads a report in a range of valid JSON. `addReport` treats the result exactly like the complete report. */
 export function* readReportAt(body: Uint8Array, place: Place): Steps<unknown> {
   if (isShort(place) || kindAt(body, place) !== "object") return readValueAt(body, place);
   return yield* readMembersAt(body, (yield* walkMembers(body, place, REPORT_MEMBERS)).places);
@@ -36,7 +34,7 @@ export function* readMembersAt(
   return report;
 }
 
-/** The value at a place that is known to be JSON; for a long one another of its kind that no field takes either. */
+/** The value in a range of valid JSON; for a long one, a value of the same kind that every field rejects too. */
 function readValueAt(body: Uint8Array, place: Place): unknown {
   return isShort(place) ? valueAt(body, place) : NO_FIELDS_VALUE[kindAt(body, place)];
 }
@@ -45,10 +43,7 @@ function isShort({ start, end }: Place): boolean {
   return end - start <= PIECE_BYTES_MAX;
 }
 
-/**
- * A text of 64 KiB has thousands of characters, escaped or not; a number of as many digits is none that anybody
- * measured.
- */
+/** Fields reject these values. A text of 64 KiB has thousands of characters, and no measurement has as many digits. */
 const NO_FIELDS_VALUE: Readonly<Record<JsonKind, unknown>> = {
   object: {},
   array: [],

@@ -18,10 +18,10 @@ import { CollectedReports, type ReadReports, type ReportRules } from "./collect-
 import { REPORT_MEMBERS, readMembersAt, readReportAt } from "./long-json.ts";
 import { readReportList } from "./report-list.ts";
 
-/** Bodies that hold reports: `{"locations":[...]}` or one report, or one report a line. */
+/** Formats of bodies: `{"locations":[...]}` or one report; or one report per line. */
 export type ReportFormat = "json" | "ndjson";
 
-/** The format a `Content-Type` names; null for one that reports don't come in. */
+/** The format of a `Content-Type`; null if it is not one for reports. */
 export function reportFormat(contentType: string | null): ReportFormat | null {
   const [mediaType = ""] = (contentType ?? "").split(";", 1);
   switch (mediaType.trim().toLowerCase()) {
@@ -36,7 +36,7 @@ export function reportFormat(contentType: string | null): ReportFormat | null {
 
 type Read = Result<ReadReports, ServiceError>;
 
-/** Reads a body in steps of a few milliseconds at most, whatever it holds. */
+/** Reads a body in steps of a few milliseconds at most, whatever it contains. */
 export function* readReports(body: Uint8Array, format: ReportFormat, rules: ReportRules): Steps<Read> {
   if (body.length === 0) return unreadable("the body is empty");
   if (format === "ndjson") return yield* readNdjson(body, rules);
@@ -66,7 +66,7 @@ function addAll(reports: readonly unknown[], expected: number, collected: Collec
   for (const report of reports) collected.add(report, --following);
 }
 
-/** Any other long body: walked over whole before anything of it is parsed. */
+/** Reads any other long body: validates all of it before it parses any part. */
 function* readLongJson(body: Uint8Array, rules: ReportRules): Steps<Read> {
   const start = yield* skipWhite(body, afterMark(body, 0));
   const whole = { start, end: body.length };
@@ -92,7 +92,7 @@ function* readLongJson(body: Uint8Array, rules: ReportRules): Steps<Read> {
   return ok(collected.end());
 }
 
-/** Blank lines don't count; a line that is no JSON is rejected under its index like any bad report. */
+/** Ignores blank lines; rejects an invalid line under its index, like any invalid report. */
 function* readNdjson(body: Uint8Array, rules: ReportRules): Steps<Read> {
   const lines = yield* findLines(body);
   if (lines.length > BATCH_REPORTS_MAX) return tooMany();
@@ -139,7 +139,7 @@ function* addLongLine(
   collected.add(isObject ? yield* readMembersAt(body, places) : yield* readReportAt(body, place), following);
 }
 
-/** Lines that aren't blank, at most one more than a batch takes. */
+/** Lines that aren't blank, at most one more than a batch may have. */
 function* findLines(body: Uint8Array): Steps<Place[]> {
   const lines: Place[] = [];
   let start = 0;
@@ -159,13 +159,13 @@ const NO_JSON = "the body is not valid JSON: it cannot be parsed";
 const TOO_DEEP = "the body is not valid JSON: it is nested too deeply";
 const NO_OBJECT = 'the body must be {"locations":[...]} or one report';
 const BARE_LIST =
-  'the body is a bare array: send {"locations":[...]} around it, or one report a line as application/x-ndjson';
+  'the body is a bare array: wrap it as {"locations":[...]}, or send one report per line as application/x-ndjson';
 const NO_LIST = "locations must be an array of reports";
 const LINE_NO_UTF8 = "the line is not valid UTF-8";
 const LINE_NO_JSON = "the line is not valid JSON: it cannot be parsed";
 const LINE_TOO_DEEP = "the line is not valid JSON: it is nested too deeply";
 
-/** A body that can be read is no 400: it is too large in what it holds. */
+/** Not a 400, because the body is readable. */
 function tooMany(): { readonly ok: false; readonly error: ServiceError } {
   return fail({ kind: "body_too_large", message: TOO_MANY_REPORTS });
 }

@@ -9,14 +9,14 @@ import { BATCH_REPORTS_MAX } from "../../model/report-batch.ts";
 import { CollectedReports, type ReadReports, type ReportRules } from "./collect-reports.ts";
 
 /*
- * Reads a list of reports as most clients write it: from its bytes, one after the other. Where a report can't be read
- * so, the list is cut behind it, or behind some more, and what lies before the cut is parsed.
+ * Reads the usual form of a list of reports directly from its bytes. If a report can't be read this way, the list is
+ * cut after it, or after some more, and the part before the cut is parsed.
  */
 
 /**
- * Null where the body is something else, which costs no more than what was read of it. It is cut without looking at
- * what lies around the cut, which is as good as parsing the whole: where every piece between brackets is an array, so
- * are all of them with commas between, and a cut that hit a text or the inside of a report leaves a piece that is none.
+ * Null if the body has another form; that costs no more than the part read so far. The list is cut without examining
+ * the rest, which is as good as parsing the whole: if every part between brackets is an array, so is their
+ * concatenation with commas, and a cut inside a text or a report leaves a part that is not an array.
  */
 export function* readReportList(
   body: Uint8Array,
@@ -34,17 +34,17 @@ export function* readReportList(
 }
 
 const LIST_HEAD = /^(?:\u00ef\u00bb\u00bf)?[ \t\r\n]*\{[ \t\r\n]*"locations"[ \t\r\n]*:[ \t\r\n]*\[/;
-/** So much before the first report, behind the last and between two is looked at; it is mostly blanks. */
+/** How far the reader looks before the first report, after the last, and between two; mostly there are blanks. */
 const EDGE_BYTES_MAX = 64;
 
-/** Where the bracket lies that opens the list; null where the body begins with something else. */
+/** The position of the list's opening bracket; null if the body begins with anything else. */
 function startOfList({ buffer, byteOffset, byteLength }: Uint8Array): number | null {
   const edge = Buffer.from(buffer, byteOffset, Math.min(byteLength, EDGE_BYTES_MAX));
   const head = LIST_HEAD.exec(edge.toString("latin1"));
   return head === null ? null : head[0].length - 1;
 }
 
-/** Where the bracket lies that is the last of the body but for a brace; null where it ends in something else. */
+/** The position of the list's closing bracket before the final brace; null if the body ends with anything else. */
 function endOfList(body: Uint8Array): number | null {
   const brace = trimmed(body, body.length - EDGE_BYTES_MAX, body.length).end - 1;
   if (body[brace] !== CLOSE_BRACE) return null;
@@ -56,11 +56,11 @@ class ReportList {
   readonly collected: CollectedReports;
   readonly #body: Uint8Array;
   readonly #end: number;
-  /** Of the first report: others are mostly alike. */
+  /** Size of the first report; the others are mostly similar. */
   readonly #reportBytes: number;
-  /** The bracket or comma behind what is read. */
+  /** Position of the bracket or comma after the reports read so far. */
   #open: number;
-  /** What is parsed at least where a report can't be read. */
+  /** The least that is parsed if a report can't be read. */
   #parsedBytesMin = 0;
 
   constructor(body: Uint8Array, start: number, end: number, rules: ReportRules) {
@@ -75,7 +75,7 @@ class ReportList {
     return this.#open === this.#end;
   }
 
-  /** False where it is no list of reports that can be read so. */
+  /** Reads some reports; false if the list can't be read this way. */
   readSome(): boolean {
     const until = Math.min(this.#open + PIECE_BYTES_MAX, this.#end);
     do {
@@ -87,7 +87,7 @@ class ReportList {
     return true;
   }
 
-  /** Takes in what was read, if a comma or the end of the list comes behind it. */
+  /** Appends the report that was read, if a comma or the end of the list follows it. */
   #takeRead(reportEnd: number): boolean {
     const next = this.#afterBlanks(reportEnd);
     if (next !== this.#end && this.#body[next] !== COMMA) return false;
@@ -103,13 +103,13 @@ class ReportList {
     const cut = cutAfter(this.#body, open + this.#parsedBytesMin, isLast ? end : open + PIECE_BYTES_MAX);
     const close = cut === null && isLast ? end : cut;
     const reports = close === null ? null : listBetween(this.#body, open, close);
-    const isEmpty = reports?.length === 0 && this.collected.count > 0; // Behind a comma there is one at least.
+    const isEmpty = reports?.length === 0 && this.collected.count > 0; // After a comma there must be a report.
     if (reports === null || isEmpty) return false;
     reports.forEach((report, index) => {
       this.collected.add(report, following - index);
     });
     this.#open = close!;
-    // Where one of a few can't be read, trying it with each would take longer than parsing them all.
+    // If a few can't be read, trying each would take longer than parsing all of them.
     this.#parsedBytesMin = Math.min(4 * this.#parsedBytesMin + 1024, PARSED_BYTES_MIN_MAX);
     return true;
   }
@@ -119,13 +119,13 @@ class ReportList {
   }
 }
 
-/** Rows that are left over cost less than too few. */
+/** A few surplus rows cost less than too few. */
 const SPARE = 1.1;
 
-/** A report or two of the usual size before a piece is full: each piece costs some microseconds. */
+/** Leaves room for a report or two of usual size: each part costs some microseconds. */
 const PARSED_BYTES_MIN_MAX = (3 / 4) * PIECE_BYTES_MAX;
 
-/** The comma behind the first report that ends there before another; null where none does. */
+/** The position of the comma after the first report that ends after `from`, before another; null if there is none. */
 function cutAfter(body: Uint8Array, from: number, to: number): number | null {
   for (let at = from; at < to; ) {
     const brace = body.indexOf(CLOSE_BRACE, at);
@@ -136,7 +136,7 @@ function cutAfter(body: Uint8Array, from: number, to: number): number | null {
   return null;
 }
 
-/** What lies between two places of a list, parsed; brackets stand there for as long. Null where that is no array. */
+/** Parses the list between two positions, with brackets written there temporarily. Null if it is not an array. */
 function listBetween(body: Uint8Array, open: number, close: number): unknown[] | null {
   const [before, after] = [body[open]!, body[close]!];
   body[open] = OPEN_BRACKET;

@@ -7,14 +7,14 @@ import { decodeUtf8 } from "../../lib/text/long-text.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import { piecesUntil } from "./body-reader.ts";
 
-/** 8 KiB: some hundreds of devices by name. */
+/** 8 KiB: the names of some hundred devices. */
 export const SHORT_BODY_BYTES_MAX = 8 * 1024;
 
 const ARRIVAL_MS_MAX = 10_000;
 
 /**
- * Members of a short JSON object that the map page sends. It has no share of the memory for reports: whoever has no key
- * could take that away from those who have, and it is no more than an open connection takes.
+ * Reads the members of a short JSON object that the map page sends. It uses no part of the memory for reports: clients
+ * without a key could use that up, and this takes no more than an open connection.
  */
 export async function readShortObject(
   request: Request,
@@ -31,7 +31,7 @@ export async function readShortObject(
   return isObject(value) ? ok(value) : fail(NO_OBJECT);
 }
 
-/** What is late is given up, and what still comes is dropped. */
+/** Gives up a late body and drops what still arrives. */
 async function readInTime(request: Request, timers: Timers): Promise<Result<Uint8Array, ServiceError>> {
   const late = Promise.withResolvers<Result<never, ServiceError>>();
   const giveUp = new AbortController();

@@ -14,14 +14,12 @@ import {
 import { CLIENT_EXAMPLES, type ClientExample } from "./examples.ts";
 import { createTakeIn } from "./take-in.ts";
 
-/*
- * The paths of every client, made from what it says of itself.
- */
+/* Creates the endpoints of every client from its description. */
 
-/** Paths that clients of other servers have, and which are nobody else's. */
+/** Other servers' paths that clients have built in, if no two clients share them. */
 const OTHER_PATHS: Partial<Record<ClientName, string>> = { owntracks: "/pub" };
 
-/** Dawarich's paths. They are under `/api/`, where no key in a URL counts otherwise, so they are off by default. */
+/** Dawarich's paths. Under `/api/` other paths accept no key in a URL, so these are off by default. */
 const DAWARICH_PATHS: Partial<Record<ClientName, string>> = {
   owntracks: "/api/v1/owntracks/points",
   overland: "/api/v1/overland/batches",
@@ -31,11 +29,11 @@ const DAWARICH_PATHS: Partial<Record<ClientName, string>> = {
 const METHODS = ["GET", "POST"] as const;
 
 const REPORT_DESCRIPTION = [
-  "Needs the permission `write`, with a key by any of the ways that clients have. The reports belong to the key's app.",
-  "Whatever can't be used goes to the quarantine and is answered with success: the client would send it for ever.",
-  "Requests above the rate of the key's tier are answered up to 5 s late.",
+  "Needs the permission `write`. The client may send the key in any way that a client has. The reports belong to the key's app.",
+  "A message that can't be used goes to the quarantine and is answered with success, because the client would repeat it",
+  "forever. Answers to requests above the rate of the key's tier are delayed by up to 5 s.",
 ].join(" ");
-const GREETING_DESCRIPTION = "Takes nothing in. Needs the permission `write`.";
+const GREETING_DESCRIPTION = "Stores nothing. Needs the permission `write`.";
 
 const WWW_AUTHENTICATE: Schemas = { "WWW-Authenticate": ref("headers", "WwwAuthenticate") };
 const ALLOW: Schemas = { Allow: ref("headers", "Allow") };
@@ -82,7 +80,7 @@ function endpointAt(client: Client, path: string, method: "GET" | "POST"): Clien
   };
 }
 
-/** What the document says of a route of a client. */
+/** The OpenAPI description of a client's route. */
 function describeClient(route: ClientRoute, example: ClientExample): Operation {
   const { method, path, client } = route;
   const isReport = client.methods.includes(method);
@@ -94,7 +92,7 @@ function describeClient(route: ClientRoute, example: ClientExample): Operation {
       .map(capitalized)
       .join("")}`,
     tag: "Clients",
-    summary: isReport ? `Takes in what ${client.name} sends` : `Tells ${client.name} whose key it has`,
+    summary: isReport ? `Ingests messages of ${client.name}` : `Tells ${client.name} which key it has`,
     description: isReport ? REPORT_DESCRIPTION : GREETING_DESCRIPTION,
     security: path.includes("/:key") ? [] : [{ apiKey: [] }, { password: [] }, { queryKey: [] }],
     headers: isReport && client.takesQuery ? [freeQuery(example.query ?? {})] : [],
@@ -102,7 +100,7 @@ function describeClient(route: ClientRoute, example: ClientExample): Operation {
     answer: {
       contentType: mediaTypeOf(contentType),
       description: isReport
-        ? "All of it is on disk: as positions, or in the quarantine."
+        ? "Everything is on disk: as positions, or in the quarantine."
         : "The key's label.",
       schema: { example: contentType === "application/json" ? JSON.parse(body) : body },
     },
@@ -114,7 +112,7 @@ function freeQuery(example: Readonly<Record<string, string>>): Schema {
   return {
     name: "report",
     in: "query",
-    description: "The report, in parameters of the client's own.",
+    description: "The report, in the client's own parameters.",
     required: false,
     style: "form",
     explode: true,
@@ -126,7 +124,7 @@ function freeQuery(example: Readonly<Record<string, string>>): Schema {
 function bodyOf({ body, query }: ClientExample, takesForms: boolean): RequestBody {
   const form = { schema: { type: "object", additionalProperties: { type: "string" } }, example: query ?? {} };
   return {
-    description: "What the client sends. Its type is told by how it begins, not by its header.",
+    description: "The client's message. Its first bytes decide its type, rather than its Content-Type.",
     isRequired: !takesForms,
     example: body,
     content: {
@@ -136,9 +134,9 @@ function bodyOf({ body, query }: ClientExample, takesForms: boolean): RequestBod
   };
 }
 
-/** Every status but success, each told in one sentence as the client takes it. */
+/** All failures, each with one sentence in the client's format. */
 function failuresOf({ method, client }: ClientRoute): Readonly<Record<number, Schema>> {
-  const told = (description: string, sentence: string, headers: Schemas = {}) => {
+  const failed = (description: string, sentence: string, headers: Schemas = {}) => {
     const { contentType, body } = client.failure(sentence);
     const isJson = contentType === "application/json";
     const example = isJson ? (JSON.parse(body) as unknown) : body;
@@ -146,19 +144,26 @@ function failuresOf({ method, client }: ClientRoute): Readonly<Record<number, Sc
     return { description, headers: { ...headers, ...ALWAYS_SENT, ...SENT_WITH_ERROR }, content };
   };
   const ofBodies: Record<number, Schema> = {
-    413: told("The body is larger than 16 MiB.", "the body must be at most 16 MiB"),
-    415: told(
-      "It is a file rather than a report (GPX, KML, a form of parts, an archive), or its content encoding is unknown.",
+    413: failed("The body is larger than 16 MiB.", "the body must be at most 16 MiB"),
+    415: failed(
+      "The body is a file instead of a report (GPX, KML, multipart, an archive), or its content encoding is unknown.",
       "content-encoding must be gzip or zstd",
     ),
   };
   return {
-    400: told("A parameter is invalid, or there is nothing at all.", "speed_unit must be mps, kmh, kn, mph"),
-    401: told("No key, a wrong one, or one that may not write.", "Unknown key", WWW_AUTHENTICATE),
-    405: told("The path takes other methods.", `this path takes ${method}, not DELETE`, ALLOW),
+    400: failed(
+      "A parameter is invalid, or the request has neither parameters nor a body.",
+      "speed_unit must be mps, kmh, kn, mph",
+    ),
+    401: failed(
+      "The key is missing, invalid, or lacks the permission `write`.",
+      "Unknown key",
+      WWW_AUTHENTICATE,
+    ),
+    405: failed("The path has other methods.", `this path takes ${method}, not DELETE`, ALLOW),
     ...(method === "GET" ? {} : ofBodies),
     500: shared("ClientServerError"),
-    503: told("It can't be taken now; send it again.", "the server is stopping", RETRY_AFTER),
+    503: failed("The server can't store it now; send it again.", "the server is stopping", RETRY_AFTER),
   };
 }
 

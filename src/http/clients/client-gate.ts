@@ -19,19 +19,21 @@ import {
 import { HeldAnswers, Pace } from "./pace.ts";
 import { Refusals, type Refused } from "./refusals.ts";
 
-/** The longest that an answer is held. The shortest that a client waits for one is 10 s. */
+/** The longest that an answer is delayed. Every client waits at least 10 s for one. */
 const HOLD_MS_MAX = 5000;
-/** Requests that wait for their turn, and refusals that are held: some KB of a connection's each. */
+/** Maximum requests that wait for their turn. Each takes some KB for its connection, like a delayed refusal. */
 const PACED_MAX = 2000;
 const HELD_REFUSALS_MAX = 200;
 
-/** Where every request of a client comes through: key, permission, whether the service is up, and the key's pace. */
+/**
+ * Every client request passes here: it checks the key, its permission, whether the service is up, and the key's rate.
+ */
 export interface ClientGate {
-  /** What answers the requests of a route: lets them through to `answer`, or refuses them as the client takes it. */
+  /** The handler of a route: passes requests to `answer`, or refuses them in the client's format. */
   admitting(route: ClientRoute, answer: (call: ClientCall) => Answer): Handler;
 }
 
-/** One admitted request: whose it is, what it says besides its body, and how to answer it. */
+/** One admitted request: its key, everything but its body, and how to answer it. */
 export interface ClientCall extends ClientRequest {
   readonly request: Request;
   readonly key: KeyRecord;
@@ -45,12 +47,12 @@ export interface ClientGateDependencies {
   readonly clock: Clock;
   readonly responder: Responder;
   readonly observe: Observe;
-  /** What keeps the service from taking anything (it is starting, or stopping), or null. */
+  /** Why the service can't store anything now (it is starting or stopping), or null. */
   readonly unavailable: () => ServiceError | null;
   readonly stopping: AbortSignal;
-  /** Among how many servers each key's rate is divided now. */
+  /** The number of servers that share each key's rate now. */
   readonly share: () => number;
-  /** Answers a method that the path doesn't take. */
+  /** Answers a method that the path doesn't have. */
   readonly wrongMethod: (request: Request) => Answer;
   readonly wait: Wait;
 }
@@ -62,7 +64,7 @@ export function createClientGate(dependencies: ClientGateDependencies): ClientGa
   const held = new HeldAnswers({ max: HELD_REFUSALS_MAX, wait, stopping });
   const refusals = new Refusals(responder, held, HOLD_MS_MAX);
 
-  /** What keeps the request from going on, once its turn has come. */
+  /** Waits for the request's turn; returns why it can't continue, or null. */
   function inTurn(request: Request, { id, tier, appId }: KeyRecord): MaybePromise<ServiceError | null> {
     const obstacle = unavailable();
     if (obstacle !== null) return obstacle;
@@ -75,8 +77,8 @@ export function createClientGate(dependencies: ClientGateDependencies): ClientGa
   function guarded(refused: Refused, call: ClientCall, answer: (call: ClientCall) => Answer): Answer {
     const fault = (error: unknown) => refusals.fault(refused, error);
     try {
-      const answered = answer(call);
-      return answered instanceof Promise ? answered.catch(fault) : answered;
+      const result = answer(call);
+      return result instanceof Promise ? result.catch(fault) : result;
     } catch (error) {
       return fault(error);
     }
@@ -87,13 +89,13 @@ export function createClientGate(dependencies: ClientGateDependencies): ClientGa
       const { method, path, client } = route;
       const readRequest = createRequestReader(route);
       return observe(method, path, (request) => {
-        if (request.method !== method) return wrongMethod(request); // A HEAD, which is none of the client's.
+        if (request.method !== method) return wrongMethod(request); // A HEAD, which no client sends.
         const read = readRequest(request);
         const from = { request, client, headers: read.headers };
-        const found = keyOf(read.credentials, keys);
-        if (!found.ok)
-          return refusals.wrongKey({ ...from, holder: strangerOf(read.credentials) }, found.error);
-        const key = found.value;
+        const access = keyOf(read.credentials, keys);
+        if (!access.ok)
+          return refusals.wrongKey({ ...from, holder: strangerOf(read.credentials) }, access.error);
+        const key = access.value;
         const refused = { ...from, holder: { appId: key.appId, keyId: key.id } };
         const failed = (error: ServiceError) => refusals.fail(refused, error);
         const call: ClientCall = {
@@ -101,7 +103,7 @@ export function createClientGate(dependencies: ClientGateDependencies): ClientGa
           request,
           key,
           arrivedMs: clock.nowMs(),
-          answer: (success) => responder.words(request, 200, success),
+          answer: (success) => responder.clientReply(request, 200, success),
           fail: failed,
         };
         return whenThere(inTurn(request, key), (obstacle) =>
@@ -112,18 +114,18 @@ export function createClientGate(dependencies: ClientGateDependencies): ClientGa
   };
 }
 
-/** The key, or what is wrong with it; to send several is to send none that is known. */
+/** The key, or why it is refused. Several different keys count as an unknown one. */
 function keyOf({ keyTexts }: Credentials, keys: Pick<KeyStore, "find">): Result<KeyRecord, AccessError> {
   const [keyText] = keyTexts;
   if (keyText === undefined) return fail({ kind: "key_missing" });
   if (keyTexts.length > 1) return fail({ kind: "key_unknown" });
-  const found = keys.find(keyText);
-  if (found.kind !== "known") return fail(lookupError(found.kind));
-  if (found.key.permissions.includes("write")) return ok(found.key);
+  const lookup = keys.find(keyText);
+  if (lookup.kind !== "known") return fail(lookupError(lookup.kind));
+  if (lookup.key.permissions.includes("write")) return ok(lookup.key);
   return fail({ kind: "permission_missing", permission: "write" });
 }
 
-/** Who has no key shares what is held with all others that have none: no app is called so. */
+/** Senders without a key share one quota for delayed answers, under a name that no app has. */
 function strangerOf({ keyTexts: [keyText = ""] }: Credentials): Holder {
   return { appId: "", keyId: keyText };
 }

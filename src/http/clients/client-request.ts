@@ -7,10 +7,7 @@ import { invalid, type Parameter } from "../parameters/parameter.ts";
 import { textSegment } from "../parameters/path-parameter.ts";
 import { pathnameOf } from "../request.ts";
 
-/*
- * What the request of a client says besides its body: the key in any of the places where clients put it, the device,
- * and what people add to the URL.
- */
+/* Reads everything of a client's request but its body: the key in any place, the device, and the URL's parameters. */
 
 /** One path and method of a client. */
 export interface ClientRoute {
@@ -20,17 +17,17 @@ export interface ClientRoute {
   readonly client: Client;
 }
 
-/** What a request says besides its body. */
+/** Everything of a request but its body. */
 export interface ClientRequest {
   readonly headers: ClientMessage["headers"];
   readonly credentials: Credentials;
-  /** Parameters of the URL, without those that hold keys. */
+  /** The URL's parameters, without keys. */
   readonly query: URLSearchParams;
-  /** The device that the path names; null where it names none. */
+  /** The device in the path; null if there is none. */
   readonly device: string | null;
 }
 
-/** Makes what reads the requests of a route. */
+/** Creates the function that reads the requests of a route. */
 export function createRequestReader({ path }: ClientRoute): (request: Request) => ClientRequest {
   const segments = path.split("/");
   const [keyIndex, deviceIndex] = [segments.indexOf(":key"), segments.indexOf(":device")];
@@ -50,7 +47,7 @@ function queryOf(url: string): URLSearchParams {
   return new URLSearchParams(start < 0 ? "" : url.slice(start + 1).split("#", 1)[0]);
 }
 
-/** Percent-decoded, or as it was sent where that can't be: it is somebody's name all the same. */
+/** Percent-decoded, or as sent if that is invalid, because a name is needed in any case. */
 function segmentAt(texts: readonly string[], index: number): string | null {
   const text = index < 0 ? undefined : texts[index];
   if (text === undefined || text === "") return null;
@@ -61,28 +58,28 @@ function segmentAt(texts: readonly string[], index: number): string | null {
   }
 }
 
-/** Those of a request that say something about a report. */
+/** The headers that describe a report. */
 export function messageHeaders(headers: Headers): ClientMessage["headers"] {
-  const kept: Record<string, string> = {};
+  const relevant: Record<string, string> = {};
   for (const name of MESSAGE_HEADERS) {
     const value = headers.get(name);
-    if (value !== null) kept[name] = value;
+    if (value !== null) relevant[name] = value;
   }
-  return kept;
+  return relevant;
 }
 
-/** The credentials that a request of a client carries. */
+/** The credentials of a client's request. */
 export interface Credentials {
-  /** Distinct texts that it gives as a key, wherever. More than one is as wrong as none. */
+  /** Distinct texts sent as a key, in any place. More than one is as wrong as none. */
   readonly keyTexts: readonly string[];
-  /** The name beside a password; null where there is none, or where it is a key itself. */
+  /** The user name of Basic authentication; null if there is none, or if it is a key. */
   readonly basicUser: string | null;
 }
 
-/** Parameters of the URL that hold keys: Dawarich's and Colota's name, and Overland's. */
+/** URL parameters that contain keys: Dawarich's and Colota's name, and Overland's. */
 const KEY_PARAMETERS = ["api_key", "token"] as const;
 
-/** Every channel that some client has for a key. Most have only one, and it is not the same for all. */
+/** Reads every place where some client puts its key. Most clients have only one such place. */
 export function credentialsOf(
   authorization: string | null,
   pathKey: string | null,
@@ -90,14 +87,14 @@ export function credentialsOf(
 ): Credentials {
   const { keyTexts, basicUser } = fromHeader(authorization);
   const ofQuery = KEY_PARAMETERS.flatMap((name) => query.getAll(name));
-  // No key has blanks, and who pastes one on a phone easily types one beside it.
-  const given = [...keyTexts, ...(pathKey === null ? [] : [pathKey]), ...ofQuery].map((text) => text.trim());
-  return { keyTexts: [...new Set(given.filter((text) => text !== ""))], basicUser };
+  // No key has blanks, but a person who pastes one on a phone easily adds one.
+  const all = [...keyTexts, ...(pathKey === null ? [] : [pathKey]), ...ofQuery].map((text) => text.trim());
+  return { keyTexts: [...new Set(all.filter((text) => text !== ""))], basicUser };
 }
 
-const NOBODY: Credentials = { keyTexts: [], basicUser: null };
+const NO_CREDENTIALS: Credentials = { keyTexts: [], basicUser: null };
 
-/** A scheme that is none of ours says nothing: a proxy may have put it there. */
+/** Ignores other schemes: a proxy may have added them. */
 function fromHeader(authorization: string | null): Credentials {
   const [, scheme = "", credentials = ""] = /^(bearer|basic) +(\S.*)$/i.exec(authorization ?? "") ?? [];
   switch (scheme.toLowerCase()) {
@@ -106,11 +103,11 @@ function fromHeader(authorization: string | null): Credentials {
     case "basic":
       return fromUserAndPassword(decodeBasic(credentials));
     default:
-      return NOBODY;
+      return NO_CREDENTIALS;
   }
 }
 
-/** Overland, in its mode for OwnTracks, sends `Basic KEY:` as it is; base64 has no underscore. */
+/** Overland's OwnTracks mode sends `Basic KEY:` without base64, which has no underscore. */
 function decodeBasic(credentials: string): string {
   return isLikeKey(credentials) ? credentials : Buffer.from(credentials, "base64").toString("utf8");
 }
@@ -137,7 +134,7 @@ function name(description: string): Parameter<string | null> {
 }
 
 const speedUnit: Parameter<SpeedUnit | null> = {
-  description: "What the client's speeds are in, where they turn out to be other than usual for it.",
+  description: "The unit of the client's speeds, if it differs from the client's usual one.",
   required: false,
   schema: { type: "string", enum: SPEED_UNITS },
   parse(name, text) {
@@ -147,18 +144,18 @@ const speedUnit: Parameter<SpeedUnit | null> = {
   },
 };
 
-/** What people add to the URL that they type into a client: whose device it is, and the unit of its speeds. */
+/** Parameters that people add to the URL in a client: the device, its user, and the unit of speeds. */
 export const ADDRESS_PARAMETERS = {
-  device_id: name("The device that reports, whatever the client calls it."),
-  user_id: name("The device's user, whatever the client calls it."),
+  device_id: name("The device that reports; overrides the client's name."),
+  user_id: name("The device's user; overrides the client's name."),
   speed_unit: speedUnit,
 };
 
-/** Read by the gate, not as parameters; here they are described. */
+/** Described here, but read by the gate. */
 export const KEY_PARAMETERS_DESCRIBED = {
   api_key: name("The key, for clients that can't send it in a header."),
-  token: name("The same under another name."),
+  token: name("Another name for `api_key`."),
 };
 
-export const keySegment = textSegment("The key, for clients that have room for nothing but a URL.", "wh_…");
-export const deviceSegment = textSegment("The device that reports, whatever the client calls it.", "pixel7");
+export const keySegment = textSegment("The key, for clients that can set only a URL.", "wh_…");
+export const deviceSegment = textSegment("The device that reports; overrides the client's name.", "pixel7");

@@ -1,11 +1,11 @@
 import type { ClientName } from "../../clients/client.ts";
 import { EXAMPLE_REPORT } from "../shapes/record-schemas.ts";
 
-/** What a client sends of the report that the document has everywhere. */
+/** A client's form of the report that the whole document uses as its example. */
 export interface ClientExample {
-  /** Null for clients that send parameters alone. */
+  /** Null for clients that send only parameters. */
   readonly body: unknown;
-  /** Null for clients that send bodies alone. */
+  /** Null for clients that send only bodies. */
   readonly query: Readonly<Record<string, string>> | null;
 }
 
@@ -106,7 +106,7 @@ export const CLIENT_EXAMPLES: Readonly<Record<ClientName, ClientExample>> = {
   },
 };
 
-/** Knots, degrees and minutes, without a checksum. */
+/** In knots, degrees and minutes, without a checksum. */
 function gprmc(): string {
   const [date, clock] = [
     iso.slice(2, 10).split("-").reverse().join(""),

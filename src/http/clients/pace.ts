@@ -2,38 +2,36 @@ import { partOf, TIERS, type TierName } from "../../auth/tiers.ts";
 import { type Holder, SharedPool } from "../../lib/schedule/shared-pool.ts";
 import type { Wait } from "../../lib/schedule/timers.ts";
 
-/*
- * Requests of clients that come faster than their key may send: how long each must wait, and where it waits.
- */
+/* Delays requests of clients that exceed their key's rate: how long each waits, and where. */
 
-/** Below this the search for keys that are in time again isn't worth its walk. */
+/** Below this size a sweep isn't worth its cost. */
 const SWEEP_SIZE_MIN = 1024;
 
 /**
- * Slows a key down to its tier's rate rather than refuse it: what a phone is refused it may delete, and what it is told
- * late it still keeps. (The "generic cell rate algorithm", with a queue behind it.)
+ * Slows a key down to its tier's rate instead of refusing requests: a phone may delete a refused point, but it keeps a
+ * point until the late answer. (The "generic cell rate algorithm", with a queue after it.)
  */
 export class Pace {
-  /** When the next request of a key would be in time if there were no bursts. Keys that exist bound their number. */
+  /** When each key's next request is due without bursts. The number of existing keys bounds the size. */
   readonly #dueMs = new Map<string, number>();
   readonly #delayMsMax: number;
   readonly #share: () => number;
   #sweepAtSize = SWEEP_SIZE_MIN;
 
-  /** `share` is among how many servers each key's rate is divided now. */
+  /** `share` is the number of servers that share each key's rate. */
   constructor(delayMsMax: number, share: () => number = () => 1) {
     this.#delayMsMax = delayMsMax;
     this.#share = share;
   }
 
-  /** For how long a request of this key must wait; null where that is too long, and then it doesn't count. */
+  /** How long a request of this key must wait; null if that is too long, in which case the request doesn't count. */
   delayMs(keyId: string, tier: TierName, nowMs: number): number | null {
     const limit = partOf(tier, this.#share());
     if (limit === null) return 0;
     const intervalMs = 1000 / limit.requestsPerSecond;
     const burstMs = limit.burst * intervalMs;
     const knownMs = this.#dueMs.get(keyId) ?? 0;
-    // One further ahead than that was set before the clock went back.
+    // A time further ahead was set before the clock went back.
     const isOfNow = knownMs <= nowMs + this.#delayMsMax;
     const dueMs = Math.max(isOfNow ? knownMs : 0, nowMs - burstMs) + intervalMs;
     const delayMs = Math.max(0, dueMs - nowMs);
@@ -43,12 +41,12 @@ export class Pace {
     return delayMs;
   }
 
-  /** Keys whose pace is kept. */
+  /** The number of keys in memory. */
   get size(): number {
     return this.#dueMs.size;
   }
 
-  /** A key without a burst behind it is as good as one that is not known; some are kept for longer than that. */
+  /** Deletes keys that equal unknown ones, at the latest after the longest burst of any tier. */
   #sweep(nowMs: number): void {
     const longestBurstMs = Math.max(...Object.values(TIERS).map(burstMsOf));
     for (const [keyId, dueMs] of this.#dueMs) {
@@ -62,16 +60,16 @@ function burstMsOf(limit: (typeof TIERS)[TierName]): number {
   return limit === null ? 0 : (limit.burst / limit.requestsPerSecond) * 1000;
 }
 
-/** How many answers are held, and what ends that. */
+/** The limits of delayed answers. */
 export interface HeldAnswersOptions {
-  /** Held at a time. */
+  /** Maximum at the same time. */
   readonly max: number;
   readonly wait: Wait;
-  /** Comes when the server begins to stop. */
+  /** Aborted when the server begins to stop. */
   readonly stopping: AbortSignal;
 }
 
-/** Answers that are late on purpose: a bounded number at a time, of which each key and app has its share. */
+/** Answers that are delayed on purpose, in a limited number with a share for each key and app. */
 export class HeldAnswers {
   readonly #pool: SharedPool;
   readonly #wait: Wait;
@@ -83,14 +81,13 @@ export class HeldAnswers {
     this.#stopping = stopping;
   }
 
-  /** Held now. */
+  /** The number of delayed answers. */
   get size(): number {
     return this.#pool.taken;
   }
 
   /**
-   * Resolves after so long, or before where nobody waits for the answer any more, or nobody should because the server
-   * stops; null where no more answers are held.
+   * Resolves after the time, or earlier if the client leaves or the server stops; null if too many answers are delayed.
    */
   hold(holder: Holder, ms: number, signal: AbortSignal): Promise<void> | null {
     if (!this.#pool.take(holder, 1)) return null;
@@ -100,7 +97,7 @@ export class HeldAnswers {
   async #waitFor(ms: number, signal: AbortSignal): Promise<void> {
     const signals = [signal, this.#stopping];
     if (signals.some(({ aborted }) => aborted)) return;
-    // Not AbortSignal.any: the server's signal would know of every answer that was ever held.
+    // Not AbortSignal.any: the server's signal would collect a listener for every answer.
     const either = new AbortController();
     const end = () => either.abort();
     for (const each of signals) each.addEventListener("abort", end);

@@ -6,7 +6,7 @@ import type { Answer, Responder } from "../answer/responder.ts";
 import { type AccessError, answerError, codeHeader, type ErrorCode } from "../errors.ts";
 import type { HeldAnswers } from "./pace.ts";
 
-/** Whose request is refused, and who holds the answer if it is held. */
+/** A refused request, and the owner that is charged if the answer is delayed. */
 export interface Refused {
   readonly request: Request;
   readonly client: Client;
@@ -14,10 +14,10 @@ export interface Refused {
   readonly holder: Holder;
 }
 
-/** What whoever gets a 503 is told to wait. */
+/** The `Retry-After` of a client's 503. */
 export const RETRY_AFTER_SECONDS = 30;
 
-/** Refuses requests as their clients take it: what is deleted, kept, or sent again at once depends on it. */
+/** Refuses requests in the client's format. The status decides whether the client deletes, keeps or repeats points. */
 export class Refusals {
   readonly #responder: Responder;
   readonly #held: HeldAnswers;
@@ -29,7 +29,7 @@ export class Refusals {
     this.#holdMs = holdMs;
   }
 
-  /** No key, a wrong one, or one that may not write. */
+  /** The key is missing, invalid, or lacks the permission to write. */
   wrongKey(refused: Refused, error: AccessError): Answer {
     const sentence = error.kind === "permission_missing" ? "The key may not write" : UNKNOWN_KEY;
     return this.#keepingPoints(refused, 401, answerError(error).code, sentence);
@@ -39,42 +39,45 @@ export class Refusals {
     const { status, code, body } = answerError(error);
     const sentence = String(body.message);
     switch (error.kind) {
-      case "body_too_large": // Nothing would make it smaller, so it should not come again.
+      case "body_too_large": // A repetition would be as large.
       case "unavailable":
         return this.#refuse(refused, status, code, sentence);
-      case "body_incomplete": // By no fault of the client, and the next time may go well.
+      case "body_incomplete": // Not the client's fault; the next attempt may succeed.
         return this.#refuse(refused, 503, code, sentence);
       default:
         return this.#keepingPoints(refused, status, code, sentence);
     }
   }
 
-  /** Our mistake. */
+  /** A failure of the server. */
   fault(refused: Refused, error: unknown): Answer {
     return this.#hold(refused, this.#responder.fault(refused.request, error));
   }
 
-  /** A mistake of the sender's, told by a status on which the client keeps its points until somebody mends it. */
+  /** An error of the sender, with a status on which the client keeps its points until a person fixes the error. */
   #keepingPoints(refused: Refused, status: number, code: ErrorCode, sentence: string): Answer {
     if (deletesWhatIsRefused(refused.headers))
-      return this.#refuse(refused, 503, code, `${sentence}; points are kept`);
+      return this.#refuse(refused, 503, code, `${sentence}; the app keeps its points`);
     return this.#refuse(refused, status, code, sentence);
   }
 
   #refuse(refused: Refused, status: number, code: ErrorCode, sentence: string): Answer {
     const { request, client } = refused;
     const headers = { ...HEADERS[status], ...codeHeader(code) };
-    return this.#hold(refused, this.#responder.words(request, status, client.failure(sentence), headers));
+    return this.#hold(
+      refused,
+      this.#responder.clientReply(request, status, client.failure(sentence), headers),
+    );
   }
 
-  /** What is sent again at once is answered late. */
+  /** Delays the answer if the client would repeat the request immediately. */
   #hold({ request, client, holder }: Refused, answer: Answer): Answer {
     if (!client.retriesAtOnce) return answer;
     return this.#held.hold(holder, this.#holdMs, request.signal)?.then(() => answer) ?? answer;
   }
 }
 
-/** Said of every key that is none: missing, revoked, or another in each place. */
+/** For every invalid key: missing, revoked, or several different ones. */
 const UNKNOWN_KEY = "Unknown key";
 
 const HEADERS: Readonly<Record<number, Readonly<Record<string, string>>>> = {

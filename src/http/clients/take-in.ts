@@ -16,37 +16,37 @@ import type { Services } from "../services.ts";
 import type { ClientCall } from "./client-gate.ts";
 import { ADDRESS_PARAMETERS, type ClientRoute } from "./client-request.ts";
 
-/** Makes what takes in the messages that come on a route. */
+/** Creates the function that receives the messages of a route. */
 export function createTakeIn(services: Services, route: ClientRoute): (call: ClientCall) => Answer {
   const { bodies } = services;
   const reader = new BodyReader();
 
   return function answer(call) {
-    // A GET is a question where this client sends reports by POST alone.
+    // GET only tests the key if this client sends reports by POST.
     const { greeting } = route.client;
     const isReport = route.client.methods.includes(route.method);
-    if (isReport || greeting === undefined) return takeIn(call);
+    if (isReport || greeting === undefined) return receive(call);
     const addressed = readQuery(call.request.url, ADDRESS_PARAMETERS);
     return addressed.ok ? call.answer(greeting(call.key.label)) : call.fail(addressed.error);
   };
 
-  async function takeIn(call: ClientCall): Promise<Response> {
+  async function receive(call: ClientCall): Promise<Response> {
     const addressed = readQuery(call.request.url, ADDRESS_PARAMETERS);
     if (!addressed.ok) return call.fail(addressed.error);
-    let taken: Result<ClientAnswer, ServiceError>;
+    let answer: Result<ClientAnswer, ServiceError>;
     const share = bodies.begin({ appId: call.key.appId, keyId: call.key.id });
     if (share === null) return call.fail(TOO_MANY_REPORTS);
     try {
-      taken = await takeMessage(services, reader, route, call, addressed.value, share);
+      answer = await receiveMessage(services, reader, route, call, addressed.value, share);
     } finally {
-      share.end(); // Before the answer, which may be held.
+      share.end(); // Before the answer, which may be delayed.
     }
-    return taken.ok ? call.answer(taken.value) : call.fail(taken.error);
+    return answer.ok ? call.answer(answer.value) : call.fail(answer.error);
   }
 }
 
-/** What the client is told, once all that it sent is on disk. */
-async function takeMessage(
+/** The client's answer once the whole message is on disk. */
+async function receiveMessage(
   services: Services,
   reader: BodyReader,
   { method, path, client }: ClientRoute,
@@ -69,29 +69,29 @@ async function takeMessage(
     return client.takesQuery ? fail(NOTHING_SENT) : ok(client.success);
   }
   const source = { method, path, body: body.value };
-  const sent = { sender, address, message, source };
-  const taken = await services.takeMessage(sent, client);
-  if (!taken.ok) return taken;
-  const friends = await services.friendsFor(sent, taken.value);
-  return ok(friends ?? taken.value.answeredBy.success);
+  const envelope = { sender, address, message, source };
+  const stored = await services.takeMessage(envelope, client);
+  if (!stored.ok) return stored;
+  const friends = await services.friendsFor(envelope, stored.value);
+  return ok(friends ?? stored.value.answeredBy.success);
 }
 
 const NO_BODY = new Uint8Array();
 
-/** Kept as a message that nobody understands it would be lost: an app deletes the file that it believes to be safe. */
+/** Refused, because success would make the app delete the file, and the quarantine could only store it as useless. */
 const UPLOADED_FILE: ServiceError = {
   kind: "media_type_unsupported",
   message:
-    "this path takes reports, not files, and nothing of this file was stored: give it to the command import " +
-    "on the server, or to POST /api/v1/imports once the server has that",
+    "this path accepts reports, not files; nothing was stored. Use the command import on the server, " +
+    "or POST /api/v1/imports once the server has it",
 };
 
 type AddressValues = QueryValues<typeof ADDRESS_PARAMETERS>;
 
-/** What a redirect leaves of a request, or a person's browser sends. */
+/** A redirect may strip a request to this, and a person's browser sends it. */
 const NOTHING_SENT: ServiceError = {
   kind: "invalid_parameter",
-  message: "the request has neither parameters nor a body; was it redirected?",
+  message: "the request has neither parameters nor a body; it may have been redirected",
 };
 
 function messageOf(

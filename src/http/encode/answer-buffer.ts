@@ -11,15 +11,15 @@ import type { PlaceMarks } from "./place-marks.ts";
 import { LOCAL_TIME_ROOM, writeLocalTime } from "./record-encoder.ts";
 import { RecordTexts } from "./record-texts.ts";
 
-/** What most answers fit in; longer ones get memory of their own. */
+/** Most answers fit; longer ones get their own memory. */
 const ANSWER_BYTES_EXPECTED = 4 << 20;
 
-/** Some 240,000 records with all their fields. Only what is written to is taken from the machine. */
+/** Some 240,000 records with all fields. The system provides only the memory that is written to. */
 const ENCODED_RECORD_BYTES = 128 << 20;
 
 /**
- * The one buffer that all answers of a server are written into: each in one go, and the response copies it. Behind it,
- * in the same memory, lie the newest records of the hot store as answers show them.
+ * The buffer in which a server writes its answers, one at a time; the response copies it. After it, in the same memory,
+ * are the encoded newest records of the hot store.
  */
 export class AnswerBuffer {
   readonly records: EncodedRecordCache;
@@ -32,7 +32,7 @@ export class AnswerBuffer {
     this.records = new EncodedRecordCache(this.#memory, ANSWER_BYTES_EXPECTED);
   }
 
-  /** The writer of one answer, which ends when the next begins. */
+  /** The writer of one answer, valid until the next begins. */
   begin(): JsonWriter {
     if (this.#answer.bytes !== this.#memory) {
       this.#answer = new JsonWriter(ANSWER_BYTES_EXPECTED, this.#memory);
@@ -41,7 +41,7 @@ export class AnswerBuffer {
     return this.#answer;
   }
 
-  /** A whole answer, good until the next one is begun. */
+  /** Writes a whole answer, valid until the next begins. */
   write<Value>(shape: Shape<Value>, value: Value): Uint8Array<ArrayBuffer> {
     const json = this.begin();
     shape.write(json, value);
@@ -52,13 +52,13 @@ export class AnswerBuffer {
 const ID = ',"id":"';
 const DIGEST_CHARACTERS = 16;
 const ID_BYTES = ID.length + RECORD_ID_TIME_CHARACTERS + DIGEST_CHARACTERS + 1;
-/** What is put in beside the text itself. */
+/** Space for what is added to the text. */
 const EXTRA_BYTES = LOCAL_TIME_ROOM + ID_BYTES + 8;
 
 const LATITUDE = numberIndex("latitude");
 const LONGITUDE = numberIndex("longitude");
 
-/** One page of who is near, in columns; may be longer than `count`. */
+/** One page of nearby devices, in columns that may be longer than `count`. */
 export interface NearbyColumns {
   readonly count: number;
   readonly devices: Uint32Array;
@@ -67,20 +67,20 @@ export interface NearbyColumns {
 }
 
 /**
- * Newest records as JSON text, each encoded once a report and copied from then on. Answers are written into the memory
- * before the texts: copying within one buffer costs half of copying from one into another.
+ * Newest records as JSON text, each encoded once per report and then copied. Answers and texts share one buffer,
+ * because copying within a buffer costs half as much as copying between two.
  */
 export class EncodedRecordCache {
   readonly #memory: Uint8Array<ArrayBuffer>;
   readonly #texts: RecordTexts;
 
-  /** Keeps texts in `memory` from `start` on, a multiple of 8. */
+  /** Stores texts in `memory` from `start` on, a multiple of 8. */
   constructor(memory: Uint8Array<ArrayBuffer>, start: number) {
     this.#memory = memory;
     this.#texts = new RecordTexts(memory, start);
   }
 
-  /** Writes items of nearby's results, with a comma before each. */
+  /** Writes the items of a nearby answer, with a comma before each. */
   writeNearby(
     json: JsonWriter,
     records: NewestRecords,
@@ -90,27 +90,27 @@ export class EncodedRecordCache {
   ): void {
     const memory = this.#memory;
     const texts = this.#texts;
-    const places = texts.findAll(records, devices, count);
+    const addresses = texts.findAll(records, devices, count);
     for (let row = 0; row < count; row++) {
-      const place = places === null ? texts.find(records, devices[row]!) : places[row]!;
-      const textBytes = texts.bytes(place);
-      const location = json.length + texts.locationAt(place);
+      const address = addresses === null ? texts.find(records, devices[row]!) : addresses[row]!;
+      const textBytes = texts.bytes(address);
+      const location = json.length + texts.locationAt(address);
       json.ensure(textBytes + EXTRA_BYTES);
       const { bytes, view } = json;
-      copyBytes(memory, texts.start(place), textBytes, bytes, json.length);
+      copyBytes(memory, texts.start(address), textBytes, bytes, json.length);
       json.length += textBytes;
       writeDistance(view, location, meters[row]! / METERS_PER_MILE);
       writeBearing(view, location, bearings[row]!);
       if (localTime === null && marks === null) continue;
       json.length -= 2;
-      if (localTime !== null) writeLocalTime(json, localTime, texts.timestampMs(place));
+      if (localTime !== null) writeLocalTime(json, localTime, texts.timestampMs(address));
       if (marks !== null) mark(marks, json, records, devices[row]!);
       json.byte(CLOSE_BRACE);
       json.byte(CLOSE_BRACE);
     }
   }
 
-  /** Writes records as current positions show them, with commas between. */
+  /** Writes records in the form of current positions, with commas between. */
   writeRecords(
     json: JsonWriter,
     records: NewestRecords,
@@ -118,17 +118,17 @@ export class EncodedRecordCache {
     localTime: LocalTimeFormatter | null,
     marks: PlaceMarks | null = null,
   ): void {
-    const places = this.#texts.findAll(records, devices, devices.length);
+    const addresses = this.#texts.findAll(records, devices, devices.length);
     for (let row = 0; row < devices.length; row++) {
       if (row > 0) json.byte(COMMA);
-      const place = places === null ? this.#texts.find(records, devices[row]!) : places[row]!;
-      this.#writeLocation(json, place, localTime, null);
+      const address = addresses === null ? this.#texts.find(records, devices[row]!) : addresses[row]!;
+      this.#writeLocation(json, address, localTime, null);
       if (marks !== null) mark(marks, json, records, devices[row]!);
       json.byte(CLOSE_BRACE);
     }
   }
 
-  /** Writes a record as the answer about one device shows it, with its id. */
+  /** Writes a record in the form of the answer about one device, with its id. */
   writeRecord(
     json: JsonWriter,
     records: NewestRecords,
@@ -136,28 +136,28 @@ export class EncodedRecordCache {
     localTime: LocalTimeFormatter | null,
     marks: PlaceMarks | null = null,
   ): void {
-    const place = this.#texts.find(records, device);
-    this.#writeLocation(json, place, localTime, { records, device });
+    const address = this.#texts.find(records, device);
+    this.#writeLocation(json, address, localTime, { records, device });
     if (marks !== null) mark(marks, json, records, device);
     json.byte(CLOSE_BRACE);
   }
 
-  /** Without the brace that closes it. */
+  /** Omits the closing brace. */
   #writeLocation(
     json: JsonWriter,
-    place: number,
+    address: number,
     localTime: LocalTimeFormatter | null,
     idOf: { readonly records: NewestRecords; readonly device: number } | null,
   ): void {
     const texts = this.#texts;
-    const start = texts.start(place);
-    const end = start + texts.bytes(place) - 2; // Without the braces of the record and of the item.
-    const locationStart = start + texts.locationAt(place);
-    const timestampMs = texts.timestampMs(place);
+    const start = texts.start(address);
+    const end = start + texts.bytes(address) - 2; // Without the braces of the record and of the item.
+    const locationStart = start + texts.locationAt(address);
+    const timestampMs = texts.timestampMs(address);
     json.ensure(end - locationStart + EXTRA_BYTES);
     if (idOf === null) this.#copy(json, locationStart, end - locationStart);
     else {
-      const idStart = start + texts.numbersAt(place);
+      const idStart = start + texts.numbersAt(address);
       this.#copy(json, locationStart, idStart - locationStart);
       writeId(json, idOf.records, idOf.device, timestampMs);
       this.#copy(json, idStart, end - idStart);
@@ -171,13 +171,13 @@ export class EncodedRecordCache {
   }
 }
 
-/** Within one buffer this is twice as fast; an answer that has outgrown its memory is in another. */
+/** Within one buffer this is twice as fast. An answer that has outgrown its memory is in another buffer. */
 function copyBytes(source: Uint8Array, from: number, count: number, target: Uint8Array, at: number): void {
   if (target === source) target.copyWithin(at, from, from + count);
   else target.set(source.subarray(from, from + count), at);
 }
 
-/** Marks where the name of the place belongs that a device is near. */
+/** Marks where the name of the place near a device belongs. */
 function mark(marks: PlaceMarks, json: JsonWriter, records: NewestRecords, device: number): void {
   const { numbers } = records.pageOf(device);
   marks.add(json.length, numbers[LATITUDE]!, numbers[LONGITUDE]!);

@@ -1,9 +1,9 @@
 import { COMMA, OPEN_BRACKET } from "../../lib/text/ascii.ts";
 import { JsonWriter, NUMBER_BYTES_MAX, writeReading } from "../../lib/text/json-writer.ts";
 
-/** Answers in columns: a list for each, written in pieces, since each may hold a million values. */
+/** Answers in columns: a list for each, written in pieces, since each may have a million values. */
 
-/** Values of a column that follow each other in memory; NaN, or null, where a row has none. */
+/** Consecutive values of a column; NaN or null if a row has none. */
 export type ColumnBlock = Float64Array | readonly (string | boolean | null)[];
 
 export interface Column {
@@ -13,14 +13,14 @@ export interface Column {
 
 /** Some 0.1 ms of work. */
 const PIECE_BYTES = 16 * 1024;
-/** Written before anybody looks whether the piece is long enough. */
+/** Values written between two checks of the piece's length. */
 const VALUES_AT_ONCE = 256;
 
 /** The four bytes of `null`, as one number. */
 const NULL = 0x6c6c756e;
 const NULL_BYTES = 4;
 
-/** A JSON object with these members, of which there is at least one, and behind them one for each column. */
+/** A JSON object with these members, of which there is at least one, followed by one for each column. */
 export function* jsonColumns(
   members: Readonly<Record<string, unknown>>,
   columns: Iterable<Column>,
@@ -45,7 +45,7 @@ export function* jsonColumns(
   yield json.written().slice();
 }
 
-/** Each value has a comma before it, the first of all the start of the list. */
+/** Writes `before` before the first value and a comma before each other. */
 function writeValues(json: JsonWriter, block: ColumnBlock, from: number, to: number, before: number): void {
   if (block instanceof Float64Array) {
     writeNumbers(json, block, from, to, before);

@@ -1,21 +1,21 @@
 import { createFragment, writeFourDigits } from "../../lib/text/json-writer.ts";
 
 /*
- * The two numbers of an item of nearby's results that are others in each answer. They are written over in a copy of
- * the item's text, so they have a fixed width: JSON allows blanks before a number and zeros after it. There are a
- * hundred in a page: `Math.round`, and a division for each digit, took half as long as all of a page's copying.
+ * The two numbers of a nearby item that differ in each answer. They are overwritten in a copy of the item's text, so
+ * they have a fixed width: JSON allows blanks before a number and zeros after it. A page has a hundred items;
+ * `Math.round` and a division for each digit took half as long as all copying of the page.
  */
 
 const SLOTS = ',"distance_miles": 0.0000,"bearing_degrees":  0.00,"location":';
 const DISTANCE_BEFORE_LOCATION = SLOTS.length - SLOTS.indexOf(" 0.0000");
 const BEARING_BEFORE_LOCATION = SLOTS.length - SLOTS.indexOf("  0.00,");
 
-/** What stands between the device's id and the location. */
+/** The text between the device's id and the location. */
 export const SLOTS_FRAGMENT = createFragment(SLOTS);
 
 const LITTLE_ENDIAN = true;
 
-// Digits as numbers of their width, which one store writes.
+// Digits as numbers of their width, each written by one store.
 const WHOLE_MILES = new Uint16Array(digits(100, (miles) => String(miles).padStart(2)));
 const WHOLE_DEGREES = new Uint32Array(digits(361, (degrees) => `${degrees % 360}.`.padStart(4)));
 const HUNDREDTHS = new Uint16Array(digits(100, (hundredths) => String(hundredths).padStart(2, "0")));
@@ -38,7 +38,7 @@ export function writeBearing(view: DataView, location: number, degrees: number):
   view.setUint16(at + 4, HUNDREDTHS[scaled - whole * 100]!, LITTLE_ENDIAN);
 }
 
-/** The texts of the numbers below a bound, one after the other. */
+/** The texts of the numbers below a bound, concatenated. */
 function digits(bound: number, textOf: (value: number) => string): ArrayBuffer {
   const texts = Array.from({ length: bound }, (_, value) => textOf(value));
   return new TextEncoder().encode(texts.join("")).buffer;

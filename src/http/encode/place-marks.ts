@@ -7,8 +7,8 @@ import { placeOf } from "../shapes/place.ts";
 const encoder = new TextEncoder();
 
 /**
- * Where in an answer the places of its positions belong. They are found and put in after it was written, one by one: a
- * thousand may take 100 ms, and devices that were found could be elsewhere by the time that all have their places.
+ * The positions in an answer where names of places belong. They are looked up and inserted after the answer is written,
+ * one by one: a thousand may take 100 ms, and meanwhile the devices could move.
  */
 export class PlaceMarks {
   readonly #places: Places;
@@ -27,7 +27,7 @@ export class PlaceMarks {
     this.#longitudes.push(longitude);
   }
 
-  /** The answer with places, a piece for each. */
+  /** The answer with its places, a piece for each. */
   *putInto(answer: Uint8Array<ArrayBuffer>): Generator<Uint8Array<ArrayBuffer>> {
     let from = 0;
     for (const [index, offset] of this.#offsets.entries()) {
@@ -40,7 +40,7 @@ export class PlaceMarks {
   }
 }
 
-/** Answers with or without places: what is written marks where they belong, if they were asked for. */
+/** Creates an answer with or without places: `write` marks where they belong, if the request wants them. */
 export function withPlaces(
   places: MaybePromise<Places> | null,
   write: (marks: PlaceMarks | null) => Answer,
@@ -48,7 +48,7 @@ export function withPlaces(
   return places === null ? write(null) : whenThere(places, (loaded) => write(new PlaceMarks(loaded)));
 }
 
-/** Sends what was written, with its places. */
+/** Sends a written answer with its places. */
 export function sendWithPlaces(
   call: Pick<Call, "json" | "pieces">,
   written: Uint8Array<ArrayBuffer>,

@@ -21,7 +21,7 @@ import type { RecordPage } from "../../model/record-page.ts";
 import { LOCAL_TIME_BYTES, type LocalTimeFormatter } from "../../model/time/local-time.ts";
 import { DeviceFragments, EncodedTuples } from "./record-fragments.ts";
 
-/** Writes records as one kind of response shows them: its fields, its spelling of the app. */
+/** Writes records in the form of one kind of response: its fields, its spelling of the app. */
 export interface RecordEncoder {
   /** Writes record `row` of the page as a JSON object; `localTime` adds `local_time`. */
   write(
@@ -38,8 +38,7 @@ export interface RecordEncoder {
 }
 
 /**
- * Much of a record repeats: its device, its profile and its state are encoded once and copied from then on, which
- * leaves the numbers.
+ * Much of a record repeats: its device, profile and state are encoded once and then copied, which leaves the numbers.
  */
 export function createRecordEncoder(kind: ResponseKind): RecordEncoder {
   const shown = (field: LocationField) => field.responses.includes(kind);
@@ -98,7 +97,7 @@ export function createRecordEncoder(kind: ResponseKind): RecordEncoder {
   };
 }
 
-/** Writes the member, with a comma before it. */
+/** Writes the member `local_time`, with a comma before it. */
 export function writeLocalTime(json: JsonWriter, localTime: LocalTimeFormatter, timestampMs: number): void {
   json.ensure(LOCAL_TIME_ROOM);
   json.length = localTime.write(timestampMs, json.bytes, writeFragment(json.view, json.length, LOCAL_TIME));
@@ -108,7 +107,7 @@ export function writeLocalTime(json: JsonWriter, localTime: LocalTimeFormatter, 
 /** Room for the timestamp and all numbers with their keys. */
 const NUMBERS_ROOM = (NUMBER_FIELDS.length + 1) * (NUMBER_BYTES_MAX + 32);
 
-/** What goes before each number: `KEY_WORDS` words a field, and how many of their bytes count; 0 is not shown. */
+/** The key of each number in `KEY_WORDS` words, and how many of their bytes count; 0 if the field is not shown. */
 interface NumberKeys {
   readonly words: Float64Array;
   readonly lengths: Uint8Array;

@@ -4,27 +4,25 @@ import { type LocationField, PROFILE_FIELDS, STATE_FIELDS } from "../../model/lo
 import { deviceDigest } from "../../model/record-id.ts";
 import type { RecordDictionary } from "../../model/record-page.ts";
 
-/*
- * Parts of records that many records share, each encoded once: what they say of their device, profile and state.
- */
+/* Parts of records that many records share, each encoded once: device, profile and state. */
 
-/** What a record says of its device, encoded. */
+/** The encoded device of a record. */
 export interface DeviceFragment {
-  /** The object from its brace to where the time of the id goes, or to the end of the app. */
+  /** The object from its brace to the time of the id, or to the end of the app. */
   readonly head: Fragment;
-  /** The end of the id, where it is shown. */
+  /** The end of the id, if it is shown. */
   readonly tail: Fragment;
 }
 
-/** 65,000 devices with ids as long as they come in practice. */
+/** 65,000 devices with ids of usual length. */
 const BYTES_MAX = 24_000_000;
-/** What two fragments take besides their text. */
+/** Memory of two fragments besides their text. */
 const FRAGMENTS_BYTES = 300;
 
 const NOTHING = createFragment("");
 const NO_DEVICE: DeviceFragment = { head: NOTHING, tail: NOTHING };
 
-/** Devices as one kind of response shows them, each encoded once. All are forgotten when they take too much. */
+/** Encoded devices for one kind of response. If they take too much memory, all are dropped. */
 export class DeviceFragments {
   readonly #appMember: "app_id" | "appId";
   readonly #showsId: boolean;
@@ -39,12 +37,12 @@ export class DeviceFragments {
     this.#showsId = showsId;
   }
 
-  /** About what they take. */
+  /** Approximate memory. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Neighbours in an answer are often of one device. */
+  /** Caches the last device, since neighbours in an answer often have the same. */
   of(appId: AppId, deviceId: DeviceId): DeviceFragment {
     if (deviceId !== this.#lastDeviceId || appId !== this.#lastAppId) {
       this.#last = this.#apps.get(appId)?.get(deviceId) ?? this.#add(appId, deviceId);
@@ -80,7 +78,7 @@ export class DeviceFragments {
   }
 }
 
-/** Profiles and states as one kind of response shows them, each pair encoded once. */
+/** Encoded pairs of profile and state for one kind of response. */
 export class EncodedTuples {
   readonly #profileMembers: readonly TupleMember[];
   readonly #stateMembers: readonly TupleMember[];
@@ -91,7 +89,7 @@ export class EncodedTuples {
     this.#stateMembers = membersShown(STATE_FIELDS, shown);
   }
 
-  /** All members of a profile and a state that are shown, with a comma before each. */
+  /** All shown members of a profile and a state, with a comma before each. */
   of(dictionary: RecordDictionary, profile: number, state: number): Uint8Array {
     let cache = this.#caches.get(dictionary);
     if (cache === undefined) {
@@ -110,7 +108,7 @@ export class EncodedTuples {
   }
 }
 
-/** What a record shows that carries no such member, as a late report whose archived record can't be read. */
+/** Defaults for missing members, which also apply to a late report whose archived record can't be read. */
 const UNCLAIMED = PROFILE_FIELDS.map(({ name }) => (name === "user_id" ? ANONYMOUS : null));
 
 interface TupleMember {
@@ -137,14 +135,14 @@ function encodeMembers(members: readonly TupleMember[], textOf: (member: number)
   return json;
 }
 
-/** A power of two. About 8 MB with all members of both as they come in practice, */
+/** A power of two. Usual pairs with all members take about 8 MB. */
 const TUPLES_CACHED = 16_384;
-/** and 16 MB at most: members as long as they may be are encoded anew each time. */
+/** Longer texts are not cached, which limits the memory to 16 MB. */
 const TUPLE_BYTES_CACHED = 1024;
 
 /**
- * Texts by profile and state, a newer one taking the place of an older in its slot: bounded without any
- * bookkeeping. The two go together, since one copy of both costs little more than one of either.
+ * Texts by profile and state; a new one replaces the old one in its slot, which bounds the cache without bookkeeping.
+ * Both are one text, since one copy of both costs little more than one of either.
  */
 class TupleCache {
   readonly #profiles = new Int32Array(TUPLES_CACHED).fill(-1);
@@ -166,9 +164,7 @@ class TupleCache {
   }
 }
 
-/**
- * Both numbers are handed out one after the other; the odd factor keeps a profile's states apart from its neighbours'.
- */
+/** Both numbers are assigned consecutively; the odd factor separates a profile's states from its neighbours'. */
 function slotOf(profile: number, state: number): number {
   return (Math.imul(profile, 0x9e3779b1) + state) & (TUPLES_CACHED - 1);
 }

@@ -202,7 +202,7 @@ function serverFailure(headers: Schemas): Schema {
   return failure("The server failed, by no fault of the request.", headers, ["ServerError"], {
     failed: {
       success: false,
-      message: "the server failed to answer; its log says more",
+      message: "the server failed to answer; its log has the details",
       request_id: HEADERS.RequestId.example,
     },
   });

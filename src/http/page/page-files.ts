@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { KeptBody } from "../answer/compression.ts";
+import { CachedBody } from "../answer/compression.ts";
 import { IMPORT_MAP, MODULES, pathOf } from "./packages.ts";
 import { type ModuleGraph, packModules, readdressed, readModuleGraph } from "./packed-modules.ts";
 
@@ -18,7 +18,7 @@ export interface PageSources {
 
 /** The page as it is served. */
 export interface PageFiles {
-  readonly html: KeptBody;
+  readonly html: CachedBody;
   /** The `Content-Security-Policy` of the HTML. */
   readonly policy: string;
   /** Of all files together: what is served under it never changes. */
@@ -30,7 +30,7 @@ export interface PageFiles {
 }
 
 export interface PageFile {
-  readonly body: KeptBody;
+  readonly body: CachedBody;
   readonly contentType: string;
 }
 
@@ -63,17 +63,17 @@ export async function readPageFiles({ readAsset, stripTypes, demoSpeed }: PageSo
     .replace("<body>", demoSpeed === null ? "<body>" : `<body data-demo-speed="${demoSpeed}">`);
   const files = [...texts].map(([path, text]): [string, PageFile] => [
     path,
-    { body: keptText(text), contentType: CONTENT_TYPES[path.slice(path.lastIndexOf("."))]! },
+    { body: cachedText(text), contentType: CONTENT_TYPES[path.slice(path.lastIndexOf("."))]! },
   ]);
   const running = new Set([FIRST_MODULE, ...graph.packages]);
   const again = (path: string, query: string) => {
     const text = texts.get(path);
     // The first module runs already. It is by far the largest, and would be packed anew for each request.
     if (text === undefined || running.has(path) || !path.endsWith(".ts")) return undefined;
-    const body = keptText(readdressed(path, text, { query, running, packages: MODULES }));
+    const body = cachedText(readdressed(path, text, { query, running, packages: MODULES }));
     return { body, contentType: CONTENT_TYPES[".ts"]! };
   };
-  return { html: keptText(html), policy: pagePolicy(), version, files: new Map(files), again };
+  return { html: cachedText(html), policy: pagePolicy(), version, files: new Map(files), again };
 }
 
 /** The import map, and the packages that the first module can't do without: browsers ask for them before it says so. */
@@ -99,8 +99,8 @@ function pagePolicy(): string {
   ].join("; ");
 }
 
-function keptText(text: string): KeptBody {
-  return new KeptBody(async () => new TextEncoder().encode(text));
+function cachedText(text: string): CachedBody {
+  return new CachedBody(async () => new TextEncoder().encode(text));
 }
 
 /*

@@ -141,7 +141,7 @@ test("a key bound to a device alone, or to a user alone, says so and leaves the 
       {
         index: 2,
         device_id: "pixel8",
-        message: 'device_id must be "pixel7" or left out: the key is bound to this device',
+        message: 'device_id must be "pixel7" or absent: the key is bound to this device',
       },
     ],
   });
@@ -153,7 +153,7 @@ test("a key bound to a device alone, or to a user alone, says so and leaves the 
     accepted: 1,
     rejected: [
       { index: 1, message: "device_id is required" },
-      { index: 2, message: 'user_id must be "anna" or left out: the key is bound to this user' },
+      { index: 2, message: 'user_id must be "anna" or absent: the key is bound to this user' },
     ],
   });
   const { body } = await fresh.get("/api/v1/devices/tablet/locations/current");

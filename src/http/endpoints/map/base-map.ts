@@ -1,6 +1,6 @@
 import { whenThere } from "../../../lib/schedule/maybe-promise.ts";
 import { TILE_ZOOM_MAX, type TileFacts, type TileFile, TileUnpacker } from "../../../map/tile-file.ts";
-import { ASK_AGAIN, FOR_GOOD, OURS_ALONE } from "../../answer/headers.ts";
+import { IMMUTABLE_CACHE, REVALIDATED_CACHE, SAME_ORIGIN_HEADERS } from "../../answer/headers.ts";
 import { type Endpoint, hiddenEndpoint, type OpenEndpoint } from "../../endpoint.ts";
 import { readPath, segmentsOf, wholeNumber } from "../../parameters/path-parameter.ts";
 import type { Services } from "../../services.ts";
@@ -23,7 +23,7 @@ const facts = hiddenEndpoint("/map/base.json", ({ baseMap }, responder) => {
       world: describe(world.facts, WORLD_PATH),
       streets: streets === null ? null : describe(streets.facts, STREETS_PATH),
     };
-    return responder.object(request, 200, body, { ...ASK_AGAIN, ...OURS_ALONE });
+    return responder.object(request, 200, body, { ...REVALIDATED_CACHE, ...SAME_ORIGIN_HEADERS });
   };
 });
 
@@ -62,7 +62,7 @@ function tiles(
       }
       // Only who names the version may keep the tile for good: the same path may lead to another file tomorrow.
       const isVersioned = request.url.endsWith(`?v=${file.facts.version}`);
-      const headers = { ...(isVersioned ? FOR_GOOD : ASK_AGAIN), ...OURS_ALONE };
+      const headers = { ...(isVersioned ? IMMUTABLE_CACHE : REVALIDATED_CACHE), ...SAME_ORIGIN_HEADERS };
       return whenThere(file.find(z, x, y), (found) => {
         if (found?.isGzipped !== true)
           return responder.binary(request, found?.bytes ?? null, CONTENT_TYPE, headers);

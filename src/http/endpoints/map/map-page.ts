@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
-import { KeptBody } from "../../answer/compression.ts";
-import { ASK_AGAIN, FOR_GOOD, OURS_ALONE } from "../../answer/headers.ts";
+import { CachedBody } from "../../answer/compression.ts";
+import { IMMUTABLE_CACHE, REVALIDATED_CACHE, SAME_ORIGIN_HEADERS } from "../../answer/headers.ts";
 import { type Endpoint, hiddenEndpoint } from "../../endpoint.ts";
 import { PACKAGE_FILES } from "../../page/packages.ts";
 import { type PageFiles, readPageFiles } from "../../page/page-files.ts";
@@ -29,9 +29,9 @@ function pageOf(services: Services): Promise<PageFiles> {
 const html: readonly Endpoint[] = ["/map", "/map/s"].map((path) =>
   hiddenEndpoint(path, (services, responder) => async (request) => {
     const page = await pageOf(services);
-    return responder.kept(request, page.html, {
-      ...ASK_AGAIN,
-      ...OURS_ALONE,
+    return responder.cached(request, page.html, {
+      ...REVALIDATED_CACHE,
+      ...SAME_ORIGIN_HEADERS,
       "content-type": HTML,
       "content-security-policy": page.policy,
     });
@@ -52,7 +52,11 @@ const ownFile = hiddenEndpoint(
     const file = version === page.version ? find() : undefined;
     if (file === undefined) return responder.failure(request, { kind: "no_such_path" }, {}, NOT_THERE);
     const { body, contentType } = file;
-    return responder.kept(request, body, { ...FOR_GOOD, ...OURS_ALONE, "content-type": contentType });
+    return responder.cached(request, body, {
+      ...IMMUTABLE_CACHE,
+      ...SAME_ORIGIN_HEADERS,
+      "content-type": contentType,
+    });
   },
   { version: segment("0"), folder: segment("page"), file: segment("main.ts") },
 );
@@ -61,10 +65,10 @@ const NOT_THERE = { success: false, message: "the map page has no such file now;
 
 const packageFiles: readonly Endpoint[] = PACKAGE_FILES.map(({ path, specifier, contentType, ending }) =>
   hiddenEndpoint(path, ({ readAsset }, responder) => {
-    const body = new KeptBody(async () => Buffer.concat([await readAsset(specifier), Buffer.from(ending)]));
+    const body = new CachedBody(async () => Buffer.concat([await readAsset(specifier), Buffer.from(ending)]));
     const policy = { "content-security-policy": WORKER_POLICY };
-    const headers = { ...FOR_GOOD, ...OURS_ALONE, ...policy, "content-type": contentType };
-    return (request) => responder.kept(request, body, headers);
+    const headers = { ...IMMUTABLE_CACHE, ...SAME_ORIGIN_HEADERS, ...policy, "content-type": contentType };
+    return (request) => responder.cached(request, body, headers);
   }),
 );
 

@@ -1,6 +1,6 @@
 import swaggerUi from "swagger-ui-dist/package.json" with { type: "json" };
-import { KeptBody } from "../../answer/compression.ts";
-import { ASK_AGAIN, FOR_GOOD, OURS_ALONE } from "../../answer/headers.ts";
+import { CachedBody } from "../../answer/compression.ts";
+import { IMMUTABLE_CACHE, REVALIDATED_CACHE, SAME_ORIGIN_HEADERS } from "../../answer/headers.ts";
 import { type Endpoint, hiddenEndpoint, openEndpoint } from "../../endpoint.ts";
 
 /*
@@ -54,26 +54,30 @@ export const docsPage = openEndpoint({
     schema: { type: "string" },
   },
   open({ readAsset }, responder) {
-    const body = new KeptBody(async () => {
+    const body = new CachedBody(async () => {
       const page = new TextDecoder().decode(await readAsset(ownFile("page.html")));
       return new TextEncoder().encode(page.replaceAll("{swagger-ui}", PACKAGE_PATH));
     });
     const headers = {
-      ...ASK_AGAIN,
+      ...REVALIDATED_CACHE,
       "content-type": HTML,
       "content-security-policy": PAGE_POLICY,
-      ...OURS_ALONE,
+      ...SAME_ORIGIN_HEADERS,
     };
-    return (request) => responder.kept(request, body, headers);
+    return (request) => responder.cached(request, body, headers);
   },
 });
 
 /** The files that the page names. */
 export const docsAssets: readonly Endpoint[] = ASSETS.map(({ path, specifier, contentType, versioned }) =>
   hiddenEndpoint(path, ({ readAsset }, responder) => {
-    const body = new KeptBody(async () => new Uint8Array(await readAsset(specifier)));
-    const headers = { ...(versioned ? FOR_GOOD : ASK_AGAIN), "content-type": contentType, ...OURS_ALONE };
-    return (request) => responder.kept(request, body, headers);
+    const body = new CachedBody(async () => new Uint8Array(await readAsset(specifier)));
+    const headers = {
+      ...(versioned ? IMMUTABLE_CACHE : REVALIDATED_CACHE),
+      "content-type": contentType,
+      ...SAME_ORIGIN_HEADERS,
+    };
+    return (request) => responder.cached(request, body, headers);
   }),
 );
 

@@ -1,4 +1,4 @@
-import { KeptBody } from "../../answer/compression.ts";
+import { CachedBody } from "../../answer/compression.ts";
 import { type Endpoint, openEndpoint } from "../../endpoint.ts";
 import { createOpenApiDocument, type DocumentedEndpoint } from "../../openapi/document.ts";
 
@@ -18,9 +18,9 @@ export function documentOf(endpoints: () => readonly Endpoint[]): Endpoint {
     open({ version, retention }, responder) {
       let told = retention.text;
       let body = describe();
-      function describe(): KeptBody {
+      function describe(): CachedBody {
         const service = { version, retention: told };
-        return new KeptBody(async () => {
+        return new CachedBody(async () => {
           const document = await createOpenApiDocument(endpoints().filter(isDocumented), service);
           return new TextEncoder().encode(JSON.stringify(document));
         });
@@ -30,7 +30,7 @@ export function documentOf(endpoints: () => readonly Endpoint[]): Endpoint {
           told = retention.text;
           body = describe();
         }
-        return responder.kept(request, body, {});
+        return responder.cached(request, body, {});
       };
     },
   });

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { EntityTags, namesTag } from "../../../../src/http/answer/entity-tags.ts";
 import type { AppId } from "../../../../src/model/ids.ts";
 
-const ANSWER = { appId: "app" as AppId, view: null, asked: "/api/v1/x?y=1", version: "7.0" };
+const ANSWER = { appId: "app" as AppId, view: null, target: "/api/v1/x?y=1", version: "7.0" };
 
 test("a tag is the same for the same answer, and another for any other app, view, question, version or process", () => {
   const tags = new EntityTags();
@@ -11,7 +11,7 @@ test("a tag is the same for the same answer, and another for any other app, view
     { ...ANSWER, appId: "other" as AppId },
     { ...ANSWER, view: "one" },
     { ...ANSWER, view: "another" },
-    { ...ANSWER, asked: "/api/v1/x?y=2" },
+    { ...ANSWER, target: "/api/v1/x?y=2" },
     { ...ANSWER, version: "8.0" },
   ];
   const made = answers.map((answer) => tags.of(answer));

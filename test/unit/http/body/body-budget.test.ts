@@ -87,7 +87,7 @@ describe("reports beyond what may come in at once", () => {
     expect(refused.headers.get("retry-after")).toBe("1");
     expect(await refused.json()).toEqual({
       success: false,
-      message: "too many reports are coming in at once; send again shortly",
+      message: "too many reports are arriving; send them again shortly",
     });
     finish();
     expect((await first).status).toBe(200);

@@ -78,7 +78,7 @@ function readJsonPlainly(body: Uint8Array): Outcome {
   if (Array.isArray(parsed))
     return {
       error:
-        'the body is a bare array: send {"locations":[...]} around it, or one report a line as application/x-ndjson',
+        'the body is a bare array: wrap it as {"locations":[...]}, or send one report per line as application/x-ndjson',
     };
   if (typeof parsed !== "object" || parsed === null)
     return { error: 'the body must be {"locations":[...]} or one report' };

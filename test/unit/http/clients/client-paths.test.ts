@@ -142,7 +142,7 @@ describe.each(REPORTS)("%s", (_name, endpoint) => {
     test("answers an empty body as what it is: nothing, or a request that lost its parameters", async () => {
       const [asked, init] = askedWith(endpoint, app.keys.writer);
       const answer = await told(await app.fetch(asked, { ...init, body: "" }));
-      const sentence = "the request has neither parameters nor a body; was it redirected?";
+      const sentence = "the request has neither parameters nor a body; it may have been redirected";
       if (client.takesQuery) expect(answer).toEqual({ status: 400, ...failureOf(client.name, sentence) });
       else expect(answer).toEqual({ status: 200, ...SUCCESS[client.name] });
     });
@@ -183,13 +183,13 @@ test("OwnTracks on iOS, which deletes what it is told is at fault, is never told
     [await send("/ingest/owntracks?speed_unit=knots", good), "speed_unit must be mps, kmh, kn, mph"],
     [
       await send("/ingest/owntracks", { ...good, "content-encoding": "br" }),
-      'content-encoding must be gzip or zstd, or left out; "br" is not supported',
+      'content-encoding must be gzip or zstd, or absent; "br" is not supported',
     ],
   ] as const) {
     expect(response.headers.get("retry-after")).toBe("30");
     expect(await told(response)).toEqual({
       status: 503,
-      ...failureOf("owntracks", `${sentence}; points are kept`),
+      ...failureOf("owntracks", `${sentence}; the app keeps its points`),
     });
   }
 });
@@ -201,7 +201,7 @@ test("OwnTracks on iOS keeps its points where its key is wrong, on every client'
     const response = await app.fetch(`/ingest/${name}`, { method: "POST", headers, body: "{}" });
     expect(await told(response)).toEqual({
       status: 503,
-      ...failureOf(name, "Unknown key; points are kept"),
+      ...failureOf(name, "Unknown key; the app keeps its points"),
     });
   }
 });
@@ -222,7 +222,7 @@ test("OwnTracks on iOS keeps its points where its URL is mistyped; others are to
     expect(response.headers.get("retry-after")).toBe("30");
     expect(await told(response)).toEqual({
       status: 503,
-      ...failureOf("owntracks", `${sentence}; points are kept`),
+      ...failureOf("owntracks", `${sentence}; the app keeps its points`),
     });
     for (const headers of [android, {}])
       expect((await app.fetch(path, { method: "POST", headers, body: "{}" })).status).toBe(status);

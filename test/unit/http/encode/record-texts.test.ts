@@ -36,5 +36,5 @@ test("a place is a 32-bit number for the engine, though offsets come from double
   const offsets = new Float64Array(100);
   for (let text = 0; text < offsets.length; text++) offsets[text] = ring.reserve(80);
   for (const offset of offsets.filter((known) => known >= ring.oldest))
-    expect(jscDescribe(ring.placeOf(offset))).toStartWith("Int32");
+    expect(jscDescribe(ring.addressOf(offset))).toStartWith("Int32");
 });

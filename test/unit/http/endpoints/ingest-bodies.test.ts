@@ -172,7 +172,7 @@ describe("a body is refused as a whole, with nothing stored,", () => {
     "where its coding is %s",
     async (encoding) => {
       expect(await send(JSON.stringify(report()), { encoding })).toEqual(
-        refused(415, `content-encoding must be gzip or zstd, or left out; "${encoding}" is not supported`),
+        refused(415, `content-encoding must be gzip or zstd, or absent; "${encoding}" is not supported`),
       );
     },
   );
@@ -226,7 +226,7 @@ describe("a body is refused as a whole, with nothing stored,", () => {
       expect(await send(body)).toEqual(
         refused(
           400,
-          'the body is a bare array: send {"locations":[...]} around it, or one report a line as application/x-ndjson',
+          'the body is a bare array: wrap it as {"locations":[...]}, or send one report per line as application/x-ndjson',
         ),
       );
     },

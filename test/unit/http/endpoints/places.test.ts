@@ -92,7 +92,7 @@ describe.each(Object.entries(PATHS))("%s", (_name, path) => {
     await app.store([BUS]);
     const failed = await app.get(withParameter(path, "places=true"));
     expect(failed.status).toBe(500);
-    expect(failed.body.message).toBe("the server failed to answer; its log says more");
+    expect(failed.body.message).toBe("the server failed to answer; its log has the details");
     expect(String(faults[0])).toContain("Cannot read the names of places");
     expect((await app.get(path)).status).toBe(200);
     isThere = true;

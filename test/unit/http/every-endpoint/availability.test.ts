@@ -204,7 +204,7 @@ describe("our own mistake", () => {
     expect(response.headers.get("cache-control")).toBe("no-store");
     expect(await response.json()).toEqual({
       success: false,
-      message: "the server failed to answer; its log says more",
+      message: "the server failed to answer; its log has the details",
       request_id: "req-7",
     });
     expect(String(app.faults[0])).toContain("secret path");

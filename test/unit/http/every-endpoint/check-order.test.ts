@@ -167,7 +167,7 @@ test("reports: type before coding before size", async () => {
     "content-type must be application/json or application/x-ndjson",
   );
   expect(await send({ "content-type": "application/json", "content-encoding": "br", ...huge })).toBe(
-    'content-encoding must be gzip or zstd, or left out; "br" is not supported',
+    'content-encoding must be gzip or zstd, or absent; "br" is not supported',
   );
   expect(await send({ "content-type": "application/json", "content-encoding": "gzip", ...huge })).toBe(
     "the body must be at most 16 MiB, before and after decompression",

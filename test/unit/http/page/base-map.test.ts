@@ -111,7 +111,9 @@ test("a tile that can't be unpacked is a fault of ours, told by an id alone", as
   const app = await appWith(bytes);
   const response = await app.fetch("/map/streets/0/0/0");
   expect(response.status).toBe(500);
-  expect(await response.json()).toMatchObject({ message: "the server failed to answer; its log says more" });
+  expect(await response.json()).toMatchObject({
+    message: "the server failed to answer; its log has the details",
+  });
 });
 
 test("a damaged directory is a fault of ours, for this tile alone", async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { KeptBody } from "../../../../src/http/answer/compression.ts";
+import { CachedBody } from "../../../../src/http/answer/compression.ts";
 import { MODULES, PACKAGE_FILES } from "../../../../src/http/page/packages.ts";
 import { readModuleGraph } from "../../../../src/http/page/packed-modules.ts";
 import { readPageFiles } from "../../../../src/http/page/page-files.ts";
@@ -27,7 +27,7 @@ test("the code that shows the map is at most 520 kB packed, its worker among it"
   const modules = [...paths].map((path) => files.get(path)!.body);
   const packages = PACKAGE_FILES.filter(
     ({ path, contentType }) => contentType.startsWith("text/javascript") && !LATER.includes(path),
-  ).map(({ specifier }) => new KeptBody(() => readAsset(specifier)));
+  ).map(({ specifier }) => new CachedBody(() => readAsset(specifier)));
   let packedBytes = 0;
   for (const body of [...modules, ...packages]) packedBytes += (await body.in("gzip")).bytes.length;
   expect(packedBytes).toBeLessThanOrEqual(CODE_BYTES_MAX);

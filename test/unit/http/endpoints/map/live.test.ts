@@ -128,7 +128,7 @@ describe("GET /api/v1/live", () => {
     const open = await Promise.all(Array.from({ length: 64 }, () => listen()));
     const refused = await app.get(PATH);
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "10"]);
-    expect(refused.body.message).toContain("too many listen already");
+    expect(refused.body.message).toContain("too many live streams");
     expect((await app.fetch(PATH, { ...bearer("full"), method: "HEAD" })).status).toBe(503);
     await (await listen("", "reader")).cancel();
     await open[0]!.cancel();
