@@ -1,47 +1,47 @@
 import { createHash } from "node:crypto";
 
 /*
- * Files named after devices: `export --split device` writes them, and `import` takes the device from the name. A device
- * may be called anything, `../../etc/passwd` too.
+ * File names for devices: `export --split device` writes them, and `import` reads the device from the name. A device id
+ * may be any text, even `../../etc/passwd`.
  */
 
-/** Bytes of a name without its ending; file systems take 255 in all. */
+/** The maximum size of a name without extension; file systems allow 255 bytes in all. */
 const NAME_BYTES_MAX = 160;
 const HASH_CHARACTERS = 8;
 
-/** What stays as it is: letters and digits of any script, and what no shell or file system minds within a name. */
+/** Characters that stay: letters and digits of any script, and punctuation that is safe in shells and file systems. */
 const PLAIN = /[\p{L}\p{N}._@+-]/u;
-/** At the beginning these would hide the file, or be an option. */
+/** At the start of a name these would hide the file, or look like an option. */
 const NOT_FIRST = /[.+-]/;
 
 /**
- * A file name without ending for each device, in their order: the device's own characters, and `%41` for a byte as in
- * URLs. Names differ on every file system. Some take `Bus` and `bus` for one, or a letter with its accent and the two
- * one after the other; then more characters of the later name are written as bytes. Only a name that would be longer
- * than file systems allow is cut, with a hash at its end: `deviceNameOf` can't read that back.
+ * Returns a file name without extension for each device, in order: the device's own characters, with `%41` for a byte
+ * as in URLs. Names differ on every file system: some treat `Bus` and `bus` as equal, or composed and decomposed
+ * accents, so more characters of the later name are escaped. A name that is too long is cut, with a hash at its end;
+ * `deviceNameOf` can't read that back.
  */
 export function fileNamesOf(deviceIds: readonly string[]): string[] {
-  const taken = new Set<string>();
+  const usedNames = new Set<string>();
   return deviceIds.map((deviceId) => {
     let name = fileNameOf(deviceId, 0);
-    for (let escaped = 1; taken.has(folded(name)) && escaped <= deviceId.length; escaped++)
+    for (let escaped = 1; usedNames.has(folded(name)) && escaped <= deviceId.length; escaped++)
       name = fileNameOf(deviceId, escaped);
-    taken.add(folded(name));
+    usedNames.add(folded(name));
     return name;
   });
 }
 
-/** The device that a file is named after: the name itself if it has no bytes written as `%41`. */
+/** The device that a file is named after; a name without escapes is the device. */
 export function deviceNameOf(fileName: string): string {
   if (!fileName.includes("%")) return fileName;
   try {
     return decodeURIComponent(fileName);
   } catch {
-    return fileName; // Another program's percent sign.
+    return fileName; // A percent sign of another program.
   }
 }
 
-/** The first `escapedMin` characters are written as bytes in any case. */
+/** Escapes at least the first `escapedMin` characters. */
 function fileNameOf(deviceId: string, escapedMin: number): string {
   const name = [...deviceId]
     .map((character, index) => (isPlain(character, index, escapedMin) ? character : bytesOf(character)))
@@ -62,16 +62,16 @@ function bytesOf(character: string): string {
   return Array.from(bytes, (byte) => `%${byte.toString(16).toUpperCase().padStart(2, "0")}`).join("");
 }
 
-/** As many characters as leave room for a hash. */
+/** Cuts a name so that a hash fits. */
 function shortened(name: string): string {
   let bytes = 0;
-  let kept = "";
+  let start = "";
   for (const character of name) {
     bytes += new TextEncoder().encode(character).length;
     if (bytes > NAME_BYTES_MAX - HASH_CHARACTERS - 1) break;
-    kept += character;
+    start += character;
   }
-  return kept;
+  return start;
 }
 
 function folded(name: string): string {

@@ -12,17 +12,17 @@ import type { Format, ReadOptions } from "./format.ts";
 import { firstThings, haveAny, readObjects, readRecords } from "./json/read-json.ts";
 import { createFileTimes } from "./time/file-times.ts";
 
-/** What only Dawarich's points have. */
+/** Members that only Dawarich writes. */
 const OWN_MEMBERS = ["lonlat", "tracker_id"];
 
-/** The months of a Dawarich archive: a point in each line. */
+/** A month of a Dawarich archive, with a point per line. */
 export const dawarichLines: Format = {
   name: "dawarich",
   title: "Dawarich points",
   extensions: [".jsonl"],
   placeUnit: "line",
   recognise(beginning) {
-    // A list of lines, as far as it matters.
+    // Parses the lines as if they were a list.
     const lines = firstThings({ ...beginning, text: `[${beginning.text}` }, null);
     return beginning.text[0] === "{" && haveAny(lines, OWN_MEMBERS)
       ? 'its lines have "lonlat" or "tracker_id"'
@@ -37,7 +37,7 @@ export const dawarichLines: Format = {
   },
 };
 
-/** The older archive, of one file: `{"points":[…], …}`. */
+/** The older archive, a single file: `{"points":[…], …}`. */
 export const dawarichData: Format = {
   name: "dawarich-data",
   title: "Dawarich data.json",
@@ -79,7 +79,7 @@ function pointOf(point: JsonObject, timestampMs: number | null, { speedUnit }: R
   };
 }
 
-/** Columns of their own, or PostGIS' `POINT (13.4 52.5)`, whichever the version wrote. */
+/** Reads columns of their own or PostGIS' `POINT (13.4 52.5)`, depending on the version. */
 function lonLatOf({ longitude, latitude, lonlat }: JsonObject): readonly unknown[] {
   if ((longitude ?? null) !== null && (latitude ?? null) !== null) return [longitude, latitude];
   if ((lonlat ?? null) === null) return [longitude, latitude];
@@ -88,6 +88,6 @@ function lonLatOf({ longitude, latitude, lonlat }: JsonObject): readonly unknown
   return [lon ?? Number.NaN, lat ?? Number.NaN];
 }
 
-/** The expression tries blanks again and again, so a text of a mebibyte would take it hours. */
+/** The expression backtracks over blanks: a text of 1 MiB would take hours. */
 const POINT_CHARACTERS_MAX = 128;
 const POINT = /POINT\s*Z?\s*\(\s*(\S+)\s+(\S+?)(?:\s[^)]*)?\s*\)/i;

@@ -1,27 +1,29 @@
 import type { PointDetails } from "../../clients/point.ts";
 
 /**
- * A position as a file tells it, in our units, before anything of it is checked. A detail is left out where the file
- * knows nothing of it, or says so by a sentinel.
+ * A position from a file, in our units, not validated yet. A detail is missing if the file does not have it, or has a
+ * sentinel for "unknown".
  */
 export interface FilePoint {
-  /** Unix ms; null where the file has none, NaN where it has one that can't be read, infinite beyond all times. */
+  /** Unix ms; null if missing, NaN if unreadable, infinite if out of range. */
   readonly timestampMs: number | null;
-  /** Degrees, null and NaN likewise. */
+  /** Degrees; null and NaN as above. */
   readonly latitude: number | null;
   readonly longitude: number | null;
-  /** What the file calls the device and the user, if anything; the operator may know better. */
+  /** The names in the file; options of the operator may override them. */
   readonly device: string | null;
   readonly user: string | null;
-  /** A number that is there and can't be read is NaN. */
+  /** An unreadable number is NaN. */
   readonly details: FileDetails;
-  /** Names of other details that are there and can't be read. */
+  /** Names of other unreadable details. */
   readonly unreadable?: readonly string[] | undefined;
-  /** Whether this program wrote it. What others write at 0/0 knows no position, but a record may lie there. */
+  /**
+   * Whether this program wrote it. Other programs write 0/0 for an unknown position, but a record may really lie there.
+   */
   readonly isRecord?: boolean;
 }
 
-/** Optional fields of a report under their names there: what clients tell, and what only our own exports do. */
+/** Optional fields of a report, by name: those that clients send, and those that only our own exports have. */
 export interface FileDetails extends PointDetails {
   location_permission?: boolean;
   tz_offset?: string;
@@ -32,17 +34,17 @@ export interface FileDetails extends PointDetails {
   app_version_name?: string;
 }
 
-/** Where the reading of a file puts what it finds, in the file's order. */
+/** Receives the points of a file, in file order. */
 export interface PointSink {
-  /** Whether it can be used, and whether it is wanted, is judged here. */
+  /** Adds a point. The sink decides whether it is valid and wanted. */
   add(point: FilePoint): void;
-  /** Something in the file that is no position that could be used, and why. */
+  /** Reports something in the file that is not a usable position. */
   skip(reason: SkipReason): void;
-  /** Something that was done to the next point which its owner should hear of; a skip instead of it takes it back. */
+  /** Reports a change of the next point that its owner should know of; a skip instead of the point cancels it. */
   note(remark: Remark): void;
 }
 
-/** Why something in a file did not become a report, and what people read of it. */
+/** Why something in a file did not become a report, with the text for people. */
 export const SKIP_REASONS = {
   no_time: "without time",
   bad_time: "with a time that can't be read",
@@ -64,16 +66,16 @@ export const SKIP_REASONS = {
   waypoint: "waypoints",
   derived: "derived from positions that are imported too",
   encrypted: "encrypted",
-  untimed_line: "lines without times, which whoever wrote the file left out",
+  untimed_line: "lines without times, which the file's writer left out",
   no_location: "that are no positions",
 } as const;
 
 export type SkipReason = keyof typeof SKIP_REASONS;
 
-/** What is said of points that were taken, and what people read of it. */
+/** Remarks on imported points, with the text for people. */
 export const REMARKS = {
   leap_second: "in a leap second, which Unix time lacks, taken as the last millisecond before",
-  spread: "spread over the minute that is all their file tells",
+  spread: "spread over their minute, since the file has no seconds",
   repeated_hour: "in the hour that a clock change repeats, taken as the first",
   skipped_hour: "in the hour that a clock change leaves out, moved forward",
   lower_cased:

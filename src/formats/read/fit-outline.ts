@@ -1,21 +1,21 @@
 /**
- * Where the messages of a FIT file lie, found without reading one, so that a file that is damaged or cut off keeps
- * those before.
+ * The bounds of a FIT file's messages, found without decoding any, so that the messages before damage or a cut can be
+ * read.
  *
  *     | header, 12 or 14 bytes: size, versions, size of the messages, ".FIT" | messages | CRC-16 |
  *
- * A message is a definition, of which there are 16 at a time, or data in the order of fields that one of them lists.
+ * A message is a definition, of which 16 are active at a time, or data with the fields of one of them.
  */
 export interface Outline {
-  /** Where the messages begin and end; those behind the end are damaged, or are missing. */
+  /** The byte range of the intact messages. */
   readonly start: number;
   readonly end: number;
-  /** Where the file ends that begins there, after which another may follow. */
+  /** The end of this FIT file, after which another may follow. */
   readonly fileEnd: number;
   readonly messageCount: number;
-  /** What is wrong behind the end; null where nothing is. */
+  /** What is wrong after `end`, or null. */
   readonly fault: "cut off" | "damaged" | null;
-  /** Whether the checksum is another; a file that was cut off has none. */
+  /** Whether the checksum is wrong; a file that was cut off has none. */
   readonly isDoubtful: boolean;
 }
 
@@ -26,12 +26,12 @@ const RESERVED = 0x10;
 
 const FILE_ID = 0;
 const RECORD = 20;
-/** Numbers that no message and no field of a record has. */
+/** Numbers that no message and no field has. */
 const NO_MESSAGE = 0xff;
 const NO_FIELD = 0xff;
 
 const TIMESTAMP_FIELD = 253;
-/** Latitude, longitude, altitude, speed, accuracy, and the altitude and speed that are told more exactly. */
+/** Latitude, longitude, altitude, speed, accuracy, and the enhanced altitude and speed. */
 const RECORD_FIELDS = new Set([TIMESTAMP_FIELD, 0, 1, 2, 6, 31, 73, 78]);
 const FIELD_BYTES = 3;
 const DEFINITION_BYTES = 6;
@@ -39,11 +39,11 @@ const CRC_BYTES = 2;
 
 interface Definition {
   readonly bytes: number;
-  /** With the time in its header, and without the field that it replaces. */
+  /** The size with the time in the header instead of its field. */
   readonly compressedBytes: number;
 }
 
-/** Whether a FIT file begins at a place. */
+/** Whether a FIT file begins at an offset. */
 export function isFit(bytes: Uint8Array, at: number): boolean {
   const size = bytes[at];
   return (size === 12 || size === 14) && at + size <= bytes.length && hasMark(bytes, at + 8);
@@ -54,23 +54,24 @@ function hasMark(bytes: Uint8Array, at: number): boolean {
 }
 
 /**
- * Changes the file: messages that aren't wanted, and other fields of those that are, get numbers that nobody knows. A
- * parser makes objects of all it knows, by which a file of a few megabytes would take gigabytes of memory.
+ * Modifies the bytes: unwanted messages and fields get unknown numbers. The parser creates objects of all that it
+ * knows, so a file of a few megabytes would otherwise take gigabytes of memory.
  */
 export function outlineFit(bytes: Uint8Array, at: number): Outline {
   const start = at + bytes[at]!;
   const size = new DataView(bytes.buffer, bytes.byteOffset).getUint32(at + 4, true);
-  // Watches write the size when a recording ends.
-  const saidEnd = size === 0 ? Infinity : start + size;
-  const hasCrc = saidEnd + CRC_BYTES <= bytes.length;
-  const isDoubtful = hasCrc && crc16(bytes, at, saidEnd) !== bytes[saidEnd]! + (bytes[saidEnd + 1]! << 8);
-  const { end, messageCount, isDamaged } = walkMessages(bytes, start, Math.min(saidEnd, bytes.length));
+  // A size of 0 is a recording that did not end.
+  const statedEnd = size === 0 ? Infinity : start + size;
+  const hasCrc = statedEnd + CRC_BYTES <= bytes.length;
+  const isDoubtful =
+    hasCrc && crc16(bytes, at, statedEnd) !== bytes[statedEnd]! + (bytes[statedEnd + 1]! << 8);
+  const { end, messageCount, isDamaged } = walkMessages(bytes, start, Math.min(statedEnd, bytes.length));
   return {
     start,
     end,
-    fileEnd: Math.min(saidEnd + CRC_BYTES, bytes.length),
+    fileEnd: Math.min(statedEnd + CRC_BYTES, bytes.length),
     messageCount,
-    fault: isDamaged ? "damaged" : end < saidEnd ? "cut off" : null,
+    fault: isDamaged ? "damaged" : end < statedEnd ? "cut off" : null,
     isDoubtful,
   };
 }
@@ -83,11 +84,11 @@ function walkMessages(bytes: Uint8Array, start: number, limit: number) {
     const header = bytes[at]!;
     let next: number;
     if ((header & COMPRESSED) === 0 && (header & DEFINITION) !== 0) {
-      const found = readDefinition(bytes, at, limit);
-      if (found === null) break;
-      if (found.isDamaged) return { end: at, messageCount, isDamaged: true };
-      definitions[header & 0x0f] = found;
-      next = found.next;
+      const definition = readDefinition(bytes, at, limit);
+      if (definition === null) break;
+      if (definition.isDamaged) return { end: at, messageCount, isDamaged: true };
+      definitions[header & 0x0f] = definition;
+      next = definition.next;
     } else {
       const isCompressed = (header & COMPRESSED) !== 0;
       const definition = definitions[isCompressed ? (header >> 5) & 3 : header & 0x0f];
@@ -102,7 +103,7 @@ function walkMessages(bytes: Uint8Array, start: number, limit: number) {
   return { end: at, messageCount, isDamaged: false };
 }
 
-/** Null where it goes on behind the limit. Fields without bytes are damage: many would take time for nothing. */
+/** Returns null if it continues past the limit. Fields of 0 bytes count as damage: many would take time for nothing. */
 function readDefinition(bytes: Uint8Array, at: number, limit: number) {
   const fieldCount = bytes[at + 5] ?? 0;
   const fieldsEnd = at + DEFINITION_BYTES + fieldCount * FIELD_BYTES;
@@ -142,7 +143,7 @@ function hideUnwanted(bytes: Uint8Array, at: number, fieldCount: number): void {
   } else if (message !== FILE_ID) bytes.fill(NO_MESSAGE, at + 3, at + 5);
 }
 
-/** CRC-16/ARC, half a byte at a time. */
+/** CRC-16/ARC, four bits at a time. */
 const CRC_TABLE = Uint16Array.from({ length: 16 }, (_, half) => {
   let crc = half;
   for (let bit = 0; bit < 4; bit++) crc = (crc & 1) === 1 ? (crc >> 1) ^ 0xa001 : crc >> 1;

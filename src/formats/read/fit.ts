@@ -14,7 +14,7 @@ import type { FilePoint, PointSink } from "./file-point.ts";
 import { isFit, type Outline, outlineFit } from "./fit-outline.ts";
 import { type Content, type Format, FormatError, type Reading, type ReadOptions } from "./format.ts";
 
-/** FIT, what watches and bicycle computers record. */
+/** FIT, the format of watches and bicycle computers. */
 export const fit: Format = {
   name: "fit",
   title: "FIT",
@@ -24,9 +24,12 @@ export const fit: Format = {
   read: readFit,
 };
 
-/** A file is read whole. A watch writes some 200 KB an hour, and with sensors around it a few times that. */
+/** A file is read into memory. A watch writes some 200 KB an hour, and a few times that with sensors. */
 const FILE_BYTES_MAX = 8 * 1024 * 1024;
-/** Four days and a half at one a second. Each takes some hundred bytes of memory, and one of the file may be enough. */
+/**
+ * Four and a half days at one a second. Each takes some hundred bytes of memory, though a single byte of the file may
+ * define it.
+ */
 const MESSAGES_MAX = 400_000;
 
 const POINTS_A_STEP = 1000;
@@ -47,12 +50,12 @@ function readFit(content: Content, sink: PointSink, options: ReadOptions): Readi
 
   async function* read(): AsyncGenerator<void> {
     const bytes = await wholeFile(content);
-    // Some programs join files of one day by writing them behind each other.
+    // Some programs concatenate the files of a day.
     for (let at = 0; at < bytes.length; ) {
       if (!isFit(bytes, at)) throw new FormatError(`no FIT file begins at byte ${at}`);
       const outline = outlineFit(bytes, at);
       if (outline.messageCount > MESSAGES_MAX)
-        throw new FormatError(`it holds more than ${MESSAGES_MAX} messages, which no watch records at once`);
+        throw new FormatError(`it holds more than ${MESSAGES_MAX} messages, more than any watch records`);
       yield* readOne(bytes, at, outline);
       if (outline.fault !== null) throw new FormatError(`it is ${outline.fault} from byte ${outline.end} on`);
       at = outline.fileEnd;
@@ -80,26 +83,25 @@ async function wholeFile(content: Content): Promise<Uint8Array<ArrayBuffer>> {
   return joinBytes(pieces);
 }
 
-/** What a FIT file holds that we want. */
 interface FitRecords {
   readonly records: readonly JsonObject[];
-  /** The maker and the serial number of what recorded it; null where it doesn't say both. */
+  /** Manufacturer and serial number; null if one is missing. */
   readonly device: string | null;
 }
 
-/** Reads a whole file, whose size in its header must be right. */
+/** Parses a whole file. The size in its header must be right. */
 function parseRecords(file: Uint8Array<ArrayBuffer>): FitRecords {
   const parser = new FitParser({ force: true, mode: "list", speedUnit: "m/s", lengthUnit: "m" });
-  let found: FitRecords | null = null;
+  let result: FitRecords | null = null;
   let fault: unknown = null;
   try {
-    // It wants a view of bytes, whatever its type says.
+    // The parser takes a byte array, whatever its type says.
     parser.parse(file as Parameters<typeof parser.parse>[0], (error, data) => {
       fault = error ?? null;
       const fileIds: unknown = data?.file_ids;
       const records: unknown = data?.records;
       if (Array.isArray(records))
-        found = {
+        result = {
           records: records.filter(isJsonObject),
           device: deviceOf(objectOrEmpty(Array.isArray(fileIds) ? fileIds[0] : null)),
         };
@@ -107,7 +109,7 @@ function parseRecords(file: Uint8Array<ArrayBuffer>): FitRecords {
   } catch (error) {
     fault = error;
   }
-  if (found !== null) return found;
+  if (result !== null) return result;
   throw new FormatError(`it can't be read: ${fault instanceof Error ? fault.message : String(fault)}`);
 }
 
@@ -116,7 +118,7 @@ function deviceOf({ manufacturer, serial_number }: JsonObject): string | null {
   return maker === null || serial === null ? null : `${maker}-${serial}`;
 }
 
-/** A clock that was never set shows a time between 1989, from which FIT counts, and then. */
+/** A clock that was never set shows a time between FIT's epoch in 1989 and this. */
 const CLOCK_SET_MS = Date.UTC(2000, 0, 1);
 
 function pointOfRecord(record: JsonObject, device: string | null, speedUnit: SpeedUnit): FilePoint {
@@ -131,7 +133,7 @@ function pointOfRecord(record: JsonObject, device: string | null, speedUnit: Spe
     device,
     user: null,
     details: knownDetails({
-      altitude: altitude === null ? null : Math.round(altitude * 1000) / 1000, // Fifths, less 500 m.
+      altitude: altitude === null ? null : Math.round(altitude * 1000) / 1000, // FIT counts fifths of a meter.
       speed: speed === null ? null : metersPerSecond(speed, speedUnit),
       horizontal_accuracy: readMagnitudeOrNaN(record.gps_accuracy),
     }),

@@ -2,50 +2,48 @@ import type { SpeedUnit } from "../../clients/reading/speed.ts";
 import type { Zone } from "../../model/time/zone.ts";
 import type { PointSink } from "./file-point.ts";
 
-/** A format of files that positions are read from. */
+/** A file format that can be imported. */
 export interface Format {
-  /** As `--format` takes it, such as `google-records`. */
+  /** The value of `--format`, such as `google-records`. */
   readonly name: string;
-  /** As people read it, such as `Google Records.json`. */
+  /** The name for people, such as `Google Records.json`. */
   readonly title: string;
-  /** Of file names, with the dot; they break ties between formats that both recognise a beginning. */
+  /** File extensions with the dot. They break ties between formats that recognise the same file. */
   readonly extensions: readonly string[];
-  /** What places in such a file are counted in. */
+  /** The unit of positions in such a file. */
   readonly placeUnit: PlaceUnit;
-  /** What in the beginning of a file tells that it is of this format, for people; null where nothing does. */
+  /** Returns how the beginning of a file shows this format, in words for people; null if it does not. */
   recognise(beginning: Beginning): string | null;
   /**
-   * Reads a file from its start to its end. Yields whenever what came so far may be taken away, at least once a piece
-   * of the file and once in some thousand points. Throws a `FormatError` where the rest can't be read; what came
-   * before it is good.
+   * Reads a file from start to end. Yields at points where the imported points may be processed: at least once per
+   * chunk and once per some thousand points. Throws a `FormatError` if the rest can't be read; the points before are
+   * good.
    */
   read(content: Content, sink: PointSink, options: ReadOptions): Reading;
 }
 
 export type PlaceUnit = "byte" | "line" | "record";
 
-/** A reading under way. */
 export interface Reading {
-  /** Where the last of what was found lies in the file, in the format's unit: of bytes from 0, of others from 1. */
+  /** The position of the last item, in the format's unit: bytes count from 0, lines and records from 1. */
   readonly place: number;
   [Symbol.asyncIterator](): AsyncIterator<void>;
 }
 
-/** A file to read, unpacked. */
+/** An unpacked file. */
 export interface Content {
-  /** Its own name without folders, such as `2021_MARCH.json`; what unpacking takes from it is gone. */
+  /** The name without folders, such as `2021_MARCH.json`, and without the suffix of a compression. */
   readonly name: string;
-  /** The folders it lies in, outermost first; in an archive only those of the archive. */
+  /** The folders around it, outermost first; for a file in an archive, only the archive's folders. */
   readonly folders: readonly string[];
-  /** All bytes from the start, some 256 KiB at a time; as often as wanted. A text has come through `textPieces`. */
+  /** All bytes in chunks of some 256 KiB; may be called repeatedly. A text has passed through `textPieces`. */
   pieces(): AsyncIterable<Uint8Array>;
-  /** Opens it for a library that reads files itself; what is in no file of its own is put aside on the disk first. */
+  /** Opens it for a library that reads files itself; a file in an archive is first unpacked to the disk. */
   openRandom(): Promise<OpenContent>;
 }
 
-/** A file that lies on the disk as it is. */
 export interface OpenContent {
-  /** Good until it is closed. */
+  /** Valid until `close`. */
   readonly path: string;
   readonly sizeBytes: number;
   close(): Promise<void>;
@@ -53,62 +51,62 @@ export interface OpenContent {
 
 /** The first bytes of a file. */
 export interface Beginning {
-  /** At most 256 KiB; of a text in UTF-8, after a byte order mark and leading blanks. */
+  /** At most 256 KiB, without a byte order mark and leading blanks. */
   readonly bytes: Uint8Array;
-  /** The same as text; empty where it is none. */
+  /** The bytes as text; empty for a binary file. */
   readonly text: string;
-  /** Whether that is the whole file. */
+  /** Whether this is the whole file. */
   readonly isWhole: boolean;
-  /** Of the file without folders, in lower case. */
+  /** The file's name without folders, in lower case. */
   readonly name: string;
 }
 
-/** What the operator says of the files, and what other files beside this one say. */
+/** Options of the operator, and information from other files of the import. */
 export interface ReadOptions {
-  /** Of times without zone; null where nobody said. */
+  /** The zone of times without a zone; null if not given. */
   readonly zone: Zone | null;
-  /** Of speeds; null for the format's own. */
+  /** The unit of speeds; null for the format's own. */
   readonly speedUnit: SpeedUnit | null;
   /** Whether waypoints are positions. */
   readonly waypoints: boolean;
-  /** Whether what was derived from positions is imported although they are imported too. */
+  /** Whether derived positions are imported even if the originals are imported too. */
   readonly semantic: boolean;
-  /** Columns of a table by our fields' names. */
+  /** Column names by field name. */
   readonly columns: ReadonlyMap<string, string>;
-  /** How a table writes its times, in Luxon's tokens; null for ISO 8601 and Unix time. */
+  /** The format of a table's times, in Luxon's tokens; null for ISO 8601 and Unix time. */
   readonly timeFormat: string | null;
-  /** Passphrases that encrypted messages may open with. */
+  /** Passphrases to try on encrypted messages. */
   readonly passPhrases: readonly string[];
   readonly beside: Beside;
 }
 
-/** What the other files of an import say that this one's reading needs. */
+/** Information from other files of the import. */
 export interface Beside {
-  /** Names of Google's devices by tag. */
+  /** Names of Google's devices, by tag. */
   readonly googleDevices: ReadonlyMap<string, string>;
-  /** Whether Google's own positions are imported too, of which this file may be a digest. */
+  /** Whether Google's own positions are imported too, from which this file may be derived. */
   readonly hasGoogleRecords: boolean;
 }
 
-/** The rest of a file can't be read; what came before it was good. The message is for people and has no full stop. */
+/** The rest of a file can't be read; the part before was good. The message is for people, without a full stop. */
 export class FormatError extends Error {
   override readonly name: string = "FormatError";
 }
 
-/** A file can't be read rightly before its operator says more, so an import ends at it and names the option. */
+/** A file needs an option of the operator, so the import stops and names the option. */
 export class OptionNeededError extends FormatError {
   override readonly name: string = "OptionNeededError";
 }
 
-/** A file has times without zone, and nobody said which one they are in: nothing of it may be read by guessing. */
+/** A file has times without a zone, and no zone was given: guessing would import wrong times. */
 export class ZoneNeededError extends OptionNeededError {
   override readonly name = "ZoneNeededError";
   constructor(time: string) {
-    super(`"${time}" has no time zone: say which one it is in, as with --timezone Europe/Berlin`);
+    super(`"${time}" has no time zone: set it, as with --timezone Europe/Berlin`);
   }
 }
 
-/** The header of a table doesn't tell what is where, or not what the operator said of it. */
+/** The header of a table does not name the needed columns, or lacks a mapped one. */
 export class HeaderError extends OptionNeededError {
   override readonly name = "HeaderError";
 }

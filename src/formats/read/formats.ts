@@ -18,7 +18,7 @@ import { gpx } from "./xml/gpx.ts";
 import { kml } from "./xml/kml.ts";
 import { tcx } from "./xml/tcx.ts";
 
-/** Every format of others, those first that are recognised most surely. */
+/** All formats of other programs, the most distinctive first. */
 export const FORMATS: readonly Format[] = [
   fit,
   parquet,

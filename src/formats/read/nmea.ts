@@ -16,23 +16,23 @@ import type { PointSink } from "./file-point.ts";
 import type { Beginning, Format } from "./format.ts";
 import { createLinePoints, type LineFormat, readPieces } from "./push-reader.ts";
 
-/** NMEA 0183, what receivers of satellites say line by line. */
+/** NMEA 0183, the sentences of satellite receivers. */
 export const nmea: Format = {
   name: "nmea",
   title: "NMEA 0183",
   extensions: [".nmea", ".nma", ".txt", ".log"],
   placeUnit: "line",
   recognise,
-  // Binary messages of a receiver may stand between sentences, which are ASCII.
+  // Binary messages of a receiver may be mixed with the sentences, which are ASCII.
   read: (content, sink, options) =>
     readPieces(content, createLinePoints(new Fixes(sink, options.speedUnit), sink, LATIN_1)),
 };
 
 const LATIN_1 = "latin1";
 
-/** Loggers may write a time before a sentence, or what kind of line it is. */
+/** Loggers may write a time or a label before a sentence. */
 const LINE = /^[\w:., +-]{0,40}(\$[A-Z]{2}(?:RMC|GGA|GSA|GSV|GLL|VTG|ZDA)),/m;
-/** Among binary messages, where no line need begin, a checksum makes it sure. */
+/** Among binary messages there may be no line starts, so the checksum identifies a sentence. */
 const WHOLE = /(\$[A-Z]{2}(?:RMC|GGA|GSA|GSV|GLL|VTG|ZDA)),[\x20-\x7e]{0,80}\*[0-9A-F]{2}/;
 
 function recognise({ text, bytes }: Beginning): string | null {
@@ -42,9 +42,9 @@ function recognise({ text, bytes }: Beginning): string | null {
   return among === undefined ? null : `sentences such as ${among} among binary messages`;
 }
 
-type Place = Pick<Minimum, "latitude" | "longitude">;
+type Position = Pick<Minimum, "latitude" | "longitude">;
 
-/** What `GGA` says of the fix: its quality and altitude, and the position, but no date. */
+/** The content of a `GGA`: quality, altitude and position of the fix, but no date. */
 interface Quality {
   readonly timeMs: number | null;
   readonly hasFix: boolean;
@@ -53,33 +53,33 @@ interface Quality {
   readonly altitude: number | null;
 }
 
-/** Bytes that no sentence has, nor what loggers write before one; a byte order mark may begin a file. */
+/** Bytes that neither a sentence nor a logger's prefix has; a byte order mark may begin a file. */
 const NO_TEXT = /[\0-\x08\x0e-\x1f\x7f-\xff]/;
 const BYTE_ORDER_MARK = /^\xef\xbb\xbf/;
 
 /**
- * Makes points of a receiver's sentences, one for each `RMC`. The `GGA` of its second, before or behind it, knows the
- * altitude and whether there was a fix; one in whose second is no `RMC` is a point of its own, once the day is known.
- * A second is one of a day: logs of several days may go on at the second at which they broke off.
+ * Makes a point of each `RMC` sentence. The `GGA` of the same second, before or after it, adds the altitude and the
+ * quality. A `GGA` without an `RMC` in its second becomes a point of its own once the day is known. Seconds are
+ * compared with their day: a log may continue on another day at the second at which it broke off.
  */
 class Fixes implements LineFormat {
   readonly #sink: PointSink;
   readonly #speedUnit: SpeedUnit;
-  /** Waiting for what else is said of their second. */
+  /** Waits for other sentences of its second. */
   #minimum: Minimum | null = null;
-  /** Whether another `RMC` of its instant said another position, as the second of two receivers does. */
+  /** Whether another `RMC` of the same instant had another position, as with two receivers. */
   #hasRival = false;
   #quality: Quality | null = null;
-  /** Whether a sentence with a date came behind the `GGA`, in its second. */
+  /** Whether a sentence with a date followed the `GGA` in its second. */
   #isQualityDated = false;
-  /** A `GGA` of the same time as the one that is dated: it says the same again, or begins another day. */
+  /** A `GGA` with the same time as a dated one: either a repetition, or the start of another day. */
   #laterQuality: Quality | null = null;
-  /** The second of the day of the last `RMC`. */
+  /** The second of the last `RMC`. */
   #minimumSecond: number | null = null;
-  /** The last second for which a sentence said the day, and that day. */
+  /** The last second whose day is known, and that day. */
   #datedSecond: number | null = null;
   #dayMs: number | null = null;
-  /** The last instant whose day is known. */
+  /** The last instant with a known day. */
   #datedMs: number | null = null;
 
   constructor(sink: PointSink, speedUnit: SpeedUnit | null) {
@@ -87,7 +87,10 @@ class Fixes implements LineFormat {
     this.#speedUnit = speedUnit ?? "kn";
   }
 
-  /** Loggers may write a time before a sentence, binary messages stand between them, and line ends get lost. */
+  /**
+   * A line may have a logger's prefix, binary messages between sentences, or several sentences whose line ends were
+   * lost.
+   */
   readLine(text: string): void {
     const [before, ...bodies] = text.split("$");
     const head = before!.replace(BYTE_ORDER_MARK, "");
@@ -103,9 +106,9 @@ class Fixes implements LineFormat {
   }
 
   end(): void {
-    this.#takeLater();
-    this.#settleMinimum();
-    this.#settleQuality();
+    this.#useLaterQuality();
+    this.#finishMinimum();
+    this.#finishQuality();
   }
 
   #take(kind: string, fields: readonly string[]): void {
@@ -118,12 +121,12 @@ class Fixes implements LineFormat {
     this.#beginDay(minimum);
     const waiting = this.#minimum;
     const isOfInstant = waiting?.timeMs === minimum.timeMs;
-    // Receivers for several kinds of satellites say the same for each, or that of one kind they see too few.
-    const isRival = isOfInstant && minimum.hasFix && !isSamePlace(waiting, minimum);
+    // Receivers for several satellite systems repeat the position for each, or report no fix for one.
+    const isRival = isOfInstant && minimum.hasFix && !isSamePosition(waiting, minimum);
     this.#hasRival ||= isRival;
-    if (!isOfInstant || isRival) this.#settleMinimum();
+    if (!isOfInstant || isRival) this.#finishMinimum();
     this.#hasRival &&= isOfInstant;
-    if (!isSameSecond(this.#quality, minimum)) this.#settleQuality();
+    if (!isSameSecond(this.#quality, minimum)) this.#finishQuality();
     this.#minimumSecond = secondOf(minimum);
     if (minimum.hasFix) this.#minimum = minimum;
     else this.#sink.skip("no_fix");
@@ -134,12 +137,12 @@ class Fixes implements LineFormat {
       this.#laterQuality = quality;
       return;
     }
-    this.#takeLater();
+    this.#useLaterQuality();
     const minimum = this.#minimum;
-    // Ten times a second the next fix begins with its GGA, and the one before has had its own.
+    // At ten fixes a second, the next fix begins with its GGA, and the last one has its own already.
     const isOfNext = this.#quality?.timeMs === minimum?.timeMs && quality.timeMs !== minimum?.timeMs;
-    if (minimum !== null && (isOfNext || !isSameSecond(quality, minimum))) this.#settleMinimum();
-    if (this.#quality?.timeMs !== quality.timeMs) this.#settleQuality();
+    if (minimum !== null && (isOfNext || !isSameSecond(quality, minimum))) this.#finishMinimum();
+    if (this.#quality?.timeMs !== quality.timeMs) this.#finishQuality();
     this.#quality = quality;
     this.#isQualityDated = false;
   }
@@ -151,13 +154,13 @@ class Fixes implements LineFormat {
     const instantMs = instantOf(dayMs, timeMs);
     if (instantMs === null || Number.isNaN(instantMs)) return;
     this.#beginDay({ timeMs, dayMs });
-    // What waits is older, and dated by what was said before.
-    if (this.#datedMs !== null && !isSameSecond(this.#minimum, { timeMs })) this.#settleMinimum();
-    if (this.#datedMs !== null && !isSameSecond(this.#quality, { timeMs })) this.#settleQuality();
+    // Waiting sentences are older and belong to the former date.
+    if (this.#datedMs !== null && !isSameSecond(this.#minimum, { timeMs })) this.#finishMinimum();
+    if (this.#datedMs !== null && !isSameSecond(this.#quality, { timeMs })) this.#finishQuality();
     this.#datedMs = instantMs;
   }
 
-  /** A sentence says the day of its second: what waits for the same second of another day is complete. */
+  /** A sentence has a date. Sentences that wait for the same second of another day are complete. */
   #beginDay(at: Pick<Minimum, "timeMs" | "dayMs">): void {
     const second = secondOf(at);
     const dayMs = Number.isNaN(at.dayMs) ? null : at.dayMs;
@@ -165,55 +168,56 @@ class Fixes implements LineFormat {
     if (isSecondDated && dayMs !== null && this.#dayMs !== null && dayMs !== this.#dayMs) {
       const ofThisDay = this.#laterQuality;
       this.#laterQuality = null;
-      this.#settleMinimum();
-      this.#settleQuality();
+      this.#finishMinimum();
+      this.#finishQuality();
       this.#minimumSecond = null;
       this.#quality = ofThisDay;
-    } else this.#takeLater();
+    } else this.#useLaterQuality();
     this.#isQualityDated = isSameSecond(this.#quality, at) && (this.#isQualityDated || !isSecondDated);
     this.#datedSecond = second;
     this.#dayMs = dayMs ?? this.#dayMs;
   }
 
-  /** It was of the same day as the one before it. */
-  #takeLater(): void {
+  /** The later `GGA` was a repetition on the same day. */
+  #useLaterQuality(): void {
     this.#quality = this.#laterQuality ?? this.#quality;
     this.#laterQuality = null;
   }
 
-  #settleMinimum(): void {
+  #finishMinimum(): void {
     const minimum = this.#minimum;
     if (minimum === null) return;
     this.#minimum = null;
     const ofSecond = isSameSecond(this.#quality, minimum) ? this.#quality : null;
-    // Of two receivers each has its altitude.
-    const quality = ofSecond !== null && this.#hasRival && !isSamePlace(ofSecond, minimum) ? null : ofSecond;
+    // Each of two receivers has its own altitude.
+    const quality =
+      ofSecond !== null && this.#hasRival && !isSamePosition(ofSecond, minimum) ? null : ofSecond;
     const { timeMs, dayMs, speed, bearing } = minimum;
     const details = knownDetails({
       altitude: quality?.altitude ?? null,
       speed: speed === null ? null : metersPerSecond(speed, this.#speedUnit),
       bearing,
     });
-    this.#settle(quality?.hasFix !== false, instantOf(dayMs, timeMs), minimum, details);
+    this.#addFix(quality?.hasFix !== false, instantOf(dayMs, timeMs), minimum, details);
   }
 
-  #settleQuality(): void {
+  #finishQuality(): void {
     const quality = this.#quality;
     this.#quality = null;
-    // With an RMC in its second it has said what it knows.
+    // It was used with the RMC of its second.
     if (quality === null || secondOf(quality) === this.#minimumSecond) return;
     const details = knownDetails({ altitude: quality.altitude });
-    this.#settle(quality.hasFix, this.#instantOf(quality), quality, details);
+    this.#addFix(quality.hasFix, this.#instantOf(quality), quality, details);
   }
 
-  #settle(hasFix: boolean, timestampMs: number | null, at: Minimum | Quality, details: PointDetails): void {
+  #addFix(hasFix: boolean, timestampMs: number | null, at: Minimum | Quality, details: PointDetails): void {
     if (timestampMs !== null && !Number.isNaN(timestampMs)) this.#datedMs = timestampMs;
     const { latitude, longitude } = at;
     if (!hasFix) this.#sink.skip("no_fix");
     else this.#sink.add({ timestampMs, latitude, longitude, device: null, user: null, details });
   }
 
-  /** The time of day of the day that brings it closest to the last dated instant: past midnight it is the next one. */
+  /** The time of day on the day closest to the last dated instant, so after midnight it is the next day. */
   #instantOf({ timeMs }: Quality): number | null {
     const datedMs = this.#datedMs;
     if (timeMs === null || datedMs === null) return null;
@@ -233,7 +237,7 @@ function readQuality(fields: readonly string[]): Quality {
   };
 }
 
-function isSamePlace(a: Place, b: Place): boolean {
+function isSamePosition(a: Position, b: Position): boolean {
   return Object.is(a.latitude, b.latitude) && Object.is(a.longitude, b.longitude);
 }
 
@@ -244,7 +248,7 @@ function isSameSecond(
   return a !== null && secondOf(a) === secondOf(b);
 }
 
-/** Null where the time is missing or can't be read. */
+/** Null if the time is missing or unreadable. */
 function secondOf({ timeMs }: { readonly timeMs: number | null }): number | null {
   return timeMs === null || Number.isNaN(timeMs) ? null : Math.floor(timeMs / 1000);
 }

@@ -1,19 +1,19 @@
 import type { Beginning } from "./format.ts";
 
-/** What is known of a file that holds no positions. */
+/** A recognised file without positions. */
 export interface NotHistory {
-  /** What such files are counted under, such as `jpg` in "left alone: 8 jpg". */
+  /** The label for counting such files, such as `jpg` in "left alone: 8 jpg". */
   readonly kind: string;
-  /** What it is and what to give instead: goes on from the file's name, and has no full stop. */
+  /** What it is and what to give instead: continues the file's name, without a full stop. */
   readonly answer: string;
 }
 
-/** Files without positions that are known by how they begin, or by their names where nothing else tells. */
+/** A file without positions that is recognised by its beginning, or by its name alone. */
 interface Telltale extends NotHistory {
   tells(beginning: Beginning): boolean;
 }
 
-/** Files of other kinds that begin with bytes of their own, some of them behind others. */
+/** Binary files, recognised by magic bytes. */
 export const MAGIC_FILES: readonly Telltale[] = [
   file("pdf", "is a PDF, for reading; ask the program that made it for its data", "%PDF-"),
   file("jpg", "is a picture; where photos were taken is not read", "\xff\xd8\xff"),
@@ -42,20 +42,20 @@ export const MAGIC_FILES: readonly Telltale[] = [
   file(".DS_Store", "is how a Mac shows a folder, no history", "Bud1", 4),
 ];
 
-/** A kind of files that have this text, of a byte a character, at this offset. */
+/** A kind of file that has `magic`, one byte per character, at `offset`. */
 function file(kind: string, answer: string, magic: string, offset = 0): Telltale {
-  const wanted = Array.from(magic, (character) => character.charCodeAt(0));
+  const magicBytes = Array.from(magic, (character) => character.charCodeAt(0));
   return {
     kind,
     answer,
-    tells: ({ bytes }) => wanted.every((byte, index) => bytes[offset + index] === byte),
+    tells: ({ bytes }) => magicBytes.every((byte, index) => bytes[offset + index] === byte),
   };
 }
 
-/** They name the devices whose tags positions carry. */
+/** These files name the devices whose tags positions carry. */
 export const GOOGLE_SETTINGS = "Google settings";
 
-/** What else lies in Google's archives, and is given for want of what was looked for. */
+/** Other files of Google's archives that are often given by mistake. */
 export const GOOGLE_FILES: readonly Telltale[] = [
   {
     kind: "index page",
@@ -82,7 +82,7 @@ export const GOOGLE_FILES: readonly Telltale[] = [
   },
   {
     kind: "Maps reviews",
-    answer: "has reviews written in Google Maps, which say nothing of when their writer was where",
+    answer: "has reviews written in Google Maps, which don't tell when their writer was where",
     tells: ({ text }) => /^\{/.test(text) && /"(five_star_rating_published|Star Rating)"\s*:/.test(text),
   },
   {
@@ -95,20 +95,19 @@ export const GOOGLE_FILES: readonly Telltale[] = [
   },
   {
     kind: "My Activity",
-    answer: "is My Activity, what was searched and opened; its places are not where anybody was",
+    answer: "is My Activity, which lists searches and opened pages; its places are not positions",
     tells: ({ name, text }) =>
       /^my ?activity\.(json|html)$/.test(name) || /^\[\s*\{\s*"header"\s*:/.test(text),
   },
 ];
 
-/** Files with nothing in them. */
 export const EMPTY: Telltale = {
   kind: "empty",
   answer: "is empty",
   tells: ({ bytes, text, isWhole }) => isWhole && (bytes.length === 0 || isEmptyJson(text)),
 };
 
-/** `{}`, `[]` and lists that nothing was put into. */
+/** `{}`, `[]` and objects with empty lists only. */
 function isEmptyJson(text: string): boolean {
   if (text.length > EMPTY_CHARACTERS_MAX || !/^[{[]/.test(text)) return false;
   return /^[\s[\]{},]*$/.test(text.replaceAll(/"[^"]*"\s*:/g, ""));
@@ -116,7 +115,7 @@ function isEmptyJson(text: string): boolean {
 
 const EMPTY_CHARACTERS_MAX = 1024;
 
-/** Texts that no format would take for its own. */
+/** Texts that no format recognises. */
 export const OTHER_TEXTS: readonly Telltale[] = [
   {
     kind: "Apple Health records",
@@ -141,10 +140,10 @@ export const OTHER_TEXTS: readonly Telltale[] = [
   },
 ];
 
-/** JSON from the middle of a file. Only what no format knows is asked: a log may well have JSON in its lines. */
+/** JSON from the middle of a file. Checked only if no format recognises the file: a log may have JSON in its lines. */
 export const FRAGMENT: Telltale = {
   kind: "fragment of JSON",
-  answer: "is a fragment; the file was split, so put its parts together and give that",
+  answer: "is a fragment; the file was split, so join its parts and import the result",
   tells: isFragment,
 };
 
@@ -158,10 +157,10 @@ function isFragment({ text }: Beginning): boolean {
 const MEMBER = /"\w+"\s*:\s*["{[\d-]/;
 const BLANKS_MAX = 100;
 
-/** Where the first object or list of a text ends; null where it goes on. */
+/** The index after the first object or list; null if it does not end. */
 function endOfValue(text: string): number | null {
   let depth = 0;
-  // A text that doesn't end takes all that is left, or each quote in it would be looked at as the start of another.
+  // An unterminated string takes the whole rest, or each quote in it would be tried as the start of another.
   for (const { 0: token, index } of text.matchAll(/"[^"\\]*(?:\\[\s\S]?[^"\\]*)*(?:"|$)|[{}[\]]/g)) {
     if (token === "{" || token === "[") depth++;
     else if (token === "}" || token === "]") depth--;

@@ -4,15 +4,15 @@ import { parseDecimal } from "../../lib/text/decimal.ts";
 import type { Beginning } from "./format.ts";
 import { findMeaning } from "./table/column-names.ts";
 
-/** Formats of this program, whose reports are checked as those that come over HTTP. */
+/** Formats of this program. Their reports are validated like those that arrive over HTTP. */
 export const OWN_FORMATS = ["csv", "ndjson"] as const;
 
 export type OwnFormat = (typeof OWN_FORMATS)[number];
 
-/** What every report has. */
+/** Fields that every report has. */
 const REQUIRED = ["device_id", "timestamp", "latitude", "longitude"];
 
-/** Which of them a file is in for sure, and why; what only looks like it is left to the formats of others. */
+/** Which of our formats a file certainly has, and why; a file that is only similar is left to the other formats. */
 export function recogniseOwn(beginning: Beginning): { format: OwnFormat; reason: string } | null {
   const has = `has ${REQUIRED.join(", ")}`;
   if (isOwnCsv(beginning))
@@ -21,10 +21,10 @@ export function recogniseOwn(beginning: Beginning): { format: OwnFormat; reason:
   return null;
 }
 
-/** A first row may be damaged, and is no reason to take the file for another's. */
+/** Several rows are checked, since the first may be damaged. */
 const ROWS_MAX = 8;
 
-/** Smaller numbers are seconds, which reports never have. */
+/** Smaller numbers are seconds, which our formats never have. */
 const MILLISECONDS_MIN = 1e11;
 
 function isOwnCsv({ bytes, isWhole }: Beginning): boolean {
@@ -35,7 +35,7 @@ function isOwnCsv({ bytes, isWhole }: Beginning): boolean {
   const names = csv.texts().map((name) => name ?? "");
   const fields = names.map((name) => OWN_NAMES.get(name) ?? name);
   if (!REQUIRED.every((field) => fields.includes(field))) return false;
-  // A column that only others know would be lost, so they shall read it.
+  // A column that only other programs use would be lost, so the general reader gets the file.
   if (names.some((name) => !fields.includes(findMeaning(name)?.field ?? "device_id"))) return false;
 
   const timeColumn = fields.indexOf("timestamp");
@@ -46,7 +46,7 @@ function isOwnCsv({ bytes, isWhole }: Beginning): boolean {
   return rows === 0;
 }
 
-/** Names that say the unit, as CSV files of other programs have them, and the fields that they are. */
+/** Names with a unit, as in CSV files of other programs, and our field for each. */
 export const OWN_NAMES: ReadonlyMap<string, string> = new Map([
   ["timestamp_ms", "timestamp"],
   ["speed_mps", "speed"],
@@ -55,7 +55,7 @@ export const OWN_NAMES: ReadonlyMap<string, string> = new Map([
 function isOwnNdjson({ text, isWhole }: Beginning): boolean {
   if (!text.includes('"device_id"')) return false;
   const lines = text.split("\n", ROWS_MAX + 1);
-  if (!isWhole && lines.length <= ROWS_MAX) lines.pop(); // It goes on.
+  if (!isWhole && lines.length <= ROWS_MAX) lines.pop(); // The last line is cut off.
   return lines.slice(0, ROWS_MAX).some((line) => {
     const report = parseLine(line);
     return isObject(report) && REQUIRED.every((field) => Object.hasOwn(report, field));

@@ -7,7 +7,7 @@ import type { Steps } from "../../lib/schedule/steps.ts";
 import type { FilePoint, PointSink } from "./file-point.ts";
 import type { ReadOptions } from "./format.ts";
 
-/** Takes the positions from OwnTracks' messages that a file has kept; `topic` is what else tells theirs. */
+/** Reads a saved OwnTracks message. `topic` is the topic known from elsewhere, if any. */
 type ReadMessage = (message: JsonObject, topic: string | null) => void;
 
 export function createReadMessage(sink: PointSink, options: ReadOptions): ReadMessage {
@@ -25,22 +25,22 @@ export function createReadMessage(sink: PointSink, options: ReadOptions): ReadMe
 }
 
 /**
- * A message of `_type` `location` that was kept in a file; null where it has no position. `topic` is the one that it
- * came under, where something else than itself tells it. The Recorder keeps what the apps send, in km/h.
+ * Reads a message of `_type` `location`; null if it has no position. `topic` is the topic known from elsewhere, if any.
+ * The Recorder stores messages as the apps sent them, with speeds in km/h.
  */
 function pointOfMessage(
   members: JsonObject,
   topic: string | null,
   { speedUnit }: Pick<ReadOptions, "speedUnit">,
 ): FilePoint | null {
-  const point = readLocation(members, { ...KEPT, topic, speedUnit: speedUnit ?? "kmh" });
+  const point = readLocation(members, { ...SAVED_MESSAGE, topic, speedUnit: speedUnit ?? "kmh" });
   if (point === null) return null;
   const { device, user, ...rest } = point;
   return { ...rest, device: deviceOf(device, user), user };
 }
 
-/** What a message in a file has of one that arrives. */
-const KEPT: ClientMessage = {
+/** The context of a saved message, which did not arrive over the network. */
+const SAVED_MESSAGE: ClientMessage = {
   arrivedMs: 0,
   content: { kind: "empty" },
   query: new URLSearchParams(),
@@ -48,32 +48,32 @@ const KEPT: ClientMessage = {
   basicUser: null,
   topic: null,
   speedUnit: null,
-  // biome-ignore lint/correctness/useYield: nothing that is encrypted is asked for.
+  // biome-ignore lint/correctness/useYield: saved messages are decrypted elsewhere.
   *decrypt() {
     return null;
   },
 };
 
-/** Finds what encrypted messages say, with the passphrases that the operator knows. */
+/** Decrypts a message with the operator's passphrases. */
 type OpenMessage = (message: JsonObject) => JsonObject | null;
 
-/** Null is what can't be opened; a message that is none of those stays as it is. */
+/** Returns null if no passphrase fits; a message that is not encrypted is returned as it is. */
 function createOpenMessage(passPhrases: readonly string[]): OpenMessage {
   const keys = passPhrases.map(keyOf);
   return (message) => {
     if (!isEncrypted(message)) return message;
-    const box = atOnce(readBox(message));
+    const box = runToEnd(readBox(message));
     for (const key of keys) {
-      const bytes = atOnce(openBox(key, box));
+      const bytes = runToEnd(openBox(key, box));
       const clear = bytes === null ? null : parseMembers(new TextDecoder().decode(bytes));
-      // Who puts a box into a box wants to keep us busy.
+      // Nested encryption could only waste our time.
       if (clear !== null && !isEncrypted(clear)) return clear;
     }
     return null;
   };
 }
 
-/** The members of a JSON object; null where a text is none. */
+/** Returns null if the text is not a JSON object. */
 export function parseMembers(text: string): JsonObject | null {
   if (!text.startsWith("{")) return null;
   try {
@@ -84,8 +84,8 @@ export function parseMembers(text: string): JsonObject | null {
   }
 }
 
-/** An import has its turns of the event loop elsewhere. */
-function atOnce<Value>(steps: Steps<Value>): Value {
+/** Runs all steps without a pause: an import yields elsewhere. */
+function runToEnd<Value>(steps: Steps<Value>): Value {
   for (;;) {
     const step = steps.next();
     if (step.done) return step.value;

@@ -5,7 +5,7 @@ import { firstThings, readObjects } from "./json/read-json.ts";
 import { createReadMessage, parseMembers } from "./owntracks-messages.ts";
 import { createLinePoints, type LineFormat, readPieces } from "./push-reader.ts";
 
-/** What the Recorder's `ocat` and API answer, `{"count":…,"locations":[…]}`, and bare lists of messages. */
+/** The output of the Recorder's `ocat` and API, `{"count":…,"locations":[…]}`, and bare lists of messages. */
 export const ownTracksMessages: Format = {
   name: "owntracks-json",
   title: "OwnTracks messages",
@@ -22,13 +22,13 @@ export const ownTracksMessages: Format = {
   },
 };
 
-/** The Recorder's API names user and device beside what the app sent. */
+/** The Recorder's API adds user and device to the app's message. */
 function recorderTopic({ username, device }: JsonObject): string | null {
   const [user, name] = [readText(username), readText(device)];
   return user === null || name === null ? null : `owntracks/${user}/${name}`;
 }
 
-/** What OwnTracks' Recorder keeps: `rec/<user>/<device>/<month>.rec`, a message a line. */
+/** The files of OwnTracks' Recorder: `rec/<user>/<device>/<month>.rec`, a message per line. */
 export const ownTracksRecorder: Format = {
   name: "owntracks-rec",
   title: "OwnTracks Recorder",
@@ -39,7 +39,7 @@ export const ownTracksRecorder: Format = {
     readPieces(content, createLinePoints(recorderLines(topicOf(content), sink, options), sink)),
 };
 
-/** When it came, which kind of topic it came under, and the message. */
+/** The time of arrival, the kind of topic, and the message. */
 const LINE = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z)\t([^\t]{1,64})\t(.*)$/s;
 
 function recorderLines(topic: string | null, sink: PointSink, options: ReadOptions): LineFormat {
@@ -47,15 +47,15 @@ function recorderLines(topic: string | null, sink: PointSink, options: ReadOptio
   return {
     readLine(text) {
       const message = parseMembers(LINE.exec(text)?.[3] ?? "");
-      if (message === null) return sink.skip("unreadable"); // The last line often is: the Recorder was ended in it.
-      // Folders are in lower case, whatever the phone is called.
+      if (message === null) return sink.skip("unreadable"); // Often the last line, cut off as the Recorder ended.
+      // Folder names are always in lower case.
       if (topic !== null && message._type === "location" && message.topic !== topic) sink.note("lower_cased");
       readMessage(message, topic);
     },
   };
 }
 
-/** The folders of the file tell whose it is. */
+/** The file's folders name user and device. */
 function topicOf({ name, folders }: Content): string | null {
   const [user, device] = folders.slice(-2);
   return user === undefined || device === undefined || !name.endsWith(".rec")

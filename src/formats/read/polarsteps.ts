@@ -3,7 +3,7 @@ import type { Format } from "./format.ts";
 import { firstThings, readObjects } from "./json/read-json.ts";
 import { createFileTimes } from "./time/file-times.ts";
 
-/** What Polarsteps keeps of a trip's way: `{"locations":[{"lat":…,"lon":…,"time":…}…]}`. */
+/** The positions of a Polarsteps trip: `{"locations":[{"lat":…,"lon":…,"time":…}…]}`. */
 export const polarsteps: Format = {
   name: "polarsteps",
   title: "Polarsteps locations",

@@ -3,25 +3,25 @@ import { LF } from "../../lib/text/ascii.ts";
 import type { PointSink } from "./file-point.ts";
 import { type Content, FormatError, type Reading } from "./format.ts";
 
-/** A reading that is handed the bytes, for formats that need no more than one look at each. */
+/** A reader that receives each byte once. */
 export interface PushReader {
   readonly place: number;
-  /** Throws a `FormatError` where the rest can't be read. */
+  /** Throws a `FormatError` if the rest can't be read. */
   push(piece: Uint8Array): void;
-  /** The file has ended. Throws a `FormatError` where it should not have. */
+  /** Ends the file. Throws a `FormatError` if it is incomplete. */
   end(): void;
 }
 
-/** No row of a table is longer; a longer one has lost a quote or its line ends. */
+/** The maximum size of a row; a longer one has lost a quote or its line ends. */
 export const ROW_BYTES_MAX = 1024 * 1024;
 
-/** Throws a `FormatError` if a row that has not ended, and begins on this line, is longer than any. */
+/** Throws a `FormatError` if the unfinished row that begins on this line is too long. */
 export function expectRow(waitingBytes: number, line: number): void {
   if (waitingBytes > ROW_BYTES_MAX)
-    throw new FormatError(`line ${line} goes on for more than ${ROW_BYTES_MAX / 1024 / 1024} MiB`);
+    throw new FormatError(`line ${line} is longer than ${ROW_BYTES_MAX / 1024 / 1024} MiB`);
 }
 
-/** Hands a file's bytes to a reader, piece by piece. */
+/** Passes a file to a reader, chunk by chunk. */
 export function readPieces(content: Content, reader: PushReader): Reading {
   async function* read(): AsyncGenerator<void> {
     for await (const piece of content.pieces()) {
@@ -39,14 +39,14 @@ export function readPieces(content: Content, reader: PushReader): Reading {
   };
 }
 
-/** Looks through a file for what its positions need and stands behind them. */
+/** Searches a file for information that its positions need and that follows them. */
 export interface Scout {
   push(piece: Uint8Array): void;
-  /** Whether the rest of the file would tell no more. */
+  /** Whether the rest of the file is not needed. */
   readonly isDone: boolean;
 }
 
-/** Hands a file's bytes to a scout and then, from the start again, to a reader that asks it. */
+/** Passes a file to a scout and then, from the start again, to a reader that uses its result. */
 export function readAfterScout(content: Content, scout: Scout, reader: PushReader): Reading {
   async function* read(): AsyncGenerator<void> {
     for await (const piece of content.pieces()) {
@@ -64,20 +64,20 @@ export function readAfterScout(content: Content, scout: Scout, reader: PushReade
   };
 }
 
-/** What a format makes of its lines, one after the other. */
+/** A format that is read line by line. */
 export interface LineFormat {
-  /** A line without its end and the blanks around it, that isn't empty. */
+  /** A non-empty line, trimmed. */
   readLine(text: string): void;
-  /** The file has ended: whatever waits for another line may go. */
+  /** Called at the end of the file. */
   end?(): void;
 }
 
-/** What is longer has lost its line ends, or holds a photo. */
+/** A longer line has lost its line ends, or holds a photo. */
 const LINE_BYTES_MAX = 1024 * 1024;
 
 const NOTHING = new Uint8Array(0);
 
-/** Hands a file's lines to a format of lines. Those that are too long or no text are skipped alone, never kept. */
+/** Passes a file's lines to a line format. Lines that are too long or not text are skipped, and not buffered. */
 export function createLinePoints(
   format: LineFormat,
   sink: PointSink,
@@ -85,22 +85,22 @@ export function createLinePoints(
 ): PushReader {
   const decoder = new TextDecoder(charset, { fatal: true });
   let line = 1;
-  /** Of a line that has not ended. */
-  let begun: Uint8Array = NOTHING;
+  /** The unfinished line. */
+  let lineStart: Uint8Array = NOTHING;
   let isTooLong = false;
 
   function take(part: Uint8Array): void {
-    isTooLong ||= begun.length + part.length > LINE_BYTES_MAX;
-    if (isTooLong) begun = NOTHING;
-    else begun = begun.length === 0 ? part : joinBytes([begun, part]);
+    isTooLong ||= lineStart.length + part.length > LINE_BYTES_MAX;
+    if (isTooLong) lineStart = NOTHING;
+    else lineStart = lineStart.length === 0 ? part : joinBytes([lineStart, part]);
   }
 
   function readLine(): void {
-    const text = isTooLong ? "" : textOf(begun);
+    const text = isTooLong ? "" : textOf(lineStart);
     if (isTooLong) sink.skip("too_large");
     else if (text === null) sink.skip("unreadable");
     else if (text !== "") format.readLine(text);
-    begun = NOTHING;
+    lineStart = NOTHING;
     isTooLong = false;
   }
 

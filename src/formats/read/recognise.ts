@@ -3,28 +3,30 @@ import type { Beginning, Format } from "./format.ts";
 import { EMPTY, FRAGMENT, GOOGLE_FILES, MAGIC_FILES, type NotHistory, OTHER_TEXTS } from "./not-history.ts";
 import { OWN_FORMATS, type OwnFormat, recogniseOwn } from "./own-formats.ts";
 
-/** What a file is, by its beginning. */
+/** What kind of file it is. */
 export type Recognition =
   | { readonly kind: "history"; readonly format: Format | OwnFormat; readonly reason: string }
   | { readonly kind: "not_history"; readonly what: NotHistory };
 
-/** Asked before any format: some would pass for one, as saved places do for positions in GeoJSON. */
+/** Checked before the formats, which some files resemble, such as saved places in GeoJSON. */
 const SURELY_NOT = [EMPTY, ...MAGIC_FILES, ...GOOGLE_FILES, ...OTHER_TEXTS];
 
-/** What a file is that begins so; formats that are asked first win unless the file's name speaks for another. */
+/**
+ * Recognises a file by its beginning. The first matching format wins, unless the file's extension fits another match.
+ */
 export function recognise(beginning: Beginning, formats: readonly Format[]): Recognition {
   const other = SURELY_NOT.find((telltale) => telltale.tells(beginning));
   if (other !== undefined) return { kind: "not_history", what: other };
   const own = recogniseOwn(beginning);
   if (own !== null) return { kind: "history", ...own };
 
-  const found: { format: Format; reason: string }[] = [];
+  const matches: { format: Format; reason: string }[] = [];
   for (const format of formats) {
     const reason = format.recognise(beginning);
-    if (reason !== null) found.push({ format, reason });
+    if (reason !== null) matches.push({ format, reason });
   }
-  const named = found.find(({ format }) => format.extensions.some((end) => beginning.name.endsWith(end)));
-  const best = named ?? found[0];
+  const named = matches.find(({ format }) => format.extensions.some((end) => beginning.name.endsWith(end)));
+  const best = named ?? matches[0];
   if (best !== undefined) return { kind: "history", ...best };
   const what = FRAGMENT.tells(beginning) ? FRAGMENT : unknown(beginning, formats);
   return { kind: "not_history", what };
@@ -34,17 +36,17 @@ function unknown(beginning: Beginning, formats: readonly Format[]): NotHistory {
   const names = [...new Set([...OWN_FORMATS, ...formats.map(({ name }) => name)])].join(", ");
   return {
     kind: /[^.]\.([a-z0-9]{1,10})$/.exec(beginning.name)?.[1] ?? "file without extension",
-    answer: `is of no format that is known here: it begins with ${seenIn(beginning)}; --format says which it is: ${names}`,
+    answer: `has no known format: it begins with ${startOf(beginning)}; --format sets it: ${names}`,
   };
 }
 
-const SEEN_CHARACTERS_MAX = 60;
-const SEEN_BYTES_MAX = 8;
+const QUOTED_CHARACTERS_MAX = 60;
+const QUOTED_BYTES_MAX = 8;
 
-/** Enough for its owner to know it again. */
-function seenIn({ bytes, text }: Beginning): string {
-  const start = text.slice(0, SEEN_CHARACTERS_MAX).split("\n", 1)[0]!.trimEnd();
+/** A short quote by which the owner recognises the file. */
+function startOf({ bytes, text }: Beginning): string {
+  const start = text.slice(0, QUOTED_CHARACTERS_MAX).split("\n", 1)[0]!.trimEnd();
   if (start !== "") return `"${printableLine(start)}"`;
-  const hex = Array.from(bytes.subarray(0, SEEN_BYTES_MAX), (byte) => byte.toString(16).padStart(2, "0"));
+  const hex = Array.from(bytes.subarray(0, QUOTED_BYTES_MAX), (byte) => byte.toString(16).padStart(2, "0"));
   return `the bytes ${hex.join(" ")}`;
 }

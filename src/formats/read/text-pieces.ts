@@ -3,28 +3,28 @@ import { CR, LF } from "../../lib/text/ascii.ts";
 import { FormatError } from "./format.ts";
 
 /*
- * The one place where the bytes of a file become a text that all formats read: what recognizes a file and what reads
- * it see the same. Bytes that are no text, as those of FIT, pass as they are.
+ * Converts a file's bytes to the text that all formats read, in one place, so that recognition and reading see the
+ * same. Binary files, such as FIT, pass unchanged.
  */
 
 type Pieces = AsyncIterable<Uint8Array>;
 
-/** A file's text as UTF-8, whose lines end in LF or CRLF. A byte order mark of UTF-8 stays. */
+/** Returns the text as UTF-8 with lines that end in LF or CRLF. A byte order mark stays. */
 export function textPieces(pieces: Pieces): Pieces {
   return afterHead(afterHead(pieces, toUtf8), toLineFeeds);
 }
 
-/** Changes the bytes of a file, piece by piece. */
+/** Converts a file chunk by chunk. */
 interface Change {
   next(piece: Uint8Array): Uint8Array;
-  /** What is left when the file has ended. */
+  /** Returns the rest at the end of the file. */
   end(): Uint8Array;
 }
 
-/** Enough to tell how a text is written, whatever stands before its first line. */
+/** Enough to detect the encoding, whatever precedes the first line. */
 const HEAD_BYTES = 64 * 1024;
 
-/** Looks at the beginning before it hands out anything; null leaves the file as it is. */
+/** Chooses the conversion by the beginning of the file; null leaves it unchanged. */
 async function* afterHead(
   pieces: Pieces,
   changeOf: (head: Uint8Array) => Change | null,
@@ -48,7 +48,7 @@ async function* afterHead(
       if (isDecided || waitingBytes >= HEAD_BYTES) yield* decided();
     }
   } catch (error) {
-    yield* decided(); // What came before the damage is good.
+    yield* decided(); // The part before the damage is good.
     throw error;
   }
   yield* decided();
@@ -72,11 +72,11 @@ const UTF_32_MARKS = [
   [0, 0, 0xfe, 0xff],
 ];
 
-/** What is looked at where no mark tells, and what tells nothing yet. */
+/** The size of the sample if there is no byte order mark, and the minimum of units for a decision. */
 const SAMPLE_BYTES = 1024;
 const UNITS_MIN = 4;
 
-/** By its mark, or since every other byte of an ordinary text in UTF-16 is zero. */
+/** Detects UTF-16 by its mark, or by every other byte being zero. */
 function utf16Of(head: Uint8Array): "utf-16le" | "utf-16be" | null {
   if (UTF_32_MARKS.some((mark) => mark.every((byte, at) => head[at] === byte)))
     throw new FormatError("it is in UTF-32, which is not read here: save it as UTF-8");
@@ -94,10 +94,10 @@ function utf16Of(head: Uint8Array): "utf-16le" | "utf-16be" | null {
   return oddZeros > evenZeros ? "utf-16le" : "utf-16be";
 }
 
-/** Where lines end in CR alone, as on old Macs and behind serial lines, they end in LF from here on. */
+/** Replaces lone CRs by LF, as they end lines on old Macs and on serial lines. */
 function toLineFeeds(head: Uint8Array): Change | null {
   if (isBinary(head) || !hasLoneCr(head)) return null;
-  /** Whether the piece before ended in a CR, which was held back. */
+  /** Whether a CR at the end of the former chunk is held back. */
   let hasCr = false;
   return {
     next(piece) {
@@ -114,14 +114,14 @@ function toLineFeeds(head: Uint8Array): Change | null {
   };
 }
 
-/** No text has a zero byte, and hardly a file of another kind has none near its start. */
+/** Text has no zero byte, and nearly every binary file has one near its start. */
 export function isBinary(head: Uint8Array): boolean {
   return head.subarray(0, BINARY_BYTES).includes(0);
 }
 
 const BINARY_BYTES = 8 * 1024;
 
-/** Behind one CR another may stand, and then an LF: such lines end in LF. */
+/** Several CRs may precede an LF: such lines end in LF. */
 function hasLoneCr(bytes: Uint8Array): boolean {
   for (let at = bytes.indexOf(CR); at >= 0; at = bytes.indexOf(CR, at + 1)) {
     const next = bytes[at + 1];

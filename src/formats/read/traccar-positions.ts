@@ -4,7 +4,7 @@ import type { Format } from "./format.ts";
 import { firstThings, haveAny, readObjects } from "./json/read-json.ts";
 import { createFileTimes } from "./time/file-times.ts";
 
-/** What `/api/positions` of a Traccar server answers: a list of positions with speeds in knots. */
+/** The answer of `/api/positions` of a Traccar server: a list of positions with speeds in knots. */
 export const traccarPositions: Format = {
   name: "traccar-json",
   title: "Traccar positions",
@@ -18,7 +18,7 @@ export const traccarPositions: Format = {
     const times = createFileTimes(options.zone, sink);
     const speedUnit = options.speedUnit ?? "kn";
     const read = (position: JsonObject) => {
-      // The server gives what it knew last where a device had no fix.
+      // Without a fix the server repeats the last known position.
       if (position.valid === false) return sink.skip("no_fix");
       sink.add({
         timestampMs: times.readMs(position.fixTime),

@@ -28,7 +28,7 @@ import {
   type WriteOptions,
 } from "./record-writer.ts";
 
-/** The order of a line: fields that are kept together lie together, so that whole tuples are copied. */
+/** The order of the columns: fields of a stored tuple are adjacent, so that whole tuples are copied. */
 const COLUMNS = [
   "device_id",
   "timestamp",
@@ -36,10 +36,10 @@ const COLUMNS = [
   ...[...NUMBER_FIELDS, ...PROFILE_FIELDS, ...STATE_FIELDS].map(({ name }) => name),
 ];
 
-/** Room for all numbers, both texts of the time, and the line's end. */
+/** Space for all numbers, both texts of the time, and the line end. */
 const NUMBERS_ROOM = (NUMBER_FIELDS.length + 1) * (NUMBER_BYTES_MAX + 1) + 2 * (LOCAL_TIME_BYTES + 1) + 8;
 
-/** RFC 4180 with a header: all that a record carries, and the time once more for people. */
+/** RFC 4180 with a header: all fields of a record, and the time as text. */
 export function createCsvWriter({ zone }: WriteOptions): RecordWriter {
   const line = new JsonWriter(PIECE_BYTES_EXPECTED);
   const devices = new FragmentCache((deviceId) => `${textCell(deviceId)},`);
@@ -80,7 +80,7 @@ export function createCsvWriter({ zone }: WriteOptions): RecordWriter {
   };
 }
 
-/** The cells of a tuple, with a comma before each; nothing at all stands for what is not carried. */
+/** The cells of a tuple, each after a comma; a missing value is empty. */
 function cellsOf(fields: readonly LocationField[], tuple: string): string {
   const texts = JSON.parse(tuple) as readonly (string | null)[];
   return fields.map((_, member) => `,${textCell(texts[member] ?? null)}`).join("");

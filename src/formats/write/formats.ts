@@ -7,7 +7,7 @@ import { createOwnTracksWriter } from "./owntracks.ts";
 import type { RecordWriter, WriteFormat, WriteOptions } from "./record-writer.ts";
 import { staged } from "./stages.ts";
 
-/** Every format that text is written in. */
+/** All text formats of exports. */
 export const WRITE_FORMATS: readonly WriteFormat[] = [
   {
     name: "ndjson",

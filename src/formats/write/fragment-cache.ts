@@ -1,11 +1,11 @@
 import { createFragment, type Fragment } from "../../lib/text/json-writer.ts";
 
-/** Some 5 MB of profiles or states as they come in practice. */
+/** Some 5 MB of typical profiles or states. */
 const FRAGMENTS_MAX = 16_384;
-/** Of texts, so that those of the greatest length don't add up. */
+/** Bounds the memory if texts have their maximum length. */
 const CHARACTERS_MAX = 8_000_000;
 
-/** What is made of a text that many records share, such as a device or a profile: made once, copied from then on. */
+/** Caches the encoded form of texts that many records share, such as a device or a profile. */
 export class FragmentCache {
   readonly #textOf: (key: string) => string;
   readonly #fragments = new Map<string, Fragment>();
@@ -13,12 +13,12 @@ export class FragmentCache {
   #lastKey: string | null = null;
   #last = createFragment("");
 
-  /** `textOf` says what is written for a key. */
+  /** `textOf` returns the text for a key. */
   constructor(textOf: (key: string) => string) {
     this.#textOf = textOf;
   }
 
-  /** Neighbours often share theirs, which is found without a look at the table. */
+  /** Neighbours often have the same key, which needs no lookup. */
   of(key: string): Fragment {
     if (key !== this.#lastKey) {
       this.#last = this.#fragments.get(key) ?? this.#add(key);

@@ -20,8 +20,8 @@ import {
 } from "./record-writer.ts";
 
 /*
- * RFC 7946: a record is a Feature, its position a Point, and everything else it carries a property. A Feature a line,
- * so that tools that read lines can read these too.
+ * RFC 7946: a record is a Feature with a Point and properties. Each Feature is a line, so that line-based tools can
+ * read it.
  */
 
 const LATITUDE = numberIndex("latitude");
@@ -33,7 +33,6 @@ const BETWEEN = createFragment(']},"properties":{');
 const TAIL = createFragment("}}");
 const POSITION_ROOM = fragmentRoom(HEAD) + 3 * (NUMBER_BYTES_MAX + 1) + fragmentRoom(BETWEEN);
 
-/** A FeatureCollection. */
 export function createGeoJsonWriter(options: WriteOptions): RecordWriter {
   const { simplifyMeters } = options;
   const json = new JsonWriter(PIECE_BYTES_EXPECTED);
@@ -56,7 +55,7 @@ export function createGeoJsonWriter(options: WriteOptions): RecordWriter {
   };
 }
 
-/** Features without anything around them: newline-delimited, or RFC 8142's sequence. */
+/** Bare Features: newline-delimited, or RFC 8142's sequence. */
 export function createGeoJsonSeqWriter(options: WriteOptions): RecordWriter {
   const json = new JsonWriter(PIECE_BYTES_EXPECTED);
   const features = createFeatures(options);
@@ -82,7 +81,7 @@ interface Features {
 function createFeatures({ zone }: WriteOptions): Features {
   const members = new JsonMembers({
     zone,
-    showsTime: true, // Most programs know an instant by this form, and few by milliseconds.
+    hasTime: true, // More programs read ISO times than milliseconds.
     shows: ({ name }) => name !== "latitude" && name !== "longitude",
   });
 

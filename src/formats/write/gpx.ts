@@ -12,8 +12,8 @@ import { PIECE_BYTES_EXPECTED, type RecordWriter, textPiece, type WriteOptions }
 import { escapeXml, simplifiedText, writeDecimal } from "./xml-text.ts";
 
 /*
- * GPX 1.1, valid by its schema: a track a device, and a new segment after a silence. Speed and course are Garmin's
- * TrackPointExtension v2; accuracies have the names that Apple gives them, in a namespace of ours.
+ * GPX 1.1, valid by its schema: a track per device, and a new segment after a gap. Speed and course use Garmin's
+ * TrackPointExtension v2; accuracies use Apple's names, in a namespace of ours.
  */
 
 const LATITUDE = numberIndex("latitude");
@@ -50,7 +50,7 @@ const TPX_COURSE = element("gpxtpx:course");
 const H_ACC = element("wh:hAcc");
 const V_ACC = element("wh:vAcc");
 
-/** Room for a point: seven numbers, and all names around them. */
+/** Space for a point: seven numbers and all tags. */
 const POINT_ROOM = 7 * NUMBER_BYTES_MAX + 512;
 
 export function createGpxWriter({ gapMs, simplifyMeters }: WriteOptions): RecordWriter {
@@ -92,7 +92,7 @@ function writePoint(
   let at = writeFragment(view, xml.length, POINT);
   at = writeDecimal(bytes, view, at, numbers[LATITUDE]![row]!);
   at = writeFragment(view, at, LON);
-  at = writeDecimal(bytes, view, at, longitude === 180 ? -180 : longitude); // The same meridian; the schema has one.
+  at = writeDecimal(bytes, view, at, longitude === 180 ? -180 : longitude); // The schema excludes 180.
   at = writeFragment(view, at, POINT_END);
   at = writeElement(bytes, view, at, ELE, numbers[ALTITUDE]![row]!);
   at = writeFragment(view, time.write(timestampMs[row]!, bytes, writeFragment(view, at, TIME)), TIME_END);
@@ -117,7 +117,7 @@ function writeExtensions(
   if (hasMotion) {
     at = writeFragment(view, at, GARMIN);
     at = writeElement(bytes, view, at, TPX_SPEED, speed);
-    at = writeElement(bytes, view, at, TPX_COURSE, bearing === 360 ? 0 : bearing); // As with the longitude.
+    at = writeElement(bytes, view, at, TPX_COURSE, bearing === 360 ? 0 : bearing); // The schema excludes 360.
     at = writeFragment(view, at, GARMIN_END);
   }
   at = writeElement(bytes, view, at, H_ACC, horizontal);
@@ -134,7 +134,7 @@ function element(name: string): Element {
   return { start: createFragment(`<${name}>`), end: createFragment(`</${name}>`) };
 }
 
-/** Writes an element around a number; nothing for none. */
+/** Writes an element with a number; nothing for NaN. */
 function writeElement(
   bytes: Uint8Array,
   view: DataView,

@@ -27,35 +27,35 @@ import type { Zone } from "../../model/time/zone.ts";
 import { FragmentCache } from "./fragment-cache.ts";
 import { NOTHING, PIECE_BYTES_EXPECTED, type RecordWriter, type WriteOptions } from "./record-writer.ts";
 
-/** Which members are written beside those that every format of JSON shows. */
+/** Which members are written beside the common ones. */
 interface JsonMembersOptions {
   /** Adds `local_time`. */
   readonly zone: Zone | null;
   /** Adds `time`, the timestamp as ISO 8601. */
-  readonly showsTime: boolean;
-  /** Which numbers are shown. */
+  readonly hasTime: boolean;
+  /** Selects the numbers. */
   shows(field: LocationField): boolean;
 }
 
-/** Writes what a record carries as members of a JSON object, by the names of the contract. */
+/** Writes a record as members of a JSON object, with the names of the contract. */
 export class JsonMembers {
   readonly #devices = new FragmentCache((deviceId) => `"device_id":${JSON.stringify(deviceId)},"timestamp":`);
   readonly #profiles = new FragmentCache((tuple) => membersOf(PROFILE_FIELDS, tuple));
   readonly #states = new FragmentCache((tuple) => membersOf(STATE_FIELDS, tuple));
-  /** By field, what goes before its number; null where it is not shown. */
+  /** The key of each number field; null if it is not written. */
   readonly #numberKeys: readonly (Fragment | null)[];
   readonly #time: UtcTimeWriter | null;
   readonly #localTime: LocalTimeFormatter | null;
 
-  constructor({ zone, showsTime, shows }: JsonMembersOptions) {
+  constructor({ zone, hasTime, shows }: JsonMembersOptions) {
     this.#numberKeys = NUMBER_FIELDS.map((field) =>
       shows(field) ? createFragment(`,"${field.name}":`) : null,
     );
-    this.#time = showsTime ? createUtcTimeWriter() : null;
+    this.#time = hasTime ? createUtcTimeWriter() : null;
     this.#localTime = zone === null ? null : createLocalTimeFormatter(zone);
   }
 
-  /** Writes the members of a record, the device first, without the braces around them. */
+  /** Writes the members of a record, without braces. */
   write(json: JsonWriter, records: RecordColumns, row: number): void {
     const device = this.#devices.of(records.deviceIds[row]!);
     const profile = this.#profiles.of(records.profiles[row]!);
@@ -89,12 +89,12 @@ export class JsonMembers {
 const TIME = createFragment(',"time":"');
 const LOCAL_TIME = createFragment(',"local_time":"');
 
-/** Room for the timestamp, all numbers with their keys, and both texts of the time. */
+/** Space for the timestamp, all numbers with their keys, and both texts of the time. */
 const NUMBERS_ROOM =
   (NUMBER_FIELDS.length + 1) * (NUMBER_BYTES_MAX + 32) +
   2 * (fragmentRoom(LOCAL_TIME) + LOCAL_TIME_BYTES + 8);
 
-/** The members of a tuple that are carried, with a comma before each. */
+/** The present members of a tuple, each after a comma. */
 function membersOf(fields: readonly LocationField[], tuple: string): string {
   const texts = JSON.parse(tuple) as readonly (string | null)[];
   let json = "";
@@ -105,10 +105,10 @@ function membersOf(fields: readonly LocationField[], tuple: string): string {
   return json;
 }
 
-/** A record a line, all that it carries: `import` makes the same records of it again. */
+/** Writes a record per line with all its fields: `import` restores the same records. */
 export function createNdjsonWriter({ zone }: WriteOptions): RecordWriter {
   const json = new JsonWriter(PIECE_BYTES_EXPECTED);
-  const members = new JsonMembers({ zone, showsTime: false, shows: () => true });
+  const members = new JsonMembers({ zone, hasTime: false, shows: () => true });
   return {
     begin: () => NOTHING,
     write(records) {

@@ -9,8 +9,8 @@ import { PIECE_BYTES_EXPECTED, type RecordWriter, textPiece, type WriteOptions }
 import { escapeXml, simplifiedText, writeDecimal } from "./xml-text.ts";
 
 /*
- * KML 2.2 with Google's extensions: a Placemark a device, in it a gx:Track for each stretch without a silence. A track
- * is columns, the times first, then the places, then what else is known, so it is held until it ends:
+ * KML 2.2 with Google's extensions: a Placemark per device, with a gx:Track for each stretch without a gap. A track is
+ * written in columns: times, then positions, then other values, so it is buffered until it ends:
  *
  *   <gx:Track><when>...</when><when>...</when><gx:coord>lon lat alt</gx:coord>...<ExtendedData>...</ExtendedData>
  */
@@ -19,14 +19,14 @@ const LATITUDE = numberIndex("latitude");
 const LONGITUDE = numberIndex("longitude");
 const ALTITUDE = numberIndex("altitude");
 
-/** What is known of points beside time and place, by the names that programs draw them under. */
+/** Other values of points, with the names that programs display. */
 const ARRAYS = [
   { name: "speed", title: "Speed (m/s)", field: numberIndex("speed") },
   { name: "accuracy", title: "Accuracy (m)", field: numberIndex("horizontal_accuracy") },
   { name: "bearing", title: "Bearing (°)", field: numberIndex("bearing") },
 ] as const;
 
-/** A longer stretch goes on in another track: some megabytes are held of one. */
+/** A longer stretch continues in another track, to limit the buffer to some megabytes. */
 const TRACK_POINTS_MAX = 20_000;
 
 const SCHEMA = ARRAYS.map(
@@ -42,7 +42,7 @@ const VALUE = createFragment("<gx:value>");
 const VALUE_END = createFragment("</gx:value>\n");
 const NO_VALUE = createFragment("<gx:value/>\n");
 
-/** Room for three numbers and a name on both sides. */
+/** Space for three numbers and two tags. */
 const POINT_ROOM = 3 * NUMBER_BYTES_MAX + 64;
 
 export function createKmlWriter({ gapMs, simplifyMeters }: WriteOptions): RecordWriter {
@@ -50,7 +50,7 @@ export function createKmlWriter({ gapMs, simplifyMeters }: WriteOptions): Record
   const track = new Track();
   let device: string | null = null;
 
-  /** Closes what is open, so that a device or a track can begin. */
+  /** Ends the open track, or the open device with its track. */
   function close(ends: "track" | "device"): void {
     if (device === null) return;
     track.writeTo(xml);
@@ -87,7 +87,7 @@ ${mark}<Schema id="point">${SCHEMA}</Schema>
   };
 }
 
-/** The track that is open, in columns. */
+/** The open track, in columns. */
 class Track {
   readonly #time = createUtcTimeWriter();
   readonly #whens = new JsonWriter(PIECE_BYTES_EXPECTED);
@@ -99,7 +99,7 @@ class Track {
   #hasAltitude = false;
   #lastMs = 0;
 
-  /** Whether the record goes on with the track. Heights are of all points of one or of none. */
+  /** Whether the record continues the track. Either all points of a track have altitudes, or none. */
   takes({ timestampMs, numbers }: RecordColumns, row: number, gapMs: number): boolean {
     const hasAltitude = !Number.isNaN(numbers[ALTITUDE]![row]!);
     const isNext = timestampMs[row]! - this.#lastMs <= gapMs;
@@ -120,10 +120,10 @@ class Track {
     }
   }
 
-  /** Writes the track and begins another. */
+  /** Writes the track and starts a new one. */
   writeTo(xml: JsonWriter): void {
     xml.text("<gx:Track>\n");
-    if (this.#hasAltitude) xml.text("<altitudeMode>absolute</altitudeMode>\n"); // Else it lies on the ground.
+    if (this.#hasAltitude) xml.text("<altitudeMode>absolute</altitudeMode>\n"); // Otherwise it is on the ground.
     move(this.#whens, xml);
     move(this.#coords, xml);
     if (this.#arrays.some(({ known }) => known > 0)) this.#writeArrays(xml);
@@ -167,7 +167,7 @@ class Track {
   }
 }
 
-/** An element a point, so that the k-th belongs to the k-th. */
+/** Writes an element for every point, so that the k-th value belongs to the k-th point. */
 function addValue(out: JsonWriter, value: number): void {
   out.ensure(POINT_ROOM);
   const { bytes, view } = out;
@@ -185,10 +185,10 @@ function move(from: JsonWriter, to: JsonWriter): void {
   from.clear();
 }
 
-/** What programs look for in the archive. */
+/** The name that programs expect in the archive. */
 const ENTRY_NAME = "doc.kml";
 
-/** A zip archive with the KML in it. */
+/** Writes a zip archive with the KML. */
 export function createKmzWriter(options: WriteOptions): RecordWriter {
   const kml = createKmlWriter(options);
   const zip = new ZipWriter();

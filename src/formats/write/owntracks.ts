@@ -13,8 +13,8 @@ import { FragmentCache } from "./fragment-cache.ts";
 import { PIECE_BYTES_EXPECTED, type RecordWriter, textPiece, type WriteOptions } from "./record-writer.ts";
 
 /*
- * What the OwnTracks Recorder's API and `ocat` answer: messages of `_type` `location`, as the apps would have sent
- * them. It knows whole seconds, meters, degrees and km/h, so this is lossy.
+ * The output of the OwnTracks Recorder's API and `ocat`: messages of `_type` `location`, as the apps send them. They
+ * have whole seconds, meters, degrees and km/h, so this is lossy.
  */
 
 const LATITUDE = numberIndex("latitude");
@@ -22,7 +22,7 @@ const LONGITUDE = numberIndex("longitude");
 
 const KMH_PER_MPS = 3.6;
 
-/** By their names: what the apps send as whole numbers. */
+/** Members that the apps send as integers. */
 const WHOLE_NUMBERS = [
   { name: "acc", field: numberIndex("horizontal_accuracy"), factor: 1 },
   { name: "vac", field: numberIndex("vertical_accuracy"), factor: 1 },
@@ -44,22 +44,22 @@ const LON = createFragment(',"lon":');
 const TST = createFragment(',"tst":');
 const TAIL = createFragment("}");
 
-/** Room for what doesn't depend on device and state. */
+/** Space for everything except device and state. */
 const NUMBERS_ROOM = (WHOLE_NUMBERS.length + 3) * (NUMBER_BYTES_MAX + 32);
 
-/** How many there are is known at the end, so the count stands behind the locations; JSON has no order. */
+/** The count is known only at the end, so it follows the locations. */
 export function createOwnTracksWriter({ simplifyMeters }: WriteOptions): RecordWriter {
   const json = new JsonWriter(PIECE_BYTES_EXPECTED);
   const devices = new FragmentCache(deviceMembers);
   const states = new FragmentCache(stateMembers);
   const mark = simplifyMeters === null ? "" : `"simplified_meters":${simplifyMeters},`;
-  let written = 0;
+  let count = 0;
   return {
     begin: () => textPiece(`{${mark}"locations":[`),
-    write({ count, deviceIds, timestampMs, numbers, ...tuples }) {
+    write({ count: rowCount, deviceIds, timestampMs, numbers, ...tuples }) {
       json.clear();
-      for (let row = 0; row < count; row++) {
-        if (written++ > 0) json.byte(COMMA);
+      for (let row = 0; row < rowCount; row++) {
+        if (count++ > 0) json.byte(COMMA);
         json.byte(LF);
         const device = devices.of(deviceIds[row]!);
         const state = states.of(tuples.states[row]!);
@@ -71,7 +71,7 @@ export function createOwnTracksWriter({ simplifyMeters }: WriteOptions): RecordW
       }
       return json.written();
     },
-    end: () => textPiece(`\n],"count":${written}}\n`),
+    end: () => textPiece(`\n],"count":${count}}\n`),
   };
 }
 
@@ -93,7 +93,7 @@ function writeNumbers(
   return at;
 }
 
-/** The letters on the map, and a topic from which the same device is read again. */
+/** The letters on the map, and a topic that identifies the same device on import. */
 function deviceMembers(deviceId: string): string {
   const [user, ...rest] = deviceId.split(":");
   const parts = rest.length > 0 && user !== "" ? [user!, rest.join(":")] : [deviceId];

@@ -1,7 +1,7 @@
 import { NUMBER_FIELDS } from "../../model/location-fields.ts";
 import type { RecordColumns } from "../../model/record-columns.ts";
 
-/** Records that are collected one by one. */
+/** Records that are collected row by row. */
 export class RecordRows {
   readonly deviceIds: string[] = [];
   readonly timestampMs: number[] = [];
@@ -29,7 +29,7 @@ export class RecordRows {
     this.#states.push(other.#states[row]!);
   }
 
-  /** Forgets all rows but one. */
+  /** Removes all rows except one. */
   keepOnly(row: number): void {
     for (const column of this.#columns()) column.splice(0, column.length, column[row]!);
   }

@@ -2,29 +2,27 @@ import type { RecordColumns } from "../../model/record-columns.ts";
 import type { Zone } from "../../model/time/zone.ts";
 
 /**
- * Writes records in one format, as bytes, in the order they come: `begin`, any number of `write`, `end`. What a call
- * returns is good until the next one.
+ * Writes records in one format, in order: `begin`, any number of `write`, `end`. A result is valid until the next call.
  */
 export interface RecordWriter {
-  /** What stands before the first record. */
+  /** Returns the part before the first record. */
   begin(): Uint8Array<ArrayBuffer>;
-  /** The records; they may share nothing with what is written next. */
+  /** Returns the encoded records. */
   write(records: RecordColumns): Uint8Array<ArrayBuffer>;
-  /** What stands behind the last record; a file without it is recognisably cut off. */
+  /** Returns the part after the last record; a file without it is recognisably cut off. */
   end(): Uint8Array<ArrayBuffer>;
 }
 
-/** A format that records are written in. */
 export interface WriteFormat {
-  /** As `--format` takes it, such as `geojson`. */
+  /** The value of `--format`, such as `geojson`. */
   readonly name: string;
   readonly title: string;
   /** With the dot. */
   readonly extension: string;
   readonly mediaType: string;
-  /** Whether records come by time, all devices beside each other, or device by device. */
+  /** Whether records are ordered by time, with all devices mixed, or by device. */
   readonly order: RecordOrder;
-  /** Whether a file has a place that says that its tracks were simplified; where it has none, they can't be. */
+  /** Whether a file can state that its tracks were simplified; otherwise they can't be. */
   readonly marksSimplified: boolean;
   create(options: WriteOptions): RecordWriter;
 }
@@ -38,30 +36,25 @@ export interface WriteOptions {
   readonly redact: boolean;
   /** GeoJSONSeq: begins each Feature with RFC 8142's record separator. */
   readonly recordSeparator: boolean;
-  /** A silence after which a track begins anew, in milliseconds. */
+  /** The gap after which a new track begins, in milliseconds. */
   readonly gapMs: number;
-  /** How far a simplified track may be from the real one, in meters; null keeps every record. */
+  /** The tolerance of a simplified track in meters; null writes every record. */
   readonly simplifyMeters: number | null;
 }
 
-/** Whoever leaves a house for half an hour comes back on another walk. */
+/** After half an hour without reports a new trip is likely. */
 export const DEFAULT_GAP_MS = 30 * 60_000;
 
-/** Tracks are simplified device by device, whatever the format. */
+/** Tracks are simplified device by device in every format. */
 export function orderOf(format: WriteFormat, { simplifyMeters }: WriteOptions): RecordOrder {
   return simplifyMeters === null ? format.order : "device";
 }
 
-/*
- * Pieces of a file on their way out.
- */
-
-/** What a few thousand records take; a longer piece gets more. */
+/** The size of a few thousand records; a longer chunk gets more. */
 export const PIECE_BYTES_EXPECTED = 1 << 20;
 
 export const NOTHING: Uint8Array<ArrayBuffer> = new Uint8Array(0);
 
-/** Bytes of a text that is written once a file. */
 export function textPiece(text: string): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(text);
 }

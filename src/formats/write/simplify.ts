@@ -9,16 +9,16 @@ const LATITUDE = numberIndex("latitude");
 const LONGITUDE = numberIndex("longitude");
 
 /**
- * Thins tracks window by window: a record that goes lies no further than the tolerance from the great circle between
- * its neighbours that stay. Takes records device by device, in order of time. No silence is added: neighbours that were
- * at most a gap apart stay so, because a long straight line with few records would look like a silence.
+ * Thins tracks window by window: a removed record is within the tolerance of the great circle between its remaining
+ * neighbours. Records must come device by device, in order of time. Thinning creates no gaps: remaining neighbours stay
+ * within `gapMs` if they were, because a long straight line with few records would look like a gap.
  */
 export class Simplifier {
   readonly #gapMs: number;
   readonly #thinning: Thinning;
-  /** The last stretch, from the last row that must stay on. */
+  /** The current stretch, from the last row that stays. */
   readonly #window = new RecordRows();
-  /** Its positions as unit vectors, for which neither poles nor the antimeridian are anything special. */
+  /** Its positions as unit vectors, which avoids special cases at poles and the antimeridian. */
   readonly #vectors = new Float64Array(3 * THINNED_VERTICES_MAX);
   readonly #stays = new Uint8Array(THINNED_VERTICES_MAX);
 
@@ -32,27 +32,27 @@ export class Simplifier {
     };
   }
 
-  /** Records that stay, of these and of earlier ones. */
+  /** Returns records that stay, of these and of earlier calls. */
   take(records: RecordColumns): RecordColumns {
-    const settled = new RecordRows();
+    const output = new RecordRows();
     const window = this.#window;
     for (let row = 0; row < records.count; row++) {
-      if (window.count > 0 && !this.#continues(records, row)) this.#close(settled);
-      if (window.count === THINNED_VERTICES_MAX) this.#settle(settled);
+      if (window.count > 0 && !this.#continues(records, row)) this.#close(output);
+      if (window.count === THINNED_VERTICES_MAX) this.#thin(output);
       this.#setVector(window.count, records.numbers, row);
       window.add(records, row);
     }
-    return settled.columns();
+    return output.columns();
   }
 
-  /** What was not settled; nothing follows. */
+  /** Returns the remaining records at the end. */
   end(): RecordColumns {
-    const settled = new RecordRows();
-    if (this.#window.count > 0) this.#close(settled);
-    return settled.columns();
+    const output = new RecordRows();
+    if (this.#window.count > 0) this.#close(output);
+    return output.columns();
   }
 
-  /** Whether the row belongs to the stretch of those in the window. */
+  /** Whether the row continues the stretch in the window. */
   #continues({ deviceIds, timestampMs }: RecordColumns, row: number): boolean {
     const window = this.#window;
     const last = window.count - 1;
@@ -60,24 +60,24 @@ export class Simplifier {
     return isOfDevice && timestampMs[row]! - window.timestampMs[last]! <= this.#gapMs;
   }
 
-  /** Settles all that is in the window, which begins anew. */
-  #close(settled: RecordRows): void {
-    this.#settle(settled);
-    settled.addFrom(this.#window, 0);
+  /** Thins the whole window and empties it. */
+  #close(output: RecordRows): void {
+    this.#thin(output);
+    output.addFrom(this.#window, 0);
     this.#window.clear();
   }
 
-  /** Settles all but the last row, with which the window goes on. */
-  #settle(settled: RecordRows): void {
+  /** Thins the window except its last row, with which the next window begins. */
+  #thin(output: RecordRows): void {
     const window = this.#window;
     const last = window.count - 1;
     thinLine(this.#vectors, last, this.#thinning, this.#stays);
-    for (let row = 0; row < last; row++) if (this.#stays[row] === 1) settled.addFrom(window, row);
+    for (let row = 0; row < last; row++) if (this.#stays[row] === 1) output.addFrom(window, row);
     window.keepOnly(last);
     this.#vectors.copyWithin(0, 3 * last, 3 * last + 3);
   }
 
-  /** The last row that is no further from `from` than a gap. */
+  /** The last row within a gap after `from`. */
   #lastBeforeGap(from: number, to: number): number {
     const { timestampMs } = this.#window;
     let row = to;

@@ -5,15 +5,15 @@ import { RecordRows } from "./record-rows.ts";
 import type { RecordWriter, WriteOptions } from "./record-writer.ts";
 import { Simplifier } from "./simplify.ts";
 
-/** What is done to records before they are written, the same in every format. */
+/** Steps before records are written, the same in every format. */
 interface RecordStages {
-  /** The records, or those of them and of earlier ones that are settled. */
+  /** Returns records that are ready, of these and of earlier calls. */
   take(records: RecordColumns): RecordColumns;
-  /** What was held back; nothing follows. */
+  /** Returns the remaining records at the end. */
   end(): RecordColumns;
 }
 
-/** Null where records are written as they are. */
+/** Returns null if records are written unchanged. */
 function createStages({ redact, simplifyMeters, gapMs }: WriteOptions): RecordStages | null {
   if (!redact && simplifyMeters === null) return null;
   const redaction = redact ? new Redaction() : null;
@@ -25,7 +25,7 @@ function createStages({ redact, simplifyMeters, gapMs }: WriteOptions): RecordSt
   };
 }
 
-/** A writer that is handed records before these stages. */
+/** Wraps a writer with these steps. */
 export function staged(writer: RecordWriter, options: WriteOptions): RecordWriter {
   const stages = createStages(options);
   if (stages === null) return writer;
@@ -38,10 +38,10 @@ export function staged(writer: RecordWriter, options: WriteOptions): RecordWrite
 
 const USER = profileIndex("user_id");
 
-/** Profiles whose redacted form is remembered. */
+/** The maximum number of cached profiles. */
 const PROFILES_MAX = 16_384;
 
-/** Takes the names of devices and users out of records: devices are numbered in order of first appearance. */
+/** Removes the names of devices and users from records: devices are numbered by first appearance. */
 class Redaction {
   readonly #devices = new Map<string, string>();
   readonly #profiles = new Map<string, string>();

@@ -1,10 +1,8 @@
 import { writeReading } from "../../lib/text/json-writer.ts";
 
-/*
- * Texts and numbers as XML takes them.
- */
+/* Texts and numbers in XML. */
 
-/** What XML 1.0 can't hold, not even by its number. */
+/** Characters that XML 1.0 can't express, not even by reference. */
 const FORBIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -15,7 +13,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": "&apos;",
 };
 
-/** A text for an element or an attribute. What XML can't hold becomes U+FFFD. */
+/** Escapes a text for an element or an attribute. Inexpressible characters become U+FFFD. */
 export function escapeXml(text: string): string {
   return text
     .toWellFormed()
@@ -24,15 +22,15 @@ export function escapeXml(text: string): string {
     .replaceAll(/[\t\n\r]/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** What a file says of tracks that were simplified. */
+/** The note of a file with simplified tracks. */
 export function simplifiedText(meters: number): string {
-  return `Simplified: what was left out lies within ${meters} m of the tracks.`;
+  return `Simplified: removed points are within ${meters} m of the tracks.`;
 }
 
-/** From here down JavaScript writes numbers with an exponent, which a schema's decimals don't have. */
+/** Below this JavaScript writes exponents, which a schema's decimals don't allow. */
 const EXPONENT_BELOW = 1e-6;
 
-/** As many as every program that goes by a schema must read; of a degree that is less than an atom. */
+/** The digits that every schema-conforming program must read; in degrees, this is less than an atom. */
 const DECIMALS_MAX = 18;
 
 /** Writes a number without an exponent, in up to `NUMBER_BYTES_MAX` bytes; returns the position after it. */

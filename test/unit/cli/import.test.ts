@@ -95,7 +95,7 @@ test("what is no history is answered, what needs an option names it, and an empt
     const unzoned = await runCli("import", sample("traccar/positions.csv"), ...at);
     expect(unzoned).toMatchObject({ code: 2, out: "" });
     expect(unzoned.error).toContain(
-      "has no time zone: say which one it is in, as with --timezone Europe/Berlin.\n",
+      "has no time zone: set it, as with --timezone Europe/Berlin.\n",
     );
     const foreign = await runCli("import", sample("csv/semicolon-comma-decimals.csv"), ...at);
     expect(foreign).toMatchObject({ code: 2, out: "" });

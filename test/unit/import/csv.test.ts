@@ -336,6 +336,6 @@ describe("createCsvReports()", () => {
     const { reader } = openReports("csv", { times: TIMES });
     reader.push(encoder.encode(`${HEADER}\n${row("a")}\n"b`));
     const more = new Uint8Array(1024 * 1024).fill(0x2c);
-    expect(faultOf(() => reader.push(more))).toBe("line 3 goes on for more than 1 MiB");
+    expect(faultOf(() => reader.push(more))).toBe("line 3 is longer than 1 MiB");
   });
 });

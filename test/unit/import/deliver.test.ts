@@ -360,7 +360,7 @@ test("a time without zone stops the import before anything is written", async ()
   expect(stopOf(await runImport(files, { destination }))).toEqual({
     kind: "option_needed",
     reason:
-      'b: "2026-01-01 12:00" has no time zone: say which one it is in, as with --timezone Europe/Berlin.',
+      'b: "2026-01-01 12:00" has no time zone: set it, as with --timezone Europe/Berlin.',
   });
   expect(destination.rowsDelivered).toBe(0);
 });

@@ -6,21 +6,21 @@ import {
 } from "../../../clients/reading/values.ts";
 import type { PointSink } from "../file-point.ts";
 import type { FileTimes } from "../time/file-times.ts";
-import { ALIASES, type Dialect, firstTold, readDetails, readNameOf } from "./properties.ts";
+import { ALIASES, type Dialect, firstValueOf, readDetails, readNameOf } from "./properties.ts";
 
-/** What the Features of a file share. */
+/** Values shared by the Features of a file. */
 export interface FeatureContext {
   readonly sink: PointSink;
   readonly times: FileTimes;
   readonly dialect: Dialect;
-  /** Of Features that name none. */
+  /** The device of Features that don't name one. */
   device: string | null;
 }
 
-/** Points between two steps: a Feature may be a line of a year. */
+/** Points per step: a Feature may be a line of a year. */
 const POINTS_PER_STEP = 1000;
 
-/** Adds the positions of a Feature: of a Point one, of lines and MultiPoints one for each of their coordinates. */
+/** Adds the positions of a Feature: one for a Point, and one per coordinate of lines and MultiPoints. */
 export function* readFeature(feature: JsonObject, context: FeatureContext): Generator<void> {
   const { sink, dialect } = context;
   const { geometry } = feature;
@@ -41,12 +41,12 @@ export function* readFeature(feature: JsonObject, context: FeatureContext): Gene
   }
 }
 
-/** Overland logs what happened among where it was. */
+/** Overland writes events among its positions. */
 function isEvent({ action, type }: JsonObject): boolean {
   return action !== undefined || type === "trip";
 }
 
-/** Properties are looked through once, since there may be as many of them as lines. */
+/** The properties are searched once for all lines, since both may be many. */
 function* readLines(
   lines: readonly unknown[],
   properties: JsonObject,
@@ -57,14 +57,14 @@ function* readLines(
   for (const [index, line] of lines.entries()) {
     const points = listOf(line);
     if (points.length > 0) yield* readLine(points, columnsOfLine(columns, index), properties, context);
-    sinceStep += points.length + 1; // Lines without points take their time, too.
+    sinceStep += points.length + 1; // A line without points takes time, too.
     if (sinceStep < POINTS_PER_STEP) continue;
     sinceStep = 0;
     yield;
   }
 }
 
-/** A time or speed of the whole line is that of none of its points: what they have runs beside the coordinates. */
+/** A single time or speed of a line belongs to none of its points; lists beside the coordinates do. */
 function* readLine(
   line: readonly unknown[],
   columns: Columns,
@@ -74,9 +74,9 @@ function* readLine(
   const device = readNameOf(properties, ALIASES.device);
   const user = readNameOf(properties, ALIASES.user);
   for (const [index, coordinates] of line.entries()) {
-    const told: Record<string, unknown> = { device_id: device, user_id: user };
-    for (const [name, values] of columns) told[name] = values[index];
-    addPoint(coordinates, told, context);
+    const pointProperties: Record<string, unknown> = { device_id: device, user_id: user };
+    for (const [name, values] of columns) pointProperties[name] = values[index];
+    addPoint(coordinates, pointProperties, context);
     if (index % POINTS_PER_STEP === POINTS_PER_STEP - 1) yield;
   }
 }
@@ -84,7 +84,7 @@ function* readLine(
 function addPoint(coordinates: unknown, properties: JsonObject, context: FeatureContext): void {
   const [longitude, latitude, third, fourth] = listOf(coordinates);
   context.sink.add({
-    timestampMs: context.times.readMs(firstTold(properties, ALIASES.time) ?? fourth),
+    timestampMs: context.times.readMs(firstValueOf(properties, ALIASES.time) ?? fourth),
     latitude: readNumberOrNaN(latitude),
     longitude: readNumberOrNaN(longitude),
     device: readNameOf(properties, ALIASES.device) ?? context.device,
@@ -97,10 +97,10 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Values of points, with the name that a Point alone would have them under; of those of a name the last counts. */
+/** Lists of values, with the property name that a single Point would use. The last list of a name counts. */
 type Columns = readonly (readonly [name: string, values: readonly unknown[]])[];
 
-/** What lists of values are called, besides the name of one: plurals, and togeojson's `coordTimes`. */
+/** Names of lists: the singular, its plurals, and togeojson's `coordTimes`. */
 const NAMES: ReadonlyMap<string, string> = new Map([
   ...Object.entries(ALIASES).flatMap(([kind, names]) => {
     const isShared = kind === "device" || kind === "user";
@@ -113,7 +113,7 @@ function spellingsOf(name: string): readonly string[] {
   return [name, `${name}s`, name.replace(/y$/, "ies")];
 }
 
-/** The lists that run beside a Feature's coordinates. */
+/** The lists parallel to a Feature's coordinates. */
 function columnsOf(properties: JsonObject): Columns {
   return [properties, objectOrEmpty(properties.coordinateProperties)].flatMap((source) =>
     Object.entries(source).flatMap(([spelling, values]) => {
@@ -123,7 +123,7 @@ function columnsOf(properties: JsonObject): Columns {
   );
 }
 
-/** Of several lines' those of the line at an index. */
+/** The lists of one line of a MultiLineString. */
 function columnsOfLine(columns: Columns, index: number): Columns {
   return columns.flatMap(([name, lines]) => {
     const values = lines[index];

@@ -2,30 +2,30 @@ import { isJsonObject } from "../../../clients/reading/values.ts";
 import { parseJson } from "../../../lib/text/long-json.ts";
 import type { PointSink } from "../file-point.ts";
 import type { Format, ReadOptions } from "../format.ts";
-import type { Wanted } from "../json/json-cutter.ts";
+import type { JsonSelection } from "../json/json-cutter.ts";
 import { type CutReader, readCuts, readRecords } from "../json/read-json.ts";
 import { createFileTimes } from "../time/file-times.ts";
 import { type FeatureContext, readFeature } from "./feature.ts";
 
-/** RFC 7946: a FeatureCollection, a list of Features, or one alone. */
+/** RFC 7946: a FeatureCollection, a list of Features, or a single one. */
 export const geojson: Format = {
   name: "geojson",
   title: "GeoJSON",
   extensions: [".geojson", ".json"],
   placeUnit: "byte",
-  // By the text: a Feature may be too long to end within the beginning.
+  // Searches the text: a Feature may be longer than the beginning.
   recognise({ text }) {
     if (!/^[{[]/.test(text)) return null;
     const type = /"type"\s*:\s*"(FeatureCollection|Feature)"/.exec(text)?.[1];
     return type === undefined ? null : `it has a "type" of "${type}"`;
   },
   read(content, sink, options) {
-    const wanted = { lists: ["features"], members: ["type", "geometry", "properties"], isList: true };
-    return readCuts(content, sink, featureReader(featureContext(sink, options), wanted));
+    const selection = { lists: ["features"], members: ["type", "geometry", "properties"], isList: true };
+    return readCuts(content, sink, featureReader(featureContext(sink, options), selection));
   },
 };
 
-/** Features one after the other: a line each, or between record separators (RFC 8142). */
+/** A sequence of Features: one per line, or between record separators (RFC 8142). */
 export const geojsonseq: Format = {
   name: "geojsonseq",
   title: "GeoJSONSeq",
@@ -56,13 +56,13 @@ export function featureContext(
   };
 }
 
-/** Reads Features in lists, and the one that is the whole text, whose members are cut out one by one. */
-export function featureReader(context: FeatureContext, wanted: Wanted): CutReader {
+/** Reads Features in lists, and a Feature that is the whole text, whose members are cut out one by one. */
+export function featureReader(context: FeatureContext, selection: JsonSelection): CutReader {
   const alone: Record<string, unknown> = {};
   return {
-    wanted,
+    selection,
     *read({ member, value }) {
-      if (member !== null && wanted.members?.includes(member)) alone[member] = value;
+      if (member !== null && selection.members?.includes(member)) alone[member] = value;
       else if (isJsonObject(value)) yield* readFeature(value, context);
       else context.sink.skip("unreadable");
     },

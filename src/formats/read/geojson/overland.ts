@@ -4,7 +4,7 @@ import { JsonCutter } from "../json/json-cutter.ts";
 import { firstThings, readCuts } from "../json/read-json.ts";
 import { featureContext, featureReader } from "./geojson.ts";
 
-/** Batches of Overland and of who writes as it does, kept in files: `{"locations":[Feature…], "device_id"?}`. */
+/** Saved batches of Overland and compatible apps: `{"locations":[Feature…], "device_id"?}`. */
 export const overlandFile: Format = {
   name: "overland",
   title: "Overland batch",
@@ -18,7 +18,7 @@ export const overlandFile: Format = {
     const context = featureContext(sink, options, true);
     return readCuts(content, sink, {
       ...featureReader(context, { lists: ["locations"] }),
-      // The device may be named behind all that it reported.
+      // The device may be named after all its positions.
       async prepare() {
         context.device = await findDevice(content);
       },
@@ -26,7 +26,7 @@ export const overlandFile: Format = {
   },
 };
 
-/** The one that a batch names beside its list; null where it names none, as far as it can be read. */
+/** The `device_id` beside the list; null if there is none before a fault. */
 async function findDevice(content: Content): Promise<string | null> {
   const cutter = new JsonCutter({ members: ["device_id"] });
   try {
@@ -36,7 +36,7 @@ async function findDevice(content: Content): Promise<string | null> {
       if (cut !== null) return readText(cut.value);
     }
   } catch (error) {
-    if (!(error instanceof FormatError)) throw error; // It comes again where what stands before it is read.
+    if (!(error instanceof FormatError)) throw error; // The reader of the points reports it.
   }
   return null;
 }

@@ -1,6 +1,6 @@
 import { readNumberOrNaN } from "../../../clients/reading/values.ts";
 
-/** A position as text tells it. */
+/** A position in a text. */
 export interface Coordinates {
   readonly latitude: number | null;
   readonly longitude: number | null;
@@ -10,7 +10,7 @@ export interface Coordinates {
 export const NOWHERE: Coordinates = { latitude: null, longitude: null, altitude: null };
 
 const UNITS_PER_DEGREE = 1e7;
-/** Old files have what is negative counted on from here, as unsigned numbers of 32 bits. */
+/** Old files have negative values as unsigned numbers of 32 bits. */
 const UNSIGNED_RANGE = 2 ** 32;
 
 export function latitudeOfE7(value: unknown): number | null {
@@ -28,7 +28,7 @@ function degreesOfE7(value: unknown, degreesMax: number): number | null {
   return (hasOverflowed ? units - UNSIGNED_RANGE : units) / UNITS_PER_DEGREE;
 }
 
-/** Reads `52.52°, 13.40°`, `52.52,13.40` or `geo:52.52,13.40`, with an altitude behind it or none. */
+/** Reads `52.52°, 13.40°`, `52.52,13.40` or `geo:52.52,13.40`, optionally with an altitude. */
 export function readCoordinates(value: unknown): Coordinates {
   if (value === undefined || value === null || value === "") return NOWHERE;
   const text = typeof value === "string" ? value : "";

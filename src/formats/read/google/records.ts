@@ -31,7 +31,7 @@ export const googleRecords: Format = {
   },
   read(content, sink, options) {
     const times = createFileTimes(options.zone, sink);
-    // Guesses of activities and Wi-Fi networks are most of a file; what tells of the position lies beside them.
+    // Nested guesses of activities and Wi-Fi networks are most of a file, and not needed.
     return readObjects(content, sink, { lists: ["locations"], depth: 1 }, (location) =>
       sink.add(pointOf(location, times, options)),
     );
@@ -49,7 +49,7 @@ function pointOf(location: JsonObject, times: FileTimes, { speedUnit, beside }: 
   };
 }
 
-/** Member by member rather than from a table: files have tens of millions of positions. */
+/** Written out member by member for speed: files have tens of millions of positions. */
 function readDetails(location: JsonObject, speedUnit: SpeedUnit): PointDetails {
   const details: PointDetails = {};
   const accuracy = readMagnitudeOrNaN(location.accuracy);
@@ -65,14 +65,14 @@ function readDetails(location: JsonObject, speedUnit: SpeedUnit): PointDetails {
   return details;
 }
 
-/** Phones that report to one account interleave, so each is a device of its own. */
+/** The phones of an account interleave, so each tag is a device of its own. */
 export function deviceOfTag(tag: string | null, names: ReadonlyMap<string, string>): string {
   return tag === null ? "google" : (names.get(tag) ?? `google-${tag}`);
 }
 
 /**
- * Names of Google's devices by tag, from the `Settings.json` that lies beside the positions; none where the text is
- * something else. Where phones share a name each has its tag behind it, since they are not the same device.
+ * Reads the names of Google's devices by tag from the `Settings.json` beside the positions; empty for any other text.
+ * Phones with the same name get their tag appended.
  */
 export function readGoogleDevices(text: string): Map<string, string> {
   const { deviceSettings } = objectOrEmpty(parseJson(text));

@@ -11,8 +11,8 @@ import { createFileTimes } from "../time/file-times.ts";
 import { latitudeOfE7, longitudeOfE7 } from "./coordinates.ts";
 
 /**
- * Google Takeout's months of activities and visits: `{"timelineObjects":[{"activitySegment":…} | {"placeVisit":…}…]}`.
- * Google made them of the positions, so beside those they would zigzag through the real track.
+ * Google Takeout's activities and visits by month: `{"timelineObjects":[{"activitySegment":…} | {"placeVisit":…}…]}`.
+ * Google derived them from the positions, and beside those they would make the track zigzag.
  */
 export const googleSemantic: Format = {
   name: "google-semantic",

@@ -15,7 +15,7 @@ import { latitudeOfE7, longitudeOfE7 } from "./coordinates.ts";
 import { deviceOfTag } from "./records.ts";
 
 /**
- * Google Takeout's `Timeline Edits.json`: besides what was edited it has positions as phones sent them,
+ * Google Takeout's `Timeline Edits.json`: besides edits it has raw positions of phones,
  * `{"timelineEdits":[{"deviceId":…,"rawSignal":{"signal":{"position":{"point":{"latE7":…,"lngE7":…},…}}}}…]}`.
  */
 export const googleTimelineEdits: Format = {

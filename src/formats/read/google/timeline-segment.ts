@@ -9,23 +9,23 @@ import type { PointSink } from "../file-point.ts";
 import type { FileTimes } from "../time/file-times.ts";
 import { type Coordinates, readCoordinates } from "./coordinates.ts";
 
-/** Of what a phone exports; there is one in each file, which has no name. */
+/** The device of a phone's export, which has no name in the file. */
 export const TIMELINE_DEVICE = "google-timeline";
 
 /**
- * Adds the positions of one segment of a phone's Timeline: a path, a visit or an activity. Android writes
- * `{"latLng": "52.5°, 13.4°"}` and times where iPhones write `"geo:52.5,13.4"` and whole minutes from the start.
+ * Adds the positions of one segment of a phone's Timeline: a path, a visit or an activity. Android writes `{"latLng":
+ * "52.5°, 13.4°"}` and times; iPhones write `"geo:52.5,13.4"` and whole minutes from the start.
  */
 export function readSegment(segment: JsonObject, times: FileTimes, sink: PointSink): void {
   const { startTime, endTime, timelinePath, visit, activity } = segment;
   if (Array.isArray(timelinePath)) readPath(timelinePath, segment, times, sink);
   else if (isJsonObject(visit)) {
-    const place = placeOf(objectOrEmpty(visit.topCandidate).placeLocation);
-    addPlace(place, times.readMs(startTime), sink);
-    addPlace(place, times.readMs(endTime), sink);
+    const position = coordinatesOf(objectOrEmpty(visit.topCandidate).placeLocation);
+    addPosition(position, times.readMs(startTime), sink);
+    addPosition(position, times.readMs(endTime), sink);
   } else if (isJsonObject(activity)) {
-    addPlace(placeOf(activity.start), times.readMs(startTime), sink);
-    addPlace(placeOf(activity.end), times.readMs(endTime), sink);
+    addPosition(coordinatesOf(activity.start), times.readMs(startTime), sink);
+    addPosition(coordinatesOf(activity.end), times.readMs(endTime), sink);
   } else sink.skip("no_location");
 }
 
@@ -46,9 +46,9 @@ function readPath(
   const lengthMinutes = hasMinutes ? minutesBetween(startMs, times.readMs(endTime)) : 0;
   for (const [index, point] of points.entries()) {
     const minute = minutes[index]!;
-    const place = placeOf(point.point);
+    const position = coordinatesOf(point.point);
     if (minute === null) {
-      addPlace(place, times.readMs(point.time), sink);
+      addPosition(position, times.readMs(point.time), sink);
       continue;
     }
     if (Number.isNaN(minute) || minute > lengthMinutes) {
@@ -60,27 +60,27 @@ function readPath(
     seenByMinute.set(minute, seen + 1);
     if (count > 1) sink.note("spread");
     const spreadMs = Math.trunc((seen * MS_PER_MINUTE) / count);
-    addPlace(place, startMs === null ? null : startMs + minute * MS_PER_MINUTE + spreadMs, sink);
+    addPosition(position, startMs === null ? null : startMs + minute * MS_PER_MINUTE + spreadMs, sink);
   }
 }
 
-/** Minutes behind the start of the segment, the start itself where they are missing; NaN where they can't be that. */
+/** Minutes after the start of the segment, 0 if missing; NaN if invalid. */
 function minutesOf(point: JsonObject): number {
   const minutes = readNumberOrNaN(point.durationMinutesOffsetFromStartTime) ?? 0;
   return minutes < 0 ? Number.NaN : minutes;
 }
 
-/** How long a segment is, in whole minutes, since points tell no others; without end where nobody knows. */
+/** The length of a segment in whole minutes, as points have no finer times; infinite if unknown. */
 function minutesBetween(startMs: number | null, endMs: number | null): number {
   const minutes = Math.ceil(((endMs ?? Number.NaN) - (startMs ?? Number.NaN)) / MS_PER_MINUTE);
   return Number.isNaN(minutes) ? Number.POSITIVE_INFINITY : minutes;
 }
 
-function placeOf(value: unknown): Coordinates {
+function coordinatesOf(value: unknown): Coordinates {
   return readCoordinates(isJsonObject(value) ? (value.latLng ?? value.LatLng) : value);
 }
 
-function addPlace(
+function addPosition(
   { latitude, longitude, altitude }: Coordinates,
   timestampMs: number | null,
   sink: PointSink,

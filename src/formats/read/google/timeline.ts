@@ -16,7 +16,7 @@ import { readSegment, TIMELINE_DEVICE } from "./timeline-segment.ts";
 const SEGMENT_MEMBERS = ["timelinePath", "visit", "activity", "timelineMemory"];
 const SIGNAL_MEMBERS = ["position", "activityRecord", "wifiScan"];
 
-/** The Timeline that an Android phone exports: `{"semanticSegments":[…],"rawSignals":[…],"userLocationProfile":…}`. */
+/** The Timeline export of an Android phone: `{"semanticSegments":[…],"rawSignals":[…],"userLocationProfile":…}`. */
 export const googleTimeline: Format = {
   name: "google-timeline",
   title: "Google Timeline of Android",
@@ -30,8 +30,8 @@ export const googleTimeline: Format = {
   },
   read(content, sink, options) {
     const times = createFileTimes(options.zone, sink);
-    const wanted = { lists: ["semanticSegments", "rawSignals"], members: ["userLocationProfile"] };
-    return readObjects(content, sink, wanted, (object, member) => {
+    const selection = { lists: ["semanticSegments", "rawSignals"], members: ["userLocationProfile"] };
+    return readObjects(content, sink, selection, (object, member) => {
       if (member === "semanticSegments") readSegment(object, times, sink);
       else if (member === "rawSignals") readSignal(object, times, sink, options);
       else if (Array.isArray(object.frequentPlaces))
@@ -61,7 +61,7 @@ function pointOf(position: JsonObject, times: FileTimes, { speedUnit }: ReadOpti
   };
 }
 
-/** The Timeline that an iPhone exports: a list of segments, all numbers in it texts. */
+/** The Timeline export of an iPhone: a list of segments, with all numbers as texts. */
 export const googleTimelineIos: Format = {
   name: "google-timeline-ios",
   title: "Google Timeline of an iPhone",

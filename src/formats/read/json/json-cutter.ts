@@ -9,64 +9,63 @@ import {
   QUOTE,
 } from "../../../lib/text/ascii.ts";
 import { FormatError } from "../format.ts";
-import { DEPTH_MAX, type ParsedValue, type Piece, ValueWalk } from "./value-walk.ts";
+import { type Chunk, DEPTH_MAX, type ParsedValue, ValueWalk } from "./value-walk.ts";
 
-/** What is cut out of a JSON text, whose outermost value is an object or a list. */
-export interface Wanted {
-  /** Members of the object that hold lists of things, each thing a value by itself. */
+/** Which values to cut out of a JSON text, whose outermost value is an object or a list. */
+export interface JsonSelection {
+  /** Members with lists, each element of which is a value. */
   readonly lists?: readonly string[];
-  /** Members of the object that are values by themselves. */
+  /** Members that are values by themselves. */
   readonly members?: readonly string[];
-  /** Whether the text itself may be a list of things. */
+  /** Whether the text itself may be a list of values. */
   readonly isList?: boolean;
-  /** Values within each other that are wanted of each; deeper ones are taken for empty, and not built. */
+  /** How many levels of each value are built; deeper ones count as empty. */
   readonly depth?: number;
 }
 
-/** A value that was cut out. */
 export interface Cut extends ParsedValue {
-  /** The member which it is, or in whose list it is; null in a list that is the whole text. */
+  /** The member that is or contains the value; null in a list that is the whole text. */
   readonly member: string | null;
-  /** Where it begins, in bytes from the start of the text. */
+  /** The byte offset of the value in the text. */
   readonly offset: number;
 }
 
-/** What the next byte may be, of those that are not white. */
+/** What the next byte that is not white space may be. */
 type Expected = "start" | "name" | "colon" | "value" | "thing" | "nothing";
 
 /**
- * Cuts values out of a JSON text that comes in pieces, and parses each by itself, so that a text of any size takes the
- * memory of one value. What nobody wants is walked over. A value that is no JSON costs itself alone, as long as its
- * brackets tell where it ends; commas too many or too few in a list cost nothing.
+ * Cuts values out of a JSON text that arrives in chunks, and parses each by itself, so that a text of any size takes
+ * the memory of one value. Other values are skipped. A value that is invalid JSON is lost alone, as long as its
+ * brackets show where it ends; extra or missing commas in a list don't matter.
  */
 export class JsonCutter {
-  readonly #wanted: Required<Wanted>;
+  readonly #selection: Required<JsonSelection>;
   readonly #walk: ValueWalk;
-  #piece: Piece = { bytes: Buffer.alloc(0), offset: 0 };
+  #chunk: Chunk = { bytes: Buffer.alloc(0), offset: 0 };
   #at = 0;
   #expected: Expected = "start";
-  /** What follows the value that is being walked over; null between values. */
+  /** What follows the value that is being scanned; null between values. */
   #after: "name" | "colon" | "thing" | null = null;
-  /** Of the value that is being walked over, or that comes next. */
+  /** The member of the current or next value. */
   #member: string | null = null;
-  #isWanted = false;
+  #isSelected = false;
   #valueOffset = 0;
 
-  constructor(wanted: Wanted) {
-    this.#wanted = { lists: [], members: [], isList: false, depth: DEPTH_MAX, ...wanted };
-    this.#walk = new ValueWalk(this.#wanted.depth);
+  constructor(selection: JsonSelection) {
+    this.#selection = { lists: [], members: [], isList: false, depth: DEPTH_MAX, ...selection };
+    this.#walk = new ValueWalk(this.#selection.depth);
   }
 
-  /** What comes next of the text; all cuts of what came before must have been taken. */
+  /** Adds the next chunk of the text. All cuts of the former chunk must have been taken. */
   push({ buffer, byteOffset, byteLength }: Uint8Array): void {
-    const { bytes, offset } = this.#piece;
-    this.#piece = { bytes: Buffer.from(buffer, byteOffset, byteLength), offset: offset + bytes.length };
+    const { bytes, offset } = this.#chunk;
+    this.#chunk = { bytes: Buffer.from(buffer, byteOffset, byteLength), offset: offset + bytes.length };
     this.#at = 0;
   }
 
-  /** Null where more must be pushed first. Throws a `FormatError` where nothing behind can be told. */
+  /** Returns null if another chunk is needed. Throws a `FormatError` if the rest can't be read. */
   next(): Cut | null {
-    const { bytes } = this.#piece;
+    const { bytes } = this.#chunk;
     while (this.#at < bytes.length) {
       if (this.#after === null) this.#step(bytes[this.#at]!);
       else {
@@ -77,26 +76,26 @@ export class JsonCutter {
     return null;
   }
 
-  /** Nothing more follows. Throws a `FormatError` where something should have. */
+  /** Ends the text. Throws a `FormatError` if it is incomplete. */
   end(): void {
-    if (this.#expected !== "nothing") throw this.#error("the file ends in the middle,");
+    if (this.#expected !== "nothing") throw this.#error("the file is cut off");
   }
 
   #walkOn(): Cut | null {
-    const piece = this.#piece;
-    const end = this.#walk.walk(piece, this.#at);
-    this.#at = end < 0 ? piece.bytes.length : end;
+    const chunk = this.#chunk;
+    const end = this.#walk.walk(chunk, this.#at);
+    this.#at = end < 0 ? chunk.bytes.length : end;
     if (end < 0) return null;
     this.#expected = this.#after!;
     this.#after = null;
-    if (!this.#isWanted) return null;
-    const { value, fault } = this.#walk.parse(piece, end);
+    if (!this.#isSelected) return null;
+    const { value, fault } = this.#walk.parse(chunk, end);
     if (this.#expected !== "colon") return { member: this.#member, offset: this.#valueOffset, value, fault };
     this.#member = typeof value === "string" ? value : null;
     return null;
   }
 
-  /** Goes on by a byte between values, or begins a value with it. */
+  /** Handles a byte between values, or begins a value with it. */
   #step(byte: number): void {
     if (isWhite(byte)) this.#at++;
     else if (this.#expected === "thing") this.#stepInList(byte);
@@ -106,15 +105,15 @@ export class JsonCutter {
       if (byte !== COLON) throw this.#error("a colon is missing");
       this.#goOn("value");
     } else if (this.#expected === "start") this.#start(byte);
-    else throw this.#error("the file goes on behind its end");
+    else throw this.#error("the file continues after its end");
   }
 
   #start(byte: number): void {
     if (byte === OPEN_BRACE) this.#goOn("name");
     else if (byte === OPEN_BRACKET) {
-      this.#isWanted = this.#wanted.isList;
+      this.#isSelected = this.#selection.isList;
       this.#goOn("thing");
-    } else if (byte === BYTE_ORDER_MARK[this.#piece.offset + this.#at]) this.#at++;
+    } else if (byte === BYTE_ORDER_MARK[this.#chunk.offset + this.#at]) this.#at++;
     else throw this.#error("neither an object nor a list begins");
   }
 
@@ -122,7 +121,7 @@ export class JsonCutter {
     if (byte === CLOSE_BRACE) this.#goOn("nothing");
     else if (byte === COMMA) this.#at++;
     else if (byte === QUOTE) {
-      this.#isWanted = true;
+      this.#isSelected = true;
       this.#begin("colon");
     } else throw this.#error("no name begins");
   }
@@ -130,8 +129,8 @@ export class JsonCutter {
   #stepAtValue(byte: number): void {
     if (NO_VALUE.has(byte)) throw this.#error("a value is missing");
     const name = this.#member ?? "";
-    const isList = byte === OPEN_BRACKET && this.#wanted.lists.includes(name);
-    this.#isWanted = isList || this.#wanted.members.includes(name);
+    const isList = byte === OPEN_BRACKET && this.#selection.lists.includes(name);
+    this.#isSelected = isList || this.#selection.members.includes(name);
     if (isList) this.#goOn("thing");
     else this.#begin("name");
   }
@@ -150,12 +149,12 @@ export class JsonCutter {
 
   #begin(after: "name" | "colon" | "thing"): void {
     this.#after = after;
-    this.#valueOffset = this.#piece.offset + this.#at;
-    this.#walk.begin(this.#piece, this.#at, this.#isWanted);
+    this.#valueOffset = this.#chunk.offset + this.#at;
+    this.#walk.begin(this.#chunk, this.#at, this.#isSelected);
   }
 
   #error(what: string): FormatError {
-    const offset = this.#piece.offset + this.#at;
+    const offset = this.#chunk.offset + this.#at;
     return new FormatError(`${what} at byte ${offset.toLocaleString("en-US")}`);
   }
 }

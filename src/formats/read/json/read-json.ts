@@ -1,23 +1,23 @@
 import { isJsonObject, type JsonObject } from "../../../clients/reading/values.ts";
 import type { PointSink } from "../file-point.ts";
 import { type Beginning, type Content, FormatError, type Reading } from "../format.ts";
-import { type Cut, JsonCutter, type Wanted } from "./json-cutter.ts";
+import { type Cut, JsonCutter, type JsonSelection } from "./json-cutter.ts";
 import { RecordCutter } from "./record-cutter.ts";
 
-/** What a format makes of the values in its files. */
+/** Turns the values of a file into points. */
 export interface CutReader {
-  readonly wanted: Wanted;
-  /** Finds what has to be known before the first value. */
+  readonly selection: JsonSelection;
+  /** Runs before the first value. */
   prepare?(): Promise<void>;
-  /** What a value without fault tells, in steps where that may be very many points. */
+  /** Reads a valid value, in steps if it may have very many points. */
   read(cut: Cut): Iterable<void>;
-  /** The text is whole. */
+  /** Called at the end of a complete text. */
   end?(): Iterable<void>;
 }
 
-/** Reads a file of one JSON text, value by value; those with a fault are skipped here. */
+/** Reads a file with one JSON text, value by value; skips faulty values. */
 export function readCuts(content: Content, sink: PointSink, reader: CutReader): Reading {
-  const cutter = new JsonCutter(reader.wanted);
+  const cutter = new JsonCutter(reader.selection);
   let place = 0;
 
   async function* read(): AsyncGenerator<void> {
@@ -44,15 +44,15 @@ export function readCuts(content: Content, sink: PointSink, reader: CutReader): 
   };
 }
 
-/** The same for formats whose values are objects of few points each. */
+/** Like `readCuts`, for formats whose values are objects with few points each. */
 export function readObjects(
   content: Content,
   sink: PointSink,
-  wanted: Wanted,
+  selection: JsonSelection,
   read: (object: JsonObject, member: string | null) => void,
 ): Reading {
   return readCuts(content, sink, {
-    wanted,
+    selection,
     read({ value, member }) {
       if (isJsonObject(value)) read(value, member);
       else sink.skip("unreadable");
@@ -63,11 +63,11 @@ export function readObjects(
 
 const NO_STEPS: readonly never[] = [];
 
-/** Reads a file of JSON texts, record by record; those with a fault are skipped here. */
+/** Reads a file with a JSON text per record; skips faulty records. */
 export function readRecords(
   content: Content,
   sink: PointSink,
-  /** What a record tells, in steps where that may be very many points. */
+  /** Reads a record, in steps if it may have very many points. */
   readRecord: (record: JsonObject) => Iterable<void>,
 ): Reading {
   const cutter = new RecordCutter();
@@ -99,12 +99,12 @@ export function readRecords(
   };
 }
 
-/** Enough that one of them has what all usually have. */
+/** Enough to include a typical one. */
 const THINGS_MAX = 8;
 
 /**
- * The first objects in a list that a file begins with: in the list of that name in its outermost object, or null for
- * the file being the list. None where the file is something else, or the first doesn't end within the beginning.
+ * The first objects of a list near the start of a file: the list of that name in its outermost object, or, for null,
+ * the file itself. Empty if the file is something else, or the first object is longer than the beginning.
  */
 export function firstThings(beginning: Beginning, list: string | null): readonly JsonObject[] {
   const things: JsonObject[] = [];

@@ -2,49 +2,49 @@ import { Buffer } from "node:buffer";
 import { LF, RECORD_SEPARATOR } from "../../../lib/text/ascii.ts";
 import { afterMark, afterWhite } from "../../../lib/text/long-text.ts";
 import { FormatError } from "../format.ts";
-import { KeptBytes, type ParsedValue, UNREADABLE, ValueWalk } from "./value-walk.ts";
+import { type ParsedValue, UNREADABLE, ValueBytes, ValueWalk } from "./value-walk.ts";
 
-/** A JSON text among others. */
+/** One of several JSON texts. */
 export interface JsonRecord extends ParsedValue {
-  /** From 1; of lines, blank ones count. */
+  /** From 1. Blank lines count. */
   readonly number: number;
 }
 
 /**
- * Cuts a text that comes in pieces into its records, each a JSON text: lines, or where it begins with a record
- * separator what lies between those (RFC 8142). Blank ones are left out. A record is what lies between two
- * separators whatever it holds, so one that is broken off costs itself alone.
+ * Cuts a text that arrives in chunks into records, each a JSON text: lines, or, if it begins with a record separator,
+ * the texts between those (RFC 8142). Blank ones are skipped. Only separators end a record, so a record that is cut off
+ * is lost alone.
  */
 export class RecordCutter {
-  readonly #kept = new KeptBytes();
+  readonly #bytes = new ValueBytes();
   readonly #walk = new ValueWalk();
-  #piece: Buffer = Buffer.alloc(0);
+  #chunk: Buffer = Buffer.alloc(0);
   #at = 0;
   #separator = 0;
-  /** Of the record that comes next. */
+  /** The number of the next record. */
   #number = 1;
   #isOpen = false;
 
-  /** What comes next of the text; all records of what came before must have been taken. */
+  /** Adds the next chunk. All records of the former chunk must have been taken. */
   push({ buffer, byteOffset, byteLength }: Uint8Array): void {
-    this.#piece = Buffer.from(buffer, byteOffset, byteLength);
+    this.#chunk = Buffer.from(buffer, byteOffset, byteLength);
     this.#at = 0;
     if (this.#separator === 0 && byteLength > 0) this.#begin();
   }
 
-  /** Null where more must be pushed first. */
+  /** Returns null if another chunk is needed. */
   next(): JsonRecord | null {
-    while (this.#at < this.#piece.length) {
-      if (!this.#isOpen && this.#piece[this.#at] === this.#separator) {
+    while (this.#at < this.#chunk.length) {
+      if (!this.#isOpen && this.#chunk[this.#at] === this.#separator) {
         this.#passEmpty();
         continue;
       }
-      if (!this.#isOpen) this.#kept.begin(this.#at, true);
+      if (!this.#isOpen) this.#bytes.begin(this.#at, true);
       this.#isOpen = true;
-      const end = this.#piece.indexOf(this.#separator, this.#at);
+      const end = this.#chunk.indexOf(this.#separator, this.#at);
       if (end < 0) {
-        this.#kept.suspend(this.#piece);
-        this.#at = this.#piece.length;
+        this.#bytes.suspend(this.#chunk);
+        this.#at = this.#chunk.length;
         break;
       }
       this.#at = end + 1;
@@ -54,7 +54,7 @@ export class RecordCutter {
     return null;
   }
 
-  /** Nothing more follows; the last record may end with the text. Throws a `FormatError` where that ends within it. */
+  /** Ends the text and returns its last record. Throws a `FormatError` if that is incomplete. */
   last(): JsonRecord | null {
     if (!this.#isOpen) return null;
     const record = this.#close(0);
@@ -70,11 +70,11 @@ export class RecordCutter {
   }
 
   #begin(): void {
-    this.#separator = this.#piece[0] === RECORD_SEPARATOR ? RECORD_SEPARATOR : LF;
+    this.#separator = this.#chunk[0] === RECORD_SEPARATOR ? RECORD_SEPARATOR : LF;
     if (this.#separator === RECORD_SEPARATOR) this.#at = 1;
   }
 
-  /** A file may be nothing but line ends: made into a view each, they would take most of a gigabyte. */
+  /** A file may consist of line ends: a view of each would take most of a gigabyte. */
   #passEmpty(): void {
     this.#at++;
     this.#number++;
@@ -83,23 +83,23 @@ export class RecordCutter {
   #close(end: number): JsonRecord | null {
     this.#isOpen = false;
     const number = this.#number++;
-    const bytes = this.#kept.bytes(this.#piece, end);
+    const bytes = this.#bytes.upTo(this.#chunk, end);
     if (bytes === null) return { number, value: undefined, fault: "too_large" };
     const start = afterWhite(bytes, number === 1 ? afterMark(bytes, 0) : 0, bytes.length);
     return start === bytes.length ? null : { number, ...this.#parse(bytes, start) };
   }
 
   /**
-   * A record is walked over first, since parsers take long for what is nothing but brackets. A number or word alone,
-   * whose end nothing shows, counts as broken off: nobody writes positions so.
+   * Scans the record before parsing it, since parsers are slow on nested brackets. A bare number or word counts as cut
+   * off, since nothing shows its end, and no program writes positions like that.
    */
   #parse(bytes: Buffer, start: number): ParsedValue {
-    const piece = { bytes, offset: 0 };
+    const chunk = { bytes, offset: 0 };
     try {
-      this.#walk.begin(piece, start, true);
-      const end = this.#walk.walk(piece, start);
+      this.#walk.begin(chunk, start, true);
+      const end = this.#walk.walk(chunk, start);
       const isWhole = end >= 0 && afterWhite(bytes, end, bytes.length) === bytes.length;
-      return isWhole ? this.#walk.parse(piece, end) : UNREADABLE;
+      return isWhole ? this.#walk.parse(chunk, end) : UNREADABLE;
     } catch (error) {
       if (error instanceof FormatError) return UNREADABLE;
       throw error;

@@ -3,19 +3,19 @@ import { BACKSLASH, QUOTE } from "../../../lib/text/ascii.ts";
 import { parseJson } from "../../../lib/text/long-json.ts";
 import { FormatError } from "../format.ts";
 
-/** Values within values; who writes positions needs a handful. */
+/** The maximum nesting; positions need a handful. */
 export const DEPTH_MAX = 64;
 
-/** Of one text, as it stands in the file. A longer one, as of a photo, is taken for an empty one. */
+/** The maximum size of a text in the file. A longer one, such as a photo, counts as empty. */
 const TEXT_BYTES_MAX = 1024 * 1024;
 
-/** A piece of a file, and where it lies in it. */
-export interface Piece {
+/** A chunk of a file, with its offset. */
+export interface Chunk {
   readonly bytes: Buffer;
   readonly offset: number;
 }
 
-/** A value, undefined where something is wrong with it. */
+/** A value; undefined if it has a fault. */
 export interface ParsedValue {
   readonly value: unknown;
   readonly fault: "unreadable" | "too_large" | null;
@@ -24,7 +24,7 @@ export interface ParsedValue {
 export const UNREADABLE: ParsedValue = { value: undefined, fault: "unreadable" };
 const TOO_LARGE: ParsedValue = { value: undefined, fault: "too_large" };
 
-/** What a byte means outside texts; all others mean nothing. */
+/** The meaning of a byte outside texts; all others have none. */
 const OPENS = 1;
 const CLOSES = 2;
 const QUOTES = 3;
@@ -37,39 +37,39 @@ for (const [characters, meaning] of [
 ] as const)
   for (const character of characters) MEANINGS[character.charCodeAt(0)] = meaning;
 
-/** Bytes that a number or a word ends before. */
+/** Bytes that end a number or word. */
 const SCALAR_ENDS = new Uint8Array(256);
 for (const character of ' \t\r\n,:"{}[]') SCALAR_ENDS[character.charCodeAt(0)] = 1;
 
 /**
- * Walks over one JSON value, which may lie in several pieces, and keeps its bytes. Only brackets and quotation marks
- * are looked at: whether it is JSON, a parser tells.
+ * Scans one JSON value, which may span several chunks, and collects its bytes. It looks only at brackets and quotation
+ * marks; the parser validates the rest.
  */
 export class ValueWalk {
-  readonly #kept = new KeptBytes();
-  /** What lies deeper is taken for empty. */
-  readonly #keptDepth: number;
-  /** By depth from 1, what closes it. */
+  readonly #bytes = new ValueBytes();
+  /** Deeper values count as empty. */
+  readonly #depthMax: number;
+  /** The closing bracket of each depth from 1. */
   readonly #closers = new Uint8Array(DEPTH_MAX + 1);
   #depth = 0;
   #isScalar = false;
   #isInText = false;
   #isEscaped = false;
-  /** How much was kept before the text began, its quotation mark included. */
+  /** The number of bytes collected up to the text's quotation mark. */
   #textStart = 0;
-  /** Whether the text has been longer than is kept. */
+  /** Whether the text has exceeded its maximum. */
   #isLongText = false;
   #isTooDeep = false;
-  /** How much was kept before the inside of the value that is taken for empty; -1 outside such values. */
+  /** The number of bytes collected before the content of a value that counts as empty; -1 outside such values. */
   #emptyStart = -1;
 
-  constructor(keptDepth: number = DEPTH_MAX) {
-    this.#keptDepth = keptDepth;
+  constructor(depthMax: number = DEPTH_MAX) {
+    this.#depthMax = depthMax;
   }
 
-  /** A value begins here, one byte of it at least; what was walked over before is forgotten. */
-  begin({ bytes }: Piece, at: number, isKept: boolean): void {
-    this.#kept.begin(at, isKept);
+  /** Starts a value with the byte at `at`. `isKept` collects its bytes. */
+  begin({ bytes }: Chunk, at: number, isKept: boolean): void {
+    this.#bytes.begin(at, isKept);
     this.#depth = 0;
     this.#emptyStart = -1;
     this.#isInText = false;
@@ -78,9 +78,9 @@ export class ValueWalk {
     this.#isTooDeep = false;
   }
 
-  /** The index behind the value; -1 where it goes on behind the piece. */
-  walk(piece: Piece, from: number): number {
-    const { bytes } = piece;
+  /** Returns the index after the value; -1 if it continues in the next chunk. */
+  walk(chunk: Chunk, from: number): number {
+    const { bytes } = chunk;
     const end = bytes.length;
     let at = from;
     if (this.#isScalar) {
@@ -88,26 +88,26 @@ export class ValueWalk {
       if (at < end) return at;
     }
     while (at < end) {
-      at = this.#isInText ? this.#walkText(bytes, at) : this.#walkBrackets(piece, at);
+      at = this.#isInText ? this.#walkText(bytes, at) : this.#walkBrackets(chunk, at);
       if (this.#depth === 0 && !this.#isInText) return at;
     }
-    if (this.#emptyStart >= 0) this.#kept.drop(bytes, this.#emptyStart, end);
+    if (this.#emptyStart >= 0) this.#bytes.drop(bytes, this.#emptyStart, end);
     else if (this.#isInText) this.#dropLongText(bytes, end);
-    this.#kept.suspend(bytes);
+    this.#bytes.suspend(bytes);
     return -1;
   }
 
-  /** The value that was walked over and ends here, as a parser makes it. */
-  parse({ bytes }: Piece, end: number): ParsedValue {
-    const kept = this.#kept.bytes(bytes, end);
-    if (kept === null) return TOO_LARGE;
-    const value = this.#isTooDeep ? undefined : parseJson(kept.toString());
+  /** Parses the scanned value, which ends at `end`. */
+  parse({ bytes }: Chunk, end: number): ParsedValue {
+    const valueBytes = this.#bytes.upTo(bytes, end);
+    if (valueBytes === null) return TOO_LARGE;
+    const value = this.#isTooDeep ? undefined : parseJson(valueBytes.toString());
     return value === undefined ? UNREADABLE : { value, fault: null };
   }
 
-  /** Walks to where a text begins, or the value or the piece ends. */
-  #walkBrackets(piece: Piece, from: number): number {
-    const { bytes } = piece;
+  /** Scans to the start of a text, or the end of the value or chunk. */
+  #walkBrackets(chunk: Chunk, from: number): number {
+    const { bytes } = chunk;
     const end = bytes.length;
     let depth = this.#depth;
     let at = from;
@@ -120,13 +120,13 @@ export class ValueWalk {
         break;
       }
       if (meaning === OPENS) {
-        if (++depth === this.#keptDepth + 1) this.#emptyStart = this.#kept.lengthAt(at);
+        if (++depth === this.#depthMax + 1) this.#emptyStart = this.#bytes.lengthAt(at);
         if (depth > DEPTH_MAX) this.#isTooDeep = true;
-        else this.#closers[depth] = byte + 2; // In ASCII, both brackets close two behind where they open.
+        else this.#closers[depth] = byte + 2; // In ASCII, both closing brackets are two after the opening ones.
       } else {
         depth = this.#depthOf(byte, depth);
-        if (depth === 0) throw unbalanced(piece.offset + at - 1);
-        if (--depth <= this.#keptDepth) this.#endEmpty(bytes, at - 1);
+        if (depth === 0) throw unbalanced(chunk.offset + at - 1);
+        if (--depth <= this.#depthMax) this.#endEmpty(bytes, at - 1);
         if (depth === 0) break;
       }
     }
@@ -134,24 +134,24 @@ export class ValueWalk {
     return at;
   }
 
-  /** What a bracket closes, and with it all that was opened in there and left open. */
+  /** The depth that a bracket closes; unclosed values inside it are closed with it. */
   #depthOf(closer: number, depth: number): number {
     let closed = depth;
     while (closed > 0 && closed <= DEPTH_MAX && this.#closers[closed] !== closer) closed--;
     return closed;
   }
 
-  /** Keeps nothing of what lies too deep to be wanted. */
+  /** Drops the content of a value that is too deep. */
   #endEmpty(bytes: Buffer, at: number): void {
     if (this.#emptyStart < 0) return;
-    this.#kept.drop(bytes, this.#emptyStart, at);
+    this.#bytes.drop(bytes, this.#emptyStart, at);
     this.#emptyStart = -1;
   }
 
   #beginText(at: number): void {
     this.#isInText = true;
     this.#isLongText = false;
-    this.#textStart = this.#kept.lengthAt(at);
+    this.#textStart = this.#bytes.lengthAt(at);
   }
 
   #walkText(bytes: Buffer, from: number): number {
@@ -171,10 +171,10 @@ export class ValueWalk {
     return end;
   }
 
-  /** Keeps nothing of a text that has become too long: what follows it may say where the device was. */
+  /** Drops a text that is too long, since the rest of the value may have the position. */
   #dropLongText(bytes: Buffer, at: number): void {
-    if (this.#kept.lengthAt(at) - this.#textStart > TEXT_BYTES_MAX) this.#isLongText = true;
-    if (this.#isLongText) this.#kept.drop(bytes, this.#textStart, at);
+    if (this.#bytes.lengthAt(at) - this.#textStart > TEXT_BYTES_MAX) this.#isLongText = true;
+    if (this.#isLongText) this.#bytes.drop(bytes, this.#textStart, at);
   }
 }
 
@@ -182,16 +182,16 @@ function unbalanced(offset: number): FormatError {
   return new FormatError(`a bracket closes nothing at byte ${offset.toLocaleString("en-US")}`);
 }
 
-/** Of one value without its long texts. A LineString of 16 MiB has some 300,000 points. */
+/** The maximum size of a value without its long texts. A LineString of 16 MiB has some 300,000 points. */
 const VALUE_BYTES_MAX = 16 * 1024 * 1024;
 
 const CAPACITY_MIN = 64 * 1024;
 
-/** The bytes of one value: those of earlier pieces in a buffer, those of the piece at hand where they lie. */
-export class KeptBytes {
+/** Collects the bytes of one value: those of earlier chunks in a buffer, those of the current chunk in place. */
+export class ValueBytes {
   #carried = Buffer.allocUnsafe(0);
   #carriedBytes = 0;
-  /** From where on the piece at hand is kept. */
+  /** The start of the collected bytes in the current chunk. */
   #from = 0;
   #isKept = true;
   isTooLarge = false;
@@ -203,42 +203,42 @@ export class KeptBytes {
     this.isTooLarge = false;
   }
 
-  /** How much is kept up to here. */
+  /** The number of bytes collected up to `at`. */
   lengthAt(at: number): number {
     return this.#carriedBytes + at - this.#from;
   }
 
-  /** The piece ends before the value does. */
-  suspend(piece: Buffer): void {
-    this.#carry(piece, piece.length);
+  /** The chunk ends before the value does. */
+  suspend(chunk: Buffer): void {
+    this.#carry(chunk, chunk.length);
     this.#from = 0;
   }
 
-  /** Forgets what was kept behind so many bytes, and goes on here. */
-  drop(piece: Buffer, keptBytes: number, at: number): void {
-    if (keptBytes < this.#carriedBytes) this.#carriedBytes = keptBytes;
-    else this.#carry(piece, this.#from + keptBytes - this.#carriedBytes);
+  /** Truncates the collected bytes to `lengthBytes` and continues at `at`. */
+  drop(chunk: Buffer, lengthBytes: number, at: number): void {
+    if (lengthBytes < this.#carriedBytes) this.#carriedBytes = lengthBytes;
+    else this.#carry(chunk, this.#from + lengthBytes - this.#carriedBytes);
     this.#from = at;
   }
 
-  /** The value that ends here; null where it is more than is kept. Good until more is kept. */
-  bytes(piece: Buffer, end: number): Buffer | null {
+  /** The bytes of the value that ends at `end`, valid until the next one; null if it is too large. */
+  upTo(chunk: Buffer, end: number): Buffer | null {
     if (this.#carriedBytes === 0 && end - this.#from <= VALUE_BYTES_MAX && !this.isTooLarge)
-      return piece.subarray(this.#from, end);
-    this.#carry(piece, end);
+      return chunk.subarray(this.#from, end);
+    this.#carry(chunk, end);
     return this.isTooLarge ? null : this.#carried.subarray(0, this.#carriedBytes);
   }
 
-  #carry(piece: Buffer, end: number): void {
+  #carry(chunk: Buffer, end: number): void {
     const length = this.lengthAt(end);
     if (length > VALUE_BYTES_MAX) this.isTooLarge = true;
     if (!this.#isKept || this.isTooLarge) {
-      // Lengths are still wanted: where a text began is told by them.
+      // Lengths are still counted: positions of texts depend on them.
       this.#carriedBytes = length;
       return;
     }
     if (length > this.#carried.length) this.#grow(length);
-    piece.copy(this.#carried, this.#carriedBytes, this.#from, end);
+    chunk.copy(this.#carried, this.#carriedBytes, this.#from, end);
     this.#carriedBytes = length;
   }
 

@@ -1,23 +1,23 @@
 import type { SpeedUnit } from "../../../clients/reading/speed.ts";
 import { REPORT_FIELDS } from "../../../model/location-fields.ts";
 
-/** What a column of somebody's table holds, by its name. */
+/** The meaning of a column of another program's table, by its name. */
 export interface ColumnMeaning {
   /** In lower case. */
   readonly name: string;
   /** The field of a report. */
   readonly field: string;
-  /** Of two columns for a field the one with the smaller number counts. */
+  /** If two columns have the same field, the lower rank counts. */
   readonly rank: number;
-  /** Whether degrees are written as whole ten-millionths. */
+  /** Whether degrees are integers in units of 1e-7. */
   readonly isE7: boolean;
-  /** Of a speed whose name says it. */
+  /** The unit of a speed whose name has one. */
   readonly speedUnit: SpeedUnit | null;
 }
 
 /**
- * What others call a field, in lower case, by the name that we give it. Of several in one table the first here counts:
- * exact times stand before those that nobody knows the origin of.
+ * Column names of other programs in lower case, by our field name. If a table has several, the first one counts: exact
+ * times precede ambiguous ones.
  */
 export const COLUMN_NAMES: Readonly<Record<string, readonly string[]>> = {
   timestamp: [
@@ -61,7 +61,7 @@ const MEANINGS: ReadonlyMap<string, ColumnMeaning> = new Map(
   ),
 );
 
-/** What a column of that name holds; null where nobody knows. Case and blanks around it don't matter. */
+/** The meaning of a column name; null if unknown. Case and surrounding blanks don't matter. */
 export function findMeaning(name: string): ColumnMeaning | null {
   return MEANINGS.get(normalName(name)) ?? null;
 }

@@ -3,14 +3,14 @@ import { REPORT_FIELDS } from "../../../model/location-fields.ts";
 import { HeaderError } from "../format.ts";
 import { COLUMN_NAMES, type ColumnMeaning, findMeaning, normalName } from "./column-names.ts";
 
-/** Which columns of a table its points are made of, by position from 0. */
+/** The columns of a table that make its points, by index from 0. */
 export interface ColumnPlan {
   readonly timestamp: number;
-  /** The column of the date, where the other has the time of day alone. */
+  /** The column of the date, if `timestamp` has the time of day alone. */
   readonly date: number | null;
   readonly latitude: number;
   readonly longitude: number;
-  /** Whether the columns' names say that degrees are ten-millionths. */
+  /** Whether the columns' names say that degrees are in units of 1e-7. */
   readonly isE7: boolean;
   readonly device: NameColumn | null;
   readonly user: NameColumn | null;
@@ -19,7 +19,7 @@ export interface ColumnPlan {
 
 export interface NameColumn {
   readonly index: number;
-  /** Whether it is called as we call it: then every blank of a name counts. */
+  /** Whether the column has our name: then blanks in its values count. */
   readonly isOurs: boolean;
 }
 
@@ -27,31 +27,31 @@ export interface DetailColumn {
   readonly index: number;
   readonly field: string;
   readonly type: "number" | "boolean" | "string";
-  /** Of numbers below which programs say that they don't know. */
+  /** A smaller number means "unknown". */
   readonly minimum: number;
   readonly isSpeed: boolean;
   readonly speedUnit: SpeedUnit | null;
-  /** Whether a charge may be a share of one. */
+  /** Whether a charge may be a fraction. */
   readonly isBattery: boolean;
 }
 
 interface NamedColumn {
   readonly index: number;
   readonly meaning: ColumnMeaning;
-  /** The smallest of a field counts. */
+  /** The smallest rank of a field counts. */
   readonly rank: number;
 }
 
-/** Fields that a point can't be without. */
+/** Required fields of a point. */
 const NEEDED = ["timestamp", "latitude", "longitude"] as const;
 
-/** Of a point they are no details. */
+/** Fields that are not details. */
 const KEY_FIELDS = new Set<string>([...NEEDED, "device_id", "user_id"]);
 
-/** What somebody said counts before all that names say. */
-const SAID = 1000;
+/** Columns that the operator mapped precede all recognised ones. */
+const MAPPED_RANK = 1000;
 
-/** `mapped` says which column holds a field whatever the names say: theirs by ours. Throws a `HeaderError`. */
+/** `mapped` has column names by field name, given by the operator. Throws a `HeaderError`. */
 export function planColumns(names: readonly string[], mapped: ReadonlyMap<string, string>): ColumnPlan {
   const columns = [...mappedColumns(names, mapped), ...knownColumns(names)];
   const find = (field: string) => bestOf(columns.filter(({ meaning }) => meaning.field === field));
@@ -109,26 +109,25 @@ function knownColumns(names: readonly string[]): NamedColumn[] {
 function mappedColumns(names: readonly string[], mapped: ReadonlyMap<string, string>): NamedColumn[] {
   return [...mapped].map(([ours, theirs]) => {
     const meaning = findMeaning(ours);
-    if (meaning === null) throw new HeaderError(`"${ours}" is no field of a report that a column could hold`);
+    if (meaning === null) throw new HeaderError(`"${ours}" is not a field of a report`);
     const index = names.findIndex((name) => normalName(name) === normalName(theirs));
     if (index < 0) throw new HeaderError(`no column is called "${theirs}"; the columns are ${quoted(names)}`);
-    return { index, meaning, rank: meaning.rank - SAID };
+    return { index, meaning, rank: meaning.rank - MAPPED_RANK };
   });
 }
 
-/** Of the columns of a table so many are shown. */
-const NAMES_SHOWN_MAX = 40;
+const QUOTED_NAMES_MAX = 40;
 
 function unknownHeader(names: readonly string[], missing: readonly string[]): HeaderError {
   const known = missing.map((field) => `${field} (also ${COLUMN_NAMES[field]!.join(", ")})`);
   const example = missing.map((field) => `--map ${field}=COLUMN`).join(" ");
   return new HeaderError(
-    `no column is known as ${known.join(" or ")}; the columns are ${quoted(names)}: say which they are with ${example}`,
+    `no column is known as ${known.join(" or ")}; the columns are ${quoted(names)}: name them with ${example}`,
   );
 }
 
 function quoted(names: readonly string[]): string {
-  const shown = names.slice(0, NAMES_SHOWN_MAX).map((name) => `"${name.slice(0, 64)}"`);
-  if (names.length > NAMES_SHOWN_MAX) shown.push(`${names.length - NAMES_SHOWN_MAX} more`);
-  return shown.join(", ");
+  const quotedNames = names.slice(0, QUOTED_NAMES_MAX).map((name) => `"${name.slice(0, 64)}"`);
+  if (names.length > QUOTED_NAMES_MAX) quotedNames.push(`${names.length - QUOTED_NAMES_MAX} more`);
+  return quotedNames.join(", ");
 }

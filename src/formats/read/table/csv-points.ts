@@ -13,7 +13,7 @@ import { type ColumnPlan, planColumns } from "./column-plan.ts";
 import { parseCellNumber, type RowRules, readRowPoint, type TableRow } from "./row-points.ts";
 import { findTableStart } from "./table-start.ts";
 
-/** What the header tells of all rows. */
+/** Properties of all rows, from the header. */
 interface Table {
   readonly columnCount: number;
   readonly plan: ColumnPlan;
@@ -22,16 +22,16 @@ interface Table {
   readonly commaIsDecimal: boolean;
 }
 
-/** Finds the points of a CSV file in whichever dialect: what its columns hold follows from their names. */
+/** Reads the points of a CSV file in any dialect, by its column names. */
 export class CsvPoints implements PushReader, TableRow {
   #csv = new CsvReader(null);
-  /** What has come before it is known where the header begins; null from then on. */
+  /** The bytes before the header is found; null from then on. */
   #head: Uint8Array | null = new Uint8Array(0);
   #linesBefore = 0;
   readonly #sink: PointSink;
   readonly #options: ReadOptions;
   #table: Table | null = null;
-  /** Cells of the row that can be trusted. */
+  /** The number of reliable cells of the row. */
   #cells = 0;
 
   constructor(sink: PointSink, options: ReadOptions) {
@@ -65,7 +65,7 @@ export class CsvPoints implements PushReader, TableRow {
     }
   }
 
-  /** Begins with the header as soon as it is known where that is. */
+  /** Starts reading at the header once it is found. */
   #begin(head: Uint8Array, isWhole: boolean): void {
     const start = findTableStart(head, isWhole, this.#options.columns);
     this.#head = start === null ? head : null;
@@ -80,13 +80,13 @@ export class CsvPoints implements PushReader, TableRow {
     const names = csv.texts().map((name) => name ?? "");
     if (csv.fault !== null) throw new HeaderError(`the header can't be read: ${csv.fault}`);
     const dialect = dialectOf(names);
-    const { speedUnit: saidSpeedUnit, columns } = this.#options;
+    const { speedUnit: givenSpeedUnit, columns } = this.#options;
     const times = createTableTimes(this.#options, this.#sink);
     return {
       columnCount: csv.fieldCount,
       plan: planColumns(names, columns),
       dialect,
-      rules: { readMs: times.readMs, speedUnit: dialect.speedUnit, saidSpeedUnit },
+      rules: { readMs: times.readMs, speedUnit: dialect.speedUnit, givenSpeedUnit },
       commaIsDecimal: csv.delimiter !== COMMA || dialect.quotesCommas,
     };
   }
@@ -94,7 +94,7 @@ export class CsvPoints implements PushReader, TableRow {
   #readRow(table: Table): void {
     const { fieldCount } = this.#csv;
     const { address } = table.dialect;
-    // Behind an address with commas nobody knows which cell is which.
+    // Cells after an address with commas are shifted by an unknown number.
     const isShifted = address !== null && fieldCount > table.columnCount;
     this.#cells = isShifted ? address : fieldCount;
     const reason = fieldCount === table.columnCount || isShifted ? this.#reasonToSkip(table) : "wrong_width";
@@ -132,26 +132,25 @@ export class CsvPoints implements PushReader, TableRow {
   }
 }
 
-/** What is known of a program's tables that their columns' names don't say. */
+/** Properties of a program's tables that the column names don't show. */
 interface Dialect {
-  /** As people know it; null for any other. */
+  /** The program's name; null if unknown. */
   readonly program: string | null;
-  /** Of speeds whose column doesn't say it. */
+  /** The unit of speeds whose column has none. */
   readonly speedUnit: SpeedUnit;
-  /** Whether quoted numbers may have decimal commas although commas separate them. */
+  /** Whether quoted numbers may have decimal commas although commas separate cells. */
   readonly quotesCommas: boolean;
-  /** The column that says whether there was a fix. */
+  /** The column that tells whether there was a fix. */
   readonly valid: number | null;
-  /** The column whose commas are not quoted, so that a row may have more cells than the header. */
+  /** A column with unquoted commas, so that a row may have more cells than the header. */
   readonly address: number | null;
 }
 
 const ANY: Dialect = { program: null, speedUnit: "mps", quotesCommas: false, valid: null, address: null };
 
-/** The dialect of a table with columns of these names. */
 export function dialectOf(columns: readonly string[]): Dialect {
   const names = columns.map(normalName);
-  const hasAll = (...wanted: readonly string[]) => wanted.every((name) => names.includes(name));
+  const hasAll = (...required: readonly string[]) => required.every((name) => names.includes(name));
   const indexOf = (name: string) => (names.includes(name) ? names.indexOf(name) : null);
   if (hasAll("servertime", "devicetime", "fixtime", "valid")) {
     const [valid, address] = [indexOf("valid"), indexOf("address")];

@@ -6,7 +6,7 @@ import { findMeaning } from "./column-names.ts";
 import { CsvPoints, dialectOf } from "./csv-points.ts";
 import { findTableStart } from "./table-start.ts";
 
-/** Tables of anybody, with a header line. */
+/** Tables of any program, with a header line. */
 export const csv: Format = {
   name: "csv",
   title: "CSV",
@@ -26,12 +26,12 @@ function delimiterName(delimiter: CsvDelimiter): string {
   return DELIMITERS.get(delimiter) ?? `"${String.fromCharCode(delimiter)}"`;
 }
 
-/** Columns that a table of positions has at least: what is called otherwise the operator may say. */
+/** The minimum number of columns; the operator may map other names. */
 const COLUMNS_MIN = 3;
 
 /**
- * A header of known columns; or, in a file whose name says that it is a table, any header that has as many cells as the
- * line below it.
+ * Recognises a header with known columns. In a file with a table's extension, any header counts that has as many cells
+ * as the next line.
  */
 function recognise({ bytes, isWhole, name }: Beginning): string | null {
   const start = findTableStart(bytes, isWhole, new Map());

@@ -8,10 +8,10 @@ import { findMeaning, normalName } from "./column-names.ts";
 import { type ColumnPlan, planColumns } from "./column-plan.ts";
 import { parseCellNumber, type RowRules, readRowPoint, type TableRow } from "./row-points.ts";
 
-/** What programs call the list in the object around it. */
+/** Names of the list in the outermost object. */
 const LISTS = ["locations", "points", "positions", "records", "data", "items", "results", "rows", "track"];
 
-/** Tables in JSON: lists of objects whose members are called as columns are. */
+/** Tables in JSON: lists of objects with column names as members. */
 export const jsonTable: Format = {
   name: "json",
   title: "JSON table",
@@ -26,7 +26,7 @@ export const jsonTable: Format = {
   read(content, sink, options) {
     const rows = new JsonRows(sink, options);
     return readCuts(content, sink, {
-      wanted: { isList: true, lists: LISTS },
+      selection: { isList: true, lists: LISTS },
       async prepare() {
         rows.expect(firstRows(await readBeginning(content)));
       },
@@ -48,15 +48,15 @@ function saysWhere(row: JsonObject): boolean {
   return fields.includes("latitude") && fields.includes("longitude");
 }
 
-/** Sets of members that are remembered; programs write a few, where they leave out what they don't know. */
+/** Cached sets of members; programs write a few, since they leave out unknown values. */
 const PLANS_MAX = 256;
 
-/** Reads objects as rows, each by the members that it has. */
+/** Reads objects as rows, each by its own members. */
 class JsonRows {
   readonly #sink: PointSink;
   readonly #mapped: ReadonlyMap<string, string>;
   readonly #rules: RowRules;
-  /** What the first objects have. */
+  /** Members of the first objects. */
   #expected: readonly string[] = [];
   readonly #plans = new Map<string, { readonly names: readonly string[]; readonly plan: ColumnPlan }>();
 
@@ -64,10 +64,10 @@ class JsonRows {
     this.#sink = sink;
     this.#mapped = options.columns;
     const { readMs } = createTableTimes(options, sink);
-    this.#rules = { readMs, speedUnit: "mps", saidSpeedUnit: options.speedUnit };
+    this.#rules = { readMs, speedUnit: "mps", givenSpeedUnit: options.speedUnit };
   }
 
-  /** Throws a `HeaderError` where the first objects don't tell where and when. */
+  /** Throws a `HeaderError` if the first objects have no time or position. */
   expect(first: readonly JsonObject[]): void {
     this.#expected = [...new Set(first.flatMap(Object.keys))];
     planColumns(this.#expected, this.#mapped);
@@ -81,12 +81,12 @@ class JsonRows {
     this.#sink.add(readRowPoint(rowOf(members, known.names), known.plan, this.#rules));
   }
 
-  /** What an object lacks counts as an empty cell, unless it says the same under another name. */
+  /** A missing member counts as an empty cell, unless the object has the same field under another name. */
   #planOf(present: readonly string[]) {
     const fields = new Set(present.map((name) => findMeaning(name)?.field));
-    const said = new Set([...this.#mapped.values()].map(normalName));
+    const mappedNames = new Set([...this.#mapped.values()].map(normalName));
     const lacking = this.#expected.filter((name) => {
-      const isNeeded = !fields.has(findMeaning(name)?.field) || said.has(normalName(name));
+      const isNeeded = !fields.has(findMeaning(name)?.field) || mappedNames.has(normalName(name));
       return isNeeded && !present.includes(name);
     });
     const names = [...present, ...lacking];

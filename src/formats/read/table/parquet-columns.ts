@@ -4,20 +4,20 @@ import { findMeaning } from "./column-names.ts";
 import { type ColumnPlan, planColumns } from "./column-plan.ts";
 import { parseCellNumber, type TableRow } from "./row-points.ts";
 
-/** A column of a Parquet file, as DuckDB sees it. */
+/** A column of a Parquet file, with DuckDB's type. */
 export interface ParquetColumn {
   readonly name: string;
   readonly type: string;
 }
 
-/** What is asked for of a file, and how its rows are read then. */
+/** The query of a file, and how to read its rows. */
 interface ParquetPlan {
   readonly columns: ColumnPlan;
-  /** A select list over columns named by `columnAlias`; nothing that the file says is part of it. */
+  /** A select list over `columnAlias` names; it contains no text of the file. */
   readonly selectSql: string;
-  /** Rows of an answer, of which `at` says which one is looked at. */
+  /** A cursor over the rows of a result; `at` is the current row. */
   rowsOf(rows: Rows): RowCursor;
-  /** Whether it has what an export of ours has. */
+  /** Whether it has the columns of our exports. */
   readonly isOurs: boolean;
 }
 
@@ -26,20 +26,20 @@ interface RowCursor extends TableRow {
   textAt(column: number): string | null;
 }
 
-/** The name by which a column is called in statements, whatever its file calls it. */
+/** The name of a column in SQL, whatever its name in the file. */
 export const columnAlias = (index: number) => `c${index}`;
 
-/** Longer ones are nobody's name; dictionaries make a small file of very many of them. */
+/** The maximum size of a name. With dictionaries a small file may hold very many longer ones. */
 const TEXT_BYTES_MAX = 1024;
 
 const GEOMETRY_NAMES = new Set(["geometry", "geom", "wkb_geometry", "the_geom"]);
 const LATITUDE = "latitude";
 const LONGITUDE = "longitude";
 
-/** How a column is asked for: as doubles, as texts, or as the hexadecimal digits of a shape. */
+/** How a column is read: as doubles, as texts, or as a shape in hexadecimal digits. */
 type Kind = "number" | "text" | "shape";
 
-/** Throws a `HeaderError` where nobody knows which columns say where and when. */
+/** Throws a `HeaderError` if the columns of time or position are unknown. */
 export function planParquet(
   columns: readonly ParquetColumn[],
   mapped: ReadonlyMap<string, string>,
@@ -48,23 +48,23 @@ export function planParquet(
   const geometry = columns.findIndex(isGeometry);
   const fields = [...names, ...mapped.keys()].map((name) => findMeaning(name)?.field);
   const usesShape = geometry >= 0 && !(fields.includes(LATITUDE) && fields.includes(LONGITUDE));
-  // A shape stands for two columns behind all others.
+  // A shape replaces two columns after all others.
   const plan = planColumns(usesShape ? [...names, LATITUDE, LONGITUDE] : names, mapped);
-  const wanted = new Map<number, Kind>();
-  const want = (index: number | null | undefined, kind: Kind) => {
-    if (index !== null && index !== undefined && index < names.length) wanted.set(index, kind);
+  const kinds = new Map<number, Kind>();
+  const read = (index: number | null | undefined, kind: Kind) => {
+    if (index !== null && index !== undefined && index < names.length) kinds.set(index, kind);
   };
-  want(plan.timestamp, isText(columns[plan.timestamp]!) || plan.date !== null ? "text" : "number");
-  for (const index of [plan.date, plan.device?.index, plan.user?.index]) want(index, "text");
-  // Numbers that are kept as texts are read here, where those that can't be are noticed.
-  const wantNumber = (index: number) => want(index, columns[index]?.type === "VARCHAR" ? "text" : "number");
-  for (const index of [plan.latitude, plan.longitude]) wantNumber(index);
+  read(plan.timestamp, isText(columns[plan.timestamp]!) || plan.date !== null ? "text" : "number");
+  for (const index of [plan.date, plan.device?.index, plan.user?.index]) read(index, "text");
+  // Numbers stored as texts are parsed here, where unreadable ones are noticed.
+  const readNumber = (index: number) => read(index, columns[index]?.type === "VARCHAR" ? "text" : "number");
+  for (const index of [plan.latitude, plan.longitude]) readNumber(index);
   for (const { index, type } of plan.details) {
-    if (type === "number") wantNumber(index);
-    else want(index, "text");
+    if (type === "number") readNumber(index);
+    else read(index, "text");
   }
-  if (usesShape) wanted.set(geometry, "shape");
-  const selected = [...wanted];
+  if (usesShape) kinds.set(geometry, "shape");
+  const selected = [...kinds];
   const isOurs =
     REPORT_FIELDS.every(({ name }) => names.includes(name)) && columns[plan.timestamp]!.type === "BIGINT";
   return {
@@ -81,7 +81,7 @@ function isGeometry({ name, type }: ParquetColumn): boolean {
   return type.startsWith("GEOMETRY") || (type === "BLOB" && GEOMETRY_NAMES.has(name.toLowerCase()));
 }
 
-/** Times that tell no zone are read as texts, like dates, which then are no times. */
+/** Times without a zone are read as texts, like dates, which are then not times. */
 function isText({ type }: ParquetColumn): boolean {
   return !/^(?:U?(?:TINY|SMALL|BIG|HUGE)INT|U?INTEGER|DOUBLE|FLOAT|DECIMAL.*|TIMESTAMP WITH TIME ZONE)$/.test(
     type,
@@ -138,11 +138,11 @@ function createCursor(
 }
 
 const POINT = 1;
-/** A reference system is named, which PostGIS does before the coordinates. */
+/** PostGIS puts a reference system before the coordinates. */
 const HAS_SRID = 0x20000000;
 
 /**
- * Longitude and latitude of a point in well-known binary, as hexadecimal digits; null for any other shape.
+ * Parses a point in well-known binary, in hexadecimal digits; null for any other shape.
  *
  *     | byte order, 1 byte | type, 4 bytes | x, 8 bytes | y, 8 bytes | ...
  */
@@ -155,7 +155,7 @@ function parseWkbPoint(hex: string | null): { longitude: number; latitude: numbe
   const isLittle = bytes[0] === 1;
   const type = view.getUint32(1, isLittle);
   const xAt = (type & HAS_SRID) !== 0 ? 9 : 5;
-  // Heights and measures add thousands, or set bits at the top.
+  // Altitudes and measures add thousands, or set high bits.
   if ((type & 0x0fffffff) % 1000 !== POINT || bytes.length < xAt + 16) return null;
   return { longitude: view.getFloat64(xAt, isLittle), latitude: view.getFloat64(xAt + 8, isLittle) };
 }

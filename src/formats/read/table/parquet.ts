@@ -15,7 +15,7 @@ import { createTableTimes } from "../time/patterned-times.ts";
 import { columnAlias, type ParquetColumn, planParquet } from "./parquet-columns.ts";
 import { readRowPoint } from "./row-points.ts";
 
-/** Parquet of anybody, GeoParquet and our own among them, read by DuckDB. */
+/** Parquet files of any program, including GeoParquet and our exports, read by DuckDB. */
 export const parquet: Format = {
   name: "parquet",
   title: "Parquet",
@@ -31,12 +31,12 @@ function recognise({ bytes }: Beginning): string | null {
   return MAGIC.every((byte, at) => bytes[at] === byte) ? 'it begins with "PAR1"' : null;
 }
 
-/** Row groups are unpacked whole. */
+/** Row groups are decompressed whole. */
 const MEMORY_BYTES = 512_000_000;
 
 const POINTS_A_STEP = 1000;
 
-/** A file whose columns repeat one value is small however many rows it says that it has. */
+/** A file with repeated values is small even if it claims billions of rows. */
 const ROWS_PER_BYTE_MAX = 40;
 const ROWS_FREE = 1_000_000;
 
@@ -45,16 +45,16 @@ function readParquet(content: Content, sink: PointSink, options: ReadOptions): R
 
   async function* readRows(connection: Connection, { path, sizeBytes }: OpenContent): AsyncGenerator<void> {
     const table = `read_parquet(${quoteText(path)})`;
-    const described = await connection.run(
+    const description = await connection.run(
       `SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM ${table})`,
     );
-    const types = described.texts(1);
-    const columns = described
+    const types = description.texts(1);
+    const columns = description
       .texts(0)
       .map((name, at): ParquetColumn => ({ name: name ?? "", type: types[at] ?? "" }));
     const { columns: plan, selectSql, rowsOf, isOurs } = planParquet(columns, options.columns);
     const times = createTableTimes(options, sink);
-    const rules = { readMs: times.readMs, speedUnit: "mps", saidSpeedUnit: options.speedUnit } as const;
+    const rules = { readMs: times.readMs, speedUnit: "mps", givenSpeedUnit: options.speedUnit } as const;
     const rowsMax = ROWS_FREE + sizeBytes * ROWS_PER_BYTE_MAX;
     const aliases = columns.map((_, index) => columnAlias(index)).join(", ");
     for await (const rows of connection.stream(`SELECT ${selectSql} FROM ${table} AS t(${aliases})`, {})) {

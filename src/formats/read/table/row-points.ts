@@ -4,30 +4,29 @@ import { ANONYMOUS } from "../../../model/ids.ts";
 import type { FileDetails, FilePoint } from "../file-point.ts";
 import type { ColumnPlan, DetailColumn, NameColumn } from "./column-plan.ts";
 
-/** One row of somebody's table, by column. */
+/** A row of a table, by column. */
 export interface TableRow {
-  /** Null where the cell is empty, NaN where it holds no number. */
+  /** Null if the cell is empty, NaN if it is not a number. */
   numberAt(column: number): number | null;
-  /** Null where the cell is empty, undefined where it holds no text. */
+  /** Null if the cell is empty, undefined if it is not text. */
   textAt(column: number): string | null | undefined;
-  /** What the time is read from. */
+  /** The raw value of a time. */
   timeAt(column: number): unknown;
 }
 
 export interface RowRules {
   /** Reads the table's times. */
   readMs(value: unknown): number | null;
-  /** Of a speed whose column doesn't say it. */
+  /** The unit of speeds whose column has none. */
   readonly speedUnit: SpeedUnit;
-  /** Of all speeds, against what columns say; null where nobody said. */
-  readonly saidSpeedUnit: SpeedUnit | null;
+  /** The operator's unit of all speeds, which overrides columns; null if not given. */
+  readonly givenSpeedUnit: SpeedUnit | null;
 }
 
-/** A coordinate beyond is no degrees, whatever it is called: Google's tables hold whole ten-millionths. */
+/** A larger coordinate can't be degrees: Google's tables have integers in units of 1e-7. */
 const SURELY_E7_MIN = 1_000_000;
 const E7 = 1e7;
 
-/** The point that a row holds. */
 export function readRowPoint(row: TableRow, plan: ColumnPlan, rules: RowRules): FilePoint {
   const timestampMs = rules.readMs(readTime(row, plan));
   const latitude = row.numberAt(plan.latitude);
@@ -52,7 +51,7 @@ function readTime(row: TableRow, { timestamp, date }: ColumnPlan): unknown {
   return day === null && time === null ? null : `${day?.trim()} ${time?.trim()}`;
 }
 
-/** Where columns don't say it, both must be whole and one too large for degrees. */
+/** If the columns don't say so, both must be integers and one too large for degrees. */
 function isE7(latitude: number, longitude: number): boolean {
   const largest = Math.max(Math.abs(latitude), Math.abs(longitude));
   return largest > SURELY_E7_MIN && Number.isInteger(latitude) && Number.isInteger(longitude);
@@ -65,16 +64,16 @@ function nameAt(row: TableRow, column: NameColumn | null): string | null {
   return (column.isOurs ? name : name?.trim()) || null;
 }
 
-/** No device or user can be called so, and none shall take the place of one whose name can't be read. */
+/** An invalid name, so that no other device replaces one with an unreadable name. */
 const UNREADABLE_NAME = "\0";
 
-/** We write so that nobody had the device. */
+/** Our exports write `ANONYMOUS` for a report without user. */
 function userAt(row: TableRow, column: NameColumn | null): string | null {
   const user = nameAt(row, column);
   return user === ANONYMOUS ? null : user;
 }
 
-/** Names what can't be read in `unreadable`. */
+/** Adds the names of unreadable details to `unreadable`. */
 function readDetails(
   row: TableRow,
   columns: readonly DetailColumn[],
@@ -90,7 +89,7 @@ function readDetails(
   return details;
 }
 
-/** Null where there is none, undefined where there is one that can't be read. */
+/** Null if missing, undefined if unreadable. */
 function readDetail(
   row: TableRow,
   { index, type, minimum, isSpeed, speedUnit, isBattery }: DetailColumn,
@@ -105,16 +104,16 @@ function readDetail(
   const value = row.numberAt(index);
   if (value === null) return null;
   if (Number.isNaN(value)) return undefined;
-  if (minimum === 0 && value < 0) return null; // Programs say so that they don't know.
-  if (isSpeed) return metersPerSecond(value, rules.saidSpeedUnit ?? speedUnit ?? rules.speedUnit);
+  if (minimum === 0 && value < 0) return null; // Programs write this for "unknown".
+  if (isSpeed) return metersPerSecond(value, rules.givenSpeedUnit ?? speedUnit ?? rules.speedUnit);
   return isBattery && value < 1 ? percentOf(value) : value;
 }
 
-/** A coordinate with the letter of its hemisphere before or behind it. */
+/** A coordinate with a letter for its hemisphere. */
 const LETTERED = /^([NSEW])? ?(\d[\d.,]*) ?°? ?([NSEW])?$/i;
 const CHARACTERS_MAX = 64;
 
-/** The number that a cell says, as people write it; NaN where it says none. */
+/** Parses a number as people write it; NaN if it is none. */
 export function parseCellNumber(text: string, commaIsDecimal: boolean): number {
   const cell = text.trim();
   if (cell === "" || cell.length > CHARACTERS_MAX) return Number.NaN;
@@ -128,7 +127,7 @@ export function parseCellNumber(text: string, commaIsDecimal: boolean): number {
   return /[SW]/i.test(letter) ? -degrees : degrees;
 }
 
-/** A number with both dot and comma stays as it is, which is none. */
+/** A number with both dot and comma stays unchanged, and is invalid. */
 function withDot(text: string, commaIsDecimal: boolean): string {
   return commaIsDecimal && !text.includes(".") ? text.replace(",", ".") : text;
 }

@@ -2,29 +2,29 @@ import { LF } from "../../../lib/text/ascii.ts";
 import { type CsvDelimiter, CsvReader } from "../../../lib/text/csv-reader.ts";
 import { findMeaning, normalName } from "./column-names.ts";
 
-/** Where the header of a table begins, behind what programs and people write above it. */
+/** The start of a table's header, after any lines above it. */
 interface TableStart {
-  /** In bytes. */
+  /** The byte offset. */
   readonly at: number;
   readonly linesBefore: number;
-  /** As a line above says; null where none does. */
+  /** The delimiter from a `sep=` line above; null if there is none. */
   readonly delimiter: CsvDelimiter | null;
 }
 
-/** Lines above a header; nobody writes more. */
+/** The maximum number of lines above a header. */
 const LINES_MAX = 32;
-/** Of the longest line that may be looked at for a header. */
+/** The maximum size of a header line. */
 const LINE_BYTES_MAX = 64 * 1024;
 
 const MARK = [0xef, 0xbb, 0xbf];
 
-/** How Excel is told the delimiter. */
+/** Excel's line for setting the delimiter. */
 const SEPARATOR = /^"?sep=([\t -~])"?\s*$/i;
 const COMMENT = /^#[# \t]*/;
 
 /**
- * The header is the first line that names where and when, also where it is written as a comment; else the first that is
- * no comment. `mapped` says which columns hold what, theirs by ours. Null where more bytes may tell.
+ * The header is the first line that names position and time, even in a comment; otherwise the first line that is not a
+ * comment. `mapped` has the operator's column names by field name. Returns null if more bytes are needed.
  */
 export function findTableStart(
   bytes: Uint8Array,
@@ -59,7 +59,7 @@ export function findTableStart(
 
 const NEEDED = ["timestamp", "latitude", "longitude"];
 
-/** Whether a line names columns of all that a point needs. */
+/** Whether a line names all columns that a point needs. */
 function isHeader(
   line: Uint8Array,
   delimiter: CsvDelimiter | null,
@@ -70,11 +70,13 @@ function isHeader(
   reader.end();
   if (!reader.next() || reader.fault !== null) return false;
   const fields = new Set<string | undefined>();
-  const said = new Map([...mapped].map(([ours, theirs]) => [normalName(theirs), findMeaning(ours)?.field]));
+  const mappedFields = new Map(
+    [...mapped].map(([ours, theirs]) => [normalName(theirs), findMeaning(ours)?.field]),
+  );
   for (let index = 0; index < reader.fieldCount; index++) {
     const name = normalName(reader.text(index) ?? "");
     fields.add(findMeaning(name)?.field);
-    fields.add(said.get(name));
+    fields.add(mappedFields.get(name));
   }
   return NEEDED.every((field) => fields.has(field));
 }

@@ -1,9 +1,9 @@
 import { OFFSET_MINUTES_MAX, type Zone } from "../../../model/time/zone.ts";
 import type { Remark } from "../file-point.ts";
 
-/** Finds the instants at which the clocks of a zone show what a file says. */
+/** Converts clock times of a zone to instants. */
 export interface ClockTimes {
-  /** Unix ms; `remark` says afterwards what was done where clocks show it twice or never. */
+  /** Returns Unix ms. `remark` then tells how a time was handled that clocks show twice or never. */
   instantMs(clockMs: number): number;
   readonly remark: Remark | null;
 }
@@ -11,13 +11,12 @@ export interface ClockTimes {
 const OFFSET_MAX_MS = OFFSET_MINUTES_MAX * 60_000;
 
 /**
- * Of an hour that clocks show twice it takes the earlier instant; what they never show it moves forward by as much as
- * they leave out, so that the distances of times before the change stay. Files are read in order, mostly: the stretch
- * between two changes that served the last time serves the next one.
+ * For a repeated hour it takes the earlier instant; a skipped time moves forward by the length of the gap, so that
+ * intervals before the change are preserved. Files are mostly in order, so the last span between two changes is cached.
  */
 export function createClockTimes(zone: Zone): ClockTimes {
   let remark: Remark | null = null;
-  /** Clock times for which the offset is beyond doubt, and the offset. */
+  /** The range of clock times for which the cached offset is certain. */
   let surelyFromMs = Infinity;
   let surelyToMs = -Infinity;
   let offsetMs = 0;
@@ -26,14 +25,14 @@ export function createClockTimes(zone: Zone): ClockTimes {
     instantMs(clockMs) {
       remark = null;
       if (clockMs >= surelyFromMs && clockMs < surelyToMs) return clockMs - offsetMs;
-      const found = findInstant(zone, clockMs);
-      remark = found.remark;
-      const span = zone.offsetSpanAt(found.instantMs);
+      const result = findInstant(zone, clockMs);
+      remark = result.remark;
+      const span = zone.offsetSpanAt(result.instantMs);
       offsetMs = offsetMsOf(span);
-      // Wherever the change before or after goes from or to, no clock shows the same twice that far from it.
+      // This far from a change, no clock shows a time twice.
       surelyFromMs = span.startMs + offsetMs + 2 * OFFSET_MAX_MS;
       surelyToMs = span.endMs + offsetMs - 2 * OFFSET_MAX_MS;
-      return found.instantMs;
+      return result.instantMs;
     },
     get remark() {
       return remark;
@@ -42,20 +41,20 @@ export function createClockTimes(zone: Zone): ClockTimes {
 }
 
 function findInstant(zone: Zone, clockMs: number): { instantMs: number; remark: Remark | null } {
-  // Before this stretch clocks showed less in every zone, so the first that shows the time is the earliest.
+  // Before this span clocks showed an earlier time in every zone, so the first match is the earliest instant.
   let span = zone.offsetSpanAt(clockMs - OFFSET_MAX_MS);
   for (;;) {
     const instantMs = clockMs - offsetMsOf(span);
     if (instantMs < span.endMs)
       return { instantMs, remark: isShownAgain(zone, clockMs, span.endMs) ? "repeated_hour" : null };
     const next = zone.offsetSpanAt(span.endMs);
-    // The next stretch begins with a later time: nobody's clock showed this one.
+    // The next span begins with a later time, so clocks skip this one.
     if (clockMs - offsetMsOf(next) < next.startMs) return { instantMs, remark: "skipped_hour" };
     span = next;
   }
 }
 
-/** Whether clocks show a time after a change, too. */
+/** Whether clocks show the time again after a change. */
 function isShownAgain(zone: Zone, clockMs: number, changeMs: number): boolean {
   let startMs = changeMs;
   while (startMs <= clockMs + OFFSET_MAX_MS) {
@@ -67,7 +66,7 @@ function isShownAgain(zone: Zone, clockMs: number, changeMs: number): boolean {
   return false;
 }
 
-/** Local mean time has seconds, kept as fractions of minutes. */
+/** Local mean time has seconds, stored as fractions of minutes. */
 function offsetMsOf({ offsetMinutes }: { readonly offsetMinutes: number }): number {
   return Math.round(offsetMinutes * 60_000);
 }

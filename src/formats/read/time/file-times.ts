@@ -9,28 +9,25 @@ import { parseIsoTime, type WrittenTime } from "./iso-time.ts";
 /** Reads the times of one file. */
 export interface FileTimes {
   /**
-   * Unix ms, whole, of a number, its text or a date and time as `parseIsoTime` reads them; null where there is none,
-   * NaN where it can't be read, as a date without a time. What was done to a time that clocks show twice or never is
-   * noted for the point that comes next. Throws a `ZoneNeededError` at a time without zone where nobody said which.
+   * Reads a number, its text, or a date and time as `parseIsoTime` does, as whole Unix ms. Null if missing, NaN if
+   * unreadable, such as a date without a time. Notes a repeated or skipped clock time for the next point. Throws a
+   * `ZoneNeededError` for a time without a zone if none is known.
    */
   readMs(value: unknown): number | null;
 }
 
-/** Of `yyyymmddhhmmss` as one number those of the date. */
+/** The digits of the date in the number `yyyymmddhhmmss`. */
 const DATE_DIGITS = 8;
 
-/** Milliseconds as large as the years from 1970 to 2200 are of the years from 2594 on. */
+/** Such numbers as milliseconds would be years from 2594 on. */
 function isCalendar(number: number): boolean {
   return number >= 19_700_101_000_000 && number < 22_000_000_000_000 && Number.isInteger(number);
 }
 
-/** Numbers from milliseconds' bound up to this are microseconds. */
+/** Numbers from the bound of milliseconds up to this are microseconds. */
 const MICROSECONDS_BELOW = 1e17;
 
-/**
- * `zone` is the one of times that name none: what the operator said, else the format's own where it has one, as
- * `options.zone ?? UTC`.
- */
+/** `zone` applies to times without a zone: the operator's, else the format's own, as in `options.zone ?? UTC`. */
 export function createFileTimes(zone: Zone | null, sink: Pick<PointSink, "note">): FileTimes {
   const instantOf = createUnzonedReader(zone, sink);
   const written: WrittenTime = { clockMs: 0, offsetMs: 0, isLeapSecond: false };
@@ -54,7 +51,7 @@ export function createFileTimes(zone: Zone | null, sink: Pick<PointSink, "note">
   };
 }
 
-/** Finds the instants of times without zone, and notes what was done to them; `text` is for people. */
+/** Converts times without a zone, and notes adjustments; `text` is for error messages. */
 export function createUnzonedReader(
   zone: Zone | null,
   sink: Pick<PointSink, "note">,
@@ -68,7 +65,7 @@ export function createUnzonedReader(
   };
 }
 
-/** Unix ms of a number, by its size. 0 is what programs write that know no time, and has none. */
+/** Unix ms of a number, by its magnitude. Programs write 0 for "unknown", so it returns null. */
 export function unixMs(number: number): number | null {
   if (number === 0) return null;
   if (!(number < MICROSECONDS_BELOW)) return Number.NaN;

@@ -3,7 +3,7 @@ import type { PointSink } from "../file-point.ts";
 import { HeaderError, type ReadOptions } from "../format.ts";
 import { createFileTimes, createUnzonedReader, type FileTimes, unixMs } from "./file-times.ts";
 
-/** Reads a table's times as the operator said that they are written, else as every file's. */
+/** Reads a table's times in the operator's format, else in the usual ones. */
 export function createTableTimes(
   { zone, timeFormat }: Pick<ReadOptions, "zone" | "timeFormat">,
   sink: Pick<PointSink, "note">,
@@ -22,18 +22,17 @@ export function createTableTimes(
   };
 }
 
-/** How times are written, in Luxon's tokens. */
 interface TimePattern {
-  /** Whether a text says its zone. */
+  /** Whether the texts include a zone. */
   readonly hasZone: boolean;
-  /** Unix ms; without zone what clocks show, as if it were UTC. NaN where the text is not written so. */
+  /** Unix ms; without a zone, the clock time as if it were UTC. NaN if the text does not match. */
   read(text: string): number;
 }
 
-/** Names of months and days are English, whatever the machine speaks. */
+/** Names of months and days are English on every machine. */
 const LOCALE = "en-US";
 
-/** Throws a `HeaderError` where a text that is written so doesn't tell the day and the time of day. */
+/** Throws a `HeaderError` if the format lacks the day or the time of day. */
 function parseTimePattern(tokens: string): TimePattern {
   const parser = DateTime.buildFormatParser(tokens, { locale: LOCALE });
   const read = (text: string, zone: string) => {
@@ -43,14 +42,14 @@ function parseTimePattern(tokens: string): TimePattern {
   const sample = DateTime.utc(2001, 2, 3, 16, 5);
   const sampleText = sample.toFormat(tokens, { locale: LOCALE });
   if (!isReadAs(sample.toMillis(), () => read(sampleText, "UTC")))
-    throw new HeaderError(`the time format "${tokens}" doesn't tell a day and a time of it`);
+    throw new HeaderError(`the time format "${tokens}" has no date or no time of day`);
   return {
     hasZone: read(sampleText, "UTC+5") === sample.toMillis(),
     read: (text) => read(text, "UTC"),
   };
 }
 
-/** Tokens that contradict each other throw. */
+/** Contradictory tokens throw. */
 function isReadAs(ms: number, read: () => number): boolean {
   try {
     return read() === ms;

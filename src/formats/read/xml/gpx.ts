@@ -11,7 +11,7 @@ import type { Attributes } from "./start-tag.ts";
 import { rootNameOf, type XmlElements, XmlReader } from "./xml-reader.ts";
 import { XmlText } from "./xml-text.ts";
 
-/** Tracks of receivers, watches and apps. */
+/** GPX tracks. */
 export const gpx: Format = {
   name: "gpx",
   title: "GPX",
@@ -24,13 +24,13 @@ export const gpx: Format = {
   },
 };
 
-/** `<trk>` and what follows, with any prefix; the names of its points and segments begin with the same letters. */
+/** A `<trk>` tag with any prefix, but not `<trkpt>` or `<trkseg>`. */
 const TRACK = /<(?:[^\s<>/:"']{1,32}:)?trk[\s/>]$/;
 const TRACK_LENGTH_MAX = 40;
 
 /**
- * Whether a file holds one track, after which its device is called then. Nothing is parsed for that, so a `<trk>` in a
- * comment counts too, and the device is called after the file.
+ * Finds out whether a file has a single track, whose name is then the device. This only searches the text, so a `<trk>`
+ * in a comment counts too, and the device is then named after the file.
  */
 export class OnlyTrack implements Scout {
   readonly #text = new XmlText();
@@ -62,30 +62,33 @@ export class OnlyTrack implements Scout {
   }
 }
 
-/** Told apart before the expression is tried, since nearly all are points. What the text cuts off comes again. */
+/**
+ * A cheap test before the expression, since nearly all matches are points. At the end of the text the match is repeated
+ * later.
+ */
 function endsName(unit: number): boolean {
   return unit <= SPACE || unit === SLASH || unit === GREATER;
 }
 
-/** Reads GPX 1.0 and 1.1, with and without namespaces. Positions are points of tracks; those of routes are plans. */
+/** Reads GPX 1.0 and 1.1, with and without namespaces. Track points are positions; route points are plans. */
 class GpxReader implements PushReader, XmlElements {
   readonly #sink: PointSink;
   readonly #speedUnit: SpeedUnit;
   readonly #takesWaypoints: boolean;
   readonly #times: FileTimes;
-  /** Whether the device is called after the track. */
+  /** Whether the track's name is the device. */
   readonly #isNamedByTrack: () => boolean;
   readonly #xml = new XmlReader(this);
   #place = 1;
-  /** In OsmAnd's files `hdop` holds meters, elsewhere a ratio. */
+  /** OsmAnd writes meters into `hdop`, other programs a ratio. */
   #isOsmAnd = false;
-  /** Of the only track; its schema puts the name before the points, and one behind them is no longer used. */
+  /** The name of the only track. The schema puts it before the points; a later name is ignored. */
   #device: string | null = null;
   #hasTrackBegun = false;
-  /** `trkpt` or `wpt`; "" where no point is open. */
+  /** `trkpt`, `wpt`, or "" outside a point. */
   #point = "";
   #attributes: Attributes = {};
-  /** Texts of the open point by their local names, the first of each. */
+  /** Texts of the open point by local name, the first of each. */
   readonly #texts = new Map<string, string>();
 
   constructor(sink: PointSink, options: ReadOptions, isNamedByTrack: () => boolean) {
@@ -138,7 +141,7 @@ class GpxReader implements PushReader, XmlElements {
     else if (text !== "" && !this.#texts.has(name)) this.#texts.set(name, text);
   }
 
-  /** What GPX 1.1 has no place for lies in extensions, however deep, and with some writers beside them. */
+  /** Values without an element in GPX 1.1 are in extensions at any depth, or beside them. */
   #isWanted(name: string, parent: string): boolean {
     switch (name) {
       case "ele":
@@ -182,7 +185,7 @@ class GpxReader implements PushReader, XmlElements {
     this.#point = "";
   }
 
-  /** Below zero writers say that they don't know; where two names mean the same, the surer one comes first. */
+  /** Negative values mean "unknown". If two names mean the same, the more reliable one comes first. */
   #details(): PointDetails {
     const texts = this.#texts;
     const details: PointDetails = {};
@@ -190,7 +193,7 @@ class GpxReader implements PushReader, XmlElements {
     if (altitude !== null) details.altitude = altitude;
     const speed = readSpeedOrNaN(texts.get("speed"), this.#speedUnit);
     if (speed !== null) details.speed = speed;
-    // OsmAnd's heading is where the phone looks to, its bearing where it goes.
+    // OsmAnd's heading is the orientation of the phone, its bearing the direction of movement.
     const bearing = readMagnitudeOrNaN(texts.get("course") ?? texts.get("bearing") ?? texts.get("heading"));
     if (bearing !== null) details.bearing = bearing;
     const metersOfHdop = this.#isOsmAnd ? texts.get("hdop") : undefined;

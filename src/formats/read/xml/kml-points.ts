@@ -5,33 +5,33 @@ import {
   ACCURACY,
   ALTITUDE,
   BEARING,
-  HeldPoints,
+  decodeValue,
   LATITUDE,
   LINE,
   LONGITUDE,
+  PendingPoints,
   REASON,
   SPEED,
   TIME,
-  valueOfHeld,
-} from "./held-points.ts";
+} from "./pending-points.ts";
 
 const REASONS = ["untimed_line", "no_location"] as const satisfies readonly SkipReason[];
 
-/** Points of a track that wait for what stands at its end, 72 bytes each; those before go without it. */
+/** Points of a track that wait for arrays at its end, 72 bytes each; earlier points do without. */
 const WAITING_MAX = 500_000;
-/** Points that are held at all: most writers put all times of a track before its first place. */
-const HELD_MAX = 1_000_000;
-/** After so many, those who take them have their turn. */
+/** The maximum number of pending points: most programs write all times of a track before its first position. */
+const PENDING_MAX = 1_000_000;
+/** Points between two yields. */
 const POINTS_PER_STEP = 4096;
 
-/** Puts points together whose parts stand apart, and hands them over in the order of the file. */
+/** Assembles points whose parts are apart, and delivers them in file order. */
 export class KmlPoints {
   readonly #sink: PointSink;
-  readonly #held = new HeldPoints();
-  /** The first point of the open track, and how many times and places of it have come. */
-  #track: { readonly first: number; times: number; places: number } | null = null;
+  readonly #pending = new PendingPoints();
+  /** The first point of the open track, and its numbers of times and positions. */
+  #track: { readonly first: number; times: number; positions: number } | null = null;
   #placemarkTimeMs = Number.NaN;
-  /** Points of the open Placemark, whose time has yet to come. */
+  /** Points of the open Placemark that wait for its time. */
   #untimed: number[] = [];
   #place = 1;
 
@@ -39,39 +39,39 @@ export class KmlPoints {
     this.#sink = sink;
   }
 
-  /** The line of the last that was handed over. */
+  /** The line of the last delivered point. */
   get place(): number {
     return this.#place;
   }
 
   beginTrack(): void {
-    this.#track = { first: this.#held.end, times: 0, places: 0 };
+    this.#track = { first: this.#pending.end, times: 0, positions: 0 };
   }
 
   endTrack(): void {
     this.#track = null;
   }
 
-  /** The number of the track's point that the next time belongs to. */
+  /** The number of the track point for the next time. */
   nextTime(line: number): number {
     return this.#nextOfTrack("times", line);
   }
 
-  nextPlace(line: number): number {
-    return this.#nextOfTrack("places", line);
+  nextPosition(line: number): number {
+    return this.#nextOfTrack("positions", line);
   }
 
-  /** A point of the open Placemark, at its time. */
+  /** Adds a point of the open Placemark, with its time. */
   addPoint(line: number): number {
     const point = this.#add(line);
-    this.#held.set(point, TIME, this.#placemarkTimeMs);
+    this.#pending.set(point, TIME, this.#placemarkTimeMs);
     if (Number.isNaN(this.#placemarkTimeMs)) this.#untimed.push(point);
     return point;
   }
 
   setPlacemarkTime(timestampMs: number): void {
     this.#placemarkTimeMs = timestampMs;
-    for (const point of this.#untimed) this.#held.set(point, TIME, timestampMs);
+    for (const point of this.#untimed) this.#pending.set(point, TIME, timestampMs);
     this.#untimed = [];
   }
 
@@ -81,77 +81,77 @@ export class KmlPoints {
   }
 
   skip(reason: (typeof REASONS)[number], line: number): void {
-    this.#held.set(this.#add(line), REASON, REASONS.indexOf(reason));
+    this.#pending.set(this.#add(line), REASON, REASONS.indexOf(reason));
   }
 
   set(point: number, column: number, value: number): void {
-    this.#held.set(point, column, value);
+    this.#pending.set(point, column, value);
   }
 
-  /** Of the open track's point with an index; of none that was handed over, or never was there. */
+  /** Sets a value of the open track's point at an index, if it exists and was not delivered. */
   setOfTrack(index: number, column: number, value: number): void {
     if (this.#track === null) return;
     const point = this.#track.first + index;
-    if (point >= this.#held.first && point < this.#held.end) this.#held.set(point, column, value);
+    if (point >= this.#pending.first && point < this.#pending.end) this.#pending.set(point, column, value);
   }
 
-  /** Hands over all that is complete. */
-  *handOver(): Generator<void> {
-    const { first } = this.#held;
+  /** Delivers all complete points. */
+  *deliver(): Generator<void> {
+    const { first } = this.#pending;
     const end = this.#completeEnd();
     for (let point = first; point < end; point++) {
-      this.#handOverOne(point);
-      this.#held.take();
+      this.#deliverPoint(point);
+      this.#pending.removeFirst();
       if ((point - first) % POINTS_PER_STEP === POINTS_PER_STEP - 1) yield;
     }
   }
 
-  /** The file ends here, though it should not: what still lacked something will never have it. */
+  /** The file is cut off here: incomplete points stay incomplete. */
   breakOff(): void {
-    const { first, times, places } = this.#track ?? { first: this.#held.end, times: 0, places: 0 };
+    const { first, times, positions } = this.#track ?? { first: this.#pending.end, times: 0, positions: 0 };
     this.#track = null;
     this.#untimed = [];
-    this.#held.dropFrom(first + Math.min(times, places));
+    this.#pending.dropFrom(first + Math.min(times, positions));
   }
 
-  /** Before this one nothing is missing. */
+  /** The number of the first incomplete point. */
   #completeEnd(): number {
-    const { end } = this.#held;
+    const { end } = this.#pending;
     const untimed = this.#untimed[0] ?? end;
     if (this.#track === null) return untimed;
-    const { first, times, places } = this.#track;
-    return Math.min(untimed, Math.max(first, first + Math.min(times, places) - WAITING_MAX));
+    const { first, times, positions } = this.#track;
+    return Math.min(untimed, Math.max(first, first + Math.min(times, positions) - WAITING_MAX));
   }
 
-  #nextOfTrack(what: "times" | "places", line: number): number {
+  #nextOfTrack(what: "times" | "positions", line: number): number {
     const track = this.#track!;
     const point = track.first + track[what]++;
-    return point < this.#held.end ? point : this.#add(line);
+    return point < this.#pending.end ? point : this.#add(line);
   }
 
   #add(line: number): number {
-    if (this.#held.end - this.#held.first >= HELD_MAX)
-      throw new FormatError(`line ${line}: more than ${HELD_MAX} points wait for what stands behind them`);
-    return this.#held.add(line);
+    if (this.#pending.end - this.#pending.first >= PENDING_MAX)
+      throw new FormatError(`line ${line}: more than ${PENDING_MAX} points wait for their other parts`);
+    return this.#pending.add(line);
   }
 
-  #handOverOne(point: number): void {
-    const held = this.#held;
-    this.#place = held.get(point, LINE);
-    const reason = REASONS[held.get(point, REASON)];
-    if (reason === undefined) this.#sink.add(filePointOf(held, point));
+  #deliverPoint(point: number): void {
+    const pending = this.#pending;
+    this.#place = pending.get(point, LINE);
+    const reason = REASONS[pending.get(point, REASON)];
+    if (reason === undefined) this.#sink.add(filePointOf(pending, point));
     else this.#sink.skip(reason);
   }
 }
 
-function filePointOf(held: HeldPoints, point: number): FilePoint {
+function filePointOf(pending: PendingPoints, point: number): FilePoint {
   return {
-    timestampMs: valueOfHeld(held.get(point, TIME)),
-    latitude: valueOfHeld(held.get(point, LATITUDE)),
-    longitude: valueOfHeld(held.get(point, LONGITUDE)),
+    timestampMs: decodeValue(pending.get(point, TIME)),
+    latitude: decodeValue(pending.get(point, LATITUDE)),
+    longitude: decodeValue(pending.get(point, LONGITUDE)),
     device: null,
     user: null,
-    details: detailsOf(held, point),
+    details: detailsOf(pending, point),
   };
 }
 
@@ -162,10 +162,10 @@ const DETAILS = [
   ["horizontal_accuracy", ACCURACY],
 ] as const;
 
-function detailsOf(held: HeldPoints, point: number): PointDetails {
+function detailsOf(pending: PendingPoints, point: number): PointDetails {
   const details: PointDetails = {};
   for (const [name, column] of DETAILS) {
-    const value = valueOfHeld(held.get(point, column));
+    const value = decodeValue(pending.get(point, column));
     if (value !== null) details[name] = value;
   }
   return details;

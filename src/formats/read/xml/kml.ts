@@ -4,12 +4,21 @@ import { UTC } from "../../../model/time/zone.ts";
 import type { PointSink } from "../file-point.ts";
 import type { Content, Format, Reading, ReadOptions } from "../format.ts";
 import { createFileTimes, type FileTimes } from "../time/file-times.ts";
-import { ACCURACY, ALTITUDE, BEARING, heldValue, LATITUDE, LONGITUDE, SPEED, TIME } from "./held-points.ts";
 import { KmlPoints } from "./kml-points.ts";
+import {
+  ACCURACY,
+  ALTITUDE,
+  BEARING,
+  encodeValue,
+  LATITUDE,
+  LONGITUDE,
+  SPEED,
+  TIME,
+} from "./pending-points.ts";
 import type { Attributes } from "./start-tag.ts";
 import { rootNameOf, type XmlElements, XmlReader } from "./xml-reader.ts";
 
-/** What Google Earth shows, and Google's Timeline once wrote. */
+/** KML, the format of Google Earth, and formerly of Google's Timeline. */
 export const kml: Format = {
   name: "kml",
   title: "KML",
@@ -25,13 +34,13 @@ function readKml(content: Content, reader: KmlReader): Reading {
     try {
       for await (const piece of content.pieces()) {
         reader.push(piece);
-        yield* points.handOver();
+        yield* points.deliver();
         yield;
       }
       reader.end();
     } catch (error) {
       points.breakOff();
-      yield* points.handOver();
+      yield* points.deliver();
       yield;
       throw error;
     }
@@ -44,18 +53,18 @@ function readKml(content: Content, reader: KmlReader): Reading {
   };
 }
 
-/** Arrays beside a track, by the names that writers agree on. */
+/** Arrays of a track, by the names that programs agree on. */
 const ARRAYS: ReadonlyMap<string | undefined, number> = new Map([
   ["speed", SPEED],
   ["bearing", BEARING],
   ["accuracy", ACCURACY],
 ]);
 
-/** Modes in which an altitude is above the sea, or is 0 where the writer has none. */
+/** The mode with altitudes above the sea, and modes in which 0 means that there is none. */
 const ABSOLUTE = "absolute";
 const ON_THE_GROUND: readonly string[] = ["", "clampToGround"];
 
-/** Reads KML: tracks, whose k-th `when` belongs to the k-th `gx:coord`, and Points of Placemarks at a `TimeStamp`. */
+/** Reads KML: tracks, whose k-th `when` belongs to the k-th `gx:coord`, and Points of Placemarks with a `TimeStamp`. */
 class KmlReader implements XmlElements {
   readonly points: KmlPoints;
   readonly #times: FileTimes;
@@ -63,10 +72,10 @@ class KmlReader implements XmlElements {
   readonly #xml = new XmlReader(this);
   #isInTrack = false;
   #isInTimeStamp = false;
-  /** What the altitudes of a MultiTrack's tracks are, and those of the track or Point that is open. */
+  /** The altitude mode of a MultiTrack's tracks, and of the open track or Point. */
   #commonMode = "";
   #mode = "";
-  /** Which column the array that is open fills, and the number of its next value in the track. */
+  /** The column of the open array, and the index of its next value. */
   #column: number | null = null;
   #valueIndex = 0;
 
@@ -105,7 +114,7 @@ class KmlReader implements XmlElements {
         this.points.skip("no_location", this.#xml.line);
         return false;
       case "TimeStamp":
-        this.#isInTimeStamp = parent === "Placemark"; // Others are the times of views and of whole folders.
+        this.#isInTimeStamp = parent === "Placemark"; // Other time stamps belong to views and folders.
         return false;
       case "SimpleArrayData":
         this.#column = this.#isInTrack ? (ARRAYS.get(attributes.name) ?? null) : null;
@@ -122,7 +131,8 @@ class KmlReader implements XmlElements {
         this.#endWhen(text);
         break;
       case "coord":
-        if (this.#isInTrack) this.#locate(this.points.nextPlace(this.#xml.line), text.trim().split(/[\s,]+/));
+        if (this.#isInTrack)
+          this.#locate(this.points.nextPosition(this.#xml.line), text.trim().split(/[\s,]+/));
         break;
       case "value":
         this.#endValue(text);
@@ -165,18 +175,18 @@ class KmlReader implements XmlElements {
     }
   }
 
-  /** One without text keeps its number, so that those behind it find theirs. */
+  /** An empty `when` counts, so that later ones match their `gx:coord`. */
   #endWhen(text: string): void {
     if (!this.#isInTrack && !this.#isInTimeStamp) return;
-    const timestampMs = heldValue(this.#times.readMs(text));
+    const timestampMs = encodeValue(this.#times.readMs(text));
     if (this.#isInTrack) this.points.set(this.points.nextTime(this.#xml.line), TIME, timestampMs);
     else this.points.setPlacemarkTime(timestampMs);
   }
 
   #locate(point: number, [longitude, latitude, altitude]: readonly string[]): void {
-    this.points.set(point, LONGITUDE, heldValue(readNumberOrNaN(longitude)));
-    this.points.set(point, LATITUDE, heldValue(readNumberOrNaN(latitude)));
-    this.points.set(point, ALTITUDE, this.#altitudeOf(heldValue(readNumberOrNaN(altitude))));
+    this.points.set(point, LONGITUDE, encodeValue(readNumberOrNaN(longitude)));
+    this.points.set(point, LATITUDE, encodeValue(readNumberOrNaN(latitude)));
+    this.points.set(point, ALTITUDE, this.#altitudeOf(encodeValue(readNumberOrNaN(altitude))));
   }
 
   #altitudeOf(meters: number): number {
@@ -187,7 +197,7 @@ class KmlReader implements XmlElements {
   #endValue(text: string): void {
     if (this.#column === null) return;
     const value = this.#column === SPEED ? readSpeedOrNaN(text, this.#speedUnit) : readMagnitudeOrNaN(text);
-    if (value !== null) this.points.setOfTrack(this.#valueIndex, this.#column, heldValue(value));
+    if (value !== null) this.points.setOfTrack(this.#valueIndex, this.#column, encodeValue(value));
     this.#valueIndex++;
   }
 

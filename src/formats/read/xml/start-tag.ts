@@ -1,14 +1,14 @@
 import { GREATER, QUOTE, SLASH, SPACE } from "../../../lib/text/ascii.ts";
 
-/** By their names with prefix. */
+/** Values by name, with prefix. */
 export type Attributes = Readonly<Record<string, string | undefined>>;
 
-/** The rest of a start tag, behind the name. */
+/** The rest of a start tag, after the name. */
 interface TagRest {
   readonly attributes: Attributes;
-  /** Whether the element ends where it begins. */
+  /** Whether the tag also ends the element. */
   readonly isEmpty: boolean;
-  /** Behind its last character. */
+  /** The index after its last character. */
   readonly end: number;
 }
 
@@ -19,10 +19,10 @@ const NO_NAME = /[\s<>"'/]/;
 
 const APOSTROPHE = 0x27;
 
-/** Null where the text ends before the tag does; what is no tag is "unreadable". */
+/** Returns null if the text ends before the tag, "unreadable" if it is not a valid tag. */
 export function readTagRest(text: string, from: number): TagRest | null | "unreadable" {
   const attributes: Record<string, string> = Object.create(null);
-  let at = behindBlanks(text, from);
+  let at = afterBlanks(text, from);
   for (;;) {
     const unit = text.charCodeAt(at);
     if (unit === GREATER) return { attributes, isEmpty: false, end: at + 1 };
@@ -32,29 +32,29 @@ export function readTagRest(text: string, from: number): TagRest | null | "unrea
     if (equals < 0) return NO_NAME.test(text.slice(at).trimEnd()) && unit !== SLASH ? "unreadable" : null;
     const name = text.slice(at, equals).trimEnd();
     if (name === "" || NO_NAME.test(name)) return "unreadable";
-    const valueStart = behindBlanks(text, equals + 1);
+    const valueStart = afterBlanks(text, equals + 1);
     if (valueStart === text.length) return null;
     const quote = text.charCodeAt(valueStart);
     if (quote !== QUOTE && quote !== APOSTROPHE) return "unreadable";
     const valueEnd = text.indexOf(quote === QUOTE ? '"' : "'", valueStart + 1);
     if (valueEnd < 0) return null;
     attributes[name] ??= withoutReferences(text.slice(valueStart + 1, valueEnd));
-    at = behindBlanks(text, valueEnd + 1);
+    at = afterBlanks(text, valueEnd + 1);
   }
 }
 
-function behindBlanks(text: string, from: number): number {
+function afterBlanks(text: string, from: number): number {
   let at = from;
   while (text.charCodeAt(at) <= SPACE) at++;
   return at;
 }
 
-/** XML's own entities. Those that a file declares are never looked up: they stay as they are written. */
+/** XML's own entities. Entities declared by a file are never resolved: their references stay as written. */
 const PREDEFINED: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
 
 const REFERENCE = /&(?:#(\d{1,7})|#x([\da-fA-F]{1,6})|(amp|lt|gt|quot|apos));/g;
 
-/** A text with what its references to characters stand for. */
+/** Resolves character references. */
 export function withoutReferences(text: string): string {
   if (!text.includes("&")) return text;
   return text.replace(REFERENCE, (reference, decimal?: string, hexadecimal?: string, name?: string) => {
@@ -64,7 +64,7 @@ export function withoutReferences(text: string): string {
   });
 }
 
-/** Of characters: all but zero and the halves of surrogate pairs. */
+/** Excludes zero and surrogates. */
 function isCharacter(code: number): boolean {
   return code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
 }

@@ -11,7 +11,7 @@ import { rootNameOf, type XmlElements, XmlReader } from "./xml-reader.ts";
 
 const ROOT = "TrainingCenterDatabase";
 
-/** Activities of watches, as Garmin's Training Center and many after it write them. */
+/** TCX, the format of Garmin's Training Center and many other programs. */
 export const tcx: Format = {
   name: "tcx",
   title: "TCX",
@@ -24,12 +24,12 @@ export const tcx: Format = {
   },
 };
 
-/** What writers say who don't know the number of a device. */
+/** The unit id that programs write for an unknown device. */
 const NO_UNIT = "0";
 
 /**
- * What recorded the activities of a file, where it was one device alone. Each activity says so behind its points, so
- * the whole file is read for it before the first of them is handed out.
+ * Finds the device of a file's activities, if it is a single one. Each activity names it after its points, so the whole
+ * file is read before the first point is delivered.
  */
 class OnlyCreator implements Scout, XmlElements {
   readonly #xml = new XmlReader(this);
@@ -37,7 +37,7 @@ class OnlyCreator implements Scout, XmlElements {
   #device: string | null = null;
   #isDone = false;
 
-  /** Null where nothing is known, or where there are several. */
+  /** Null if unknown or not unique. */
   get device(): string | null {
     return this.#device;
   }
@@ -51,7 +51,7 @@ class OnlyCreator implements Scout, XmlElements {
       this.#xml.push(piece);
     } catch (error) {
       if (!(error instanceof FormatError)) throw error;
-      this.#isDone = true; // Whoever reads the points says what is wrong.
+      this.#isDone = true; // The reader of the points reports the fault.
     }
   }
 
@@ -75,7 +75,7 @@ class OnlyCreator implements Scout, XmlElements {
   }
 }
 
-/** The name of its kind and its number, by which two of a kind are told apart. */
+/** The model and the unit id, which tells two devices of a model apart. */
 function deviceOf(texts: ReadonlyMap<string, string>): string | null {
   const name = texts.get("Name") ?? "";
   const unit = texts.get("UnitId") ?? NO_UNIT;
@@ -83,7 +83,7 @@ function deviceOf(texts: ReadonlyMap<string, string>): string | null {
   return unit === NO_UNIT || unit === "" ? name : `${name}-${unit}`;
 }
 
-/** The element that a text must lie in to be one of a point, by its own name. */
+/** The parent element that makes a text part of a point, by the text's element. */
 const PARENTS: ReadonlyMap<string, string> = new Map([
   ["Time", "Trackpoint"],
   ["LatitudeDegrees", "Position"],
@@ -92,7 +92,7 @@ const PARENTS: ReadonlyMap<string, string> = new Map([
   ["Speed", "TPX"],
 ]);
 
-/** Reads TCX. Laps follow each other; the points of a course are a plan, with times that nobody was there. */
+/** Reads TCX. Laps are consecutive; the points of a course are a plan, not positions. */
 class TcxReader implements PushReader, XmlElements {
   readonly #sink: PointSink;
   readonly #speedUnit: SpeedUnit;
@@ -102,7 +102,7 @@ class TcxReader implements PushReader, XmlElements {
   #place = 1;
   #isInCourse = false;
   #isInPoint = false;
-  /** Of the open point, by the names of their elements. */
+  /** Texts of the open point, by element name. */
   readonly #texts = new Map<string, string>();
 
   constructor(sink: PointSink, options: ReadOptions, device: () => string | null) {

@@ -3,33 +3,33 @@ import { type Beginning, FormatError } from "../format.ts";
 import { type Attributes, NO_ATTRIBUTES, readTagRest, withoutReferences } from "./start-tag.ts";
 import { LineCount, XmlText } from "./xml-text.ts";
 
-/** What is told of the elements of a file, by their local names: writers choose prefixes as they like. */
+/** Receives the elements of a file by their local names; prefixes vary. */
 export interface XmlElements {
-  /** An element begins, in another one; the outermost is in "". Returns whether its text is wanted. */
+  /** An element begins; the parent of the outermost one is "". Returns whether its text is wanted. */
   open(name: string, attributes: Attributes, parent: string): boolean;
-  /** It ends; the text is empty where it was not wanted. */
+  /** The element ends; `text` is empty if it was not wanted. */
   close(name: string, text: string): void;
 }
 
-/** A name that elements have, as it is written and without its prefix. */
+/** An element name, with and without its prefix. */
 interface ElementName {
   readonly written: string;
   readonly local: string;
-  /** What began after the last element of this name. Points are alike, so the next one's mostly has the same name. */
+  /** The element that followed the last one of this name. Points are alike, so it is a good guess for the next one. */
   next: ElementName | null;
 }
 
-/** No format has elements that lie deeper than some dozen others. */
+/** The maximum nesting; formats need about a dozen. */
 const DEPTH_MAX = 64;
-/** Characters of a text that is wanted, and of a tag; none has more than some hundred. */
+/** The maximum length of a wanted text and of a tag; real ones have some hundred characters. */
 const LENGTH_MAX = 1024 * 1024;
-/** Bytes that are looked at together; so much more than the bounds is held. */
+/** Bytes that are scanned together; the buffer may exceed the limit by this much. */
 const STEP_BYTES = 64 * 1024;
-/** Names that are remembered; no format has as many. */
+/** The maximum number of cached names; no format has that many. */
 const NAMES_MAX = 256;
 const MESSAGE_NAME_MAX = 40;
 
-/** What is passed over, by how it begins and ends. */
+/** Skipped constructs, by their start and end. */
 const PASSED: readonly (readonly [beginning: string, end: string])[] = [
   ["<!--", "-->"],
   ["<![CDATA[", "]]>"],
@@ -42,36 +42,36 @@ const SUBSET_END = "]";
 
 const NAME_END = /[\s/>]/g;
 const DECLARATION_MARK = /[[>]/g;
-/** ASCII that no name begins with. */
+/** ASCII characters that can't begin a name. */
 const NO_NAME = /^[\0-9;-@[-^`{-\x7f]/;
 
 const BANG = 0x21;
 const QUESTION = 0x3f;
 
 /**
- * Reads XML that comes in pieces, no further than positions need: which element lies in which, and the texts that are
- * wanted. Nothing is followed and no entity looked up, and what nobody wants is passed over, however long it is. Throws
- * a `FormatError` where elements don't lie within each other.
+ * Reads XML that arrives in chunks, only as far as positions need: the nesting of elements, and wanted texts. It
+ * resolves no entities or external references, and skips the rest, however long it is. Throws a `FormatError` if
+ * elements are not properly nested.
  */
 export class XmlReader {
   readonly #elements: XmlElements;
   readonly #decoder = new XmlText();
   readonly #names = new Map<string, ElementName>();
-  /** What began last. */
+  /** The last element that began. */
   #last: ElementName = { written: "", local: "", next: null };
-  /** Elements that have begun, outermost first. */
+  /** Open elements, outermost first. */
   readonly #open: ElementName[] = [];
   #hasRoot = false;
-  /** Whether something was passed over. */
+  /** Whether something was skipped. */
   #hasPassed = false;
-  /** How many were open with the one whose text is being collected; 0 where none is. */
+  /** The depth of the element whose text is collected; 0 if none. */
   #collectedDepth = 0;
   #collected = "";
-  /** Behind what is collected, as it is written. */
+  /** The text after `#collected`, with unresolved references. */
   #raw = "";
-  /** The end of the comment, instruction, declaration or CDATA section that is open; "" where none is. */
+  /** The terminator of the open comment, instruction, declaration or CDATA section; "" if none. */
   #passedEnd = "";
-  /** What has come and is not read, from a place on. */
+  /** The buffered text and the position in it. */
   #text = "";
   #at = 0;
   readonly #lines = new LineCount();
@@ -80,7 +80,7 @@ export class XmlReader {
     this.#elements = elements;
   }
 
-  /** The line of what is being told, from 1. */
+  /** The line of the current element, from 1. */
   get line(): number {
     return this.#lines.lineAt(this.#at);
   }
@@ -90,18 +90,18 @@ export class XmlReader {
       this.#read(this.#decoder.decode(piece.subarray(at, at + STEP_BYTES)));
   }
 
-  /** The file has ended. */
+  /** Ends the file. */
   end(): void {
     this.#read(this.#decoder.end());
     const within = this.#open.at(-1);
-    if (within !== undefined) throw this.#fault(`the file is cut off within <${shown(within.local)}>`);
+    if (within !== undefined) throw this.#fault(`the file is cut off within <${shortened(within.local)}>`);
     if (!this.#hasRoot)
       throw this.#fault(
-        this.#isXml() ? "the file is cut off before its first element" : "the file is no XML",
+        this.#isXml() ? "the file is cut off before its first element" : "the file is not XML",
       );
   }
 
-  /** Whether any mark-up has come, of a file without an element. */
+  /** Whether a file without an element has any markup. */
   #isXml(): boolean {
     return this.#hasPassed || this.#text.startsWith("<", this.#at);
   }
@@ -115,7 +115,7 @@ export class XmlReader {
     if (this.#text.length - this.#at > LENGTH_MAX) throw this.#tooLong();
   }
 
-  /** Reads up to the next mark-up and what it is; false where the text ends before that does. */
+  /** Reads the next markup and the text before it; false if the buffer ends first. */
   #readNext(): boolean {
     const start = this.#text.indexOf("<", this.#at);
     this.#takeText(start < 0 ? this.#text.length : start);
@@ -148,7 +148,7 @@ export class XmlReader {
     else {
       const rest = readTagRest(text, end);
       if (rest === null) return false;
-      if (rest === "unreadable") throw this.#fault(`<${shown(name.local)}> can't be read to its end`);
+      if (rest === "unreadable") throw this.#fault(`<${shortened(name.local)}> is not a valid tag`);
       ({ attributes, isEmpty, end } = rest);
     }
     this.#last = name;
@@ -158,14 +158,14 @@ export class XmlReader {
     return true;
   }
 
-  /** Null where the text ends before the name does. */
+  /** Returns null if the buffer ends first. */
   #nameAt(start: number): ElementName | null {
     const text = this.#text;
-    // Most names are the ones that are due: none is cut out and looked up.
-    const due = this.#last.next;
-    if (due !== null && text.startsWith(due.written, start)) {
-      const behind = text.charCodeAt(start + due.written.length);
-      if (behind <= SPACE || behind === GREATER || behind === SLASH) return due;
+    // Most names are as guessed, and need no lookup.
+    const guess = this.#last.next;
+    if (guess !== null && text.startsWith(guess.written, start)) {
+      const behind = text.charCodeAt(start + guess.written.length);
+      if (behind <= SPACE || behind === GREATER || behind === SLASH) return guess;
     }
     NAME_END.lastIndex = start;
     if (!NAME_END.test(text)) return null;
@@ -190,8 +190,7 @@ export class XmlReader {
     const isDue = end - nameStart === due.length && this.#text.startsWith(due, nameStart);
     if (!isDue || due === "") {
       const written = this.#text.slice(nameStart, end).trimEnd();
-      if (written !== due || due === "")
-        throw this.#fault(`</${shown(written)}> ends no element that is open`);
+      if (written !== due || due === "") throw this.#fault(`</${shortened(written)}> ends no open element`);
     }
     this.#at = end + 1;
     this.#end();
@@ -218,7 +217,7 @@ export class XmlReader {
     this.#elements.close(this.#open.pop()!.local, text);
   }
 
-  /** False where the text ends before it tells which of them begins. */
+  /** Returns false if the buffer ends before the kind is clear. */
   #beginPassing(start: number): boolean {
     const text = this.#text;
     for (const [beginning, end] of PASSED) {
@@ -233,22 +232,22 @@ export class XmlReader {
     return false;
   }
 
-  /** Passes over what is open; false where the text ends before that does. */
+  /** Skips the open construct; false if the buffer ends first. */
   #pass(): boolean {
     const end = this.#passedEnd;
     if (end === DECLARATION_END) return this.#passDeclaration();
-    const found = this.#text.indexOf(end, this.#at);
-    // What may be the beginning of the end comes again.
-    const to = found < 0 ? Math.max(this.#at, this.#text.length - end.length + 1) : found;
+    const index = this.#text.indexOf(end, this.#at);
+    // Keeps what may be the start of the terminator.
+    const to = index < 0 ? Math.max(this.#at, this.#text.length - end.length + 1) : index;
     if (end === CDATA_END && this.#collectedDepth > 0) this.#takeSection(to);
     this.#at = to;
-    if (found < 0) return false;
+    if (index < 0) return false;
     this.#at += end.length;
     this.#passedEnd = end === SUBSET_END ? DECLARATION_END : "";
     return true;
   }
 
-  /** What a DOCTYPE declares lies in brackets. */
+  /** A DOCTYPE has its declarations in brackets. */
   #passDeclaration(): boolean {
     DECLARATION_MARK.lastIndex = this.#at;
     const mark = DECLARATION_MARK.exec(this.#text);
@@ -258,7 +257,7 @@ export class XmlReader {
     return true;
   }
 
-  /** Text of a CDATA section, which has no references. */
+  /** Collects text of a CDATA section, which has no references. */
   #takeSection(end: number): void {
     this.#collected += withoutReferences(this.#raw) + this.#text.slice(this.#at, end);
     this.#raw = "";
@@ -275,16 +274,16 @@ export class XmlReader {
   }
 }
 
-function shown(name: string): string {
+function shortened(name: string): string {
   return name.length > MESSAGE_NAME_MAX ? `${name.slice(0, MESSAGE_NAME_MAX)}…` : name;
 }
 
-/** Bytes that are looked at before it is asked whether the element has come. */
+/** Bytes to read between two checks for the root element. */
 const ROOT_STEP_BYTES = 4096;
 
-/** The local name of the element that holds all others; null where a file is no XML, or its beginning too short. */
+/** The local name of the root element; null if the file is not XML, or the beginning too short. */
 export function rootNameOf({ bytes, text }: Pick<Beginning, "bytes" | "text">): string | null {
-  if (!text.startsWith("<")) return null; // Much else holds XML somewhere.
+  if (!text.startsWith("<")) return null; // Other files may contain XML.
   let root: string | null = null;
   const reader = new XmlReader({
     open(name) {

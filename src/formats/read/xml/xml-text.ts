@@ -1,16 +1,16 @@
-/** As much of a file as its XML declaration may take. */
+/** The maximum size of an XML declaration. */
 const HEAD_BYTES_MAX = 1024;
 
-/** What may become a declaration yet, blanks before it and its beginning. */
+/** A text that may still become a declaration. */
 const UNDECIDED = /^\s*(?:<(?:\?[^>]*)?)?$/;
 const DECLARED_CHARSET = /^\s*<\?xml\s[^>]*?\bencoding\s*=\s*["']([\w.:-]+)["']/;
 
-/** Text of an XML file that comes as bytes, in the charset that its beginning tells. What is no text is U+FFFD. */
+/** Decodes an XML file in the charset of its declaration. Invalid bytes become U+FFFD. */
 export class XmlText {
   #decoder: TextDecoder | null = null;
   #head = new Uint8Array(0);
 
-  /** The text of the next bytes; nothing as long as too few are known to tell the charset. */
+  /** Returns the text of the next bytes; empty until the charset is known. */
   decode(bytes: Uint8Array): string {
     if (this.#decoder !== null) return this.#decoder.decode(bytes, { stream: true });
     const head = new Uint8Array(this.#head.length + bytes.length);
@@ -20,10 +20,10 @@ export class XmlText {
     return this.#mayTellLater() ? "" : this.#decodeHead();
   }
 
-  /** What is left when the file has ended. */
+  /** Returns the rest at the end of the file. */
   end(): string {
-    const left = this.#decoder === null ? this.#decodeHead() : "";
-    return left + this.#decoder!.decode();
+    const rest = this.#decoder === null ? this.#decodeHead() : "";
+    return rest + this.#decoder!.decode();
   }
 
   #mayTellLater(): boolean {
@@ -42,13 +42,13 @@ function decoderOf(head: Uint8Array): TextDecoder {
   return (declared === undefined ? null : knownDecoder(declared)) ?? new TextDecoder("utf-8");
 }
 
-/** Null for names that nobody knows, and for UTF-16, which no text is any more that comes here. */
+/** Returns null for unknown names, and for UTF-16, which was converted before. */
 function knownDecoder(charset: string): TextDecoder | null {
   try {
     const decoder = new TextDecoder(charset);
     return decoder.encoding.startsWith("utf-16") ? null : decoder;
   } catch {
-    return null; // The positions are digits, which nearly all charsets write alike.
+    return null; // Positions are digits, which are the same in nearly all charsets.
   }
 }
 
@@ -56,24 +56,24 @@ function asLatin1(bytes: Uint8Array): string {
   return String.fromCharCode(...bytes);
 }
 
-/** Counts the lines of a text that comes in pieces, as far as somebody asks. */
+/** Counts the lines of a text that arrives in chunks, on demand. */
 export class LineCount {
   #text = "";
   #line = 1;
-  /** Where the line begins, and where the next line end is; before the piece where that is negative. */
+  /** The start of the line and the next line end; negative if before the chunk. */
   #lineStart = 0;
   #lineEnd = Infinity;
 
-  /** Goes on with another piece, which begins at this place of the one before. */
+  /** Continues with a chunk that begins at position `at` of the former one. */
   begin(text: string, at: number): void {
     this.#text = text;
     this.#lineStart -= at;
     this.#lineEnd = this.#findLineEnd(0);
   }
 
-  /** The line at a place, from 1; never asked for a place before the last one. */
-  lineAt(place: number): number {
-    while (this.#lineEnd < place) {
+  /** The line at an index, from 1. Indexes must not decrease. */
+  lineAt(index: number): number {
+    while (this.#lineEnd < index) {
       this.#line++;
       this.#lineStart = this.#lineEnd + 1;
       this.#lineEnd = this.#findLineEnd(this.#lineStart);
@@ -81,13 +81,13 @@ export class LineCount {
     return this.#line;
   }
 
-  /** The column at a place of the line that was asked for last, from 0. */
-  columnAt(place: number): number {
-    return place - this.#lineStart;
+  /** The column at an index of the last line, from 0. */
+  columnAt(index: number): number {
+    return index - this.#lineStart;
   }
 
   #findLineEnd(from: number): number {
-    const found = this.#text.indexOf("\n", from);
-    return found < 0 ? Infinity : found;
+    const lineEnd = this.#text.indexOf("\n", from);
+    return lineEnd < 0 ? Infinity : lineEnd;
   }
 }

@@ -69,7 +69,7 @@ test("importSummary() has a line for each group of files, and below it what did 
       "                 18,903 without position: Records.json @ byte 1,203,442,110, byte 1,203,442,910, old @ home.json @ byte 7",
       "                 2 speed must be a number: Records.json @ byte 7",
       "               7 at the time of a record that was there",
-      "               7 spread over the minute that is all their file tells",
+      "               7 spread over their minute, since the file has no seconds",
       "               3 without speed, which was out of bounds",
       "               2013-03-02 … 2024-06-17      6 devices",
       "1,204 files    GPX                       0 read            0 new        0 already there        0 skipped",

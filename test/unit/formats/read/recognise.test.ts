@@ -143,7 +143,7 @@ describe("files without positions", () => {
     for (const from of [middle, middle + 4, records.indexOf(",", middle), records.indexOf("}", middle)])
       expect([from, answered(records.slice(from))]).toEqual([
         from,
-        "is a fragment; the file was split, so put its parts together and give that",
+        "is a fragment; the file was split, so join its parts and import the result",
       ]);
     expect(kindOf('{"latitudeE7": 1, "a": "}"},\n{"latitudeE7": 2}')).toBe("fragment of JSON");
     expect(kindOf('{"a": {"b": 1}}\n', "x.json")).toBe("json");
@@ -154,7 +154,7 @@ describe("files without positions", () => {
   test("anything else says what was seen, and which formats there are", () => {
     const names = ["csv", "ndjson", ...FORMATS.map(({ name }) => name)];
     const answer = answered("Dear diary,\ntoday ...", "Diary.TXT");
-    expect(answer).toStartWith('is of no format that is known here: it begins with "Dear diary,"; ');
+    expect(answer).toStartWith('has no known format: it begins with "Dear diary,"; ');
     for (const name of names) expect(answer).toContain(name);
     expect(answered("\x1b[2Jevil")).toContain('begins with "\ufffd[2Jevil"');
     expect(answered(Buffer.from([1, 2, 0, 255]))).toContain("begins with the bytes 01 02 00 ff;");

@@ -60,7 +60,7 @@ test("says so where tracks were simplified", () => {
   const report = { device_id: "a", timestamp: BASE_MS, latitude: 1, longitude: 2 };
   const gpx = parseXml(writeText("gpx", [[report]], { simplifyMeters: 10 }));
   expect(gpx.children.map(({ name }) => name)).toEqual(["metadata", "trk"]);
-  expect(textOf(gpx, "desc")).toBe("Simplified: what was left out lies within 10 m of the tracks.");
+  expect(textOf(gpx, "desc")).toBe("Simplified: removed points are within 10 m of the tracks.");
 });
 
 test("is a whole file without records too, and none where it was cut off", () => {

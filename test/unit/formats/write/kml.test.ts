@@ -96,7 +96,7 @@ describe("kml", () => {
     const report = { device_id: "a", timestamp: BASE_MS, latitude: 1, longitude: 2 };
     const text = writeText("kml", [[report]], { simplifyMeters: 10 });
     expect(textOf(parseXml(text), "description")).toBe(
-      "Simplified: what was left out lies within 10 m of the tracks.",
+      "Simplified: removed points are within 10 m of the tracks.",
     );
   });
 });

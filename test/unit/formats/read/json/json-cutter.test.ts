@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { FormatError } from "../../../../../src/formats/read/format.ts";
-import { type Cut, JsonCutter, type Wanted } from "../../../../../src/formats/read/json/json-cutter.ts";
+import { type Cut, JsonCutter, type JsonSelection } from "../../../../../src/formats/read/json/json-cutter.ts";
 import * as fc from "../../../../support/fast-check.ts";
 
 /**
@@ -30,7 +30,7 @@ function bytesOf(text: string): Uint8Array {
   return new TextEncoder().encode(text);
 }
 
-function cutAll(pieces: Iterable<Uint8Array>, wanted: Wanted = WANTED): Ended {
+function cutAll(pieces: Iterable<Uint8Array>, wanted: JsonSelection = WANTED): Ended {
   const cutter = new JsonCutter(wanted);
   const cuts: Cut[] = [];
   try {
@@ -57,7 +57,7 @@ function* inPieces(bytes: Uint8Array, sizes: readonly number[]): Generator<Uint8
   }
 }
 
-function valuesOf(text: string, wanted: Wanted = WANTED) {
+function valuesOf(text: string, wanted: JsonSelection = WANTED) {
   const { cuts, error } = cutAll([bytesOf(text)], wanted);
   return { values: cuts.map(({ value, fault }) => fault ?? value), error };
 }
@@ -158,7 +158,7 @@ describe("JsonCutter", () => {
           const found = cutAll(inPieces(bytes.subarray(0, end), sizes));
           const complete = cuts.filter(({ endOffset }) => endOffset <= end);
           expect(found.cuts).toEqual(complete.map(({ endOffset: _, ...cut }) => cut));
-          expect(found.error).toBe(`the file ends in the middle, at byte ${end.toLocaleString("en-US")}`);
+          expect(found.error).toBe(`the file is cut off at byte ${end.toLocaleString("en-US")}`);
         }
       }),
       { numRuns: 60 },
@@ -225,9 +225,9 @@ describe("JsonCutter", () => {
     expect(valuesOf('{"type" 1}').error).toBe("a colon is missing at byte 8");
     expect(valuesOf('{"type":,}').error).toBe("a value is missing at byte 8");
     expect(valuesOf("{type:1}").error).toBe("no name begins at byte 1");
-    expect(valuesOf("[] []").error).toBe("the file goes on behind its end at byte 3");
+    expect(valuesOf("[] []").error).toBe("the file continues after its end at byte 3");
     expect(valuesOf("1").error).toBe("neither an object nor a list begins at byte 0");
-    expect(valuesOf("").error).toBe("the file ends in the middle, at byte 0");
+    expect(valuesOf("").error).toBe("the file is cut off at byte 0");
   });
 
   test("takes names as their escapes mean them, and of members given twice both", () => {
@@ -246,7 +246,7 @@ describe("JsonCutter", () => {
     expect(values.slice(1)).toEqual(["unreadable", "unreadable", { a: 1 }]);
     expect(JSON.stringify(values[0])).toBe(nested(64));
     expect(error).toBeNull();
-    expect(valuesOf("[".repeat(1e6)).error).toBe("the file ends in the middle, at byte 1,000,000");
+    expect(valuesOf("[".repeat(1e6)).error).toBe("the file is cut off at byte 1,000,000");
   });
 
   test.each([64 * 1024, 3 * MEBIBYTE, 50 * MEBIBYTE])(

@@ -125,7 +125,7 @@ test.each(Object.keys(LONG))(
     expect(answer).toMatchObject({
       points: isOpen ? [] : [{ latitude: 52.5, longitude: 13.4 }],
       skips: name === "closed brackets" ? { unreadable: 1 } : {},
-      error: isOpen ? "the file ends in the middle, at byte 104,857,619" : null,
+      error: isOpen ? "the file is cut off at byte 104,857,619" : null,
     });
     expect(answer.grownBytes).toBeLessThan(100 * MEBIBYTE);
   },

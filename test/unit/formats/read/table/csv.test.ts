@@ -189,7 +189,7 @@ describe("columns", () => {
       ),
     );
     expect(await errorOf(text, { columns: new Map([["breadth", "lat2"]]) })).toEqual(
-      new HeaderError('"breadth" is no field of a report that a column could hold'),
+      new HeaderError('"breadth" is not a field of a report'),
     );
   });
 
@@ -293,7 +293,7 @@ describe("damage", () => {
     const text = `tst,lat,lon\n1770000000,1,2\n1770000000,"${"x".repeat(3 << 20)}`;
     const { points, error } = await readWhole(csv, contentOf(text));
     expect(points).toHaveLength(1);
-    expect(error).toEqual(new FormatError("line 3 goes on for more than 1 MiB"));
+    expect(error).toEqual(new FormatError("line 3 is longer than 1 MiB"));
   });
 
   test("a file without rows has none, one without a header is no table", async () => {

@@ -60,7 +60,7 @@ describe("a file that is cut off anywhere gives what is complete, and says that 
         const found = await readWhole(format, contentOf(beginning));
         expect(placesOf(found)).toEqual(placesOf(whole).slice(0, complete(beginning.toString("latin1"))));
         if (cut < rootEnd || whole.error !== null)
-          expect(found.error?.message).toMatch(cut === 0 ? /: the file is no XML$/ : CUT_OFF);
+          expect(found.error?.message).toMatch(cut === 0 ? /: the file is not XML$/ : CUT_OFF);
       }
     });
   }

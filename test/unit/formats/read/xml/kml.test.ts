@@ -252,7 +252,7 @@ describe("a long track", () => {
       `${first}<gx:Track>${whens.repeat(1001)}${coords.repeat(1001)}</gx:Track>`,
     );
     expect(points).toHaveLength(1);
-    expect(error?.message).toBe("line 1: more than 1000000 points wait for what stands behind them");
+    expect(error?.message).toBe("line 1: more than 1000000 points wait for their other parts");
   });
 });
 

@@ -69,22 +69,22 @@ describe("damage", () => {
   test("ends the reading with its line and column", () => {
     expect(hear(["<r>\n<t>1</t>\n<t>2</r>"])).toEqual({
       events: ["1 <r> in ", "2 <t> in r", "</t> 1", "3 <t> in r"],
-      error: "line 3, column 4: </r> ends no element that is open",
+      error: "line 3, column 4: </r> ends no open element",
     });
-    expect(hear(["<r/></r>"]).error).toBe("line 1, column 4: </r> ends no element that is open");
-    expect(hear(["<r></>"]).error).toBe("line 1, column 3: </> ends no element that is open");
-    expect(hear(["<r><t a=1/></r>"]).error).toBe("line 1, column 3: <t> can't be read to its end");
-    expect(hear(["<r><t a/></r>"]).error).toBe("line 1, column 3: <t> can't be read to its end");
+    expect(hear(["<r/></r>"]).error).toBe("line 1, column 4: </r> ends no open element");
+    expect(hear(["<r></>"]).error).toBe("line 1, column 3: </> ends no open element");
+    expect(hear(["<r><t a=1/></r>"]).error).toBe("line 1, column 3: <t> is not a valid tag");
+    expect(hear(["<r><t a/></r>"]).error).toBe("line 1, column 3: <t> is not a valid tag");
     expect(hear(["<r>1 < 2</r>"]).error).toBe("line 1, column 5: a < begins no element");
     expect(hear(["<r>\n<t>"]).error).toBe("line 2, column 3: the file is cut off within <t>");
-    expect(hear([""]).error).toBe("line 1, column 0: the file is no XML");
-    expect(hear(["lat,lon\n1,2"]).error).toBe("line 2, column 3: the file is no XML");
+    expect(hear([""]).error).toBe("line 1, column 0: the file is not XML");
+    expect(hear(["lat,lon\n1,2"]).error).toBe("line 2, column 3: the file is not XML");
     expect(hear(["<?xml"]).error).toBe("line 1, column 4: the file is cut off before its first element");
   });
 
   test("shows no more of a name than people read", () => {
     expect(hear([`<r></${"a".repeat(1000)}>`]).error).toBe(
-      `line 1, column 3: </${"a".repeat(40)}…> ends no element that is open`,
+      `line 1, column 3: </${"a".repeat(40)}…> ends no open element`,
     );
     expect(hear([`<${"b".repeat(1000)}>`]).error).toContain(
       `the file is cut off within <${"b".repeat(40)}…>`,

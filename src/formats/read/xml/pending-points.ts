@@ -1,4 +1,4 @@
-/** What is held of a point. */
+/** The columns of a point. */
 export const TIME = 0;
 export const LONGITUDE = 1;
 export const LATITUDE = 2;
@@ -6,36 +6,34 @@ export const ALTITUDE = 3;
 export const SPEED = 4;
 export const BEARING = 5;
 export const ACCURACY = 6;
-/** Where it lies in its file. */
+/** The point's line in the file. */
 export const LINE = 7;
-/** Which of the reasons it is skipped for, if it is. */
+/** The index of the reason to skip it, if any. */
 export const REASON = 8;
 const COLUMNS = 9;
 
-/** A value as it is held: NaN where there is none, infinite where there is one that can't be read. */
-export function heldValue(value: number | null): number {
+/** Encodes a value: NaN for null, infinity for NaN. */
+export function encodeValue(value: number | null): number {
   if (value === null) return Number.NaN;
   return Number.isNaN(value) ? Number.POSITIVE_INFINITY : value;
 }
 
-/** A value that is held, as points have it. */
-export function valueOfHeld(held: number): number | null {
-  if (Number.isNaN(held)) return null;
-  return held === Number.POSITIVE_INFINITY ? Number.NaN : held;
+export function decodeValue(code: number): number | null {
+  if (Number.isNaN(code)) return null;
+  return code === Number.POSITIVE_INFINITY ? Number.NaN : code;
 }
 
 const BLOCK_BITS = 12;
 const BLOCK_POINTS = 1 << BLOCK_BITS;
 
 /**
- * Points of a file whose parts come one after the other, as all times before all places: in the order of the file, by
- * numbers from 0 on, from the oldest that was not taken away. Values are held as
- * `heldValue` says.
+ * Points whose parts arrive separately, such as all times before all positions. They are numbered from 0 in file order,
+ * and removed from the oldest on. Values are encoded by `encodeValue`.
  */
-export class HeldPoints {
+export class PendingPoints {
   readonly #blocks: Float64Array[] = [];
-  /** Blocks that were taken away. */
-  #blocksTaken = 0;
+  /** The number of removed blocks. */
+  #blocksRemoved = 0;
   #first = 0;
   #end = 0;
 
@@ -59,31 +57,31 @@ export class HeldPoints {
   }
 
   get(number: number, column: number): number {
-    return this.#blockOf(number)![placeOf(number, column)]!;
+    return this.#blockOf(number)![slotOf(number, column)]!;
   }
 
   set(number: number, column: number, value: number): void {
-    this.#blockOf(number)![placeOf(number, column)] = value;
+    this.#blockOf(number)![slotOf(number, column)] = value;
   }
 
-  /** Takes the oldest point away. */
-  take(): void {
+  /** Removes the oldest point. */
+  removeFirst(): void {
     this.#first++;
     if (this.#first % BLOCK_POINTS !== 0) return;
     this.#blocks.shift();
-    this.#blocksTaken++;
+    this.#blocksRemoved++;
   }
 
-  /** Gives up all points from this number on. */
+  /** Drops all points from this number on. */
   dropFrom(number: number): void {
     this.#end = number;
   }
 
   #blockOf(number: number): Float64Array | undefined {
-    return this.#blocks[(number >>> BLOCK_BITS) - this.#blocksTaken];
+    return this.#blocks[(number >>> BLOCK_BITS) - this.#blocksRemoved];
   }
 }
 
-function placeOf(number: number, column: number): number {
+function slotOf(number: number, column: number): number {
   return (number & (BLOCK_POINTS - 1)) * COLUMNS + column;
 }
