@@ -94,9 +94,7 @@ test("what is no history is answered, what needs an option names it, and an empt
     expect(wrong.error).toContain("is the index page of a Takeout; give the folder or Records.json.\n");
     const unzoned = await runCli("import", sample("traccar/positions.csv"), ...at);
     expect(unzoned).toMatchObject({ code: 2, out: "" });
-    expect(unzoned.error).toContain(
-      "has no time zone: set it, as with --timezone Europe/Berlin.\n",
-    );
+    expect(unzoned.error).toContain("has no time zone: set it, as with --timezone Europe/Berlin.\n");
     const foreign = await runCli("import", sample("csv/semicolon-comma-decimals.csv"), ...at);
     expect(foreign).toMatchObject({ code: 2, out: "" });
     expect(foreign.error).toContain("--map latitude=COLUMN");

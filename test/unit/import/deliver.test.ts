@@ -359,8 +359,7 @@ test("a time without zone stops the import before anything is written", async ()
   const files = [points("a", at(0)), points("b", at(1), "zone")];
   expect(stopOf(await runImport(files, { destination }))).toEqual({
     kind: "option_needed",
-    reason:
-      'b: "2026-01-01 12:00" has no time zone: set it, as with --timezone Europe/Berlin.',
+    reason: 'b: "2026-01-01 12:00" has no time zone: set it, as with --timezone Europe/Berlin.',
   });
   expect(destination.rowsDelivered).toBe(0);
 });

@@ -1,6 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { FormatError } from "../../../../../src/formats/read/format.ts";
-import { type Cut, JsonCutter, type JsonSelection } from "../../../../../src/formats/read/json/json-cutter.ts";
+import {
+  type Cut,
+  JsonCutter,
+  type JsonSelection,
+} from "../../../../../src/formats/read/json/json-cutter.ts";
 import * as fc from "../../../../support/fast-check.ts";
 
 /**
