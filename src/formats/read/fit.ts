@@ -12,7 +12,7 @@ import {
 import { joinBytes } from "../../lib/bytes/growing-bytes.ts";
 import type { FilePoint, PointSink } from "./file-point.ts";
 import { isFit, type Outline, outlineFit } from "./fit-outline.ts";
-import { type Content, type Format, FormatError, type Reading, type ReadOptions } from "./format.ts";
+import { type Content, type Format, FormatError, type FormatReader, type ReadOptions } from "./format.ts";
 
 /** FIT, the format of watches and bicycle computers. */
 export const fit: Format = {
@@ -34,7 +34,7 @@ const MESSAGES_MAX = 400_000;
 
 const POINTS_A_STEP = 1000;
 
-function readFit(content: Content, sink: PointSink, options: ReadOptions): Reading {
+function readFit(content: Content, sink: PointSink, options: ReadOptions): FormatReader {
   let place = 0;
 
   function* readOne(bytes: Uint8Array<ArrayBuffer>, at: number, { start, end, isDoubtful }: Outline) {

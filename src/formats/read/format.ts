@@ -19,12 +19,12 @@ export interface Format {
    * chunk and once per some thousand points. Throws a `FormatError` if the rest can't be read; the points before are
    * good.
    */
-  read(content: Content, sink: PointSink, options: ReadOptions): Reading;
+  read(content: Content, sink: PointSink, options: ReadOptions): FormatReader;
 }
 
 export type PlaceUnit = "byte" | "line" | "record";
 
-export interface Reading {
+export interface FormatReader {
   /** The position of the last item, in the format's unit: bytes count from 0, lines and records from 1. */
   readonly place: number;
   [Symbol.asyncIterator](): AsyncIterator<void>;

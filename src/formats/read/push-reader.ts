@@ -1,7 +1,7 @@
 import { joinBytes } from "../../lib/bytes/growing-bytes.ts";
 import { LF } from "../../lib/text/ascii.ts";
 import type { PointSink } from "./file-point.ts";
-import { type Content, FormatError, type Reading } from "./format.ts";
+import { type Content, FormatError, type FormatReader } from "./format.ts";
 
 /** A reader that receives each byte once. */
 export interface PushReader {
@@ -22,7 +22,7 @@ export function expectRow(waitingBytes: number, line: number): void {
 }
 
 /** Passes a file to a reader, chunk by chunk. */
-export function readPieces(content: Content, reader: PushReader): Reading {
+export function readPieces(content: Content, reader: PushReader): FormatReader {
   async function* read(): AsyncGenerator<void> {
     for await (const piece of content.pieces()) {
       reader.push(piece);
@@ -47,7 +47,7 @@ export interface Scout {
 }
 
 /** Passes a file to a scout and then, from the start again, to a reader that uses its result. */
-export function readAfterScout(content: Content, scout: Scout, reader: PushReader): Reading {
+export function readAfterScout(content: Content, scout: Scout, reader: PushReader): FormatReader {
   async function* read(): AsyncGenerator<void> {
     for await (const piece of content.pieces()) {
       scout.push(piece);

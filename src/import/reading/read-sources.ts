@@ -1,9 +1,9 @@
 import {
   type Format,
   FormatError,
+  type FormatReader,
   HeaderError,
   OptionNeededError,
-  type Reading,
   type ReadOptions,
 } from "../../formats/read/format.ts";
 import type { OwnFormat } from "../../formats/read/own-formats.ts";
@@ -74,7 +74,7 @@ export async function* readSources(options: ReadSourcesOptions): AsyncGenerator<
 }
 
 async function* untilItsEnd(
-  reading: Reading,
+  reading: FormatReader,
   queue: BatchQueue,
   { label, isNamed }: Source,
   signal: AbortSignal,
@@ -107,7 +107,7 @@ function openReading(
   { source, format, index, bytesBefore }: ImportSource,
   queue: BatchQueue,
   { rules, readOptions, acceptedTimes, shiftMsOf, onRead, onIgnoredColumns }: ReadSourcesOptions,
-): Reading {
+): FormatReader {
   const shiftMs = shiftMsOf(index);
   const moment = () => ({ times: acceptedTimes(), shiftMs });
   const pieces = () => textPieces(source.pieces((bytesRead) => onRead(bytesBefore + bytesRead)));

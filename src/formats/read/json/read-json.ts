@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from "../../../clients/reading/values.ts";
 import type { PointSink } from "../file-point.ts";
-import { type Beginning, type Content, FormatError, type Reading } from "../format.ts";
+import { type Beginning, type Content, FormatError, type FormatReader } from "../format.ts";
 import { type Cut, JsonCutter, type JsonSelection } from "./json-cutter.ts";
 import { RecordCutter } from "./record-cutter.ts";
 
@@ -16,7 +16,7 @@ export interface CutReader {
 }
 
 /** Reads a file with one JSON text, value by value; skips faulty values. */
-export function readCuts(content: Content, sink: PointSink, reader: CutReader): Reading {
+export function readCuts(content: Content, sink: PointSink, reader: CutReader): FormatReader {
   const cutter = new JsonCutter(reader.selection);
   let place = 0;
 
@@ -50,7 +50,7 @@ export function readObjects(
   sink: PointSink,
   selection: JsonSelection,
   read: (object: JsonObject, member: string | null) => void,
-): Reading {
+): FormatReader {
   return readCuts(content, sink, {
     selection,
     read({ value, member }) {
@@ -69,7 +69,7 @@ export function readRecords(
   sink: PointSink,
   /** Reads a record, in steps if it may have very many points. */
   readRecord: (record: JsonObject) => Iterable<void>,
-): Reading {
+): FormatReader {
   const cutter = new RecordCutter();
   let place = 1;
 

@@ -7,8 +7,8 @@ import {
   type Content,
   type Format,
   FormatError,
+  type FormatReader,
   type OpenContent,
-  type Reading,
   type ReadOptions,
 } from "../format.ts";
 import { createTableTimes } from "../time/patterned-times.ts";
@@ -40,7 +40,7 @@ const POINTS_A_STEP = 1000;
 const ROWS_PER_BYTE_MAX = 40;
 const ROWS_FREE = 1_000_000;
 
-function readParquet(content: Content, sink: PointSink, options: ReadOptions): Reading {
+function readParquet(content: Content, sink: PointSink, options: ReadOptions): FormatReader {
   let place = 0;
 
   async function* readRows(connection: Connection, { path, sizeBytes }: OpenContent): AsyncGenerator<void> {

@@ -2,7 +2,7 @@ import { readSpeedOrNaN, type SpeedUnit } from "../../../clients/reading/speed.t
 import { readMagnitudeOrNaN, readNumberOrNaN } from "../../../clients/reading/values.ts";
 import { UTC } from "../../../model/time/zone.ts";
 import type { PointSink } from "../file-point.ts";
-import type { Content, Format, Reading, ReadOptions } from "../format.ts";
+import type { Content, Format, FormatReader, ReadOptions } from "../format.ts";
 import { createFileTimes, type FileTimes } from "../time/file-times.ts";
 import { KmlPoints } from "./kml-points.ts";
 import {
@@ -28,7 +28,7 @@ export const kml: Format = {
   read: (content, sink, options) => readKml(content, new KmlReader(sink, options)),
 };
 
-function readKml(content: Content, reader: KmlReader): Reading {
+function readKml(content: Content, reader: KmlReader): FormatReader {
   const { points } = reader;
   async function* read(): AsyncGenerator<void> {
     try {
