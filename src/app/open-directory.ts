@@ -140,7 +140,7 @@ export interface DirectoryStream
     | "fromMessage"
     | "lastTaken"
     | "idPrefix"
-    | "asked"
+    | "probe"
     | "onFloor"
     | "onFailed"
     | "timers"
@@ -148,7 +148,7 @@ export interface DirectoryStream
   > {
   readonly quarantine: Pick<
     QuarantineStream,
-    "stream" | "fromMessage" | "lastTaken" | "idPrefix" | "asked" | "onPosition" | "onFailed" | "timers"
+    "stream" | "fromMessage" | "lastTaken" | "idPrefix" | "probe" | "onPosition" | "onFailed" | "timers"
   >;
 }
 

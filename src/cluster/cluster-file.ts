@@ -16,10 +16,7 @@ export interface ClusterFile {
   readonly created: string | null;
   /** The first message that the next start needs: the archive covers all earlier ones. */
   readonly floor: number;
-  /**
-   * The last message applied before the latest seal ended; null until then. If the stream has another message in its
-   * place, the servers were restored to an older state.
-   */
+  /** The last message applied before the latest seal. If the stream has another one there, it was restored. */
   readonly lastTaken: TakenMessage | null;
 }
 

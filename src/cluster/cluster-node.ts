@@ -56,10 +56,7 @@ const LEAVE_MS = 1000;
 /** A shorter quarantine stream is not purged, so an empty new node in a young cluster gets all of it from there. */
 const QUARANTINE_LEFT_BYTES = 64 * 1024 * 1024;
 
-/**
- * This process as one node of a cluster: it publishes its own progress, reads the progress of the others, measures its
- * lag, and purges messages from the stream that no node needs.
- */
+/** This process as a node: publishes its progress, measures its lag, and purges messages that no node needs. */
 export class ClusterNode {
   readonly stream: Stream;
   readonly shared: Bucket;
@@ -118,7 +115,7 @@ export class ClusterNode {
       lastTaken: this.#file.lastTaken,
       signal: this.#starting.signal,
       idPrefix,
-      asked: this.#retryingProbe(this.stream),
+      probe: this.#retryingProbe(this.stream),
       onFloor: (message: number, lastTaken: TakenMessage | null) => this.#saveFloor(message, lastTaken),
       onFailed,
       quarantine: {
@@ -126,7 +123,7 @@ export class ClusterNode {
         fromMessage: this.#quarantineFloor,
         lastTaken: this.#parts.quarantineLastTaken,
         idPrefix,
-        asked: this.#retryingProbe(this.#parts.quarantineStream),
+        probe: this.#retryingProbe(this.#parts.quarantineStream),
         onPosition: (message: number) => {
           this.#quarantineFloor = message + 1;
         },
@@ -166,10 +163,7 @@ export class ClusterNode {
     return Math.round(this.#lag.lagMs(this.#timers.nowMs(), this.#log.lastMessage, 2 * POLL_MS));
   }
 
-  /**
-   * Publishes this node's status before its start reads the stream, so that the other nodes retain what it needs.
-   * Rejects with a `StreamError`.
-   */
+  /** Publishes this node's status before it reads the stream, so that others retain what it needs. */
   async announce(address: string, onWaiting: (error: unknown) => void): Promise<void> {
     this.#address = address;
     this.#onWaiting = onWaiting;
@@ -205,10 +199,7 @@ export class ClusterNode {
     this.#starting.abort();
   }
 
-  /**
-   * If the stream lacks what the start needs, this node can't continue from here, so the cluster need not retain
-   * messages for it.
-   */
+  /** If the stream lacks what the start needs, the cluster need not retain messages for this node any more. */
   async noteFailedStart(error: unknown): Promise<void> {
     if (!(error instanceof StreamError && error.kind === "gone")) return;
     await this.#stop();
@@ -249,9 +240,7 @@ export class ClusterNode {
     await this.#purge();
   }
 
-  /**
-   * Each process would report the floor of its own archive for both, and messages that the other needs would be purged.
-   */
+  /** Each would report the floor of its own archive, and messages that the other needs would be purged. */
   #duplicateError({ address }: NodeStatus): StreamError {
     const { nodeId } = this.#file;
     return new StreamError(

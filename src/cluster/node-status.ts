@@ -56,10 +56,7 @@ interface Sample {
 
 const SAMPLES_MAX = 4096;
 
-/**
- * Measures how far a node is behind the stream: how long a message of the servers has been missing here, or how long
- * the servers have not answered.
- */
+/** Measures how long a message has been missing here, or how long the servers have not answered. */
 export class LagMeter {
   #missing: Sample[] = [];
   #answeredMs: number;

@@ -43,18 +43,12 @@ export class Nodes {
     await this.#bucket.put(this.#ownId, encodeNodeStatus(status));
   }
 
-  /**
-   * Another process that publishes under this node's id, or null. It must be seen twice: the last status of this node's
-   * former process may arrive late, from a server that was stuck.
-   */
+  /** Another process that publishes under this node's id. It must be seen twice: an old status may arrive late. */
   get impostor(): NodeStatus | null {
     return this.#impostor;
   }
 
-  /**
-   * Whether an older process of this node has published since this one started. The older one continues if it is alive,
-   * so this one keeps silent in order not to appear as an impostor to it.
-   */
+  /** Whether an older process of this node has published. This one then keeps silent, to not appear as an impostor. */
   get isOlderSeen(): boolean {
     return this.#strangerProcess !== null && this.#strangerProcess === this.#formerProcess;
   }
@@ -100,10 +94,7 @@ export class Nodes {
     return away.map(([id]) => id);
   }
 
-  /**
-   * The first message that any node needs, at most `own`. Returns 0, which purges nothing, if a status can't be read
-   * because a newer program wrote it.
-   */
+  /** The first message that any node needs, at most `own`; 0, which purges nothing, if a status is unreadable. */
   floor(of: "floor" | "quarantineFloor", own: number): number {
     let floor = own;
     for (const [id, { status }] of this.#seen) {

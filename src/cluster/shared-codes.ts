@@ -5,9 +5,7 @@ import { fail, ok, type Result } from "../lib/result.ts";
 import type { Clock } from "../model/time/clock.ts";
 import { type Bucket, StreamError } from "./stream/stream.ts";
 
-/**
- * The maximum difference between the clocks of two nodes: one creates a code, and another one checks it a moment later.
- */
+/** The maximum difference between the clocks of the node that creates a code and the one that checks it. */
 const CLOCKS_APART_MS_MAX = 60_000;
 
 /** How long the cluster remembers a used code: longer than any node's clock accepts it. */
@@ -17,10 +15,7 @@ export const CODES_MS = 6 * LINK_CODE_MS;
 const GIVE_UP_MS = 3000;
 const RETRY_MS = 100;
 
-/**
- * Ensures that each code is used once in the whole cluster: the first node to record it wins. A code stays valid across
- * a restart.
- */
+/** Ensures that each code is used once in the whole cluster: the first node to record it wins. */
 export class SharedCodes implements CodeUses {
   readonly #bucket: Pick<Bucket, "get" | "update">;
   readonly #clock: Clock;

@@ -41,10 +41,7 @@ export async function saveDamage(
   return savedAs;
 }
 
-/**
- * Damage that an operator has acknowledged: the file of saved bytes, or a part of the archive by its path there
- * (`day=2026-11-14/00000012-000.parquet`).
- */
+/** Acknowledged damage: a file of saved bytes, or the path of a part in the archive (with its `day=` folder). */
 export interface Acknowledged {
   readonly name: string;
   readonly bytes: number;

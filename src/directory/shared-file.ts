@@ -41,9 +41,7 @@ interface Changed<Value, Answer> {
   readonly answer: Answer;
 }
 
-/**
- * A small file that the command line and the server, or all nodes of a cluster, share. It is read and replaced whole.
- */
+/** A small file, read and replaced whole, that the command line and the server or all nodes share. */
 export class SharedFile<Value> {
   readonly #stored: SharedValue;
   readonly #format: FileFormat<Value>;
@@ -82,10 +80,7 @@ export class SharedFile<Value> {
     return this.#inTurn(async () => this.#take(await this.#stored.read()));
   }
 
-  /**
-   * Like `reload`, but also asks a cluster's servers for changes made a moment ago. Concurrent callers share one
-   * request, and other readers do not wait for it.
-   */
+  /** Like `reload`, but asks a cluster's servers for the newest value. Concurrent callers share one request. */
   refresh(): Promise<void> {
     this.#refreshing ??= this.#stored
       .ask()
@@ -178,14 +173,14 @@ export function watchFile(
 ): FileWatch {
   let stopped = false;
   let cancel = timers.after(intervalMs, look);
-  let told = textOf(store.state);
+  let reported = textOf(store.state);
 
   async function look(): Promise<void> {
     await store.reload();
     if (stopped) return;
     onRead();
-    if (textOf(store.state) !== told) {
-      told = textOf(store.state);
+    if (textOf(store.state) !== reported) {
+      reported = textOf(store.state);
       onState(store.state);
     }
     cancel = timers.after(intervalMs, look);

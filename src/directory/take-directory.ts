@@ -29,9 +29,9 @@ export class DirectoryInUseError extends Error {
 /** The folder holds files of another program: the path is wrong, and nothing must be written there. */
 export class ForeignDirectoryError extends Error {
   override readonly name = "ForeignDirectoryError";
-  constructor(dataDir: string, found: string) {
+  constructor(dataDir: string, file: string) {
     super(
-      `"${dataDir}" is no data directory: it holds other files, such as "${found}". ` +
+      `"${dataDir}" is no data directory: it holds other files, such as "${file}". ` +
         "Name a data directory, or a folder that is empty or not there yet, with --data-dir.",
     );
   }
@@ -101,10 +101,7 @@ async function directoryOwnerOf(
   return { owner, url: owner === null ? null : await findServingUrl(files, dataDir, owner) };
 }
 
-/**
- * Writes the address of this process, which holds the lock. The address is known only after the lock is taken, and the
- * lock can't be changed then, so the address is in a file of its own.
- */
+/** Writes this server's address, which is known only after the lock is taken, when it can't be changed. */
 export async function noteServing(
   files: Pick<Files, "replace">,
   dataDir: string,
@@ -114,10 +111,7 @@ export async function noteServing(
   await files.replace(directoryPaths(dataDir).serving, new TextEncoder().encode(`${text}\n`));
 }
 
-/**
- * The address of the process that holds the lock; null if it is not a server or does not listen yet. A file left by an
- * earlier process is ignored.
- */
+/** The address of the lock's owner; null if it is not a listening server. Ignores the file of an earlier process. */
 export async function findServingUrl(
   files: Pick<Files, "read">,
   dataDir: string,
@@ -135,10 +129,7 @@ export async function findServingUrl(
   }
 }
 
-/**
- * Any of these files marks a data directory or a backup. Folders called `archive` or `wal` don't: other programs use
- * those names.
- */
+/** Any of these marks a data directory or a backup. Other programs have folders called `archive` or `wal`, too. */
 const MARKS = ["keys.json", "directory-id", "cluster.json", "archive/manifest.json", "backup.json"];
 
 /** Folders of a data directory or a backup that `directoryPaths` does not list. */
@@ -151,8 +142,8 @@ const LEFT_BY_OTHERS = ["lost+found", ".DS_Store", ".gitkeep"];
 export async function refuseForeign(files: Pick<Files, "list" | "exists">, dataDir: string): Promise<void> {
   const names = [...Object.values(directoryPaths(dataDir)).map((path) => basename(path)), ...MORE_NAMES];
   const isOurs = (name: string) => names.some((ours) => name === ours || name.startsWith(`${ours}.`));
-  const found = (await files.list(dataDir)).find((name) => !isOurs(name) && !LEFT_BY_OTHERS.includes(name));
-  if (found === undefined) return;
+  const file = (await files.list(dataDir)).find((name) => !isOurs(name) && !LEFT_BY_OTHERS.includes(name));
+  if (file === undefined) return;
   for (const mark of MARKS) if (await files.exists(join(dataDir, mark))) return;
-  throw new ForeignDirectoryError(dataDir, found);
+  throw new ForeignDirectoryError(dataDir, file);
 }

@@ -60,8 +60,8 @@ export async function sweepRoot(
   const { keys, settings, sessionSecret, passPhrases } = directoryPaths(dataDir);
   const shared: readonly string[] = [keys, settings, sessionSecret, passPhrases];
   try {
-    const found = await listTemporaryFiles(files, dataDir, isInRoot);
-    for (const file of new Set(found.map((name) => temporaryOf(name)!))) {
+    const names = await listTemporaryFiles(files, dataDir, isInRoot);
+    for (const file of new Set(names.map((name) => temporaryOf(name)!))) {
       const path = join(dataDir, file);
       const lock = shared.includes(path) ? await acquireLock(`${path}.lock`, owner) : NO_LOCK;
       if (!lock.ok) continue;

@@ -43,10 +43,7 @@ export interface BrokerListener {
 export interface BrokerConnection {
   /** Subscribes with QoS 1. Resolves with null if the broker grants that, else with the reason. */
   subscribe(topicFilter: string): Promise<string | null>;
-  /**
-   * Subscribes with QoS 0: messages may be lost, and the broker stores none while we are away. Resolves once the broker
-   * has answered, even if it refuses some filters.
-   */
+  /** Subscribes with QoS 0, without storage while we are away. Resolves once answered, even if filters are refused. */
   listen(topicFilters: readonly string[]): Promise<void>;
   /** Disconnects; the broker keeps the session. */
   close(): Promise<void>;

@@ -74,9 +74,7 @@ function serve({ hostname, port, fetch }: ListenOptions, idleSeconds: number): B
   }
 }
 
-/**
- * If Bun can't resolve a name, its error carries the code of an unrelated earlier failure, so resolve it here first.
- */
+/** If Bun can't resolve a name, its error has the code of an unrelated failure, so resolve it here first. */
 async function expectAddress(hostname: string, port: number): Promise<void> {
   try {
     await lookup(hostname);

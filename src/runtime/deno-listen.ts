@@ -26,10 +26,7 @@ export async function listenOnDeno({ hostname, port, fetch }: ListenOptions): Pr
   const boundPort = server.addr.port;
   keepListening(server);
 
-  /**
-   * Deno stops accepting for good if the process runs out of file descriptors. Open connections live on, so start
-   * another server on the same port.
-   */
+  /** If the process runs out of descriptors, Deno stops accepting for good, so start another server. */
   function keepListening(running: DenoServer): void {
     running.finished.catch(async () => {
       while (stopped === null) {
@@ -83,10 +80,7 @@ function serve({ hostname, port, fetch }: ListenOptions): DenoServer {
   }
 }
 
-/**
- * A request target may be a whole URL of any scheme. Deno passes it on unchanged, and the framework finds no path in
- * it.
- */
+/** Deno passes a target that is a whole URL on unchanged, in which the framework finds no path. */
 function withPlainOrigin(request: Request): Request {
   const pathStart = request.url.indexOf("/", request.url.indexOf("://") + 3);
   return new Request(`http://localhost${pathStart < 0 ? "/" : request.url.slice(pathStart)}`, request);

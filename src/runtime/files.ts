@@ -19,10 +19,7 @@ export interface Files {
   isFile(path: string): Promise<boolean>;
   /** Names (not paths) of a directory's entries, sorted; empty if the directory is missing. */
   list(directory: string): Promise<string[]>;
-  /**
-   * Creates a directory with its parents (0700) and syncs the parent; no error if it exists. If `toReplace` exists, the
-   * new directory gets its owner.
-   */
+  /** Creates a directory (0700) with its parents and syncs the parent. It gets the owner of `toReplace`, if given. */
   makeDirectory(path: string, toReplace?: string): Promise<void>;
   /** Opens for appending, creating the file (0600) if it is missing. The caller syncs the directory. */
   openAppend(path: string): Promise<AppendFile>;

@@ -1,7 +1,4 @@
-/**
- * Files of the user that are read and never written, and temporary space for input that can be read only once. Every
- * failure throws a `FileError`.
- */
+/** The user's files, which are only read, and temporary space. Every failure throws a `FileError`. */
 export interface Inputs {
   /** Returns the absolute path. */
   resolve(path: string): string;

@@ -3,10 +3,7 @@ import { constants } from "node:os";
 import { dirname } from "node:path";
 import { FileError } from "./files.ts";
 
-/**
- * Turns a failure of `node:fs` or SQLite into a `FileError`. If another user's file is in the way, the message names
- * the user.
- */
+/** Converts a failure of `node:fs` or SQLite. If another user's file is in the way, the message names the user. */
 export async function fileErrorOf(operation: string, path: string, cause: unknown): Promise<FileError> {
   const code = codeOf(cause);
   const isForbidden = code === "EACCES" || code === "EPERM" || /unable to open database/.test(String(cause));

@@ -10,9 +10,7 @@
 /** The largest packet that passes whole, without its head: as large as a request body may be. */
 export const PACKET_BYTES_MAX = 16 * 1024 * 1024;
 
-/**
- * What is left of a longer packet: the topic (at most 64 KiB) and the part of the payload that the quarantine stores.
- */
+/** What is left of a longer packet: the topic (at most 64 KiB) and what the quarantine stores of the payload. */
 const CUT_PACKET_BYTES = 2 * 64 * 1024;
 
 const PUBLISH = 3;

@@ -69,10 +69,7 @@ export function stopRequested(): Promise<string> {
   });
 }
 
-/**
- * Reports an uncaught error, then ends the process, since its state is unknown. The result does the same for a caught
- * error.
- */
+/** Reports an uncaught error, then ends the process; the result does the same for a caught error. */
 export function exitOnCrash(report: (error: unknown) => void): (error: unknown) => never {
   function crash(error: unknown): never {
     report(error);

@@ -9,10 +9,7 @@ declare const Bun: {
   }) => { transformSync(source: string): string };
 };
 
-/**
- * Compiles a TypeScript module to JavaScript for browsers, without comments; imports stay as they are. Throws a
- * `SyntaxError` if the source is invalid.
- */
+/** Compiles TypeScript for browsers, keeping imports. Throws a `SyntaxError` if the source is invalid. */
 export type StripTypes = (source: string) => string;
 
 export function createStripTypes(): StripTypes {

@@ -13,10 +13,7 @@ export interface ProcessUsage {
 /** The parts of Bun used here, declared so that Deno's type check can read this file too. */
 declare const Bun: { gc(waits: boolean): void } | undefined;
 
-/**
- * Runs the garbage collector, which also frees library memory that a runtime does not count. It blocks everything for
- * some tens of milliseconds. Deno offers no such function.
- */
+/** Runs the garbage collector, also for library memory, and blocks for tens of milliseconds. Deno has none. */
 export function collectGarbage(): void {
   if (typeof Bun !== "undefined") Bun.gc(true);
 }

@@ -131,10 +131,7 @@ async function refuseOthers({ name }: Stream, nodes: Bucket, patiently: Patientl
   );
 }
 
-/**
- * Records the directory's id before anything is published: a second directory might have nothing to publish, and would
- * not be noticed.
- */
+/** Records the directory's id first: a second directory with nothing to publish would not be noticed. */
 async function claim(
   stream: Stream,
   nodes: Bucket,

@@ -60,9 +60,7 @@ export async function publishLog(options: PublishLogOptions): Promise<PublishedL
   return published;
 }
 
-/**
- * The last message of an earlier attempt may arrive only now; the id, made of the content, identifies it as this one.
- */
+/** Made of the content, since the last message of an earlier attempt may arrive only now. */
 function messageId(number: number, bytes: Uint8Array): string {
   return `init.${number}.${createHash("sha256").update(bytes).digest("hex").slice(0, 16)}`;
 }

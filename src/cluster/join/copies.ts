@@ -23,16 +23,10 @@ export interface Copies {
   stop(): void;
 }
 
-/**
- * The floor is read before the manifest: a copy of the manifest and its parts, followed by the log from the floor on,
- * is complete.
- */
+/** The floor is read before the manifest, so the copied parts and the log from the floor on are complete. */
 export interface CopyPlan {
   readonly cluster: ClusterStatus;
-  /**
-   * Paths in a data directory, in copy order: the manifest, if there is one, and the quarantine's files. The manifest
-   * names the parts.
-   */
+  /** Paths in a data directory, in copy order: the manifest, which names the parts, and the quarantine. */
   readonly files: readonly CopyPath[];
 }
 

@@ -58,10 +58,7 @@ const SEVERAL_NODES =
 
 const CONTINUE_TEXT = "The copied files stay: run the same command again to continue.";
 
-/**
- * Creates the directory of a new node from a copy of a peer's. Fails with a sentence; the directory then does not
- * belong to a node yet, or is unchanged.
- */
+/** Makes the directory of a new node from a peer's files. On failure it belongs to no node, or is unchanged. */
 export async function join(options: JoinOptions): Promise<Result<JoinReport, string>> {
   const { files, dataDir, again, peer, take } = options;
   const check = await findFormerNode(files, dataDir, again);
@@ -262,10 +259,7 @@ function namedParts(manifest: Manifest): readonly NamedPart[] | null {
   return parts;
 }
 
-/**
- * Copies the quarantine from scratch, since its files change; later entries come through its stream. The position comes
- * first, so it is never ahead of the segments.
- */
+/** Copies the quarantine from scratch, since its files change; later entries come through its stream. */
 async function copyQuarantine(
   options: CopyFileOptions,
   files: readonly CopyPath[],

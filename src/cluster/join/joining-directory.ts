@@ -22,10 +22,7 @@ export interface FileSum {
   readonly crc: number;
 }
 
-/**
- * The node that the directory belongs to, whose archive is to be replaced; null for a new directory. Fails with a
- * sentence if the directory can't be used.
- */
+/** The node whose archive is to be replaced; null for a new directory. Fails if the directory can't be used. */
 export async function findFormerNode(
   files: Files,
   dataDir: string,

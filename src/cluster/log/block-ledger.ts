@@ -14,10 +14,7 @@ interface Block {
 /** At 1000 messages a second, a window of a week has 150,000 blocks of 200 bytes. */
 const BLOCK_MESSAGES_MAX = 4096;
 
-/**
- * Records which days the messages of a stream have reports of, in blocks, to find the first message that a restart of
- * this node needs. A message without reports is not needed.
- */
+/** Records the days of a stream's messages, in blocks, to find the first message that a restart needs. */
 export class BlockLedger {
   #blocks: Block[] = [];
   #current: Block | null = null;

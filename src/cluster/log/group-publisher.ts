@@ -36,10 +36,7 @@ export interface GroupPublisherOptions {
   onWritten?(write: LogWrite): void;
 }
 
-/**
- * The maximum number of reports and texts in one message: every node decodes a message in one turn, at 1 to 2 µs each.
- * A larger entry gets a message of its own.
- */
+/** Reports and texts per message: every node decodes one in one turn, at 1 to 2 µs each. A larger entry goes alone. */
 const MESSAGE_WORK_MAX = 8192;
 
 interface PendingEntry {

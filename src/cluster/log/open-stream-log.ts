@@ -16,7 +16,7 @@ export interface OpenStreamLogOptions extends StreamLogOptions {
   /** Stops the start, which otherwise lasts as long as no server answers. */
   readonly signal?: AbortSignal;
   /** Defaults to `stream`; then an unreachable server fails the start. */
-  readonly asked?: StreamProbe;
+  readonly probe?: StreamProbe;
 }
 
 const SLICE_MS = 10;
@@ -30,8 +30,8 @@ export async function openStreamLog(
   options: OpenStreamLogOptions,
 ): Promise<{ wal: StreamLog; recovery: LogRecovery }> {
   const { stream, fromMessage, coveredSequence, onEntry, onProgress, signal } = options;
-  const { asked = stream, lastTaken, timers = systemTimers } = options;
-  const { firstMessage, lastMessage, bytes } = await reachedState(asked, fromMessage, lastTaken);
+  const { probe = stream, lastTaken, timers = systemTimers } = options;
+  const { firstMessage, lastMessage, bytes } = await reachedState(probe, fromMessage, lastTaken);
   const coveredMessage = messageNumberOf(coveredSequence);
   if (coveredMessage > lastMessage) throw lostMessages(stream.name, lastMessage, coveredMessage);
   const share = (lastMessage + 1 - fromMessage) / Math.max(1, lastMessage + 1 - firstMessage);

@@ -23,10 +23,7 @@ export interface StreamLogOptions extends Omit<GroupPublisherOptions, "stream" |
   readonly fromMessage: number;
   /** The last message that any process of this node is known to have applied; the archive has no later one. */
   readonly lastTaken: TakenMessage | null;
-  /**
-   * Called after each trim with the first message that a restart would need, and the last one applied. The values are
-   * durable when it resolves.
-   */
+  /** Stores the first message that a restart needs, and the last one applied. Called after each trim. */
   onFloor(message: number, lastTaken: TakenMessage | null): Promise<void>;
   /** The stream can't be followed any more; the data here is correct but gets no newer. */
   onFailed(error: unknown): void;

@@ -17,24 +17,21 @@ export interface QuarantineStream
     "store" | "files" | "directory" | "lastAtStart" | "streamBytesMax"
   > {
   /** Defaults to `stream`; then an unreachable server fails the start. */
-  readonly asked?: StreamProbe;
+  readonly probe?: StreamProbe;
 }
 
 export interface OpenedReplicated extends Omit<OpenedQuarantine, "quarantine"> {
   readonly quarantine: Quarantine;
 }
 
-/**
- * Opens the quarantine of a node and lets it catch up with the other nodes, for a bounded time. Throws a `StreamError`:
- * `gone` if needed messages were purged.
- */
+/** Opens a node's quarantine and lets it catch up for a while. A `StreamError` is `gone` if needed messages are. */
 export async function openReplicated(
   options: QuarantineOptions,
   followed: QuarantineStream,
 ): Promise<OpenedReplicated> {
   const { files, directory } = options;
-  const { stream, fromMessage, lastTaken, onPosition, asked = stream } = followed;
-  const { lastMessage, bytesMax } = await reachedState(asked, fromMessage, lastTaken);
+  const { stream, fromMessage, lastTaken, onPosition, probe = stream } = followed;
+  const { lastMessage, bytesMax } = await reachedState(probe, fromMessage, lastTaken);
   const { quarantine: store, ...rest } = await openQuarantine(options);
   try {
     // Written now so that a copy of the quarantine names its stream.

@@ -23,10 +23,7 @@ export interface OperationApplierOptions {
 const FIRST_PAUSE_MS = 500;
 const PAUSE_MS_MAX = 30_000;
 
-/**
- * Applies the operations of the stream to this node's quarantine. Retries while the disk refuses: no operation is
- * skipped.
- */
+/** Applies the operations of the stream to this node's quarantine, and retries while the disk refuses. */
 export class OperationApplier {
   readonly #options: OperationApplierOptions;
   /** Operations that wait for the disk, with the reason. */

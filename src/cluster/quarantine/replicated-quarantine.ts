@@ -105,10 +105,7 @@ export class ReplicatedQuarantine implements Quarantine {
     this.#lastTaken = options.lastTaken;
   }
 
-  /**
-   * Starts following the stream. Resolves once all messages that it had at the start are applied, but does not wait
-   * long, nor for a disk that refuses.
-   */
+  /** Starts following the stream. Resolves once it has caught up, or after a while, or if the disk refuses. */
   async begin(): Promise<void> {
     const { stream, fromMessage, lastAtStart, onFailed } = this.#options;
     const take = (message: StreamMessage) => this.#take(message);

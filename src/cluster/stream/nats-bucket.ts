@@ -12,9 +12,7 @@ import { askStreamInfo, type NatsLink } from "./nats-link.ts";
 import { type BucketChange, watchBucket } from "./nats-watch.ts";
 import { type Bucket, type BucketEntry, type BucketOptions, StreamError } from "./stream.ts";
 
-/**
- * How long a marker of an expired value stays for watchers; a watcher that was away for longer reads all values again.
- */
+/** How long watchers can see that a value expired; after a longer absence they read all values again. */
 const MARK_MS = 60_000;
 
 /** Space for the headers that name the replaced revision. */

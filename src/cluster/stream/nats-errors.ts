@@ -44,10 +44,7 @@ const REFUSED = [
   UserAuthenticationExpiredError,
 ];
 
-/**
- * Converts an error of the library; rethrows one that no server or connection caused. `doing` completes the sentence
- * "Cannot ...".
- */
+/** Converts an error of servers and connections; rethrows others. `doing` completes "Cannot ...". */
 export function streamErrorOf(error: unknown, doing: string): StreamError {
   if (error instanceof StreamError) return error;
   const causes = causesOf(error);

@@ -124,10 +124,7 @@ async function checkNext(stream: FollowedStream, next: number): Promise<StreamIn
   return info;
 }
 
-/**
- * Rejects if the servers have another message in place of the last applied one: they were restored to an older state
- * and have reused its number, so other messages may differ too.
- */
+/** Rejects if the servers were restored to an older state, and have another message under the last number. */
 async function checkLast(stream: FollowedStream, { number, id }: TakenMessage): Promise<void> {
   const presentId = await findMessageId(stream, number);
   if (presentId === null || presentId === id) return;

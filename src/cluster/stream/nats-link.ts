@@ -53,10 +53,7 @@ export class NatsLink {
     return this.#isClosed;
   }
 
-  /**
-   * The maximum size of a message with its headers, by the last server that reported it. A server that is being dialled
-   * has not reported it yet.
-   */
+  /** The maximum size of a message with its headers, as the last connected server reported it. */
   get payloadBytesMax(): number {
     this.#payloadBytesMax = this.connection.info?.max_payload ?? this.#payloadBytesMax;
     return this.#payloadBytesMax;

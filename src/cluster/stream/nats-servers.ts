@@ -21,10 +21,7 @@ interface ServerSettings {
   readonly isSyncedAlways: boolean;
 }
 
-/**
- * Rejects with a `StreamError` if a server acknowledges messages that a power failure would lose. Resolves with false
- * if no server reports its settings.
- */
+/** Rejects with a `StreamError` if a server syncs too late. Resolves with false if no server reports how it syncs. */
 export async function checkServers(link: NatsLink): Promise<boolean> {
   const { info } = link.connection;
   if (info === undefined) throw new StreamError("unreachable", "No NATS server has introduced itself yet.");
@@ -102,10 +99,7 @@ export interface TrustChecks {
   settings(): Promise<unknown>;
 }
 
-/**
- * Watches whether acknowledged messages are still durable. While they are not, nothing is published: reports are
- * refused, and queries continue.
- */
+/** Watches whether acknowledged messages are durable. While they are not, reports are refused. */
 export class NatsTrust {
   readonly #link: NatsLink;
   readonly #checks: TrustChecks;

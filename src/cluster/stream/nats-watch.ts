@@ -27,10 +27,7 @@ interface ReportedValues {
   readonly revisions: Map<string, number>;
 }
 
-/**
- * Implements `Bucket.watch`. Whenever changes may have been missed, all values are read again and the differences are
- * reported, so it does not matter what the servers forget.
- */
+/** Implements `Bucket.watch`. If changes may have been missed, reads all values and reports differences. */
 export async function watchBucket(
   bucket: WatchedBucket,
   onChange: BucketChange,

@@ -1,9 +1,6 @@
 import { isObject } from "../../lib/is-object.ts";
 
-/**
- * A replicated log of messages on other machines. Messages are numbered from 1 or from the stream's first message; a
- * number is never reused, not even after a purge.
- */
+/** A replicated log on other machines. Numbers of messages begin at 1 or later, and are never reused. */
 export interface Stream {
   readonly name: string;
   /** The creation time, as text from the servers: it tells the stream from another one of the same name. */
@@ -134,10 +131,7 @@ export interface StreamOptions {
   onNote(note: string): void;
 }
 
-/**
- * Connects, and creates the stream if allowed. Rejects with a `StreamError`: `refused` if the servers don't sync every
- * write.
- */
+/** Connects, and creates the stream if allowed. A `StreamError` is `refused` if servers don't sync every write. */
 export type OpenStream = (options: StreamOptions) => Promise<Stream>;
 
 /** Identifies an applied message. The id tells it from a later message with the same number. */

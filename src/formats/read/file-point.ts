@@ -1,9 +1,6 @@
 import type { PointDetails } from "../../clients/point.ts";
 
-/**
- * A position from a file, in our units, not validated yet. A detail is missing if the file does not have it, or has a
- * sentinel for "unknown".
- */
+/** A position from a file, in our units, not validated. A detail is missing if the file lacks it. */
 export interface FilePoint {
   /** Unix ms; null if missing, NaN if unreadable, infinite if out of range. */
   readonly timestampMs: number | null;
@@ -17,9 +14,7 @@ export interface FilePoint {
   readonly details: FileDetails;
   /** Names of other unreadable details. */
   readonly unreadable?: readonly string[] | undefined;
-  /**
-   * Whether this program wrote it. Other programs write 0/0 for an unknown position, but a record may really lie there.
-   */
+  /** Whether this program wrote it. Others write 0/0 for an unknown position, but a record may lie there. */
   readonly isRecord?: boolean;
 }
 

@@ -26,10 +26,7 @@ export const fit: Format = {
 
 /** A file is read into memory. A watch writes some 200 KB an hour, and a few times that with sensors. */
 const FILE_BYTES_MAX = 8 * 1024 * 1024;
-/**
- * Four and a half days at one a second. Each takes some hundred bytes of memory, though a single byte of the file may
- * define it.
- */
+/** Four and a half days at one a second. Each takes some hundred bytes of memory, but maybe only one in the file. */
 const MESSAGES_MAX = 400_000;
 
 const POINTS_A_STEP = 1000;

@@ -87,10 +87,7 @@ class Fixes implements LineFormat {
     this.#speedUnit = speedUnit ?? "kn";
   }
 
-  /**
-   * A line may have a logger's prefix, binary messages between sentences, or several sentences whose line ends were
-   * lost.
-   */
+  /** A line may have a logger's prefix, binary messages, or several sentences whose line ends were lost. */
   readLine(text: string): void {
     const [before, ...bodies] = text.split("$");
     const head = before!.replace(BYTE_ORDER_MARK, "");

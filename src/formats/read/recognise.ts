@@ -11,9 +11,7 @@ export type Recognition =
 /** Checked before the formats, which some files resemble, such as saved places in GeoJSON. */
 const SURELY_NOT = [EMPTY, ...MAGIC_FILES, ...GOOGLE_FILES, ...OTHER_TEXTS];
 
-/**
- * Recognises a file by its beginning. The first matching format wins, unless the file's extension fits another match.
- */
+/** The first matching format wins, unless the file's extension fits another match. */
 export function recognise(beginning: Beginning, formats: readonly Format[]): Recognition {
   const other = SURELY_NOT.find((telltale) => telltale.tells(beginning));
   if (other !== undefined) return { kind: "not_history", what: other };

@@ -1,9 +1,7 @@
 import type { RecordColumns } from "../../model/record-columns.ts";
 import type { Zone } from "../../model/time/zone.ts";
 
-/**
- * Writes records in one format, in order: `begin`, any number of `write`, `end`. A result is valid until the next call.
- */
+/** Writes a file: `begin`, any number of `write`, `end`. A result is valid until the next call. */
 export interface RecordWriter {
   /** Returns the part before the first record. */
   begin(): Uint8Array<ArrayBuffer>;

@@ -4,10 +4,7 @@
  */
 export interface Helper {
   send(message: unknown): void;
-  /**
-   * Kills the process; `onEnd` reports when it is gone. A process that waits for a disk in the kernel is gone only when
-   * the disk answers, which may be never.
-   */
+  /** Kills the process; `onEnd` reports when it is gone, which a disk that hangs may delay. */
   end(): void;
 }
 

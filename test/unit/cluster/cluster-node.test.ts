@@ -216,7 +216,7 @@ test("a start waits for servers that are away when it asks how far the stream is
   const waits: unknown[] = [];
   await time.until(node.announce("http://127.0.0.1:1", (error) => waits.push(error)));
   stream.setCut(true);
-  const asking = node.directoryStream.asked.state();
+  const asking = node.directoryStream.probe.state();
   await time.until(time.wait(10_000));
   stream.setCut(false);
   expect((await time.until(asking)).lastMessage).toBe(0);

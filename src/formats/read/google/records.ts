@@ -70,10 +70,7 @@ export function deviceOfTag(tag: string | null, names: ReadonlyMap<string, strin
   return tag === null ? "google" : (names.get(tag) ?? `google-${tag}`);
 }
 
-/**
- * Reads the names of Google's devices by tag from the `Settings.json` beside the positions; empty for any other text.
- * Phones with the same name get their tag appended.
- */
+/** Reads device names by tag from Google's `Settings.json`. Phones with the same name get their tag appended. */
 export function readGoogleDevices(text: string): Map<string, string> {
   const { deviceSettings } = objectOrEmpty(parseJson(text));
   const named = (Array.isArray(deviceSettings) ? deviceSettings : [])

@@ -41,10 +41,7 @@ for (const [characters, meaning] of [
 const SCALAR_ENDS = new Uint8Array(256);
 for (const character of ' \t\r\n,:"{}[]') SCALAR_ENDS[character.charCodeAt(0)] = 1;
 
-/**
- * Scans one JSON value, which may span several chunks, and collects its bytes. It looks only at brackets and quotation
- * marks; the parser validates the rest.
- */
+/** Scans one JSON value, which may span several chunks, by its brackets and quotes. The parser validates the rest. */
 export class ValueWalk {
   readonly #bytes = new ValueBytes();
   /** Deeper values count as empty. */

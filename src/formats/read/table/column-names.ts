@@ -15,10 +15,7 @@ export interface ColumnMeaning {
   readonly speedUnit: SpeedUnit | null;
 }
 
-/**
- * Column names of other programs in lower case, by our field name. If a table has several, the first one counts: exact
- * times precede ambiguous ones.
- */
+/** Column names of other programs, by our field name. The first one in a table counts, so exact times come first. */
 export const COLUMN_NAMES: Readonly<Record<string, readonly string[]>> = {
   timestamp: [
     "timestamp_ms",

@@ -29,10 +29,7 @@ function delimiterName(delimiter: CsvDelimiter): string {
 /** The minimum number of columns; the operator may map other names. */
 const COLUMNS_MIN = 3;
 
-/**
- * Recognises a header with known columns. In a file with a table's extension, any header counts that has as many cells
- * as the next line.
- */
+/** A header of known columns, or, with a table's extension, any header with as many cells as the next line. */
 function recognise({ bytes, isWhole, name }: Beginning): string | null {
   const start = findTableStart(bytes, isWhole, new Map());
   if (start === null) return null;

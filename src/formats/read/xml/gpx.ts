@@ -28,10 +28,7 @@ export const gpx: Format = {
 const TRACK = /<(?:[^\s<>/:"']{1,32}:)?trk[\s/>]$/;
 const TRACK_LENGTH_MAX = 40;
 
-/**
- * Finds out whether a file has a single track, whose name is then the device. This only searches the text, so a `<trk>`
- * in a comment counts too, and the device is then named after the file.
- */
+/** Whether a file has a single track, whose name is then the device. It only searches for `<trk>`. */
 export class OnlyTrack implements Scout {
   readonly #text = new XmlText();
   #tracks = 0;
@@ -62,10 +59,7 @@ export class OnlyTrack implements Scout {
   }
 }
 
-/**
- * A cheap test before the expression, since nearly all matches are points. At the end of the text the match is repeated
- * later.
- */
+/** A cheap test before the expression, since nearly all matches are points. */
 function endsName(unit: number): boolean {
   return unit <= SPACE || unit === SLASH || unit === GREATER;
 }

@@ -27,10 +27,7 @@ export const tcx: Format = {
 /** The unit id that programs write for an unknown device. */
 const NO_UNIT = "0";
 
-/**
- * Finds the device of a file's activities, if it is a single one. Each activity names it after its points, so the whole
- * file is read before the first point is delivered.
- */
+/** Finds the single device of a file's activities, which each of them names after its points. */
 class OnlyCreator implements Scout, XmlElements {
   readonly #xml = new XmlReader(this);
   readonly #texts = new Map<string, string>();
