@@ -9,7 +9,7 @@ import {
   walkElements,
   walkMembers,
 } from "../lib/text/long-json.ts";
-import { afterMark, decodeUtf8, type Place, skipWhite, walkUtf8 } from "../lib/text/long-text.ts";
+import { afterMark, type ByteRange, decodeUtf8, skipWhite, walkUtf8 } from "../lib/text/long-text.ts";
 import { type Content, LongList, LongText } from "./content.ts";
 
 /**
@@ -99,11 +99,11 @@ const EMPTY_VALUES: Readonly<Record<JsonKind, Make>> = {
 };
 
 /** Null if the text is not JSON, or if its lists have too many elements. */
-function* findLongValue(body: Uint8Array, place: Place): Steps<Make | null> {
-  const { fault } = yield* walkMembers(body, place, { nameLengthMax: 0, has: () => false });
+function* findLongValue(body: Uint8Array, range: ByteRange): Steps<Make | null> {
+  const { fault } = yield* walkMembers(body, range, { nameLengthMax: 0, has: () => false });
   if (fault !== null) return null;
   const outline = new Outline(body);
-  const make = yield* outline.find(place, 0, { bytesLeft: PARSED_BYTES_MAX });
+  const make = yield* outline.find(range, 0, { bytesLeft: PARSED_BYTES_MAX });
   return outline.isTooLong ? null : make;
 }
 
@@ -123,48 +123,48 @@ class Outline {
   }
 
   /** Finds out how to create the value in a range, which is valid JSON. */
-  *find(place: Place, depth: number, allowance: Allowance): Steps<Make> {
-    const kind = kindAt(this.#body, place);
-    const byteCount = place.end - place.start;
+  *find(range: ByteRange, depth: number, allowance: Allowance): Steps<Make> {
+    const kind = kindAt(this.#body, range);
+    const byteCount = range.end - range.start;
     if (byteCount <= Math.min(SHORT_BYTES_MAX, allowance.bytesLeft)) {
       allowance.bytesLeft -= byteCount;
-      return () => valueAt(this.#body, place);
+      return () => valueAt(this.#body, range);
     }
     if (byteCount <= SHORT_BYTES_MAX || depth === DEPTH_MAX) return EMPTY_VALUES[kind];
-    if (kind === "string") return () => new LongText(this.#body.subarray(place.start + 1, place.end - 1));
-    if (kind === "object") return yield* this.#findMembers(place, depth, allowance);
+    if (kind === "string") return () => new LongText(this.#body.subarray(range.start + 1, range.end - 1));
+    if (kind === "object") return yield* this.#findMembers(range, depth, allowance);
     // Readers yield between the elements of a list, and not between those of a list inside it.
-    if (kind === "array" && !this.#isInList) return yield* this.#findElements(place, depth);
+    if (kind === "array" && !this.#isInList) return yield* this.#findElements(range, depth);
     return EMPTY_VALUES[kind];
   }
 
-  *#findMembers(place: Place, depth: number, allowance: Allowance): Steps<Make> {
+  *#findMembers(range: ByteRange, depth: number, allowance: Allowance): Steps<Make> {
     const names = new Set<string>();
     const has = (name: string) => (names.size < MEMBERS_MAX ? names.add(name).has(name) : names.has(name));
-    const { places } = yield* walkMembers(this.#body, place, { nameLengthMax: NAME_LENGTH_MAX, has });
+    const { ranges } = yield* walkMembers(this.#body, range, { nameLengthMax: NAME_LENGTH_MAX, has });
     const members: [string, Make][] = [];
-    for (const [name, member] of places) {
+    for (const [name, member] of ranges) {
       members.push([name, yield* this.find(member, depth + 1, allowance)]);
     }
     yield;
     return () => Object.fromEntries(members.map(([name, make]) => [name, make()]));
   }
 
-  *#findElements(place: Place, depth: number): Steps<Make> {
-    const places = yield* walkElements(this.#body, place, this.#elementsLeft);
-    if (places === null) {
+  *#findElements(range: ByteRange, depth: number): Steps<Make> {
+    const ranges = yield* walkElements(this.#body, range, this.#elementsLeft);
+    if (ranges === null) {
       this.isTooLong = true;
       return EMPTY_VALUES.array;
     }
-    this.#elementsLeft -= places.length;
+    this.#elementsLeft -= ranges.length;
     const long = new Map<number, Make>();
     this.#isInList = true;
-    for (const [index, element] of places.entries()) {
+    for (const [index, element] of ranges.entries()) {
       if (element.end - element.start <= SHORT_BYTES_MAX) continue;
       long.set(index, yield* this.find(element, depth + 1, { bytesLeft: PARSED_BYTES_MAX }));
     }
     this.#isInList = false;
     const body = this.#body;
-    return () => new LongList(places.length, (index) => long.get(index)?.() ?? valueAt(body, places[index]!));
+    return () => new LongList(ranges.length, (index) => long.get(index)?.() ?? valueAt(body, ranges[index]!));
   }
 }

@@ -1,7 +1,7 @@
 import type { Permission } from "../auth/key-file.ts";
 import type { SignedIn } from "../auth/sessions.ts";
 import type { Client } from "../clients/client.ts";
-import { whenThere } from "../lib/schedule/maybe-promise.ts";
+import { mapMaybe } from "../lib/schedule/maybe-promise.ts";
 import type { ServiceError } from "../model/errors.ts";
 import type { Answer, Responder } from "./answer/responder.ts";
 import type { Call } from "./call.ts";
@@ -176,7 +176,7 @@ export function queryEndpoint<
 function namingIgnored(pairs: QueryPairs, query: QueryParameters, answer: Answer): Answer {
   const ignored = ignoredParameters(pairs, query);
   if (ignored === null) return answer;
-  return whenThere(answer, (response) => {
+  return mapMaybe(answer, (response) => {
     response.headers.set("wherehouse-ignored-parameters", ignored);
     return response;
   });

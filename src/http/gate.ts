@@ -5,7 +5,7 @@ import type { KeyLookup, KeyStore } from "../auth/key-store.ts";
 import type { RateLimit } from "../auth/rate-limit.ts";
 import type { SessionLookup, Sessions, SignedIn } from "../auth/sessions.ts";
 import { viewOf } from "../auth/view.ts";
-import { whenThere } from "../lib/schedule/maybe-promise.ts";
+import { mapMaybe } from "../lib/schedule/maybe-promise.ts";
 import type { Clock } from "../model/time/clock.ts";
 import type { AppliedSequences } from "../service/ingest/applied-sequences.ts";
 import { EntityTags } from "./answer/entity-tags.ts";
@@ -109,7 +109,7 @@ export function createGate(dependencies: GateDependencies): Gate {
       withSequence(headers, Math.max(sequence, sequences.ofApp(appId, view)));
     // To have a share link wait for an entry would tell it when others report.
     if (view !== null || !minSequences.isAsked(request)) return begin(told(0));
-    return whenThere(minSequences.reach(request, started), (reached) => {
+    return mapMaybe(minSequences.reach(request, started), (reached) => {
       if (reached.ok && !reached.value.hasWaited) return begin(told(reached.value.sequence));
       if (request.signal.aborted) return CLIENT_GONE.clone();
       // While it waited its key may have ended, and the service stopped.

@@ -1,6 +1,6 @@
 import { fail, ok, type Result } from "../lib/result.ts";
 import type { MaybePromise } from "../lib/schedule/maybe-promise.ts";
-import { type Holder, SharedPool } from "../lib/schedule/shared-pool.ts";
+import { type QuotaOwner, SharedPool } from "../lib/schedule/shared-pool.ts";
 import type { Wait } from "../lib/schedule/timers.ts";
 import type { ServiceError } from "../model/errors.ts";
 import type { AppliedSequences } from "../service/ingest/applied-sequences.ts";
@@ -68,7 +68,7 @@ export class MinSequences {
 
   /** Questions that wait now. */
   get size(): number {
-    return this.#pool.taken;
+    return this.#pool.used;
   }
 
   /** Most questions want no more than what is there. */
@@ -77,7 +77,7 @@ export class MinSequences {
   }
 
   /** Has a question wait until memory is as far as it wants. */
-  reach(request: Request, holder: Holder): MaybePromise<Result<Reached, ServiceError>> {
+  reach(request: Request, holder: QuotaOwner): MaybePromise<Result<Reached, ServiceError>> {
     const asked = minSequence.parse(MIN_SEQUENCE, request.headers.get(MIN_SEQUENCE));
     if (!asked.ok) return asked;
     const sequence = asked.value ?? 0;

@@ -1,4 +1,4 @@
-/** Stops on a broken invariant: our mistake, never a caller's. `fact` states what should have been true. */
+/** Throws if an invariant is broken, which is a bug and never a caller's mistake. `fact` states what should hold. */
 export function assert(holds: boolean, fact: string): asserts holds {
   if (!holds) throw new AssertionError(fact);
 }
@@ -6,6 +6,6 @@ export function assert(holds: boolean, fact: string): asserts holds {
 export class AssertionError extends Error {
   override readonly name = "AssertionError";
   constructor(fact: string) {
-    super(`This should hold, and does not: ${fact}`);
+    super(`Assertion failed: ${fact}`);
   }
 }

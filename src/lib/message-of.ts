@@ -1,4 +1,4 @@
-/** What an error says, in its own words; anything may be thrown. */
+/** The message of an error, or the text of anything else that was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

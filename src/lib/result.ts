@@ -1,4 +1,4 @@
-/** A caller's mistake is a value: `ok(value)` or `fail(error)`, told apart by `ok`. */
+/** The value, or the error of a caller's mistake, which is returned instead of thrown. */
 export type Result<Value, Failure> =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly error: Failure };

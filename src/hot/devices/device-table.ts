@@ -71,7 +71,7 @@ export class DeviceTable {
 
   /** The device of a number in use. */
   byNumber(number: number): Device {
-    return new Device(this.columns.ids.made(number) as DeviceId | null, number, this.columns);
+    return new Device(this.columns.ids.findString(number) as DeviceId | null, number, this.columns);
   }
 
   /** The id of a number in use. */

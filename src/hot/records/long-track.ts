@@ -94,7 +94,7 @@ export class LongTrack {
     return { chunk, row };
   }
 
-  /** The same record in a chunk that may be written to and has cells for `mask`. */
+  /** Finds the record in a chunk that may be written to and has cells for `mask`. */
   widen(ref: RowRef, mask: number): RowRef {
     const c = this.#chunkFor(timestampAt(ref.chunk, ref.row));
     const known = this.#open(c);

@@ -104,7 +104,7 @@ export class Tracks {
     return { chunk, row };
   }
 
-  /** The same record in a chunk with cells for `mask`. If the record has to move, `ref` becomes invalid. */
+  /** Moves the record, if need be, to a chunk with cells for `mask`, which makes `ref` invalid. Returns its row. */
   widen(device: number, ref: RowRef, mask: number): RowRef {
     const count = this.#countOf(device);
     if (count === LONG) return this.#longOf(device).widen(ref, mask);

@@ -24,7 +24,7 @@ export interface DevicePage {
 export class NewestPage {
   /** Device numbers. */
   readonly #devices: number[] = [];
-  /** The same devices as far as `hold()` was called since. The number of a device may be another's by now. */
+  /** The devices as of the last `hold()`. The number of a device may be another's by now. */
   readonly #identities: Device[] = [];
   readonly #app: AppDevices;
   readonly #query: NewestPageQuery;

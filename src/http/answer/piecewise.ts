@@ -2,7 +2,7 @@ import { pipeline, Readable } from "node:stream";
 import { createGzip, createZstdCompress } from "node:zlib";
 import { joinBytes } from "../../lib/bytes/growing-bytes.ts";
 import type { Compression } from "../../lib/bytes/unzstd.ts";
-import { type MaybePromise, whenThere } from "../../lib/schedule/maybe-promise.ts";
+import { type MaybePromise, mapMaybe } from "../../lib/schedule/maybe-promise.ts";
 import type { Scheduler } from "../../lib/schedule/scheduler.ts";
 import type { Steps } from "../../lib/schedule/steps.ts";
 import { GZIP_FASTEST, ZSTD_FASTEST } from "./compression.ts";
@@ -63,7 +63,7 @@ export function beginPiecewise(
 
   const close = () => void pieces.return?.();
 
-  return whenThere(scheduler.runAtOnce(owner, signal, create(WHOLE_BYTES_MAX)), (beginning) => ({
+  return mapMaybe(scheduler.runAtOnce(owner, signal, create(WHOLE_BYTES_MAX)), (beginning) => ({
     whole: beginning.isLast ? beginning.bytes : null,
     pieces: () => all(beginning),
     close,

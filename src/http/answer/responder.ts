@@ -1,4 +1,4 @@
-import { whenThere } from "../../lib/schedule/maybe-promise.ts";
+import { mapMaybe } from "../../lib/schedule/maybe-promise.ts";
 import type { Scheduler } from "../../lib/schedule/scheduler.ts";
 import { answerError, codeHeader, type HttpError } from "../errors.ts";
 import { allowsCoding, type CachedBody, compress, preferredCoding } from "./compression.ts";
@@ -118,7 +118,7 @@ export class Responder {
   /** A body that is the same for all clients, or 304 if the client has it. */
   cached(request: Request, body: CachedBody, more: MoreHeaders): Answer {
     const coding = preferredCoding(request.headers.get("accept-encoding"));
-    return whenThere(body.in(coding), ({ bytes, tag }) => {
+    return mapMaybe(body.in(coding), ({ bytes, tag }) => {
       const headers = this.#headersFor(request, { ...more, etag: tag }, true);
       if (namesTag(request.headers.get("if-none-match"), tag)) {
         return new Response(null, { status: 304, headers });
@@ -142,7 +142,7 @@ export class Responder {
     body: Iterable<Uint8Array<ArrayBuffer>>,
     more: MoreHeaders,
   ): Answer {
-    return whenThere(beginPiecewise(this.#scheduler, owner, request.signal, body), (beginning) => {
+    return mapMaybe(beginPiecewise(this.#scheduler, owner, request.signal, body), (beginning) => {
       if (beginning.whole !== null) return this.json(request, 200, beginning.whole, more);
       const headers = new Headers(this.#headersFor(request, more, true));
       const coding = preferredCoding(request.headers.get("accept-encoding"));

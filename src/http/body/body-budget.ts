@@ -1,4 +1,4 @@
-import { type Holder, SharedPool } from "../../lib/schedule/shared-pool.ts";
+import { type QuotaOwner, SharedPool } from "../../lib/schedule/shared-pool.ts";
 import { systemTimers, type Timers } from "../../lib/schedule/timers.ts";
 
 /**
@@ -7,7 +7,7 @@ import { systemTimers, type Timers } from "../../lib/schedule/timers.ts";
  */
 export interface BodyBudget {
   /** Admits a request; null if too many run, in total or of this key or app. */
-  begin(holder: Holder): BodyShare | null;
+  begin(holder: QuotaOwner): BodyShare | null;
   readonly requests: number;
   readonly requestsMax: number;
   /** Bytes of bodies that have arrived, in whole or in part, and of their decompressed form. */
@@ -21,7 +21,7 @@ export interface BodyBudget {
 
 /** One request's share of the budget. */
 export interface BodyShare {
-  readonly holder: Holder;
+  readonly holder: QuotaOwner;
   /** The time within which its body must arrive. */
   readonly arrivalMsMax: number;
   /** Runs `call` after that time, unless the returned function is called first. */
@@ -52,7 +52,7 @@ export function createBodyBudget(limits: BodyBudgetLimits, timers: Timers = syst
   const expected = new SharedPool(limits.expectedBytesMax);
   const refused = { requests: 0, bytes: 0 };
 
-  function createShare(holder: Holder): BodyShare {
+  function createShare(holder: QuotaOwner): BodyShare {
     let taken = 0;
     let isEnded = false;
     return {
@@ -85,10 +85,10 @@ export function createBodyBudget(limits: BodyBudgetLimits, timers: Timers = syst
     bytesMax,
     refused,
     get requests() {
-      return requests.taken;
+      return requests.used;
     },
     get bytes() {
-      return bytes.taken;
+      return bytes.used;
     },
     get apps() {
       return requests.apps;

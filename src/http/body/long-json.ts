@@ -1,6 +1,6 @@
 import type { Steps } from "../../lib/schedule/steps.ts";
 import { type JsonKind, kindAt, PIECE_BYTES_MAX, valueAt, walkMembers } from "../../lib/text/long-json.ts";
-import type { Place } from "../../lib/text/long-text.ts";
+import type { ByteRange } from "../../lib/text/long-text.ts";
 import { REPORT_FIELDS } from "../../model/location-fields.ts";
 
 /* Reads a report that is too long to parse at once: only its known members. */
@@ -17,29 +17,29 @@ function namesOfInterest() {
 }
 
 /** Reads a report in a range of valid JSON. `addReport` treats the result exactly like the complete report. */
-export function* readReportAt(body: Uint8Array, place: Place): Steps<unknown> {
-  if (isShort(place) || kindAt(body, place) !== "object") return readValueAt(body, place);
-  return yield* readMembersAt(body, (yield* walkMembers(body, place, REPORT_MEMBERS)).places);
+export function* readReportAt(body: Uint8Array, range: ByteRange): Steps<unknown> {
+  if (isShort(range) || kindAt(body, range) !== "object") return readValueAt(body, range);
+  return yield* readMembersAt(body, (yield* walkMembers(body, range, REPORT_MEMBERS)).ranges);
 }
 
 export function* readMembersAt(
   body: Uint8Array,
-  places: ReadonlyMap<string, Place>,
+  ranges: ReadonlyMap<string, ByteRange>,
 ): Steps<Record<string, unknown>> {
   const report: Record<string, unknown> = {};
-  for (const [name, place] of places) {
-    report[name] = readValueAt(body, place);
+  for (const [name, range] of ranges) {
+    report[name] = readValueAt(body, range);
     yield;
   }
   return report;
 }
 
 /** The value in a range of valid JSON; for a long one, a value of the same kind that every field rejects too. */
-function readValueAt(body: Uint8Array, place: Place): unknown {
-  return isShort(place) ? valueAt(body, place) : NO_FIELDS_VALUE[kindAt(body, place)];
+function readValueAt(body: Uint8Array, range: ByteRange): unknown {
+  return isShort(range) ? valueAt(body, range) : NO_FIELDS_VALUE[kindAt(body, range)];
 }
 
-function isShort({ start, end }: Place): boolean {
+function isShort({ start, end }: ByteRange): boolean {
   return end - start <= PIECE_BYTES_MAX;
 }
 

@@ -4,8 +4,8 @@ import { LF } from "../../lib/text/ascii.ts";
 import { kindAt, PIECE_BYTES_MAX, parseJson, walkElements, walkMembers } from "../../lib/text/long-json.ts";
 import {
   afterMark,
+  type ByteRange,
   decodeUtf8,
-  type Place,
   skipWhite,
   trimmed,
   walkTrimmed,
@@ -71,14 +71,14 @@ function* readLongJson(body: Uint8Array, rules: ReportRules): Steps<Read> {
   const start = yield* skipWhite(body, afterMark(body, 0));
   const whole = { start, end: body.length };
   if (!(yield* walkUtf8(body, whole))) return unreadable(NO_UTF8);
-  const { places, fault } = yield* walkMembers(body, whole, REPORT_MEMBERS);
+  const { ranges, fault } = yield* walkMembers(body, whole, REPORT_MEMBERS);
   if (fault !== null) return unreadable(fault === "depth" ? TOO_DEEP : NO_JSON);
   const kind = kindAt(body, whole);
   if (kind !== "object") return unreadable(kind === "array" ? BARE_LIST : NO_OBJECT);
   const collected = new CollectedReports(rules);
-  const list = places.get("locations");
+  const list = ranges.get("locations");
   if (list === undefined) {
-    collected.add(yield* readMembersAt(body, places), 0);
+    collected.add(yield* readMembersAt(body, ranges), 0);
     return ok(collected.end());
   }
   if (kindAt(body, list) !== "array") return unreadable(NO_LIST);
@@ -112,7 +112,7 @@ function* readNdjson(body: Uint8Array, rules: ReportRules): Steps<Read> {
   return ok(collected.end());
 }
 
-function addLine(body: Uint8Array, line: Place, following: number, collected: CollectedReports): void {
+function addLine(body: Uint8Array, line: ByteRange, following: number, collected: CollectedReports): void {
   const { start, end } = trimmed(body, line.start, line.end);
   if (collected.read(start, end, following) === end) {
     collected.addRead();
@@ -127,21 +127,21 @@ function addLine(body: Uint8Array, line: Place, following: number, collected: Co
 
 function* addLongLine(
   body: Uint8Array,
-  line: Place,
+  line: ByteRange,
   following: number,
   collected: CollectedReports,
 ): Steps<void> {
-  const place = yield* walkTrimmed(body, { start: afterMark(body, line.start), end: line.end });
-  if (!(yield* walkUtf8(body, place))) return collected.reject(LINE_NO_UTF8);
-  const { places, fault } = yield* walkMembers(body, place, REPORT_MEMBERS);
+  const range = yield* walkTrimmed(body, { start: afterMark(body, line.start), end: line.end });
+  if (!(yield* walkUtf8(body, range))) return collected.reject(LINE_NO_UTF8);
+  const { ranges, fault } = yield* walkMembers(body, range, REPORT_MEMBERS);
   if (fault !== null) return collected.reject(fault === "depth" ? LINE_TOO_DEEP : LINE_NO_JSON);
-  const isObject = kindAt(body, place) === "object";
-  collected.add(isObject ? yield* readMembersAt(body, places) : yield* readReportAt(body, place), following);
+  const isObject = kindAt(body, range) === "object";
+  collected.add(isObject ? yield* readMembersAt(body, ranges) : yield* readReportAt(body, range), following);
 }
 
 /** Lines that aren't blank, at most one more than a batch may have. */
-function* findLines(body: Uint8Array): Steps<Place[]> {
-  const lines: Place[] = [];
+function* findLines(body: Uint8Array): Steps<ByteRange[]> {
+  const lines: ByteRange[] = [];
   let start = 0;
   while (lines.length <= BATCH_REPORTS_MAX) {
     start = yield* skipWhite(body, start);

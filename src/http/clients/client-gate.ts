@@ -2,8 +2,8 @@ import type { KeyRecord } from "../../auth/key-file.ts";
 import type { KeyStore } from "../../auth/key-store.ts";
 import type { ClientAnswer } from "../../clients/client.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
-import { type MaybePromise, whenThere } from "../../lib/schedule/maybe-promise.ts";
-import type { Holder } from "../../lib/schedule/shared-pool.ts";
+import { type MaybePromise, mapMaybe } from "../../lib/schedule/maybe-promise.ts";
+import type { QuotaOwner } from "../../lib/schedule/shared-pool.ts";
 import type { Wait } from "../../lib/schedule/timers.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import type { Clock } from "../../model/time/clock.ts";
@@ -106,7 +106,7 @@ export function createClientGate(dependencies: ClientGateDependencies): ClientGa
           answer: (success) => responder.clientReply(request, 200, success),
           fail: failed,
         };
-        return whenThere(inTurn(request, key), (obstacle) =>
+        return mapMaybe(inTurn(request, key), (obstacle) =>
           obstacle === null ? guarded(refused, call, answer) : failed(obstacle),
         );
       });
@@ -126,7 +126,7 @@ function keyOf({ keyTexts }: Credentials, keys: Pick<KeyStore, "find">): Result<
 }
 
 /** Senders without a key share one quota for delayed answers, under a name that no app has. */
-function strangerOf({ keyTexts: [keyText = ""] }: Credentials): Holder {
+function strangerOf({ keyTexts: [keyText = ""] }: Credentials): QuotaOwner {
   return { appId: "", keyId: keyText };
 }
 

@@ -1,5 +1,5 @@
 import { partOf, TIERS, type TierName } from "../../auth/tiers.ts";
-import { type Holder, SharedPool } from "../../lib/schedule/shared-pool.ts";
+import { type QuotaOwner, SharedPool } from "../../lib/schedule/shared-pool.ts";
 import type { Wait } from "../../lib/schedule/timers.ts";
 
 /* Delays requests of clients that exceed their key's rate: how long each waits, and where. */
@@ -83,13 +83,13 @@ export class HeldAnswers {
 
   /** The number of delayed answers. */
   get size(): number {
-    return this.#pool.taken;
+    return this.#pool.used;
   }
 
   /**
    * Resolves after the time, or earlier if the client leaves or the server stops; null if too many answers are delayed.
    */
-  hold(holder: Holder, ms: number, signal: AbortSignal): Promise<void> | null {
+  hold(holder: QuotaOwner, ms: number, signal: AbortSignal): Promise<void> | null {
     if (!this.#pool.take(holder, 1)) return null;
     return this.#waitFor(ms, signal).finally(() => this.#pool.give(holder, 1));
   }

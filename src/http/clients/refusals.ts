@@ -1,6 +1,6 @@
 import type { Client, ClientMessage } from "../../clients/client.ts";
 import { deletesWhatIsRefused } from "../../clients/owntracks/apps.ts";
-import type { Holder } from "../../lib/schedule/shared-pool.ts";
+import type { QuotaOwner } from "../../lib/schedule/shared-pool.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import type { Answer, Responder } from "../answer/responder.ts";
 import { type AccessError, answerError, codeHeader, type ErrorCode } from "../errors.ts";
@@ -11,7 +11,7 @@ export interface Refused {
   readonly request: Request;
   readonly client: Client;
   readonly headers: ClientMessage["headers"];
-  readonly holder: Holder;
+  readonly holder: QuotaOwner;
 }
 
 /** The `Retry-After` of a client's 503. */

@@ -1,4 +1,4 @@
-import { type MaybePromise, whenThere } from "../../lib/schedule/maybe-promise.ts";
+import { type MaybePromise, mapMaybe } from "../../lib/schedule/maybe-promise.ts";
 import type { Places } from "../../map/places.ts";
 import type { Answer } from "../answer/responder.ts";
 import type { Call } from "../call.ts";
@@ -45,7 +45,7 @@ export function withPlaces(
   places: MaybePromise<Places> | null,
   write: (marks: PlaceMarks | null) => Answer,
 ): Answer {
-  return places === null ? write(null) : whenThere(places, (loaded) => write(new PlaceMarks(loaded)));
+  return places === null ? write(null) : mapMaybe(places, (loaded) => write(new PlaceMarks(loaded)));
 }
 
 /** Sends a written answer with its places. */

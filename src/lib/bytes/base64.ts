@@ -1,9 +1,9 @@
 import { Buffer } from "node:buffer";
 import type { Steps } from "../schedule/steps.ts";
 
-/** Some 0.2 ms. */
+/** Bytes decoded per step, in some 0.2 ms. */
 const PIECE_BYTES = 64 * 1024;
-/** Letters that are whole bytes together. */
+/** Letters that make whole bytes together. */
 const GROUP = 4;
 const PADDING = "=".charCodeAt(0);
 
@@ -13,8 +13,8 @@ for (const letter of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012345
 }
 
 /**
- * What Base64 stands for (RFC 4648, either alphabet), a text of any length in steps. Other characters are passed over,
- * as by most decoders: so the text may be one of JSON, in which some escape each slash. Padding ends it.
+ * Decodes Base64 (RFC 4648, either alphabet) of any length, in steps. Other characters are skipped, as by most
+ * decoders, so the text may be JSON's, in which some encoders escape each slash. Padding ends it.
  */
 export function* decodeBase64(text: Uint8Array): Steps<Uint8Array> {
   const decoded = Buffer.allocUnsafe(Math.ceil((text.length * 3) / GROUP));

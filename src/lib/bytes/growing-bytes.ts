@@ -1,6 +1,4 @@
-/* Bytes that come in pieces, joined: once all of them are there, or as they come. */
-
-/** A copy of all pieces, one behind the other. */
+/** Joins pieces into one copy. */
 export function joinBytes(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const joined = new Uint8Array(pieces.reduce((size, piece) => size + piece.length, 0));
   let at = 0;
@@ -11,13 +9,13 @@ export function joinBytes(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer
   return joined;
 }
 
-/** Bytes that are joined as they come, since the memory that a piece lies in may be far larger than the piece. */
+/** Joins bytes as they come. They are copied, because a piece may be a view of far more memory. */
 export class GrowingBytes {
   readonly #bytesMax: number;
   #buffer = new Uint8Array(0);
   #size = 0;
 
-  /** The caller sees to it that no more than `bytesMax` come; no more memory than that is set aside. */
+  /** The caller must not add more than `bytesMax` bytes; no more memory than that is allocated. */
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax;
   }
@@ -26,7 +24,7 @@ export class GrowingBytes {
     return this.#size;
   }
 
-  /** Whether this number of bytes can be added without moving those that are there. */
+  /** Whether this many bytes can be added without moving the bytes so far. */
   hasRoomFor(bytes: number): boolean {
     return this.#size + bytes <= this.#buffer.length;
   }
@@ -38,12 +36,12 @@ export class GrowingBytes {
     this.#size = size;
   }
 
-  /** All of them so far, until more are added or they are dropped. */
+  /** All bytes so far; valid until the next `add()` or `drop()`. */
   bytes(): Uint8Array {
     return this.#buffer.subarray(0, this.#size);
   }
 
-  /** Frees their memory. */
+  /** Frees the memory. */
   drop(): void {
     this.#transfer(0);
     this.#size = 0;
@@ -53,7 +51,7 @@ export class GrowingBytes {
     this.#transfer(Math.max(size, Math.min(2 * size, this.#bytesMax)));
   }
 
-  /** The memory left behind is free at once; garbage of this size would outrun the collector. */
+  /** Transferring frees the old memory immediately; garbage of this size would outrun the collector. */
   #transfer(size: number): void {
     this.#buffer = new Uint8Array(this.#buffer.buffer.transfer(size));
   }

@@ -3,7 +3,7 @@ import { gunzip as gunzipNode } from "node:zlib";
 
 const gunzipAsync = promisify(gunzipNode);
 
-/** Unpacks on another thread, up to so many bytes: a few kilobytes may say that they are gigabytes. */
+/** Decompresses on another thread. Rejects beyond `bytesMax` bytes, since a few kilobytes may expand to gigabytes. */
 export async function gunzip(packed: Uint8Array, bytesMax: number): Promise<Uint8Array<ArrayBuffer>> {
   return new Uint8Array(await gunzipAsync(packed, { maxOutputLength: bytesMax }));
 }

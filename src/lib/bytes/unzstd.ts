@@ -4,28 +4,26 @@ import { promisify } from "node:util";
 import { createZstdDecompress, zstdDecompress } from "node:zlib";
 import { BLOCK_TEXT_BYTES_MAX, declaredTextBytes, isSkippable, MAGIC_BYTES, ZstdWalk } from "./zstd-walk.ts";
 
-/*
- * The runtimes' decompressor says nothing where a file is cut off, and Deno's stops after the first frame; both
- * would lose rows in silence. So the frames are walked here, and each has a decompressor of its own.
- *
- * Deno's throws an error past everybody, which ends the process, where it comes up after the first chunk of text that
- * a write gives. A block is read whole before any of its text is given, so each is written by itself.
- */
+// The runtimes' decompressor does not report a truncated file, and Deno's stops after the first frame; both would
+// silently lose rows. So the frames are parsed here, and each gets a decompressor of its own.
+//
+// If Deno's decompressor fails after the first chunk of output of a write, it throws an uncaught error, which ends the
+// process. It reads a block completely before any output, so each block is written separately.
 
 /** How a body, an answer or a file is compressed. */
 export type Compression = "gzip" | "zstd";
 
 export interface UnzstdLimits {
-  /** Each with text costs a decompressor, and each without a turn of promises. */
+  /** Each frame with text costs a decompressor, and each without text a turn of promises. */
   readonly framesMax: number;
-  /** Blocks with text, of all frames: each costs a step of a stream. */
+  /** Blocks with text, in all frames. Each costs a step of a stream. */
   readonly blocksMax: number;
 }
 
-/** Of the pieces that come out. */
+/** The size of output chunks. */
 const CHUNK_BYTES = 64 * 1024;
 
-/** The text of zstd data. Throws where it is cut off, is something else, or has too many frames or blocks. */
+/** The text of zstd data. Throws if it is truncated, is something else, or has too many frames or blocks. */
 export async function* unzstd(
   pieces: AsyncIterable<Uint8Array>,
   limits: UnzstdLimits,
@@ -38,12 +36,11 @@ function streamed(frame: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
 }
 
 /**
- * The frames of data that lies in memory, those without text left out, where none has more than a block of text; else
- * null. Throws as `unzstd` does.
+ * The frames with text of data in memory, if none has more than one block with text; else null. Throws like `unzstd()`.
  */
 export function shortFrames(bytes: Uint8Array, { framesMax }: UnzstdLimits): Uint8Array[] | null {
   const walk = new ZstdWalk();
-  const found: Uint8Array[] = [];
+  const withText: Uint8Array[] = [];
   let frames = 0;
   for (let start = 0; start < bytes.length; ) {
     if (++frames > framesMax) throw new Error(TOO_MANY_FRAMES);
@@ -54,17 +51,17 @@ export function shortFrames(bytes: Uint8Array, { framesMax }: UnzstdLimits): Uin
     if (walk.blocks > blocks + 1) return null;
     if (!walk.isBetween) throw new Error(CUT_OFF);
     const frame = bytes.subarray(start, end);
-    if (!isSkippable(frame)) found.push(frame);
+    if (!isSkippable(frame)) withText.push(frame);
     start = end;
   }
-  return found;
+  return withText;
 }
 
 const zstdDecompressAsync = promisify(zstdDecompress);
 
 /**
- * The text of short frames, each by one call into one chunk that holds all of it: that takes half the time of a stream
- * and leaves less for Deno's collector.
+ * The text of short frames, each decompressed by one call into one chunk. That takes half the time of a stream, and
+ * leaves less garbage in Deno.
  */
 export async function* unzstdShort(frames: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
   for (const frame of frames) {
@@ -73,14 +70,14 @@ export async function* unzstdShort(frames: readonly Uint8Array[]): AsyncGenerato
   }
 }
 
-/** The least that zlib's streams take. */
+/** The least chunk size that zlib's streams accept. */
 const CHUNK_BYTES_MIN = 64;
 
 const TOO_MANY_FRAMES = "the zstd data has too many frames";
 const TOO_MANY_BLOCKS = "the zstd data has too many blocks";
 const CUT_OFF = "the zstd data is cut off";
 
-/** Frames with text, one after the other: each is to be read to its end before the next. */
+/** Yields the frames with text. The caller must read each to its end before the next. */
 async function* framesOf(
   pieces: AsyncIterable<Uint8Array>,
   { framesMax, blocksMax }: UnzstdLimits,
@@ -89,7 +86,7 @@ async function* framesOf(
   const source = pieces[Symbol.asyncIterator]();
   let piece: Uint8Array = new Uint8Array(0);
 
-  /** Whether there are as many bytes in one piece; false where the data ends before. */
+  /** Waits until `piece` has this many bytes; false if the data ends before. */
   async function has(bytes: number): Promise<boolean> {
     while (piece.length < bytes) {
       const { done, value } = await source.next();

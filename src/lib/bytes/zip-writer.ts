@@ -4,8 +4,8 @@ import { assert } from "../assert.ts";
 import { joinBytes } from "./growing-bytes.ts";
 
 /*
- * A zip archive, written as the bytes of its files come. What is known only at the end of a file, its sizes and its
- * checksum, stands behind its bytes and in the directory, which readers go by.
+ * A zip archive, written while the bytes of its files come. The sizes and the checksum of a file are known only at its
+ * end, so they are written behind its bytes, and in the directory, which readers use.
  *
  *     | header, file, sizes | header, file, sizes | ... | directory: an entry for each file | end |
  */
@@ -15,14 +15,14 @@ const DESCRIPTOR = 0x08074b50;
 const DIRECTORY_ENTRY = 0x02014b50;
 const DIRECTORY_END = 0x06054b50;
 
-const VERSION = 20; // Deflated files.
+const VERSION = 20; // The version that added deflate.
 const SIZES_BEHIND = 0x0008;
 const UTF8_NAME = 0x0800;
 const DEFLATED = 8;
-/** 1980-01-01, from which zips count: what is made of the same records is the same file. */
+/** 1980-01-01, the first date of zip files. It is fixed, so that the same records give the same file. */
 const DATE = 0x0021;
 const FILES_MAX = 0xffff;
-/** What sizes and places of 32 bits can say. Some programs know no larger zips. */
+/** The largest value of 32-bit sizes and offsets. Some programs can't read larger zips. */
 const ARCHIVE_BYTES_MAX = 0xffff_fffe;
 
 /** An empty last block. */
@@ -30,18 +30,18 @@ const DEFLATE_END = Uint8Array.of(3, 0);
 
 interface OpenFile {
   readonly name: Uint8Array;
-  /** Where its header begins in the archive. */
+  /** Offset of its header in the archive. */
   readonly at: number;
   crc: number;
   packedBytes: number;
   plainBytes: number;
 }
 
-/** Throws if the archive, or a file before it is packed, has more than 4 GiB. */
+/** Writes a zip. Throws if the archive, or the uncompressed bytes of a file, exceed 4 GiB. */
 export class ZipWriter {
   readonly #bytesMax: number;
   readonly #directory: Uint8Array[] = [];
-  /** Of the archive, written so far. */
+  /** Bytes of the archive written so far. */
   #bytes = 0;
   #file: OpenFile | null = null;
 
@@ -50,17 +50,17 @@ export class ZipWriter {
     this.#bytesMax = bytesMax;
   }
 
-  /** Begins a file; the one before it ends. */
+  /** Begins a file, and ends the one before. */
   begin(name: string): Uint8Array<ArrayBuffer> {
     const end = this.#endFile();
-    assert(this.#directory.length < FILES_MAX, "a zip has so few files that 16 bits count them");
+    assert(this.#directory.length < FILES_MAX, "the number of files fits into 16 bits");
     const at = this.#bytes;
     const file = { name: new TextEncoder().encode(name), at, crc: 0, packedBytes: 0, plainBytes: 0 };
     this.#file = file;
     return joinBytes([end, this.#written(joinBytes([encode("4", LOCAL_HEADER), traitsOf(file), file.name]))]);
   }
 
-  /** More of the file: deflated by itself up to a whole byte, so long pieces lose nothing. */
+  /** Adds bytes to the file. Each piece is deflated separately up to a whole byte, so long pieces lose nothing. */
   add(piece: Uint8Array): Uint8Array<ArrayBuffer> {
     const file = this.#file;
     assert(file !== null, "a file has begun");
@@ -90,7 +90,7 @@ export class ZipWriter {
     file.packedBytes += DEFLATE_END.length;
     const { name, at, crc, packedBytes, plainBytes } = file;
     const start = encode("42", DIRECTORY_ENTRY, VERSION);
-    const rest = encode("22244", 0, 0, 0, 0, at); // No comment, on the first disk, of no kind.
+    const rest = encode("22244", 0, 0, 0, 0, at); // No comment, disk 0, no attributes.
     this.#directory.push(joinBytes([start, traitsOf(file), rest, name]));
     return this.#written(joinBytes([DEFLATE_END, encode("4444", DESCRIPTOR, crc, packedBytes, plainBytes)]));
   }
@@ -102,7 +102,7 @@ export class ZipWriter {
   }
 }
 
-/** What the header of a file says, and its entry in the directory repeats: before the file comes it has no bytes. */
+/** The fields that the header of a file and its entry in the directory share. Sizes in the header are 0. */
 function traitsOf({ name, crc, packedBytes, plainBytes }: OpenFile): Uint8Array {
   const traits = encode("22222", VERSION, SIZES_BEHIND | UTF8_NAME, DEFLATED, 0, DATE);
   return joinBytes([traits, encode("44422", crc, packedBytes, plainBytes, name.length, 0)]);
@@ -110,11 +110,11 @@ function traitsOf({ name, crc, packedBytes, plainBytes }: OpenFile): Uint8Array 
 
 function tooLarge(): Error {
   return new Error(
-    "The file is larger than 4 GiB, which a zip can't be: ask for fewer days, or for a format that is not zipped",
+    "The file would be larger than 4 GiB, the limit of a zip: request fewer days, or a format that is not zipped",
   );
 }
 
-/** Numbers of 2 or 4 bytes each, as `widths` says. */
+/** Little-endian numbers of 2 or 4 bytes each, as `widths` says. */
 function encode(widths: string, ...numbers: readonly number[]): Uint8Array {
   const bytes = Buffer.alloc(4 * numbers.length);
   let at = 0;

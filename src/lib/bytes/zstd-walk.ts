@@ -1,8 +1,8 @@
 /*
- * A zstd file is a row of frames (RFC 8878):
+ * A zstd file is a sequence of frames (RFC 8878):
  *
  *   magic 4 | descriptor 1 | window 0-1, dictionary 0-4, size 0-8 | blocks: header 3, bytes | checksum 0 or 4
- *   magic 4 | size 4 | bytes that mean nothing to us              ("skippable")
+ *   magic 4 | size 4 | bytes to ignore                            ("skippable")
  */
 const FRAME_MAGIC = 0xfd2fb528;
 const SKIPPABLE_MAGIC = 0x184d2a50;
@@ -12,22 +12,20 @@ const RUN_BLOCK = 1; // One byte that is repeated; its size is that of the run.
 
 export const MAGIC_BYTES = 4;
 
-/** No block holds more of a text; RFC 8878 §3.1.1.2.4. */
+/** The most text of a block (RFC 8878 §3.1.1.2.4). */
 export const BLOCK_TEXT_BYTES_MAX = 128 * 1024;
 
-/** What a byte counts for at each place of a little-endian number; the longest row of sizes has 14 bytes. */
+/** The value of each byte of a little-endian number. The longest run of sizes has 14 bytes. */
 const PLACES = Array.from({ length: 16 }, (_, place) => 2 ** (8 * place));
 
-/** What the next few bytes are that say how to go on. */
+/** The meaning of the next few bytes. */
 type Part = "magic" | "descriptor" | "sizes" | "block" | "checksum" | "skippable";
 
-/** Finds where frames end, in bytes that come in pieces cut anywhere. Throws where they are no zstd data. */
+/** Finds the ends of frames, in bytes that come in arbitrary pieces. Throws if they are not zstd data. */
 export class ZstdWalk {
   #part: Part = "magic";
   #wanted = MAGIC_BYTES;
-  /**
-   * Of those, the ones that have come, as a little-endian number; sizes are too long for one and mean nothing to us.
-   */
+  /** The bytes of the part so far, as a little-endian number. Sizes may exceed it, but are not used. */
   #number = 0;
   #come = 0;
   #skip = 0;
@@ -35,15 +33,15 @@ export class ZstdWalk {
   #isLast = false;
   #isBlock = false;
 
-  /** Nothing of a next frame was seen. */
+  /** Whether no byte of another frame was read. */
   get isBetween(): boolean {
     return this.#part === "magic" && this.#come === 0;
   }
 
-  /** Blocks seen that hold any of a text. */
+  /** The number of blocks with text so far. */
   blocks = 0;
 
-  /** Walks on to the end of a block that is not empty, of the frame, or of the piece; returns where it stands. */
+  /** Reads on to the end of a block with text, of the frame, or of the piece. Returns the position there. */
   walk(piece: Uint8Array, from: number): number {
     let at = from;
     while (at < piece.length) {
@@ -113,14 +111,14 @@ export class ZstdWalk {
   }
 }
 
-/** Whether the frame that begins with these bytes holds none of the text. */
+/** Whether the frame that begins with these bytes has no text. */
 export function isSkippable(start: Uint8Array): boolean {
   let number = 0;
   for (let i = MAGIC_BYTES - 1; i >= 0; i--) number = number * 256 + start[i]!;
   return isSkippableMagic(number);
 }
 
-/** How long a whole frame says that its text is; null where it does not. */
+/** The length of the text as a complete frame declares it; null if it does not. */
 export function declaredTextBytes(frame: Uint8Array): number | null {
   const descriptor = frame[MAGIC_BYTES]!;
   const isSingleSegment = (descriptor & 0x20) !== 0;
@@ -129,7 +127,7 @@ export function declaredTextBytes(frame: Uint8Array): number | null {
   const start = MAGIC_BYTES + 1 + (isSingleSegment ? 0 : 1) + DICTIONARY_BYTES[descriptor & 3]!;
   let number = 0;
   for (let i = sizeBytes - 1; i >= 0; i--) number = number * 256 + frame[start + i]!;
-  return sizeBytes === 2 ? number + 256 : number; // Lesser ones fit into one byte.
+  return sizeBytes === 2 ? number + 256 : number; // Smaller sizes have one byte.
 }
 
 function isSkippableMagic(number: number): boolean {

@@ -1,45 +1,44 @@
 import { FRAME_HEADER_BYTES, type SaltedFrames } from "./frame.ts";
 import type { Views } from "./views.ts";
 
-/** Bytes that are no good frame, by position in the segment. */
+/** Bytes of a segment that are not part of a good frame. */
 export interface DamagedRange {
   readonly offset: number;
   readonly bytes: number;
-  /** Set for whole frames that the reader can't use; a write that was cut short leaves none. */
+  /** Set for complete frames with invalid content; a write that was interrupted leaves none. */
   readonly isWritten?: true;
 }
 
 export interface ScanRange {
-  /** Of the first frame. */
+  /** The position of the first frame. */
   readonly start: number;
-  /** Where damage before `start` begins that goes on there, or `start`. */
+  /** Where damage begins that extends up to `start`; equal to `start` if there is none. */
   readonly damagedFrom: number;
-  /** Good frames have greater sequences than this, and lesser than `sequenceEnd`. */
+  /** The sequences of good frames are greater than this, and less than `sequenceEnd`. */
   readonly sequenceBefore: number;
   readonly sequenceEnd: number;
 }
 
 /**
- * Steps through the good frames of a segment, so that a flipped bit costs the frame it is in and no other.
- *
- * A frame whose sequence is not above all before it is not good either, though its CRC is. Sequences only ever
- * rise, so it is a copy or a leftover, and taking it in again could undo what came after it.
+ * Steps through the good frames of a segment, so that a flipped bit costs only the frame it is in.
+ * A frame whose sequence is not greater than all before it counts as damage, even if its CRC is valid. Sequences only
+ * increase, so it is a copy or a leftover, and applying it again could undo what came after it.
  */
 export class FrameScanner {
-  /** Of the frame stepped to. */
+  /** The sequence of the current frame. */
   sequence: number;
   start = 0;
   payloadStart = 0;
   payloadEnd: number;
-  /** What lies between the good frames stepped to so far and, once there are no more, after the last. */
+  /** The damage before the current frame; complete once `next()` has returned false. */
   readonly damage: DamagedRange[] = [];
   readonly #views: Views;
   readonly #frames: SaltedFrames | null;
   readonly #sequenceEnd: number;
-  /** Where the bytes that are no good frame began, or -1. */
+  /** Where the current run of damage began, or -1. */
   #damagedFrom: number;
 
-  /** Without `frames`, whose salt the segment has lost, every byte is damage. */
+  /** If the salt is lost, `frames` is null and every byte counts as damage. */
   constructor(views: Views, frames: SaltedFrames | null, { start, damagedFrom, ...sequences }: ScanRange) {
     this.#views = views;
     this.#frames = frames;
@@ -49,7 +48,7 @@ export class FrameScanner {
     this.#damagedFrom = damagedFrom < start ? damagedFrom : -1;
   }
 
-  /** Steps to the next good frame; false where there is none left. */
+  /** Steps to the next good frame; false if there is none. */
   next(): boolean {
     const views = this.#views;
     const frames = this.#frames;
@@ -79,7 +78,7 @@ export class FrameScanner {
     return false;
   }
 
-  /** The frame stepped to is damage after all. */
+  /** Counts the current frame as damage. */
   reject(): void {
     const last = this.damage.at(-1);
     const joins = last?.isWritten === true && last.offset + last.bytes === this.start;

@@ -11,8 +11,8 @@ import { type Views, viewsOf } from "./views.ts";
  *   16  u64  sequence
  *   24  payload
  *
- * The payload is made of what clients sent. None of them knows the salt, so none can put a frame into it: whatever
- * happens to the bytes around, only what the log wrote as a frame is taken for one.
+ * The payload contains what clients sent. They do not know the salt, so they cannot forge a frame within it: whatever
+ * happens to the bytes around, only what the log wrote as a frame is recognized as one.
  */
 export const FRAME_HEADER_BYTES = 24;
 export const FRAME_SALT_BYTES = 8;
@@ -21,18 +21,18 @@ const CRC_START = 12;
 const TWO_32 = 2 ** 32;
 const SEQUENCE_HIGH_MAX = 2 ** 21 - 1; // The highest 32 bits of a safe integer.
 
-/** Seals and recognizes the frames of one segment. Positions are multiples of 8 with room for a frame's header. */
+/** Stamps and recognizes the frames of one segment. Positions are multiples of 8 with room for a frame's header. */
 export interface SaltedFrames {
-  /** Completes a frame whose payload lies after room for the header, in a buffer of its own. */
+  /** Fills the header of a frame, whose payload is behind it, in a buffer of its own. */
   stamp(frame: Uint8Array<ArrayBuffer>, sequence: number): void;
-  /** The payload's size of the good frame at a position; -1 if there is none. */
+  /** The payload size of the good frame at a position; -1 if there is none. */
   payloadBytes(views: Views, at: number): number;
   /** The sequence of the good frame at a position. */
   sequence(views: Views, at: number): number;
 }
 
 export function createSaltedFrames(salt: Uint8Array): SaltedFrames {
-  assert(salt.length === FRAME_SALT_BYTES, "a salt has its length");
+  assert(salt.length === FRAME_SALT_BYTES, "a salt has 8 bytes");
   const { u32 } = viewsOf(Uint8Array.from(salt));
   const [saltLow, saltHigh] = [u32[0]!, u32[1]!];
   const saltCrc = crc32(salt);

@@ -6,7 +6,7 @@ import { FrameScanner, type ScanRange } from "./frame-scanner.ts";
 import { type Views, viewsOf } from "./views.ts";
 
 /*
- * What a file of salted frames begins with:
+ * The head of a file of salted frames:
  *
  *    0     header
  *   48     zeros
@@ -21,13 +21,13 @@ import { type Views, viewsOf } from "./views.ts";
  *   16  u64  number of the file          44  u32  CRC-32 of bytes 0 to 44
  *   24  u32  0
  *
- * Without the salt no frame can be told from what clients sent, so it stands in two blocks of the disk. Every version
- * has the same first 32 bytes, so that a file of another version is told from a damaged one.
+ * Without the salt, frames can't be told from what clients sent, so the header is stored twice, in two blocks of the
+ * disk. All versions share the first 32 bytes, so that a file of another version can be told from a damaged one.
  */
 const HEADER_BYTES = 48;
-/** Where the header stands. */
+/** The positions of the two headers. */
 export const HEADERS_AT = [0, 4096] as const;
-/** Both headers and what lies between: frames begin behind. */
+/** The size of the head; frames follow. */
 export const HEAD_BYTES = HEADERS_AT[1] + HEADER_BYTES;
 
 const VERSION_OFFSET = 8;
@@ -37,28 +37,28 @@ const SALT_OFFSET = 32;
 const HEADER_CRC_OFFSET = 44;
 const TWO_32 = 2 ** 32;
 
-/** Makes another salt for each new file. No client can know or guess it. */
+/** Creates a salt for a new file. It must be unknown to clients and impossible to guess. */
 export type CreateSalt = () => Uint8Array;
 
 export const createRandomSalt: CreateSalt = () => randomBytes(FRAME_SALT_BYTES);
 
-/** The frames of a file, and what its head says. */
+/** The frames of a file, and the state of its head. */
 export interface OpenedFrames {
-  /** Stands before the first frame; a damaged head counts as damage. */
+  /** Positioned before the first frame. A damaged head counts as damage. */
   readonly scanner: FrameScanner;
-  /** Null if both headers are damaged: no frame can then be told from what clients sent. */
+  /** Null if both headers are damaged: frames can then not be told from what clients sent. */
   readonly salt: Uint8Array | null;
   /** Whether all bytes of the head are as they were written. */
   readonly goodHead: boolean;
 }
 
-/** What files of one kind begin with. One version of them is written and read. */
+/** The head of one kind of file, in one version. */
 export class HeadFormat {
   readonly #magic: string;
   readonly #version: number;
   readonly #kind: string;
 
-  /** Errors call a file by its kind, such as `log segment`. */
+  /** `kind` names the file in errors, such as `log segment`. */
   constructor(magic: string, version: number, kind: string) {
     this.#magic = magic;
     this.#version = version;
@@ -87,7 +87,7 @@ export class HeadFormat {
     sequences: Pick<ScanRange, "sequenceBefore" | "sequenceEnd">,
   ): OpenedFrames {
     const salts = HEADERS_AT.map((at) => this.#readSalt(views, at, path));
-    const salt = salts.find((found) => found !== null) ?? null;
+    const salt = salts.find((copy) => copy !== null) ?? null;
     const { bytes } = views;
     const goodHead = salt !== null && bytes.subarray(0, HEAD_BYTES).equals(this.encode(number, salt));
     const start = Math.min(HEAD_BYTES, bytes.length);
@@ -96,7 +96,7 @@ export class HeadFormat {
     return { scanner: new FrameScanner(views, frames, range), salt, goodHead };
   }
 
-  /** A copy of the salt in the header at a position; null if the header is damaged. */
+  /** The salt in the header at a position; null if the header is damaged. */
   #readSalt(views: Views, at: number, path: string): Uint8Array | null {
     const { bytes, u32 } = views;
     const isGood = (crcOffset: number) =>

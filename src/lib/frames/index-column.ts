@@ -3,8 +3,8 @@ import { pad, padded, type Views } from "./views.ts";
 /*
  * A column of 32-bit indexes, 8-aligned:
  *
- *    0  u8   kind: the bytes of an index (1, 2 or 4), or 0 where all are the same
- *    4  u32  the index that all are
+ *    0  u8   kind: the bytes of an index (1, 2 or 4), or 0 if all indexes are the same
+ *    4  u32  that index
  *    8  indexes, padded with zeros to 8
  */
 const SAME = 0;
@@ -14,7 +14,7 @@ export function indexColumnBytesMax(count: number): number {
   return HEADER_BYTES + padded(count * 4);
 }
 
-/** Writes the column at an 8-aligned position; returns the position after it. */
+/** Writes the column at an 8-aligned position. Returns the position after it. */
 export function encodeIndexColumn(target: Views, at: number, values: Uint32Array): number {
   const count = values.length;
   const first = values[0] ?? 0;
@@ -36,8 +36,8 @@ export function encodeIndexColumn(target: Views, at: number, values: Uint32Array
 }
 
 /**
- * Fills `out` from the column at `at`; returns the position after it, or -1 where there is no such column
- * before `end`, or an index in it is not below `limit`.
+ * Fills `out` from the column at `at`. Returns the position after it, or -1 if there is no valid column before `end`,
+ * or an index is not below `limit`.
  */
 export function decodeIndexColumn(
   source: Views,
@@ -65,7 +65,7 @@ export function decodeIndexColumn(
   return greatest < limit ? next : -1;
 }
 
-// One loop for each width: a loop that sees several kinds of array takes ten times as long.
+// One loop per width: a loop over several kinds of array takes ten times as long.
 
 function copyIndexes8(from: Uint8Array, start: number, out: Uint32Array): number {
   let greatest = 0;

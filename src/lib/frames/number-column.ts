@@ -1,15 +1,15 @@
 import { pad, padded, type Views } from "./views.ts";
 
 /*
- * A column of doubles, exact for each of them (but for the sign of zero), 8-aligned:
+ * A column of doubles, 8-aligned. Every value is exact, except for the sign of zero:
  *
  *    0  u8   kind
  *    1  u8   decimals
- *    8  f64  base; left out by absent and doubles
+ *    8  f64  base; not present in the kinds "absent" and "doubles"
  *   16  values, padded with zeros to 8
  *
- * Most readings are short decimals close to each other: value = (base + offset) / 10^decimals, where base is
- * the least of the column and the offset fits 8, 16 or 32 bits. The highest offset stands for "not carried".
+ * Most values are short decimals close to each other: value = (base + offset) / 10^decimals, where base is the least of
+ * the column and the offset fits into 8, 16 or 32 bits. The highest offset means "not carried".
  */
 const ABSENT = 0; // No row carries a value.
 const CONSTANT = 1; // Every row carries `base`.
@@ -21,16 +21,16 @@ const DOUBLES = 5;
 const HEADER_BYTES = 16;
 const DOUBLES_HEADER_BYTES = 8;
 
-/** Positions come with up to 9 decimals; where more are needed, doubles are no larger. */
+/** Positions have up to 9 decimals. If more are needed, doubles are no larger. */
 const SCALES = Float64Array.from({ length: 11 }, (_, decimals) => 10 ** decimals);
-/** Below 2^53 a whole number and its neighbours are doubles. */
+/** Below 2^53 an integer and its neighbors are exact doubles. */
 const INTEGER_MAX = 2 ** 53 - 1;
 
 export function numberColumnBytesMax(count: number): number {
   return HEADER_BYTES + count * 8;
 }
 
-/** Writes the column at an 8-aligned position; returns the position after it. */
+/** Writes the column at an 8-aligned position. Returns the position after it. */
 export function encodeNumberColumn(target: Views, at: number, values: Float64Array): number {
   const count = values.length;
   const first = values[0] ?? Number.NaN;
@@ -43,7 +43,7 @@ export function encodeNumberColumn(target: Views, at: number, values: Float64Arr
     return writeHeader(target, at, CONSTANT, 0) + 8;
   }
 
-  // The fewest decimals that give every value back, and the extremes.
+  // The fewest decimals that reproduce every value, and the extremes.
   let least = Number.POSITIVE_INFINITY;
   let greatest = Number.NEGATIVE_INFINITY;
   let decimals = 0;
@@ -84,8 +84,8 @@ function widthOf(kind: number): number {
   return kind === OFFSETS_8 ? 1 : kind === OFFSETS_16 ? 2 : 4;
 }
 
-// One loop for each width, here and for reading: a loop that sees several kinds of array takes ten times as long.
-// They return false where a value would not come back: more decimals, needed by a later value, can round it.
+// One loop per width, here and for reading: a loop over several kinds of array takes ten times as long. The functions
+// return false if a value would not be reproduced: more decimals, needed by a later value, may round it.
 
 function writeOffsets8(
   to: Uint8Array,
@@ -151,7 +151,7 @@ function writeHeader(target: Views, at: number, kind: number, decimals: number):
 }
 
 /**
- * Fills `out` from the column at `at`; returns the position after it, or -1 where there is no such column before `end`.
+ * Fills `out` from the column at `at`. Returns the position after it, or -1 if there is no valid column before `end`.
  */
 export function decodeNumberColumn(source: Views, at: number, end: number, out: Float64Array): number {
   if (at + DOUBLES_HEADER_BYTES > end) return -1;

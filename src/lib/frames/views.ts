@@ -1,9 +1,8 @@
 import { Buffer } from "node:buffer";
 
 /**
- * One run of bytes seen as numbers of several widths, so that a column is read and written without a view of
- * its own. Numbers lie at multiples of their width and are little-endian, the order of every machine that Bun
- * and Deno run on.
+ * One run of bytes, seen as numbers of several widths, so that a column needs no view of its own. Numbers are at
+ * multiples of their width and little-endian, the byte order of every machine that Bun and Deno support.
  */
 export interface Views {
   readonly bytes: Buffer;
@@ -12,7 +11,7 @@ export interface Views {
   readonly f64: Float64Array;
 }
 
-/** Views of the bytes themselves where they lie aligned, else of a copy. */
+/** Views of the bytes themselves if they are 8-aligned, else of a copy. */
 export function viewsOf(bytes: Uint8Array): Views {
   const aligned = bytes.byteOffset % 8 === 0 ? bytes : new Uint8Array(bytes);
   const { buffer, byteOffset, byteLength } = aligned;
@@ -24,12 +23,12 @@ export function viewsOf(bytes: Uint8Array): Views {
   };
 }
 
-/** The next multiple of 8, where the next thing may begin. */
+/** The next multiple of 8. */
 export function padded(bytes: number): number {
   return (bytes + 7) & ~7;
 }
 
-/** Fills up to the next multiple of 8 with zeros; returns where that is. */
+/** Fills with zeros up to the next multiple of 8. Returns that position. */
 export function pad(views: Views, at: number): number {
   const end = padded(at);
   views.bytes.fill(0, at, end);

@@ -1,6 +1,6 @@
-/** A line for each key. Lines take turns, so a key with many items delays its own items and not those of others. */
+/** One queue per key. The queues take turns, so a key with many items delays only its own items. */
 export class FairQueue<Key, Item> {
-  /** The line whose turn it is comes first; none is empty. */
+  /** The queue whose turn is next comes first; none is empty. */
   readonly #lines = new Map<Key, Set<Item>>();
   #size = 0;
 
@@ -12,7 +12,7 @@ export class FairQueue<Key, Item> {
     return this.#lines.get(key)?.size ?? 0;
   }
 
-  /** Puts an item that is in no line at the end of the key's. */
+  /** Appends an item, which must not be in a queue, to the key's queue. */
   add(key: Key, item: Item): void {
     const line = this.#lines.get(key);
     if (line === undefined) this.#lines.set(key, new Set([item]));
@@ -20,7 +20,7 @@ export class FairQueue<Key, Item> {
     this.#size++;
   }
 
-  /** Takes an item out of the key's line, wherever it stands. */
+  /** Removes an item from the key's queue, at any position. */
   delete(key: Key, item: Item): void {
     const line = this.#lines.get(key);
     if (line?.delete(item) !== true) return;
@@ -28,7 +28,7 @@ export class FairQueue<Key, Item> {
     if (line.size === 0) this.#lines.delete(key);
   }
 
-  /** Takes the first item of the first line that may have its turn; that line comes last from now on. */
+  /** Removes and returns the first item of the first queue that `mayTake` accepts. That queue then comes last. */
   take(mayTake: (key: Key, item: Item) => boolean = () => true): readonly [Key, Item] | null {
     for (const [key, line] of this.#lines) {
       const [item] = line as Set<Item> & Iterable<Item>;
@@ -40,7 +40,7 @@ export class FairQueue<Key, Item> {
     return null;
   }
 
-  /** Takes the first item of the key's line, even if it is another line's turn; null if nothing waits there. */
+  /** Removes and returns the first item of the key's queue, out of turn; null if it is empty. */
   takeOf(key: Key): Item | null {
     const line = this.#lines.get(key);
     if (line === undefined) return null;
@@ -49,7 +49,7 @@ export class FairQueue<Key, Item> {
     return item!;
   }
 
-  /** The last item of the longest line; null if nothing waits. */
+  /** The last item of the longest queue; null if nothing waits. */
   lastOfLongest(): readonly [Key, Item] | null {
     let longest: readonly [Key, Set<Item>] | null = null;
     for (const line of this.#lines) if (longest === null || line[1].size > longest[1].size) longest = line;

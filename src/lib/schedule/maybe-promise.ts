@@ -1,7 +1,8 @@
-/** A value that is there at once, or will be: what need not wait is not made to. */
+/** A value that is there already, or a promise of it. Callers need not wait for a value that is there. */
 export type MaybePromise<Value> = Value | Promise<Value>;
 
-export function whenThere<Value, Next>(
+/** Like `Promise.then()`, but calls `next` immediately if the value is there. */
+export function mapMaybe<Value, Next>(
   value: MaybePromise<Value>,
   next: (value: Value) => MaybePromise<Next>,
 ): MaybePromise<Next> {

@@ -3,33 +3,31 @@ import type { MaybePromise } from "./maybe-promise.ts";
 import type { Steps } from "./steps.ts";
 import { nextTurn } from "./timers.ts";
 
-/**
- * Of one turn of the event loop, for all long work together. A step that was begun before it is over may take longer.
- */
+/** Time per turn of the event loop for all long work together. A step that has begun may exceed it. */
 const TURN_MS = 5;
-/** Of that, an owner's before another has its turn: of one long task, or of as many short ones. */
+/** The part of it for one owner before the next: for one long task, or several short ones. */
 const SLICE_MS = 2;
-/** What a task that can't wait takes at once where others are waiting: enough for what is short. */
+/** What an urgent task gets immediately even if others wait: enough for short work. */
 const SHORT_SLICE_MS = 0.25;
 
-/** Work that goes on in a later turn of the event loop. */
+/** Work that continues in a later turn of the event loop. */
 interface Task {
   readonly steps: Steps<unknown>;
-  /** Null for work that is done whether or not anybody waits for it. */
+  /** Null for work that is done even if no caller waits for it. */
   readonly signal: AbortSignal | null;
   resolve(value: unknown): void;
   reject(error: unknown): void;
 }
 
 /**
- * The event loop's time for work that would hold it if it were done at once (cooperative multitasking). What is short
- * is done at once. What is long gets slices of time, owners by turns (round robin), so whoever has much to do waits for
- * himself. One scheduler serves all of a process, since the event loop is one too.
+ * Divides the event loop's time among long work (cooperative multitasking). Short work is done immediately. Long work
+ * gets slices of time, in turns by owner (round robin), so a busy owner delays only its own work. A process has one
+ * scheduler, since it has one event loop.
  */
 export class Scheduler {
   readonly #waiting = new FairQueue<string, Task>();
   readonly #nowMs: () => number;
-  /** Of this turn of the event loop, and of turns before it in which there was little to do. */
+  /** Time spent in this turn of the event loop, and in preceding turns with little work. */
   #spentMs = 0;
   #isTakingTurns = false;
 
@@ -38,8 +36,8 @@ export class Scheduler {
   }
 
   /**
-   * Does work whose steps take up to some milliseconds, behind all that waits. That of an owner begins in the order it
-   * came in; so what is one step each ends in that order too.
+   * Runs work whose steps take up to some milliseconds, after all that waits. Works of one owner begin in order; those
+   * of a single step also end in order.
    */
   async run<Value>(owner: string, steps: Steps<Value>): Promise<Value> {
     if (this.#waiting.size === 0 && this.#spentMs < TURN_MS) {
@@ -50,9 +48,10 @@ export class Scheduler {
   }
 
   /**
-   * Does work whose steps take some 0.1 ms, beginning with one at least even where others wait: Bun closes connections
-   * whose pipelined answers come later. Throws, or rejects, with the signal's reason once that comes. What happens
-   * between two steps, the work sees; `lasting` makes of its value what is still good when a promise of it is heard.
+   * Runs work whose steps take some 0.1 ms. At least one step runs immediately, even if others wait: Bun closes
+   * connections whose pipelined answers come later. Throws, or rejects, with the signal's reason once it aborts. If the
+   * value is returned by a promise, its caller sees it later than the last step; `lasting` then makes the value valid
+   * for longer.
    */
   runAtOnce<Value>(
     owner: string,
@@ -79,7 +78,7 @@ export class Scheduler {
     });
   }
 
-  /** One step at least, and no other once the time is over. */
+  /** Runs at least one step, and no more once the time is up. */
   #runFor<Value>(steps: Steps<Value>, ms: number): IteratorResult<void, Value> {
     const startedMs = this.#nowMs();
     try {
@@ -92,7 +91,7 @@ export class Scheduler {
     }
   }
 
-  /** Many short pieces of work that come at once must not be one long piece. */
+  /** Counts time, because many short pieces of work in one turn add up to a long one. */
   #spend(ms: number): void {
     this.#spentMs += ms;
     if (!this.#isTakingTurns && this.#isTurnDue()) void this.#takeTurns();
@@ -112,7 +111,10 @@ export class Scheduler {
     this.#isTakingTurns = false;
   }
 
-  /** One task for each owner would leave who has many short ones next to no time beside who has a long one. */
+  /**
+   * Gives the owner a slice, not just one task: an owner of many short tasks would get little time beside one long
+   * task.
+   */
   #giveSlice(owner: string, first: Task): void {
     const endMs = this.#spentMs + SLICE_MS;
     for (let task: Task | null = first; task !== null; ) {
@@ -123,7 +125,7 @@ export class Scheduler {
 
   #proceed(owner: string, task: Task, ms: number): void {
     try {
-      if (task.signal?.aborted === true) task.steps.return(undefined); // So that it can tidy up.
+      if (task.signal?.aborted === true) task.steps.return(undefined); // Runs its `finally` blocks.
       task.signal?.throwIfAborted();
       const { done, value } = this.#runFor(task.steps, ms);
       if (done === true) task.resolve(value);

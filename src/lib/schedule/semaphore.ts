@@ -2,32 +2,30 @@ import { assert } from "../assert.ts";
 import { FairQueue } from "./fair-queue.ts";
 import type { MaybePromise } from "./maybe-promise.ts";
 
-/*
- * Bounds how much work runs at once. The rest waits: each owner's work in its order, owners by turns. If no more may
- * wait, the owner with the most waiting work gives way to an owner with less.
- */
+// Limits how much work runs at the same time. The rest waits: the work of one owner in order, owners by turns. If the
+// queue is full, the owner with the most waiting work gives way to an owner with less.
 
 export interface SemaphoreBounds {
-  /** The weight that one owner's work may have; defaults to all of it. */
+  /** The most weight of one owner's running work; defaults to all of it. */
   readonly runningOfOwnerMax?: number;
-  /** How many pieces of work may wait; defaults to any number. */
+  /** The most works that may wait; defaults to any number. */
   readonly waitingMax?: number;
 }
 
-/** Work that wants to run. */
+/** Work that waits to run. */
 export interface Entrant {
-  /** How much of the semaphore it takes; 1 by default. Work heavier than an owner's share runs as its only work. */
+  /** Its share of the semaphore; defaults to 1. Work heavier than an owner's share runs as its owner's only work. */
   readonly weight?: number;
   /** Ends the wait. */
   readonly signal?: AbortSignal;
 }
 
-/** The work runs (with others of its owner, or as its owner's only work), or it never will: too much waits already. */
+/** Whether the work runs, alone or beside other work of its owner, or was refused because too much waits. */
 export type Admission = "alone" | "beside" | "refused";
 
 interface Waiting {
   readonly weight: number;
-  settle(admission: Admission): void;
+  resolve(admission: Admission): void;
 }
 
 export class Semaphore<Owner = string> {
@@ -48,7 +46,7 @@ export class Semaphore<Owner = string> {
     this.#waitingMax = waitingMax;
   }
 
-  /** The weight of all that runs. */
+  /** The weight of all running work. */
   get running(): number {
     return this.#running;
   }
@@ -57,7 +55,7 @@ export class Semaphore<Owner = string> {
     return this.#queue.size;
   }
 
-  /** Does the work as soon as it may run. For a semaphore that lets any number wait. */
+  /** Runs the work as soon as it is admitted. The semaphore must not limit how many may wait. */
   async run<Value>(owner: Owner, work: () => Promise<Value>): Promise<Value> {
     const entered = this.enter(owner);
     const admission = entered instanceof Promise ? await entered : entered;
@@ -70,8 +68,8 @@ export class Semaphore<Owner = string> {
   }
 
   /**
-   * Admits the owner's work at once or as soon as others leave; admitted work has to leave. Rejects with the signal's
-   * reason if that comes first.
+   * Admits work immediately, or as soon as others leave. Admitted work must call `leave()`. Rejects with the signal's
+   * reason if it aborts before.
    */
   enter(owner: Owner, { weight = 1, signal }: Entrant = {}): MaybePromise<Admission> {
     if (this.#queue.countOf(owner) === 0 && this.#hasRoomFor(owner, weight))
@@ -81,19 +79,19 @@ export class Semaphore<Owner = string> {
 
   leave(owner: Owner, weight = 1): void {
     this.#running -= weight;
-    const left = this.#runningOf.get(owner)! - weight;
-    if (left === 0) this.#runningOf.delete(owner);
-    else this.#runningOf.set(owner, left);
+    const rest = this.#runningOf.get(owner)! - weight;
+    if (rest === 0) this.#runningOf.delete(owner);
+    else this.#runningOf.set(owner, rest);
     this.#admit();
   }
 
-  /** Refuses all work of the owner that waits. */
+  /** Refuses all waiting work of the owner. */
   turnAway(owner: Owner): void {
     for (let next = this.#queue.takeOf(owner); next !== null; next = this.#queue.takeOf(owner))
-      next.settle("refused");
+      next.resolve("refused");
   }
 
-  /** Begins waiting work that has room, owners by turns. */
+  /** Admits waiting work that fits, owners by turns. */
   #admit(): void {
     for (
       let next = this.#queue.take(this.#mayBegin);
@@ -101,8 +99,8 @@ export class Semaphore<Owner = string> {
       next = this.#queue.take(this.#mayBegin)
     ) {
       const [of, waiting] = next;
-      // Begun at once, or others could enter before the promise is heard.
-      waiting.settle(this.#begin(of, waiting.weight));
+      // Counts as running now, before the promise's caller continues, or others could enter meanwhile.
+      waiting.resolve(this.#begin(of, waiting.weight));
     }
   }
 
@@ -119,13 +117,13 @@ export class Semaphore<Owner = string> {
     return before === 0 ? "alone" : "beside";
   }
 
-  /** Whether there is room to wait, which another owner may have to make. */
+  /** Whether the owner's work may wait, if need be in place of another owner's. */
   #makeRoom(owner: Owner): boolean {
     if (this.#queue.size < this.#waitingMax) return true;
     const longest = this.#queue.lastOfLongest();
     if (longest === null || this.#queue.countOf(longest[0]) <= this.#queue.countOf(owner) + 1) return false;
     this.#queue.delete(...longest);
-    longest[1].settle("refused");
+    longest[1].resolve("refused");
     return true;
   }
 
@@ -133,7 +131,7 @@ export class Semaphore<Owner = string> {
     return new Promise((resolve, reject) => {
       const waiting: Waiting = {
         weight,
-        settle(admission) {
+        resolve(admission) {
           signal?.removeEventListener("abort", leave);
           resolve(admission);
         },
@@ -150,8 +148,8 @@ export class Semaphore<Owner = string> {
 }
 
 /**
- * Works on items side by side, at most `atOnceMax` at once, and begins them in their order. Once one has failed, no
- * other is begun; the call rejects with the first failure after everything under way has ended.
+ * Works on items in parallel, at most `atOnceMax` at a time, in their order. After a failure no more are begun; the
+ * call rejects with the first failure once all that are running have ended.
  */
 export async function forEachAtOnce<Item>(
   items: readonly Item[],

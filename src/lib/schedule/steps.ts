@@ -1,21 +1,21 @@
-/** Long work in steps: a generator that yields wherever it may be interrupted, and returns what it made. */
+/** Long work in steps: a generator that yields wherever it may be interrupted, and returns its result. */
 export type Steps<Value> = Generator<void, Value, void>;
 
-/** Work that can't be cut, as long as it is short enough by itself. */
+/** Work in a single step, for work that is short enough. */
 // biome-ignore lint/correctness/useYield: it is one step.
 export function* inOneStep<Value>(work: () => Value): Steps<Value> {
   return work();
 }
 
-/** Does something with what was made, within the last step. */
+/** Applies `next` to the result, within the last step. */
 export function* thenDo<Value, Next>(steps: Steps<Value>, next: (value: Value) => Next): Steps<Next> {
   return next(yield* steps);
 }
 
-/** Sorted in one go, which takes some tenths of a millisecond. */
+/** Items sorted per step, in some tenths of a millisecond. */
 const RUN_ITEMS = 1024;
 
-/** The items in order, those that are equal as they came: what `toSorted` gives, in steps. */
+/** A stable sort in steps, with the result of `toSorted()`. */
 export function* sortInSteps<Item>(
   items: readonly Item[],
   compare: (a: Item, b: Item) => number,

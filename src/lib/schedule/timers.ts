@@ -1,10 +1,8 @@
-/* Waiting: for a time, or for the next turn of the event loop. */
-
-/** When things happen: tests turn time by hand. */
+/** A clock and timers. Tests replace them. */
 export interface Timers {
-  /** Grows, and says nothing of the time of day. */
+  /** Monotonic milliseconds, unrelated to the time of day. */
   nowMs(): number;
-  /** Calls it once after so many milliseconds, unless what this returns is called before. */
+  /** Calls `call` once after `ms` milliseconds. The returned function cancels that. */
   after(ms: number, call: () => void): () => void;
 }
 
@@ -16,7 +14,7 @@ export const systemTimers: Timers = {
   },
 };
 
-/** Resolves once the work has ended, or after so long; rejects as the work does. */
+/** Resolves once the work has ended, but after `waitMs` at the latest. Rejects if the work does. */
 export async function atMost(timers: Timers, waitMs: number, work: Promise<unknown>): Promise<void> {
   const { promise: over, resolve } = Promise.withResolvers<void>();
   const cancel = timers.after(waitMs, resolve);
@@ -27,7 +25,7 @@ export async function atMost(timers: Timers, waitMs: number, work: Promise<unkno
   }
 }
 
-/** Resolves after so many milliseconds, or once the signal comes. */
+/** Resolves after `ms` milliseconds, or once the signal aborts. */
 export function pause(timers: Timers, ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const cancel = timers.after(ms, end);
@@ -42,7 +40,7 @@ export function pause(timers: Timers, ms: number, signal: AbortSignal): Promise<
   });
 }
 
-/** Resolves after this number of milliseconds, or once the signal comes. */
+/** Resolves after `ms` milliseconds, or once the signal aborts. */
 export type Wait = (ms: number, signal: AbortSignal) => Promise<void>;
 
 export const wait: Wait = (ms, signal) => pause(systemTimers, ms, signal);
@@ -54,14 +52,14 @@ let needsRest = false;
 let restedMs = performance.now();
 
 /**
- * Called once by a runtime whose event loop looks at the network only when it has nothing else to do: work that asks
- * for turn after turn would keep all requests waiting until it ends.
+ * For a runtime whose event loop polls the network only when it is idle: work that continues turn after turn would
+ * otherwise block all requests.
  */
 export function restBetweenTurns(): void {
   needsRest = true;
 }
 
-/** Resolves after what waits on the event loop has had its turn: long work asks for it every few milliseconds. */
+/** Resolves after other events had their turn. Long work awaits it every few milliseconds. */
 export function nextTurn(busyMsMax = BUSY_MS_MAX): Promise<void> {
   const isRestDue = needsRest && performance.now() - restedMs >= busyMsMax;
   return new Promise((resolve) => {

@@ -1,17 +1,15 @@
 import { PAGE_MASK, PAGE_NUMBERS, PAGE_SHIFT } from "./number-pool.ts";
 
-/*
- * Columns of numbers that grow. A short column is one array in a field of its owner, which doubles it with `grown` and
- * has its loops use the array itself. A column by device number may be long, and lies in pages: no more than a page is
- * ever copied at once.
- *
- * Each kind of page has a class of its own: a class for all of them took eight times as long for each number in Bun,
- * which compiles a method once for all arrays that it meets.
- */
+// Growing columns of numbers. A short column is one array in a field of its owner, which doubles it with `grown()`;
+// loops use the array itself. A column by device number may be long, so it consists of pages: only one page at a time
+// is copied.
+//
+// Each kind of page has a class of its own. A common class was eight times as slow in Bun, which compiles a method once
+// for all kinds of array that it meets.
 
 type Numbers = Uint8Array | Uint16Array | Int32Array | Uint32Array | Float64Array;
 
-/** A copy of the array with zeros behind it: twice as long, and at least this long. */
+/** A copy of the array followed by zeros, at least twice as long, and at least `lengthMin`. */
 export function grown<Column extends Numbers>(column: Column, lengthMin = 0): Column {
   const create = column.constructor as new (length: number) => Column;
   const longer = new create(Math.max(lengthMin, 2 * column.length));
@@ -20,8 +18,8 @@ export function grown<Column extends Numbers>(column: Column, lengthMin = 0): Co
 }
 
 /**
- * Makes room for the number at an index, which its page lacks, and returns the page. Most columns are short, so the
- * first page doubles until it is full; every other page has its full length from the start.
+ * Extends the page of an index to include it. Returns the page. Most columns are short, so the first page doubles until
+ * it is full; all others have their full length from the start.
  */
 export function makePageRoom<Page extends Numbers>(
   pages: (Page | undefined)[],
@@ -37,7 +35,7 @@ export function makePageRoom<Page extends Numbers>(
   return page;
 }
 
-/** Whole numbers from 0 to 2³² - 1 by index; each begins as 0. A page takes no memory before a number of it is set. */
+/** Integers from 0 to 2³² - 1, by index, initially 0. A page takes no memory until one of its numbers is set. */
 export class NumberColumn {
   readonly #pages: (Uint32Array | undefined)[] = [];
 
@@ -59,7 +57,7 @@ function createZeros(length: number): Uint32Array {
   return new Uint32Array(length);
 }
 
-/** Like `NumberColumn`, but of doubles, each of which begins as -Infinity. */
+/** Like `NumberColumn`, but for doubles, initially -Infinity. */
 export class FloatColumn {
   readonly #pages: (Float64Array | undefined)[] = [];
 

@@ -2,40 +2,36 @@ import { assert } from "../assert.ts";
 import { makePageRoom } from "./columns.ts";
 import { PAGE_MASK, PAGE_NUMBERS, PAGE_SHIFT } from "./number-pool.ts";
 
-/** The end of a chain. Links are one more than the number of the item they lead to. */
+/** The end of a chain. A link is the number of an item plus 1. */
 export const END = 0;
 
 const CHAINS_MIN = 16;
 
-/*
- * Cells of an item, by its number within a page of them: one line of the cache has both.
- *
- *   | hash | the link to the item after it in its chain |
- */
+// The cells of an item, in a page by item number: | hash | link to the next item of its chain |
 const HASH = 0;
 const NEXT = 1;
 const WIDTH = 2;
 
 interface ChainPage {
   cells: Int32Array;
-  /** Items of the page. */
-  taken: number;
+  /** Items on the page. */
+  count: number;
 }
 
 const PAGE_INITIAL = 16;
-/** Chains that are split together: memory fetches what they begin with at a time, not one after the other. */
+/** Chains that are split together, so that the cache misses of their first items overlap. */
 const SPLIT_CHAINS = 16;
 
 /**
- * Finds items, which have numbers, by hashes: chains of a hash table that grows, and shrinks, by some chains at a time
- * (linear hashing), so that nobody waits for millions of items to move. A `Map` takes 90 bytes an item, stands still
- * for 60 ms when the 800,000th makes it double, and fetches one item after the other where callers fetch many at once.
+ * Finds numbered items by their hashes: a hash table with chains that grows and shrinks by some chains at a time
+ * (linear hashing), so that no caller waits for millions of items to move. A `Map` takes 90 bytes per item, blocks for
+ * 60 ms when it doubles at the 800,000th item, and can't overlap the cache misses of many lookups.
  */
 export class HashChains {
-  /** Lead to the first item of each chain; only `#chainCount` are in use. */
+  /** Links to the first item of each chain; only the first `#chainCount` are in use. */
   readonly #chains: Uint32Array[] = [new Uint32Array(CHAINS_MIN)];
   readonly #pages: (ChainPage | undefined)[] = [];
-  /** Chains below `#split` have been split with one more bit of the hash than `#mask` has. */
+  /** Chains below `#split` use one more bit of the hash than `#mask` has. */
   #mask = CHAINS_MIN - 1;
   #split = 0;
   #size = 0;
@@ -44,19 +40,19 @@ export class HashChains {
     return this.#size;
   }
 
-  /** A link to the first item of the chain that those with this hash are in, or `END`. */
+  /** A link to the first item of the chain for this hash, or `END`. */
   chainOf(hash: number): number {
     return this.#firstOf(this.#indexOf(hash));
   }
 
-  /** From a link on, its own item included, the link to the first item with this very hash, or `END`. */
+  /** The first link from `link` on whose item has exactly this hash, or `END`. */
   find(link: number, hash: number): number {
     let at = link;
     while (at !== END && this.hashOf(at - 1) !== hash) at = this.after(at);
     return at;
   }
 
-  /** The link behind one. */
+  /** The link after another. */
   after(link: number): number {
     return this.#pageOf(link - 1).cells[((link - 1) & PAGE_MASK) * WIDTH + NEXT]!;
   }
@@ -65,20 +61,20 @@ export class HashChains {
     return this.#pageOf(item).cells[(item & PAGE_MASK) * WIDTH + HASH]!;
   }
 
-  /** Adds an item that is not there. */
+  /** Adds an item that must not be in the table. */
   add(item: number, hash: number): void {
     this.#pages[item >>> PAGE_SHIFT] ??= createPage();
     const page = this.#pageOf(item);
     const at = item & PAGE_MASK;
     if (at * WIDTH >= page.cells.length) growPage(page, at + 1);
-    page.taken++;
+    page.count++;
     page.cells[at * WIDTH + HASH] = hash;
     this.#size++;
     if (this.#size > this.#chainCount) this.#splitChains();
     this.#prepend(this.#indexOf(hash), item);
   }
 
-  /** Takes out an item that is there. */
+  /** Removes an item that must be in the table. */
   remove(item: number): void {
     const chain = this.#indexOf(this.hashOf(item));
     const link = item + 1;
@@ -91,7 +87,7 @@ export class HashChains {
     }
     this.#size--;
     if (this.#size * 2 < this.#chainCount && this.#chainCount > CHAINS_MIN) this.#mergeChain();
-    if (--this.#pageOf(item).taken === 0) this.#pages[item >>> PAGE_SHIFT] = undefined;
+    if (--this.#pageOf(item).count === 0) this.#pages[item >>> PAGE_SHIFT] = undefined;
   }
 
   #firstOf(chain: number): number {
@@ -130,11 +126,11 @@ export class HashChains {
       const link = chain <= this.#mask ? this.#firstOf(chain) : END;
       if (link !== END) sum += this.hashOf(link - 1);
     }
-    assert(!Number.isNaN(sum), "hashes are numbers"); // Which keeps compilers from leaving the sum out.
+    assert(!Number.isNaN(sum), "hashes are numbers"); // Keeps compilers from removing the sum.
     for (let chain = 0; chain < SPLIT_CHAINS; chain++) this.#splitChain();
   }
 
-  /** Makes one chain more, of what belongs there from the chain whose turn it is. */
+  /** Adds a chain, and moves items to it from the chain whose turn it is. */
   #splitChain(): void {
     const added = this.#chainCount;
     if ((added & PAGE_MASK) >= (this.#chains[added >>> PAGE_SHIFT]?.length ?? 0))
@@ -153,7 +149,7 @@ export class HashChains {
     }
   }
 
-  /** Takes back the last split. */
+  /** Undoes the last split. */
   #mergeChain(): void {
     if (this.#split === 0) {
       this.#mask >>>= 1;
@@ -171,7 +167,7 @@ export class HashChains {
     this.#dropChains(removed);
   }
 
-  /** Frees memory of chains from this one on, of which none is in use. */
+  /** Frees memory of the chains from `first` on, which must be unused. */
   #dropChains(first: number): void {
     const page = this.#chains[first >>> PAGE_SHIFT]!;
     if (first >= PAGE_NUMBERS) {
@@ -186,10 +182,10 @@ function createChains(length: number): Uint32Array {
 }
 
 function createPage(): ChainPage {
-  return { cells: new Int32Array(PAGE_INITIAL * WIDTH), taken: 0 };
+  return { cells: new Int32Array(PAGE_INITIAL * WIDTH), count: 0 };
 }
 
-/** Most tables are small, and have one page. */
+/** Most tables are small, with one page that grows. */
 function growPage(page: ChainPage, items: number): void {
   const length = WIDTH * Math.min(PAGE_NUMBERS, Math.max(items, (2 * page.cells.length) / WIDTH));
   const cells = new Int32Array(length);

@@ -1,11 +1,11 @@
-/** Numbers of a page: what is kept by number lies in arrays of this length. */
+/** Numbers per page. Data by number lies in arrays of this length. */
 export const PAGE_NUMBERS = 4096;
 export const PAGE_SHIFT = 12;
 export const PAGE_MASK = PAGE_NUMBERS - 1;
 
 /**
- * Hands out small numbers from 0 on, and those again that were given back, of the lowest page first: so pages at the
- * end run empty, and whoever keeps something by number can drop what belongs to them.
+ * Assigns small numbers from 0 on, and reuses returned ones, those of the lowest page first. So the last pages become
+ * empty, and owners can free the data of an empty page.
  */
 export class NumberPool {
   readonly #pages: Page[] = [];
@@ -13,7 +13,7 @@ export class NumberPool {
   #firstWithRoom = 0;
   #size = 0;
 
-  /** Numbers that are out. */
+  /** Numbers in use. */
   get size(): number {
     return this.#size;
   }
@@ -21,23 +21,23 @@ export class NumberPool {
   take(): number {
     const pages = this.#pages;
     let at = this.#firstWithRoom;
-    while (at < pages.length && pages[at]!.taken === PAGE_NUMBERS) at++;
+    while (at < pages.length && pages[at]!.used === PAGE_NUMBERS) at++;
     this.#firstWithRoom = at;
-    if (at === pages.length) pages.push({ taken: 0, begun: 0, free: [] });
+    if (at === pages.length) pages.push({ used: 0, begun: 0, free: [] });
     const page = pages[at]!;
-    page.taken++;
+    page.used++;
     this.#size++;
     return (at << PAGE_SHIFT) + (page.free.pop() ?? page.begun++);
   }
 
-  /** Takes a number back; true where no number of its page is out any more. */
+  /** Returns a number to the pool. True if no number of its page is in use any more. */
   giveBack(number: number): boolean {
     const at = number >>> PAGE_SHIFT;
     const page = this.#pages[at]!;
-    page.taken--;
+    page.used--;
     this.#size--;
     if (at < this.#firstWithRoom) this.#firstWithRoom = at;
-    if (page.taken > 0) {
+    if (page.used > 0) {
       page.free.push(number & PAGE_MASK);
       return false;
     }
@@ -48,10 +48,10 @@ export class NumberPool {
 }
 
 interface Page {
-  /** Numbers that are out. */
-  taken: number;
-  /** Numbers from this one on were never out since the page was empty. */
+  /** Numbers in use. */
+  used: number;
+  /** Numbers from this one on were not used since the page was last empty. */
   begun: number;
-  /** Numbers before it that were given back. */
+  /** Returned numbers, all below `begun`. */
   free: number[];
 }

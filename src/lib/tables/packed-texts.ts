@@ -3,57 +3,51 @@ import { assert } from "../assert.ts";
 import { compareUtf8 } from "../text/utf8.ts";
 import { PAGE_MASK, PAGE_NUMBERS, PAGE_SHIFT } from "./number-pool.ts";
 
-/** Texts in pages of bytes. */
-
 const NUMBERS_INITIAL = 16;
 
-/** In place of a length: the text is kept as it is. */
-const AS_IT_IS = 255;
-/** Longer texts are kept as they are, and so are those with anything but ASCII. */
+/** Stands for the length: the text is stored as a string. */
+const UNPACKED = 255;
+/** Longer texts are stored as strings, and so are those with characters beyond ASCII. */
 const PACKED_UNITS_MAX = 254;
-/** Where no text is: the first byte of a page is nobody's. */
+/** Stands for the start of a missing text: the first byte of a page is unused. */
 const NOWHERE = 0;
 const BYTES_INITIAL = 64;
-/** A full page has no more room for each byte of its texts. */
+/** The size of a full page, relative to the bytes of its texts. */
 const ROOM_SHARE = 9 / 8;
 
-/** Texts of lower numbers stay strings once somebody has asked: so a small fleet has each made once. */
-const MADE_MAX = 16_384;
+/** The strings of lower numbers are cached, so a small fleet creates each string once. */
+const CACHED_MAX = 16_384;
 
-/*
- * A page of bytes, in no order:
- *
- *   | 0 | length u8, ASCII | length u8, ASCII | ...
- */
+// A page of bytes, in no order: | 0 | length u8, ASCII | length u8, ASCII | ...
 interface TextPage {
   bytes: Buffer;
-  /** By number, where in the bytes its text is. */
+  /** Where each text begins in `bytes`, by number. */
   starts: Uint32Array;
   end: number;
   count: number;
-  /** Of texts that are gone. */
+  /** Bytes of deleted texts. */
   unusedBytes: number;
 }
 
 /**
- * Texts by small numbers. As strings of their own, names of 13 letters took 72 bytes each and had the collector look
- * at two objects; here they take 18, and a string is made when somebody asks for one.
+ * Texts by small numbers. As strings, names of 13 letters took 72 bytes each, and two objects for the collector; here
+ * they take 18, and a string is created on demand.
  */
 export class PackedTexts {
   readonly #pages: (TextPage | undefined)[] = [];
-  readonly #asTheyAre = new Map<number, string>();
-  /** By number, those that were made. */
-  #made: (string | undefined)[] = [];
-  /** What the page that was filled last takes: about what the next one will. */
+  readonly #unpacked = new Map<number, string>();
+  /** Cached strings, by number. */
+  #strings: (string | undefined)[] = [];
+  /** The size of the page that was filled last, as an estimate for the next one. */
   #pageBytes = BYTES_INITIAL;
   #end = 0;
 
-  /** Numbers that have had a text are below. */
+  /** Numbers that ever had a text are below this. */
   get numbersEnd(): number {
     return this.#end;
   }
 
-  /** Gives a number that has no text one. */
+  /** Sets the text of a number that must not have one. */
   set(number: number, text: string): void {
     const index = number >>> PAGE_SHIFT;
     let page = this.#pages[index];
@@ -66,9 +60,9 @@ export class PackedTexts {
     if (page.end + 1 + units > page.bytes.length) makeRoom(page, 1 + units);
     const start = page.end;
     const { bytes } = page;
-    bytes[start] = isPacked ? units : AS_IT_IS;
+    bytes[start] = isPacked ? units : UNPACKED;
     for (let unit = 0; unit < units; unit++) bytes[start + 1 + unit] = text.charCodeAt(unit);
-    if (!isPacked) this.#asTheyAre.set(number, text);
+    if (!isPacked) this.#unpacked.set(number, text);
     const at = number & PAGE_MASK;
     if (at >= page.starts.length) growStarts(page, at + 1);
     page.starts[at] = start;
@@ -78,15 +72,15 @@ export class PackedTexts {
     if (page.count === PAGE_NUMBERS) this.#trim(page);
   }
 
-  /** Takes the text of a number away. */
+  /** Deletes the text of a number. */
   delete(number: number): void {
     const page = this.#pages[number >>> PAGE_SHIFT]!;
     const start = page.starts[number & PAGE_MASK]!;
     const length = page.bytes[start]!;
-    if (length === AS_IT_IS) this.#asTheyAre.delete(number);
-    page.unusedBytes += 1 + (length === AS_IT_IS ? 0 : length);
+    if (length === UNPACKED) this.#unpacked.delete(number);
+    page.unusedBytes += 1 + (length === UNPACKED ? 0 : length);
     page.starts[number & PAGE_MASK] = NOWHERE;
-    if (number < this.#made.length) this.#made[number] = undefined;
+    if (number < this.#strings.length) this.#strings[number] = undefined;
     if (--page.count === 0) this.#pages[number >>> PAGE_SHIFT] = undefined;
   }
 
@@ -95,29 +89,29 @@ export class PackedTexts {
     return page !== undefined && (page.starts[number & PAGE_MASK] ?? NOWHERE) !== NOWHERE;
   }
 
-  /** The text of a number that has one. */
+  /** The text of a number that must have one. */
   text(number: number): string {
-    const known = number < this.#made.length ? this.#made[number] : undefined;
+    const known = number < this.#strings.length ? this.#strings[number] : undefined;
     if (known !== undefined) return known;
     const page = this.#pages[number >>> PAGE_SHIFT]!;
     const start = page.starts[number & PAGE_MASK]!;
-    assert(start !== NOWHERE, "who asks for the text of a number knows that it has one");
+    assert(start !== NOWHERE, "the number has a text");
     const length = page.bytes[start]!;
-    if (length === AS_IT_IS) return this.#asTheyAre.get(number)!;
+    if (length === UNPACKED) return this.#unpacked.get(number)!;
     const text = unpackText(page.bytes, start);
     this.#remember(number, text);
     return text;
   }
 
-  /** The text of a number that has one, where it is a string already; else it lies at a place of some bytes. */
-  made(number: number): string | null {
-    const known = number < this.#made.length ? this.#made[number] : undefined;
+  /** The text of a number that must have one, if it exists as a string; null if it must be unpacked. */
+  findString(number: number): string | null {
+    const known = number < this.#strings.length ? this.#strings[number] : undefined;
     if (known !== undefined) return known;
     const { bytes, starts } = this.#pages[number >>> PAGE_SHIFT]!;
-    return bytes[starts[number & PAGE_MASK]!] === AS_IT_IS ? this.#asTheyAre.get(number)! : null;
+    return bytes[starts[number & PAGE_MASK]!] === UNPACKED ? this.#unpacked.get(number)! : null;
   }
 
-  /** What `unpackText` makes the text of a number from, also when that number has none any more, or another. */
+  /** The arguments for `unpackText()`, which stay valid even when the number's text is deleted or replaced. */
   bytesOf(number: number): Buffer {
     return this.#pages[number >>> PAGE_SHIFT]!.bytes;
   }
@@ -126,18 +120,18 @@ export class PackedTexts {
     return this.#pages[number >>> PAGE_SHIFT]!.starts[number & PAGE_MASK]!;
   }
 
-  /** Whether a number that has a text has this one. */
+  /** Whether the text of a number, which must have one, is this one. */
   is(number: number, text: string): boolean {
-    const known = this.#made[number];
+    const known = this.#strings[number];
     return known === undefined ? this.#isPacked(number, text) : known === text; // Faster than a loop over bytes.
   }
 
-  /** Below 0 where the text of a number that has one comes before this one by their UTF-8 bytes, above 0 behind it. */
+  /** Compares UTF-8 bytes: negative if the text of the number comes before this one, positive if it comes after. */
   compare(number: number, text: string): number {
     const { bytes, starts } = this.#pages[number >>> PAGE_SHIFT]!;
     const start = starts[number & PAGE_MASK]!;
     const length = bytes[start]!;
-    if (length === AS_IT_IS) return compareUtf8(this.#asTheyAre.get(number)!, text);
+    if (length === UNPACKED) return compareUtf8(this.#unpacked.get(number)!, text);
     const common = Math.min(length, text.length);
     for (let unit = 0; unit < common; unit++) {
       const difference = bytes[start + 1 + unit]! - text.charCodeAt(unit); // ASCII comes before all other units.
@@ -150,7 +144,7 @@ export class PackedTexts {
     const { bytes, starts } = this.#pages[number >>> PAGE_SHIFT]!;
     const start = starts[number & PAGE_MASK]!;
     const length = bytes[start]!;
-    if (length === AS_IT_IS) return this.#asTheyAre.get(number) === text;
+    if (length === UNPACKED) return this.#unpacked.get(number) === text;
     if (length !== text.length) return false;
     for (let unit = 0; unit < length; unit++)
       if (bytes[start + 1 + unit] !== text.charCodeAt(unit)) return false;
@@ -159,12 +153,12 @@ export class PackedTexts {
   }
 
   #remember(number: number, text: string): void {
-    if (number >= MADE_MAX) return;
-    while (this.#made.length < Math.min(this.#end, MADE_MAX)) this.#made.push(undefined);
-    this.#made[number] = text;
+    if (number >= CACHED_MAX) return;
+    while (this.#strings.length < Math.min(this.#end, CACHED_MAX)) this.#strings.push(undefined);
+    this.#strings[number] = text;
   }
 
-  /** Once all numbers of a page have a text, it takes little more than they do. */
+  /** Shrinks a page whose numbers all have a text to little more than these texts need. */
   #trim(page: TextPage): void {
     const used = page.end - page.unusedBytes;
     if (page.bytes.length > used * ROOM_SHARE) moveTo(page, used);
@@ -172,7 +166,7 @@ export class PackedTexts {
   }
 }
 
-/** The text that lies somewhere. Bytes of a text are never written over: what has to move is copied. */
+/** The text at a position of a page's bytes. Texts are never overwritten; those that move are copied. */
 export function unpackText(bytes: Buffer, start: number): string {
   return bytes.toString("latin1", start + 1, start + 1 + bytes[start]!);
 }
@@ -199,14 +193,14 @@ function isPackable(text: string): boolean {
   return true;
 }
 
-/** Room is doubled while a page has few texts; with half of them its size can be told. */
+/** Doubles the bytes of a page with few texts. Once half of its numbers have one, the final size can be estimated. */
 function makeRoom(page: TextPage, bytes: number): void {
   const used = page.end - page.unusedBytes;
   const share = page.count < PAGE_NUMBERS / 2 ? 2 : ROOM_SHARE;
   moveTo(page, Math.max(used + bytes, Math.ceil(used * share)));
 }
 
-/** Moves texts to bytes of their own, and leaves out those that are gone. */
+/** Moves the texts of a page to new bytes, without those that were deleted. */
 function moveTo(page: TextPage, length: number): void {
   const { bytes, starts } = page;
   const moved = Buffer.alloc(length);
@@ -215,7 +209,7 @@ function moveTo(page: TextPage, length: number): void {
     const start = starts[at]!;
     if (start === NOWHERE) continue;
     const textLength = bytes[start]!;
-    const next = start + 1 + (textLength === AS_IT_IS ? 0 : textLength);
+    const next = start + 1 + (textLength === UNPACKED ? 0 : textLength);
     moved.set(bytes.subarray(start, next), end);
     starts[at] = end;
     end += next - start;

@@ -2,18 +2,19 @@ import type { Buffer } from "node:buffer";
 import { hashAscii } from "./hash.ts";
 
 /**
- * Distinct texts, numbered from 1 in order of first appearance; 0 stands for none. One is found by what it is, or by
- * the bytes it lies in, and then it need not be made.
+ * Distinct texts, numbered from 1 in order of first appearance; 0 means none. A text that lies in bytes can be found
+ * without creating a string.
  */
 export class TextSet {
-  /** By number. */
   readonly texts: string[] = [""];
-  /** The engine's own table takes a text faster than ours. Null as long as all came from bytes. */
+  /** The engine's own table, which is faster for strings. Null while all texts came from bytes. */
   #numbers: Map<string, number> | null = null;
-  /** Of texts that came from bytes, an open hash table: numbers, or 0, and the hash of each. Half of it is empty. */
+  /**
+   * An open hash table of the texts that came from bytes: their numbers, or 0, and their hashes. Half of it is empty.
+   */
   #slots: Int32Array;
   #hashes: Int32Array;
-  #taken = 0;
+  #used = 0;
 
   constructor(textsExpected: number) {
     const slots = 2 ** Math.ceil(Math.log2(2 * textsExpected + 2));
@@ -26,7 +27,7 @@ export class TextSet {
     return this.#allNumbers().get(text) ?? 0;
   }
 
-  /** The text's number, adding it where it is new. */
+  /** The text's number; a new text is added. */
   add(text: string): number {
     const numbers = this.#allNumbers();
     const known = numbers.get(text);
@@ -36,9 +37,9 @@ export class TextSet {
     return added;
   }
 
-  /** The same for a text that lies in bytes, of which none is above 0x7f. */
+  /** Like `add()`, for a text in ASCII bytes. */
   addAscii(bytes: Buffer, start: number, end: number): number {
-    if (2 * this.#taken === this.#slots.length) this.#grow();
+    if (2 * this.#used === this.#slots.length) this.#grow();
     const hash = hashAscii(bytes, start, end);
     const slot = this.#slotOf(bytes, start, end, hash);
     const known = this.#slots[slot]!;
@@ -47,16 +48,16 @@ export class TextSet {
     const added = this.#numbers === null ? this.texts.push(text) - 1 : this.add(text);
     this.#slots[slot] = added;
     this.#hashes[slot] = hash;
-    this.#taken++;
+    this.#used++;
     return added;
   }
 
-  /** The number of a text that came in bytes, and lies in some again; or 0. */
+  /** The number of a text that was added by `addAscii()`; else 0. */
   findAscii(bytes: Buffer, start: number, end: number): number {
     return this.#slots[this.#slotOf(bytes, start, end, hashAscii(bytes, start, end))]!;
   }
 
-  /** The slot that has the text, or the empty one where it belongs. */
+  /** The slot of the text, or the empty slot for it. */
   #slotOf(bytes: Uint8Array, start: number, end: number, hash: number): number {
     const slots = this.#slots;
     const mask = slots.length - 1;

@@ -2,15 +2,14 @@ import { grown } from "./columns.ts";
 import { hashTuple } from "./hash.ts";
 
 /**
- * Distinct tuples of 32-bit numbers, numbered from 0 in order of first appearance: an open hash table
- * over one packed array, so a tuple costs its numbers and one table slot.
+ * Distinct tuples of 32-bit integers, numbered from 0 in order of first appearance: an open hash table over one packed
+ * array, so a tuple costs its integers and one slot.
  */
 export interface TupleSet {
-  /** The number of this tuple, adding it where it is new. The argument is copied. */
+  /** The number of the tuple; a new one is copied. */
   add(tuple: ArrayLike<number>): number;
-  /** Member `member` of tuple number `index`. */
   at(index: number, member: number): number;
-  /** All tuples, `width` numbers each. */
+  /** All tuples, `width` integers each. */
   tuples(): Uint32Array;
 }
 
@@ -21,9 +20,9 @@ export function createTupleSet(width: number): TupleSet {
   let packed = new Uint32Array(8 * width);
   let size = 0;
   let slots = new Uint32Array(SLOTS_INITIAL).fill(EMPTY);
-  let last = -1; // The tuple added or found last: neighbours are often alike.
+  let last = -1; // The result of the last `add()`: neighbours are often alike.
 
-  /** The slot that holds the tuple, or the empty one where it belongs. */
+  /** The slot of the tuple, or the empty slot for it. */
   function findSlot(tuple: ArrayLike<number>, start: number): number {
     const mask = slots.length - 1;
     let slot = hashTuple(tuple, start, width) & mask;
@@ -45,10 +44,10 @@ export function createTupleSet(width: number): TupleSet {
     add(tuple) {
       if (last >= 0 && sameAt(last, tuple, 0)) return last;
       const slot = findSlot(tuple, 0);
-      const found = slots[slot]!;
-      if (found !== EMPTY) {
-        last = found;
-        return found;
+      const known = slots[slot]!;
+      if (known !== EMPTY) {
+        last = known;
+        return known;
       }
       if ((size + 1) * width > packed.length) packed = grown(packed);
       for (let m = 0; m < width; m++) packed[size * width + m] = tuple[m]!;

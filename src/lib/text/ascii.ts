@@ -1,4 +1,4 @@
-/* Characters of text as its bytes have them, in ASCII and so in UTF-8. */
+// ASCII characters, as bytes or UTF-16 units.
 
 export const TAB = 0x09;
 export const LF = 0x0a;

@@ -2,40 +2,40 @@ import { COMMA, CR, LF, QUOTE, SEMICOLON, TAB } from "./ascii.ts";
 import { createByteFeed } from "./lines.ts";
 
 /**
- * RFC 4180, read where the bytes lie: no text is made of a field that nobody asks for. Lines end in LF or CRLF; an
- * empty line is no record. A quote in a field that doesn't begin with one is an ordinary character. Fields are
- * separated by commas, or by what programs write where a comma is part of numbers.
+ * Reads CSV (RFC 4180) in place: fields become strings only on demand. Lines end in LF or CRLF; an empty line is not a
+ * record. A quote in a field that does not begin with one is an ordinary character. The delimiter is a comma, or what
+ * programs write where numbers contain commas.
  */
 
 export const CSV_FIELDS_MAX = 1024; // The widest report has 22; sensors' tables have a few hundred.
 
-/** What separates the fields of a CSV file, as a byte. */
+/** The byte that separates fields. */
 export type CsvDelimiter = number;
 
-/** Reads record after record of a text that is pushed in pieces. */
+/** Reads the records of a text that is pushed in pieces. */
 export class CsvReader {
   readonly #feed = createByteFeed();
   readonly #decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-  /** Null until it is found. */
+  /** Null until it is detected. */
   #delimiter: CsvDelimiter | null;
   #nextLine = 1;
-  /** Line ends within quotes of the record. */
+  /** Line ends within quotes of the current record. */
   #lineEndsInside = 0;
 
-  /* The record, until the next call of `next`. */
+  // The fields below describe the current record, until the next call of `next()`.
 
-  /** By field, where it begins and ends in `bytes`, without the quotes around it. */
+  /** Start and end of each field in `bytes`, without enclosing quotes. */
   readonly starts = new Int32Array(CSV_FIELDS_MAX);
   readonly ends = new Int32Array(CSV_FIELDS_MAX);
-  /** By field, 1 where it has doubled quotes in it, which `text` makes single. */
+  /** 1 for each field with doubled quotes, which `text()` undoubles. */
   readonly escaped = new Uint8Array(CSV_FIELDS_MAX);
   fieldCount = 0;
-  /** What makes the record unreadable, in words; null where nothing does. */
+  /** Why the record can't be read, for people; null if it can. */
   fault: string | null = null;
-  /** Line that the record begins on, from 1. */
+  /** The line on which the record begins, from 1. */
   line = 0;
 
-  /** Null has the delimiter found in the first record. */
+  /** Null to detect the delimiter in the first record. */
   constructor(delimiter: CsvDelimiter | null = COMMA) {
     this.#delimiter = delimiter;
   }
@@ -44,12 +44,12 @@ export class CsvReader {
     this.#feed.push(piece);
   }
 
-  /** Nothing more follows: a last line without line end is a record too. */
+  /** Call after the last piece: a last line without a line end is a record too. */
   end(): void {
     this.#feed.end();
   }
 
-  /** Moves to the next record; false where more must be pushed first, or nothing is left. */
+  /** Moves to the next record; false if more must be pushed first, or nothing is left. */
   next(): boolean {
     const feed = this.#feed;
     while (feed.position < feed.bytes.length) {
@@ -61,7 +61,7 @@ export class CsvReader {
     return false;
   }
 
-  /** What separates fields; null before the first record of a text whose delimiter is to be found. */
+  /** Null before the first record of a text whose delimiter is detected. */
   get delimiter(): CsvDelimiter | null {
     return this.#delimiter;
   }
@@ -70,12 +70,12 @@ export class CsvReader {
     return this.#feed.bytes;
   }
 
-  /** Bytes of a record that has begun and not ended. */
+  /** Bytes of an incomplete record. */
   get waitingBytes(): number {
     return this.#feed.bytes.length - this.#feed.position;
   }
 
-  /** A field as text; null where it is not valid UTF-8. */
+  /** A field as text; null if it is not valid UTF-8. */
   text(field: number): string | null {
     try {
       const text = this.#decoder.decode(this.#feed.bytes.subarray(this.starts[field]!, this.ends[field]!));
@@ -85,17 +85,16 @@ export class CsvReader {
     }
   }
 
-  /** All fields as texts. */
   texts(): (string | null)[] {
     return Array.from({ length: this.fieldCount }, (_, field) => this.text(field));
   }
 
-  /** Line that the next record begins on. */
+  /** The line on which the next record begins. */
   get nextLine(): number {
     return this.#nextLine;
   }
 
-  /** Reads one record or empty line; false where its end has not arrived, and nothing is taken. */
+  /** Reads one record or empty line. If its end has not arrived, returns false and consumes nothing. */
   #readRecord(delimiter: CsvDelimiter): boolean {
     const { starts, ends, escaped } = this;
     const { bytes, ended } = this.#feed;
@@ -129,7 +128,7 @@ export class CsvReader {
     return true;
   }
 
-  /** Notes the field that begins with the quote at `from`; returns where its delimiter or line end is. */
+  /** Records the field that begins with the quote at `from`. Returns the position of its delimiter or line end. */
   #readQuotedField(bytes: Uint8Array, field: number, from: number, delimiter: CsvDelimiter): number {
     const { length } = bytes;
     let at = from + 1;
@@ -143,7 +142,7 @@ export class CsvReader {
       at++;
     }
     this.ends[field] = at;
-    if (at >= length) this.fault ??= "a quote is never closed"; // Or not yet: then the record is read again.
+    if (at >= length) this.fault ??= "a quote is never closed"; // If it is closed later, the record is read again.
     const afterQuote = ++at;
     while (at < length && bytes[at] !== delimiter && bytes[at] !== LF) at++;
     const isLineEnd = at === afterQuote + 1 && bytes[afterQuote] === CR && bytes[at] !== delimiter;
@@ -153,8 +152,8 @@ export class CsvReader {
 }
 
 /**
- * The delimiter that the first line which isn't empty has most of, outside quotes; a comma where it has none. Null
- * where the line's end is not among the bytes, although more follow.
+ * The most frequent delimiter outside quotes in the first line that is not empty; a comma if there is none. Null if the
+ * line's end has not arrived.
  */
 function findDelimiter(bytes: Uint8Array, from: number, ended: boolean): CsvDelimiter | null {
   let at = from;

@@ -1,24 +1,24 @@
 import { DOT, MINUS, ZERO } from "./ascii.ts";
 
-/** Digits, with a sign and decimals where need be. */
+/** Digits, with an optional sign and decimals. */
 const PLAIN_DECIMAL = /^-?\d+(\.\d+)?$/;
 
-/** JSON's numbers, and leading zeros besides: what programs write into columns of numbers. */
+/** JSON's numbers, and those with leading zeros, as programs write them into columns. */
 const DECIMAL = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/;
 const DECIMAL_BYTES_MAX = 64; // Longer ones are no measurement; a double needs 17 digits.
 
-/** Integers of 15 digits and powers of ten up to 10^22 are exact doubles, so that one division rounds once. */
+/** Integers of 15 digits and powers of ten up to 10^22 are exact doubles, so one division rounds once. */
 const EXACT_DIGITS_MAX = 15;
 const POWERS_OF_TEN = Array.from({ length: EXACT_DIGITS_MAX + 1 }, (_, power) => 10 ** power);
 
 /**
- * The number written in a part of `bytes`, the double nearest to it as `Number` would give it; NaN where it is
- * no decimal number (`0x10`, ` 10`, `+1`, `.5`, `Infinity`, nothing).
+ * Parses the decimal number in a range of `bytes`, to the nearest double like `Number()`; NaN if it is not one (`0x10`,
+ * ` 10`, `+1`, `.5`, `Infinity`, nothing).
  */
 export function parseDecimal(bytes: Uint8Array, start: number, end: number): number {
   const negative = bytes[start] === MINUS;
   const first = negative ? start + 1 : start;
-  // The dot is no digit, so up to one byte more than the digits.
+  // The dot is not a digit, so there may be one byte more than digits.
   if (end - first > EXACT_DIGITS_MAX + 1) return parseLongDecimal(bytes, start, end);
 
   let digits = 0;
@@ -38,7 +38,7 @@ export function parseDecimal(bytes: Uint8Array, start: number, end: number): num
   return negative ? -value : value;
 }
 
-/** The same for any length and exponent, by way of a text. */
+/** Parses any length and exponent, by way of a string. */
 function parseLongDecimal(bytes: Uint8Array, start: number, end: number): number {
   if (end - start > DECIMAL_BYTES_MAX) return Number.NaN;
   let text = "";
@@ -46,7 +46,7 @@ function parseLongDecimal(bytes: Uint8Array, start: number, end: number): number
   return DECIMAL.test(text) ? Number(text) : Number.NaN;
 }
 
-/** The number that a text of digits says, with a minus or decimals where need be; NaN for anything else. */
+/** Parses a text of digits with an optional minus sign and decimals; NaN for anything else. */
 export function parsePlainDecimal(text: string): number {
   const end = text.length;
   const negative = text.charCodeAt(0) === MINUS;

@@ -11,21 +11,21 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   w: 604_800_000,
 };
 
-/** Milliseconds of `30s`, `90m`, `12h`, `30d` or `2w`; null for anything else, and for nothing at all (`0d`). */
+/** Milliseconds of `30s`, `90m`, `12h`, `30d` or `2w`; null for anything else, and for zero (`0d`). */
 export function parseDuration(text: string): number | null {
   const [, count, unit] = DURATION.exec(text) ?? [];
   if (count === undefined || unit === undefined) return null;
   return Number(count) * UNIT_MS[unit]! || null;
 }
 
-/** Whole seconds in the greatest unit that has a whole number of them. */
+/** A duration of whole seconds, in the greatest unit that divides it. */
 export function formatDuration(durationMs: number): string {
   const unit = Object.keys(UNIT_MS).findLast((name) => durationMs % UNIT_MS[name]! === 0);
   assert(unit !== undefined, "a duration is a number of whole seconds");
   return `${durationMs / UNIT_MS[unit]!}${unit}`;
 }
 
-/** For people: in the largest unit of which there are two, such as 90 s, 25 min or 3 days. */
+/** For people: in the largest unit of which there are at least two, such as 90 s, 25 min or 3 days. */
 export function roughDuration(seconds: number): string {
   const { length, name } = ROUGH_UNITS.find(({ length }) => seconds >= 2 * length) ?? ROUGH_UNITS.at(-1)!;
   return `${Math.round(seconds / length)} ${name}`;

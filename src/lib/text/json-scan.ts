@@ -2,16 +2,14 @@ import { Buffer } from "node:buffer";
 import { BACKSLASH, DOT, MINUS, QUOTE, SPACE, ZERO } from "./ascii.ts";
 import { afterWhite } from "./long-text.ts";
 
-/*
- * Reads plain values of a JSON text from its bytes, without making what needs not be made. What is not plain, as a text
- * with escapes or a number with an exponent, is left to a parser, so it may be JSON or not.
- */
+// Reads plain values of a JSON text from its bytes, and creates only the requested ones. Other values, such as a text
+// with escapes or a number with an exponent, are left to a parser; they may be valid JSON or not.
 
 export class JsonScan {
   readonly bytes: Buffer;
-  /** Where the value ends that was read last. */
+  /** The end of the value that was read last. */
   end = 0;
-  /** Whether the text whose end was found last is printable ASCII. */
+  /** Whether the text that `textEnd()` found last is printable ASCII. */
   isPrintable = true;
   readonly #view: DataView;
 
@@ -20,7 +18,7 @@ export class JsonScan {
     this.#view = new DataView(buffer, byteOffset, byteLength);
   }
 
-  /** Whether so many bytes are the same in two places, both of which the text has: four at a time. */
+  /** Whether two ranges within the text have the same bytes; compares four at a time. */
   isSame(a: number, b: number, byteCount: number): boolean {
     const view = this.#view;
     const last = byteCount - 4;
@@ -29,19 +27,19 @@ export class JsonScan {
     return view.getInt32(a + last) === view.getInt32(b + last);
   }
 
-  /** Where the first byte lies that is not blank, if there are not many. */
+  /** The position of the first byte that is not white space, after a limited number of blanks. */
   afterBlanks(at: number): number {
     return afterWhite(this.bytes, at, at + BLANKS_MAX);
   }
 
-  /** Whether one of the three words of four letters begins here. */
+  /** Whether one of `TRUE`, `FALS` and `NULL` begins here. */
   isWord(at: number, word: number): boolean {
     return at + 4 <= this.bytes.length && this.#view.getInt32(at) === word;
   }
 
   /**
-   * The number that begins here, as parsers read it; NaN where none does. One with an exponent, or of very many digits,
-   * seems to end before.
+   * The number that begins here, as parsers read it; NaN if there is none. For a number with an exponent, or very many
+   * digits, `end` is set before its end.
    */
   number(at: number): number {
     const { bytes } = this;
@@ -60,7 +58,7 @@ export class JsonScan {
       if (decimals === 0) return Number.NaN;
     }
     this.end = next;
-    // Whole numbers up to here and powers of ten up to 10^22 are doubles, so their quotient is rounded once.
+    // Integers up to here and powers of ten up to 10^22 are exact doubles, so their quotient is rounded once.
     if (digits > Number.MAX_SAFE_INTEGER || decimals >= SCALES.length)
       return Number(bytes.toString("latin1", at, next));
     const value = decimals === 0 ? digits : digits / SCALES[decimals]!;
@@ -68,8 +66,8 @@ export class JsonScan {
   }
 
   /**
-   * Where the quotation mark lies that ends the text that begins behind one here; -1 for a text with escapes or of more
-   * bytes.
+   * The position of the closing quote of the text that begins at `at`; -1 for a text with escapes, or longer than
+   * `bytesMax`.
    */
   textEnd(at: number, bytesMax: number): number {
     const { bytes } = this;
@@ -84,7 +82,7 @@ export class JsonScan {
     return -1;
   }
 
-  /** The text between two quotation marks; null where that is no UTF-8. */
+  /** The text between two quotes; null if it is not valid UTF-8. */
   text(start: number, end: number): string | null {
     try {
       return decoder.decode(this.bytes.subarray(start, end));
@@ -100,14 +98,14 @@ export class JsonScan {
   }
 }
 
-/** As `isWord` knows them. */
+/** The first four letters of JSON's words, as 32-bit numbers, for `isWord()`. */
 export const TRUE = 0x74727565;
 export const FALS = 0x66616c73;
 export const NULL = 0x6e756c6c;
 
-/** As many as lie between the members of an indented text. */
+/** As many blanks as there are between the members of an indented text. */
 const BLANKS_MAX = 64;
-/** Of what anybody measured. */
+/** More digits than any measurement has. */
 const DIGITS_MAX = 32;
 const SCALES = Float64Array.from({ length: 23 }, (_, decimals) => 10 ** decimals);
 

@@ -1,13 +1,11 @@
-/*
- * Walks a JSON text byte by byte without making anything of it, as far at a time as it is told: what a parser would
- * make of 16 MiB of brackets takes it a second in one piece, and a gigabyte. It is the pushdown automaton of RFC 8259,
- * one table of state by byte: bits that say "object" or "array" are its stack, and only the six structural characters
- * touch it. That the bytes are UTF-8 has to be checked elsewhere.
- */
+// Validates a JSON text byte by byte without creating values, in limited steps: a parser takes a second and a gigabyte
+// for 16 MiB of brackets, in one go. It is the pushdown automaton of RFC 8259 in one table of next states by state and
+// byte. Its stack is an array of flags, object or array, which only the six structural characters change. It does not
+// check UTF-8.
 
-/** Where the next byte stands. Strings and numbers have states of their own, made below. */
+/** States. Those within strings and numbers are numbered when the table is built. */
 const START = 0;
-const AFTER = 1; // A value has ended, and nothing else may follow but what closes, parts, or is white.
+const AFTER = 1; // After a value; only a bracket, a comma or white space may follow.
 const OBJECT = 2; // After {
 const NAME = 3; // After a comma in an object.
 const COLON = 4;
@@ -15,7 +13,7 @@ const VALUE = 5;
 const ARRAY = 6; // After [
 const FIRST_FREE = 7;
 
-/** In the table's cells from here on: what a structural character does. */
+/** Cells of the table from here on are actions of structural characters. */
 const OPEN_OBJECT = 200;
 const OPEN_ARRAY = 201;
 const CLOSE_OBJECT = 202;
@@ -28,8 +26,8 @@ const WHITE = " \t\r\n";
 const DIGITS = "0123456789";
 const HEX = `${DIGITS}abcdefABCDEF`;
 
-/** States and what each byte leads to, while they are made. */
-class TableMaker {
+/** Builds the table of next states. */
+class TableBuilder {
   readonly #cells = new Uint8Array(64 * 256).fill(WRONG);
   /** States in which a number may end. */
   readonly numberEnds = new Set<number>();
@@ -43,7 +41,7 @@ class TableMaker {
     for (const character of characters) this.#cells[from * 256 + character.charCodeAt(0)] = to;
   }
 
-  /** The inside of a text. */
+  /** Adds the states within a text. */
   text(after: number): number {
     const [inside, escaped] = [this.state(), this.state()];
     this.#cells.fill(inside, inside * 256 + 0x20, inside * 256 + 256);
@@ -77,7 +75,7 @@ class TableMaker {
     this.on(from, "]", CLOSE_ARRAY);
   }
 
-  /** A state in which a number may end. */
+  /** Adds a state in which a number may end. */
   digits(): number {
     const number = this.state();
     this.afterValue(number);
@@ -85,7 +83,7 @@ class TableMaker {
     return number;
   }
 
-  /** How a number begins: where a minus leads, a zero, and any other digit. */
+  /** Adds the states of a number. Returns those after a minus, after a zero, and after any other digit. */
   number(): { readonly minus: number; readonly zero: number; readonly integer: number } {
     const [minus, zero, integer, point, fraction] = [
       this.state(),
@@ -107,46 +105,45 @@ class TableMaker {
     return { minus, zero, integer };
   }
 
-  /** The cells of the states there are. */
-  made(): Uint8Array {
+  build(): Uint8Array {
     return this.#cells.slice(0, this.#free * 256);
   }
 }
 
 function createTable() {
-  const make = new TableMaker();
-  const { minus, zero, integer } = make.number();
-  const [value, name] = [make.text(AFTER), make.text(COLON)];
+  const table = new TableBuilder();
+  const { minus, zero, integer } = table.number();
+  const [value, name] = [table.text(AFTER), table.text(COLON)];
   for (const wanted of [START, VALUE, ARRAY]) {
-    make.on(wanted, WHITE, wanted);
-    make.on(wanted, "{", OPEN_OBJECT);
-    make.on(wanted, "[", OPEN_ARRAY);
-    make.on(wanted, '"', value);
-    make.on(wanted, "-", minus);
-    make.on(wanted, "0", zero);
-    make.on(wanted, "123456789", integer);
-    for (const each of ["true", "false", "null"]) make.word(wanted, each);
+    table.on(wanted, WHITE, wanted);
+    table.on(wanted, "{", OPEN_OBJECT);
+    table.on(wanted, "[", OPEN_ARRAY);
+    table.on(wanted, '"', value);
+    table.on(wanted, "-", minus);
+    table.on(wanted, "0", zero);
+    table.on(wanted, "123456789", integer);
+    for (const each of ["true", "false", "null"]) table.word(wanted, each);
   }
-  make.on(ARRAY, "]", CLOSE_ARRAY);
+  table.on(ARRAY, "]", CLOSE_ARRAY);
   for (const wanted of [OBJECT, NAME]) {
-    make.on(wanted, WHITE, wanted);
-    make.on(wanted, '"', name);
+    table.on(wanted, WHITE, wanted);
+    table.on(wanted, '"', name);
   }
-  make.on(OBJECT, "}", CLOSE_OBJECT);
-  make.on(COLON, WHITE, COLON);
-  make.on(COLON, ":", PAIR);
-  make.afterValue(AFTER);
-  return { table: make.made(), numberEnds: make.numberEnds };
+  table.on(OBJECT, "}", CLOSE_OBJECT);
+  table.on(COLON, WHITE, COLON);
+  table.on(COLON, ":", PAIR);
+  table.afterValue(AFTER);
+  return { table: table.build(), numberEnds: table.numberEnds };
 }
 
 const { table: TABLE, numberEnds: NUMBER_ENDS } = createTable();
 
-/** What is wrong with a text: it is no JSON, or values lie in values more often than the walk was told to follow. */
+/** The text is not JSON, or its values are nested more deeply than `depthMax`. */
 export type JsonFault = "syntax" | "depth";
 
 /**
- * Hears of what the outermost array or object holds, in order: where each value lies, and before it, in an object, its
- * name with its quotation marks. White space around both is theirs, but none of steps that saw nothing else.
+ * Called for each value in the outermost array or object, in order, with its range, and in an object with the range of
+ * its name, quotes included. Ranges include surrounding white space, except that of steps with nothing else.
  */
 export type OnChild = (start: number, end: number, nameStart: number, nameEnd: number) => void;
 
@@ -155,7 +152,7 @@ export class JsonWalk {
   readonly #end: number;
   readonly #onChild: OnChild;
   readonly #depthMax: number;
-  /** By depth from 1, whether it is an object. */
+  /** Whether the container at each depth, from 1, is an object. */
   readonly #isObject: Uint8Array;
   #at: number;
   #state = START;
@@ -163,7 +160,7 @@ export class JsonWalk {
   #nameStart = 0;
   #nameEnd = 0;
   #childStart = 0;
-  /** From here on there is only white space, behind a name or value of the outermost; infinite before that. */
+  /** Where white space begins behind a name or value of the outermost container; infinite if there is none. */
   #whiteStart = Number.POSITIVE_INFINITY;
   #fault: JsonFault | null = null;
 
@@ -176,7 +173,7 @@ export class JsonWalk {
     this.#onChild = onChild;
   }
 
-  /** Walks so many bytes on, to the end at most; false once there is no more to walk, or something is wrong. */
+  /** Reads on by `byteCount` bytes at most; false at the end of the text, or if it is faulty. */
   walk(byteCount: number): boolean {
     if (this.#depth === 1) this.#leaveWhite();
     const bytes = this.#bytes;
@@ -219,7 +216,7 @@ export class JsonWalk {
     return depth === 0 && (state === AFTER || NUMBER_ENDS.has(state)) ? false : this.#fail("syntax");
   }
 
-  /** Null where all that was walked is JSON. */
+  /** Null if all that was read is JSON. */
   get fault(): JsonFault | null {
     return this.#fault;
   }
@@ -229,7 +226,9 @@ export class JsonWalk {
     return false;
   }
 
-  /** What is white before this step is left out of names and values: whoever trims them has steps of its own. */
+  /**
+   * Excludes white space of earlier steps from names and values, because callers trim only a limited number of bytes.
+   */
   #leaveWhite(): void {
     const state = this.#state;
     if (state === AFTER || state === COLON) this.#whiteStart = Math.min(this.#whiteStart, this.#at);

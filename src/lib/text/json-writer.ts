@@ -1,6 +1,6 @@
 import { BACKSLASH, QUOTE } from "./ascii.ts";
 
-/** Text made before and written often: its bytes as whole 8-byte words, and how many of them count. */
+/** A text that is encoded once and written often: its bytes in whole 8-byte words, and how many of them count. */
 export interface Fragment {
   readonly words: Float64Array;
   readonly bytes: number;
@@ -9,8 +9,8 @@ export interface Fragment {
 const WORD_BYTES = 8;
 
 /**
- * UTF-8 never holds the byte 0xFF, and JSON text never a bare 0x7F but inside a string, where it is escaped
- * here; so no word reads as a NaN, whose bits an engine may change on the way.
+ * UTF-8 never contains the byte 0xFF, and JSON text has 0x7F only in strings, where it is escaped here; so no word is a
+ * NaN, whose bits an engine may change.
  */
 export function createFragment(json: string): Fragment {
   const text = encoder.encode(json.replaceAll("\u007f", "\\u007f"));
@@ -20,9 +20,9 @@ export function createFragment(json: string): Fragment {
 }
 
 /**
- * Writes JSON text as UTF-8 straight into one growing buffer. Numbers and ready-made fragments go in without
- * a string in between: encoding is what a page of records costs most. Hot code calls `ensure` once, writes
- * through `bytes` and `view` from `length` on by itself, and sets `length` when it is done.
+ * Writes JSON as UTF-8 into one growing buffer. Numbers and fragments are written without intermediate strings:
+ * encoding is the main cost of a page of records. Hot code calls `ensure()` once, writes to `bytes` and `view` from
+ * `length` on, and then sets `length`.
  */
 export class JsonWriter {
   bytes: Uint8Array<ArrayBuffer>;
@@ -31,24 +31,24 @@ export class JsonWriter {
   length = 0;
   #end: number;
 
-  /** Writes into the first `bytesExpected` of `memory`, and into memory of its own where they don't suffice. */
+  /** Writes to the first `bytesExpected` bytes of `memory`, and if they don't suffice, to memory of its own. */
   constructor(bytesExpected: number, memory: Uint8Array<ArrayBuffer> = new Uint8Array(bytesExpected)) {
     this.bytes = memory;
     this.view = new DataView(memory.buffer, memory.byteOffset, memory.length);
     this.#end = bytesExpected;
   }
 
-  /** Starts over, keeping the buffer. */
+  /** Starts over with the same buffer. */
   clear(): void {
     this.length = 0;
   }
 
-  /** All that was written, in place: good until something is written again. */
+  /** A view of everything written; valid until the next write. */
   written(): Uint8Array<ArrayBuffer> {
     return this.bytes.subarray(0, this.length);
   }
 
-  /** Makes room for `count` more bytes; `bytes` and `view` may be others afterwards. */
+  /** Makes room for `count` more bytes. Replaces `bytes` and `view` if they are too small. */
   ensure(count: number): void {
     if (this.length + count <= this.#end) return;
     const wider = new Uint8Array(Math.max(this.#end * 2, this.length + count));
@@ -63,7 +63,7 @@ export class JsonWriter {
     this.bytes[this.length++] = byte;
   }
 
-  /** Any JSON text; for what is written once an answer. */
+  /** Any JSON text; for text that is written once per answer. */
   text(json: string): void {
     this.ensure(json.length * 3); // No UTF-16 unit takes more than three bytes.
     const { bytes } = this;
@@ -83,18 +83,19 @@ export class JsonWriter {
     this.length += encoder.encodeInto(json, bytes.subarray(this.length)).written;
   }
 
-  /** Text made before. */
   fragment(fragment: Fragment): void {
     this.ensure(fragmentRoom(fragment));
     this.length = writeFragment(this.view, this.length, fragment);
   }
 
-  /** Any value, as `JSON.stringify` writes it. */
+  /** Any value, like `JSON.stringify()`. */
   value(value: unknown): void {
     this.text(JSON.stringify(value));
   }
 
-  /** A text as `JSON.stringify` writes it. Most are short and plain, and go in without another text in between. */
+  /**
+   * A text, like `JSON.stringify()`. Most texts are short and plain, and are written without an intermediate string.
+   */
   string(text: string): void {
     this.ensure(TEXT_LOOP_MAX + 2);
     const end = writePlainString(this.bytes, this.length, text);
@@ -102,7 +103,7 @@ export class JsonWriter {
     else this.length = end;
   }
 
-  /** A finite number, as `JSON.stringify` writes it. */
+  /** A finite number, like `JSON.stringify()`. */
   number(value: number): void {
     this.ensure(NUMBER_BYTES_MAX);
     this.length = writeNumber(this.bytes, this.length, value);
@@ -111,10 +112,10 @@ export class JsonWriter {
 
 const encoder = new TextEncoder();
 
-/** Plain texts up to this are written by a loop, which costs less than the call to the encoder. */
+/** Plain texts up to this length are written by a loop, which costs less than a call of the encoder. */
 const TEXT_LOOP_MAX = 64;
 
-/** Returns the position after it; null where the text is long, or not printable ASCII without escapes. */
+/** Returns the position after the text; null if it is long, or has anything but printable ASCII without escapes. */
 function writePlainString(bytes: Uint8Array, position: number, text: string): number | null {
   if (text.length > TEXT_LOOP_MAX) return null;
   let at = position;
@@ -128,19 +129,17 @@ function writePlainString(bytes: Uint8Array, position: number, text: string): nu
   return at;
 }
 
-/**
- * Fragments are read as words of this machine, so they are written as such; both runtimes run on little-endian ones.
- */
+/** Fragments are words of this machine. Both runtimes support little-endian machines only. */
 const LITTLE_ENDIAN = true;
 
-/** Bytes to ensure before `writeFragment`: its last word may reach past its end. */
+/** Bytes to ensure before `writeFragment()`, whose last word may extend past the fragment. */
 export function fragmentRoom({ words }: Fragment): number {
   return words.length * WORD_BYTES;
 }
 
 /**
- * Text made before, eight bytes a step: a call to `set` or `copyWithin` costs more than a whole fragment. What
- * the last step writes past the fragment's end, the next text covers. Returns the position after it.
+ * Writes a fragment eight bytes at a time: a call of `set` or `copyWithin` would cost more than the whole fragment. The
+ * next text overwrites what the last word writes past its end. Returns the position after the fragment.
  */
 export function writeFragment(view: DataView, position: number, { words, bytes }: Fragment): number {
   for (let i = 0, at = position; i < words.length; i++, at += WORD_BYTES) {
@@ -149,19 +148,19 @@ export function writeFragment(view: DataView, position: number, { words, bytes }
   return position + bytes;
 }
 
-/** `-2.2250738585072014e-308` is the longest. */
+/** The longest is `-2.2250738585072014e-308`. */
 export const NUMBER_BYTES_MAX = 32;
 
-/** Doubles tell all decimals of 15 digits apart, so a decimal this short that reads back is the shortest. */
+/** Doubles distinguish all decimals of 15 digits, so a decimal this short that reads back is the shortest. */
 const DIGITS_15 = 1e15;
 
-/** Smaller numbers are written with an exponent, as JavaScript does. */
+/** Smaller numbers are written with an exponent, as in JavaScript. */
 const EXPONENT_BELOW = 1e-6;
 
-/** Whole parts below this are 32-bit numbers, whose arithmetic is cheaper. */
+/** Integer parts below this are 32-bit numbers, whose arithmetic is cheaper. */
 const SMALL_BELOW = 1e9;
 
-/** `0000` to `9999`, four bytes each: one look-up writes what four divisions would. */
+/** `0000` to `9999`, four bytes each: one lookup replaces four divisions. */
 const QUADS = new Uint8Array(40_000);
 for (let quad = 0; quad < 10_000; quad++) {
   for (let digit = 3, rest = quad; digit >= 0; digit--, rest = Math.floor(rest / 10)) {
@@ -172,8 +171,8 @@ for (let quad = 0; quad < 10_000; quad++) {
 const QUADS_U32 = new Uint32Array(QUADS.buffer);
 
 /**
- * The text of every number of hundredths up to 400, a word and its length each: accuracies, speeds, bearings
- * and charges are nearly always among them, and copying a word costs a quarter of writing digits.
+ * The text of every hundredth up to 400, as a word and a length: nearly all accuracies, speeds, bearings and charges
+ * are among them, and copying a word costs a quarter of writing digits.
  */
 const HUNDREDTHS = 40_001;
 const HUNDREDTH_WORDS = new Float64Array(HUNDREDTHS);
@@ -184,7 +183,7 @@ for (let hundredths = 0; hundredths < HUNDREDTHS; hundredths++) {
   HUNDREDTH_BYTES[hundredths] = writeNumber(hundredthText, start, hundredths / 100) - start;
 }
 
-/** The same as `writeNumber`, for numbers that are likely to have few digits. */
+/** Like `writeNumber()`, for numbers that are likely to have few digits. */
 export function writeReading(bytes: Uint8Array, view: DataView, position: number, value: number): number {
   const hundredths = (value * 100 + 0.5) | 0;
   if (hundredths >= 0 && hundredths < HUNDREDTHS && hundredths / 100 === value) {
@@ -194,7 +193,7 @@ export function writeReading(bytes: Uint8Array, view: DataView, position: number
   return writeNumber(bytes, position, value);
 }
 
-/** Writes the shortest decimal that reads back as `value`; returns the position after it. */
+/** Writes the shortest decimal that reads back as `value`. Returns the position after it. */
 export function writeNumber(bytes: Uint8Array, position: number, value: number): number {
   let at = position;
   let size = value;
@@ -206,7 +205,7 @@ export function writeNumber(bytes: Uint8Array, position: number, value: number):
     const whole = size | 0;
     if (whole === size) return writeSmall(bytes, at, whole);
     if (size >= EXPONENT_BELOW) {
-      // Most readings have few decimals: a whole number of millionths, or of billionths, is exact.
+      // Most values have few decimals: an integer number of millionths, or of billionths, is exact.
       const millionths = Math.floor(size * 1e6 + 0.5);
       if (millionths / 1e6 === size && millionths < DIGITS_15) {
         return writeMillionths(bytes, writeSmall(bytes, at, whole), (millionths - whole * 1e6) | 0);
@@ -224,7 +223,7 @@ export function writeNumber(bytes: Uint8Array, position: number, value: number):
   return position + text.length;
 }
 
-/** Writes a whole number from 0 to below 1e15; returns the position after it. */
+/** Writes an integer from 0 to below 1e15. Returns the position after it. */
 export function writeInteger(bytes: Uint8Array, position: number, value: number): number {
   if (value < SMALL_BELOW) return writeSmall(bytes, position, value | 0);
   const head = Math.floor(value / 1e8); // Below 1e7.
@@ -237,19 +236,19 @@ export function writeInteger(bytes: Uint8Array, position: number, value: number)
   );
 }
 
-/** Writes a whole number from 0 to 9999 in four digits. */
+/** Writes an integer from 0 to 9999 in four digits. */
 export function writeFourDigits(view: DataView, position: number, value: number): void {
   view.setUint32(position, QUADS_U32[value]!, LITTLE_ENDIAN);
 }
 
-/** Writes a whole number from 0 to below 1e9. */
+/** Writes an integer from 0 to below 1e9. */
 function writeSmall(bytes: Uint8Array, position: number, value: number): number {
   if (value < 10_000) return writeHead(bytes, position, value);
   const head = (value / 1e4) | 0;
   return writeQuad(bytes, writeSmall(bytes, position, head), value - head * 10_000);
 }
 
-/** Writes a point and up to six digits without trailing zeros; the fraction is not 0. */
+/** Writes a dot and up to six digits without trailing zeros. The fraction must not be 0. */
 function writeMillionths(bytes: Uint8Array, position: number, fraction: number): number {
   bytes[position] = 0x2e;
   const high = (fraction / 100) | 0;
@@ -262,7 +261,7 @@ function writeMillionths(bytes: Uint8Array, position: number, fraction: number):
   return trimZeros(bytes, end + 2);
 }
 
-/** The same with up to nine digits. */
+/** Writes a dot and up to nine digits without trailing zeros. */
 function writeBillionths(bytes: Uint8Array, position: number, fraction: number): number {
   bytes[position] = 0x2e;
   const upper = (fraction / 1e5) | 0;

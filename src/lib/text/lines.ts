@@ -2,19 +2,18 @@ import { joinBytes } from "../bytes/growing-bytes.ts";
 import { LF } from "./ascii.ts";
 
 /**
- * Text that arrives in pieces and is read in records: what a record lacks at the end of one piece waits for the
- * next. Readers look at `bytes` from `position` on, and `take` what they have understood. A byte order mark at
- * the very beginning is skipped.
+ * Text that arrives in pieces and is read in records: an incomplete record waits for the next piece. Readers read
+ * `bytes` from `position` on, and `take()` what is complete. A byte order mark at the beginning is skipped.
  */
 export interface ByteFeed {
   readonly bytes: Uint8Array;
-  /** First byte in `bytes` that is not taken; all that follow have arrived. */
+  /** The first byte that is not taken; all bytes behind it have arrived. */
   readonly position: number;
-  /** Nothing more will arrive, so the last record needs no line end. */
+  /** Whether no more will arrive, so that the last record needs no line end. */
   readonly ended: boolean;
   push(piece: Uint8Array): void;
   end(): void;
-  /** Everything before this place in `bytes` has been read. */
+  /** Marks everything before this position in `bytes` as read. */
   take(position: number): void;
 }
 
@@ -58,18 +57,18 @@ function startsWithMark(bytes: Uint8Array): boolean {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
 }
 
-/** Lines of a text that arrives in pieces; blank ones are left out. */
+/** Lines of a text that arrives in pieces, without blank ones. */
 export interface LineReader {
   push(piece: Uint8Array): void;
-  /** Nothing more follows: what is left is a line too. */
+  /** Call after the last piece: the rest is a line too. */
   end(): void;
-  /** Moves to the next line; false where more must be pushed first, or nothing is left. */
+  /** Moves to the next line; false if more must be pushed first, or nothing is left. */
   next(): boolean;
-  /** Bytes of a line that has begun and not ended. */
+  /** Bytes of an incomplete line. */
   readonly waitingBytes: number;
   /** The line's number, from 1. */
   readonly line: number;
-  /** The line without its end; null where it is not valid UTF-8. */
+  /** The line without its end; null if it is not valid UTF-8. */
   text(): string | null;
 }
 
@@ -84,9 +83,9 @@ export function createLineReader(): LineReader {
     end: () => feed.end(),
     next() {
       while (feed.position < feed.bytes.length) {
-        const found = feed.bytes.indexOf(LF, feed.position);
-        if (found < 0 && !feed.ended) return false;
-        const end = found < 0 ? feed.bytes.length : found;
+        const lineEnd = feed.bytes.indexOf(LF, feed.position);
+        if (lineEnd < 0 && !feed.ended) return false;
+        const end = lineEnd < 0 ? feed.bytes.length : lineEnd;
         text = decode(feed.bytes.subarray(feed.position, end));
         nextLine++;
         feed.take(Math.min(end + 1, feed.bytes.length));

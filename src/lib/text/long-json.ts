@@ -1,75 +1,72 @@
 import { Buffer } from "node:buffer";
 import type { Steps } from "../schedule/steps.ts";
 import { type JsonFault, JsonWalk } from "./json-walk.ts";
-import { type Place, trimmed } from "./long-text.ts";
+import { type ByteRange, trimmed } from "./long-text.ts";
 
-/*
- * Where the values lie of a JSON text too long to be parsed in one piece. What nobody asks for is walked over and never
- * made.
- */
+// Finds values in a JSON text that is too long to parse in one go. Other values are skipped without creating them.
 
 /**
- * Text that is parsed in one piece, which takes the engines 0.3 ms as reports and 6 ms where it is nothing but
- * brackets. Honest reports have some 500 bytes.
+ * The longest text that is parsed in one go, in 0.3 ms if it is reports, and 6 ms if it is nothing but brackets. Usual
+ * reports have some 500 bytes.
  */
 export const PIECE_BYTES_MAX = 64 * 1024;
 
-/** As deep as a text of one piece can be. RFC 8259 §9 lets a reader set such limits. */
+/** As deep as a text of that length can be. RFC 8259 §9 allows such limits. */
 const DEPTH_MAX = PIECE_BYTES_MAX;
 
-/** Some 0.1 ms of walking. */
+/** Bytes per step, in some 0.1 ms. */
 const WALK_BYTES = 16 * 1024;
 
-/** Members of an object that somebody asks for. */
+/** The members of an object to find. */
 export interface WantedMembers {
-  /** Of the longest name, in UTF-16 units. */
+  /** Length of the longest name, in UTF-16 units. */
   readonly nameLengthMax: number;
   has(name: string): boolean;
 }
 
-export type WalkedPlaces<Places> = { readonly places: Places; readonly fault: JsonFault | null };
+export type WalkedRanges<Ranges> = { readonly ranges: Ranges; readonly fault: JsonFault | null };
 
-/** Where the members lie that are wanted; of those given twice the last, as parsers do. */
+/** The ranges of the wanted members. If one occurs twice, the last counts, as in parsers. */
 export function* walkMembers(
   body: Uint8Array,
-  { start, end }: Place,
+  { start, end }: ByteRange,
   wanted: WantedMembers,
-): Steps<WalkedPlaces<Map<string, Place>>> {
-  const places = new Map<string, Place>();
+): Steps<WalkedRanges<Map<string, ByteRange>>> {
+  const ranges = new Map<string, ByteRange>();
   const bytes = bufferOf(body);
   const walk = new JsonWalk(body, start, end, DEPTH_MAX, (valueStart, valueEnd, nameStart, nameEnd) => {
     const name = nameAt(bytes, nameStart, nameEnd, wanted.nameLengthMax);
-    if (name !== null && wanted.has(name)) places.set(name, trimmed(body, valueStart, valueEnd));
+    if (name !== null && wanted.has(name)) ranges.set(name, trimmed(body, valueStart, valueEnd));
   });
   while (walk.walk(WALK_BYTES)) yield;
-  return { places, fault: walk.fault };
+  return { ranges, fault: walk.fault };
 }
 
-/** Where the elements of an array lie, as long as there are no more than `countMax`; null where there are. */
+/** The ranges of an array's elements; null if there are more than `countMax`. */
 export function* walkElements(
   body: Uint8Array,
-  { start, end }: Place,
+  { start, end }: ByteRange,
   countMax: number,
-): Steps<Place[] | null> {
-  const places: Place[] = [];
+): Steps<ByteRange[] | null> {
+  const ranges: ByteRange[] = [];
   const walk = new JsonWalk(body, start, end, DEPTH_MAX, (elementStart, elementEnd) => {
-    if (places.length <= countMax) places.push(trimmed(body, elementStart, elementEnd));
+    if (ranges.length <= countMax) ranges.push(trimmed(body, elementStart, elementEnd));
   });
   while (walk.walk(WALK_BYTES)) {
-    if (places.length > countMax) return null;
+    if (ranges.length > countMax) return null;
     yield;
   }
-  return places.length > countMax ? null : places;
+  return ranges.length > countMax ? null : ranges;
 }
 
-/** The value at a place that is known to be JSON, in one piece. */
-export function valueAt(body: Uint8Array, { start, end }: Place): unknown {
+/** Parses the value in a range that must be valid JSON. */
+export function valueAt(body: Uint8Array, { start, end }: ByteRange): unknown {
   return JSON.parse(bufferOf(body).toString("utf8", start, end));
 }
 
 export type JsonKind = "object" | "array" | "string" | "other";
 
-export function kindAt(body: Uint8Array, { start }: Place): JsonKind {
+export function kindAt(body: Uint8Array, { start }: ByteRange): JsonKind {
   switch (body[start]) {
     case 0x7b:
       return "object";
@@ -83,7 +80,7 @@ export function kindAt(body: Uint8Array, { start }: Place): JsonKind {
 }
 
 /**
- * Undefined where the text is no JSON, which JSON itself can't be. The engines' own words differ and may quote the
+ * Undefined, which JSON can't express, if the text is not JSON. The engines' error messages differ and may quote the
  * input.
  */
 export function parseJson(text: string): unknown {
@@ -94,16 +91,16 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** The name between quotation marks; null for elements of an array, and for one that is longer than any that counts. */
+/** The name between quotes; null for an element of an array, and for a name longer than any wanted one. */
 function nameAt(bytes: Buffer, start: number, end: number, lengthMax: number): string | null {
-  const place = trimmed(bytes, start, end);
-  const length = place.end - place.start - 2;
+  const range = trimmed(bytes, start, end);
+  const length = range.end - range.start - 2;
   if (length < 0 || length > ESCAPED_BYTES * lengthMax) return null;
-  const name = bytes.toString("utf8", place.start + 1, place.end - 1);
-  return name.includes("\\") ? (valueAt(bytes, place) as string) : name;
+  const name = bytes.toString("utf8", range.start + 1, range.end - 1);
+  return name.includes("\\") ? (valueAt(bytes, range) as string) : name;
 }
 
-/** `\u0061` for a letter; no character has more bytes of UTF-8 than that for each of its units. */
+/** `\u0061` for a letter. No character takes more bytes of UTF-8 per UTF-16 unit. */
 const ESCAPED_BYTES = 6;
 
 function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {

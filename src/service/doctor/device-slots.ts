@@ -1,5 +1,5 @@
 import { assert } from "../../lib/assert.ts";
-import { type Holder, SharedPool } from "../../lib/schedule/shared-pool.ts";
+import { type QuotaOwner, SharedPool } from "../../lib/schedule/shared-pool.ts";
 
 /** Those of an app, or of all; and of those the one with this id in each group, or all. */
 export interface AskedDevices {
@@ -39,7 +39,7 @@ export class DeviceSlots<Group extends string> {
 
   /** Numbers that are taken. */
   get size(): number {
-    return this.#pool.taken;
+    return this.#pool.used;
   }
 
   find(appId: string, group: Group, deviceId: string): number | null {
@@ -48,7 +48,7 @@ export class DeviceSlots<Group extends string> {
 
   /** The number of a device that was seen; null where it has none and can't get one. `onNew` before it is used. */
   see(
-    holder: Holder,
+    holder: QuotaOwner,
     group: Group,
     deviceId: string,
     nowMs: number,
@@ -100,7 +100,7 @@ export class DeviceSlots<Group extends string> {
     this.#pool.give(key.holder, 1);
   }
 
-  #take(holder: Holder, nowMs: number): number | null {
+  #take(holder: QuotaOwner, nowMs: number): number | null {
     if (!this.#pool.take(holder, 1)) {
       const oldest = this.#keys.get(nameOf(holder))?.oldest ?? null;
       if (oldest === null || nowMs - oldest.seenMs < this.#idleMsMin) return null;
@@ -110,7 +110,7 @@ export class DeviceSlots<Group extends string> {
     return this.#free.pop() ?? this.#owners.push(null) - 1;
   }
 
-  #add(slot: number, holder: Holder, group: Group, deviceId: string, nowMs: number): void {
+  #add(slot: number, holder: QuotaOwner, group: Group, deviceId: string, nowMs: number): void {
     assert(slot < this.#max, "there are no more numbers than devices");
     const name = nameOf(holder);
     const key = this.#keys.get(name) ?? new KeySlots<Group>(name, holder);
@@ -136,7 +136,7 @@ export class DeviceSlots<Group extends string> {
   }
 }
 
-function nameOf({ appId, keyId }: Holder): string {
+function nameOf({ appId, keyId }: QuotaOwner): string {
   return `${appId}/${keyId}`;
 }
 
@@ -152,11 +152,11 @@ interface Owner<Group extends string> extends SlotOwner<Group> {
 /** The numbers that a key came to, the one it was silent of for longest first: a list that is linked both ways. */
 class KeySlots<Group extends string> {
   readonly name: string;
-  readonly holder: Holder;
+  readonly holder: QuotaOwner;
   oldest: Owner<Group> | null = null;
   #newest: Owner<Group> | null = null;
 
-  constructor(name: string, { appId, keyId }: Holder) {
+  constructor(name: string, { appId, keyId }: QuotaOwner) {
     this.name = name;
     this.holder = { appId, keyId };
   }

@@ -1,4 +1,4 @@
-import { type Holder, SharedPool } from "../../lib/schedule/shared-pool.ts";
+import { type QuotaOwner, SharedPool } from "../../lib/schedule/shared-pool.ts";
 import type { Steps } from "../../lib/schedule/steps.ts";
 import { numberIndex } from "../../model/location-fields.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
@@ -33,7 +33,7 @@ export class Doctor {
   }
 
   /** Of a message that was taken. Costs next to nothing, however much is sent: then some are passed over. */
-  note(sender: Holder, client: Speaker, taken: TakenReports): void {
+  note(sender: QuotaOwner, client: Speaker, taken: TakenReports): void {
     const reports = taken.batches.reduce((sum, { count }) => sum + count, 0);
     const units = MESSAGE_UNITS + Math.min(reports + taken.refused.length, STRETCH_REPORTS_MAX);
     if (!this.#attention.take(sender, units, taken.arrivedMs)) return;
@@ -117,7 +117,7 @@ export class Doctor {
 }
 
 interface SentMessage {
-  readonly holder: Holder;
+  readonly holder: QuotaOwner;
   readonly message: NotedMessage;
 }
 
@@ -163,7 +163,7 @@ export class Attention {
   #lengthMs = 0;
 
   /** Whether there is enough left in the window for so much. */
-  take(holder: Holder, units: number, nowMs: number): boolean {
+  take(holder: QuotaOwner, units: number, nowMs: number): boolean {
     const elapsedMs = nowMs - this.#startMs;
     if (!(elapsedMs >= -BEHIND_MS_MAX && elapsedMs < this.#lengthMs)) {
       this.#startMs = nowMs;

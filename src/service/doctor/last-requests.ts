@@ -1,4 +1,4 @@
-import type { Holder } from "../../lib/schedule/shared-pool.ts";
+import type { QuotaOwner } from "../../lib/schedule/shared-pool.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
 import { DeviceSlots } from "./device-slots.ts";
 import { type KeptReport, keepReport } from "./kept-report.ts";
@@ -44,7 +44,7 @@ export interface NotedRequest {
 
 /** Whose part of a message is noted, and whose message it is. */
 export interface DeviceInMessage {
-  readonly holder: Holder;
+  readonly holder: QuotaOwner;
   readonly message: NotedMessage;
   readonly deviceId: string;
 }

@@ -1,4 +1,4 @@
-import type { Holder } from "../../lib/schedule/shared-pool.ts";
+import type { QuotaOwner } from "../../lib/schedule/shared-pool.ts";
 
 /** What the quarantine keeps at most, of a key, of an app and in all. */
 export interface ShareBounds {
@@ -24,7 +24,11 @@ export function chargedBytes(frameBytes: number): number {
 }
 
 /** Who an entry counts for: the key that brought it, or of a broker, where all phones have one, the topic. */
-export function holderOf({ appId, keyId, topic }: Holder & { readonly topic: string | null }): Holder {
+export function holderOf({
+  appId,
+  keyId,
+  topic,
+}: QuotaOwner & { readonly topic: string | null }): QuotaOwner {
   return topic === null ? { appId, keyId } : { appId, keyId: `${keyId}\0${topic}` };
 }
 
@@ -46,7 +50,7 @@ export class Shares {
    * Whose share has no room for so much more; null where there is room. A key that has nothing there may put one
    * message whatever its size, or one of the largest could never be kept. What is `promised` counts as what is there.
    */
-  findFull(holder: Holder, bytes: number, promised: Shares | null = null): FullShare | null {
+  findFull(holder: QuotaOwner, bytes: number, promised: Shares | null = null): FullShare | null {
     const { keyBytesMax, appBytesMax, bytesMax } = this.#bounds;
     const ofKey = this.ofKey(holder) + (promised?.ofKey(holder) ?? 0);
     if (ofKey > 0 && ofKey + bytes > keyBytesMax) return "key";
@@ -54,11 +58,11 @@ export class Shares {
     return this.bytes + (promised?.bytes ?? 0) + bytes > bytesMax ? "all" : null;
   }
 
-  ofKey(holder: Holder): number {
+  ofKey(holder: QuotaOwner): number {
     return this.#keys.get(keyOf(holder)) ?? 0;
   }
 
-  ofApp({ appId }: Holder): number {
+  ofApp({ appId }: QuotaOwner): number {
     return this.#apps.get(appId) ?? 0;
   }
 
@@ -75,15 +79,15 @@ export class Shares {
     return this.#bounds.bytesMax;
   }
 
-  take(holder: Holder, bytes: number): void {
+  take(holder: QuotaOwner, bytes: number): void {
     this.#change(holder, bytes);
   }
 
-  give(holder: Holder, bytes: number): void {
+  give(holder: QuotaOwner, bytes: number): void {
     this.#change(holder, -bytes);
   }
 
-  #change(holder: Holder, bytes: number): void {
+  #change(holder: QuotaOwner, bytes: number): void {
     this.bytes += bytes;
     change(this.#apps, holder.appId, bytes);
     change(this.#keys, keyOf(holder), bytes);
@@ -96,6 +100,6 @@ function change(shares: Map<string, number>, name: string, bytes: number): void 
   else shares.set(name, changed);
 }
 
-function keyOf({ appId, keyId }: Holder): string {
+function keyOf({ appId, keyId }: QuotaOwner): string {
   return `${appId}\0${keyId}`;
 }

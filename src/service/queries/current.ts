@@ -4,7 +4,7 @@ import type { Device } from "../../hot/devices/device.ts";
 import type { ListedDevices } from "../../hot/devices/device-list.ts";
 import { type DevicePage, NewestPage } from "../../hot/scan/newest-page.ts";
 import { ok, type Result } from "../../lib/result.ts";
-import { type MaybePromise, whenThere } from "../../lib/schedule/maybe-promise.ts";
+import { type MaybePromise, mapMaybe } from "../../lib/schedule/maybe-promise.ts";
 import { type Steps, thenDo } from "../../lib/schedule/steps.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import type { AppId, UserId } from "../../model/ids.ts";
@@ -87,7 +87,7 @@ export function createCurrentQueries(dependencies: QueryDependencies): CurrentQu
       const page = new NewestPage(app, { range, accuracyMetersMax, offset: 0, limit });
       const found = findPage(list, page, false, isTheirs);
       const answer = ({ devices }: DevicePage) => show({ records: app.newestRecords, devices });
-      return whenThere(scheduler.runAtOnce(appId, signal, thenDo(found, answer)), (shown) => shown);
+      return mapMaybe(scheduler.runAtOnce(appId, signal, thenDo(found, answer)), (shown) => shown);
     },
     ofApp(appId, { afterMs, beforeMs, offset, limit, view }, { signal }, show) {
       const app = hot.findApp(appId);
@@ -104,7 +104,7 @@ export function createCurrentQueries(dependencies: QueryDependencies): CurrentQu
       const found = findPage(app.list, page, true, () => true);
       const answer = ({ devices, total }: DevicePage) =>
         show({ found: { records: app.newestRecords, devices }, total });
-      return whenThere(scheduler.runAtOnce(appId, signal, thenDo(found, answer)), (shown) => shown);
+      return mapMaybe(scheduler.runAtOnce(appId, signal, thenDo(found, answer)), (shown) => shown);
     },
   };
 }

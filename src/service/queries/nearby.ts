@@ -1,6 +1,6 @@
 import type { AppDevices } from "../../hot/app-devices.ts";
 import { assert } from "../../lib/assert.ts";
-import { type MaybePromise, whenThere } from "../../lib/schedule/maybe-promise.ts";
+import { type MaybePromise, mapMaybe } from "../../lib/schedule/maybe-promise.ts";
 import type { AppId } from "../../model/ids.ts";
 import type { NewestRecords } from "../../model/newest-records.ts";
 import type { CirclePage } from "../../spatial/positions.ts";
@@ -78,7 +78,7 @@ export function createNearby({ hot, clock, retention }: FindDependencies): Nearb
       );
       return show(answerOf(app, foundInOrder));
     });
-    return whenThere(shown, (answer) => answer);
+    return mapMaybe(shown, (answer) => answer);
   };
 }
 

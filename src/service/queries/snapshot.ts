@@ -3,7 +3,7 @@ import type { AppDevices } from "../../hot/app-devices.ts";
 import { copyNewest, type NewestColumns } from "../../hot/devices/newest-columns.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import type { MaybePromise } from "../../lib/schedule/maybe-promise.ts";
-import { type Holder, SharedPool } from "../../lib/schedule/shared-pool.ts";
+import { type QuotaOwner, SharedPool } from "../../lib/schedule/shared-pool.ts";
 import type { Steps } from "../../lib/schedule/steps.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import type { AppId } from "../../model/ids.ts";
@@ -29,7 +29,7 @@ export interface Snapshot {
 }
 
 /** A key, and what it shows. */
-export interface SnapshotAsker extends Holder {
+export interface SnapshotAsker extends QuotaOwner {
   readonly appId: AppId;
   /** Null for everything. */
   readonly view: View | null;

@@ -89,10 +89,10 @@ test("a ring grows by laps that are over in a quarter of an hour, as long as the
   expect(note(64)).toBe(64); // A slow lap: the oldest go.
   nowMs += 15 * MINUTE_MS - 1;
   expect(note(64)).toBe(128);
-  expect(pool.taken).toBe(64);
+  expect(pool.used).toBe(64);
   expect(note(1000)).toBe(128); // More than is left.
   ring.clear(sequence);
-  expect(pool.taken).toBe(0);
+  expect(pool.used).toBe(0);
   expect(note(200)).toBe(128);
 });
 

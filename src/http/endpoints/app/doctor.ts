@@ -1,5 +1,5 @@
 import { CLIENT_NAMES } from "../../../clients/client.ts";
-import { whenThere } from "../../../lib/schedule/maybe-promise.ts";
+import { mapMaybe } from "../../../lib/schedule/maybe-promise.ts";
 import { FINDING_KINDS, type Finding } from "../../../service/doctor/diagnoses.ts";
 import type { MqttStatus } from "../../../service/metrics/service-metrics.ts";
 import { createFindings } from "../../../service/queries/findings.ts";
@@ -118,7 +118,7 @@ export const appDoctor = queryEndpoint({
   open(services) {
     const findings = createFindings(services);
     return (call, { device_id, limit }) =>
-      whenThere(
+      mapMaybe(
         findings.ofApp(call.appId, { deviceId: device_id, limit }, call.request),
         ({ findings, total }) => {
           const found: ValueOf<typeof answer> = {

@@ -1,5 +1,5 @@
 import { assert } from "../../../lib/assert.ts";
-import { whenThere } from "../../../lib/schedule/maybe-promise.ts";
+import { mapMaybe } from "../../../lib/schedule/maybe-promise.ts";
 import { queryEndpoint } from "../../endpoint.ts";
 import {
   accuracyMetersTo1000,
@@ -55,7 +55,7 @@ export const appHistory = queryEndpoint({
       const dated = readHistoryQuery(values, call.nowMs);
       if (!dated.ok) return call.fail(dated.error);
       const { query } = dated.value;
-      return whenThere(history.ofApp(call.appId, query, call.request), (found) => {
+      return mapMaybe(history.ofApp(call.appId, query, call.request), (found) => {
         if (!found.ok) return call.fail(found.error);
         const { pages, devicesMatching, devicesQueried } = found.value;
         assert(devicesMatching !== null, "the history of an app counts its devices");

@@ -1,4 +1,4 @@
-import { whenThere } from "../../../lib/schedule/maybe-promise.ts";
+import { mapMaybe } from "../../../lib/schedule/maybe-promise.ts";
 import type { HistoryAnswer, HistoryQuery } from "../../../service/queries/history/history-query.ts";
 import type { PathLength } from "../../../service/queries/history/path-meter.ts";
 import { queryEndpoint } from "../../endpoint.ts";
@@ -94,7 +94,7 @@ export const userHistory = queryEndpoint({
       if (!dated.ok) return call.fail(dated.error);
       const { user_id, timezone: zone } = values;
       const { query } = dated.value;
-      return whenThere(history.ofUser(call.appId, user_id, query, call.request), (found) => {
+      return mapMaybe(history.ofUser(call.appId, user_id, query, call.request), (found) => {
         if (!found.ok) return call.fail(found.error);
         const { pages, paths } = found.value;
         const first = { user_id, locations: { appId: call.appId, pages, zone } };

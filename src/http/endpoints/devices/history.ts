@@ -1,4 +1,4 @@
-import { whenThere } from "../../../lib/schedule/maybe-promise.ts";
+import { mapMaybe } from "../../../lib/schedule/maybe-promise.ts";
 import { queryEndpoint } from "../../endpoint.ts";
 import { DEVICE_NOT_FOUND, timezoneMessage } from "../../errors.ts";
 import { exampleOfRefused } from "../../openapi/operation.ts";
@@ -141,7 +141,7 @@ export const deviceHistory = queryEndpoint({
       if (!dated.ok) return call.fail(dated.error);
       const { deviceId, timezone: zone } = values;
       const { startDate, endDate, query } = dated.value;
-      return whenThere(history.ofDevice(call.appId, deviceId, query, call.request), (found) => {
+      return mapMaybe(history.ofDevice(call.appId, deviceId, query, call.request), (found) => {
         if (!found.ok) {
           if (found.error.kind !== "device_not_found") return call.fail(found.error);
           return call.fail(found.error, emptyHistory(deviceId, startDate, endDate, DEVICE_NOT_FOUND));

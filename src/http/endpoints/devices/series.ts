@@ -1,4 +1,4 @@
-import { whenThere } from "../../../lib/schedule/maybe-promise.ts";
+import { mapMaybe } from "../../../lib/schedule/maybe-promise.ts";
 import { NUMBER_FIELDS, type NumberFieldName, type StoredField } from "../../../model/location-fields.ts";
 import { type Series, SeriesReading } from "../../../service/queries/series.ts";
 import { type Column, jsonColumns } from "../../encode/json-columns.ts";
@@ -78,7 +78,7 @@ export const deviceSeries = queryEndpoint({
       if (!range.ok) return call.fail(range.error);
       const asked = { deviceId, range: range.value, fields };
       const begin = () => new SeriesReading(asked.range, buckets, fields.length);
-      return whenThere(readPositions(call.appId, asked, call.request, begin), (read) => {
+      return mapMaybe(readPositions(call.appId, asked, call.request, begin), (read) => {
         if (!read.ok) return call.fail(read.error);
         const members = {
           success: true,

@@ -1,4 +1,4 @@
-import { whenThere } from "../../../lib/schedule/maybe-promise.ts";
+import { mapMaybe } from "../../../lib/schedule/maybe-promise.ts";
 import type { Places } from "../../../map/places.ts";
 import { MS_PER_MINUTE, MS_PER_SECOND } from "../../../model/time/units.ts";
 import { type Stop, StopFinder, type Stops } from "../../../service/queries/stops.ts";
@@ -97,10 +97,10 @@ export const deviceStops = queryEndpoint({
       const rule = { durationMsMin: min_minutes * MS_PER_MINUTE, radiusMeters: radius_meters };
       const asked = { deviceId, range: range.value, fields: [] };
       const found = readPositions(call.appId, asked, call.request, () => new StopFinder(rule));
-      return whenThere(found, (read) => {
+      return mapMaybe(found, (read) => {
         if (!read.ok) return call.fail(read.error);
         const { value: stops, isIncomplete } = read.value;
-        return whenThere(places ? loadPlaces() : null, (loaded) =>
+        return mapMaybe(places ? loadPlaces() : null, (loaded) =>
           call.pieces(piecesOf(deviceId, stops, isIncomplete, loaded)),
         );
       });

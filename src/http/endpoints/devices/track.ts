@@ -1,4 +1,4 @@
-import { whenThere } from "../../../lib/schedule/maybe-promise.ts";
+import { mapMaybe } from "../../../lib/schedule/maybe-promise.ts";
 import type { Places } from "../../../map/places.ts";
 import { findDevice } from "../../../service/queries/find-device.ts";
 import { type Line, LineBuilder } from "../../../service/queries/track/line-builder.ts";
@@ -95,10 +95,10 @@ export const deviceTrack = queryEndpoint({
       const options = { toleranceMeters, box, blur, verticesMax: VERTICES_MAX };
       const begin = () => new LineBuilder(options);
       const found = readPositions(call.appId, { deviceId, range, fields: [] }, call.request, begin);
-      return whenThere(found, (read) => {
+      return mapMaybe(found, (read) => {
         if (!read.ok) return call.fail(read.error);
         const { value, isIncomplete } = read.value;
-        return whenThere(places ? loadPlaces() : null, (loaded) =>
+        return mapMaybe(places ? loadPlaces() : null, (loaded) =>
           call.pieces(piecesOf(deviceId, value, isIncomplete, loaded)),
         );
       });

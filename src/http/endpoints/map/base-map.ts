@@ -1,4 +1,4 @@
-import { whenThere } from "../../../lib/schedule/maybe-promise.ts";
+import { mapMaybe } from "../../../lib/schedule/maybe-promise.ts";
 import { TILE_ZOOM_MAX, type TileFacts, type TileFile, TileUnpacker } from "../../../map/tile-file.ts";
 import { IMMUTABLE_CACHE, REVALIDATED_CACHE, SAME_ORIGIN_HEADERS } from "../../answer/headers.ts";
 import { type Endpoint, hiddenEndpoint, type OpenEndpoint } from "../../endpoint.ts";
@@ -63,7 +63,7 @@ function tiles(
       // Only who names the version may keep the tile for good: the same path may lead to another file tomorrow.
       const isVersioned = request.url.endsWith(`?v=${file.facts.version}`);
       const headers = { ...(isVersioned ? IMMUTABLE_CACHE : REVALIDATED_CACHE), ...SAME_ORIGIN_HEADERS };
-      return whenThere(file.find(z, x, y), (found) => {
+      return mapMaybe(file.find(z, x, y), (found) => {
         if (found?.isGzipped !== true)
           return responder.binary(request, found?.bytes ?? null, CONTENT_TYPE, headers);
         const typed = { ...headers, "content-type": CONTENT_TYPE };

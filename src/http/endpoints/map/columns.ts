@@ -1,4 +1,4 @@
-import { whenThere } from "../../../lib/schedule/maybe-promise.ts";
+import { mapMaybe } from "../../../lib/schedule/maybe-promise.ts";
 import type { AppId } from "../../../model/ids.ts";
 import { REPORT_FIELDS, type StoredField } from "../../../model/location-fields.ts";
 import { createTakeSnapshot, type Snapshot } from "../../../service/queries/snapshot.ts";
@@ -73,7 +73,7 @@ export const appColumns = queryEndpoint({
       const { view } = call;
       const isShown = (field: StoredField) => view === null || viewShows(view, field);
       const shown = CHOSEN_FIELDS.filter((field) => fields.includes(field.name) && isShown(field));
-      return whenThere(takeSnapshot(call, shown, call.request), (taken) =>
+      return mapMaybe(takeSnapshot(call, shown, call.request), (taken) =>
         taken.ok ? call.pieces(piecesOf(call.appId, shown, taken.value)) : call.fail(taken.error),
       );
     };

@@ -1,4 +1,4 @@
-import { whenThere } from "../../../lib/schedule/maybe-promise.ts";
+import { mapMaybe } from "../../../lib/schedule/maybe-promise.ts";
 import { Tile } from "../../../map/tile.ts";
 import { createDrawCurrent, type TileBytes } from "../../../service/queries/current-tile.ts";
 import { createDrawDensity } from "../../../service/queries/density-tile.ts";
@@ -65,7 +65,7 @@ export const vectorTile = queryEndpoint({
       if (x > last || y > last)
         return call.fail(invalid(`x and y must be at most ${last} at zoom ${z}`).error);
       const tile = new Tile(z, x, y);
-      if (layer === "current") return whenThere(drawCurrent(appId, tile, view, request), send);
+      if (layer === "current") return mapMaybe(drawCurrent(appId, tile, view, request), send);
       if (view !== null) return call.fail({ kind: "permission_missing", permission: "read" });
       if (start === null || end === null) return call.fail(LACKS_RANGE);
       const range = readInstants({ start, end });

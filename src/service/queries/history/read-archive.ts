@@ -2,7 +2,7 @@ import type { Archive } from "../../../archive/archive.ts";
 import { findSealed, type Part, partsOfApp } from "../../../archive/manifest.ts";
 import type { ArchiveSession } from "../../../archive/read/archive-session.ts";
 import { fail, ok, type Result } from "../../../lib/result.ts";
-import { type MaybePromise, whenThere } from "../../../lib/schedule/maybe-promise.ts";
+import { type MaybePromise, mapMaybe } from "../../../lib/schedule/maybe-promise.ts";
 import type { ServiceError } from "../../../model/errors.ts";
 import type { AppId } from "../../../model/ids.ts";
 import type { TimeRange } from "../../../model/time/range.ts";
@@ -31,7 +31,7 @@ export function memoryOrArchive<Value>(
   const { manifest } = archive();
   if (touchesSealed(manifest, range)) return store.fromArchive();
   const isWhole = () => archive().manifest === manifest;
-  return whenThere(store.fromMemory(), (value) =>
+  return mapMaybe(store.fromMemory(), (value) =>
     isWhole() ? ok(value) : memoryOrArchive(archive, range, store),
   );
 }

@@ -16,13 +16,13 @@ describe("SharedPool", () => {
     expect(takeAll(pool, of("a"))).toBe(400);
     expect(takeAll(pool, of("a", "second")) + 400).toBeLessThanOrEqual(600);
     for (let key = 0; key < 100; key++) takeAll(pool, of("a", `k${key}`));
-    expect(pool.taken).toBe(600);
+    expect(pool.used).toBe(600);
   });
 
   test("has room for the next app, however many want all of it", () => {
     const pool = new SharedPool(10_000);
     for (let app = 1; app <= 20; app++) {
-      const left = pool.max - pool.taken;
+      const left = pool.max - pool.used;
       expect(left).toBeGreaterThanOrEqual(Math.floor(pool.max / 2 ** (app - 1)));
       expect(pool.take(of(`app-${app}`), 1)).toBe(left > 0);
       for (let key = 0; key < 20; key++) takeAll(pool, of(`app-${app}`, `${key}`));
@@ -51,12 +51,12 @@ describe("SharedPool", () => {
         for (const { app, key, amount, gives } of takings) {
           if (gives && held.length > 0) pool.give(...held.shift()!);
           else if (pool.take(of(app, key), amount)) held.push([of(app, key), amount]);
-          expect(pool.taken).toBe(held.reduce((sum, [, each]) => sum + each, 0));
-          expect(pool.taken).toBeLessThanOrEqual(pool.max);
+          expect(pool.used).toBe(held.reduce((sum, [, each]) => sum + each, 0));
+          expect(pool.used).toBeLessThanOrEqual(pool.max);
           expect(pool.apps).toBe(new Set(held.map(([{ appId }]) => appId)).size);
         }
         for (const each of held) pool.give(...each);
-        expect([pool.taken, pool.apps]).toEqual([0, 0]);
+        expect([pool.used, pool.apps]).toEqual([0, 0]);
       }),
     );
   });

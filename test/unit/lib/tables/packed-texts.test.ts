@@ -61,7 +61,7 @@ test("packed texts stay what they are while pages fill, run out of room and are 
   for (const [number, text] of plain.entries()) expect(texts.text(number)).toBe(text);
 });
 
-test("a text can be made from where it lay, whatever its number has become since", () => {
+test("unpackText() gives a text from its old bytes, even after its number was deleted or reused", () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.nat(40), fc.uuid()), { maxLength: 200, size: "max" }), (changes) => {
       const texts = new PackedTexts();
@@ -69,7 +69,7 @@ test("a text can be made from where it lay, whatever its number has become since
       for (const [number, text] of changes) {
         if (texts.has(number)) texts.delete(number);
         texts.set(number, text);
-        expect(texts.made(number)).toBeNull();
+        expect(texts.findString(number)).toBeNull();
         lying.push([text, texts.bytesOf(number), texts.startOf(number)]);
       }
       for (const [text, bytes, start] of lying) expect(unpackText(bytes, start)).toBe(text);

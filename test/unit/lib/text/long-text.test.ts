@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { Buffer } from "node:buffer";
-import { type Place, trimmed, walkTrimmed } from "../../../../src/lib/text/long-text.ts";
+import { type ByteRange, trimmed, walkTrimmed } from "../../../../src/lib/text/long-text.ts";
 import * as fc from "../../../support/fast-check.ts";
 
-function walkedOver(text: string, { start, end }: Place) {
+function walkedOver(text: string, { start, end }: ByteRange) {
   const steps = walkTrimmed(Buffer.from(text), { start, end });
   for (let count = 1; ; count++) {
     const step = steps.next();
