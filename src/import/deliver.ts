@@ -10,37 +10,37 @@ import {
 import { SourceNeedsOption } from "./reading/read-sources.ts";
 import type { Delivered, Tally } from "./tally/tally.ts";
 
-/** Takes batches to where they are kept, in the order of the calls. Fails with what a person should know. */
+/** Stores batches in the order of the calls. Fails with a sentence for the operator. */
 export type Deliver = (batch: ReportBatch) => Promise<Result<Delivered, string>>;
 
-/** What happens on the way. The import waits for each. */
+/** Events during delivery. The import waits for each handler. */
 export interface DeliveryEvents {
   onSkips(skips: readonly Skip[]): Promise<void>;
-  /** The file can't be read further; the import goes on with the next one. */
+  /** The rest of this file can't be read; the import continues with the next one. */
   onFault(fault: Fault): Promise<void>;
-  /** More is acknowledged. */
-  onSettled(position: ImportPosition): Promise<void>;
+  /** Everything before the position is acknowledged. */
+  onAcknowledged(position: ImportPosition): Promise<void>;
 }
 
 export type ImportEnd =
   | { readonly kind: "finished" }
-  /** The signal came; everything up to the position is acknowledged. */
+  /** The signal aborted the import; everything up to the position is acknowledged. */
   | { readonly kind: "interrupted" }
   | { readonly kind: "failed"; readonly reason: string }
-  /** A file needs an option that was not given. */
+  /** A file needs an option that is not set. */
   | { readonly kind: "option_needed"; readonly reason: string };
 
 interface DeliveryDependencies {
   readonly deliver: Deliver;
   readonly events: DeliveryEvents;
-  /** Ends the import after the batches under way. */
+  /** Ends the import after the batches in flight. */
   readonly signal: AbortSignal;
 }
 
 /** Batches between reading and acknowledgement: one on the disk, one waiting for it, one being applied. */
 const IN_FLIGHT_MAX = 3;
 
-/** Delivers batches in order, a few ahead of what is acknowledged, and counts by group what became of them. */
+/** Delivers batches in order, a few ahead of the acknowledged ones, and counts the results by group. */
 export function createDelivery({ deliver, events, signal }: DeliveryDependencies) {
   return async function deliverAll(
     batches: AsyncIterable<ImportBatch>,
@@ -49,8 +49,8 @@ export function createDelivery({ deliver, events, signal }: DeliveryDependencies
     let failure: string | null = null;
     const inFlight: { readonly read: ImportBatch; readonly answer: ReturnType<Deliver> }[] = [];
 
-    /** Waits for the oldest batch; nothing counts after one that failed. */
-    async function settleOldest(): Promise<void> {
+    /** Waits for the oldest batch; batches after a failed one don't count. */
+    async function awaitOldest(): Promise<void> {
       const { read, answer } = inFlight.shift()!;
       const delivered = await answer;
       if (failure !== null) return;
@@ -67,11 +67,11 @@ export function createDelivery({ deliver, events, signal }: DeliveryDependencies
       for (const skip of refused) tally.addRejected(skip);
       if (read.skips.length + refused.length > 0) await events.onSkips([...read.skips, ...refused]);
       for (const fault of read.faults) await events.onFault(fault);
-      await events.onSettled(read.end);
+      await events.onAcknowledged(read.end);
     }
 
     async function settleDownTo(count: number): Promise<void> {
-      while (inFlight.length > count) await settleOldest();
+      while (inFlight.length > count) await awaitOldest();
     }
 
     let optionNeeded: string | null = null;
@@ -79,7 +79,7 @@ export function createDelivery({ deliver, events, signal }: DeliveryDependencies
       for await (const read of batches) {
         if (signal.aborted || failure !== null) break;
         const answer = deliver(read.batch);
-        answer.catch(() => undefined); // It throws again where it is awaited.
+        answer.catch(() => undefined); // The `await` of it throws the error.
         inFlight.push({ read, answer });
         await settleDownTo(IN_FLIGHT_MAX - 1);
       }

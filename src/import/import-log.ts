@@ -3,8 +3,7 @@ import type { Files } from "../runtime/files.ts";
 import type { ImportOutcome } from "./run.ts";
 
 /**
- * Adds a line to the log of imports: which there were, what came of them and which times they cover. It is for people;
- * nothing of an import can be undone by it, since records don't say where they came from.
+ * Appends a line to the log of imports. It informs people; no import can be undone by it, as records have no origin.
  */
 export async function logImport(
   files: Pick<Files, "makeDirectory" | "openAppend">,

@@ -3,13 +3,13 @@ import type { OwnFormat } from "../formats/read/own-formats.ts";
 import type { ImportSource } from "./reading/read-sources.ts";
 import type { Source, Sources } from "./sources/source.ts";
 
-/** A file as it was recognised. */
+/** A file with its format. */
 interface KnownFile {
   readonly key: string;
   readonly label: string;
   readonly format: Format | OwnFormat;
   readonly group: number;
-  /** Of all files before it. */
+  /** Bytes of all files before it. */
   readonly bytesBefore: number;
 }
 
@@ -17,7 +17,7 @@ interface KnownFile {
 export class KnownFiles {
   readonly #files: KnownFile[] = [];
   readonly #keys = new Set<string>();
-  /** Of all of them, packed as they are; null with a pipe. */
+  /** Compressed bytes of all files; null if one is a pipe. */
   packedBytes: number | null = 0;
 
   add({ key, label, packedBytes }: Source, format: Format | OwnFormat, group: number): void {
@@ -28,24 +28,24 @@ export class KnownFiles {
   }
 
   /**
-   * The same files each time. One that can't be read any more, or is gone, throws when it is read; one that came since
-   * is left to the next import.
+   * Yields the same files each time. A file that has gone or can't be read any more throws when it is read; a file that
+   * was added since is left to the next import.
    */
   async *walk(sources: Sources): AsyncGenerator<ImportSource> {
     let next = 0;
-    for await (const found of sources.walk()) {
-      const { key } = found.kind === "file" ? found.source : found.where;
+    for await (const item of sources.walk()) {
+      const { key } = item.kind === "file" ? item.source : item.where;
       const index = this.#keys.has(key) ? this.#indexOf(key, next) : null;
       if (index === null) continue;
       for (; next < index; next++) yield this.#gone(next, GONE);
-      if (found.kind === "file") yield this.#source(next, found.source);
-      else yield this.#gone(next, found.kind === "failed" ? found.reason : GONE);
+      if (item.kind === "file") yield this.#source(next, item.source);
+      else yield this.#gone(next, item.kind === "failed" ? item.reason : GONE);
       next++;
     }
     for (; next < this.#files.length; next++) yield this.#gone(next, GONE);
   }
 
-  /** From `start` on, where it is unless something else went; null where it came too late. */
+  /** Finds a file from `start` on: it is the first there unless files have gone. Null if the file is new. */
   #indexOf(key: string, start: number): number | null {
     for (let index = start; index < this.#files.length; index++)
       if (this.#files[index]!.key === key) return index;
@@ -62,9 +62,9 @@ export class KnownFiles {
   }
 }
 
-const GONE = "it was there when the import began, and is no more";
+const GONE = "it was there when the import began, but it is gone";
 
-/** A file that was there when an import looked, and can't be read any more when it is to be imported. */
+/** A file that was readable when the import looked, but not any more when it is to be imported. */
 function goneSource({ key, label }: Pick<Source, "key" | "label">, reason: string): Source {
   return {
     key,
@@ -73,7 +73,7 @@ function goneSource({ key, label }: Pick<Source, "key" | "label">, reason: strin
     folders: [],
     isNamed: false,
     packedBytes: null,
-    // biome-ignore lint/correctness/useYield: there is nothing to give.
+    // biome-ignore lint/correctness/useYield: this generator only throws.
     async *pieces() {
       throw new FormatError(reason);
     },

@@ -12,28 +12,28 @@ import type { ImportSource } from "./reading/read-sources.ts";
 import type { Source, Sources } from "./sources/source.ts";
 import { UnreadFiles } from "./unread-files.ts";
 
-/** Files that are counted together: one that was named, or all of a format that folders and archives hold. */
+/** Files that are counted together: one that was named, or all of a format in folders and archives. */
 export interface FileGroup {
-  /** Of the first file. */
+  /** The path of the first file. */
   readonly label: string;
   readonly formatName: string;
-  /** The format as people read it. */
+  /** The format's name for people. */
   readonly title: string;
   readonly isOwn: boolean;
-  /** What tells that the first file is of this format. */
+  /** How the first file shows this format. */
   readonly reason: string;
   readonly files: number;
 }
 
-/** What an import was given, found out from the beginnings of all files. */
+/** The files of an import, and their formats as their beginnings show them. */
 export interface Look {
   readonly groups: readonly FileGroup[];
   readonly beside: Beside;
-  /** What tells these files from any others; null where one of them can't be read again by a later run. */
+  /** A hash of these files; null if a later run can't read one of them again. */
   readonly identity: string | null;
-  /** Files that nothing comes in from. */
+  /** Files without importable positions. */
   readonly unread: UnreadFiles;
-  /** Bytes of the files with positions, packed as they are; null with a pipe. */
+  /** Compressed bytes of the files with positions; null if one is a pipe. */
   readonly packedBytes: number | null;
   /** The files with positions, the same each time. */
   walk(): AsyncGenerator<ImportSource>;
@@ -56,11 +56,11 @@ export async function lookAt({ sources, recognise, signal, onLooked }: LookOptio
   let hasGoogleRecords = false;
   let isIdentified = true;
 
-  for await (const found of sources.walk()) {
+  for await (const item of sources.walk()) {
     if (signal.aborted) break;
-    if (found.kind === "failed") unread.addFailed(found.where, found.reason);
-    else if (found.kind === "left_alone") unread.addNotHistory(found.where, found.what);
-    else await noteSource(found.source);
+    if (item.kind === "failed") unread.addFailed(item.where, item.reason);
+    else if (item.kind === "left_alone") unread.addNotHistory(item.where, item.what);
+    else await noteSource(item.source);
     onLooked(++looked);
   }
 
@@ -102,7 +102,7 @@ class FileGroups {
   readonly all: (FileGroup & { files: number })[] = [];
   readonly #byTitle = new Map<string, number>();
 
-  /** The group that a file is in. */
+  /** Adds a file; returns the index of its group. */
   add({ label, isNamed }: Source, format: Format | OwnFormat, reason: string): number {
     const isOwn = typeof format === "string";
     const title = isOwn ? `Wherehouse ${format.toUpperCase()}` : format.title;
@@ -114,10 +114,10 @@ class FileGroups {
   }
 }
 
-/** They are some kilobytes, however many phones there were. */
+/** Such files have a few kilobytes, even with many phones. */
 const SETTINGS_BYTES_MAX = 1024 * 1024;
 
-/** What Google's settings call the devices whose tags positions carry; none of any other file. */
+/** The device names by tag from Google's settings file; empty for any other file. */
 async function googleDevicesOf(source: Source, { kind }: NotHistory): Promise<ReadonlyMap<string, string>> {
   if (kind !== GOOGLE_SETTINGS) return new Map();
   const decoder = new TextDecoder();
@@ -136,20 +136,20 @@ function formatName(format: Format | OwnFormat): string {
 }
 
 /**
- * What a source is, by how it begins, or what its operator says that it is. Throws a `FormatError` where that can't be
- * read.
+ * The format of a source, by its beginning or as the operator specified it. Throws a `FormatError` if the beginning
+ * can't be read.
  */
 export async function recogniseSource(source: Source, formatName: string | null): Promise<Recognition> {
   const beginning = await readBeginning(source);
-  return formatName === null ? recognise(beginning, FORMATS) : takenFor(formatName, beginning);
+  return formatName === null ? recognise(beginning, FORMATS) : recogniseAs(formatName, beginning);
 }
 
-/** Formats of others may be called as one of ours, CSV as CSV: what says that it is ours is. */
-function takenFor(name: string, beginning: Beginning): Recognition {
+/** A foreign format may have the name of one of ours, as CSV does: then the file's header decides. */
+function recogniseAs(name: string, beginning: Beginning): Recognition {
   const own = recogniseOwn(beginning);
   const isOwn = own?.format === name;
   const format = (isOwn ? own.format : null) ?? FORMATS.find((each) => each.name === name);
-  const given = format ?? OWN_FORMATS.find((each) => each === name);
-  if (given === undefined) throw new TypeError(`There is no format ${name}`);
-  return { kind: "history", format: given, reason: "as --format says" };
+  const ownOrForeign = format ?? OWN_FORMATS.find((each) => each === name);
+  if (ownOrForeign === undefined) throw new TypeError(`There is no format ${name}`);
+  return { kind: "history", format: ownOrForeign, reason: "as --format says" };
 }

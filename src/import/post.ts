@@ -9,44 +9,44 @@ import type { Deliver } from "./deliver.ts";
 import type { Delivered } from "./tally/tally.ts";
 
 /*
- * Sends batches to a running server, one request after the other: two at once could reach its log in the wrong order,
- * and the later report of a device and time is the one that counts. Batches are encoded meanwhile.
+ * Sends batches to a running server, one request after the other: two concurrent requests could reach its log in the
+ * wrong order, and the last report for a device and time wins. The next batch is encoded meanwhile.
  */
 
 export interface PostDependencies {
-  /** Of the server, without a slash at the end. */
+  /** Without a trailing slash. */
   readonly url: string;
   readonly key: string;
-  /** Whose the key must be; null where that doesn't matter. */
+  /** The app that the key must belong to; null if any will do. */
   readonly appId: AppId | null;
   post(url: string, init: RequestInit): Promise<Response>;
-  /** Resolves after this time, or earlier where the import is to end. */
+  /** Resolves after this time, or earlier if the import is to end. */
   wait(milliseconds: number): Promise<void>;
-  /** Ends all waiting for a server that has no room. */
+  /** Ends all waiting for a busy server. */
   readonly signal: AbortSignal;
-  /** The server can't take more just now. */
+  /** The server can't accept more at the moment. */
   onWait(reason: string, seconds: number): void;
 }
 
-/** Half of what a request may carry, in bytes before compression. */
+/** Half of the largest request, in bytes before compression. */
 const BODY_BYTES_MAX = 8 * 1024 * 1024;
 
-const ATTEMPTS_MAX = 10; // With the waits between them about 3 minutes: a restart with a long log.
+const ATTEMPTS_MAX = 10; // With the delays about 3 minutes: a restart with a long log.
 const WAIT_SECONDS_MAX = 60;
 const BACKOFF_SECONDS_MAX = 30;
 const TIMEOUT_MS = 60_000;
 
-/** Worth another attempt: over the rate, not ready or full, and what proxies say of such a server. */
+/** Statuses that are retried: over the rate, full or not ready, and a proxy's answers for such a server. */
 const RETRIED_STATUSES: readonly number[] = [429, 502, 503, 504];
 
-/** By this a server tells what is imported from what devices send. */
+/** By this user agent a server distinguishes imports from reports of devices. */
 export const IMPORT_USER_AGENT = "wherehouse-import";
 
-/** Headers of its answer to reports: how many records are new, and how many reports were laid over one. */
+/** Headers of the answer: how many records are new, and how many reports replaced one. */
 export const NEW_RECORDS = "wherehouse-new-records";
 export const SAME_TIME = "wherehouse-same-time";
 
-/** What proxies say of a server that did not answer them, which may have stored what they sent. */
+/** A proxy answers these if the server did not answer in time; the server may have stored the reports. */
 const UNSURE_STATUSES: readonly number[] = [502, 504];
 
 const compress = promisify(gzip);
@@ -58,11 +58,11 @@ export function createPostDelivery(dependencies: PostDependencies): Deliver {
   let everAnswered = false;
 
   async function send({ body, rows }: Body): Promise<Result<Delivered, string>> {
-    /** Whether the server may have stored it, though no answer came. */
+    /** Whether the server may have stored the batch without answering. */
     let isUnsure = false;
     for (let attempt = 1; ; attempt++) {
       const answer = await attemptPost(body);
-      if (answer.kind === "taken") return ok({ ...answer.value, resent: isUnsure ? rows : 0 });
+      if (answer.kind === "accepted") return ok({ ...answer.value, resent: isUnsure ? rows : 0 });
       isUnsure ||= answer.kind === "busy" && answer.isUnsure;
       if (answer.kind === "refused" || attempt === ATTEMPTS_MAX) return fail(answer.reason);
       const backoff = Math.min(BACKOFF_SECONDS_MAX, 2 ** (attempt - 1));
@@ -92,7 +92,7 @@ export function createPostDelivery(dependencies: PostDependencies): Deliver {
       content = await response.json().catch(() => null);
     } catch (cause) {
       const code = cause instanceof Error && "code" in cause ? ` (${cause.code})` : "";
-      // A server that answered before may be restarting; one that never did is the wrong address.
+      // A server that answered before may be restarting; one that never did has another address.
       if (!everAnswered)
         return { kind: "refused", reason: `no server answers at ${url}${code}; is it running there?` };
       return {
@@ -105,10 +105,10 @@ export function createPostDelivery(dependencies: PostDependencies): Deliver {
     everAnswered = true;
     if (response.status === 200) {
       const delivered = parseAnswer(response.headers, content);
-      if (delivered !== null) return { kind: "taken", value: delivered };
+      if (delivered !== null) return { kind: "accepted", value: delivered };
       return { kind: "refused", reason: `${url} is no Wherehouse server: its answer has no counts` };
     }
-    return refusalOf(response, `${url} answered ${response.status}${messageOf(content)}`);
+    return refusalOf(response, `${url} answered ${response.status}${explanationOf(content)}`);
   }
 
   async function sendInTurn(
@@ -117,12 +117,12 @@ export function createPostDelivery(dependencies: PostDependencies): Deliver {
   ): Promise<Result<Delivered, string>> {
     const bodies = await encodeBodies(batch);
     const previous = await turn;
-    if (!previous.ok) return previous; // What follows a batch that was not taken would come too early.
+    if (!previous.ok) return previous; // No batch may overtake one that failed.
     let sum = NOTHING_DELIVERED;
     for (const body of bodies) {
-      const sent = await send(body);
-      if (!sent.ok) return sent;
-      sum = addedUp(sum, sent.value, body.firstRow);
+      const answer = await send(body);
+      if (!answer.ok) return answer;
+      sum = addedUp(sum, answer.value, body.firstRow);
     }
     return ok(sum);
   }
@@ -141,7 +141,7 @@ function refusalOf({ status, headers }: Response, reason: string): PostAnswer {
 }
 
 type PostAnswer =
-  | { readonly kind: "taken"; readonly value: Delivered }
+  | { readonly kind: "accepted"; readonly value: Delivered }
   | {
       readonly kind: "busy";
       readonly reason: string;
@@ -156,7 +156,7 @@ interface Body {
   readonly body: Uint8Array<ArrayBuffer>;
 }
 
-/** The batch as compressed NDJSON; in several bodies only where its texts are very long. */
+/** Encodes a batch as compressed NDJSON; in several bodies only if its texts are very long. */
 async function encodeBodies(batch: ReportBatch): Promise<Body[]> {
   const bodies: Promise<Body>[] = [];
   let text = "";
@@ -173,7 +173,7 @@ async function encodeBodies(batch: ReportBatch): Promise<Body[]> {
 }
 
 async function compressedBody(firstRow: number, rows: number, text: string): Promise<Body> {
-  // The fastest level: the server is as busy as we are, and near, mostly.
+  // The fastest level: server and import compete for the processor, and the network between them is mostly fast.
   return { firstRow, rows, body: new Uint8Array(await compress(text, { level: 1 })) };
 }
 
@@ -220,7 +220,7 @@ function addedUp(sum: Delivered, more: Delivered, firstRow: number): Delivered {
   };
 }
 
-/** A server that is too old to say how many records are new is taken to have made one of all that it accepted. */
+/** For a server too old to count new records, every accepted report counts as new. */
 function parseAnswer(headers: Headers, content: unknown): Delivered | null {
   const { accepted, duplicates, rejected } = (content ?? {}) as Record<string, unknown>;
   if (typeof accepted !== "number" || typeof duplicates !== "number" || !Array.isArray(rejected)) return null;
@@ -234,7 +234,7 @@ function parseCount(text: string | null): number | null {
   return text !== null && /^\d{1,9}$/.test(text) ? Number(text) : null;
 }
 
-function messageOf(content: unknown): string {
+function explanationOf(content: unknown): string {
   const { message } = (content ?? {}) as Record<string, unknown>;
   return typeof message === "string" ? `: ${message}` : "";
 }

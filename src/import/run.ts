@@ -17,29 +17,31 @@ import { SpeedCheck, type WrongSpeeds } from "./tally/speed-check.ts";
 import { Tally, type TallySoFar } from "./tally/tally.ts";
 
 /*
- * Imports files once, however often it is interrupted on the way. Where something could be lost, everything is read
- * before anything is written.
+ * Imports files once, however often it is interrupted. If something could be lost, it reads everything before it writes
+ * anything.
  */
 
 export interface ImportRequest {
   readonly look: Look;
   readonly rules: ImportRules;
   readonly readOptions: ReadOptions;
-  /** What is added to all times; `to_now` moves each file by whole days, so that it ends within the last 24 hours. */
+  /**
+   * Added to all times; `to_now` moves each file by whole days, so that its newest point is within the last 24 hours.
+   */
   readonly shift: number | "to_now";
-  /** Points before the retention are left out; else there must be none. */
+  /** Skips points before the retention; else such a point fails the import. */
   readonly skipOld: boolean;
 }
 
 export interface ImportRunEvents extends Pick<DeliveryEvents, "onFault"> {
-  /** An import that was interrupted goes on. */
+  /** An interrupted import continues. */
   onResumed(state: ImportState): void;
   onRead: ReadSourcesOptions["onRead"];
   onIgnoredColumns: ReadSourcesOptions["onIgnoredColumns"];
-  /** The first pass has found so many things. */
+  /** The first pass has read this many points and skips. */
   onSurveying(things: number): void;
   onSurveyed(survey: Survey): void;
-  /** What is written from here on was read from the start once more. */
+  /** The second pass begins, which reads from the start and writes. */
   onDelivering(): void;
   onShift(label: string, shiftMs: number): void;
   onProgress(tallies: readonly Tally[]): void;
@@ -53,9 +55,9 @@ interface ImportDependencies {
 }
 
 interface ImportRunDependencies extends ImportDependencies {
-  /** Asked once everything is known that could keep the import from writing. Fails with what a person should know. */
+  /** Called once no reason is left that could prevent writing. Fails with a sentence for the operator. */
   openTarget(): Promise<Result<Deliver, string>>;
-  /** Null where the import can't be resumed: a pipe can't be read again. */
+  /** Null if the import can't be resumed, because a pipe can't be read again. */
   readonly store: ImportStateStore | null;
   openReport(bytesBefore: number): Promise<SkipReport>;
 }
@@ -64,9 +66,8 @@ export interface ImportOutcome {
   readonly id: string;
   readonly startedMs: number;
   readonly end: ImportEnd;
-  /** By group of files. */
   readonly tallies: readonly TallySoFar[];
-  /** Of what this run delivered. */
+  /** Devices with wrong speeds among the delivered points. */
   readonly wrongSpeeds: readonly WrongSpeeds[];
 }
 
@@ -77,7 +78,7 @@ export type ImportStop =
   | { readonly kind: "interrupted" }
   | { readonly kind: "failed"; readonly reason: string };
 
-const SAVE_MS = 1000; // What a crash makes us read again; it costs an fsync each time.
+const SAVE_MS = 1000; // After a crash this much is read again; each save costs an fsync.
 
 export function createImportRun(dependencies: ImportRunDependencies) {
   const { openTarget, openReport, store, events, signal } = dependencies;
@@ -90,7 +91,7 @@ export function createImportRun(dependencies: ImportRunDependencies) {
     const before = started.value;
     const report = await openReport(before.reportBytes);
     let state = { ...before, reportBytes: await report.sync() };
-    // The shift must be known to a later run before the first report is stored with it.
+    // A later run must know the shift before the first report with it is stored.
     await store?.replace(state);
 
     const tallies = request.look.groups.map((_, group) => new Tally(before.tallies[group]));
@@ -101,7 +102,7 @@ export function createImportRun(dependencies: ImportRunDependencies) {
       events: {
         onSkips: (skips) => report.add(skips),
         onFault: events.onFault,
-        async onSettled(position) {
+        async onAcknowledged(position) {
           events.onProgress(tallies);
           state = { ...state, position };
           if (performance.now() - savedMs < SAVE_MS) return;
@@ -165,20 +166,20 @@ async function* checkedForSpeed(
   }
 }
 
-/** Where an earlier run of the same import ended, or the start of one that may write. */
+/** The state at which an earlier run of the same import ended, or a new one if this run may write. */
 async function startOrResume(
   request: ImportRequest,
   dependencies: ImportRunDependencies,
 ): Promise<Result<ImportState, ImportStop>> {
   const { store, clock, retention, events } = dependencies;
-  const found = store === null ? ok(null) : await store.find();
-  if (!found.ok) return fail({ kind: "failed", reason: found.error });
-  if (found.value !== null) {
-    const isComparedAgain = found.value.retention !== retention.text && request.shift !== "to_now";
-    const kept = isComparedAgain ? await planShifts(request, dependencies) : null;
-    if (kept !== null && !kept.ok) return kept; // It was shortened meanwhile.
-    events.onResumed(found.value);
-    return ok({ ...found.value, retention: retention.text });
+  const former = store === null ? ok(null) : await store.find();
+  if (!former.ok) return fail({ kind: "failed", reason: former.error });
+  if (former.value !== null) {
+    const isComparedAgain = former.value.retention !== retention.text && request.shift !== "to_now";
+    const shifts = isComparedAgain ? await planShifts(request, dependencies) : null;
+    if (shifts !== null && !shifts.ok) return shifts; // The retention was shortened meanwhile.
+    events.onResumed(former.value);
+    return ok({ ...former.value, retention: retention.text });
   }
   const shiftsMs = await planShifts(request, dependencies);
   if (!shiftsMs.ok) return shiftsMs;
@@ -195,12 +196,12 @@ async function startOrResume(
   });
 }
 
-/** What the log of imports calls one. */
+/** The id of an import in the log of imports. */
 function idOf(identity: string | null, startedMs: number): string {
   return createHash("sha256").update(`${identity} ${startedMs}`).digest("hex").slice(0, 12);
 }
 
-/** How far to move each file; all are surveyed where that decides it, or whether anything may be written. */
+/** How far to move each file. Surveys all files if the shift or the permission to write depends on them. */
 async function planShifts(
   request: ImportRequest,
   dependencies: ImportDependencies,
@@ -218,7 +219,7 @@ async function planShifts(
     if (pointsBeforeEdge > 0) return fail({ kind: "too_old", survey: surveyed.value, edgeMs });
     return ok([shift]);
   }
-  // Its newest point might be one that was not seen.
+  // The unread part may have the newest point.
   if (faults.length > 0) {
     return fail({
       kind: "failed",
@@ -234,10 +235,9 @@ async function planShifts(
   return ok(shiftsMs);
 }
 
-/** Any time that is one; what looks like seconds is refused all the same. */
+/** Every time; `addReport` still refuses those that look like seconds. */
 const ANY_TIME: AcceptedTimes = { oldestMs: Number.MIN_SAFE_INTEGER, newestMs: Number.MAX_SAFE_INTEGER };
 
-/** Reads everything and writes nothing. */
 export async function surveyAll(
   { look, rules, readOptions, shift }: ImportRequest,
   { clock, retention, events, signal }: ImportDependencies,
@@ -262,10 +262,7 @@ export async function surveyAll(
   return signal.aborted ? fail({ kind: "interrupted" }) : surveyed;
 }
 
-/**
- * How far to move reports so that the newest lies within the last 24 hours: by whole days, which keeps the time
- * of day. Exactly one shift does.
- */
+/** The shift by whole days, which keeps the time of day, that puts the newest report within the last 24 hours. */
 export function planShiftMs(newestMs: number, nowMs: number): number {
   return Math.floor((nowMs - newestMs) / MS_PER_DAY) * MS_PER_DAY;
 }

@@ -1,25 +1,25 @@
 import { FileError, type Files } from "../runtime/files.ts";
 import type { Skip } from "./reading/import-batch.ts";
 
-/** A file with a line of JSON for each thing that was skipped. */
+/** A file with one line of JSON for each skip. */
 export interface SkipReport {
   add(skips: readonly Skip[]): Promise<void>;
-  /** What was added is on the disk; how many bytes that is in all. */
+  /** Syncs the file; returns its size in bytes. */
   sync(): Promise<number>;
   close(): Promise<void>;
 }
 
-/** For imports that nobody asked a report of. */
+/** The report of an import without `--report`. */
 export const NO_REPORT: SkipReport = {
   add: async () => {},
   sync: async () => 0,
   close: async () => {},
 };
 
-/** What the first line of a report begins with. */
+/** How a report's first line begins. */
 const REPORT_BEGINNING = '{"file":';
 
-/** Why a report must not be written there: what is there is none, such as a file that is to be imported. */
+/** Why no report may be written to a path: it has another file, such as one that is to be imported. */
 export async function reportFault(
   files: Pick<Files, "readPieces" | "size">,
   path: string,
@@ -33,7 +33,7 @@ export async function reportFault(
   return `"${path}" is there, and is no report of an import: give --report another name.`;
 }
 
-/** Goes on after the bytes that an earlier run settled; what lies behind them is of skips that come again. */
+/** Continues after the bytes of an earlier run's finished skips; the rest of the file is written again. */
 export async function openSkipReport(
   files: Pick<Files, "openAppend" | "size">,
   path: string,

@@ -7,33 +7,32 @@ import { type Files, readIfThere } from "../runtime/files.ts";
 import type { ImportPosition } from "./reading/import-batch.ts";
 import type { TallySoFar } from "./tally/tally.ts";
 
-/** What has to be known to go on with an interrupted import. */
+/** Everything needed to continue an interrupted import. */
 export interface ImportState {
-  /** As the log of imports has it. */
+  /** Its id in the log of imports. */
   readonly id: string;
   readonly startedMs: number;
-  /** What the target was set to keep, as the files were last compared with it. */
+  /** The target's retention when the files were last compared with it. */
   readonly retention: string;
-  /** By source, what is added to every timestamp, the same to the end; the same for all where there is but one. */
+  /** By source, what is added to every timestamp, constant to the end; a single value applies to all sources. */
   readonly shiftsMs: readonly number[];
-  /** All that lies before is acknowledged. */
+  /** Everything before it is acknowledged. */
   readonly position: ImportPosition;
-  /** By group of files. */
   readonly tallies: readonly TallySoFar[];
-  /** How much of the report of skips belongs to that. */
+  /** Bytes of the report of skips that belong to this state. */
   readonly reportBytes: number;
 }
 
-/** Version of the file's format. A file of another one is left alone. */
+/** Version of the file's format. A file of another version is ignored. */
 const FORMAT_VERSION = 4;
 
-/** {"version": 4, "crc": ..., "state": {...}}: the checksum is of the JSON text of `state`, as in the manifest. */
+/** {"version": 4, "crc": ..., "state": {...}}: as in the manifest, the checksum covers the JSON text of `state`. */
 export function encodeImportState(state: ImportState): Uint8Array {
   const text = JSON.stringify(state);
   return new TextEncoder().encode(`{"version":${FORMAT_VERSION},"crc":${crc32(text)},"state":${text}}\n`);
 }
 
-/** The state, or what is wrong with it. What the checksum admits is ours. */
+/** The state, or what is wrong with it. Content with a good checksum is trusted. */
 export function parseImportState(bytes: Uint8Array): Result<ImportState, string> {
   const content = parseVersionedJson(bytes, FORMAT_VERSION);
   if (!content.ok) return content;
@@ -43,13 +42,13 @@ export function parseImportState(bytes: Uint8Array): Result<ImportState, string>
 }
 
 /**
- * Keeps the state of one import in a file of its own, so that two imports at a time through a server don't
- * disturb each other. The file exists while the import is unfinished: a finished one needs none, since sending
- * a report again changes nothing, and the shift of `--shift-to-now` is the only one that its promise allows.
+ * Stores the state of one import in its own file, so that two concurrent imports through a server don't interfere. The
+ * file exists only while the import is unfinished: repeating a finished one changes nothing, because a report that is
+ * sent again has no effect, and the shift of `--shift-to-now` is the only one that its promise allows.
  */
 export interface ImportStateStore {
   readonly path: string;
-  /** Null where no such import was interrupted; fails with what is wrong with the file. */
+  /** Null if no such import was interrupted; fails with what is wrong with the file. */
   find(): Promise<Result<ImportState | null, string>>;
   replace(state: ImportState): Promise<void>;
   remove(): Promise<void>;

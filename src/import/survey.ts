@@ -5,15 +5,15 @@ import { SourceNeedsOption } from "./reading/read-sources.ts";
 import { SpeedCheck, type WrongSpeeds } from "./tally/speed-check.ts";
 import { Tally, type TallySoFar } from "./tally/tally.ts";
 
-/** What all files hold, found out by reading them; nothing was written. */
+/** The result of reading all files without writing. */
 export interface Survey {
-  /** By group. Nothing is accepted in it, and nothing a duplicate. */
+  /** By group. Nothing in them counts as accepted or as a duplicate. */
   readonly tallies: readonly TallySoFar[];
   /** Points that can be used if they are not too old. */
   readonly points: number;
-  /** Those of them that lie before the edge of the retention. */
+  /** How many of them are before the edge of the retention. */
   readonly pointsBeforeEdge: number;
-  /** By source, its newest point; left out where it has none. */
+  /** By source, its newest point, if it has one. */
   readonly newest: ReadonlyMap<number, NewestPoint>;
   /** Files that can't be read to their end. */
   readonly faults: readonly string[];
@@ -21,14 +21,14 @@ export interface Survey {
 }
 
 export interface NewestPoint {
-  /** Of the file. */
+  /** Names the file. */
   readonly label: string;
   readonly timestampMs: number;
 }
 
 export interface SurveyOptions {
   readonly groupCount: number;
-  /** Where the retention begins. */
+  /** The start of the retention. */
   readonly edgeMs: number;
   readonly signal: AbortSignal;
   onProgress(things: number): void;

@@ -1,21 +1,21 @@
 import type { NotHistory } from "../formats/read/not-history.ts";
 import type { Whereabouts } from "./sources/source.ts";
 
-/** Files that were found and hold no positions, of a kind. */
+/** A kind of files without positions. */
 export interface LeftAlone {
   readonly count: number;
-  /** The first of them, and what it is instead. */
+  /** Names the first of them, and says what it is instead. */
   readonly label: string;
   readonly answer: string;
 }
 
-/** The files of an import that nothing comes in from. What is kept of them is bounded: archives list millions. */
+/** Files that nothing is imported from. Memory is bounded, because archives may list millions. */
 export class UnreadFiles {
-  /** Files that were named and hold no positions, and what they are instead. */
+  /** Files that the operator named, and that have no positions; `answer` says what they are instead. */
   readonly wrong: { readonly label: string; readonly answer: string }[] = [];
-  /** Others that hold none, by kind. */
+  /** Other files without positions, by kind. */
   readonly leftAlone = new Map<string, LeftAlone>();
-  /** What can't be read at all, and whether it was named: all that were, and the first of the others. */
+  /** Files that can't be read: all that the operator named, and the first of the others. */
   readonly failed: { readonly label: string; readonly isNamed: boolean; readonly reason: string }[] = [];
   failedCount = 0;
 
@@ -35,7 +35,7 @@ export class UnreadFiles {
   }
 }
 
-/** More than there are in a person's folders. */
+/** A person's folders have fewer kinds. */
 const KINDS_MAX = 100;
 
 const OTHER_KINDS = "of other kinds";

@@ -42,9 +42,9 @@ export function surveySummary(groups: readonly FileGroup[], tallies: readonly Ta
 }
 
 /** What the doctor says of speeds, and what to do about it. */
-export function speedsText({ device, sent, takenFor, speedUnit, ratio }: WrongSpeeds): string {
+export function speedsText({ device, actualUnit, assumedUnit, speedUnit, ratio }: WrongSpeeds): string {
   return (
-    `${device}: its speeds look like ${sent} that are taken for ${takenFor}: ${ratio.toFixed(2)} times what its ` +
+    `${device}: its speeds look like ${actualUnit} that are taken for ${assumedUnit}: ${ratio.toFixed(2)} times what its ` +
     `positions tell (median). Import with --speed-unit ${speedUnit}.`
   );
 }

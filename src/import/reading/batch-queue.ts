@@ -3,8 +3,8 @@ import { BATCH_REPORTS_MAX, createReportBatchBuilder } from "../../model/report-
 import type { Fault, ImportBatch, ImportPosition, Origin, Skip } from "./import-batch.ts";
 
 /**
- * Puts what files are read into, one after the other, into batches. Small files share one. What an earlier run has
- * settled is counted and goes nowhere.
+ * Collects the reports of one file after the other in batches, which small files share. What an earlier run has
+ * finished is counted but not collected.
  */
 export class BatchQueue {
   readonly #ready: ImportBatch[] = [];
@@ -12,37 +12,37 @@ export class BatchQueue {
   #group = 0;
   #source = 0;
   #things = 0;
-  /** Of the source's things, those that an earlier run has settled. */
-  #settled = 0;
+  /** How many of the source's points and skips an earlier run has finished. */
+  #finished = 0;
   #origin: Origin | null = null;
 
-  /** What follows is of another file. A batch holds no two groups of files, since they are counted apart. */
+  /** Starts another file. A batch holds files of one group only, because groups are counted apart. */
   begin(group: number, origin: Origin, { source, things }: ImportPosition): void {
     if (group !== this.#group) this.flush();
     this.#group = group;
     this.#source = source;
     this.#things = 0;
-    this.#settled = things;
+    this.#finished = things;
     this.#setOrigin(origin);
   }
 
-  /** The file is settled, whatever it held. */
+  /** Finishes the file. */
   end(): void {
     this.#source++;
     this.#things = 0;
-    this.#settled = 0;
+    this.#finished = 0;
   }
 
-  /** The batch to put the next thing into; another one than before where that was full. */
+  /** The batch for the next report or skip; a new one if the former was full. */
   get open(): OpenBatch {
     this.#open ??= new OpenBatch(this.#origin!);
     return this.#open;
   }
 
-  /** Counts a thing of the file that comes now; false where it is settled already. */
+  /** Counts a point or skip of the present file; false if an earlier run has finished it. */
   next(): boolean {
     this.#closeIfFull();
-    return this.#things++ >= this.#settled;
+    return this.#things++ >= this.#finished;
   }
 
   skip(reason: SkipReason, place: number, message: string | null): void {
@@ -53,21 +53,21 @@ export class BatchQueue {
     this.open.faults.push({ origin: this.#origin!, place, message });
   }
 
-  /** The next batch that is full, or ended. */
+  /** Removes and returns the next finished batch. */
   take(): ImportBatch | null {
     this.#closeIfFull();
     return this.#ready.shift() ?? null;
   }
 
-  /** Ends the batch that is open, however little is in it. */
+  /** Finishes the open batch, even if it is small. */
   flush(): void {
     const open = this.#open;
     this.#open = null;
     if (open === null || open.isEmpty) return;
-    const { builder, ...found } = open;
+    const { builder, ...contents } = open;
     const end = { source: this.#source, things: this.#things };
     const batch = builder.build();
-    this.#ready.push({ group: this.#group, batch, ...found, end });
+    this.#ready.push({ group: this.#group, batch, ...contents, end });
   }
 
   #closeIfFull(): void {
@@ -80,7 +80,7 @@ export class BatchQueue {
   }
 }
 
-/** A batch that things of files are put into. */
+/** A batch that is being filled. */
 class OpenBatch {
   readonly builder = createReportBatchBuilder(BATCH_REPORTS_MAX);
   readonly places = new Float64Array(BATCH_REPORTS_MAX);
@@ -99,7 +99,7 @@ class OpenBatch {
     this.origins.push({ fromRow: this.builder.count, origin });
   }
 
-  /** Skips and files count too, so that those with nothing else are read in bounded memory. */
+  /** Skips and files count too, so that files of only skips are read in bounded memory. */
   get isFull(): boolean {
     return (
       this.builder.count + this.skips.length >= BATCH_REPORTS_MAX || this.origins.length >= BATCH_REPORTS_MAX

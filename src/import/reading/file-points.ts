@@ -15,31 +15,31 @@ import { GPS_ROLLOVER_MS, MS_PER_DAY } from "../../model/time/units.ts";
 import { type BatchQueue, countOne } from "./batch-queue.ts";
 import { type ImportRules, isWanted, type Moment } from "./import-rules.ts";
 
-/** Before it a receiver has not set its clock yet, or its week number has rolled over. */
+/** An earlier time comes from a receiver that has not set its clock, or whose week number has rolled over. */
 const YEAR_2000_MS = Date.UTC(2000, 0, 1);
-/** What lies before looks like seconds, so no report can have such a time: a clock that nobody had set. */
+/** Reports can't have earlier times, because they look like seconds; such a clock was never set. */
 const CLOCK_SET_MS = 100_000_000_000;
 
 /**
- * Judges the points of files, the same for all formats, and puts those that are good into batches, straight into the
- * columns. A detail that can't be is left out and counted; a position that can't be is skipped.
+ * Checks the points of files of any format, and writes the good ones straight into the columns of batches. An invalid
+ * detail is omitted and counted; a point with an invalid position is skipped.
  */
 export class FilePoints implements PointSink {
   readonly #queue: BatchQueue;
   readonly #rules: ImportRules;
   readonly #moment: () => Moment;
   readonly #fileName: string;
-  /** Where in its file the thing being told lies. */
+  /** The byte or line of the present point in its file. */
   readonly #place: () => number;
   readonly #devices = new NamesAsIds();
   readonly #users = new NamesAsIds();
   readonly #last = new LastPoints();
-  /** As of the batch that is open. */
+  /** The builder of the open batch. */
   #builder: ReportBatchBuilder | null = null;
   #now: Moment;
   #device = { id: "", text: NOT_CARRIED };
   #user = { id: "", text: NOT_CARRIED };
-  /** Said of the thing that comes next. */
+  /** Remarks on the next point. */
   readonly #remarks: Remark[] = [];
 
   constructor(
@@ -76,7 +76,7 @@ export class FilePoints implements PointSink {
     this.#remarks.push(remark);
   }
 
-  /** Puts a new point into the batch, or says why it can't be there. */
+  /** Adds a new point to the batch, or returns why it can't. */
   #take(point: FilePoint, isNew: boolean): SkipReason | null {
     const { latitude, longitude } = point;
     if (latitude === null || longitude === null) return "no_position";
@@ -99,7 +99,7 @@ export class FilePoints implements PointSink {
     return null;
   }
 
-  /** What is to be said of a point beside the last one of its device, which it then is. */
+  /** Compares a point with the last one of its device, and remembers it as the last one. */
   #compareWithLast(
     deviceId: string,
     timestampMs: number,
@@ -137,7 +137,7 @@ export class FilePoints implements PointSink {
     builder.add(this.#device.text, timestampMs);
   }
 
-  /** Texts are numbered by this batch from now on. */
+  /** From now on texts are interned in this batch. */
   #use(builder: ReportBatchBuilder): void {
     this.#builder = builder;
     this.#now = this.#moment();
@@ -173,7 +173,7 @@ export class FilePoints implements PointSink {
       const text = String(value); // Booleans are the texts `true` and `false`.
       const known = builder.find(text);
       const tuple = isProfile ? builder.profile : builder.state;
-      // What is a text in one open field may be one in all of them.
+      // A text that is valid in one open field is valid in all of them.
       if (known !== NOT_CARRIED && field.pattern === undefined) tuple[member] = known;
       else if (field.type === "boolean" || textFault(field, text) === null)
         tuple[member] = builder.text(text);
@@ -182,7 +182,7 @@ export class FilePoints implements PointSink {
   }
 }
 
-/** What is wrong with them besides being nowhere on Earth, which is counted apart. */
+/** Coordinates outside the Earth are counted apart. */
 const UNREADABLE_COORDINATES = "with coordinates that can't be read";
 
 const LATITUDE = numberIndex("latitude");
@@ -200,7 +200,7 @@ const NUMBER_DETAILS = NUMBER_FIELDS.flatMap(({ name, required, minimum, maximum
   required === true ? [] : [{ name: name as NumberDetail, column, minimum: minimum!, maximum: maximum! }],
 );
 
-/** All but the user, who is no detail. */
+/** All except the user, which is not a detail. */
 const TEXT_DETAILS = [
   ...PROFILE_FIELDS.map((field, member) => ({ field, isProfile: true, member })),
   ...STATE_FIELDS.map((field, member) => ({ field, isProfile: false, member })),
@@ -208,34 +208,34 @@ const TEXT_DETAILS = [
   each.field.name === "user_id" ? [] : [{ ...each, name: each.field.name as TextDetail }],
 );
 
-/** Where a device was last, as its file tells. */
+/** The last point of a device in its file. */
 interface LastPoint {
   timestampMs: number;
   latitude: number;
   longitude: number;
 }
 
-/** Devices that are remembered. Files of more jump between them so much that the last point says little. */
+/** Files of more devices jump between them so often that the last point says little. */
 const DEVICES_MAX = 10_000;
 
 /**
- * The last point of each device that a file told of lately. There are two generations, of which the older is given up
- * where the newer is full, so that a file of ever new devices takes no more memory.
+ * The last point of each recent device of a file. There are two generations; when the newer is full, the older is
+ * dropped, so that a file with ever new devices needs bounded memory.
  */
 class LastPoints {
   #newer = new Map<string, LastPoint>();
   #older = new Map<string, LastPoint>();
   #deviceId = "";
-  #last: LastPoint | null = null; // Of that device, which most points are of.
+  #last: LastPoint | null = null; // A cache for `#deviceId`, because most points follow one of the same device.
 
-  /** The last point of the device, to be overwritten by this one; null where none is known. */
+  /** The last point of the device, to be overwritten with the present one; null if none is known. */
   find(deviceId: string): LastPoint | null {
     if (deviceId === this.#deviceId) return this.#last;
     return this.#newer.get(deviceId) ?? this.#older.get(deviceId) ?? null;
   }
 
   keep(deviceId: string, point: LastPoint): void {
-    if (deviceId === this.#deviceId) return; // The one that was overwritten.
+    if (deviceId === this.#deviceId) return; // `find` returned its point, which was overwritten.
     this.#deviceId = deviceId;
     this.#last = point;
     if (this.#newer.size >= DEVICES_MAX) {
@@ -246,21 +246,21 @@ class LastPoints {
   }
 }
 
-/** Of files that hold another one, or say how they are packed. */
-const PACKING = /\.(?:gz|zst|zip|kmz)$/i;
+/** Extensions of archives and compressed files. */
+const PACKED_EXTENSION = /\.(?:gz|zst|zip|kmz)$/i;
 const EXTENSION = /\.[a-z0-9]{1,12}$/i;
 
-/** What a file that names no device is called after: its own name, `ride` of `ride.gpx.gz`, as `export` writes it. */
+/** The device name for a file that names none: `ride` for `ride.gpx.gz`, the name under which `export` writes it. */
 export function baseName(fileName: string): string {
-  return deviceNameOf(fileName.replace(PACKING, "").replace(EXTENSION, ""));
+  return deviceNameOf(fileName.replace(PACKED_EXTENSION, "").replace(EXTENSION, ""));
 }
 
-/** Names as ids, remembering the last: most points of a file are of one device. */
+/** Turns names into ids, and caches the last, because most points of a file are of one device. */
 class NamesAsIds {
   #name = "";
   #id: string | null = null;
 
-  /** Null where the name can't be one. */
+  /** Null if the name can't be an id. */
   idOf(name: string): string | null {
     if (name !== this.#name) {
       this.#name = name;

@@ -3,8 +3,8 @@ import type { PlaceUnit } from "../../formats/read/format.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
 
 /**
- * Where an import stands. Of the sources before this one everything is settled, and of this one as many things: points
- * and skips of a file, or rows of our own.
+ * The progress of an import. All sources before this one are finished, and of this one the first `things`: points and
+ * skips of a foreign file, or rows of our own formats.
  */
 export interface ImportPosition {
   readonly source: number;
@@ -13,9 +13,9 @@ export interface ImportPosition {
 
 export const IMPORT_START: ImportPosition = { source: 0, things: 0 };
 
-/** A file as people are told of places in it. */
+/** A file as messages name it. */
 export interface Origin {
-  /** Which of the sources it is. */
+  /** Its index among the sources. */
   readonly source: number;
   readonly label: string;
   readonly placeUnit: PlaceUnit;
@@ -26,38 +26,38 @@ export interface Skip {
   readonly origin: Origin;
   readonly place: number;
   readonly reason: SkipReason;
-  /** What is wrong with it, where the reason leaves that open. */
+  /** What is wrong with it, if the reason does not say so. */
   readonly message: string | null;
 }
 
-/** A file that can't be read to its end; what came before that is good. */
+/** A file that can't be read to its end; everything before the fault is good. */
 export interface Fault {
   readonly origin: Origin;
-  /** Null where nothing of it was read. */
+  /** Null if nothing of it was read. */
   readonly place: number | null;
   readonly message: string;
 }
 
-/** The next reports of an import, all of one group of files, and what became none. */
+/** The next reports of an import, all of one group of files, and what was skipped between them. */
 export interface ImportBatch {
   readonly group: number;
   readonly batch: ReportBatch;
-  /** By row, where in its file it came from. */
+  /** By row, its byte or line in its file. */
   readonly places: Float64Array;
-  /** Which files the rows came from: each those from this row on. */
+  /** The files of the rows: each has the rows from `fromRow` on. */
   readonly origins: readonly { readonly fromRow: number; readonly origin: Origin }[];
   readonly skips: readonly Skip[];
   readonly faults: readonly Fault[];
   readonly remarks: ReadonlyMap<Remark, number>;
-  /** Optional fields that were left out since their value is out of bounds, by name. */
+  /** By name, how often an optional field was omitted because its value is out of bounds. */
   readonly leftOut: ReadonlyMap<string, number>;
-  /** Those that were left out since their value can't be read. */
+  /** By name, how often an optional field was omitted because its value can't be read. */
   readonly unreadable: ReadonlyMap<string, number>;
-  /** Where the import stands once this batch is settled. */
+  /** The progress of the import once this batch is acknowledged. */
   readonly end: ImportPosition;
 }
 
-/** What a receiver has against a row, as something that is skipped. */
+/** A row that the receiver refused, as a skip. */
 export function rejectedRow(
   { origins, places }: Pick<ImportBatch, "origins" | "places">,
   row: number,

@@ -1,19 +1,19 @@
 import type { DeviceId, UserId } from "../../model/ids.ts";
 import type { AcceptedTimes } from "../../model/report.ts";
 
-/** What the operator says of everything that is imported, whatever file it is in. */
+/** Options for everything that is imported. */
 export interface ImportRules {
-  /** The device of all; null leaves them as they are called. */
+  /** The device of all reports; null keeps the devices of the files. */
   readonly deviceId: DeviceId | null;
-  /** The user of all points, and of reports of our own formats that name none. */
+  /** The user of all points, and of reports in our own formats without one. */
   readonly userId: UserId | null;
-  /** Times that are wanted, after the shift: from the start to before the end, of which either may be infinite. */
+  /** The wanted times after the shift, from start to before end; either may be infinite. */
   readonly range: { readonly startMs: number; readonly endMs: number };
 }
 
-/** What is judged by besides, which changes as an import goes on. */
+/** Rules that change during an import. */
 export interface Moment {
-  /** Which times can be kept. */
+  /** Times that can be stored. */
   readonly times: AcceptedTimes;
   /** Added to every time of the file. */
   readonly shiftMs: number;

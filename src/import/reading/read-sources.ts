@@ -18,41 +18,41 @@ import { baseName, FilePoints } from "./file-points.ts";
 import type { ImportBatch, ImportPosition } from "./import-batch.ts";
 import type { ImportRules } from "./import-rules.ts";
 
-/** A file to import, what it is, and which it is among all. */
+/** A file to import, with its format and its position among all files. */
 export interface ImportSource {
   readonly source: Source;
   readonly format: Format | OwnFormat;
-  /** The group of files that it is counted with. */
+  /** The index of its group of files. */
   readonly group: number;
   /** From 0, in the order of the walk. */
   readonly index: number;
-  /** Of all files before it, packed as they are. */
+  /** Compressed bytes of all files before it. */
   readonly bytesBefore: number;
 }
 
 export interface ReadSourcesOptions {
-  /** Those with positions, the same in the same order each time. */
+  /** The files with positions, the same in the same order each time. */
   walk(): AsyncIterable<ImportSource>;
   readonly rules: ImportRules;
   readonly readOptions: ReadOptions;
-  /** Which times can be kept; asked for every batch, since imports take long. */
+  /** Times that can be stored; evaluated for every batch, because imports take long. */
   acceptedTimes(): AcceptedTimes;
-  /** By index of a source, what is added to its times. */
+  /** What is added to the times of a source, by its index. */
   shiftMsOf(source: number): number;
   readonly start: ImportPosition;
-  /** Ends the reading, also of a file that has nothing to deliver. */
+  /** Aborts reading, even in a file that has nothing to deliver. */
   readonly signal: AbortSignal;
-  /** How many bytes of all were read, packed as they are. */
+  /** Called with the compressed bytes that were read of all files. */
   onRead(packedBytesRead: number): void;
   onIgnoredColumns(label: string, names: readonly string[]): void;
 }
 
-/** Some option is needed to read a file, and where in it that was found. */
+/** A file can't be read without an option; says where in the file that showed. */
 export class SourceNeedsOption extends Error {
   override readonly name = "SourceNeedsOption";
 }
 
-/** What files hold, in batches. Throws a `SourceNeedsOption` where the operator must say more first. */
+/** Reads files into batches. Throws a `SourceNeedsOption` if a file needs an option first. */
 export async function* readSources(options: ReadSourcesOptions): AsyncGenerator<ImportBatch> {
   const { walk, start, signal } = options;
   const queue = new BatchQueue();
@@ -66,7 +66,7 @@ export async function* readSources(options: ReadSourcesOptions): AsyncGenerator<
     };
     queue.begin(group, origin, { source: index, things: index === start.source ? start.things : 0 });
     yield* untilItsEnd(openReading(each, queue, options), queue, source, signal);
-    if (signal.aborted) return; // The file is not settled.
+    if (signal.aborted) return; // The file is not finished.
     queue.end();
   }
   queue.flush();
@@ -85,7 +85,7 @@ async function* untilItsEnd(
       yield* ready(queue);
     }
   } catch (error) {
-    // A folder may hold tables of anything.
+    // A folder may contain any kind of table.
     if (error instanceof HeaderError && !isNamed) {
       if (queue.next()) queue.skip("no_location", reading.place, error.message);
       return;
@@ -93,7 +93,7 @@ async function* untilItsEnd(
     if (error instanceof OptionNeededError)
       throw new SourceNeedsOption(`${label}: ${error.message}.`, { cause: error });
     if (!(error instanceof FormatError)) throw error;
-    queue.fault(reading.place, error.message); // What was read before it is good.
+    queue.fault(reading.place, error.message); // Everything that was read before is good.
   }
   yield* ready(queue);
 }
@@ -102,7 +102,7 @@ function* ready(queue: BatchQueue): Generator<ImportBatch> {
   for (let batch = queue.take(); batch !== null; batch = queue.take()) yield batch;
 }
 
-/** Opens the reading of a file, which puts what it finds into the queue. */
+/** Starts reading a file into the queue. */
 function openReading(
   { source, format, index, bytesBefore }: ImportSource,
   queue: BatchQueue,

@@ -13,25 +13,24 @@ import { type AcceptedTimes, addReport } from "../../model/report.ts";
 import type { ReportBatchBuilder } from "../../model/report-batch.ts";
 import { createTextCache } from "./text-cache.ts";
 
-/** A column of a CSV file, and the field that it holds. */
+/** A column of a CSV file and its field. */
 export interface CsvColumn {
-  /** Position in a row, from 0. */
+  /** Index in a row, from 0. */
   readonly index: number;
   readonly field: LocationField;
 }
 
-/** From here on (September 2001) a time is milliseconds for certain; what is smaller `addReport` judges. */
+/** From here on (September 2001) a time is certainly in milliseconds; `addReport` judges smaller ones. */
 const SURELY_MILLISECONDS_MIN = 1e12;
 
 const USER_MEMBER = profileIndex("user_id");
 
 /**
- * Makes reports of the rows of a CSV file whose header is known. An empty field is one the report doesn't carry.
+ * Makes reports from the rows of a CSV file with a known header. An empty field is absent from the report.
  *
- * A row goes one of two ways. `#addPlain` takes what is beyond doubt straight from the bytes into the columns:
- * numbers within bounds, texts that passed the checks before. For any other row a report object is made, and
- * `addReport`, the same as for HTTP, decides and says what is wrong. On one core of a 2-core machine the first
- * way does 2 million rows/s, the second 0.6 million.
+ * `#addPlain` copies a row of plain numbers within bounds, and texts that were checked before, from the bytes into the
+ * columns. Any other row becomes a report object, and `addReport`, which HTTP uses too, decides and says what is wrong.
+ * On one core of a 2-core machine the first way does 2 million rows/s, the second 0.6 million.
  */
 export class CsvRows {
   readonly #csv: CsvReader;
@@ -39,7 +38,7 @@ export class CsvRows {
   /** The user of reports that name none, or null. */
   readonly #userId: UserId | null;
   readonly #cache = createTextCache();
-  /** That user's text in the batch. */
+  /** The index of that user's text in the batch. */
   #userText = 0;
 
   constructor(csv: CsvReader, columns: readonly CsvColumn[], userId: UserId | null) {
@@ -48,18 +47,18 @@ export class CsvRows {
     this.#userId = userId;
   }
 
-  /** Rows go into this batch from now on. */
+  /** From now on rows go into this batch. */
   use(builder: ReportBatchBuilder): void {
     this.#userText = this.#userId === null ? 0 : builder.text(this.#userId);
     this.#cache.use(builder);
   }
 
-  /** Adds the reader's row to the batch in use; returns what is wrong with it, or null. */
+  /** Adds the reader's row to the open batch; returns what is wrong with it, or null. */
   add(builder: ReportBatchBuilder, times: AcceptedTimes): string | null {
     return this.#addPlain(builder, times) ? null : this.#addChecked(builder, times);
   }
 
-  /** False where the row needs a closer look; nothing is added then. */
+  /** Returns false, without adding anything, if the row needs the full check. */
   #addPlain(builder: ReportBatchBuilder, times: AcceptedTimes): boolean {
     const { bytes, starts, ends, escaped } = this.#csv;
     const plan = this.#plan;
@@ -101,7 +100,7 @@ export class CsvRows {
     return true;
   }
 
-  /** Adds the row as a report of its own; returns what is wrong with it. */
+  /** Adds the row by way of a report object; returns what is wrong with it. */
   #addChecked(builder: ReportBatchBuilder, times: AcceptedTimes): string | null {
     const csv = this.#csv;
     const { starts, ends } = csv;
@@ -136,7 +135,7 @@ export class CsvRows {
   }
 }
 
-/** A column with what the loop over rows needs of its field. */
+/** A column with the properties of its field that the loop over rows needs. */
 interface PlannedColumn extends CsvColumn {
   readonly kind: "device" | "timestamp" | "number" | "profile" | "state";
   /** Index among the fields of its kind. */
@@ -161,7 +160,7 @@ function planColumn({ index, field }: CsvColumn): PlannedColumn {
   };
 }
 
-/** A text that is neither stays one, for `addReport` to refuse. */
+/** Any other text is returned unchanged, for `addReport` to refuse. */
 function parseBoolean(text: string): boolean | string {
   if (text === "true") return true;
   return text === "false" ? false : text;

@@ -16,7 +16,7 @@ export function createCsvReports(
   let columnCount = 0;
   let rows: CsvRows | null = null;
 
-  /** The rows, once the header is read; null before. */
+  /** The rows once the header is read; null before. */
   function readHeader(): CsvRows | null {
     if (!csv.next()) return null;
     const { columns, ignored } = parseCsvHeader(csv);
@@ -25,7 +25,7 @@ export function createCsvReports(
     return new CsvRows(csv, columns, options.rules.userId);
   }
 
-  /** What keeps the reader's row from being looked at, or null. */
+  /** What is wrong with the reader's row as a whole, or null. */
   function faultOfRow(): string | null {
     if (csv.fault !== null || csv.fieldCount === columnCount) return csv.fault;
     return `it has ${csv.fieldCount} fields, the header has ${columnCount}`;
@@ -60,17 +60,16 @@ export function createCsvReports(
   };
 }
 
-/** What a CSV file's header says: which field each column holds, and which columns hold none. */
+/** The header of a CSV file: the field of each column, and the columns that are not fields. */
 interface CsvHeader {
   readonly columns: readonly CsvColumn[];
-  /** Names of columns that are not fields of a report. */
   readonly ignored: readonly string[];
 }
 
-/** What an export says of the timestamp beside it, for people. */
+/** Columns by which an export repeats the timestamp for people. */
 const TIMESTAMP_AGAIN: ReadonlySet<string> = new Set(["time", "local_time"]);
 
-/** Reads the header from the reader's record. Throws a `FormatError` if it makes the file unusable. */
+/** Parses the header from the reader's record. Throws a `FormatError` if it makes the file unusable. */
 function parseCsvHeader(csv: CsvReader): CsvHeader {
   if (csv.fault !== null) throw new FormatError(`the header can't be read: ${csv.fault}`);
   const columns: CsvColumn[] = [];
@@ -94,15 +93,15 @@ function parseCsvHeader(csv: CsvReader): CsvHeader {
   return { columns, ignored: ignored.filter((name) => !TIMESTAMP_AGAIN.has(name)) };
 }
 
-/** What every report needs, and a field that it may carry. */
+/** The required fields and one optional field. */
 const EXAMPLE = "device_id,timestamp,latitude,longitude,speed";
 const STRANGERS_SHOWN_MAX = 8;
 
-/** Names that may have been meant for the missing ones. */
+/** Lists unknown names, one of which may be a misspelt field. */
 function strangersText(names: readonly string[]): string {
   if (names.length === 0) return "";
   const more = names.length - STRANGERS_SHOWN_MAX;
-  const shown = names.slice(0, STRANGERS_SHOWN_MAX).map((name) => `"${name}"`);
+  const quoted = names.slice(0, STRANGERS_SHOWN_MAX).map((name) => `"${name}"`);
   const what = names.length === 1 ? "is not a field" : "are not fields";
-  return `, and ${shown.join(", ")}${more > 0 ? ` and ${more} more` : ""} ${what} of a report`;
+  return `, and ${quoted.join(", ")}${more > 0 ? ` and ${more} more` : ""} ${what} of a report`;
 }

@@ -4,7 +4,7 @@ import { createLineReader } from "../../lib/text/lines.ts";
 import { addReport } from "../../model/report.ts";
 import { type ReportReaderOptions, ReportRows } from "./reader.ts";
 
-/** Reads NDJSON: a report a line, checked as one that came over HTTP. */
+/** Reads NDJSON: one report on each line, checked like one that arrives over HTTP. */
 export function createNdjsonReports(options: ReportReaderOptions): PushReader {
   const { userId } = options.rules;
   const lines = createLineReader();
@@ -38,7 +38,7 @@ export function createNdjsonReports(options: ReportReaderOptions): PushReader {
   };
 }
 
-/** Undefined where the text is no JSON, which JSON itself can't be. */
+/** Undefined, which is not a JSON value, if the text is not valid JSON. */
 function parseJson(text: string | null): unknown {
   try {
     return text === null ? undefined : JSON.parse(text);

@@ -5,7 +5,7 @@ import type { BatchQueue } from "../reading/batch-queue.ts";
 import { type ImportRules, isWanted, type Moment } from "../reading/import-rules.ts";
 
 /*
- * Reports of a file in one of our own formats, row by row into batches.
+ * Reads files in our own formats, row by row, into batches.
  */
 
 export interface ReportReaderOptions {
@@ -17,7 +17,7 @@ export interface ReportReaderOptions {
 /** Adds a report to a batch; returns what is wrong with it, or null. */
 type AddRow = (builder: ReportBatchBuilder, times: AcceptedTimes) => string | null;
 
-/** Puts rows of a file into the queue's batches, moved in time and under another device as the operator wants it. */
+/** Adds rows of a file to the queue's batches, with the shift and the device that the operator set. */
 export class ReportRows {
   readonly #options: ReportReaderOptions;
   #builder: ReportBatchBuilder | null = null;
@@ -28,7 +28,7 @@ export class ReportRows {
     this.#options = options;
   }
 
-  /** The batch that the next row goes into, where that is another than before; else null. */
+  /** The batch of the next row if it is another than before; else null. */
   nextBatch(): ReportBatchBuilder | null {
     const { queue, rules, moment } = this.#options;
     const { builder } = queue.open;
@@ -36,7 +36,7 @@ export class ReportRows {
     const { times, shiftMs } = moment();
     this.#builder = builder;
     this.#view = ruledBuilder(builder, rules, shiftMs);
-    // Where the range begins later than the retention, what is too old is out of range.
+    // If the wanted range begins later than the retention, older times are out of range.
     const oldestMs =
       rules.range.startMs >= times.oldestMs ? Number.MIN_SAFE_INTEGER : times.oldestMs - shiftMs;
     this.#fileTimes = { oldestMs, newestMs: times.newestMs - shiftMs };
@@ -59,7 +59,7 @@ function reasonOf(message: string) {
   return message === IN_FUTURE ? "future" : "rejected";
 }
 
-/** A view of `builder` whose rows are moved and named as the operator wants it; it leaves out those out of range. */
+/** A view of `builder` that shifts and renames rows as the rules say, and drops those out of range. */
 function ruledBuilder(builder: ReportBatchBuilder, rules: ImportRules, shiftMs: number): ReportBatchBuilder {
   const { deviceId, range } = rules;
   const takesAll = range.startMs === Number.NEGATIVE_INFINITY && range.endMs === Number.POSITIVE_INFINITY;

@@ -1,23 +1,23 @@
 import type { ReportBatchBuilder } from "../../model/report-batch.ts";
 
 /**
- * Texts that passed the checks of a column, found again by their bytes: a column repeats few texts, and neither
- * decoding nor checking nor interning one again is needed then.
+ * Checked texts of columns, found by their bytes. A column repeats few texts, and a known one needs no decoding,
+ * checking or interning.
  */
 export interface TextCache {
-  /** Texts are numbered by this batch from now on. */
+  /** From now on texts are interned in this batch. */
   use(builder: ReportBatchBuilder): void;
-  /** The batch's number of a text known in the column; -1 where it is not known. */
+  /** The batch's index of a known text of the column, or -1. */
   find(column: number, bytes: Uint8Array, start: number, end: number): number;
-  /** Remembers a text that passed the checks of the column. */
+  /** Stores a text that passed the checks of the column. */
   add(column: number, bytes: Uint8Array, start: number, end: number, text: string): void;
 }
 
-/** Distinct texts kept; beyond it all are forgotten and learnt again. A large fleet, and about 8 MB. */
+/** Distinct texts, about 8 MB, enough for a large fleet. A full cache is cleared and filled again. */
 const TEXTS_MAX = 65_536;
 const BYTES_MAX = 4 * 1024 * 1024;
 
-const SLOTS = 2 * TEXTS_MAX; // Half full at most, so that a search ends soon.
+const SLOTS = 2 * TEXTS_MAX; // At most half full, so that a search ends soon.
 const EMPTY = -1;
 
 export function createTextCache(): TextCache {
@@ -28,13 +28,13 @@ export function createTextCache(): TextCache {
   const texts: string[] = [];
   const arena = new Uint8Array(BYTES_MAX);
   let arenaUsed = 0;
-  /** By text, its number in the batch; right only where `batchOf` names the batch in use. */
+  /** By text, its index in the batch; valid only if `batchOf` names the batch in use. */
   const numbers = new Uint32Array(TEXTS_MAX);
   const batchOf = new Uint32Array(TEXTS_MAX);
   let batch = 0;
   let builder: ReportBatchBuilder | null = null;
 
-  /** The slot that holds the text, or the empty one where it belongs. */
+  /** The slot of the text, or the empty slot where it belongs. */
   function findSlot(column: number, bytes: Uint8Array, start: number, end: number): number {
     let hash = 0x811c9dc5 ^ column;
     for (let i = start; i < end; i++) hash = Math.imul(hash ^ bytes[i]!, 0x01000193);
@@ -82,7 +82,7 @@ export function createTextCache(): TextCache {
       columns[entry] = column;
       offsets[entry] = arenaUsed;
       lengths[entry] = end - start;
-      batchOf[entry] = 0; // No batch: the first is 1.
+      batchOf[entry] = 0; // 0 is no batch: the first is 1.
       arena.set(bytes.subarray(start, end), arenaUsed);
       arenaUsed += end - start;
       texts.push(text);

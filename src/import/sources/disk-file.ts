@@ -5,15 +5,15 @@ import { messageOf } from "../../lib/message-of.ts";
 import type { InputStat, Inputs, RandomInput } from "../../runtime/inputs.ts";
 import { counted, piecesOf, type StoredFile } from "./source.ts";
 
-/** Where a file lies, and how it came to be imported. */
+/** Where a file lies, and whether the operator named it. */
 export interface DiskPath {
   readonly path: string;
-  /** For people. */
+  /** The path for messages. */
   readonly label: string;
   readonly isNamed: boolean;
 }
 
-/** A file of the disk. It is opened for each reading, and read to the end that it has then. */
+/** A file on the disk. It is opened for each read, up to the size that it has then. */
 export function createDiskFile(
   inputs: Inputs,
   { path, label, isNamed }: DiskPath,
@@ -52,7 +52,7 @@ export function createDiskFile(
   };
 }
 
-/** Enough to tell two files that were cut or joined: a log that grew keeps its first bytes, not its last. */
+/** Shows which files were cut or joined: a log that grew has the same first bytes, but other last ones. */
 const END_BYTES = 64 * 1024;
 
 async function identityOf(inputs: Inputs, absolute: string, stat: InputStat): Promise<string> {

@@ -4,7 +4,7 @@ import { FileError } from "../../runtime/files.ts";
 import type { InputStat, Inputs } from "../../runtime/inputs.ts";
 import { LINK, leftAloneByName, NO_FILE } from "./left-alone.ts";
 
-/** Something in a folder, or in one that is in it. */
+/** Something in a folder or its subfolders. */
 export type FolderItem = { readonly path: string } & (
   | { readonly kind: "file"; readonly stat: InputStat }
   | { readonly kind: "left_alone"; readonly what: NotHistory }
@@ -12,11 +12,10 @@ export type FolderItem = { readonly path: string } & (
 );
 
 /**
- * All that is in a folder, by name. Links are not followed: where one leads to is in the folder too and read there, or
- * was not given.
+ * Everything in a folder, sorted by name. Links are not followed: their targets are in the folder too, or out of it.
  */
 export async function* walkFolder(inputs: Inputs, folder: string): AsyncGenerator<FolderItem> {
-  // No recursion: folders may lie in each other as deep as the disk allows.
+  // No recursion, because folders may be nested as deep as the disk allows.
   const pending = [folder];
   for (;;) {
     const path = pending.pop();
@@ -35,7 +34,7 @@ export async function* walkFolder(inputs: Inputs, folder: string): AsyncGenerato
   }
 }
 
-/** Null for a folder to go into. */
+/** Null for a folder, which the caller walks. */
 async function look(inputs: Inputs, path: string): Promise<FolderItem | null> {
   const what = leftAloneByName(path.slice(path.lastIndexOf("/") + 1), []);
   if (what !== null) return { kind: "left_alone", path, what };

@@ -1,7 +1,7 @@
 import type { NotHistory } from "../../formats/read/not-history.ts";
 
 /*
- * What is not even opened, for where it lies or what it is called.
+ * Files that are not opened because of their location or name.
  */
 
 const HIDDEN: NotHistory = { kind: "hidden", answer: "is hidden; give it by its name to import it" };
@@ -28,7 +28,7 @@ export const OFFICE: NotHistory = {
   answer: "is a document of an office program; save the table in it as CSV",
 };
 
-/** Of files in a folder or an archive, by their names alone; null where they have to be looked into. */
+/** What a file in a folder or an archive is, by its name alone; null if its content decides. */
 export function leftAloneByName(name: string, folders: readonly string[]): NotHistory | null {
   if (name === ".DS_Store") return DESKTOP_SETTINGS;
   if (name.startsWith(".") || folders.includes("__MACOSX")) return HIDDEN;

@@ -4,13 +4,13 @@ import { messageOf } from "../../lib/message-of.ts";
 import type { Inputs, RandomInput, Spool } from "../../runtime/inputs.ts";
 import { counted, piecesOf, type StoredFile } from "./source.ts";
 
-/** What comes through a pipe once, and is read as often as wanted: all of it goes by way of the disk. */
+/** The content of a pipe, which arrives once. It is spooled to disk, so that it can be read again. */
 export interface PipedFile extends StoredFile {
-  /** Gives up what is on the disk. */
+  /** Deletes the spooled bytes. */
   close(): Promise<void>;
 }
 
-/** The signal ends all waiting for what may never come. */
+/** The signal ends all waiting for the pipe. */
 export function createPipedFile(
   inputs: Inputs,
   path: string,
@@ -19,7 +19,7 @@ export function createPipedFile(
 ): PipedFile {
   let spool: Spool | null = null;
   let stream: AsyncIterator<Uint8Array> | null = null;
-  /** Under way for all readings: one that was given up may still wait for more when the next begins. */
+  /** Shared by all reads: one that was abandoned may still wait for data when the next begins. */
   let pulling: Promise<boolean> | null = null;
   let appending: Promise<void> = Promise.resolve();
   let isClosed = false;
@@ -29,7 +29,7 @@ export function createPipedFile(
     return spool;
   }
 
-  /** Takes more out of the pipe; false where it has ended. */
+  /** Reads more from the pipe; false at its end. */
   function pull(into: Spool): Promise<boolean> {
     pulling ??= pullNext(into).finally(() => {
       pulling = null;
@@ -48,13 +48,13 @@ export function createPipedFile(
 
   async function* read(): AsyncGenerator<Uint8Array> {
     try {
-      const kept = await opened();
+      const content = await opened();
       for (let at = 0; ; ) {
-        for await (const piece of piecesOf(kept, at, kept.sizeBytes)) {
+        for await (const piece of piecesOf(content, at, content.sizeBytes)) {
           at += piece.length;
           yield piece;
         }
-        if (at === kept.sizeBytes && !(await pull(kept))) return;
+        if (at === content.sizeBytes && !(await pull(content))) return;
       }
     } catch (cause) {
       throw new FormatError(messageOf(cause), { cause });
@@ -62,9 +62,9 @@ export function createPipedFile(
   }
 
   async function openRandom(): Promise<RandomInput> {
-    const kept = await opened();
-    while (await pull(kept));
-    return { sizeBytes: kept.sizeBytes, path: kept.path, read: kept.read, close: async () => {} };
+    const content = await opened();
+    while (await pull(content));
+    return { sizeBytes: content.sizeBytes, path: content.path, read: content.read, close: async () => {} };
   }
 
   return {
@@ -79,7 +79,7 @@ export function createPipedFile(
     openRandom,
     async close() {
       isClosed = true;
-      void stream?.return?.(); // Not waited for: a pipe may be silent for ever.
+      void stream?.return?.(); // Not awaited: a pipe may stay silent forever.
       await appending.catch(() => undefined);
       await spool?.close();
       spool = null;

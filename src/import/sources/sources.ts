@@ -4,25 +4,25 @@ import type { InputStat, Inputs } from "../../runtime/inputs.ts";
 import { createDiskFile } from "./disk-file.ts";
 import { walkFolder } from "./folder-walk.ts";
 import { createPipedFile, type PipedFile } from "./piped-file.ts";
-import type { Found, Sources } from "./source.ts";
+import type { SourceItem, Sources } from "./source.ts";
 import { createUnpackBudget } from "./unpacked-file.ts";
 import { createUnpacking, type Unpacking } from "./unpacking.ts";
 
-/** What an import was given, and what it may take to read it. */
+/** The paths of an import, and the limits for reading them. */
 interface SourcesOptions {
   readonly inputs: Inputs;
   /** Files and folders, and `-` for standard input. */
   readonly paths: readonly string[];
-  /** How much all that is packed may unpack to. */
+  /** The most bytes that all archives and compressed files may decompress to. */
   readonly unpackedBytesMax: number;
-  /** What can be read only once, or lies in an archive in an archive, waits here. */
+  /** Where a pipe, or an archive in an archive, is spooled. */
   readonly spoolDirectory: string;
   /** Ends all waiting for a pipe. */
   readonly signal: AbortSignal;
 }
 
-/** What lies at a path that was given. */
-type Given =
+/** What a named path leads to. */
+type PathTarget =
   | { readonly kind: "disk"; readonly path: string; readonly stat: InputStat }
   | { readonly kind: "pipe"; readonly file: PipedFile }
   | { readonly kind: "missing"; readonly path: string; readonly reason: string };
@@ -37,7 +37,7 @@ export function createSources(options: SourcesOptions): Sources {
     return file;
   }
 
-  async function look(path: string): Promise<Given> {
+  async function look(path: string): Promise<PathTarget> {
     if (path === "-") return { kind: "pipe", file: pipeOf(path) };
     try {
       const stat = await inputs.stat(path);
@@ -48,25 +48,25 @@ export function createSources(options: SourcesOptions): Sources {
     }
   }
 
-  async function* walk(): AsyncGenerator<Found> {
-    // Anew for each walk, since each may unpack as much.
+  async function* walk(): AsyncGenerator<SourceItem> {
+    // A new budget for each walk, because each decompresses everything again.
     const unpacking = createUnpacking(inputs, spoolDirectory, createUnpackBudget(unpackedBytesMax));
     for (const path of paths) {
-      const given = await look(path);
-      if (given.kind === "missing") {
+      const target = await look(path);
+      if (target.kind === "missing") {
         const where = { key: path, label: path, isNamed: true, packedBytes: null };
-        yield { kind: "failed", where, reason: given.reason };
-      } else if (given.kind === "pipe") {
-        yield* unpacking.look(given.file);
-      } else if (given.stat.kind === "file") {
-        yield* unpacking.look(createDiskFile(inputs, { path, label: path, isNamed: true }, given.stat));
+        yield { kind: "failed", where, reason: target.reason };
+      } else if (target.kind === "pipe") {
+        yield* unpacking.look(target.file);
+      } else if (target.stat.kind === "file") {
+        yield* unpacking.look(createDiskFile(inputs, { path, label: path, isNamed: true }, target.stat));
       } else {
-        yield* walkGiven(path, unpacking);
+        yield* walkNamed(path, unpacking);
       }
     }
   }
 
-  async function* walkGiven(folder: string, unpacking: Unpacking): AsyncGenerator<Found> {
+  async function* walkNamed(folder: string, unpacking: Unpacking): AsyncGenerator<SourceItem> {
     for await (const item of walkFolder(inputs, folder)) {
       const where = { key: item.path, label: item.path, isNamed: false, packedBytes: null };
       if (item.kind === "file") {
@@ -89,8 +89,8 @@ export function createSources(options: SourcesOptions): Sources {
 }
 
 /**
- * Where there is room for what can't be read again: on the disk of the data directory, which has it sooner than one for
- * temporary files, and which this process may write to; in what is there of its path, since it may not be there yet.
+ * The directory for spooled files: on the disk of the data directory, which has more space than one for temporary files
+ * and is writable. The deepest existing folder of its path, because the data directory may not exist yet.
  */
 export async function spoolDirectoryFor(dataDir: string, files: Pick<Files, "exists">): Promise<string> {
   let directory = dataDir;

@@ -6,13 +6,13 @@ import { messageOf } from "../../lib/message-of.ts";
 import type { RandomInput } from "../../runtime/inputs.ts";
 import { PIECE_BYTES, type StoredFile } from "./source.ts";
 
-/** A file is the operator's: it may have any number of them. */
+/** The file is the operator's own, so it may have any number of frames and blocks. */
 export const ANY_NUMBER = { framesMax: Number.POSITIVE_INFINITY, blocksMax: Number.POSITIVE_INFINITY };
 
-/** What a packed file holds. `spool` puts bytes aside on the disk. */
+/** The content of a compressed file. `spool` writes it to disk for random access. */
 export function createUnpackedFile(
   packed: StoredFile,
-  packing: Compression,
+  compression: Compression,
   budget: UnpackBudget,
   spool: (pieces: AsyncIterable<Uint8Array>) => Promise<RandomInput>,
 ): StoredFile {
@@ -25,11 +25,11 @@ export function createUnpackedFile(
       onRead(bytesRead);
     });
     try {
-      const unpacked = packing === "zstd" ? unzstd(pieces, ANY_NUMBER) : gunzip(pieces);
+      const unpacked = compression === "zstd" ? unzstd(pieces, ANY_NUMBER) : gunzip(pieces);
       yield* account.bounded(unpacked, () => packedBytesRead);
     } catch (cause) {
       if (cause instanceof FormatError) throw cause;
-      throw new FormatError(`its ${packing} data is damaged or cut off (${messageOf(cause)})`, { cause });
+      throw new FormatError(`its ${compression} data is damaged or cut off (${messageOf(cause)})`, { cause });
     }
   }
 
@@ -45,23 +45,23 @@ function gunzip(pieces: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   return pipeline(Readable.from(pieces), createGunzip({ chunkSize: PIECE_BYTES }), () => undefined);
 }
 
-/** Bounds what an import unpacks, so that a small file that unpacks to a disk full of zeros ends with an error. */
+/** Limits what an import decompresses, so that a small file of many zeros ends with an error instead of a full disk. */
 export interface UnpackBudget {
-  /** What one packed file gives; its bytes count once, however often it is read. */
+  /** An account for one compressed file; its bytes count once, however often it is read. */
   open(): UnpackAccount;
 }
 
 interface UnpackAccount {
-  /** The pieces as they come; throws a `FormatError` where they are too many, of `packedBytes()` read so far. */
+  /** Passes the pieces on; throws a `FormatError` if they are too many for the `packedBytes()` read so far. */
   bounded(unpacked: AsyncIterable<Uint8Array>, packedBytes: () => number): AsyncGenerator<Uint8Array>;
 }
 
 export const UNPACKED_BYTES_MAX = 64 * 1024 ** 3;
 
-/** Text packs to a hundredth at best, deflate's longest run of one byte to 1/1,032. */
+/** Text compresses to 1/100 at best, deflate's longest run of one byte to 1/1,032. */
 const RATIO_MAX = 1000;
 
-/** A small file of few different lines may well be packed tighter. */
+/** A small file of few different lines may well have a higher ratio. */
 const RATIO_FREE_BYTES = 1024 * 1024;
 
 export function createUnpackBudget(bytesMax: number): UnpackBudget {

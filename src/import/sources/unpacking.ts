@@ -3,20 +3,20 @@ import type { Compression } from "../../lib/bytes/unzstd.ts";
 import { FileError } from "../../runtime/files.ts";
 import type { Inputs, RandomInput } from "../../runtime/inputs.ts";
 import { KMZ_EXTRA, leftAloneByName, OFFICE } from "./left-alone.ts";
-import type { Found, StoredFile } from "./source.ts";
+import type { SourceItem, StoredFile } from "./source.ts";
 import { createUnpackedFile, type UnpackBudget } from "./unpacked-file.ts";
 import { zipEntries } from "./zip-directory.ts";
 import { createZippedFile, whereaboutsOf } from "./zip-file.ts";
 
-/** Looks into what may be packed, and finds what is in it. */
+/** Finds the files in archives and compressed files. */
 export interface Unpacking {
-  look(file: StoredFile): AsyncGenerator<Found>;
+  look(file: StoredFile): AsyncGenerator<SourceItem>;
 }
 
-/** An archive, and one in it, such as a year's zip in the zip of all years. */
+/** Levels of archives: an archive, and one in it, such as a year's zip in the zip of all years. */
 const ARCHIVES_MAX = 2;
 
-/** Archives in one. Each takes a file on the disk and a millisecond, and nobody has a thousand years. */
+/** Archives within one. Each takes a file on the disk and a millisecond, and no history has a thousand years. */
 const NESTED_MAX = 1000;
 
 export function createUnpacking(inputs: Inputs, spoolDirectory: string, budget: UnpackBudget): Unpacking {
@@ -36,18 +36,18 @@ export function createUnpacking(inputs: Inputs, spoolDirectory: string, budget: 
     archives: number,
     isUnpacked: boolean,
     nested: { count: number },
-  ): AsyncGenerator<Found> {
-    const packing = await packingOf(file).catch(readFailure);
-    if (packing instanceof FormatError) {
-      yield { kind: "failed", where: file, reason: packing.message };
-    } else if (packing === null) {
+  ): AsyncGenerator<SourceItem> {
+    const compression = await compressionOf(file).catch(readFailure);
+    if (compression instanceof FormatError) {
+      yield { kind: "failed", where: file, reason: compression.message };
+    } else if (compression === null) {
       yield { kind: "file", source: file };
-    } else if (packing === "zip" && archives > 0 && ++nested.count > NESTED_MAX) {
+    } else if (compression === "zip" && archives > 0 && ++nested.count > NESTED_MAX) {
       yield { kind: "failed", where: file, reason: `its archive holds more than ${NESTED_MAX} archives` };
-    } else if (packing === "zip" && archives < ARCHIVES_MAX) {
+    } else if (compression === "zip" && archives < ARCHIVES_MAX) {
       yield* walkArchive(file, archives + 1, nested);
-    } else if (packing !== "zip" && !isUnpacked) {
-      yield* look(createUnpackedFile(file, packing, budget, spool), archives, true, nested);
+    } else if (compression !== "zip" && !isUnpacked) {
+      yield* look(createUnpackedFile(file, compression, budget, spool), archives, true, nested);
     } else {
       yield { kind: "failed", where: file, reason: "it is packed too many times over: unpack it once" };
     }
@@ -57,7 +57,7 @@ export function createUnpacking(inputs: Inputs, spoolDirectory: string, budget: 
     file: StoredFile,
     archives: number,
     nested: { count: number },
-  ): AsyncGenerator<Found> {
+  ): AsyncGenerator<SourceItem> {
     const input = await file.openRandom().catch(readFailure);
     if (input instanceof FormatError) {
       yield { kind: "failed", where: file, reason: input.message };
@@ -89,15 +89,15 @@ export function createUnpacking(inputs: Inputs, spoolDirectory: string, budget: 
   return { look: (file) => look(file, 0, false, { count: 0 }) };
 }
 
-/** What stands first in documents that are zip archives: of Office, and of OpenDocument and EPUB. */
+/** The first entry of documents that are zip archives: of Office, and of OpenDocument and EPUB. */
 const OFFICE_ENTRIES = ["[Content_Types].xml", "mimetype"];
 
-/** What a KMZ is called tells whose it is; its KML is mostly doc.kml. */
+/** A KMZ's own name tells whose track it is, because its KML is mostly called doc.kml. */
 function isKmz(file: StoredFile): boolean {
   return file.name.toLowerCase().endsWith(".kmz");
 }
 
-/** The others are what it links to. */
+/** The first KML is the document; the others are what it links to. */
 function firstKmlOnly(): typeof leftAloneByName {
   let hasKml = false;
   return (name) => {
@@ -118,20 +118,20 @@ const MAGIC: readonly (readonly [Compression | "zip", readonly number[]])[] = [
   ["zip", [0x50, 0x4b, 0x05, 0x06]], // One without files.
 ];
 
-/** By its first bytes, whatever it is called; null where it is not packed. */
-async function packingOf(file: StoredFile): Promise<Compression | "zip" | null> {
+/** The compression by the first bytes, whatever the name; null if there is none. */
+async function compressionOf(file: StoredFile): Promise<Compression | "zip" | null> {
   let first: Uint8Array = new Uint8Array(0);
   for await (const piece of file.pieces()) {
     first = first.length === 0 ? piece : Uint8Array.of(...first, ...piece.subarray(0, MAGIC_BYTES));
     if (first.length >= MAGIC_BYTES) break;
   }
-  const found = MAGIC.find(([, magic]) => magic.every((byte, at) => first[at] === byte));
-  return found?.[0] ?? null;
+  const match = MAGIC.find(([, magic]) => magic.every((byte, at) => first[at] === byte));
+  return match?.[0] ?? null;
 }
 
 const MAGIC_BYTES = 4;
 
-/** What a person can do nothing about but hear of it; a bug is thrown again. */
+/** An error that is reported to the operator; a bug is thrown again. */
 function readFailure(error: unknown): FormatError {
   if (error instanceof FormatError) return error;
   if (error instanceof FileError) return new FormatError(error.message, { cause: error });

@@ -9,7 +9,7 @@ import { FormatError } from "../../formats/read/format.ts";
 import { messageOf } from "../../lib/message-of.ts";
 import type { RandomInput } from "../../runtime/inputs.ts";
 
-/** A file in a zip archive, as the archive's directory tells of it. */
+/** A file in a zip archive, according to the archive's directory. */
 export interface ZipEntry {
   /** From 0; two entries may have the same path. */
   readonly index: number;
@@ -19,30 +19,30 @@ export interface ZipEntry {
   readonly unpackedBytes: number;
   readonly crc32: number;
   readonly method: number;
-  /** Where its own header lies in the archive. */
+  /** The position of its local header in the archive. */
   readonly headerPosition: number;
-  /** Why it can't be read; null where nothing is known against it. */
+  /** Why it can't be read; null if no reason is known. */
   readonly fault: string | null;
 }
 
 /**
- * The files of a zip archive one by one, as its directory lists them: a million of them take no more memory than one.
- * Throws a `FormatError` where the directory can't be read, or not any further.
+ * The files of a zip archive one by one, in the order of its directory: a million need no more memory than one. Throws
+ * a `FormatError` if the directory, or the rest of it, can't be read.
  */
 export async function* zipEntries(input: RandomInput): AsyncGenerator<ZipEntry> {
   try {
-    // Names and sizes are judged here, one by one: yauzl gives up the whole archive for a single bad one.
+    // Names and sizes are checked here one by one: yauzl would reject the whole archive for one bad entry.
     const options = { decodeStrings: false, validateEntrySizes: false, autoClose: false };
     const zip = await fromRandomAccessReaderPromise(new WindowReader(input), input.sizeBytes, options);
-    // The library's types have this number as a boolean.
+    // The library declares this number as a boolean.
     const overlapping = await findOverlapping(
       input,
       zip.readEntryCursor as unknown as number,
       zip.entryCount,
     );
     let index = 0;
-    for await (const found of zip.eachEntry()) {
-      const entry = entryOf(found, index, overlapping.has(index));
+    for await (const listed of zip.eachEntry()) {
+      const entry = entryOf(listed, index, overlapping.has(index));
       index++;
       if (!entry.path.endsWith("/")) yield entry;
     }
@@ -73,14 +73,14 @@ const CENTRAL_SIGNATURE = 0x02014b50;
 const ZIP64_EXTRA = 1;
 const ZIP64 = 0xffffffff;
 
-/** More files than any history has. Where each lies takes 16 bytes. */
+/** No history has more files. Each one's position takes 16 bytes. */
 const ENTRIES_MAX = 1 << 20;
-/** Damage may make an entry lie across others, or a few; those of a bomb all do. */
+/** Damage may make a few entries overlap others; all entries of a zip bomb do. */
 const OVERLAPPING_MAX = 16;
 
 /**
- * Entries that share bytes with others, by index. Throws a `FormatError` where that are many, before any is unpacked:
- * of an archive that says so, a few megabytes can list a terabyte.
+ * The indexes of entries that share bytes with others. Throws a `FormatError` if they are many, before any is
+ * decompressed: an archive of a few megabytes with overlapping entries can decompress to a terabyte.
  */
 async function findOverlapping(
   input: RandomInput,
@@ -92,12 +92,12 @@ async function findOverlapping(
       `it lists more than ${ENTRIES_MAX.toLocaleString("en-US")} files, as no history does`,
     );
   const { starts, ends, count } = await findPlaces(input, directoryStart, entryCount);
-  // Of entries that share bytes those stay that end first, so one that is said to be too long costs itself alone.
+  // Of overlapping entries the one that ends first is valid, so an entry with a wrong length invalidates only itself.
   const byEnd = Uint32Array.from({ length: count }, (_, index) => index).sort((a, b) => ends[a]! - ends[b]!);
   const overlapping = new Set<number>();
   let lastEnd = 0;
   for (const index of byEnd) {
-    if (ends[index]! > input.sizeBytes) break; // Whoever reads these is told where they end.
+    if (ends[index]! > input.sizeBytes) break; // Reading these entries fails with its own message.
     if (starts[index]! >= lastEnd) lastEnd = ends[index]!;
     else if (overlapping.add(index).size > OVERLAPPING_MAX)
       throw new FormatError("its files lie across each other, as those of no real archive do");
@@ -105,7 +105,7 @@ async function findOverlapping(
   return overlapping;
 }
 
-/** Where entries lie with their headers, as far as the directory can be read. */
+/** The byte ranges of entries with their headers, as far as the directory can be read. */
 async function findPlaces(input: RandomInput, directoryStart: number, entryCount: number) {
   const starts = new Float64Array(entryCount);
   const ends = new Float64Array(entryCount);
@@ -138,7 +138,7 @@ async function findPlaces(input: RandomInput, directoryStart: number, entryCount
 const ENTRY_BYTES_MAX = CENTRAL_HEADER_BYTES + 3 * 64 * 1024;
 const DIRECTORY_WINDOW_BYTES = 1024 * 1024;
 
-/** Of an entry of more than 4 GiB an extra part says it, and only what the header leaves open. */
+/** For an entry of more than 4 GiB an extra field has the values that don't fit the header. */
 function placeOf(header: DataView, extraStart: number, extraBytes: number) {
   let packedBytes = header.getUint32(20, true);
   let position = header.getUint32(42, true);
@@ -162,7 +162,7 @@ export const STORED = 0;
 export const DEFLATED = 8;
 export const ZSTANDARD = 93;
 
-/** What some programs pack with that is not read here. */
+/** Compression methods of some programs that are not supported. */
 const OTHER_METHODS: ReadonlyMap<number, string> = new Map([
   [9, "Deflate64"],
   [12, "bzip2"],
@@ -181,7 +181,7 @@ function faultOf(entry: Entry, path: string): string | null {
   return `it is packed by ${name}, which is not read here: unpack it and give what comes out`;
 }
 
-/** The library's words are for programmers, and a download that was cut off is what most people have. */
+/** The library's messages are for programmers, and the most frequent cause is an incomplete download. */
 function explained(message: string): string {
   if (/End of central directory/i.test(message))
     return "its end is missing, where a zip lists its files: it was not downloaded or copied whole";
@@ -191,7 +191,7 @@ function explained(message: string): string {
 const HEADER_BYTES = 30;
 const HEADER_SIGNATURE = 0x04034b50;
 
-/** Where the bytes of an entry begin. Throws a `FormatError` where they can't lie there. */
+/** The position of an entry's data. Throws a `FormatError` if it can't be there. */
 export async function dataPosition(input: RandomInput, entry: ZipEntry): Promise<number> {
   const header = new Uint8Array(HEADER_BYTES);
   const bytesRead = await input.read(header, entry.headerPosition);
@@ -206,7 +206,7 @@ export async function dataPosition(input: RandomInput, entry: ZipEntry): Promise
 
 const WINDOW_BYTES = 64 * 1024;
 
-/** Reads ahead, since a directory is read in pieces of some 50 bytes. */
+/** Reads ahead, because a directory is read in pieces of about 50 bytes. */
 class WindowReader extends RandomAccessReader {
   readonly #input: RandomInput;
   #window: Uint8Array = new Uint8Array(0);

@@ -9,13 +9,13 @@ import { counted, PIECE_BYTES, piecesOf, type StoredFile, type Whereabouts } fro
 import { ANY_NUMBER, type UnpackBudget } from "./unpacked-file.ts";
 import { dataPosition, STORED, type ZipEntry, ZSTANDARD } from "./zip-directory.ts";
 
-/** A zip archive that is being walked through. */
+/** A zip archive during its walk. */
 export interface OpenArchive {
   readonly file: StoredFile;
   readonly input: RandomInput;
 }
 
-/** A file in a zip archive, good as long as the archive is open. `spool` puts bytes aside on the disk. */
+/** A file in a zip archive, valid while the archive is open. `spool` writes it to disk for random access. */
 export function createZippedFile(
   archive: OpenArchive,
   entry: ZipEntry,
@@ -70,7 +70,7 @@ function unpack(packed: AsyncIterable<Uint8Array>, method: number): AsyncIterabl
   return pipeline(Readable.from(packed), createInflateRaw({ chunkSize: PIECE_BYTES }), () => undefined);
 }
 
-/** What an archive says of its files is true of them, or they are damaged. */
+/** Passes the pieces on; throws a `FormatError` if size or checksum differ from the archive's directory. */
 async function* checked(unpacked: AsyncIterable<Uint8Array>, entry: ZipEntry): AsyncGenerator<Uint8Array> {
   let bytes = 0;
   let crc = 0;

@@ -1,7 +1,7 @@
 import { numberIndex } from "../../model/location-fields.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
 
-/** Within what points lie, in time and space, and whose they are. */
+/** The bounds of points in time and space, and their devices. */
 export interface Extent {
   readonly firstMs: number;
   readonly lastMs: number;
@@ -9,19 +9,19 @@ export interface Extent {
   readonly west: number;
   readonly north: number;
   readonly east: number;
-  /** In the order in which they came. */
+  /** In the order of their first points. */
   readonly devices: readonly string[];
   /** Whether there are more than these devices. */
   readonly hasMoreDevices: boolean;
 }
 
-/** Devices that are known by name; what a person looks through, and an import's state holds. */
+/** Device names that are stored: as many as a person looks through, and as an import's state may hold. */
 const DEVICES_MAX = 1000;
 
 const LATITUDE = numberIndex("latitude");
 const LONGITUDE = numberIndex("longitude");
 
-/** The extent of all points so far. */
+/** Computes the extent of all points so far. */
 export class ExtentSoFar {
   #firstMs = Number.POSITIVE_INFINITY;
   #lastMs = Number.NEGATIVE_INFINITY;
@@ -62,7 +62,7 @@ export class ExtentSoFar {
     }
   }
 
-  /** Null where there was no point yet. */
+  /** Null before the first point. */
   get extent(): Extent | null {
     if (this.#firstMs > this.#lastMs) return null;
     return {

@@ -1,10 +1,10 @@
 import type { SkipReason } from "../../formats/read/file-point.ts";
 import type { Skip } from "../reading/import-batch.ts";
 
-/** Skips of one kind: how many, and where the first are. */
+/** Skips of one kind: how many, and where the first ones are. */
 export interface SkipCount {
   readonly reason: SkipReason;
-  /** What is wrong, where the reason leaves that open. */
+  /** What is wrong, if the reason does not say so. */
   readonly message: string | null;
   readonly count: number;
   /** At most three, as people read them. */
@@ -17,15 +17,15 @@ interface Counting extends SkipCount {
 }
 
 const PLACES_MAX = 3;
-/** Between a file and a place in it. */
+/** Separates a file name from a place in the file. */
 export const PLACE_MARK = " @ ";
-/** There are few different ones; a stranger's server may make up more. */
+/** There are few different messages, but a foreign server may invent more. */
 const MESSAGES_MAX = 100;
 
-/** Reasons for which what is wrong is counted by itself. */
+/** Reasons whose messages are counted apart. */
 const COUNTED_BY_MESSAGE: readonly SkipReason[] = ["rejected", "bad_coordinates"];
 
-/** What was skipped, by reason, and where that leaves it open by what is wrong. */
+/** Counts skips by reason, and by message if the reason does not say what is wrong. */
 export class SkipCounts {
   readonly #counts = new Map<string, Counting>();
   #total = 0;

@@ -3,19 +3,19 @@ import type { ReportBatch } from "../../model/report-batch.ts";
 import { unitVerdict } from "../../service/doctor/diagnoses.ts";
 import { SpeedRatios } from "../../service/doctor/speed-ratios.ts";
 
-/** What is wrong with the speeds of a device, in words. */
+/** A device whose speeds have the wrong unit. */
 export interface WrongSpeeds {
   readonly device: string;
-  /** Such as `km/h`, and what they were taken for. */
-  readonly sent: string;
-  readonly takenFor: string;
-  /** The one that `--speed-unit` takes. */
+  /** The unit of the file, such as `km/h`, and the unit that it was taken for. */
+  readonly actualUnit: string;
+  readonly assumedUnit: string;
+  /** The value for `--speed-unit`. */
   readonly speedUnit: string;
-  /** How many times the speed that positions tell the file has, by the median. */
+  /** The median ratio of the file's speeds to those computed from positions. */
   readonly ratio: number;
 }
 
-/** Devices whose speeds are looked at, some 500 bytes each. Those of one file are mostly wrong together. */
+/** Devices whose speeds are checked, about 500 bytes each. In one file mostly all devices are wrong together. */
 const DEVICES_MAX = 1000;
 
 const LATITUDE = numberIndex("latitude");
@@ -23,7 +23,7 @@ const LONGITUDE = numberIndex("longitude");
 const ACCURACY = numberIndex("horizontal_accuracy");
 const SPEED = numberIndex("speed");
 
-/** Compares the speeds of a file with those that its positions tell, as the doctor does with what phones send. */
+/** Compares a file's speeds with those computed from its positions, as the doctor does with reports of phones. */
 export class SpeedCheck {
   readonly #ratios = new SpeedRatios();
   readonly #slots = new Map<string, number>();
@@ -53,12 +53,12 @@ export class SpeedCheck {
       const ratio = this.#ratios.median(slot);
       const verdict = ratio === null ? null : unitVerdict(ratio);
       if (ratio === null || verdict === null) return [];
-      const { sent, takenFor, speedUnit } = verdict;
-      return [{ device, sent, takenFor, speedUnit, ratio }];
+      const { actualUnit, assumedUnit, speedUnit } = verdict;
+      return [{ device, actualUnit, assumedUnit, speedUnit, ratio }];
     });
   }
 
-  /** Null for a device that is one too many. */
+  /** Null if there are too many devices. */
   #slotOf(device: string): number | null {
     const known = this.#slots.get(device);
     if (known !== undefined) return known;

@@ -3,21 +3,21 @@ import type { ImportBatch, Skip } from "../reading/import-batch.ts";
 import { type Extent, ExtentSoFar } from "./extent.ts";
 import { type SkipCount, SkipCounts } from "./skip-counts.ts";
 
-/** What became of a batch, once it is on disk. */
+/** The result of a batch that is on disk. */
 export interface Delivered {
-  /** Records that were not there before. */
+  /** New records. */
   readonly created: number;
-  /** Rows at the time of a record that was there: of another position, or with more than it had. */
+  /** Rows that replaced a record of the same time, or added to it. */
   readonly sameTime: number;
-  /** Rows of which nothing was new. */
+  /** Rows that changed nothing. */
   readonly alreadyThere: number;
-  /** Rows that were sent again since no answer came: what counts as a duplicate of them may be new. */
+  /** Rows that were sent again because no answer came; those counted as duplicates may be new. */
   readonly resent: number;
   /** Rows that only the receiver refused. */
   readonly rejected: readonly { readonly index: number; readonly message: string }[];
 }
 
-/** What became of the files of one group, as people are told and a later run goes on from. */
+/** The counts of one group of files, as they are shown and as a later run continues them. */
 export interface TallySoFar {
   /** Points that can be used, and rows of our own formats. */
   readonly points: number;
@@ -27,7 +27,9 @@ export interface TallySoFar {
   readonly resent: number;
   readonly skips: readonly SkipCount[];
   readonly remarks: readonly (readonly [Remark, number])[];
-  /** Optional fields that were left out since their value is out of bounds, and since it can't be read. */
+  /**
+   * By name, how often optional fields were omitted because of a value out of bounds, and because of an unreadable one.
+   */
   readonly leftOut: readonly (readonly [string, number])[];
   readonly unreadable: readonly (readonly [string, number])[];
   /** Files that could not be read to their end. */
@@ -35,7 +37,7 @@ export interface TallySoFar {
   readonly extent: Extent | null;
 }
 
-/** Counts what became of the files of one group. */
+/** Counts the results of one group of files. */
 export class Tally {
   points: number;
   created: number;
@@ -80,13 +82,13 @@ export class Tally {
     this.resent += resent;
   }
 
-  /** A row that its batch had and the receiver did not take. */
+  /** Adds a row that the receiver refused. */
   addRejected(skip: Skip): void {
     this.points--;
     this.#skips.add(skip);
   }
 
-  /** All that was found in the files. */
+  /** All points, rows and skips of the files. */
   get things(): number {
     return this.points + this.#skips.total;
   }

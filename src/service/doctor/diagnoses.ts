@@ -47,19 +47,19 @@ export function diagnoseClock(lagSeconds: number | null): Diagnosis | null {
 }
 
 export interface UnitVerdict {
-  readonly sent: string;
-  readonly takenFor: string;
+  readonly actualUnit: string;
+  readonly assumedUnit: string;
   /** What sent them, as `speed_unit` has it. */
   readonly speedUnit: string;
 }
 
 /** How reported speeds may be wrong, by the median of their ratio to what positions tell (from, and below). */
 const UNIT_VERDICTS: readonly (UnitVerdict & { readonly from: number; readonly below: number })[] = [
-  { from: 3.2, below: 4.2, sent: "km/h", takenFor: "m/s", speedUnit: "kmh" },
-  { from: 1.75, below: 2.1, sent: "knots", takenFor: "m/s", speedUnit: "kn" },
-  { from: 2.1, below: 2.5, sent: "mph", takenFor: "m/s", speedUnit: "mph" },
-  { from: 0.25, below: 0.31, sent: "m/s", takenFor: "km/h", speedUnit: "mps" },
-  { from: 0.46, below: 0.58, sent: "m/s", takenFor: "knots", speedUnit: "mps" },
+  { from: 3.2, below: 4.2, actualUnit: "km/h", assumedUnit: "m/s", speedUnit: "kmh" },
+  { from: 1.75, below: 2.1, actualUnit: "knots", assumedUnit: "m/s", speedUnit: "kn" },
+  { from: 2.1, below: 2.5, actualUnit: "mph", assumedUnit: "m/s", speedUnit: "mph" },
+  { from: 0.25, below: 0.31, actualUnit: "m/s", assumedUnit: "km/h", speedUnit: "mps" },
+  { from: 0.46, below: 0.58, actualUnit: "m/s", assumedUnit: "knots", speedUnit: "mps" },
 ];
 
 /** Which unit speeds look like, and which they were taken for; null where they look right. */
@@ -70,13 +70,13 @@ export function unitVerdict(ratio: number): UnitVerdict | null {
 export function diagnoseUnits(ratio: number | null, client: Speaker): Diagnosis | null {
   const verdict = ratio === null ? null : unitVerdict(ratio);
   if (ratio === null || verdict === null) return null;
-  const { sent, takenFor, speedUnit } = verdict;
+  const { actualUnit, assumedUnit, speedUnit } = verdict;
   return {
-    what: `Speeds look like ${sent} that are taken for ${takenFor}.`,
+    what: `Speeds look like ${actualUnit} that are taken for ${assumedUnit}.`,
     measured: `Over its last 30 stretches the device reported ${ratio.toFixed(2)} times the speed that its positions tell (median).`,
     advice:
       client === "native"
-        ? `Have its sender convert speeds: reports carry meters per second, and these look like ${sent} where ${takenFor} are meant.`
+        ? `Have its sender convert speeds: reports carry meters per second, and these look like ${actualUnit} where ${assumedUnit} are meant.`
         : `Add ?speed_unit=${speedUnit} to the URL in the app, or use the path that is meant for what sends.`,
   };
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { KnownFiles } from "../../../src/import/known-files.ts";
-import type { Found, Source, Sources } from "../../../src/import/sources/source.ts";
+import type { Source, SourceItem, Sources } from "../../../src/import/sources/source.ts";
 import * as fc from "../../support/fast-check.ts";
 import { contentOf } from "../../support/formats/read-file.ts";
 
@@ -20,15 +20,19 @@ function sourceOf(key: string): Source {
   };
 }
 
-const found = (key: string): Found => ({ kind: "file", source: sourceOf(key) });
-const failed = (key: string): Found => ({ kind: "failed", where: sourceOf(key), reason: "it is damaged" });
-const leftAlone = (key: string): Found => ({
+const found = (key: string): SourceItem => ({ kind: "file", source: sourceOf(key) });
+const failed = (key: string): SourceItem => ({
+  kind: "failed",
+  where: sourceOf(key),
+  reason: "it is damaged",
+});
+const leftAlone = (key: string): SourceItem => ({
   kind: "left_alone",
   where: sourceOf(key),
   what: { kind: "jpg", answer: "is a picture" },
 });
 
-function sourcesOf(walk: readonly Found[]): Sources {
+function sourcesOf(walk: readonly SourceItem[]): Sources {
   return {
     async *walk() {
       yield* walk;
@@ -38,7 +42,7 @@ function sourcesOf(walk: readonly Found[]): Sources {
 }
 
 /** What the files of a walk hold, or why they can't be read. */
-async function read(files: KnownFiles, walk: readonly Found[]): Promise<string[]> {
+async function read(files: KnownFiles, walk: readonly SourceItem[]): Promise<string[]> {
   const all: string[] = [];
   for await (const { source, index, group, bytesBefore } of files.walk(sourcesOf(walk))) {
     expect([group, bytesBefore]).toEqual([index * 2, index * 10]);
@@ -59,7 +63,7 @@ function known(...keys: string[]): KnownFiles {
   return files;
 }
 
-const GONE = "it was there when the import began, and is no more";
+const GONE = "it was there when the import began, but it is gone";
 
 test("files that are gone or damaged since are told, and those that came since are left", async () => {
   const files = known("a", "b", "c", "d");

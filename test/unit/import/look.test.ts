@@ -5,7 +5,7 @@ import { GOOGLE_SETTINGS } from "../../../src/formats/read/not-history.ts";
 import type { Recognition } from "../../../src/formats/read/recognise.ts";
 import { gpx } from "../../../src/formats/read/xml/gpx.ts";
 import { type Look, lookAt } from "../../../src/import/look.ts";
-import type { Found, Source } from "../../../src/import/sources/source.ts";
+import type { Source, SourceItem } from "../../../src/import/sources/source.ts";
 
 interface Seen {
   readonly name: string;
@@ -22,7 +22,7 @@ const other = (kind: string): Recognition => ({
   what: { kind, answer: "is no history" },
 });
 
-function look(files: readonly Seen[], more: readonly Found[] = []): Promise<Look> {
+function look(files: readonly Seen[], more: readonly SourceItem[] = []): Promise<Look> {
   const sources = files.map(
     ({ name, isNamed = false, content = "", identity = name, packedBytes = 10 }): Source => ({
       name,
