@@ -38,11 +38,16 @@ function optionTable(rows: FlagRows): string {
 }
 
 function cellsOf(flag: Flag): readonly string[] {
-  const { variable, otherwise } = flag;
-  const value = defaultText(flag);
+  const { variable, goesWith } = flag;
   return [
     `\`${writtenAs(flag)}\`${variable === undefined ? "" : `, \`${variable}\``}`,
-    otherwise ?? (value === "" ? "" : `\`${value}\``),
-    sentenceOf(flag),
+    defaultCell(flag),
+    `${sentenceOf(flag)}${goesWith === undefined ? "" : `; goes with \`--${goesWith}\``}`,
   ].map((cell) => cell.replaceAll("|", "\\|"));
+}
+
+function defaultCell(flag: Flag): string {
+  if (flag.required) return "required";
+  const value = defaultText(flag);
+  return flag.otherwise ?? (value === "" ? "" : `\`${value}\``);
 }
