@@ -28,9 +28,10 @@ import { ViewerSlots } from "../service/live/viewer-slots.ts";
 import type { Meters } from "../service/metrics/meters.ts";
 import { createScrape, type ScrapeDependencies } from "../service/metrics/scrape.ts";
 import { createCurrentQueries } from "../service/queries/current.ts";
+import { createDeviceDays } from "../service/queries/days.ts";
 import { createFindings } from "../service/queries/findings.ts";
 import { createHistoryQueries } from "../service/queries/history/history.ts";
-import type { LateWindowSize } from "../service/queries/history/read-stretches.ts";
+import type { HistoryDependencies, LateWindowSize } from "../service/queries/history/read-stretches.ts";
 import { createNearby } from "../service/queries/nearby.ts";
 import { createReadPositions } from "../service/queries/positions.ts";
 import { createReadCoordinates } from "../service/queries/read-coordinates.ts";
@@ -135,8 +136,7 @@ export function createServices(parts: ServiceParts): Services {
     decryptOf: (sender, address) => decryptOf(passPhrases, sender, address),
     current: createCurrentQueries(queries),
     history: createHistoryQueries(archived),
-    readPositions: createReadPositions(archived),
-    readCoordinates: createReadCoordinates(archived),
+    ...createPositionQueries(archived),
     exports: () => state.opened().exports,
     copies: parts.copies,
     nearby: createNearby(queries),
@@ -167,6 +167,13 @@ export function createServices(parts: ServiceParts): Services {
     stripTypes: platform.stripTypes,
     demoSpeed: parts.demoSpeed ?? null,
   };
+}
+
+/** What reads the positions of a device, or of an app. */
+function createPositionQueries(archived: HistoryDependencies) {
+  const readPositions = createReadPositions(archived);
+  const deviceDays = createDeviceDays({ ...archived, readPositions });
+  return { readPositions, deviceDays, readCoordinates: createReadCoordinates(archived) };
 }
 
 function archiveOf({ files, state, damagedDirectory, lateWindow = LATE_WINDOW }: ServiceParts) {

@@ -9,6 +9,7 @@ import { userCurrent } from "./endpoints/app/user-current.ts";
 import { userDevices } from "./endpoints/app/user-devices.ts";
 import { userHistory } from "./endpoints/app/user-history.ts";
 import { deviceCurrent } from "./endpoints/devices/current.ts";
+import { deviceDays } from "./endpoints/devices/days.ts";
 import { deviceHistory } from "./endpoints/devices/history.ts";
 import { deviceLastRequests } from "./endpoints/devices/last-requests.ts";
 import { nearby } from "./endpoints/devices/nearby.ts";
@@ -47,6 +48,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   deviceSeries,
   deviceStops,
   deviceTrack,
+  deviceDays,
   deviceLastRequests,
   appCurrent,
   appColumns,

@@ -19,6 +19,7 @@ import type { Scrape } from "../service/metrics/scrape.ts";
 import type { MqttStatus } from "../service/metrics/service-metrics.ts";
 import type { Quarantine } from "../service/quarantine/quarantine.ts";
 import type { CurrentQueries } from "../service/queries/current.ts";
+import type { DeviceDays } from "../service/queries/days.ts";
 import type { QueryDependencies } from "../service/queries/find-device.ts";
 import type { HistoryQueries } from "../service/queries/history/history.ts";
 import type { Nearby } from "../service/queries/nearby.ts";
@@ -66,6 +67,7 @@ export interface Services extends QueryDependencies {
   readonly current: CurrentQueries;
   readonly history: HistoryQueries;
   readonly readPositions: ReadPositions;
+  readonly deviceDays: DeviceDays;
   readonly readCoordinates: ReadCoordinates;
   readonly exports: () => Exports;
   /** What another node copies of this one. */

@@ -24,24 +24,39 @@ export interface HistoryValues {
 }
 
 /** The dates that were asked for and the query they make. */
-export interface DatedQuery {
-  readonly startDate: LocalDate;
-  readonly endDate: LocalDate;
+export interface DatedQuery extends DateRange {
   readonly query: HistoryQuery;
 }
 
 /** A leap year. */
 export const RANGE_DAYS_MAX = 366;
 
-export function readHistoryQuery(values: HistoryValues, nowMs: number): Result<DatedQuery, ServiceError> {
-  const zone = values.timezone ?? UTC;
+export interface DateRange {
+  readonly startDate: LocalDate;
+  readonly endDate: LocalDate;
+}
+
+/** The days of a zone that a request names; each bound defaults to today. */
+export function readDates(
+  values: Pick<HistoryValues, "start_date" | "end_date">,
+  zone: Zone,
+  nowMs: number,
+): Result<DateRange & { readonly count: number }, ServiceError> {
   const startDate = values.start_date ?? today(zone, nowMs);
   const endDate = values.end_date ?? today(zone, nowMs);
-  const days = dayCount(startDate, endDate);
-  if (days < 1) return invalid("start_date must not be after end_date");
-  if (days > RANGE_DAYS_MAX) return invalid(`start_date to end_date must be at most ${RANGE_DAYS_MAX} days`);
+  const count = dayCount(startDate, endDate);
+  if (count < 1) return invalid("start_date must not be after end_date");
+  if (count > RANGE_DAYS_MAX) return invalid(`start_date to end_date must be at most ${RANGE_DAYS_MAX} days`);
+  return ok({ startDate, endDate, count });
+}
+
+export function readHistoryQuery(values: HistoryValues, nowMs: number): Result<DatedQuery, ServiceError> {
+  const zone = values.timezone ?? UTC;
+  const dates = readDates(values, zone, nowMs);
+  if (!dates.ok) return dates;
+  const { startDate, endDate, count } = dates.value;
   const withDistance = values.distance_travelled ?? false;
-  if (withDistance && days > 1) {
+  if (withDistance && count > 1) {
     return invalid("distance_travelled is only supported when start_date equals end_date");
   }
   const range: TimeRange = dayRange(startDate, endDate, zone);

@@ -58,6 +58,18 @@ function firstInstantMs(localMs: number, zone: Zone): number {
   }
 }
 
+/** Each day from `start` to `end`, both included. A day that the zone skipped is empty. */
+export function localDays(
+  start: LocalDate,
+  end: LocalDate,
+  zone: Zone,
+): { date: LocalDate; range: TimeRange }[] {
+  return Array.from({ length: Math.max(0, dayCount(start, end)) }, (_, index) => {
+    const date = new Date(utcMidnightMs(start) + index * MS_PER_DAY).toISOString().slice(0, 10) as LocalDate;
+    return { date, range: dayRange(date, date, zone) };
+  });
+}
+
 /** A date's midnight as if the zone were UTC. */
 function utcMidnightMs(date: LocalDate): number {
   return Date.parse(date);

@@ -7,6 +7,7 @@ import {
   type UnitVector,
   unitVector,
 } from "../../model/geo/unit-vector.ts";
+import { MS_PER_MINUTE } from "../../model/time/units.ts";
 import {
   type PositionBlock,
   type PositionReading,
@@ -24,6 +25,9 @@ export interface StopsQuery {
   readonly durationMsMin: number;
   readonly radiusMeters: number;
 }
+
+/** What counts as a stop unless a question says otherwise. */
+export const USUAL_STOP: StopsQuery = { durationMsMin: 5 * MS_PER_MINUTE, radiusMeters: 100 };
 
 export interface Stop {
   /** Unix ms of its first and its last position. */

@@ -1,7 +1,7 @@
 import { mapMaybe } from "../../../lib/schedule/maybe-promise.ts";
 import type { Places } from "../../../map/places.ts";
 import { MS_PER_MINUTE, MS_PER_SECOND } from "../../../model/time/units.ts";
-import { type Stop, StopFinder, type Stops } from "../../../service/queries/stops.ts";
+import { type Stop, StopFinder, type Stops, USUAL_STOP } from "../../../service/queries/stops.ts";
 import { queryEndpoint } from "../../endpoint.ts";
 import { missingDevice, UNKNOWN_DEVICE } from "../../openapi/responses.ts";
 import { places } from "../../parameters/common.ts";
@@ -58,12 +58,12 @@ export const deviceStops = queryEndpoint({
     min_minutes: numberParameter(
       "number",
       { description: "How long a stop lasts at least, in minutes.", minimum: 1, maximum: 1440 },
-      5,
+      USUAL_STOP.durationMsMin / MS_PER_MINUTE,
     ),
     radius_meters: numberParameter(
       "number",
       { description: "How far its positions lie from their center at most.", minimum: 1, maximum: 10_000 },
-      100,
+      USUAL_STOP.radiusMeters,
     ),
     places,
   },

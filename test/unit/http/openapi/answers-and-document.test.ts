@@ -163,6 +163,7 @@ function createBrokenApp(): Promise<TestApp> {
     current: { ofDevice: fault, ofUser: fault, ofApp: fault },
     history: { ofDevice: fault, ofUser: fault, ofApp: fault },
     readPositions: fault,
+    deviceDays: fault,
     readCoordinates: fault,
     exports: fault,
   });

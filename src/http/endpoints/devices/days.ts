@@ -1,0 +1,119 @@
+import { today } from "../../../model/time/range.ts";
+import { MS_PER_SECOND } from "../../../model/time/units.ts";
+import { UTC } from "../../../model/time/zone.ts";
+import type { DaySummary } from "../../../service/queries/days.ts";
+import { queryEndpoint } from "../../endpoint.ts";
+import { missingDevice, UNKNOWN_DEVICE } from "../../openapi/responses.ts";
+import { dates, timezone } from "../../parameters/common.ts";
+import { deviceId } from "../../parameters/path-parameter.ts";
+import { readDates } from "../../parameters/ranges.ts";
+import { incomplete } from "../../shapes/history.ts";
+import { EXAMPLE_REPORT } from "../../shapes/record-schemas.ts";
+import { always, amount, count, object, optional, plain, text } from "../../shapes/shape.ts";
+
+/* What a device did on each day: a calendar, and statistics. */
+
+const instant = (description: string) => plain<number>({ type: "integer", format: "int64", description });
+
+const day = object(
+  {
+    date: text("The local day, YYYY-MM-DD."),
+    reports: count("Reports of the day."),
+    distance_meters: amount(
+      "Length of the path between stops, as the endpoint for stops has it for the day.",
+    ),
+    moving_seconds: amount("Time neither in stops nor in silences of more than 10 minutes."),
+    stops: count("Stops of at least 5 minutes within 100 m."),
+    speed_max: optional(amount("The greatest reported speed, meters a second.")),
+    first: instant("The first report, Unix ms."),
+    last: instant("The last report, Unix ms."),
+  },
+  "A day with reports.",
+);
+
+const answer = object({
+  success: always(true),
+  device_id: text("The device that was asked for."),
+  timezone: text("The zone of the days."),
+  incomplete: optional(incomplete),
+  days: plain<readonly object[]>({ type: "array", items: day.schema }),
+});
+
+export const deviceDays = queryEndpoint({
+  operationId: "getDeviceDays",
+  tag: "Devices",
+  summary: "Reports, distance and time in motion of a device, day by day",
+  description: [
+    "For calendars and statistics: the local days with reports, oldest first. Distance, time in motion and stops are",
+    "exact, and the same as those of the endpoint for stops over the day with its defaults. At most 366 days.",
+  ].join(" "),
+  path: "/api/v1/devices/:deviceId/days",
+  inPath: { deviceId },
+  query: { ...dates, timezone },
+  wrongQuery: "start_date=2026-02-30",
+  answer: {
+    name: "DeviceDays",
+    description: "The days.",
+    shape: answer,
+    example: {
+      success: true,
+      device_id: EXAMPLE_REPORT.device_id,
+      timezone: "Europe/London",
+      days: [
+        {
+          date: "2026-03-20",
+          reports: 1311,
+          distance_meters: 81_923.4,
+          moving_seconds: 11_940,
+          stops: 6,
+          speed_max: 15.2,
+          first: 1_774_012_603_000,
+          last: 1_774_043_118_000,
+        },
+      ],
+    },
+  },
+  failures: { 404: missingDevice("DeviceError", UNKNOWN_DEVICE) },
+  versionOf: ({ versions }, { appId, nowMs }, { deviceId, timezone }) =>
+    [versions.ofDevice(appId, deviceId), today(timezone ?? UTC, nowMs)].join(" "),
+  open({ deviceDays: find }) {
+    return async (call, { deviceId, timezone, ...values }) => {
+      const zone = timezone ?? UTC;
+      const dated = readDates(values, zone, call.nowMs);
+      if (!dated.ok) return call.fail(dated.error);
+      const { startDate: start, endDate: end } = dated.value;
+      const found = await find(call.appId, { deviceId, start, end, zone }, call.request);
+      if (!found.ok) return call.fail(found.error);
+      const body = {
+        success: true,
+        device_id: deviceId,
+        timezone: zone.name,
+        ...(found.value.isIncomplete ? { incomplete: true } : {}),
+        days: found.value.value.map(membersOf),
+      };
+      return call.pieces([new TextEncoder().encode(JSON.stringify(body))]);
+    };
+  },
+});
+
+function membersOf({
+  date,
+  reports,
+  distanceMeters,
+  movingMs,
+  stops,
+  speedMax,
+  firstMs,
+  lastMs,
+}: DaySummary) {
+  return {
+    date,
+    reports,
+    distance_meters: distanceMeters,
+    moving_seconds: movingMs / MS_PER_SECOND,
+    stops,
+    ...(speedMax === null ? {} : { speed_max: speedMax }),
+    first: firstMs,
+    last: lastMs,
+  };
+}
