@@ -20,7 +20,7 @@ import {
 
 /**
  * A compressed chunk, whose rows seldom change, in the column format of the log. Neighbours differ little: a full
- * record shrinks from 88 bytes to some 25, one with speed and bearing from 48 to 16. Readers unpack it.
+ * record shrinks from 80 bytes to some 25, one with speed and bearing from 48 to 16. Readers unpack it.
  */
 export interface PackedChunk {
   readonly count: number;
