@@ -149,7 +149,7 @@ export function readManifest(bytes: Uint8Array, path: string): Manifest | null {
 }
 
 /** The manifest of an archive, and the state of its file. */
-export interface FoundManifest {
+export interface ManifestFile {
   /** Empty if there is none that can be used. */
   readonly manifest: Manifest;
   /** `none` before the first seal; `missing` or `damaged` if the next start rebuilds it from the files. */
@@ -157,7 +157,7 @@ export interface FoundManifest {
 }
 
 /** Throws a `FormatVersionError` for a manifest of another version. */
-export async function findManifest(files: Files, directory: string): Promise<FoundManifest> {
+export async function findManifest(files: Files, directory: string): Promise<ManifestFile> {
   const path = archivePaths(directory).manifest;
   if (!(await files.exists(path))) {
     const hasParts = (await listPartFiles(files, directory)).length > 0;

@@ -5,12 +5,12 @@ import { messageOf } from "../lib/message-of.ts";
 import { nextUtcDay, type UtcDay, utcDayName, utcDayStartMs } from "../model/time/utc-day.ts";
 import { FileError, type Files, isOutOfDescriptors } from "../runtime/files.ts";
 import type { Connection, Database } from "./duckdb/database.ts";
-import type { FoundManifest, Manifest, Part } from "./manifest.ts";
+import type { Manifest, ManifestFile, Part } from "./manifest.ts";
 import { findStrayFiles } from "./stray-files.ts";
 
 /** The contents of an archive, and its damage. */
 export interface ArchiveReport {
-  readonly manifest: FoundManifest["state"];
+  readonly manifest: ManifestFile["state"];
   readonly days: number;
   readonly firstDay: string | null;
   readonly lastDay: string | null;
@@ -39,7 +39,7 @@ export interface DamagedPart {
 export interface VerifyArchiveOptions {
   readonly files: Files;
   readonly directory: string;
-  readonly found: FoundManifest;
+  readonly manifestFile: ManifestFile;
   /** Whether the file was verified before. Called before the file is read. */
   isKnownGood(part: Part): boolean;
   /** Called if there is any part to open. */
@@ -49,8 +49,8 @@ export interface VerifyArchiveOptions {
 
 /** Reads every part completely, and opens it. */
 export async function verifyArchive(options: VerifyArchiveOptions): Promise<ArchiveReport> {
-  const { files, directory, found, isKnownGood, openDatabase, onRead } = options;
-  const { manifest, state } = found;
+  const { files, directory, manifestFile, isKnownGood, openDatabase, onRead } = options;
+  const { manifest, state } = manifestFile;
   const parts = readableParts(manifest).filter(({ part }) => !isKnownGood(part));
   const connection = parts.length > 0 ? await (await openDatabase()).connect() : null;
   const damaged: DamagedPart[] = [];

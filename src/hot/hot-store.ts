@@ -95,7 +95,7 @@ export interface DayInMemory {
   readonly day: UtcDay;
   readonly records: number;
   /** The size of the late fixes (`LateFixes`) of the day, counted in records. */
-  readonly besides: number;
+  readonly fixSize: number;
   readonly isSealed: boolean;
 }
 
@@ -209,7 +209,7 @@ function createContents(dictionary: Dictionary, scheduler: Scheduler, room: Chan
 
 function dayInMemory(entry: LedgerDay): DayInMemory {
   const { day, count, fixCount } = entry;
-  return { day, records: count, besides: fixCount, isSealed: isSealed(entry) };
+  return { day, records: count, fixSize: fixCount, isSealed: isSealed(entry) };
 }
 
 function lateRowsOf(

@@ -151,7 +151,7 @@ export class Sealing {
           continue;
         }
         if (device.recordCount > 0) this.#keepNewest(app, device);
-        for (const part of this.#partsOf(device)) {
+        for (const part of this.#dayPartsOf(device)) {
           looks += 1 + this.#dropRows(app, device, part);
           if (looks < LOOKS_A_STEP) continue;
           looks = 0;
@@ -202,7 +202,7 @@ export class Sealing {
   }
 
   /** The days in parts of at most `LOOKS_A_STEP` rows of the device. Reports may come in between two parts. */
-  *#partsOf(device: Device): Iterable<DayPart> {
+  *#dayPartsOf(device: Device): Iterable<DayPart> {
     for (const day of this.#days) {
       for (let startMs = day.startMs; startMs < day.endMs; ) {
         const next = device.countBefore(startMs) + LOOKS_A_STEP;

@@ -53,7 +53,7 @@ export function createScanRunner(
 
   /** Reads the footers while a statement runs. The returned function then counts the bytes that the statement read. */
   function meter({ scan, days, range }: Stretch, { columns }: ScanStatement): () => Promise<void> {
-    const parts = partsOf(days);
+    const parts = partsOfDays(days);
     const learning = chunks.learn(parts);
     learning.catch(() => undefined); // Thrown below, unless the statement fails too.
     return async () => {
@@ -64,7 +64,7 @@ export function createScanRunner(
     };
   }
 
-  const pathsOf = (days: readonly ScanDay[]) => partsOf(days).map(shared.pathOf);
+  const pathsOf = (days: readonly ScanDay[]) => partsOfDays(days).map(shared.pathOf);
 
   return {
     async run(stretch, statement, values) {
@@ -91,18 +91,18 @@ export function createScanRunner(
 async function findConstantsOf(
   chunks: ChunkIndex,
   { scan, days, range }: Stretch,
-  { shown }: ScanStatement,
+  { shownColumns }: ScanStatement,
 ): Promise<ConstantColumns> {
-  const parts = partsOf(days);
-  if (shown === undefined || parts.length > CONSTANT_PARTS_MAX || days.some(({ hasLate }) => hasLate))
+  const parts = partsOfDays(days);
+  if (shownColumns === undefined || parts.length > CONSTANT_PARTS_MAX || days.some(({ hasLate }) => hasLate))
     return NO_CONSTANTS;
   await chunks.learn(parts);
   const known = chunks.findAll(parts);
   if (known.length < parts.length) return NO_CONSTANTS;
-  return findConstants(known, { ...scan, range }, shown(columnsOf(scan)));
+  return findConstants(known, { ...scan, range }, shownColumns(columnsOf(scan)));
 }
 
-function partsOf(days: readonly ScanDay[]): Part[] {
+function partsOfDays(days: readonly ScanDay[]): Part[] {
   return days.flatMap(({ parts }) => parts);
 }
 
@@ -115,10 +115,10 @@ function shapeOf({ scan, days }: Stretch, constants: ConstantColumns): ScanShape
   return {
     ...columnsOf(scan),
     ofDevice: scan.deviceId !== null,
-    ofOneApp: partsOf(days).every(({ apps }) => apps.size === 1),
+    ofOneApp: partsOfDays(days).every(({ apps }) => apps.size === 1),
     hasFiles: days.some(({ parts }) => parts.length > 0),
     late: days.some(({ hasLate }) => hasLate) ? upperOf(scan) : null,
-    hasOldFiles: hasOldParts(partsOf(days)),
+    hasOldFiles: hasOldParts(partsOfDays(days)),
     constants,
     isSorted: days.every(({ parts, day }, index) => parts.length <= 1 && day > (days[index - 1]?.day ?? -1)),
   };

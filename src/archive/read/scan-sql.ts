@@ -45,7 +45,7 @@ export interface ScanStatement {
   /** The columns that it reads. */
   columns(shape: ScanColumns): readonly string[];
   /** Those that it only shows; undefined if the statement does not omit constant columns. */
-  readonly shown?: (shape: ScanColumns) => readonly string[];
+  readonly shownColumns?: (shape: ScanColumns) => readonly string[];
 }
 
 /**
@@ -72,7 +72,7 @@ export function recordsStatement(order: Order): ScanStatement {
       return `SELECT ${columns} FROM (SELECT * FROM ${matching(shape)} ${orderBy} LIMIT $limit OFFSET $offset)`;
     },
     columns: (shape) => [...filterColumns(shape), ...shownColumns(shape)],
-    shown: shownColumns,
+    shownColumns,
   };
 }
 

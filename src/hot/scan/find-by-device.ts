@@ -31,7 +31,12 @@ class Tally {
 }
 
 /** The records from an offset on, up to a limit. */
-export function* lookForPage(scan: MemoryScan, order: Order, offset: number, limit: number): Steps<Timeline> {
+export function* findByDevice(
+  scan: MemoryScan,
+  order: Order,
+  offset: number,
+  limit: number,
+): Steps<Timeline> {
   for (;;) {
     const tally = new Tally();
     const keys = yield* findKeys(scan, scan.range, order, offset, limit, tally);
@@ -42,7 +47,7 @@ export function* lookForPage(scan: MemoryScan, order: Order, offset: number, lim
   }
 }
 
-export function* lookForCount(scan: MemoryScan): Steps<number> {
+export function* countByDevice(scan: MemoryScan): Steps<number> {
   const tally = new Tally();
   yield* visitRecords(scan, scan.range, false, (records, to) =>
     tally.add(records, records.count(records.from, to)),

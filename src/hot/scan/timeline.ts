@@ -2,7 +2,7 @@ import type { Steps } from "../../lib/schedule/steps.ts";
 import type { Order } from "../../model/time/range.ts";
 import { AppDevices } from "../app-devices.ts";
 import { countByTime, findByTime } from "../times/find-by-time.ts";
-import { lookForCount, lookForPage } from "./look-through.ts";
+import { countByDevice, findByDevice } from "./find-by-device.ts";
 import type { MemoryScan } from "./memory-scan.ts";
 import type { Timeline } from "./page-builder.ts";
 import { readTracks } from "./track-page.ts";
@@ -21,7 +21,7 @@ export function* findTimeline(
     const timeline = yield* findByTime(devices, { range, order, offset, limit }, dictionary);
     if (timeline !== null) return timeline;
   }
-  return yield* lookForPage(scan, order, offset, limit);
+  return yield* findByDevice(scan, order, offset, limit);
 }
 
 export function* countRecords(scan: MemoryScan): Steps<number> {
@@ -30,7 +30,7 @@ export function* countRecords(scan: MemoryScan): Steps<number> {
     const count = yield* countByTime(devices, range);
     if (count !== null) return count;
   }
-  return yield* lookForCount(scan);
+  return yield* countByDevice(scan);
 }
 
 function asksForAll({ filter }: MemoryScan): boolean {

@@ -9,20 +9,20 @@ const NEWER = "newer program";
 export class FormatVersionError extends Error {
   override readonly name = "FormatVersionError";
 
-  constructor(what: string, path: string, expected: string, found: string, writer = NEWER) {
-    super(`Cannot open ${what} "${path}": expected ${expected}, found ${found}. A ${writer} wrote it.`);
+  constructor(what: string, path: string, expected: string, actual: string, writer = NEWER) {
+    super(`Cannot open ${what} "${path}": expected ${expected}, found ${actual}. A ${writer} wrote it.`);
   }
 
   /** For a version other than the expected one. */
-  static of(what: string, path: string, expected: number, found: number): FormatVersionError {
-    const writer = writerOf(expected, found);
-    return new FormatVersionError(what, path, `format version ${expected}`, `${found}`, writer);
+  static of(what: string, path: string, expected: number, actual: number): FormatVersionError {
+    const writer = writerOf(expected, actual);
+    return new FormatVersionError(what, path, `format version ${expected}`, `${actual}`, writer);
   }
 }
 
 /** The kind of program that wrote another version. No release wrote an older one. */
-function writerOf(expected: number, found: number): string {
-  return found > expected ? NEWER : "program from before the first release";
+function writerOf(expected: number, actual: number): string {
+  return actual > expected ? NEWER : "program from before the first release";
 }
 
 /** The JSON object of a file in this version of its format, or what is wrong with it. */

@@ -1,6 +1,6 @@
 import { basename, join } from "node:path";
 import type { Database } from "../../archive/duckdb/database.ts";
-import { type FoundManifest, findManifest, type Manifest, type SealedDay } from "../../archive/manifest.ts";
+import { findManifest, type Manifest, type ManifestFile, type SealedDay } from "../../archive/manifest.ts";
 import {
   type ArchiveReport,
   archiveBytes,
@@ -67,7 +67,7 @@ export async function verifyData(options: VerifyDataOptions, quick: boolean): Pr
 }
 
 /** Whether no seal has replaced this manifest. */
-async function isCurrent({ files, paths }: VerifyDataOptions, { manifest }: FoundManifest): Promise<boolean> {
+async function isCurrent({ files, paths }: VerifyDataOptions, { manifest }: ManifestFile): Promise<boolean> {
   return (await findManifest(files, paths.archive)).manifest.seal === manifest.seal;
 }
 
@@ -83,7 +83,7 @@ interface AttemptCache {
 async function readBy(
   options: VerifyDataOptions,
   { quick, openDatabase, goodParts, knownDays }: AttemptCache,
-  manifestFile: FoundManifest,
+  manifestFile: ManifestFile,
 ): Promise<VerifiedData> {
   const { files, paths, clock, retention } = options;
   const { manifest, state } = manifestFile;
@@ -111,7 +111,7 @@ async function readBy(
   const archive = await verifyArchive({
     files,
     directory: paths.archive,
-    found: manifestFile,
+    manifestFile,
     isKnownGood: ({ file, crc }) => goodParts.get(file) === crc,
     openDatabase,
     onRead: ({ bytes }) => progress.add(bytes),

@@ -1,6 +1,6 @@
 import type { OverlayRows } from "../../archive/read/archive-scan.ts";
+import { readRecords } from "../../hot/scan/find-by-device.ts";
 import type { RecordKey } from "../../hot/scan/first-records.ts";
-import { readRecords } from "../../hot/scan/look-through.ts";
 import { type DeviceBlocks, NO_DEVICES } from "../../hot/scan/memory-scan.ts";
 import { findNext, NEXT_MS_MAX, type ReadUpTo } from "../../hot/scan/next-records.ts";
 import { inOneStep } from "../../lib/schedule/steps.ts";

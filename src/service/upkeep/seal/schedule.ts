@@ -167,7 +167,7 @@ class OldRecords {
     const days = this.#hot.daysInMemory();
     const due = new Set(planSeal(days, this.#clock.nowMs()));
     const old = days.filter(({ day }) => due.has(day));
-    this.count = old.reduce((sum, { records, besides }) => sum + records + besides, 0);
+    this.count = old.reduce((sum, { records, fixSize }) => sum + records + fixSize, 0);
   }
 
   hasRoom({ timestampMs }: ReportBatch, recordsMax: number): boolean {

@@ -37,7 +37,7 @@ const PROGRESS = { records: 1, recordsTotal: 2 };
 
 /** A schedule over seals that end when the test says so. */
 function createFixture(options: Partial<SealScheduleOptions> = {}) {
-  const day = { day: parseUtcDayName("2025-06-01")!, records: 0, besides: 0, isSealed: false };
+  const day = { day: parseUtcDayName("2025-06-01")!, records: 0, fixSize: 0, isSealed: false };
   const time = new VirtualTime();
   const ends: (() => void)[] = [];
   const told: unknown[] = [];
