@@ -38,13 +38,13 @@ async function main(args: readonly string[]): Promise<number> {
   return 0;
 }
 
-/** What the benches are to be compared with. Read before they run: a run may write over it. */
+/** Reads the results to compare with, before the run, which may replace them. */
 function readEarlier({ against, names }: RunCommand): Result<ReadonlyMap<string, Results>, string> {
   const earlier = new Map<string, Results>();
   if (against === null) return ok(earlier);
   for (const name of names) {
     const path = resultsFileIn(against, name);
-    if (isFolder(against) && !existsSync(path)) continue; // A bench that is newer than the folder.
+    if (isFolder(against) && !existsSync(path)) continue; // The bench is newer than the folder.
     const results = readResults(path);
     if (!results.ok) return results;
     const { bench } = results.value;
@@ -55,7 +55,7 @@ function readEarlier({ against, names }: RunCommand): Result<ReadonlyMap<string,
   return ok(earlier);
 }
 
-/** Runs one bench, and does with its figures what was asked for. */
+/** Runs one bench, and saves or compares its figures as requested. */
 async function answer(
   name: string,
   bench: Bench,
@@ -79,7 +79,7 @@ async function answer(
   if (isProfiled) printAll(await profileBench({ name, isSmoke, given: [...given], chosen: [...chosen] }));
 }
 
-/** Results of full sizes are the project's; those of sizes or parts that somebody chose must not replace them. */
+/** Results of full runs belong to the project; those of other sizes or parts must not replace them. */
 function savePath(
   name: string,
   bench: Bench,

@@ -1,9 +1,11 @@
 /**
- * Would `csv-parse` read our imports fast enough? `bun bench/tools/csv-readers.ts [FILE.csv[.gz] ...]`, or by `deno run
- * --allow-read`, from the project's directory, reads the files and a table of full reports with both readers in turns:
- * ours as the import has it, and `csv-parse` as bare as it is, and with what the import needs of it: where each
- * record lies, for going on after an interruption and for naming lines. Bytes come in pieces of 256 KiB, as
- * files are read. Fields are counted and measured, which says that all readers found the same, but no report is made.
+ * Question: would `csv-parse` read our imports fast enough?
+ *
+ * `bun bench/tools/csv-readers.ts [FILE.csv[.gz] ...]`, or with `deno run --allow-read`, from the project's directory,
+ * reads the files and a table of full reports with these readers in turns: ours as in the import, a bare `csv-parse`,
+ * and one with the features that the import needs: the position of each record, for resuming and for naming lines.
+ * Bytes come in chunks of 256 KiB, as files are read. Fields are counted and measured, to check that all readers agree,
+ * but no reports are created.
  */
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
@@ -23,11 +25,11 @@ const PIECE_BYTES = 256 * 1024;
 const ROUNDS = 5;
 const FULL_REPORTS = 100_000;
 
-/** What a reader found in a file. */
+/** The totals of a reader. */
 interface Found {
   rows: number;
   fields: number;
-  /** Of all fields, in bytes; the files are ASCII. */
+  /** The size of all fields in bytes; the files are ASCII. */
   size: number;
 }
 

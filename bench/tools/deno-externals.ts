@@ -1,13 +1,13 @@
 import bindings from "@duckdb/node-bindings";
 
 /*
- * What Deno keeps of each native object that JavaScript has let go of, without any code of ours:
+ * Measures the memory that Deno leaks for each released native object, without our code:
  *
- *   deno run --v8-flags=--expose-gc --allow-ffi --allow-read --allow-env bench/tools/deno-externals.ts
+ * deno run --v8-flags=--expose-gc --allow-ffi --allow-read --allow-env bench/tools/deno-externals.ts
  *
- * A native module hands its objects to JavaScript by `napi_create_external`. Here DuckDB's makes a million values, the
- * simplest there are, and each is let go of at once; V8 collects in between, and `mallinfo2` of glibc says what malloc
- * still has in use. Where all were freed, that would not rise.
+ * A native module passes objects to JavaScript by `napi_create_external`. Here DuckDB's module makes a million simple
+ * values, each released immediately; V8 collects in between, and `mallinfo2` of glibc reports the memory in use. It
+ * would not rise if all were freed.
  */
 
 interface Deno {
@@ -20,7 +20,7 @@ declare const Deno: Deno;
 const OBJECTS = 1_000_000;
 const LINES = 10;
 const OBJECTS_A_COLLECTION = 10_000;
-const IN_USE = 7; // The place of `uordblks` in what `mallinfo2` returns.
+const IN_USE = 7; // The index of `uordblks` in the result of `mallinfo2`.
 
 const libc = Deno.dlopen("libc.so.6", {
   mallinfo2: { parameters: [], result: { struct: new Array(10).fill("usize") } },
@@ -28,7 +28,7 @@ const libc = Deno.dlopen("libc.so.6", {
 const { gc } = globalThis as { gc?: () => void };
 if (gc === undefined) throw new Error("--v8-flags=--expose-gc is missing");
 
-/** Finalizers run in turns of their own, after V8 has collected. */
+/** Finalizers run in separate turns after V8's collection. */
 async function collect(): Promise<void> {
   for (let round = 0; round < 3; round++) {
     gc!();

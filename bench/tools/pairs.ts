@@ -1,8 +1,8 @@
 /**
- * Compares two checkouts by runs that alternate, so that what else the machine does meets both: from the project's
- * directory, `bun bench/tools/pairs.ts BEFORE BENCH PAIRS [flags of the bench]`. BEFORE is the directory of the other
- * checkout, with its packages installed. A figure's cost is how much less of it the later checkout did, in percent of
- * the pair's other run; the median over the pairs is what counts.
+ * Compares two checkouts in alternating runs, so that other load affects both: from the project's directory, `bun
+ * bench/tools/pairs.ts BEFORE BENCH PAIRS [flags of the bench]`. BEFORE is the directory of the other checkout, with
+ * its packages installed. A figure's cost is its loss in the later checkout, in percent of the pair's other run; the
+ * median over the pairs counts.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -37,7 +37,7 @@ for (const [figure, all] of costs) {
   );
 }
 
-/** The medians of a run's figures, by name. */
+/** Runs a bench; returns the medians of its figures, by name. */
 function runOnce(checkout: string, bench: string): Map<string, number> {
   const directory = mkdtempSync(join(tmpdir(), "wherehouse-pairs-"));
   try {

@@ -19,14 +19,14 @@ import type { LateWindowSize } from "../../src/service/queries/history/read-stre
 import type { SealReport } from "../../src/service/upkeep/seal/seal.ts";
 import { createTestApp, type TestApp, type TestStores } from "./test-app.ts";
 
-/** The service over a whole data directory, with an archive, a log, and a clock that is turned by hand. */
+/** The service over a data directory with an archive, a log, and a manual clock. */
 export interface ArchiveApp extends TestApp {
   readonly directory: OpenDirectory;
   readonly dataDir: string;
-  /** What was said of the archive. */
+  /** Notes about the archive. */
   readonly notes: readonly string[];
   seal(): Promise<SealReport>;
-  /** Closes it and opens the same directory again. */
+  /** Closes the app and opens the same directory again. */
   restart(): Promise<ArchiveApp>;
   close(): Promise<void>;
 }
@@ -36,22 +36,22 @@ export interface ArchiveAppOptions {
   readonly startMs?: number;
   readonly retention?: Retention;
   readonly dataDir?: string;
-  /** Another disk than the machine's. */
+  /** Defaults to the machine's disk. */
   readonly disk?: Pick<
     OpenDirectoryOptions,
     "files" | "archiveDisk" | "archiveEngine" | "startHelper" | "timers"
   >;
-  /** A server's where it is left out. */
+  /** Defaults to the server's value. */
   readonly sealDaysAtOnce?: number;
-  /** Of another size than usual, so that few late rows fill many. */
+  /** A smaller window than usual, so that few late rows fill it. */
   readonly lateWindow?: LateWindowSize;
-  /** For the files of the documents' page. */
+  /** Reads the files of the documentation page. */
   readonly readAsset?: ReadAsset;
 }
 
 const directories: string[] = [];
 
-/** A directory of its own for a test, removed by `removeArchiveApps`. */
+/** Creates a directory for a test; `removeArchiveApps` removes it. */
 export function temporaryDataDir(): string {
   const directory = mkdtempSync(join(tmpdir(), "wherehouse-archive-"));
   directories.push(directory);

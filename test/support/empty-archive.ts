@@ -5,7 +5,7 @@ import { systemTimers } from "../../src/lib/schedule/timers.ts";
 import type { SealSchedule } from "../../src/service/upkeep/seal/schedule.ts";
 import { createSimulatedFiles } from "./disk/simulated-files.ts";
 
-/** An archive that nothing was ever sealed into; nobody has a reason to ask it anything. */
+/** An archive without any sealed day. */
 export function createEmptyArchive(): Archive {
   const unasked = async () => {
     throw new Error("an empty archive was asked");
@@ -21,7 +21,7 @@ export function createEmptyArchive(): Archive {
   });
 }
 
-/** A schedule under which nothing is ever sealed. */
+/** A schedule that never seals. */
 export const NO_SEALS: Pick<SealSchedule, "noteReports" | "hasRoomFor" | "hasRoomToFollow" | "state"> = {
   noteReports: () => {},
   hasRoomFor: () => true,

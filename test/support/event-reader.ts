@@ -1,13 +1,13 @@
-/** Reads Server-Sent Events from a response, as the standard has it (WHATWG HTML §9.2.6). */
+/** Reads Server-Sent Events from a response (WHATWG HTML §9.2.6). */
 
 export interface StreamEvent {
   readonly type: string;
-  /** That of the last event which had one. */
+  /** The id of the last event that had one. */
   readonly id: string;
   readonly data: string;
 }
 
-/** A record of the stream, with the members that tests look into. */
+/** A record of the stream, with the members that tests use. */
 export interface StreamedRecord extends Readonly<Record<string, unknown>> {
   readonly device_id: string;
   readonly timestamp: number;
@@ -15,7 +15,7 @@ export interface StreamedRecord extends Readonly<Record<string, unknown>> {
   readonly longitude: number;
 }
 
-/** Of the event loop: far more than the server needs to tell what it has to tell. */
+/** Turns of the event loop: far more than the server needs to send everything. */
 const QUIET_TURNS = 200;
 
 export class EventReader {
@@ -24,14 +24,14 @@ export class EventReader {
   #line = "";
   #lines: string[] = [];
   #lastId = "";
-  /** Everything that came so far. */
+  /** The text received so far. */
   text = "";
 
   constructor(response: Response) {
     this.#reader = response.body!.getReader();
   }
 
-  /** The next event; null at the end of the stream. */
+  /** Returns the next event, or null at the end of the stream. */
   async next(): Promise<StreamEvent | null> {
     let [type, data]: [string, string[]] = ["message", []];
     for (let line = await this.#nextLine(); line !== null; line = await this.#nextLine()) {
@@ -45,7 +45,7 @@ export class EventReader {
     return null;
   }
 
-  /** The records of the events to come, up to and with the first that this holds for. */
+  /** Returns the records of the next events, up to and including the first match. */
   async recordsUntil(isLast: (record: StreamedRecord) => boolean): Promise<StreamedRecord[]> {
     const all: StreamedRecord[] = [];
     for (;;) {
@@ -57,7 +57,7 @@ export class EventReader {
     }
   }
 
-  /** Everything, up to the first record, or until nothing comes any more from a server in this process. */
+  /** Returns the text up to the first record, or until the server in this process is quiet. */
   async untilRecordOrQuiet(): Promise<string> {
     let turns = 0;
     const read = async () => {
@@ -99,7 +99,7 @@ export function recordsOf(event: StreamEvent): readonly StreamedRecord[] {
   return (JSON.parse(event.data) as { locations: readonly StreamedRecord[] }).locations;
 }
 
-/** All that an answer of a server in this process says; of a stream without an end, what it says before it is quiet. */
+/** Returns the body of an answer of a server in this process; for an endless stream, the text until it is quiet. */
 export function textOf(response: Response): Promise<string> {
   const isStream = response.headers.get("content-type") === "text/event-stream" && response.body !== null;
   return isStream ? new EventReader(response).untilRecordOrQuiet() : response.text();

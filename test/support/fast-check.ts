@@ -1,7 +1,7 @@
 import fastCheck, { type IAsyncProperty, type IProperty, type Parameters } from "fast-check";
 import { RANDOM_SEED, randomRuns } from "./random-runs.ts";
 
-/* fast-check, whose `assert` takes the number and seed of cases from the run of tests. */
+/* fast-check, whose `assert` uses the number of cases and the seed of this test run. */
 
 export * from "fast-check";
 

@@ -1,7 +1,7 @@
-/** Below the timeout of a unit test, which would not say what hung. */
+/** Shorter than the timeout of a unit test, which would not name what hung. */
 const HANG_MS = 15_000;
 
-/** Rejects once the work has hung for that long, and names it. How long work may take is not for this to say. */
+/** Rejects with the name of the work once it has hung for `HANG_MS`. It does not judge how long work may take. */
 export async function unlessHung<Value>(
   work: Promise<Value>,
   what: string,

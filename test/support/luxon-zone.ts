@@ -1,7 +1,7 @@
 import { FixedOffsetZone, Zone as LuxonZone } from "luxon";
 import type { Zone } from "../../src/model/time/zone.ts";
 
-/** Makes a luxon zone of one of ours: luxon checks our calendar with the offsets of the pinned table. */
+/** Makes a luxon zone of one of ours, so that luxon can check our calendar with the pinned table's offsets. */
 export function createLuxonZone(zone: Zone): LuxonZone {
   return new TableZone(zone);
 }
@@ -34,7 +34,7 @@ class TableZone extends LuxonZone {
     return this.#zone.offsetMinutesAt(timestampMs);
   }
 
-  /** The table has no abbreviations, so an offset stands for itself. */
+  /** The table has no abbreviations, so this returns the offset. */
   override offsetName(timestampMs: number) {
     return this.formatOffset(timestampMs, "short");
   }

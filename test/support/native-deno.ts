@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
-/** Deno's binary itself: the wrapper in `.bin` would take the signals meant for it. */
+/** Deno's own binary: the wrapper in `.bin` would catch signals. */
 export function nativeDeno(): string {
   const packages = join(import.meta.dir, "../../node_modules/@deno");
   for (const name of readdirSync(packages)) {

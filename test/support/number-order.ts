@@ -2,7 +2,7 @@ import type { DeviceOrder } from "../../src/spatial/positions.ts";
 
 const BLOCK_DEVICES = 256;
 
-/** Devices in order of their numbers, which are below `devices`. */
+/** Orders devices by number; numbers are below `devices`. */
 export function numberOrder(devices: number): DeviceOrder {
   return listedOrder(
     Array.from({ length: devices }, (_, device) => device),
@@ -10,7 +10,7 @@ export function numberOrder(devices: number): DeviceOrder {
   );
 }
 
-/** Devices as they are listed, which is the order that `compare` tells too. */
+/** Orders devices as listed, which must agree with `compare`. */
 export function listedOrder(devices: readonly number[], compare: DeviceOrder["compare"]): DeviceOrder {
   const blocks: { readonly numbers: readonly number[] }[] = [];
   for (let start = 0; start < devices.length; start += BLOCK_DEVICES)

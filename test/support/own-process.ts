@@ -1,9 +1,9 @@
 /*
- * What takes memory is measured in a process of its own, by itself: a process of tests holds mostly what earlier tests
- * have left behind, and Linux counts the parent's memory at the fork into the peak of its child.
+ * Memory is measured in a separate process: the test process holds remains of earlier tests, and Linux counts the
+ * parent's memory at the fork into the peak of the child.
  */
 
-/** Runs a script to its end, and parses the JSON that it prints. */
+/** Runs a script and parses the JSON that it prints. */
 export async function runInOwnProcess<Answer>(script: string, ...args: string[]): Promise<Answer> {
   const child = Bun.spawn([process.execPath, script, ...args], { stdout: "pipe", stderr: "inherit" });
   const [out, exitCode] = await Promise.all([new Response(child.stdout).text(), child.exited]);
@@ -11,7 +11,7 @@ export async function runInOwnProcess<Answer>(script: string, ...args: string[])
   return JSON.parse(out);
 }
 
-/** How much more was resident at any look than at the first. */
+/** Measures the growth of resident memory since the first sample. */
 export class MemoryMeter {
   readonly #beginBytes = process.memoryUsage.rss();
   #mostBytes = this.#beginBytes;

@@ -1,10 +1,9 @@
 /*
- * How a promise ended, awaited before `expect()` sees it. `expect(promise).rejects` of Bun 1.4 runs the event loop by
- * itself until the promise has ended, and does not wake up for `setImmediate`: it then sleeps until the next timer,
- * which may be the test's own timeout.
+ * The outcome of a promise, awaited before `expect()` sees it. `expect(promise).rejects` of Bun 1.4 runs its own event
+ * loop, which `setImmediate` does not wake up: it sleeps until the next timer, which may be the test's timeout.
  */
 
-/** What the promise was rejected with. Throws if it was fulfilled. */
+/** Returns the reason of a rejection. Throws if the promise was fulfilled. */
 export async function rejection(work: unknown): Promise<unknown> {
   let value: unknown;
   try {
@@ -15,7 +14,7 @@ export async function rejection(work: unknown): Promise<unknown> {
   throw new Error(`The promise was fulfilled with ${Bun.inspect(value)}.`);
 }
 
-/** Throws what the promise was rejected with, for `expect(await outcome(work)).toThrow()`. */
+/** Returns a function that throws the reason of a rejection, for `expect(await outcome(work)).toThrow()`. */
 export async function outcome<Value>(work: Value | Promise<Value>): Promise<() => Value> {
   try {
     const value = await work;

@@ -1,23 +1,20 @@
 import type { Result } from "../../src/lib/result.ts";
 import { RUNTIMES, type Runtime } from "./server-process.ts";
 
-/** What the values of flags say that long runs have in common. */
+/** Parsers of flags that long runs share. */
 
-/** `bun`, `deno` or `both`; none for any other name. */
+/** Parses `bun`, `deno` or `both`; empty for any other name. */
 export function runtimesOf(name: string): readonly Runtime[] {
   return name === "both" ? RUNTIMES : RUNTIMES.filter((runtime) => runtime.name.toLowerCase() === name);
 }
 
-/** A whole number above 0; null for any other text. */
+/** Parses an integer above 0; null for any other text. */
 export function countOf(text: string | null, otherwise: number): number | null {
   if (text === null) return otherwise;
   return /^\d{1,9}$/.test(text) && Number(text) > 0 ? Number(text) : null;
 }
 
-/**
- * Does what the words of a command ask for, and gives its exit code: 2 where they make no sense, which is told in their
- * line.
- */
+/** Runs a parsed command and returns its exit code: 2 for a usage error, which it prints. */
 export async function runCommandLine<Command extends { readonly kind: string }>(
   parsed: Result<Command, string>,
   help: string,

@@ -1,6 +1,6 @@
 import { FRAME_SALT_BYTES } from "../../src/lib/frames/frame.ts";
 
-/** Numbers from 0 to below 1, the same for the same seed (mulberry32). */
+/** Repeatable numbers from 0 to below 1 (mulberry32). */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -11,7 +11,7 @@ export function seededRandom(seed: number): () => number {
   };
 }
 
-/** Salts for segments of the log, the same for the same seed. */
+/** Repeatable salts for segments of the log. */
 export function seededSalts(seed: number): () => Uint8Array {
   const next = seededRandom(seed);
   return () => Uint8Array.from({ length: FRAME_SALT_BYTES }, () => next() * 256);

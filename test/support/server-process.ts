@@ -5,20 +5,20 @@ import { join, resolve } from "node:path";
 import type { Subprocess } from "bun";
 import { nativeDeno } from "./native-deno.ts";
 
-/** The real program in processes of its own, under either runtime. */
+/** The real program in separate processes, on either runtime. */
 
 const ROOT = resolve(import.meta.dir, "../..");
 
 export interface Runtime {
   readonly name: "Bun" | "Deno";
-  /** What starts `src/main.ts`. */
+  /** The command that starts `src/main.ts`. */
   command(permissions: Permissions): readonly string[];
 }
 
-/** What a process may touch besides the project's own files, where the runtime keeps it to that. */
+/** What a process may access besides the project's files, if the runtime enforces it. */
 export interface Permissions {
   readonly directory: string;
-  /** Files that it may read, such as one to import. */
+  /** Readable files, such as one to import. */
   readonly files?: readonly string[];
 }
 
@@ -26,7 +26,7 @@ const MAIN = join(ROOT, "src/main.ts");
 
 const BUN: Runtime = { name: "Bun", command: () => [process.execPath, MAIN] };
 
-/** The least that works. The directory above the data directory is looked at when that has to be made. */
+/** The minimal permissions. Creating the data directory needs access to its parent. */
 const DENO: Runtime = {
   name: "Deno",
   command: ({ directory, files = [] }) => [
@@ -46,10 +46,10 @@ const DENO: Runtime = {
 
 export const RUNTIMES: readonly Runtime[] = [BUN, DENO];
 
-/** A place for a data directory, and whatever lies beside it. */
+/** A temporary directory for a data directory and other files. */
 export interface Place {
   readonly directory: string;
-  /** Inside of it, and not there yet. */
+  /** Inside `directory`; not created yet. */
   readonly dataDir: string;
 }
 
@@ -58,7 +58,7 @@ export function openPlace(): Place {
   return { directory, dataDir: join(directory, "data") };
 }
 
-/** Ends every process that is left, then removes the place. */
+/** Ends all processes, then removes the directory. */
 export async function closePlace({ directory }: Place): Promise<void> {
   for (const child of running) child.kill("SIGKILL");
   await Promise.all([...running].map((child) => child.exited));
@@ -66,7 +66,7 @@ export async function closePlace({ directory }: Place): Promise<void> {
   else rmSync(directory, { recursive: true, force: true });
 }
 
-/** For a person who looks for a fault: command lines and what processes say are shown, and directories stay. */
+/** For debugging: prints command lines and output, and keeps directories. */
 const IS_SHOWN = process.env.WHEREHOUSE_TEST_SHOW === "1";
 
 const running = new Set<Subprocess>();
@@ -77,7 +77,7 @@ export interface Ended {
   readonly error: string;
 }
 
-/** Runs one command to its end; `args` come before `--data-dir`, and `input` is its standard input. */
+/** Runs a command to its end; `args` precede `--data-dir`, and `input` is standard input. */
 export function runCommand(
   runtime: Runtime,
   place: Place,
@@ -90,7 +90,7 @@ export function runCommand(
 
 export interface CommandProcess {
   kill(signal: NodeJS.Signals): void;
-  /** Resolves when it has ended and all it said is here; the code is null where a signal ended it. */
+  /** Resolves when the process has ended, with all output; the code is null after a signal. */
   readonly ended: Promise<Ended>;
 }
 
@@ -115,19 +115,19 @@ export function startCommand(
 export interface ServerProcess {
   readonly url: string;
   readonly pid: number;
-  /** What it has said so far. */
+  /** The output so far. */
   readonly out: string;
   readonly error: string;
-  /** Resolves once its standard error matches; rejects where it ends without. */
+  /** Resolves once its standard error matches; rejects if the process ends before. */
   says(pattern: RegExp): Promise<void>;
   kill(signal: NodeJS.Signals): void;
-  /** Resolves when it has ended and all it said is here. */
+  /** Resolves when the process has ended, with all output. */
   readonly ended: Promise<Ended>;
-  /** Asks it to stop, and waits for its end. */
+  /** Asks the process to stop, and waits for its end. */
   stop(): Promise<Ended>;
 }
 
-/** Starts `serve`, on a free port unless one is given, and waits for its address; it may be replaying its log still. */
+/** Starts `serve` on the given or a free port, and waits for its address; it may still be replaying its log. */
 export async function startServing(
   runtime: Runtime,
   place: Place,
@@ -140,8 +140,8 @@ export async function startServing(
 }
 
 /**
- * Servers of logs for all processes, where a run of these tests is to be one of nodes: each place has a stream of its
- * own, which outlives a process as its directory does.
+ * Log servers, if the tests run on cluster nodes: each place has a stream of its own, which outlives a process as its
+ * directory does.
  */
 const LOG = process.env.WHEREHOUSE_TEST_LOG;
 
@@ -151,7 +151,7 @@ function logOf({ directory }: Place): string[] {
   return ["--log", LOG, "--stream", stream, "--log-size", "100MB"];
 }
 
-/** What a command has put into a directory goes into its cluster before that is served. */
+/** Moves the data of a directory into its cluster before it is served. */
 async function moveIn(runtime: Runtime, place: Place): Promise<void> {
   const { dataDir } = place;
   if (LOG === undefined || !existsSync(dataDir) || existsSync(join(dataDir, "cluster.json"))) return;
@@ -159,7 +159,7 @@ async function moveIn(runtime: Runtime, place: Place): Promise<void> {
   if (code !== 0) throw new Error(error);
 }
 
-/** Starts `demo` on a free port, and waits until its history is there and its devices move. */
+/** Starts `demo` on a free port, and waits until its history is loaded and its devices move. */
 export function startDemo(
   runtime: Runtime,
   place: Place,
@@ -168,7 +168,7 @@ export function startDemo(
   return startUntil(/begin anew\.\n/, runtime, place, ["demo", ...args]);
 }
 
-/** Waits for the last line of what it announces. */
+/** Waits for the last line of the announcement. */
 async function startUntil(
   lastLine: RegExp,
   runtime: Runtime,
@@ -209,11 +209,11 @@ async function startUntil(
 }
 
 const servers: { readonly pid: number; readonly error: Transcript }[] = [];
-/** As many as a test has at once, and their ends are what matters. */
+/** The number of servers whose output is reported. */
 const SERVERS_TOLD = 3;
 const SAID_CHARACTERS_MAX = 4000;
 
-/** The end of the standard error of the servers that this test file started last, for the message of a failed test. */
+/** The last output of the latest servers of this test file, for the message of a failed test. */
 export function whatServersSaid(): string {
   const last = servers.slice(-SERVERS_TOLD);
   if (last.length === 0) return "The file has started no server so far.";
@@ -222,7 +222,7 @@ export function whatServersSaid(): string {
     .join("\n");
 }
 
-/** Like `startServing`, and waits until every acknowledged record can be queried. */
+/** Like `startServing`, but waits until all acknowledged records can be queried. */
 export async function startReady(
   runtime: Runtime,
   place: Place,
@@ -237,7 +237,7 @@ export function readFirstKey({ dataDir }: Place): string {
   return readFileSync(join(dataDir, "first-key"), "utf8").trim();
 }
 
-/** Makes a key that opens `/metrics`; a running server knows it within 2 s. */
+/** Creates a key for `/metrics`; a running server knows it within 2 s. */
 export async function createOperatorKey(runtime: Runtime, place: Place): Promise<string> {
   const flags = ["--app", "default", "--permission", "operate", "--tier", "unlimited"];
   const { code, out, error } = await runCommand(runtime, place, ["keys", "create", ...flags]);
@@ -273,7 +273,7 @@ interface Transcript {
   matches(pattern: RegExp): Promise<void>;
 }
 
-/** Everything that comes out of a stream, and word of it as it comes. */
+/** Records a stream, and notifies of new text. */
 function createTranscript(stream: ReadableStream<Uint8Array>): Transcript {
   let text = "";
   let isOver = false;

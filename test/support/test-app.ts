@@ -48,23 +48,23 @@ import { loadTestPlaces } from "./test-places.ts";
 /** A Friday at noon, between the spring clock changes of New York (8 March) and Berlin (29 March). */
 export const NOON_MS = Date.UTC(2026, 2, 20, 12);
 
-/** Less than a server has: a file of tests has many. */
+/** Less than a server's, since a test file has many apps. */
 const ENCODED_RECORD_BYTES = 4 << 20;
 
 const DAY_MS = 86_400_000;
-/** Before it, keys with the permission `view` show nothing. */
+/** Keys with the permission `view` show nothing before this instant. */
 export const VIEWS_FROM_MS = NOON_MS - DAY_MS;
-/** How long they live. */
+/** How long views live. */
 export const VIEWS_MS = 30 * DAY_MS;
 
 const EXPORTS_IN_THREADS = { startHelper: null, onNote: () => {} };
-/** Serves all apps of this process: to begin a thread takes longer than anything else that a test app does. */
+/** Shared by all apps of this process: starting a thread is the slowest part of a test app. */
 const exportMakers = new ExportMakers(EXPORTS_IN_THREADS);
 
 export const APP_ID = "fleet";
 export const OTHER_APP_ID = "rival";
 
-/** What the keys of a test app may do. All but `other` belong to the app `fleet`. */
+/** The permissions of a test app's keys. All except `other` belong to the app `fleet`. */
 const KEYS = {
   full: { permissions: ["read", "write"] },
   other: { appId: OTHER_APP_ID, permissions: ["read", "write"] },
@@ -111,7 +111,7 @@ export interface Answer {
 /** A location record, or any other object of an answer. */
 export type Members = Readonly<Record<string, unknown>>;
 
-/** The members that tests look into; each answer has those of its kind. */
+/** The members that tests use; each answer has those of its kind. */
 export interface AnswerBody extends Members {
   readonly message: string;
   readonly location: Members;
@@ -130,44 +130,43 @@ export interface AnswerBody extends Members {
   readonly total_candidates: number;
 }
 
-/** The real service over a real store, asked as a stranger would. */
+/** The real service over a real store, used through its public interface. */
 export interface TestApp {
   readonly clock: ManualClock;
-  /** The disk that the log is on. */
+  /** The log's disk. */
   readonly files: SimulatedFiles;
-  /** The texts of the keys. */
   readonly keys: Readonly<Record<KeyName, string>>;
   readonly sessions: Sessions;
   readonly readPositions: Services["readPositions"];
-  /** What the server said was its own fault. */
+  /** Internal errors that the server reported. */
   readonly faults: readonly unknown[];
-  /** What of clients' messages was kept because it could not be used. */
+  /** Quarantined messages of clients. */
   readonly refused: readonly RefusedMessage[];
   setReadiness(readiness: Readiness): void;
-  /** As a listener asks the server: what is there at once comes without a promise. */
+  /** Calls the server like a listener: an immediate answer comes without a promise. */
   answer(request: Request): Response | Promise<Response>;
-  /** Any request, as it is; `path` starts with a slash. */
+  /** Sends any request; `path` starts with a slash. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
-  /** GET with the app's full key, or another; null sends none. */
+  /** Sends a GET with the app's full key or another; null sends no key. */
   get(path: string, key?: KeyName | null): Promise<Answer>;
   /** Sends reports as `{"locations":[...]}`. */
   post(reports: readonly unknown[], key?: KeyName | null): Promise<Answer>;
-  /** Sends reports that must all be taken. */
+  /** Sends reports that must all be accepted. */
   store(reports: readonly Report[], key?: KeyName): Promise<void>;
 }
 
-/** Any service may be replaced, and the server be set up otherwise. */
+/** Replaces services and changes settings of the server. */
 export interface TestAppOptions extends Partial<Services>, Partial<Omit<ServerOptions, "services">> {
   readonly startMs?: number;
-  /** Instead of one that starts at `startMs`. */
+  /** Defaults to a clock that starts at `startMs`. */
   readonly clock?: ManualClock;
-  /** A disk with a log on it. */
+  /** The log's disk. */
   readonly files?: SimulatedFiles;
-  /** Stores that are open, in place of a log on `files` and an archive that is empty. */
+  /** Open stores, instead of a log on `files` and an empty archive. */
   readonly stores?: TestStores;
 }
 
-/** What a test app answers from. */
+/** The stores of a test app. */
 export interface TestStores extends Pick<ServiceParts, "hot" | "scheduler" | "files" | "damagedDirectory"> {
   readonly directory: ServedDirectory;
   readonly lateWindow?: LateWindowSize;
@@ -229,7 +228,7 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
     requests: meters.requests,
     onFault: (_requestId, error) => faults.push(error),
     onAnswered: null,
-    wait: async () => {}, // Answers that are held are not, so that tests of other things take no time.
+    wait: async () => {}, // Never delays answers, so that other tests are fast.
     precompile: false,
     ...replaced,
   });
@@ -251,7 +250,7 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
   };
 }
 
-/** That of which a test app says that it is a node. */
+/** The cluster of a test app that is a node. */
 export const TEST_CLUSTER = {
   nodeId: "5d0c2a7be41f9036",
   servers: ["10.0.0.1:4222"],
@@ -262,7 +261,7 @@ export const TEST_CLUSTER = {
   lastTaken: { number: 29, id: "5d0c2a7be41f9036.0f3c5a9d21b7.812" },
 } as const satisfies ClusterStatus;
 
-/** The real stores over a log on these files, without an archive. What can't be used is noted in `refused` too. */
+/** Opens the real stores over a log on these files, without an archive. Quarantined messages are added to `refused`. */
 async function openTestStores(
   files: SimulatedFiles,
   clock: ManualClock,
@@ -328,7 +327,7 @@ async function openTestStores(
   };
 }
 
-/** Asks the server as a stranger would, with the texts of the keys. */
+/** Sends requests with the texts of the keys. */
 function createClient(
   serve: (request: Request) => Response | Promise<Response>,
   texts: Readonly<Record<KeyName, string>>,
@@ -363,7 +362,7 @@ export async function answerOf(response: Response): Promise<Answer> {
 async function bodyOf(response: Response): Promise<unknown> {
   const type = response.headers.get("content-type");
   if (type === "text/event-stream") return { stream: await textOf(response) };
-  // A file is not read as what it is, be it JSON; and what is empty is a file.
+  // A downloaded file is not parsed, even if it is JSON; an empty body counts as a file.
   const isFile = response.headers.has("content-disposition") || type?.startsWith("application/json") !== true;
   return isFile
     ? { file: Buffer.from(await response.arrayBuffer()).toString("latin1") }
@@ -371,12 +370,11 @@ async function bodyOf(response: Response): Promise<unknown> {
 }
 
 interface TestKeys {
-  /** The key store's file. */
   readonly bytes: Uint8Array | null;
   readonly texts: Readonly<Record<KeyName, string>>;
 }
 
-/** By the time at which they were created. It takes longer to create keys than to open a store of them. */
+/** Keys by their creation time. Creating keys is slower than opening a store of them. */
 const keysByTime = new Map<number, Promise<TestKeys>>();
 
 async function createKeys(clock: ManualClock) {
@@ -432,7 +430,7 @@ function openTestSecret(clock: ManualClock): Promise<SessionSecret> {
   });
 }
 
-/** A path with its query, each value percent-encoded. */
+/** Builds a path with a percent-encoded query. */
 export function pathOf(
   path: string,
   query: Readonly<Record<string, string | number | boolean>> = {},

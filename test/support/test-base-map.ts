@@ -3,7 +3,7 @@ import { createNodeInputs } from "../../src/runtime/node-inputs.ts";
 
 let opened: Promise<BaseMap> | null = null;
 
-/** The world of the project without streets, opened once for all tests of a process. */
+/** Opens the project's base map without streets, once per test process. */
 export function openTestBaseMap(): Promise<BaseMap> {
   opened ??= openBaseMap(createNodeInputs(), null);
   return opened;

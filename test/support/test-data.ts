@@ -2,12 +2,12 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 
-/** The folder of real tracks, places and reference answers that tests may read. */
+/** The folder of real tracks, places and reference answers for tests. */
 const TEST_DATA = process.env.WHEREHOUSE_TEST_DATA ?? join(import.meta.dir, "../../../shared/data");
 
 /**
- * The text of a reference file, unpacked where it ends in `.gz`; null where it is absent, after one line that
- * says what the tests leave out for it.
+ * Reads a reference file, decompressing `.gz`. If it is missing, prints a line that names the skipped tests, and
+ * returns null.
  */
 export function readTestData(path: string): string | null {
   const bytes = readTestDataBytes(path);
@@ -20,7 +20,7 @@ export function readTestDataBytes(path: string): Buffer | null {
   return file === null ? null : readFileSync(file);
 }
 
-/** The file's own path, for a process that reads it itself; null where it is absent, after one line that says so. */
+/** The file's path, for a process that reads it; null, after a line that says so, if it is missing. */
 export function testDataPath(path: string): string | null {
   const file = join(TEST_DATA, path);
   if (existsSync(file)) return file;
@@ -28,7 +28,7 @@ export function testDataPath(path: string): string | null {
   return null;
 }
 
-/** Rows of a CSV without quoted fields, header and `#` lines left out, as arrays of text. */
+/** Rows of a CSV without quoted fields, except the header and `#` lines. */
 export function csvRows(text: string): string[][] {
   const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
   return lines.slice(1).map((line) => line.trimEnd().split(","));

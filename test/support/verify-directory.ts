@@ -12,7 +12,7 @@ import { createMemoryLock } from "../unit/auth/memory-key-files.ts";
 const PROCESS = { pid: 1, command: "verify" };
 const REQUEST: VerifyRequest = { acknowledge: false, quick: false };
 
-/** Looks through a data directory on the machine's disk. */
+/** Verifies a data directory on the real disk. */
 export async function verifyDirectory(
   dataDir: string,
   clock: Clock,

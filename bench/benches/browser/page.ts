@@ -19,9 +19,9 @@ const BATCH = 10_000;
 const MOVES_PER_SECOND = 2000;
 const FEW_DEVICES = 500;
 const SOUGHT = "device-77";
-/** As people type: the map dims what isn't found once they pause. */
+/** A typing speed: the map dims other devices once typing pauses. */
 const LETTER_MS = 250;
-/** What came with the devices is over by then. */
+/** How long to wait for work that the devices cause. */
 const SETTLE_MS = 3000;
 
 export const bench: Bench = {
@@ -50,12 +50,12 @@ export const bench: Bench = {
   },
 };
 
-/** A server, and the fleet that reports to it. */
+/** A server and its reporting fleet. */
 interface Fleet {
   readonly client: Parameters<typeof store>[0];
-  /** So many of its devices report where they are. */
+  /** Sends the positions of `count` devices. */
   report(count: number): Promise<void>;
-  /** 2,000 devices, or all where there are fewer, report each second. */
+  /** At most 2,000 devices report each second. */
   move(seconds: number): Promise<void>;
 }
 
@@ -99,7 +99,7 @@ function createFleet(client: Fleet["client"], seed: number): Fleet {
   return { client, report, move };
 }
 
-/** By a browser that has nothing of the page yet: near the server, and far from it. */
+/** Measures a first visit with an empty cache, near the server and far from it. */
 async function measureFirst(run: BenchRun, { name }: Runtime, { client }: Fleet): Promise<void> {
   const paints: number[] = [];
   const near: number[] = [];
@@ -162,7 +162,7 @@ async function measureMany(run: BenchRun, { name }: Runtime, fleet: Fleet): Prom
   await measureWithoutMap(run, name, fleet);
 }
 
-/** Whose work it was: with a profiler, which takes its own part. And how long one waits who types meanwhile. */
+/** Measures the shares of the work with a profiler, which adds some, and the delay of typing meanwhile. */
 async function measureShares(run: BenchRun, name: string, page: WatchedPage, fleet: Fleet): Promise<void> {
   const seconds = run.size("seconds");
   const spent = await profileScripts(page.session, () => fleet.move(seconds));
@@ -181,7 +181,7 @@ async function measureShares(run: BenchRun, name: string, page: WatchedPage, fle
   ]);
 }
 
-/** The control: the same page in a browser without WebGL, where there is a list and no map. */
+/** The control: the same page without WebGL, which has a list and no map. */
 async function measureWithoutMap(run: BenchRun, name: string, fleet: Fleet): Promise<void> {
   const seconds = run.size("seconds");
   const page = await WatchedPage.open(fleet.client, { webgl: false });
@@ -209,7 +209,7 @@ function frameFigures(name: string, before: MainThread, after: MainThread, secon
   ];
 }
 
-/** A bound that counts for the fleet it was set for. */
+/** A bound, if this is the fleet that it was set for. */
 function judged(run: BenchRun, atMost: number): Bound | undefined {
   return !run.isSmoke && run.size("devices") === JUDGED_DEVICES ? { atMost } : undefined;
 }

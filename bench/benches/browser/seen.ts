@@ -24,11 +24,11 @@ const VERTICES_MAX = 50_000;
 const SPEED = { usual: 10, top: 77, topText: "At most 172 mph" };
 const BATCH = 10_000;
 
-/** From one report to the next: longer than viewers rest, and no multiple of it. */
+/** The pause between reports: longer than the viewers' interval, and no multiple of it. */
 const PAUSE_MS = 400;
 const PAUSE_SPREAD_MS = 300;
 
-/** Notes when dots are drawn that were sent to the graphics card since they were drawn before, by the wall's clock. */
+/** Records the wall-clock time when newly uploaded dots are drawn. */
 const WATCH_DOTS = `{
   globalThis.movesDrawnMs = [];
   let isSent = false;
@@ -46,7 +46,7 @@ const WATCH_DOTS = `{
 
 export const bench: Bench = {
   question:
-    "how soon does whoever looks at the map see a report, a new phone, a year of half a million points, and a key's end?",
+    "how soon does the map show a report, a new phone, a year of half a million points, and the end of a key?",
   sizes: {
     phones: { help: "that report for the first time", smoke: 1, full: 10 },
     moves: { help: "of a device, one after the other", smoke: 3, full: 100 },
@@ -75,7 +75,7 @@ export const bench: Bench = {
 
 const WITH_MOTION = { reducedMotion: "no-preference" } as const;
 
-/** A server that somebody looks at. */
+/** A server with an open map page. */
 interface Seen {
   readonly runtime: Runtime;
   readonly place: Place;
@@ -102,18 +102,18 @@ async function measure(run: BenchRun, runtime: Runtime): Promise<void> {
   }
 }
 
-/** From a phone's first report, as OwnTracks sends it, until the page names it. */
+/** Measures from a phone's first report, as OwnTracks sends it, until the page names it. */
 async function measurePhones(run: BenchRun, { runtime, visit }: Seen): Promise<void> {
   const runs: number[] = [];
   for (let phone = 0; phone < run.size("phones"); phone++)
     runs.push(await namePhone(visit, `phone-${phone}`));
   const map = visit.page.getByRole("button", { name: "Show the map" });
   if (await map.isVisible()) await map.click();
-  else await visit.page.keyboard.press("Escape"); // The others are connected in a window over the map.
+  else await visit.page.keyboard.press("Escape"); // Later phones are connected in a dialog over the map.
   tell(run, `a first report is named, ${runtime.name}`, runs, 2000);
 }
 
-/** From when a report is sent until the dot that it moves is drawn. */
+/** Measures from sending a report until its dot is drawn. */
 async function measureMoves(run: BenchRun, { runtime, client, visit }: Seen): Promise<void> {
   const random = createRandom(run.size("seed"));
   const drawn = () =>
@@ -136,7 +136,7 @@ async function measureMoves(run: BenchRun, { runtime, client, visit }: Seen): Pr
   tell(run, `a report is a moved dot, ${runtime.name}`, runs, 1000);
 }
 
-/** From when a year is chosen until its line is drawn. */
+/** Measures from choosing a year until its line is drawn. */
 async function measureYear(run: BenchRun, { runtime, client, visit }: Seen): Promise<void> {
   const records = readDeviceYear(run.size("rows"));
   if (records === null) return;
@@ -151,13 +151,13 @@ async function measureYear(run: BenchRun, { runtime, client, visit }: Seen): Pro
     );
   const { page } = visit;
   await page.locator("#search").fill(YEAR_DEVICE);
-  // Of the list as it was the search may know nothing yet, and Enter would choose nothing.
+  // The search may still use the former list, and Enter would choose nothing.
   await page.getByRole("listbox").getByRole("option", { name: YEAR_DEVICE }).waitFor();
   await page.keyboard.press("Enter");
   const runs: number[] = [];
   for (let round = 0; round < run.size("years"); round++) {
     await page.getByLabel("How many days").selectOption("day");
-    await page.getByText(SPEED.topText).waitFor({ state: "hidden" }); // The device's last day is shown instead.
+    await page.getByText(SPEED.topText).waitFor({ state: "hidden" }); // The page shows the device's last day instead.
     const { ms, vertices } = await drawYear(visit);
     if (vertices > VERTICES_MAX) throw new Error(`${vertices} vertices are too many`);
     await page.getByText(SPEED.topText).waitFor();
@@ -173,7 +173,7 @@ interface DrawnLine {
 
 const MAPLIBRE: PartName<MapLibreMap> = ["maplibre-gl", "Map"];
 
-/** Chooses the year, and waits until the first line of it is drawn. */
+/** Chooses the year, and waits for the first drawn line. */
 function drawYear({ page }: Visit): Promise<DrawnLine> {
   return askPart(
     page,
@@ -206,7 +206,7 @@ function drawYear({ page }: Visit): Promise<DrawnLine> {
   );
 }
 
-/** From when the command that revokes a key has ended until the page asks for another. */
+/** Measures from the end of the command that revokes a key until the page asks for another. */
 async function measureKeys(run: BenchRun, { runtime, place, client, visit }: Seen): Promise<void> {
   const { page } = visit;
   visit.expect(/401/);
@@ -228,7 +228,7 @@ async function measureKeys(run: BenchRun, { runtime, place, client, visit }: See
   tell(run, `a revoked key shows nothing, ${runtime.name}`, runs, 5000);
 }
 
-/** What one of a hundred takes, or longer, is what counts; of few, the longest. */
+/** Reports the 99th percentile; of few runs, the maximum. */
 function tell(run: BenchRun, name: string, runs: readonly number[], msMax: number): void {
   const bound: Bound | undefined = run.isSmoke ? undefined : { atMost: msMax };
   const figure: Figure = { name, unit: "ms", runs };

@@ -3,7 +3,7 @@ import { launch } from "../../support/beside/launch.ts";
 import type { Figure } from "../../support/figures/report.ts";
 import type { Bench } from "../../support/run/bench.ts";
 
-/** What the bound was said of. */
+/** The sizes for which the bound was set. */
 const JUDGED = {
   devices: 200_000,
   reportsPerSecond: 20_000,
@@ -13,8 +13,7 @@ const JUDGED = {
 const TIMES_ALONE_MAX = 1.3;
 
 export const bench: Bench = {
-  question:
-    "what does a question of who is near, found and written in process, lose to batches of reports that come between questions?",
+  question: "how much do batches of reports slow down nearby queries, found and encoded in process?",
   sizes: {
     devices: {
       help: "of the metropolis; those heard of in the last day move",

@@ -9,7 +9,7 @@ import type { Bench, BenchRun } from "../../support/run/bench.ts";
 
 const LIMIT = 100;
 
-/** How many times as long a query may take in the largest city as in the smallest. */
+/** The maximum ratio of the query times in the largest and the smallest city. */
 const GROWTH_MAX = 1.5;
 
 const GROWTHS = [
@@ -33,7 +33,7 @@ export const bench: Bench = {
   async run(run) {
     const growths: Growth[] = [];
     for (const { growth, text } of GROWTHS) {
-      // All live at once and take turns, so that what else the machine does falls on all alike.
+      // All processes exist at the same time and take turns, so that other load affects all alike.
       const cities: GrowthProcess[] = [];
       try {
         for (const devices of citySizes(run)) cities.push(await startCity(run, growth, devices));
@@ -104,7 +104,7 @@ function report(
   run.ratio(`${text}: move, largest to smallest`, moves.at(-1)!, moves[0]!);
 }
 
-/** What the plot shows: medians. */
+/** The medians for the plot. */
 function growthOf(
   title: string,
   cities: readonly GrowthProcess[],

@@ -32,7 +32,7 @@ const LIMIT = 100;
 const AGES = ["24 h", "random age"] as const;
 const MOVES_BETWEEN = 10;
 
-/** How many times as fast as theirs ours is to be, in the metropolis and for pages of 100; by kind. */
+/** The required speed ratio to the others, by kind, in the metropolis with pages of 100. */
 const WANTED: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   "1 mi, best 100, 24 h": { geokdbush: 15, rbush: 20 },
   "5 mi, best 100, 24 h": { geokdbush: 60, rbush: 120 },
@@ -98,7 +98,7 @@ function raceElsewhere(run: BenchRun, seed: number): void {
   }
 }
 
-/** A fleet, everybody who knows it, and where they are asked from. */
+/** A fleet, all contestants that have it, and the centers of the queries. */
 interface Field {
   readonly positions: Positions;
   readonly contestants: readonly Contestant[];
@@ -108,7 +108,7 @@ interface Field {
 
 function enter(run: BenchRun, positions: Positions): Field {
   const times: string[] = [];
-  // The linear scan comes first: the others' answers are held against its.
+  // The linear scan comes first: the other answers are compared with its.
   const creators = [createLinearScan, createOurs, createGeokdbushAround, createRbushBoxes, createH3Cells];
   const contestants = creators.map((create) => {
     const startMs = performance.now();
@@ -129,7 +129,7 @@ function raceQueries(run: BenchRun, { positions, contestants, centers }: Field, 
       const kind: Kind = { miles, limit, age };
       const name = `${positions.name}, ${kindText(kind)}`;
       const rounds = Array.from({ length: run.size("rounds") }, (_, round) => {
-        // Each round begins elsewhere: who doesn't get through them all is not asked the same again.
+        // Each round begins at another center, so that a slow contestant does not repeat the same queries.
         const first = Math.floor((round * centers.length) / run.size("rounds"));
         const turned = [...centers.slice(first), ...centers.slice(0, first)];
         return createQueries(turned, kind, (place) => NOW_MS + place, random);
@@ -144,7 +144,7 @@ function raceQueries(run: BenchRun, { positions, contestants, centers }: Field, 
   }
 }
 
-/** Devices move between queries, and time goes on with them. What is built once stays behind and has no part. */
+/** Devices move between queries, and time advances. Static structures can't take part. */
 function raceMixed(run: BenchRun, { positions, contestants, centers, walk }: Field): void {
   const updatable = contestants.filter(({ set }) => set !== undefined);
   const random = createRandom(run.size("seed"));
@@ -182,12 +182,12 @@ function raceMoves(run: BenchRun, { positions, contestants, centers, walk }: Fie
   run.verdict("moves of ours", median(ours.runs), "moves/s", isJudged(run, positions) ? bound : undefined);
 }
 
-/** Whether what is wanted was said of a run like this one. */
+/** Whether the required ratios apply to this run. */
 function isJudged(run: BenchRun, { name, latitude }: Positions): boolean {
   return !run.isSmoke && name === "metropolis" && latitude.length === 200_000;
 }
 
-/** Times, and how many times as fast ours is as those it is to beat and as the fastest of the others. */
+/** Reports times, and our speed relative to the required contestants and to the fastest other one. */
 function report(
   run: BenchRun,
   name: string,
@@ -210,7 +210,7 @@ function report(
   }
 }
 
-/** As a ratio of speeds, more is better. */
+/** Converts to a speed, of which more is better. */
 function perSecond(figure: Figure): Figure {
   return { ...figure, unit: "queries/s", runs: figure.runs.map((micros) => 1e6 / micros) };
 }

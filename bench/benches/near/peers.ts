@@ -25,11 +25,11 @@ const PEERS = [
   ["PostGIS", startPostgis],
   ["geokdbush", startGeokdbush],
 ] as const;
-const TIMES_FASTER_MIN = 20; // Than Redis and Tile38, which answer with less.
+const TIMES_FASTER_MIN = 20; // Compared with Redis and Tile38, which answer with less.
 
 export const bench: Bench = {
   question:
-    "full answers of who is near, over HTTP, alone and beside moving devices, against Redis, Tile38, PostGIS and geokdbush with the same devices, questions and connections, each through its own client",
+    "full answers of nearby over HTTP, with and without moving devices, compared with Redis, Tile38, PostGIS and geokdbush with the same devices, queries and connections, each through its own client",
   sizes: {
     devices: { help: "of the metropolis", smoke: 2000, full: 200_000 },
     questions: { help: "different points asked from", smoke: 20, full: 2000 },
@@ -72,7 +72,7 @@ export const bench: Bench = {
   },
 };
 
-/** Devices that would turn a day old while the bench runs become an hour younger. */
+/** Makes devices an hour younger that would become a day old during the bench. */
 function keepFromTheEdge(timestampMs: Float64Array, oldestMs: number): void {
   for (let index = 0; index < timestampMs.length; index++) {
     const sinceEdgeMs = timestampMs[index]! - oldestMs;
@@ -80,7 +80,7 @@ function keepFromTheEdge(timestampMs: Float64Array, oldestMs: number): void {
   }
 }
 
-/** Everybody's answers are held against ours to the same question. */
+/** Compares all answers with ours to the same query. */
 async function compareAll(
   run: BenchRun,
   metropolis: Metropolis,
@@ -168,7 +168,7 @@ interface Raced {
   readonly turns: readonly Turn[];
 }
 
-/** What each answer holds, and what it took. */
+/** The content of each answer, and its time. */
 function table(racers: readonly Raced[]): readonly string[] {
   const head = [
     "",

@@ -12,7 +12,7 @@ const BYTES_A_MEGABYTE = 1e6;
 
 type Position = readonly [latitude: number, longitude: number];
 
-/** Who may ask: most are near places; some make it as hard as it gets. */
+/** Kinds of queries: most are near places; some are the worst case. */
 const KINDS: Readonly<Record<string, (random: () => number) => Position>> = {
   "around Boston": (random) => [42 + random(), -71.5 + random()],
   "anywhere on earth": (random) => [(Math.asin(2 * random() - 1) * 180) / Math.PI, random() * 360 - 180],
@@ -77,7 +77,7 @@ function measureReading(run: BenchRun): Places {
   return places;
 }
 
-/** Microseconds for one. */
+/** Microseconds per query. */
 function timeOf(places: Places, positions: readonly Position[]): number {
   const startedMs = performance.now();
   for (const [latitude, longitude] of positions) places.nearest(latitude, longitude);

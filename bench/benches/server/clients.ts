@@ -8,9 +8,9 @@ import { startWherehouse, type WherehouseProcess } from "../../support/servers/s
 
 const DEVICES = 200;
 const BATCH = 200;
-const STEP_MS = 1000; // Apps tell whole seconds.
+const STEP_MS = 1000; // Apps send whole seconds.
 
-/** How reports are sent. */
+/** A way to send reports. */
 interface Way {
   readonly path: string;
   readonly connections: number;
@@ -78,7 +78,7 @@ function ownMessage(reports: readonly FullReport[]): unknown {
   return { locations: reports };
 }
 
-/** Reports of a fleet that goes on: no two of a device have the same time. */
+/** Reports of a moving fleet: no two of a device have the same time. */
 function createReports(seed: number) {
   const startMs = Date.now() - 3 * 86_400_000;
   const fleet = createFleet({ devices: DEVICES, seed, startMs, stepMs: STEP_MS });
@@ -119,7 +119,7 @@ async function send(
   return requestsPerSecond * way.batch;
 }
 
-/** What was acknowledged must be there, or the timing means nothing: OwnTracks' devices have their user's name too. */
+/** Checks that acknowledged reports are stored. OwnTracks' device ids include the user's name. */
 async function checkStored({ url, key }: WherehouseProcess): Promise<void> {
   const headers = { authorization: `Bearer ${key}` };
   const answer = await fetch(`${url}/api/v1/locations/current?limit=1`, { headers });

@@ -10,11 +10,11 @@ import { startWherehouse } from "../../support/servers/server.ts";
 const BATCH = 100;
 const DEVICES = 1000;
 const PAGE = 1000;
-/** A connection waits for its answer; so many are enough for half a second of a standstill. */
+/** Each connection waits for its answer; this many cover half a second of a standstill. */
 const CONNECTIONS = 120;
 const ACK_P99_MS_MAX = 25;
 
-/** Where reports go, in equal parts. */
+/** A target for an equal share of the reports. */
 interface Target {
   readonly urls: readonly string[];
   readonly key: string;
@@ -70,7 +70,7 @@ function bodiesOf(reports: readonly object[]): Uint8Array[] {
   });
 }
 
-/** How long each batch waited, sorted; nodes take them in equal parts, at the same time. */
+/** Returns the sorted latencies of the batches; nodes get them concurrently in equal shares. */
 async function send(
   run: BenchRun,
   { urls, key }: Target,
@@ -94,7 +94,7 @@ async function send(
   return latencies.flat().sort((a, b) => a - b);
 }
 
-/** What was acknowledged is everywhere, and everywhere the same, or the timing means nothing. */
+/** Checks that acknowledged reports are on all nodes, with equal values. */
 async function checkSame(targets: readonly Target[]): Promise<void> {
   const answers: string[] = [];
   for (const { urls, key } of targets) for (const url of urls) answers.push(await currentOf(url, key));

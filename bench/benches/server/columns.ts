@@ -14,7 +14,7 @@ const PAGE = 1000;
 const CODINGS = ["identity", "gzip", "zstd"] as const;
 type Coding = (typeof CODINGS)[number];
 
-/** Of 200,000 devices. */
+/** The bounds, for 200,000 devices. */
 const JUDGED = { devices: 200_000, coding: "zstd", processorMs: 150, bytes: 2_000_000, turnMs: 20 } as const;
 
 export const bench: Bench = {
@@ -44,14 +44,14 @@ export const bench: Bench = {
 
 type Ask = (path: string, coding: Coding) => Promise<Response>;
 
-/** Real positions, each a device's own. */
+/** Real positions, a different one for each device. */
 function* reportsOf(run: BenchRun): Iterable<object> {
   const devices = run.size("devices");
   const metropolis = createMetropolis({ devices, seed: run.size("seed"), nowMs: Date.now() });
   const boston = readBoston();
   for (let index = 0; index < devices; index++) {
     const full = metropolis.report(index);
-    // Rows of one time lie together in the track, so each device takes one of another.
+    // The track has rows of one time together, so each device takes one of another time.
     yield boston === null ? full : { ...boston[(index * 7919) % boston.length]!, device_id: full.device_id };
   }
 }
@@ -87,7 +87,7 @@ async function compare(run: BenchRun, ask: Ask): Promise<void> {
   }
 }
 
-/** Every value of the columns is that of the record in its page. */
+/** Checks that the columns have the values of the page's records. */
 async function expectSame(devices: number, ask: Ask): Promise<void> {
   const columns = (await (await ask(`${PATH}/columns`, "identity")).json()) as Record<string, unknown[]>;
   let row = 0;

@@ -12,7 +12,7 @@ import { processorMicros } from "../../support/run/processor-time.ts";
 import { report, temporaryDataDir } from "../../support/store/archived-directory.ts";
 import { openServedDirectory } from "../../support/store/served-directory.ts";
 
-const ZOOMS = [6, 12, 20]; // At more, two numbers of cells don't fit into one double.
+const ZOOMS = [6, 12, 20]; // At more, two cell numbers don't fit into one double.
 const CELLS_MAX = 65_536;
 /** Long enough ago to be archived. */
 const DAYS_AGO = 10;

@@ -96,7 +96,7 @@ async function load({ url, key }: WherehouseProcess, rounds: readonly FullReport
   await measureLoad({ url, connections: 4, next });
 }
 
-/** The first page of one device must be its first reports, value for value. */
+/** Checks that the first page of a device has its first reports, value for value. */
 async function checkAnswer(
   url: string,
   headers: Record<string, string>,

@@ -14,22 +14,22 @@ import { makeFirstKey, temporaryDataDir } from "../../support/store/archived-dir
 
 const JUDGED = { reports: 200_000, pairs: 10 } as const;
 const CONNECTIONS = 16;
-/** Of a pair; so what else the machine does meets both servers. */
+/** Slices of a pair, so that other load affects both servers. */
 const SLICES = 20;
 const MODES = ["with", "without"] as const;
 type Mode = (typeof MODES)[number];
 
-/** Of a window in which the doctor looks at so much and no more. */
+/** The length of a window for which the doctor's work is limited. */
 const LONGER_THAN_ATTENTION_MS = 300;
 
-/** What is sent, from the reports of a fleet round by round. */
+/** A kind of request, made of a fleet's reports. */
 interface Kind {
   readonly name: string;
   readonly path: string;
-  /** In a request. */
+  /** The number of reports in a request. */
   readonly reports: number;
   readonly devices: number;
-  /** Bodies of some requests. */
+  /** Makes the bodies of some requests. */
   bodies(nextRound: () => FullReport[]): unknown[];
 }
 
@@ -81,7 +81,7 @@ interface BenchServer extends ServerProcess {
   readonly key: string;
 }
 
-/** Reports a second of each pair: by the clock, and of processor time where the system tells. */
+/** Reports a second of each pair: by the clock, and by processor time if the system reports it. */
 interface Speeds {
   readonly byClock: number[];
   readonly byProcessor: number[];
@@ -92,7 +92,7 @@ async function measure(run: BenchRun, cores: Cores, kind: Kind): Promise<void> {
   const requests = Math.ceil(run.size("reports") / kind.reports);
   for (let pair = 0; pair < run.size("pairs"); pair++) {
     const nextBodies = bodiesOf(kind, run.size("seed") + pair);
-    // Two processes of the same program differ by some percent for as long as they live.
+    // Two processes of the same program differ by some percent, constantly.
     const servers = { with: await start(cores, "with"), without: await start(cores, "without") };
     try {
       await sendPair(servers, kind, nextBodies(Math.ceil(requests / 2)), {
@@ -120,7 +120,7 @@ async function start(cores: Cores, mode: Mode): Promise<BenchServer> {
   return { ...(await startProcess([...cores.serverLauncher, ...bunForServer(), ...argv])), key };
 }
 
-/** So many bodies, of other instants each time. */
+/** Makes `count` bodies, of new instants each time. */
 function bodiesOf({ devices, bodies }: Kind, seed: number): (count: number) => Uint8Array[] {
   const startMs = Date.now() - 3 * 86_400_000;
   const fleet = createFleet({ devices, seed, startMs, stepMs: 5000 });
@@ -146,7 +146,7 @@ async function sendPair(
   const slices = Math.min(SLICES, bodies.length);
   for (let slice = 0; slice < slices; slice++) {
     const ofSlice = bodies.filter((_, index) => index % slices === slice);
-    // Each comes first as often as the other.
+    // Each mode is first equally often.
     for (const mode of slice % 2 === 0 ? MODES : MODES.toReversed()) {
       seconds[mode] += await send(servers[mode], kind, ofSlice);
     }
@@ -161,7 +161,7 @@ async function sendPair(
   }
 }
 
-/** Sends each body once; returns how many seconds that took. */
+/** Sends each body once; returns the seconds. */
 async function send(
   { url, key }: BenchServer,
   { path }: Kind,
@@ -178,7 +178,7 @@ async function send(
   return bodies.length / requestsPerSecond;
 }
 
-/** The one must look, and the other not, or the timing means nothing. What comes by itself is never passed over. */
+/** Checks that one server's doctor works and the other's does not. Messages without a request are always examined. */
 async function expectLastRequests(servers: Readonly<Record<Mode, BenchServer>>): Promise<void> {
   await Bun.sleep(LONGER_THAN_ATTENTION_MS);
   for (const mode of MODES) {
@@ -201,7 +201,7 @@ function report(run: BenchRun, { name }: Kind, speeds: Readonly<Record<Mode, Spe
   run.figures(MODES.map(byClock));
   run.ratio(`${name}: reports/s`, byClock("with"), byClock("without"), bound);
   if (!MODES.every((mode) => speeds[mode].byProcessor.length === run.size("pairs"))) return;
-  // Steadier where somebody else wants the server's core.
+  // Steadier if other processes use the server's core.
   const byProcessor = (mode: Mode): Figure => {
     return { name: `${name}: processor, ${mode}`, unit: "reports/s", runs: speeds[mode].byProcessor };
   };

@@ -8,11 +8,11 @@ import { RUNTIME_NAMES, type RuntimeName, startWatched } from "../../support/fai
 import type { Bench, BenchRun } from "../../support/run/bench.ts";
 
 const MIB = 2 ** 20;
-/** Of processor time. By the clock others of the machine take their part. */
+/** Processor time, since other processes distort the wall clock. */
 const TURN_MS_MAX = 50;
 const P99_TIMES_MAX = 5;
 const P99_MS_MAX = 50;
-/** The bound for a server that has a part of a core. */
+/** The bound for a server with a part of a core. */
 const P99_SMALL_MS_MAX = 1000;
 
 export const bench: Bench = {
@@ -68,7 +68,7 @@ function directorySizes(run: BenchRun) {
   };
 }
 
-/** Each has a server of its own: none inherits what another left behind. */
+/** Each shape has a server of its own, without remains of others. */
 async function tryShape(
   run: BenchRun,
   shape: string,
@@ -90,7 +90,7 @@ async function tryShape(
       warmSeconds: run.size("warmSeconds"),
       quietSeconds: run.size("quietSeconds"),
       attackSeconds: run.size("attackSeconds") * attackTimes,
-      settleSeconds: run.size("settleSeconds") / cores,
+      recoverySeconds: run.size("settleSeconds") / cores,
     });
   } finally {
     release();
@@ -99,7 +99,7 @@ async function tryShape(
   }
 }
 
-/** The names are those that the table looks for. */
+/** Uses the names that the table expects. */
 function report(run: BenchRun, name: string, trial: Trial, isSmall: boolean): void {
   const { before, during, after, quietLoop, loop, residentBytes, waitPercent } = trial;
   const figure = (what: string, unit: string, value: number) => ({
@@ -121,7 +121,7 @@ function report(run: BenchRun, name: string, trial: Trial, isSmall: boolean): vo
     figure("resident before", "MiB", residentBytes.before / MIB),
     figure("resident at most", "MiB", residentBytes.peak / MIB),
     figure("resident after", "MiB", residentBytes.after / MIB),
-    figure("until memory was back", "s", trial.settledMs / 1000),
+    figure("until memory was back", "s", trial.recoveryMs / 1000),
     ...(waitPercent === null ? [] : [figure("of the time the server waited for a core", "%", waitPercent)]),
   ]);
   const failed = [before, during, after]

@@ -22,14 +22,14 @@ import { chooseClient } from "../../support/http/turn.ts";
 import type { Bench, BenchRun } from "../../support/run/bench.ts";
 import { startWherehouse, type WherehouseProcess } from "../../support/servers/server.ts";
 
-/** What the bounds were said of. */
+/** The sizes for which the bounds were set. */
 const JUDGED = { devices: 200_000, questions: 2000, launches: 3, reportsPerSecond: 20_000 } as const;
 
-/** Points drawn for each question: at some of them a page isn't full. */
+/** Points drawn per query, since some don't have a full page. */
 const POINTS_A_QUESTION = 1.5;
 const TRACK_REPORTS = 110; // A full page.
 
-/** In their order. Reports come in last: nothing before is to find devices elsewhere than at the start. */
+/** The parts in order. Reports come last, since they move the devices. */
 const PARTS: Readonly<Record<string, () => Part>> = {
   nearby: () => new NearbyPart(),
   replies: () => new RepliesPart(),
@@ -101,7 +101,7 @@ async function runParts(run: BenchRun, cores: Cores): Promise<void> {
   setting.pairs.reportWaits(run);
 }
 
-/** The first launch that is to be asked a kind of question shows that the answers are right. */
+/** The first launch with a kind of query also checks its answers. */
 function chooseOnce(run: BenchRun, metropolis: Metropolis): NearbyOfKinds {
   const chosen = new Map<string, NearbyQuestions>();
   const [count, seed] = [run.size("questions"), run.size("seed")];
@@ -114,7 +114,7 @@ function chooseOnce(run: BenchRun, metropolis: Metropolis): NearbyOfKinds {
     const compared = await checkNearby(url, metropolis, questions, run.size("compared"));
     run.note(
       `${kind.name}: ${wholeText(questions.asked.length)} questions, median answer ${wholeText(questions.answerBytes)} bytes; ` +
-        `${wholeText(questions.leftOut)} points left out, where no page is full; ${compared} answers are those of a linear scan`,
+        `${wholeText(questions.leftOut)} points skipped, since their page is not full; ${compared} answers are those of a linear scan`,
     );
     return questions;
   }

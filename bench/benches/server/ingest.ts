@@ -7,7 +7,7 @@ import { type ServerProcess, startBareServer, startWherehouse } from "../../supp
 const DEVICES = 1000;
 const CONNECTIONS = 16;
 
-/** The share of the bare server's reports that batches of a size are to reach. */
+/** The required share of the bare server's reports, by batch size. */
 const SIZES = [
   { batchSize: 1000, shareMin: 0.4 },
   { batchSize: 100, shareMin: 0.23 },
@@ -39,7 +39,7 @@ export const bench: Bench = {
   },
 };
 
-/** Reports/s of both servers, in turns, either first as often as the other. */
+/** Measures reports/s of both servers in turns, each first equally often. */
 async function measure(run: BenchRun, batchSize: number) {
   const wherehouse = await startWherehouse();
   const bare = await startBareServer("parse");
@@ -74,7 +74,7 @@ function bodiesOf(reports: readonly FullReport[], batchSize: number): Uint8Array
   });
 }
 
-/** Sends each body once; returns bodies a second. */
+/** Sends each body once; returns bodies per second. */
 async function send({ url }: ServerProcess, key: string, bodies: readonly Uint8Array[]): Promise<number> {
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
   const requests = bodies.map((body) => postRequest(`${url}/ingest/v1/locations`, headers, body));
@@ -87,7 +87,7 @@ async function send({ url }: ServerProcess, key: string, bodies: readonly Uint8A
   return requestsPerSecond;
 }
 
-/** What was acknowledged must be there, or the timing means nothing. */
+/** Checks that acknowledged reports are stored. */
 async function checkStored(url: string, key: string, devices: number): Promise<void> {
   const answer = await fetch(`${url}/api/v1/locations/current?limit=1`, {
     headers: { authorization: `Bearer ${key}` },

@@ -62,7 +62,7 @@ export const bench: Bench = {
   },
 };
 
-/** Where it was said of these sizes. */
+/** Whether the bounds were set for these sizes. */
 function judged(run: BenchRun, names: readonly (keyof typeof JUDGED)[], bound: Bound): Bound | undefined {
   return !run.isSmoke && names.every((name) => run.size(name) === JUDGED[name]) ? bound : undefined;
 }
@@ -74,7 +74,7 @@ async function measureIdle(run: BenchRun, { server }: LiveCity): Promise<void> {
   run.verdict("acknowledged to event, idle, p99", percentile(latenciesMs, 0.99), "ms", bound);
 }
 
-/** The same reports with nobody and with many, whom each change concerns some of. */
+/** Sends the same reports without viewers and with many, each of whom gets a part of the changes. */
 async function measureCrowd(run: BenchRun, live: LiveCity): Promise<void> {
   const { server, reporter } = live;
   const seconds = run.size("seconds");
@@ -83,7 +83,7 @@ async function measureCrowd(run: BenchRun, live: LiveCity): Promise<void> {
   const asked = await viewersWithBoxes(live, run.size("viewers"), BOX_SHARE, run.size("seed"));
   const viewers = await startViewers(server.url, asked);
   try {
-    await report(); // Until everything is as it will be.
+    await report(); // Until the state is stable.
     await viewers.count();
     const before = residentMegabytes(server.pid);
     const watched = await corePercent(server.pid, report);
@@ -102,7 +102,7 @@ async function measureCrowd(run: BenchRun, live: LiveCity): Promise<void> {
 
 async function measureStall(run: BenchRun, { server, reporter }: LiveCity): Promise<void> {
   const seconds = run.size("stallSeconds");
-  await reporter.report(FLOOD_CHANGES_PER_SECOND, seconds); // What so many records take by themselves.
+  await reporter.report(FLOOD_CHANGES_PER_SECOND, seconds); // The cost of the records alone.
   const alone = residentMegabytes(server.pid);
   await reporter.report(FLOOD_CHANGES_PER_SECOND, seconds);
   const grown = residentMegabytes(server.pid);
@@ -127,7 +127,7 @@ async function measureStall(run: BenchRun, { server, reporter }: LiveCity): Prom
   }
 }
 
-/** Turns with a viewer of everything and without, which come first by turns. */
+/** Takes turns with and without a viewer of everything, each first equally often. */
 async function measureCosts(run: BenchRun, live: LiveCity): Promise<void> {
   const { server, reporter, city } = live;
   const [pairs, seconds, seed] = [run.size("pairs"), run.size("turnSeconds"), run.size("seed")];
@@ -156,7 +156,7 @@ async function measureCosts(run: BenchRun, live: LiveCity): Promise<void> {
   report(run, "ingest, as fast as it goes", "reports/s", ingest, bound);
 }
 
-/** Reports a second that are acknowledged. */
+/** Acknowledged reports a second. */
 async function ingestReports({ city, server }: LiveCity, seconds: number): Promise<number> {
   const { url, key } = server;
   const { metropolis, live: devices } = city;

@@ -16,7 +16,7 @@ import { type ServerProcess, startProcess } from "../../support/servers/server.t
 
 const JUDGED = { devices: 200_000, questions: 1000, rounds: 9 } as const;
 const POINTS_A_QUESTION = 1.5;
-/** The best 100 within 5 miles, and a short answer, of which any cost is a larger share. */
+/** The best 100 within 5 miles, and a short answer, in which any cost is more visible. */
 const KINDS = NEARBY_KINDS.slice(0, 2);
 const MODES = ["bare", "counted", "told"] as const;
 type Mode = (typeof MODES)[number];
@@ -71,7 +71,7 @@ async function runOn(cores: Cores, run: BenchRun): Promise<void> {
       await expectSameAnswers(servers, questions);
       const turns = new Map<Mode, Turn[]>(MODES.map((mode) => [mode, []]));
       for (let round = -1; round < run.size("rounds"); round++) {
-        // Each comes first as often as the others: whoever is asked first finds colder caches.
+        // Each mode is first equally often: the first one finds colder caches.
         for (let at = 0; at < MODES.length; at++) {
           const mode = MODES[(at + round + MODES.length) % MODES.length]!;
           const turn = await client.ask(servers.get(mode)!, questions, seconds);
@@ -113,7 +113,7 @@ function report(run: BenchRun, name: string, turns: ReadonlyMap<Mode, readonly T
   run.ratio(`${name}: requests/s, told`, speeds("told"), speeds("bare"));
   const costs = MODES.map((mode) => turns.get(mode)!.map(({ cpuMicros }) => cpuMicros));
   if (!costs.every((runs): runs is number[] => runs.every((micros) => micros !== null))) return;
-  // Steadier than requests a second where somebody else wants the server's core.
+  // Steadier than requests a second if other processes use the server's core.
   const perSecond = (mode: Mode): Figure => ({
     name: `${name}: processor, ${mode}`,
     unit: "requests/s",

@@ -14,7 +14,7 @@ import {
 
 const PHONES = 50;
 
-/** Topics of one connection begin so, those of several with `many0`, `many1` and so on. */
+/** The topic prefix of the single connection; several use `many0`, `many1` and so on. */
 const ONE = "one";
 const CONTROL = "control";
 
@@ -74,7 +74,7 @@ async function compare(run: BenchRun, { port }: Daemon, server: WherehouseProces
     await untilSubscribed(phones, server, [ONE, ...many]);
     let published = 0;
     for (let round = -1; round < rounds; round++) {
-      const count = round < 0 ? Math.ceil(messages / 10) : messages; // The first round is to warm up.
+      const count = round < 0 ? Math.ceil(messages / 10) : messages; // The first round warms up.
       const control = await perSecond(count, async () => {
         await publish(phones, [CONTROL], count, round);
         published += count;
@@ -141,7 +141,10 @@ async function publish(
   await Promise.all(sent);
 }
 
-/** The same, until the server shows the last message of each connection: those before it are on the disk. */
+/**
+ * Publishes, and waits until the server shows the last message of each connection; the earlier ones are on the disk
+ * then.
+ */
 async function publishAndWait(
   phones: MqttClient,
   server: WherehouseProcess,
@@ -164,7 +167,7 @@ async function untilCounted({ url }: ServerProcess, count: number): Promise<void
   while (Number(await (await fetch(url)).text()) < count) await Bun.sleep(2);
 }
 
-/** Before it has subscribed the broker keeps nothing for the server. */
+/** Waits until the server has subscribed; before, the broker stores nothing for it. */
 async function untilSubscribed(
   phones: MqttClient,
   server: WherehouseProcess,
@@ -184,7 +187,7 @@ async function hasDevice({ url, key }: WherehouseProcess, deviceId: string): Pro
   return answer.status === 200;
 }
 
-/** The same positions in our own format, on one connection that waits for each answer. */
+/** Sends the positions in our own format, on one connection that waits for each answer. */
 async function sendOverHttp({ url, key }: WherehouseProcess, count: number, round: number): Promise<number> {
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
   let sent = 0;
@@ -198,7 +201,7 @@ async function sendOverHttp({ url, key }: WherehouseProcess, count: number, roun
   return (await measureLoad({ url, connections: 1, next })).requestsPerSecond;
 }
 
-/** Rounds lie hours apart, so that nothing is sent twice. */
+/** Rounds are hours apart, so that no report is repeated. */
 function timestampSeconds(round: number, step: number): number {
   return Math.floor(START_MS / 1000) + (round + 1) * 3600 + step;
 }

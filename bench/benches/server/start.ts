@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type Figure, median } from "../../support/figures/report.ts";
 import type { Bench } from "../../support/run/bench.ts";
 
-/** Where there is no npm, Bun runs the same script. */
+/** Without npm, Bun runs the same script. */
 const START = Bun.which("npm") === null ? ["bun", "run", "start"] : ["npm", "start", "--silent", "--"];
 
 const ROOT = join(import.meta.dir, "../../..");
@@ -37,7 +37,7 @@ export const bench: Bench = {
   },
 };
 
-/** Starts the command and asks /ready until it is answered with 200. */
+/** Starts the command, and polls /ready until it answers 200. */
 async function secondsToAnswer(port: number, command: readonly string[]): Promise<number> {
   const startMs = performance.now();
   const child = Bun.spawn([...command], { cwd: ROOT, stdout: "ignore", stderr: "ignore" });
@@ -48,7 +48,7 @@ async function secondsToAnswer(port: number, command: readonly string[]): Promis
   const seconds = (performance.now() - startMs) / 1000;
   child.kill("SIGTERM");
   await child.exited;
-  while (await answers(port)) await Bun.sleep(10); // The port must be free for the next.
+  while (await answers(port)) await Bun.sleep(10); // Waits until the port is free.
   return seconds;
 }
 
@@ -60,7 +60,7 @@ async function answers(port: number): Promise<boolean> {
   }
 }
 
-/** A port that nobody listens on just now. */
+/** A free port. */
 function freePort(): number {
   const server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response() });
   const port = server.port!;

@@ -34,7 +34,7 @@ export const bench: Bench = {
   },
 };
 
-/** Real positions, each a device's own. */
+/** Real positions, a different one for each device. */
 function* reportsOf(run: BenchRun): Iterable<object> {
   const devices = run.size("devices");
   const metropolis = createMetropolis({ devices, seed: run.size("seed"), nowMs: Date.now() });
@@ -43,7 +43,7 @@ function* reportsOf(run: BenchRun): Iterable<object> {
     const full = metropolis.report(index);
     if (boston === null) yield full;
     else {
-      // Rows of one time lie together in the track, so each device takes one of another.
+      // The track has rows of one time together, so each device takes one of another time.
       const { latitude, longitude } = boston[(index * 7919) % boston.length]!;
       yield { ...full, latitude, longitude };
     }

@@ -55,13 +55,13 @@ function askerOf(ask: AskInProcess): Ask {
   return async (toleranceMeters) => (await ask(`${path}&tolerance_meters=${toleranceMeters}`)).text();
 }
 
-/** Asks for each tolerance, and once more beside a watch of the event loop; returns the answers. */
+/** Requests each tolerance, and once more with a watch of the event loop; returns the answers. */
 async function measure(run: BenchRun, ask: Ask, store: string, msMax: number): Promise<readonly string[]> {
   const answers: string[] = [];
   for (const toleranceMeters of TOLERANCES) {
     const name = `${store}, ${toleranceMeters} m`;
     const runs: number[] = [];
-    // The first one learns of files, and is not counted.
+    // The first round opens files, and is not counted.
     for (let round = 0; round <= run.size("rounds"); round++) {
       const startMs = performance.now();
       const answer = await ask(toleranceMeters);
@@ -79,7 +79,7 @@ async function measure(run: BenchRun, ask: Ask, store: string, msMax: number): P
   return answers;
 }
 
-/** It has no more vertices than it may have, and begins and ends where the device did. */
+/** Checks the number of vertices, and the first and last position. */
 function checkLine(answer: string, places: readonly YearRecord[]): void {
   const { timestamp, latitude, longitude } = JSON.parse(answer) as Record<keyof YearRecord, number[]>;
   if (timestamp.length > VERTICES_MAX) throw new Error(`${timestamp.length} vertices are too many`);
@@ -91,7 +91,7 @@ function checkLine(answer: string, places: readonly YearRecord[]): void {
   }
 }
 
-/** The control of memory: every position in columns, in one piece, which nobody could draw. */
+/** The control for memory: all positions in columns, in one block. */
 function allAtOnce(places: readonly YearRecord[], rounds: number): Figure {
   const runs = Array.from({ length: rounds }, () => {
     const startMs = performance.now();
@@ -106,7 +106,7 @@ function allAtOnce(places: readonly YearRecord[], rounds: number): Figure {
   return { name: "control: all positions as JSON, in one piece", unit: "ms", runs };
 }
 
-/** The control of the archive: what its library takes to read the same columns, with nothing made of them. */
+/** The control for the archive: its library reads the same columns without using them. */
 async function duckDbAlone({ directory }: ServedDirectory, dataDir: string, rounds: number): Promise<Figure> {
   const folder = directoryPaths(dataDir).archive;
   const database = await openDatabase({

@@ -12,13 +12,13 @@ import { BENCH_APP } from "../../support/store/log.ts";
 
 const NOW_MS = Date.UTC(2026, 10, 21);
 const BATCH = 100;
-/** A device that was heard of within a day of the metropolis' week is one that moves. */
+/** A device moves if its last report is within the last day of the metropolis' week. */
 const MOVING_MS = 86_400_000;
-/** So many of a hundred reports say that a device has set off, or has come to rest. */
+/** The percentage of reports with a start or stop. */
 const TURNS_PERCENT = 10;
 const STEP_DEGREES = 0.001;
 
-/** Whoever takes in batches, and how many records there are then. */
+/** A store that receives batches. */
 interface Keeper {
   take(batch: ReportBatch): void;
   records(): number;
@@ -81,7 +81,7 @@ function measure(
   run.ratio(`${name}, times objects`, ...figures);
 }
 
-/** Reports/s that are taken in, one record of every device being there. */
+/** Measures stored reports/s, with one record of every device present. */
 function fill(
   keeper: Keeper,
   metropolis: Metropolis,
@@ -94,7 +94,7 @@ function fill(
   const random = createRandom(1);
   const rounds = new Array(reports).keys();
   let elapsedMs = 0;
-  // Each batch is parsed just before it is taken in, as in a server: its texts are nobody else's, and caches are cold.
+  // Parses each batch just before storing it, as a server does: its texts are new, and caches are cold.
   const bodies = rounds.map((round) => moved(metropolis, next(round), NOW_MS + round, random));
   for (const batch of batchesOf(parsed(bodies), BATCH)) {
     const startMs = performance.now();
@@ -105,7 +105,7 @@ function fill(
   return reports / (elapsedMs / 1000);
 }
 
-/** The device's report, somewhere near. */
+/** The device's report at a nearby position. */
 function moved(metropolis: Metropolis, index: number, timestamp: number, random: () => number): FullReport {
   const report = metropolis.report(index);
   const turned = report.type === "MOVING" ? "STATIONARY" : "MOVING";
@@ -131,7 +131,7 @@ function createStoreKeeper(): Keeper {
   };
 }
 
-/** What a program does that thinks of nothing but keeping reports: no index, and no order of time. */
+/** The minimum of a store: no index, and no order of time. */
 function createObjectKeeper(): Keeper {
   const byDevice = new Map<string, object[]>();
   let records = 0;

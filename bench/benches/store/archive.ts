@@ -67,7 +67,7 @@ export const bench: Bench = {
   },
 };
 
-/** A directory with a server over it, and a connection to that. */
+/** A directory with a server and a connection to it. */
 interface Served extends ArchivedDirectory {
   readonly server: ArchiveServer;
   readonly client: HttpClient;
@@ -143,8 +143,8 @@ interface Comparison {
 }
 
 /**
- * Ours and every formulation take turns, question by question; the control is the formulation that came out
- * fastest. Answers are compared afterwards, so that the first question of a day is the first.
+ * Compares ours with all formulations in turns, question by question; the fastest formulation is the control. Answers
+ * are compared afterwards, so that a day's first question finds cold caches.
  */
 async function compare(
   run: BenchRun,
@@ -170,7 +170,7 @@ async function compare(
   run.verdict(`${name}, times the fastest`, ratio, "", bound);
 }
 
-/** The same page of the same days, where little and where much else is archived. */
+/** Requests the same page from a small and from a large archive. */
 async function compareSizes(
   run: BenchRun,
   many: Served,
@@ -188,7 +188,7 @@ async function compareSizes(
       const [manyMs, manyRows] = await timed(many, question);
       const [fewMs, fewRows] = await timed(few, question);
       if (!Bun.deepEquals(manyRows, fewRows)) throw new Error("the two archives answer differently");
-      if (index < 0) continue; // The first ones warm both up.
+      if (index < 0) continue; // The first questions warm up both.
       runs.many.push(manyMs);
       runs.few.push(fewMs);
     }
@@ -215,7 +215,7 @@ async function elapsedMs(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - startMs;
 }
 
-/** Every formulation must find what the server shows, value for value, or its time means nothing. */
+/** Checks that every formulation has the server's values. */
 async function check(
   served: Served,
   formulations: readonly Formulation[],
@@ -261,7 +261,7 @@ function questionOf(
     endMs: startMs + days * MS_PER_DAY,
     deviceId,
     offset,
-    limit: LIMIT + 1, // The answer says whether there is more.
+    limit: LIMIT + 1, // The extra row tells whether there are more.
   };
 }
 

@@ -47,7 +47,7 @@ export const bench: Bench = {
     const many = await make(run.size("daysMany"));
     const random = createRandom(14);
     const launch = (directory: ArchivedDirectory) => launchOnce(run, directory, fleet, random);
-    await launch(few); // What the disk has to be asked for, it is asked for here.
+    await launch(few); // Warms the disk cache.
     await launch(many);
     const control = noRuns();
     const ours = noRuns();
@@ -70,7 +70,7 @@ export const bench: Bench = {
   },
 };
 
-/** A number each launch: seconds to readiness, and the medians of its pages. */
+/** One number per launch: seconds to readiness, and medians of the pages. */
 interface Runs {
   readonly seconds: number[];
   readonly firstMs: number[];
@@ -89,7 +89,7 @@ function note(runs: Runs, { seconds, firstMs, againMs }: Launch): void {
   runs.againMs.push(againMs);
 }
 
-/** Starts a server, asks it for some days of all its years, once and again, and stops it. */
+/** Starts a server, requests days of all its years twice, and stops it. */
 async function launchOnce(
   run: BenchRun,
   { dataDir, dayStartsMs, unsealedRecords }: ArchivedDirectory,
@@ -99,7 +99,7 @@ async function launchOnce(
   const server = await startArchiveServer(dataDir);
   const client = await openHttpClient(server.url);
   try {
-    const [, records, days] = await server.said(/with ([\d,]+) records .* and (\d+) archived day/);
+    const [, records, days] = await server.logLine(/with ([\d,]+) records .* and (\d+) archived day/);
     const isWhole =
       Number(days) === dayStartsMs.length && Number(records!.replaceAll(",", "")) === unsealedRecords;
     if (!isWhole) throw new Error(`ready with ${records} records and ${days} archived days`);

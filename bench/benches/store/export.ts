@@ -20,7 +20,7 @@ import {
   temporaryDataDir,
 } from "../../support/store/archived-directory.ts";
 
-/** What a device-year should reach, records a second. */
+/** The required records a second for a device-year. */
 const BOUNDS = { ndjson: 500_000, geojson: 300_000, csv: null, parquet: 1_000_000 } as const;
 type Format = keyof typeof BOUNDS;
 const FORMATS = Object.keys(BOUNDS) as Format[];
@@ -61,10 +61,10 @@ export const bench: Bench = {
   },
 };
 
-/** How much longer nearby may take, of a hundred questions the slowest. */
+/** The maximum ratio of nearby's 99th percentile with and without exports. */
 const BESIDE_MAX = 3;
 
-/** Nearby of a server, alone and while it sends one export after the other and takes in batches as an import does. */
+/** Measures nearby alone, and during continuous exports and batches like those of an import. */
 async function askBeside(run: BenchRun, dataDir: string, fleet: YearFleet): Promise<void> {
   const server = await startArchiveServer(dataDir);
   const authorization = `Bearer ${server.key}`;
@@ -116,7 +116,7 @@ async function p99Ms(client: HttpClient, request: Uint8Array, questions: number)
   return times.sort((a, b) => a - b)[Math.floor(questions * 0.99)]!;
 }
 
-/** As many reports as an import sends at once, of the last days. */
+/** A batch as large as an import's, of the last days. */
 function reportsOf({ deviceIds }: YearFleet): string {
   const startMs = Date.now() - BATCH_REPORTS_MAX * 1000;
   return Array.from({ length: BATCH_REPORTS_MAX }, (_, row) =>
@@ -129,7 +129,7 @@ function reportsOf({ deviceIds }: YearFleet): string {
   ).join("\n");
 }
 
-/** Makes the file and DuckDB's own by turns; a first one of each is not counted. */
+/** Creates our file and DuckDB's in turns; the first of each is not counted. */
 async function compare(
   run: BenchRun,
   directory: OpenDirectory,
@@ -168,7 +168,7 @@ interface Made {
   readonly ms: number;
   readonly firstMs: number;
   readonly cpuSeconds: number;
-  /** The most that the process held while it was made, without the file itself. */
+  /** The peak memory during the export, without the file itself. */
   readonly residentMb: number;
 }
 
@@ -205,7 +205,7 @@ async function make(directory: OpenDirectory, query: Omit<ExportQuery, "options"
 
 type Control = Awaited<ReturnType<typeof openControl>>;
 
-/** DuckDB alone, over the same parts. */
+/** Opens DuckDB alone, over the same parts. */
 async function openControl({ archive }: OpenDirectory, dataDir: string) {
   const scratch = temporaryDataDir("copied");
   const database = await openDatabase({
@@ -228,7 +228,7 @@ async function openControl({ archive }: OpenDirectory, dataDir: string) {
       await connection.run(`COPY (${sql}) TO '${path}' (FORMAT ${copyFormats[format]})`, { files });
       return performance.now() - startMs;
     },
-    /** The same records, as far as sums tell. */
+    /** Compares the records by sums. */
     async expectSame(bytes: Uint8Array, format: Format, records: number): Promise<void> {
       const path = join(scratch, `made.${format}`);
       writeFileSync(path, readableBytes(bytes, format));
@@ -243,7 +243,7 @@ async function openControl({ archive }: OpenDirectory, dataDir: string) {
   };
 }
 
-/** How DuckDB reads a file. */
+/** DuckDB's table functions for the formats. */
 const SOURCES: Readonly<Record<Format, string>> = {
   ndjson: "read_json($path, format = 'newline_delimited')",
   geojson: "read_json($path, format = 'newline_delimited')",
@@ -251,7 +251,7 @@ const SOURCES: Readonly<Record<Format, string>> = {
   parquet: "read_parquet($path)",
 };
 
-/** What DuckDB can read: of GeoJSON, which has a Feature a line within one object, the properties. */
+/** The part that DuckDB can read: of GeoJSON the properties, one Feature per line. */
 function readableBytes(bytes: Uint8Array, format: Format): Uint8Array | string {
   if (format !== "geojson") return bytes;
   const features = Buffer.from(bytes)

@@ -6,7 +6,7 @@ import type { History } from "../../support/histories/history.ts";
 import { importHistory, removeHistory, writeHistory } from "../../support/histories/import-process.ts";
 import type { Bench, BenchRun } from "../../support/run/bench.ts";
 
-/** MB/s of a whole import in one pass, by format and runtime. */
+/** Required MB/s of a whole import in one pass, by format and runtime. */
 const WANTED: Readonly<Record<string, Partial<Record<Runtime["name"], number>>>> = {
   "google-records": { Bun: 30, Deno: 15 },
   gpx: { Bun: 30 },
@@ -14,7 +14,7 @@ const WANTED: Readonly<Record<string, Partial<Record<Runtime["name"], number>>>>
 const PEAK_MEBIBYTES_MAX = 200;
 
 const PARSE_HISTORY = join(import.meta.dir, "../../support/histories/parse-history.ts");
-/** Of the control, which holds it in memory as text. */
+/** The maximum for the control, which has the file in memory as text. */
 const PARSED_BYTES_MAX = 64e6;
 const MS_PER_DAY = 86_400_000;
 
@@ -87,7 +87,7 @@ async function measure(run: BenchRun, history: History, runtime: Runtime): Promi
   run.verdict(name("memory"), median(peaks), "MiB above idle", { atMost: PEAK_MEBIBYTES_MAX });
 }
 
-/** MB/s of a parser alone, of what lies in memory. */
+/** MB/s of the parser alone, with the file in memory. */
 async function parse(runtime: Runtime, { format }: History, bytes: number, seed: number): Promise<number> {
   const [program, ...words] = runtime.command({ directory: import.meta.dir });
   const argv = [program!, ...words.slice(0, -1), PARSE_HISTORY, format, String(bytes), String(seed)];

@@ -21,9 +21,9 @@ import {
 
 const FIELDS = NUMBER_FIELDS.length;
 
-/** One report in so many is another user's. */
+/** Every 100th report belongs to another user. */
 const OTHERS = 100;
-/** One in so many lies over an archived record. */
+/** Every 4th report replaces an archived record. */
 const ARCHIVED = 4;
 
 export const bench: Bench = {
@@ -65,7 +65,7 @@ export const bench: Bench = {
   },
 };
 
-/** Every `nth` report of a day of the devices. */
+/** Every `nth` report of the devices on a day. */
 function* reports(devices: number, rows: number, dayMs: number, nth: number): Generator<object> {
   const stepMs = Math.floor(MS_PER_DAY / (rows + 1));
   for (let device = 0; device < devices; device++) {
@@ -136,11 +136,11 @@ function pagesOf(
 
 interface Asked {
   readonly runs: readonly number[];
-  /** Of the first answer: what it shows of its records, and what it counts. */
+  /** The records and counts of the first answer. */
   readonly records: readonly unknown[];
 }
 
-/** The first time a page is asked for is not counted: it is what learns of files, and of where late rows lie. */
+/** The first request of a page is not counted: it opens files and locates late rows. */
 async function askAll(pages: readonly Page[]): Promise<readonly Asked[]> {
   const asked: Asked[] = [];
   for (const { name, rounds, ask } of pages) {

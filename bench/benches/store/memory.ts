@@ -67,7 +67,7 @@ async function measure(
   }
 }
 
-/** Each measurement replays the log in a process of its own, so that none inherits what another left behind. */
+/** Each measurement replays the log in a separate process, without remains of others. */
 async function measureInProcess(directory: string, keeper: Keeper): Promise<number> {
   const argv = [process.execPath, import.meta.path, directory, keeper];
   const child = Bun.spawn(argv, { stdout: "pipe", stderr: "inherit" });
@@ -80,21 +80,21 @@ if (import.meta.main) {
   const [, , directory, keeper] = process.argv;
   const hot = createHotStore(new Scheduler());
   const objects: object[] = [];
-  const before = await settledBytes();
+  const before = await stableBytes();
   hot.beginReplay();
   const { recovery } = await openLog(directory!, ({ appId, batch, sequence }) => {
     if (keeper === "store") hot.apply(appId, batch, sequence);
     else for (let row = 0; row < batch.count; row++) objects.push(objectOf(batch, row));
   });
   for (const _ of hot.endReplay());
-  for (const _ of hot.pack(Number.POSITIVE_INFINITY)); // As the server does, of what is older than an hour.
-  const grown = (await settledBytes()) - before;
+  for (const _ of hot.pack(Number.POSITIVE_INFINITY)); // Packs records older than an hour, as the server does.
+  const grown = (await stableBytes()) - before;
   if (hot.recordCount + objects.length === 0) throw new Error("nothing was replayed");
   console.log(grown / recovery.records);
 }
 
-/** Resident memory once the collector is done and the allocator has had time to give pages back. */
-async function settledBytes(): Promise<number> {
+/** Resident memory after garbage collection, and after the allocator has returned pages. */
+async function stableBytes(): Promise<number> {
   for (let i = 0; i < 5; i++) {
     Bun.gc(true);
     await Bun.sleep(SETTLE_MS);
@@ -102,7 +102,7 @@ async function settledBytes(): Promise<number> {
   return process.memoryUsage().rss;
 }
 
-/** The report as JSON would have made it. */
+/** The report as a plain object. */
 function objectOf(batch: ReportBatch, row: number): object {
   const report: Record<string, string | number> = {
     device_id: batch.texts[batch.device[row]!]!,

@@ -56,14 +56,14 @@ export const bench: Bench = {
   },
 };
 
-/** Start of a UTC day. The first that is due to be sealed is one day older than the window. */
+/** The start of a UTC day. The first day that is due for sealing is one day older than the window. */
 function dayStart(daysAgo: number): number {
   return startOfUtcDayMs(Date.now()) - daysAgo * MS_PER_DAY;
 }
 
 const FIRST_DUE = WINDOW_DAYS + 1;
 
-/** Day after day in this process, where nothing else happens. */
+/** Seals day after day in this process, without other work. */
 async function measureRate(run: BenchRun, fleet: YearFleet): Promise<void> {
   const dataDir = temporaryDataDir("seal");
   const directory = await openBenchDirectory(dataDir, systemClock);
@@ -99,7 +99,7 @@ async function measureRate(run: BenchRun, fleet: YearFleet): Promise<void> {
   run.note(`full records: ${readable(bytes / total)} bytes each in Parquet`);
 }
 
-/** The least that anybody has to do: sort the records and write them. */
+/** The minimum: sort the records and write them. */
 async function copyAlone(files: string, target: string, records: number): Promise<number> {
   const instance = await DuckDBInstance.create(":memory:", {
     threads: "1",
@@ -119,9 +119,9 @@ async function copyAlone(files: string, target: string, records: number): Promis
 }
 
 /**
- * A server of its own starts with days in its log that are due, so it begins to seal them as soon as it is ready:
- * requests are sent until it says that it is done, and then as long again while it is idle. Its code is still being
- * compiled while it seals, so the same is asked of another that has just been started and has nothing to seal.
+ * A new server starts with due days in its log, so it begins to seal when it is ready. Requests are sent until it has
+ * finished, and then for as long again while it is idle. Its code is still being compiled while it seals, so the same
+ * requests go to another new server with nothing to seal.
  */
 async function measureRequests(run: BenchRun, fleet: YearFleet): Promise<void> {
   const rates: number[] = [];
@@ -138,14 +138,14 @@ async function measureRequests(run: BenchRun, fleet: YearFleet): Promise<void> {
     let young: ArchiveServer | null = null;
     try {
       const startMs = performance.now();
-      const sealed = server.said(/Archived ([\d,]+) records .* in ([\d.]+) s/);
+      const sealed = server.logLine(/Archived ([\d,]+) records .* in ([\d.]+) s/);
       let isSealed = false;
       sealed.then(
         () => {
           isSealed = true;
         },
         () => {
-          isSealed = true; // It is told below.
+          isSealed = true; // Reported below.
         },
       );
       const sealing = await measureAll(server, fleet, () => !isSealed);
@@ -176,7 +176,7 @@ async function measureRequests(run: BenchRun, fleet: YearFleet): Promise<void> {
   }
 }
 
-/** Two days that are due, and yesterday; straight into the log, as a server that was stopped for long leaves it. */
+/** Writes two due days and yesterday directly into the log, as after a long stop. */
 async function writeDueLog(dataDir: string, fleet: YearFleet, minutes: number): Promise<number> {
   const { wal } = await openLog(directoryPaths(dataDir).log, () => {});
   let due = 0;
@@ -198,7 +198,7 @@ async function measureFor(server: ArchiveServer, fleet: YearFleet, durationMs: n
 
 type P99 = readonly [name: string, ms: number];
 
-/** Both kinds of question at once. */
+/** Runs both kinds of query concurrently. */
 async function measureAll(server: ArchiveServer, fleet: YearFleet, goesOn: () => boolean): Promise<P99[]> {
   const { url, key } = server;
   const headers = { authorization: `Bearer ${key}` };

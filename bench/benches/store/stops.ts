@@ -7,12 +7,12 @@ import { readBoston } from "../../support/fleets/boston.ts";
 import type { Bench } from "../../support/run/bench.ts";
 import { processorMicros } from "../../support/run/processor-time.ts";
 
-/** As many as memory hands on at once. */
+/** The size of memory's blocks. */
 const BLOCK_ROWS = 2048;
 const NS_PER_MICRO = 1000;
 const MS_PER_MINUTE = 60_000;
 const RULE = { durationMsMin: 5 * MS_PER_MINUTE, radiusMeters: 100 };
-/** So many places in turn, each too far from the others to stay: a device that is away from each for too long. */
+/** Distant places in turn: the device is away from each for too long to stay. */
 const PLACES = 102;
 
 export const bench: Bench = {
@@ -57,7 +57,7 @@ function pathsOf(rows: number): Readonly<Record<string, PositionBlock | null>> {
   return { "Boston's vehicles": bostonPath(rows), standing: blockOf(standing), hostile: blockOf(hostile) };
 }
 
-/** Each vehicle's night behind that of the one before, as if one device had gone all their ways. */
+/** The vehicles' nights one after another, as the path of one device. */
 function bostonPath(rows: number): PositionBlock | null {
   const reports = readBoston(rows);
   if (reports === null) return null;
@@ -75,7 +75,7 @@ function bostonPath(rows: number): PositionBlock | null {
 
 type Position = readonly [timestampMs: number, latitude: number, longitude: number];
 
-/** Latitudes are also what the series is of. */
+/** Latitudes also serve as the series. */
 function blockOf(path: readonly Position[]): PositionBlock {
   const latitude = Float64Array.from(path, ([, degrees]) => degrees);
   return {
@@ -87,7 +87,7 @@ function blockOf(path: readonly Position[]): PositionBlock {
   };
 }
 
-/** What the reading makes of the path, handed on in blocks. */
+/** Detects the stops of the path, passed in blocks. */
 function read(
   { count, numbers, ...path }: PositionBlock,
   reading: PositionReading<unknown>,

@@ -7,10 +7,10 @@ import { createFleet } from "../../support/fleets/fleet.ts";
 import type { Bench, BenchRun } from "../../support/run/bench.ts";
 import { processorMicros } from "../../support/run/processor-time.ts";
 
-/** Full records a second of processor time; so many that no writer holds up an export of an archived year. */
+/** Required full records per second of processor time: enough that no writer limits an export of an archived year. */
 const WANTED: Readonly<Record<string, number>> = { ndjson: 700_000, geojson: 450_000 };
 
-/** Of one call, as an export makes them. */
+/** The number of records per call of an export. */
 const RECORDS_A_CALL = 2000;
 const MINUTE_MS = 60_000;
 const START_MS = Date.UTC(2026, 0, 1);
@@ -36,7 +36,7 @@ export const bench: Bench = {
     const pieces = [...batchesOf(reports, RECORDS_A_CALL)].map(recordColumns);
     const ours = WRITE_FORMATS.map(({ name }) => ({ name, unit: "records/s", runs: [] as number[] }));
     const control = { name: "JSON.stringify, a line a report", unit: "records/s", runs: [] as number[] };
-    // In turns, so that what else the machine does falls on all alike.
+    // In turns, so that other load affects all alike.
     for (let turn = 0; turn < run.size("runs"); turn++) {
       control.runs.push(rateOf(reports.length, () => stringify(reports)));
       for (const [index, format] of WRITE_FORMATS.entries())

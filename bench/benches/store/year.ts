@@ -25,10 +25,10 @@ import {
 
 const START_MS = Date.UTC(2026, 0, 1);
 
-/** How much larger than it was something may become and still count as flat: reports are late at random. */
+/** The growth that still counts as flat: reports are late at random. */
 const FLAT = 1.1;
 
-/** Devices that lose their network on a day, out of so many, and how many days later their reports arrive, at most. */
+/** One in `SILENT_OF` devices loses its network on a day; its reports arrive at most this many days later. */
 const SILENT_OF = 20;
 const LATE_DAYS_MAX = 20;
 const SILENT_MINUTES_MAX = 360;
@@ -82,7 +82,7 @@ export const bench: Bench = {
   },
 };
 
-/** What an operator would see at the end of a day, after its seal and a collection. */
+/** An operator's view at the end of a day, after its seal and a garbage collection. */
 interface DaySample {
   readonly reported: number;
   readonly hotRecords: number;
@@ -100,12 +100,12 @@ async function liveDay(
   life: Life,
   day: number,
 ): Promise<DaySample> {
-  clock.set(START_MS + (day + 1) * MS_PER_DAY); // A day's reports are in when it is over.
+  clock.set(START_MS + (day + 1) * MS_PER_DAY); // A day's reports have arrived when it is over.
   const reported = await report(directory, life.reportsOf(day));
   const { durationMs } = await directory.schedule.sealNow();
   Bun.gc(true);
   const { hot, log, archive } = directory;
-  const { rss, heapUsed } = process.memoryUsage(); // Buffers are part of the heap's bytes in Bun.
+  const { rss, heapUsed } = process.memoryUsage(); // Bun counts buffers as part of the heap.
   return {
     reported,
     hotRecords: hot.recordCount,
@@ -123,10 +123,10 @@ function bytesOf({ days, expired, latest }: Manifest): number {
   return [...parts, ...(latest ?? [])].reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-/** What devices report, day after day: most at once, some after days without a network. */
+/** The reports of the devices by day: most immediately, some after days without a network. */
 interface Life {
   reportsOf(day: number): Iterable<ReportBatch>;
-  /** Reports that have not arrived by the end of this day. */
+  /** Reports that arrive after this day. */
   missingAfter(day: number): readonly Silence[];
 }
 
@@ -175,7 +175,7 @@ function silenceOf(random: Random, device: number, day: number, minutesPerDay: n
   return { device, day, fromMinute, minutes, arrivesOn: day + 1 + Math.floor(random() * LATE_DAYS_MAX) };
 }
 
-/** Days at random must hold what was reported of them, or the rest means nothing. */
+/** Checks random days against the reports. */
 async function checkDays(
   directory: OpenDirectory,
   clock: ManualClock,
@@ -204,7 +204,7 @@ async function checkDays(
   }
 }
 
-/** The times of a device's records of a day, as its history answers them. */
+/** The times of a device's records on a day, from its history. */
 async function timesOf(
   { hot, archive }: OpenDirectory,
   clock: ManualClock,

@@ -14,7 +14,7 @@ import { BENCH_APP } from "../store/log.ts";
 const ORIGIN = "http://bench";
 const NOTHING = new Response();
 
-/** A store in memory, and the way from a question's path to its answer's bytes that a server takes, without HTTP. */
+/** A store in memory that answers requests like a server, but without HTTP. */
 export class AskedCity {
   readonly #hot: HotStore;
   readonly #answer: (path: string) => Promise<Uint8Array>;
@@ -23,7 +23,7 @@ export class AskedCity {
   constructor(clock: Clock) {
     const hot = createHotStore(new Scheduler());
     this.#hot = hot;
-    // All that this endpoint takes of the services, and of a call.
+    // The services that this endpoint uses.
     const services = {
       nearby: createNearby({ hot, clock, retention: DEFAULT_RETENTION }),
       answers: new AnswerBuffer(),
@@ -36,7 +36,7 @@ export class AskedCity {
         request: { url: ORIGIN + path } as Request,
         appId: BENCH_APP,
         longAnswers,
-        elapsedMs: () => 0, // So that answers to the same question are alike.
+        elapsedMs: () => 0, // Makes answers to the same query equal.
         json(body) {
           written = body;
           return NOTHING;
@@ -51,7 +51,7 @@ export class AskedCity {
     this.#hot.apply(BENCH_APP, batch, ++this.#sequence);
   }
 
-  /** Good until the next question. */
+  /** The answer is valid until the next request. */
   ask(path: string): Promise<Uint8Array> {
     return this.#answer(path);
   }

@@ -12,14 +12,14 @@ import { processorMicros } from "../run/processor-time.ts";
 import { AskedCity } from "./asked-city.ts";
 
 /*
- * What questions about a city lose to reports that come between them. Bodies are parsed as a server does, which leaves
- * its garbage and takes the caches; what that takes itself is no question's.
+ * How much queries about a city slow down by reports between them. Bodies are parsed as in a server, which leaves
+ * garbage and uses the caches; the parsing itself is not charged to the queries.
  */
 
 const AGE_HOURS = 24;
 const NOW_MS = Date.UTC(2026, 10, 21);
 const CITY_BATCH = 1000;
-/** Points drawn for each question: at some of them a page isn't full. */
+/** Points drawn per query, since some don't have a full page. */
 const POINTS_A_QUESTION = 1.5;
 const RULES = {
   times: { oldestMs: 0, newestMs: Number.MAX_SAFE_INTEGER },
@@ -28,15 +28,15 @@ const RULES = {
 
 export interface InterferenceOptions {
   readonly devices: number;
-  /** Different ones. */
+  /** The number of different queries. */
   readonly questions: number;
   readonly rounds: number;
-  /** Of a slice beside reports; as many go before it untimed, so that it begins as it goes on. */
+  /** The batches of a slice with reports; equally many precede it without timing. */
   readonly batches: number;
   readonly batchSize: number;
   readonly reportsPerSecond: number;
   readonly questionsPerSecond: number;
-  /** Questions whose answers are compared after each round. */
+  /** The number of queries whose answers are compared after each round. */
   readonly compared: number;
   readonly seed: number;
 }
@@ -47,7 +47,7 @@ export interface Interference {
   readonly aloneMicros: number;
   readonly besideMicros: number;
   readonly applyMicros: number;
-  /** Answers that were those of a store that encodes everything anew. */
+  /** The number of answers that matched those of a store without cached encodings. */
   readonly compared: number;
 }
 
@@ -64,7 +64,7 @@ class Measurement {
   readonly #cityBatches: readonly ReportBatch[];
   readonly #moving: MovingDevices;
   readonly #movingCount: number;
-  /** The last ones, in which each moving device is. */
+  /** The last batches, which include every moving device. */
   #moves: ReportBatch[] = [];
   #paths: readonly string[] = [];
   #asked = 0;
@@ -83,7 +83,7 @@ class Measurement {
     for (const batch of this.#cityBatches) this.#city.apply(batch);
   }
 
-  /** Those with a full page. */
+  /** Chooses queries with a full page. */
   async chooseQuestions(): Promise<void> {
     const { questions, seed } = this.#options;
     const kind = NEARBY_KINDS[0]!;
@@ -121,10 +121,10 @@ class Measurement {
     };
   }
 
-  /** Microseconds a question. */
+  /** Microseconds per query. */
   async #askAlone(): Promise<number> {
     const questions = this.#options.batches * this.#questionsABatch;
-    await this.#ask(this.#paths.length); // Encodes what is missing since the last reports.
+    await this.#ask(this.#paths.length); // Encodes records that changed since the last reports.
     Bun.gc(true);
     const startMicros = processorMicros();
     await this.#ask(questions);
@@ -138,7 +138,7 @@ class Measurement {
     const bodies = Array.from({ length: batches }, (_, step) =>
       this.#moving.body(startMs + (step + 1) * stepMs),
     );
-    Bun.gc(true); // Of what made the bodies.
+    Bun.gc(true); // The garbage of making the bodies.
     let questionsMicros = 0;
     let appliesMicros = 0;
     for (const body of bodies) {
@@ -170,7 +170,7 @@ class Measurement {
     }
   }
 
-  /** Another city hears the same, and encodes everything for the first time. */
+  /** Sends the same reports to another city, which encodes everything anew. */
   async #compare(): Promise<number> {
     const anew = new AskedCity(this.#clock);
     for (const batch of [...this.#cityBatches, ...this.#moves]) anew.apply(batch);
@@ -183,7 +183,7 @@ class Measurement {
   }
 }
 
-/** All but how many candidates the index looked at: that tells how devices came to where they are. */
+/** Removes the number of candidates, which depends on the history of the index. */
 function foundOf(answer: Uint8Array): Uint8Array {
   const end = Buffer.from(answer.buffer, answer.byteOffset, answer.length).lastIndexOf('"total_candidates"');
   assert(end > 0, "an answer tells its candidates");

@@ -1,7 +1,7 @@
 import { bunForServer } from "../run/profiling.ts";
 import { type Interference, type InterferenceOptions, measureInterference } from "./interference.ts";
 
-/** Measures in a process of its own, since how code is compiled differs from one to the next. */
+/** Measures in a separate process, since compilation differs between processes. */
 export async function launch(options: InterferenceOptions): Promise<Interference> {
   const argv = [...bunForServer(), import.meta.path, JSON.stringify(options)];
   const child = Bun.spawn(argv, { stdout: "pipe", stderr: "inherit" });

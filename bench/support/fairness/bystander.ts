@@ -2,7 +2,7 @@ import { createRandom, pick, type Random } from "../fleets/random.ts";
 import { getRequest } from "../servers/load.ts";
 import { ARCHIVED_DAYS_AGO_MIN, dayName } from "./attack/attacked-data.ts";
 
-/** What the well-behaved app has: devices around a place, and a path of each today and on one archived day. */
+/** The well-behaved app's data: devices around a place, each with a path today and on one archived day. */
 export const BYSTANDER_DEVICES = 500;
 export const BYSTANDER_PLACE = { latitude: 42.36, longitude: -71.06 } as const;
 const REPORTS_A_REQUEST = 20;
@@ -11,18 +11,18 @@ export function bystanderDevice(index: number): string {
   return `device-${String(index).padStart(6, "0")}`;
 }
 
-/** One request of the well-behaved app. */
+/** A request of the well-behaved app. */
 export interface Asked {
   readonly kind: Kind;
-  /** When it was to be sent, by `performance.now()`. */
+  /** When it was due, by `performance.now()`. */
   readonly dueMs: number;
-  /** Until all of the answer was there, or until it failed, from when it was to be sent. */
+  /** The time from when it was due until the complete answer or the failure. */
   readonly latencyMs: number;
-  /** What it got instead of a 200, or null. */
+  /** The result other than a 200, or null. */
   readonly failure: string | null;
 }
 
-/** One request in ten is about archived days. */
+/** One request in ten concerns archived days. */
 const KINDS = [
   "nearby",
   "current",
@@ -37,10 +37,10 @@ const KINDS = [
 ] as const;
 type Kind = (typeof KINDS)[number];
 
-/** Longer than anybody waits. */
+/** Longer than any client waits. */
 const PATIENCE_MS = 30_000;
 
-/** Requests that nothing is special about, for a server to get warm by. */
+/** Ordinary requests for warming up a server. */
 export function ordinaryQuestions(url: string, key: string): readonly Uint8Array[] {
   const { latitude, longitude } = BYSTANDER_PLACE;
   const device = bystanderDevice(0);
@@ -61,13 +61,13 @@ export interface BystanderOptions {
 }
 
 export interface Bystander {
-  /** Sends no more, and waits for what is under way. */
+  /** Stops sending, and waits for pending requests. */
   stop(): Promise<readonly Asked[]>;
 }
 
 /**
- * The well-behaved app: it asks and reports at a modest rate that depends on no answer, so that a server that stalls is
- * charged for each request that it kept waiting.
+ * The well-behaved app sends queries and reports at a modest, fixed rate, so that a stalled server is charged for every
+ * delayed request.
  */
 export function startBystander({ url, key, requestsPerSecond, seed }: BystanderOptions): Bystander {
   const random = createRandom(seed);
@@ -116,7 +116,7 @@ export function startBystander({ url, key, requestsPerSecond, seed }: BystanderO
   };
 }
 
-/** Of a device at random, at a place at random. */
+/** A request for a random device or place. */
 function requestOf(kind: Kind, random: Random): [path: string, body?: string] {
   const device = bystanderDevice(Math.floor(random() * BYSTANDER_DEVICES));
   const nowMs = Date.now();

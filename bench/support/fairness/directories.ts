@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { temporaryDataDir } from "../store/archived-directory.ts";
 import type { DirectoryName } from "./shape.ts";
 
-/** How much `make-directory.ts` puts into a directory. */
+/** The amounts of data for `make-directory.ts`. */
 export interface DirectoryOrder {
   readonly name: DirectoryName;
   readonly dataDir: string;
-  /** Of the attacker's app, in `crowd`. */
+  /** The attacker's devices in `crowd`. */
   readonly devices: number;
   readonly lateRows: number;
   readonly archivedRowsADay: number;
@@ -22,13 +22,13 @@ export interface Keys {
 
 export interface Directory {
   readonly keys: Keys;
-  /** A copy for one server, which `remove` takes away. */
+  /** Creates a copy for one server; `remove` deletes it. */
   copy(): { readonly dataDir: string; remove(): void };
 }
 
 const PROGRAM = join(import.meta.dir, "make-directory.ts");
 
-/** Fills a directory in a process of its own, whose memory goes with it. It is removed when this process ends. */
+/** Fills a directory in a separate process, whose memory is freed. The directory is removed when this process ends. */
 export async function makeDirectory(order: Omit<DirectoryOrder, "dataDir">): Promise<Directory> {
   const dataDir = temporaryDataDir(`fairness-${order.name}`);
   const argv = [process.execPath, PROGRAM, JSON.stringify({ ...order, dataDir })];

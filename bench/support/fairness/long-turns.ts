@@ -1,14 +1,11 @@
 import { existsSync, readFileSync } from "node:fs";
 
-/** Names the file that `turn-recorder.ts` writes. */
+/** The variable with the file for `turn-recorder.ts`. */
 export const TURNS_FILE = "WHEREHOUSE_BENCH_TURNS";
 
-/**
- * The longest turn of the event loop that ended since then (Unix ms), in milliseconds of processor time; 0 where all
- * were short.
- */
+/** The longest turn of the event loop since then (Unix ms), in milliseconds of processor time; 0 if all were short. */
 export function longestTurnMs(path: string, sinceMs: number): number {
-  if (!existsSync(path)) return 0; // No turn was worth a line yet.
+  if (!existsSync(path)) return 0; // No turn was long enough yet.
   let longestMs = 0;
   for (const line of readFileSync(path, "utf8").trimEnd().split("\n")) {
     const [endMs, turnMs] = line.split(" ").map(Number);

@@ -33,7 +33,7 @@ const ATTACKER = "attacker" as AppId;
 const ROUNDS = 10;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-/** Devices that share the archived and the late rows. */
+/** Devices with the archived and the late rows. */
 const ROW_DEVICES = 100;
 const BATCH = 10_000;
 
@@ -63,7 +63,7 @@ if (name === "crowd") await take(ATTACKER, crowd());
 await directory.close();
 process.stdout.write(JSON.stringify(keys));
 
-/** Rows of a day, at instants of their own. */
+/** Rows of a day, each at its own instant. */
 function* rowsOf(startMs: number, count: number, prefix: string): Generator<object> {
   const stepMs = Math.floor(MS_PER_DAY / (count + 1));
   for (let row = 0; row < count; row++) {
@@ -76,7 +76,7 @@ function* rowsOf(startMs: number, count: number, prefix: string): Generator<obje
   }
 }
 
-/** Beside the devices of one user, a device of many users. */
+/** Many devices of one user, and a device of many users. */
 function* crowd(): Generator<object> {
   const timestamp = nowMs - HOUR_MS;
   for (let index = 0; index < devices; index++) {

@@ -1,40 +1,40 @@
 import type { HostileConnection } from "./attack/hostile-connection.ts";
 
 /**
- * Which data the server has. All hold the bystander's; `plain` a few archived days of the attacker besides, `crowd`
- * all its devices at one place and of one user, `late` many rows that came after their day was sealed.
+ * The server's data. All have the bystander's; `plain` also has a few archived days of the attacker, `crowd` all its
+ * devices at one place and of one user, `late` many rows that arrived after their day was sealed.
  */
 export type DirectoryName = "plain" | "crowd" | "late";
 
 export const DIRECTORY_NAMES: readonly DirectoryName[] = ["plain", "crowd", "late"];
 
-/** One way to be a burden to others. */
+/** An attack on a shared server. */
 export interface Shape {
   readonly name: string;
-  /** What the attacker does, for the table. */
+  /** A description for the table. */
   readonly title: string;
   readonly directory: DirectoryName;
-  /** How many times as long as others it attacks; once where left out. */
+  /** A factor for the attack's duration; defaults to 1. */
   readonly attackTimes?: number;
-  /** How much of a core the server has, with all that it begins; the whole machine where left out. */
+  /** The share of a core for the server and its child processes; defaults to the whole machine. */
   readonly cores?: number;
-  /** Makes what is to be sent before the clock runs. What it returns goes on until the target says no. */
+  /** Prepares the requests before the measurement. The result runs until the target says no. */
   arm(target: Target): Attack | Promise<Attack>;
 }
 
 export type Attack = () => Promise<void>;
 
-/** What an attacker has. */
+/** The attacked server, and an attacker's means. */
 export interface Target {
   readonly url: string;
-  /** A key of the tier `free`, for an app of its own. */
+  /** A key of the tier `free`, for the attacker's app. */
   readonly key: string;
-  /** What bodies are to unpack to, just below what is taken. */
+  /** The decompressed size of bodies, just below the limit. */
   readonly bodyBytes: number;
   readonly devices: number;
   goesOn(): boolean;
-  /** A connection that ends with the attack; null where the server takes none. */
+  /** Opens a connection that ends with the attack; null if the server refuses it. */
   open(options?: { readonly reads?: boolean }): Promise<HostileConnection | null>;
-  /** Counts what was done, and how it ended: by the status, or in a word. */
+  /** Counts an outcome: a status or a word. */
   count(outcome: string): void;
 }

@@ -7,7 +7,7 @@ import { REPORT_BODIES } from "./shapes/report-bodies.ts";
 import { SLOW_BODIES } from "./shapes/slow-bodies.ts";
 import { STRANGERS } from "./shapes/strangers.ts";
 
-/** Nobody attacks: what the others are held against. */
+/** The control without an attack. */
 const QUIET: Shape = {
   name: "quiet",
   title: "nothing",
@@ -17,7 +17,7 @@ const QUIET: Shape = {
   },
 };
 
-/** All that are tried, the control first. */
+/** All shapes, the control first. */
 export const SHAPES: readonly Shape[] = [
   QUIET,
   ...PACKED_BODIES,

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/* A share of a core for a process and all that it begins: they stand still for the rest of the time. */
+/* Limits a process and its children to a share of a core by suspending them for the rest of the time. */
 
 const PERIOD_MS = 60;
 const LOOK_MS = 250;
 
-/** Begins at once; what it returns gives them all of the machine again. */
+/** Starts immediately; the result ends the limit. */
 export function confine(pid: number, cores: number): () => void {
   let pids: readonly number[] = [];
   const look = () => {
@@ -24,18 +24,18 @@ export function confine(pid: number, cores: number): () => void {
     clearInterval(looking);
     clearInterval(going);
     tell("SIGCONT");
-    setTimeout(() => tell("SIGCONT"), PERIOD_MS); // One that was to stop may have come in between.
+    setTimeout(() => tell("SIGCONT"), PERIOD_MS); // A child may have been started in between.
   };
 }
 
-/** Processes that a process has begun; none where the system doesn't tell. */
+/** The child processes of a process; empty if the system does not tell. */
 export function childrenOf(pid: number): number[] {
   try {
     return readdirSync(`/proc/${pid}/task`).flatMap((task) =>
       readFileSync(`/proc/${pid}/task/${task}/children`, "utf8").split(" ").filter(Boolean).map(Number),
     );
   } catch {
-    return []; // No Linux, or a thread that has just ended.
+    return []; // Not Linux, or the thread has just ended.
   }
 }
 
@@ -43,6 +43,6 @@ function kill(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It has just ended.
+    // The process has just ended.
   }
 }

@@ -16,7 +16,7 @@ const COLUMNS = [
   "unanswered",
 ];
 
-/** A table of a whole run of `fairness` for each runtime, in Markdown. What missed its bound is bold. */
+/** Tables of a full run of `fairness` in Markdown, one per runtime. Missed bounds are bold. */
 export function fairnessTables(results: Results): string {
   const { machine, date } = results;
   const tables = RUNTIME_NAMES.map((runtime) => [
@@ -32,7 +32,7 @@ export function fairnessTables(results: Results): string {
   return [...tables.flat(), `${machineText(machine)}, ${date.slice(0, 10)}.`, ""].join("\n");
 }
 
-/** How many rows of a whole run reach each bound, in Markdown. `bench/README.md` has this table. */
+/** The number of rows of a full run that reach each bound, in Markdown, for `bench/README.md`. */
 export function fairnessSummary({ verdicts }: Results): string {
   const rows = BOUNDS.map(([name, bound]) => {
     const judged = verdicts.filter((verdict) => verdict.name.endsWith(`: ${name}`));
@@ -42,7 +42,7 @@ export function fairnessSummary({ verdicts }: Results): string {
   return [line(["bound", "rows that reach it"]), "|---|---|", ...rows, ""].join("\n");
 }
 
-/** The verdicts of a row, and what each demands. */
+/** The verdicts of a row, with their bounds. */
 const BOUNDS = [
   ["failures", "no request of the app fails"],
   ["turn", "a turn of at most 50 ms"],
@@ -50,7 +50,7 @@ const BOUNDS = [
   ["p99", "a p99 of at most 50 ms, or five times that of before"],
 ] as const;
 
-/** All but those that came after the last whole run. */
+/** All shapes except those added after the last full run. */
 function shapesOf({ verdicts }: Results, runtime: RuntimeName): readonly Shape[] {
   const isMeasured = ({ name }: Shape) =>
     verdicts.some((each) => each.name.startsWith(`${name}, ${runtime}: `));

@@ -7,39 +7,37 @@ import { type Asked, ordinaryQuestions, startBystander } from "./bystander.ts";
 import type { Keys } from "./directories.ts";
 import type { WatchedServer } from "./watched-server.ts";
 
-/** What the well-behaved app noticed in one stretch of time. */
+/** The well-behaved app's results during a period. */
 export interface Stretch {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly maxMs: number;
   readonly asked: number;
-  /** Requests that got no 200, by what they got. */
+  /** Failed requests, by outcome. */
   readonly failures: Outcomes;
 }
 
-/** One shape against one server: alone, under attack, and alone again. */
+/** One shape against one server: before, during and after the attack. */
 export interface Trial {
   readonly before: Stretch;
   readonly during: Stretch;
   readonly after: Stretch;
-  /** The event loop, alone, and from the attack's first byte until its traces are gone. */
+  /** The event loop before the attack, and from its first byte until its traces are gone. */
   readonly quietLoop: LoopHolds;
   readonly loop: LoopHolds;
   readonly residentBytes: { readonly before: number; readonly peak: number; readonly after: number };
-  /** From the attack's end until memory was back below what it may keep, or until nobody waited any more. */
-  readonly settledMs: number;
-  /**
-   * Of the time, how much the server could have run but had no core, in percent; null where the system doesn't tell.
-   */
+  /** From the attack's end until memory was below its limit, or the wait timed out. */
+  readonly recoveryMs: number;
+  /** The percentage of time in which the server waited for a core; null if the system does not tell. */
   readonly waitPercent: number | null;
   readonly outcomes: Outcomes;
 }
 
-/** What kept the event loop from looking at requests. */
+/** Blockages of the event loop. */
 export interface LoopHolds {
-  /** By the clock, and as the server itself tells: what requests waited. */
+  /** By wall clock, as the server reports it: how long requests waited. */
   readonly longestHoldMs: number;
-  /** By processor time: what of it was the server's own work. */
+  /** By processor time: the server's own work. */
   readonly longestTurnMs: number;
 }
 
@@ -53,16 +51,16 @@ export interface TrialOptions {
   readonly warmSeconds: number;
   readonly quietSeconds: number;
   readonly attackSeconds: number;
-  /** How long memory may take to come back. */
-  readonly settleSeconds: number;
+  /** How long memory may take to shrink. */
+  readonly recoverySeconds: number;
 }
 
-/** Memory that may be left above that of before, in shares of it. */
+/** The maximum ratio of memory after and before. */
 export const RESIDENT_TIMES_MAX = 1.2;
 
 const WARM_CONNECTIONS = 8;
 const SAMPLE_MS = 50;
-/** The last samples of a stretch say what memory is; it swings from one to the next. */
+/** Memory fluctuates, so the last samples of a period are used. */
 const SAMPLES_SETTLED = 20;
 
 export async function runTrial(options: TrialOptions): Promise<Trial> {
@@ -91,9 +89,9 @@ export async function runTrial(options: TrialOptions): Promise<Trial> {
     await Bun.sleep(options.quietSeconds * 1000);
     const overMs = performance.now();
     const isSettled = () => memory.settledBytes() <= before * RESIDENT_TIMES_MAX;
-    const lateMs = endMs + options.settleSeconds * 1000;
+    const lateMs = endMs + options.recoverySeconds * 1000;
     while (!isSettled() && performance.now() < lateMs) await Bun.sleep(SAMPLE_MS);
-    const settledMs = performance.now() - endMs;
+    const recoveryMs = performance.now() - endMs;
     const asked = await bystander.stop();
     return {
       before: stretchOf(asked, startMs, beginMs),
@@ -102,7 +100,7 @@ export async function runTrial(options: TrialOptions): Promise<Trial> {
       quietLoop,
       loop: await loopSince(server, sinceMs),
       residentBytes: { before, peak: memory.peakBytesSince(beginMs), after: memory.settledBytes() },
-      settledMs,
+      recoveryMs,
       waitPercent: readWait(),
       outcomes,
     };
@@ -112,7 +110,7 @@ export async function runTrial(options: TrialOptions): Promise<Trial> {
   }
 }
 
-/** As many ordinary questions as it answers: a server that was never busy has not taken what memory it works in. */
+/** Sends ordinary queries as fast as they are answered, so that the server allocates its working memory. */
 async function warmUp({ server, keys, warmSeconds }: TrialOptions): Promise<void> {
   const questions = ordinaryQuestions(server.url, keys.bystander);
   let asked = 0;
@@ -137,7 +135,7 @@ function watchMemory(server: WatchedServer) {
   };
 }
 
-/** Of what was due in it, whenever it was answered. */
+/** The requests that were due in a period, whenever they were answered. */
 function stretchOf(all: readonly Asked[], startMs: number, endMs: number): Stretch {
   const asked = all.filter(({ dueMs }) => dueMs >= startMs && dueMs < endMs);
   if (asked.length === 0) throw new Error("the well-behaved app asked nothing in a stretch: make it longer");

@@ -1,18 +1,18 @@
 /**
- * Loaded into a server before its own code: appends a line to the file that it is told for each turn of the event loop
- * that takes much processor time, with the turn's end in Unix ms and that time. A clock can't tell a server that
- * works from one that waits for a core: on a machine that others use, even an idle process is held up for 400 ms.
+ * Preloaded into a server: appends a line to a file for each long turn of the event loop, with the turn's end in Unix
+ * ms and its processor time. Wall-clock time can't tell a working server from one that waits for a core: on a shared
+ * machine even an idle process is delayed by 400 ms.
  */
 import { appendFileSync } from "node:fs";
 import process from "node:process";
 import { TURNS_FILE } from "./long-turns.ts";
 
 const LOOK_MS = 5;
-/** Shorter ones are not worth a line. */
+/** Shorter turns are not recorded. */
 const TURN_MS_MIN = 10;
 
 const path = process.env[TURNS_FILE];
-// A process that the server begins is told nothing: its turns are nobody's wait.
+// Child processes of the server are not recorded: their turns delay no request.
 if (path !== undefined) record(path);
 
 function record(path: string): void {
@@ -25,7 +25,7 @@ function record(path: string): void {
   }, LOOK_MS).unref();
 }
 
-/** Of the thread that runs the JavaScript; Deno 2.9.6 counts it in steps of 10 ms. */
+/** Processor time of the JavaScript thread; Deno 2.9.6 counts it in steps of 10 ms. */
 function threadMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;

@@ -6,22 +6,21 @@ import { type ServerProcess, startProcess } from "../servers/server.ts";
 import { longestTurnMs, TURNS_FILE } from "./long-turns.ts";
 import { childrenOf } from "./small-machine.ts";
 
-/* A server to attack, on either runtime, and what can be seen of it from outside. */
+/* A server under attack, on either runtime, observed from outside. */
 
 export const RUNTIME_NAMES = ["bun", "deno"] as const;
 export type RuntimeName = (typeof RUNTIME_NAMES)[number];
 
 const RETRY_MS = 100;
-/** A server that is silent for longer is not coming back. */
+/** A server that is silent for longer is lost. */
 const STALL_MS_MAX = 600_000;
 
-/** A server under attack, and what can be seen of it. */
 export interface WatchedServer extends ServerProcess {
-  /** The longest that nothing could be answered, since this was last asked; in milliseconds. */
+  /** The longest blockage since the last call, in milliseconds. */
   takeLongestHoldMs(): Promise<number>;
   /** The longest turn of the event loop since then (Unix ms), in milliseconds of processor time. */
   longestTurnMs(sinceMs: number): number;
-  /** Memory of the process and of those that it has begun; zero where the system does not tell. */
+  /** Memory of the process and its children; 0 if the system does not tell. */
   residentBytes(): number;
 }
 
@@ -33,7 +32,7 @@ export async function startWatched(
   const { command } = RUNTIMES.find(({ name }) => name.toLowerCase() === runtime)!;
   const [program, ...words] = command({ directory });
   const turnsFile = join(directory, "turns.txt");
-  // No line for each stall, and no seal that takes the late rows away.
+  // Avoids a log line for each stall, and a seal of the late rows.
   const flags = ["--port", "0", "--data-dir", directory, "--log-level", "error", "--seal-every", "20d"];
   const recorded = ["--preload", join(import.meta.dir, "turn-recorder.ts")];
   const launcher =
@@ -57,13 +56,13 @@ export async function startWatched(
 function residentOf(pid: number): number {
   if (!hasProcessFigures) return 0;
   try {
-    return readProcessFigures(pid).residentBytes || 0; // NaN where it has ended and nobody has heard of it yet.
+    return readProcessFigures(pid).residentBytes || 0; // NaN if the process has just ended.
   } catch {
-    return 0; // It has just ended.
+    return 0; // The child has just ended.
   }
 }
 
-/** Asks again for as long as nobody answers: how long that was is what is asked for. */
+/** Retries until an answer comes; the result includes how long that was. */
 async function scrape(url: string, operatorKey: string): Promise<string> {
   const headers = { authorization: `Bearer ${operatorKey}` };
   for (const startMs = performance.now(); ; await Bun.sleep(RETRY_MS)) {

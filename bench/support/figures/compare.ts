@@ -3,12 +3,12 @@ import { type Figure, median, readable } from "./report.ts";
 import type { Results } from "./results.ts";
 
 /**
- * A difference that chance makes in one of a hundred comparisons counts as seen. Benches print a dozen figures,
- * so that one in twenty would cry wolf at every other run.
+ * A difference with a probability below 1 % counts. Benches print a dozen figures, so 5 % would give false alarms in
+ * every other run.
  */
 const CHANCE_MAX = 0.01;
 
-/** What became of a figure or a ratio that both runs have. */
+/** The change of a figure or ratio between two runs. */
 export interface Change {
   readonly name: string;
   readonly unit: string;
@@ -17,7 +17,7 @@ export interface Change {
   readonly verdict: string;
 }
 
-/** Lines that compare a run with an earlier one. */
+/** Compares a run with an earlier one, in lines. */
 export function comparisonLines(before: Results, now: Results): string[] {
   const ratios = changesOf(before.ratios, now.ratios).map((change) => ({ ...change, unit: "" }));
   return [
@@ -29,7 +29,7 @@ export function comparisonLines(before: Results, now: Results): string[] {
   ];
 }
 
-/** Everything apart from our code that could make two runs differ. */
+/** Differences between two runs apart from our code. */
 export function differencesOf(before: Results, now: Results): string[] {
   const kind = ({ isSmoke }: Results) => (isSmoke ? "a smoke run" : "a full run");
   return [
@@ -49,8 +49,8 @@ function membersDiffering(before: Members, now: Members): string[] {
 }
 
 /**
- * Figures, or ratios, that both runs have. The unit of a ratio is that of its two figures, and says which way is
- * better.
+ * Compares figures or ratios that both runs have. A ratio has the unit of its figures, which tells the better
+ * direction.
  */
 export function changesOf(before: readonly Figure[], now: readonly Figure[]): Change[] {
   return now.flatMap(({ name, unit, runs }) => {
@@ -75,7 +75,7 @@ function chanceText(chance: number): string {
   return chance < 0.0001 ? "p < 0.0001" : `p ${Number(chance.toPrecision(2))}`;
 }
 
-/** More a second is faster, more seconds are slower; of all else, which is mostly bytes, there is more or less. */
+/** More per second is faster, more seconds are slower; other units are more or less. */
 function wordOf(unit: string, change: number): string {
   if (change === 0) return "differently spread";
   if (unit.endsWith("/s")) return change > 0 ? "faster" : "slower";

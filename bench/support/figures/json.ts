@@ -1,14 +1,14 @@
 const WIDTH = 110;
 
 /**
- * JSON as the project's formatter writes it: an object has a line a member, and a list of plain values as many
- * to a line as fit, so that hundreds of numbers stay readable and a new results file changes no layout.
+ * Formats JSON like the project's formatter: an object has a line per member, and a list of plain values fills lines,
+ * so that hundreds of numbers stay readable and new results keep the layout.
  */
 export function formatJson(value: unknown): string {
   return `${format(value, "", 0)}\n`;
 }
 
-/** `before` is how many columns the line has taken already. */
+/** `before` is the number of columns used in the line. */
 function format(value: unknown, indent: string, before: number): string {
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
   const inner = `${indent}  `;
@@ -23,13 +23,13 @@ function format(value: unknown, indent: string, before: number): string {
   const items = value.map((item) => format(item, inner, inner.length));
   const line = `[${items.join(", ")}]`;
   const isPlain = value.every((item) => typeof item !== "object" || item === null);
-  if (isPlain && before + line.length + 1 <= WIDTH) return line; // One column is the comma's.
+  if (isPlain && before + line.length + 1 <= WIDTH) return line; // One column for the comma.
   const areNumbers = value.every((item) => typeof item === "number");
   const lines = areNumbers ? filled(items, WIDTH - inner.length) : items;
   return `[\n${lines.map((text) => inner + text).join(",\n")}\n${indent}]`;
 }
 
-/** Items with commas between them, as many to a line as fit with the comma at its end. */
+/** Fills lines with items and commas. */
 function filled(items: readonly string[], width: number): string[] {
   const lines: string[] = [];
   for (const item of items) {

@@ -1,5 +1,5 @@
 /**
- * The longest turn of the event loop while work is under way, in processor time of this thread: a clock can't tell work
+ * The longest turn of the event loop during some work, in processor time of this thread, since a clock can't tell work
  * from waiting for a core.
  */
 export async function longestTurnMs(work: () => Promise<unknown>): Promise<number> {

@@ -1,9 +1,9 @@
 import type { TopLevelSpec } from "vega-lite";
 
-/** Panels side by side and below each other, drawn by a library that only a bench with a plot loads. */
+/** Panels in a grid, drawn by a library that only benches with a plot load. */
 export interface Plot {
   readonly title: string;
-  /** How many panels lie side by side. */
+  /** The number of panels in a row. */
   readonly columns: number;
   readonly panelWidth: number;
   readonly panelHeight: number;
@@ -11,19 +11,19 @@ export interface Plot {
 }
 
 export interface Panel {
-  /** Short: without a font the library takes it for half as long again, and makes room for that. */
+  /** Must be short: without a font the library overestimates its width by half. */
   readonly title: string;
   readonly x: Axis;
   readonly y: Axis;
-  /** Named above the panel, in their order. */
+  /** The lines, named above the panel in this order. */
   readonly lines: readonly Line[];
 }
 
 export interface Axis {
   readonly title: string;
-  /** Linear axes begin at 0. A logarithmic one has a mark at each power of ten. */
+  /** Linear axes begin at 0. A logarithmic axis has a mark at each power of ten. */
   readonly scale: "linear" | "log";
-  /** Its ends, for panels that are to be compared; as wide as the lines where left out. */
+  /** The range of the axis, for comparable panels; defaults to that of the lines. */
   readonly domain?: readonly [number, number];
 }
 
@@ -41,21 +41,21 @@ type PanelSpec = Extract<TopLevelSpec, { concat: unknown }>["concat"][number];
 
 const COLORS = ["#1f5fa8", "#c2571a", "#3c7d3f"];
 
-/** More points than this are a line without dots. */
+/** A line with more points has no dots. */
 const DOTS_MAX = 30;
 
-/** An SVG, with a line for each element and no more than is drawn, so that it diffs. */
+/** Draws an SVG with an element per line and limited digits, so that it diffs well. */
 export async function drawPlot(plot: Plot): Promise<string> {
   const [{ compile }, { parse, View }] = await Promise.all([import("vega-lite"), import("vega")]);
   const view = new View(parse(compile(specOf(plot)).spec), { renderer: "none" });
   const svg = await view.toSVG();
   view.finalize();
   const drawn = svg.replaceAll(/ (?:class|role|aria-[a-z]+)="[^"]*"/g, "");
-  const titled = drawn.replace(">", `><title>${plot.title}</title>`); // For those who hear the page.
+  const titled = drawn.replace(">", `><title>${plot.title}</title>`); // For screen readers.
   return `${titled.replaceAll("><", ">\n<")}\n`;
 }
 
-/** From the power of ten below all values to the one above; one decade at least. */
+/** The range of powers of ten around all values; at least one decade. */
 export function decadesAround(values: readonly number[]): [number, number] {
   const first = Math.floor(Math.log10(Math.min(...values)));
   const last = Math.ceil(Math.log10(Math.max(...values)));

@@ -1,9 +1,9 @@
-/** What a bench measures, several times. */
+/** A repeated measurement. */
 export interface Figure {
   readonly name: string;
-  /** Tells the direction: more of `…/s` is better, of all else less. */
+  /** Tells the better direction: more for `…/s`, less for all others. */
   readonly unit: string;
-  /** One number a run. */
+  /** One number per run. */
   readonly runs: readonly number[];
 }
 
@@ -13,7 +13,7 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
-/** A line for each figure, aligned: its median, min and max. */
+/** Aligned lines with the median, min and max of each figure. */
 export function figureLines(figures: readonly Figure[]): string[] {
   const width = Math.max(...figures.map((figure) => figure.name.length));
   return figures.map(({ name, unit, runs }) => {

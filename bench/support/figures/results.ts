@@ -7,18 +7,18 @@ import type { Machine } from "../run/machine.ts";
 import { formatJson } from "./json.ts";
 import { type Figure, median } from "./report.ts";
 
-/* The file that keeps a run of a bench, so that a later run can be compared with it. */
+/* The results file of a bench, for comparisons with later runs. */
 
 const FORMAT_VERSION = 1;
 
 /** More digits would be noise. */
 const DIGITS = 6;
 
-/** What is known of one run of one bench, as its results file holds it. */
+/** The content of a results file. */
 export interface Results {
   readonly bench: string;
   readonly question: string;
-  /** When it ran, in ISO 8601. */
+  /** The time of the run, in ISO 8601. */
   readonly date: string;
   readonly isSmoke: boolean;
   readonly machine: Machine;
@@ -29,7 +29,7 @@ export interface Results {
   readonly notes: readonly string[];
 }
 
-/** Writes a results file, and what lies beside it. `path` ends in `.json`. */
+/** Writes a results file and its attachments. `path` ends in `.json`. */
 export function saveResults(path: string, results: Results, attachments: Kept["attachments"]): void {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, encodeResults(results));
@@ -47,7 +47,7 @@ export function readResults(path: string): Result<Results, string> {
   return results.ok ? results : fail(`${path} ${results.error}`);
 }
 
-/** Medians are for readers of the file: whoever parses it has the runs. */
+/** Medians are for people; programs use the runs. */
 export function encodeResults(results: Results): string {
   const { figures, ratios, verdicts, notes, ...head } = results;
   return formatJson({
@@ -73,7 +73,7 @@ function rounded(value: number): number {
   return Number(value.toPrecision(DIGITS));
 }
 
-/** A results file; the error says what the text is instead. */
+/** Parses a results file; the error describes the fault. */
 export function parseResults(text: string): Result<Results, string> {
   let json: unknown;
   try {
@@ -88,7 +88,7 @@ export function parseResults(text: string): Result<Results, string> {
   return isResults(json) ? ok(json) : fail("is not a whole results file");
 }
 
-/** What a comparison reads is checked; the rest is for people. */
+/** Validates the part that comparisons use; the rest is for people. */
 function isResults(json: object): json is Results {
   const { bench, date, machine, sizes, figures, ratios } = json as Partial<Results>;
   return (

@@ -1,13 +1,13 @@
 import type { Bound } from "../run/bench.ts";
 import { readable } from "./report.ts";
 
-/* Whether a figure is what was wanted, as a line says it. */
+/* Verdicts on figures, as lines. */
 
 export function isReached(value: number, { atLeast, atMost }: Bound): boolean {
   return value >= (atLeast ?? Number.NEGATIVE_INFINITY) && value <= (atMost ?? Number.POSITIVE_INFINITY);
 }
 
-/** A value on a line, beside what it should reach and whether it does. */
+/** A line with a value, its bound, and the verdict. */
 export function verdictLine(name: string, value: number, unit: string, bound?: Bound): string {
   const line = `${name}: ${readable(value)}${unit === "" ? "" : ` ${unit}`}`;
   if (bound === undefined) return line;

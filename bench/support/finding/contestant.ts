@@ -1,11 +1,11 @@
 import type { CircleQuery } from "../../../src/spatial/positions.ts";
 import type { PositionColumns } from "./positions.ts";
 
-/** A way to find who is near. All give the same answer: exact total, nearest first, then by device number. */
+/** A way to find nearby devices. All give the same answer: exact total, nearest first, ties by device number. */
 export interface Contestant {
   readonly name: string;
   find(query: CircleQuery): Answer;
-  /** Moves a device, as the index does; absent where the structure is built once and for all. */
+  /** Moves a device; absent for static structures. */
   set?(
     device: number,
     latitude: number,
@@ -16,18 +16,18 @@ export interface Contestant {
 }
 
 export interface Answer {
-  /** Devices on the page, which are the first of `devices`. */
+  /** The number of devices on the page, the first of `devices`. */
   readonly count: number;
   readonly devices: ArrayLike<number>;
   readonly meters: ArrayLike<number>;
-  /** Devices that match, on any page. */
+  /** The number of matches on all pages. */
   readonly matches: number;
 }
 
-/** Device numbers count from 0, in the order of the columns, which stay the caller's. */
+/** Device numbers count from 0 in the order of the columns, which belong to the caller. */
 export type CreateContestant = (positions: PositionColumns) => Contestant;
 
-/** Whether the position's age and accuracy match; one without accuracy is never left out for it. */
+/** Whether the position's age and accuracy match; an unknown accuracy always matches. */
 export function isWanted(timestampMs: number, accuracyMeters: number, query: CircleQuery): boolean {
   return timestampMs >= query.oldestMs && !(accuracyMeters > query.accuracyMetersMax);
 }
@@ -37,7 +37,7 @@ export interface Match {
   readonly meters: number;
 }
 
-/** The obvious end of a search: sort all that match, cut out the page. */
+/** The obvious way to make a page: sort all matches and cut it out. */
 export function pageOf(matches: Match[], { offset, limit }: CircleQuery): Answer {
   matches.sort((a, b) => a.meters - b.meters || a.device - b.device);
   const page = matches.slice(offset, offset + limit);

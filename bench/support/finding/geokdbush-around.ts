@@ -4,19 +4,19 @@ import { EARTH_RADIUS_METERS, haversineMeters } from "../../../src/model/geo/dis
 import { type Answer, type Contestant, isWanted } from "./contestant.ts";
 import type { PositionColumns } from "./positions.ts";
 
-/** The library's earth is a little smaller than ours. */
+/** The library's earth is slightly smaller than ours. */
 const LIBRARY_RADIUS_KM = 6371;
 
 /**
- * Asked for beyond the circle and taken back below, since its rounding isn't ours: near the antipode a haversine
- * is off by some 1e-8 rad, and there its distances are told apart no better.
+ * The query radius exceeds the circle by this margin, and surplus devices are removed, since rounding differs: near the
+ * antipode a haversine is off by some 1e-8 rad.
  */
 const MARGIN_RADIANS = 1e-7;
 const MARGIN_METERS = MARGIN_RADIANS * EARTH_RADIUS_METERS;
 
 /**
- * A static k-d tree walked nearest first, as its documentation shows: `around` with the radius as its bound and
- * the filters as its predicate. The total asks for all of them. Built once: it can't be updated.
+ * A static k-d tree walked nearest first, as its documentation shows: `around` with the radius as bound and the filters
+ * as predicate. The total requests all matches. Built once, since it can't be updated.
  */
 export function createGeokdbushAround({
   latitude,
@@ -33,12 +33,12 @@ export function createGeokdbushAround({
       const measure = (device: number) =>
         haversineMeters(query.latitude, query.longitude, latitude[device]!, longitude[device]!);
       const angle = query.radiusMeters / EARTH_RADIUS_METERS + MARGIN_RADIANS;
-      // Its bound is a sine that falls again beyond half the earth; without a bound it returns all.
+      // Its bound is a sine, which is wrong beyond half the earth; without a bound it returns all.
       const radiusKm = angle < Math.PI ? angle * LIBRARY_RADIUS_KM : undefined;
       const isKept = (device: number) => isWanted(timestampMs[device]!, accuracyMeters[device]!, query);
       const found = around(index, query.longitude, query.latitude, undefined, radiusKm, isKept);
 
-      const inside = leaveOutBeyond(found, query.radiusMeters, measure);
+      const inside = dropBeyond(found, query.radiusMeters, measure);
       const end = query.offset + query.limit;
       const { devices, meters } = inOurOrder(inside, end, measure);
       return {
@@ -51,8 +51,8 @@ export function createGeokdbushAround({
   };
 }
 
-/** Takes out what only the margin let in, which is at the end. */
-function leaveOutBeyond(
+/** Removes devices beyond the circle, which are at the end. */
+function dropBeyond(
   found: readonly number[],
   radiusMeters: number,
   measure: (device: number) => number,
@@ -63,7 +63,7 @@ function leaveOutBeyond(
   return edge.length === found.length - last ? found : [...found.slice(0, last), ...edge];
 }
 
-/** The first `end` by our measure: theirs is in order but for rounding and equals, so each moves a place or two. */
+/** Sorts the first `end` by our measure: theirs is nearly in order, so each moves a position or two. */
 function inOurOrder(found: readonly number[], end: number, measure: (device: number) => number) {
   const devices: number[] = [];
   const meters: number[] = [];

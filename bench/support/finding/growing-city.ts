@@ -3,8 +3,8 @@ import { createMetropolis, drawPoints, type Point } from "../fleets/metropolis.t
 import { AGE_DAYS_MAX, NOW_MS, type PositionColumns } from "./positions.ts";
 
 /*
- * Cities of any number of devices whose circles hold as many devices of the last day, in either of two ways: the
- * city grows denser and the circle smaller, or both stay as they are and the city spreads.
+ * Cities of any size whose circles have the same number of devices of the last day. Either the city grows denser and
+ * the circle smaller, or the city spreads.
  */
 export interface GrowingCity {
   readonly positions: PositionColumns;
@@ -15,18 +15,18 @@ export interface GrowingCity {
 export interface GrowingCityOptions {
   readonly devices: number;
   readonly growth: "denser" | "wider";
-  /** In a circle, of the last day, on average. */
+  /** The average number of devices of the last day in a circle. */
   readonly matches: number;
   readonly centers: number;
   readonly seed: number;
 }
 
-/** Of the metropolis, from its own file. */
+/** The center of the metropolis. */
 const CENTER: Point = { latitude: 42.36, longitude: -71.06 };
 const SIGMA_DEGREES = 0.15;
 const METERS_PER_DEGREE = 111_195;
 
-/** The circle of a city that spreads. */
+/** The radius for a city that spreads. */
 const RADIUS_MILES = 1;
 
 export function createGrowingCity(options: GrowingCityOptions): GrowingCity {
@@ -36,7 +36,7 @@ export function createGrowingCity(options: GrowingCityOptions): GrowingCity {
   const radiusMiles = radiusMilesFor(devices / AGE_DAYS_MAX, matches);
   if (growth === "denser") return { positions: metropolis, centers, radiusMiles };
 
-  // Drawn larger, so that the circle, drawn larger too, has this radius.
+  // Scales the city so that the circle has this radius.
   const scale = RADIUS_MILES / radiusMiles;
   const latitudeOf = (latitude: number) => CENTER.latitude + (latitude - CENTER.latitude) * scale;
   const longitudeOf = (longitude: number) => CENTER.longitude + (longitude - CENTER.longitude) * scale;
@@ -55,8 +55,8 @@ export function createGrowingCity(options: GrowingCityOptions): GrowingCity {
 }
 
 /**
- * Two points of a normal cloud lie within r of each other with probability 1 - exp(-r² / 4σ²). The cloud is round in
- * degrees and narrower from west to east in meters, so σ is between the two, and the matches come out nearly right.
+ * Two points of a normal cloud are within r of each other with probability 1 - exp(-r² / 4σ²). The cloud is round in
+ * degrees and narrower from west to east in meters, so σ is between the two, and the matches are approximate.
  */
 function radiusMilesFor(devices: number, matches: number): number {
   const east = Math.cos(CENTER.latitude * RADIANS_PER_DEGREE);

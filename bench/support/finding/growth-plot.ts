@@ -1,8 +1,8 @@
 import { decadesAround, drawPlot, type Line, type Panel } from "../figures/plot.ts";
 
-/** What finding took in cities that grow in one way, at each size. */
+/** Query times in cities that grow in one way, by size. */
 export interface Growth {
-  /** How they grow. */
+  /** The way of growing. */
   readonly title: string;
   readonly cities: readonly GrownCity[];
 }
@@ -12,14 +12,14 @@ export interface GrownCity {
   readonly linearScanMicros: number;
   readonly queryMicros: number;
   readonly moveMicros: number;
-  /** What the index takes for each. */
+  /** The index's memory per device. */
   readonly heapBytesPerDevice: number;
   readonly residentBytesPerDevice: number;
 }
 
 /**
- * Times above memory, a column for each way to grow. Both axes of times are logarithmic: what doubles with the devices
- * rises as steeply as it goes to the right, and what stays the same is level.
+ * Plots times above memory, with a column for each way to grow. Times have logarithmic axes, so proportional growth is
+ * a diagonal and constant time is level.
  */
 export function plotGrowth(growths: readonly Growth[]): Promise<string> {
   const cities = growths.flatMap((growth) => growth.cities);
@@ -27,7 +27,7 @@ export function plotGrowth(growths: readonly Growth[]): Promise<string> {
     cities.flatMap((city) => [city.linearScanMicros, city.queryMicros, city.moveMicros]),
   );
   const bytes = cities.flatMap((city) => [city.heapBytesPerDevice, city.residentBytesPerDevice]);
-  const byteRange = [Math.min(0, ...bytes), Math.max(...bytes)] as const; // A few pages may have been given back.
+  const byteRange = [Math.min(0, ...bytes), Math.max(...bytes)] as const; // Negative if pages were returned.
   return drawPlot({
     title: "Finding who is near, as the devices grow in number",
     columns: growths.length,

@@ -9,8 +9,8 @@ import { checkAnswers, timeMoves, timeQueries } from "./race.ts";
 import { createWalk } from "./walk.ts";
 
 /*
- * A growing city in a process of its own, so that its memory is nobody else's. It waits between measurements, and so
- * cities of all sizes can take turns.
+ * A growing city in a separate process, so that its memory is measured alone. It waits between measurements, so that
+ * cities of all sizes take turns.
  */
 export interface GrowthProcess {
   readonly devices: number;
@@ -21,18 +21,18 @@ export interface GrowthProcess {
 
 export interface GrowthOptions extends GrowingCityOptions {
   readonly limit: number;
-  /** In each measurement. */
+  /** The number of moves per measurement. */
   readonly moves: number;
-  /** Queries that a linear scan answers too, before anything is timed. */
+  /** The number of queries compared with a linear scan before the timing. */
   readonly checked: number;
 }
 
 export interface Built {
   readonly radiusMiles: number;
-  /** In a circle, on average. */
+  /** The average number of matches in a circle. */
   readonly matches: number;
   readonly linearScanMicros: number;
-  /** What the index takes, as the collector counts it and as the system does. */
+  /** The index's memory, by the garbage collector and by the system. */
   readonly heapBytes: number;
   readonly residentBytes: number;
 }
@@ -42,7 +42,7 @@ export interface Measured {
   readonly moveMicros: number;
 }
 
-/** No query is left out for time: they are the same ones at every size. */
+/** Long enough for all queries, which are the same at every size. */
 const SLICE_MS = 60_000;
 
 const SETTLE_MS = 30;
@@ -91,11 +91,11 @@ async function live(options: GrowthOptions): Promise<void> {
   });
 }
 
-/** Once the collector is done and the allocator has had time to give pages back. */
+/** Memory after garbage collection, and after the allocator has returned pages. */
 async function settledBytes() {
   for (let i = 0; i < 3; i++) {
     Bun.gc(true);
     await Bun.sleep(SETTLE_MS);
   }
-  return { heap: heapStats().heapSize, resident: process.memoryUsage().rss }; // The heap counts buffers in.
+  return { heap: heapStats().heapSize, resident: process.memoryUsage().rss }; // The heap includes buffers.
 }

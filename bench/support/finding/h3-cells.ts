@@ -3,27 +3,22 @@ import { haversineMeters } from "../../../src/model/geo/distance.ts";
 import { type Contestant, isWanted, type Match, pageOf } from "./contestant.ts";
 import type { PositionColumns } from "./positions.ts";
 
-/** From edges of 0.5 km to ones of 480 km; a wider circle asks every device. */
+/** Edges from 0.5 km to 480 km; a wider circle scans every device. */
 const FINEST = 8;
 const COARSEST = 1;
 
-/**
- * A disk has 1 + 3k(k + 1) cells. More rings of smaller cells measure fewer devices and look up more: tried 2 to 14.
- */
+/** A disk has 1 + 3k(k + 1) cells. More, smaller cells mean fewer devices and more lookups; 2 to 14 were tried. */
 const RINGS_MAX = 4;
 
 /**
- * From any point of the middle cell to the nearest point outside k rings it is at least k - 0.35 edges: 0.75 for one
- * ring, 1.9 for two, 4.05 for four, in trials all over the earth and close to the twelve pentagons.
+ * The distance from the middle cell to the area outside k rings is at least k - 0.35 edges: 0.75 for one ring, 1.9 for
+ * two, 4.05 for four, in trials all over the earth and near the twelve pentagons.
  */
 const RINGS_LOST = 0.35;
 
 type Buckets = Map<string, number[]>;
 
-/**
- * Devices by hexagonal cell, at each of several resolutions. A circle reads a disk of cells about as fine as it is
- * wide.
- */
+/** Devices by hexagonal cell, at several resolutions. A circle reads a disk of cells of a similar size. */
 export function createH3Cells(positions: PositionColumns): Contestant {
   const latitude = positions.latitude.slice();
   const longitude = positions.longitude.slice();

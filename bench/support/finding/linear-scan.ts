@@ -2,7 +2,7 @@ import { haversineMeters } from "../../../src/model/geo/distance.ts";
 import { type Contestant, isWanted, type Match, pageOf } from "./contestant.ts";
 import type { PositionColumns } from "./positions.ts";
 
-/** Every device is measured: no index, nothing to get wrong, and what the others' answers are held against. */
+/** Measures every device without an index; the reference for the other answers. */
 export function createLinearScan(positions: PositionColumns): Contestant {
   const latitude = positions.latitude.slice();
   const longitude = positions.longitude.slice();

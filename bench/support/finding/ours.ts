@@ -4,7 +4,7 @@ import { numberOrder } from "../../../test/support/number-order.ts";
 import type { Contestant } from "./contestant.ts";
 import type { PositionColumns } from "./positions.ts";
 
-/** The index that the server answers from. */
+/** The server's index. */
 export function createOurs(positions: PositionColumns): Contestant {
   const { latitude, longitude, timestampMs, accuracyMeters } = positions;
   const index = new PositionIndex(new PositionSearch(), numberOrder(latitude.length));

@@ -4,7 +4,7 @@ import { readTestData } from "../../../test/support/test-data.ts";
 import { createMetropolis, drawPoints, type Point } from "../fleets/metropolis.ts";
 import { createRandom, type Random } from "../fleets/random.ts";
 
-/** The latest position of each device, by device number; accuracy is NaN where a device has none. */
+/** The latest position of each device, by device number; an unknown accuracy is NaN. */
 export interface PositionColumns {
   readonly latitude: Float64Array;
   readonly longitude: Float64Array;
@@ -14,18 +14,18 @@ export interface PositionColumns {
 
 export interface Positions extends PositionColumns {
   readonly name: string;
-  /** Points to ask from, as dense where the devices are; no two alike. */
+  /** Query centers with the density of the devices; all different. */
   centers(count: number): readonly Point[];
 }
 
-/** When every bench asks: positions are that old, and no clock decides how many match. */
+/** The fixed time of all queries, so that matches don't depend on the clock. */
 export const NOW_MS = Date.UTC(2026, 10, 21);
 
 export const AGE_DAYS_MAX = 7;
 
 const CENTERS_SEED = 1000;
 
-/** How far from a known position a point to ask from lies at most, in degrees: about five miles. */
+/** The maximum distance of a query center from a position, in degrees: about five miles. */
 const NEARBY_DEGREES = 0.07;
 
 /** Devices crowded around one centre. */
@@ -37,13 +37,13 @@ export function metropolisPositions(devices: number, seed: number): Positions {
   };
 }
 
-/** A device in each of the world's towns; null where the list is absent. */
+/** A device in each town of the world; null if the list is missing. */
 export function cityPositions(devicesMax: number, seed: number): Positions | null {
   const points = readPoints("points/cities_geonames.csv.gz", "id", devicesMax);
   return points === null ? null : positionsOf("cities of the world", points, seed);
 }
 
-/** Where ships around Denmark were last seen, all of them within half a minute; null where the track is absent. */
+/** The last positions of ships around Denmark, within half a minute; null if the track is missing. */
 export function vesselPositions(devicesMax: number, seed: number): Positions | null {
   const points = readPoints("tracks/ais_denmark_20100611.csv.gz", "device_id", devicesMax);
   if (points === null) return null;
@@ -62,7 +62,7 @@ export function spherePositions(devices: number, seed: number): Positions {
   };
 }
 
-/** These points with seeded ages and no accuracy, asked from close to some of them. */
+/** Points with seeded ages and no accuracy, and query centers near some of them. */
 function positionsOf(name: string, points: readonly Point[], seed: number): Positions {
   const random = createRandom(seed);
   const ageMsMax = AGE_DAYS_MAX * MS_PER_DAY;
@@ -81,7 +81,7 @@ function positionsOf(name: string, points: readonly Point[], seed: number): Posi
   };
 }
 
-/** Up to so many degrees north or south and east or west, and on the earth. */
+/** A point up to `degreesMax` away in each direction, on the earth. */
 export function stepFrom({ latitude, longitude }: Point, degreesMax: number, random: Random): Point {
   const north = latitude + (random() * 2 - 1) * degreesMax;
   const east = longitude + (random() * 2 - 1) * degreesMax;
@@ -96,7 +96,7 @@ function drawOnSphere(random: Random): Point {
   return { latitude, longitude: random() * 360 - 180 };
 }
 
-/** The last point of each id in a file of reference data, up to so many ids; null where the file is absent. */
+/** The last point of up to `idsMax` ids in a reference file; null if it is missing. */
 function readPoints(path: string, idColumn: string, idsMax: number): Point[] | null {
   const text = readTestData(path);
   if (text === null) return null;

@@ -5,11 +5,11 @@ import type { Point } from "../fleets/metropolis.ts";
 import type { Random } from "../fleets/random.ts";
 import { AGE_DAYS_MAX } from "./positions.ts";
 
-/** What is asked of one fleet again and again, from another point each time. */
+/** A kind of query of one fleet, with a new center each time. */
 export interface Kind {
   readonly miles: number;
   readonly limit: number;
-  /** How old positions may be: one day in every query, or another number of them, up to seven, in each. */
+  /** The maximum age: one day in every query, or a random number of up to seven days. */
   readonly age: "24 h" | "random age";
 }
 
@@ -17,7 +17,7 @@ export function kindText({ miles, limit, age }: Kind): string {
   return `${miles} mi, best ${limit}, ${age}`;
 }
 
-/** First pages without a bound on accuracy, from a point each; by place in the list, `nowMs` is when it is asked. */
+/** First pages without a bound on accuracy, one per center; `nowMs` has the time of each query. */
 export function createQueries(
   centers: readonly Point[],
   { miles, limit, age }: Kind,

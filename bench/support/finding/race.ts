@@ -4,16 +4,16 @@ import type { Figure } from "../figures/report.ts";
 import type { Answer, Contestant } from "./contestant.ts";
 import { applyMoves, type Moves } from "./walk.ts";
 
-/** Asked before the clock runs, since the turn before has taken the caches. */
+/** Queries before the timing, since the former turn has evicted the caches. */
 const WARM_UP_QUERIES = 500;
 const WARM_UP_SHARE = 0.1;
 
-/** What one turn took, in the figures' unit. */
+/** Returns the result of one turn, in the figures' unit. */
 export type TakeTurn = (contestant: Contestant, round: number) => number;
 
 /**
- * Every contestant has a turn in every round, beginning with another one each time, so that what else the machine
- * does falls on all alike. Garbage of a turn is collected after it. A figure each, by the contestant's name.
+ * Every contestant has a turn in every round, with another one first each time, so that other load affects all alike.
+ * Garbage is collected after each turn. Returns a figure by contestant's name.
  */
 export function race(
   name: string,
@@ -27,7 +27,7 @@ export function race(
     for (let turn = 0; turn < contestants.length; turn++) {
       const index = (round + turn) % contestants.length;
       runs[index]!.push(takeTurn(contestants[index]!, round));
-      if (rounds > 1) Bun.gc(true); // What has one round, as in a smoke run, compares nothing.
+      if (rounds > 1) Bun.gc(true); // A single round, as in a smoke run, compares nothing.
     }
   }
   return new Map(
@@ -38,7 +38,7 @@ export function race(
   );
 }
 
-/** Microseconds a query, over as many of them as fit in the slice of time. */
+/** Microseconds per query, over as many as fit in the time slice. */
 export function timeQueries(
   contestant: Contestant,
   queries: readonly CircleQuery[],
@@ -56,8 +56,8 @@ export function timeQueries(
 }
 
 /**
- * Microseconds a query with the moves before it. Moves that don't fit in the slice are made up for after it, so
- * that all contestants know the same positions again.
+ * Microseconds per query with the preceding moves. Moves that don't fit in the slice are made afterwards, so that all
+ * contestants have the same positions again.
  */
 export function timeQueriesAndMoves(
   contestant: Contestant,
@@ -88,7 +88,7 @@ export function timeMoves(contestant: Contestant, moves: Moves): number {
   return moves.device.length / ((performance.now() - startMs) / 1000);
 }
 
-/** Throws where a contestant answers a query otherwise than the first one; returns the matches of each query. */
+/** Throws if a contestant's answer differs from the first one's; returns the matches of each query. */
 export function checkAnswers(
   contestants: readonly Contestant[],
   queries: readonly CircleQuery[],
@@ -107,9 +107,7 @@ export function checkAnswers(
   });
 }
 
-/**
- * All that the answer tells, distances to the millimeter: some measure chords, and are off by less than a nanometer.
- */
+/** The full answer with distances to the millimeter: some contestants measure chords, with errors below a nanometer. */
 export function textOf({ count, devices, meters, matches }: Answer): string {
   const page = Array.from(
     { length: count },
@@ -120,7 +118,7 @@ export function textOf({ count, devices, meters, matches }: Answer): string {
 
 function warmUp(contestant: Contestant, queries: readonly CircleQuery[], sliceMs: number): void {
   const endMs = performance.now() + sliceMs * WARM_UP_SHARE;
-  // From the end, since the clock may not reach that far.
+  // From the end, since the timed queries may not get that far.
   for (let asked = 0; asked < Math.min(WARM_UP_QUERIES, queries.length) && performance.now() < endMs; asked++)
     contestant.find(queries.at(-1 - asked)!);
 }

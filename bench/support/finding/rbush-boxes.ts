@@ -4,7 +4,7 @@ import { haversineMeters } from "../../../src/model/geo/distance.ts";
 import { type Contestant, isWanted, type Match, pageOf } from "./contestant.ts";
 import type { PositionColumns } from "./positions.ts";
 
-/** A device in the R-tree: a box without extent, with what the filters ask for. */
+/** A device in the R-tree: an empty box with the values of the filters. */
 interface Leaf {
   readonly minX: number;
   readonly minY: number;
@@ -15,7 +15,7 @@ interface Leaf {
   readonly accuracyMeters: number;
 }
 
-/** An R-tree of all devices: search the circle's boxes, measure what they hold. A move takes out and puts in. */
+/** An R-tree of all devices: searches the circle's boxes and measures their devices. A move removes and inserts. */
 export function createRbushBoxes({
   latitude,
   longitude,

@@ -6,7 +6,7 @@ import { AGE_DAYS_MAX, NOW_MS, type PositionColumns, stepFrom } from "./position
 /** About 100 m. */
 const STEP_DEGREES = 0.001;
 
-/** What happened, move by move. */
+/** A sequence of moves. */
 export interface Moves {
   readonly device: Uint32Array;
   readonly latitude: Float64Array;
@@ -15,16 +15,16 @@ export interface Moves {
   readonly accuracyMeters: Float64Array;
 }
 
-/** Devices that move a little, one at random after the other, time going on with each. */
+/** Devices that move a little, one at random at a time, while time advances. */
 export interface Walk {
   next(count: number): Moves;
-  /** When the latest move was. */
+  /** The time of the latest move. */
   readonly nowMs: number;
 }
 
 /**
- * Time goes as fast as keeps the share of old positions about what it was: each device moves once in seven days on
- * average. The columns stay as they are.
+ * Time advances so that the share of old positions stays about constant: each device moves once in seven days on
+ * average. The columns are not changed.
  */
 export function createWalk(positions: PositionColumns, seed: number): Walk {
   const random = createRandom(seed);
@@ -63,7 +63,7 @@ export function createWalk(positions: PositionColumns, seed: number): Walk {
   };
 }
 
-/** Carries out the moves from `start` to before `end`. */
+/** Applies the moves from `start` to before `end`. */
 export function applyMoves(
   set: NonNullable<Contestant["set"]>,
   moves: Moves,

@@ -13,7 +13,7 @@ import { createOurs } from "./ours.ts";
 import { AGE_DAYS_MAX, metropolisPositions, NOW_MS, type Positions } from "./positions.ts";
 import { checkAnswers } from "./race.ts";
 
-/* Questions that an index has no short way to answer: what the slowest of them take. */
+/* Queries without a shortcut in an index: the times of the slowest. */
 
 const POINT: Point = { latitude: 42.36, longitude: -71.06 };
 const ACCURACY_METERS_MIN = 3;
@@ -23,7 +23,7 @@ const MILES = [1, 5, 50];
 const ACCURACIES = ["any accuracy", "random accuracy"] as const;
 const P99_MS_MAX = 10;
 
-/** A crowd that stands at one point, where distance tells nobody from anybody else. */
+/** A crowd at one point, where distances don't tell devices apart. */
 export function crowdPositions(devices: number, seed: number): Positions {
   const random = createRandom(seed);
   const ageMsMax = AGE_DAYS_MAX * MS_PER_DAY;
@@ -37,7 +37,7 @@ export function crowdPositions(devices: number, seed: number): Positions {
   };
 }
 
-/** A crowd, a metropolis, and one of as many devices as the crowd, of which nothing is wanted. */
+/** Measures a crowd, a metropolis, and a metropolis of the crowd's size, which has no bound. */
 export function measureWorst(run: BenchRun, isJudged: boolean): void {
   const seed = run.size("seed");
   const bound = isJudged ? { atMost: P99_MS_MAX } : undefined;
@@ -84,7 +84,7 @@ function measureOne(
   }
 }
 
-/** Queries for positions of up to another age each, in circles of one mile to fifty, pages of any length anywhere. */
+/** Queries with varying maximum ages, radiuses of 1 to 50 miles, and pages of any length and offset. */
 export function createWorstQueries(
   contestant: Contestant,
   centers: readonly Point[],
@@ -110,7 +110,7 @@ function drawAccuracy(random: Random): number {
   return Number((ACCURACY_METERS_MIN + random() * ACCURACY_METERS_RANGE).toFixed(2));
 }
 
-/** Milliseconds of processor time a query. */
+/** Milliseconds of processor time per query. */
 function timeEach(contestant: Contestant, queries: readonly CircleQuery[]) {
   const each = queries.map((query) => {
     const startMicros = processorMicros();

@@ -3,7 +3,7 @@ import { createReportBatchBuilder, type ReportBatch } from "../../../src/model/r
 
 const ANY_TIME = { oldestMs: Number.MIN_SAFE_INTEGER, newestMs: Number.MAX_SAFE_INTEGER };
 
-/** Batches of good reports, as requests or an import would make them. */
+/** Batches of valid reports, like those of requests or an import. */
 export function* batchesOf(reports: Iterable<object>, batchSize: number): Generator<ReportBatch> {
   let builder = createReportBatchBuilder(batchSize);
   for (const report of reports) {

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 
-/* The real track of Boston's buses and trains, where the data are. */
+/* The real track of Boston's buses and trains, if the data are installed. */
 
 const DATA = process.env.WHEREHOUSE_TEST_DATA ?? join(import.meta.dir, "../../../../shared/data");
 const FILE = join(DATA, "tracks/gtfsrt_mbta_20221122.csv.gz");
@@ -18,8 +18,8 @@ export interface BostonReport {
 }
 
 /**
- * The Boston track, moved by whole days to end within the last day; null, after a line that says so, where it is
- * absent. `rowsMax` takes the first rows alone.
+ * Reads the Boston track, shifted by whole days to end within the last day; null, after a line that says so, if it is
+ * missing. `rowsMax` limits the rows.
  */
 export function readBoston(rowsMax = Number.POSITIVE_INFINITY): readonly BostonReport[] | null {
   if (!existsSync(FILE)) {

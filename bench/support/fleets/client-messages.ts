@@ -1,8 +1,8 @@
 import type { FullReport } from "./fleet.ts";
 
-/* Reports of a fleet as phone apps send them (docs/clients.md), with the members that they really have. */
+/* Reports of a fleet in the formats of phone apps (docs/clients.md), with their real members. */
 
-/** A position as OwnTracks on Android posts it, one a request. */
+/** A position of OwnTracks on Android, one per request. */
 export function owntracksMessage(report: FullReport): unknown {
   const seconds = Math.round(Number(report.timestamp) / 1000);
   const device = String(report.device_id);
@@ -30,7 +30,7 @@ export function owntracksMessage(report: FullReport): unknown {
   };
 }
 
-/** Reports as Overland on iOS posts them, a batch a request. */
+/** A batch of Overland on iOS. */
 export function overlandMessage(reports: readonly FullReport[]): unknown {
   return { locations: reports.map(overlandFeature) };
 }

@@ -2,12 +2,12 @@ import { startOfUtcDayMs } from "../../../src/model/time/retention.ts";
 import { MS_PER_DAY } from "../../../src/model/time/units.ts";
 import { readBoston } from "./boston.ts";
 
-/* A year of one device, with as many records as all of Boston has in a night. */
+/* A year of one device, with as many records as Boston has in a night. */
 
-/** Days that are long enough ago to be archived. */
+/** Days old enough to be archived. */
 const FIRST_DAYS_AGO = 364;
 const LAST_DAYS_AGO = 9;
-/** Nights of four devices fit into a day one behind the other. */
+/** The nights of four devices fit into a day. */
 const SLOT_MS = MS_PER_DAY / 4;
 
 export interface YearRecord {
@@ -17,8 +17,8 @@ export interface YearRecord {
 }
 
 /**
- * Each device's night is a part of a day of the year, one behind the other, as if one device had gone all the ways;
- * null where there is no track of Boston.
+ * Puts each device's night into a part of a day of the year, one after another, as the path of one device; null if the
+ * Boston track is missing.
  */
 export function readDeviceYear(rowsMax: number): readonly YearRecord[] | null {
   const reports = readBoston(rowsMax);
@@ -37,7 +37,7 @@ export function readDeviceYear(rowsMax: number): readonly YearRecord[] | null {
   });
 }
 
-/** Of whole days, from before the first record to today: what holds them all. */
+/** The range of all records, in whole days. */
 export function deviceYearRange(): { readonly startMs: number; readonly endMs: number } {
   const endMs = startOfUtcDayMs(Date.now());
   return { startMs: endMs - (FIRST_DAYS_AGO + 1) * MS_PER_DAY, endMs };

@@ -1,6 +1,6 @@
 import { createRandom, pick, type Random } from "./random.ts";
 
-/** A report with every field of the table, as a phone sends it. */
+/** A report with all fields. */
 export type FullReport = Readonly<Record<string, string | number | boolean>>;
 
 const MODELS = [
@@ -15,14 +15,14 @@ const MODELS = [
 export interface FleetOptions {
   readonly devices: number;
   readonly seed: number;
-  /** Time of the first round of reports. */
+  /** The time of the first round of reports. */
   readonly startMs: number;
   readonly stepMs: number;
 }
 
 /**
- * A seeded fleet that walks around Boston: `next(round)` gives each device's report of that round, all fields
- * filled, decimals as phones send them (six for degrees, one or two for the rest).
+ * A seeded fleet that walks around Boston: `next(round)` returns each device's report of that round, with all fields
+ * and phones' decimals (six for degrees, one or two for the rest).
  */
 export function createFleet({ devices, seed, startMs, stepMs }: FleetOptions) {
   const random = createRandom(seed);

@@ -1,7 +1,7 @@
 import type { FullReport } from "./fleet.ts";
 import { createRandom, type Random } from "./random.ts";
 
-/* A city of devices of which only the newest position counts. */
+/* A city of devices with only their newest positions. */
 
 const CENTER_LATITUDE = 42.36;
 const CENTER_LONGITUDE = -71.06;
@@ -20,18 +20,18 @@ const MODELS = [
 export interface MetropolisOptions {
   readonly devices: number;
   readonly seed: number;
-  /** Ages count back from here. */
+  /** The reference time of ages. */
   readonly nowMs: number;
 }
 
-/** The last known position of each device of a city, in columns; `index` counts devices from zero. */
+/** The last position of each device of a city, in columns by device index. */
 export interface Metropolis {
   readonly latitude: Float64Array;
   readonly longitude: Float64Array;
   readonly timestampMs: Float64Array;
   readonly accuracyMeters: Float64Array;
   deviceId(index: number): string;
-  /** The device's report with every field filled, values as in the columns. */
+  /** The device's report with all fields, and the values of the columns. */
   report(index: number): FullReport;
 }
 
@@ -41,8 +41,8 @@ export interface Point {
 }
 
 /**
- * Seeded devices of one city: normal around its centre in both degrees, last heard of at any time of seven days
- * alike. Degrees have six decimals, as phones send them.
+ * Seeded devices of one city: normally distributed in both degrees, with uniform ages of up to seven days. Degrees have
+ * six decimals, as phones send them.
  */
 export function createMetropolis({ devices, seed, nowMs }: MetropolisOptions): Metropolis {
   const random = createRandom(seed);
@@ -65,7 +65,7 @@ export function createMetropolis({ devices, seed, nowMs }: MetropolisOptions): M
     accuracyMeters,
     deviceId,
     report(index) {
-      // A seed of its own, so that reports come out the same in any order.
+      // A separate seed per device, so that reports don't depend on their order.
       const own = createRandom(seed + index + 1);
       const [brand, model, os, osVersion] = MODELS[Math.floor(own() * MODELS.length)]!;
       const isMoving = own() < 0.7;
@@ -101,7 +101,7 @@ export function createMetropolis({ devices, seed, nowMs }: MetropolisOptions): M
   };
 }
 
-/** Points where the devices of a metropolis are, e.g. to ask from. */
+/** Points with the distribution of a metropolis' devices, such as query centers. */
 export function drawPoints(count: number, seed: number): readonly Point[] {
   const random = createRandom(seed);
   return Array.from({ length: count }, () => drawPoint(random));
@@ -114,7 +114,7 @@ function drawPoint(random: Random): Point {
   };
 }
 
-/** Box and Muller's way, one of its two numbers. */
+/** Box and Muller's method, one of its two numbers. */
 function normal(random: Random): number {
   return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 }

@@ -3,18 +3,18 @@ import type { Metropolis } from "./metropolis.ts";
 import { createRandom, type Random } from "./random.ts";
 
 const STEP_DEGREES = 0.0005; // Some 50 m.
-/** Of a hundred reports, those that say that a device has set off or come to rest. */
+/** The percentage of reports with a start or stop. */
 const TURNS_PERCENT = 10;
 
 export interface MovingDevicesOptions {
   readonly metropolis: Metropolis;
-  /** Who moves, by index. */
+  /** The indexes of moving devices. */
   readonly devices: readonly number[];
   readonly batchSize: number;
   readonly seed: number;
 }
 
-/** Devices of a metropolis that report in full, one after the other in an order of chance, again and again. */
+/** Devices of a metropolis that send full reports repeatedly, in random order. */
 export class MovingDevices {
   readonly #metropolis: Metropolis;
   readonly #order: readonly number[];
@@ -30,13 +30,13 @@ export class MovingDevices {
     this.#order = devices.toSorted((a, b) => keys.get(a)! - keys.get(b)!);
   }
 
-  /** Reports of that time, as a body. */
+  /** Returns reports of that time, as a body. */
   body(timestampMs: number): Uint8Array {
     const locations = Array.from({ length: this.#batchSize }, () => this.#report(timestampMs));
     return new TextEncoder().encode(JSON.stringify({ locations }));
   }
 
-  /** What a sensor reads is new each time; the rest of a report hardly ever is. */
+  /** Sensor values change each time; the other fields hardly ever do. */
   #report(timestamp: number): FullReport {
     const index = this.#order[this.#next++ % this.#order.length]!;
     const { latitude, longitude } = this.#metropolis;

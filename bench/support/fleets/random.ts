@@ -1,4 +1,4 @@
-/** Numbers from 0 to below 1, the same for the same seed: mulberry32, 32 bits of state. */
+/** Repeatable numbers from 0 to below 1: mulberry32, 32 bits of state. */
 export type Random = () => number;
 
 export function createRandom(seed: number): Random {

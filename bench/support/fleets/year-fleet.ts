@@ -13,19 +13,19 @@ import { type BostonReport, readBoston } from "./boston.ts";
 import { createRandom, pick, type Random } from "./random.ts";
 
 /*
- * A seeded fleet that reports every minute for as long as is asked, all fields filled, along real tracks. Any
- * minute of any device can be had at any time, so that reports may be late and answers may be checked.
+ * A seeded fleet with full reports every minute along real tracks, for any duration. Any minute of any device can be
+ * computed, for late reports and for checks.
  */
 export interface YearFleet {
   readonly deviceIds: readonly string[];
-  /** Reports of all devices, or of those numbered, for some minutes, in order of time. */
+  /** Reports of all or some devices for some minutes, in order of time. */
   batch(startMs: number, minutes: number, devices?: readonly number[]): ReportBatch;
 }
 
 export interface YearFleetOptions {
   readonly devices: number;
   readonly seed: number;
-  /** Positions of the track that are read; left out, all. */
+  /** The maximum number of track positions to read; defaults to all. */
   readonly positionsMax?: number;
 }
 
@@ -81,13 +81,13 @@ function createColumns(count: number) {
   };
 }
 
-/** A device of the fleet and what of it never changes. */
+/** The constant properties of a device. */
 interface Member {
   readonly id: string;
   readonly text: number;
   readonly profile: readonly number[];
   readonly path: Path;
-  /** Where on its path it is at minute 0 of Unix time, and how far from it, in millionths of a degree. */
+  /** Its step on the path at minute 0 of Unix time, and its offset from the path in millionths of a degree. */
   readonly startStep: number;
   readonly northMicro: number;
   readonly eastMicro: number;
@@ -127,13 +127,13 @@ const MODELS = [
   ["Apple", "iPhone15,2", "ios", "18.1"],
 ] as const;
 
-/** Decimals are those that phones send: six for degrees, one or two for the rest. */
+/** Uses phones' decimals: six for degrees, one or two for the rest. */
 function writeReport(columns: Columns, row: number, member: Member, index: number, minute: number): void {
   const { path, text, startStep, northMicro, eastMicro, noise } = member;
   const { numbers } = columns;
   const dice = mixed(noise + minute);
   const more = mixed(dice);
-  // Forth along the path and back again: a jump from its end to its beginning would be no track.
+  // Follows the path back and forth, since a jump from its end to its start would not be a track.
   const round = (startStep + minute) % (path.count * 2);
   const isForth = round < path.count;
   const step = isForth ? round : path.count * 2 - 1 - round;
@@ -154,7 +154,7 @@ function writeReport(columns: Columns, row: number, member: Member, index: numbe
   columns.state[row] = (speed > 0 ? 1 : 0) + (battery > 95 ? 2 : 0) + ((more >>> 20) % 20 > 0 ? 4 : 0);
 }
 
-/** The final mix of murmur3: neighbouring numbers come out unlike. Whole numbers below 2^32. */
+/** The final mix of murmur3: neighbouring numbers give unlike results. Integers below 2^32. */
 function mixed(value: number): number {
   let bits = value >>> 0;
   bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b);
@@ -162,7 +162,7 @@ function mixed(value: number): number {
   return (bits ^ (bits >>> 16)) >>> 0;
 }
 
-/** All states there are, numbered by three bits: moving, charging, with a network. */
+/** All states, numbered by three bits: moving, charging, with a network. */
 function createStates(texts: Texts): Uint32Array {
   const states = Array.from({ length: 8 }, (_, bits) => {
     const isMoving = (bits & 1) !== 0;
@@ -194,20 +194,20 @@ function createTexts() {
   };
 }
 
-/** Where a real vehicle was, one position a step. */
+/** A real vehicle's path, one position per step. */
 interface Path {
   readonly count: number;
   /** Millionths of a degree. */
   readonly northMicro: Float64Array;
   readonly eastMicro: Float64Array;
-  /** From the step before: meters per second if a step takes a minute, and degrees. */
+  /** Changes from the step before: meters per second for steps of a minute, and degrees. */
   readonly speed: Float64Array;
   readonly bearing: Float64Array;
 }
 
 type Position = Pick<BostonReport, "device_id" | "latitude" | "longitude">;
 
-/** The tracks of the vehicles, the longest first. */
+/** The vehicles' tracks, the longest first. */
 function readPaths(positionsMax?: number): Path[] {
   const positions: readonly Position[] = readBoston(positionsMax) ?? readLiverpool();
   const byDevice = Map.groupBy(positions, ({ device_id }) => device_id);

@@ -2,16 +2,16 @@ import { createRandom, pick, type Random } from "../fleets/random.ts";
 import type { History } from "./history.ts";
 
 /*
- * Google's `Records.json` as Takeout has written it since 2022: indented, two phones of one account, every other
- * position with guesses of an activity, every eighth with the Wi-Fi networks in sight. Some 740 bytes a position.
+ * Google's `Records.json` in Takeout's format since 2022: indented, two phones of one account, every other position
+ * with guesses of an activity, every eighth with the Wi-Fi networks in range. Some 740 bytes a position.
  */
 
 const LOCATIONS_PER_PIECE = 256;
 const PHONES = [1234567890, -99887766];
 const ACTIVITIES = ["STILL", "IN_VEHICLE", "ON_FOOT", "WALKING", "ON_BICYCLE", "UNKNOWN"];
-/** Close enough together that 2 GB of them fit into a year. */
+/** Small enough that 2 GB of positions fit into a year. */
 const STEP_MS_MAX = 10_000;
-/** Fewer than any history's positions have on average, so that the last one is behind none that was asked for. */
+/** Less than the average position, so that the last one is not later than requested. */
 const LOCATION_BYTES_MIN = 600;
 
 const HEAD = '{\n  "locations": [';
@@ -44,7 +44,7 @@ export const googleRecordsHistory: History = {
   },
 };
 
-/** As it stands in the list, which stands in the object. */
+/** Indents a location inside the list of the object. */
 function indented(location: object): string {
   return JSON.stringify(location, null, 2).replaceAll("\n", "\n  ");
 }

@@ -3,13 +3,13 @@ import { createRandom, type Random } from "../fleets/random.ts";
 import type { History } from "./history.ts";
 
 /*
- * A GPX 1.1 as sports services write it: indented, a point a second with its altitude, speed and heart rate, these two
- * in Garmin's extension. Some 250 bytes a point.
+ * A GPX 1.1 like those of sports services: indented, a point per second with altitude, speed and heart rate, the last
+ * two in Garmin's extension. Some 250 bytes a point.
  */
 
 const POINTS_PER_PIECE = 512;
 const STEP_MS = 1000;
-/** Fewer than any point has, so that the last one is behind none that was asked for. */
+/** Less than any point, so that the last one is not later than requested. */
 const POINT_BYTES_MIN = 200;
 
 const HEAD = `<?xml version="1.0" encoding="UTF-8"?>
@@ -24,7 +24,7 @@ const TAIL = "  </trkseg>\n </trk>\n</gpx>\n";
 export const gpxHistory: History = {
   format: "gpx",
   fileName: "activity.gpx",
-  /** 160,000 points, the longest that people bring. */
+  /** 160,000 points, the longest realistic file. */
   bytesMax: 40e6,
   *pieces({ seed, bytesMin, endMs }) {
     const random = createRandom(seed);
@@ -43,11 +43,11 @@ export const gpxHistory: History = {
     } while (bytes < bytesMin);
     yield TAIL;
   },
-  /** By saxes, which finds faults and knows all rules. */
+  /** Uses saxes, a validating parser. */
   parse(piece) {
     const parser = new SaxesParser({ fragment: true, position: false });
     let points = 0;
-    parser.on("error", () => {}); // Pieces end within elements.
+    parser.on("error", () => {}); // Chunks end within elements.
     parser.on("opentag", ({ name }) => {
       if (name === "trkpt") points++;
     });

@@ -2,7 +2,7 @@ import { googleRecordsHistory } from "./google-records.ts";
 import { gpxHistory } from "./gpx.ts";
 import type { History } from "./history.ts";
 
-/** Those that an import is measured with. */
+/** The histories of the import bench. */
 export const HISTORIES: readonly History[] = [googleRecordsHistory, gpxHistory];
 
 export function findHistory(format: string): History {

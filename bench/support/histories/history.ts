@@ -1,19 +1,19 @@
-/** A location history as people bring it, made up from a seed. */
+/** A realistic location history, generated from a seed. */
 export interface History {
-  /** As `--format` calls it. */
+  /** The value of `--format`. */
   readonly format: string;
   readonly fileName: string;
-  /** Files are rarely longer; Infinity where people bring any length. */
+  /** The maximum realistic size; Infinity if there is none. */
   readonly bytesMax: number;
-  /** The file, a piece at a time, of at least so many bytes; of none it is the shortest that has a position. */
+  /** Generates the file in chunks, with at least `bytes` bytes and one position. */
   pieces(options: HistoryOptions): Generator<string>;
-  /** How many positions a bare parser, which does nothing with them, finds in a piece. */
+  /** Parses a chunk and returns the number of positions. */
   parse(piece: string): number;
 }
 
 export interface HistoryOptions {
   readonly seed: number;
   readonly bytesMin: number;
-  /** No position is newer, in Unix ms. */
+  /** The maximum time of a position, Unix ms. */
   readonly endMs: number;
 }

@@ -6,12 +6,12 @@ import { hasProcessFigures, readProcessFigures } from "../../../test/system/soak
 import { bunForServer } from "../run/profiling.ts";
 import type { History, HistoryOptions } from "./history.ts";
 
-/* The whole program imports a file, in a process of its own. */
+/* Runs the whole program in a separate process to import a file. */
 
 const APP = "bench";
 const PEAK_POLL_MS = 50;
 
-/** A file to import; it lies in a folder of its own. */
+/** A file to import, in a folder of its own. */
 export interface HistoryFile {
   readonly path: string;
   readonly bytes: number;
@@ -33,16 +33,16 @@ export function removeHistory({ path }: HistoryFile): void {
   rmSync(dirname(path), { recursive: true });
 }
 
-/** What became of an import, with what starting and ending the process took. */
+/** The result of an import, including start and end of the process. */
 export interface ImportEnd {
   readonly seconds: number;
-  /** Resident, at its highest; zero where the system does not tell. */
+  /** Peak resident memory; 0 if the system does not tell. */
   readonly peakBytes: number;
-  /** Positions that are in the directory now, or would be. */
+  /** The number of imported positions. */
   readonly positions: number;
 }
 
-/** Imports into a new directory, in one pass, since no position can be too old; `flags` are more of `import`. */
+/** Imports into a new directory, in one pass, since no position is too old; `flags` are more options of `import`. */
 export async function importHistory(
   runtime: Runtime,
   { path }: HistoryFile,
@@ -74,7 +74,7 @@ export async function importHistory(
   return { seconds, peakBytes: peak.stop(), positions: usable };
 }
 
-/** What a parent is told of a process that has ended counts the parent's own memory, which it began with. */
+/** Polls the memory, since the peak that a parent gets includes the parent's own memory at the fork. */
 function watchPeak(pid: number): { stop(): number } {
   let bytes = 0;
   const timer = setInterval(() => {
@@ -82,7 +82,7 @@ function watchPeak(pid: number): { stop(): number } {
     try {
       bytes = Math.max(bytes, readProcessFigures(pid).peakResidentBytes || 0);
     } catch {
-      clearInterval(timer); // It has ended.
+      clearInterval(timer); // The process has ended.
     }
   }, PEAK_POLL_MS);
   return {

@@ -1,10 +1,9 @@
 import { findHistory } from "./histories.ts";
 
 /**
- * Run by either runtime, the control of an import: a history is made in memory, then parsed without anything around
- * it; prints how fast, in MB/s.
+ * The control of an import, on either runtime: generates a history in memory, parses it, and prints the speed in MB/s.
  *
- *   parse-history.ts FORMAT BYTES SEED
+ * parse-history.ts FORMAT BYTES SEED
  */
 const [format = "", bytes = "", seed = ""] = process.argv.slice(2);
 const history = findHistory(format);

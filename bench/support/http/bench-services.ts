@@ -12,7 +12,7 @@ import { DEFAULT_RETENTION } from "../../../src/model/time/retention.ts";
 import { createNodeFiles } from "../../../src/runtime/node-files.ts";
 import { DELAY_BOUNDS_SECONDS, Durations } from "../../../src/service/metrics/meters.ts";
 
-/** What a server over a directory answers from: keys alone open it, no map lies under it, and no broker is asked. */
+/** The services of a server over a directory: with keys, but without map tiles and without a broker. */
 export function createBenchServices(
   directory: OpenDirectory,
   keys: KeyStore,

@@ -12,18 +12,18 @@ const TRACK_DAYS_AGO = 2;
 const BATCH = 1000;
 const CONNECTIONS = 4;
 
-/** A metropolis, of which some devices have a track of one day besides. */
+/** A metropolis in which some devices also have a track of one day. */
 export interface City {
   readonly metropolis: Metropolis;
-  /** Devices heard of within 24 hours, by index. */
+  /** Indexes of devices with a report within 24 hours. */
   readonly live: readonly number[];
-  /** Of those, the ones with a track. */
+  /** Indexes of live devices with a track. */
   readonly tracked: readonly number[];
-  /** The UTC day of the tracks, which is over for longer than 24 hours. */
+  /** The UTC day of the tracks, which ended more than 24 hours ago. */
   readonly trackDay: string;
-  /** How many reports are of a UTC day. */
+  /** The number of reports on a UTC day. */
   countOf(day: UtcDay): number;
-  /** Every report, the newest of a device last. */
+  /** All reports; the newest of a device comes last. */
   reports(): Iterable<FullReport>;
 }
 
@@ -31,7 +31,7 @@ export interface CityOptions {
   readonly devices: number;
   readonly seed: number;
   readonly nowMs: number;
-  /** Devices with a track, at most. */
+  /** The maximum number of devices with a track. */
   readonly tracks: number;
   /** Reports of a track, a minute apart. */
   readonly trackReports: number;
@@ -69,7 +69,7 @@ export function createCity({ devices, seed, nowMs, tracks, trackReports }: CityO
   };
 }
 
-/** Devices that would turn a day old while the bench runs become an hour younger. */
+/** Makes devices an hour younger that would become a day old during the bench. */
 function keepFromTheEdge(timestampMs: Float64Array, oldestMs: number): void {
   for (let index = 0; index < timestampMs.length; index++) {
     const sinceEdgeMs = timestampMs[index]! - oldestMs;
@@ -77,7 +77,7 @@ function keepFromTheEdge(timestampMs: Float64Array, oldestMs: number): void {
   }
 }
 
-/** Reports the city over HTTP to a server that is stopped then; its directory goes when this process ends. */
+/** Sends the city to a server over HTTP and stops it; the directory is removed when this process ends. */
 export async function writeCity(city: City): Promise<string> {
   const dataDir = temporaryDataDir("http");
   const { url, key, stop } = await startArchiveServer(dataDir);

@@ -5,19 +5,19 @@ const SERVER_CORE = 0;
 const CLIENT_CORE = 1;
 const REPORTER_CORE = 2;
 
-/** A core for the server and another for whoever asks it, where the system lets us say so. */
+/** A core for the server and another for its client, if the system supports that. */
 export interface Cores {
-  /** Words before the command of a server, which give it its core; all its threads share it. */
+  /** The launcher that gives a server its core, for all its threads. */
   readonly serverLauncher: readonly string[];
-  /** The same for who reports beside the questions: a core of its own where there is a third. */
+  /** The launcher for a process that reports during queries: a third core if there is one. */
   readonly reporterLauncher: readonly string[];
-  /** How the cores are given out, for the results. */
+  /** The assignment of cores, for the results. */
   readonly text: string;
-  /** Lets this process go where it wants again. */
+  /** Lets this process use all cores again. */
   release(): void;
 }
 
-/** Takes the client's core for this process and whatever it starts without the server's launcher. */
+/** Confines this process, and children without a launcher, to the client's core. */
 export function takeCores(): Cores {
   const taskset = Bun.which("taskset");
   const allowed = taskset === null ? null : allowedCores(taskset);
@@ -36,13 +36,13 @@ export function takeCores(): Cores {
   };
 }
 
-/** As taskset lists them, e.g. `0,1` or `0-7`. */
+/** In taskset's format, e.g. `0,1` or `0-7`. */
 function allowedCores(taskset: string): string | null {
   const { stdout } = spawnSync(taskset, ["-cp", String(process.pid)], { encoding: "utf8" });
   return /: ([\d,-]+)\s*$/.exec(stdout)?.[1] ?? null;
 }
 
-/** With all threads that there are; later ones follow. */
+/** Applies to all threads; new ones inherit it. */
 function confine(taskset: string, cores: string): void {
   spawnSync(taskset, ["-acp", cores, String(process.pid)]);
 }

@@ -4,20 +4,20 @@ import { createRandom, pick, type Random } from "../fleets/random.ts";
 import type { City } from "./city.ts";
 import { type Sized, sized } from "./sized.ts";
 
-/* Questions to every endpoint that reads but nearby, drawn from a city. */
+/* Queries for every read endpoint except nearby, drawn from a city. */
 
 const LIMIT = 100;
-const DAYS_BACK = 5; // Every one of them has more than a page of reports, whatever the time of day.
+const DAYS_BACK = 5; // Each of these days has more than a page of reports at any time of day.
 
-/** What is asked of an endpoint, another path each time. */
+/** Queries of an endpoint, with a new path each time. */
 interface Endpoint {
   readonly name: string;
-  /** Processor time of the server that an answer may take, with 200,000 devices; absent where nothing is wanted. */
+  /** The maximum processor time per answer with 200,000 devices; absent without a bound. */
   readonly cpuMsMax?: number;
   path(random: Random): string;
 }
 
-/** Every endpoint that reads, but for nearby. */
+/** All read endpoints except nearby. */
 function endpointsOf(city: City, nowMs: number): readonly Endpoint[] {
   const { metropolis, tracked, trackDay } = city;
   const devices = metropolis.latitude.length;
@@ -87,7 +87,7 @@ export interface EndpointOptions {
   readonly seed: number;
 }
 
-/** Questions to every endpoint; some are asked to learn how long answers are. */
+/** Draws queries for every endpoint, and sends some to learn the size of the answers. */
 export async function drawEndpointQuestions(options: EndpointOptions): Promise<EndpointQuestions[]> {
   const { url, headers, city, count, seed } = options;
   const random = createRandom(seed);

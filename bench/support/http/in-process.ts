@@ -5,7 +5,7 @@ import { SERVED_APP } from "../store/archived-directory.ts";
 import type { ServedDirectory } from "../store/served-directory.ts";
 import { createBenchServices } from "./bench-services.ts";
 
-/** Asks a server in this process, over a directory, for paths that may be read. */
+/** Sends read requests to a server in this process. */
 export type AskInProcess = (path: string, headers?: Readonly<Record<string, string>>) => Promise<Response>;
 
 export async function askInProcess({ directory, keys, platform }: ServedDirectory): Promise<AskInProcess> {

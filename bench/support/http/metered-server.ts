@@ -1,7 +1,7 @@
 /**
- * Nearby alone, behind the real gate, with its requests counted and told of as much as the last argument says: `bare`
- * (neither, the control), `counted` (what a server does by default), or `told` (a line of the log for each, as with
- * `--log-level debug`; nobody reads it). The first argument is a data directory that no other process has open.
+ * Serves only nearby, behind the real gate. The last argument selects the metering of requests: `bare` (none, the
+ * control), `counted` (the default of a server), or `told` (a log line for each request, as with `--log-level debug`;
+ * the lines are discarded). The first argument is a data directory that no other process uses.
  */
 
 import { Elysia } from "elysia";
@@ -43,7 +43,7 @@ const handler = gate.keyed(nearby, nearby.open(services));
 const answer = ({ request }: { request: Request }) => handler(request);
 const app = new Elysia({ precompile: true, handler: { standardHostname: false } }).get(
   nearby.path,
-  answer.bind(null), // As `src/http/server.ts` has it.
+  answer.bind(null), // As in `src/http/server.ts`.
 );
 await listen(app.fetch);
 

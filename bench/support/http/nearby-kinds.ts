@@ -5,18 +5,18 @@ import { openHttpClient } from "../servers/http-client.ts";
 import { getRequest } from "../servers/load.ts";
 import type { Sized } from "./sized.ts";
 
-/** What is asked of nearby again and again, from another point each time. */
+/** A kind of nearby query, with a new center each time. */
 export interface NearbyKind {
   readonly name: string;
   readonly miles: number;
   readonly limit: number;
   readonly age: "24 h" | "random age";
   readonly timezone?: string;
-  /** The share of the bare server's requests that it is to reach; absent where nothing is wanted. */
+  /** The required share of the bare server's requests; absent without a bound. */
   readonly shareMin?: number;
 }
 
-/** The kind that other parts ask too. */
+/** The kind that other parts use too. */
 export const BEST_100 = "nearby, 5 mi, best 100";
 
 export const NEARBY_KINDS: readonly NearbyKind[] = [
@@ -35,11 +35,11 @@ export const NEARBY_KINDS: readonly NearbyKind[] = [
   { name: "nearby, 5 mi, best 100, random age", miles: 5, limit: 100, age: "random age" },
 ];
 
-/** Questions of one kind, and what they ask. */
+/** Queries of one kind. */
 export interface NearbyQuestions extends Sized {
   readonly kind: NearbyKind;
   readonly asked: readonly NearbyQuestion[];
-  /** Points that were left out, since the page isn't full there. */
+  /** The number of skipped points without a full page. */
   readonly leftOut: number;
 }
 
@@ -68,13 +68,13 @@ export interface ChooseOptions {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly kind: NearbyKind;
-  /** More than there are to be questions: some points lie too far out for a full page. */
+  /** More points than queries, since some are too far out for a full page. */
   readonly points: readonly Point[];
   readonly count: number;
   readonly seed: number;
 }
 
-/** Asks from every point once, and takes the first questions that have a full page; where none has one, all. */
+/** Queries every point once, and takes the first ones with a full page; all if none has one. */
 export async function chooseQuestions(options: ChooseOptions): Promise<NearbyQuestions> {
   const { url, headers, kind, points, count, seed } = options;
   const random = createRandom(seed);
@@ -100,7 +100,7 @@ export async function chooseQuestions(options: ChooseOptions): Promise<NearbyQue
   };
 }
 
-/** Results on a page: read from its end, since parsing it would take longer than asking. */
+/** The number of results, read from the end of the page, since parsing would take longer than the query. */
 export function pageCount(body: Buffer): number {
   const end = body.toString("latin1", Math.max(0, body.length - 300));
   return Number(/"pagination":\{"count":(\d+)/.exec(end)![1]);

@@ -6,13 +6,13 @@ import type { BenchRun, Bound } from "../run/bench.ts";
 import { bareServerCommand, type ServerProcess, startProcess } from "../servers/server.ts";
 import type { Turn } from "./turn.ts";
 
-/** Turns of our server and of its control, pair by pair, over all launches. */
+/** Pairs of turns of our server and its control, over all launches. */
 export interface Pairs {
   readonly ours: Turn[];
   readonly control: Turn[];
 }
 
-/** Pairs by what is asked, in the order in which it was first. */
+/** Pairs by the kind of query, in the order of their first use. */
 export class PairsByName {
   readonly #pairs = new Map<string, Pairs>();
 
@@ -22,10 +22,10 @@ export class PairsByName {
     return pairs;
   }
 
-  /** Requests a second of both, what ours is of the control, and what a request costs either server. */
+  /** Reports requests a second of both, their ratio, and the processor time per request. */
   report(run: BenchRun, name: string, bound?: Bound): void {
     const pairs = this.#pairs.get(name);
-    if (pairs === undefined) return; // Left out of this run.
+    if (pairs === undefined) return; // Not part of this run.
     const figure = (what: string, turns: readonly Turn[]): Figure => ({
       name: `${name}${what}`,
       unit: "requests/s",
@@ -39,11 +39,11 @@ export class PairsByName {
     run.figures([...figures, ...[ourCpu, controlCpu].filter((cpu) => cpu !== null)]);
     run.ratio(`${name}: share of the bare server`, ...figures, bound);
     if (ourCpu === null || controlCpu === null) return;
-    // Steadier than the other where somebody else wants the server's core.
+    // Steadier than requests a second if other processes use the server's core.
     run.ratio(`${name}: share by processor time`, perSecond(ourCpu), perSecond(controlCpu));
   }
 
-  /** How long servers were kept waiting by others who wanted their core. */
+  /** Reports how long servers waited for their core. */
   reportWaits(run: BenchRun): void {
     const all = [...this.#pairs.values()];
     const ours = all.flatMap((pairs) => pairs.ours);
@@ -55,24 +55,24 @@ export class PairsByName {
   }
 }
 
-/** None where the system doesn't tell. */
+/** Empty if the system does not tell. */
 function waitFigure(name: string, turns: readonly Turn[]): Figure[] {
   const runs = turns.map(({ waitPercent }) => waitPercent).filter((percent) => percent !== null);
   return runs.length === 0 ? [] : [{ name, unit: "%", runs }];
 }
 
-/** Null where the system doesn't tell. */
+/** Null if the system does not tell. */
 function cpuFigure(name: string, turns: readonly Turn[]): Figure | null {
   const runs = turns.map(({ cpuMicros }) => cpuMicros);
   return runs.every((micros) => micros !== null) ? { name, unit: "µs/request", runs } : null;
 }
 
-/** As a ratio of speeds, more is better. */
+/** Converts to a speed, of which more is better. */
 function perSecond(figure: Figure): Figure {
   return { ...figure, unit: "requests/s", runs: figure.runs.map((micros) => 1e6 / micros) };
 }
 
-/** Lets both servers get warm, then asks the control and ours in turns. */
+/** Warms up both servers, then sends queries to the control and to ours in turns. */
 export async function takePairs(
   pairs: Pairs,
   rounds: number,
@@ -87,7 +87,7 @@ export async function takePairs(
   }
 }
 
-/** A bare server that sends so many bytes, or that parses reports, for as long as `use` takes. */
+/** Runs a bare server, which sends a number of bytes or parses reports, during `use`. */
 export async function withBareServer<T>(
   mode: { readonly bytes: number } | "parse",
   launcher: readonly string[],

@@ -1,7 +1,7 @@
 /**
- * The server without the finding: everything between the socket and the hot store is the real thing, but `nearby` hands
- * out devices that were drawn before. Arguments: a data directory that no other process has open, and how recent the
- * positions of the devices are that are drawn from, in hours.
+ * The server without the search: everything between the socket and the hot store is real, but `nearby` returns devices
+ * that were drawn before. Arguments: a data directory that no other process uses, and the maximum age of the drawn
+ * devices' positions in hours.
  */
 
 import { createRateLimit } from "../../../src/auth/rate-limit.ts";
@@ -21,7 +21,7 @@ import { createBenchServices } from "./bench-services.ts";
 const MS_PER_HOUR = 3_600_000;
 const SEED = 9;
 const PAGE = 100;
-/** As many as there are questions, and more: no page is in the processor's caches when it comes again. */
+/** More pages than queries, so that no page is still in the processor's caches. */
 const PAGES = 4096;
 const RADIUS_METERS = 5 * METERS_PER_MILE;
 const MATCHES = 2000;
@@ -41,7 +41,7 @@ const server = createServer({
 });
 await listen(inShortTurns(server.fetch));
 
-/** Hands out one drawn page after the other, whatever is asked. */
+/** Returns one drawn page after another for any query. */
 function createDrawnNearby(hot: HotStore): Nearby {
   const app = hot.findApp(SERVED_APP);
   assert(app !== null, "the directory has reports");

@@ -3,16 +3,16 @@ import { openHttpClient } from "../servers/http-client.ts";
 import { getRequest } from "../servers/load.ts";
 import type { Questions } from "./wrk.ts";
 
-/** Questions whose answers are alike in size. */
+/** Queries with answers of similar size. */
 export interface Sized extends Questions {
-  /** Of the median answer. */
+  /** The size of the median answer. */
   readonly answerBytes: number;
 }
 
-/** Answers of one kind differ little. */
+/** A sample is enough: answers of one kind differ little. */
 const ASKED_MAX = 100;
 
-/** Asks some of the questions once; all must have status 200. */
+/** Sends some of the queries once; all must have status 200. */
 export async function sized(url: string, { paths, headers }: Questions): Promise<Sized> {
   const client = await openHttpClient(url);
   const sizes: number[] = [];

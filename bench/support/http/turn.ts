@@ -6,21 +6,19 @@ import { type Answered, type Questions, runWrk } from "./wrk.ts";
 
 export const CONNECTIONS = 16;
 
-/** How a server did when it was asked for some seconds. */
+/** The result of some seconds of queries. */
 export interface Turn {
   readonly requestsPerSecond: number;
-  /** Processor time of the server, all threads; null where the system doesn't tell, or the turn is too short to. */
+  /** Processor time of all threads of the server; null if unknown, or if the turn is too short. */
   readonly cpuMicros: number | null;
-  /**
-   * Of the turn, how long the server's first thread was kept waiting for its core; null where the system doesn't tell.
-   */
+  /** The percentage of the turn in which the server's first thread waited for its core; null if unknown. */
   readonly waitPercent: number | null;
 }
 
-/** Asks a server as fast as it answers. */
+/** Sends queries as fast as a server answers. */
 export type Client = (server: ServerProcess, questions: Questions, seconds: number) => Promise<Turn>;
 
-/** For turns of these lengths: wrk where it is installed and can, and the bench's own client elsewhere. */
+/** Chooses wrk if it is installed and supports these lengths, otherwise the bench's own client. */
 export function chooseClient(seconds: readonly number[]): {
   readonly isWrk: boolean;
   readonly text: string;
@@ -55,16 +53,16 @@ export function answeredOf({ requestsPerSecond, latenciesMs }: Load): Answered {
   return { requests: latenciesMs.length, requestsPerSecond };
 }
 
-/** Of a busy machine a short turn may see nothing at all; so many in a row are no turns any more. */
+/** On a busy machine a short turn may have no answer; this many in a row are an error. */
 const EMPTY_TURNS_MAX = 20;
 
-/** Adds what the server took of the processor to a load that is over when it resolves: one with an answer at least. */
+/** Runs a load and adds the server's processor time; the load must have at least one answer. */
 export async function timed({ pid }: ServerProcess, load: () => Promise<Answered>): Promise<Turn> {
   for (let empty = 0; empty < EMPTY_TURNS_MAX; empty++) {
     const turn = await timedOnce(pid, load);
     if (turn.requestsPerSecond > 0) return turn;
   }
-  throw new Error(`Nobody was answered in ${EMPTY_TURNS_MAX} turns`);
+  throw new Error(`No request was answered in ${EMPTY_TURNS_MAX} turns`);
 }
 
 async function timedOnce(pid: number, load: () => Promise<Answered>): Promise<Turn> {

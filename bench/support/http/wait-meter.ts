@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 const NS_PER_MS = 1e6;
 
 /**
- * Tells, when asked, for how much of the time since the start a process could have run but had no core, in percent: a
- * machine that others use makes figures of whole seconds worth little. Null where the system doesn't tell.
+ * Measures the percentage of time since the start in which a process waited for a core: on a shared machine, wall-clock
+ * figures are unreliable. Null if the system does not tell.
  */
 export function startWaitMeter(pid: number): () => number | null {
   const startMs = performance.now();
@@ -16,7 +16,7 @@ export function startWaitMeter(pid: number): () => number | null {
   };
 }
 
-/** Of the first thread, which runs the JavaScript: time on a core, time spent waiting for one, turns. */
+/** The JavaScript thread's time on a core, time waiting for one, and turns. */
 function readWaitNs(pid: number): number | null {
   try {
     return Number(readFileSync(`/proc/${pid}/schedstat`, "utf8").split(" ")[1]);

@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { assert } from "../../../src/lib/assert.ts";
 
-/** Requests without a body to any server: the same for ours and for the control. */
+/** Requests without a body, the same for our server and the control. */
 export interface Questions {
-  /** Asked one after the other, over and over. */
+  /** The paths in turn, repeatedly. */
   readonly paths: readonly string[];
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -15,11 +15,11 @@ export interface WrkOptions {
   readonly url: string;
   readonly questions: Questions;
   readonly connections: number;
-  /** A whole number: wrk knows no others. */
+  /** An integer, as wrk requires. */
   readonly seconds: number;
 }
 
-/** What `done` in the script says. */
+/** The output of `done` in the script. */
 interface WrkSummary {
   readonly requests: number;
   readonly microseconds: number;
@@ -27,13 +27,13 @@ interface WrkSummary {
   readonly broken: number;
 }
 
-/** Requests that were answered in some seconds. */
+/** The answered requests of some seconds. */
 export interface Answered {
   readonly requests: number;
   readonly requestsPerSecond: number;
 }
 
-/** Asks with one thread of wrk, a closed loop on each connection. Throws where any question is refused. */
+/** Runs one thread of wrk, with a closed loop on each connection. Throws if a request is refused. */
 export async function runWrk(options: WrkOptions): Promise<Answered> {
   const { program, url, questions, connections, seconds } = options;
   const directory = mkdtempSync(join(tmpdir(), "wherehouse-wrk-"));
@@ -59,7 +59,7 @@ export async function runWrk(options: WrkOptions): Promise<Answered> {
   }
 }
 
-/** Requests are put together once; a `response` function would let wrk copy every body into Lua, so there is none. */
+/** Requests are built once; there is no `response` function, since wrk would copy every body into Lua. */
 function scriptOf(pathsFile: string, headers: Readonly<Record<string, string>>): string {
   const lines = Object.entries(headers).map(([name, value]) => `  wrk.headers["${name}"] = "${value}"`);
   return `local requests, at = {}, 0

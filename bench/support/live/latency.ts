@@ -3,11 +3,11 @@ import { openHttpClient } from "../servers/http-client.ts";
 import { getRequest, postRequest } from "../servers/load.ts";
 import type { WherehouseProcess } from "../servers/server.ts";
 
-/** From one report to the next: longer than viewers rest, and no multiple of it. */
+/** The pause between reports: longer than the viewers' interval, and no multiple of it. */
 const PAUSE_MS = 400;
 const PAUSE_SPREAD_MS = 300;
 
-/** How long after each report was acknowledged a viewer of everything had it; sorted, 0 where it had it before. */
+/** The sorted times from acknowledging a report until a viewer of everything had it; 0 if it had it before. */
 export async function measureLatencies(
   { url, key }: WherehouseProcess,
   reports: number,
@@ -36,7 +36,7 @@ export async function measureLatencies(
   return latenciesMs.sort((a, b) => a - b);
 }
 
-/** A stream that tells when a text was in it. */
+/** A stream that reports when a text arrived. */
 async function openWatch(url: string, authorization: string) {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);

@@ -7,14 +7,14 @@ import type { Cores } from "../http/cores.ts";
 import { type Reporter, startReporter } from "../http/reports/reporter.ts";
 import { startWherehouse, type WherehouseProcess } from "../servers/server.ts";
 
-/** A server whose devices all move, one after the other, as somebody reports them, and who may look at it. */
+/** A server whose devices all move in turn, with possible viewers. */
 
 const ROOT = join(import.meta.dir, "../../..");
-/** What the service gives one key. */
+/** The service's limit per key. */
 const VIEWERS_A_KEY = 60;
-/** Devices move less. */
+/** The maximum step of a device. */
 const STEP_DEGREES = 0.001;
-/** To report where everybody is, once. */
+/** The rate of the initial reports. */
 const FILL_REPORTS_PER_SECOND = 20_000;
 
 export interface LiveCity {
@@ -30,7 +30,7 @@ export async function startLiveCity(
   cores: Cores,
 ): Promise<LiveCity> {
   const city = createCity(options);
-  // An app may have half of all viewers.
+  // An app may use half of all viewers.
   const flags = ["--max-viewers", String(2 * viewersMax + 2)];
   const server = await startWherehouse(undefined, cores.serverLauncher, flags);
   const { url, key } = server;
@@ -50,7 +50,7 @@ export async function startLiveCity(
   };
 }
 
-/** As many viewers as are wanted, each with a box around one of the devices that holds this share of them. */
+/** Viewers, each with a box around a device that contains this share of the devices. */
 export async function viewersWithBoxes(
   { city, server }: LiveCity,
   count: number,
@@ -74,7 +74,7 @@ function createKey(dataDir: string): string {
   return stdout.trim();
 }
 
-/** The server hears of keys within seconds. */
+/** Waits until the server knows the key. */
 async function known(url: string, key: string): Promise<void> {
   const headers = { authorization: `Bearer ${key}` };
   while ((await fetch(`${url}/api/v1/locations/current?limit=1`, { headers })).status === 401)

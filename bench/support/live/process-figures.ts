@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { assert } from "../../../src/lib/assert.ts";
 import { readCpuSeconds } from "../peers/cpu.ts";
 
-/** Of one core, what a process uses while something goes on, in percent. */
+/** The processor time of a process during some work, in percent of a core. */
 export async function corePercent(pid: number, work: () => Promise<unknown>): Promise<number> {
   const startMs = performance.now();
   const before = cpuSeconds(pid);

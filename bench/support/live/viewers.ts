@@ -2,36 +2,33 @@ import { connect, type Socket } from "node:net";
 import { answerParent, type Child, childOptions, startChild } from "../run/child.ts";
 import { getRequest } from "../servers/load.ts";
 
-/*
- * Viewers of the live stream, in a process of their own: they count what they are sent, and one that is told to takes
- * nothing for a while.
- */
+/* Viewers of the live stream in a separate process: they count received data, and can pause reading. */
 
-/** What a viewer asks for, and with which key. */
+/** A viewer's query and key. */
 export interface Asked {
   readonly path: string;
   readonly key: string;
 }
 
-/** Of all viewers, since they were last asked about. */
+/** The data received by all viewers since the last count. */
 export interface Received {
   readonly events: number;
   readonly resets: number;
   readonly bytes: number;
 }
 
-/** Or who is to be connected, who are too many for a command line. */
+/** A command, or the viewers to connect, which are too many for a command line. */
 type Order = readonly Asked[] | "count" | "pause" | "resume";
 
 export interface Viewers {
   count(): Promise<Received>;
-  /** From here on they take nothing. */
+  /** Stops reading. */
   pause(): Promise<Received>;
   resume(): Promise<Received>;
   end(): Promise<void>;
 }
 
-/** Resolves once all of them are connected. */
+/** Resolves once all are connected. */
 export async function startViewers(url: string, viewers: readonly Asked[]): Promise<Viewers> {
   const child: Child<Order, Received> = await startChild({ path: import.meta.path, options: url });
   await child.ask(viewers);
@@ -64,7 +61,7 @@ function view(url: string): void {
   });
 }
 
-/** Resolves with the first piece of the answer, which must have status 200. */
+/** Resolves with the first chunk of the answer, which must have status 200. */
 function openStream(
   url: string,
   key: string,

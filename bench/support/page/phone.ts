@@ -1,6 +1,6 @@
 import type { Visit } from "../../../test/system/browser/support/visit.ts";
 
-/** Connects a phone on the page of a visit as OwnTracks, and reports as it would; tells how soon it was named, ms. */
+/** Connects a phone as OwnTracks on the page, sends a report, and returns the milliseconds until the page names it. */
 export async function namePhone({ page }: Visit, name: string): Promise<number> {
   const another = page.getByRole("button", { name: "Connect another" });
   if (await another.isVisible()) await another.click();

@@ -1,15 +1,15 @@
 import type { CDPSession } from "playwright-core";
 
-/** Whose functions a script's time was spent in; `browser` is everything else that kept the main thread. */
+/** The owner of the functions in which time was spent; `browser` is all other work of the main thread. */
 export type Owner = "ours" | "MapLibre" | "lit-html" | "browser";
 
 const SAMPLE_MICROS = 200;
-/** The profiler's names for what is no work of the page. */
+/** The profiler's names for time that is not the page's work. */
 const IDLE = "(idle)";
 
 /**
- * What the main thread did meanwhile, by a sampling profiler, in ms by the clock. Where others take the processor, or
- * WebGL makes a caller wait, that counts as the caller's.
+ * The main thread's activity by a sampling profiler, in wall-clock ms. Waiting for the processor or for WebGL counts as
+ * the caller's.
  */
 export async function profileScripts(
   session: CDPSession,
@@ -23,7 +23,7 @@ export async function profileScripts(
   const owners = new Map<number, Owner | null>();
   const visit = (id: number, above: Owner) => {
     const { callFrame, children = [] } = nodes.get(id)!;
-    // Functions of the browser itself count for who called them.
+    // Functions of the browser count for their caller.
     const owner = callFrame.url === "" ? above : ownerOf(callFrame.url);
     owners.set(id, callFrame.functionName === IDLE ? null : owner);
     for (const child of children) visit(child, owner);

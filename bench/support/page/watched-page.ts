@@ -2,7 +2,7 @@ import type { CDPSession } from "playwright-core";
 import { Visit } from "../../../test/system/browser/support/visit.ts";
 import { hasProcessFigures, readProcessFigures } from "../../../test/system/soak/support/process-figures.ts";
 
-/** Notes when as many dots are drawn as the bench waits for, how often dots are drawn, and frames of the page. */
+/** Records when the expected number of dots is drawn, how often dots are drawn, and frames of the page. */
 const COUNT = `{
   globalThis.framesSeen = 0;
   globalThis.mapFramesSeen = 0;
@@ -16,12 +16,12 @@ const COUNT = `{
   requestAnimationFrame(tick);
 }`;
 
-/** Browsers tell of no shorter ones, and of the others in steps of 8 ms. */
+/** Browsers don't report shorter ones, and round to 8 ms. */
 const PAINT_MS_MIN = 16;
-/** What is painted has been told of by then. */
+/** Frames until the browser has reported a paint. */
 const FRAMES_UNTIL_TOLD = 20;
 
-/** Notes how long after a press of a key what it does is painted. */
+/** Records the time from a key press until its effect is painted. */
 const WATCH_KEYS = `{
   globalThis.paintsMs = [];
   new PerformanceObserver((list) => {
@@ -36,29 +36,29 @@ interface Noted {
   readonly paintsMs: number[];
 }
 
-/** Of a phone on a slow line. */
+/** The network of a phone on a slow line. */
 const SLOW_LINE = { offline: false, latency: 150, downloadThroughput: 200_000, uploadThroughput: 200_000 };
 const DOTS_MS_MAX = 60_000;
 
 export interface WatchedOptions {
-  /** How many dots the bench waits for. */
+  /** The expected number of dots. */
   readonly dots?: number;
   readonly isFar?: boolean;
   readonly webgl?: boolean;
 }
 
-/** The main thread of a page, since its beginning. */
+/** The main thread of a page since its start. */
 export interface MainThread {
-  /** Of the processor; what waits for others or for a core doesn't count. */
+  /** Processor time, without waiting. */
   readonly processorMs: number;
-  /** In tasks, by the clock. */
+  /** Wall-clock time in tasks. */
   readonly tasksMs: number;
   readonly frames: number;
-  /** Those in which the map drew dots. */
+  /** The frames in which the map drew dots. */
   readonly mapFrames: number;
 }
 
-/** A visit of the map page that tells what the browser spends on it. */
+/** A visit of the map page that measures the browser's work. */
 export class WatchedPage {
   readonly visit: Visit;
   readonly session: CDPSession;
@@ -84,7 +84,7 @@ export class WatchedPage {
     return new WatchedPage(visit, session);
   }
 
-  /** When the dots were drawn, from the beginning of the visit. */
+  /** The time from the start of the visit until the dots were drawn. */
   dotsAtMs(): Promise<number> {
     return this.visit.until("the dots", async () => (await this.#noted()).dotsAtMs ?? null, DOTS_MS_MAX);
   }
@@ -105,24 +105,24 @@ export class WatchedPage {
     };
   }
 
-  /** Of JavaScript, after what is garbage has gone. */
+  /** JavaScript's heap after garbage collection. */
   async heapBytes(): Promise<number> {
     await this.session.send("HeapProfiler.collectGarbage");
     return this.#metric("JSHeapUsedSize");
   }
 
-  /** All that the page's process has in memory, with the browser's own code; null where the system doesn't tell. */
+  /** Resident memory of the page's process, with the browser's own code; null if unknown. */
   async residentBytes(): Promise<number | null> {
     if (!hasProcessFigures) return null;
     const browser = await this.visit.context.browser()!.newBrowserCDPSession();
     const { processInfo } = await browser.send("SystemInfo.getProcessInfo");
     await browser.detach();
-    // Of several, one is the page's, and the others wait for pages to come.
+    // One of several belongs to the page; the others are spare.
     const renderers = processInfo.filter(({ type }) => type === "renderer");
     return Math.max(...renderers.map(({ id }) => readProcessFigures(id).residentBytes));
   }
 
-  /** Presses one key after the other, and tells for each how long it took until what it does was painted. */
+  /** Types a text, and returns the time until the effect of each key is painted. */
   async typeMs(text: string, pauseMs: number): Promise<number[]> {
     await this.visit.page.locator("#search").focus();
     const paints: number[] = [];

@@ -1,15 +1,15 @@
 import { assert } from "../../../src/lib/assert.ts";
 
 /**
- * Redis keeps positions to 0.6 m and takes the earth for 0.03 % larger, which is 2.3 m at five miles: devices this
- * close to where the answer ends may be in one answer and not in the other.
+ * Redis stores positions to 0.6 m and uses an earth 0.03 % larger, which is 2.3 m at five miles: devices this close to
+ * the edge may be in one answer only.
  */
 export const EDGE_METERS = 3;
-/** Devices whose distances differ by less may come in either order. */
+/** Devices with a smaller difference in distance may come in either order. */
 export const ORDER_METERS = 1;
 
 export interface Comparison {
-  /** Devices of our answer, and those of them that theirs has too. */
+  /** The number of devices in our answer, and of those that both have. */
   readonly devices: number;
   readonly common: number;
 }
@@ -17,14 +17,14 @@ export interface Comparison {
 export interface ComparisonOptions {
   readonly ours: readonly string[];
   readonly theirs: readonly string[];
-  /** Where answers end that are no full page. */
+  /** The radius, where answers without a full page end. */
   readonly radiusMeters: number;
   readonly page: number;
-  /** By our formula, for theirs too: each server has its own. */
+  /** The distance by our formula, since servers use different ones. */
   distanceMeters(deviceId: string): number;
 }
 
-/** Counts the devices in common; throws where the others are not explained by the edge, or the order is wrong. */
+/** Counts the devices in common; throws if the edge does not explain the others, or the order is wrong. */
 export function compareAnswers(options: ComparisonOptions): Comparison {
   const { ours, theirs, radiusMeters, page, distanceMeters } = options;
   const isFull = ours.length === page;

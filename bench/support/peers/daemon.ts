@@ -4,12 +4,12 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { fail, ok, type Result } from "../../../src/lib/result.ts";
 
-/* Servers of other projects, started on a free port of this machine and taken away again. */
+/* Servers of other projects, started on a free local port and removed afterwards. */
 
 const START_MS_MAX = 20_000;
 const STOP_MS_MAX = 5000;
 
-/** A server of somebody else's, on this machine alone, with a directory that goes with it. */
+/** A local server of another project, with a temporary directory. */
 export interface Daemon {
   readonly port: number;
   readonly pid: number;
@@ -19,13 +19,13 @@ export interface Daemon {
 export interface DaemonOptions {
   readonly directory: string;
   readonly argv: (port: number) => readonly string[];
-  /** How it is told to stop without waiting for its clients. */
+  /** The signal that stops it without waiting for clients. */
   readonly stopSignal: "SIGTERM" | "SIGINT";
-  /** Throws while the server doesn't answer yet. */
+  /** Throws if the server does not answer yet. */
   greet(port: number): Promise<void>;
 }
 
-/** Starts a server on a free port. One that doesn't start is told in a line, and its directory is gone. */
+/** Starts a server on a free port. On failure returns a line, and removes its directory. */
 export async function startDaemon(options: DaemonOptions): Promise<Result<Daemon, string>> {
   const { directory, argv, stopSignal, greet } = options;
   const port = await findFreePort();
@@ -64,7 +64,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Result<Daemon
   }
 }
 
-/** The program's path, if there is one in the `PATH` or in one of these directories. */
+/** Finds a program in the `PATH` or in these directories. */
 export function findProgram(name: string, elsewhere: readonly string[] = []): string | null {
   const directories = [...(process.env.PATH ?? "").split(delimiter), ...elsewhere];
   const paths = directories.filter((directory) => directory !== "").map((directory) => join(directory, name));
@@ -102,7 +102,7 @@ function findFreePort(): Promise<number> {
 
 const running = new Set<() => Promise<void>>();
 
-/** Stops a server also where the bench is interrupted; the function returned takes that back. */
+/** Stops a server if the bench is interrupted; the result cancels that. */
 function stopWhenInterrupted(stop: () => Promise<void>): () => void {
   if (running.size === 0) for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, leave);
   running.add(stop);

@@ -6,7 +6,7 @@ import { type Daemon, findProgram, makeDirectory, startDaemon } from "./daemon.t
 
 const INSTALL = "no mosquitto in the PATH or /usr/sbin; Debian: apt install mosquitto";
 
-/** Mosquitto for everybody on this machine, with sessions in its memory that keep all that waits. */
+/** A local Mosquitto with open access and unlimited in-memory sessions. */
 export async function startMosquitto(): Promise<Result<Daemon, string>> {
   const program = findProgram("mosquitto", ["/usr/sbin"]);
   if (program === null) return fail(INSTALL);

@@ -2,22 +2,22 @@ import { Redis } from "ioredis";
 import type { Point } from "../fleets/metropolis.ts";
 import type { PeerConnection } from "./contender.ts";
 
-/** One connection to Redis, or to Tile38, which speaks its protocol. It is never made anew: a lost one rejects. */
+/** A connection to Redis, or to Tile38, which uses its protocol. It does not reconnect: a lost connection rejects. */
 export async function openRedis(port: number): Promise<Redis> {
   const redis = new Redis(port, "127.0.0.1", {
     lazyConnect: true,
     retryStrategy: null,
-    /* Version 2 of the protocol and no questions on connecting: Tile38 knows nothing else. */
+    /* Version 2 of the protocol without a handshake, as Tile38 requires. */
     protocol: 2,
     disableClientInfo: true,
     enableReadyCheck: false,
   });
-  redis.on("error", () => {}); // What was asked rejects with the same; without a listener it is printed too.
+  redis.on("error", () => {}); // Pending requests reject with it; without a listener it is also printed.
   await redis.connect();
   return redis;
 }
 
-/** A connection that asks by a command. */
+/** Opens a connection that queries by a command. */
 export async function connectRedis(
   port: number,
   command: string,
@@ -34,7 +34,7 @@ export async function closeRedis(redis: Redis): Promise<void> {
   await redis.quit();
 }
 
-/** Throws while the server doesn't answer. */
+/** Throws if the server does not answer. */
 export async function pingRedis(port: number): Promise<void> {
   const redis = await openRedis(port);
   await redis.ping();

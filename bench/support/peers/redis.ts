@@ -19,7 +19,7 @@ const POSITIONS = "positions";
 
 export const REDIS = "Redis GEOSEARCH";
 
-/** The same search, and the records of what it finds, in one round trip. */
+/** The search together with the records of its results, in one round trip. */
 const WITH_RECORDS = `
 local found = redis.call("GEOSEARCH", KEYS[1], "FROMLONLAT", ARGV[1], ARGV[2], "BYRADIUS", ARGV[3], "mi", "ASC",
   "COUNT", ARGV[4], "WITHDIST", "WITHCOORD")
@@ -28,7 +28,7 @@ local keys = {}
 for index, device in ipairs(found) do keys[index] = "record:" .. device[1] end
 return {found, redis.call("MGET", unpack(keys))}`;
 
-/** Redis, once with positions alone and once with each record as a string of JSON beside them. */
+/** Redis, with positions only, and with each record as a JSON string beside them. */
 export const startRedis: StartPeer = async ({ metropolis }) => {
   const program = findProgram("redis-server");
   if (program === null) return fail(INSTALL);
@@ -94,7 +94,7 @@ async function load(redis: Redis, metropolis: Metropolis): Promise<void> {
   for (const batch of devicesOf(metropolis, BATCH)) await write(redis, batch.map(metropolis.report));
 }
 
-/** Positions and records of many devices in one round trip. */
+/** Writes positions and records of many devices in one round trip. */
 async function write(redis: Redis, reports: readonly FullReport[]): Promise<void> {
   const written = await redis
     .pipeline()
@@ -117,7 +117,7 @@ export const openRedisWriter: OpenWriter = async ({ port }) => {
   return { write: (reports) => write(redis, reports), close: () => closeRedis(redis) };
 };
 
-/** An answer is a list of lists that begin with the device. */
-function namesOf(found: unknown): readonly string[] {
-  return (found as readonly (readonly [string, ...unknown[]])[]).map(([name]) => name);
+/** An answer is a list of lists that start with the device. */
+function namesOf(answer: unknown): readonly string[] {
+  return (answer as readonly (readonly [string, ...unknown[]])[]).map(([name]) => name);
 }

@@ -23,7 +23,7 @@ const RECORDS = "records";
 
 export const TILE38 = "Tile38 NEARBY";
 
-/** Tile38, once with points alone and once with each record as the properties of a GeoJSON feature, and its time. */
+/** Tile38, with points only, and with each record and its time as properties of a GeoJSON feature. */
 export const startTile38: StartPeer = async (options) => {
   const program = findProgram("tile38-server");
   if (program === null) return fail(INSTALL);
@@ -85,7 +85,7 @@ async function load(port: number, metropolis: Metropolis): Promise<void> {
   await writer.close();
 }
 
-/** There is no command that sets many: a batch is sent before the first answer is awaited. */
+/** There is no bulk command: a batch is sent before the first answer is awaited. */
 export const openTile38Writer: OpenWriter = async ({ port }) => {
   const redis = await openRedis(port);
   return {
@@ -108,7 +108,7 @@ async function setRecord(redis: Redis, report: FullReport): Promise<void> {
   await redis.call("SET", RECORDS, String(device_id), ...time, "OBJECT", feature);
 }
 
-/** An answer is a cursor and items that begin with their name. */
+/** An answer is a cursor and items that start with their name. */
 function readDevices(answer: unknown): readonly string[] {
   const [, items] = answer as readonly [unknown, readonly (readonly [string, ...unknown[]])[]];
   return items.map(([name]) => name);

@@ -3,16 +3,16 @@ import { percentile } from "../servers/open-load.ts";
 import type { Contender } from "./contender.ts";
 import { readCpuSeconds } from "./cpu.ts";
 
-/** What a server did in some seconds of questions. */
+/** The result of some seconds of queries. */
 export interface Turn {
   readonly answersPerSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Processors that the server kept busy; null where the system doesn't tell. */
+  /** The number of cores that the server used; null if unknown. */
   readonly serverCores: number | null;
-  /** The same of this process: close to 1 says that the client is what limits. */
+  /** The number of cores that this process used: close to 1 means that the client is the limit. */
   readonly clientCores: number;
-  /** Processor time that asking and reading an answer took here. */
+  /** Processor time for sending a query and reading its answer. */
   readonly clientMicroseconds: number;
 }
 
@@ -24,8 +24,8 @@ export interface TurnOptions {
 }
 
 /**
- * Closed loop: each connection asks its next question when the last is answered. Connecting takes no part, nor does
- * a first question of each, with which clients prepare what they ask.
+ * A closed loop: each connection sends its next query after the last answer. Connecting is not measured, nor is a first
+ * query of each connection, which clients use to prepare statements.
  */
 export async function takeTurn({ contender, connections, seconds, next }: TurnOptions): Promise<Turn> {
   const opened = await Promise.all(Array.from({ length: connections }, () => contender.connect()));

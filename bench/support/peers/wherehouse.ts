@@ -15,13 +15,13 @@ import {
 import { openHttpWriter } from "./writes/http-writer.ts";
 
 const BATCH = 1000;
-const EVERY_AGE_HOURS = 8 * 24; // A day more than there is in the metropolis.
+const EVERY_AGE_HOURS = 8 * 24; // A day more than the metropolis has.
 
 interface NearbyBody {
   readonly results: readonly { readonly device_id: string }[];
 }
 
-/** Ours, as the specification asks it and without the limit on ages. */
+/** Our server, with the specified query and without the limit on ages. */
 export const startOurs: StartPeer = async ({ metropolis, connections }) => {
   const server = await startWherehouse();
   try {

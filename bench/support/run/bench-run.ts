@@ -3,23 +3,23 @@ import { type Figure, figureLines, median } from "../figures/report.ts";
 import { isReached, verdictLine } from "../figures/verdict.ts";
 import type { Bench, BenchRun, Bound } from "./bench.ts";
 
-/** What a run leaves behind. */
+/** The results of a run. */
 export interface Kept {
   readonly sizes: Readonly<Record<string, number>>;
   readonly figures: readonly Figure[];
   readonly ratios: readonly KeptRatio[];
   readonly verdicts: readonly KeptVerdict[];
   readonly notes: readonly string[];
-  /** Files to lie beside the results, by what follows the bench's name. */
+  /** Files beside the results, by their suffix after the bench's name. */
   readonly attachments: ReadonlyMap<string, string>;
 }
 
-/** Two figures run by run: one number a run. */
+/** The ratio of two figures, one number per run. */
 export interface KeptRatio {
   readonly name: string;
   readonly ours: string;
   readonly control: string;
-  /** Of both figures. */
+  /** The unit of both figures. */
   readonly unit: string;
   readonly runs: readonly number[];
   readonly bound?: Bound;
@@ -37,14 +37,14 @@ export interface KeptVerdict {
 export interface BenchRunOptions {
   readonly bench: Bench;
   readonly isSmoke: boolean;
-  /** Sizes by flag. Those that the bench does not know are another bench's. */
+  /** Sizes by flag. Unknown ones belong to other benches. */
   readonly given: ReadonlyMap<string, number>;
-  /** Values by flag, as `given`. */
+  /** Choices by flag, likewise. */
   readonly chosen?: ReadonlyMap<string, readonly string[]>;
   print(line: string): void;
 }
 
-/** Runs a bench; prints what it finds as it comes, and returns it. */
+/** Runs a bench; prints its results as they come, and returns them. */
 export async function runBench(options: BenchRunOptions): Promise<Kept> {
   const { bench, isSmoke, given, chosen = new Map(), print } = options;
   const sizes = Object.fromEntries(
@@ -110,7 +110,7 @@ function judged(value: number, bound?: Bound) {
   return bound === undefined ? {} : { bound, isReached: isReached(value, bound) };
 }
 
-/** Adds what a later run will be compared with by name. */
+/** Adds a result for comparisons by name. */
 function add<Item extends { readonly name: string }>(items: Item[], item: Item): void {
   assert(!items.some(({ name }) => name === item.name), `"${item.name}" is given once`);
   items.push(item);

@@ -1,7 +1,7 @@
 import type { Bench } from "./bench.ts";
 import type { Benches } from "./command-line.ts";
 
-/** Every bench, by its file under `bench/benches`, in the order in which they run. */
+/** All benches by file under `bench/benches`, in the order in which they run. */
 const FILES = [
   "near/nearby",
   "near/beside",
@@ -41,7 +41,7 @@ const FILES = [
   "store/year",
 ];
 
-/** As `npm run bench` takes them. */
+/** The names for `npm run bench`. */
 export const BENCH_NAMES: readonly string[] = FILES.map(nameOf);
 
 export async function loadBenches(): Promise<Benches> {
@@ -50,7 +50,7 @@ export async function loadBenches(): Promise<Benches> {
   return benches;
 }
 
-/** One bench, without the code of the others. */
+/** Loads one bench, without the code of the others. */
 export function loadBench(name: string): Promise<Bench> {
   return loadFile(FILES.find((file) => nameOf(file) === name)!);
 }

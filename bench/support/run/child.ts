@@ -1,4 +1,4 @@
-/* Processes of the bench's own: each greets once it is ready, and answers one message after the other. */
+/* Child processes of a bench: each greets when it is ready, and answers one message after another. */
 
 export interface Child<Message, Answer, Greeting = string> {
   readonly greeting: Greeting;
@@ -7,11 +7,11 @@ export interface Child<Message, Answer, Greeting = string> {
 }
 
 export interface ChildOptions {
-  /** The file that `answerParent` is called in. */
+  /** The script that calls `answerParent`. */
   readonly path: string;
-  /** What it is told at the start, as JSON. */
+  /** The options, as JSON. */
   readonly options: unknown;
-  /** Words before the command, e.g. to give it a core. */
+  /** A command prefix, e.g. to assign a core. */
   readonly launcher?: readonly string[];
 }
 
@@ -46,7 +46,7 @@ export async function startChild<Message, Answer, Greeting = string>({
   };
 }
 
-/** In the child: what it was told. */
+/** In the child: the options. */
 export function childOptions<Options>(): Options {
   return JSON.parse(process.argv[2]!) as Options;
 }
@@ -57,6 +57,6 @@ export function answerParent<Message>(
   answer: (message: Message) => Promise<unknown>,
 ): void {
   process.on("message", async (message: Message) => process.send!(await answer(message)));
-  process.on("disconnect", () => process.exit()); // Whatever connections it holds.
+  process.on("disconnect", () => process.exit()); // Ends despite open connections.
   process.send!(greeting);
 }

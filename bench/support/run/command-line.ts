@@ -4,11 +4,11 @@ import { type FlagKind, type Flags, parseFlags } from "../../../src/cli/argument
 import { fail, ok, type Result } from "../../../src/lib/result.ts";
 import type { Bench } from "./bench.ts";
 
-/** Benches by name, in the order in which they run. */
+/** Benches by name, in their order. */
 export type Benches = ReadonlyMap<string, Bench>;
 
 export type BenchCommand =
-  /** Of these benches; of the whole where there are none. */
+  /** Help for these benches; empty for the general help. */
   { readonly kind: "help"; readonly names: readonly string[] } | RunCommand;
 
 export interface RunCommand {
@@ -16,11 +16,11 @@ export interface RunCommand {
   readonly names: readonly string[];
   readonly isSmoke: boolean;
   readonly isProfiled: boolean;
-  /** Sizes by flag, under the names that benches use. */
+  /** Sizes by name. */
   readonly given: ReadonlyMap<string, number>;
-  /** Values by flag, of those that were given. */
+  /** Selected values by name. */
   readonly chosen: ReadonlyMap<string, readonly string[]>;
-  /** Files, or folders with a file for each bench; null where none was named. */
+  /** A file, or a folder with a file for each bench; null if not given. */
   readonly save: string | null;
   readonly against: string | null;
 }
@@ -33,7 +33,7 @@ const COMMON_FLAGS: Readonly<Record<string, FlagKind>> = {
   help: "switch",
 };
 
-/** What the words after `npm run bench --` ask for; the error is one line. */
+/** Parses the arguments after `npm run bench --`; the error is one line. */
 export function parseCommandLine(args: readonly string[], benches: Benches): Result<BenchCommand, string> {
   const sizeNames = new Set([...benches.values()].flatMap(({ sizes }) => Object.keys(sizes)));
   const sizeFlags = Object.fromEntries([...sizeNames].map((name) => [flagOf(name), "value"] as const));
@@ -124,7 +124,7 @@ export function flagOf(size: string): string {
   return size.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
-/** The results file of a bench where a file or a folder was named. */
+/** The results file of a bench in a file or folder. */
 export function resultsFileIn(path: string, name: string): string {
   return isFolder(path) ? join(path, `${name}.json`) : path;
 }

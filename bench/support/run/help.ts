@@ -1,11 +1,11 @@
 import { type Benches, flagOf } from "./command-line.ts";
 
-/* What `--help` prints, of all benches and of one. */
+/* The text of `--help` for all benches and for one. */
 
 const WIDTH = 110;
 
 const COMMON = `  --smoke         small sizes: shows that a bench works, not how fast anything is
-  --save FILE     where the results go; a folder holds a file for each bench. Left out, a full run writes
+  --save FILE     where the results go; a folder holds a file for each bench. By default a full run writes
                   bench/results/NAME.json, or bench/results/local/NAME.json if its sizes are of its own;
                   a smoke run writes nothing
   --against FILE  compares the run with an earlier results file, or with those of a folder, by a test that knows
@@ -31,7 +31,7 @@ ${COMMON}
 `;
 }
 
-/** The question of one bench, its sizes and seeds, and what it can be narrowed to. */
+/** The help of one bench: its question, sizes, seeds and choices. */
 export function benchHelpText(name: string, benches: Benches): string {
   const { question, sizes, choices = {} } = benches.get(name)!;
   const flags = Object.entries(sizes).map(([size, { help, smoke, full }]) => ({
@@ -58,7 +58,7 @@ ${COMMON}
 `;
 }
 
-/** Lines of whole words. */
+/** Wraps a text at words. */
 function wrapped(text: string, width: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(" ")) {

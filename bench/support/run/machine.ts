@@ -1,6 +1,6 @@
 import { cpus, release, totalmem, type } from "node:os";
 
-/** Where a bench ran. */
+/** The machine of a run. */
 export interface Machine {
   readonly processor: string;
   readonly cores: number;

@@ -1,4 +1,4 @@
-/** One bench in a process of its own, for the profiler. What it finds is of no use: the profiler slows it. */
+/** Runs one bench in a separate process for the profiler, whose overhead makes the figures useless. */
 import { runBench } from "./bench-run.ts";
 import { loadBench } from "./benches.ts";
 import type { ProfiledBench } from "./profiling.ts";

@@ -1,18 +1,18 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join, relative } from "node:path";
 
-/* Where the time of a bench and of the servers it starts goes, by Bun's profiler. */
+/* Profiles a bench and its servers with Bun's profiler. */
 
 const ROOT = join(import.meta.dir, "../../..");
 const FOLDER = join(ROOT, "bench/results/profiles");
 const SELF_TIME_ROWS = 10;
 
-/** Set for a bench that runs under the profiler: the bench's name, so that its servers are profiled as well. */
+/** Set for a profiled bench to its name, so that its servers are profiled too. */
 const PROFILED_BENCH = "WHEREHOUSE_PROFILED_BENCH";
 
 let servers = 0;
 
-/** How a bench starts Bun for a server of ours: with the profiler on, if the bench itself is profiled. */
+/** The command for a server of a bench, with the profiler if the bench is profiled. */
 export function bunForServer(): string[] {
   const name = process.env[PROFILED_BENCH];
   if (name === undefined) return [process.execPath];
@@ -20,25 +20,25 @@ export function bunForServer(): string[] {
   return bunWithProfiler(`${name}-server-${servers}`);
 }
 
-/** Bun writes a profile when its process ends. */
+/** Bun writes the profile when the process ends. */
 function bunWithProfiler(name: string): string[] {
   const flags = ["--cpu-prof", `--cpu-prof-dir=${FOLDER}`, `--cpu-prof-name=${name}.cpuprofile`];
   return [process.execPath, ...flags];
 }
 
-/** What `profiled-bench.ts` is told. */
+/** The options of `profiled-bench.ts`. */
 export interface ProfiledBench {
   readonly name: string;
   readonly isSmoke: boolean;
-  /** Sizes by flag. */
+  /** Sizes by name. */
   readonly given: readonly (readonly [name: string, value: number])[];
   readonly chosen: readonly (readonly [name: string, values: readonly string[]])[];
 }
 
-/** Runs a bench once more, under the profiler; returns lines that say where the time went. */
+/** Runs a bench again under the profiler; returns lines that show where time was spent. */
 export async function profileBench(bench: ProfiledBench): Promise<string[]> {
   mkdirSync(FOLDER, { recursive: true });
-  for (const file of profilesOf(bench.name)) rmSync(join(FOLDER, file)); // More servers may have run then.
+  for (const file of profilesOf(bench.name)) rmSync(join(FOLDER, file)); // Removes profiles of earlier runs.
   const argv = [...bunWithProfiler(bench.name), "bench/support/run/profiled-bench.ts", JSON.stringify(bench)];
   const env = { ...process.env, [PROFILED_BENCH]: bench.name };
   const child = Bun.spawn(argv, { cwd: ROOT, env, stdout: "ignore", stderr: "inherit" });
@@ -51,7 +51,7 @@ export async function profileBench(bench: ProfiledBench): Promise<string[]> {
   ];
 }
 
-/** Files in the folder: the bench's own first, then those of its servers in the order of their start. */
+/** The profiles in the folder: the bench's first, then those of its servers by start time. */
 function profilesOf(name: string): string[] {
   const files = new Set(readdirSync(FOLDER));
   const found = [`${name}.cpuprofile`];
@@ -75,7 +75,7 @@ function selfTimeLines(what: string, files: readonly string[]): string[] {
   ];
 }
 
-/** The part of a profile that we read: every node is a function as called from one place. */
+/** The used part of a profile: every node is a function with its call site. */
 export interface CpuProfile {
   readonly nodes: readonly {
     readonly hitCount: number;
@@ -89,14 +89,14 @@ export interface CpuProfile {
 
 export interface SelfTime {
   readonly name: string;
-  /** File and line; empty for what is native. */
+  /** File and line; empty for native code. */
   readonly place: string;
   readonly samples: number;
 }
 
 /**
- * Functions by the samples that found them on top of the stack, the most first. Samples are counted instead of
- * the times between them: Bun takes none while a process waits, and its next sample would be charged for that.
+ * Functions by the number of samples on top of the stack, in descending order. Samples are counted instead of their
+ * intervals: Bun takes none while a process waits, and the next one would be charged for that.
  */
 export function selfTimes(profiles: readonly CpuProfile[]): SelfTime[] {
   const functions = new Map<string, SelfTime>();

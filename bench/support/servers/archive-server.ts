@@ -6,15 +6,15 @@ import { bunForServer } from "../run/profiling.ts";
 const ROOT = join(import.meta.dir, "../../..");
 const WAIT_MS = 120_000;
 
-/** Wherehouse in a process of its own, over a directory that outlives it. */
+/** Wherehouse in a separate process, over a directory that outlives it. */
 export interface ArchiveServer {
   readonly url: string;
   readonly key: string;
   readonly pid: number;
-  /** From the start of the process to the first 200 of /ready. */
+  /** The time from the start of the process to the first 200 of /ready. */
   readonly readyMs: number;
-  /** Waits for a line of what it says to operators, from its start on. */
-  said(pattern: RegExp): Promise<RegExpExecArray>;
+  /** Waits for a line of its log, since its start. */
+  logLine(pattern: RegExp): Promise<RegExpExecArray>;
   stop(): Promise<void>;
 }
 
@@ -32,7 +32,7 @@ export async function startArchiveServer(dataDir: string): Promise<ArchiveServer
     key: readFileSync(directoryPaths(dataDir).firstKey, "utf8").trim(),
     pid: child.pid,
     readyMs,
-    said: (pattern) => waitFor(errors, pattern),
+    logLine: (pattern) => waitFor(errors, pattern),
     async stop() {
       child.kill("SIGTERM");
       await child.exited;
@@ -40,26 +40,26 @@ export async function startArchiveServer(dataDir: string): Promise<ArchiveServer
   };
 }
 
-interface Said {
+interface Output {
   text: string;
   isOver: boolean;
 }
 
-function collect(stream: ReadableStream<Uint8Array>): Said {
-  const said = { text: "", isOver: false };
+function collect(stream: ReadableStream<Uint8Array>): Output {
+  const output = { text: "", isOver: false };
   const decoder = new TextDecoder();
   void (async () => {
-    for await (const bytes of stream) said.text += decoder.decode(bytes, { stream: true });
-    said.isOver = true;
+    for await (const bytes of stream) output.text += decoder.decode(bytes, { stream: true });
+    output.isOver = true;
   })();
-  return said;
+  return output;
 }
 
-async function waitFor(said: Said, pattern: RegExp): Promise<RegExpExecArray> {
+async function waitFor(output: Output, pattern: RegExp): Promise<RegExpExecArray> {
   for (const startMs = performance.now(); performance.now() - startMs < WAIT_MS; await Bun.sleep(2)) {
-    const found = pattern.exec(said.text);
+    const found = pattern.exec(output.text);
     if (found !== null) return found;
-    if (said.isOver) break;
+    if (output.isOver) break;
   }
-  throw new Error(`the server did not say ${pattern}, but: ${said.text}`);
+  throw new Error(`the server did not say ${pattern}, but: ${output.text}`);
 }

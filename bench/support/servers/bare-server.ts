@@ -1,6 +1,6 @@
 /**
- * The control of the HTTP benches: a bare `Bun.serve`. `bytes FILE` sends the file's bytes as JSON to every
- * request; `parse` parses each body as JSON and counts its reports, and does nothing else with it.
+ * The control of the HTTP benches: a bare `Bun.serve`. `bytes FILE` answers every request with the file as JSON;
+ * `parse` parses each body as JSON and only counts its reports.
  */
 const [mode, file] = process.argv.slice(2);
 

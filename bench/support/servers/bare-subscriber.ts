@@ -1,8 +1,8 @@
 import mqtt from "mqtt";
 
 /**
- * The control of the MQTT bench: a subscriber that acknowledges each message at once and keeps none.
- * `bare-subscriber.ts PORT FILTER` answers every request with how many it has had.
+ * The control of the MQTT bench: a subscriber that acknowledges each message immediately and stores none.
+ * `bare-subscriber.ts PORT FILTER` answers every request with the number of messages.
  */
 const [port, topicFilter] = process.argv.slice(2);
 

@@ -5,7 +5,7 @@ import { startNatsCluster } from "../../../test/support/nats/nats-cluster.ts";
 import { bunForServer } from "../run/profiling.ts";
 import { type ServerProcess, startProcess } from "./server.ts";
 
-/** Nodes over a log of three replicas, all on this machine. */
+/** Local nodes over a log of three replicas. */
 export interface ClusterProcesses {
   readonly urls: readonly string[];
   readonly key: string;
@@ -32,7 +32,7 @@ export async function startCluster(): Promise<ClusterProcesses> {
       nodes.push(node);
       while ((await fetch(`${node.url}/ready`)).status !== 200) await Bun.sleep(20);
     }
-    // The first to start makes it, and all of them know it.
+    // The first node creates the key, and all know it.
     const key = readFileSync(join(directory, "node-1", "first-key"), "utf8").trim();
     return { urls: nodes.map(({ url }) => url), key, stop };
   } catch (error) {

@@ -1,6 +1,6 @@
 /**
- * The whole server over an empty directory, with the doctor (`with`, as it is) or with one who looks at nothing
- * (`without`, the control), as the last argument says. The first argument is the directory, which has a key.
+ * The whole server over an empty directory. The last argument selects the doctor: `with` (the real one) or `without`
+ * (one that does nothing, the control). The first argument is the directory, which has a key.
  */
 
 import { createRateLimit } from "../../../src/auth/rate-limit.ts";

@@ -1,8 +1,8 @@
 import { connect } from "node:net";
 
-/** One connection that asks one question at a time, over a plain socket: `fetch` would take time of its own. */
+/** A connection with one request at a time, over a plain socket, since `fetch` has overhead. */
 export interface HttpClient {
-  /** Sends the bytes of a request; resolves with the answer's body, which must have status 200. */
+  /** Sends an encoded request; resolves with the answer's body, which must have status 200. */
   ask(request: Uint8Array): Promise<Buffer>;
   close(): void;
 }
@@ -13,10 +13,10 @@ export async function openHttpClient(url: string): Promise<HttpClient> {
   socket.setNoDelay(true);
   let answered: (body: Buffer) => void = () => {};
   let failed: (error: Error) => void = () => {};
-  let broken: Error | null = null; // Once it is, nothing is answered any more.
-  let head = ""; // So far; a body may come in the same piece or later.
+  let broken: Error | null = null; // Once set, all requests fail.
+  let head = ""; // The head so far; the body may follow in the same chunk or later.
   let body: Buffer[] = [];
-  let missing = Number.NaN; // Bytes of the body that are still to come; unknown while the head is not complete.
+  let missing = Number.NaN; // Remaining bytes of the body; NaN while the head is incomplete.
 
   function take(bytes: Buffer): void {
     body.push(bytes);

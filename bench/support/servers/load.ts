@@ -1,30 +1,29 @@
 import { connect, type Socket } from "node:net";
 
-/* Requests over plain sockets, as fast as a server answers them, and how long each answer took. */
+/* The result of a closed-loop load. */
 
 export interface Load {
-  /** Answered requests a second. */
   readonly requestsPerSecond: number;
-  /** Latencies in milliseconds, sorted. */
+  /** Sorted. */
   readonly latenciesMs: readonly number[];
 }
 
 export interface LoadOptions {
   readonly url: string;
   readonly connections: number;
-  /** The next request of a connection, head and body as they go over the wire; null ends that connection. */
+  /** The next encoded request of a connection; null ends the connection. */
   next(): Uint8Array | null;
 }
 
-/** The same source of requests, which ends after some seconds. */
+/** Limits a source of requests to some seconds. */
 export function forSeconds(seconds: number, next: () => Uint8Array): () => Uint8Array | null {
   const endMs = performance.now() + seconds * 1000;
   return () => (performance.now() < endMs ? next() : null);
 }
 
 /**
- * Closed-loop load over plain sockets: each connection sends its next request when the last is answered. Answers
- * are only counted, so that the client costs the server's core as little as it can; all must have status 200.
+ * Runs a closed-loop load over plain sockets: each connection sends its next request after the last answer. Answers are
+ * only counted, so that the client uses little of the server's core; all must have status 200.
  */
 export async function measureLoad({ url, connections, next }: LoadOptions): Promise<Load> {
   const { hostname, port } = new URL(url);
@@ -45,8 +44,8 @@ export async function measureLoad({ url, connections, next }: LoadOptions): Prom
 function runConnection(socket: Socket, next: () => Uint8Array | null, latenciesMs: number[]): Promise<void> {
   return new Promise((resolve, reject) => {
     let sentMs = 0;
-    let missing = 0; // Bytes of the body that are still to come.
-    let begun: Buffer | null = null; // A head that came in part: rare.
+    let missing = 0; // Remaining bytes of the body.
+    let begun: Buffer | null = null; // An incomplete head, which is rare.
     const send = () => {
       const bytes = next();
       if (bytes === null) {

@@ -1,26 +1,25 @@
 import { type HttpClient, openHttpClient } from "./http-client.ts";
 
-/* Requests at a fixed rate, whether or not a server keeps up, and how long each waited. */
+/* Options of a load with a fixed rate. */
 
 export interface OpenLoadOptions {
   readonly url: string;
   readonly requestsPerSecond: number;
-  /** Connections: a request that finds none free waits for one, and its wait counts. */
+  /** The number of connections: a request waits for a free one, and its wait counts. */
   readonly connections: number;
-  /** The next request, head and body as they go over the wire. */
+  /** Returns the next encoded request. */
   next(): Uint8Array;
-  /** Asked before each request; once it says no, what is under way is awaited. */
+  /** Checked before each request; false ends the load after pending requests. */
   goesOn(): boolean;
-  /** Looks at the clock all the time, which takes a core: a sleep wakes up to a millisecond late. */
+  /** Polls the clock, which uses a core: a sleep is up to a millisecond late. */
   readonly isWatchful?: boolean;
-  /** The clock in milliseconds; defaults to the system's. Another one needs `isWatchful`. */
+  /** The clock in milliseconds; defaults to the system clock. Another one needs `isWatchful`. */
   readonly nowMs?: () => number;
 }
 
 /**
- * Open-loop load: requests become due at a fixed rate, whatever became of those before. Latencies, in
- * milliseconds and sorted, count from when a request was due, so that a server that stalls is charged for every
- * request that it kept waiting, sent or not.
+ * Runs an open-loop load: requests become due at a fixed rate, independently of answers. The sorted latencies in
+ * milliseconds count from when a request was due, so that a stalled server is charged for every delayed request.
  */
 export async function measureOpenLoad(options: OpenLoadOptions): Promise<number[]> {
   const { url, requestsPerSecond, connections, next, goesOn, isWatchful = false } = options;
@@ -48,7 +47,7 @@ export async function measureOpenLoad(options: OpenLoadOptions): Promise<number[
   for (let sent = 0; goesOn(); sent++) {
     const dueMs = startMs + (sent * 1000) / requestsPerSecond;
     while (nowMs() < dueMs) await (isWatchful ? turnOfLoop() : sleepUntil(dueMs));
-    const client = free.shift(); // In turn: a server closes connections that idle for long.
+    const client = free.shift(); // Connections are used in turn, since a server closes idle ones.
     if (client === undefined) waiting.push(dueMs);
     else begin(client, dueMs);
   }
@@ -61,12 +60,12 @@ function sleepUntil(dueMs: number): Promise<void> {
   return Bun.sleep(Math.max(0, dueMs - performance.now()));
 }
 
-/** Lets answers come in. */
+/** Lets answers arrive. */
 function turnOfLoop(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** The value below which this share of the sorted values lies. */
+/** The value below which this share of the sorted values is. */
 export function percentile(sorted: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!;
 }

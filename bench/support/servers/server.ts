@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bunForServer } from "../run/profiling.ts";
 
-/* Servers in processes of their own, which end with the bench: ours, and the bare one that is its control. */
+/* Servers in separate processes, which end with the bench: ours, and the bare control. */
 
 const ROOT = join(import.meta.dir, "../../..");
 
@@ -19,8 +19,8 @@ export interface WherehouseProcess extends ServerProcess {
 }
 
 /**
- * Wherehouse itself on a free port, in a process of its own, over a directory that goes with it. `launcher` are words
- * before the command, e.g. to give it a core, `flags` more of `serve`.
+ * Starts Wherehouse on a free port with a temporary directory. `launcher` is a command prefix, e.g. to assign a core;
+ * `flags` are more options of `serve`.
  */
 export async function startWherehouse(
   dataDir = mkdtempSync(join(tmpdir(), "wherehouse-bench-")),
@@ -42,7 +42,7 @@ export async function startWherehouse(
   };
 }
 
-/** The control: `bench/support/servers/bare-server.ts` with these arguments. */
+/** Starts `bench/support/servers/bare-server.ts` with these arguments. */
 export function startBareServer(...args: readonly string[]): Promise<ServerProcess> {
   return startProcess(bareServerCommand(...args));
 }
@@ -52,7 +52,8 @@ export function bareServerCommand(...args: readonly string[]): string[] {
 }
 
 /**
- * A program that says its address in a line once it listens, in the project's folder; `variables` are added to ours.
+ * Starts a program in the project's folder that prints its address when it listens; `variables` are added to the
+ * environment.
  */
 export async function startProcess(
   argv: readonly string[],

@@ -30,34 +30,34 @@ export const SERVED_APP = "default" as AppId;
 
 export const MINUTES_PER_DAY = 1440;
 
-/** Days before today that are archived, if all of the retention is: the others are the window's. */
+/** The number of archived days within the retention; the others are in the window. */
 export const ARCHIVED_DAYS_MAX = DEFAULT_RETENTION_DAYS - WINDOW_DAYS;
 
-/** A few days at a time, so that memory holds no more than it is meant to. */
+/** A few days per seal, so that memory stays at its usual size. */
 const DAYS_A_SEAL = 7;
 
 export interface ArchivedDirectory {
   readonly dataDir: string;
   /** Starts of the archived days, the oldest first. */
   readonly dayStartsMs: readonly number[];
-  /** Records of the week, which the log holds. */
+  /** Records of the week in the log. */
   readonly unsealedRecords: number;
 }
 
 export interface ArchivedDirectoryOptions {
   readonly fleet: YearFleet;
   readonly archivedDays: number;
-  /** Reports of each day are those of its first minutes. */
+  /** The number of minutes with reports at the start of each day. */
   readonly minutesPerDay: number;
-  /** What the directory is set to; left out, the default. */
+  /** The directory's retention; defaults to the program's default. */
   readonly retention?: Retention;
 }
 
 const made = new Map<string, Promise<ArchivedDirectory>>();
 
 /**
- * A directory with the fleet's reports of the last archived days and of the week in memory, which is sealed but
- * for that week. Made once for a run of benches, and removed when it ends.
+ * Creates a directory with the fleet's reports of the last archived days and of the unsealed week. Shared by the
+ * benches of a run, and removed at its end.
  */
 export function archivedDirectory(options: ArchivedDirectoryOptions): Promise<ArchivedDirectory> {
   const { fleet, archivedDays, minutesPerDay } = options;
@@ -92,19 +92,19 @@ async function makeDirectory(options: ArchivedDirectoryOptions): Promise<Archive
   return { dataDir, dayStartsMs, unsealedRecords };
 }
 
-/** An empty directory, which is removed when the process ends. */
+/** An empty directory, removed when the process ends. */
 export function temporaryDataDir(name: string): string {
   const dataDir = mkdtempSync(join(tmpdir(), `wherehouse-${name}-`));
   process.on("exit", () => rmSync(dataDir, { recursive: true, force: true }));
   return dataDir;
 }
 
-/** A server makes a key for a directory that holds nothing, and for no other. */
+/** Starts a server to create the first key, which it does only for an empty directory. */
 export async function makeFirstKey(dataDir: string): Promise<void> {
   await (await startArchiveServer(dataDir)).stop();
 }
 
-/** As the command does. */
+/** Sets the retention as the command does. */
 async function setRetention(dataDir: string, retention: Retention): Promise<void> {
   if (retention === DEFAULT_RETENTION) return;
   const settings = await openSettings(
@@ -117,7 +117,7 @@ async function setRetention(dataDir: string, retention: Retention): Promise<void
   if (!set.ok) throw new Error(`the retention can't be set: ${set.error.kind}`);
 }
 
-/** Opens a directory in this process, as the server does. */
+/** Opens a directory in this process as the server does. */
 export function openBenchDirectory(
   dataDir: string,
   clock: Clock,
@@ -150,7 +150,7 @@ export function openBenchDirectory(
   });
 }
 
-/** A day of the fleet in the largest batches there may be. */
+/** A day of the fleet in batches of maximum size. */
 export function* dayBatches(
   fleet: YearFleet,
   dayStartMs: number,
@@ -163,7 +163,7 @@ export function* dayBatches(
   }
 }
 
-/** Reports batches as a request would; returns how many records. */
+/** Ingests batches like requests; returns the number of records. */
 export async function report({ ingest }: OpenDirectory, batches: Iterable<ReportBatch>): Promise<number> {
   let records = 0;
   for (const batch of batches) {
@@ -174,7 +174,7 @@ export async function report({ ingest }: OpenDirectory, batches: Iterable<Report
   return records;
 }
 
-/** Where a part of the archive lies. */
+/** The path of a file of the archive. */
 export function archivePath(dataDir: string, file: string): string {
   return join(directoryPaths(dataDir).archive, file);
 }

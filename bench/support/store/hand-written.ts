@@ -5,34 +5,34 @@ import { LOCATION_FIELDS, type ResponseKind } from "../../../src/model/location-
 import { SERVED_APP } from "./archived-directory.ts";
 
 /*
- * The control of the archive's benches: what somebody who knows DuckDB and these files would write, in a DuckDB
- * of this process with the settings of the server's. Several ways to write each, since none is the fastest always.
+ * The control of the archive's benches: hand-written queries in a DuckDB of this process with the server's settings.
+ * There are several formulations, since none is always the fastest.
  */
 
-/** A record as the API spells it, without what it derives. */
+/** A record with the API's names, without derived fields. */
 export type Row = Readonly<Record<string, unknown>>;
 
-/** A question about some files of the archive, which are in order of days. */
+/** A query of some files of the archive, in order of days. */
 export interface Question {
   readonly files: readonly string[];
   readonly startMs: number;
   readonly endMs: number;
-  /** Null asks for the whole app. */
+  /** Null for the whole app. */
   readonly deviceId: string | null;
   readonly offset: number;
   readonly limit: number;
 }
 
-/** One way to write the statements for a question. */
+/** A way to write the statements of a query. */
 export interface Formulation {
   readonly name: string;
   ask(question: Question): Promise<HandAnswer>;
 }
 
-/** DuckDB's answer, complete and in this process; reading it is left out of the time. */
+/** DuckDB's complete answer in this process; reading it is not timed. */
 export interface HandAnswer {
   rows(): readonly Row[];
-  /** Devices with a record, where they were counted. */
+  /** The number of devices with a record, if counted. */
   readonly devices: number | null;
 }
 
@@ -54,7 +54,7 @@ const SELECT_APP = `SELECT ${APP_COLUMNS.join(", ")} FROM`;
 const OF_APP = "app_id = $app AND timestamp >= $start AND timestamp < $end";
 const OF_DEVICE = `${OF_APP} AND device_id = $device`;
 
-/** A page of rows, asked for by one statement. */
+/** The statement for a page of rows. */
 interface Statement {
   readonly name: string;
   readonly columns: readonly string[];
@@ -147,7 +147,7 @@ export async function openHandWritten(settings: ArchiveConfig): Promise<HandWrit
   };
 }
 
-/** Paths are written out, as by hand; all else is bound. */
+/** Paths are literals; all other values are bound. */
 function tableOf({ files }: Question): string {
   return `read_parquet([${files.map((file) => `'${file}'`).join(", ")}], hive_partitioning = false)`;
 }
@@ -163,7 +163,7 @@ function valuesOf({ startMs, endMs, deviceId, offset, limit }: Question): Record
   };
 }
 
-/** Columns of the files that a kind of answer shows. */
+/** The columns of a kind of answer. */
 function columnsOf(kind: ResponseKind): string[] {
   const inFiles = new Set(["device_id", "timestamp", ...VALUE_COLUMNS.map(({ name }) => name)]);
   return LOCATION_FIELDS.filter(({ name, responses }) =>

@@ -5,14 +5,14 @@ import type { LogEntry } from "../../../src/wal/entry/entry.ts";
 import { openWal } from "../../../src/wal/wal.ts";
 import { batchesOf } from "../fleets/batches.ts";
 
-/* The log of a directory, opened and written without a server. */
+/* Access to a directory's log without a server. */
 
 export const BENCH_APP = "bench" as AppId;
 
 const MIB = 1 << 20;
 const BATCH = 1000;
 
-/** Opens the log of a directory, as the server does. */
+/** Opens the log of a directory as the server does. */
 export function openLog(directory: string, onEntry: (entry: LogEntry) => void) {
   return openWal({
     files: createNodeFiles(),
@@ -25,7 +25,7 @@ export function openLog(directory: string, onEntry: (entry: LogEntry) => void) {
   });
 }
 
-/** Writes reports to the log of a directory, 1,000 an entry; returns its bytes. */
+/** Writes reports to the log of a directory, 1,000 per entry; returns its bytes. */
 export async function writeLog(directory: string, reports: Iterable<object>): Promise<number> {
   const { wal } = await openLog(directory, () => {});
   for (const batch of batchesOf(reports, BATCH)) {

@@ -5,12 +5,12 @@ import { systemClock as clock } from "../../../src/model/time/clock.ts";
 import { createPlatform, type Platform } from "../../../src/runtime/platform.ts";
 import { openBenchDirectory } from "./archived-directory.ts";
 
-/** A directory that a server of a bench answers from, which no other process has open. */
+/** A directory for a bench's server, which no other process uses. */
 export interface ServedDirectory {
   readonly directory: OpenDirectory;
   readonly keys: KeyStore;
   readonly platform: Platform;
-  /** Says the address, as whoever started this process waits for. */
+  /** Listens, and prints the address for the parent process. */
   listen(fetch: (request: Request) => Response | Promise<Response>): Promise<void>;
 }
 
@@ -30,7 +30,7 @@ export async function openServedDirectory(dataDir: string): Promise<ServedDirect
     keys,
     platform,
     async listen(fetch) {
-      process.on("SIGTERM", () => process.exit()); // Else a profiler would write nothing.
+      process.on("SIGTERM", () => process.exit()); // Otherwise a profiler would write nothing.
       console.log((await platform.listen({ hostname: "127.0.0.1", port: 0, fetch })).url);
     },
   };

@@ -3,7 +3,7 @@ import { profileAt, stateAt } from "../../../src/hot/records/chunk.ts";
 import { ANONYMOUS } from "../../../src/model/ids.ts";
 import { PROFILE_FIELDS, STATE_FIELDS } from "../../../src/model/location-fields.ts";
 
-/** What the rows of a store name, found by walking over all of them: what its dictionary should hold, and no more. */
+/** The texts that the rows of a store refer to, found by a full scan: exactly what its dictionary should hold. */
 export function namedByRows(hot: HotStore): HotStore["dictionary"]["sizes"] {
   const profiles = new Set<number>();
   const states = new Set<number>();

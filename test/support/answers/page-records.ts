@@ -1,7 +1,7 @@
 import { NUMBER_FIELDS, PROFILE_FIELDS, STATE_FIELDS } from "../../../src/model/location-fields.ts";
 import type { RecordPage } from "../../../src/model/record-page.ts";
 
-/** The records of a page as plain objects, in the wire's names, fields a record lacks left out. */
+/** The records of a page as plain objects with the wire's names, without missing fields. */
 export function recordsOf(page: RecordPage): Record<string, unknown>[] {
   return Array.from({ length: page.count }, (_, row) => {
     const record: Record<string, unknown> = {

@@ -1,18 +1,21 @@
 import { expect } from "bun:test";
 import type { ArchiveApp } from "../archive-app.ts";
 
-/** The bytes of an answer without what stores may differ in: `query_info`, `total_estimated`, and times taken. */
+/**
+ * The bytes of an answer without the parts that may differ between stores: `query_info`, `total_estimated`, and
+ * durations.
+ */
 export async function answerBytes(app: ArchiveApp, path: string): Promise<string> {
   const response = await app.fetch(path, { headers: { authorization: `Bearer ${app.keys.full}` } });
   const comparable = (await response.text())
     .replace(/"query_info":\{"time_range":\{[^}]*\}[^}]*\}/, "")
     .replace(/"total_estimated":\d+/, "")
-    .replace(/"total_candidates":\d+/, "") // The index of one may still know a device that is gone for good.
+    .replace(/"total_candidates":\d+/, "") // One index may still know a removed device.
     .replace(/"query_time_ms":[\d.]+/, "");
   return `${response.status} ${comparable}`;
 }
 
-/** Asks all of them the same questions: the answers must be those of the first. */
+/** Sends the same requests to all apps, and compares the answers with those of the first. */
 export async function expectSameAnswers(
   expected: ArchiveApp,
   others: readonly ArchiveApp[],

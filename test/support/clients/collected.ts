@@ -5,13 +5,13 @@ import { inOneStep } from "../../../src/lib/schedule/steps.ts";
 
 type Claim = Pick<ClientPoint, "device" | "user">;
 
-/** What a client's reading finds in a message, in its order. */
+/** Collects the points of a client's message, in order. */
 export class CollectedPoints implements MessageSink {
   readonly points: ClientPoint[] = [];
-  /** By point, what would be kept of it. */
+  /** For each point, the raw data that would be stored. */
   readonly raws: unknown[] = [];
   readonly refused: { readonly reason: RefusalReason; readonly raw: unknown }[] = [];
-  /** By refusal, what came with it about whose it is. */
+  /** For each refusal, the claimed identity. */
   readonly refusedFrom: (Claim | undefined)[] = [];
   readonly skipped: string[] = [];
 
@@ -32,7 +32,7 @@ export class CollectedPoints implements MessageSink {
 
 export const ARRIVED_MS = 1_770_000_300_000;
 
-/** A message of a phone that says nothing of itself, with what a test wants to be otherwise. */
+/** A message of an anonymous phone, with the given changes. */
 export function messageOf(content: Content, other: Partial<ClientMessage> = {}): ClientMessage {
   return {
     arrivedMs: ARRIVED_MS,
@@ -47,7 +47,7 @@ export function messageOf(content: Content, other: Partial<ClientMessage> = {}):
   };
 }
 
-/** A short body, as it is read where it comes in. */
+/** Parses a short body like the server does. */
 export function contentOf(body: string): Content {
   const begin = body.trimStart();
   if (begin === "") return { kind: "empty" };

@@ -1,11 +1,8 @@
 import type { ClientMessage, ClientName } from "../../../src/clients/client.ts";
 import type { Content } from "../../../src/clients/content.ts";
 
-/*
- * One fix as each client writes it, with the units and the rounding of each.
- */
+/* One fix in the format of each client, with its units and rounding. */
 
-/** Where somebody was, and how fast. */
 export interface Fix {
   readonly timestampMs: number;
   readonly latitude: number;
@@ -15,9 +12,9 @@ export interface Fix {
 
 export interface Dialect {
   readonly title: string;
-  /** The path that its user types. */
+  /** The path that the client's user configures. */
   readonly path: ClientName;
-  /** How far the speed may be off by the client's own rounding. */
+  /** The maximum error of the speed by the client's rounding. */
   readonly roundingMps: number;
   write(fix: Fix): Written;
 }
@@ -27,7 +24,7 @@ type Written = Partial<ClientMessage> & { readonly content: Content };
 const KMH_PER_MPS = 3.6;
 const KNOTS_PER_MPS = 1 / 0.514444;
 
-/** What we round a converted speed to, and some for the constants that clients convert with. */
+/** Our rounding of a converted speed, and a margin for the clients' conversion constants. */
 const CONVERTED = 0.002;
 
 function json(value: unknown): Written {
@@ -66,7 +63,7 @@ function place({ latitude, longitude }: Fix) {
   return { lat: latitude, lon: longitude };
 }
 
-/** `dddmm.mmmmm`, with degrees as they are. */
+/** `dddmm.mmmmm` for degrees. */
 function minutes(degrees: number): string {
   const whole = Math.trunc(degrees);
   return `${whole}${((degrees - whole) * 60).toFixed(5).padStart(8, "0")}`;

@@ -1,14 +1,14 @@
 import { assert } from "../../../src/lib/assert.ts";
 
-/** What Home Assistant knows of a tracker; an attribute that it doesn't have is left out. */
+/** Home Assistant's state of a tracker; unknown attributes are missing. */
 export interface KnownTracker {
   readonly attributes: Readonly<Record<string, unknown>>;
   readonly battery: string;
-  /** As Python writes it. */
+  /** In Python's format. */
   readonly time: string;
 }
 
-/** Home Assistant's file, as far as it sends. */
+/** The sending part of Home Assistant's configuration. */
 export interface HomeAssistantFile {
   readonly rest_command: {
     readonly wherehouse: {
@@ -21,8 +21,8 @@ export interface HomeAssistantFile {
 }
 
 /**
- * Renders the payload of a `rest_command`, which has to be one value that `tojson` writes: such a value reads in
- * JavaScript as it does in a template, and whatever it holds is JSON. Throws for any other template.
+ * Renders the payload of a `rest_command`. It must be a single value for `tojson`, which JavaScript can evaluate like a
+ * template; throws for any other template.
  */
 export function renderPayload(payload: string, { attributes, battery, time }: KnownTracker): string {
   const [, value] = /^\{\{(.*)\| tojson \}\}$/s.exec(payload.trim()) ?? [];

@@ -6,10 +6,7 @@ import { createNodeFiles } from "../../../src/runtime/node-files.ts";
 import { temporaryDataDir } from "../archive-app.ts";
 import type { SimulatedFiles } from "./simulated-files.ts";
 
-/**
- * A simulated disk whose archive DuckDB can read: what the program sees under `/data/archive` is kept in a real
- * directory too.
- */
+/** A simulated disk whose archive DuckDB can read: `/data/archive` is mirrored to a real directory. */
 export interface MirroredDisk {
   readonly files: Files;
   readonly archiveDisk: ArchiveDisk;
@@ -18,7 +15,7 @@ export interface MirroredDisk {
 export const SIMULATED_DATA_DIR = "/data";
 const ARCHIVE = `${SIMULATED_DATA_DIR}/archive/`;
 
-/** The real directory is a new one, or an empty one that is given. */
+/** `directory` must be empty; defaults to a new one. */
 export function createMirroredDisk(simulated: SimulatedFiles, directory = temporaryDataDir()): MirroredDisk {
   function mirror(path: string): void {
     if (!path.startsWith(ARCHIVE)) return;
@@ -36,7 +33,7 @@ export function createMirroredDisk(simulated: SimulatedFiles, directory = tempor
     try {
       await operation;
     } finally {
-      paths.forEach(mirror); // A failed operation may have done its work all the same.
+      paths.forEach(mirror); // A failed operation may have taken effect.
     }
   }
 

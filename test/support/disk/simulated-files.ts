@@ -7,29 +7,29 @@ import { type FileOperation, SimulatedOperations } from "./simulated-operations.
 export type { FileOperation };
 
 /**
- * A disk in memory that forgets as real ones do: appended bytes last from the next `sync` of their file, names
- * from the next `syncDirectory`. `replace` is made of those steps, each of which can fail or be the last.
+ * An in-memory disk that loses unsynced data: appended bytes are durable from the next `sync` of their file, names from
+ * the next `syncDirectory`. `replace` consists of those steps, each of which can fail or be the last.
  */
 export interface SimulatedFiles extends Files {
-  /** Room for the bytes of all files. An append beyond it writes what fits, then fails with ENOSPC. */
+  /** The capacity in bytes. An append beyond it writes what fits, then fails with ENOSPC. */
   capacityBytes: number;
-  /** Runs before each operation, which waits for it and fails with what it throws. */
+  /** Runs before each operation, which waits for it and fails with its error. */
   beforeOperation: ((operation: FileOperation, path: string) => void | Promise<void>) | null;
   /**
-   * The next such operation does nothing and fails; a `sync` that fails, or a `syncDirectory` with EIO, loses what it
-   * should have written, a failed `append` may have written a beginning.
+   * Makes the next such operation fail. A failed `sync`, or a `syncDirectory` with EIO, loses its data; a failed
+   * `append` may have written a part.
    */
   failNext(operation: FileOperation, code: string, writtenBytes?: number): void;
   /**
-   * The power fails: every operation from now on fails, and the result is the disk as it is found again.
-   * With `random`, some of what was not synced has survived; without, none of it.
+   * Cuts the power: later operations fail, and the result is the disk after the restart. With `random`, some unsynced
+   * data survives; without, none.
    */
   crash(random?: () => number): SimulatedFiles;
-  /** All files as the program sees them, by path. */
+  /** All files as the program sees them. */
   contents(): Map<string, Uint8Array>;
 }
 
-/** A disk that holds these files already. */
+/** A disk with these files. */
 export function createSimulatedFiles(contents: ReadonlyMap<string, Uint8Array> = new Map()): SimulatedFiles {
   return simulatedFiles(
     new SimulatedNames([...contents].map(([path, bytes]) => [path, createSimulatedInode(bytes)])),
@@ -103,8 +103,8 @@ function namingOperations(
     removeAll: (path) => operations.performOrFail("removeAll", path, () => names.removeAll(path)),
     syncDirectory: (path) =>
       operations.perform("syncDirectory", path, (fault) => {
-        if (fault === null) return names.settle(path, "durable");
-        if (fault.code === "EIO") names.settle(path, "doubtful"); // Any other leaves all as it was.
+        if (fault === null) return names.resolveChanges(path, "durable");
+        if (fault.code === "EIO") names.resolveChanges(path, "doubtful"); // Any other error changes nothing.
         throw new FileError("syncDirectory", path, fault.code);
       }),
   };
@@ -142,7 +142,7 @@ function sync(path: string, inode: SimulatedInode, operations: SimulatedOperatio
   });
 }
 
-/** Counts on through crashes, so that a leftover is never written to. */
+/** Keeps counting across crashes, so that a leftover is never reused. */
 let temporaryFiles = 0;
 
 async function writeAndRename(

@@ -1,20 +1,19 @@
-/** The contents of a simulated file: what the program sees, and what is on the disk so far. */
+/** The contents of a simulated file: those that the program sees, and those on the disk. */
 export interface SimulatedInode {
   readonly size: number;
-  /** A copy of what the program sees. */
+  /** Returns a copy of what the program sees. */
   read(): Uint8Array;
   append(bytes: Uint8Array): void;
-  /** Writes from the start on, over what is there. */
+  /** Overwrites from the start. */
   overwrite(bytes: Uint8Array): void;
   truncate(sizeBytes: number): void;
   sync(): void;
-  /** As Linux does it: what was not on disk is forgotten there, and a later sync doesn't bring it back. */
+  /** Like Linux: unsynced data is lost, and a later sync doesn't write it. */
   failSync(): void;
-  /** What a power loss leaves: with `random`, some of what was not synced; without, none of it. */
+  /** Returns the state after a power failure: with `random`, some unsynced data survives; without, none. */
   survivor(random: (() => number) | null): Uint8Array;
 }
 
-/** Disks write whole sectors, in any order. */
 const SECTOR_BYTES = 512;
 
 type Change = { readonly at: number; readonly bytes: Uint8Array } | { readonly sizeBytes: number };
@@ -25,7 +24,7 @@ export function createSimulatedInode(contents: Uint8Array = new Uint8Array()): S
   let unsynced: Change[] = [];
 
   function write(at: number, bytes: Uint8Array): void {
-    const change = { at, bytes: new Uint8Array(bytes) }; // A Buffer's slice would be no copy.
+    const change = { at, bytes: new Uint8Array(bytes) }; // A Buffer's slice would not be a copy.
     unsynced.push(change);
     seen = changed(seen, change);
   }
@@ -76,7 +75,7 @@ function changed(contents: Uint8Array, change: Change): Uint8Array<ArrayBuffer> 
   return result;
 }
 
-/** The length reached the disk, some sectors did not: they hold what they held before, or nothing. */
+/** The length is on the disk, but some sectors are not: they have their former content, or zeros. */
 function withLostSectors(change: Change, before: Uint8Array, random: () => number): Change {
   if (!("bytes" in change)) return change;
   const bytes = change.bytes.slice();

@@ -4,8 +4,8 @@ import { createSimulatedInode, type SimulatedInode } from "./simulated-inode.ts"
 import type { FileOperation } from "./simulated-operations.ts";
 
 /**
- * A change of names. It lasts from the next sync of any of its directories; where that sync fails nobody knows whether
- * it lasts, and no later sync brings it to the disk: the system takes it for written.
+ * A change of names. It is durable after the next sync of any of its directories. If that sync fails, the change may be
+ * lost, and no later sync writes it, since the system considers it written.
  */
 interface NameChange {
   readonly directories: readonly string[];
@@ -13,16 +13,16 @@ interface NameChange {
   state: "new" | "doubtful" | "durable";
 }
 
-/** The names of a simulated disk: those that a program sees, and those that the disk has after a power failure. */
+/** The names of a simulated disk: those that the program sees, and those after a power failure. */
 export class SimulatedNames {
   readonly files: Map<string, SimulatedInode>;
-  /** These last from the moment they are made. */
+  /** Directories are durable immediately. */
   readonly directories = new Set<string>(["/"]);
   readonly #durable: Map<string, SimulatedInode>;
-  /** Since then, in order; the first is not durable. */
+  /** Changes since the last durable one, in order. */
   #changes: NameChange[] = [];
 
-  /** All of them durable; the directories that hold them are made. */
+  /** The files are durable; their directories are created. */
   constructor(files: Iterable<readonly [string, SimulatedInode]>, directories: Iterable<string> = []) {
     this.files = new Map(files);
     this.#durable = new Map(this.files);
@@ -37,7 +37,7 @@ export class SimulatedNames {
     return inode;
   }
 
-  /** The file that an append goes to, made where it is missing. */
+  /** Finds or creates the file for an append. */
   findOrAdd(path: string): SimulatedInode {
     const directory = dirname(path);
     if (!this.directories.has(directory)) throw new FileError("openAppend", path, "ENOENT");
@@ -46,7 +46,7 @@ export class SimulatedNames {
     return inode;
   }
 
-  /** Of all files, each counted once whatever it is called. */
+  /** The size of all files; a file with several names counts once. */
   usedBytes(): number {
     let used = 0;
     for (const inode of new Set(this.files.values())) used += inode.size;
@@ -63,8 +63,8 @@ export class SimulatedNames {
     apply(this.files);
   }
 
-  /** What became of the names of a directory that were not synced before. */
-  settle(directory: string, state: NameChange["state"]): void {
+  /** Sets the outcome of a directory's unsynced changes. */
+  resolveChanges(directory: string, state: NameChange["state"]): void {
     for (const each of this.#changes)
       if (each.state === "new" && each.directories.includes(directory)) each.state = state;
     const left = this.#changes.findIndex((each) => each.state !== "durable");
@@ -73,17 +73,17 @@ export class SimulatedNames {
     this.#changes = this.#changes.slice(settled.length);
   }
 
-  /** What a power failure leaves; with `random`, some of what was not synced has survived. */
+  /** Returns the names after a power failure; with `random`, some unsynced changes survive. */
   afterPowerFailure(random: (() => number) | undefined): SimulatedNames {
     for (const change of this.#survivingChanges(random)) change.apply(this.#durable);
     const survivors = new Map<SimulatedInode, SimulatedInode>();
     for (const inode of this.#durable.values())
       survivors.set(inode, createSimulatedInode(inode.survivor(random ?? null)));
     const left = [...this.#durable].map(([path, inode]) => [path, survivors.get(inode)!] as const);
-    return new SimulatedNames(left, this.directories); // Those that were removed are back with their files.
+    return new SimulatedNames(left, this.directories); // Removed names are back with their files.
   }
 
-  /** Names of a directory change in order, so what survives of new ones is a beginning. */
+  /** Changes of a directory are applied in order, so a prefix survives. */
   #survivingChanges(random: (() => number) | undefined): NameChange[] {
     let left = this.#changes.filter(({ state }) => state === "new").length;
     left = random === undefined ? 0 : Math.floor(random() * (left + 1));
@@ -125,12 +125,12 @@ export class SimulatedNames {
     this.drop(path);
   }
 
-  /** Takes a name away, whatever is behind it. */
+  /** Removes a name of a file or directory. */
   drop(path: string): void {
     this.#change([dirname(path)], (all) => all.delete(path));
   }
 
-  /** The names of the files in one change with a sync of its parent. */
+  /** Renames all files of a directory in one change, with a sync of its parent. */
   #renameDirectory(from: string, to: string): void {
     if (this.files.has(to)) throw new FileError("rename", from, "ENOTDIR");
     if (!this.#isEmpty(to)) throw new FileError("rename", from, "ENOTEMPTY");

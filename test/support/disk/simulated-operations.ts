@@ -2,15 +2,15 @@ import { type AppendFile, FileError, type Files } from "../../../src/runtime/fil
 
 export type FileOperation = keyof Files | keyof AppendFile;
 
-/** What the next operation of this name fails with. */
+/** The failure of the next operation of a kind. */
 export interface OperationFault {
   readonly operation: FileOperation;
   readonly code: string;
-  /** Of an append, written all the same. */
+  /** Bytes that a failed append writes nevertheless. */
   readonly writtenBytes: number;
 }
 
-/** Lets the operations of a simulated disk happen one at a time, while it has power. */
+/** Runs the operations of a simulated disk one at a time, while it has power. */
 export class SimulatedOperations {
   readonly #before: (operation: FileOperation, path: string) => void | Promise<void>;
   readonly #faults: OperationFault[] = [];
@@ -24,7 +24,7 @@ export class SimulatedOperations {
     return this.#hasPower;
   }
 
-  /** Every operation from now on fails. */
+  /** Makes every later operation fail. */
   cutPower(): void {
     this.#hasPower = false;
   }
@@ -33,7 +33,7 @@ export class SimulatedOperations {
     this.#faults.push(fault);
   }
 
-  /** Lets the operation happen at one instant, told what it is to fail with; the power may fail before it or after. */
+  /** Runs the operation at one instant with its fault, if any; the power may fail before or after it. */
   async perform<Result>(
     operation: FileOperation,
     path: string,

@@ -1,10 +1,10 @@
 import type { ArchiveEngine } from "../../../src/app/open-directory.ts";
 import type { AppendFile, Files } from "../../../src/runtime/files.ts";
 
-/** Runs before each operation, which waits for it and fails with what it throws. */
+/** Runs before each operation, which waits for it and fails with its error. */
 export type BeforeOperation = (operation: string, path: string) => Promise<void>;
 
-/** A disk each of whose operations waits for `before`. */
+/** A disk whose operations wait for `before`. */
 export function watchedFiles(files: Files, before: BeforeOperation): Files {
   const watched = (operation: string, path: string, act: () => Promise<unknown>) =>
     before(operation, path).then(act);
@@ -25,11 +25,11 @@ function watchedFile(file: AppendFile, path: string, before: BeforeOperation): A
     append: (parts) => before("append", path).then(() => file.append(parts)),
     sync: () => before("sync", path).then(() => file.sync()),
     truncate: (sizeBytes) => before("truncate", path).then(() => file.truncate(sizeBytes)),
-    close: () => before("close", path).finally(() => file.close()), // Or the test runs out of descriptors itself.
+    close: () => before("close", path).finally(() => file.close()), // Otherwise the test leaks descriptors.
   };
 }
 
-/** A DuckDB each of whose statements waits for `before`. */
+/** A DuckDB whose statements wait for `before`. */
 export function watchedEngine(engine: ArchiveEngine, before: BeforeOperation): ArchiveEngine {
   return {
     ...engine,

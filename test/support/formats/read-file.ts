@@ -10,16 +10,16 @@ import {
 } from "../../../src/formats/read/format.ts";
 import { textPieces } from "../../../src/formats/read/text-pieces.ts";
 
-/** What a format's reading finds in a file. */
+/** The points and skips of a file. */
 export interface Findings {
   readonly points: FilePoint[];
-  /** By point, where it lies. */
+  /** The place of each point. */
   readonly places: number[];
   readonly skips: Partial<Record<SkipReason, number>>;
-  /** By skip, where it lies. */
+  /** The place of each skip. */
   readonly skipPlaces: number[];
   readonly remarks: Partial<Record<Remark, number>>;
-  /** Why the rest can't be read; null where it was read to its end. */
+  /** Why the rest can't be read; null if the file was read to its end. */
   readonly error: FormatError | null;
 }
 
@@ -36,7 +36,7 @@ export const READ_OPTIONS: ReadOptions = {
   beside: { googleDevices: new Map(), hasGoogleRecords: false },
 };
 
-/** A file in memory, which arrives in pieces of a size. */
+/** A file in memory, which arrives in chunks of a given size. */
 export function contentOf(
   bytes: Uint8Array | string,
   { name = "file", folders = [] as readonly string[], pieceBytes = 256 * 1024 } = {},
@@ -58,7 +58,7 @@ export function contentOf(
   };
 }
 
-/** A sample by its path, such as `google/Records.json`. */
+/** Reads a sample, such as `google/Records.json`. */
 export function sampleContent(path: string, pieceBytes?: number): Content {
   return contentOf(readFileSync(join(SAMPLES, path)), {
     name: basename(path),
@@ -67,7 +67,7 @@ export function sampleContent(path: string, pieceBytes?: number): Content {
   });
 }
 
-/** Reads a file whole; errors that are none of the format's pass. */
+/** Reads a whole file; other errors than a `FormatError` are thrown. */
 export async function readWhole(
   format: Format,
   content: Content,

@@ -1,6 +1,6 @@
 import type { Findings } from "./read-file.ts";
 
-/** Points as lines that people can compare: time, position, device, user where there is one, and details. */
+/** Points as readable lines: time, position, device, user if there is one, and details. */
 export function told({ points }: Findings): string[] {
   return points.map(({ timestampMs, latitude, longitude, device, user, details }) => {
     const time = timeText(timestampMs);

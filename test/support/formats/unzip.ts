@@ -3,7 +3,7 @@ import { buffer } from "node:stream/consumers";
 import { crc32 } from "node:zlib";
 import { type Entry, fromBuffer, type ZipFile } from "yauzl";
 
-/** The files of an archive, whose checksums must be right. */
+/** Unpacks an archive; its checksums must be right. */
 export async function unzip(bytes: Uint8Array): Promise<{ name: string; bytes: Uint8Array }[]> {
   const zip = await new Promise<ZipFile>((resolve, reject) =>
     fromBuffer(Buffer.from(bytes), { lazyEntries: true }, (error, file) =>

@@ -1,15 +1,15 @@
 import { crc32, deflateRawSync, zstdCompressSync } from "node:zlib";
 
-/** A file to put into a zip archive; what isn't given is as it should be. */
+/** A file of a zip archive; missing values have correct defaults. */
 export interface ZipMember {
   readonly path: string;
   readonly content: Uint8Array | string;
   readonly method?: "stored" | "deflated" | "zstd";
-  /** What the archive's directory says, true or not. */
+  /** Values of the archive's directory, which may be wrong. */
   readonly says?: Partial<Listed>;
 }
 
-/** A file as the directory of an archive lists it. */
+/** A directory entry. */
 interface Listed {
   readonly method: number;
   readonly flags: number;
@@ -22,7 +22,7 @@ interface Listed {
 const UTF8_NAMES = 0x800;
 const METHODS = { stored: 0, deflated: 8, zstd: 93 };
 
-/** A zip archive. With `isZip64` sizes, positions and counts are where archives of more than 4 GiB have them. */
+/** Creates a zip archive. With `isZip64` it has the fields of archives over 4 GiB. */
 export function zipOf(members: readonly ZipMember[], isZip64 = false): Buffer {
   const parts: Buffer[] = [];
   const directory: Buffer[] = [];

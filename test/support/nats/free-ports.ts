@@ -1,6 +1,6 @@
 import { createServer } from "node:net";
 
-/** Ports that nobody listens on; asked for all at once, so that they differ. */
+/** Finds free ports; all are open at the same time, so they differ. */
 export async function freePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer());
   const ports = await Promise.all(

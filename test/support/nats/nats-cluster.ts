@@ -12,22 +12,22 @@ export interface NatsCluster {
   /** `HOST:PORT` of each. */
   readonly servers: readonly string[];
   readonly names: readonly string[];
-  /** Which server leads a stream; null while none does. */
+  /** The server that leads a stream, or null. */
   leaderOf(stream: string): Promise<number | null>;
-  /** Which server keeps a reader of a stream, for each that there is. */
+  /** The server of each consumer of a stream. */
   readerServersOf(stream: string): Promise<number[]>;
-  /** Ends it as a power cut does. */
+  /** Kills the server, as a power failure does. */
   kill(server: number): Promise<void>;
-  /** It keeps its connections, and says nothing. */
+  /** Suspends the server, which keeps its connections. */
   stop(server: number): void;
   continue(server: number): void;
-  /** Starts one that was killed on what it had, with another `sync_interval` where that is given. */
+  /** Restarts a killed server on its data, optionally with another `sync_interval`. */
   restart(server: number, sync?: string): void;
-  /** Keeps a copy of what one that was killed has on its disk; the result puts it back, while it is killed again. */
+  /** Copies the data of a killed server; the result restores it, after another kill. */
   keepStore(server: number): () => void;
-  /** Waits for a stream to have a leader, and as many replicas that have caught up. */
+  /** Waits until a stream has a leader and its replicas have caught up. */
   whole(stream: string): Promise<void>;
-  /** A connection of the test's own, to any server that answers. */
+  /** Runs a request on the test's own connection, to any server that answers. */
   ask<Answer>(question: (connection: NatsConnection) => Promise<Answer>): Promise<Answer>;
   close(): Promise<void>;
 }
@@ -37,18 +37,17 @@ export interface NatsClusterOptions {
   /** Further lines of each server's configuration. */
   readonly lines?: readonly string[];
   readonly sync?: string;
-  /** What clients call it by; it listens on 127.0.0.1. */
+  /** The name for clients; it listens on 127.0.0.1. */
   readonly hostname?: string;
-  /** How the test's own connections are let in. */
+  /** The credentials of the test's own connections. */
   readonly login?: ConnectionOptions;
   /**
-   * Where one server finds another, which listens on this port for it: the port of something between them. Left out,
-   * they find each other directly.
+   * Returns the port at which one server reaches another, such as that of a proxy. By default they connect directly.
    */
   readonly routeBy?: (from: number, to: number, port: number) => Promise<number>;
 }
 
-/** Resolves once the servers take streams. */
+/** Resolves once streams can be created. */
 export async function startNatsCluster(options: NatsClusterOptions): Promise<NatsCluster> {
   const { count, lines = [], sync = "always", hostname = "127.0.0.1", login = {} } = options;
   const { routeBy = async (_from, _to, port) => port } = options;
@@ -128,8 +127,8 @@ export async function startNatsCluster(options: NatsClusterOptions): Promise<Nat
 }
 
 /**
- * Servers are found by their configuration alone: what they tell of one another would lead past what is between them.
- * Port 9 answers nobody.
+ * Servers must use only the configured routes, and not those that they announce, which would bypass a proxy. Nothing
+ * listens on port 9.
  */
 function clusterLine(port: number, routes: readonly string[]): string {
   const address = `listen: "127.0.0.1:${port}", advertise: "127.0.0.1:9", no_advertise: true`;
@@ -150,7 +149,7 @@ async function askAny<Answer>(
   }
 }
 
-/** Streams of as many replicas can be made once the servers have found one another. */
+/** Checks that the servers have found one another, so that streams with replicas can be created. */
 async function takesStreams(connection: NatsConnection, count: number): Promise<boolean> {
   const manager = await jetstreamManager(connection, { checkAPI: false, timeout: 1000 });
   await manager.streams.add({ name: "ready", subjects: ["ready"], num_replicas: count });
@@ -166,7 +165,7 @@ async function leaderOf(ask: Ask, names: readonly string[], stream: string): Pro
       return index < 0 ? null : index;
     });
   } catch {
-    return null; // Nobody leads it, so nobody answers.
+    return null; // Without a leader there is no answer.
   }
 }
 
@@ -193,7 +192,7 @@ function isWhole(ask: Ask, stream: string, count: number): Promise<boolean> {
   });
 }
 
-/** Until it is so; what fails meanwhile is tried again. */
+/** Waits for a condition; failures are retried. */
 async function waitFor(what: string, isSo: () => Promise<boolean>, waitMsMax = 60_000): Promise<void> {
   const untilMs = performance.now() + waitMsMax;
   await until(async () => {

@@ -2,20 +2,20 @@ import { closeSync, existsSync, mkdirSync, openSync, writeFileSync } from "node:
 import { homedir } from "node:os";
 import { join } from "node:path";
 
-/** The real nats-server, with its streams in a directory of its own. */
+/** The real nats-server, with its data in a directory of its own. */
 
 const VERSION_MIN = [2, 15];
 
-/** Where `.ci/run` puts it, and `npm run cluster` where it has to make it. */
+/** The path where `.ci/run` installs it, and `npm run cluster` builds it. */
 export const INSTALLED_NATS_SERVER = join(homedir(), ".cache/wherehouse/nats-server-2.15.2");
 
-/** Null where there is none of a version that syncs always. */
+/** Null if there is none that supports syncing always. */
 export function findNatsServer(): string | null {
   const places = [process.env.NATS_SERVER, INSTALLED_NATS_SERVER, Bun.which("nats-server")];
   return places.find((path) => path !== undefined && path !== null && isNewEnough(path)) ?? null;
 }
 
-/** Says in one line what is left out where there is no nats-server; true where there is one. */
+/** Whether there is a nats-server; otherwise prints a line that names the skipped tests. */
 export function hasNatsServer(leftOut: string): boolean {
   const isThere = findNatsServer() !== null;
   if (!isThere)
@@ -32,14 +32,13 @@ function isNewEnough(path: string): boolean {
 }
 
 export interface NatsServerOptions {
-  /** The program. */
   readonly binary: string;
   readonly name: string;
   readonly directory: string;
   readonly port: number;
-  /** Further lines of its configuration. */
+  /** Additional configuration lines. */
   readonly lines: readonly string[];
-  /** What stands for `sync_interval`. */
+  /** The value of `sync_interval`. */
   readonly sync: string;
 }
 
@@ -47,13 +46,13 @@ export interface NatsServer {
   readonly name: string;
   readonly pid: number;
   readonly port: number;
-  /** Of the file that it writes to. */
+  /** The path of its log file. */
   readonly log: string;
   signal(signal: NodeJS.Signals): void;
   exited(): Promise<unknown>;
 }
 
-/** Starts it on what its directory holds; whether it is ready others ask. */
+/** Starts the server on its directory; the caller checks whether it is ready. */
 export function startNatsServer(options: NatsServerOptions): NatsServer {
   const { binary, name, directory, port, lines, sync } = options;
   mkdirSync(directory, { recursive: true });

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 
 /**
- * Reports that get in each other's way: few devices, few users, few instants around a midnight, so that repeats,
- * replacements, late arrivals and changes of holder are common.
+ * Reports that conflict: few devices, users and instants around a midnight, so that repeats, replacements, late
+ * arrivals and changes of user are common.
  */
 export const BASE_MS = Date.UTC(2026, 0, 15);
 

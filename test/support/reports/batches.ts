@@ -11,12 +11,12 @@ import { laidOver, type ReferenceRecord, type ReferenceReport } from "../../refe
 
 export const APP = "app" as AppId;
 
-/** A report as a client writes it. */
+/** A client's report. */
 export type Report = Readonly<Record<string, unknown>>;
 
 const ANY_TIME = { oldestMs: Number.MIN_SAFE_INTEGER, newestMs: Number.MAX_SAFE_INTEGER };
 
-/** A batch of reports that must all be good. */
+/** Parses reports, which must all be valid, into a batch. */
 export function batchOf(reports: readonly Report[]): ReportBatch {
   const builder = createReportBatchBuilder(reports.length);
   for (const report of reports) {
@@ -26,10 +26,10 @@ export function batchOf(reports: readonly Report[]): ReportBatch {
   return builder.build();
 }
 
-/** What describes one fix of the position. */
+/** Fields that belong to one fix. */
 const FIX_MEMBERS = REPORT_FIELDS.filter(({ isOfFix }) => isOfFix === true).map(({ name }) => name);
 
-/** Reports as memory hands them to the archive: each instant once, with the fixes of those that have several. */
+/** Reports as memory passes them to the archive: each instant once, with all fixes of an instant. */
 export function rowBatchOf(reports: readonly Report[]): RowBatch {
   const instants = Map.groupBy(reports, ({ device_id, timestamp }) => `${timestamp} ${device_id}`);
   const rows: Report[] = [];
@@ -44,7 +44,7 @@ export function rowBatchOf(reports: readonly Report[]): RowBatch {
   return { ...batchOf(rows), fixes: fixes.length === 0 ? null : batchOf(fixes) };
 }
 
-/** What of a report describes the fix. */
+/** The fields of a report that belong to the fix. */
 export function fixOf(report: Report): Report {
   const kept = ["device_id", "timestamp", ...FIX_MEMBERS];
   return Object.fromEntries(Object.entries(report).filter(([name]) => kept.includes(name)));

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 
-/** Positions where an index of them may go wrong, and where positions get in each other's way. */
+/** Positions that are difficult for a spatial index. */
 
-/** Evenly spread, where `fc.double` would be tiny most of the time: it draws exponents evenly. */
+/** Uniform numbers; `fc.double` draws exponents uniformly, so most are tiny. */
 export const real = (min: number, max: number) =>
   fc.integer({ min: 0, max: 2 ** 31 }).map((step) => min + (max - min) * (step / 2 ** 31));
 
@@ -12,7 +12,7 @@ const edges = {
   longitude: fc.oneof(real(179.9, 180), real(-180, -179.9), real(-180, 180), fc.constantFrom(180, -180, 0)),
 };
 
-/** In one city, at poles and on both sides of ±180°, and some in one and the same place. */
+/** Positions in one city, at the poles, on both sides of ±180°, and identical ones. */
 export const crowdedPlace = fc.oneof(
   { weight: 3, arbitrary: fc.record(crowd) },
   { weight: 1, arbitrary: fc.record(edges) },

@@ -4,7 +4,7 @@ import { CELL_BITS_MAX } from "../../../src/model/geo/geohash.ts";
 const BITS_PER_CHARACTER = 5;
 const BASE32 = "0123456789bcdefghjkmnpqrstuvwxyz";
 
-/** The usual text of a cell whose bits are a multiple of five: the cell's number in base 32. */
+/** The geohash of a cell, whose bits must be a multiple of five: its number in base 32. */
 export function geohashText(cell: number, bits: number): string {
   assert(
     bits % BITS_PER_CHARACTER === 0 && bits <= CELL_BITS_MAX,
@@ -19,7 +19,7 @@ export function geohashText(cell: number, bits: number): string {
   return text;
 }
 
-/** The cell of a lower-case geohash of one to ten characters; null for other text. */
+/** Parses a lower-case geohash of one to ten characters; null for other text. */
 export function parseGeohash(text: string): { readonly cell: number; readonly bits: number } | null {
   const bits = text.length * BITS_PER_CHARACTER;
   if (bits === 0 || bits > CELL_BITS_MAX) return null;

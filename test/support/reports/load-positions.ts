@@ -8,7 +8,7 @@ export interface Position {
   readonly accuracyMeters: number;
 }
 
-/** Loads an empty index with all of these at once. */
+/** Loads positions into an empty index. */
 export function loadPositions(index: PositionIndex, positions: readonly Position[]): void {
   const rising = positions.toSorted((a, b) => a.device - b.device);
   const numbersEnd = (rising.at(-1)?.device ?? -1) + 1;

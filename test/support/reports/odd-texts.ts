@@ -1,6 +1,6 @@
 import fc from "fast-check";
 
-/** Texts that something on the way may take for something else: decoders, CSV, JSON, SQL, paths, normalisation. */
+/** Texts that decoders, CSV, JSON, SQL, paths or normalization may misinterpret. */
 export const ODD_TEXTS: readonly string[] = [
   ..."\uFEFF \uFFFD \uFFFE \uFFFF \uE000 \u{10FFFF} \u{1F68C} \u2028 \u2029 \u200B \u00A0 \u0301 \u00E9 e\u0301".split(
     " ",
@@ -47,7 +47,7 @@ const units = fc.constantFrom(
   "%",
 );
 
-/** Odd texts of up to 128 characters, and mixtures of what is odd about them. */
+/** Odd texts of up to 128 characters, and combinations of them. */
 export const arbitraryOddText = fc.oneof(
   fc.constantFrom(...ODD_TEXTS),
   fc.string({ unit: units, minLength: 1, maxLength: 12 }),

@@ -2,7 +2,7 @@ import { NUMBER_FIELDS, PROFILE_FIELDS, STATE_FIELDS } from "../../../src/model/
 import { NOT_CARRIED, type ReportBatch } from "../../../src/model/report-batch.ts";
 import type { Report } from "./batches.ts";
 
-/** The reports of a batch as a client writes them, what they don't carry left out. */
+/** The reports of a batch as plain objects, without missing fields. */
 export function plainReports(batch: ReportBatch): Report[] {
   const { texts, device, timestampMs, numbers, profiles, profile, states, state } = batch;
   return Array.from({ length: batch.count }, (_, row) => {

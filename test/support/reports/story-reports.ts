@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { real } from "./crowded-places.ts";
 
-/** Values that a careless text, number or zone would change on their way through the service. */
+/** Values that careless handling of texts, numbers or zones would change. */
 
 const NASTY_TEXTS = [
   "a",
@@ -25,7 +25,7 @@ const NASTY_TEXTS = [
   "\u{1F68C}".repeat(128),
 ] as const;
 
-// Control characters are refused, and a URL takes dots alone for folders.
+// Control characters are invalid, and URLs treat dots as folders.
 const isTaken = (text: string) => !/[\u0000-\u001f\u007f-\u009f]/.test(text) && !/^\.{0,2}$/.test(text);
 
 export const storyId = fc.oneof(
@@ -33,7 +33,7 @@ export const storyId = fc.oneof(
   fc.string({ unit: "binary", minLength: 1, maxLength: 30 }).filter(isTaken),
 );
 
-/** A field that is mostly there, but left out or null at times. */
+/** A field that is sometimes missing or null. */
 const maybe = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { freq: 4 });
 
 const text = maybe(
@@ -53,7 +53,7 @@ const number = (min: number, max: number) =>
     ),
   );
 
-/** One city, the two ends of a meridian, two poles. */
+/** One city, both ends of the antimeridian, and the poles. */
 export const storyPlace = fc.oneof(
   fc.constantFrom(
     { latitude: 0, longitude: 0 },
@@ -101,7 +101,7 @@ export const storyFields = fc
   )
   .map(([place, fields]) => ({ ...place, ...fields }));
 
-/** What makes a report one that is refused, whatever else it says. */
+/** A change that makes any report invalid. */
 export const storyFault = fc.constantFrom<Readonly<Record<string, unknown>>>(
   { device_id: "\ud83d" },
   { device_id: "x\udc00" },
@@ -121,10 +121,7 @@ export const storyFault = fc.constantFrom<Readonly<Record<string, unknown>>>(
   { timestamp: 1.5 },
 );
 
-/**
- * JSON of reports as careful and as odd senders write it: with `-0`, with exponents, with every character of a text
- * escaped.
- */
+/** Encodes reports as JSON, for `isOdd` with `-0`, exponents, and all characters escaped. */
 export function spelledBody(reports: readonly unknown[], isOdd: boolean): string {
   return `{"locations":[${reports.map((report) => spelled(report, isOdd)).join(",")}]}`;
 }

@@ -3,11 +3,11 @@ import { turns } from "../turns.ts";
 
 type Watcher = (key: string, entry: BucketEntry | null) => void;
 
-/** Values that several simulated nodes share, as JetStream's buckets count them: one row of revisions for all keys. */
+/** Values shared by simulated nodes, with JetStream's semantics: all keys share one counter of revisions. */
 export class SimulatedValues {
   readonly entries = new Map<string, BucketEntry>();
   readonly watchers = new Set<Watcher>();
-  /** The clock of the servers. */
+  /** The servers' clock. */
   nowMs = 0;
   #revision = 0;
 
@@ -26,19 +26,19 @@ export class SimulatedValues {
   }
 }
 
-/** The bucket as one node reaches it, with what can go wrong on the way. */
+/** A node's connection to the bucket, with possible faults. */
 export class SimulatedBucket implements Bucket {
   readonly values: SimulatedValues;
   valueBytesMax = 1024 * 1024;
-  /** What every call is refused with; null where all is well. */
+  /** The error of every call, or null. */
   refusal: StreamError | null = null;
-  /** So many updates are done and not answered. */
+  /** The number of next updates whose answers are lost. */
   lostAnswers = 0;
-  /** So many updates come when somebody else has just written the same key anew. */
+  /** The number of next updates that conflict with another node's write. */
   conflicts = 0;
-  /** Asked for a value, servers answer with this instead: one of them lags. */
+  /** Answers of a server that lags, by key. */
   readonly stale = new Map<string, BucketEntry | null>();
-  /** Watches are told nothing, and don't end. */
+  /** Whether watches receive nothing, without ending. */
   isMute = false;
   gets = 0;
   updates = 0;
@@ -47,7 +47,7 @@ export class SimulatedBucket implements Bucket {
 
   readonly #travel: () => Promise<void>;
 
-  /** `travel` passes as long as a request takes at least. */
+  /** `travel` waits for the duration of a request. */
   constructor(values: SimulatedValues = new SimulatedValues(), travel = () => turns(1)) {
     this.values = values;
     this.#travel = travel;
@@ -57,13 +57,13 @@ export class SimulatedBucket implements Bucket {
     return this.#breakWatch !== null;
   }
 
-  /** Nobody answers, and watches end. */
+  /** Cuts the connection: requests are not answered, and watches end. */
   cut(): void {
     this.refusal = new StreamError("unreachable", "no server answers");
     this.#breakWatch?.(this.refusal);
   }
 
-  /** Resolves once every value that was asked for has been answered, and its reader has the answer. */
+  /** Resolves once all requests are answered. */
   async idle(): Promise<void> {
     do await turns(1);
     while (this.#unanswered > 0);

@@ -31,7 +31,7 @@ export interface SimulatedNodeOptions {
   readonly giveUpMs: number;
 }
 
-/** What is there of a node from a start to the end of its process. */
+/** The state of a node during one process. */
 interface NodeProcess {
   readonly stream: SimulatedStream;
   readonly wal: StreamLog;
@@ -39,9 +39,9 @@ interface NodeProcess {
   readonly ingest: Ingest;
 }
 
-/** A whole node in memory, but for its archive: what that would hold is left out of a start. */
+/** A node in memory without an archive: a start skips what the archive would cover. */
 export class SimulatedNode {
-  /** The first message that its next start needs. */
+  /** The first message that the next start needs. */
   floor: number;
   readonly refusals: LogRefusal[] = [];
   readonly failures: unknown[] = [];
@@ -74,7 +74,7 @@ export class SimulatedNode {
 
   async start(): Promise<void> {
     const { name, servers, time, random, weather, messageBytesMax, giveUpMs } = this.#options;
-    const scheduler = new Scheduler(() => 0); // What the machine's speed decides can't be repeated by a seed.
+    const scheduler = new Scheduler(() => 0); // Independent of the machine's speed, so that a seed repeats it.
     const hot = createHotStore(scheduler);
     const room = messageBytesMax === undefined ? {} : { messageBytesMax };
     const stream = new SimulatedStream({ servers, time, random, weather, ...room });
@@ -111,7 +111,7 @@ export class SimulatedNode {
     this.#process = { stream, wal, hot, ingest };
   }
 
-  /** Takes in what a client sends. */
+  /** Posts reports as a client does. */
   post(appId: string, reports: readonly Report[]): Promise<Result<IngestAnswer, ServiceError>> {
     return this.#running.ingest(appId as AppId, batchOf(reports));
   }
@@ -129,21 +129,21 @@ export class SimulatedNode {
     await stream.close();
   }
 
-  /** The process ends; what it has sent may still come. */
+  /** Ends the process; its messages may still arrive. */
   async kill(): Promise<void> {
     const { stream } = this.#running;
     this.#process = null;
     await stream.close();
   }
 
-  /** Resolves once it has all that the servers have now. */
+  /** Resolves once the node has applied all current messages. */
   async catchUp(): Promise<void> {
     const { servers, time } = this.#options;
     const { lastMessage } = servers.state();
     while (this.wal.lastMessage < lastMessage) await time.wait(5);
   }
 
-  /** Every record of a device within a range, oldest first. */
+  /** All records of a device in a range, oldest first. */
   async recordsOf(appId: string, deviceId: string, range: TimeRange): Promise<Record<string, unknown>[]> {
     const archive = createEmptyArchive();
     const history = createHistoryQueries({

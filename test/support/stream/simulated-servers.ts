@@ -2,32 +2,32 @@ import { StreamError, type StreamMessage, type StreamState } from "../../../src/
 import { assert } from "../../../src/lib/assert.ts";
 import { SimulatedValues } from "./simulated-bucket.ts";
 
-/** A message as the servers keep it. */
-interface KeptMessage extends StreamMessage {
+/** A stored message. */
+interface StoredMessage extends StreamMessage {
   readonly keptMs: number;
 }
 
-/** Within this a message is known again by its id. */
+/** How long ids of messages are remembered. */
 const KNOWN_MS = 120_000;
 
 /**
- * The servers of a stream, and what all nodes that are connected to them share. Whoever tests turns their faults on and
- * off; how messages get there and come back is a matter of each node's connection.
+ * The servers of a stream, shared by all nodes. Tests set their faults; delays and losses of messages are simulated by
+ * each node's connection.
  */
 export class SimulatedServers {
   readonly name: string;
   created = "2026-01-01T00:00:00.000000001Z";
-  /** No majority of them: nothing is taken, and nothing is delivered. */
+  /** Without a majority the servers accept and deliver nothing. */
   isLeaderless = false;
-  /** Every message that is new to them is refused. */
+  /** Whether new messages are refused. */
   isFull = false;
   bytesMax = 16_000_000_000;
   readonly #nowMs: () => number;
-  /** Every message that was ever there, also those that were purged. */
+  /** All messages, including purged ones. */
   readonly history: StreamMessage[] = [];
-  #messages: KeptMessage[] = [];
+  #messages: StoredMessage[] = [];
   #nextNumber: number;
-  /** By id, when and as what it was kept. */
+  /** The number and time of each message, by id. */
   #known = new Map<string, { readonly number: number; readonly keptMs: number }>();
   readonly #watchers = new Set<() => void>();
   readonly #values = new Map<string, SimulatedValues>();
@@ -38,7 +38,7 @@ export class SimulatedServers {
     this.#nextNumber = firstMessage;
   }
 
-  /** Takes a message in, once where it comes again; returns its number. Throws a `StreamError` where it can't. */
+  /** Stores a message, once per id, and returns its number. Throws a `StreamError` on failure. */
   keep(bytes: Uint8Array, id: string): number {
     if (this.isLeaderless) throw new StreamError("unreachable", "no majority of the servers answers");
     const nowMs = this.#nowMs();
@@ -54,7 +54,7 @@ export class SimulatedServers {
     return number;
   }
 
-  /** A message that nobody of ours has published, or one that is damaged. */
+  /** Stores a foreign or damaged message. */
   keepForeign(bytes: Uint8Array): number {
     return this.keep(bytes, `foreign ${this.#nextNumber}`);
   }
@@ -69,13 +69,13 @@ export class SimulatedServers {
     return this.#messages[0]?.number ?? this.#nextNumber;
   }
 
-  /** All that are still there. */
+  /** Messages that are not purged. */
   get messages(): readonly StreamMessage[] {
     return this.#messages;
   }
 
-  /** Null where it has not come yet. */
-  find(number: number): KeptMessage | null {
+  /** Null if it does not exist yet. */
+  find(number: number): StoredMessage | null {
     const message = this.#messages[number - this.firstMessage] ?? null;
     assert(message === null || message.number === number, "no message is left out");
     return message;
@@ -86,7 +86,7 @@ export class SimulatedServers {
     this.#tell();
   }
 
-  /** Somebody puts the stream back to what it was when this message was its last. */
+  /** Restores the stream to the state in which this message was the last. */
   putBackTo(lastMessage: number): void {
     this.#messages = this.#messages.filter(({ number }) => number <= lastMessage);
     this.#known = new Map([...this.#known].filter(([, { number }]) => number <= lastMessage));
@@ -94,7 +94,7 @@ export class SimulatedServers {
     this.#tell();
   }
 
-  /** Somebody removes the stream, and makes another of this name. */
+  /** Removes the stream, and creates another one of the same name. */
   recreate(created: string): void {
     this.created = created;
     this.#messages = [];
@@ -112,19 +112,19 @@ export class SimulatedServers {
     return this.#values.has(bucket);
   }
 
-  /** Somebody deletes the bucket. */
+  /** Deletes the bucket. */
   removeValues(bucket: string): void {
     this.#values.delete(bucket);
   }
 
-  /** Of the bucket of this name, which is made where there is none. */
+  /** The values of a bucket, which is created if it is missing. */
   valuesOf(bucket: string): SimulatedValues {
     const values = this.#values.get(bucket) ?? new SimulatedValues();
     this.#values.set(bucket, values);
     return values;
   }
 
-  /** Calls it whenever there is something to look at; returns how to end that. */
+  /** Calls `onChange` at each change; the result ends that. */
   watch(onChange: () => void): () => void {
     this.#watchers.add(onChange);
     return () => this.#watchers.delete(onChange);

@@ -10,19 +10,19 @@ import { SimulatedBucket } from "./simulated-bucket.ts";
 import type { SimulatedServers } from "./simulated-servers.ts";
 import type { VirtualTime } from "./virtual-time.ts";
 
-/** What a node's way to the servers is like. Chances are from 0 to 1, drawn for each message. */
+/** The faults of a node's connection. Chances are from 0 to 1, drawn for each message. */
 export interface StreamWeather {
-  /** A message, an answer or a delivery takes up to this long, so messages under way may overtake each other. */
+  /** The maximum delay of messages, answers and deliveries, which may overtake each other. */
   readonly delayMsMax: number;
-  /** How long an answer is waited for. */
+  /** The timeout for answers. */
   readonly ackMsMax: number;
-  /** The message does not come to the servers. */
+  /** The message is lost. */
   readonly lostChance: number;
-  /** It does, and the answer does not come back. */
+  /** The answer is lost. */
   readonly lostAckChance: number;
-  /** It comes when its publisher has given it up. */
+  /** The message arrives after its timeout. */
   readonly lateChance: number;
-  /** It comes twice. */
+  /** The message arrives twice. */
   readonly twiceChance: number;
 }
 
@@ -53,15 +53,15 @@ export interface SimulatedStreamOptions {
   readonly messageBytesMax?: number;
 }
 
-/** A replicated log as one node is connected to it, in memory, with all that can happen on the way. */
+/** A node's connection to a replicated log in memory, with all possible faults. */
 export class SimulatedStream implements Stream {
   readonly name: string;
   readonly created: string;
   readonly messageBytesMax: number;
   weather: StreamWeather;
-  /** Messages and answers do not come; nothing is delivered. */
+  /** Whether the connection is cut: nothing is sent or delivered. */
   isCut = false;
-  /** Of messages that wait for their answers. */
+  /** The number of messages that wait for an answer. */
   underWay = 0;
   publishes = 0;
   readonly #servers: SimulatedServers;
@@ -90,7 +90,7 @@ export class SimulatedStream implements Stream {
     if (message.length > this.messageBytesMax) throw new StreamError("refused", "maximum payload exceeded");
     this.publishes++;
     this.underWay++;
-    const bytes = new Uint8Array(message); // As it is when it is sent.
+    const bytes = new Uint8Array(message); // Copied when it is sent.
     try {
       return await this.#sendAndWait(bytes, id);
     } finally {
@@ -157,7 +157,7 @@ export class SimulatedStream implements Stream {
       throw new StreamError("gone", `message ${next} was purged: the first is ${firstMessage}`);
   }
 
-  /** Waits so long, or where that is for ever until the servers or the connection are another. */
+  /** Waits for this time, or, if it is infinite, until the servers or the connection change. */
   async #untilChange(ms: number, signal: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const onAbort = () => resolve();
@@ -197,7 +197,7 @@ export class SimulatedStream implements Stream {
     this.#wake();
   }
 
-  /** The way to the servers is lost, or found again. */
+  /** Cuts or restores the connection. */
   setCut(isCut: boolean): void {
     this.isCut = isCut;
     this.#wake();

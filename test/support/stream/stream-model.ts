@@ -4,11 +4,11 @@ import type { Report } from "../reports/batches.ts";
 import { plainReports } from "../reports/plain-reports.ts";
 import type { SimulatedServers } from "./simulated-servers.ts";
 
-/** What a client sent to a node. */
+/** A client's request to a node. */
 export interface SentPost {
   readonly appId: string;
   readonly reports: readonly Report[];
-  /** Null where the node did not say that it has them. */
+  /** Null if the node did not acknowledge it. */
   answer: Answer | null;
 }
 
@@ -19,15 +19,15 @@ interface Answer {
 }
 
 export interface LaidStream {
-  /** What every node must know, by app. */
+  /** The records that every node must have, by app. */
   readonly models: ReadonlyMap<string, ReferenceRecords>;
-  /** An answer that is not what the stream has, or an entry that nobody sent; null where there is none. */
+  /** A wrong answer, or an entry without a sender; null if there is none. */
   readonly broken: string | null;
 }
 
 /**
- * Lays everything that a stream ever had over the obvious model, in its order, and compares what was answered to whom.
- * Where an archive has some of the records nodes count only that all reports were taken.
+ * Applies all messages of a stream to the reference model, in order, and compares the answers. If an archive has some
+ * records, nodes report only that all were accepted.
  */
 export function layStream(
   { name, history }: SimulatedServers,

@@ -3,22 +3,22 @@ import { turns } from "../turns.ts";
 
 interface Call {
   readonly atMs: number;
-  /** Of calls of the same instant the one that was asked for first comes first. */
+  /** Calls of the same instant run in the order of their creation. */
   readonly order: number;
   readonly call: () => void;
 }
 
-/** Turns of the event loop in which nothing happens, after which nothing ever will. */
+/** After this many turns of the event loop without a change, nothing will happen. */
 const STILL_TURNS_MAX = 100;
 
-/** A time that passes only while somebody waits for something, from one call to the next and never in between. */
+/** A virtual time that advances only during a wait, from one call to the next. */
 export class VirtualTime implements Timers {
   readonly #stillMsMax: number;
   #nowMs = 0;
   #order = 0;
   #calls: Call[] = [];
 
-  /** What is waited for may take so long of the real time, where it does what needs that. */
+  /** `stillMsMax` is how long awaited work may take in real time. */
   constructor(stillMsMax = 0) {
     this.#stillMsMax = stillMsMax;
   }
@@ -39,19 +39,19 @@ export class VirtualTime implements Timers {
     return new Promise((resolve) => this.after(ms, resolve));
   }
 
-  /** Calls that are still to come. */
+  /** The number of planned calls. */
   get planned(): number {
     return this.#calls.length;
   }
 
-  /** Lets time pass until this is settled. Throws where it never will be, or not within so long. */
+  /** Advances time until the promise is settled. Throws if it never is, or not within `withinMs`. */
   async until<Value>(work: Promise<Value>, withinMs = 3_600_000): Promise<Value> {
     const endMs = this.#nowMs + withinMs;
     let isSettled = false;
     const noted = work.finally(() => {
       isSettled = true;
     });
-    noted.catch(() => undefined); // Whoever waits for `work` hears of it.
+    noted.catch(() => undefined); // The caller handles the rejection.
     let stillTurns = 0;
     let stillSinceMs = performance.now();
     for (;;) {
@@ -66,7 +66,7 @@ export class VirtualTime implements Timers {
     }
   }
 
-  /** Lets this much time pass: makes each call that is due meanwhile, and lets the work end that it starts. */
+  /** Advances time by this much, runs the calls that are due, and lets their work end. */
   async pass(ms: number): Promise<void> {
     const endMs = this.#nowMs + ms;
     await turns();
@@ -77,7 +77,7 @@ export class VirtualTime implements Timers {
     this.#nowMs = endMs;
   }
 
-  /** Lets time pass up to the next call, and does that; false where none is to come. */
+  /** Advances time to the next call and runs it; false if there is none. */
   step(): boolean {
     const next = this.#next();
     if (next === null) return false;

@@ -54,7 +54,7 @@ for (const runtime of RUNTIME_NAMES) {
         warmSeconds: 0,
         quietSeconds: 0.25,
         attackSeconds: 1,
-        settleSeconds: 0,
+        recoverySeconds: 0,
       });
       expect([before.failures, during.failures, after.failures]).toEqual([{}, {}, {}]);
       expect(during.asked).toBeGreaterThan(30);

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 
-/** What an attacker is told. */
+/** The order for an attacker. */
 export interface AttackOrder {
   readonly shape: string;
   readonly url: string;
@@ -9,13 +9,13 @@ export interface AttackOrder {
   readonly devices: number;
 }
 
-/** What the attacker did and how it ended, counted in a word or by status. */
+/** The attacker's actions, counted by outcome: a word or a status. */
 export type Outcomes = Readonly<Record<string, number>>;
 
-/** An attacker that has made what it will send. */
+/** An attacker that is ready to send. */
 export interface ArmedAttack {
   begin(): void;
-  /** Breaks off all its connections. */
+  /** Closes all its connections. */
   end(): Promise<Outcomes>;
 }
 

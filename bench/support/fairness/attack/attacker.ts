@@ -1,7 +1,4 @@
-/**
- * An attacker in a process of its own, so that what it costs itself is nobody else's: `attacker.ts ORDER`, see
- * `attack.ts`.
- */
+/** An attacker in a separate process, so that its own cost affects no other: `attacker.ts ORDER`, see `attack.ts`. */
 
 import type { Target } from "../shape.ts";
 import { findShape } from "../shapes.ts";

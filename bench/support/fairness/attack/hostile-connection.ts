@@ -1,20 +1,17 @@
 import { connect } from "node:net";
 
-/** A connection that keeps to no manners. */
+/** A connection that ignores the conventions of HTTP clients. */
 export interface HostileConnection {
   readonly isClosed: boolean;
-  /** Resolves when the bytes have left, or never will. */
+  /** Resolves when the bytes are sent, or never will be. */
   write(bytes: Uint8Array | string): Promise<void>;
-  /** The status of the next answer, once all of it is here; null where the connection is closed before. */
+  /** The status of the next complete answer; null if the connection closes before. */
   answer(): Promise<number | null>;
-  /** Breaks it off, without the farewell of a polite client. */
+  /** Resets the connection. */
   close(): void;
 }
 
-/**
- * Null where the server takes no connection. Without `reads` nothing that comes back is taken, so that answers pile
- * up.
- */
+/** Null if the server refuses the connection. Without `reads` nothing is read, so that answers pile up. */
 export function openHostile(url: string, { reads = true } = {}): Promise<HostileConnection | null> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
@@ -62,18 +59,18 @@ export function openHostile(url: string, { reads = true } = {}): Promise<Hostile
   };
   return new Promise((resolve) => {
     socket.once("connect", () => resolve(connection));
-    socket.on("error", () => resolve(null)); // Later ones are followed by "close".
+    socket.on("error", () => resolve(null)); // Later errors are followed by "close".
   });
 }
 
-/** Finds where answers end in what comes over the wire; all of ours say their length. */
+/** Splits the received bytes into answers, which all have a length. */
 class AnswerReader {
   #head = "";
-  /** Of the answer's body, still to come; null while its head is not complete. */
+  /** Remaining bytes of the body; null while the head is incomplete. */
   #missingBytes: number | null = null;
   #status = 0;
 
-  /** Statuses of the answers that end in these bytes. */
+  /** Returns the statuses of the answers that end in these bytes. */
   take(bytes: Buffer): number[] {
     const ended: number[] = [];
     let rest = bytes;
@@ -90,7 +87,7 @@ class AnswerReader {
     return ended;
   }
 
-  /** Returns what follows the head. */
+  /** Returns the bytes after the head. */
   #takeHead(bytes: Buffer): Buffer {
     const before = this.#head.length;
     this.#head += bytes.toString("latin1");

@@ -1,6 +1,6 @@
 import { TIERS } from "../../../../src/auth/tiers.ts";
 
-/** Requests as fast as a key's tier lets them through. */
+/** Paces requests to the rate limit of a key's tier. */
 export interface Pace {
   /** Resolves when the next request would be allowed. */
   turn(): Promise<void>;

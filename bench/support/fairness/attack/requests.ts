@@ -1,7 +1,7 @@
 import { getRequest, postRequest } from "../../servers/load.ts";
 import type { Target } from "../shape.ts";
 
-/** Requests of an attacker, as bytes. */
+/** Encoded requests of an attacker. */
 
 const INGEST = "/ingest/v1/locations";
 
@@ -15,7 +15,7 @@ export function reports(target: Target, body: Uint8Array, headers: BodyHeaders =
   return postRequest(target.url + INGEST, bodyHeaders(target, headers), body);
 }
 
-/** The head of a request whose body comes by itself, or never. */
+/** The head of a request whose body is sent separately, or never. */
 export function reportsHead(target: Target, headers: BodyHeaders): string {
   const { host } = new URL(target.url);
   const lines = Object.entries({ host, ...bodyHeaders(target, headers) });

@@ -1,19 +1,19 @@
 import type { Target } from "../shape.ts";
 import { createFreePace } from "./pace.ts";
 
-/** Connections of an attacker that waits for its answers: enough for a server to have several requests at once. */
+/** Connections of an attacker that waits for answers: enough for several concurrent requests. */
 const CONNECTIONS = 16;
 
-/** Connections that an attacker only holds. */
+/** Connections that an attacker only keeps open. */
 export const HELD_MAX = 500;
 
-/** Requests over several connections, each as soon as the key's tier lets it through. */
+/** Sends requests over several connections, each as soon as the key's tier allows. */
 export function sendAtPace(target: Target, next: () => Uint8Array, connections = CONNECTIONS): Promise<void> {
   const pace = createFreePace();
   return send(target, next, connections, () => pace.turn());
 }
 
-/** Requests over several connections, each as soon as the one before is answered. */
+/** Sends requests over several connections, each after the answer to the one before. */
 export function flood(target: Target, next: () => Uint8Array, connections = CONNECTIONS): Promise<void> {
   return send(target, next, connections, async () => {});
 }
@@ -36,7 +36,7 @@ async function send(
           continue;
         }
         target.count("sent");
-        void connection.write(next()); // A server may answer before it has read all.
+        void connection.write(next()); // A server may answer before it has read everything.
         target.count(String((await connection.answer()) ?? "cut off"));
       }
     }),
@@ -45,7 +45,7 @@ async function send(
 
 const RETRY_MS = 100;
 
-/** Opens connections one after the other and leaves each to `use`, whatever becomes of it. */
+/** Opens connections one by one and passes each to `use`, ignoring failures. */
 export async function hold(
   target: Target,
   use: (connection: NonNullable<Awaited<ReturnType<Target["open"]>>>) => Promise<void>,

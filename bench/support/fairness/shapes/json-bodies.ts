@@ -5,7 +5,7 @@ import type { Shape } from "../shape.ts";
 
 const NDJSON = "application/x-ndjson";
 
-/** Bodies that unpack to 16 MiB of JSON, of which nothing is a report. */
+/** Bodies that decompress to 16 MiB of JSON without a valid report. */
 export const JSON_BODIES: readonly Shape[] = [
   json("json-nested-objects", "objects in objects, 16 MiB", (bytes) => {
     const depth = Math.floor(bytes / 6);

@@ -11,15 +11,15 @@ import { createFreePace } from "../attack/pace.ts";
 import { question } from "../attack/requests.ts";
 import type { Shape, Target } from "../shape.ts";
 
-/* Questions that take long, whose client leaves before the answer or in the midst of it. */
+/* Slow queries whose client disconnects before or during the answer. */
 
-/** The server and all that it begins share a third of a core: calls under way take longest on a small machine. */
+/** The server and its child processes share a third of a core, which makes calls slow. */
 const SMALL_CORES = 1 / 3;
-/** How long a client stays at most. */
+/** The maximum time until a client disconnects. */
 const PATIENCE_MS_MAX = 3000;
-/** Long enough for a hundred of them, at the rate of the key. */
+/** Long enough for a hundred queries at the key's rate. */
 const ATTACK_TIMES = 4;
-/** More than run at once. */
+/** More than run concurrently. */
 const ASKED_BEFORE = 8;
 
 const OLDEST_DAYS_AGO = ARCHIVED_DAYS_AGO_MIN + ARCHIVED_DAYS;
@@ -44,7 +44,9 @@ export const LEFT_QUESTIONS: readonly Shape[] = [
   answering("left-columns", "snapshots of all devices", () => "/api/v1/locations/current/columns"),
 ];
 
-/** The server itself answers: some are asked whole before the clock runs, so that it remembers its files by then. */
+/**
+ * Queries answered by the server itself. Some are completed before the measurement, so that it has opened its files.
+ */
 function answering(name: string, what: string, pathOf: (asked: number) => string): Shape {
   const shape = leaving(name, what, pathOf);
   return {
@@ -89,13 +91,13 @@ async function leave(target: Target, path: string, patienceMs: number): Promise<
 
 const device = (asked: number) => `/api/v1/devices/${EARLY_DEVICE}${Math.abs(asked) % 100}`;
 
-/** Another one each time, so that nothing is known already. */
+/** A different range each time, so that no cache has it. */
 function range(asked: number): string {
   const nowMs = Date.now();
   return `start=${nowMs - OLDEST_DAYS_AGO * MS_PER_DAY - asked}&end=${nowMs}`;
 }
 
-/** The tile that the attacker's devices are in. */
+/** The tile with the attacker's devices. */
 function tile(zoom: number): string {
   const { latitude, longitude } = CROWD_PLACE;
   const sine = Math.sin((latitude * Math.PI) / 180);

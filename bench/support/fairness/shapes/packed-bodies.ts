@@ -8,7 +8,7 @@ const ZSTD_BLOCK_HEAD = 3;
 const GZIP_HEAD = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];
 const GZIP_STORED_EMPTY = [0, 0, 0, 0xff, 0xff]; // RFC 1951 §3.2.4.
 
-/** Packed bodies that cost more to unpack than they look like. */
+/** Compressed bodies that are expensive to decompress. */
 export const PACKED_BODIES: readonly Shape[] = [
   packed("zstd-empty-blocks", "a zstd frame of empty blocks, 16 MiB", "zstd", (bytes) => [
     Uint8Array.from(ZSTD_HEAD),
@@ -32,7 +32,7 @@ export const PACKED_BODIES: readonly Shape[] = [
     Uint8Array.from(GZIP_HEAD),
     repeated(GZIP_STORED_EMPTY, (bytes - 23) / GZIP_STORED_EMPTY.length),
     Uint8Array.from([1, ...GZIP_STORED_EMPTY.slice(1)]),
-    new Uint8Array(8), // CRC-32 and length of nothing.
+    new Uint8Array(8), // CRC-32 and length of an empty body.
   ]),
 ];
 

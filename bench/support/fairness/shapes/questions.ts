@@ -16,12 +16,12 @@ import type { DirectoryName, Shape, Target } from "../shape.ts";
 const APP_CURRENT = "/api/v1/locations/current";
 const APP_HISTORY = "/api/v1/locations/history";
 const PAGE = 1000;
-/** More than may run and wait at once. */
+/** More than may run and wait concurrently. */
 const ARCHIVE_CONNECTIONS = 96;
-/** Pages that nobody reads, so many a connection. */
+/** Unread pages per connection. */
 const UNREAD_PAGES = 20;
 
-/** Questions that are allowed, and cost as much as they can. */
+/** Valid queries with the highest cost. */
 export const QUESTIONS: readonly Shape[] = [
   asking("late-rows", "archive questions where a million rows came late", "late", (_, asked) => {
     const order = asked % 2 === 0 ? "asc" : "desc";

@@ -7,24 +7,24 @@ import { reports } from "../attack/requests.ts";
 import { sendAtPace } from "../attack/sending.ts";
 import type { Shape, Target } from "../shape.ts";
 
-/* Attacks by reports that are good, and as many and as large as may be. */
+/* Attacks with valid reports of maximum size and number. */
 
 const TEXT_FIELDS = [...PROFILE_FIELDS, ...STATE_FIELDS].filter(
   ({ type, pattern }) => type === "string" && pattern === undefined,
 );
 const TEXT_CHARACTERS = 128;
-/** Of a report with all texts at their longest, and of one with few. */
+/** The size of a report with all texts at maximum length, and of one with few texts. */
 const WIDE_BYTES = 1600;
 const NARROW_BYTES = 160;
 const DAYS = 350;
 
-/** A report as a body has it; other bodies have others. `ageMs` becomes the timestamp. */
+/** Makes a report of a body. `ageMs` becomes the timestamp. */
 type MakeReport = (
   row: number,
   body: number,
 ) => Readonly<Record<string, string | number>> & { readonly ageMs: number };
 
-/** Reports that are good, and as many and as large as may be. */
+/** Shapes of valid reports. */
 export const REPORT_BODIES: readonly Shape[] = [
   {
     name: "fresh-texts",
@@ -73,7 +73,7 @@ export const REPORT_BODIES: readonly Shape[] = [
   ),
 ];
 
-/** Bodies that take turns in replacing what the others have left: each was sent once before the clock runs. */
+/** Bodies that replace each other's reports in turn; each is sent once before the measurement. */
 function replacing(name: string, title: string, reportBytes: number, make: MakeReport): Shape {
   return {
     name,
@@ -114,7 +114,7 @@ function inTurn(requests: readonly Uint8Array[]): () => Uint8Array {
   return () => requests[sent++ % requests.length]!;
 }
 
-/** Of each field another, and of each row and body. */
+/** A different text for each field, row and body. */
 function texts(row: number, body: number): Readonly<Record<string, string>> {
   return Object.fromEntries(
     TEXT_FIELDS.map(({ name }) => [name, `${row} ${body} ${name} `.padEnd(TEXT_CHARACTERS, "x")]),

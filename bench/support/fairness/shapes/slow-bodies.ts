@@ -10,7 +10,7 @@ const ONE_BYTE_CHUNK = "1\r\n \r\n";
 const CHUNKS_A_WRITE = 10_000;
 const TRICKLE_MS = 100;
 
-/** Bodies that don't come as bodies do. */
+/** Bodies that arrive slowly or never. */
 export const SLOW_BODIES: readonly Shape[] = [
   slow(
     "one-byte-chunks",
@@ -27,7 +27,7 @@ export const SLOW_BODIES: readonly Shape[] = [
     },
   ),
   {
-    // What is announced beyond a mebibyte is not taken at once, so it takes hundreds to fill what all bodies may have.
+    // Memory beyond 1 MiB is not reserved in advance, so hundreds of bodies are needed to reach the limit.
     ...slow("silent-bodies", "hundreds of bodies that are announced and never come", SILENT, async () => {}),
     attackTimes: 5,
   },

@@ -7,11 +7,11 @@ import type { Shape, Target } from "../shape.ts";
 const CONNECTIONS = 64;
 const CURRENT = "/api/v1/locations/current";
 const PIPELINED = 200;
-/** Just below what Bun's parser takes, which is 16 KiB, and beyond it. */
+/** Just below the limit of Bun's parser, 16 KiB, and above it. */
 const LONG_CHARACTERS = 15_000;
 const ENDLESS_CHARACTERS = 1_000_000;
 
-/** What needs no key. */
+/** Attacks without a key. */
 export const STRANGERS: readonly Shape[] = [
   flooding("docs-bundle", "the script of the documents' page, over and over", ({ url }) =>
     getRequest(`${url}/docs/ui/${swaggerUi.version}/swagger-ui-bundle.js`, { "accept-encoding": "gzip" }),
@@ -19,8 +19,8 @@ export const STRANGERS: readonly Shape[] = [
   flooding("docs-document", "the documents themselves, over and over", ({ url }) =>
     getRequest(`${url}/docs`, { "accept-encoding": "gzip, br" }),
   ),
-  flooding("no-key", "questions without a key", ({ url }) => getRequest(url + CURRENT, {})),
-  flooding("unknown-keys", "questions with a well-formed key that nobody has", ({ url }) =>
+  flooding("no-key", "queries without a key", ({ url }) => getRequest(url + CURRENT, {})),
+  flooding("unknown-keys", "queries with an unknown, well-formed key", ({ url }) =>
     getRequest(url + CURRENT, { authorization: `Bearer ${createKeyText()}` }),
   ),
   flooding("unknown-paths", "paths that lead nowhere", ({ url }) =>
@@ -112,7 +112,7 @@ function flooding(name: string, title: string, make: (target: Target) => Uint8Ar
   };
 }
 
-/** Many connections at a time, each for one use. */
+/** Many concurrent connections, each for one request. */
 async function churn(
   target: Target,
   use: (connection: NonNullable<Awaited<ReturnType<Target["open"]>>>) => Promise<void>,

@@ -25,9 +25,8 @@ interface NearbyBody {
 }
 
 /**
- * Holds answers against a scan of all devices and their reports as plain objects: devices in order, distances, every
- * value, and the total. Returns how many were compared: where a device turned too old meanwhile, either answer is
- * right.
+ * Compares answers with a scan of all devices and their reports as plain objects: order, distances, values and the
+ * total. Returns the number of comparisons. If a device became too old in the meantime, either answer is right.
  */
 export async function checkNearby(
   url: string,
@@ -66,7 +65,7 @@ export async function checkNearby(
         `${path} has local times if asked`,
       );
       assert(
-        Bun.deepEquals(fields, shownOf(metropolis.report(device))),
+        Bun.deepEquals(fields, nearbyFieldsOf(metropolis.report(device))),
         `${path} has what ${device_id} reported`,
       );
     });
@@ -76,7 +75,7 @@ export async function checkNearby(
   return compared;
 }
 
-/** What nearby shows of a report. */
-function shownOf(report: FullReport): FullReport {
+/** The fields of a report that nearby returns. */
+function nearbyFieldsOf(report: FullReport): FullReport {
   return Object.fromEntries(SHOWN.filter((name) => name in report).map((name) => [name, report[name]!]));
 }

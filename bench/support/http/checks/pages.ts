@@ -9,7 +9,7 @@ import type { Questions } from "../wrk.ts";
 const HISTORY = /^\/api\/v1\/(?:(devices|users)\/([^/]+)\/)?locations\/history$/;
 const CURRENT_OF_APP = "/api/v1/locations/current";
 
-/** What a record of a page is known by. */
+/** The identity of a record. */
 type Known = Readonly<Pick<FullReport, "device_id" | "user_id" | "timestamp" | "latitude">>;
 
 /** The reports of a city by UTC day, in the order of histories. */
@@ -32,8 +32,8 @@ export function knownByDay(city: City): ReadonlyMap<string, readonly Known[]> {
 }
 
 /**
- * Holds pages of histories, and of the current positions of an app, against all reports of a city: whose record of when
- * is on a page, in its order. Returns how many were compared.
+ * Compares pages of histories and of current positions with all reports of a city: the identity and order of records.
+ * Returns the number of comparisons.
  */
 export async function checkPages(
   url: string,
@@ -57,7 +57,7 @@ export async function checkPages(
   return compared;
 }
 
-/** Null for what is no such page. */
+/** Null for other answers. */
 function expectedPage(
   city: City,
   days: ReturnType<typeof knownByDay>,

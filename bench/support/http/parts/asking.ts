@@ -6,7 +6,7 @@ import type { Reported } from "../reports/reporter.ts";
 import { CONNECTIONS } from "../turn.ts";
 import type { Questions } from "../wrk.ts";
 
-/** Asks at even distances, whether or not the server keeps up; latencies count from when a question was due. */
+/** Sends queries at a fixed rate; latencies count from when a query was due. */
 export function askEvenly(
   url: string,
   { paths, headers }: Questions,
@@ -26,7 +26,7 @@ export function askEvenly(
   });
 }
 
-/** What was acknowledged must be there, or it cost nothing. */
+/** Checks that acknowledged reports are stored. */
 export async function checkReported({ url, key }: WherehouseProcess, { last }: Reported): Promise<void> {
   const { deviceId, timestampMs } = last;
   const headers = { authorization: `Bearer ${key}` };

@@ -6,7 +6,7 @@ import { type Judgement, measurePairs, type Part, type Setting } from "./part.ts
 
 const MICROS_PER_MS = 1000;
 
-/** Every endpoint that reads but nearby, and what an answer costs the server. */
+/** The cost of an answer of every read endpoint except nearby. */
 export class EndpointsPart implements Part {
   #all: readonly EndpointQuestions[] | null = null;
 

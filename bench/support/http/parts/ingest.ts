@@ -8,9 +8,9 @@ import { type Judgement, type Part, type Setting, secondsOf } from "./part.ts";
 const NAME = `ingest of ${BATCH} reports`;
 const SHARE_MIN = 0.23;
 
-/** Reports, each batch durable before it is acknowledged, beside a bare server that only parses them. */
+/** Reports, durable before the acknowledgement, compared with a bare server that only parses them. */
 export class IngestPart implements Part {
-  /** wrk would have to hold all bodies; a request that takes this long doesn't need it. */
+  /** Doesn't use wrk, which would need all bodies in memory; requests are slow enough for our own client. */
   async measure({ run, cores, city, pairs }: Setting, server: WherehouseProcess): Promise<void> {
     await withBareServer("parse", cores.serverLauncher, async (bare) => {
       const servers = { ours: server, control: bare };

@@ -13,13 +13,11 @@ import { type Judgement, type Part, type Setting, wholeText } from "./part.ts";
 const SHARES = [0.5, 0.99, 0.999] as const;
 const P99_TIMES_MAX = 3;
 
-/**
- * Who is asked: ours alone, ours while reports come in, and the bare server, which shows what the client itself adds.
- */
+/** The targets: our server alone, our server with reports, and the bare server, which shows the client's share. */
 const WHOM = ["alone", "with reports", "bare"] as const;
 type Whom = (typeof WHOM)[number];
 
-/** What a launch is asked. */
+/** The queries of a launch. */
 interface Asking {
   readonly server: WherehouseProcess;
   readonly bare: ServerProcess;
@@ -28,7 +26,7 @@ interface Asking {
   readonly requestsPerSecond: number;
 }
 
-/** How long answers take at half of what the server answers at most, with reports coming in beside them and without. */
+/** Latencies at half of the server's maximum rate, with and without reports. */
 export class LatencyPart implements Part {
   readonly #ms = new Map<string, number[]>();
   readonly #serverWaits: number[] = [];
@@ -61,7 +59,7 @@ export class LatencyPart implements Part {
     run.note(`latencies are of ${wholeText(requestsPerSecond)} requests/s, half of this launch's peak`);
   }
 
-  /** All three at the same rate. Ours comes first alone as often as with reports. */
+  /** Measures all three at the same rate, in both orders equally often. */
   async #addRound(run: BenchRun, asking: Asking, isAloneFirst: boolean): Promise<void> {
     const seconds = run.size("latencySeconds");
     this.#add("bare", await ask("bare", asking, seconds));
@@ -81,7 +79,7 @@ export class LatencyPart implements Part {
     if (clientWait !== null) this.#clientWaits.push(clientWait);
   }
 
-  /** Once nothing is left of what reports made to be done. */
+  /** Measures after all work caused by reports is done. */
   async #askAlone(run: BenchRun, asking: Asking): Promise<void> {
     await ask("server", asking, run.size("warmSeconds"));
     this.#add("alone", await ask("server", asking, run.size("latencySeconds")));

@@ -10,25 +10,25 @@ import { type PairsByName, takePairs, withBareServer } from "../pairs.ts";
 import type { Sized } from "../sized.ts";
 import type { Client } from "../turn.ts";
 
-/** What is asked of servers over HTTP, and what comes of it; a run may be narrowed to some parts. */
+/** A part of the HTTP bench; a run may be limited to some parts. */
 export interface Part {
-  /** In one launch. */
+  /** Measures one launch. */
   measure(setting: Setting, server: WherehouseProcess): Promise<void>;
-  /** Once all launches are over. */
+  /** Reports the figures after all launches. */
   report(setting: Setting, judgement: Judgement): void;
 }
 
-/** What all parts share. */
+/** Values shared by all parts. */
 export interface Setting {
   readonly run: BenchRun;
   readonly cores: Cores;
   readonly cityOptions: CityOptions;
   readonly city: City;
-  /** Filled with the city; each launch begins with a copy. */
+  /** The city's directory; each launch uses a copy. */
   readonly dataDir: string;
   readonly ask: Client;
   readonly pairs: PairsByName;
-  /** Questions of who is near, those of each kind chosen when they are first asked for. */
+  /** Nearby queries; those of a kind are chosen at its first use. */
   readonly nearby: NearbyOfKinds;
 }
 
@@ -37,9 +37,9 @@ export interface NearbyOfKinds {
 }
 
 export interface Judgement {
-  /** Whether the bounds were said of a run like this one. */
+  /** Whether the bounds apply to this run. */
   readonly isJudged: boolean;
-  /** Whether shares of the bare server may be judged: a client that limits the control would flatter ours. */
+  /** Whether shares of the bare server may be judged: a slow client limits the control and flatters ours. */
   readonly areSharesJudged: boolean;
 }
 
@@ -49,7 +49,7 @@ export interface PairsOptions {
   readonly rounds: number;
 }
 
-/** Asks a server and one that sends as many bytes. */
+/** Compares a server with one that sends as many bytes. */
 export async function measurePairs(
   { run, cores, ask, pairs }: Setting,
   server: ServerProcess,
@@ -66,7 +66,7 @@ export function secondsOf(run: BenchRun) {
   return { warm: run.size("warmSeconds"), turn: run.size("seconds") };
 }
 
-/** A launch begins with the same directory as all others. */
+/** Copies the directory for a launch. */
 export function copyOf(dataDir: string): string {
   const copy = mkdtempSync(join(tmpdir(), "wherehouse-bench-"));
   cpSync(dataDir, copy, { recursive: true });

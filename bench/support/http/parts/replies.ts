@@ -5,14 +5,14 @@ import { BEST_100 } from "../nearby-kinds.ts";
 import { sized } from "../sized.ts";
 import { copyOf, type Judgement, measurePairs, type Part, type Setting } from "./part.ts";
 
-/** Who may be in a reply: those who are found by most questions, and everybody, whose texts don't all fit in memory. */
+/** The devices in replies: those that most queries find, and all, whose texts don't all fit in memory. */
 const REPLIES = [
   { name: "reply without the finding, 100 of 24 h", ageHours: 24 },
   { name: "reply without the finding, 100 of all", ageHours: 8 * 24 },
 ] as const;
 const SHARE_MIN = 0.5;
 
-/** Replies of a server that hands out drawn devices in place of those found. */
+/** Replies of a server that returns random devices instead of searching. */
 export class RepliesPart implements Part {
   async measure(setting: Setting, server: WherehouseProcess): Promise<void> {
     const questions = await setting.nearby.of(BEST_100, server);

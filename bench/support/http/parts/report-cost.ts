@@ -11,8 +11,8 @@ const QUESTIONS_PER_SECOND = 4000;
 const CPU_MICROS_MAX = 11;
 
 /**
- * What a report takes of the server's processor beside questions: slices with questions alone and with reports beside
- * them take turns, and what the latter take more is the reports'.
+ * The processor time of a report during queries: slices with and without reports take turns, and the difference is the
+ * cost of the reports.
  */
 export class ReportCostPart implements Part {
   readonly #micros: number[] = [];
@@ -37,7 +37,7 @@ export class ReportCostPart implements Part {
     }
   }
 
-  /** Either kind of slice comes first as often as the other. */
+  /** Each kind of slice is first equally often. */
   async #addRound(
     setting: Setting,
     server: WherehouseProcess,
@@ -47,7 +47,7 @@ export class ReportCostPart implements Part {
   ): Promise<void> {
     const seconds = setting.run.size("latencySeconds");
     const askAlone = async () => {
-      // Until nothing is left of what reports made to be done.
+      // Until all work caused by reports is done.
       await askEvenly(server.url, questions, QUESTIONS_PER_SECOND, setting.run.size("warmSeconds"));
       return cpuOf(server, () => askEvenly(server.url, questions, QUESTIONS_PER_SECOND, seconds));
     };
@@ -55,7 +55,7 @@ export class ReportCostPart implements Part {
     const beside = await cpuOf(server, () => askBeside(setting, server, questions, reporter, seconds));
     const alone = before ?? (await askAlone());
     await checkReported(server, beside.value);
-    if (alone.micros === null || beside.micros === null) return; // The system doesn't tell.
+    if (alone.micros === null || beside.micros === null) return; // The system does not tell.
     const aloneMicros = alone.micros / alone.value.length;
     this.#micros.push((beside.micros - aloneMicros * beside.value.questions) / beside.value.reports);
     this.#questionMicros.push(aloneMicros);
@@ -93,7 +93,7 @@ async function askBeside(
   return { ...reported, questions: latenciesMs.length };
 }
 
-/** Processor time of the server while something is done, all its threads; null where the system doesn't tell. */
+/** Processor time of all threads of the server during some work; null if the system does not tell. */
 async function cpuOf<Value>({ pid }: WherehouseProcess, work: () => Promise<Value>) {
   const before = readCpuSeconds(pid);
   const value = await work();

@@ -3,17 +3,17 @@ import { createRandom } from "../../fleets/random.ts";
 import { postRequest } from "../../servers/load.ts";
 import type { City } from "../city.ts";
 
-/** Reports of a request, where nothing else is asked for. */
+/** The default number of reports per request. */
 export const BATCH = 100;
 
-const BLOCK_DECIMALS = 3; // Of six: what changes is below a thousandth of a degree, some 100 m.
+const BLOCK_DECIMALS = 3; // Constant decimals of six: changes are below a thousandth of a degree, some 100 m.
 const DIGIT_0 = 0x30;
 
-/** Endless reports of devices that move, as requests; one that is sent again has other positions and times. */
+/** Endless requests with reports of moving devices; a repeated one has new positions and times. */
 export interface Moves {
-  /** The next request, with positions as of now. */
+  /** Returns the next request, with positions of now. */
   next(nowMs: number): Uint8Array;
-  /** The device that the last request began with, and the time it carried. */
+  /** The first device of the last request, and its time. */
   last(): { readonly deviceId: string; readonly timestampMs: number };
 }
 
@@ -21,15 +21,15 @@ export interface MovesOptions {
   readonly url: string;
   readonly key: string;
   readonly metropolis: Metropolis;
-  /** Who moves, by index. */
+  /** The indexes of moving devices. */
   readonly devices: readonly number[];
   readonly batchSize: number;
   readonly seed: number;
 }
 
 /**
- * Bodies are encoded once, with numbers of fixed width, and only those digits are written over: encoding 20,000 reports
- * a second would take a good part of the client's core.
+ * Bodies are encoded once, with numbers of fixed width, and only digits are overwritten: encoding 20,000 reports a
+ * second would use much of the client's core.
  */
 export function createMoves(options: MovesOptions): Moves {
   const { url, key, metropolis, devices, batchSize, seed } = options;
@@ -55,13 +55,13 @@ export function createMoves(options: MovesOptions): Moves {
         writeDigits(request, longitude - BLOCK_DECIMALS, BLOCK_DECIMALS, Math.floor(random() * 1000));
       }
       last = { deviceId, timestampMs: nowMs };
-      return request.slice(); // A socket may still hold the bytes when their turn comes again.
+      return request.slice(); // A socket may still use the bytes at their next turn.
     },
     last: () => last,
   };
 }
 
-/** Of devices that are heard of: were others to move, more of them would be near anybody than before. */
+/** Moves only live devices: moving others would change the number of nearby ones. */
 export function movesOf({ metropolis, live }: City, url: string, key: string, seed: number): Moves {
   return createMoves({ url, key, metropolis, devices: live, batchSize: BATCH, seed });
 }
@@ -73,7 +73,7 @@ function reportText(metropolis: Metropolis, index: number): string {
 }
 
 interface Places {
-  /** Where the digits of the timestamp begin, and where those of both degrees end. */
+  /** The offsets of the timestamp's first digit, and of the degrees' ends. */
   readonly timestamp: number;
   readonly latitude: number;
   readonly longitude: number;

@@ -3,26 +3,24 @@ import { measureOpenLoad, percentile } from "../../servers/open-load.ts";
 import { type CityOptions, createCity } from "../city.ts";
 import { BATCH, movesOf } from "./moves.ts";
 
-/*
- * Somebody who reports at a steady rate, in a process of its own: who asks beside it waits for no batch to be sent.
- */
+/* A process that sends reports at a steady rate, so that the querying process is not delayed. */
 
-/** Enough for a server that keeps up: a batch is acknowledged before eight more are due, which is 40 ms. */
+/** Enough for a server that acknowledges a batch before eight more are due, which is 40 ms. */
 const CONNECTIONS = 8;
 
 export interface Reporter {
-  /** Sends batches at even distances; resolves once the last is acknowledged. */
+  /** Sends batches at a fixed rate; resolves once the last is acknowledged. */
   report(reportsPerSecond: number, seconds: number): Promise<Reported>;
   end(): Promise<void>;
 }
 
 export interface Reported {
-  /** Acknowledged ones. */
+  /** The number of acknowledged reports. */
   readonly reports: number;
   readonly reportsPerSecond: number;
-  /** Of a batch, from when it was due. */
+  /** The latency of batches from when they were due. */
   readonly p99Ms: number;
-  /** Of the last batch: its first device, and the time it carried. */
+  /** The first device of the last batch, and its time. */
   readonly last: { readonly deviceId: string; readonly timestampMs: number };
 }
 

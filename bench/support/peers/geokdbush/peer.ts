@@ -6,12 +6,12 @@ import { devicesOf, type OpenWriter, PAGE, RADIUS_MILES, type StartPeer } from "
 import { openHttpWriter } from "../writes/http-writer.ts";
 
 const BATCH = 1000;
-/** Twice as long as it takes until an index has what was written. */
+/** Twice the time until an index has the written data. */
 const SETTLE_MS = 2000;
 
 export const GEOKDBUSH = "geokdbush, rebuilt every second";
 
-/** A small server around a library of its own process. */
+/** A small server around a library. */
 export const startGeokdbush: StartPeer = async ({ metropolis, oldestMs }) => {
   const server = await startProcess([process.execPath, "bench/support/peers/geokdbush/server.ts"]);
   const address = { peer: "geokdbush", port: Number(new URL(server.url).port) } as const;

@@ -1,6 +1,6 @@
 /**
- * What a small team would write: the newest record of each device in a Map, and a k-d tree of all of them that is built
- * anew each second. It takes `POST` of `{"locations":[...]}`, and answers who is near.
+ * A minimal server: the newest record of each device in a Map, and a k-d tree of all of them that is rebuilt each
+ * second. It accepts `POST` of `{"locations":[...]}`, and answers nearby queries.
  */
 
 import { around, distance } from "geokdbush";

@@ -7,7 +7,7 @@ import { fillTable } from "./table.ts";
 
 const POSTGIS = "PostGIS KNN";
 
-/** PostgreSQL with a table of full records and an index of their places. */
+/** PostgreSQL with a table of full records and an index of their positions. */
 export const startPostgis: StartPeer = async (options) => {
   const started = await startPostgres(options.connections);
   if (!started.ok) return started;
@@ -26,9 +26,7 @@ export const startPostgis: StartPeer = async (options) => {
   }
 };
 
-/**
- * Two ways to write it. The first leaves the radius for last, so that the index is read only as far as the page goes.
- */
+/** Two queries. The first checks the radius last, so that the index is read only as far as the page needs. */
 function contendersOf(daemon: Daemon, { metropolis, oldestMs }: PeerOptions): readonly Contender[] {
   const columns = Object.keys(metropolis.report(0));
   const radiusMeters = RADIUS_MILES * METERS_PER_MILE;

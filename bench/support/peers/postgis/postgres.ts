@@ -4,7 +4,7 @@ import postgres from "postgres";
 import { fail, type Result } from "../../../../src/lib/result.ts";
 import { type Daemon, findProgram, makeDirectory, removeDirectory, startDaemon } from "../daemon.ts";
 
-/* PostgreSQL in a directory of its own, as a user without rights where we are root. */
+/* PostgreSQL in a temporary directory, as an unprivileged user if we are root. */
 
 export const INSTALL =
   "no postgres with PostGIS; Debian: apt install postgresql-postgis (its programs are found without being in the PATH)";
@@ -14,7 +14,7 @@ const USERS = ["postgres", "nobody"];
 const USER = "bench";
 const DATABASE = "postgres";
 
-/** Where it doesn't start, nothing is left of it. */
+/** Cleans up if the start fails. */
 export async function startPostgres(connections: number): Promise<Result<Daemon, string>> {
   const server = findProgram("postgres", debianDirectories());
   const initdb = findProgram("initdb", debianDirectories());
@@ -31,7 +31,7 @@ async function startIn(
   initdb: string,
   connections: number,
 ): Promise<Result<Daemon, string>> {
-  const as = process.getuid?.() === 0 ? becomeSomebody(directory) : [];
+  const as = process.getuid?.() === 0 ? unprivilegedLauncher(directory) : [];
   if (as === null) return fail(INSTALL_SETPRIV);
   const data = join(directory, "data");
   const argv = [
@@ -52,7 +52,7 @@ async function startIn(
   const settings = [
     ...["listen_addresses=127.0.0.1", "unix_socket_directories=", `max_connections=${connections + 20}`],
     ...["shared_buffers=512MB", "work_mem=32MB", "jit=off"],
-    ...["fsync=off", "full_page_writes=off"], // What it would cost to keep what it is told is left out.
+    ...["fsync=off", "full_page_writes=off"], // Durability is disabled, so that its cost is not measured.
   ];
   return startDaemon({
     directory,
@@ -77,8 +77,8 @@ async function startIn(
   });
 }
 
-/** What runs a program as a user without rights, to whom the directory is given; null where that can't be done. */
-function becomeSomebody(directory: string): readonly string[] | null {
+/** The launcher for an unprivileged user, who gets the directory; null if that is impossible. */
+function unprivilegedLauncher(directory: string): readonly string[] | null {
   const setpriv = findProgram("setpriv");
   if (setpriv === null) return null;
   for (const user of USERS) {
@@ -98,7 +98,7 @@ function debianDirectories(): readonly string[] {
   return versions.map((version) => join(DEBIAN_PROGRAMS, version, "bin"));
 }
 
-/** One connection, made by the first question. */
+/** One connection, opened by the first query. */
 export function connectTo(port: number): postgres.Sql {
   return postgres({ host: "127.0.0.1", port, user: USER, database: DATABASE, max: 1 });
 }

@@ -3,11 +3,11 @@ import type { Metropolis } from "../../fleets/metropolis.ts";
 import { devicesOf, type OpenWriter } from "../contender.ts";
 import { connectTo } from "./postgres.ts";
 
-/* A table of the newest record of each device, with an index of their places. */
+/* A table of the newest record of each device, with an index of their positions. */
 
 const BATCH = 5000;
 
-/** False where the server has no PostGIS. */
+/** Returns false if the server lacks PostGIS. */
 export async function fillTable(port: number, metropolis: Metropolis): Promise<boolean> {
   const sql = connectTo(port);
   try {
@@ -33,13 +33,13 @@ export async function fillTable(port: number, metropolis: Metropolis): Promise<b
   }
 }
 
-/** A batch is one statement, which takes an array for each column and updates the rows of devices that are there. */
+/** A batch is one statement with an array per column, which updates the rows of existing devices. */
 export const openPostgisWriter: OpenWriter = async ({ port }) => {
   const sql = connectTo(port);
   return {
     async write(reports) {
       const columns = columnsOf(reports[0]!);
-      // The client takes an array of booleans for one boolean, so those go as texts.
+      // The client mistakes an array of booleans for a boolean, so those are sent as texts.
       const arrays = columns.map(({ name, type }) =>
         reports.map((report) => (type === "boolean" ? String(report[name]) : report[name]!)),
       );

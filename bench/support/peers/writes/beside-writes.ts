@@ -7,22 +7,22 @@ import { type Turn, takeTurn } from "../turn.ts";
 import { PeerMoves } from "./peer-moves.ts";
 import { startWriter, type WriterOrder, type Written } from "./writer.ts";
 
-/* Peers that are asked while devices move in them, each written to as it would be in use. */
+/* Peers that are queried while their devices move, each written to realistically. */
 
-/** Twice as long as the slowest needs until its answers have what was written. */
+/** Twice the time until the slowest peer's answers have the written data. */
 const SETTLE_MS = 2000;
 
 export interface BesideWritesOptions {
   readonly run: BenchRun;
   readonly peers: readonly Peer[];
   readonly metropolis: Metropolis;
-  /** What the metropolis was made of. */
+  /** The options of the metropolis. */
   readonly metropolisOptions: MetropolisOptions;
   readonly oldestMs: number;
   readonly points: readonly Point[];
 }
 
-/** One peer, the first of its ways to be asked, and who writes to it. */
+/** A peer, its first kind of query, and its writer. */
 interface Racer {
   readonly peer: Peer;
   readonly writer: Child<WriterOrder, Written>;
@@ -31,7 +31,7 @@ interface Racer {
   readonly written: Written[];
 }
 
-/** Returns where devices are at the end: in every peer at the same places. */
+/** Returns the final positions, which are the same in every peer. */
 export async function raceBesideWrites(
   options: BesideWritesOptions,
 ): Promise<Pick<Metropolis, "latitude" | "longitude">> {
@@ -57,7 +57,7 @@ export async function raceBesideWrites(
   }
 }
 
-/** Alone and beside writes, either first as often as the other. */
+/** Measures with and without writes, each first equally often. */
 async function addRound({ run, points }: BesideWritesOptions, racer: Racer, round: number): Promise<void> {
   const { peer, writer, alone, beside, written } = racer;
   let asked = round;

@@ -2,7 +2,7 @@ import { openHttpClient } from "../../servers/http-client.ts";
 import { postRequest } from "../../servers/load.ts";
 import type { PeerWriter } from "../contender.ts";
 
-/** Posts `{"locations":[...]}` to an address that answers 200 once it has them. */
+/** Posts `{"locations":[...]}` to an address that answers 200 once they are stored. */
 export async function openHttpWriter(
   url: string,
   headers: Readonly<Record<string, string>> = {},

@@ -6,8 +6,8 @@ const STEP_DEGREES = 0.0005; // Some 50 m.
 const DEGREE_DECIMALS = 6;
 
 /**
- * Where devices of a metropolis go, move by move: those heard of since `oldestMs` take turns. A move is the same
- * whoever carries it out and whenever, so that servers that were told as many of them agree.
+ * The moves of a metropolis: devices with a report since `oldestMs` take turns. A move does not depend on its time or
+ * writer, so that peers with equally many moves agree.
  */
 export class PeerMoves {
   readonly #metropolis: Metropolis;
@@ -24,12 +24,12 @@ export class PeerMoves {
     this.#seed = seed;
   }
 
-  /** What the device of a move reports at that time. */
+  /** The report of a move at that time. */
   report(move: number, timestamp: number): FullReport {
     return { ...this.#reports[move % this.#reports.length]!, timestamp, ...this.#placeAfter(move) };
   }
 
-  /** Where everybody is after so many moves. */
+  /** All positions after `count` moves. */
   after(count: number): Pick<Metropolis, "latitude" | "longitude"> {
     const latitude = this.#metropolis.latitude.slice();
     const longitude = this.#metropolis.longitude.slice();

@@ -8,10 +8,10 @@ import { openTile38Writer } from "../tile38.ts";
 import { openOurWriter } from "../wherehouse.ts";
 import { PeerMoves } from "./peer-moves.ts";
 
-/* A process that moves devices in a peer, beside another that asks it. */
+/* A process that moves devices in a peer, while another queries it. */
 
 const BATCH = 100;
-const CONNECTIONS = 16; // As many as ask.
+const CONNECTIONS = 16; // As many as the querying process has.
 
 const OPEN: Readonly<Record<PeerAddress["peer"], OpenWriter>> = {
   wherehouse: openOurWriter,
@@ -24,12 +24,12 @@ const OPEN: Readonly<Record<PeerAddress["peer"], OpenWriter>> = {
 export interface WriterOptions {
   readonly address: PeerAddress;
   readonly metropolis: MetropolisOptions;
-  /** Whoever was heard of since moves. */
+  /** Devices with a report since then move. */
   readonly oldestMs: number;
   readonly seed: number;
 }
 
-/** Batches at even distances for some seconds, or as fast as they are taken until there have been so many moves. */
+/** Batches at a fixed rate for some seconds, or as fast as possible up to a number of moves. */
 export type WriterOrder = Pace | { readonly upTo: number };
 
 interface Pace {
@@ -38,9 +38,9 @@ interface Pace {
 }
 
 export interface Written {
-  /** Since the start. */
+  /** The number of moves since the start. */
   readonly moves: number;
-  /** That the peer took while it carried out the order. */
+  /** The speed of the last order. */
   readonly movesPerSecond: number;
 }
 
@@ -62,7 +62,7 @@ function live({ address, metropolis, oldestMs, seed }: WriterOptions): void {
   }
 
   answerParent("ready", async (order: WriterOrder): Promise<Written> => {
-    // Connections for each order: servers close those that idle between two.
+    // New connections for each order, since servers close idle ones.
     const writers = await Promise.all(Array.from({ length: CONNECTIONS }, () => OPEN[address.peer](address)));
     const startMs = performance.now();
     const before = sent;
@@ -73,7 +73,7 @@ function live({ address, metropolis, oldestMs, seed }: WriterOptions): void {
   });
 }
 
-/** Each batch by a writer that is free, once it is due; null says that there are no more. */
+/** Writes each due batch by a free writer; null ends the order. */
 async function writeAll(
   writers: readonly PeerWriter[],
   writeNext: (writer: PeerWriter) => Promise<void>,
@@ -94,7 +94,7 @@ async function writeAll(
   await Promise.all(underWay);
 }
 
-/** Batches are due at even distances from now on. */
+/** Batches become due at a fixed rate from now on. */
 function paced({ movesPerSecond, seconds }: Pace): () => number | null {
   const startMs = performance.now();
   let batches = 0;
