@@ -29,8 +29,8 @@ import type { Method } from "./request.ts";
 import type { Services } from "./services.ts";
 
 /**
- * One endpoint, whole. The router, the document, and the tests that ask every endpoint (for the data of another app, in
- * the wrong order, too often, by the wrong method) all walk the list of these in `endpoints.ts`.
+ * One endpoint, complete. The router, the OpenAPI document and the tests of every endpoint (for data of another app,
+ * the order of checks, the rate limit, wrong methods) walk the list of these in `endpoints.ts`.
  */
 export type Endpoint = KeyedEndpoint | OpenEndpoint | ClientEndpoint | SessionEndpoint;
 
@@ -41,30 +41,29 @@ interface Route {
   /** The variable segments, by name. */
   readonly pathParameters: PathParameters;
   readonly query: QueryParameters;
-  /** Null for files that the document doesn't name. */
+  /** Null for files that the document doesn't list. */
   readonly operation: Operation | null;
 }
 
-/** Answers about the app of the key, or about the service to who operates it. */
+/** Answers about the key's app, or about the service for its operator. */
 export interface KeyedEndpoint extends Route {
   readonly kind: "keyed";
-  /** What a key needs to ask. */
+  /** The permission that a key needs. */
   readonly permission: Exclude<Permission, "view">;
-  /** Whether keys with the permission `view` may ask too, and are answered what they show alone. */
+  /** Whether keys with the permission `view` are admitted too; they get only what they show. */
   readonly isForViews: boolean;
-  /** Whether a key must be able to write too, and be bound to nobody: what it does is done to all of its app. */
+  /** Whether the key must also be able to write and be unbound, because the request affects the whole app. */
   readonly forWholeApp: boolean;
-  /** Whether it is asked so often that the bearer plugin, which takes a third of its speed, must not come before it. */
+  /** Whether it is requested so often that it must not pass the bearer plugin, which takes a third of its speed. */
   readonly isHot: boolean;
-  /** Whether its answers have entity tags. */
   readonly isTagged: boolean;
-  /** What answers its requests; called once a server. */
+  /** Creates the function that answers its requests; called once per server. */
   open(services: Services): (call: Call) => Answer;
 }
 
 /**
- * Answers without a key, and so about no app. The kind `page` answers the map page alone, which needs no session for
- * it; the document names none of these.
+ * Answers without a key, and so about no app. The kind `page` answers only the map page, without a session; the
+ * document doesn't list these.
  */
 export interface OpenEndpoint extends Route {
   readonly kind: "open" | "page";
@@ -72,7 +71,7 @@ export interface OpenEndpoint extends Route {
   open(services: Services, responder: Responder): (request: Request) => Answer;
 }
 
-/** Takes what a client sends in words of its own, with a key in any of its channels, and answers in its words too. */
+/** Accepts a client's messages in its own format, with a key in any of its places, and answers in its format. */
 export interface ClientEndpoint extends Route {
   readonly kind: "client";
   readonly method: "GET" | "POST";
@@ -83,38 +82,38 @@ export interface ClientEndpoint extends Route {
   open(services: Services): (call: ClientCall) => Answer;
 }
 
-/** What the map page asks for a signed-in user. The document names none of these. */
+/** Requests of the map page for a signed-in user. The document doesn't list these. */
 export interface SessionEndpoint extends Route {
   readonly kind: "session";
   readonly permission: null;
   open(services: Services): (call: Call, signedIn: SignedIn) => Answer;
 }
 
-/** An endpoint that answers a query about the app of the key, as its file declares it. */
+/** The declaration of an endpoint that answers a query about the key's app. */
 interface QueryEndpoint<Path extends string, InPath, Query> extends Operation {
   readonly path: Path;
   /** Every variable segment of the path. */
   readonly inPath: InPath;
   readonly query: Query;
-  /** A query that is refused, for the document's example of a 400; else one that gives a parameter twice. */
+  /** An invalid query for the document's example of a 400; by default one that repeats a parameter. */
   readonly wrongQuery?: string;
   readonly isHot?: boolean;
-  /** GET where it is left out. */
+  /** Defaults to GET. */
   readonly method?: Method;
   readonly forWholeApp?: boolean;
-  /** Whether share links may ask it. Whoever says so cuts and blurs all answers by the view of the call. */
+  /** Whether share links may use it. Such an endpoint must cut and blur all answers by the call's view. */
   readonly isForViews?: boolean;
   /**
-   * Where answers have entity tags: another text whenever this one may be another, mostly of `services.versions`. Asked
-   * for before the answer is begun.
+   * For answers with entity tags: a text that changes whenever the answer may change, mostly from `services.versions`.
+   * Called before the answer is begun.
    */
   versionOf?(services: Services, call: Call, values: PathValues<InPath> & QueryValues<Query>): string;
   open(services: Services): (call: Call, values: PathValues<InPath> & QueryValues<Query>) => Answer;
-  /** Answers a query that is refused, where a plain failure won't do. */
+  /** Answers an invalid query, if a plain failure won't do. */
   refuse?(call: Call, error: ServiceError, path: PathValues<InPath>): Answer;
 }
 
-/** Reads what the path and the query hold, in that order, and refuses what can't be read. */
+/** Reads the path and the query, in that order, and refuses invalid values. */
 export function queryEndpoint<
   const Path extends string,
   const InPath extends Readonly<Record<PathNames<Path>, PathParameter<unknown>>>,
@@ -165,14 +164,14 @@ export function queryEndpoint<
       return (call) => {
         const pairs = queryPairs(call.request.url);
         const answered = answerPairs(call, pairs);
-        // Mostly all are known, and the names are not gone through again.
+        // Usually all names are known, which saves a second pass.
         return pairs.known === pairs.names.length ? answered : namingIgnored(pairs, query, answered);
       };
     },
   };
 }
 
-/** The answer, with the names of parameters that the endpoint doesn't know, which may be typos. */
+/** Adds a header with the names of unknown parameters, which may be typos. */
 function namingIgnored(pairs: QueryPairs, query: QueryParameters, answer: Answer): Answer {
   const ignored = ignoredParameters(pairs, query);
   if (ignored === null) return answer;
@@ -185,7 +184,7 @@ function namingIgnored(pairs: QueryPairs, query: QueryParameters, answer: Answer
 const NOT_FOR_ALL: NonNullable<Operation["failures"]> = { 403: shared("NotForAll") };
 
 function alsoNeeded(isForViews: boolean, forWholeApp: boolean): string {
-  if (forWholeApp) return " and `write`, of a key that is bound to nobody";
+  if (forWholeApp) return " and `write`, with a key that is bound to no device or user";
   return isForViews ? " or `view`" : "";
 }
 
@@ -231,7 +230,7 @@ export function openEndpoint(declared: Operation & Pick<OpenEndpoint, "path" | "
   };
 }
 
-/** A file that needs no key and that the document doesn't name. */
+/** A file that needs no key and is not listed in the document. */
 export function hiddenEndpoint(
   path: string,
   open: OpenEndpoint["open"],

@@ -35,7 +35,7 @@ import { health } from "./endpoints/service/health.ts";
 import { metrics } from "./endpoints/service/metrics.ts";
 import { ready } from "./endpoints/service/ready.ts";
 
-/** Every endpoint, in the order of the document. What is in this list is served, described and tried by the tests. */
+/** Every endpoint, in the order of the document. Endpoints in this list are served, described and tested. */
 export const ENDPOINTS: readonly Endpoint[] = [
   health,
   ready,

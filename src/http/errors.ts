@@ -57,7 +57,7 @@ export function codeHeader(code: ErrorCode): { readonly "wherehouse-error-code":
   return { "wherehouse-error-code": code };
 }
 
-/** Refusals of the door itself: who is asking, how often, and with what key. */
+/** Refusals of a request because of its key or session, or because of its rate. */
 export type AccessError =
   | { readonly kind: "key_missing" }
   | { readonly kind: "key_unknown" }
@@ -69,7 +69,7 @@ export type AccessError =
   | { readonly kind: "session_unknown" }
   | { readonly kind: "session_expired" };
 
-/** Refusals of what the map page asks for itself, beside those of the door. */
+/** Further refusals of the map page's own requests. */
 export type PageError =
   | { readonly kind: "not_from_page" }
   | { readonly kind: "session_missing" }
@@ -93,7 +93,7 @@ export interface ErrorAnswer {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Where every failure becomes a status and a body: a new kind compiles once it has a line here. */
+/** Turns every error into a status and a body. A new kind compiles once it has a line here. */
 export function answerError(error: HttpError): ErrorAnswer {
   switch (error.kind) {
     case "invalid_parameter":
@@ -109,21 +109,21 @@ export function answerError(error: HttpError): ErrorAnswer {
         message: DEVICE_NOT_FOUND,
       });
     case "entry_not_found":
-      return plain("NOT_FOUND_003", "there is no such entry in the quarantine of this app");
+      return plain("NOT_FOUND_003", "the quarantine of this app has no such entry");
     case "tile_not_found":
       return plain("NOT_FOUND_004", error.message);
     case "not_a_node":
       return plain(
         "CONFLICT_001",
-        "this server is a single process, and no node of a cluster that another could join",
+        "this server is a single process and not a node of a cluster that another node could join",
       );
     case "another_node":
       return plain(
         "CONFLICT_002",
-        "this is another node than the one whose copy was begun: ask each by an address of its own",
+        "the copy was started on a different node; give every node its own address",
       );
     case "copied_file_gone":
-      return plain("NOT_FOUND_005", "there is no such file any more; ask again for what there is");
+      return plain("NOT_FOUND_005", "the file no longer exists; request the plan again");
     case "body_unreadable":
       return plain("BODY_001", error.message);
     case "body_incomplete":
@@ -161,7 +161,7 @@ function answerAccessError(error: AccessError | PageError): ErrorAnswer {
     case "key_missing":
       return auth("MISSING_API_KEY", "AUTH_001", "send the key as: Authorization: Bearer <API_KEY>");
     case "key_unknown":
-      return auth("INVALID_API_KEY", "AUTH_002", "the API key is not known here");
+      return auth("INVALID_API_KEY", "AUTH_002", "the API key is not known");
     case "key_revoked":
       return auth("REVOKED_API_KEY", "AUTH_003", "the API key was revoked");
     case "key_expired":
@@ -180,7 +180,7 @@ function answerAccessError(error: AccessError | PageError): ErrorAnswer {
         headers: { "retry-after": String(error.retryAfterSeconds) },
       };
     case "session_unknown":
-      return auth("INVALID_SESSION", "AUTH_007", "the session is not known here; sign in again");
+      return auth("INVALID_SESSION", "AUTH_007", "the session is not known; sign in again");
     case "session_expired":
       return auth("EXPIRED_SESSION", "AUTH_008", "the session has ended; sign in again");
     default:
@@ -195,25 +195,22 @@ function answerPageError(error: PageError): ErrorAnswer {
     case "code_refused":
       return auth("INVALID_CODE", "AUTH_011", `${CODE_FAULTS[error.reason]}; keys link makes another`);
     case "not_from_page":
-      return auth("NOT_FROM_PAGE", "AUTH_010", "this is for the map page alone, which asks it by itself");
+      return auth("NOT_FROM_PAGE", "AUTH_010", "only the map page may send this request");
     case "key_not_found":
-      return plain(
-        "NOT_FOUND_006",
-        "there is no such key among those that were made with the key that is signed in",
-      );
+      return plain("NOT_FOUND_006", "the signed-in key has created no such key");
     case "too_many_keys":
       return plain(
         "CONFLICT_003",
-        `at most ${MADE_KEYS_MAX} keys that were made with one may live at once, ` +
-          `and show ${MADE_DEVICES_MAX} devices in all; revoke some`,
+        `a key may have at most ${MADE_KEYS_MAX} live keys that it created, ` +
+          `which show at most ${MADE_DEVICES_MAX} devices together; revoke some`,
       );
   }
 }
 
 const CODE_FAULTS: Readonly<Record<CodeFault, string>> = {
-  unknown: "the link's code is not known here",
-  used: "the link has been used, and is good once",
-  old: `the link is good for ${LINK_CODE_MINUTES} minutes, and not after a restart of the server`,
+  unknown: "the link's code is not known",
+  used: "the link has been used; it is valid once",
+  old: `the link has expired; it is valid for ${LINK_CODE_MINUTES} minutes, and not after a restart of the server`,
 };
 
 const WHAT_OPERATORS_DO = "an operator must restore the files or acknowledge the loss";

@@ -19,11 +19,11 @@ import type { Handler, Observe } from "./observe.ts";
 import { sessionLookup } from "./page/session-cookie.ts";
 import { isFromPage, type Method } from "./request.ts";
 
-/** Where every keyed request comes through: key or session, rate, permission, and whether the service is up. */
+/** Every request with a key or session passes here: key, rate, permission, and whether the service is up. */
 export interface Gate {
-  /** What answers the requests of an endpoint: lets them through to `answer`, or refuses them. */
+  /** The handler of an endpoint: passes requests to `answer`, or refuses them. */
   keyed(endpoint: KeyedRoute, answer: (call: Call) => Answer): Handler;
-  /** The same for what the map page asks for itself, once somebody is signed in there. */
+  /** Like `keyed`, but for requests from a signed-in map page. */
   signedIn(endpoint: Route, answer: (call: Call, signedIn: SignedIn) => Answer): Handler;
 }
 
@@ -32,12 +32,12 @@ interface Route {
   readonly path: string;
 }
 
-/** What the gate knows of an endpoint. */
+/** The properties of an endpoint that the gate needs. */
 export interface KeyedRoute extends Route {
-  /** What a key needs to ask. */
+  /** The permission that a key needs. */
   readonly permission: Exclude<Permission, "view">;
   readonly forWholeApp: boolean;
-  /** Whether keys with the permission `view` may ask too. */
+  /** Whether keys with the permission `view` are admitted too. */
   readonly isForViews: boolean;
 }
 
@@ -48,23 +48,23 @@ export interface GateDependencies {
   readonly clock: Clock;
   readonly responder: Responder;
   readonly observe: Observe;
-  /** What keeps the service from answering (it is starting, or stopping), or null. */
+  /** Why the service can't answer (it is starting or stopping), or null. */
   readonly unavailable: () => HttpError | null;
   readonly sequences: Pick<AppliedSequences, "current" | "ofApp">;
   readonly minSequences: Pick<MinSequences, "isAsked" | "reach">;
 }
 
-/** On which terms an endpoint is asked. */
+/** The conditions of an endpoint. */
 interface Terms {
-  /** Why this key may not ask now; null where it may. */
+  /** Why this key is refused now, or null. */
   readonly refusalOf: (key: KeyRecord) => HttpError | null;
-  /** What it has to do with the log: it answers about what that holds, adds to it, or neither. */
-  readonly log: "asked" | "written" | null;
+  /** Its relation to the log: it reads it, appends to it, or neither. */
+  readonly log: "read" | "written" | null;
 }
 
 /**
- * The bearer plugin with its ways around the header closed: keys in URLs end up in logs. An empty name still
- * lets `?=key` through, so `presentedKey` believes the plugin only where there is a header.
+ * The bearer plugin restricted to the header, because keys in URLs end up in logs. An empty name still accepts `?=key`,
+ * so `presentedKey` uses the plugin's result only if there is a header.
  */
 export const bearerToken = () =>
   new Elysia().use(bearer({ extract: { header: "Bearer", query: "", body: "" } }));
@@ -75,7 +75,7 @@ export function createGate(dependencies: GateDependencies): Gate {
 
   const tools = { responder, tags: new EntityTags(), longAnswers: new LongAnswers() };
 
-  /** `find` looks up who asks, now and as long as the answer takes. */
+  /** `find` looks up the key or session, now and while the answer is created. */
   function admit<Known extends KnownKey>(
     request: Request,
     find: () => Known | UnknownKey,
@@ -83,9 +83,9 @@ export function createGate(dependencies: GateDependencies): Gate {
     answer: (call: Call, known: Known) => Answer,
   ): Answer {
     const startedMs = performance.now();
-    const found = find();
-    if (!isKnown(found)) return responder.failure(request, lookupError(found.kind));
-    const { id, tier, view: spec, appId } = found.key;
+    const known = find();
+    if (!isKnown(known)) return responder.failure(request, lookupError(known.kind));
+    const { id, tier, view: spec, appId } = known.key;
     const nowMs = clock.nowMs();
     const decision = rateLimit.take(id, tier, nowMs);
     const headers = {
@@ -96,30 +96,30 @@ export function createGate(dependencies: GateDependencies): Gate {
       const { retryAfterSeconds } = decision;
       return responder.failure(request, { kind: "rate_exceeded", retryAfterSeconds }, headers);
     }
-    const refusal = refusalOf(found.key);
+    const refusal = refusalOf(known.key);
     if (refusal !== null) return responder.failure(request, refusal, headers);
     const view = spec === null ? null : viewOf(spec);
     const isStillAllowed = () => isKnown(find());
-    const started = { request, appId, keyId: id, binding: found.key, view, nowMs, startedMs, isStillAllowed };
-    const begin = (sent: MoreHeaders) =>
-      guarded(responder, request, sent, () => answer(createCall(started, tools, sent, sent), found));
+    const started = { request, appId, keyId: id, binding: known.key, view, nowMs, startedMs, isStillAllowed };
+    const begin = (more: MoreHeaders) =>
+      guarded(responder, request, more, () => answer(createCall(started, tools, more, more), known));
     if (log === null) return begin(headers);
     if (log === "written") return begin(withLastSequence(headers, sequences));
-    const told = (sequence: number) =>
+    const atLeast = (sequence: number) =>
       withSequence(headers, Math.max(sequence, sequences.ofApp(appId, view)));
-    // To have a share link wait for an entry would tell it when others report.
-    if (view !== null || !minSequences.isAsked(request)) return begin(told(0));
+    // A share link that waits for an entry would learn when other devices report.
+    if (view !== null || !minSequences.isAsked(request)) return begin(atLeast(0));
     return mapMaybe(minSequences.reach(request, started), (reached) => {
-      if (reached.ok && !reached.value.hasWaited) return begin(told(reached.value.sequence));
+      if (reached.ok && !reached.value.hasWaited) return begin(atLeast(reached.value.sequence));
       if (request.signal.aborted) return CLIENT_GONE.clone();
-      // While it waited its key may have ended, and the service stopped.
+      // During the wait the key may have ended and the service may have stopped.
       const now = find();
       if (!isKnown(now)) return responder.failure(request, lookupError(now.kind), headers);
       const obstacle = refusalOf(now.key);
       if (obstacle !== null) return responder.failure(request, obstacle, headers);
       return reached.ok
-        ? begin(told(reached.value.sequence))
-        : responder.failure(request, reached.error, told(0));
+        ? begin(atLeast(reached.value.sequence))
+        : responder.failure(request, reached.error, atLeast(0));
     });
   }
 
@@ -127,7 +127,7 @@ export function createGate(dependencies: GateDependencies): Gate {
     keyed(route, answer) {
       const { method, path, permission } = route;
       const isForPage = method === "GET" && permission === "read" && path.startsWith("/api/v1/");
-      // Who operates the service wants to see it start and stop.
+      // Operators must be able to watch the service start and stop.
       const obstacle = permission === "operate" ? () => null : unavailable;
       const refusalOf = (key: KeyRecord) => refusalOfKey(key, route) ?? obstacle();
       const terms = { refusalOf, log: TERMS[permission] };
@@ -157,15 +157,15 @@ interface RateHeaders {
 }
 
 /**
- * What an answer to a question says that it knows of the log. Taken before anything is read: memory goes on while an
- * answer is made of the archive, and a number that is taken after that would promise what the answer may lack.
+ * The log entry that an answer includes. Determined before anything is read: memory advances while an answer is created
+ * from the archive, so a later number would promise more than the answer has.
  */
 function withSequence(headers: RateHeaders, sequence: number): MoreHeaders {
   const { ratelimit, "ratelimit-policy": policy } = headers;
   return { ratelimit, "ratelimit-policy": policy, "wherehouse-sequence": String(sequence) };
 }
 
-/** The same of an answer to reports, which takes it last, when it knows of these too. */
+/** Like `withSequence`, for an answer to reports: determined last, when it includes these reports. */
 function withLastSequence(headers: RateHeaders, sequences: GateDependencies["sequences"]): MoreHeaders {
   return {
     ...headers,
@@ -175,20 +175,20 @@ function withLastSequence(headers: RateHeaders, sequences: GateDependencies["seq
   };
 }
 
-/** What fails while an answer is made is answered as a fault of ours. */
+/** Answers a failure during the creation of an answer as a fault of the server. */
 function guarded(responder: Responder, request: Request, headers: MoreHeaders, make: () => Answer): Answer {
   const fault = (error: unknown) =>
     request.signal.aborted ? CLIENT_GONE.clone() : responder.fault(request, error, headers);
   try {
-    const answered = make();
-    return answered instanceof Promise ? answered.catch(fault) : answered;
+    const result = make();
+    return result instanceof Promise ? result.catch(fault) : result;
   } catch (error) {
     return fault(error);
   }
 }
 
 const TERMS: Readonly<Record<KeyedRoute["permission"], Terms["log"]>> = {
-  read: "asked",
+  read: "read",
   write: "written",
   operate: null,
 };
@@ -199,11 +199,11 @@ const OF_PAGE: Terms = { refusalOf: () => null, log: null };
 type KnownKey = Extract<KeyLookup, { readonly kind: "known" }>;
 type UnknownKey = Exclude<KeyLookup | SessionLookup, { readonly kind: "known" }>;
 
-function isKnown<Known extends KnownKey>(found: Known | UnknownKey): found is Known {
-  return found.kind === "known";
+function isKnown<Known extends KnownKey>(lookup: Known | UnknownKey): lookup is Known {
+  return lookup.kind === "known";
 }
 
-/** Why a key may not ask what an endpoint answers; null where it may. */
+/** Why an endpoint refuses a key, or null. */
 function refusalOfKey(
   key: KeyRecord,
   { permission, forWholeApp, isForViews }: KeyedRoute,
@@ -217,7 +217,7 @@ function refusalOfKey(
   return deviceId === null && userId === null ? null : { kind: "key_bound" };
 }
 
-/** Nobody reads it: the client closed the connection, and what it asked for was given up. */
+/** Never read: the client has closed the connection and the work was cancelled. */
 const CLIENT_GONE = new Response(null, { status: 499 });
 
 /** RFC 7235 §2.1: the scheme's case does not matter. The plugin reads `Bearer` alone, so other cases are read here. */
@@ -226,6 +226,6 @@ function presentedKey(authorization: string | null, token: string | undefined): 
   const isRead = token !== undefined && authorization.startsWith("Bearer ");
   const credentials = isRead ? token : authorization.slice("bearer ".length);
   let start = 0;
-  while (credentials[start] === " ") start++; // Not `trim`, which takes far more than HTTP's white space for none.
+  while (credentials[start] === " ") start++; // `trim` would remove far more than HTTP's white space.
   return credentials.slice(start);
 }

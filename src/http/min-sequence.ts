@@ -8,22 +8,22 @@ import { optionalNumber } from "./parameters/kinds.ts";
 import type { Schema } from "./shapes/shape.ts";
 
 /*
- * `Wherehouse-Min-Sequence`: the entry of the log that an answer must know of. Who sent a report to one node and asks
- * another says with it which, and the answer comes once that node has it too.
+ * `Wherehouse-Min-Sequence`: the entry of the log that an answer must include. A client that reports to one node and
+ * queries another sends it, and the answer waits until that node has the entry.
  */
 
 const MIN_SEQUENCE = "Wherehouse-Min-Sequence";
 
 const minSequence = optionalNumber("integer", {
   description: [
-    "The answer must know of this entry of the log, as an answer to reports names it in `sequence`: the server waits",
-    "until it does, for 5 seconds at most, then answers 503. A single server knows of all that it has acknowledged.",
-    "Not looked at where the key has the permission `view`.",
+    "The answer must include this entry of the log, which an answer to reports has as its `sequence`. The server waits for",
+    "it for at most 5 seconds, then answers 503. A single server always has everything that it has acknowledged. Ignored if",
+    "the key has the permission `view`.",
   ].join(" "),
   minimum: 0,
 });
 
-/** As the document has it, with every question. */
+/** The document describes it for every query. */
 export const MIN_SEQUENCE_HEADER: Schema = {
   name: MIN_SEQUENCE,
   in: "header",
@@ -32,15 +32,15 @@ export const MIN_SEQUENCE_HEADER: Schema = {
   schema: minSequence.schema,
 };
 
-/** What is wrong with one that is refused. */
+/** The error for an invalid value. */
 export const WRONG_MIN_SEQUENCE: ServiceError = {
   kind: "invalid_parameter",
   message: `${MIN_SEQUENCE} must be an integer`,
 };
 
-/** A node that is up to date has an entry within milliseconds of its being acknowledged. */
+/** An up-to-date node has an entry within milliseconds of its acknowledgement. */
 const WAIT_MS_MAX = 5000;
-/** Some KB of a connection's each. */
+/** Each takes some KB for its connection. */
 const WAITING_MAX = 2000;
 const RETRY_AFTER_SECONDS = 2;
 
@@ -55,7 +55,7 @@ export interface MinSequencesDependencies {
   readonly wait: Wait;
 }
 
-/** Questions that wait for entries of the log: so many at a time, and of each key and app no more than its share. */
+/** Queries that wait for entries of the log, in a limited number with a share for each key and app. */
 export class MinSequences {
   readonly #sequences: MinSequencesDependencies["sequences"];
   readonly #wait: Wait;
@@ -66,21 +66,21 @@ export class MinSequences {
     this.#wait = wait;
   }
 
-  /** Questions that wait now. */
+  /** The number of waiting queries. */
   get size(): number {
     return this.#pool.used;
   }
 
-  /** Most questions want no more than what is there. */
+  /** Whether the request has the header; most don't. */
   isAsked(request: Request): boolean {
     return request.headers.has(MIN_SEQUENCE);
   }
 
-  /** Has a question wait until memory is as far as it wants. */
+  /** Waits until memory has the requested entry. */
   reach(request: Request, holder: QuotaOwner): MaybePromise<Result<Reached, ServiceError>> {
-    const asked = minSequence.parse(MIN_SEQUENCE, request.headers.get(MIN_SEQUENCE));
-    if (!asked.ok) return asked;
-    const sequence = asked.value ?? 0;
+    const minimum = minSequence.parse(MIN_SEQUENCE, request.headers.get(MIN_SEQUENCE));
+    if (!minimum.ok) return minimum;
+    const sequence = minimum.value ?? 0;
     if (sequence <= this.#sequences.current) return ok({ sequence, hasWaited: false });
     if (!this.#pool.take(holder, 1)) return fail(TOO_MANY);
     return this.#waitFor(sequence, request.signal)
@@ -88,7 +88,7 @@ export class MinSequences {
       .then((isReached) => (isReached ? ok({ sequence, hasWaited: true }) : fail(behind(sequence))));
   }
 
-  /** Until it is there, the time is over, or the client has left. */
+  /** Until the entry is there, the time is over, or the client has left. */
   async #waitFor(sequence: number, client: AbortSignal): Promise<boolean> {
     const over = new AbortController();
     const end = () => over.abort();
@@ -104,17 +104,17 @@ export class MinSequences {
   }
 }
 
-/** How far the server is instead is no business of who asks about one app. */
+/** Does not say how far the server is: that is not about the client's app. */
 export function behind(sequence: number): ServiceError {
   return {
     kind: "unavailable",
-    message: `the log's entry ${sequence} has not come here yet; ask again shortly`,
+    message: `this server does not have the log's entry ${sequence} yet; try again shortly`,
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   };
 }
 
 const TOO_MANY: ServiceError = {
   kind: "unavailable",
-  message: "too many questions wait for what this server does not know yet; ask again shortly",
+  message: "too many queries wait for entries that this server does not have yet; try again shortly",
   retryAfterSeconds: RETRY_AFTER_SECONDS,
 };

@@ -1,25 +1,25 @@
 import type { RequestMeter, RouteMeter } from "../service/metrics/meters.ts";
 import type { Answer } from "./answer/responder.ts";
 
-/** A request and what became of it; nothing that the client sent but its request's id. */
+/** A request and its result. The request's id is the only value from the client. */
 export interface Answered {
   readonly requestId: string;
   readonly method: string;
-  /** As it is declared; `none` where no route took the request. */
+  /** The declared path; `none` if no route matched. */
   readonly route: string;
   readonly status: number;
   readonly durationMs: number;
 }
 
-/** Answers a request of one route. `bearerToken` is what the bearer plugin read, where it was used. */
+/** Answers a request of one route. `bearerToken` is the bearer plugin's result, if it was used. */
 export type Handler = (request: Request, bearerToken?: string | undefined) => Answer;
 
-/** Has the answers of a route counted, and told to who wants to hear of each. */
+/** Counts a route's answers and reports each to a listener. */
 export type Observe = (method: string, path: string, handler: Handler) => Handler;
 
 export interface ObserveDependencies {
   readonly requests: RequestMeter;
-  /** Told of every answer; null where nobody listens. */
+  /** Called for every answer; null if there is no listener. */
   readonly onAnswered: ((answered: Answered) => void) | null;
 }
 
@@ -41,7 +41,7 @@ export function createObserve({ requests, onAnswered }: ObserveDependencies): Ob
       const startedMs = performance.now();
       route.begin();
       const answer = handler(request, bearerToken);
-      // Most answers are there at once, and a promise would cost them more than all of this.
+      // Most answers are ready synchronously, and a promise would cost them more than everything here.
       return answer instanceof Promise
         ? answer.then((response) => end(route, startedMs, response))
         : end(route, startedMs, answer);

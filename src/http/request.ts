@@ -1,11 +1,11 @@
-/* What a request says before its body: its method and path, and whether a page of ours sent it. */
+/* Properties of a request without its body: its method and path, and whether the map page sent it. */
 
-/** Methods that endpoints take; HEAD is answered as GET. */
+/** Methods of endpoints; HEAD is answered as GET. */
 export type Method = "GET" | "POST" | "DELETE";
 
 /**
- * The path of a request's URL, as it was sent. Cut out by hand: `new URL` throws if a client sent a `Host`
- * that is none, and such a request must be answered too.
+ * The path of a request's URL, as sent. Parsed by hand: `new URL` throws on an invalid `Host`, and such a request needs
+ * an answer too.
  */
 export function pathnameOf(url: string): string {
   const start = url.indexOf("/", url.indexOf("://") + 3);
@@ -13,13 +13,13 @@ export function pathnameOf(url: string): string {
   return start < 0 ? "/" : url.slice(start, end < 0 ? url.length : end);
 }
 
-/** The path and the query of a request's URL, as they were sent. */
+/** The path and the query of a request's URL, as sent. */
 export function targetOf(url: string): string {
   const query = url.indexOf("?");
   return query < 0 ? pathnameOf(url) : pathnameOf(url) + url.slice(query);
 }
 
-/** A page of ours: the map, or the page that a share link leads to. */
+/** The map, or the page that a share link opens. */
 export type Page = "map" | "share";
 
 /** By the value of the header. */
@@ -29,9 +29,9 @@ const PAGES: ReadonlyMap<string | null, Page> = new Map([
 ]);
 
 /**
- * The page of ours that asks; null if none does. A session counts for its requests alone: a page of another origin
- * can't set the header, which CORS never allows, and its browser says where a request comes from (but on plain http
- * outside this machine, where browsers don't send Sec-Fetch-Site).
+ * The page of this server that sent the request, or null. Only its requests may use a session: a page of another origin
+ * can't set the header, because CORS never allows it, and its browser reports where a request comes from (except on
+ * plain http outside this machine, where browsers don't send Sec-Fetch-Site).
  */
 export function askingPage({ headers }: Request): Page | null {
   const site = headers.get("sec-fetch-site");
@@ -44,8 +44,8 @@ export function isFromPage(request: Request): boolean {
 }
 
 /**
- * Whether the browser sent it by https, to the proxy before us. Whoever forges the header has a cookie of their own
- * that goes by https alone.
+ * Whether the browser used https to reach the proxy. A client that forges the header only restricts its own cookie to
+ * https.
  */
 export function isByHttps({ headers }: Request): boolean {
   const [byBrowser = ""] = (headers.get("x-forwarded-proto") ?? "").split(",", 1);

@@ -13,19 +13,16 @@ import { isFromPage } from "./request.ts";
 import type { Readiness, Services } from "./services.ts";
 import { createUnrouted, type RoutedPath } from "./unrouted.ts";
 
-/*
- * Serves every endpoint. `fetch` of what it returns answers any request, and never throws.
- */
+/* Serves every endpoint. The returned `fetch` answers any request and never throws. */
 
 export interface ServerOptions extends Omit<ResponderOptions, "scheduler">, ObserveDependencies {
-  /** What endpoints answer from. */
   readonly services: Services;
   readonly rateLimit: RateLimit;
-  /** Served beside those that always are. */
+  /** Served in addition to the permanent endpoints. */
   readonly moreEndpoints?: readonly Endpoint[];
-  /** For answers that are held, and questions that wait; the machine's where it is left out. */
+  /** Delays answers and waiting queries. Defaults to the system's timers. */
   readonly wait?: Wait;
-  /** Whether routes are compiled before the first request; true by default. Tests have many servers that answer few. */
+  /** Whether routes are compiled before the first request. Defaults to true; tests create many short-lived servers. */
   readonly precompile?: boolean;
 }
 
@@ -37,7 +34,7 @@ export function createServer(options: ServerOptions) {
   const answerUnrouted = createUnrouted(endpoints.flatMap(routedPathsOf), responder);
   const handlerOf = createHandlers(options, responder, observe, answerUnrouted);
 
-  // The bearer plugin serves all routes after the first that uses it, and takes a third of their speed.
+  // The bearer plugin applies to all routes after the first that uses it, and takes a third of their speed.
   const plain = new Elysia();
   const withBearer = new Elysia().use(bearerToken());
   for (const endpoint of endpoints) {
@@ -48,7 +45,7 @@ export function createServer(options: ServerOptions) {
         withBearer.route(endpoint.method, path, ({ request, bearer }) => handler(request, bearer), hooks);
       } else {
         const answer = ({ request }: { request: Request }) => handler(request);
-        // Bound, so that the framework doesn't read from its source that it may promise, and waits a turn for each.
+        // Bound, so that the framework can't infer from its source that it may return a promise, and wait a turn.
         plain.route(endpoint.method, path, answer.bind(null), hooks);
       }
     }
@@ -62,7 +59,7 @@ export function createServer(options: ServerOptions) {
     .use(withBearer);
 }
 
-/** Makes what answers the requests of an endpoint: each kind has a gate of its own. */
+/** Creates the handler of an endpoint; each kind has its own gate. */
 function createHandlers(
   options: ServerOptions,
   responder: Responder,
@@ -117,19 +114,19 @@ function createHandlers(
 
   function withoutKey({ method, path }: Endpoint, answer: (request: Request) => Answer): Handler {
     return observe(method, path, (request) => {
-      const answered = answer(request);
-      if (!(answered instanceof Promise)) return answered;
-      return answered.catch((error: unknown) => responder.fault(request, error));
+      const result = answer(request);
+      if (!(result instanceof Promise)) return result;
+      return result.catch((error: unknown) => responder.fault(request, error));
     });
   }
 }
 
-/** Bodies are read by the endpoints that take one, within their bounds. */
+/** Endpoints read their bodies themselves, within limits. */
 const NO_PARSER = { parse: "none" } as const;
-/** Any parser, even none, has the framework promise what is there at once, which costs a short answer a tenth. */
+/** With any parser, even none, the framework returns promises for synchronous answers, which costs a tenth. */
 const NO_HOOKS = {};
 
-/** Paths as the router takes them: it takes no empty segment for a variable one. */
+/** The router's paths. It doesn't match an empty segment as a variable one, so those are separate. */
 function routesOf({ path, pathParameters }: Endpoint): readonly string[] {
   const refused = Object.entries(pathParameters).filter(([, { refusesEmpty }]) => refusesEmpty);
   return [path, ...refused.map(([name]) => path.replace(`/:${name}`, "/"))];
@@ -140,7 +137,7 @@ function routedPathsOf(endpoint: Endpoint): readonly RoutedPath[] {
   return routesOf(endpoint).map((path) => ({ method: endpoint.method, path, client }));
 }
 
-/** What keeps the service from answering about data, as the caller is told. */
+/** Why the service can't answer data requests, or null. */
 function obstacleOf(state: Readiness): ServiceError | null {
   switch (state.status) {
     case "ready":

@@ -32,37 +32,37 @@ import type { BodyBudget } from "./body/body-budget.ts";
 import type { AnswerBuffer } from "./encode/answer-buffer.ts";
 
 /**
- * All that endpoints answer from, in one object. A use case that only one endpoint has is made by that endpoint, from
- * the hot store, the clock and the scheduler; those that several share come made.
+ * Everything that endpoints need, in one object. A use case of a single endpoint is created by that endpoint from the
+ * hot store, the clock and the scheduler; shared ones are here.
  */
 export interface Services extends QueryDependencies {
   readonly version: string;
   readonly readiness: () => Readiness;
-  /** Comes when the service begins to stop. */
+  /** Aborted when the service begins to stop. */
   readonly stopping: AbortSignal;
-  /** Damages that nobody has acknowledged. */
+  /** Counts damages that no operator has acknowledged. */
   readonly countDamaged: () => Promise<number>;
-  /** Of a directory that is open. */
+  /** Fails unless the directory is open. */
   readonly seals: () => SealState;
   readonly ingest: Ingest;
-  /** The same for who counts exactly what is new. */
+  /** Like `ingest`, but counts exactly which records are new. */
   readonly exactIngest: ExactIngest;
   readonly takeMessage: TakeMessage;
-  /** What clients sent and nobody could use. */
+  /** Messages of clients that could not be used. */
   readonly quarantine: () => Quarantine;
   readonly keys: KeyStore;
-  /** Who is signed in on the map page. */
+  /** Sessions of the map page. */
   readonly sessions: Sessions;
   readonly madeKeys: MadeKeys;
   readonly bodies: BodyBudget;
-  /** Where reports are counted by what became of them. */
+  /** Counts reports by result. */
   readonly reports: Meters["reports"];
-  /** Told of all that is taken in, and asked what is wrong with its devices. */
+  /** Observes all reports and diagnoses problems of their devices. */
   readonly doctor: Pick<Doctor, "note" | "lastRequests" | "examine">;
   readonly friendsFor: FriendsFor;
-  /** Opens what the devices of a sender encrypt. */
+  /** Decrypts messages of a sender's devices. */
   readonly decryptOf: (sender: Sender, address: Address) => ClientMessage["decrypt"];
-  /** The connections to a broker that bring reports to this app; null where there are none. */
+  /** The broker connections that bring reports to this app; null if there are none. */
   readonly mqttOf: (appId: AppId) => MqttStatus | null;
   readonly current: CurrentQueries;
   readonly history: HistoryQueries;
@@ -70,29 +70,28 @@ export interface Services extends QueryDependencies {
   readonly deviceDays: DeviceDays;
   readonly readCoordinates: ReadCoordinates;
   readonly exports: () => Exports;
-  /** What another node copies of this one. */
+  /** The files that another node copies from this one. */
   readonly copies: Copies;
   readonly nearby: Nearby;
   readonly viewers: Pick<Viewers, "open" | "stop">;
   readonly loadPlaces: LoadPlaces;
   readonly baseMap: () => Pick<BaseMap, "world" | "streets">;
-  /** How far memory is in the log, and who waits for more. */
+  /** How far memory is in the log, and the requests that wait for more. */
   readonly sequences: AppliedSequences;
-  /** What entity tags are made from. */
+  /** Versions for entity tags. */
   readonly versions: Versions;
   readonly scrape: Scrape;
-  /** What answers are written into. */
+  /** The buffer in which answers are written. */
   readonly answers: AnswerBuffer;
   readonly readAsset: ReadAsset;
-  /** The JavaScript of a TypeScript module. */
+  /** Turns a TypeScript module into JavaScript. */
   readonly stripTypes: (source: string) => string;
-  /** How many times faster than recorded devices are shown; null where they are real. */
+  /** The demo's time factor; null if devices are real. */
   readonly demoSpeed: number | null;
 }
 
 /**
- * How far the service is: it starts, it serves, it stops. A node that lags behind its cluster serves too, and says that
- * others are better asked.
+ * The service starts, serves, and stops. A node that lags behind its cluster serves, but other nodes have newer data.
  */
 export type Readiness =
   | { readonly status: "starting"; readonly replayed: number; readonly total: number }

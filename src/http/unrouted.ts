@@ -7,11 +7,11 @@ import { RETRY_AFTER_SECONDS } from "./clients/refusals.ts";
 import { codeHeader, type ErrorCode, NOTHING_HERE, wrongMethodMessage } from "./errors.ts";
 import { pathnameOf } from "./request.ts";
 
-/** A path that is served, by one method. */
+/** A served path with one method. */
 export interface RoutedPath {
   readonly method: string;
   readonly path: string;
-  /** Whose path it is alone, and who is told of a wrong method in words of its own. */
+  /** The only client of the path, which gets errors in its own format; null for other paths. */
   readonly client: Client | null;
 }
 
@@ -21,15 +21,15 @@ interface KnownPath {
 }
 
 /**
- * Answers what no route took: 405 with `Allow` where the path is known under another method (or the answer to a
- * browser's preflight), 404 where it is not. The framework knows neither 405 nor OPTIONS.
+ * Answers requests that no route matches: 405 with `Allow` if the path has other methods (or the answer to a preflight
+ * request), 404 if it is unknown. The framework supports neither 405 nor OPTIONS.
  */
 export function createUnrouted(routes: readonly RoutedPath[], responder: Responder) {
   const byPath = new Map<string, KnownPath>();
   for (const { method, path, client } of routes) {
     const { methods } = byPath.get(path) ?? { methods: new Set() };
     methods.add(method);
-    // A GET of a client brings a report, which nobody means to send by a HEAD.
+    // A client's GET is a report, for which HEAD makes no sense.
     if (method === "GET" && client === null) methods.add("HEAD");
     if (responder.answersOptions) methods.add("OPTIONS");
     byPath.set(path, { methods, client });
@@ -42,7 +42,7 @@ export function createUnrouted(routes: readonly RoutedPath[], responder: Respond
 
   const everyMethod = [...new Set(known.flatMap(({ methods }) => methods))].sort().join(", ");
 
-  /** OwnTracks for iOS deletes what a 404 or 405 answers, so a slip in the URL would cost all that it records. */
+  /** OwnTracks for iOS deletes its points on a 404 or 405, so a mistyped URL would cost all that it records. */
   function keepingPoints(request: Request, code: ErrorCode, sentence: string): Answer | null {
     if (request.method !== "POST" || !deletesWhatIsRefused(messageHeaders(request.headers))) return null;
     const failure = owntracks.failure(`${sentence}; the app keeps its points`);
@@ -57,7 +57,7 @@ export function createUnrouted(routes: readonly RoutedPath[], responder: Respond
       if (isBrowserAtRoot(request, pathname)) return responder.clientReply(request, 302, NO_WORDS, TO_MAP);
       const kept = keepingPoints(request, "NOT_FOUND_001", NOTHING_HERE);
       if (kept !== null) return kept;
-      // A page learns of its typo from a 404, which its browser asks for only where the preflight went well.
+      // A page gets a 404 for a typo only if its browser's preflight succeeds.
       const preflight = isPreflight(request) ? responder.preflight(request, everyMethod) : null;
       if (preflight !== null) return preflight;
       return responder.failure(request, { kind: "no_such_path" });
@@ -81,7 +81,7 @@ export function createUnrouted(routes: readonly RoutedPath[], responder: Respond
 const NO_WORDS = { contentType: null, body: "" };
 const TO_MAP = { location: "/map", vary: "Accept" };
 
-/** Whether somebody has typed the server's address alone. Programs get the 404 that they always got. */
+/** Whether a person has typed the server's address without a path. Programs get a 404, as ever. */
 function isBrowserAtRoot({ method, headers }: Request, pathname: string): boolean {
   if (pathname !== "/" || (method !== "GET" && method !== "HEAD")) return false;
   const ranges = (headers.get("accept") ?? "").toLowerCase().split(",");
@@ -90,12 +90,12 @@ function isBrowserAtRoot({ method, headers }: Request, pathname: string): boolea
   );
 }
 
-/** Whether a browser asks on behalf of a page of another origin, before it sends the page's own request. */
+/** Whether a browser asks for permission on behalf of a page of another origin, before the page's own request. */
 function isPreflight({ method, headers }: Request): boolean {
   return method === "OPTIONS" && headers.has("origin") && headers.has("access-control-request-method");
 }
 
-/** `/a/:b/c` as an expression: a segment after a colon is any segment, a slash at the end changes nothing. */
+/** `/a/:b/c` as a regular expression: `:b` matches any segment, and a final slash is allowed. */
 function shapeOf(path: string): RegExp {
   const segments = path.split("/").map((segment) => (segment.startsWith(":") ? "[^/]+" : escaped(segment)));
   return new RegExp(`^${segments.join("/")}/?$`);

@@ -8,9 +8,9 @@ import { type DescribedEndpoint, describeOperation, type Operation } from "./ope
 import { ERROR_SCHEMAS, HEADERS, RESPONSES } from "./responses.ts";
 
 /*
- * The one file that knows `@elysiajs/swagger`. The plugin puts the document together from what each endpoint says of
- * itself. What it makes of route schemas is not valid OpenAPI, so it gets none; its page, which loads scripts from
- * other hosts, is never asked for.
+ * The only file that knows `@elysiajs/swagger`. The plugin assembles the document from each endpoint's description. Its
+ * output for route schemas is not valid OpenAPI, so it gets none; its page, which loads scripts from other hosts, is
+ * never requested.
  */
 
 export interface DocumentedEndpoint extends DescribedEndpoint {
@@ -18,21 +18,20 @@ export interface DocumentedEndpoint extends DescribedEndpoint {
   readonly path: string;
 }
 
-/** What the document says of the server itself. */
+/** The server's properties in the document. */
 export interface DescribedService {
   readonly version: string;
-  /** As it is set. */
+  /** As configured. */
   readonly retention: string;
 }
 
 const DOCUMENT_PATH = "/document";
 
-/** The OpenAPI document of some endpoints. */
 export async function createOpenApiDocument(
   endpoints: readonly DocumentedEndpoint[],
   service: DescribedService,
 ): Promise<object> {
-  // Loaded here, since it brings its page along: 10 ms that a start can do without.
+  // Loaded here, because it includes its page: 10 ms that would delay every start.
   const { swagger } = await import("@elysiajs/swagger");
   const documentation = describeDocument(endpoints, service);
   const collector = new Elysia().use(swagger({ path: "/page", specPath: DOCUMENT_PATH, documentation }));
@@ -46,7 +45,7 @@ export async function createOpenApiDocument(
   return { ...document, paths: withSuffixes(paths, endpoints) };
 }
 
-/** The plugin would take the suffix of a variable segment, as in `:y.mvt`, for a part of its name. */
+/** The plugin would read the suffix of a variable segment, as in `:y.mvt`, as part of its name. */
 function withoutSuffix(path: string): string {
   return path.replaceAll(/(:\w+)\.\w+/g, "$1");
 }
@@ -57,7 +56,7 @@ function withSuffixes(paths: Schemas, endpoints: readonly DocumentedEndpoint[]):
   return Object.fromEntries(Object.entries(paths).map(([path, item]) => [whole.get(path) ?? path, item]));
 }
 
-/** The document around its paths. */
+/** The document except its paths. */
 function describeDocument(
   endpoints: readonly DocumentedEndpoint[],
   { version, retention }: DescribedService,
@@ -90,7 +89,7 @@ function describeDocument(
           in: "query",
           name: "api_key",
           description:
-            "The key in the URL, where it ends up in logs: only for clients that can't do otherwise.",
+            "The key in the URL, where logs may store it: only for clients that can't send it otherwise.",
         },
       },
       headers: HEADERS,
@@ -100,48 +99,46 @@ function describeDocument(
   };
 }
 
-/** Every schema that an endpoint brings along, by name. */
 function schemasOf({ answer, schemas }: Operation): Schemas {
   return { ...schemas, ...("name" in answer ? { [answer.name]: answer.shape.schema } : {}) };
 }
 
-const introduction = (retention: string) => `Where devices are, where they were, and who is near.
+const introduction = (retention: string) => `Current and past positions of devices, and devices near a point.
 
 **Keys.** All of \`/api/v1\`, \`/ingest/v1\` and \`/metrics\` needs \`Authorization: Bearer <API_KEY>\`. A key has an app, some of the
-permissions \`read\`, \`write\` and \`operate\`, or \`view\` alone, which is a share link's, and a tier that limits its requests;
-\`RateLimit\` and \`RateLimit-Policy\` say how far.
+permissions \`read\`, \`write\` and \`operate\` (or only \`view\`, as a share link), and a tier that limits its requests.
+\`RateLimit\` and \`RateLimit-Policy\` have the limits.
 
-**Parameters.** Numbers are plain decimals (\`1e2\` and \`0x10\` are errors), booleans \`true\` or \`false\`. A parameter given twice
-is an error, an unknown one is ignored and named in \`Wherehouse-Ignored-Parameters\`. What is checked first answers first: path and method, key, rate, permission,
-\`Wherehouse-Min-Sequence\`, user id, parameters, existence.
+**Parameters.** Numbers are plain decimals (\`1e2\` and \`0x10\` are errors), booleans \`true\` or \`false\`. A repeated parameter is
+an error; an unknown one is ignored and listed in \`Wherehouse-Ignored-Parameters\`. The checks have this order: path and method,
+key, rate, permission, \`Wherehouse-Min-Sequence\`, user id, parameters, existence.
 
-**Time.** \`timestamp\` is Unix milliseconds. Days are UTC unless \`timezone\` names a zone, whose days then have 23 or 25 hours
-when its clocks change. The retention is set to \`${retention}\`: locations are kept for so many whole UTC days before today (a
-year has 365.25, rounded up), or forever; \`/ready\` has the first instant.
+**Time.** \`timestamp\` is Unix milliseconds. Days are UTC unless \`timezone\` names a zone, whose days have 23 or 25 hours when its
+clocks change. The retention is \`${retention}\`: locations are kept for that number of whole UTC days before today (a year has
+365.25, rounded up), or forever; \`/ready\` has the first instant.
 
-**Answers.** JSON in UTF-8, compressed with gzip or zstd where \`Accept-Encoding\` allows it and it is worth it. What a report left
-out is absent, and numbers come back as they were sent. Every answer has an \`X-Request-Id\`: the one sent along, or a new one.
+**Answers.** JSON in UTF-8, compressed with gzip or zstd if \`Accept-Encoding\` allows it and it is worth it. Values that a report
+lacked are absent, and numbers come back as they were sent. Every answer has an \`X-Request-Id\`: the request's own, or a new one.
 
-**Errors.** Every error has a code in \`Wherehouse-Error-Code\`, which programs may go by; its words may change.
+**Errors.** Every error has a code in \`Wherehouse-Error-Code\` for programs; its message may change.
 
 ${errorCodeTable()}
 
-**Several servers.** Servers over one log show a report within milliseconds of each other. Who sends to one and asks another
-puts the \`sequence\` of the answer to its reports into \`Wherehouse-Min-Sequence\`, and is answered once they are there.
+**Several servers.** Servers over one log show a report within milliseconds of each other. A client that reports to one and
+queries another sends the \`sequence\` of the answer to its reports as \`Wherehouse-Min-Sequence\`, and the answer waits for them.
 
-**Places.** \`places=true\` names the place that a position is near. Names of places are by [GeoNames](https://www.geonames.org),
-under [CC BY 4.0](https://creativecommons.org/licenses/by/4.0/): whoever shows them credits GeoNames.`;
+**Places.** \`places=true\` adds the place near a position. Names of places come from [GeoNames](https://www.geonames.org) under
+[CC BY 4.0](https://creativecommons.org/licenses/by/4.0/): if you show them, credit GeoNames.`;
 
 const TAGS = [
   { name: "Users", description: "Devices and positions of one user." },
   { name: "Devices", description: "Positions of one device." },
   { name: "App", description: "Positions of all devices of the key's app." },
   { name: "Nearby", description: "Devices around a point." },
-  { name: "Ingest", description: "The way in for reports." },
+  { name: "Ingest", description: "Reports from devices." },
   {
     name: "Clients",
-    description:
-      "Ways in for the apps that people have, each in its own words; docs/clients.md has what to type.",
+    description: "Endpoints for existing apps, each in its own format; docs/clients.md has their settings.",
   },
-  { name: "Service", description: "The server itself; of these, metrics and copies need a key." },
+  { name: "Service", description: "The server itself; of these, only metrics and copies need a key." },
 ];

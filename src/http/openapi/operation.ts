@@ -17,7 +17,7 @@ import {
 
 export type Tag = "Users" | "Devices" | "App" | "Nearby" | "Ingest" | "Clients" | "Service";
 
-/** What an endpoint answers where all goes well: an object of a shape, under a name, or something else. */
+/** The successful answer of an endpoint: a named object of a shape, or something else. */
 export type DescribedAnswer =
   | {
       readonly name: string;
@@ -32,22 +32,21 @@ export type DescribedAnswer =
       readonly schema: Schema;
     };
 
-/** What the document says of an endpoint, besides what follows from its path, permission and parameters. */
+/** The description of an endpoint, except what follows from its path, permission and parameters. */
 export interface Operation {
   readonly operationId: string;
   readonly tag: Tag;
   readonly summary: string;
   readonly description: string;
   readonly answer: DescribedAnswer;
-  /** Failures of its own by status, or in place of those that every endpoint of its kind has. */
+  /** Its own failures by status; they override those of its kind. */
   readonly failures?: Readonly<Record<number, Schema>>;
   /** Headers that it reads, as parameters of the document. */
   readonly headers?: readonly Schema[];
-  /** Headers of its answer besides those that all of its kind have. */
+  /** Headers of its answer in addition to those of its kind. */
   readonly sent?: Schemas;
-  /** The body that it takes. */
   readonly body?: RequestBody;
-  /** Ways to send the key, where they are others than for most. */
+  /** Ways to send the key, if they differ from the usual one. */
   readonly security?: readonly Schema[];
   /** Schemas by name that its answer, its failures and its body refer to. */
   readonly schemas?: Schemas;
@@ -55,14 +54,13 @@ export interface Operation {
 
 export interface RequestBody {
   readonly description: string;
-  /** Left out where it is. */
+  /** Defaults to true. */
   readonly isRequired?: boolean;
-  /** A body that is taken. */
   readonly example: unknown;
   readonly content: Schemas;
 }
 
-/** An endpoint, as far as the document goes. */
+/** The properties of an endpoint that the document needs. */
 export interface DescribedEndpoint {
   readonly kind: "keyed" | "open" | "client";
   readonly permission: Exclude<Permission, "view"> | null;
@@ -112,7 +110,7 @@ const IF_NONE_MATCH: Schema = {
   name: "If-None-Match",
   in: "header",
   required: false,
-  description: "The ETag of an answer that was kept; where it still holds, a 304 says so.",
+  description: "The ETag of a cached answer; if it is still valid, the answer is a 304.",
   schema: { type: "string" },
 };
 
@@ -165,7 +163,7 @@ function describeQuery(parameters: QueryParameters): readonly Schema[] {
   }));
 }
 
-/** 400 for a segment of the path or a parameter that is refused, where there is any; `wrong` is a query that is. */
+/** The 400 for invalid path segments and parameters, if there can be any; `wrong` is an invalid query. */
 export function refusedParameters(
   path: PathParameters,
   query: QueryParameters,
@@ -175,7 +173,7 @@ export function refusedParameters(
   return Object.keys(examples).length === 0 ? {} : { 400: refusal(path, SENT_WITH_KEY, examples) };
 }
 
-/** The same of a question about data, which may say what its answer must know. */
+/** Like `refusedParameters`, for a query about data, which may also have an invalid minimum sequence. */
 export function refusedQuestion(
   path: PathParameters,
   query: QueryParameters,
@@ -217,7 +215,7 @@ function exampleOfWrong(name: string, query: QueryParameters, wrong?: string): u
 
 const WRONG_ZONE = { kind: "invalid_timezone", supplied: "Mars/Olympus" } as const;
 
-/** The body that a query gets which these parameters refuse. */
+/** The body of the answer to a query that these parameters refuse. */
 export function exampleOfRefused(parameters: QueryParameters, query: string): unknown {
   const read = readQuery(`?${query}`, parameters);
   assert(!read.ok, "the example of a refused query is refused");

@@ -1,8 +1,8 @@
-// A file of its own, since the page's policy allows no script within the page.
+// In its own file, because the page's policy forbids inline scripts.
 globalThis.SwaggerUIBundle({
   url: "/docs",
   dom_id: "#interface",
   deepLinking: true,
   showCommonExtensions: true, // Bounds, beside each parameter.
-  validatorUrl: null, // Else the document's address goes to a validator on another host.
+  validatorUrl: null, // By default the document's address would be sent to a validator on another host.
 });

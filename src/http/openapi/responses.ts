@@ -4,11 +4,11 @@ import { behind } from "../min-sequence.ts";
 import { EXAMPLE_REPORT } from "../shapes/record-schemas.ts";
 import { always, object, plain, ref, type Schema, type Schemas, text } from "../shapes/shape.ts";
 
-/** Responses: a status's description, headers and body, with examples. */
+/** Shared responses and their headers, bodies and examples. */
 
 export const HEADERS = {
   RequestId: {
-    description: "The request's own X-Request-Id (1 to 128 visible ASCII characters), or one made for it.",
+    description: "The request's X-Request-Id (1 to 128 visible ASCII characters), or a new one.",
     schema: { type: "string", minLength: 1, maxLength: 128 },
     example: "5f0c2f9e-6a0b-4c0e-9a53-0a1c3f4f7a11",
   },
@@ -18,37 +18,37 @@ export const HEADERS = {
     example: '"standard";r=187;t=1',
   },
   RateLimitPolicy: {
-    description: "The key's tier, its burst (q), and the seconds an empty one takes to fill (w).",
+    description: "The key's tier, its burst (q), and the seconds in which an empty bucket fills (w).",
     schema: { type: "string" },
     example: '"standard";q=200;w=2',
   },
   Sequence: {
     description: [
-      "The last entry of the log that changed something of the app, as far as the answer knows: it knows all of the",
-      "app up to there, and up to the entry of Wherehouse-Min-Sequence. Sent as that to another server of a cluster it",
-      "has that one know no less. To a key with the permission `view`, the last that changed something of its devices.",
+      "The last entry of the log that changed the app and that the answer includes; it includes all entries of the app up",
+      "to this one, and up to the one of Wherehouse-Min-Sequence. Sent in that header to another server of a cluster, it",
+      "makes the answer there include as much. For a key with the permission `view`, the last that changed its devices.",
     ].join(" "),
     schema: { type: "integer", minimum: 0 },
     example: 4711,
   },
   NewRecords: {
     description: [
-      "Of the accepted reports, those that made a record of a device and timestamp that had none. Without",
-      "`count=exact` a report of a record that only the archive has counts too.",
+      "Accepted reports that created a record, that is, a new pair of device and timestamp. Without `count=exact` a report",
+      "whose record is only in the archive counts too.",
     ].join(" "),
     schema: { type: "integer", minimum: 0 },
     example: 1,
   },
   SameTime: {
     description: [
-      "Reports of a device and timestamp that had a record: those that changed it, and those of another position that",
-      "are worse fixes than the record's and count among the duplicates.",
+      "Reports whose device and timestamp already had a record: those that changed it, and those that are worse fixes of",
+      "another position and count as duplicates.",
     ].join(" "),
     schema: { type: "integer", minimum: 0 },
     example: 0,
   },
   RetryAfter: {
-    description: "Seconds to wait before asking again.",
+    description: "Seconds to wait before the next attempt.",
     schema: { type: "integer", minimum: 0 },
     example: 1,
   },
@@ -58,24 +58,24 @@ export const HEADERS = {
     example: "Bearer",
   },
   ETag: {
-    description: "Another whenever the answer may be another; to be sent as If-None-Match with the same key.",
+    description: "Changes whenever the answer may change. Send it as If-None-Match with the same key.",
     schema: { type: "string" },
     example: 'W/"PRnhyQqa3KkXHnJHkJtXs0kQ1SA"',
   },
   CacheControl: {
-    description: "The answer is for who asked alone, and good once the server says so again.",
+    description: "Only the client may cache the answer, and it must revalidate it.",
     schema: { type: "string" },
     example: "private, no-cache",
   },
   ErrorCode: {
-    description: "Which failure it is: one of the codes that the document begins with.",
+    description: "The kind of failure: one of the codes at the beginning of the document.",
     schema: { type: "string", enum: Object.keys(ERROR_CODES) },
     example: "PARAMETER_001",
   },
   IgnoredParameters: {
     description: [
-      "Sent where the query has parameters that the endpoint doesn't know, which change nothing of the answer: their",
-      "names, at most 8, then how many more there are. Names that could be keys, or that are no plain words, are not in it.",
+      "Sent if the query has parameters that the endpoint doesn't know and ignores: their names, at most 8, then the number",
+      "of further ones. Names that could be keys, or have unusual characters, are not listed.",
     ].join(" "),
     required: false,
     schema: { type: "string" },
@@ -95,10 +95,10 @@ const RATE = {
   "RateLimit-Policy": ref("headers", "RateLimitPolicy"),
 };
 
-/** Headers by how far a request came: everything is answered with an id, and a known key with its rate. */
+/** Headers by stage: every answer has an id, and every answer to a known key has its rate. */
 export const ALWAYS_SENT: Schemas = REQUEST_ID;
 export const SENT_WITH_KEY: Schemas = { ...RATE, ...REQUEST_ID };
-/** With what knows of the log, be it that there is no such device. */
+/** For answers that depend on the log, including those about unknown devices. */
 export const SENT_WITH_DATA: Schemas = {
   "Wherehouse-Sequence": ref("headers", "Sequence"),
   ...SENT_WITH_KEY,
@@ -108,14 +108,14 @@ export const SENT_WITH_TAG: Schemas = {
   "Cache-Control": ref("headers", "CacheControl"),
   ...SENT_WITH_DATA,
 };
-/** With an answer to a query of which something was ignored. */
+/** For answers to queries with ignored parameters. */
 export const SENT_IF_IGNORED: Schemas = {
   "Wherehouse-Ignored-Parameters": ref("headers", "IgnoredParameters"),
 };
 export const SENT_WITH_ERROR: Schemas = { "Wherehouse-Error-Code": ref("headers", "ErrorCode") };
 export const SENT_TO_RETRY: Schemas = { ...RETRY_AFTER, ...SENT_WITH_KEY };
 
-/** A failure with one of these bodies, by name. Examples are bodies by what happened. */
+/** A failure with one of these bodies, by name. Examples are bodies by event. */
 export function failure(
   description: string,
   headers: Schemas,
@@ -132,14 +132,14 @@ export function failure(
   };
 }
 
-/** Answers that read the same on every route they happen on. */
+/** Answers that are the same on every route. */
 export const RESPONSES = {
   Unchanged: {
-    description: "The answer that was kept is still right: `If-None-Match` names its ETag.",
+    description: "The cached answer is still valid: `If-None-Match` has its ETag.",
     headers: SENT_WITH_TAG,
   },
   Unauthorized: failure(
-    "No key, or one that is unknown, revoked or expired.",
+    "The key is missing, unknown, revoked or expired.",
     { "WWW-Authenticate": ref("headers", "WwwAuthenticate"), ...ALWAYS_SENT },
     ["AuthError"],
     {
@@ -168,13 +168,13 @@ export const RESPONSES = {
     forbidden: exampleOf({ kind: "permission_missing", permission: "operate" }),
   }),
   NoSuchPath: failure(
-    "There is nothing at this path. A `/` within its variable part must be percent-encoded.",
+    "There is nothing at this path. A `/` within a variable segment must be percent-encoded.",
     ALWAYS_SENT,
     ["PlainError"],
     { no_such_path: exampleOf({ kind: "no_such_path" }) },
   ),
   WrongMethod: failure(
-    "The path takes other methods.",
+    "The path has other methods.",
     { Allow: ref("headers", "Allow"), ...ALWAYS_SENT },
     ["PlainError"],
     { wrong_method: exampleOf({ kind: "wrong_method", allow: "GET, HEAD", method: "DELETE" }) },
@@ -185,7 +185,7 @@ export const RESPONSES = {
   ServerError: serverFailure(SENT_WITH_KEY),
   ClientServerError: serverFailure(ALWAYS_SENT),
   Unavailable: failure(
-    "The server is starting, stopping, overloaded, or not as far in its log as the question wants it to be.",
+    "The server is starting, stopping, overloaded, or does not have the requested entry of the log yet.",
     SENT_TO_RETRY,
     ["PlainError"],
     {
@@ -199,7 +199,7 @@ export const RESPONSES = {
 } satisfies Schemas;
 
 function serverFailure(headers: Schemas): Schema {
-  return failure("The server failed, by no fault of the request.", headers, ["ServerError"], {
+  return failure("The server failed; the request is not at fault.", headers, ["ServerError"], {
     failed: {
       success: false,
       message: "the server failed to answer; its log has the details",
@@ -212,12 +212,12 @@ export function shared(name: keyof typeof RESPONSES): Schema {
   return ref("responses", name);
 }
 
-/** The bodies of failures that several endpoints share, and examples made by the very code that answers with them. */
+/** Bodies of shared failures. The code that sends them also creates their examples. */
 
 const success = always(false);
-const message = text("What is wrong, in words: the parameter and the bound it broke.");
+const message = text("What is wrong: the parameter and the bound it broke.");
 
-/** Every way the door refuses, once. */
+/** Every refusal of a key, a session or a rate, once. */
 const REFUSALS: Readonly<Record<AccessError["kind"], AccessError>> = {
   key_missing: { kind: "key_missing" },
   key_unknown: { kind: "key_unknown" },
@@ -233,39 +233,39 @@ const REFUSALS: Readonly<Record<AccessError["kind"], AccessError>> = {
 const refusalBodies = Object.values(REFUSALS).map((refusal) => answerError(refusal).body);
 
 export const ERROR_SCHEMAS = {
-  PlainError: object({ success, message }, "What is wrong, in words.").schema,
+  PlainError: object({ success, message }, "What is wrong.").schema,
   AuthError: object({
     success,
     error: plain({ type: "string", enum: refusalBodies.map((body) => body.error) }),
     code: plain({ type: "string", enum: refusalBodies.map((body) => body.code) }),
-    message: text("What is wrong, in words."),
+    message: text("What is wrong."),
   }).schema,
   UserIdError: object({ error: always("Invalid user_id"), message }).schema,
   DeviceError: object({
     success,
-    device_id: text("The device that was asked for."),
+    device_id: text("The requested device."),
     message: always(DEVICE_NOT_FOUND),
   }).schema,
   ServerError: object({
     success,
     message,
-    request_id: text("The id under which the server's log says more."),
+    request_id: text("The id under which the server's log has the details."),
   }).schema,
 } satisfies Schemas;
 
-/** The body that the service itself gives for an error. */
+/** The body that the server sends for an error. */
 export function exampleOf(error: HttpError): unknown {
   return answerError(error).body;
 }
 
-/** What is answered about a device that the app doesn't have. */
+/** The body for a device that the app doesn't have. */
 
 export const UNKNOWN_DEVICE = exampleOf({
   kind: "device_not_found",
   deviceId: String(EXAMPLE_REPORT.device_id),
 });
 
-/** The 404 of an endpoint with a device in its path: it has a body of its own. */
+/** The 404 of an endpoint with a device in its path, with its own body. */
 export function missingDevice(body: string, example: unknown): Schema {
   return failure(
     "The device is unknown or belongs to another app; or there is nothing at this path.",

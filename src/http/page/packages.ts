@@ -1,17 +1,14 @@
 import manifest from "../../../package.json" with { type: "json" };
 
-/*
- * What the page takes of others, straight from node_modules: by an import map, at paths that name the version.
- */
+/* Packages that the page uses, served directly from node_modules through an import map, at versioned paths. */
 
-/** A file of a package. */
 export interface PackageFile {
-  /** Where it is served. */
+  /** The path at which it is served. */
   readonly path: string;
   /** Its URL on the disk. */
   readonly specifier: string;
   readonly contentType: string;
-  /** What is sent after it, where that makes a module of it. */
+  /** Text appended to it, if that is needed to make it a module. */
   readonly ending: string;
 }
 
@@ -23,10 +20,10 @@ const LIT = "lit-html";
 const UPLOT = "uplot";
 const UQR = "uqr";
 
-/** A script, half the size of the module that lies beside it. */
+/** A script, half the size of the package's module. */
 const UPLOT_SCRIPT = "dist/uPlot.iife.min.js";
 
-/** Where modules are, by the names that the page's own import them by. */
+/** The addresses of modules, by the names that the page's own modules import. */
 export const MODULES: Readonly<Record<string, string>> = {
   [MAPLIBRE]: pathOf(MAPLIBRE, "dist/maplibre-gl.mjs"),
   "maplibre-gl/worker": pathOf(MAPLIBRE, "dist/maplibre-gl-worker.mjs"),
@@ -53,10 +50,10 @@ export const PACKAGE_FILES: readonly PackageFile[] = [
   fileOf(UQR, "dist/index.mjs"),
 ];
 
-/** What the page's modules name by `import`, for browsers. */
+/** The import map for browsers. */
 export const IMPORT_MAP = JSON.stringify({ imports: MODULES });
 
-/** Where a file of a package is served. */
+/** The path at which a file of a package is served. */
 export function pathOf(name: keyof typeof manifest.dependencies, file: string): string {
   return `/map/packages/${name}@${manifest.dependencies[name]}/${file}`;
 }

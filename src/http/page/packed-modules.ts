@@ -1,27 +1,27 @@
 import { assert } from "../../lib/assert.ts";
 
 /*
- * The modules that the page needs at first, sent in one file: browsers have six connections to a server, so that ninety
- * small files would be fifteen round trips before anything runs. Each module becomes a function that returns its
- * exports. None comes before what it imports, since no module of ours imports itself by way of others.
+ * Packs the modules that the page needs at first into one file: browsers have six connections to a server, so ninety
+ * small files would take fifteen round trips before anything runs. Each module becomes a function that returns its
+ * exports. A module comes after its imports, which is possible because no module imports itself indirectly.
  *
- * This is no parser. It knows modules as ours are written, and a test holds what it makes of each against a real one:
- * imports come first, and `export` stands before what is declared.
+ * This is not a parser. It knows modules as this project writes them, and a test compares its results with a real one:
+ * imports come first, and `export` stands before a declaration.
  */
 
-/** The modules of a page, as browsers are sent them, by path. */
+/** The modules of a page as sent to browsers, by path. */
 export interface ModuleGraph {
   readonly texts: ReadonlyMap<string, string>;
-  /** Paths of those that the first one can't do without, each after what it imports. `import()` names the others. */
+  /** Paths of the modules that the first one needs, each after its imports. `import()` loads the others. */
   readonly needed: readonly string[];
-  /** What those import by name. */
+  /** The packages that those import. */
   readonly packages: readonly string[];
 }
 
-/** `import("…")` comes with its bracket. */
+/** The match of `import("…")` includes the bracket. */
 const SPECIFIERS = /(?:from|import(\()?)\s*"([^"]+)"/g;
 
-/** Reads the module and all that it imports in the end; `read` gives a module's JavaScript. */
+/** Reads a module and all its direct and indirect imports; `read` returns a module's JavaScript. */
 export async function readModuleGraph(
   first: string,
   read: (path: string) => Promise<string>,
@@ -48,7 +48,7 @@ export async function readModuleGraph(
   return { texts, needed: order, packages: [...packages] };
 }
 
-/** The path that a module means by another's. Nothing lies above the root, so no path leads out. */
+/** Resolves an import. The root has no parent, so no path leads out of it. */
 export function pathFrom(from: string, target: string): string {
   return new URL(target, new URL(from, "page:/")).pathname.slice(1);
 }
@@ -59,7 +59,7 @@ const IMPORT =
 const EXPORT = /(^|[;}\s])export\s+((?:async\s+)?(?:class|function\b\s*\*?|const|let)\s*)([\w$]+)/g;
 const LATER = /\bimport\(\s*"(\.[^"]+)"\s*\)/g;
 
-/** By path: the first module is all of them, and the others give out what it has. Those for later stay as they are. */
+/** By path: the first module contains all needed ones, the others re-export from it. Late modules stay unchanged. */
 export function packModules(first: string, { texts, needed, packages }: ModuleGraph): Map<string, string> {
   const lines = packages.map((name, index) => `import * as package${index} from "${name}";`);
   lines.push("const modules = {};");
@@ -74,12 +74,12 @@ export function packModules(first: string, { texts, needed, packages }: ModuleGr
   return packed.set(first, lines.join("\n"));
 }
 
-/** The name of each module that a module imports, at once or later, with the word before the name. */
+/** The name of an imported module, static or dynamic, with the word before it. */
 const SPECIFIER = /(from\s*|import\s*\(?\s*)"([^"]+)"/g;
 
 /**
- * Changes a late module for a browser that could not load it: everything that it imports gets another address too,
- * since the browser may remember any of the old ones as failed. What the page already runs keeps its address.
+ * Rewrites a late module for a browser whose import failed: all its imports get new addresses, since the browser may
+ * remember the old ones as failed. Modules that the page already runs keep their addresses.
  */
 export function readdressed(path: string, text: string, { query, running, packages }: Readdressing): string {
   return text.replaceAll(SPECIFIER, (whole, before: string, target: string) => {
@@ -90,16 +90,16 @@ export function readdressed(path: string, text: string, { query, running, packag
 }
 
 export interface Readdressing {
-  /** Added to each address. */
+  /** Appended to each address. */
   readonly query: string;
-  /** The modules and packages that the page has. */
+  /** The modules and packages that the page runs. */
   readonly running: ReadonlySet<string>;
   /** Addresses of packages by name. */
   readonly packages: Readonly<Record<string, string>>;
 }
 
 function packModule(path: string, text: string, packages: readonly string[]) {
-  const taken: string[] = [];
+  const imports: string[] = [];
   let start = 0;
   for (IMPORT.lastIndex = 0; ; start = IMPORT.lastIndex) {
     const [, whole, names, target] = IMPORT.exec(text) ?? [];
@@ -107,23 +107,23 @@ function packModule(path: string, text: string, packages: readonly string[]) {
     const source = target.startsWith(".")
       ? `modules["${pathFrom(path, target)}"]`
       : `package${packages.indexOf(target)}`;
-    if (whole !== undefined) taken.push(`const { default: ${whole} } = ${source};`);
-    if (names !== undefined) taken.push(`const { ${names.replaceAll(/\sas\s/g, ": ")} } = ${source};`);
+    if (whole !== undefined) imports.push(`const { default: ${whole} } = ${source};`);
+    if (names !== undefined) imports.push(`const { ${names.replaceAll(/\sas\s/g, ": ")} } = ${source};`);
   }
   const exported: string[] = [];
   const rest = text.slice(start).replaceAll(EXPORT, (_, before: string, kind: string, name: string) => {
     exported.push(name);
     return before + kind + name;
   });
-  assert(!/(^|[;}\s])export[\s{*]/.test(rest), `${path} exports what it declares, where it does`);
+  assert(!/(^|[;}\s])export[\s{*]/.test(rest), `${path} exports only in declarations`);
   const body = rest.replaceAll(
     LATER,
     (_, target: string) => `import(${specifierOf(pathFrom(path, target))})`,
   );
-  return { body: `${taken.join(" ")}${body}`, exported };
+  return { body: `${imports.join(" ")}${body}`, exported };
 }
 
-/** How a module names another: all of them are one folder deep. */
+/** The relative address of a module in another: all are one folder deep. */
 function specifierOf(path: string): string {
   return JSON.stringify(`../${path}`);
 }

@@ -3,29 +3,25 @@ import { CachedBody } from "../answer/compression.ts";
 import { IMPORT_MAP, MODULES, pathOf } from "./packages.ts";
 import { type ModuleGraph, packModules, readdressed, readModuleGraph } from "./packed-modules.ts";
 
-/*
- * The map page's own files, served as they are written: modules without their types, style sheets and one HTML. The
- * modules are those that the first one imports, in the end.
- */
+/* The map page's own files, served almost as written: modules without their types, style sheets and one HTML file. */
 
 export interface PageSources {
-  /** A file by its URL. */
+  /** Reads a file by its URL. */
   readonly readAsset: (specifier: string) => Promise<Uint8Array>;
   readonly stripTypes: (source: string) => string;
-  /** How many times faster than recorded devices are shown; null where they are real. */
+  /** The demo's time factor; null if devices are real. */
   readonly demoSpeed: number | null;
 }
 
-/** The page as it is served. */
 export interface PageFiles {
   readonly html: CachedBody;
   /** The `Content-Security-Policy` of the HTML. */
   readonly policy: string;
-  /** Of all files together: what is served under it never changes. */
+  /** Identifies all files together; content under it never changes. */
   readonly version: string;
   /** By path below `/map/app/VERSION/`. */
   readonly files: ReadonlyMap<string, PageFile>;
-  /** A late module for a browser whose import of it failed. Undefined if there is none at the path. */
+  /** A late module for a browser whose import failed; undefined if there is none at the path. */
   again(path: string, query: string): PageFile | undefined;
 }
 
@@ -68,7 +64,7 @@ export async function readPageFiles({ readAsset, stripTypes, demoSpeed }: PageSo
   const running = new Set([FIRST_MODULE, ...graph.packages]);
   const again = (path: string, query: string) => {
     const text = texts.get(path);
-    // The first module runs already. It is by far the largest, and would be packed anew for each request.
+    // The first module already runs. It is by far the largest, and each such request would compress it again.
     if (text === undefined || running.has(path) || !path.endsWith(".ts")) return undefined;
     const body = cachedText(readdressed(path, text, { query, running, packages: MODULES }));
     return { body, contentType: CONTENT_TYPES[".ts"]! };
@@ -76,9 +72,9 @@ export async function readPageFiles({ readAsset, stripTypes, demoSpeed }: PageSo
   return { html: cachedText(html), policy: pagePolicy(), version, files: new Map(files), again };
 }
 
-/** The import map, and the packages that the first module can't do without: browsers ask for them before it says so. */
+/** The import map, and preloads of the packages that the first module needs, so that browsers load them early. */
 function moduleTags({ packages }: ModuleGraph): string {
-  // Nothing waits for what draws the map, but it is by far the largest: it is on its way while the rest comes.
+  // No module waits for MapLibre, but it is by far the largest file, so it loads while the others do.
   const paths = ["maplibre-gl", ...packages].map((name) => MODULES[name]!);
   const preloads = paths.map((path) => `<link rel="modulepreload" href="${path}">`);
   return [`<script type="importmap">${IMPORT_MAP}</script>`, ...preloads].join("\n    ");
@@ -104,21 +100,21 @@ function cachedText(text: string): CachedBody {
 }
 
 /*
- * Style sheets that follow one another in the HTML, sent as one file: nothing is painted before the last of them is
- * there, and from far away each turn of the few connections that browsers have is a moment of nothing.
+ * Consecutive style sheets of the HTML, sent as one file: browsers paint nothing before the last one arrives, and over
+ * a slow network each further round trip delays that.
  */
 
 const LINK = /<link rel="stylesheet" href="\{app\}\/([^"]+)">/g;
 const LINKS = /(?:<link rel="stylesheet" href="\{app\}\/[^"]+">\s*)+/g;
 
 export interface PackedSheets {
-  /** The HTML, with one link in place of several. */
+  /** The HTML with one link instead of several. */
   readonly template: string;
-  /** By path: the first sheet is all that follow it. */
+  /** By path: the first sheet contains all that follow it. */
   readonly sheets: ReadonlyMap<string, string>;
 }
 
-/** `read` gives a sheet's text. */
+/** `read` returns a sheet's text. */
 async function packSheets(template: string, read: (path: string) => Promise<string>): Promise<PackedSheets> {
   const sheets = new Map<string, string>();
   const pathsOf = (links: string) => [...links.matchAll(LINK)].map(([, path]) => path!);

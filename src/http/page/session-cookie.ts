@@ -1,27 +1,27 @@
 import type { SessionLookup, Sessions } from "../../auth/sessions.ts";
 import { askingPage, isByHttps } from "../request.ts";
 
-/** The cookie that holds a session: kept from scripts, and sent by pages of this host alone. */
+/** The session cookie: not readable by scripts, and sent only by pages of this host. */
 
 /**
- * By https, of a name that browsers let this host alone set, and by https: another host of the same domain, or whoever
- * is on the way to this one by http, can sign nobody in as somebody else.
+ * With https the cookie has a name that browsers let only this host set, and only over https. Otherwise another host of
+ * the domain, or an attacker on an http connection, could sign a person in as someone else.
  */
 const HOSTS_OWN = "__Host-";
 
-/** The session of a share link stands beside one's own: who opens a link, or follows somebody's, stays signed in. */
+/** A share link's session has its own cookie, so that people who open a link stay signed in as themselves. */
 const OF_SHARE = "_share";
 
 const ATTRIBUTES = "HttpOnly; SameSite=Strict; Path=/";
 
-/** For the header `Set-Cookie` of the answer to a page. */
+/** The value of `Set-Cookie`. */
 export function sessionCookie(request: Request, cookieName: string, value: string, lifeMs: number): string {
   const maxAge = Math.floor(lifeMs / 1000);
   const secure = isByHttps(request) ? "; Secure" : "";
   return `${nameFor(request, cookieName)}=${value}; Max-Age=${maxAge}; ${ATTRIBUTES}${secure}`;
 }
 
-/** What looks up who is signed in, now and later; null where no session came with the request. */
+/** Looks up the session of a request, now and later; null if the request has none. */
 export function sessionLookup(
   sessions: Pick<Sessions, "cookieName" | "find">,
   request: Request,
@@ -37,16 +37,16 @@ function nameFor(request: Request, cookieName: string): string {
   return isByHttps(request) ? HOSTS_OWN + name : name;
 }
 
-/** The value of a cookie; null where there is none. Of two that differ nobody knows who set them, so they are "". */
+/** The value of a cookie; null if there is none. Two different values give "", because either may be forged. */
 function cookieValue(header: string | null, name: string): string | null {
   let value: string | null = null;
   for (const pair of (header ?? "").split(";")) {
-    // Not `trim`: it would take away a byte A0 before `__Host-`, by which a browser takes the name for anybody's.
+    // Not `trim`, which removes a byte A0 before `__Host-`; to browsers that is a name that any host may set.
     const text = pair.replace(/^[ \t]+/, "");
     if (!text.startsWith(`${name}=`)) continue;
-    const found = text.slice(name.length + 1);
-    if (value !== null && value !== found) return "";
-    value = found;
+    const next = text.slice(name.length + 1);
+    if (value !== null && value !== next) return "";
+    value = next;
   }
   return value;
 }

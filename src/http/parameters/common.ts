@@ -11,19 +11,19 @@ import { invalid, type Parameter } from "./parameter.ts";
 
 export const limit = numberParameter(
   "integer",
-  { description: "Most items to return.", minimum: 1, maximum: 1000 },
+  { description: "Maximum number of items.", minimum: 1, maximum: 1000 },
   100,
 );
 
 export const offset = numberParameter("integer", { description: "Items to skip.", minimum: 0 }, 0);
 
-/** What every name of a zone looks like; not every text that looks like one is a zone. */
+/** The form of all zone names; not every match is a zone. */
 const ZONE_PATTERN =
   "^([A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*|[+-](0[0-9]|1[0-3]):[0-5][0-9]|[+-]14:00)$";
 
 export const timezone: Parameter<Zone | null> = {
   description: [
-    "Adds local_time to each location, and makes dates days of this zone: an IANA name, an offset such as +05:30,",
+    "Adds local_time to each location and makes dates days of this zone: an IANA name, an offset such as +05:30,",
     "or PST, EST, CST, MST, UTC, GMT.",
   ].join(" "),
   required: false,
@@ -43,14 +43,14 @@ export function date(description: string): Parameter<LocalDate | null> {
     parse(name, text) {
       if (text === null) return ok(null);
       const parsed = parseDate(text);
-      return parsed === null ? invalid(`${name} must be a date that exists, as YYYY-MM-DD`) : ok(parsed);
+      return parsed === null ? invalid(`${name} must be an existing date, as YYYY-MM-DD`) : ok(parsed);
     },
   };
 }
 
 export const dates = {
-  start_date: date("First day, YYYY-MM-DD; today where left out."),
-  end_date: date("Last day, YYYY-MM-DD; today where left out. At most 366 days in all."),
+  start_date: date("First day, YYYY-MM-DD. Defaults to today."),
+  end_date: date("Last day, YYYY-MM-DD. Defaults to today. At most 366 days in all."),
 };
 
 export const order = choice(
@@ -59,38 +59,38 @@ export const order = choice(
   "asc",
 );
 
-/** Adds names of places, by whatever writes the positions. */
+/** Adds names of places. Each endpoint implements it. */
 export const places = flag(
-  "Adds place to each location: the nearest city, town or village of GeoNames, and how far it is and where.",
+  "Adds place to each location: the nearest city, town or village of GeoNames, with its distance and bearing.",
   "boolean",
 );
 
 export const distanceTravelled = flag(
-  "Adds the length of the path through the day's positions. Only where start_date equals end_date.",
+  "Adds the length of the path through the day's positions. Requires that start_date equals end_date.",
   "string",
 );
 
 export const accuracyBounds = {
-  description: "Leaves out locations whose horizontal_accuracy, in meters, is greater.",
+  description: "Omits locations whose horizontal_accuracy, in meters, is greater.",
   minimum: 0,
 };
 
 export const accuracyMeters = optionalNumber("number", accuracyBounds);
 export const accuracyMetersTo1000 = optionalNumber("number", { ...accuracyBounds, maximum: 1000 });
 
-/** What all histories say of their order. */
+/** The order of all histories. */
 export const HISTORY_PAGING = [
-  "Ordered by timestamp, then device_id. Paging through a range gives every record once, as long as no report for that",
-  "range arrives in between.",
+  "Ordered by timestamp, then device_id. Paging through a range returns every record once, unless a report for the range",
+  "arrives in between.",
 ].join(" ");
 
-/** The part of the map that an answer is about; null, where it is left out, is all of it. */
+/** The requested part of the map; null for all of it. */
 export function bbox(description: string): Parameter<BoundingBox | null> {
   return {
     description: [
       description,
       "Degrees as west,south,east,north, edges included; west greater than east crosses ±180°.",
-      "All of the world where left out.",
+      "Defaults to the whole world.",
     ].join(" "),
     required: false,
     schema: { type: "string", pattern: BBOX_PATTERN },

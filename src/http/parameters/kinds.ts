@@ -26,7 +26,7 @@ export function numberParameter(
   };
 }
 
-/** A number that may be left out, which gives null. */
+/** An optional number; null if absent. */
 export function optionalNumber(type: "integer" | "number", bounds: NumberBounds): Parameter<number | null> {
   return {
     description: bounds.description,
@@ -50,12 +50,12 @@ export function requiredNumber(
   };
 }
 
-/** A text that may be left out, which gives null. */
+/** An optional text; null if absent. */
 export function optionalText(description: string): Parameter<string | null> {
   return { description, required: false, schema: { type: "string" }, parse: (_name, text) => ok(text) };
 }
 
-/** A text that may be given several times, or left out. */
+/** An optional text that may be repeated. */
 export function severalTexts(description: string, textsMax: number): Parameter<readonly string[]> {
   return {
     description,
@@ -63,11 +63,11 @@ export function severalTexts(description: string, textsMax: number): Parameter<r
     schema: { type: "array", items: { type: "string" }, maxItems: textsMax },
     parse: (_name, text) => ok(text === null ? [] : [text]),
     parseAll: (name, texts) =>
-      texts.length > textsMax ? invalid(`${name} must be given at most ${textsMax} times`) : ok(texts),
+      texts.length > textsMax ? invalid(`${name} must occur at most ${textsMax} times`) : ok(texts),
   };
 }
 
-/** One of a few words, or left out, which gives null. */
+/** An optional word of a few; null if absent. */
 export function optionalWord<Word extends string>(
   description: string,
   words: readonly Word[],
@@ -84,7 +84,7 @@ export function optionalWord<Word extends string>(
   };
 }
 
-/** Some of a few words, with commas between them. */
+/** Several of a few words, separated by commas. */
 export function severalWords<Word extends string>(
   description: string,
   words: readonly Word[],
@@ -92,14 +92,14 @@ export function severalWords<Word extends string>(
 ): Parameter<readonly Word[]> {
   const any = `(${words.join("|")})`;
   return {
-    description: `${description} With commas between them: ${words.join(", ")}.`,
+    description: `${description} Separated by commas: ${words.join(", ")}.`,
     required: false,
     schema: { type: "string", pattern: `^${any}(,${any})*$`, default: fallback.join() },
     parse(name, text) {
       if (text === null) return ok(fallback);
-      const given = text.split(",", words.length + 1).map((item) => words.find((word) => word === item));
-      const known = given.filter((word) => word !== undefined);
-      if (known.length < given.length) return invalid(`${name} must be of ${words.join(", ")}`);
+      const items = text.split(",", words.length + 1).map((item) => words.find((word) => word === item));
+      const known = items.filter((word) => word !== undefined);
+      if (known.length < items.length) return invalid(`${name} must be of ${words.join(", ")}`);
       return new Set(known).size < known.length ? invalid(`${name} must name each once`) : ok(known);
     },
   };
@@ -141,7 +141,7 @@ export function flag(description: string, type: "boolean" | "string"): Parameter
 
 function boundsSchema(type: "integer" | "number", { minimum, maximum }: NumberBounds): Schema {
   const highest = maximum ?? (type === "integer" ? Number.MAX_SAFE_INTEGER : undefined);
-  // Bounds that a double can't hold exactly are those of int64, which the format names.
+  // Bounds that a double can't represent exactly are those of int64, which the format implies.
   return {
     type,
     ...(type === "integer" ? { format: "int64" } : {}),
@@ -170,12 +170,12 @@ function parseNumber(
   );
 }
 
-/** The bound as it is meant: the greatest int64 is no double, and its neighbour shows too few digits. */
+/** The intended bound: the greatest int64 is not a double, and its neighbour prints too few digits. */
 function boundText(bound: number): string {
   return Math.abs(bound) < 2 ** 63 ? String(bound) : String(BigInt(bound) - (bound > 0 ? 1n : 0n));
 }
 
-/** Doubles can't tell the greatest int64 from the integer after it, nor the least from the one before. */
+/** Doubles can't distinguish the greatest int64 from the next integer, nor the least from the one before. */
 function fitsInt64(value: number, text: string): boolean {
   if (Math.abs(value) < 2 ** 63) return true;
   const exact = BigInt(text);

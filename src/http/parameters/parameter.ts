@@ -3,18 +3,18 @@ import type { ServiceError } from "../../model/errors.ts";
 import type { Schema } from "../shapes/shape.ts";
 
 /**
- * One query parameter: how its text becomes a value, and how OpenAPI describes it. Both come from the same
- * bounds. Text is parsed here, not by the framework, whose coercion takes `0x10`, `1e2` and ` 10`.
+ * One query parameter: how its text becomes a value, and how OpenAPI describes it, from the same bounds. The framework
+ * doesn't parse it, because its coercion accepts `0x10`, `1e2` and ` 10`.
  */
 export interface Parameter<Value> {
   readonly description: string;
   readonly schema: Schema;
-  /** Whether it must be given; then it has an example, so that the document and the tests can ask every endpoint. */
+  /** Whether it is required. If so it has an example, so that the document and the tests can call every endpoint. */
   readonly required: boolean;
   readonly example?: unknown;
-  /** `text` is null where the parameter was not given. */
+  /** `text` is null if the parameter is absent. */
   parse(name: string, text: string | null): Result<Value, ServiceError>;
-  /** Where it may be given more than once: of all its texts. */
+  /** For parameters that may be repeated: reads all texts. */
   parseAll?(name: string, texts: readonly string[]): Result<Value, ServiceError>;
 }
 
@@ -34,7 +34,7 @@ export function readQuery<Parameters extends QueryParameters>(
   return readPairs(queryPairs(url), parameters, {});
 }
 
-/** Reads the parameters of a set, in the set's order, into `values`, and counts in `pairs` how many it took. */
+/** Reads the parameters of a set, in its order, into `values`, and sets the number of known names in `pairs`. */
 export function readPairs<Parameters extends QueryParameters>(
   pairs: QueryPairs,
   parameters: Parameters,
@@ -46,8 +46,8 @@ export function readPairs<Parameters extends QueryParameters>(
     const parameter = parameters[name]!;
     const index = names.indexOf(name);
     const isRepeated = index >= 0 && names.includes(name, index + 1);
-    if (isRepeated && parameter.parseAll === undefined) return invalid(`${name} must be given once`);
-    if (index >= 0) known++; // Of those that come more than once, the others are gone through again.
+    if (isRepeated && parameter.parseAll === undefined) return invalid(`${name} must not be repeated`);
+    if (index >= 0) known++; // Repetitions stay uncounted, which only costs a second pass.
     const parsed = isRepeated
       ? parameter.parseAll!(
           name,
@@ -61,7 +61,7 @@ export function readPairs<Parameters extends QueryParameters>(
   return ok(values as QueryValues<Parameters>);
 }
 
-/** The name of every parameter that a header names: none that could be a key, or break the header. */
+/** Names that the header may list: none that could be a key or break the header. */
 const NAMED = /^(?!wh_)[A-Za-z0-9_.-]{1,64}$/;
 const NAMED_MAX = 8;
 
@@ -83,11 +83,11 @@ export function ignoredParameters({ names }: QueryPairs, parameters: QueryParame
 export interface QueryPairs {
   readonly names: string[];
   readonly texts: string[];
-  /** How many of them are of a set of parameters; -1 until all of that set were read. */
+  /** The number of known names; -1 until all parameters of a set have been read. */
   known: number;
 }
 
-/** Names and values of a URL's query, decoded. Most queries hold nothing to decode, which makes slices do. */
+/** Names and values of a URL's query, decoded. Most queries need no decoding, so slices suffice. */
 export function queryPairs(url: string): QueryPairs {
   const pairs: QueryPairs = { names: [], texts: [], known: -1 };
   const start = url.indexOf("?") + 1;

@@ -9,22 +9,22 @@ import type { Schema } from "../shapes/shape.ts";
 import { invalid, type Parameter } from "./parameter.ts";
 
 /**
- * A variable segment of a path such as `/api/v1/devices/:deviceId/...`: how it is read, and how OpenAPI describes it.
+ * A variable segment of a path such as `/api/v1/devices/:deviceId/...`: how to read it, and its OpenAPI description.
  */
 export interface PathParameter<Value> {
   readonly description: string;
   readonly schema: Schema;
-  /** What the document's examples name, and what tests ask for unless `test/unit/http/requests.ts` knows better. */
+  /** The value in the document's examples, and in tests unless `test/unit/http/requests.ts` has a better one. */
   readonly example: string;
-  /** Whether an empty segment is refused in words of its own; no router takes one for a parameter. */
+  /** Whether an empty segment has its own error; no router matches one as a parameter. */
   readonly refusesEmpty: boolean;
-  /** What is wrong with a segment that is refused though it can be read; null where all are taken. */
+  /** The error of a readable but invalid segment; null if all are valid. */
   readonly refusal: PathRefusal | null;
   /** `text` is decoded. */
   parse(text: string): Result<Value, ServiceError>;
 }
 
-/** For the document: why a segment is refused, an error that it gets, and the name of that error's body. */
+/** For the document: why a segment is refused, an example of the error, and the name of its body. */
 export interface PathRefusal {
   readonly description: string;
   readonly error: ServiceError;
@@ -47,7 +47,7 @@ export type PathValues<Parameters> = {
   readonly [Name in keyof Parameters]: Parameters[Name] extends PathParameter<infer Value> ? Value : never;
 };
 
-/** A segment that is taken as it is. */
+/** A segment without restrictions. */
 export function textSegment(description: string, example: string): PathParameter<string> {
   return {
     description,
@@ -62,7 +62,7 @@ export function textSegment(description: string, example: string): PathParameter
 export const deviceId = textSegment("The device.", String(EXAMPLE_REPORT.device_id));
 
 export const userId: PathParameter<UserId> = {
-  description: `The user; neither blank nor ${ANONYMOUS}, the user of reports that name none.`,
+  description: `The user; neither blank nor ${ANONYMOUS}, the user of reports without one.`,
   schema: { type: "string", pattern: "\\S", not: { enum: [ANONYMOUS] } },
   example: String(EXAMPLE_REPORT.user_id),
   refusesEmpty: true,
@@ -77,9 +77,9 @@ export const userId: PathParameter<UserId> = {
   },
 };
 
-/** The same in a query, where it may be left out. */
+/** The user as an optional query parameter. */
 export const optionalUserId: Parameter<UserId | null> = {
-  description: `Only records of this user, who is not ${ANONYMOUS}. All where left out.`,
+  description: `Only records of this user, who is not ${ANONYMOUS}. Defaults to all users.`,
   required: false,
   schema: userId.schema,
   parse(_name, text) {
@@ -89,7 +89,7 @@ export const optionalUserId: Parameter<UserId | null> = {
   },
 };
 
-/** Why nobody can be asked about by this name; null where somebody can. */
+/** Why a text can't be a user id in a query, or null. */
 function faultOfUser(text: string): string | null {
   if (text.trim() === "") return "user_id must not be empty";
   return text === ANONYMOUS ? `user_id must not be ${ANONYMOUS}` : null;
@@ -115,11 +115,11 @@ export function wholeNumber(
   };
 }
 
-/** Where a parameter stands among the segments of its path. */
+/** The position of a parameter among the segments of its path. */
 export interface PathSegment {
   readonly name: string;
   readonly index: number;
-  /** What the segment ends in besides, mostly nothing. */
+  /** The fixed end of the segment, mostly empty. */
   readonly suffix: string;
   readonly parameter: PathParameter<unknown>;
 }
@@ -137,8 +137,8 @@ export function segmentsOf(path: string, parameters: PathParameters): readonly P
 }
 
 /**
- * Reads the variable segments of a URL into `values`, percent-decoded; returns what is wrong, or null. They are read
- * from the URL itself: what the framework makes of bytes that aren't UTF-8 differs between runtimes.
+ * Reads the variable segments of a URL into `values`, percent-decoded; returns an error or null. It reads the URL
+ * itself, because runtimes differ in how the framework treats bytes that aren't UTF-8.
  */
 export function readPath(
   url: string,
@@ -170,7 +170,7 @@ function lacksSuffix(name: string, suffix: string): ServiceError {
   return { kind: "invalid_parameter", message: `${name} in the path must be followed by ${suffix}` };
 }
 
-/** What is wrong with a segment whose bytes are no text. */
+/** The error of a segment that is not valid text. */
 export function unreadable(name: string): ServiceError {
   return { kind: "invalid_parameter", message: `${name} in the path must be percent-encoded UTF-8` };
 }

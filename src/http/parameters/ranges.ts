@@ -7,11 +7,9 @@ import type { HistoryQuery } from "../../service/queries/history/history-query.t
 import { requiredNumber } from "./kinds.ts";
 import { invalid } from "./parameter.ts";
 
-/*
- * The range of time that a question is about: by dates of a zone, or by instants if calendars don't matter.
- */
+/* The time range of a query: dates of a zone, or instants if calendars don't matter. */
 
-/** What the three history endpoints share, as their parameters give it. */
+/** The parameters that the three history endpoints share. */
 export interface HistoryValues {
   readonly start_date: LocalDate | null;
   readonly end_date: LocalDate | null;
@@ -23,7 +21,7 @@ export interface HistoryValues {
   readonly distance_travelled?: boolean;
 }
 
-/** The dates that were asked for and the query they make. */
+/** The requested dates and the resulting query. */
 export interface DatedQuery extends DateRange {
   readonly query: HistoryQuery;
 }
@@ -74,7 +72,7 @@ export function readHistoryQuery(values: HistoryValues, nowMs: number): Result<D
   });
 }
 
-/** The last instant that a `Date` can be. */
+/** The last instant of a `Date`. */
 const INSTANT_MS_MAX = 8_640_000_000_000_000;
 export const INSTANT_BOUNDS = { minimum: 0, maximum: INSTANT_MS_MAX };
 
@@ -86,19 +84,18 @@ export const instants = {
     example: Date.UTC(2026, 2, 20),
   }),
   end: requiredNumber("integer", {
-    description: "End of the range, Unix ms: the first instant behind it.",
+    description: "End of the range, Unix ms: the first instant after it.",
     ...INSTANT_BOUNDS,
     example: Date.UTC(2026, 2, 21),
   }),
 };
 
-/** The values of both. */
 export interface Instants {
   readonly start: number;
   readonly end: number;
 }
 
-/** The range, where it is one and no longer than the endpoint takes. */
+/** The range, if it is valid and not too long for the endpoint. */
 export function readInstants(
   { start, end }: Instants,
   daysMax = RANGE_DAYS_MAX,

@@ -4,15 +4,15 @@ import type { HistoryAnswer, HistoryQuery } from "../../service/queries/history/
 import type { PathLength } from "../../service/queries/history/path-meter.ts";
 import { amount, object, optional, plain } from "./shape.ts";
 
-/** What the three histories say besides their records: of the query, of its page, of the path. */
+/** Members of the three histories besides their records: the query, its page, the path. */
 
 const BYTES_PER_MEGABYTE = 1_000_000;
 
-/** A member that is there where it is true alone. */
+/** A member that is absent unless it is true. */
 export const incomplete = plain<true>({
   type: "boolean",
   enum: [true],
-  description: "Present where records are missing that an operator has acknowledged as lost.",
+  description: "Present if records are missing whose loss an operator has acknowledged.",
 });
 
 export const queryInfo = {
@@ -28,14 +28,14 @@ export const queryInfo = {
       description: "Last millisecond of end_date, in UTC.",
     }),
   }),
-  data_scanned_mb: amount("What the query read, in megabytes of 1,000,000 bytes."),
-  query_time_ms: amount("Time it took, in milliseconds."),
+  data_scanned_mb: amount("Data that the query read, in megabytes of 1,000,000 bytes."),
+  query_time_ms: amount("Duration of the query, in milliseconds."),
   incomplete: optional(incomplete),
 };
 
 export const distance = {
   meters: amount("Length of the path through all positions of the day that pass the filter."),
-  miles: amount("The same in miles of 1609.344 m."),
+  miles: amount("The length in miles of 1609.344 m."),
 };
 
 export const EXAMPLE_QUERY_INFO = {
@@ -61,7 +61,7 @@ export function queryInfoOf(
   };
 }
 
-/** The wire's range ends with its last millisecond; ours with the one after. */
+/** The API's range ends with its last millisecond; the internal one with the next. */
 function timeRangeOf({ startMs, endMs }: TimeRange) {
   return { start: new Date(startMs).toISOString(), end: new Date(endMs - 1).toISOString() };
 }

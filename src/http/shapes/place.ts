@@ -2,9 +2,9 @@ import { NEAR_METERS_MAX, type Places } from "../../map/places.ts";
 import { METERS_PER_MILE } from "../../model/geo/distance.ts";
 import { amount, closed, plain, ref, type Schema, type Schemas, type Shape, text } from "./shape.ts";
 
-/** The named place that a position is near, in answers where `places=true` asks for it. */
+/** The named place near a position, for requests with `places=true`. */
 
-/** As the page of who is near rounds them: distances to 4 decimals, bearings to 2. */
+/** Rounded like nearby answers: distances to 4 decimals, bearings to 2. */
 export interface ShownPlace {
   readonly name: string;
   readonly country: string;
@@ -15,7 +15,7 @@ export interface ShownPlace {
 const PLACE: Schema = {
   ...closed(
     {
-      name: text("As GeoNames has it.").schema,
+      name: text("The name in GeoNames.").schema,
       country: { type: "string", pattern: "^[A-Z]{2}$", description: "ISO 3166-1 alpha-2 code." },
       distance_miles: amount("Great circle from the place, with at most 4 decimals.").schema,
       bearing_degrees: {
@@ -27,8 +27,8 @@ const PLACE: Schema = {
     },
     {},
     [
-      "The nearest city, town or village; null where none is within",
-      `${NEAR_METERS_MAX / METERS_PER_MILE} miles; absent where \`places\` was not asked for. Names by GeoNames, CC BY 4.0.`,
+      "The nearest city, town or village; null if there is none within",
+      `${NEAR_METERS_MAX / METERS_PER_MILE} miles; absent without \`places=true\`. Names by GeoNames, CC BY 4.0.`,
     ].join(" "),
   ),
   nullable: true,
@@ -39,7 +39,7 @@ export const PLACE_SCHEMAS: Schemas = { Place: PLACE };
 
 export const placeRef = ref("schemas", "Place");
 
-/** As a member of another object than a record. */
+/** As a member of an object other than a record. */
 export const place: Shape<ShownPlace | null> = plain(placeRef);
 
 export function placeOf(

@@ -8,9 +8,9 @@ import { BATCH_REPORTS_MAX } from "../../model/report-batch.ts";
 import { placeRef } from "./place.ts";
 import { closed, plain, ref, type Schema, type Schemas, type Shape } from "./shape.ts";
 
-/** Location records as answers carry them, and reports as they are sent: both read off the table of fields. */
+/** Schemas of records in answers and of reports, both derived from the table of fields. */
 
-/** The names that the kinds of record go by in the document. */
+/** The kinds' names in the document. */
 const RECORD_NAMES: Readonly<Record<ResponseKind, string>> = {
   current: "CurrentRecord",
   deviceCurrent: "DeviceCurrentRecord",
@@ -31,14 +31,13 @@ export function exampleRecord(kind: ResponseKind): Readonly<Record<string, unkno
 const LOCAL_TIME: Schema = {
   type: "string",
   format: "date-time",
-  description: "The timestamp in the timezone that was asked for; absent where none was.",
+  description: "The timestamp in the requested timezone; absent if the request has none.",
   example: "2026-01-26T16:55:12.000+01:00",
 };
 
-/** Kinds of record that may name the place they are near. */
+/** Kinds of record that may include the place nearby. */
 const NEAR_PLACES: readonly ResponseKind[] = ["current", "deviceCurrent", "view"];
 
-/** The records' schemas by name. */
 export const RECORD_SCHEMAS: Schemas = Object.fromEntries(
   (Object.keys(RECORD_NAMES) as ResponseKind[]).map((kind) => [RECORD_NAMES[kind], recordSchema(kind)]),
 );
@@ -52,17 +51,17 @@ function recordSchema(kind: ResponseKind): Schema {
       local_time: LOCAL_TIME,
       ...(NEAR_PLACES.includes(kind) ? { place: placeRef } : {}),
     },
-    "A position with what its report carried; what the report left out is absent.",
+    "A position with the values of its report; values that the report lacked are absent.",
   );
 }
 
 const NO_CONTROL_CHARACTERS = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$";
 const ACCEPTED_TIMES = "Not older than the retention, and at most 10 minutes in the future.";
 
-/** What `POST /ingest/v1/locations` takes. Not closed: a report may carry members that the table does not name. */
+/** The report of `POST /ingest/v1/locations`. Not closed: unknown members are allowed. */
 const REPORT_SCHEMA: Schema = {
   type: "object",
-  description: "One position of one device. Other members are ignored, and null counts as left out.",
+  description: "One position of one device. Unknown members are ignored, and null counts as absent.",
   required: REPORT_FIELDS.filter((field) => field.required).map((field) => field.name),
   properties: Object.fromEntries(REPORT_FIELDS.map((field) => [field.name, reportMember(field)])),
 };
@@ -105,7 +104,7 @@ function membersOf(fields: readonly LocationField[]): Schemas {
   return Object.fromEntries(fields.map((field) => [field.name, fieldSchema(field)]));
 }
 
-/** A field in the words of JSON Schema. */
+/** A field as JSON Schema. */
 export function fieldSchema(field: LocationField): Schema {
   const { type, minimum, maximum, charactersMin = 0, charactersMax, pattern, description, example } = field;
   return {
@@ -124,7 +123,7 @@ export function fieldSchema(field: LocationField): Schema {
 type FieldName = (typeof LOCATION_FIELDS)[number]["name"];
 type TypeOf<Name> = Extract<(typeof LOCATION_FIELDS)[number], { readonly name: Name }>["type"];
 
-/** A field by itself, as a member of another object than a record. */
+/** A field as a member of an object other than a record. */
 export function field<Name extends FieldName>(
   name: Name,
 ): Shape<TypeOf<Name> extends "string" ? string : TypeOf<Name> extends "boolean" ? boolean : number> {

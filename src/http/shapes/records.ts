@@ -14,23 +14,20 @@ import { createRecordEncoder } from "../encode/record-encoder.ts";
 import { recordRef } from "./record-schemas.ts";
 import type { Schema, Shape } from "./shape.ts";
 
-/*
- * Location records in answers, for keys that may read and for share links. They are bytes before they are anything
- * else, so these shapes write themselves.
- */
+/* Location records in answers, for keys that may read and for share links. They write themselves, directly as bytes. */
 
-/** Newest records of devices, which a cache knows as they are written. */
+/** Newest records of devices, with the cache of their encoded form. */
 export interface NewestRecordsFound {
   readonly cache: EncodedRecordCache;
   /** Null for none. */
   readonly found: DevicesFound | null;
-  /** Adds `local_time`, where it is not null. */
+  /** Adds `local_time` unless it is null. */
   readonly zone: Zone | null;
-  /** Told where names of places belong, where it is not null. */
+  /** Collects where names of places belong, unless it is null. */
   readonly marks: PlaceMarks | null;
 }
 
-/** The newest record of the one device that was found, with its id. */
+/** The newest record of the only device, with its id. */
 const newestRecord: Shape<NewestRecordsFound & { readonly found: DevicesFound }> = {
   schema: recordRef("deviceCurrent"),
   write(json, { cache, found: { records, devices }, zone, marks }) {
@@ -38,7 +35,7 @@ const newestRecord: Shape<NewestRecordsFound & { readonly found: DevicesFound }>
   },
 };
 
-/** The newest record of each device that was found. */
+/** The newest record of each device. */
 export const newestRecords: Shape<NewestRecordsFound> = {
   schema: { type: "array", items: recordRef("current") },
   write(json, { cache, found, zone, marks }) {
@@ -58,7 +55,7 @@ export interface PagesOfRecords {
   readonly zone: Zone | null;
 }
 
-/** All records of some pages, as one kind of history shows them. */
+/** All records of some pages, in the form of one kind of history. */
 export function historyRecords(kind: "userHistory" | "deviceHistory" | "appHistory"): Shape<PagesOfRecords> {
   const encoder = createRecordEncoder(kind);
   return {
@@ -79,13 +76,15 @@ export function historyRecords(kind: "userHistory" | "deviceHistory" | "appHisto
   };
 }
 
-/** Newest records of devices. Share links show no user, no id (it holds the time), and nothing of the phone. */
+/**
+ * Newest records of devices. Share links show no user, no id (which contains the time), and nothing about the phone.
+ */
 export interface ShownRecordsFound extends NewestRecordsFound {
-  /** What a share link shows; null for everything. */
+  /** The share link's view; null for everything. */
   readonly view: View | null;
 }
 
-/** The newest record of the one device that was found. */
+/** The newest record of the only device. */
 export const shownRecord: Shape<ShownRecordsFound & { readonly found: DevicesFound }> = {
   schema: orOfView("deviceCurrent"),
   write(json, shown) {
@@ -94,7 +93,7 @@ export const shownRecord: Shape<ShownRecordsFound & { readonly found: DevicesFou
   },
 };
 
-/** The newest record of each device that was found. */
+/** The newest record of each device. */
 export const shownRecords: Shape<ShownRecordsFound> = {
   schema: { type: "array", items: orOfView("current") },
   write(json, shown) {
@@ -111,7 +110,7 @@ function orOfView(kind: ResponseKind): Schema {
   return { oneOf: [recordRef(kind), recordRef("view")] };
 }
 
-/** With commas between. Places are those of the positions that are shown, and so tell nothing else. */
+/** Writes commas between records. Places are those of the blurred positions, so they reveal nothing else. */
 function writeRecords(json: JsonWriter, { found, zone, marks }: NewestRecordsFound, view: View): void {
   if (found === null) return;
   const { records, devices } = found;
@@ -123,7 +122,7 @@ function writeRecords(json: JsonWriter, { found, zone, marks }: NewestRecordsFou
   }
 }
 
-/** Whether a view shows the field. How fast something moves would tell more than a cell and a minute. */
+/** Whether a view shows the field. A blurred view hides speeds, which would tell more than a cell and a minute. */
 export function viewShows(view: View, { responses, required = false }: LocationField): boolean {
   return responses.includes("view") && (required || view.isExact);
 }

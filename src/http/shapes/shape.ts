@@ -2,19 +2,19 @@ import { assert } from "../../lib/assert.ts";
 import { createFragment, type Fragment, type JsonWriter } from "../../lib/text/json-writer.ts";
 
 /*
- * Shapes of answers: what a value looks like, said once. A shape is a schema for the document, a type for the
- * compiler, and a way to write the value, so that none of the three can say something else.
+ * Shapes of answers. A shape is a schema for the document, a type for the compiler, and a way to write the value, so
+ * the three can't contradict each other.
  */
 
-/** A JSON Schema, as OpenAPI 3.0 writes them. */
+/** A JSON Schema in the dialect of OpenAPI 3.0. */
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** Schemas by the name of a member, or by the name they have in the document. */
+/** Schemas by member name, or by their name in the document. */
 export type Schemas = Readonly<Record<string, Schema>>;
 
 /**
- * An object with all of the first members, perhaps some of the second, and no others. Answers are closed like
- * this so that of two error shapes for one status only one can fit.
+ * An object with all required members, possibly some optional ones, and no others. Answers are closed so that of two
+ * error shapes for one status only one can match.
  */
 export function closed(required: Schemas, optional: Schemas = {}, description?: string): Schema {
   return {
@@ -37,12 +37,12 @@ export interface Shape<Value> {
 
 export type ValueOf<Described> = Described extends Shape<infer Value> ? Value : never;
 
-/** A member that always has the one value. */
+/** A member with a constant value. */
 interface Constant<Value> extends Shape<Value> {
   readonly constant: Value;
 }
 
-/** A member that is left out where its value is undefined. */
+/** A member that is omitted if its value is undefined. */
 interface Optional<Value> extends Shape<Value> {
   readonly isOptional: true;
 }
@@ -94,14 +94,14 @@ export function optional<Value>(shape: Shape<Value>): Optional<Value> {
   return { ...shape, isOptional: true };
 }
 
-/** An object whose members are all plain values, so that it is one. */
+/** An object whose members are all plain values. */
 export function object<const All extends Members>(members: All, description?: string): Shape<ObjectOf<All>> {
   return plain(schemaOf(members, description));
 }
 
 /**
- * The outermost object of an answer. It is written member by member, in the order in which they stand here, since some
- * write themselves: records are no objects before they are bytes. What never changes needs no value.
+ * The outermost object of an answer. Its members are written in order of declaration, since some write themselves:
+ * records are bytes and never objects. Constants need no value.
  */
 export function envelope<const All extends Members>(
   members: All,
@@ -122,7 +122,7 @@ export function envelope<const All extends Members>(
   };
 }
 
-/** A member with all that goes before it: the end of the one before, constants, its name. */
+/** A member with everything before it: the end of the previous one, constants, its name. */
 interface Step {
   readonly before: Fragment;
   readonly name: string;
@@ -134,7 +134,7 @@ function planSteps(members: Members): { readonly steps: readonly Step[]; readonl
   let before = "{";
   for (const [name, shape] of Object.entries(members)) {
     const comma = before === "{" ? "" : ",";
-    assert(!("isOptional" in shape) || before === "", "what may be left out takes nothing else along");
+    assert(!("isOptional" in shape) || before === "", "no constant stands before an optional member");
     if ("constant" in shape) before += `${comma}"${name}":${JSON.stringify(shape.constant)}`;
     else {
       steps.push({ before: createFragment(`${before}${comma}"${name}":`), name, shape });
@@ -153,20 +153,20 @@ function schemaOf(members: Members, description?: string): Schema {
   return closed(required, maybe satisfies Schemas, description);
 }
 
-/** What answers in pages say of their page. */
+/** The counts of an answer in pages. */
 export const pageCounts = {
   count: count("Items in this answer."),
   has_more: plain<boolean>({ type: "boolean", description: "Whether more items follow them." }),
 };
 
 export const pageAsked = {
-  offset: count("As asked for."),
+  offset: count("As requested."),
   limit: plain<number>({
     type: "integer",
     format: "int64",
     minimum: 1,
     maximum: 1000,
-    description: "As asked for.",
+    description: "As requested.",
   }),
 };
 

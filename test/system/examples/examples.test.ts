@@ -89,7 +89,7 @@ describe("examples", () => {
     const { code, error } = await run(name, "nobody", "wh_wrong");
     expect(code).toBe(1);
     expect(error).toContain("401");
-    expect(error).toContain("the API key is not known here");
+    expect(error).toContain("the API key is not known");
   });
 
   test.each(NAMES)("%s ends with a reason where nobody listens", async (name) => {

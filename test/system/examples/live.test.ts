@@ -87,7 +87,7 @@ describe("readers of the stream", () => {
   test.each(NAMES)("%s ends with the server's words where the key is wrong", async (name) => {
     const child = start(name, "wh_wrong");
     const error = await new Response(child.stderr).text();
-    expect([await child.exited, error.trim()]).toEqual([1, "401: the API key is not known here"]);
+    expect([await child.exited, error.trim()]).toEqual([1, "401: the API key is not known"]);
   });
 });
 

@@ -86,7 +86,7 @@ test("join is refused by a server that is a single process", async () => {
     expect(refused).toEqual({
       code: 1,
       out: "",
-      error: `${url} answered 409: this server is a single process, and no node of a cluster that another could join.\n`,
+      error: `${url} answered 409: this server is a single process and not a node of a cluster that another node could join.\n`,
     });
     expect(existsSync(dataDir)).toBe(false);
   } finally {

@@ -16,7 +16,7 @@ import {
   text,
 } from "../../shapes/shape.ts";
 
-/* Where each device of the app is. */
+/* The current position of each device of the app. */
 
 const answer = envelope({
   success: always(true),
@@ -25,15 +25,14 @@ const answer = envelope({
   pagination: object({ ...pageCounts, total_count: count("Items before paging."), ...pageAsked }),
 });
 
-/** Any int64: clients write its extremes for "no bound". */
+/** Any int64: clients send its extremes for "no bound". */
 const instant = { minimum: -(2 ** 63), maximum: 2 ** 63 };
 
 export const appCurrent = queryEndpoint({
   operationId: "getAppCurrentLocations",
   tag: "App",
   summary: "Latest position of each device of the app",
-  description:
-    "Ordered by device_id. Share links ask for what they show: the times that they show count, and no others.",
+  description: "Ordered by device_id. For share links, the filters apply to the times that they show.",
   path: "/api/v1/locations/current",
   isForViews: true,
   inPath: {},

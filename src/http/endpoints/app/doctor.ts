@@ -19,47 +19,45 @@ import {
   type ValueOf,
 } from "../../shapes/shape.ts";
 
-/* What is wrong with the app's devices, and what helps. */
+/* Problems of the app's devices, and their remedies. */
 
 const finding = object({
   device_id: text("The device."),
   client: plain<string>({
     type: "string",
     enum: [...CLIENT_NAMES, "native"],
-    description: "What speaks for the device; native is a caller of POST /ingest/v1/locations.",
+    description: "The sender of the device's reports; native is a caller of POST /ingest/v1/locations.",
   }),
   kind: plain<Finding["kind"]>({
     type: "string",
     enum: FINDING_KINDS,
     description: [
-      "Its clock is off, its speeds are in another unit, it repeats itself, most of its points are refused, values of",
-      "them can't be used, they carry no time, or it is silent for much longer than usual.",
+      "The device's clock is wrong, its speeds are in another unit, it repeats itself, most of its points are refused,",
+      "values of them can't be used, they have no time, or it is silent for much longer than usual.",
     ].join(" "),
   }),
   at: plain<number>({
     type: "integer",
     format: "int64",
     description:
-      "Unix milliseconds of the last message that it rests on, or of when a silent device was due.",
+      "Unix milliseconds of the last message that shows the problem, or of when a silent device was due.",
   }),
-  what: text("What is wrong."),
-  measured: text("What shows it."),
-  advice: text("What helps."),
+  what: text("The problem."),
+  measured: text("The evidence."),
+  advice: text("The remedy."),
 });
 
 const mqtt = object(
   {
-    connections: count("Connections to the broker that there should be, one for each topic filter."),
-    connected: count("Those that there are."),
-    unassured_messages: count("Messages with QoS 0: what is sent so while the server is away is lost."),
+    connections: count("Connections to the broker that should exist, one for each topic filter."),
+    connected: count("Connections that exist."),
+    unassured_messages: count("Messages with QoS 0. Such messages are lost while the server is down."),
     unheard_messages: count(
-      "Positions under topics with more or fewer levels than --mqtt-topic takes: not stored.",
+      "Positions under topics with more or fewer levels than --mqtt-topic has. They are not stored.",
     ),
     unheard_topics: list(text("One of these topics.")),
     outage_seconds: optional(
-      amount(
-        "How long the server may be away before the broker throws messages away; absent where it isn't known.",
-      ),
+      amount("How long the server may be down before the broker drops messages; absent if unknown."),
     ),
   },
   "The MQTT broker that brings reports to the app.",
@@ -69,17 +67,17 @@ const answer = object({
   success: always(true),
   app_id: text("Application of the key."),
   findings: list(finding),
-  total_count: count("Findings in all, those beyond the limit included."),
+  total_count: count("All findings, including those beyond the limit."),
   mqtt: optional(mqtt),
 });
 
 export const appDoctor = queryEndpoint({
   operationId: "getFindings",
   tag: "App",
-  summary: "What is wrong with devices of the app",
+  summary: "Problems of the app's devices",
   description: [
-    "Newest first. Looks at what devices sent since the server started: at everything, or, where much is sent, at a part",
-    "of it. A device that two clients speak for is looked at twice.",
+    "Newest first. Examines what devices have sent since the server started: everything, or a sample if there is much of",
+    "it. A device whose reports come through two clients is examined twice.",
   ].join(" "),
   path: "/api/v1/doctor",
   inPath: {},

@@ -17,38 +17,38 @@ import { choice, flag, numberParameter, optionalNumber, severalTexts } from "../
 import { invalid } from "../../parameters/parameter.ts";
 import { optionalUserId } from "../../parameters/path-parameter.ts";
 
-/* Records as a file, in the formats of others. */
+/* Records as a file in the formats of other programs. */
 
 const GAP_SECONDS_MAX = 365 * 86_400;
 const SIMPLIFY_METERS_MAX = 100_000;
-/** A URL has room for some more; who wants them takes all. */
+/** A URL has room for a few more. For many devices, export all. */
 const DEVICES_MAX = 100;
 
 const FORMATS: readonly string[] = EXPORT_FORMATS.map(({ name }) => name);
 const MEDIA_TYPES = [...new Set(EXPORT_FORMATS.map(({ mediaType }) => mediaType.split(";")[0]!))];
 
 const query = {
-  format: choice("What is written.", FORMATS, "ndjson"),
-  start_date: date("First day, YYYY-MM-DD; today where left out."),
-  end_date: date("Last day, YYYY-MM-DD; today where left out. Any number of days."),
+  format: choice("The file format.", FORMATS, "ndjson"),
+  start_date: date("First day, YYYY-MM-DD. Defaults to today."),
+  end_date: date("Last day, YYYY-MM-DD. Defaults to today. Any number of days."),
   timezone,
-  device_id: severalTexts("Only this device; may be repeated. All where left out.", DEVICES_MAX),
+  device_id: severalTexts("Only this device; may be repeated. Defaults to all devices.", DEVICES_MAX),
   user_id: optionalUserId,
   gap: numberParameter(
     "number",
     {
-      description: "Seconds of silence after which tracks of gpx, kml and kmz begin anew.",
+      description: "Seconds of silence after which tracks of gpx, kml and kmz start a new segment.",
       minimum: 1,
       maximum: GAP_SECONDS_MAX,
     },
     DEFAULT_GAP_MS / MS_PER_SECOND,
   ),
   simplify: optionalNumber("number", {
-    description: "Meters: leaves out positions that lie so near to the track without them. The file says so.",
+    description: "Meters: omits positions that are this near to the track without them. The file says so.",
     minimum: 0,
     maximum: SIMPLIFY_METERS_MAX,
   }),
-  redact: flag("Numbers the devices in place of their names, and leaves out users.", "boolean"),
+  redact: flag("Replaces device names by numbers and omits users.", "boolean"),
   rs: flag("For geojsonseq: begins each line with RFC 8142's record separator.", "boolean"),
 };
 
@@ -57,11 +57,11 @@ export const appExport = queryEndpoint({
   tag: "App",
   summary: "Records as a file",
   description: [
-    "All records of a range of days, from one device or many, as a file in one of the formats that other programs read.",
-    "Ordered by timestamp, then device_id; formats with tracks device by device. What lies beyond the retention is gone.",
-    "The file is made while it is sent, as fast as it is taken: one that could not be made to its end breaks off, with",
-    "the connection, before HTTP's own end of the body. Whoever takes nothing for a minute is cut off too. An app may",
-    "have two exports under way, and the server four.",
+    "All records of a range of days, from one device or many, as a file in a format that other programs read. Ordered by",
+    "timestamp, then device_id; formats with tracks are ordered by device. Records beyond the retention are not included.",
+    "The file is created while it is sent, as fast as the client reads. If it can't be completed, the connection closes",
+    "before HTTP's end of the body. A client that reads nothing for a minute is disconnected. An app may have two exports",
+    "running, and the server four.",
   ].join("\n"),
   path: "/api/v1/export",
   inPath: {},
@@ -71,7 +71,7 @@ export const appExport = queryEndpoint({
     contentType: MEDIA_TYPES,
     description: [
       "The file, as an attachment with a name; its media type is that of its format.",
-      "`Wherehouse-Incomplete: true` where it lacks records whose loss an operator has acknowledged.",
+      "`Wherehouse-Incomplete: true` if it lacks records whose loss an operator has acknowledged.",
     ].join("\n"),
     schema: { description: "The file." },
   },
@@ -125,7 +125,7 @@ function readQuery(appId: AppId, values: Values, nowMs: number): Result<AskedFil
   const endDate = values.end_date ?? today(zone, nowMs);
   if (dayCount(startDate, endDate) < 1) return invalid("start_date must not be after end_date");
   if (values.simplify !== null && !format.marksSimplified)
-    return invalid(`simplify is not for ${format.name}, which has no place to say so`);
+    return invalid(`simplify is not available for ${format.name}, which can't say that it is simplified`);
   if (values.rs && format.name !== "geojsonseq") return invalid("rs is for geojsonseq");
   const query: ExportQuery = {
     appId,

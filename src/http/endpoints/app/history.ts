@@ -16,7 +16,7 @@ import { exampleRecord } from "../../shapes/record-schemas.ts";
 import { historyRecords } from "../../shapes/records.ts";
 import { always, count, EXAMPLE_COUNTS, envelope, object, pageCounts, text } from "../../shapes/shape.ts";
 
-/* Where the devices of the app were. */
+/* Past positions of the app's devices. */
 
 const answer = envelope({
   success: always(true),

@@ -17,7 +17,7 @@ import type { Services } from "../../services.ts";
 import { EXAMPLE_REPORT } from "../../shapes/record-schemas.ts";
 import { always, count, list, object, optional, ref, text, type ValueOf } from "../../shapes/shape.ts";
 
-/* The way in for reports. */
+/* Reports from devices. */
 
 const answer = object({
   success: always(true),
@@ -27,7 +27,7 @@ const answer = object({
     object({
       index: count("The report's position in the request, from 0."),
       message: text("What is wrong with it."),
-      device_id: optional(text("As the report has it; absent where it has none that can be shown.")),
+      device_id: optional(text("The report's device_id; absent if it has none that can be shown.")),
     }),
   ),
   sequence: count("Position in the log after this request."),
@@ -40,15 +40,14 @@ const OTHER_APP: ServiceError = {
 
 const query = {
   app_id: {
-    description:
-      "The app that the reports are meant for. Where the key is another's, nothing of the body is taken.",
+    description: "The app that the reports are meant for. If the key belongs to another, nothing is stored.",
     required: false,
     schema: { type: "string", minLength: 1, maxLength: 64 },
     parse: (_name: string, text: string | null) => ok(text),
   },
   count: {
     description:
-      "With `exact` the answer's headers count by the archive's records, too. That takes longer: it is for imports.",
+      "With `exact` the answer's headers also consider the archive's records. That takes longer; it is for imports.",
     required: false,
     schema: { type: "string", enum: ["exact"] },
     parse: (name: string, text: string | null) =>
@@ -56,19 +55,19 @@ const query = {
   },
 } satisfies QueryParameters;
 
-/** The way in: reports of the key's own app. */
+/** Stores reports for the key's app. */
 export const ingestLocations = keyedEndpoint({
   operationId: "postLocations",
   tag: "Ingest",
-  summary: "Takes in location reports",
+  summary: "Stores location reports",
   description: [
     "Needs the permission `write`; the reports belong to the key's app. The answer comes once everything",
-    "accepted is on disk, and the very next query sees it. Each report stands alone: a bad one is named in",
-    "`rejected`, the others count. Reports may come late, out of order and again; one for a device and",
-    "timestamp that are already known replaces the fields it carries, unless it is a worse fix of another position:",
-    "the one with the smaller horizontal_accuracy stays as a whole. A key may be bound to a device, a user or",
-    "both: it writes as them and nobody else. `device_id` and `user_id` may then be left out, also where they are",
-    "required below, and a report that names another is rejected.",
+    "accepted is on disk, and the very next query sees it. Each report stands alone: an invalid one is listed in",
+    "`rejected`, and the others are stored. Reports may come late, out of order and repeatedly. A report with the device",
+    "and timestamp of a record replaces the fields it has, unless it is a worse fix of another position: then the fix",
+    "with the smaller horizontal_accuracy stays as a whole. If the key is bound to a device, a user or both, it writes",
+    "only as them: `device_id` and `user_id` may then be absent, even if they are required below, and a report that",
+    "names another is rejected.",
     `At most ${BATCH_REPORTS_MAX.toLocaleString("en")} reports, and 16 MiB before and after decompression.`,
   ].join(" "),
   method: "POST",
@@ -85,7 +84,7 @@ export const ingestLocations = keyedEndpoint({
     },
   ],
   body: {
-    description: "Reports as JSON, or one report a line.",
+    description: "Reports as JSON, or one report per line.",
     example: { locations: [EXAMPLE_REPORT] },
     content: {
       "application/json": {
@@ -95,7 +94,7 @@ export const ingestLocations = keyedEndpoint({
       "application/x-ndjson": {
         schema: {
           type: "string",
-          description: "One LocationReport as JSON a line; blank lines don't count.",
+          description: "One LocationReport as JSON per line; blank lines are ignored.",
         },
         example: `${JSON.stringify(EXAMPLE_REPORT)}\n`,
       },
@@ -107,7 +106,7 @@ export const ingestLocations = keyedEndpoint({
   },
   answer: {
     name: "IngestResult",
-    description: "The body was read; `rejected` names what was not taken in.",
+    description: "The body was read; `rejected` lists the reports that were not stored.",
     shape: answer,
     example: {
       success: true,
@@ -131,7 +130,7 @@ export const ingestLocations = keyedEndpoint({
       },
     ),
     413: failure(
-      "The body is larger than 16 MiB, or holds more than 10,000 reports.",
+      "The body is larger than 16 MiB, or has more than 10,000 reports.",
       SENT_WITH_DATA,
       ["PlainError"],
       {
@@ -142,7 +141,7 @@ export const ingestLocations = keyedEndpoint({
       },
     ),
     415: failure(
-      "The media type or the content encoding is none of those above.",
+      "The media type or the content encoding is not one of those above.",
       SENT_WITH_DATA,
       ["PlainError"],
       {
@@ -171,7 +170,7 @@ export const ingestLocations = keyedEndpoint({
       const share = services.bodies.begin(call);
       if (share === null) return call.fail(TOO_MANY_REPORTS);
       try {
-        return await takeIn(services, reader, call, share);
+        return await storeReports(services, reader, call, share);
       } finally {
         share.end();
       }
@@ -179,16 +178,16 @@ export const ingestLocations = keyedEndpoint({
   },
 });
 
-async function takeIn(
+async function storeReports(
   { scheduler, ingest, exactIngest, doctor, retention, reports: counts }: Services,
   reader: BodyReader,
   call: Call,
   share: BodyShare,
 ) {
-  const asked = readQuery(call.request.url, query);
-  if (!asked.ok) return call.fail(asked.error);
-  const { app_id: meantFor, count: exactness } = asked.value;
-  if (meantFor !== null && meantFor !== call.appId) return call.fail(OTHER_APP);
+  const parameters = readQuery(call.request.url, query);
+  if (!parameters.ok) return call.fail(parameters.error);
+  const { app_id: intendedApp, count: exactness } = parameters.value;
+  if (intendedApp !== null && intendedApp !== call.appId) return call.fail(OTHER_APP);
   const format = reportFormat(call.request.headers.get("content-type"));
   if (format === null) {
     return call.fail({
@@ -209,7 +208,7 @@ async function takeIn(
   counts.accepted += accepted;
   counts.duplicates += duplicates;
   counts.rejected += reports.value.rejected.length;
-  // A file that is imported again is no device that repeats itself, and its times say nothing about a clock.
+  // A repeated import is not a device that repeats itself, and its times say nothing about a clock.
   if (call.request.headers.get("user-agent") !== IMPORT_USER_AGENT)
     doctor.note(call, "native", takenReports(call.nowMs, reports.value, duplicates));
   const rejected = reports.value.rejected.map(({ index, deviceId, message }) => ({
@@ -217,14 +216,14 @@ async function takeIn(
     device_id: deviceId,
     message,
   }));
-  const taken: ValueOf<typeof answer> = { success: true, accepted, duplicates, rejected, sequence };
-  return call.object(taken, 200, {
+  const result: ValueOf<typeof answer> = { success: true, accepted, duplicates, rejected, sequence };
+  return call.object(result, 200, {
     [NEW_RECORDS]: String(created),
     [SAME_TIME]: String(sameTimeOf(stored.value)),
   });
 }
 
-/** For the doctor. Of what is rejected the message names no value of the sender's. */
+/** For the doctor. The message of a rejected report has no values of the sender. */
 function takenReports(
   arrivedMs: number,
   { batches, rejected }: ReadReports,

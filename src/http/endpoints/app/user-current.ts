@@ -8,12 +8,12 @@ import { EXAMPLE_REPORT, exampleRecord } from "../../shapes/record-schemas.ts";
 import { newestRecords } from "../../shapes/records.ts";
 import { always, count, envelope, text } from "../../shapes/shape.ts";
 
-/* Where each device of a user is: its newest position. */
+/* The newest position of each device of a user. */
 
 const answer = envelope({
   success: always(true),
-  user_id: text("The user that was asked for."),
-  device_count: count("Items in the array beside it."),
+  user_id: text("The requested user."),
+  device_count: count("Items in the array."),
   locations: newestRecords,
 });
 
@@ -26,7 +26,7 @@ export const userCurrent = queryEndpoint({
   inPath: { user_id: userId },
   query: {
     max_age: optionalNumber("integer", {
-      description: "Leaves out locations older than this many seconds.",
+      description: "Omits locations older than this many seconds.",
       minimum: 0,
     }),
     accuracy: optionalNumber("integer", accuracyBounds),

@@ -9,7 +9,7 @@ import { userId } from "../../parameters/path-parameter.ts";
 import { EXAMPLE_REPORT, field } from "../../shapes/record-schemas.ts";
 import { count, object, optional, plain, ref, text, type ValueOf } from "../../shapes/shape.ts";
 
-/* Which devices a user has, each with its newest position and battery. */
+/* The devices of a user, each with its newest position and battery. */
 
 const moment = { type: "integer", format: "int64", description: "Unix milliseconds." };
 
@@ -28,13 +28,13 @@ const summary = object(
     model: optional(field("model")),
     os_version: optional(field("os_version")),
   },
-  "A device with its latest position; what that position's report left out is absent.",
+  "A device with its latest position; members that its report lacked are absent.",
 );
 
-/** Written piece by piece, so that the count comes last. */
+/** Written piece by piece, so the count comes last. */
 const answer = object({
-  user_id: text("The user that was asked for."),
-  device_count: count("Items in the array beside it."),
+  user_id: text("The requested user."),
+  device_count: count("Items in the array."),
   devices: plain({ type: "array", items: ref("schemas", "DeviceSummary") }),
 });
 
@@ -49,7 +49,7 @@ export const userDevices = queryEndpoint({
     active_only: flag("Lists only devices with a location newer than max_age.", "boolean"),
     max_age: numberParameter(
       "integer",
-      { description: "What active means, in seconds.", minimum: 0 },
+      { description: "The age up to which a device is active, in seconds.", minimum: 0 },
       86_400,
     ),
   },
@@ -89,9 +89,7 @@ export const userDevices = queryEndpoint({
   },
 });
 
-/**
- * The device summaries of §2.2, one for each device's newest record, a page after the other: there may be a million.
- */
+/** The device summaries of §2.2, written page by page, because there may be a million. */
 function* piecesOf(userId: UserId, pages: Iterable<RecordPage>): Iterable<Uint8Array<ArrayBuffer>> {
   let text = `{"user_id":${JSON.stringify(userId)},"devices":[`;
   let count = 0;
@@ -115,7 +113,6 @@ const NETWORK_STATUS = stateIndex("network_status");
 const MODEL = profileIndex("model");
 const OS_VERSION = profileIndex("os_version");
 
-/** Members without a value are left out. */
 function summaryOf(page: RecordPage, row: number): ValueOf<typeof summary> {
   const { dictionary } = page;
   const number = (index: number) => page.numbers[row * NUMBER_FIELDS.length + index]!;

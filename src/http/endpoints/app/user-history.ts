@@ -37,9 +37,9 @@ import {
   text,
 } from "../../shapes/shape.ts";
 
-/* Where the devices of a user were, and how far they went. */
+/* Past positions of the user's devices, and the distances they covered. */
 
-const start = { user_id: text("The user that was asked for."), locations: historyRecords("userHistory") };
+const start = { user_id: text("The requested user."), locations: historyRecords("userHistory") };
 const end = {
   pagination: object({
     ...pageCounts,
@@ -51,13 +51,13 @@ const end = {
     source: plain<HistoryAnswer["source"]>({
       type: "string",
       enum: ["hot", "archive", "hot+archive"],
-      description: "What served the query: memory, the archive, or both.",
+      description: "The source of the data: memory, the archive, or both.",
     }),
   }),
 };
 const byDevice = plain<Readonly<Record<string, number>>>({
   type: "object",
-  description: "Meters by device; together they make the sum.",
+  description: "Meters by device; their sum is the total.",
   additionalProperties: amount("Meters.").schema,
 });
 const answer = envelope({
@@ -65,7 +65,7 @@ const answer = envelope({
   distance_travelled: optional(object({ ...distance, by_device: byDevice })),
   ...end,
 });
-/** As long as the records: what follows them where paths are asked for is written piece by piece. */
+/** Ends after the records: with paths, the rest is written piece by piece. */
 const answerStart = envelope(start);
 
 export const userHistory = queryEndpoint({
@@ -101,11 +101,11 @@ export const userHistory = queryEndpoint({
         const last = endOf(found.value, query, call.elapsedMs());
         if (paths === null) return call.json(answers.write(answer, { ...first, ...last }));
         const json = answers.begin();
-        answerStart.write(json, first); // At once, while the pages of records are good.
-        json.length--; // The object goes on.
+        answerStart.write(json, first); // Synchronously, while the pages of records are valid.
+        json.length--; // Without the closing brace.
         const { meters, miles } = distanceOf(paths);
         json.text(`,"distance_travelled":{"meters":${meters},"miles":${miles},"by_device":{`);
-        // The next answer is written over it.
+        // A copy, because the next answer overwrites the buffer.
         return call.pieces(piecesOf(json.written().slice(), paths, `}},${JSON.stringify(last).slice(1)}`));
       });
     };
@@ -117,7 +117,7 @@ function endOf(found: HistoryAnswer, query: HistoryQuery, elapsedMs: number) {
   return {
     pagination: {
       ...pageCountsOf(found),
-      // Exact, but never below what an offset past the end claims.
+      // Exact, but at least as large as an offset past the end implies.
       total_estimated: Math.max(found.total ?? 0, offset + found.count),
       offset,
       limit,
@@ -134,7 +134,7 @@ function* piecesOf(
 ): Iterable<Uint8Array<ArrayBuffer>> {
   yield first;
   for (let from = 0; from < paths.length; from += PATHS_A_PIECE) {
-    // Written by hand: an object would sort ids that look like numbers first, and lose `__proto__`.
+    // Not an object, which would sort ids that look like numbers first, and lose `__proto__`.
     const texts = paths
       .slice(from, from + PATHS_A_PIECE)
       .map(([deviceId, pathMeters]) => `${JSON.stringify(deviceId)}:${pathMeters}`);

@@ -7,11 +7,11 @@ import { EXAMPLE_REPORT, exampleRecord } from "../../shapes/record-schemas.ts";
 import { shownRecord } from "../../shapes/records.ts";
 import { always, envelope, text } from "../../shapes/shape.ts";
 
-/* Where a device is: its newest position. */
+/* The newest position of a device. */
 
 const answer = envelope({
   success: always(true),
-  device_id: text("The device that was asked for."),
+  device_id: text("The requested device."),
   location: shownRecord,
 });
 
@@ -19,7 +19,7 @@ export const deviceCurrent = queryEndpoint({
   operationId: "getDeviceCurrentLocation",
   tag: "Devices",
   summary: "Latest position of a device",
-  description: "The position with the greatest timestamp, whenever it was received.",
+  description: "The position with the greatest timestamp, regardless of when it arrived.",
   path: "/api/v1/devices/:deviceId/locations/current",
   isForViews: true,
   inPath: { deviceId },

@@ -37,11 +37,11 @@ import {
   type ValueOf,
 } from "../../shapes/shape.ts";
 
-/* Where a device was, and how far it went. */
+/* Past positions of a device, and the distance it covered. */
 
 const answer = envelope({
   success: always(true),
-  device_id: text("The device that was asked for."),
+  device_id: text("The requested device."),
   locations: historyRecords("deviceHistory"),
   distance_travelled: optional(object(distance)),
   pagination: object(pageCounts),
@@ -50,24 +50,24 @@ const answer = envelope({
 
 const nothing = plain<0>({ type: "integer", enum: [0] });
 
-/** Answers a wrong zone and an unknown device; §4.4 of the specification. */
+/** Answers an invalid time zone and an unknown device; §4.4 of the specification. */
 const emptyAnswer = object(
   {
     success: always(false),
-    device_id: text("The device that was asked for."),
+    device_id: text("The requested device."),
     locations: plain<readonly []>({ type: "array", items: {}, maxItems: 0 }),
     pagination: object({ count: nothing, has_more: always(false) }),
     query_info: object({
       time_range: object({
-        start: text("start_date, or empty where the timezone is invalid."),
-        end: text("end_date, or empty where the timezone is invalid."),
+        start: text("start_date, or empty if the timezone is invalid."),
+        end: text("end_date, or empty if the timezone is invalid."),
       }),
       data_scanned_mb: nothing,
       query_time_ms: nothing,
     }),
-    message: text("What is wrong, in words: the parameter and the bound it broke."),
+    message: text("What is wrong: the parameter and the bound it broke."),
   },
-  "The envelope of device history with nothing in it, and why.",
+  "The envelope of device history without data, and why it is empty.",
 );
 
 function emptyHistory(

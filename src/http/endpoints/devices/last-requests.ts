@@ -10,63 +10,63 @@ import { deviceId } from "../../parameters/path-parameter.ts";
 import { EXAMPLE_REPORT } from "../../shapes/record-schemas.ts";
 import { always, count, list, object, optional, plain, ref, text, type ValueOf } from "../../shapes/shape.ts";
 
-/* "Test my device": the last requests that a device was in, and how they were understood. */
+/* "Test my device": the last requests with reports of a device, and how the server read them. */
 
 const request = object({
   received: plain<number>({
     type: "integer",
     format: "int64",
-    description: "When it came, Unix milliseconds.",
+    description: "The time of arrival, Unix milliseconds.",
   }),
   client: plain<string>({
     type: "string",
     enum: [...CLIENT_NAMES, "native"],
-    description: "Through which client it was read; native is POST /ingest/v1/locations.",
+    description: "The client whose format was read; native is POST /ingest/v1/locations.",
   }),
-  taken: count("Reports of the device that are stored, those that changed nothing among them."),
+  taken: count("Stored reports of the device, including those that changed nothing."),
   newest: optional(
     plain<UnderstoodReport>({
       allOf: [ref("schemas", "LocationReport")],
       description:
-        "The last of them in the request, field by field, in our units; absent where there is none.",
+        "The last of them in the request, with all its fields, in this API's units; absent if there is none.",
     }),
   ),
   lag_seconds: optional(
     plain<number>({
       type: "number",
-      description: "From that report's timestamp to its arrival; negative where the device's clock is ahead.",
+      description: "From that report's timestamp to its arrival; negative if the device's clock is ahead.",
     }),
   ),
   refused_count: count("Points of the device that could not be used."),
   refused: list(
     object({
-      reason: text("As the quarantine names it; `invalid` for what POST /ingest/v1/locations rejects."),
+      reason: text("As in the quarantine; `invalid` for reports that POST /ingest/v1/locations rejects."),
       detail: optional(
         text(
-          "More about it, such as which value is absent, can't be read or is out of range; absent if the reason says all.",
+          "Details, such as which value is absent, unreadable or out of range; absent if the reason says all.",
         ),
       ),
-      position: optional(text("Where in the request it stood; absent where it is all of it.")),
+      position: optional(text("Its position in the request; absent if it is the whole request.")),
     }),
   ),
-  duplicates: count("Reports of the whole request, of all its devices, that changed nothing."),
+  duplicates: count("Reports of the whole request, for all its devices, that changed nothing."),
   left_out: list(
     object({
-      field: text("An optional field that was left out of reports of the request."),
+      field: text("An optional field that was omitted from reports of the request."),
       reason: plain<ValueFault>({
         type: "string",
         enum: ["unreadable", "out_of_range"],
-        description: "It is there, but can't be read, or it can't be so small or large.",
+        description: "The value is present but unreadable, or out of range.",
       }),
       count: count("How often."),
     }),
   ),
   timed_by_arrival: count(
-    "Reports of the request that have the time of their arrival, since the request has nothing that could be a time.",
+    "Reports of the request with the time of arrival, because the request has nothing that could be a time.",
   ),
   skipped: list(
     object({
-      what: text("What was no position: an event, a heartbeat."),
+      what: text("Something that is not a position: an event, a heartbeat."),
       count: count("How often."),
     }),
   ),
@@ -74,18 +74,17 @@ const request = object({
 
 const answer = object({
   success: always(true),
-  device_id: text("The device that was asked for."),
+  device_id: text("The requested device."),
   requests: list(request),
 });
 
 export const deviceLastRequests = queryEndpoint({
   operationId: "getDeviceLastRequests",
   tag: "Devices",
-  summary: "The last requests of a device, as they were understood",
+  summary: "The last requests of a device, as the server read them",
   description: [
-    "Newest first, 5 at most, of the 10,000 devices that were heard of last since the server started; of others the",
-    "list is empty. Where much is sent, some requests are passed over. A device that only ever had refused points is",
-    "found here too.",
+    "Newest first, at most 5, for the 10,000 devices heard most recently since the server started; for others the list is",
+    "empty. If there are many requests, some are skipped. Devices that only ever had refused points are included.",
   ].join(" "),
   path: "/api/v1/devices/:deviceId/last-requests",
   inPath: { deviceId },
@@ -132,7 +131,7 @@ export const deviceLastRequests = queryEndpoint({
   },
 });
 
-/** The newest first. */
+/** Newest first. */
 export function presentRequests(requests: readonly NotedRequest[]): ValueOf<typeof request>[] {
   return requests.map(presented).reverse();
 }

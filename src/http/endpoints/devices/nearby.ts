@@ -27,7 +27,7 @@ import {
   text,
 } from "../../shapes/shape.ts";
 
-/* Who is within a circle, nearest first. */
+/* Devices within a circle, nearest first. */
 
 const query = {
   latitude: requiredNumber("number", {
@@ -45,7 +45,7 @@ const query = {
   radius_miles: numberParameter("number", { description: "Radius in miles.", minimum: 0, maximum: 50 }, 5),
   max_age_hours: numberParameter(
     "number",
-    { description: "Leaves out locations older than this.", minimum: 0 },
+    { description: "Omits locations older than this.", minimum: 0 },
     24,
   ),
   limit,
@@ -55,14 +55,14 @@ const query = {
   places,
 };
 
-/** As `writeAnswer` writes it: of all answers this one is asked for most, and so is written by hand. */
+/** `writeAnswer` writes this shape by hand, because this answer is requested most. */
 const answer = object({
   success: always(true),
   app_id: text("Application of the key."),
   search_criteria: object({
     center: object({ latitude: field("latitude"), longitude: field("longitude") }),
-    radius_miles: amount("As asked for."),
-    max_age_hours: amount("As asked for."),
+    radius_miles: amount("As requested."),
+    max_age_hours: amount("As requested."),
   }),
   results: list(
     object({
@@ -82,8 +82,8 @@ const answer = object({
     ...pageAsked,
     total_matches: count("Matching devices before paging."),
   }),
-  total_candidates: count("Devices the index proposed; at least total_matches."),
-  query_time_ms: amount("Time it took, in milliseconds."),
+  total_candidates: count("Devices that the index proposed; at least total_matches."),
+  query_time_ms: amount("Duration of the query, in milliseconds."),
 });
 
 export const nearby = queryEndpoint({
@@ -151,7 +151,7 @@ function writeAnswer(
   marks: PlaceMarks | null,
   elapsedMs: number,
 ): Uint8Array<ArrayBuffer> {
-  const { count, matches, candidates } = found ?? NOBODY;
+  const { count, matches, candidates } = found ?? NO_DEVICES;
   const json = answers.begin();
   json.fragment(APP_ID);
   json.value(appId);
@@ -168,7 +168,7 @@ function writeAnswer(
   const localTime = localTimeFormatterOf(timezone);
   if (found !== null) answers.records.writeNearby(json, found.records, found, localTime, marks);
   if (count === 0) json.byte(OPEN_BRACKET);
-  else json.bytes[start] = OPEN_BRACKET; // In place of the first item's comma.
+  else json.bytes[start] = OPEN_BRACKET; // Replaces the first item's comma.
   json.fragment(COUNT);
   json.number(count);
   json.fragment(offset + count < matches ? MORE : NO_MORE);
@@ -185,9 +185,9 @@ function writeAnswer(
   return json.written();
 }
 
-const NOBODY = { count: 0, matches: 0, candidates: 0 };
+const NO_DEVICES = { count: 0, matches: 0, candidates: 0 };
 
-// What stands between the values, which costs a third of the answer's frame where it is made of strings each time.
+// The texts between the values. Strings would cost a third of the answer's frame.
 const APP_ID = createFragment('{"success":true,"app_id":');
 const LATITUDE = createFragment(',"search_criteria":{"center":{"latitude":');
 const LONGITUDE = createFragment(',"longitude":');

@@ -11,14 +11,14 @@ import { incomplete } from "../../shapes/history.ts";
 import { EXAMPLE_REPORT, fieldSchema } from "../../shapes/record-schemas.ts";
 import { always, object, optional, plain, text } from "../../shapes/shape.ts";
 
-/* Numbers of a device over time, for plots. */
+/* Numeric fields of a device over time, for plots. */
 
 const BUCKETS_MAX = 4000;
 
-/** The type names the same rows of the table. */
+/** The type lists the same rows of the table. */
 const NAMES = NUMBER_FIELDS.map(({ name }) => name as NumberFieldName);
 
-/** What there is of each field, a value for each bucket. */
+/** The values of each field and bucket. */
 const MEASURES = ["min", "max", "last"] as const;
 
 const column = (items: object) => plain<readonly number[]>({ type: "array", items });
@@ -39,20 +39,20 @@ const answer = object({
 export const deviceSeries = queryEndpoint({
   operationId: "getDeviceSeries",
   tag: "Devices",
-  summary: "Speed, altitude, battery or any number of a device over time",
+  summary: "Speed, altitude, battery or any numeric field of a device over time",
   description: [
-    "For plots: the range is cut into equal buckets, and of each that holds a record there are the time of its last, and",
-    "the least, greatest and last value of each field; null where no record of the bucket has it. Oldest first. At most",
+    "For plots: the range is divided into equal buckets. For each bucket with records there are the time of its last one,",
+    "and the least, greatest and last value of each field; null if no record of the bucket has it. Oldest first. At most",
     `${RANGE_DAYS_MAX} days.`,
   ].join(" "),
   path: "/api/v1/devices/:deviceId/series",
   inPath: { deviceId },
   query: {
     ...instants,
-    fields: severalWords("What to plot.", NAMES, ["speed"]),
+    fields: severalWords("The fields to plot.", NAMES, ["speed"]),
     buckets: numberParameter(
       "integer",
-      { description: "How many parts the range has.", minimum: 1, maximum: BUCKETS_MAX },
+      { description: "The number of buckets.", minimum: 1, maximum: BUCKETS_MAX },
       1200,
     ),
   },
@@ -76,9 +76,9 @@ export const deviceSeries = queryEndpoint({
     return (call, { deviceId, fields, buckets, ...values }) => {
       const range = readInstants(values);
       if (!range.ok) return call.fail(range.error);
-      const asked = { deviceId, range: range.value, fields };
-      const begin = () => new SeriesReading(asked.range, buckets, fields.length);
-      return mapMaybe(readPositions(call.appId, asked, call.request, begin), (read) => {
+      const query = { deviceId, range: range.value, fields };
+      const begin = () => new SeriesReading(query.range, buckets, fields.length);
+      return mapMaybe(readPositions(call.appId, query, call.request, begin), (read) => {
         if (!read.ok) return call.fail(read.error);
         const members = {
           success: true,

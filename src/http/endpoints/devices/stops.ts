@@ -13,7 +13,7 @@ import { place, placeOf } from "../../shapes/place.ts";
 import { EXAMPLE_REPORT } from "../../shapes/record-schemas.ts";
 import { always, amount, count, object, optional, plain, text } from "../../shapes/shape.ts";
 
-/* Where a device stopped, and how far it went in between. */
+/* The stops of a device, and the distance between them. */
 
 const DAYS_MAX = 31;
 
@@ -22,14 +22,14 @@ const degrees = (name: string) => plain<number>({ type: "number", description: `
 
 const stop = object(
   {
-    start: instant("Its first position, Unix ms."),
-    end: instant("Its last position, Unix ms."),
+    start: instant("First position, Unix ms."),
+    end: instant("Last position, Unix ms."),
     latitude: degrees("Latitude"),
     longitude: degrees("Longitude"),
-    positions: count("Positions within the radius of the center; strays don't count."),
+    positions: count("Positions within the radius of the center, without strays."),
     place: optional(place),
   },
-  "A stay that lasted.",
+  "A stay of at least the minimum duration.",
 );
 
 /** Written piece by piece: a hostile month may have tens of thousands of stops. */
@@ -38,18 +38,18 @@ const answer = object({
   device_id: text("The device that was asked for."),
   incomplete: optional(incomplete),
   distance_meters: amount("Length of the path between stops, without jumps faster than 400 m/s."),
-  moving_seconds: amount("Time neither in stops nor in silences of more than 10 minutes."),
+  moving_seconds: amount("Time outside stops and outside silences of more than 10 minutes."),
   stops: plain<readonly Stop[]>({ type: "array", items: stop.schema }),
 });
 
 export const deviceStops = queryEndpoint({
   operationId: "getDeviceStops",
   tag: "Devices",
-  summary: "Stops of a device, and how far it went",
+  summary: "Stops of a device, and the distance it covered",
   description: [
-    "A stop is at least min_minutes within radius_meters of the center of its positions; a stray fix or two, and silences",
-    "after which the device is where it was, are part of it. Oldest first; cut at the range's ends. The documents say the",
-    `rule exactly. At most ${DAYS_MAX} days.`,
+    "A stop is at least min_minutes within radius_meters of the center of its positions. It includes a stray fix or two,",
+    "and silences after which the device is in the same place. Oldest first; cut at the range's ends. The documentation has",
+    `the exact rule. At most ${DAYS_MAX} days.`,
   ].join(" "),
   path: "/api/v1/devices/:deviceId/stops",
   inPath: { deviceId },
@@ -57,12 +57,12 @@ export const deviceStops = queryEndpoint({
     ...instants,
     min_minutes: numberParameter(
       "number",
-      { description: "How long a stop lasts at least, in minutes.", minimum: 1, maximum: 1440 },
+      { description: "Minimum duration of a stop, in minutes.", minimum: 1, maximum: 1440 },
       USUAL_STOP.durationMsMin / MS_PER_MINUTE,
     ),
     radius_meters: numberParameter(
       "number",
-      { description: "How far its positions lie from their center at most.", minimum: 1, maximum: 10_000 },
+      { description: "Maximum distance of positions from their center.", minimum: 1, maximum: 10_000 },
       USUAL_STOP.radiusMeters,
     ),
     places,
@@ -95,9 +95,9 @@ export const deviceStops = queryEndpoint({
       const range = readInstants(values, DAYS_MAX);
       if (!range.ok) return call.fail(range.error);
       const rule = { durationMsMin: min_minutes * MS_PER_MINUTE, radiusMeters: radius_meters };
-      const asked = { deviceId, range: range.value, fields: [] };
-      const found = readPositions(call.appId, asked, call.request, () => new StopFinder(rule));
-      return mapMaybe(found, (read) => {
+      const query = { deviceId, range: range.value, fields: [] };
+      const result = readPositions(call.appId, query, call.request, () => new StopFinder(rule));
+      return mapMaybe(result, (read) => {
         if (!read.ok) return call.fail(read.error);
         const { value: stops, isIncomplete } = read.value;
         return mapMaybe(places ? loadPlaces() : null, (loaded) =>
@@ -109,7 +109,7 @@ export const deviceStops = queryEndpoint({
 });
 
 const PIECE_STOPS = 256;
-/** To find the place of one takes as long as to write a hundred. */
+/** The search for one place takes as long as writing a hundred stops. */
 const PIECE_STOPS_WITH_PLACES = 4;
 
 function* piecesOf(

@@ -14,9 +14,9 @@ import { place, placeOf } from "../../shapes/place.ts";
 import { EXAMPLE_REPORT, field } from "../../shapes/record-schemas.ts";
 import { always, amount, count, object, optional, plain, text } from "../../shapes/shape.ts";
 
-/* Where a device went: a line that is simple enough to draw. */
+/* The track of a device: a line that is simple enough to draw. */
 
-/** A line that a browser draws in about a second, some 2 MB. */
+/** A line that a browser draws in about a second; some 2 MB. */
 const VERTICES_MAX = 50_000;
 
 const column = (name: "timestamp" | "latitude" | "longitude") =>
@@ -24,10 +24,10 @@ const column = (name: "timestamp" | "latitude" | "longitude") =>
 
 const answer = object({
   success: always(true),
-  device_id: text("The device that was asked for."),
-  total: count("Records of the range, before any is left out."),
+  device_id: text("The requested device."),
+  total: count("Records in the range, including omitted ones."),
   tolerance_meters: amount(
-    "No record that is left out lies further from the line. Greater than asked where it must.",
+    "The maximum distance of omitted records from the line. May be greater than requested to limit the line's size.",
   ),
   incomplete: optional(incomplete),
   start_place: optional(place),
@@ -35,7 +35,7 @@ const answer = object({
   gaps: plain<readonly number[]>({
     type: "array",
     items: { type: "integer", minimum: 1 },
-    description: "Places in the lists of positions that no line leads to from the one before.",
+    description: "Indexes of positions to which no line leads from the one before.",
   }),
   timestamp: column("timestamp"),
   latitude: column("latitude"),
@@ -47,9 +47,9 @@ export const deviceTrack = queryEndpoint({
   tag: "Devices",
   summary: "Line through the positions of a device",
   description: [
-    "Positions of the range, oldest first, in columns, without those that a line through the others passes within the",
-    "tolerance; the first and the last always stay. At most 50,000: where there would be more, the tolerance doubles.",
-    "No line leads over more than 10 minutes without a record, nor where a device would have been faster than 400 m/s.",
+    "The positions of the range, oldest first, in columns. Positions within the tolerance of a line through the others are",
+    "omitted; the first and the last always stay. At most 50,000: if there would be more, the tolerance doubles. There is",
+    "no line over more than 10 minutes without a record, nor where the device would have been faster than 400 m/s.",
   ].join(" "),
   path: "/api/v1/devices/:deviceId/track",
   inPath: { deviceId },
@@ -57,10 +57,14 @@ export const deviceTrack = queryEndpoint({
     ...instants,
     tolerance_meters: numberParameter(
       "number",
-      { description: "How far records may lie from the line, in meters.", minimum: 0, maximum: 1_000_000 },
+      {
+        description: "Maximum distance of records from the line, in meters.",
+        minimum: 0,
+        maximum: 1_000_000,
+      },
       10,
     ),
-    bbox: bbox("Only what is needed to draw the line in this box; total stays of the range."),
+    bbox: bbox("Only the part needed to draw the line in this box; total still counts the range."),
     places,
   },
   wrongQuery: "start=yesterday",
@@ -85,17 +89,17 @@ export const deviceTrack = queryEndpoint({
   open(services) {
     const { readPositions, loadPlaces } = services;
     return (call, { deviceId, start, end, tolerance_meters: toleranceMeters, bbox: box, places }) => {
-      const asked = readInstants({ start, end });
-      if (!asked.ok) return call.fail(asked.error);
+      const requested = readInstants({ start, end });
+      if (!requested.ok) return call.fail(requested.error);
       const { view } = call;
       const shown = view === null ? null : findDevice(services, call.appId, deviceId, view);
       if (shown?.ok === false) return call.fail(shown.error);
-      const range = view === null ? asked.value : view.rangeOf(asked.value);
+      const range = view === null ? requested.value : view.rangeOf(requested.value);
       const blur = view === null || view.isExact ? null : view;
       const options = { toleranceMeters, box, blur, verticesMax: VERTICES_MAX };
       const begin = () => new LineBuilder(options);
-      const found = readPositions(call.appId, { deviceId, range, fields: [] }, call.request, begin);
-      return mapMaybe(found, (read) => {
+      const result = readPositions(call.appId, { deviceId, range, fields: [] }, call.request, begin);
+      return mapMaybe(result, (read) => {
         if (!read.ok) return call.fail(read.error);
         const { value, isIncomplete } = read.value;
         return mapMaybe(places ? loadPlaces() : null, (loaded) =>
@@ -130,7 +134,7 @@ function piecesOf(
   ]);
 }
 
-/** The places of the first and the last position, where there is any. */
+/** The places of the first and the last position, if there are positions. */
 function endsOf({ vertices: { count, latitude, longitude } }: Line, places: Places) {
   if (count === 0) return {};
   const [start_place, end_place] = [0, count - 1].map((index) =>

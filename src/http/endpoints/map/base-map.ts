@@ -6,8 +6,8 @@ import { readPath, segmentsOf, wholeNumber } from "../../parameters/path-paramet
 import type { Services } from "../../services.ts";
 
 /*
- * The map under the devices, for the page and without a key: what it consists of, and its tiles. Those of the world
- * come with the program; those of streets are of the file that the operator gave.
+ * The base map under the devices, for the map page and without a key: its description and its tiles. The program
+ * contains the tiles of the world; those of streets come from the operator's file.
  */
 
 const CONTENT_TYPE = "application/vnd.mapbox-vector-tile";
@@ -15,7 +15,7 @@ const CONTENT_TYPE = "application/vnd.mapbox-vector-tile";
 const WORLD_PATH = "/map/tiles";
 const STREETS_PATH = "/map/streets";
 
-/** The two maps and where their tiles are; the page draws them with its own style. */
+/** The two maps and the addresses of their tiles; the page has its own style. */
 const facts = hiddenEndpoint("/map/base.json", ({ baseMap }, responder) => {
   return (request) => {
     const { world, streets } = baseMap();
@@ -27,13 +27,13 @@ const facts = hiddenEndpoint("/map/base.json", ({ baseMap }, responder) => {
   };
 });
 
-/** In the words of TileJSON, but for the attribution: it is text, and not HTML. */
+/** In TileJSON's terms, except that the attribution is text instead of HTML. */
 function describe({ version, minZoom, maxZoom, bounds, attribution }: TileFacts, path: string) {
   const tiles = `${path}/{z}/{x}/{y}?v=${version}`;
   return { tiles, minzoom: minZoom, maxzoom: maxZoom, bounds, attribution };
 }
 
-const WHOLE = { description: "Of the tile.", example: 0 };
+const WHOLE = { description: "Tile coordinate.", example: 0 };
 const ADDRESS = {
   z: wholeNumber("z", { ...WHOLE, maximum: TILE_ZOOM_MAX }),
   x: wholeNumber("x", { ...WHOLE, maximum: 2 ** TILE_ZOOM_MAX - 1 }),
@@ -60,14 +60,14 @@ function tiles(
         const message = `the map has no tile ${z}/${x}/${y}`;
         return responder.failure(request, { kind: "tile_not_found", message });
       }
-      // Only who names the version may keep the tile for good: the same path may lead to another file tomorrow.
+      // Only a request with the version may be cached forever: tomorrow the path may lead to another file.
       const isVersioned = request.url.endsWith(`?v=${file.facts.version}`);
       const headers = { ...(isVersioned ? IMMUTABLE_CACHE : REVALIDATED_CACHE), ...SAME_ORIGIN_HEADERS };
-      return mapMaybe(file.find(z, x, y), (found) => {
-        if (found?.isGzipped !== true)
-          return responder.binary(request, found?.bytes ?? null, CONTENT_TYPE, headers);
+      return mapMaybe(file.find(z, x, y), (tile) => {
+        if (tile?.isGzipped !== true)
+          return responder.binary(request, tile?.bytes ?? null, CONTENT_TYPE, headers);
         const typed = { ...headers, "content-type": CONTENT_TYPE };
-        return responder.gzipped(request, found.bytes, unpack, typed);
+        return responder.gzipped(request, tile.bytes, unpack, typed);
       });
     };
   };

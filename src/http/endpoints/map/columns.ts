@@ -9,16 +9,16 @@ import { EXAMPLE_REPORT, fieldSchema } from "../../shapes/record-schemas.ts";
 import { viewShows } from "../../shapes/records.ts";
 import { always, count, object, optional, plain, text } from "../../shapes/shape.ts";
 
-/* Where all devices of the app are, in columns. */
+/* The current positions of all devices of the app, in columns. */
 
 const ALWAYS_SHOWN = ["device_id", "timestamp", "latitude", "longitude"];
 
-/** What else a record of a current position may have. */
+/** Optional fields of a current position. */
 const CHOSEN_FIELDS = REPORT_FIELDS.filter(
   ({ name, responses }) => !ALWAYS_SHOWN.includes(name) && responses.includes("current"),
 );
 
-/** Its values, a device each. */
+/** One value per device. */
 function columnOf(field: StoredField) {
   const items = fieldSchema(field);
   return plain<never>({ type: "array", items: field.required ? items : { ...items, nullable: true } });
@@ -28,7 +28,7 @@ const answer = object({
   success: always(true),
   app_id: text("Application of the key."),
   sequence: count(
-    "The entry of the log up to which every report is in the answer; later ones may be. The live stream goes on from it.",
+    "The answer includes all reports up to this entry of the log, and may include later ones. The live stream can continue from it.",
   ),
   ...Object.fromEntries(
     REPORT_FIELDS.filter(({ required }) => required).map((field) => [field.name, columnOf(field)]),
@@ -41,14 +41,14 @@ export const appColumns = queryEndpoint({
   tag: "App",
   summary: "Latest position of each device of the app, in columns",
   description: [
-    "For maps: a list for each field, with a value for each device, ordered by device_id; null where its newest record",
-    "has none. At most 1,000,000 devices. A share link gets no column of what it doesn't show.",
+    "For maps: a list for each field, with a value for each device, ordered by device_id; null if its newest record lacks",
+    "the field. At most 1,000,000 devices. A share link gets no columns of fields that it doesn't show.",
   ].join(" "),
   path: "/api/v1/locations/current/columns",
   inPath: {},
   query: {
     fields: severalWords(
-      "Fields beside device_id, timestamp, latitude and longitude.",
+      "Fields besides device_id, timestamp, latitude and longitude.",
       CHOSEN_FIELDS.map(({ name }) => name),
       ["speed"],
     ),
@@ -73,8 +73,8 @@ export const appColumns = queryEndpoint({
       const { view } = call;
       const isShown = (field: StoredField) => view === null || viewShows(view, field);
       const shown = CHOSEN_FIELDS.filter((field) => fields.includes(field.name) && isShown(field));
-      return mapMaybe(takeSnapshot(call, shown, call.request), (taken) =>
-        taken.ok ? call.pieces(piecesOf(call.appId, shown, taken.value)) : call.fail(taken.error),
+      return mapMaybe(takeSnapshot(call, shown, call.request), (snapshot) =>
+        snapshot.ok ? call.pieces(piecesOf(call.appId, shown, snapshot.value)) : call.fail(snapshot.error),
       );
     };
   },

@@ -7,7 +7,7 @@ import { instants, readInstants } from "../../parameters/ranges.ts";
 import { incomplete } from "../../shapes/history.ts";
 import { always, count, object, optional, plain, text } from "../../shapes/shape.ts";
 
-/* How many positions each cell of the map has. */
+/* The number of positions in each cell of the map. */
 
 const ZOOM_MAX = 22;
 
@@ -17,7 +17,7 @@ const whole = (description: string) =>
 const answer = object({
   success: always(true),
   app_id: text("Application of the key."),
-  zoom: count("The zoom that the cells are of: the one that was asked for, or less."),
+  zoom: count("The zoom of the cells: the requested one, or less."),
   incomplete: optional(incomplete),
   x: whole("Columns of cells, from the west."),
   y: whole("Rows of cells, from the north."),
@@ -27,20 +27,20 @@ const answer = object({
 export const density = queryEndpoint({
   operationId: "getDensity",
   tag: "App",
-  summary: "How many positions each cell of the map has",
+  summary: "Number of positions in each cell of the map",
   description: [
-    "Every position of the app in the range counts, in cells of 1/64 of a web mercator tile to a side: 4 pixels of 256.",
-    "At a zoom the world is 64 · 2^zoom cells wide. Cells are ordered by y, then x; those without a position are left",
-    "out. What is nearer to a pole than 85.05112878° counts in the first or last row, 180° in the last column. Where more",
-    "than 65,536 cells have a position, they are of the greatest zoom at which fewer do.",
+    "Counts every position of the app in the range, in cells of 1/64 of a web mercator tile to a side: 4 pixels of 256.",
+    "At a zoom the world is 64 · 2^zoom cells wide. Cells are ordered by y, then x; empty cells are omitted. Positions",
+    "nearer to a pole than 85.05112878° count in the first or last row, and 180° in the last column. If more than 65,536",
+    "cells have positions, the answer has the greatest zoom at which fewer do.",
   ].join(" "),
   path: "/api/v1/density",
   inPath: {},
   query: {
     ...instants,
-    bbox: bbox("Counts positions in this box alone."),
+    bbox: bbox("Counts only positions in this box."),
     zoom: requiredNumber("integer", {
-      description: "Zoom of the map that it is drawn on.",
+      description: "Zoom of the map on which the cells are drawn.",
       minimum: 0,
       maximum: ZOOM_MAX,
       example: 12,
@@ -66,10 +66,10 @@ export const density = queryEndpoint({
     return async (call, { start, end, bbox: box, zoom }) => {
       const range = readInstants({ start, end });
       if (!range.ok) return call.fail(range.error);
-      const found = await findDensity(call.appId, { range: range.value, box, zoom }, call.request);
-      if (!found.ok) return call.fail(found.error);
-      const { column, row, count, isIncomplete } = found.value;
-      const members = { success: true, app_id: call.appId, zoom: found.value.zoom };
+      const result = await findDensity(call.appId, { range: range.value, box, zoom }, call.request);
+      if (!result.ok) return call.fail(result.error);
+      const { column, row, count, isIncomplete } = result.value;
+      const members = { success: true, app_id: call.appId, zoom: result.value.zoom };
       return call.pieces(
         jsonColumns(isIncomplete ? { ...members, incomplete: true } : members, [
           { name: "x", blocks: [column] },

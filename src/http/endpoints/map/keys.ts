@@ -17,7 +17,7 @@ import { pathnameOf } from "../../request.ts";
 import { presentRequests } from "../devices/last-requests.ts";
 import { presentView } from "./session.ts";
 
-/* Keys that are made on the map page, for phones and as share links, by the key that is signed in there. */
+/* Keys that a signed-in key creates on the map page, for phones and as share links. */
 
 const KEYS_PATH = "/map/keys";
 
@@ -31,19 +31,19 @@ export const makeKey = sessionEndpoint(
   ({ madeKeys, clock }) =>
     async (call, { key: maker }) => {
       const read = await readShortObject(call.request);
-      const asked = read.ok ? parseAskedKey(read.value, clock.nowMs()) : read;
-      if (!asked.ok) return call.fail(asked.error);
-      const { plan, target } = asked.value;
-      const planned = planMadeKey(maker, plan);
-      const made = planned.ok ? await madeKeys.make(maker, planned.value) : planned;
-      if (!made.ok) return call.fail(errorOf(made.error));
-      const { key, text } = made.value;
-      const setup = target === null ? {} : { setup: setupOf(made.value, target) };
+      const request = read.ok ? parseKeyRequest(read.value, clock.nowMs()) : read;
+      if (!request.ok) return call.fail(request.error);
+      const { plan, target } = request.value;
+      const spec = planMadeKey(maker, plan);
+      const created = spec.ok ? await madeKeys.make(maker, spec.value) : spec;
+      if (!created.ok) return call.fail(errorOf(created.error));
+      const { key, text } = created.value;
+      const setup = target === null ? {} : { setup: setupOf(created.value, target) };
       return call.object({ key: present(key), text, ...setup }, 200);
     },
 );
 
-/** Any segment: ids that no key has are found nowhere. */
+/** Any segment: an invalid id is simply not found. */
 const keyId = textSegment("The key's id.", "k_0Hq3aZ9k");
 
 export const revokeKey = sessionEndpoint(
@@ -60,8 +60,8 @@ export const revokeKey = sessionEndpoint(
 );
 
 /**
- * What was heard of the device that a phone's key is bound to, while the page waits for its first report: none is an
- * empty list, not the 404 of `last-requests`, which browsers would show in their console each time it is asked.
+ * The requests of the device that a phone's key is bound to, while the page waits for its first report. Before that the
+ * list is empty, instead of the 404 of `last-requests`, which browsers would log in their console on every poll.
  */
 export const keyRequests = sessionEndpoint(
   "GET",
@@ -97,7 +97,7 @@ function present(key: KeyRecord) {
   };
 }
 
-/** What to type into the phone's app, and the text of the code that does it. */
+/** What to type into the phone's app, and the text of the QR code that does it. */
 function setupOf({ key, text }: NewKey, { client, serverUrl }: PhoneTarget) {
   const { deviceId, userId } = key;
   const request = { serverUrl, key: text, deviceId, userId };
@@ -116,7 +116,7 @@ function errorOf(error: SharedFileError | MakingError | MakingRefusal | UnknownK
     case "key_outlived":
       return {
         kind: "invalid_parameter",
-        message: "expires must not be after the end of the key that is signed in",
+        message: "expires must not be after the end of the signed-in key",
       };
     case "file_damaged":
     case "file_busy":
@@ -129,7 +129,7 @@ function errorOf(error: SharedFileError | MakingError | MakingRefusal | UnknownK
       return {
         kind: "unavailable",
         message: error.mayBeWritten
-          ? "this server can't reach its cluster, and keys may be changed or not; look before you try again"
+          ? "this server can't reach its cluster, so the change may or may not have happened; check before you try again"
           : "keys can't be changed while this server can't reach its cluster; try again shortly",
         retryAfterSeconds: 5,
       };
@@ -140,43 +140,43 @@ function errorOf(error: SharedFileError | MakingError | MakingRefusal | UnknownK
   }
 }
 
-type Members = Readonly<Record<string, unknown>>;
+type JsonObject = Readonly<Record<string, unknown>>;
 
-/** What the map page asks for when it wants a key. */
-interface AskedKey {
+/** A request of the map page to create a key. */
+interface KeyRequest {
   readonly plan: MadeKeyPlan;
-  /** The app that reports with it; null for a share link. */
+  /** The app that will report with it; null for a share link. */
   readonly target: PhoneTarget | null;
 }
 
 interface PhoneTarget {
   readonly client: SetupName;
-  /** The server as the phone reaches it. */
+  /** The server's address from the phone's network. */
   readonly serverUrl: string;
 }
 
-/** What a body asks for, or the first member that is wrong. */
-function parseAskedKey(members: Members, nowMs: number): Result<AskedKey, ServiceError> {
+/** The request of a body, or its first invalid member. */
+function parseKeyRequest(members: JsonObject, nowMs: number): Result<KeyRequest, ServiceError> {
   const { kind } = members;
   if (kind === "phone") return parsePhone(members);
   return kind === "share" ? parseShare(members, nowMs) : wrong('kind must be "phone" or "share"');
 }
 
-function parsePhone({ client: name, device_id, url, label }: Members): Result<AskedKey, ServiceError> {
+function parsePhone({ client: name, device_id, url, label }: JsonObject): Result<KeyRequest, ServiceError> {
   const client = SETUP_NAMES.find((each) => each === name);
   if (client === undefined) return wrong(`client must be one of ${SETUP_NAMES.join(", ")}`);
   if (typeof device_id !== "string") return wrong("device_id is required");
   const fault = deviceIdFault(device_id);
   if (fault !== null) return wrong(fault);
   const serverUrl = typeof url === "string" ? parseServerUrl(url) : null;
-  if (serverUrl === null) return wrong("url must be the address of this server as the phone reaches it");
+  if (serverUrl === null) return wrong("url must be this server's address from the phone's network");
   const labelled = label === undefined ? client : parseText(label);
   if (labelled === null) return wrong(LABEL_FAULT);
   const plan = { kind: "phone", label: labelled, deviceId: device_id } as const;
   return ok({ plan, target: { client, serverUrl } });
 }
 
-function parseShare(members: Members, nowMs: number): Result<AskedKey, ServiceError> {
+function parseShare(members: JsonObject, nowMs: number): Result<KeyRequest, ServiceError> {
   const { device_ids, not_before, precision_meters, expires, label = "" } = members;
   const view = parseViewSpec({
     deviceIds: Array.isArray(device_ids) ? [...new Set(device_ids)] : null,

@@ -6,17 +6,17 @@ import { bbox } from "../../parameters/common.ts";
 import { optionalNumber, severalTexts } from "../../parameters/kinds.ts";
 import { optionalUserId } from "../../parameters/path-parameter.ts";
 
-/* What changes, as it changes. */
+/* Changes of positions as they happen. */
 
-/** A URL has room for some more; who wants them takes all. */
+/** A URL has room for a few more. For many devices, request all. */
 const DEVICES_MAX = 100;
 
 const LAST_EVENT_ID = "Last-Event-ID";
 
 const since = optionalNumber("integer", {
   description: [
-    "What came after this is told first: the id of an event, or the sequence of a snapshot.",
-    `${LAST_EVENT_ID} goes before it. From now on where both are left out.`,
+    "Starts with everything after this: the id of an event, or the sequence of a snapshot.",
+    `${LAST_EVENT_ID} takes precedence. If both are absent, the stream starts now.`,
   ].join(" "),
   minimum: 0,
 });
@@ -26,26 +26,25 @@ export const live = queryEndpoint({
   tag: "App",
   summary: "Positions as they change",
   description: [
-    "Server-Sent Events, without an end. Of each device that has a new latest position, or whose latest record is another",
-    "than before, an event has the record as it is now, as `/api/v1/locations/current` shows it; a device that changed",
-    "several times since the event before is in it once, and there are some four events a second at most. What an event",
-    "tells of can be asked for already. Its `id` is the number of the log's entry up to which everything was told: sent",
-    `as \`${LAST_EVENT_ID}\`, or as \`since\`, it has the stream go on there. Where what came in between is not known any`,
-    "more, as after a long while, in which a client took too little, or after a restart of the server, an event of the",
-    "type `reset` says so: take `/api/v1/locations/current/columns`, and read on. The first event comes at once; where",
-    "nothing changes a comment comes every 15 seconds.",
-    "\n\nWith `bbox` a device is told of while its latest position lies in the box, and once when it has left; with",
-    "`user_id` likewise. The stream ends within 5 seconds of its key. An app may have half of all streams, and a key 64, or",
-    "512 with the permission `view`.",
+    "Server-Sent Events, without an end. Each event carries the current record of every device whose latest record changed,",
+    "as `/api/v1/locations/current` shows it. A device that changed several times since the last event is in it once; there",
+    "are about four events a second at most. Queries already include the changes of an event. Its `id` is the number of the",
+    `log entry up to which everything has been sent: as \`${LAST_EVENT_ID}\`, or as \`since\`, it makes the stream continue`,
+    "there. If the changes in between are no longer known, because the client was away or too slow for long, or the server",
+    "has restarted, an event of the type `reset` says so: load `/api/v1/locations/current/columns`, and continue reading. The",
+    "first event comes immediately; if nothing changes, a comment comes every 15 seconds.",
+    "\n\nWith `bbox` the stream includes a device while its latest position is in the box, and once when it has left; likewise",
+    "with `user_id`. The stream ends within 5 seconds of its key. An app may have half of all streams, and a key 64, or 512",
+    "with the permission `view`.",
   ].join(" "),
   path: "/api/v1/live",
   isForViews: true,
   inPath: {},
   query: {
     since,
-    bbox: bbox("Only devices whose latest position lies in it."),
+    bbox: bbox("Only devices whose latest position is in this box."),
     device_id: severalTexts(
-      "Only this device, which may be one that is yet to report; may be repeated. All where left out.",
+      "Only this device, which need not have reported yet; may be repeated. Defaults to all devices.",
       DEVICES_MAX,
     ),
     user_id: optionalUserId,
@@ -55,18 +54,18 @@ export const live = queryEndpoint({
       name: LAST_EVENT_ID,
       in: "header",
       required: false,
-      description: "The id of the last event that was read; goes before `since`.",
+      description: "The id of the last event that was read; takes precedence over `since`.",
       schema: since.schema,
     },
   ],
   wrongQuery: "since=-1",
   answer: {
     contentType: "text/event-stream",
-    description: "The events, as they come.",
+    description: "The events, as they happen.",
     schema: {
       type: "string",
       description:
-        "`data` of an event is an object with `locations`, an array of CurrentRecord (ViewRecord for `view` keys), in one line.",
+        "`data` of an event is an object with `locations`, an array of CurrentRecord (ViewRecord for `view` keys), on one line.",
       example: EXAMPLE_STREAM,
     },
   },
@@ -82,13 +81,13 @@ export const live = queryEndpoint({
         view: call.view,
       });
       if (!opened.ok) return call.fail(opened.error);
-      if (call.request.method === "HEAD") opened.value.close(); // Nobody reads it.
+      if (call.request.method === "HEAD") opened.value.close(); // A HEAD needs no body.
       return call.events(opened.value);
     };
   },
 });
 
-/** A browser that connects again sends it, beside the query that it began with. */
+/** A browser that reconnects sends this header in addition to its original query. */
 function readLastEventId(request: Request): Result<number | null, ServiceError> {
   return since.parse(LAST_EVENT_ID, request.headers.get(LAST_EVENT_ID));
 }

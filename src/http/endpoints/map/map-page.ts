@@ -12,20 +12,20 @@ import type { Services } from "../../services.ts";
 
 const HTML = "text/html; charset=utf-8";
 
-/** Read when somebody first asks, once a server. */
+/** Read on the first request, once per server. */
 const pages = new WeakMap<Services, Promise<PageFiles>>();
 
 function pageOf(services: Services): Promise<PageFiles> {
   let page = pages.get(services);
   if (page === undefined) {
     page = readPageFiles(services);
-    page.catch(() => pages.delete(services)); // What failed is tried again.
+    page.catch(() => pages.delete(services)); // A failure is not cached.
     pages.set(services, page);
   }
   return page;
 }
 
-/** Share links open the same page, which finds their key behind the `#`. */
+/** Share links open the same page, which reads their key after the `#`. */
 const html: readonly Endpoint[] = ["/map", "/map/s"].map((path) =>
   hiddenEndpoint(path, (services, responder) => async (request) => {
     const page = await pageOf(services);
@@ -40,7 +40,7 @@ const html: readonly Endpoint[] = ["/map", "/map/s"].map((path) =>
 
 const segment = (example: string) => textSegment("A part of the path of a file.", example);
 
-/** Every file of the page lies in a folder. */
+/** Every file of the page is in a folder. */
 const ownFile = hiddenEndpoint(
   "/map/app/:version/:folder/:file",
   (services, responder) => async (request) => {
@@ -72,7 +72,7 @@ const packageFiles: readonly Endpoint[] = PACKAGE_FILES.map(({ path, specifier, 
   }),
 );
 
-/** A worker keeps to the policy that its own file came with: MapLibre's fetches the tiles. */
+/** A worker obeys the policy of its own file; MapLibre's worker loads the tiles. */
 const WORKER_POLICY = "default-src 'none'; script-src 'self'; connect-src 'self'; frame-ancestors 'none'";
 
 export const mapPage: readonly Endpoint[] = [...html, ownFile, ...packageFiles];

@@ -10,31 +10,31 @@ import { sessionCookie, sessionLookup } from "../../page/session-cookie.ts";
 import { askingPage } from "../../request.ts";
 import type { Services } from "../../services.ts";
 
-/* Signing in on the map page, and out. */
+/* Sign-in and sign-out on the map page. */
 
 export const SESSION_PATH = "/map/session";
 
 export const beginSession = pageEndpoint("POST", SESSION_PATH, (services, responder) => async (request) => {
   const read = await readShortObject(request);
-  const found = read.ok ? await keyFor(read.value, askingPage(request) === "share", services) : read;
-  if (!found.ok) return responder.failure(request, found.error);
-  const key = found.value;
-  const begun = await services.sessions.begin(key.id);
-  if (!begun.ok) return responder.failure(request, NO_SECRET);
-  const { cookieName, text, untilMs } = begun.value;
+  const signIn = read.ok ? await keyFor(read.value, askingPage(request) === "share", services) : read;
+  if (!signIn.ok) return responder.failure(request, signIn.error);
+  const key = signIn.value;
+  const session = await services.sessions.begin(key.id);
+  if (!session.ok) return responder.failure(request, NO_SECRET);
+  const { cookieName, text, untilMs } = session.value;
   const lifeMs = untilMs - services.clock.nowMs();
   const cookie = sessionCookie(request, cookieName, text, lifeMs);
   return responder.object(request, 200, present(key, untilMs), { "set-cookie": cookie });
 });
 
-/** Null where nobody is: no failure, which browsers would show in their console whenever somebody first comes. */
+/** Null if there is no session. Not a failure, which browsers would log in their console on every first visit. */
 export const showSession = pageEndpoint("GET", SESSION_PATH, ({ sessions }, responder) => (request) => {
-  const found = sessionLookup(sessions, request)?.();
-  const session = found?.kind === "known" ? present(found.key, found.untilMs) : null;
+  const lookup = sessionLookup(sessions, request)?.();
+  const session = lookup?.kind === "known" ? present(lookup.key, lookup.untilMs) : null;
   return responder.object(request, 200, { session });
 });
 
-/** The cookie goes; a copy that somebody has made lasts until its end, or its key's. */
+/** Deletes the cookie; a copy of it stays valid until its end, or its key's. */
 export const endSession = pageEndpoint("DELETE", SESSION_PATH, ({ sessions }, responder) => (request) => {
   const { cookieName } = sessions;
   const cookie = cookieName === null ? null : sessionCookie(request, cookieName, "", 0);
@@ -42,9 +42,9 @@ export const endSession = pageEndpoint("DELETE", SESSION_PATH, ({ sessions }, re
 });
 
 /**
- * The key that somebody signs in as: one that shows something. Behind a link, which anybody may have sent, that is a
- * share link's key alone: one that may write would have who follows it connect their phones to a stranger's app. It
- * signs in on the page of share links, and nothing else does there.
+ * The key to sign in as, which must show something. Links may come from anyone, so a link signs in only a share link's
+ * key: a key that may write could make a victim connect phones to a stranger's app. Share keys sign in only on the page
+ * of share links, and other keys never do there.
  */
 async function keyFor(
   { key, code, share }: Readonly<Record<string, unknown>>,
@@ -53,14 +53,19 @@ async function keyFor(
 ): Promise<Result<KeyRecord, HttpError>> {
   if ([key, code, share].filter((text) => typeof text === "string").length !== 1) return fail(NOT_ONE);
   if (isForShare !== (typeof share === "string")) return fail(NOT_HERE);
-  const used = typeof code === "string" ? await sessions.useCode(code) : ok(keys.find(String(key ?? share)));
-  if (!used.ok)
-    return fail(used.error === "unreachable" ? NOBODY_KNOWS : { kind: "code_refused", reason: used.error });
-  const found = used.value;
-  if (found.kind !== "known") return fail(lookupError(found.kind));
-  if (typeof share === "string" && found.key.view === null)
+  const lookup =
+    typeof code === "string" ? await sessions.useCode(code) : ok(keys.find(String(key ?? share)));
+  if (!lookup.ok)
+    return fail(
+      lookup.error === "unreachable" ? CANNOT_CHECK : { kind: "code_refused", reason: lookup.error },
+    );
+  const signedIn = lookup.value;
+  if (signedIn.kind !== "known") return fail(lookupError(signedIn.kind));
+  if (typeof share === "string" && signedIn.key.view === null)
     return fail({ kind: "permission_missing", permission: "view" });
-  return showsSomething(found.key) ? ok(found.key) : fail({ kind: "permission_missing", permission: "read" });
+  return showsSomething(signedIn.key)
+    ? ok(signedIn.key)
+    : fail({ kind: "permission_missing", permission: "read" });
 }
 
 function present(key: KeyRecord, untilMs: number) {
@@ -87,18 +92,17 @@ const NOT_ONE: ServiceError = {
 
 const NOT_HERE: ServiceError = {
   kind: "invalid_parameter",
-  message: "a share link signs in on the page that it leads to, and a key or a code on the map",
+  message: "a share link signs in on the page that it opens; keys and codes sign in on the map",
 };
 
 const NO_SECRET: ServiceError = {
   kind: "unavailable",
-  message: "nobody can sign in now; the server's log says why",
+  message: "sign-in is not possible now; the server's log says why",
   retryAfterSeconds: 5,
 };
 
-const NOBODY_KNOWS: ServiceError = {
+const CANNOT_CHECK: ServiceError = {
   kind: "unavailable",
-  message:
-    "whether the link was used nobody can say now, since the servers of the cluster can't be asked: try it again",
+  message: "cannot check whether this link was used: the cluster is unreachable; try again shortly",
   retryAfterSeconds: 5,
 };

@@ -9,7 +9,7 @@ import { invalid } from "../../parameters/parameter.ts";
 import { wholeNumber } from "../../parameters/path-parameter.ts";
 import { INSTANT_BOUNDS, readInstants } from "../../parameters/ranges.ts";
 
-/* Where devices are, as vector tiles: what QGIS, MapLibre and others draw. */
+/* Devices as vector tiles, for QGIS, MapLibre and other programs. */
 
 const ZOOM_MAX = 16;
 const LAST = 2 ** ZOOM_MAX - 1;
@@ -18,14 +18,14 @@ const CONTENT_TYPE = "application/vnd.mapbox-vector-tile";
 export const vectorTile = queryEndpoint({
   operationId: "getTile",
   tag: "App",
-  summary: "Where devices are or were, as a vector tile",
+  summary: "Current or past positions as a vector tile",
   description: [
-    "A Mapbox Vector Tile of web mercator, 4096 units to a side, with the layer that is asked for. `current` has a point for",
-    "each device in the tile or up to 64 units around, with `device_id`, `timestamp`, `speed` and `bearing` as they are known. Devices less than 4 units from",
-    "each other may be one point, the one that reported last, and `count` says how many they are. Where that would be",
-    "more than 5,000 points, those within 8 units are one, or within 16, 32 or 64: nobody is left out. `density` has squares",
-    "of 64 units, with the `count` of positions that were made in them from `start` to `end`, as `/api/v1/density` counts",
-    "them; squares without one are left out. It needs `read`.",
+    "A Mapbox Vector Tile in web mercator, 4096 units to a side, with the requested layer. `current` has a point for each",
+    "device in the tile or up to 64 units around it, with `device_id`, `timestamp`, and `speed` and `bearing` if known.",
+    "Devices less than 4 units from each other may share a point: the one that reported last, with their number as `count`.",
+    "If there would be more than 5,000 points, devices within 8, 16, 32 or 64 units share one, so that every device counts.",
+    "`density` has squares of 64 units with the `count` of positions from `start` to `end`, as in `/api/v1/density`; empty",
+    "squares are omitted. It needs `read`.",
   ].join(" "),
   path: "/api/v1/tiles/:z/:x/:y.mvt",
   inPath: {
@@ -38,12 +38,12 @@ export const vectorTile = queryEndpoint({
     y: wholeNumber("y", { description: "Row from the north, below 2^z.", maximum: LAST, example: 331 }),
   },
   query: {
-    layer: choice("Latest positions, or how many there were.", ["current", "density"], "current"),
+    layer: choice("Latest positions, or the number of positions.", ["current", "density"], "current"),
     start: optionalNumber("integer", {
       description: "First instant of a density, Unix ms.",
       ...INSTANT_BOUNDS,
     }),
-    end: optionalNumber("integer", { description: "First instant behind it, Unix ms.", ...INSTANT_BOUNDS }),
+    end: optionalNumber("integer", { description: "First instant after it, Unix ms.", ...INSTANT_BOUNDS }),
   },
   wrongQuery: "layer=heat",
   isForViews: true,
@@ -52,7 +52,7 @@ export const vectorTile = queryEndpoint({
     description: "The tile.",
     schema: { type: "string", format: "binary" },
   },
-  failures: { 204: { description: "There is nothing in the tile.", headers: SENT_WITH_TAG } },
+  failures: { 204: { description: "The tile is empty.", headers: SENT_WITH_TAG } },
   versionOf: ({ versions }, { appId, view }, { layer }) =>
     layer === "current" ? versions.ofNewest(appId, view) : versions.ofRecords(appId),
   open(services) {
@@ -70,8 +70,8 @@ export const vectorTile = queryEndpoint({
       if (start === null || end === null) return call.fail(LACKS_RANGE);
       const range = readInstants({ start, end });
       if (!range.ok) return call.fail(range.error);
-      return drawDensity(appId, tile, range.value, request).then((drawn) =>
-        drawn.ok ? send(drawn.value) : call.fail(drawn.error),
+      return drawDensity(appId, tile, range.value, request).then((bytes) =>
+        bytes.ok ? send(bytes.value) : call.fail(bytes.error),
       );
     };
   },

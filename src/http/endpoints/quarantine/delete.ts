@@ -10,7 +10,7 @@ export const quarantineDelete = queryEndpoint({
   operationId: "deleteQuarantineEntry",
   tag: "App",
   summary: "Deletes an entry of the quarantine",
-  description: "For good: nothing of it is kept.",
+  description: "Permanently.",
   method: "DELETE",
   forWholeApp: true,
   path: "/api/v1/quarantine/:entryId",
@@ -27,8 +27,8 @@ export const quarantineDelete = queryEndpoint({
     return async (call, { entryId }) => {
       const deleted = await quarantine().delete(call.appId, [entryId]);
       if (!deleted.ok) return call.fail(deleted.error);
-      const told: ValueOf<typeof answer> = { success: true };
-      return deleted.value === 0 ? call.fail({ kind: "entry_not_found" }) : call.object(told, 200);
+      const body: ValueOf<typeof answer> = { success: true };
+      return deleted.value === 0 ? call.fail({ kind: "entry_not_found" }) : call.object(body, 200);
     };
   },
 });

@@ -6,7 +6,7 @@ import { textSegment } from "../../parameters/path-parameter.ts";
 import { EXAMPLE_REPORT } from "../../shapes/record-schemas.ts";
 import { count, object, optional, plain, text, type ValueOf } from "../../shapes/shape.ts";
 
-/* What answers tell of an entry of the quarantine. */
+/* The form of a quarantine entry in answers. */
 
 export const EXAMPLE_ENTRY_ID = "0d6c2f5a7b9e41f08c3d5e6f7a8b9c0d";
 
@@ -15,27 +15,27 @@ export const entryId = textSegment("The entry.", EXAMPLE_ENTRY_ID);
 const moment = { type: "integer", format: "int64" };
 
 export const entryMembers = {
-  id: text("What the entry is called in paths. The same from the same key always has the same."),
-  key_id: text("The key that it came with; mqtt where a broker brought it."),
+  id: text("The entry's name in paths. The same message from the same key always has the same id."),
+  key_id: text("The message's key; mqtt if it came from a broker."),
   client: plain<string>({
     type: "string",
     enum: CLIENT_NAMES,
-    description: "The app whose path it came on.",
+    description: "The app on whose path it arrived.",
   }),
   reason: plain<string>({ type: "string", enum: REFUSAL_REASONS, description: "Why it could not be used." }),
-  device_id: optional(text("Whose it seems to be; absent where nobody can tell.")),
-  position: optional(count("Which of the message's points it is, from 0; absent for a whole message.")),
+  device_id: optional(text("The probable device; absent if unknown.")),
+  position: optional(count("The point's index in the message, from 0; absent for a whole message.")),
   body_bytes: count("Bytes of its body."),
   is_cut: plain<boolean>({
     type: "boolean",
-    description: "Whether only the beginning was kept; then it can't be tried again.",
+    description: "Whether only the beginning was stored, so that it can't be replayed.",
   }),
-  arrived: plain<number>({ ...moment, description: "When it came first, Unix milliseconds." }),
-  last_arrived: plain<number>({ ...moment, description: "When it came last, Unix milliseconds." }),
-  count: count("How often it came."),
+  arrived: plain<number>({ ...moment, description: "First arrival, Unix milliseconds." }),
+  last_arrived: plain<number>({ ...moment, description: "Last arrival, Unix milliseconds." }),
+  count: count("How often it arrived."),
 };
 
-export const entrySummary = object(entryMembers, "An entry of the quarantine, without what was sent.");
+export const entrySummary = object(entryMembers, "An entry of the quarantine, without its content.");
 
 export const EXAMPLE_ENTRY: ValueOf<typeof entrySummary> = {
   id: EXAMPLE_ENTRY_ID,
@@ -69,7 +69,7 @@ export function presentEntry(entry: EntrySummary): ValueOf<typeof entrySummary> 
 
 /** The 404 of an endpoint with an entry in its path. */
 export const MISSING_ENTRY = failure(
-  "The entry is unknown, gone, or of another app; or there is nothing at this path.",
+  "The entry is unknown, deleted, or of another app; or there is nothing at this path.",
   SENT_WITH_DATA,
   ["PlainError"],
   {

@@ -4,31 +4,31 @@ import { queryEndpoint } from "../../endpoint.ts";
 import { always, object, optional, plain, text, type ValueOf } from "../../shapes/shape.ts";
 import { EXAMPLE_ENTRY, entryId, entryMembers, MISSING_ENTRY, presentEntry } from "./entry-shapes.ts";
 
-/* A whole entry of the quarantine, with what was sent. */
+/* A complete entry of the quarantine. */
 
 const answer = object({
   success: always(true),
   ...entryMembers,
   method: text("GET, POST or MQTT."),
-  path: text("As it is declared, without keys; of a broker the topic."),
+  path: text("The declared path, without keys; for a broker the topic."),
   query: text("Parameters of the URL, without keys."),
   headers: plain<Readonly<Record<string, string>>>({
     type: "object",
     additionalProperties: { type: "string" },
-    description: "Those that say something about a report.",
+    description: "The headers that describe a report.",
   }),
-  body: optional(text("What was sent, where it is UTF-8; of a longer body the first 64 KiB.")),
-  body_base64: optional(text("What was sent, where it is not; as much of it.")),
+  body: optional(text("The body if it is UTF-8; at most the first 64 KiB.")),
+  body_base64: optional(text("The body if it is not UTF-8; at most the first 64 KiB.")),
 });
 
-/** A body may have megabytes, and up to six times as many characters in JSON, which hold up everybody. */
+/** A body may have megabytes, and six times as many characters in JSON, which would block the event loop. */
 const SHOWN_BYTES_MAX = 64 * 1024;
 
 export const quarantineEntry = queryEndpoint({
   operationId: "getQuarantineEntry",
   tag: "App",
-  summary: "An entry of the quarantine, with what was sent",
-  description: "What is personal in it is shown as it was sent. Of a long body only the beginning is shown.",
+  summary: "An entry of the quarantine, with its content",
+  description: "Includes personal data as it was sent. A long body is cut.",
   path: "/api/v1/quarantine/:entryId",
   inPath: { entryId },
   query: {},
@@ -65,7 +65,7 @@ function presentBody(body: Uint8Array): { readonly body: string } | { readonly b
   const shown = body.subarray(0, SHOWN_BYTES_MAX);
   const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   try {
-    return { body: utf8.decode(shown, { stream: shown.length < body.length }) }; // Its end may cut a character in two.
+    return { body: utf8.decode(shown, { stream: shown.length < body.length }) }; // The cut may split a character.
   } catch {
     return { body_base64: Buffer.from(shown).toString("base64") };
   }

@@ -6,13 +6,13 @@ import { optionalText, optionalWord } from "../../parameters/kinds.ts";
 import { always, count, EXAMPLE_COUNTS, list, object, pageCounts, type ValueOf } from "../../shapes/shape.ts";
 import { EXAMPLE_ENTRY, entrySummary, presentEntry } from "./entry-shapes.ts";
 
-/* What apps of others sent to this app and nobody could use. */
+/* Messages of clients that could not be used. */
 
 const answer = object({
   success: always(true),
   entries: list(entrySummary),
   pagination: object(pageCounts),
-  total_count: count("Entries in all that the filters let through."),
+  total_count: count("All entries that match the filters."),
 });
 
 export const quarantineList = queryEndpoint({
@@ -20,15 +20,15 @@ export const quarantineList = queryEndpoint({
   tag: "App",
   summary: "Messages and points that could not be used",
   description: [
-    "The newest first. What apps on the paths of clients send and cannot be used is kept for 90 days at most, so that",
-    "it can be looked at and tried again.",
+    "Newest first. Messages on client paths that can't be used are stored for at most 90 days, so that people can inspect",
+    "and replay them.",
   ].join(" "),
   path: "/api/v1/quarantine",
   inPath: {},
   query: {
-    client: optionalWord("Only what came on this client's path.", CLIENT_NAMES),
-    reason: optionalWord("Only what could not be used for this reason.", REFUSAL_REASONS),
-    device_id: optionalText("Only what seems to be this device's."),
+    client: optionalWord("Only messages on this client's path.", CLIENT_NAMES),
+    reason: optionalWord("Only messages refused for this reason.", REFUSAL_REASONS),
+    device_id: optionalText("Only messages that are probably from this device."),
     limit,
     offset,
   },

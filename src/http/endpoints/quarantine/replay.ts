@@ -3,23 +3,23 @@ import { queryEndpoint } from "../../endpoint.ts";
 import { always, count, object, plain, type ValueOf } from "../../shapes/shape.ts";
 import { entryId, MISSING_ENTRY } from "./entry-shapes.ts";
 
-/* Tries an entry of the quarantine again. */
+/* Processes an entry of the quarantine again. */
 
 const answer = object({
   success: always(true),
   accepted: count("Reports that are new or change what is stored; all of them are on disk."),
   duplicates: count("Reports that change nothing."),
-  refused: count("Points that still could not be used."),
+  refused: count("Points that still can't be used."),
   is_kept: plain<boolean>({ type: "boolean", description: "Whether the entry stays in the quarantine." }),
 });
 
 export const quarantineReplay = queryEndpoint({
   operationId: "replayQuarantineEntry",
   tag: "App",
-  summary: "Tries an entry of the quarantine again",
+  summary: "Processes an entry of the quarantine again",
   description: [
-    "As if it had come only now, but with its own time of arrival. The entry goes once its points are on disk; where it",
-    "still can't be used it stays.",
+    "As if it had arrived only now, but with its original time of arrival. The entry is deleted once its points are on",
+    "disk; if it still can't be used, it stays.",
   ].join(" "),
   method: "POST",
   forWholeApp: true,
@@ -28,7 +28,7 @@ export const quarantineReplay = queryEndpoint({
   query: {},
   answer: {
     name: "QuarantineReplay",
-    description: "What came of it.",
+    description: "The result.",
     shape: answer,
     example: { success: true, accepted: 1, duplicates: 0, refused: 0, is_kept: false },
   },
@@ -40,8 +40,8 @@ export const quarantineReplay = queryEndpoint({
       if (!replayed.ok) return call.fail(replayed.error);
       if (replayed.value === null) return call.fail({ kind: "entry_not_found" });
       const { accepted, duplicates, refused, isKept } = replayed.value;
-      const told: ValueOf<typeof answer> = { success: true, accepted, duplicates, refused, is_kept: isKept };
-      return call.object(told, 200);
+      const body: ValueOf<typeof answer> = { success: true, accepted, duplicates, refused, is_kept: isKept };
+      return call.object(body, 200);
     };
   },
 });

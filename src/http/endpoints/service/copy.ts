@@ -17,24 +17,24 @@ import { always, count, list, object, optional, plain, text, type ValueOf } from
 const NODE_ID = /^[0-9a-f]{16}$/;
 const EXAMPLE_NODE = "5d0c2a7be41f9036";
 
-/* What another node copies of this one before it follows the log by itself; `join` asks this. */
+/* The files that another node copies from this one before it follows the log. The command `join` uses it. */
 
 const cluster = object(
   {
-    node_id: text("Of the node that answers. Files of two nodes don't make a copy."),
+    node_id: text("The node that answers. Files of two nodes don't form a copy."),
     servers: list(text("HOST:PORT.")),
-    is_secure: plain<boolean>({ type: "boolean", description: "Whether they are spoken to over TLS." }),
-    stream: text("Its name there."),
-    created: text("When it was created, as its servers say it: one that was made anew is another."),
-    floor: count("The first message that whoever has this copy needs."),
+    is_secure: plain<boolean>({ type: "boolean", description: "Whether connections to them use TLS." }),
+    stream: text("The stream's name."),
+    created: text("When its servers created the stream; a recreated stream is a different one."),
+    floor: count("The first message that a node with this copy needs."),
     last_taken: optional(
       object(
         {
           number: count("Its number in the stream."),
-          id: text("What tells it from any other of that number."),
+          id: text("Distinguishes it from any other message of that number."),
         },
-        "The last message that the node had taken when it last sealed, left out where it has not yet. A log that has " +
-          "another one in its place is not the one that the archive is of.",
+        "The last message that the node had applied at its last seal; absent before the first. If a log has another " +
+          "message of that number, the archive does not belong to it.",
       ),
     ),
   },
@@ -43,16 +43,16 @@ const cluster = object(
 
 const answer = object({
   success: always(true),
-  version: text("Of this server."),
+  version: text("The server's version."),
   cluster,
   files: list(text("Its path, for `GET /api/v1/service/copy/file`.")),
 });
 
-const NOT_A_NODE = failure("The server is no node of a cluster.", SENT_WITH_KEY, ["PlainError"], {
+const NOT_A_NODE = failure("The server is not a node of a cluster.", SENT_WITH_KEY, ["PlainError"], {
   not_a_node: exampleOf({ kind: "not_a_node" }),
 });
 
-const NOT_THE_NODE = failure("The server is no node, or another one.", SENT_WITH_KEY, ["PlainError"], {
+const NOT_THE_NODE = failure("The server is not a node, or another node.", SENT_WITH_KEY, ["PlainError"], {
   not_a_node: exampleOf({ kind: "not_a_node" }),
   another_node: exampleOf({ kind: "another_node" }),
 });
@@ -66,18 +66,18 @@ const STARTING: ServiceError = {
 export const copyPlan = keyedEndpoint({
   operationId: "getCopyPlan",
   tag: "Service",
-  summary: "What another node copies of this one",
+  summary: "The files that another node copies from this one",
   description: [
-    "The cluster, and the files that a copy is made of: the archive's manifest, where there is one, and the quarantine.",
-    "The manifest names the parts of the archive. Whoever has all of these and follows the log from the floor on lacks",
-    "nothing. Needs the permission `operate`.",
+    "The cluster, and the files of a copy: the archive's manifest, if there is one, and the quarantine. The manifest lists",
+    "the files of the archive. A node that has all of these and follows the log from the floor is complete. Needs the",
+    "permission `operate`.",
   ].join("\n"),
   method: "GET",
   path: "/api/v1/service/copy",
   permission: "operate",
   answer: {
     name: "CopyPlan",
-    description: "What there is.",
+    description: "The plan.",
     shape: answer,
     example: {
       success: true,
@@ -107,32 +107,31 @@ export const copyPlan = keyedEndpoint({
 
 function presented(version: string, { cluster, files }: CopyPlan): ValueOf<typeof answer> {
   const { nodeId, servers, isSecure, stream, created, floor, lastTaken } = cluster;
-  const taken = lastTaken === null ? {} : { last_taken: lastTaken };
-  const told = { node_id: nodeId, servers, is_secure: isSecure, stream, created, floor, ...taken };
-  return { success: true, version, cluster: told, files };
+  const applied = lastTaken === null ? {} : { last_taken: lastTaken };
+  const facts = { node_id: nodeId, servers, is_secure: isSecure, stream, created, floor, ...applied };
+  return { success: true, version, cluster: facts, files };
 }
 
 const path: Parameter<CopyPath> = {
-  description: "The file's path in a data directory, as the plan or the archive's manifest names it.",
+  description: "The file's path in a data directory, as in the plan or the archive's manifest.",
   required: true,
   schema: { type: "string", pattern: COPY_PATH_PATTERN },
   example: MANIFEST_PATH,
-  parse(name, given) {
-    if (given === null) return invalid(`${name} is required`);
-    const parsed = parseCopyPath(given);
-    return parsed === null ? invalid(`${name} must be that of a file that a copy is made of`) : ok(parsed);
+  parse(name, text) {
+    if (text === null) return invalid(`${name} is required`);
+    const parsed = parseCopyPath(text);
+    return parsed === null ? invalid(`${name} must be the path of a file of a copy`) : ok(parsed);
   },
 };
 
 const node: Parameter<string> = {
-  description:
-    "Of which node, as its plan says it: behind an address that leads to several another one may answer.",
+  description: "The node, as in its plan: an address may lead to several nodes.",
   required: true,
   schema: { type: "string", pattern: NODE_ID.source },
   example: EXAMPLE_NODE,
-  parse(name, given) {
-    if (given === null) return invalid(`${name} is required`);
-    return NODE_ID.test(given) ? ok(given) : invalid(`${name} must be 16 hexadecimal digits`);
+  parse(name, text) {
+    if (text === null) return invalid(`${name} is required`);
+    return NODE_ID.test(text) ? ok(text) : invalid(`${name} must be 16 hexadecimal digits`);
   },
 };
 
@@ -143,9 +142,9 @@ export const copiedFile = keyedEndpoint({
   tag: "Service",
   summary: "A file of such a copy",
   description: [
-    "As it is on the disk. A part of the archive never changes, and is gone once a seal has put another in its place:",
-    "then the manifest names that. `Wherehouse-Bytes` says how many there are: fewer broke off. Four files at once, and",
-    "whoever takes nothing for a minute is cut off. Needs the permission `operate`.",
+    "As it is on disk. A file of the archive never changes; it is deleted when a seal replaces it, and then the manifest",
+    "lists the new one. `Wherehouse-Bytes` has its size; with fewer bytes the download was interrupted. At most four files",
+    "at once. A client that reads nothing for a minute is disconnected. Needs the permission `operate`.",
   ].join("\n"),
   method: "GET",
   path: "/api/v1/service/copy/file",
@@ -174,23 +173,23 @@ export const copiedFile = keyedEndpoint({
       if (!opened.ok) return call.fail(opened.error);
       const { bytes } = opened.value;
       const name = read.value.path.replaceAll(/[/=]/g, "-");
-      const sent = {
+      const properties = {
         name,
         mediaType: "application/octet-stream",
         isPacked: true,
         isIncomplete: false,
         bytes,
       };
-      if (call.request.method !== "HEAD") return call.file({ ...sent, file: opened.value });
-      opened.value.close(); // Nobody reads it.
-      return call.file({ ...sent, file: NO_FILE });
+      if (call.request.method !== "HEAD") return call.file({ ...properties, file: opened.value });
+      opened.value.close(); // A HEAD needs no body.
+      return call.file({ ...properties, file: NO_FILE });
     };
   },
 });
 
 const NO_FILE = { pieces: async function* () {} };
 
-/** Parts and manifest are put in order while a server starts. */
+/** While a server starts, it may still change the archive's files and manifest. */
 function refusalOf({ status }: Readiness): ServiceError | null {
   return status === "starting" ? STARTING : null;
 }

@@ -3,19 +3,17 @@ import { CachedBody } from "../../answer/compression.ts";
 import { IMMUTABLE_CACHE, REVALIDATED_CACHE, SAME_ORIGIN_HEADERS } from "../../answer/headers.ts";
 import { type Endpoint, hiddenEndpoint, openEndpoint } from "../../endpoint.ts";
 
-/*
- * The page that shows the document of the API: Swagger UI, its files and ours.
- */
+/* The page that shows the API document: Swagger UI and a few files of this project. */
 
 interface Asset {
   readonly path: string;
   readonly specifier: string;
   readonly contentType: string;
-  /** Whether the path names the version, so that what is there never changes. */
+  /** Whether the path has the version, so that its content never changes. */
   readonly versioned: boolean;
 }
 
-/** Where the package's files are served, by version. */
+/** The path of the package's files, by version. */
 const PACKAGE_PATH = `/docs/ui/${swaggerUi.version}`;
 
 const HTML = "text/html; charset=utf-8";
@@ -41,7 +39,7 @@ const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** The document as a page for people, which asks no other host. */
+/** The document as a page for people. It loads nothing from other hosts. */
 export const docsPage = openEndpoint({
   operationId: "getDocumentPage",
   tag: "Service",
@@ -68,7 +66,7 @@ export const docsPage = openEndpoint({
   },
 });
 
-/** The files that the page names. */
+/** The files that the page loads. */
 export const docsAssets: readonly Endpoint[] = ASSETS.map(({ path, specifier, contentType, versioned }) =>
   hiddenEndpoint(path, ({ readAsset }, responder) => {
     const body = new CachedBody(async () => new Uint8Array(await readAsset(specifier)));

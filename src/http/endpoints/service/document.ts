@@ -2,7 +2,7 @@ import { CachedBody } from "../../answer/compression.ts";
 import { type Endpoint, openEndpoint } from "../../endpoint.ts";
 import { createOpenApiDocument, type DocumentedEndpoint } from "../../openapi/document.ts";
 
-/** The OpenAPI document of some endpoints; they are asked for when the document is. */
+/** The OpenAPI document of some endpoints. The list is read on request, because it includes this endpoint. */
 export function documentOf(endpoints: () => readonly Endpoint[]): Endpoint {
   return openEndpoint({
     operationId: "getDocument",
@@ -16,18 +16,18 @@ export function documentOf(endpoints: () => readonly Endpoint[]): Endpoint {
       schema: { type: "object" },
     },
     open({ version, retention }, responder) {
-      let told = retention.text;
+      let retentionText = retention.text;
       let body = describe();
       function describe(): CachedBody {
-        const service = { version, retention: told };
+        const service = { version, retention: retentionText };
         return new CachedBody(async () => {
           const document = await createOpenApiDocument(endpoints().filter(isDocumented), service);
           return new TextEncoder().encode(JSON.stringify(document));
         });
       }
       return (request) => {
-        if (retention.text !== told) {
-          told = retention.text;
+        if (retention.text !== retentionText) {
+          retentionText = retention.text;
           body = describe();
         }
         return responder.cached(request, body, {});

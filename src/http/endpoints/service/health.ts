@@ -17,7 +17,7 @@ export const health = openEndpoint({
   path: "/health",
   answer: {
     name: "Health",
-    description: "It runs.",
+    description: "The server runs.",
     shape: answer,
     example: { status: "ok", version: "0.1.0", uptime_seconds: 86_400.5 },
   },

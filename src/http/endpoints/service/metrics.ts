@@ -1,13 +1,13 @@
 import { METRICS_CONTENT_TYPE } from "../../../service/metrics/scrape.ts";
 import { keyedEndpoint } from "../../endpoint.ts";
 
-/** What the service counts and holds, of all apps together: for who operates it. */
+/** The service's metrics for all apps together, for its operator. */
 export const metrics = keyedEndpoint({
   operationId: "getMetrics",
   tag: "Service",
-  summary: "What the server counts and holds",
+  summary: "Metrics of the server",
   description: [
-    "In Prometheus' text format, of all apps together. Answers also while the server starts.",
+    "In Prometheus' text format, for all apps together. Available while the server starts, too.",
     "Needs the permission `operate`.",
   ].join(" "),
   method: "GET",

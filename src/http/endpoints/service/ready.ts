@@ -5,17 +5,17 @@ import { ALWAYS_SENT, failure, RETRY_AFTER } from "../../openapi/responses.ts";
 import type { Readiness } from "../../services.ts";
 import { always, count, object, optional, plain, text, type ValueOf } from "../../shapes/shape.ts";
 
-/* Whether the service knows all that it was told. */
+/* Whether the service has everything that it has acknowledged. */
 
 const answer = object({
   status: always("ready"),
-  damaged: count("Stretches of damaged data set aside; see the command verify."),
-  retention: text("How far back records are kept, as it is set: 365d, 10y, forever."),
+  damaged: count("Ranges of damaged data in quarantine; see the command verify."),
+  retention: text("How far back records are kept, as configured: 365d, 10y, forever."),
   retention_start: plain<string | null>({
     type: "string",
     format: "date-time",
     nullable: true,
-    description: "The first instant of which records are kept; null for `forever`.",
+    description: "The first instant whose records are kept; null for `forever`.",
   }),
   seal: object(
     {
@@ -23,28 +23,28 @@ const answer = object({
         type: "string",
         format: "date-time",
         nullable: true,
-        description: "When the last seal ended well; null where none has since the start.",
+        description: "When the last seal succeeded; null if none has since the start.",
       }),
       late: plain<boolean>({
         type: "boolean",
-        description: "Whether that, or the start, is more than three intervals ago (`--seal-every`).",
+        description: "Whether that, or the start, was more than three intervals ago (`--seal-every`).",
       }),
     },
-    "What moves old records from memory into the archive. A late seal keeps nobody from asking; the log says why.",
+    "The seal moves old records from memory into the archive. A late seal does not affect queries; the log says why.",
   ),
   lag_ms: optional(
-    count("For how long the log has had what this node has not applied yet; absent where a server is alone."),
+    count("For how long the log has had entries that this node has not applied; absent without a cluster."),
   ),
 });
 
 const starting = object({
   status: always("starting"),
   replayed: count("Bytes of the log read so far."),
-  total: count("Bytes of the log in all."),
+  total: count("Bytes of the whole log."),
 });
 const lagging = object({
   status: always("lagging"),
-  lag_ms: count("The same: questions are answered, and by other nodes more newly."),
+  lag_ms: count("As above. The node answers queries, but other nodes have newer data."),
 });
 const stopping = object({ status: always("stopping") });
 
@@ -53,8 +53,8 @@ export const ready = openEndpoint({
   tag: "Service",
   summary: "Whether every acknowledged record can be queried",
   description: [
-    "Before that, and while it stops, the server answers questions about data with 503. A node of a cluster that has not",
-    "applied what the log has had for more than 10 seconds answers them, and is not ready.",
+    "Before that, and while it stops, the server answers data queries with 503. A node of a cluster that has not applied",
+    "entries of the log for more than 10 seconds answers queries, but is not ready.",
   ].join(" "),
   path: "/ready",
   answer: {

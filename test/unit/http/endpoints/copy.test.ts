@@ -95,7 +95,7 @@ describe(COPY, () => {
       const refused = await single.ask(path);
       expect([refused.status, (await refused.json()).message]).toEqual([
         409,
-        "this server is a single process, and no node of a cluster that another could join",
+        "this server is a single process and not a node of a cluster that another node could join",
       ]);
       const starting = await node.ask(path);
       expect([starting.status, starting.headers.get("retry-after")]).toEqual([503, "1"]);
@@ -155,7 +155,7 @@ describe(`${COPY}/file`, () => {
     const response = await ask(fileAt(path));
     expect([response.status, (await response.json()).message]).toEqual([
       400,
-      "path must be that of a file that a copy is made of",
+      "path must be the path of a file of a copy",
     ]);
   });
 

@@ -66,7 +66,7 @@ describe.each(KEYED.map((endpoint) => [nameOf(endpoint), endpoint] as const))("%
       );
       const unknown = pathTo(endpoint, Object.fromEntries(ids.map((each) => [each, "unknown"])));
       const { status, body } = await ask(wrongQueryTo(endpoint, unknown.split("?")[0]!), keyFor(endpoint));
-      expect([status, body.message]).toEqual([400, `${name} must be given once`]);
+      expect([status, body.message]).toEqual([400, `${name} must not be repeated`]);
     }
   });
 });

@@ -32,7 +32,7 @@ const INVALID = {
   success: false,
   error: "INVALID_API_KEY",
   code: "AUTH_002",
-  message: "the API key is not known here",
+  message: "the API key is not known",
 };
 
 async function askWith(authorization: string, path: string = READ_PATHS.appCurrent) {

@@ -109,7 +109,7 @@ describe("Wherehouse-Min-Sequence", () => {
     const { status, headers, body } = await answerOf(await answer);
     expect(status).toBe(503);
     expect([headers.get("retry-after"), headers.get(SEQUENCE)]).toEqual(["2", "1"]);
-    const message = "the log's entry 2 has not come here yet; ask again shortly";
+    const message = "this server does not have the log's entry 2 yet; try again shortly";
     expect(body as unknown).toEqual({ success: false, message });
   });
 
@@ -153,7 +153,7 @@ describe("Wherehouse-Min-Sequence", () => {
     await expectWaiting(Promise.race([first, ...waiting]));
     const refused = await answerOf(await asking(app, READ_PATHS.deviceCurrent, "99"));
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "2"]);
-    expect(refused.body.message).toStartWith("too many questions wait ");
+    expect(refused.body.message).toStartWith("too many queries wait ");
     const other = { authorization: `Bearer ${app.keys.other}`, "wherehouse-min-sequence": "99" };
     await expectWaiting(app.fetch(READ_PATHS.deviceCurrent, { headers: other }));
     leaves.abort();

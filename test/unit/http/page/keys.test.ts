@@ -163,7 +163,7 @@ describe("what a session makes is less than its own key", () => {
     const late = await make({ ...SHARE, expires: NOON_MS + HOUR_MS + 1 });
     expect([late.status, late.body.message]).toEqual([
       400,
-      "expires must not be after the end of the key that is signed in",
+      "expires must not be after the end of the signed-in key",
     ]);
     expect((await make(PHONE)).body).toHaveProperty("key.expires", NOON_MS + HOUR_MS);
     const { text } = await made(SHARE);
@@ -206,10 +206,7 @@ describe("GET and DELETE /map/keys", () => {
     for (const stranger of [rival, colleague]) {
       expect((await stranger.get("/map/keys")).body as unknown).toEqual({ keys: [] });
       const { status, body } = await stranger.send("DELETE", `/map/keys/${link.key.id}`);
-      expect([status, body.message]).toEqual([
-        404,
-        "there is no such key among those that were made with the key that is signed in",
-      ]);
+      expect([status, body.message]).toEqual([404, "the signed-in key has created no such key"]);
     }
     const { status, body } = await browser.send("DELETE", `/map/keys/${link.key.id}`);
     expect([status, body as unknown]).toEqual([200, { key: { ...link.key, revoked: NOON_MS } }]);
@@ -288,7 +285,7 @@ test("a hundred keys that one has made may live, and the 101st is refused until 
   const { status, body } = await make(PHONE);
   expect([status, body.message]).toEqual([
     409,
-    "at most 100 keys that were made with one may live at once, and show 1000 devices in all; revoke some",
+    "a key may have at most 100 live keys that it created, which show at most 1000 devices together; revoke some",
   ]);
   await browser.send("DELETE", `/map/keys/${first.key.id}`);
   expect((await make(PHONE)).status).toBe(200);
@@ -309,7 +306,10 @@ test("of keys that have ended the newest hundred are kept, so that nobody fills 
 
 test.each([
   [false, "keys can't be changed while this server can't reach its cluster; try again shortly"],
-  [true, "this server can't reach its cluster, and keys may be changed or not; look before you try again"],
+  [
+    true,
+    "this server can't reach its cluster, so the change may or may not have happened; check before you try again",
+  ],
 ])("a cluster that can't be reached is a 503 (written perhaps: %p)", async (mayBeWritten, message) => {
   const refuse = async () => fail({ kind: "cluster_unreachable", reason: "no", mayBeWritten } as const);
   const madeKeys = new MadeKeys({ list: () => [], make: refuse, revoke: refuse });

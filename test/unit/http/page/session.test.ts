@@ -120,7 +120,7 @@ describe("POST /map/session", () => {
     const browser = new Browser(app);
     const { status, headers, body } = await browser.signIn({ key: app.keys.full });
     expect([status, headers.get("retry-after")]).toEqual([503, "5"]);
-    expect(body.message).toBe("nobody can sign in now; the server's log says why");
+    expect(body.message).toBe("sign-in is not possible now; the server's log says why");
     expect((await browser.signIn({ code: "c1.x" })).status).toBe(401);
     browser.cookie = (await Browser.signedIn(await createTestApp())).cookie;
     expect((await browser.get(READ_PATHS.appCurrent)).body.code).toBe("AUTH_001");
@@ -154,7 +154,7 @@ describe("POST /map/session with a code", () => {
   test("signs in once, as its key", async () => {
     const { keyId, outcome } = await withCode("viewer");
     expect(await outcome()).toBe(keyId);
-    const used = "the link has been used, and is good once; keys link makes another";
+    const used = "the link has been used; it is valid once; keys link makes another";
     expect(await outcome()).toEqual([401, "AUTH_011", used]);
   });
 
@@ -162,7 +162,7 @@ describe("POST /map/session with a code", () => {
     const { app, outcome } = await withCode();
     app.clock.advance(10 * 60_000);
     const old =
-      "the link is good for 10 minutes, and not after a restart of the server; keys link makes another";
+      "the link has expired; it is valid for 10 minutes, and not after a restart of the server; keys link makes another";
     expect(await outcome()).toEqual([401, "AUTH_011", old]);
   });
 
@@ -179,7 +179,7 @@ describe("POST /map/session with a code", () => {
     const cut = await new Browser(app).signIn({ code: code.slice(0, -1) });
     expect([cut.status, cut.body.message]).toEqual([
       401,
-      "the link's code is not known here; keys link makes another",
+      "the link's code is not known; keys link makes another",
     ]);
     const session = (await Browser.signedIn(app)).cookie!.split("=")[1]!;
     expect((await new Browser(app).signIn({ code: session })).status).toBe(401);

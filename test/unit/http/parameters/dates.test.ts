@@ -51,7 +51,7 @@ describe.each([...HISTORIES])("%s", (endpoint) => {
     for (const value of [...none, ...absent]) {
       expect(await refusal(endpoint, `${name}=${encodeURIComponent(value)}`)).toEqual({
         status: 400,
-        body: { success: false, message: `${name} must be a date that exists, as YYYY-MM-DD` },
+        body: { success: false, message: `${name} must be an existing date, as YYYY-MM-DD` },
       });
     }
   });

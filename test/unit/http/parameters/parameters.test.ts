@@ -286,15 +286,15 @@ test.each([...ALL])("a parameter of %s given twice is an error, even twice the s
     const encodedName = `%${name.charCodeAt(0).toString(16)}${name.slice(1)}`;
     expect((await app.get(withQuery(endpoint, pair))).status).toBe(200);
     for (const again of [pair, `${name}=other`, `${name}=`, name, pair.replace(name, encodedName)]) {
-      await expectRefused(endpoint, `${pair}&x=1&${again}`, `${name} must be given once`);
+      await expectRefused(endpoint, `${pair}&x=1&${again}`, `${name} must not be repeated`);
     }
   }
   expect((await app.get(withQuery(endpoint, PARAMETERS[endpoint].join("&")))).status).toBe(200);
 });
 
 test("the centre given twice is an error too", async () => {
-  await expectRefused("nearby", "latitude=53.4", "latitude must be given once");
-  await expectRefused("nearby", "longitude=-2.9", "longitude must be given once");
+  await expectRefused("nearby", "latitude=53.4", "latitude must not be repeated");
+  await expectRefused("nearby", "longitude=-2.9", "longitude must not be repeated");
 });
 
 test.each([...ALL])("parameters that %s does not know are ignored", async (endpoint) => {

@@ -103,7 +103,7 @@ test("a link's key is sent again until our server has answered", async () => {
 });
 
 test("a code whose answer was lost has signed in, and is not called used", async () => {
-  const used = refusal("the link has been used, and is good once", "INVALID_CODE");
+  const used = refusal("the link has been used; it is valid once", "INVALID_CODE");
   const { session, states } = setUp(UNREACHED, used, { session: FACTS });
   await session.begin({ code: "c1.x" });
   expect(states).toEqual(["in"]);
@@ -118,7 +118,7 @@ test("a code whose answer was lost has signed in, and is not called used", async
 test("a refusal to sign in ends no session: there was none", async () => {
   const { session, api, states } = setUp({ session: FACTS });
   api.send = () => {
-    const used = refusal("the link has been used, and is good once", "INVALID_CODE");
+    const used = refusal("the link has been used; it is valid once", "INVALID_CODE");
     api.onSignedOut(used); // As for every 401 of our server.
     return Promise.reject(used);
   };

@@ -43,7 +43,7 @@ test.each([
   ["fields=speed,", "fields must be of"],
   ["fields=latitude", "fields must be of"],
   ["fields=speed,speed", "fields must name each once"],
-  ["fields=speed&fields=bearing", "fields must be given once"],
+  ["fields=speed&fields=bearing", "fields must not be repeated"],
 ])("%s is refused", async (query, message) => {
   const app = await createTestApp();
   const { status, body } = await app.get(`${PATH}?${query}`);
