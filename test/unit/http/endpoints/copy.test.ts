@@ -122,7 +122,7 @@ describe(`${COPY}/file`, () => {
     const refused = await ask(fileAt(PART, "0123456789abcdef"));
     expect([refused.status, (await refused.json()).message]).toEqual([
       409,
-      expect.stringContaining("this is another node"),
+      expect.stringContaining("the copy was started on a different node"),
     ]);
     expect(copies.running).toBe(0);
     for (const node of ["", "x", "0123456789ABCDEF"])

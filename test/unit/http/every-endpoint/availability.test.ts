@@ -67,7 +67,7 @@ describe("/ready", () => {
     const kept = async () => {
       const { retention, retention_start } = (await app.get("/ready", null)).body;
       const document = JSON.stringify((await app.get("/docs", null)).body);
-      return [retention, retention_start, /retention is set to `(\w+)`/.exec(document)?.[1]];
+      return [retention, retention_start, /retention is `(\w+)`/.exec(document)?.[1]];
     };
     expect(await kept()).toEqual(["365d", "2025-03-20T00:00:00.000Z", "365d"]);
     await settings.setRetention(FixedRetention.ofDays(30));

@@ -118,7 +118,7 @@ describe("POST /map/keys", () => {
     [{ ...PHONE, client: "__proto__" }, /^client must be one of owntracks, /],
     [{ ...PHONE, device_id: undefined }, "device_id is required"],
     [{ ...PHONE, device_id: ".." }, /device_id/],
-    [{ ...PHONE, url: "javascript:alert(1)" }, /^url must be the address/],
+    [{ ...PHONE, url: "javascript:alert(1)" }, /^url must be this server's address/],
     [{ ...PHONE, label: "a\nb" }, /^label must be/],
     [{ ...SHARE, device_ids: [] }, /^device_ids must be 1 to 1000 ids/],
     [{ ...SHARE, device_ids: "bus" }, /^device_ids must be/],

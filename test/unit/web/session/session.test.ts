@@ -111,7 +111,7 @@ test("a code whose answer was lost has signed in, and is not called used", async
   await nobody.session.begin({ code: "c1.x" });
   expect([nobody.session.state, nobody.session.fault]).toEqual([
     "out",
-    "The link has been used, and is good once.",
+    "The link has been used; it is valid once.",
   ]);
 });
 
@@ -123,7 +123,7 @@ test("a refusal to sign in ends no session: there was none", async () => {
     return Promise.reject(used);
   };
   await session.begin({ code: "c1.x" });
-  expect([states, session.fault]).toEqual([["out"], "The link has been used, and is good once."]);
+  expect([states, session.fault]).toEqual([["out"], "The link has been used; it is valid once."]);
 });
 
 test("an answer of another kind than ours is none, as of a network that asks to sign in", async () => {
