@@ -77,14 +77,14 @@ export class MinSequences {
   }
 
   /** Waits until memory has the requested entry. */
-  reach(request: Request, holder: QuotaOwner): MaybePromise<Result<Reached, ServiceError>> {
+  reach(request: Request, owner: QuotaOwner): MaybePromise<Result<Reached, ServiceError>> {
     const minimum = minSequence.parse(MIN_SEQUENCE, request.headers.get(MIN_SEQUENCE));
     if (!minimum.ok) return minimum;
     const sequence = minimum.value ?? 0;
     if (sequence <= this.#sequences.current) return ok({ sequence, hasWaited: false });
-    if (!this.#pool.take(holder, 1)) return fail(TOO_MANY);
+    if (!this.#pool.take(owner, 1)) return fail(TOO_MANY);
     return this.#waitFor(sequence, request.signal)
-      .finally(() => this.#pool.give(holder, 1))
+      .finally(() => this.#pool.give(owner, 1))
       .then((isReached) => (isReached ? ok({ sequence, hasWaited: true }) : fail(behind(sequence))));
   }
 

@@ -35,7 +35,7 @@ function isMessage(value: unknown): boolean {
 
 function* read(message: ClientMessage, sink: MessageSink): Steps<void> {
   const { content, topic } = message;
-  if (topic !== null && topicParts(topic).length < 3) return sink.skip("topic of nobody");
+  if (topic !== null && topicParts(topic).length < 3) return sink.skip("topic without a device");
   switch (content.kind) {
     case "empty":
       return sink.skip("empty message"); // Tells a broker to drop a retained message.

@@ -7,7 +7,7 @@ import { systemTimers, type Timers } from "../../lib/schedule/timers.ts";
  */
 export interface BodyBudget {
   /** Admits a request; null if too many run, in total or of this key or app. */
-  begin(holder: QuotaOwner): BodyShare | null;
+  begin(owner: QuotaOwner): BodyShare | null;
   readonly requests: number;
   readonly requestsMax: number;
   /** Bytes of bodies that have arrived, in whole or in part, and of their decompressed form. */
@@ -21,7 +21,7 @@ export interface BodyBudget {
 
 /** One request's share of the budget. */
 export interface BodyShare {
-  readonly holder: QuotaOwner;
+  readonly owner: QuotaOwner;
   /** The time within which its body must arrive. */
   readonly arrivalMsMax: number;
   /** Runs `call` after that time, unless the returned function is called first. */
@@ -52,16 +52,16 @@ export function createBodyBudget(limits: BodyBudgetLimits, timers: Timers = syst
   const expected = new SharedPool(limits.expectedBytesMax);
   const refused = { requests: 0, bytes: 0 };
 
-  function createShare(holder: QuotaOwner): BodyShare {
+  function createShare(owner: QuotaOwner): BodyShare {
     let taken = 0;
     let isEnded = false;
     return {
-      holder,
+      owner,
       arrivalMsMax,
       whenLate: (call) => timers.after(arrivalMsMax, call),
       take(more) {
         if (isEnded) return false;
-        if (!bytes.take(holder, more)) {
+        if (!bytes.take(owner, more)) {
           refused.bytes++;
           return false;
         }
@@ -69,13 +69,13 @@ export function createBodyBudget(limits: BodyBudgetLimits, timers: Timers = syst
         return true;
       },
       whole(size, read) {
-        if (!expected.take(holder, size)) return null;
-        return read().finally(() => expected.give(holder, size));
+        if (!expected.take(owner, size)) return null;
+        return read().finally(() => expected.give(owner, size));
       },
       end() {
         isEnded = true;
-        requests.give(holder, 1);
-        bytes.give(holder, taken);
+        requests.give(owner, 1);
+        bytes.give(owner, taken);
       },
     };
   }
@@ -93,8 +93,8 @@ export function createBodyBudget(limits: BodyBudgetLimits, timers: Timers = syst
     get apps() {
       return requests.apps;
     },
-    begin(holder) {
-      if (requests.take(holder, 1)) return createShare(holder);
+    begin(owner) {
+      if (requests.take(owner, 1)) return createShare(owner);
       refused.requests++;
       return null;
     },

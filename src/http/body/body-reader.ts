@@ -34,7 +34,7 @@ export class BodyReader {
     }
     const sent = await this.#readInTime(request, share);
     if (!sent.ok || coding === "identity") return sent;
-    const { appId } = share.holder;
+    const { appId } = share.owner;
     try {
       return await this.#unpacker.unpack(sent.value, coding, appId, (text) => this.#collect(text, share));
     } catch {
@@ -90,7 +90,7 @@ export class BodyReader {
         if (body.size + piece.length > BODY_BYTES_MAX) return tooLarge();
         if (!share.take(piece.length)) return fail(TOO_MANY_REPORTS);
         if (body.size < LARGE_BYTES || body.hasRoomFor(piece.length)) body.add(piece);
-        else await this.#growing.run(share.holder.appId, () => addInTurn(body, piece));
+        else await this.#growing.run(share.owner.appId, () => addInTurn(body, piece));
       }
       isWhole = true;
       return ok(body.bytes());

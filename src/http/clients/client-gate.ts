@@ -94,9 +94,9 @@ export function createClientGate(dependencies: ClientGateDependencies): ClientGa
         const from = { request, client, headers: read.headers };
         const access = keyOf(read.credentials, keys);
         if (!access.ok)
-          return refusals.wrongKey({ ...from, holder: strangerOf(read.credentials) }, access.error);
+          return refusals.wrongKey({ ...from, owner: strangerOf(read.credentials) }, access.error);
         const key = access.value;
-        const refused = { ...from, holder: { appId: key.appId, keyId: key.id } };
+        const refused = { ...from, owner: { appId: key.appId, keyId: key.id } };
         const failed = (error: ServiceError) => refusals.fail(refused, error);
         const call: ClientCall = {
           ...read,

@@ -89,9 +89,9 @@ export class HeldAnswers {
   /**
    * Resolves after the time, or earlier if the client leaves or the server stops; null if too many answers are delayed.
    */
-  hold(holder: QuotaOwner, ms: number, signal: AbortSignal): Promise<void> | null {
-    if (!this.#pool.take(holder, 1)) return null;
-    return this.#waitFor(ms, signal).finally(() => this.#pool.give(holder, 1));
+  hold(owner: QuotaOwner, ms: number, signal: AbortSignal): Promise<void> | null {
+    if (!this.#pool.take(owner, 1)) return null;
+    return this.#waitFor(ms, signal).finally(() => this.#pool.give(owner, 1));
   }
 
   async #waitFor(ms: number, signal: AbortSignal): Promise<void> {

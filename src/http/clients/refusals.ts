@@ -11,7 +11,7 @@ export interface Refused {
   readonly request: Request;
   readonly client: Client;
   readonly headers: ClientMessage["headers"];
-  readonly holder: QuotaOwner;
+  readonly owner: QuotaOwner;
 }
 
 /** The `Retry-After` of a client's 503. */
@@ -71,9 +71,9 @@ export class Refusals {
   }
 
   /** Delays the answer if the client would repeat the request immediately. */
-  #hold({ request, client, holder }: Refused, answer: Answer): Answer {
+  #hold({ request, client, owner }: Refused, answer: Answer): Answer {
     if (!client.retriesAtOnce) return answer;
-    return this.#held.hold(holder, this.#holdMs, request.signal)?.then(() => answer) ?? answer;
+    return this.#held.hold(owner, this.#holdMs, request.signal)?.then(() => answer) ?? answer;
   }
 }
 

@@ -135,7 +135,7 @@ describe("a message of a broker", () => {
     for (const content of [{ kind: "json", value: LOCATION }, { kind: "unreadable" }] as const) {
       for (const topic of ["owntracks/anna", "owntracks", "/owntracks/anna", ""]) {
         const { points, refused, skipped } = byBroker(content, topic);
-        expect([points, refused, skipped]).toEqual([[], [], ["topic of nobody"]]);
+        expect([points, refused, skipped]).toEqual([[], [], ["topic without a device"]]);
       }
     }
   });

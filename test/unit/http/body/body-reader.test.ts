@@ -3,7 +3,7 @@ import type { BodyShare } from "../../../../src/http/body/body-budget.ts";
 import { BodyReader } from "../../../../src/http/body/body-reader.ts";
 
 const SHARE: BodyShare = {
-  holder: { appId: "fleet", keyId: "k" },
+  owner: { appId: "fleet", keyId: "k" },
   arrivalMsMax: 60_000,
   whenLate: () => () => {},
   take: () => true,
