@@ -11,7 +11,7 @@ import { incomplete } from "../../shapes/history.ts";
 import { EXAMPLE_REPORT } from "../../shapes/record-schemas.ts";
 import { always, amount, count, object, optional, plain, text } from "../../shapes/shape.ts";
 
-/* What a device did on each day: a calendar, and statistics. */
+/* A summary of each day of a device, for calendars and statistics. */
 
 const instant = (description: string) => plain<number>({ type: "integer", format: "int64", description });
 
@@ -19,12 +19,10 @@ const day = object(
   {
     date: text("The local day, YYYY-MM-DD."),
     reports: count("Reports of the day."),
-    distance_meters: amount(
-      "Length of the path between stops, as the endpoint for stops has it for the day.",
-    ),
-    moving_seconds: amount("Time neither in stops nor in silences of more than 10 minutes."),
+    distance_meters: amount("Length of the path between stops, as in the answer about the day's stops."),
+    moving_seconds: amount("Time outside stops and outside silences of more than 10 minutes."),
     stops: count("Stops of at least 5 minutes within 100 m."),
-    speed_max: optional(amount("The greatest reported speed, meters a second.")),
+    speed_max: optional(amount("The greatest reported speed, meters per second.")),
     first: instant("The first report, Unix ms."),
     last: instant("The last report, Unix ms."),
   },
@@ -33,7 +31,7 @@ const day = object(
 
 const answer = object({
   success: always(true),
-  device_id: text("The device that was asked for."),
+  device_id: text("The requested device."),
   timezone: text("The zone of the days."),
   incomplete: optional(incomplete),
   days: plain<readonly object[]>({ type: "array", items: day.schema }),
@@ -45,7 +43,7 @@ export const deviceDays = queryEndpoint({
   summary: "Reports, distance and time in motion of a device, day by day",
   description: [
     "For calendars and statistics: the local days with reports, oldest first. Distance, time in motion and stops are",
-    "exact, and the same as those of the endpoint for stops over the day with its defaults. At most 366 days.",
+    "exact, and equal to those of a request for the day's stops with the default rule. At most 366 days.",
   ].join(" "),
   path: "/api/v1/devices/:deviceId/days",
   inPath: { deviceId },
