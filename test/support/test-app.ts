@@ -109,24 +109,24 @@ export interface Answer {
 }
 
 /** A location record, or any other object of an answer. */
-export type Members = Readonly<Record<string, unknown>>;
+export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** The members that tests use; each answer has those of its kind. */
-export interface AnswerBody extends Members {
+export interface AnswerBody extends JsonObject {
   readonly message: string;
-  readonly location: Members;
-  readonly locations: readonly Members[];
-  readonly devices: readonly Members[];
-  readonly stops: readonly Members[];
-  readonly results: readonly (Members & { readonly location: Members })[];
-  readonly pagination: Members;
-  readonly query_info: Members & { readonly time_range: { readonly start: string; readonly end: string } };
+  readonly location: JsonObject;
+  readonly locations: readonly JsonObject[];
+  readonly devices: readonly JsonObject[];
+  readonly stops: readonly JsonObject[];
+  readonly results: readonly (JsonObject & { readonly location: JsonObject })[];
+  readonly pagination: JsonObject;
+  readonly query_info: JsonObject & { readonly time_range: { readonly start: string; readonly end: string } };
   readonly distance_travelled: {
     readonly meters: number;
     readonly miles: number;
     readonly by_device: Readonly<Record<string, number>>;
   };
-  readonly rejected: readonly Members[];
+  readonly rejected: readonly JsonObject[];
   readonly total_candidates: number;
 }
 

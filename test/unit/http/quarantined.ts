@@ -1,6 +1,6 @@
 import { EXAMPLE_ENTRY_ID } from "../../../src/http/endpoints/quarantine/entry-shapes.ts";
 import { assert } from "../../../src/lib/assert.ts";
-import type { KeyName, Members, TestApp } from "../../support/test-app.ts";
+import type { JsonObject, KeyName, TestApp } from "../../support/test-app.ts";
 import { BUS } from "./requests.ts";
 
 /** Sends a point of the bus without a position, as Overland does: it goes into the quarantine. */
@@ -15,6 +15,6 @@ export async function quarantine(app: TestApp, key: KeyName = "full"): Promise<v
 /** A path of the document's example with the app's newest entry in it, where there is one. */
 export async function withEntry(app: TestApp, path: string, key: KeyName = "full"): Promise<string> {
   if (!path.includes(EXAMPLE_ENTRY_ID)) return path;
-  const { entries } = (await app.get("/api/v1/quarantine", key)).body as { entries?: readonly Members[] };
+  const { entries } = (await app.get("/api/v1/quarantine", key)).body as { entries?: readonly JsonObject[] };
   return path.replace(EXAMPLE_ENTRY_ID, String(entries?.[0]?.id ?? EXAMPLE_ENTRY_ID));
 }

@@ -3,15 +3,15 @@ import { dawarichData, dawarichLines } from "../../../../src/formats/read/dawari
 import { ownTracksMessages } from "../../../../src/formats/read/owntracks.ts";
 import { polarsteps } from "../../../../src/formats/read/polarsteps.ts";
 import { traccarPositions } from "../../../../src/formats/read/traccar-positions.ts";
+import { pointLines } from "../../../support/formats/point-lines.ts";
 import { contentOf, readWhole, sampleContent } from "../../../support/formats/read-file.ts";
-import { told } from "../../../support/formats/told.ts";
 
 const NOON_SECONDS = Date.parse("2026-02-02T12:00:00Z") / 1000;
 
 describe("traccarPositions", () => {
   test("reads speeds in knots, and skips what is no fix", async () => {
     const found = await readWhole(traccarPositions, sampleContent("traccar/api-positions.json"));
-    expect(told(found)).toEqual([
+    expect(pointLines(found)).toEqual([
       "2026-02-02T02:40:00.000Z 52.520008 13.404954 3 horizontal_accuracy=5 altitude=34 speed=13 bearing=271 battery_level=81 type=MOVING",
     ]);
     const position = {
@@ -22,7 +22,7 @@ describe("traccarPositions", () => {
     };
     const text = JSON.stringify([{ ...position, valid: false }, { ...position, valid: true }, 3]);
     const others = await readWhole(traccarPositions, contentOf(text));
-    expect(told(others)).toEqual(["2026-02-02T12:00:00.000Z 52.5 13.4 -"]);
+    expect(pointLines(others)).toEqual(["2026-02-02T12:00:00.000Z 52.5 13.4 -"]);
     expect(others.skips).toEqual({ no_fix: 1, unreadable: 1 });
   });
 });
@@ -30,7 +30,7 @@ describe("traccarPositions", () => {
 describe("ownTracksMessages", () => {
   test("reads what ocat prints, in km/h", async () => {
     const found = await readWhole(ownTracksMessages, sampleContent("owntracks/ocat.json"));
-    expect(told(found)).toEqual([
+    expect(pointLines(found)).toEqual([
       "2026-02-02T02:40:00.000Z 52.520008 13.404954 ne horizontal_accuracy=12 speed=13.056",
       "2026-02-02T02:39:00.000Z 52.52 13.404 ne",
     ]);
@@ -48,7 +48,7 @@ describe("ownTracksMessages", () => {
       "x",
     ];
     const found = await readWhole(ownTracksMessages, contentOf(JSON.stringify(messages)));
-    expect(told(found)).toEqual([
+    expect(pointLines(found)).toEqual([
       "2026-02-02T12:00:00.000Z 52.5 13.4 anna:pixel7 of anna",
       "2026-02-02T12:00:00.000Z 52.5 13.4 bea:iphone of bea",
     ]);
@@ -63,7 +63,7 @@ describe("dawarichLines", () => {
   test("reads a month of an archive, positions from columns or PostGIS' text", async () => {
     const path = "dawarich/export-v2/points/2026/2026-02.jsonl";
     const found = await readWhole(dawarichLines, sampleContent(path));
-    expect(told(found)).toEqual([
+    expect(pointLines(found)).toEqual([
       `2026-02-02T02:40:00.000Z 52.520008 13.404954 ne ${LINE}`,
       "2026-02-02T02:41:00.000Z 52.520008 13.404954 google-maps-timeline-export horizontal_accuracy=12 vertical_accuracy=3 altitude=34 speed=0 battery_level=81 battery_status=Not Charging",
     ]);
@@ -80,19 +80,19 @@ describe("dawarichLines", () => {
   ])("reads PostGIS' text of %s", async (_, lonlat, place) => {
     const points = [{ tracker_id: "ne", timestamp: NOON_SECONDS, lonlat }];
     const found = await readWhole(dawarichData, contentOf(JSON.stringify({ user: {}, points, trips: [] })));
-    expect(told(found)).toEqual([`2026-02-02T12:00:00.000Z ${place} ne`]);
+    expect(pointLines(found)).toEqual([`2026-02-02T12:00:00.000Z ${place} ne`]);
   });
 });
 
 describe("polarsteps", () => {
   test("reads seconds with fractions, as numbers or texts", async () => {
     const found = await readWhole(polarsteps, sampleContent("polarsteps/locations.json"));
-    expect(told(found)).toEqual([
+    expect(pointLines(found)).toEqual([
       "2026-02-02T02:40:00.123Z 52.520008 13.404954 -",
       "2026-02-02T02:41:00.000Z 52.5201 13.4051 -",
     ]);
     const text = '{"locations":[{"lat":"52.5","lon":"13.4","time":"1770033600.5"}]}';
-    expect(told(await readWhole(polarsteps, contentOf(text)))).toEqual([
+    expect(pointLines(await readWhole(polarsteps, contentOf(text)))).toEqual([
       "2026-02-02T12:00:00.500Z 52.5 13.4 -",
     ]);
   });

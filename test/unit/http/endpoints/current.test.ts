@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type Answer, createTestApp, type Members, NOON_MS } from "../../../support/test-app.ts";
+import { type Answer, createTestApp, type JsonObject, NOON_MS } from "../../../support/test-app.ts";
 
 /** Lists of latest positions and of devices: specification §4.3 and §4.5, contract §3. */
 
@@ -43,7 +43,7 @@ for (const device_id of shuffled(IDS_IN_ORDER)) {
 }
 
 function ids({ body }: Answer): unknown[] {
-  return (body.devices ?? body.locations).map((member: Members) => member.device_id);
+  return (body.devices ?? body.locations).map((member: JsonObject) => member.device_id);
 }
 
 describe("order", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type Answer, createTestApp, type Members, NOON_MS } from "../../../support/test-app.ts";
+import { type Answer, createTestApp, type JsonObject, NOON_MS } from "../../../support/test-app.ts";
 
 /** Order, pages and filters of the three histories: contract §3. */
 
@@ -34,7 +34,7 @@ async function createFleet() {
 
 type Key = string;
 
-function keyOf({ device_id, timestamp }: Members): Key {
+function keyOf({ device_id, timestamp }: JsonObject): Key {
   return `${(timestamp as number) - NOON_MS} ${device_id}`;
 }
 

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import {
   createTestApp,
+  type JsonObject,
   type KeyName,
-  type Members,
   NOON_MS,
   type TestApp,
 } from "../../../support/test-app.ts";
@@ -24,16 +24,16 @@ async function send(
   expect(await response.json()).toEqual({ result: "ok" });
 }
 
-async function entriesOf(app: TestApp, query = "", key: KeyName = "full"): Promise<readonly Members[]> {
+async function entriesOf(app: TestApp, query = "", key: KeyName = "full"): Promise<readonly JsonObject[]> {
   const { status, body } = await app.get(`/api/v1/quarantine${query}`, key);
   expect(status).toBe(200);
-  return body.entries as readonly Members[];
+  return body.entries as readonly JsonObject[];
 }
 
 async function ask(app: TestApp, method: string, path: string, key: KeyName = "full") {
   const headers = { authorization: `Bearer ${app.keys[key]}` };
   const response = await app.fetch(`/api/v1/quarantine/${path}`, { method, headers });
-  return { status: response.status, body: (await response.json()) as Members };
+  return { status: response.status, body: (await response.json()) as JsonObject };
 }
 
 test("a point that can't be used is listed, shown, and tried again as of its own time", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createTestApp, type Members, NOON_MS } from "../../../support/test-app.ts";
+import { createTestApp, type JsonObject, NOON_MS } from "../../../support/test-app.ts";
 
 /** Which fields which answer carries, written out by hand from contract §1 and specification §2.1. */
 
@@ -283,7 +283,7 @@ test("numbers come back as they were sent, digit for digit", async () => {
   );
   const { body } = await own.get("/api/v1/devices/d/locations/history");
   expect(body.locations.map((record) => record.altitude)).toEqual(altitudes);
-  for (const { latitude, longitude } of body.locations as readonly Members[]) {
+  for (const { latitude, longitude } of body.locations as readonly JsonObject[]) {
     expect([latitude, longitude]).toEqual([89.99999999999999, -179.99999999999997]);
   }
 });

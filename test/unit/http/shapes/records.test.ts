@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createTestApp, type Members, NOON_MS, type TestApp } from "../../../support/test-app.ts";
+import { createTestApp, type JsonObject, NOON_MS, type TestApp } from "../../../support/test-app.ts";
 
 /** What a record is, and what becomes of reports that come late, again or changed: contract §1. */
 
@@ -17,7 +17,7 @@ async function currentOf(app: TestApp, device = "bus") {
 /** Ids of the devices that a path of a user's lists. */
 async function listed(app: TestApp, path: string) {
   const { body } = await app.get(path);
-  return (body.devices ?? body.locations).map((member: Members) => member.device_id);
+  return (body.devices ?? body.locations).map((member: JsonObject) => member.device_id);
 }
 
 test("a report sent again is a duplicate, and changes nothing", async () => {

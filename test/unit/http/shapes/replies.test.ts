@@ -300,7 +300,7 @@ async function expectReply(
   const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   const body = comparable(JSON.parse(text), expected.body);
   expect({ path, status: response.status, body }).toEqual({ path, ...expected });
-  expect(JSON.stringify(body)).toBe(JSON.stringify(expected.body)); // Members in their order.
+  expect(JSON.stringify(body)).toBe(JSON.stringify(expected.body)); // JsonObject in their order.
 
   const head = await app.fetch(path, { method: "HEAD", headers });
   expect(await head.text()).toBe("");
@@ -315,10 +315,10 @@ async function expectReply(
   expect(Math.abs(length - bytes.length)).toBeLessThanOrEqual(measuredBytes);
 }
 
-type Members = Record<string, unknown>;
+type JsonObject = Record<string, unknown>;
 
 /** The body with null for what was measured, and with exact numbers where the right roundings of them are shown. */
-function comparable(body: Members, expected: ReferenceAnswer["body"]): Members {
+function comparable(body: JsonObject, expected: ReferenceAnswer["body"]): JsonObject {
   if ("total_candidates" in body) {
     const { total_matches } = body.pagination as { total_matches: number };
     expect(body.total_candidates).toBeGreaterThanOrEqual(total_matches);
@@ -327,8 +327,8 @@ function comparable(body: Members, expected: ReferenceAnswer["body"]): Members {
   nullMeasured(body, expected, "query_time_ms");
   nullMeasured(body.query_info, expected.query_info, "query_time_ms");
   nullMeasured(body.query_info, expected.query_info, "data_scanned_mb");
-  const exact = expected.results as readonly Members[] | undefined;
-  (body.results as readonly Members[] | undefined)?.forEach((result, row) => {
+  const exact = expected.results as readonly JsonObject[] | undefined;
+  (body.results as readonly JsonObject[] | undefined)?.forEach((result, row) => {
     takeRounded(result, exact?.[row], "distance_miles", 4, 1e-9);
     takeRounded(result, exact?.[row], "bearing_degrees", 2, 1e-5);
   });
@@ -337,15 +337,15 @@ function comparable(body: Members, expected: ReferenceAnswer["body"]): Members {
 
 function nullMeasured(owner: unknown, expected: unknown, name: string): void {
   if (typeof owner !== "object" || owner === null || !(name in owner)) return;
-  if ((expected as Members)[name] !== null) return; // It wasn't measured.
-  expect((owner as Members)[name]).toBeGreaterThanOrEqual(0);
-  (owner as Members)[name] = null;
+  if ((expected as JsonObject)[name] !== null) return; // It wasn't measured.
+  expect((owner as JsonObject)[name]).toBeGreaterThanOrEqual(0);
+  (owner as JsonObject)[name] = null;
 }
 
 /** The service tells distances and bearings by another formula; where that rounds the other way, both are right. */
 function takeRounded(
-  shown: Members,
-  expected: Members | undefined,
+  shown: JsonObject,
+  expected: JsonObject | undefined,
   name: string,
   decimals: number,
   offMax: number,

@@ -8,7 +8,7 @@ import {
   removeArchiveApps,
   temporaryDataDir,
 } from "../../../support/archive-app.ts";
-import type { Members } from "../../../support/test-app.ts";
+import type { JsonObject } from "../../../support/test-app.ts";
 import { INGEST_PATH } from "../../http/requests.ts";
 import { NASTY_TEXTS, REFUSED_TEXTS } from "../support/nasty-texts.ts";
 import { OPERATIONS, plainPath } from "../support/operations.ts";
@@ -43,8 +43,8 @@ describe("texts of every field", () => {
   const usable = NASTY_TEXTS.filter((text) => text.trim() !== "" && text !== "..");
 
   /** Answers by `devices TEXT`, `users TEXT` and `all`: the status, and the records. */
-  async function histories(app: ArchiveApp): Promise<Map<string, [number, readonly Members[]]>> {
-    const found = new Map<string, [number, readonly Members[]]>();
+  async function histories(app: ArchiveApp): Promise<Map<string, [number, readonly JsonObject[]]>> {
+    const found = new Map<string, [number, readonly JsonObject[]]>();
     const ask = async (name: string, path: string) => {
       const { status, body } = await app.get(`${path}/locations/history?${WIDE}`);
       found.set(name, [status, body.locations]);

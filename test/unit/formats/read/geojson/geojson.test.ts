@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { geojson, geojsonseq } from "../../../../../src/formats/read/geojson/geojson.ts";
 import { overlandFile } from "../../../../../src/formats/read/geojson/overland.ts";
+import { pointLines } from "../../../../support/formats/point-lines.ts";
 import { contentOf, readWhole, sampleContent } from "../../../../support/formats/read-file.ts";
-import { told } from "../../../../support/formats/told.ts";
 
 const NOON = "2026-02-02T12:00:00.000Z";
 
@@ -14,7 +14,7 @@ async function readFeatures(...features: unknown[]) {
   return readWhole(geojson, contentOf(JSON.stringify({ type: "FeatureCollection", features })));
 }
 
-/** What is told of a Point at noon with these properties besides. */
+/** The lines of a Point at noon with these properties. */
 async function detailsOf(properties: object, options = {}): Promise<object> {
   const text = JSON.stringify(feature({ time: NOON, ...properties }));
   const { points } = await readWhole(geojson, contentOf(text), options);
@@ -24,7 +24,7 @@ async function detailsOf(properties: object, options = {}): Promise<object> {
 describe("geojson", () => {
   test("reads lines whose times run beside their coordinates", async () => {
     const found = await readWhole(geojson, sampleContent("geojson/linestring-coordtimes.geojson"));
-    expect(told(found)).toEqual([
+    expect(pointLines(found)).toEqual([
       "2026-02-02T02:40:00.000Z 52.520008 13.404954 - altitude=34.2",
       "2026-02-02T02:41:00.000Z 52.5201 13.4051 - altitude=34",
       "2026-02-02T03:00:00.000Z 52.51 13.4 -",
@@ -40,7 +40,7 @@ describe("geojson", () => {
 
   test("reads what Dawarich writes, all of it texts", async () => {
     const found = await readWhole(geojson, sampleContent("dawarich/points.geojson"));
-    expect(told(found)).toEqual([
+    expect(pointLines(found)).toEqual([
       "2026-02-02T02:40:00.000Z 52.520008 13.404954 ne horizontal_accuracy=12 vertical_accuracy=3 altitude=34 speed=13.1 bearing=271 battery_level=81 battery_status=Not Charging",
     ]);
     expect(found).toMatchObject({ skips: {}, error: null });
@@ -54,7 +54,7 @@ describe("geojson", () => {
       { type, geometry, properties },
       [feature({ time: NOON })],
     ])
-      expect(told(await readWhole(geojson, contentOf(JSON.stringify(text))))).toEqual([line]);
+      expect(pointLines(await readWhole(geojson, contentOf(JSON.stringify(text))))).toEqual([line]);
   });
 
   test("takes the first name of a time that a Feature has", async () => {
@@ -68,7 +68,7 @@ describe("geojson", () => {
       feature({ date: "2026-02-02" }),
     );
     const at = `${NOON} 52.5 13.4 -`;
-    expect(told(found)).toEqual([
+    expect(pointLines(found)).toEqual([
       at,
       at,
       at,
@@ -91,7 +91,7 @@ describe("geojson", () => {
       [13.4, 52.5],
       [13.5, 52.6, 30],
     ];
-    expect(told(await readFeatures(feature(properties, points, "MultiPoint")))).toEqual([
+    expect(pointLines(await readFeatures(feature(properties, points, "MultiPoint")))).toEqual([
       `${NOON} 52.5 13.4 phone horizontal_accuracy=4 speed=1.5 battery_level=80`,
       "2026-02-02T12:01:00.000Z 52.6 13.5 phone horizontal_accuracy=5 altitude=30 battery_level=50",
     ]);
@@ -103,7 +103,7 @@ describe("geojson", () => {
       [13.5, 52.6],
     ];
     const found = await readFeatures(feature({ coordTimes: [NOON] }, line, "LineString"));
-    expect(told(found)).toEqual([`${NOON} 52.5 13.4 -`, "never 52.6 13.5 -"]);
+    expect(pointLines(found)).toEqual([`${NOON} 52.5 13.4 -`, "never 52.6 13.5 -"]);
   });
 
   test("knows units by names, by OwnTracks' topic, and by the operator", async () => {
@@ -141,7 +141,7 @@ describe("geojson", () => {
       { type: "Feature" },
       "x",
     );
-    expect(told(found)).toEqual([`${NOON} nowhere -`, "never 52.5 13.4 -"]);
+    expect(pointLines(found)).toEqual([`${NOON} nowhere -`, "never 52.5 13.4 -"]);
     expect(found.skips).toEqual({ no_location: 1, no_position: 1, unreadable: 1 });
   });
 
@@ -175,7 +175,7 @@ describe("geojson", () => {
       times: NOON,
       coordinateProperties: { times: [[NOON], NOON, ["2026-02-02T12:01:00.000Z"]], speeds: [1, 2, [3]] },
     };
-    expect(told(await readFeatures(feature(properties, lines, "MultiLineString")))).toEqual([
+    expect(pointLines(await readFeatures(feature(properties, lines, "MultiLineString")))).toEqual([
       `${NOON} 52.5 13.4 -`,
       "2026-02-02T12:01:00.000Z 52.6 13.5 - speed=3",
     ]);
@@ -184,7 +184,7 @@ describe("geojson", () => {
   test("reads as many lines as there are properties beside them", async () => {
     const properties = Object.fromEntries(Array.from({ length: 200_000 }, (_, i) => [`k${i}`, i]));
     const lines = [...Array.from({ length: 200_000 }, () => []), [[13.4, 52.5]]];
-    expect(told(await readFeatures(feature(properties, lines, "MultiLineString")))).toEqual([
+    expect(pointLines(await readFeatures(feature(properties, lines, "MultiLineString")))).toEqual([
       "never 52.5 13.4 -",
     ]);
   });
@@ -193,7 +193,7 @@ describe("geojson", () => {
 describe("geojsonseq", () => {
   test("reads Features between record separators", async () => {
     const found = await readWhole(geojsonseq, sampleContent("geojson/points.geojsonseq"));
-    expect(told(found)).toEqual([
+    expect(pointLines(found)).toEqual([
       "2026-02-02T02:40:00.000Z 52.520008 13.404954 - horizontal_accuracy=4.8 altitude=34.2 speed=13 bearing=271.4",
       "2026-02-02T02:41:00.000Z 52.5201 13.4051 - speed=13 battery_level=81",
     ]);
@@ -206,7 +206,7 @@ describe("geojsonseq", () => {
       geojsonseq,
       contentOf(`\ufeff${line}\r\n\n${line.slice(0, 30)}\n[]\n${line}`),
     );
-    expect(told(found)).toEqual(Array(2).fill(`${NOON} 52.5 13.4 -`));
+    expect(pointLines(found)).toEqual(Array(2).fill(`${NOON} 52.5 13.4 -`));
     expect(found).toMatchObject({ places: [1, 5], skips: { unreadable: 2 }, error: null });
   });
 
@@ -231,16 +231,16 @@ describe("overlandFile", () => {
       `${NOON} 52.5 13.4 other`,
     ];
     const found = await readWhole(overlandFile, contentOf(text));
-    expect(told(found)).toEqual(lines);
+    expect(pointLines(found)).toEqual(lines);
     expect(found.skips).toEqual({ no_location: 1 });
     const cutOff = await readWhole(overlandFile, contentOf(text.slice(0, -10)));
-    expect(told(cutOff)).toEqual(lines.map((line) => line.replace("anna", "-")));
+    expect(pointLines(cutOff)).toEqual(lines.map((line) => line.replace("anna", "-")));
     expect(cutOff.error).not.toBeNull();
     const broken = await readWhole(
       overlandFile,
       contentOf(`${JSON.stringify({ locations }).slice(0, -1)} x}`),
     );
-    expect(told(broken)).toEqual(told(cutOff));
+    expect(pointLines(broken)).toEqual(pointLines(cutOff));
     expect(broken.error).not.toBeNull();
   });
 });

@@ -4,8 +4,8 @@ import { googleRecords, readGoogleDevices } from "../../../../../src/formats/rea
 import { googleSemantic } from "../../../../../src/formats/read/google/semantic.ts";
 import { googleTimeline, googleTimelineIos } from "../../../../../src/formats/read/google/timeline.ts";
 import { googleTimelineEdits } from "../../../../../src/formats/read/google/timeline-edits.ts";
+import { pointLines } from "../../../../support/formats/point-lines.ts";
 import { contentOf, readWhole, sampleContent } from "../../../../support/formats/read-file.ts";
-import { told } from "../../../../support/formats/told.ts";
 
 const TAG = "google-1234567890";
 
@@ -16,7 +16,7 @@ function file(value: unknown) {
 describe("googleRecords", () => {
   test("reads positions of several phones, and counts on what overflowed", async () => {
     const found = await readWhole(googleRecords, sampleContent("google/Records.json"));
-    expect(told(found)).toEqual([
+    expect(pointLines(found)).toEqual([
       `2022-01-12T17:18:24.190Z 52.520008 13.404954 ${TAG} horizontal_accuracy=12 vertical_accuracy=3 altitude=34 speed=13 bearing=271`,
       "2022-01-12T17:20:00.000Z 52.5201 13.4051 google--99887766 horizontal_accuracy=1500",
       `2022-01-12T17:20:00.000Z 52.5201 13.4051 ${TAG} horizontal_accuracy=65`,
@@ -28,7 +28,7 @@ describe("googleRecords", () => {
 
   test("reads the times of old files, which name no device", async () => {
     const found = await readWhole(googleRecords, sampleContent("google/Records-before-2022.json"));
-    expect(told(found)).toEqual([
+    expect(pointLines(found)).toEqual([
       "2013-12-31T23:00:00.123Z 52.520008 13.404954 google horizontal_accuracy=25 altitude=34 speed=0",
       "2013-12-31T23:01:00.456Z 52.5201 13.4051 google horizontal_accuracy=30",
     ]);
@@ -61,7 +61,7 @@ describe("googleRecords", () => {
       { latitudeE7: 4_200_000_000, longitudeE7: 0, timestamp: "2022-01-12", velocity: null },
     ];
     const found = await readWhole(googleRecords, file({ locations }));
-    expect(told(found)).toEqual([
+    expect(pointLines(found)).toEqual([
       "2013-12-31T23:00:00.123Z 52.520008 10 google horizontal_accuracy=NaN",
       "at a time that can't be read -9.4967296 0 google",
     ]);
@@ -93,7 +93,7 @@ describe("googleSemantic", () => {
 
   test("reads segments with their paths, and visits", async () => {
     const found = await readWhole(googleSemantic, sampleContent("google/2021_MARCH.json"));
-    expect(told(found)).toEqual(POINTS);
+    expect(pointLines(found)).toEqual(POINTS);
     expect(found).toMatchObject({ skips: { no_time: 2 }, error: null });
   });
 
@@ -102,7 +102,7 @@ describe("googleSemantic", () => {
     const read = (semantic: boolean) =>
       readWhole(googleSemantic, sampleContent("google/2021_MARCH.json"), { beside, semantic });
     expect(await read(false)).toMatchObject({ points: [], skips: { derived: 5, no_time: 2 } });
-    expect(told(await read(true))).toEqual(POINTS);
+    expect(pointLines(await read(true))).toEqual(POINTS);
   });
 
   test("takes the center of a visit whose place has no coordinates", async () => {
@@ -113,7 +113,7 @@ describe("googleSemantic", () => {
       { somethingElse: {} },
     ];
     const found = await readWhole(googleSemantic, file({ timelineObjects }));
-    expect(told(found)).toEqual([
+    expect(pointLines(found)).toEqual([
       "2021-03-28T01:20:00.000Z 52.5163 13.3777 google-semantic",
       "2021-03-28T01:30:00.000Z 52.5163 13.3777 google-semantic",
       "2021-03-28T01:20:00.000Z nowhere google-semantic",
@@ -126,7 +126,7 @@ describe("googleSemantic", () => {
 describe("googleTimeline", () => {
   test("reads paths, visits, activities and raw positions, with offsets as written", async () => {
     const found = await readWhole(googleTimeline, sampleContent("google/Timeline.json"));
-    expect(told(found)).toEqual([
+    expect(pointLines(found)).toEqual([
       "2026-03-29T00:30:00.000Z 52.520008 13.404954 google-timeline",
       "2026-03-29T01:30:00.000Z 52.5201 13.4051 google-timeline",
       "2026-03-29T02:00:00.000Z 52.5163 13.3777 google-timeline",
@@ -143,7 +143,7 @@ describe("googleTimeline", () => {
     async (point) => {
       const timelinePath = [{ point, time: "2026-03-29T01:30:00Z" }];
       const found = await readWhole(googleTimeline, file({ semanticSegments: [{ timelinePath }] }));
-      expect(told(found)).toEqual(["2026-03-29T01:30:00.000Z 52.5 13.4 google-timeline altitude=35"]);
+      expect(pointLines(found)).toEqual(["2026-03-29T01:30:00.000Z 52.5 13.4 google-timeline altitude=35"]);
     },
   );
 });
@@ -151,7 +151,7 @@ describe("googleTimeline", () => {
 describe("googleTimelineIos", () => {
   test("spreads what lies in one minute over it", async () => {
     const found = await readWhole(googleTimelineIos, sampleContent("google/location-history-ios.json"));
-    expect(told(found)).toEqual([
+    expect(pointLines(found)).toEqual([
       "2018-12-26T15:23:48.869Z 52.5163 13.3777 google-timeline",
       "2018-12-26T18:55:26.237Z 52.5163 13.3777 google-timeline",
       "2018-12-26T18:55:26.237Z 52.5163 13.3777 google-timeline",
@@ -176,7 +176,7 @@ describe("googleTimelineIos", () => {
       googleTimelineIos,
       file([{ startTime: "2026-02-02T02:40:00Z", endTime: "2026-02-02T02:49:30Z", timelinePath }]),
     );
-    expect(told(found)).toEqual([
+    expect(pointLines(found)).toEqual([
       "2026-02-02T02:40:00.000Z 52.5 13.4 google-timeline",
       "2026-02-02T02:40:30.000Z 52.5 13.4 google-timeline",
     ]);
@@ -203,7 +203,7 @@ test("googleTimelineEdits reads what phones sent, of the devices that Google's r
   const beside = { googleDevices: new Map([["8", "Pixel"]]), hasGoogleRecords: true };
   const found = await readWhole(googleTimelineEdits, edits, { beside });
   const at = "2026-07-06T05:23:01.340Z 13.762868 100.645463";
-  expect(told(found)).toEqual([
+  expect(pointLines(found)).toEqual([
     `${at} google-9 horizontal_accuracy=14.063 altitude=-23`,
     `${at} Pixel horizontal_accuracy=NaN altitude=-23`,
   ]);

@@ -4,7 +4,7 @@ import { placeOf } from "../../../../../src/http/shapes/place.ts";
 import type { DeviceId } from "../../../../../src/model/ids.ts";
 import {
   createTestApp,
-  type Members,
+  type JsonObject,
   NOON_MS,
   type TestApp,
   VIEWS_FROM_MS,
@@ -43,7 +43,7 @@ async function createApp(reports: readonly ReturnType<typeof at>[] = WAY): Promi
 async function track(app: TestApp, query: string, key: Parameters<TestApp["get"]>[1] = "full") {
   const { status, body } = await app.get(`${PATH}?${query}`, key);
   expect(status).toBe(200);
-  return body as Members as Members &
+  return body as JsonObject as JsonObject &
     Record<"gaps" | "timestamp" | "latitude" | "longitude", readonly number[]>;
 }
 
@@ -68,7 +68,7 @@ test("with places=true both ends name the place they are near, and nothing else 
   const start_place = { name: "Liverpool", country: "GB", distance_miles: 0.4781, bearing_degrees: 0 };
   const plain = await track(app, DAY);
   const placed = await track(app, `${DAY}&places=true`);
-  expect(placed as Members).toEqual({ ...plain, start_place, end_place: null } as never);
+  expect(placed as JsonObject).toEqual({ ...plain, start_place, end_place: null } as never);
   expect(Object.keys(plain)).not.toContain("start_place");
 
   const none = await track(app, `start=1&end=2&places=true`);
@@ -134,7 +134,7 @@ test("a year of more points than a line may have is drawn from its first to its 
     ]);
   }
   const series = await app.get(`/api/v1/devices/bus/series?${range}&fields=speed`);
-  const { timestamp, speed_max } = series.body as Members as Record<string, readonly number[]>;
+  const { timestamp, speed_max } = series.body as JsonObject as Record<string, readonly number[]>;
   expect(timestamp!.length).toBeLessThanOrEqual(1200);
   expect(speed_max!.filter((speed) => speed === 99)).toHaveLength(1);
 });

@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import * as fc from "../../../../support/fast-check.ts";
 import {
   createTestApp,
+  type JsonObject,
   type KeyName,
-  type Members,
   NOON_MS,
   type TestApp,
 } from "../../../../support/test-app.ts";
@@ -55,8 +55,8 @@ async function pagesAsColumns(
   app: TestApp,
   names: readonly string[],
   key: KeyName = "full",
-): Promise<Members> {
-  const records: Members[] = [];
+): Promise<JsonObject> {
+  const records: JsonObject[] = [];
   for (let more = true; more; ) {
     const { body } = await app.get(`/api/v1/locations/current?limit=7&offset=${records.length}`, key);
     records.push(...body.locations);

@@ -1,7 +1,7 @@
 import type { Findings } from "./read-file.ts";
 
 /** Points as readable lines: time, position, device, user if there is one, and details. */
-export function told({ points }: Findings): string[] {
+export function pointLines({ points }: Findings): string[] {
   return points.map(({ timestampMs, latitude, longitude, device, user, details }) => {
     const time = timeText(timestampMs);
     const place = latitude === null || longitude === null ? "nowhere" : `${latitude} ${longitude}`;
