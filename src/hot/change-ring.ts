@@ -154,7 +154,7 @@ export class ChangeRing {
     const initial = this.#initialCapacity;
     if (capacity > initial) this.#room.pool.give(this.#holder, capacity - initial);
     this.#knownSince = sequence + 1;
-    this.#end = (Math.floor(this.#end / changesMax) + 1) * changesMax; // Where a lap begins.
+    this.#end = (Math.floor(this.#end / changesMax) + 1) * changesMax; // The start of a lap.
     this.#first = this.#end;
     this.#clearedAt = this.#end;
     this.#entryFirst = this.#end;

@@ -14,7 +14,7 @@ export class DeviceColumns {
   readonly tracks: Tracks;
   /** User (as the dictionary numbers them) of the newest record; 0 before the first. */
   readonly currentUsers = new NumberColumn();
-  /** Timestamp of the newest record that the archive holds; -Infinity if it holds none. */
+  /** Timestamp of the newest archived record; -Infinity if there is none. */
   readonly archivedTimes = new FloatColumn();
   /** The fixes of each instant that has several. */
   readonly fixes = new LateFixes();
@@ -25,7 +25,7 @@ export class DeviceColumns {
     this.tracks = new Tracks(pages);
   }
 
-  /** Timestamp of the newest record, wherever it is; -Infinity before the first. */
+  /** Timestamp of the newest record, in memory or archived; -Infinity before the first. */
   newestMs(device: number): number {
     return Math.max(this.tracks.newestMs(device), this.archivedTimes.of(device));
   }

@@ -75,7 +75,7 @@ export class Device {
     return this.isGone ? 0 : this.#columns.currentUsers.of(this.number);
   }
 
-  /** Timestamp of the newest record that the archive holds; -Infinity if it holds none. */
+  /** Timestamp of the newest archived record; -Infinity if there is none. */
   get archivedNewestMs(): number {
     return this.isGone ? Number.NEGATIVE_INFINITY : this.#columns.archivedTimes.of(this.number);
   }
@@ -85,7 +85,7 @@ export class Device {
     return this.isGone ? 0 : this.#columns.userCounts.recordsOf(this.number, user);
   }
 
-  /** Timestamp of the newest record, wherever it is; -Infinity before the first. */
+  /** Timestamp of the newest record, in memory or archived; -Infinity before the first. */
   get newestMs(): number {
     return this.isGone ? Number.NEGATIVE_INFINITY : this.#columns.newestMs(this.number);
   }

@@ -94,7 +94,7 @@ export class DayLedger {
   }
 }
 
-/** Whether the archive may hold records of the day. */
+/** Whether the archive may have records of the day. */
 export function isSealed({ sealedSequence }: LedgerDay): boolean {
   return sealedSequence !== UNSEALED;
 }

@@ -1,5 +1,6 @@
 import { COMMA, CR, LF, QUOTE, SEMICOLON, TAB } from "./ascii.ts";
 import { createByteFeed } from "./lines.ts";
+import { decodeUtf8Part } from "./long-text.ts";
 
 /**
  * Reads CSV (RFC 4180) in place: fields become strings only on demand. Lines end in LF or CRLF; an empty line is not a
@@ -15,7 +16,6 @@ export type CsvDelimiter = number;
 /** Reads the records of a text that is pushed in pieces. */
 export class CsvReader {
   readonly #feed = createByteFeed();
-  readonly #decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   /** Null until it is detected. */
   #delimiter: CsvDelimiter | null;
   #nextLine = 1;
@@ -77,12 +77,8 @@ export class CsvReader {
 
   /** A field as text; null if it is not valid UTF-8. */
   text(field: number): string | null {
-    try {
-      const text = this.#decoder.decode(this.#feed.bytes.subarray(this.starts[field]!, this.ends[field]!));
-      return this.escaped[field] === 1 ? text.replaceAll('""', '"') : text;
-    } catch {
-      return null;
-    }
+    const text = decodeUtf8Part(this.#feed.bytes.subarray(this.starts[field]!, this.ends[field]!));
+    return this.escaped[field] === 1 && text !== null ? text.replaceAll('""', '"') : text;
   }
 
   texts(): (string | null)[] {

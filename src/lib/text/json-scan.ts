@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { BACKSLASH, DOT, MINUS, QUOTE, SPACE, ZERO } from "./ascii.ts";
-import { afterWhite } from "./long-text.ts";
+import { afterWhite, decodeUtf8Part } from "./long-text.ts";
 
 // Reads plain values of a JSON text from its bytes, and creates only the requested ones. Other values, such as a text
 // with escapes or a number with an exponent, are left to a parser; they may be valid JSON or not.
@@ -84,11 +84,7 @@ export class JsonScan {
 
   /** The text between two quotes; null if it is not valid UTF-8. */
   text(start: number, end: number): string | null {
-    try {
-      return decoder.decode(this.bytes.subarray(start, end));
-    } catch {
-      return null;
-    }
+    return decodeUtf8Part(this.bytes.subarray(start, end));
   }
 
   #isSameShort(a: number, b: number, byteCount: number): boolean {
@@ -108,8 +104,6 @@ const BLANKS_MAX = 64;
 /** More digits than any measurement has. */
 const DIGITS_MAX = 32;
 const SCALES = Float64Array.from({ length: 23 }, (_, decimals) => 10 ** decimals);
-
-const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 const DELETE = 0x7f;
 

@@ -1,5 +1,6 @@
 import { joinBytes } from "../bytes/growing-bytes.ts";
 import { LF } from "./ascii.ts";
+import { afterMark, decodeUtf8Part } from "./long-text.ts";
 
 /**
  * Text that arrives in pieces and is read in records: an incomplete record waits for the next piece. Readers read
@@ -42,19 +43,13 @@ export function createByteFeed(): ByteFeed {
     push(piece) {
       bytes = position === bytes.length ? piece : joinBytes([bytes.subarray(position), piece]);
       position = 0;
-      if (isAtStart && startsWithMark(bytes)) take(MARK_BYTES);
+      if (isAtStart && afterMark(bytes, 0) > 0) take(afterMark(bytes, 0));
     },
     end() {
       ended = true;
     },
     take,
   };
-}
-
-const MARK_BYTES = 3;
-
-function startsWithMark(bytes: Uint8Array): boolean {
-  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
 }
 
 /** Lines of a text that arrives in pieces, without blank ones. */
@@ -74,7 +69,6 @@ export interface LineReader {
 
 export function createLineReader(): LineReader {
   const feed = createByteFeed();
-  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   let text: string | null = null;
   let nextLine = 1;
 
@@ -86,7 +80,7 @@ export function createLineReader(): LineReader {
         const lineEnd = feed.bytes.indexOf(LF, feed.position);
         if (lineEnd < 0 && !feed.ended) return false;
         const end = lineEnd < 0 ? feed.bytes.length : lineEnd;
-        text = decode(feed.bytes.subarray(feed.position, end));
+        text = decodeUtf8Part(feed.bytes.subarray(feed.position, end));
         nextLine++;
         feed.take(Math.min(end + 1, feed.bytes.length));
         if (text?.trim() !== "") return true;
@@ -101,12 +95,4 @@ export function createLineReader(): LineReader {
     },
     text: () => text,
   };
-
-  function decode(bytes: Uint8Array): string | null {
-    try {
-      return decoder.decode(bytes);
-    } catch {
-      return null;
-    }
-  }
 }

@@ -78,10 +78,16 @@ export function afterMark(body: Uint8Array, at: number): number {
   return body[at] === 0xef && body[at + 1] === 0xbb && body[at + 2] === 0xbf ? at + 3 : at;
 }
 
-const decoder = new TextDecoder("utf-8", { fatal: true });
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** Null if it is not valid UTF-8. A byte order mark at the start is dropped. */
 export function decodeUtf8(bytes: Uint8Array): string | null {
+  const start = afterMark(bytes, 0);
+  return decodeUtf8Part(start === 0 ? bytes : bytes.subarray(start));
+}
+
+/** Like `decodeUtf8()`, but keeps a byte order mark, which is a character within a text. */
+export function decodeUtf8Part(bytes: Uint8Array): string | null {
   try {
     return decoder.decode(bytes);
   } catch {
