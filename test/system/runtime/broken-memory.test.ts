@@ -80,7 +80,7 @@ for (const runtime of RUNTIMES) {
     const before = await runCommand(broken(runtime), place, ["verify"]);
     expect([before.code, before.out + before.error]).toEqual([
       1,
-      expect.stringContaining("Entry 2 of the log"),
+      expect.stringContaining("entry 2 of the log"),
     ]);
 
     const started = await startReady(broken(runtime), place);
@@ -88,7 +88,7 @@ for (const runtime of RUNTIMES) {
     expect([await devicesOf(later), await damagedOf(later)]).toEqual([["after", "before"], 1]);
     await store(later, [at("new")]);
     const { error } = await started.stop();
-    expect(error).toContain("Entry 2 of the log");
+    expect(error).toContain("entry 2 of the log");
     const kept = readdirSync(join(place.dataDir, "damaged")).filter((name) => name.endsWith(".damaged"));
     expect(kept).toHaveLength(1);
 

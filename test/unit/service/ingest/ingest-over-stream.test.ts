@@ -143,7 +143,7 @@ test("a broken store fails the log and those who wait for it, and nothing else",
   // None that comes after it is laid over memory: a seal would cover the one that is missing.
   expect([broken.length, applied, told.failures]).toEqual([1, 3, [expect.any(MessageError)]]);
   expect(String(told.failures[0])).toMatch(
-    /^MessageError: Message 3 of the stream .* Entry 3072 of the log .* a row lies in its chunk/,
+    /^MessageError: Message 3 of the stream .* entry 3072 of the log .* a row lies in its chunk/,
   );
   expect([servers.messages.length > 0, log.state]).toEqual([true, "failed"]);
   const later = await time.until(ingest(APP, batchOf(reportsOf(1))));
