@@ -2,21 +2,21 @@ import { MS_PER_MINUTE } from "../../model/time/units.ts";
 import { LastNumbers, NumberColumn, quantile } from "./columns.ts";
 
 const MINUTES = 15;
-/** Fewer fresh points say nothing. */
+/** With fewer fresh points there is no verdict. */
 const FRESH_MIN = 5;
-/** Fresh points of a device lag alike: what takes longer than this was held up on its way. */
+/** Fresh points of a device lag alike; a longer lag means that a point was delayed. */
 const FRESH_SECONDS = 30;
 
 /**
- * How far arrivals are behind the fixes, as the device's clock has them: the error of that clock, and what the way
- * took. The way only ever adds, and a backlog much and unevenly. So of each minute the shortest lag is kept, and those
- * are of fresh points that lie close together below all others.
+ * The lag of arrivals behind the fixes by the device's clock: the error of that clock plus the time of delivery.
+ * Delivery only adds to it, and a backlog adds much and unevenly. So the shortest lag of each minute is stored, and
+ * those that lie close together below all others are of fresh points.
  */
 export class ClockLags {
   readonly #lagSeconds = new LastNumbers(MINUTES);
   readonly #minute = new NumberColumn();
 
-  /** Of a point that is newer than all before. */
+  /** Adds a point that is newer than all before. */
   note(slot: number, arrivedMs: number, fixMs: number): void {
     const lagSeconds = (arrivedMs - fixMs) / 1000;
     const minute = Math.floor(arrivedMs / MS_PER_MINUTE);
@@ -28,7 +28,7 @@ export class ClockLags {
     }
   }
 
-  /** The median lag of fresh points in seconds; null where there are too few. */
+  /** The median lag of fresh points in seconds; null if there are too few. */
   medianSeconds(slot: number): number | null {
     const lags = this.#lagSeconds.sorted(slot);
     for (let first = 0; first + FRESH_MIN <= lags.length; first++) {

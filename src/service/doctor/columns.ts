@@ -1,12 +1,12 @@
 /*
- * Numbers by slot. They lie in pages, so that few devices take little, and those of many are never copied.
+ * Numbers by slot, in pages: few devices need little memory, and growing never copies.
  */
 
 const PAGE_SHIFT = 8;
 const PAGE_SLOTS = 1 << PAGE_SHIFT;
 const PAGE_MASK = PAGE_SLOTS - 1;
 
-/** One double for each slot; 0 where none was set. */
+/** One double for each slot; 0 if it was not set. */
 export class NumberColumn {
   readonly #pages: Float64Array[] = [];
 
@@ -41,29 +41,29 @@ export class LastNumbers {
     const at = slot & PAGE_MASK;
     const count = pushed[at]!;
     values[at * this.#length + (count % this.#length)] = value;
-    // Starts over at twice the length, so that a byte holds it and it still tells that the ring buffer is full.
+    // The count starts over at twice the length, so that it fits a byte and still shows that the ring buffer is full.
     pushed[at] = count + 1 === 2 * this.#length ? this.#length : count + 1;
   }
 
-  /** The number that was pushed last; NaN where there is none. */
+  /** The number that was pushed last, or NaN. */
   newest(slot: number): number {
     const { values, pushed } = this.#pageOf(slot);
     return pushed[slot & PAGE_MASK] === 0 ? Number.NaN : values[this.#newestIndex(slot, pushed)]!;
   }
 
-  /** Puts another in place of the number that was pushed last. */
+  /** Replaces the number that was pushed last. */
   replaceNewest(slot: number, value: number): void {
     const { values, pushed } = this.#pageOf(slot);
     values[this.#newestIndex(slot, pushed)] = value;
   }
 
-  /** All that there are, in no order; good until the next push. */
+  /** All numbers, unordered; valid until the next push. */
   all(slot: number): Float32Array {
     const start = (slot & PAGE_MASK) * this.#length;
     return this.#pageOf(slot).values.subarray(start, start + this.count(slot));
   }
 
-  /** The same, rising; good until this is asked of any slot. */
+  /** All numbers in ascending order; valid until the next call for any slot. */
   sorted(slot: number): Float32Array {
     const all = this.all(slot);
     this.#scratch.set(all);
@@ -93,11 +93,11 @@ export class LastNumbers {
 
 interface Page {
   readonly values: Float32Array;
-  /** How many numbers each slot was given, up to twice the length of its ring buffer. */
+  /** How many numbers were pushed to each slot, up to twice the length of its ring buffer. */
   readonly pushed: Uint8Array;
 }
 
-/** The number below which this share of the rising numbers lies, interpolated between the two around it. */
+/** The quantile of ascending numbers, interpolated between the two around it. */
 export function quantile(sorted: ArrayLike<number>, share: number): number {
   const position = (sorted.length - 1) * share;
   const below = sorted[Math.floor(position)]!;

@@ -18,15 +18,15 @@ import { ReportGaps } from "./report-gaps.ts";
 import { type Fix, SpeedRatios } from "./speed-ratios.ts";
 import type { LeftOutField, RefusedReport, Speaker, TakenReports } from "./taken-reports.ts";
 
-/** When devices are looked at, and what for. */
+/** One examination of devices. */
 export interface Visit {
   readonly nowMs: number;
-  /** Of the newest report that is stored of a device, or -Infinity: messages may have been passed over. */
+  /** The time of a device's newest stored report, or -Infinity. The doctor may have skipped its message. */
   newestFixMs(appId: string, deviceId: string): number;
   found(finding: Finding): void;
 }
 
-/** All that is measured of devices, by slot, and what it says of them. */
+/** Everything that is measured of devices, by slot, and its diagnoses. */
 export class DeviceMeasures {
   readonly #newestFixMs = new NumberColumn();
   readonly #lags = new ClockLags();
@@ -34,13 +34,13 @@ export class DeviceMeasures {
   readonly #gaps = new ReportGaps();
   readonly #outcomes = new Outcomes();
 
-  /** Of a message that the device is in; once, before its reports. */
+  /** Notes a message with reports of the device; once, before its reports. */
   noteMessage(slot: number, arrivedMs: number): void {
     this.#gaps.note(slot, arrivedMs);
   }
 
   noteFix(slot: number, arrivedMs: number, fix: Fix): void {
-    if (fix.timestampMs <= this.#newestFixMs.get(slot)) return; // Sent again, or late.
+    if (fix.timestampMs <= this.#newestFixMs.get(slot)) return; // A repeated or late report.
     this.#newestFixMs.set(slot, fix.timestampMs);
     this.#lags.note(slot, arrivedMs, fix.timestampMs);
     this.#ratios.note(slot, fix);
@@ -50,7 +50,7 @@ export class DeviceMeasures {
     this.#outcomes.noteTaken(slot, points, duplicates);
   }
 
-  /** Of the points that were taken, those that lack a value or their own time. */
+  /** Counts accepted points that lack a value or their own time. */
   noteLacking(slot: number, { leftOut, timedByArrival }: LackingReports, share: number): void {
     for (const field of mostLeftOut(leftOut)) this.#outcomes.noteLeftOut(slot, field, field.count * share);
     if (timedByArrival > 0) this.#outcomes.noteTimedByArrival(slot, timedByArrival * share);
@@ -68,11 +68,11 @@ export class DeviceMeasures {
     this.#outcomes.clear(slot);
   }
 
-  /** Hands over what is wrong with the device now. */
+  /** Reports everything that is wrong with the device now. */
   examine(slot: number, owner: SlotOwner<Speaker>, visit: Visit): void {
     const { appId, deviceId, group: client } = owner;
     const { nowMs, found } = visit;
-    // A clock that is ahead may have stamped the newest report with a time that is to come.
+    // A device's clock that is ahead may give the newest report a future time.
     const lastMs = Math.max(this.#gaps.lastMs(slot), Math.min(nowMs, visit.newestFixMs(appId, deviceId)));
     const tell = (kind: FindingKind, atMs: number, diagnosis: Diagnosis | null) => {
       if (diagnosis !== null) found({ appId, deviceId, client, kind, atMs, ...diagnosis });
@@ -99,7 +99,7 @@ export class DeviceMeasures {
 
 type LackingReports = Pick<TakenReports, "leftOut" | "timedByArrival">;
 
-/** For each reason the field that most reports lack for it: how many reports there are of that kind, at least. */
+/** For each reason the field that most reports lack, and how many reports lack it at least. */
 function mostLeftOut(leftOut: readonly LeftOutField[]): readonly LeftOutField[] {
   return leftOut.filter(
     (one) => leftOut.find(({ fault, count }) => fault === one.fault && count >= one.count) === one,

@@ -1,29 +1,29 @@
 import { assert } from "../../lib/assert.ts";
 import { type QuotaOwner, SharedPool } from "../../lib/schedule/shared-pool.ts";
 
-/** Those of an app, or of all; and of those the one with this id in each group, or all. */
+/** Selects devices of one app or of all apps, and of those the one with an id in each group, or all. */
 export interface AskedDevices {
   readonly appId: string | null;
   readonly deviceId: string | null;
 }
 
-/** Whose a slot is. */
+/** The owner of a slot. */
 export interface SlotOwner<Group extends string> {
   readonly appId: string;
   readonly group: Group;
   readonly deviceId: string;
-  /** When it was seen last, Unix ms. */
+  /** When the device was last seen, Unix ms. */
   readonly seenMs: number;
 }
 
 /**
- * Small numbers for devices, in groups of an app's, so that what is kept of each lies in columns. There are so many
- * numbers and no more, in shares by app and key (`SharedPool`). A key that has its share may give a new device the
- * number of the one it was silent of for longest; so whoever invents devices loses his own alone.
+ * Numbers devices, in groups within an app, so that their data lies in columns. The numbers are limited, in shares by
+ * app and key (`SharedPool`). If a key has used its share, a new device gets the slot of the key's longest silent one,
+ * so a key that invents devices evicts only its own.
  */
 export class DeviceSlots<Group extends string> {
   readonly #max: number;
-  /** How long a device must have been silent to lose its number to another. */
+  /** How long a device must have been silent before another one gets its slot. */
   readonly #idleMsMin: number;
   readonly #pool: SharedPool;
   readonly #apps = new Map<string, Map<Group, Map<string, number>>>();
@@ -37,7 +37,7 @@ export class DeviceSlots<Group extends string> {
     this.#pool = new SharedPool(max);
   }
 
-  /** Numbers that are taken. */
+  /** Slots in use. */
   get size(): number {
     return this.#pool.used;
   }
@@ -46,7 +46,7 @@ export class DeviceSlots<Group extends string> {
     return this.#apps.get(appId)?.get(group)?.get(deviceId) ?? null;
   }
 
-  /** The number of a device that was seen; null where it has none and can't get one. `onNew` before it is used. */
+  /** The slot of a device; null if it has none and can't get one. Calls `onNew` before a new slot is used. */
   see(
     holder: QuotaOwner,
     group: Group,
@@ -74,7 +74,7 @@ export class DeviceSlots<Group extends string> {
     return owner;
   }
 
-  /** Those asked for; others may be taken or freed meanwhile. */
+  /** The slots of selected devices; others may be added or removed meanwhile. */
   *taken({ appId, deviceId }: AskedDevices): Generator<number> {
     const apps = appId === null ? this.#apps.values() : [this.#apps.get(appId)];
     for (const groups of apps) {
@@ -140,7 +140,7 @@ function nameOf({ appId, keyId }: QuotaOwner): string {
   return `${appId}/${keyId}`;
 }
 
-/** A number that is taken, in the list of its key's. */
+/** A slot in use, in the list of its key. */
 interface Owner<Group extends string> extends SlotOwner<Group> {
   readonly slot: number;
   readonly key: KeySlots<Group>;
@@ -149,7 +149,7 @@ interface Owner<Group extends string> extends SlotOwner<Group> {
   after: Owner<Group> | null;
 }
 
-/** The numbers that a key came to, the one it was silent of for longest first: a list that is linked both ways. */
+/** The slots of a key, the longest silent first: a doubly linked list. */
 class KeySlots<Group extends string> {
   readonly name: string;
   readonly holder: QuotaOwner;

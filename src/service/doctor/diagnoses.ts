@@ -12,13 +12,13 @@ export const FINDING_KINDS = ["clock", "units", "repeats", "refused", "values", 
 
 export type FindingKind = (typeof FINDING_KINDS)[number];
 
-/** Something that is wrong with a device, and what helps. */
+/** A problem of a device, and its remedy. */
 export interface Finding {
   readonly appId: string;
   readonly deviceId: string;
   readonly client: Speaker;
   readonly kind: FindingKind;
-  /** Since when it is known: of the last report that it rests on, or when that was overdue. */
+  /** Since when it is known: the last report that it is based on, or when that was due. */
   readonly atMs: number;
   /** A sentence each. */
   readonly what: string;
@@ -26,14 +26,14 @@ export interface Finding {
   readonly advice: string;
 }
 
-/** The part of it that tells what was found out. */
+/** The texts of a finding. */
 export type Diagnosis = Pick<Finding, "what" | "measured" | "advice">;
 
 /*
- * What is said of what was measured, a sentence each: what it is, what shows it, and what helps.
+ * Texts for measurements, a sentence each: what is wrong, what shows it, and what to do.
  */
 
-/** Seconds that a clock may be off before anybody minds. */
+/** Seconds that a clock may be wrong without a finding. */
 const CLOCK_SECONDS_MAX = 60;
 
 export function diagnoseClock(lagSeconds: number | null): Diagnosis | null {
@@ -49,11 +49,11 @@ export function diagnoseClock(lagSeconds: number | null): Diagnosis | null {
 export interface UnitVerdict {
   readonly actualUnit: string;
   readonly assumedUnit: string;
-  /** What sent them, as `speed_unit` has it. */
+  /** The actual unit, as `speed_unit` names it. */
   readonly speedUnit: string;
 }
 
-/** How reported speeds may be wrong, by the median of their ratio to what positions tell (from, and below). */
+/** Wrong units, by the median ratio of reported speed to the speed between positions (from, and below). */
 const UNIT_VERDICTS: readonly (UnitVerdict & { readonly from: number; readonly below: number })[] = [
   { from: 3.2, below: 4.2, actualUnit: "km/h", assumedUnit: "m/s", speedUnit: "kmh" },
   { from: 1.75, below: 2.1, actualUnit: "knots", assumedUnit: "m/s", speedUnit: "kn" },
@@ -62,7 +62,7 @@ const UNIT_VERDICTS: readonly (UnitVerdict & { readonly from: number; readonly b
   { from: 0.46, below: 0.58, actualUnit: "m/s", assumedUnit: "knots", speedUnit: "mps" },
 ];
 
-/** Which unit speeds look like, and which they were taken for; null where they look right. */
+/** The unit that speeds seem to have, and the unit assumed; null if they look right. */
 export function unitVerdict(ratio: number): UnitVerdict | null {
   return UNIT_VERDICTS.find(({ from, below }) => ratio >= from && ratio < below) ?? null;
 }
@@ -122,7 +122,7 @@ const FAULT_WORDS: Readonly<Record<ValueFault, string>> = {
   out_of_range: "is out of range",
 };
 
-/** What an app's URL or template writes wrong it writes wrong each time, so a few points tell. */
+/** A wrong URL or template is wrong in every message, so a few points suffice. */
 const SAME_POINTS_MIN = 3;
 
 export function diagnoseValues(points: number, lacking: Lacking | null): Diagnosis | null {
@@ -140,7 +140,7 @@ export function diagnoseValues(points: number, lacking: Lacking | null): Diagnos
 }
 
 export function diagnoseArrival(points: number, timedByArrival: number, client: Speaker): Diagnosis | null {
-  // Home Assistant's webhook has no time, and is sent at once.
+  // Home Assistant's webhook carries no time, and sends immediately.
   if (client === "homeassistant" || points < SAME_POINTS_MIN || 2 * timedByArrival <= points) return null;
   return {
     what: "The device's positions carry no time, so they are kept under that of their arrival.",

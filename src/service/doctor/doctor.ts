@@ -8,11 +8,13 @@ import { LastRequests, type NotedMessage, type NotedRequest, notedMessage } from
 import type { RefusedReport, Speaker, TakenReports } from "./taken-reports.ts";
 
 const DEVICES_MAX = 100_000;
-/** A device that was heard of since keeps its place, or a fleet that is too large would push itself out by turns. */
+/**
+ * A device that was seen within this time keeps its slot, or the devices of a very large fleet would evict each other.
+ */
 const KEPT_MS = 86_400_000;
-/** What was silent for so long is not coming back, and its place is given to others. */
+/** A device that was silent for this long loses its slot. */
 const FORGOTTEN_MS = 30 * 86_400_000;
-/** Some microseconds each. */
+/** Devices examined in one step, a few microseconds each. */
 const EXAMINED_PER_STEP = 32;
 
 const LATITUDE = numberIndex("latitude");
@@ -20,19 +22,19 @@ const LONGITUDE = numberIndex("longitude");
 const ACCURACY = numberIndex("horizontal_accuracy");
 const SPEED = numberIndex("speed");
 
-/** Looks at what clients send and says what is wrong with their devices. All that it knows is in memory. */
+/** Watches what clients send, and diagnoses their devices. All its data is in memory. */
 export class Doctor {
   readonly #attention = new Attention();
   readonly #slots = new DeviceSlots<Speaker>(DEVICES_MAX, KEPT_MS);
   readonly #measures = new DeviceMeasures();
   readonly #lastRequests = new LastRequests();
 
-  /** Devices that something is known of, once for each client that speaks for them. */
+  /** Known devices, counted once for each client that reports for them. */
   get deviceCount(): number {
     return this.#slots.size;
   }
 
-  /** Of a message that was taken. Costs next to nothing, however much is sent: then some are passed over. */
+  /** Notes a message. The cost is bounded: in a flood some messages are skipped. */
   note(sender: QuotaOwner, client: Speaker, taken: TakenReports): void {
     const reports = taken.batches.reduce((sum, { count }) => sum + count, 0);
     const units = MESSAGE_UNITS + Math.min(reports + taken.refused.length, STRETCH_REPORTS_MAX);
@@ -47,7 +49,7 @@ export class Doctor {
     return this.#lastRequests.find(appId, deviceId);
   }
 
-  /** Hands over all that is wrong now with the devices asked for; some devices a step. */
+  /** Reports everything that is wrong with the selected devices now, some devices in each step. */
   *examine(asked: AskedDevices, visit: Visit): Steps<void> {
     let examined = 0;
     for (const slot of this.#slots.taken(asked)) {
@@ -58,7 +60,7 @@ export class Doctor {
     }
   }
 
-  /** Of a long message a stretch, beginning anywhere. */
+  /** Notes a stretch of a long message, from a random position. */
   #noteBatches(of: SentMessage, batches: readonly ReportBatch[], reports: number): void {
     let passed = Math.floor(Math.random() * Math.max(0, reports - STRETCH_REPORTS_MAX + 1));
     let left = STRETCH_REPORTS_MAX;
@@ -121,13 +123,13 @@ interface SentMessage {
   readonly message: NotedMessage;
 }
 
-/** What a report of a message stands for of all that is known of the message alone. */
+/** A report's share of the numbers that are known only of its whole message. */
 interface Shares {
   readonly each: number;
   readonly duplicates: number;
 }
 
-/** Rows of a batch that follow each other and are of one device. */
+/** Consecutive rows of a batch of one device. */
 interface Run {
   readonly batch: ReportBatch;
   readonly first: number;
@@ -140,29 +142,29 @@ function endOfRun({ device }: ReportBatch, first: number, endMax: number): numbe
   return end;
 }
 
-/** Units of attention in a window; one is a report, some tenths of a microsecond. */
+/** The budget of a window; a report costs one unit, some tenths of a microsecond. */
 const WINDOW_UNITS = 500;
-/** What a message takes before its first report is looked at. */
+/** Units for a message without its reports. */
 const MESSAGE_UNITS = 4;
-/** Of a longer message a stretch of so many reports is looked at. */
+/** At most this many reports of a message are noted. */
 const STRETCH_REPORTS_MAX = 256;
 
 const WINDOW_MS_MIN = 50;
 const WINDOW_MS_MAX = 150;
-/** Messages are noted in the order in which they are taken, not in which they came. A clock may also be set back. */
+/** Messages are noted in the order in which they are stored, not of their arrival; also, a clock may be set back. */
 const BEHIND_MS_MAX = 60_000;
 
 /**
- * How much is looked at: everything where little is sent, and of a flood as much as costs next to nothing. Keys and
- * apps share what there is, so that the flood of one does not hide the devices of another. Windows differ in length,
- * so that senders who keep time with each other are all seen in turn.
+ * Limits how much is watched: everything while little is sent, and a cheap sample of a flood. Keys and apps share the
+ * budget, so that a flood from one does not hide the devices of another. Windows differ in length, so that senders with
+ * the same rhythm are all seen in turn.
  */
 export class Attention {
   #pool = new SharedPool(0);
   #startMs = Number.NEGATIVE_INFINITY;
   #lengthMs = 0;
 
-  /** Whether there is enough left in the window for so much. */
+  /** Whether the window has enough units left; if so, takes them. */
   take(holder: QuotaOwner, units: number, nowMs: number): boolean {
     const elapsedMs = nowMs - this.#startMs;
     if (!(elapsedMs >= -BEHIND_MS_MAX && elapsedMs < this.#lengthMs)) {

@@ -6,17 +6,16 @@ import {
 } from "../../model/location-fields.ts";
 import { NOT_CARRIED, type ReportBatch } from "../../model/report-batch.ts";
 
-/** A report by the names that its fields have there. */
+/** A report by its fields' names. */
 export type UnderstoodReport = Readonly<Record<string, string | number | boolean>>;
 
 /**
- * A report as a list of values in the order of `KEPT_FIELDS`: made in a fraction of the time that an object takes, for
- * the many reports that nobody asks for.
+ * The values of a report in the order of `KEPT_FIELDS`. Most are never read, and a list is much cheaper than an object.
  */
 export type KeptReport = readonly (string | number | undefined)[];
 
 const KEPT_FIELDS: readonly StoredField[] = [...NUMBER_FIELDS, ...PROFILE_FIELDS, ...STATE_FIELDS];
-/** What stands before them: the device and the time. */
+/** Values before the fields: device and time. */
 const HEAD = 2;
 
 export function keepReport(batch: ReportBatch, row: number): KeptReport {

@@ -5,24 +5,24 @@ import { type KeptReport, keepReport } from "./kept-report.ts";
 import type { LeftOutField, RefusedReport, Speaker, TakenReports } from "./taken-reports.ts";
 
 const DEVICES_MAX = 10_000;
-/** Of each device. */
+/** Stored requests of each device. */
 const REQUESTS_MAX = 5;
-/** Of a request, of each device. */
+/** Stored refused points of a request and device. */
 const REFUSED_MAX = 3;
-/** Of what a message held besides positions. */
+/** Names of other contents of a message that are stored. */
 const NAMES_MAX = 10;
 
-/** What is told of a message to each device that was in it. */
+/** The part of a message's record that all its devices share. */
 export interface NotedMessage {
   readonly arrivedMs: number;
   readonly client: Speaker;
-  /** Of all its reports those that changed nothing. */
+  /** How many of all its reports changed nothing. */
   readonly duplicates: number;
-  /** What was no position, by what it was. */
+  /** Contents other than positions, by kind. */
   readonly skipped: readonly Counted[];
-  /** Optional fields that were left out of its reports. */
+  /** Optional fields that were omitted from its reports. */
   readonly leftOut: readonly LeftOutField[];
-  /** Of all its reports those that have the time of their arrival. */
+  /** How many of all its reports have the time of their arrival. */
   readonly timedByArrival: number;
 }
 
@@ -31,10 +31,10 @@ export interface Counted {
   readonly count: number;
 }
 
-/** A message as a device was in it, and how that was understood. */
+/** A device's part of a message, and its result. */
 export interface NotedRequest {
   readonly message: NotedMessage;
-  /** How many of the device's reports were taken, and the last of them in the message. */
+  /** How many reports of the device were accepted, and the last of them. */
   readonly taken: number;
   readonly newest: KeptReport | null;
   /** How many of its points could not be used, and the first of them. */
@@ -42,16 +42,16 @@ export interface NotedRequest {
   readonly refused: readonly RefusedReport[];
 }
 
-/** Whose part of a message is noted, and whose message it is. */
+/** A device's part of a message, with the sender of the message. */
 export interface DeviceInMessage {
   readonly holder: QuotaOwner;
   readonly message: NotedMessage;
   readonly deviceId: string;
 }
 
-/** The last few requests of the devices that were heard of last, whichever clients spoke for them. */
+/** The last few requests of recently seen devices, by whichever client they came. */
 export class LastRequests {
-  /** Nobody is spared: who is new takes the place of the device that its key was silent of for longest. */
+  /** Without an idle time: a new device always replaces its key's longest silent one. */
   readonly #slots = new DeviceSlots<"">(DEVICES_MAX, 0);
   readonly #requests: Noted[][] = [];
 
@@ -60,7 +60,7 @@ export class LastRequests {
     return slot === null ? null : this.#requests[slot]!;
   }
 
-  /** So many reports of a device, the last of which is in this row of the batch. */
+  /** Notes accepted reports of a device; the last of them is in this row. */
   noteTaken(of: DeviceInMessage, reports: number, batch: ReportBatch, row: number): void {
     const request = this.#requestOf(of);
     if (request === null) return;
@@ -75,7 +75,7 @@ export class LastRequests {
     if (request.refused.length < REFUSED_MAX) request.refused = [...request.refused, refused];
   }
 
-  /** The device's note of this message. */
+  /** The device's record of this message. */
   #requestOf({ holder, message, deviceId }: DeviceInMessage): Noted | null {
     const slot = this.#slots.see(holder, "", deviceId, message.arrivedMs, (fresh) => {
       this.#requests[fresh] = [];
@@ -99,7 +99,6 @@ interface Noted extends NotedRequest {
 
 const NONE_REFUSED: readonly RefusedReport[] = [];
 
-/** The part of a message that its devices share. */
 export function notedMessage(client: Speaker, taken: TakenReports): NotedMessage {
   const { arrivedMs, duplicates, skipped, leftOut, timedByArrival } = taken;
   return { arrivedMs, client, duplicates, skipped: firstOf(skipped), leftOut, timedByArrival };

@@ -6,24 +6,24 @@ import type { LeftOutField, RefusedFor, RefusedReport } from "./taken-reports.ts
 const REASONS: readonly RefusedFor[] = [...REFUSAL_REASONS, "invalid"];
 const FIELDS = REPORT_FIELDS.map(({ name }) => name);
 const FAULTS: readonly ValueFault[] = ["absent", "unreadable", "out_of_range"];
-/** From so many points on all counts are halved, so that what was wrong and was mended is forgotten. */
+/** At this many points all counts are halved, so that a fixed problem is forgotten. */
 const POINTS_MAX = 400;
 
-/** What became of a device's last few hundred points. */
+/** The outcomes of a device's last few hundred points. */
 export class Outcomes {
-  /** Points of every outcome. */
+  /** Points with any outcome. */
   readonly #points = new NumberColumn();
   readonly #duplicates = new NumberColumn();
   readonly #refused = REASONS.map(() => new NumberColumn());
-  /** Of the refused, those that were it for a value, by what was wrong with that. */
+  /** Points refused for a value, by the fault of the value. */
   readonly #faulty = FAULTS.map(() => new NumberColumn());
-  /** Of those that were understood, those of which a value was left out, by why. */
+  /** Accepted points of which a value was omitted, by the fault of the value. */
   readonly #lacking = FAULTS.map(() => new NumberColumn());
-  /** Which field was left out last, by its place among all, from 1. */
+  /** The field that was omitted last, by its index among all fields, from 1. */
   readonly #lackedField = new NumberColumn();
   readonly #timedByArrival = new NumberColumn();
 
-  /** Of so many points that were understood, so many changed nothing, as far as that is known. */
+  /** Adds accepted points; `duplicates` of them changed nothing, if that is known. */
   noteTaken(slot: number, points: number, duplicates: number): void {
     add(this.#duplicates, slot, duplicates);
     this.#count(slot, points);
@@ -35,13 +35,13 @@ export class Outcomes {
     this.#count(slot, 1);
   }
 
-  /** Of so many of its points, which were counted already, a field was left out. */
+  /** Notes that a field was omitted from points that are already counted. */
   noteLeftOut(slot: number, { field, fault }: LeftOutField, points: number): void {
     add(this.#lacking[FAULTS.indexOf(fault)]!, slot, points);
     this.#lackedField.set(slot, FIELDS.indexOf(field) + 1);
   }
 
-  /** So many of its points, which were counted already, have the time of their arrival. */
+  /** Notes that points that are already counted have the time of their arrival. */
   noteTimedByArrival(slot: number, points: number): void {
     add(this.#timedByArrival, slot, points);
   }
@@ -50,7 +50,7 @@ export class Outcomes {
     return this.#timedByArrival.get(slot);
   }
 
-  /** Of which points values were left out, and the field that was left out last; null where there were none. */
+  /** Points of which values were omitted, and the last omitted field; null if there are none. */
   lacking(slot: number): Lacking | null {
     const field = FIELDS[this.#lackedField.get(slot) - 1];
     if (field === undefined) return null;
@@ -58,14 +58,14 @@ export class Outcomes {
     return { field, unreadable, outOfRange };
   }
 
-  /** What was wrong with most of the values that points were refused for; null where none were. */
+  /** The most frequent fault of values that points were refused for; null if there are none. */
   mainFault(slot: number): ValueFault | null {
     const counts = this.#faulty.map((column) => column.get(slot));
     const most = Math.max(...counts);
     return most === 0 ? null : FAULTS[counts.indexOf(most)]!;
   }
 
-  /** All that are remembered. */
+  /** All points in the counts. */
   points(slot: number): number {
     return this.#points.get(slot);
   }
@@ -78,7 +78,7 @@ export class Outcomes {
     return this.#duplicates.get(slot);
   }
 
-  /** Why most of those were refused that were; of a slot of which any were. */
+  /** The most frequent reason for refusals. The slot must have a refused point. */
   mainReason(slot: number): RefusedFor {
     const counts = this.#refused.map((column) => column.get(slot));
     return REASONS[counts.indexOf(Math.max(...counts))]!;
@@ -101,7 +101,7 @@ export class Outcomes {
   }
 }
 
-/** Points of which a value was left out. */
+/** Points of which a value was omitted. */
 export interface Lacking {
   readonly field: string;
   readonly unreadable: number;

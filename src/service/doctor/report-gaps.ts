@@ -1,22 +1,22 @@
 import { LastNumbers, NumberColumn, quantile } from "./columns.ts";
 
 const GAPS = 15;
-/** Fewer are no habit. */
+/** With fewer gaps there is no habit. */
 const GAPS_MIN = 8;
-/** Messages that follow each other faster are one backlog. */
+/** Messages in faster succession are one backlog. */
 const GAP_SECONDS_MIN = 1;
 
-/** A device is silent once it is so for as many of its usual gaps, */
+/** A device is silent if it exceeds all three limits: a multiple of its usual gap, */
 const USUAL_GAPS = 10;
-/** for this share of the longest one that it came back from, as it does every morning, */
+/** a multiple of the longest gap after which it came back, for example each morning, */
 const OF_LONGEST = 1.5;
-/** and for so long at least. */
+/** and this time. */
 const SILENT_SECONDS_MIN = 15 * 60;
 
-/** After which half of the longest gap is forgotten. */
+/** The longest gap is halved after this time. */
 const HALF_LIFE_SECONDS = 7 * 86_400;
 
-/** How long a device is used to be silent. */
+/** How long a device is usually silent. */
 export interface Habit {
   readonly medianSeconds: number;
   /** When its silence is no longer usual, Unix ms. */
@@ -31,7 +31,7 @@ export class ReportGaps {
 
   note(slot: number, arrivedMs: number): void {
     const seconds = (arrivedMs - this.#lastMs.get(slot)) / 1000;
-    if (seconds <= 0) return; // Another report of the message, or a clock of ours that was set back.
+    if (seconds <= 0) return; // Another report of the same message, or the server's clock was set back.
     this.#lastMs.set(slot, arrivedMs);
     if (seconds < GAP_SECONDS_MIN || seconds === Number.POSITIVE_INFINITY) return;
     this.#seconds.push(slot, seconds);
@@ -43,7 +43,7 @@ export class ReportGaps {
     return this.#lastMs.get(slot);
   }
 
-  /** Null where there is none yet. The device was heard of at `lastMs`, perhaps by others than us. */
+  /** Null if there is none yet. `lastMs` is when the device was last heard of, perhaps by another node. */
   habit(slot: number, lastMs: number): Habit | null {
     if (this.#seconds.count(slot) < GAPS_MIN) return null;
     const medianSeconds = quantile(this.#seconds.sorted(slot), 0.5);

@@ -4,38 +4,38 @@ import { LastNumbers, NumberColumn, quantile } from "./columns.ts";
 const SECONDS_MIN = 2;
 const SECONDS_MAX = 120;
 const METERS_MIN = 50;
-/** A path must be so much longer than both ends may be off. */
+/** A path must be longer than this multiple of the accuracies at its ends. */
 const ACCURACIES_MIN = 3;
-/** Meters per second. A slower one is lost in the noise of positions. */
+/** Meters per second. A slower speed is lost in the noise of positions. */
 const SPEED_MIN = 2;
 
 const PAIRS = 30;
 const HOURS_MIN = 3;
-/** Of any hour; so what is judged is of three hours at least, however often a device reports. */
+/** Pairs of one hour; so a verdict covers at least three hours, however often a device reports. */
 const PAIRS_PER_HOUR_MAX = PAIRS / HOURS_MIN;
 const SECONDS_PER_HOUR = 3600;
-/** Hours are counted modulo this, since 32 bits hold no more whole numbers of a float. */
+/** Hours are counted modulo this, because a 32-bit float has no more whole numbers. */
 const HOURS = 2 ** 24;
 
-/** How the quartiles must lie to the median. */
+/** The limit for the quartiles' ratio to the median. */
 const QUARTILE_MIN = 0.75;
 const QUARTILE_MAX = 1.25;
 
-/** A position as it was reported. */
+/** A reported position. */
 export interface Fix {
   readonly timestampMs: number;
   readonly latitude: number;
   readonly longitude: number;
-  /** Meters; NaN where it isn't known. */
+  /** Meters; NaN if unknown. */
   readonly accuracyMeters: number;
-  /** Meters per second, as we understood it; NaN where none was reported. */
+  /** Meters per second in the unit that was assumed; NaN if none was reported. */
   readonly speed: number;
 }
 
 /**
- * Reported speeds by those that positions tell. Roads bend, so a right unit gives a little more than 1. A position that
- * is too close to the last one, in time or in space, is passed over, and the next one is measured from that one too:
- * a phone that reports each second never moves far enough from one to the next.
+ * Ratios of reported speeds to the speeds between positions. Roads bend, so the right unit gives slightly more than 1.
+ * A position too close to the reference, in time or in space, is skipped, and the next one is measured from the same
+ * reference: a phone that reports each second never moves far enough between two reports.
  */
 export class SpeedRatios {
   readonly #logRatio = new LastNumbers(PAIRS);
@@ -45,7 +45,7 @@ export class SpeedRatios {
   readonly #fromLongitude = new NumberColumn();
   readonly #fromAccuracyMeters = new NumberColumn();
 
-  /** Of a fix that is newer than all before; one that is much older begins another track, as files have several. */
+  /** Adds a fix that is newer than all before. After a long gap another track begins. */
   note(slot: number, fix: Fix): void {
     const seconds = (fix.timestampMs - this.#fromMs.get(slot)) / 1000;
     if (Math.abs(seconds) > SECONDS_MAX) {
@@ -56,12 +56,12 @@ export class SpeedRatios {
     const meters = this.#metersTo(slot, fix);
     const isFar = meters >= METERS_MIN && meters > ACCURACIES_MIN * this.#accuraciesWith(slot, fix);
     const metersPerSecond = meters / seconds;
-    // Who stands still is measured from where he sets off again, or the time at the stop would count as driving.
+    // A stationary device is measured from where it starts again; otherwise its stop would count as driving.
     if (isFar || metersPerSecond < SPEED_MIN) this.#begin(slot, fix);
     if (isFar && fix.speed >= SPEED_MIN) this.#push(slot, fix.speed / metersPerSecond, fix.timestampMs);
   }
 
-  /** The median ratio; null where there are too few, or they differ too much to tell. */
+  /** The median ratio; null if there are too few, or they differ too much. */
   median(slot: number): number | null {
     if (this.#logRatio.count(slot) < PAIRS || new Set(this.#hour.all(slot)).size < HOURS_MIN) return null;
     const logs = this.#logRatio.sorted(slot);

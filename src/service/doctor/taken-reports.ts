@@ -2,27 +2,27 @@ import type { ClientName } from "../../clients/client.ts";
 import type { RefusalReason, ValueFault } from "../../clients/point.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
 
-/** Who speaks: one of the clients, or a caller of our own interface. */
+/** The sender's protocol: one of the clients, or our own interface. */
 export type Speaker = ClientName | "native";
 
-/** What became of one message, once all of it is durable. */
+/** The result of one message, once all of it is durable. */
 export interface TakenReports {
   /** Unix ms. */
   readonly arrivedMs: number;
-  /** What was understood and stored. */
+  /** The accepted reports. */
   readonly batches: readonly ReportBatch[];
   /** How many of them changed nothing. */
   readonly duplicates: number;
   readonly refused: readonly RefusedReport[];
-  /** What was no position, by what it was instead: an event, a heartbeat. */
+  /** Contents other than positions, by kind: an event, a heartbeat. */
   readonly skipped: ReadonlyMap<string, number>;
-  /** Optional fields that were left out of reports because their values can't be read, or can't be. */
+  /** Optional fields that were omitted because their values can't be read or are out of range. */
   readonly leftOut: readonly LeftOutField[];
-  /** How many reports have the time of their arrival, since their message had none. */
+  /** How many reports have the time of their arrival because their message had none. */
   readonly timedByArrival: number;
 }
 
-/** A field by its name in a report, why it was left out, and of how many reports. */
+/** A field by its name in a report, why it was omitted, and from how many reports. */
 export interface LeftOutField {
   readonly field: string;
   readonly fault: ValueFault;
@@ -30,19 +30,19 @@ export interface LeftOutField {
 }
 
 export interface RefusedReport {
-  /** Whose it is, by the same rules as that of a report; null where that can't be told. */
+  /** The device, by the same rules as for a report; null if it is unknown. */
   readonly deviceId: string | null;
-  /** `invalid` for what our own interface rejects. */
+  /** `invalid` if our own interface rejected it. */
   readonly reason: RefusedFor;
-  /** What is wrong with the value that it was refused for; null where it was not for one. */
+  /** The fault of the value that it was refused for; null if it was refused for another reason. */
   readonly fault: ValueFault | null;
-  /** More about it than the reason says, without a word of its sender's; null where there is no more. */
+  /** More about the reason, without text from the sender; null if there is no more. */
   readonly detail: string | null;
-  /** Where in the message it stood, as `locations[3]`; null for all of it. */
+  /** Its place in the message, such as `locations[3]`; null for the whole message. */
   readonly position: string | null;
 }
 
 export type RefusedFor = RefusalReason | "invalid";
 
-/** What is said of a message in which nothing was skipped. */
+/** The counts of a message in which nothing was skipped. */
 export const NONE: ReadonlyMap<string, number> = new Map();

@@ -1,13 +1,13 @@
 import { compareUtf8 } from "../../lib/text/utf8.ts";
 import type { RecordColumns } from "../../model/record-columns.ts";
 
-/** The last record that was written: what tells it from the others of its app. */
+/** The position of the last written record within its app. */
 export interface Cursor {
   readonly deviceId: string;
   readonly timestampMs: number;
 }
 
-/** Whether a record comes behind the cursor, in an order. */
+/** Whether a record comes after the cursor in an order. */
 export function isBehind(
   { deviceId, timestampMs }: Cursor,
   records: RecordColumns,

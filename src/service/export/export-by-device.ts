@@ -7,8 +7,8 @@ import { type DeviceGroup, devicesBehind } from "./export-devices.ts";
 import { CHANGED, type ExportRun, inSteps, readSealed } from "./export-source.ts";
 
 /*
- * All records device by device. Files have many devices each and there are many files, so devices are read in groups:
- * all files for each device would be opened too often, and all records at once are too many to sort.
+ * Exports all records device by device. Devices are read in groups: one device at a time would open all files too
+ * often, and all records together are too many to sort.
  */
 
 const GROUP_DEVICES_MAX = 4096;
@@ -24,7 +24,7 @@ export async function exportByDevice(run: ExportRun): Promise<void> {
   }
 }
 
-/** As many devices as have some hundred thousand records together, if all have as many. */
+/** As many devices as have a few hundred thousand records together, if all have equally many. */
 async function nextGroup(run: ExportRun, app: AppDevices, afterId: DeviceId | null): Promise<DeviceGroup> {
   const { manifest } = run.archive();
   let rows = app.recordCount;
@@ -36,7 +36,7 @@ async function nextGroup(run: ExportRun, app: AppDevices, afterId: DeviceId | nu
   return inSteps(run, devicesBehind(app, afterId, max));
 }
 
-/** Rows of memory are laid over the archive's records, whether or not their day is sealed. */
+/** Rows of memory are laid over the archive's records, whether or not their day is archived. */
 async function writeGroup(run: ExportRun, app: AppDevices, afterId: DeviceId | null, group: DeviceGroup) {
   const { manifest } = run.archive();
   const sealed = daysWithin(run.range, [...manifest.days.keys(), ...manifest.expired.keys()]);

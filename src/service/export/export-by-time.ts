@@ -12,16 +12,17 @@ import { findWriteFormat } from "./export-formats.ts";
 import { CHANGED, type ExportRun, inSteps, readSealed, runCommand } from "./export-source.ts";
 
 /*
- * All records in order of time: stretch after stretch, as the stores are when the export comes to it.
+ * Exports all records in order of time, stretch after stretch. Each stretch reads the stores as they are at that
+ * moment.
  */
 
-/** How many parts one statement reads at most, if they are in order as they lie. */
+/** The most parts that one statement reads if they are already in order. */
 const PARTS_MAX = 512;
 
 export async function exportByTime(run: ExportRun): Promise<void> {
   const { hot, query, range } = run;
   let fromMs = range.startMs;
-  // The first piece of a text is made of few files. Parquet is sent when all is read, and its readings are joined then.
+  // Few files make the first piece of a text. Parquet is sent only when all is read, so its reads may be large.
   let daysMax = findWriteFormat(query.format) === null ? PARTS_MAX : 1;
   while (fromMs < range.endMs) {
     const { manifest } = run.archive();
@@ -63,7 +64,7 @@ function firstDays(
   return first;
 }
 
-/** Returns from when to go on. */
+/** Returns the time at which to continue. */
 async function writeSealed(
   run: ExportRun,
   kind: "archive" | "both",
@@ -90,13 +91,14 @@ async function writeSealed(
   return range.endMs;
 }
 
-/** How a window grows that had fewer records than were looked for, and one that had none. */
+/** A window grows by these factors if it had too few records, or none. */
 const GROWTH = 2;
 const EMPTY_GROWTH = 64;
 
 /**
- * Writes what memory has of a range; returns from when to go on: before its end if days were sealed meanwhile. To find
- * some records costs a look at each device, so thousands are found at once, and then copied some a step.
+ * Writes what memory has of a range; returns the time at which to continue, before the range's end if days were
+ * archived meanwhile. A search visits each device, so it finds thousands of records, which are then copied some at a
+ * time.
  */
 async function writeMemory(run: ExportRun, { startMs, endMs }: TimeRange): Promise<number> {
   const { hot, query, sizes } = run;
@@ -119,7 +121,7 @@ async function writeMemory(run: ExportRun, { startMs, endMs }: TimeRange): Promi
         inOneStep(() => readRecords(scan, some)),
       );
       if (archive.manifest !== manifest) return fromMs;
-      if (page === null) break; // One is not the user's any more: what follows is looked for again.
+      if (page === null) break; // A record has passed to another user, so the search starts again.
       await runCommand(run, { kind: "records", batch: pageReports(page) });
       written += some.length;
       const { device, timestampMs } = some.at(-1)!;

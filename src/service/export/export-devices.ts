@@ -31,14 +31,14 @@ export class ListedDevices implements DeviceBlocks {
   }
 }
 
-/** Devices that come one after the other. */
+/** Consecutive devices. */
 export interface DeviceGroup {
   readonly devices: readonly Device[];
-  /** Null if none come behind them. */
+  /** Null if they are the last ones. */
   readonly lastId: DeviceId | null;
 }
 
-/** The next of all devices of an app, in steps. */
+/** The next devices of an app, in steps. */
 export function* devicesBehind(
   { list, table }: AppDevices,
   afterId: DeviceId | null,

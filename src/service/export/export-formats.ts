@@ -9,24 +9,24 @@ import type { AppId, UserId } from "../../model/ids.ts";
 import type { TimeRange } from "../../model/time/range.ts";
 
 /*
- * What can be exported: which records, and as what. Texts are written here, Parquet by DuckDB.
+ * The query and the formats of an export. Texts are written here, Parquet by DuckDB.
  */
 
-/** Which records are taken out, and how they are written. */
+/** Which records are exported, and how they are written. */
 export interface ExportQuery {
   readonly appId: AppId;
-  /** Only these; null for all of the app. */
+  /** Only these; null for all devices of the app. */
   readonly deviceIds: readonly string[] | null;
   /** Only records of this user; null for all. */
   readonly userId: UserId | null;
   readonly range: TimeRange;
-  /** Of `EXPORT_FORMATS`, by name. */
+  /** A name in `EXPORT_FORMATS`. */
   readonly format: string;
   readonly options: WriteOptions;
 }
 
 export interface ExportFormat extends Omit<WriteFormat, "create"> {
-  /** Whether it is packed by itself. */
+  /** Whether the format has its own compression. */
   readonly isPacked: boolean;
 }
 

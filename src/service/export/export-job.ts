@@ -15,15 +15,17 @@ import { ExportDamagedError, type ExportSources, runCommand } from "./export-sou
 import type { ExportMaker, ExportMakers } from "./maker/export-makers.ts";
 import { PieceQueue } from "./piece-queue.ts";
 
-/** A file on its way out. */
+/** A file that is being sent. */
 export interface Export {
   /** Whether records are missing that an operator has acknowledged as lost. */
   readonly isIncomplete: boolean;
-  /** Records that were written so far. */
+  /** Records written so far. */
   readonly records: number;
-  /** The file, no faster than it is taken. Rejects if it can't be made whole; a reader that leaves early ends it. */
+  /**
+   * The file, no faster than its reader. Rejects if it can't be completed; a reader that stops early ends the export.
+   */
   pieces(): AsyncIterable<Uint8Array<ArrayBuffer>>;
-  /** Ends the export: the client has left. */
+  /** Ends the export because its client has left. */
   close(): void;
 }
 
@@ -31,7 +33,7 @@ export interface ExportDependencies extends QueryDependencies, ExportSources {
   readonly files: Files;
   /** Where DuckDB finds the archive. */
   readonly archiveDirectory: string;
-  /** What is too large for memory goes here; emptied when the directory is opened. */
+  /** For data too large for memory; emptied when the directory is opened. */
   readonly scratchDirectory: string;
   /** How long pieces may wait for the client. */
   readonly stallMs: number;
@@ -41,11 +43,11 @@ export interface ExportDependencies extends QueryDependencies, ExportSources {
 export class ExportJob implements Export {
   isIncomplete = false;
   records = 0;
-  /** Resolves once the first piece is there, or it is clear that there will be none. */
+  /** Resolves once the first piece exists, or there will certainly be none. */
   readonly begun: Promise<Result<Export, ServiceError>>;
-  /** Resolves once all is taken or given up: it is about to be over. */
+  /** Resolves once the client has read everything or the export is abandoned: it is about to end. */
   readonly settled: Promise<void>;
-  /** Resolves once nothing of it is left. */
+  /** Resolves once all its resources are released. */
   readonly over: Promise<void>;
   readonly #dependencies: ExportDependencies;
   readonly #query: ExportQuery;
@@ -72,7 +74,7 @@ export class ExportJob implements Export {
     this.#scratchDirectory = join(dependencies.scratchDirectory, `export-${randomUUID()}`);
     this.#queue = new PieceQueue({
       onTaken: () => this.#maker.taken(),
-      onStalled: () => this.#left.abort(new Error("Nobody took the export's bytes")),
+      onStalled: () => this.#left.abort(new Error("The export's client read nothing")),
       stallMs,
     });
     const settings = {
@@ -101,10 +103,10 @@ export class ExportJob implements Export {
   }
 
   close(): void {
-    this.#left.abort(new Error("Whoever took the export has left"));
+    this.#left.abort(new Error("The export's client has left"));
   }
 
-  /** Resolves whatever becomes of it. */
+  /** Resolves whatever happens to the export. */
   async #settle(): Promise<void> {
     const giveUp = () => {
       this.#queue.fail(this.#signal.reason);
@@ -150,7 +152,7 @@ export class ExportJob implements Export {
   }
 }
 
-/** What is known of a file before anything of it is made. */
+/** Describes a file before any of it is written. */
 export async function describeExport(
   dependencies: ExportDependencies,
   query: ExportQuery,
@@ -163,7 +165,7 @@ export async function describeExport(
   }
 }
 
-/** The error if not even the first piece could be made; a fault of ours is thrown. */
+/** The error if not even the first piece could be made; a bug is thrown. */
 function failureOf(error: unknown): ServiceError {
   if (error instanceof ExportDamagedError) return { kind: "archive_damaged", days: error.days };
   if (isOutOfDescriptors(error)) return OUT_OF_DESCRIPTORS;
@@ -171,8 +173,7 @@ function failureOf(error: unknown): ServiceError {
 }
 
 /**
- * Looks for what is known to be lost in all of the range, before the first byte; resolves with whether some of it was
- * acknowledged.
+ * Checks before the first byte whether the range has lost records; resolves with whether some are acknowledged as lost.
  */
 async function expectWhole(
   dependencies: ExportDependencies,

@@ -26,17 +26,17 @@ export class ExportDamagedError extends Error {
 
 /** How much is read at once. */
 export interface ReadingSizes {
-  /** Records of memory that are looked for at once, which costs a look at each device. */
+  /** Records of memory in one search, which visits each device. */
   readonly foundRecords: number;
   /** Records of memory that are copied in one step. */
   readonly pageRecords: number;
-  /** Rows of memory that are laid over archived records by one statement. */
+  /** Rows of memory that one statement lays over archived records. */
   readonly lateRowsMax: number;
   /** Records that one statement sorts. */
   readonly sortedRowsMax: number;
 }
 
-/** Steps of some tenths of a millisecond, one of some milliseconds to sort what is found; and what DuckDB sorts. */
+/** Steps take tenths of a millisecond, and sorting the found records some milliseconds. */
 export const READING_SIZES: ReadingSizes = {
   foundRecords: 32_768,
   pageRecords: 512,
@@ -44,32 +44,31 @@ export const READING_SIZES: ReadingSizes = {
   sortedRowsMax: 500_000,
 };
 
-/** What an export reads from. */
 export interface ExportSources extends GapsDependencies {
   readonly hot: HotStore;
   readonly archive: () => Archive;
   readonly scheduler: Scheduler;
   readonly sizes: ReadingSizes;
-  /** Where DuckDB finds a file of the archive. */
+  /** The path by which DuckDB opens a file of the archive. */
   readonly pathOf: (file: string) => string;
 }
 
-/** An export under way. */
+/** A running export. */
 export interface ExportRun extends ExportSources {
   readonly query: ExportQuery;
-  /** The query's, without what is past the retention. */
+  /** The query's range, from the retention on. */
   readonly range: TimeRange;
-  /** Those that the query names; null for all. */
+  /** The devices of the query; null for all. */
   readonly listed: ListedDevices | null;
   readonly maker: ExportMaker;
   readonly signal: AbortSignal;
 }
 
-/** What a seal has changed under a reading: it is planned anew. */
+/** The archive has changed under a read, which must be planned again. */
 export const CHANGED = Symbol("the archive has changed");
 export type Changed = typeof CHANGED;
 
-/** Work on memory, in turns with that of others. */
+/** Works on memory in steps, in turns with other owners. */
 export async function inSteps<Value>(
   { scheduler, query, signal }: ExportRun,
   work: Steps<Value>,
@@ -77,7 +76,7 @@ export async function inSteps<Value>(
   return scheduler.runAtOnce(query.appId, signal, work);
 }
 
-/** Has the maker do a command that can only fail by a fault of ours. */
+/** Runs a command of the maker that fails only by a bug. */
 export async function runCommand({ maker, signal }: ExportRun, command: Command): Promise<Outcome> {
   signal.throwIfAborted();
   const outcome = await maker.run(command);
@@ -85,7 +84,7 @@ export async function runCommand({ maker, signal }: ExportRun, command: Command)
   return outcome;
 }
 
-/** Sealed days, and rows of memory that lie over their records. */
+/** Archived days, and rows of memory that lie over their records. */
 export interface SealedReading {
   readonly manifest: Manifest;
   readonly days: readonly UtcDay[];
@@ -95,7 +94,7 @@ export interface SealedReading {
   readonly late: readonly OverlayRows[];
 }
 
-/** Has the maker read records of sealed days, as the archive was when the reading was planned. */
+/** Has the maker read records of archived days, from the archive as it was when the read was planned. */
 export async function readSealed(run: ExportRun, reading: SealedReading): Promise<ExportProgress | Changed> {
   const { query, listed, pathOf, signal } = run;
   const archive = run.archive();
@@ -104,7 +103,7 @@ export async function readSealed(run: ExportRun, reading: SealedReading): Promis
   if (found === CHANGED) return CHANGED;
   await sendLate(run, reading.late);
   if (archive.manifest !== manifest) {
-    // Some of the rows may have left memory for parts that this reading does not know.
+    // Some of the rows may have moved to parts that this read does not know.
     await runCommand(run, { kind: "discard" });
     return CHANGED;
   }
@@ -123,7 +122,7 @@ export async function readSealed(run: ExportRun, reading: SealedReading): Promis
   const { result, progress } = await run.maker.run({ kind: "read", request });
   if (result.ok) return progress;
   signal.throwIfAborted();
-  if (archive.manifest !== manifest) return CHANGED; // Its files may be gone.
+  if (archive.manifest !== manifest) return CHANGED; // The seal may have deleted its files.
   await archive.recheck(found.parts, signal);
   const gaps = await findGaps(run, archive, query.appId, days);
   if (gaps.unacknowledged.length > 0) throw new ExportDamagedError(gaps.unacknowledged);
@@ -137,7 +136,7 @@ interface FoundParts {
   readonly isOnePartADay: boolean;
 }
 
-/** Parts that have records of the app, each read whole once before it is believed. */
+/** Parts that have records of the app; each is checked once as a whole before it is trusted. */
 async function findParts(
   run: ExportRun,
   archive: Archive,
@@ -149,7 +148,7 @@ async function findParts(
   const isWhole = await archive.verifyChecksums(all.filter(({ file }) => !archive.damaged.has(file)));
   if (archive.manifest !== manifest) return CHANGED;
   const suspects = all.filter(({ file }) => archive.damaged.has(file));
-  if (!isWhole || suspects.length > 0) await archive.recheck(suspects, run.signal); // Somebody may have put them back.
+  if (!isWhole || suspects.length > 0) await archive.recheck(suspects, run.signal); // They may have been restored.
   const gaps = await findGaps(run, archive, appId, days);
   if (archive.manifest !== manifest) return CHANGED;
   if (gaps.unacknowledged.length > 0) throw new ExportDamagedError(gaps.unacknowledged);

@@ -9,31 +9,29 @@ import type { ExportQuery } from "./export-formats.ts";
 import { describeExport, type Export, type ExportDependencies, ExportJob } from "./export-job.ts";
 import { ExportMakers, type ExportMakersOptions } from "./maker/export-makers.ts";
 
-/** Takes records out of memory and archive, as files. */
+/** Exports records of memory and archive as files. */
 export interface Exports {
   /**
-   * Begins a file: resolves once its first piece is there. The signal ends it, and so does a client that takes
-   * nothing for a minute.
+   * Starts a file; resolves with its first piece. The signal ends it, as does a client that reads nothing for a minute.
    */
   start(query: ExportQuery, client: Client): Promise<Result<Export, ServiceError>>;
-  /** What `start` would say of the file, without beginning it: takes no slot, and reads no record. */
+  /** The result that `start` would have, without a slot and without reading records. */
   describe(query: ExportQuery): Promise<Result<Pick<Export, "isIncomplete">, ServiceError>>;
-  /** Under way. */
+  /** Running exports. */
   readonly running: number;
-  /** Ends all of them, and what makes them. A native call in a thread is waited for no longer than a moment. */
+  /** Ends all exports and their makers. It does not wait long for a native call in a thread. */
   stop(): Promise<void>;
 }
 
-/** How many exports run at once. */
 export interface ExportLimits {
   readonly runningMax: number;
   readonly runningOfAppMax: number;
 }
 
-/** More would only wait for the same disk and cores. */
+/** More would only compete for the same disk and cores. */
 const EXPORT_LIMITS: ExportLimits = { runningMax: 4, runningOfAppMax: 2 };
 
-/** How long a request waits for an export that is about to end, and a stop for what can't be killed. */
+/** How long a request waits for an export that is about to end, and a stop for a thread that can't be killed. */
 const ENDING_MS_MAX = 2500;
 
 const TOO_MANY: ServiceError = {
@@ -59,10 +57,10 @@ export function createExports(
   });
   const stopping = new AbortController();
   const running = new Set<Promise<void>>();
-  /** Those of the running exports that no client waits for: they are over in some tenths of a second. */
+  /** Running exports whose client is gone; they end within tenths of a second. */
   const ending = new Set<Promise<void>>();
 
-  /** Whether there is a slot, at once or once an export has ended that is about to. */
+  /** Whether there is a slot, now or once an export has ended that is about to. */
   async function enter(appId: AppId, signal: AbortSignal): Promise<boolean> {
     while (!signal.aborted && slots.enter(appId) === "refused") {
       if (ending.size === 0) return false;
@@ -111,7 +109,7 @@ export function createExports(
   };
 }
 
-/** Devices that are asked for by name have to be the app's. */
+/** Checks that the requested devices belong to the app. */
 function listDevices(
   dependencies: ExportDependencies,
   { appId, deviceIds }: ExportQuery,

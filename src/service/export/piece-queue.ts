@@ -1,5 +1,5 @@
 /*
- * What an export has made and its client has not taken yet.
+ * The finished pieces of an export that its client has not read yet.
  */
 
 import { PIECES_MAX } from "./maker/messages.ts";
@@ -8,7 +8,7 @@ type Bytes = Uint8Array<ArrayBuffer>;
 
 export interface PieceQueueEvents {
   onTaken(): void;
-  /** Pieces wait, and the client has taken none for `stallMs`. */
+  /** Pieces wait, and the client has read none for `stallMs`. */
   onStalled(): void;
   readonly stallMs: number;
 }
@@ -19,7 +19,7 @@ export class PieceQueue {
   readonly #pieces: Bytes[] = [];
   #isOver = false;
   #failure: unknown = null;
-  /** Told when there is a piece, or none will come any more. */
+  /** Called when there is a piece, or there will be no more. */
   #onChange: (() => void) | null = null;
   #onTaken: (() => void) | null = null;
   #stall: ReturnType<typeof setTimeout> | null = null;
@@ -39,7 +39,7 @@ export class PieceQueue {
     this.#change();
   }
 
-  /** What was not taken is never taken: a file that lacks its end must not lose only a little. */
+  /** Drops waiting pieces, so that a failed file lacks more than a little of its end, and its failure is noticed. */
   fail(error: unknown): void {
     if (this.#isOver && this.#pieces.length === 0) return;
     this.#failure ??= error ?? new Error("The export failed");
@@ -49,7 +49,7 @@ export class PieceQueue {
     this.#change();
   }
 
-  /** Resolves once there is a piece, or all is over; rejects if it failed. */
+  /** Resolves once there is a piece, or the queue is closed; rejects if the export failed. */
   async whenBegun(): Promise<void> {
     while (this.#pieces.length === 0 && !this.#isOver)
       await new Promise<void>((resolve) => {
@@ -58,12 +58,12 @@ export class PieceQueue {
     if (this.#failure !== null) throw this.#failure;
   }
 
-  /** Resolves once all is taken; rejects if it failed. */
+  /** Resolves once the client has read all pieces; rejects if the export failed. */
   whenTaken(): Promise<void> {
     return this.#whenFewer(1);
   }
 
-  /** Resolves once there is room for another piece; rejects if it failed. */
+  /** Resolves once there is room for another piece; rejects if the export failed. */
   whenRoom(): Promise<void> {
     return this.#whenFewer(PIECES_MAX);
   }
@@ -76,7 +76,7 @@ export class PieceQueue {
     if (this.#failure !== null) throw this.#failure;
   }
 
-  /** Null behind the last. */
+  /** Null after the last piece. */
   async take(): Promise<Bytes | null> {
     this.#clearStall();
     await this.whenBegun();
@@ -93,7 +93,7 @@ export class PieceQueue {
     this.#watch();
   }
 
-  /** A client that has taken a piece has `stallMs` to take the next that is there. */
+  /** After a piece, the client has `stallMs` to read the next one. */
   #watch(): void {
     if (this.#isOver && this.#pieces.length === 0) this.#clearStall();
     else if (this.#pieces.length > 0)

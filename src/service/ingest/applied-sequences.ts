@@ -4,22 +4,22 @@ import type { AppId } from "../../model/ids.ts";
 import { lastSequenceOf, startOf } from "../live/viewer-filter.ts";
 
 /**
- * How far memory is, and who waits until it is further. A report may have been taken by another node, and is shown here
- * once its entry of the log has come here too.
+ * The position of memory in the log, and the requests that wait for it to advance. Another node may accept a report,
+ * which is visible here once its log entry has arrived here.
  */
 export interface AppliedSequences {
-  /** Everything up to this entry of the log can be asked for. */
+  /** Everything up to this entry of the log is visible. */
   readonly current: number;
   /**
-   * The last entry that changed something of this app, or of the devices of a view, or 0; what came after it up to the
-   * current one did not. Who asks about them is told this one: the current one would tell how much others report.
+   * The last entry that changed something of this app, or of the devices of a view, or 0. Answers show this instead of
+   * the current entry, which would reveal how much others report.
    */
   ofApp(appId: AppId, view: View | null): number;
-  /** An entry was laid over memory. Where nobody waits for it this is one comparison. */
+  /** Notes that an entry was applied to memory. Without waiting requests this is one comparison. */
   note(sequence: number): void;
-  /** Resolves with true once this entry can be asked for, with false where the signal or `close` comes before. */
+  /** Resolves with true once this entry is visible, or with false if the signal or `close` comes first. */
   waitFor(sequence: number, signal: AbortSignal): Promise<boolean>;
-  /** Nobody waits any longer, nor will. */
+  /** Ends all waits, and those that begin later. */
   close(): void;
 }
 
@@ -28,15 +28,15 @@ interface Waiter {
   end(isApplied: boolean): void;
 }
 
-/** That no entry has, and none that anybody waits for. */
+/** Greater than any entry's sequence. */
 const NEVER = Number.POSITIVE_INFINITY;
 
-/** Callers bound how many wait. */
+/** Callers limit how many requests wait. */
 export function createAppliedSequences(
   hot: Pick<HotStore, "findApp" | "visibleSequence" | "watchApplied">,
 ): AppliedSequences {
   const waiters = new Set<Waiter>();
-  /** The least that anybody waits for. */
+  /** The least sequence that a request waits for. */
   let nextSequence = NEVER;
   let isClosed = false;
 

@@ -15,27 +15,27 @@ import {
 import type { Ingest } from "./ingest.ts";
 
 /*
- * Takes batches in and counts exactly what is new. Memory does not know the records of sealed days, so the archive is
- * asked before the batch is stored: afterwards a seal could have moved the batch itself there.
+ * Stores batches and counts exactly what is new. Memory does not know archived records, so the archive is queried
+ * before the batch is stored: afterwards a seal could have moved the batch itself there.
  */
 
 export interface ExactIngestDependencies extends ArchiveDependencies {
   readonly ingest: Ingest;
 }
 
-/** An `Ingest` for a client, in the order of its calls. It stores nothing of a batch if the archive can't be asked. */
+/** An `Ingest` for one caller, in the order of its calls. It stores nothing of a batch if the archive can't be read. */
 export type ExactIngest = (client: Client) => Ingest;
 
-/** Days without reports that a question may span; what lies in them is not read. */
+/** Days without reports that a query may span; their records are not read. */
 const GAP_DAYS_MAX = 30;
-/** Reports that are handed to DuckDB at a time: some milliseconds of the event loop. */
+/** Reports that are handed to DuckDB in one step: some milliseconds of the event loop. */
 const ASKED_ROWS = 2000;
 
 export function createExactIngest(dependencies: ExactIngestDependencies): ExactIngest {
   const { hot, archive, ingest } = dependencies;
   const readArchive = createReadArchive(dependencies);
 
-  /** Finds the reports of a stretch of days whose records memory does not have, and what the archive has of them. */
+  /** Finds reports of a range of days whose records are not in memory, and what the archive has of them. */
   async function findKnown(appId: AppId, batch: ReportBatch, range: TimeRange, client: Client) {
     return readArchive(appId, range, client, async (reading): Promise<Known> => {
       const rows = hot.rowsWithoutRecord(appId, batch, range);
@@ -43,7 +43,7 @@ export function createExactIngest(dependencies: ExactIngestDependencies): ExactI
     });
   }
 
-  /** Takes in a batch once the one before it is in memory, if the archive has to be asked. */
+  /** Stores a batch; if the archive must be queried, once the batch before it is in memory. */
   async function take(appId: AppId, batch: ReportBatch, client: Client, before: Turn, turn: OpenTurn) {
     await before.begun;
     const ranges = rangesOf(batch).filter((range) => touchesSealed(archive().manifest, range));
@@ -61,7 +61,7 @@ export function createExactIngest(dependencies: ExactIngestDependencies): ExactI
     if (!taken.ok) return taken;
     let { created, repeated } = taken.value;
     for (const row of taken.value.createdLate) {
-      // What memory had when the archive was asked, a seal has moved there since.
+      // A seal has moved to the archive what memory had when the archive was queried.
       const wasInMemory = isWithin(ranges, batch.timestampMs[row]!) && !unknown.has(row);
       if (!wasInMemory && !repeats.has(row)) continue;
       created--;
@@ -91,7 +91,7 @@ export function createExactIngest(dependencies: ExactIngestDependencies): ExactI
   };
 }
 
-/** Of a batch: when it is on its way to the log, and when it is in memory or has failed. */
+/** The progress of a batch: when it is on its way to the log, and when it is in memory or has failed. */
 interface Turn {
   readonly begun: Promise<void>;
   readonly ended: Promise<void>;
@@ -101,7 +101,7 @@ interface OpenTurn {
   begin(): void;
 }
 
-/** What was known of reports of which memory had no record: those the archive has, and whether they repeat it. */
+/** Reports without a record in memory: those that the archive has, and whether they repeat it. */
 interface Known {
   readonly rows: readonly number[];
   readonly repeats: ReadonlyMap<number, boolean>;
@@ -141,7 +141,7 @@ async function askArchive(
   return repeats;
 }
 
-/** Ranges that hold the batch's days, each without a long gap. */
+/** Ranges with the batch's days, each without a long gap. */
 function rangesOf({ count, timestampMs }: ReportBatch): TimeRange[] {
   const days = new Set<UtcDay>();
   for (let row = 0; row < count; row++) days.add(utcDayOf(timestampMs[row]!));

@@ -12,30 +12,30 @@ import type { LogRefusal, Wal } from "../../wal/log.ts";
 import { type FollowedSchedule, MemoryFollower } from "./memory-follower.ts";
 
 /*
- * Takes a batch in: onto the disk first, then into memory, then the answer, so that what is acknowledged is durable and
- * what is visible is durable too. Batches reach memory in the order of the log.
+ * Stores a batch: first on disk, then in memory, then it is answered. So what is acknowledged is durable, and what is
+ * visible is durable too. Batches reach memory in the order of the log.
  */
 
 export interface IngestDependencies {
   readonly log: Pick<Wal, "append" | "follow" | "lastSequence" | "state">;
   readonly hot: HotStore;
-  /** Told of batches that memory took in, and asked whether it can take more. */
+  /** Notified of batches in memory, and decides whether memory can take more. */
   readonly schedule: FollowedSchedule;
-  /** Told of every batch that the log did not take. */
+  /** Called for every batch that the log refused. */
   readonly onRefusal: (refusal: LogRefusal) => void;
   /**
-   * Whether memory has all of the log. A segment that can't be read for now may say otherwise than memory does, and so
-   * may an entry of another node that is on its way to this one.
+   * Whether memory has all of the log. A segment that can't be read at the moment may contradict memory, and so may an
+   * entry of another node that is on its way to this one.
    */
   readonly hasWholeLog: boolean;
-  /** Gives the time to lay batches over memory. */
+  /** Shares the time for applying batches to memory. */
   readonly scheduler: Scheduler;
-  /** Between two looks for room; defaults to the system's. */
+  /** Times the checks for room; defaults to the system's timers. */
   readonly timers?: Timers;
 }
 
 export interface IngestAnswer extends AppliedBatch {
-  /** Of the accepted, those that say nothing new of a record that only the archive has: known if it was asked. */
+  /** Accepted reports that repeat a record that only the archive has; known if the archive was queried. */
   readonly repeated: number;
   /** Position in the log after this batch. */
   readonly sequence: number;
@@ -44,9 +44,9 @@ export interface IngestAnswer extends AppliedBatch {
 export type Ingest = (appId: AppId, batch: ReportBatch) => Promise<Result<IngestAnswer, ServiceError>>;
 
 /**
- * Reports and distinct texts of one app that are on their way to disk and memory, some microseconds of work each.
- * Memory takes in all apps' batches in the order of the log, so others wait for as much. Sixteen batches of a fleet
- * share one sync; of reports whose every text is new there are three.
+ * Reports plus distinct texts of one app on their way to disk and memory, a few microseconds of work each. Memory takes
+ * all apps' batches in the order of the log, so the other apps wait for them. Sixteen batches of a fleet share one
+ * sync; of batches in which every text is new there are three.
  */
 const UNDER_WAY_MAX = 40_000;
 
@@ -58,9 +58,9 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
   log.follow(memory);
 
   async function store(appId: AppId, batch: ReportBatch, isAlone: boolean): ReturnType<Ingest> {
-    // Of a log that has failed, perhaps at the start, memory may show what the disk has not.
+    // If the log has failed, perhaps at the start, memory may show what the disk lacks.
     const knowsDisk = isAlone && hasWholeLog && log.state !== "failed";
-    // Nothing to keep: all of it is on the disk already, and nothing under way could change that.
+    // If all of it is on the disk already, nothing must be stored, and no batch in progress could change that.
     const repeated = knowsDisk ? hot.findRepeated(appId, batch) : null;
     if (repeated !== null) return ok({ ...repeated, repeated: 0, sequence: log.lastSequence });
     if (!schedule.hasRoomFor(batch)) {
@@ -70,7 +70,7 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
     if (!appended.ok && appended.error.kind === "log_entry_too_long" && batch.count > 1)
       return storeHalves(appId, batch);
     if (!appended.ok) {
-      // Each that waits would wait for servers that don't answer as long again, and the one behind it twice as long.
+      // Otherwise each waiting batch would wait for the unreachable servers in turn.
       if (appended.error.kind === "log_unreachable") underWay.turnAway(appId);
       onRefusal(appended.error);
       return fail(refusalError(appended.error));
@@ -79,7 +79,7 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
     return ok({ ...(await memory.applied(sequence)), repeated: 0, sequence });
   }
 
-  /** As entries of their own: what a replicated log takes at once is less than what a client may send at once. */
+  /** Stores halves as two entries: a replicated log accepts smaller entries than a client may send. */
   async function storeHalves(appId: AppId, batch: ReportBatch): ReturnType<Ingest> {
     const [first, second] = halvesOf(batch);
     const before = await store(appId, first, false);
@@ -103,8 +103,8 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
 }
 
 /**
- * Takes in batches one after the other, each as an entry of its own. If one fails, the log keeps those before it, as it
- * would if the answer had got lost: to a client that sends all again they are duplicates.
+ * Stores batches one after the other, each as an entry. If one fails, those before it stay stored, as if the answer had
+ * been lost: they are duplicates when the client sends everything again.
  */
 export async function ingestBatches(
   ingest: Ingest,
@@ -121,8 +121,8 @@ export async function ingestBatches(
 }
 
 /**
- * The scheduler's owner for reading an app's bodies: they wait for each other, and the app's questions do not wait for
- * them. No app has such a name.
+ * The scheduler's owner for parsing an app's bodies, so that the app's queries need not wait for them. No app has this
+ * name.
  */
 export function bodiesOf(appId: AppId): string {
   return `bodies of ${appId}`;
@@ -134,12 +134,12 @@ const NOTHING_TAKEN: IngestAnswer = {
   ...{ repeated: 0, sequence: 0 },
 };
 
-/** Reports of instants that had a record, which they changed, or which is a better fix of another position. */
+/** Reports at times that had a record, which they changed or of which they are a better fix. */
 export function sameTimeOf({ accepted, created, outranked, repeated }: IngestAnswer): number {
   return accepted - created - repeated + outranked;
 }
 
-/** The answer for two batches in the order of the log. */
+/** Adds up the answers of two batches in the order of the log. */
 function addedUp(first: IngestAnswer, second: IngestAnswer): IngestAnswer {
   return {
     accepted: first.accepted + second.accepted,

@@ -9,19 +9,19 @@ import { applyEntry, type LogEntry } from "../../wal/entry/entry.ts";
 import type { LogFollower } from "../../wal/log.ts";
 import type { SealSchedule } from "../upkeep/seal/schedule.ts";
 
-/** Told of reports that memory took in, and asked for room. */
+/** The schedule, as far as a follower of the log needs it. */
 export type FollowedSchedule = Pick<SealSchedule, "noteReports" | "hasRoomFor" | "hasRoomToFollow">;
 
-/** What waits for a seal looks for room this often. */
+/** Pause between two checks for room during a seal. */
 const ROOM_PAUSE_MS = 200;
 
-/** Who waits for memory, all apps together: its order is that of the log. No app is called so. */
+/** The owner of all waits for memory, because its order is that of the log. No app has this name. */
 const MEMORY = "";
 
 /**
- * Lays entries of the log over memory, in its order, each in a step of its own. What came of those that this process
- * appended is kept until it is asked for: the answer to whoever sent them. After an entry that memory can't take in
- * comes no other one: the next seal would cover an entry that is in no part.
+ * Applies log entries to memory in their order, each in a step of its own. The results of entries that this process
+ * appended are stored until the request for them is answered. After an entry that memory can't apply, no other one is
+ * applied: the next seal would cover an entry that is in no part.
  */
 export class MemoryFollower implements LogFollower {
   readonly #hot: Pick<HotStore, "apply">;
@@ -43,7 +43,7 @@ export class MemoryFollower implements LogFollower {
     this.#timers = timers;
   }
 
-  /** Rejects with an `EntryError` where memory can't take the entry in, or could not take in an earlier one. */
+  /** Rejects with an `EntryError` if memory can't apply the entry, or could not apply an earlier one. */
   take(entry: LogEntry, isOwn: boolean): Promise<unknown> {
     const applied = this.#scheduler.run(
       MEMORY,
@@ -69,12 +69,12 @@ export class MemoryFollower implements LogFollower {
 
   async makeRoomFor(batch: ReportBatch, signal: AbortSignal): Promise<void> {
     while (!signal.aborted && !this.#schedule.hasRoomToFollow(batch)) {
-      this.#schedule.noteReports(); // Begins a seal where none is under way and the last one did not just fail.
+      this.#schedule.noteReports(); // Starts a seal, unless one is running or has just failed.
       await pause(this.#timers, ROOM_PAUSE_MS, signal);
     }
   }
 
-  /** What the entry came to, once memory shows it; asked once of each that the log has taken. */
+  /** The result of an entry once memory shows it; may be called once for each of this process's entries. */
   applied(sequence: number): Promise<AppliedBatch> {
     const applied = this.#applied.get(sequence);
     assert(applied !== undefined, "the log hands an entry over before it says that it has it");

@@ -4,36 +4,36 @@ import { grown } from "../../lib/tables/columns.ts";
 import type { EventWriter } from "./live.ts";
 import { devicesOf, type ViewerFilter } from "./viewer-filter.ts";
 
-/** Changes that many viewers are told of, looked up once for all of them. */
+/** Changes for many viewers, looked up once for all of them. */
 
-/** To look up so many takes well under a millisecond. */
+/** Looking up this many takes well under a millisecond. */
 const CHANGES_MAX = 8192;
-/** Of one event. */
+/** The most records of one event. */
 export const RECORDS_MAX = 5000;
 
-/** Which devices a viewer is told of, and which changes it has heard of then. */
+/** The devices of a viewer's next event, and its progress after it. */
 export interface Selected {
   readonly devices: Uint32Array;
-  /** The position of the first change that it has not heard of. */
+  /** The position of the first change that is not in the event. */
   readonly end: number;
-  /** The entry of the log up to which it has heard of everything. */
+  /** The entry of the log up to which the viewer then knows everything. */
   readonly sequence: number;
 }
 
-/** What changed of an app from one position of its ring on, in columns by change. */
+/** An app's changes from one position of its ring on, in columns by change. */
 export class ChangeBatch {
   /** The position of the first change. */
   readonly from: number;
-  /** What viewers of everything are told first, by who wrote it. */
+  /** The first event part for viewers without a filter, by writer. */
   readonly firstParts = new Map<EventWriter, Uint8Array<ArrayBuffer>>();
   readonly #app: AppDevices;
   readonly #end: number;
   readonly #sequence: number;
   readonly #devices: Uint32Array;
-  /** A device that has just come was what it is. */
+  /** The former values; of a device that has just appeared, the present ones. */
   readonly #before: Sides;
   readonly #now: Sides;
-  /** The lesser and the greater latitude of both. */
+  /** The lesser and the greater of the two latitudes. */
   readonly #lowLatitudes: Float64Array;
   readonly #highLatitudes: Float64Array;
   readonly #candidates: Uint32Array;
@@ -71,7 +71,7 @@ export class ChangeBatch {
 
   /**
    * The devices, each once, that match a filter or did before they changed, with a newest record since `edgeMs`.
-   * `marks` are kept by device number.
+   * `marks` are by device number.
    */
   select(filter: ViewerFilter, edgeMs: number, marks: DeviceMarks): Selected {
     const { newestTimes } = this.#app;
@@ -95,8 +95,8 @@ export class ChangeBatch {
   }
 
   /**
-   * Changes that may be in the filter's box, by its latitudes: a tenth of them where it has a hundredth of the devices,
-   * found without a jump, which the processor would guess wrong as often. Returns how many.
+   * Finds changes that may be in the filter's box, by latitude: a tenth of them for a box with a hundredth of the
+   * devices. The loop has no branch, which the processor would mispredict that often. Returns how many.
    */
   #findCandidates({ box }: ViewerFilter): number {
     const candidates = this.#candidates;
@@ -112,13 +112,13 @@ export class ChangeBatch {
     return count;
   }
 
-  /** An entry of the log that made several changes is not told before the last of them is. */
+  /** Leaves out an entry of several changes if this batch has only some of them. */
   #upTo(end: number, selected: readonly number[]): Selected {
     return { devices: new Uint32Array(selected), end, sequence: this.#app.changes.sequenceAt(end) - 1 };
   }
 }
 
-/** What filters go by, of the devices of some changes. */
+/** The values that filters test, of the devices of some changes. */
 interface Sides {
   readonly latitudes: Float64Array;
   readonly longitudes: Float64Array;
@@ -137,12 +137,12 @@ function matches(filter: ViewerFilter, { latitudes, longitudes, userHashes }: Si
   return filter.matches(latitudes[i]!, longitudes[i]!, userHashes[i]!);
 }
 
-/** A mark on each device of an app, for whoever sorts some of them out: all are wiped by taking the next mark. */
+/** A mark for each device of an app. Taking the next mark invalidates all former ones. */
 export class DeviceMarks {
   #marks = new Uint32Array(0);
   #last = 0;
 
-  /** One that no device has. */
+  /** A mark that no device has. */
   next(): number {
     if (++this.#last > 0xffff_ffff) {
       this.#marks.fill(0);
@@ -160,7 +160,7 @@ export class DeviceMarks {
     this.#marks[device] = mark;
   }
 
-  /** Gives these devices a mark that no other has. */
+  /** Sets a new mark on these devices. */
   setAll(devices: Iterable<number>): number {
     const mark = this.next();
     for (const device of devices) this.set(device, mark);

@@ -3,12 +3,12 @@ import type { QueryDependencies } from "../queries/find-device.ts";
 import { Edges, Feed, type Pace } from "./feed.ts";
 import type { Live } from "./live.ts";
 
-/** Four events a second look like motion. An app's viewers get a fifth of a core. */
+/** Four events a second look like motion. An app's viewers may use a fifth of a core. */
 const PACE: Pace = { restMs: 250, restTimes: 4 };
-/** How long devices may be shown that the retention has hidden. */
+/** A device may remain visible this long after the retention has hidden it. */
 const LOOK_MS = 5000;
 
-/** Viewers may be opened once the hot store keeps changes. */
+/** Viewers can be opened only if the hot store retains changes. */
 export function createLive({ hot, clock, retention, scheduler }: QueryDependencies, pace = PACE): Live {
   const feeds = new Map<AppId, Feed>();
   const edges = new Edges({ clock, retention });
@@ -32,7 +32,7 @@ export function createLive({ hot, clock, retention, scheduler }: QueryDependenci
     looks = null;
   }
 
-  /** What goes from sight says nothing. */
+  /** Devices that expire cause no change, so they are searched for. */
   function look(): void {
     for (const feed of feeds.values()) feed.wake();
   }

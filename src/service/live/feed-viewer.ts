@@ -5,20 +5,20 @@ import { ToldRecords, ViewerFilter } from "./viewer-filter.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Older than any position: what came since then is not known. */
+/** Before all positions: the changes since then are unknown. */
 const LOST = -1;
 
-/** A viewer as its feed knows it: how far it was told, and whether it wants to be told more. */
+/** A viewer's progress in its feed, and whether it waits for more. */
 export class FeedViewer implements Viewer {
   readonly filter: ViewerFilter;
-  /** Null where every change is told. */
+  /** Null for a viewer that gets every change. */
   readonly told: ToldRecords | null;
-  /** Wants the same as everybody who wants everything. */
+  /** Whether the viewer has no filter, and shares events with its like. */
   readonly seesAll: boolean;
   readonly writer: EventWriter;
-  /** The position of the first change that it was not told of. */
+  /** The position of the first change that was not sent. */
   cursor: number;
-  /** What it was told the beginning of. */
+  /** The event that is being sent. */
   event: Event | null = null;
   toldSequence = 0;
   readonly #onWanted: (viewer: FeedViewer) => void;
@@ -59,7 +59,7 @@ export class FeedViewer implements Viewer {
     return promise;
   }
 
-  /** What it knows is nothing to go on from. */
+  /** Forces a reset, because the viewer's state is unusable. */
   lose(): void {
     this.cursor = LOST;
   }
@@ -68,7 +68,7 @@ export class FeedViewer implements Viewer {
     this.#end()?.resolve(bytes);
   }
 
-  /** It could not be told, by our fault. */
+  /** Closes the viewer after a bug. */
   fail(error: unknown): void {
     const waiting = this.#end();
     this.close();
@@ -89,21 +89,21 @@ export class FeedViewer implements Viewer {
   }
 }
 
-/** Some 100 kB of text: what is made for a viewer before it has taken what was made before. */
+/** About 100 kB of text, which is written before the viewer has taken the part before. */
 const PART_RECORDS_MAX = 256;
 
-/** What a viewer is told at once, in parts that are made when they are asked for. */
+/** An event in parts, each written when it is requested. */
 export class Event {
   readonly sequence: number;
   readonly #app: AppDevices;
   readonly #told: ToldRecords | null;
-  /** The position of the app's next change when the devices were found. */
+  /** The position of the app's next change when the devices were selected. */
   readonly #foundAt: number;
   #devices: Uint32Array;
   #isBegun = false;
   #isOver = false;
 
-  /** Of the devices those that `told` has news of, where it is not null. */
+  /** With `told`, only the devices that differ from it are sent. */
   constructor(app: AppDevices, devices: Uint32Array, sequence: number, told: ToldRecords | null) {
     this.#app = app;
     this.#told = told;
@@ -112,7 +112,7 @@ export class Event {
     this.#foundAt = app.changes.end;
   }
 
-  /** Whether there is nothing to tell. */
+  /** Whether there is nothing to send. */
   get isEmpty(): boolean {
     return this.#devices.length === 0;
   }
@@ -121,14 +121,14 @@ export class Event {
     return this.#isOver;
   }
 
-  /** Records are shown as they are now, which may be newer than the event. */
+  /** Sends records as they are now, which may be newer than the event. */
   nextPart(): Changes {
     const { changes, newestRecords } = this.#app;
-    // Devices went, and numbers may be others': the event ends with what was told, and a reset follows.
+    // Devices were removed, and their numbers may be reused: the event ends here, and a reset follows.
     if (changes.clearedAt > this.#foundAt) this.#devices = this.#devices.subarray(0, 0);
     const told = this.#told;
     const isFirst = !this.#isBegun;
-    // What was news may have become what the viewer knows while the parts before were on their way.
+    // The device may have returned to the viewer's state while the former parts were sent.
     if (told !== null && !isFirst) this.#devices = told.findNews(this.#app, this.#devices);
     const devices = this.#devices.subarray(0, PART_RECORDS_MAX);
     told?.note(this.#app, devices);

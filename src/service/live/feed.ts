@@ -13,11 +13,11 @@ import { lastSequenceOf, startOf } from "./viewer-filter.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** How often viewers are told. */
+/** The rate of events. */
 export interface Pace {
-  /** From one event of a viewer to the next, at least. */
+  /** The least time between two events of a viewer. */
   readonly restMs: number;
-  /** And as many times as long as it took to tell all viewers of the app: so they get a part of a core, and no more. */
+  /** A multiple of the time spent on all viewers of the app that they pause, which limits their share of a core. */
   readonly restTimes: number;
 }
 
@@ -26,23 +26,23 @@ export interface FeedDependencies {
   readonly edges: Edges;
   readonly scheduler: Scheduler;
   readonly pace: Pace;
-  /** Nobody looks at the app any more. */
+  /** The app has no viewers any more. */
   onEmpty(): void;
 }
 
-/** Tells the viewers of one app what became visible of it. */
+/** Sends the visible changes of one app to its viewers. */
 export class Feed {
   readonly #appId: AppId;
   readonly #dependencies: FeedDependencies;
   readonly #owner: string;
   readonly #viewers = new Set<FeedViewer>();
   readonly #marks = new DeviceMarks();
-  /** As it was when somebody last looked; null where it is not there. */
+  /** The devices at the last look; null if the app had none. */
   #app: AppDevices | null = null;
   #isTelling = false;
-  /** When viewers may be told again. */
+  /** When the next events may be sent. */
   #dueMs = 0;
-  /** What was spent on viewers since that was set. */
+  /** Time spent on viewers since `#dueMs` was set. */
   #spentMs = 0;
 
   constructor(appId: AppId, dependencies: FeedDependencies) {
@@ -63,7 +63,7 @@ export class Feed {
     return viewer;
   }
 
-  /** Something changed, or may have. */
+  /** Something may have changed. */
   wake(): void {
     this.#look();
     if (!this.#isTelling && this.#isAnyBehind()) void this.#tellAll();
@@ -84,18 +84,19 @@ export class Feed {
     },
   };
 
-  /** Null where it is not known what came after. */
+  /** Null if the changes since then are unknown. */
   #cursorAfter({ sinceSequence: sequence, view }: ViewerQuery): number | null {
     if (sequence === null) return this.#end;
     const app = this.#app;
-    // A share link was told no id that only others had. Were those good to go on from, it could try when others report.
+    // A share link knows no entry that only others have changed. If it could continue from one, it could probe for
+    // them.
     if (view !== null && sequence > lastSequenceOf(app, view.deviceIds, startOf(view))) return null;
     if (app === null) return sequence < this.#dependencies.hot.changesSince ? null : 0;
-    // A later one is of another log, or of this one before it was restored.
+    // A later entry is of another log, or of this one before a restore.
     return sequence > app.touches.sequence ? null : app.changes.positionAfter(sequence);
   }
 
-  /** Takes note of what viewers can't be told by changes. */
+  /** Looks for what viewers can't learn from changes. */
   #look(): void {
     const { hot, edges } = this.#dependencies;
     const app = hot.findApp(this.#appId);
@@ -137,11 +138,11 @@ export class Feed {
 
   *#tellInSteps(): Steps<void> {
     this.#look();
-    // Those that were told equally much are told the same.
+    // Viewers with the same progress share their event.
     const viewers = [...this.#viewers].filter(isIdle).sort((a, b) => a.cursor - b.cursor);
     let batch: ChangeBatch | null = null;
     for (const viewer of viewers) {
-      if (!viewer.isWaiting) continue; // It closed meanwhile.
+      if (!viewer.isWaiting) continue; // It was closed meanwhile.
       this.#tryTo(viewer, () => {
         batch = this.#tell(viewer, batch);
       });
@@ -149,7 +150,7 @@ export class Feed {
     }
   }
 
-  /** What fails for one viewer does not for the others. */
+  /** A failure for one viewer does not affect the others. */
   #tryTo(viewer: FeedViewer, tell: () => void): void {
     const begunMs = performance.now();
     try {
@@ -160,7 +161,7 @@ export class Feed {
     this.#spentMs += performance.now() - begunMs;
   }
 
-  /** Returns the changes that the viewer was told of. */
+  /** Returns the changes that were sent. */
   #tell(viewer: FeedViewer, lastBatch: ChangeBatch | null): ChangeBatch | null {
     const { hot, edges } = this.#dependencies;
     const app = this.#app;
@@ -188,10 +189,10 @@ export class Feed {
     viewer.give(viewer.writer.reset(sequence));
   }
 
-  /** Tells the next part of the viewer's event. */
+  /** Sends the next part of the viewer's event. */
   #goOn(viewer: FeedViewer, shared: Map<EventWriter, Bytes> | null): void {
     const { event, writer } = viewer;
-    if (event === null || !viewer.isWaiting) return; // It closed meanwhile.
+    if (event === null || !viewer.isWaiting) return; // It was closed meanwhile.
     const part = event.nextPart();
     const bytes = shared?.get(writer) ?? writer.changes(part);
     shared?.set(writer, bytes);
@@ -203,14 +204,14 @@ export class Feed {
   }
 }
 
-/** Waits to be told of what comes. */
+/** Whether the viewer waits for a new event. */
 function isIdle(viewer: FeedViewer): boolean {
   return viewer.isWaiting && viewer.event === null;
 }
 
 /**
- * The retention's edge as each app was last looked at. It moves at midnight, and when somebody sets another one; then
- * devices go from sight, or come back, and no change tells of it.
+ * The retention's edge at the last look at each app. It moves at midnight and when it is set; then devices expire or
+ * come back without a change.
  */
 export class Edges {
   readonly #dependencies: Pick<FindDependencies, "clock" | "retention">;
@@ -220,13 +221,13 @@ export class Edges {
     this.#dependencies = dependencies;
   }
 
-  /** What is older is in no answer. */
+  /** Older records are in no answer. */
   nowMs(): number {
     const { retention, clock } = this.#dependencies;
     return retention.startMs(clock.nowMs());
   }
 
-  /** Has the app forget its changes where the edge has passed any of its devices since the last look. */
+  /** Clears the app's changes if the edge has passed any of its devices since the last look. */
   check(app: AppDevices): void {
     const edgeMs = this.nowMs();
     const lastMs = this.#lookedAtMs.get(app) ?? Number.NEGATIVE_INFINITY;

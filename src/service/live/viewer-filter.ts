@@ -6,13 +6,13 @@ import type { ViewerQuery } from "./live.ts";
 
 const ALWAYS = { startMs: Number.NEGATIVE_INFINITY, endMs: Number.POSITIVE_INFINITY };
 
-/** What a viewer asked for and may see, to be asked of many devices. */
+/** A viewer's filter, prepared for many devices. */
 export class ViewerFilter {
   /** By id; null for all. */
   readonly deviceIds: ReadonlySet<string> | null;
-  /** Of newest records. */
+  /** The oldest newest record that matches. */
   readonly startMs: number;
-  /** Outside which nothing matches; null where a share link shows other positions than the real ones, or for all. */
+  /** Nothing outside it matches; null for the whole Earth, or if a share link shows blurred positions. */
   readonly box: BoundingBox | null;
   readonly #contains: (latitude: number, longitude: number) => boolean;
   readonly #userHash: number | null;
@@ -28,16 +28,15 @@ export class ViewerFilter {
   }
 
   /**
-   * The last entry of the log that touched anything of what the viewer may see: ids tell nobody how much happens to
-   * others.
+   * The last entry of the log that changed something visible to the viewer: an id must not reveal reports of others.
    */
   lastSequence(app: AppDevices | null): number {
     return this.#isView ? lastSequenceOf(app, this.deviceIds!, this.startMs) : (app?.touches.sequence ?? 0);
   }
 
   /**
-   * The devices in the order in which they are told: a share link's by id, since that of changes goes by who was first
-   * heard of, which may have been before the link.
+   * The devices in the order of the event: a share link's by id. The order of changes depends on when a device was
+   * first seen, which may have been before the link.
    */
   inOrder(app: AppDevices, devices: readonly number[]): Uint32Array {
     if (!this.#isView) return new Uint32Array(devices);
@@ -45,7 +44,7 @@ export class ViewerFilter {
     return Uint32Array.from([...devicesOf(app, this.deviceIds!)].filter((device) => told.has(device)));
   }
 
-  /** Another user may have the same hash: then the viewer is told of a device that is not whose it asked for. */
+  /** Another user may have the same hash; then the viewer gets a device of that user too. */
   matches(latitude: number, longitude: number, userHash: number): boolean {
     return (this.#userHash === null || userHash === this.#userHash) && this.#contains(latitude, longitude);
   }
@@ -56,7 +55,7 @@ export function startOf(view: View): number {
   return view.rangeOf(ALWAYS).startMs;
 }
 
-/** The last entry of the log that touched any of the devices, of those with a newest record since then. */
+/** The last log entry that touched one of the devices with a newest record since then. */
 export function lastSequenceOf(app: AppDevices | null, ids: Iterable<string>, startMs: number): number {
   if (app === null) return 0;
   let last = 0;
@@ -65,7 +64,7 @@ export function lastSequenceOf(app: AppDevices | null, ids: Iterable<string>, st
   return last;
 }
 
-/** Those that there are, by number. */
+/** The devices that exist, by number. */
 export function* devicesOf(app: AppDevices, ids: Iterable<string>): Iterable<number> {
   for (const id of ids) {
     const device = app.find(id);
@@ -73,7 +72,7 @@ export function* devicesOf(app: AppDevices, ids: Iterable<string>): Iterable<num
   }
 }
 
-/** A share link doesn't tell whose a device is, so it has no devices of a user. */
+/** A share link doesn't show users, so it has no devices of a user. */
 function shownDevices(
   view: View,
   deviceIds: ReadonlySet<string> | null,
@@ -92,8 +91,8 @@ function containing(box: BoundingBox | null, view: View | null) {
 }
 
 /**
- * What the viewer of a share link was told of each device. A report that changes nothing of what the link shows is not
- * told: that one came would tell what the link doesn't.
+ * The state of each device that the viewer of a share link has. A report that changes nothing in it is not sent: its
+ * arrival would reveal what the link doesn't show.
  */
 export class ToldRecords {
   readonly #view: View;
@@ -104,19 +103,19 @@ export class ToldRecords {
     this.#view = view;
   }
 
-  /** Those of the devices that are shown otherwise than they were told. */
+  /** The devices whose state differs from the viewer's. */
   findNews(app: AppDevices, devices: Uint32Array): Uint32Array {
     return devices.filter(
       (device) => this.#told.get(app.table.byNumber(device).id) !== this.#shown(app, device),
     );
   }
 
-  /** The devices are told as they are now. */
+  /** Notes that the devices are sent as they are now. */
   note(app: AppDevices, devices: Uint32Array): void {
     for (const device of devices) this.#told.set(app.table.byNumber(device).id, this.#shown(app, device));
   }
 
-  /** The viewer starts anew. */
+  /** Forgets all, because the viewer starts anew. */
   clear(): void {
     this.#told.clear();
   }

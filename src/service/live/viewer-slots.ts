@@ -1,12 +1,12 @@
 import { Semaphore } from "../../lib/schedule/semaphore.ts";
 import type { AppId } from "../../model/ids.ts";
 
-/** How many viewers one key may have, so that a program that opens streams and forgets them leaves room for others. */
+/** Viewers of one key, so that a program that leaks streams leaves room for others. */
 const OF_KEY_MAX = 64;
-/** How many viewers one share link may have: many people open it at once. */
+/** Viewers of one share link, which many people open at once. */
 const OF_VIEW_KEY_MAX = 512;
 
-/** Wants to listen. */
+/** A client that opens a stream. */
 export interface Listener {
   readonly appId: AppId;
   readonly keyId: string;
@@ -14,7 +14,7 @@ export interface Listener {
   readonly isView: boolean;
 }
 
-/** How many viewers may listen at once: in all, of an app, of a key. No listener waits for a slot. */
+/** Limits viewers: in all, of an app, of a key. No client waits for a slot. */
 export class ViewerSlots {
   readonly max: number;
   readonly #apps: Semaphore<AppId>;
@@ -30,7 +30,7 @@ export class ViewerSlots {
     return this.#apps.running;
   }
 
-  /** Returns what frees the slot, however often it is called; null if there is no slot. */
+  /** Returns a function that frees the slot and may be called repeatedly; null if there is no slot. */
   take({ appId, keyId, isView }: Listener): (() => void) | null {
     const keys = isView ? this.#viewKeys : this.#keys;
     if (this.#apps.enter(appId) === "refused") return null;

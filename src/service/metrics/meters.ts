@@ -1,22 +1,22 @@
 import { systemTimers } from "../../lib/schedule/timers.ts";
 
 /*
- * What the service counts since it started: requests, reports, durations, and how late the event loop is.
+ * Counts since the start: requests, reports, durations, and how late the event loop is.
  */
 
-/** What is counted; what the service holds at the moment is asked of the stores. */
+/** Counters and histograms; gauges are read from the stores. */
 export interface Meters {
   readonly requests: RequestMeter;
-  /** Reports by what became of them. */
+  /** Reports by result. */
   readonly reports: { accepted: number; duplicates: number; rejected: number };
-  /** Batches that were refused, by the reason's name. */
+  /** Refused batches by reason. */
   readonly refusals: Map<string, number>;
   readonly log: { readonly syncs: Durations; writtenBytes: number; entries: number };
   readonly viewers: ViewerCounts;
   readonly seals: { readonly durations: Durations; failed: number; records: number };
 }
 
-/** What viewers of the live stream were told, and how many were refused. */
+/** Events sent to viewers of the live stream, and refused viewers. */
 export interface ViewerCounts {
   events: number;
   resets: number;
@@ -35,13 +35,13 @@ export function createMeters(): Meters {
 }
 
 /**
- * How long things took, counted in buckets as Prometheus' histograms are. Counting is a few instructions: of a short
- * answer's time, a histogram of the client library takes 2 %.
+ * Durations in buckets like Prometheus' histograms. Counting takes a few instructions; a histogram of the client
+ * library would take 2 % of a short answer's time.
  */
 export class Durations {
-  /** Upper bounds of the buckets in seconds, rising; what is longer is counted behind the last. */
+  /** Upper bounds of the buckets in seconds, ascending; longer durations are counted in a last bucket. */
   readonly boundsSeconds: readonly number[];
-  /** Of each bucket alone, and last of what exceeds all bounds. */
+  /** Of each bucket alone; the last one exceeds all bounds. */
   readonly counts: Float64Array;
   sumSeconds = 0;
 
@@ -60,27 +60,27 @@ export class Durations {
   }
 }
 
-/** From a page out of memory to a query of the archive that takes its time. */
+/** From a page out of memory to a slow query of the archive. */
 const ANSWER_BOUNDS_SECONDS = [
   0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 ];
 
-/** From a disk with a cache of its own to one that is about to fail. */
+/** From a disk with its own cache to one that is about to fail. */
 const SYNC_BOUNDS_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 
 const SEAL_BOUNDS_SECONDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900];
 
-/** A timer that is on time within a millisecond or two is as good as it gets. */
+/** Timers are never more precise than a millisecond or two. */
 export const DELAY_BOUNDS_SECONDS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 
 /** Counts the answers of one route. */
 export interface RouteMeter {
   readonly method: string;
-  /** As it is declared, `/api/v1/devices/:deviceId/locations/current`: never what a client sent. */
+  /** As declared, `/api/v1/devices/:deviceId/locations/current`: never text from a client. */
   readonly path: string;
-  /** A request came in. */
+  /** A request has arrived. */
   begin(): void;
-  /** It is answered, `durationMs` after it came in. */
+  /** It is answered, `durationMs` after its arrival. */
   end(status: number, durationMs: number): void;
 }
 
@@ -92,10 +92,10 @@ export interface CountedRoute {
   readonly statuses: ReadonlyMap<number, number>;
 }
 
-/** Counts requests by route and status, and how long their answers took to make. */
+/** Counts requests by route and status, and the time until their answers. */
 export class RequestMeter {
   readonly routes: CountedRoute[] = [];
-  /** Requests that came in and are not answered yet. */
+  /** Requests without an answer yet. */
   inFlight = 0;
 
   route(method: string, path: string): RouteMeter {
@@ -117,24 +117,24 @@ export class RequestMeter {
   }
 }
 
-/** How late timers fire: what every request waits before anything is done for it. */
+/** How late timers fire: the time that every request waits before it is handled. */
 export interface EventLoopMeter {
   readonly delays: Durations;
-  /** The longest delay since this was last asked, in milliseconds; one that is not over yet counts as far as it got. */
+  /** The longest delay in milliseconds since the last call, including one that is still going on. */
   takeLongestMs(): number;
   stop(): void;
 }
 
 /**
- * How often to look: whatever holds the loop for longer is seen, and told up to this much too short, since it may begin
- * right after a look. Each look wakes an idle process, so looking twice as often would cost a percent of a core.
+ * Interval of the checks. A longer delay is seen, and measured up to this much too short, since it may begin right
+ * after a check. Each check wakes an idle process, so checking twice as often would cost one percent of a core.
  */
 const LOOK_MS = 10;
 
-/** Longer than anything that requests do by themselves: something is wrong with the machine, or with us. */
+/** No request takes this long, so the machine or the program has a problem. */
 const HELD_UP_MS = 1000;
 
-/** `onHeldUp` hears of every wait of more than a second, when it is over. */
+/** Calls `onHeldUp` after every delay of more than a second. */
 export function watchEventLoop(onHeldUp: (delayMs: number) => void, timers = systemTimers): EventLoopMeter {
   const delays = new Durations(DELAY_BOUNDS_SECONDS);
   let cancel = timers.after(LOOK_MS, look);

@@ -3,7 +3,7 @@ import type { MaybePromise } from "../../lib/schedule/maybe-promise.ts";
 import type { Durations } from "./meters.ts";
 
 /*
- * Metrics as a scrape shows them: tables of help texts by name, and the values of these names, read at each scrape.
+ * Metrics: help texts by name, and the values of these names, which each scrape reads.
  */
 
 /** The metrics of one part of the service. */
@@ -50,9 +50,8 @@ export function samplesBy(label: string, counts: Readonly<Record<string, number>
 }
 
 /**
- * The metrics as text in Prometheus' format. A histogram of prom-client can only be told one duration at a time, but
- * its registry also takes whole metrics as JSON, as the processes of a Node.js cluster hand them to the one that is
- * scraped.
+ * The metrics as text in Prometheus' format. A histogram of prom-client accepts only one duration at a time, but its
+ * registry also accepts whole metrics as JSON, as the processes of a Node.js cluster send them.
  */
 export async function formatMetrics(groups: readonly MetricGroup[]): Promise<string> {
   const readings = await Promise.all(groups.map((group) => group.read()));
@@ -72,7 +71,7 @@ function valuesOf(name: string, reading: Reading): readonly Sample[] {
   return reading instanceof Histogram ? reading.all.flatMap((each) => bucketsOf(name, each)) : reading;
 }
 
-/** Each bucket counts the durations up to its bound, those of the buckets before it included. */
+/** As Prometheus requires, each bucket includes the ones before it. */
 function bucketsOf(name: string, { labels, durations }: LabelledDurations) {
   const { boundsSeconds, counts, sumSeconds } = durations;
   let count = 0;

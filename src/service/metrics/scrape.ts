@@ -21,7 +21,7 @@ import {
   quarantineMetrics,
 } from "./service-metrics.ts";
 
-/** What the service counts and holds, as text in Prometheus' format. */
+/** All metrics as text in Prometheus' format. */
 export type Scrape = () => Promise<string>;
 
 export const METRICS_CONTENT_TYPE = Registry.PROMETHEUS_CONTENT_TYPE;
@@ -34,21 +34,21 @@ export interface ScrapeDependencies {
   readonly hot: Pick<HotStore, "recordCount" | "deviceCount">;
   /** Null until they are open. */
   readonly stores: () => OpenStores | null;
-  /** How much of the log the start has read, in bytes. */
+  /** Bytes of the log that the start has replayed. */
   readonly start: () => {
     readonly isReady: boolean;
     readonly replayedBytes: number;
     readonly totalBytes: number;
   };
-  /** The bodies of reports under way, and their bounds. */
+  /** Bodies of reports in flight, and their limits. */
   readonly bodies: BodyUsage;
   readonly viewers: Pick<ViewerSlots, "taken" | "max">;
-  /** Null if the server takes from no broker, or not yet. */
+  /** Null without a broker, or before the connection is set up. */
   readonly mqtt: () => MqttStatus | null;
   /** Null if this process is not a node of a cluster. */
   readonly cluster: () => ClusterMeasures | null;
   readonly usage: () => ProcessUsage;
-  /** Counts the damages that no operator has acknowledged. */
+  /** Counts unacknowledged damage. */
   readonly countDamaged: () => Promise<number>;
   readonly doctor: Pick<Doctor, "deviceCount">;
   readonly findings: Pick<Findings, "count">;
@@ -95,7 +95,7 @@ function reportMetrics({ meters, bodies }: ScrapeDependencies): MetricGroup {
   return metricGroup(
     {
       wherehouse_http_requests_total:
-        "Requests answered, by route and status. HEAD counts as GET; the route is none where none took it.",
+        "Requests answered, by route and status. HEAD counts as GET; requests without a route have the route none.",
       wherehouse_http_requests_in_flight: "Requests that are not answered yet.",
       wherehouse_ingest_requests:
         "Requests with reports under way; those beyond wherehouse_ingest_requests_max get a 503.",
@@ -137,10 +137,10 @@ function viewerMetrics({ viewers, meters }: ScrapeDependencies): MetricGroup {
       wherehouse_viewers:
         "Clients that listen to the live stream; those beyond wherehouse_viewers_max get a 503.",
       wherehouse_viewers_max: "Clients that may listen, by --max-viewers. An app may have half of them.",
-      wherehouse_viewer_events_total: "Events that they were told, to their end.",
+      wherehouse_viewer_events_total: "Events that were sent to them completely.",
       wherehouse_viewer_resets_total: "Of these, resets: the client has to take a snapshot.",
       wherehouse_viewers_refused_total:
-        "Clients that got a 503 in place of a stream, since too many listened already.",
+        "Clients that got a 503 instead of a stream, since there were too many viewers.",
     },
     () => ({
       wherehouse_viewers: viewers.taken,
@@ -195,9 +195,9 @@ function recordMetrics({ hot, stores, countDamaged }: ScrapeDependencies): Metri
       wherehouse_archive_bytes: "Size of the archive's files.",
       wherehouse_archive_files: "Parquet files of sealed days.",
       wherehouse_archived_days: "Sealed days.",
-      wherehouse_archive_queries_running: "Questions that the archive works on.",
-      wherehouse_archive_queries_waiting: "Questions that wait for the archive.",
-      wherehouse_damages: "Damages of log and archive that nobody has acknowledged.",
+      wherehouse_archive_queries_running: "Queries that the archive works on.",
+      wherehouse_archive_queries_waiting: "Queries that wait for the archive.",
+      wherehouse_damages: "Unacknowledged damage of log and archive.",
     },
     async () => {
       const { manifest, reader } = stores()?.archive ?? { manifest: null, reader: null };
@@ -223,7 +223,7 @@ function sealMetrics({ meters: { seals }, stores }: ScrapeDependencies): MetricG
       wherehouse_seal_failures_total: "Seals that failed; the next one tries again.",
       wherehouse_sealed_records_total: "Records moved into the archive.",
       wherehouse_last_seal_timestamp_seconds: "When the last seal ended, Unix time.",
-      wherehouse_seal_late: "1 where the last seal, or the start, is more than three intervals ago.",
+      wherehouse_seal_late: "1 if the last seal, or the start, was more than three intervals ago.",
     },
     () => {
       const { lastMs, isLate } = stores()?.schedule.state ?? { lastMs: null, isLate: null };
@@ -241,7 +241,7 @@ function processMetrics({ version, eventLoop, usage }: ScrapeDependencies): Metr
   return metricGroup(
     {
       wherehouse_event_loop_delay_max_seconds:
-        "The longest of these delays since the last scrape, whoever made it.",
+        "The longest of these delays since the last scrape, by whichever scraper.",
       wherehouse_build_info: "Always 1; the label is the version.",
       wherehouse_heap_used_bytes:
         "Objects of the runtime's heap, those that wait for the collector among them.",

@@ -5,11 +5,11 @@ import type { Findings } from "../queries/findings.ts";
 import { type MetricGroup, metricGroup, samplesBy } from "./metric.ts";
 
 /*
- * The metrics of each part of the service that has numbers of its own: what clients sent, the quarantine, the broker,
- * the doctor, the cluster.
+ * The metrics of parts that count for themselves: clients' messages, the quarantine, the broker, the doctor, the
+ * cluster.
  */
 
-/** What apps that report in their own words sent. */
+/** Messages of apps with their own formats. */
 export function clientMetrics(counts: MessageCounts): MetricGroup {
   return metricGroup(
     {
@@ -36,7 +36,7 @@ export function clientMetrics(counts: MessageCounts): MetricGroup {
   );
 }
 
-/** What clients sent and the server could not use; `totals` is null until the quarantine is open. */
+/** Messages that could not be used; `totals` is null until the quarantine is open. */
 export function quarantineMetrics(totals: () => QuarantineTotals | null): MetricGroup {
   return metricGroup(
     {
@@ -66,25 +66,25 @@ export function quarantineMetrics(totals: () => QuarantineTotals | null): Metric
   );
 }
 
-/** All connections to the broker together. */
+/** The state of all broker connections together. */
 export interface MqttStatus {
   readonly connections: number;
   readonly connected: number;
   /** Connections whose messages wait for the store. */
   readonly held: number;
-  /** By what became of them. */
+  /** By result. */
   readonly messages: Readonly<Record<"taken" | "faulty", number>>;
-  /** Of all that came, those that the broker would not have sent again. */
+  /** Messages that the broker would not have sent again. */
   readonly unassured: number;
-  /** Positions under topics that no filter takes, and some of these topics. */
+  /** Positions under topics that no filter matches, and some of these topics. */
   readonly unheard: { readonly count: number; readonly topics: readonly string[] };
   /** Whether another node of the cluster has the connections. */
   readonly isElsewhere: boolean;
-  /** How long we may be away before the broker throws messages away; null if that is not known yet. */
+  /** How long the server may be away before the broker drops messages; null if unknown. */
   readonly outageSeconds: number | null;
 }
 
-/** What a broker sends; no values if the server has no broker. */
+/** Messages of a broker; no values without one. */
 export function mqttMetrics(status: () => MqttStatus | null): MetricGroup {
   return metricGroup(
     {
@@ -122,7 +122,7 @@ export function mqttMetrics(status: () => MqttStatus | null): MetricGroup {
   );
 }
 
-/** What the doctor finds, in numbers. */
+/** Counts the doctor's findings. */
 export function doctorMetrics(
   doctor: Pick<Doctor, "deviceCount">,
   { count }: Pick<Findings, "count">,
@@ -142,15 +142,15 @@ export function doctorMetrics(
   );
 }
 
-/** What a node knows of its cluster. */
+/** A node's measurements of its cluster. */
 export interface ClusterMeasures {
-  /** For how long the log has had what this node has not applied; null before the start is over. */
+  /** How long the log has had entries that this node has not applied; null during the start. */
   readonly lagMs: number | null;
   /** Nodes that share the work now. */
   readonly liveCount: number;
 }
 
-/** What the cluster knows; no values if this process is alone. */
+/** Measurements of the cluster; no values for a single process. */
 export function clusterMetrics(cluster: () => ClusterMeasures | null): MetricGroup {
   return metricGroup(
     {

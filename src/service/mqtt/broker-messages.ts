@@ -12,7 +12,7 @@ import type { TakeMessage } from "../ingest/messages/take-message.ts";
 import type { Quarantine } from "../quarantine/quarantine.ts";
 import type { TakeTopicMessage, TopicMessage } from "./receiver.ts";
 
-/** Nobody says in a URL whose device it is: the topic does. */
+/** A topic names the device, so there are no parameters of a URL. */
 const ADDRESS: Address = { device: null, user: null };
 
 export interface BrokerMessagesDependencies {
@@ -23,11 +23,11 @@ export interface BrokerMessagesDependencies {
   readonly scheduler: Scheduler;
 }
 
-/** What becomes of a broker's messages. */
+/** Handles a broker's messages. */
 export interface BrokerMessages {
-  /** Reads a message as OwnTracks', in the name of the app. */
+  /** Parses a message in OwnTracks' format, and stores it for the app. */
   readonly take: TakeTopicMessage;
-  /** Keeps a message in the quarantine, unread. */
+  /** Stores a message in the quarantine without parsing it. */
   readonly setAside: TakeTopicMessage;
 }
 
@@ -71,7 +71,7 @@ export function createBrokerMessages(dependencies: BrokerMessagesDependencies): 
   };
 }
 
-/** All of a message that nobody understood. */
+/** The whole message, because no point of it could be parsed. */
 const WHOLE: readonly RefusedPoint[] = [
   { reason: "unknown_shape", deviceId: null, raw: undefined, index: 0, fault: null },
 ];

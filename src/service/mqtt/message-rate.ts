@@ -4,7 +4,7 @@ const MINUTES = 60;
 
 /** Messages a second over the last hour, or since the first of them. */
 export class MessageRate {
-  /** By minute, that of number m at m modulo 60. */
+  /** By minute, modulo 60. */
   readonly #counts = new Uint32Array(MINUTES);
   #minute = 0;
   #sinceMs: number | null = null;
@@ -15,17 +15,17 @@ export class MessageRate {
     this.#counts[this.#minute % MINUTES]!++;
   }
 
-  /** Null before the first minute is over: a few messages tell nothing. */
+  /** Null during the first minute: a few messages say nothing. */
   perSecond(nowMs: number): number | null {
     if (this.#sinceMs === null || nowMs - this.#sinceMs < MS_PER_MINUTE) return null;
     this.#turnTo(nowMs);
     const sum = this.#counts.reduce((total, count) => total + count, 0);
-    // The minute under way is a part of one.
+    // The present minute counts in part.
     const keptMs = (MINUTES - 1) * MS_PER_MINUTE + (nowMs % MS_PER_MINUTE);
     return sum / (Math.min(nowMs - this.#sinceMs, keptMs) / 1000);
   }
 
-  /** Minutes that nothing was noted in are emptied. */
+  /** Clears the minutes since the last call. */
   #turnTo(nowMs: number): void {
     const minute = Math.floor(nowMs / MS_PER_MINUTE);
     const passed = Math.min(minute - this.#minute, MINUTES);
@@ -35,8 +35,7 @@ export class MessageRate {
 }
 
 /**
- * For how long we may be away until the broker begins to throw away what it keeps for us, if as much comes as lately.
- * Null where nothing comes.
+ * How long the server may be away before the broker drops queued messages, at the recent rate. Null if the rate is 0.
  */
 export function outageSecondsMax(queuedMessagesMax: number, messagesPerSecond: number): number | null {
   return messagesPerSecond > 0 ? queuedMessagesMax / messagesPerSecond : null;

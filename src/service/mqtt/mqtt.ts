@@ -9,23 +9,23 @@ import { outageSecondsMax } from "./message-rate.ts";
 import { Receiver, type ReceiverEvents } from "./receiver.ts";
 
 /*
- * The server as a client of an operator's MQTT broker, with a connection for each topic filter. A broker that is down
- * keeps nobody waiting: connections are made when they can be.
+ * The server as a client of an operator's MQTT broker, with a connection for each topic filter. The start does not wait
+ * for a broker that is down: connections are made when they can be.
  */
 
-/** A broker that apps publish to, and what we want of it. */
+/** A broker that apps publish to, and how to use it. */
 export interface MqttConfig {
   readonly broker: BrokerAddress;
-  /** From the environment; null where there is none, or it is in a file. */
+  /** From the environment; null if there is none, or it is in a file. */
   readonly password: string | null;
   readonly passwordFile: string | null;
-  /** Certificates in PEM that the broker's must be signed by; null for those that the runtime trusts. */
+  /** Trusted certificates in PEM for the broker; null for those that the runtime trusts. */
   readonly authoritiesFile: string | null;
-  /** Each has a connection of its own; no topic matches two of them. */
+  /** Each has its own connection; no topic matches two of them. */
   readonly topicFilters: readonly string[];
-  /** Whose reports they are. */
+  /** The app that reports belong to. */
   readonly appId: AppId;
-  /** What the broker keeps for a client that is away, by its own settings. */
+  /** The broker's limit of queued messages for a client that is away. */
   readonly queuedMessagesMax: number;
 }
 
@@ -40,25 +40,28 @@ export interface MqttOptions {
   readonly config: MqttConfig;
   readonly files: Files;
   readonly clock: Clock;
-  /** What the broker keeps messages under: the same after each start. */
+  /** The name for client ids, the same after each start. */
   readonly clientName: string;
   loadBroker(): Promise<ConnectBroker>;
   readonly messages: BrokerMessages;
   readonly events: ReceiverEvents;
-  /** Whether messages are this process's to take. */
+  /** Whether this process may take messages now. */
   readonly mayTake: () => boolean;
 }
 
-/** Connections for all topic filters. */
+/** The connections for all topic filters. */
 export interface Mqtt {
   readonly status: MqttStatus;
-  /** Finishes what is under way, and takes leave of the broker. */
+  /** Finishes the message in progress, and disconnects from the broker. */
   close(): Promise<void>;
-  /** Ends at once, and acknowledges nothing more. */
+  /** Ends immediately, and acknowledges nothing more. */
   drop(): void;
 }
 
-/** What connects to the broker. Throws a `FileError` where the password or the certificates can't be read. */
+/**
+ * Reads the files of the configuration; the result connects. Throws a `FileError` if password or certificates can't be
+ * read.
+ */
 export async function prepareMqtt(options: MqttOptions): Promise<() => Mqtt> {
   const broker = await readBroker(options.config, options.files);
   const connect = await options.loadBroker();
@@ -108,7 +111,7 @@ async function readBroker(
     port,
     tls: isSecure ? { authorities } : null,
     user,
-    // Editors end a file with a line end, and no password does.
+    // Editors end a file with a line break, which is not part of the password.
     password: passwordFile === null ? password : (await readText(passwordFile)).replace(/\r?\n$/, ""),
   };
 }
@@ -138,6 +141,6 @@ function statusOf(receivers: readonly Receiver[], queuedMessagesMax: number): Mq
       topics: receivers.flatMap(({ unheard }) => unheard.topics).slice(0, TOPICS_SHOWN_MAX),
     },
     isElsewhere: false,
-    outageSeconds: outages.length === 0 ? null : Math.min(...outages), // The broker keeps so many for each.
+    outageSeconds: outages.length === 0 ? null : Math.min(...outages), // The limit is per client.
   };
 }

@@ -7,12 +7,12 @@ import { MessageRate } from "./message-rate.ts";
 import { filtersBeside, filtersOverlap, UnheardTopics } from "./topic-filter.ts";
 
 /*
- * One connection to a broker: what it brings is acknowledged when it is durable, as points or in the quarantine, and
- * stays with the broker until then. Where the store can't take it the message is held, which stops the connection's
- * stream, and is tried again.
+ * One connection to a broker. A message is acknowledged once it is durable, as points or in the quarantine; until then
+ * the broker stores it. If the store can't accept a message, it is retried, and the connection receives no others
+ * meanwhile.
  */
 
-/** From one try of a message to the next: doubled each time. */
+/** The delay before the first retry; doubled each time. */
 const HOLD_MS_MIN = 200;
 const HOLD_MS_MAX = 10_000;
 
@@ -22,59 +22,59 @@ export interface TopicMessage {
   readonly arrivedMs: number;
 }
 
-/** Resolves once the message is durable, or with why it could not be made so for now. */
+/** Resolves once the message is durable, or with the reason why it can't be at the moment. */
 export type TakeTopicMessage = (message: TopicMessage) => Promise<Result<unknown, ServiceError>>;
 
-/** What an operator should know of a connection, as it happens. */
+/** Events of a connection that an operator should know about. */
 export interface ReceiverEvents {
-  /** `mayHaveMissed` where the broker kept nothing for us since the last time. */
+  /** `mayHaveMissed` if the broker has no session of ours, and so no queued messages. */
   onConnected(topicFilter: string, mayHaveMissed: boolean): void;
   onDisconnected(topicFilter: string, reason: string): void;
   /** The broker refuses the subscription. */
   onRefused(topicFilter: string, reason: string): void;
-  /** Messages wait until the store can take them. */
+  /** Messages wait until the store can accept them. */
   onHeld(topicFilter: string, error: ServiceError): void;
-  /** A phone publishes with QoS 0: what it sends while we are away is lost. */
+  /** A phone publishes with QoS 0, so messages that it sends while the server is away are lost. */
   onUnassured(topicFilter: string): void;
-  /** Positions are published to topics of so many levels, which the filter doesn't take. */
+  /** Positions arrive under topics with a number of levels that the filter doesn't match. */
   onUnheard(topicFilter: string, levels: number): void;
-  /** A message met a fault of ours and is set aside. Where that fails too, it stays with the broker. */
+  /** A message met a bug and went to the quarantine. If that failed too, the broker still has it. */
   onFault(topicFilter: string, error: unknown): void;
 }
 
 export interface ReceiverOptions {
   readonly topicFilter: string;
-  /** Those of all connections: what comes by another one is heard. */
+  /** The filters of all connections; topics that match one of them are not unheard. */
   readonly topicFilters: readonly string[];
   readonly clock: Clock;
   readonly take: TakeTopicMessage;
-  /** Keeps a message as it is, where taking it met a fault of ours. */
+  /** Stores a message unparsed after a bug. */
   readonly setAside: TakeTopicMessage;
   readonly events: ReceiverEvents;
-  /** Whether messages are this process's to take; asked before one is taken, and before it is acknowledged. */
+  /** Whether this process may take messages; called before one is taken, and before it is acknowledged. */
   readonly mayTake: () => boolean;
   connect(listener: BrokerListener): BrokerConnection;
 }
 
 export class Receiver {
   readonly topicFilter: string;
-  /** Messages by what became of them. */
+  /** Messages by result. */
   readonly counts = { taken: 0, faulty: 0 };
-  /** Of all that came, those that the broker would not have sent again. */
+  /** Messages that the broker would not have sent again. */
   unassured = 0;
-  /** Positions under topics that no filter takes. */
+  /** Positions under topics that no filter matches. */
   readonly unheard = new UnheardTopics();
   readonly #options: ReceiverOptions;
   readonly #connection: BrokerConnection;
   readonly #rate = new MessageRate();
   readonly #stopping = Promise.withResolvers<void>();
-  /** Settled when no message is under way. */
+  /** Settles when no message is in progress. */
   #current: Promise<unknown> = Promise.resolve();
   #isConnected = false;
   #isSubscribed = false;
   #isHeld = false;
   #isStopping = false;
-  /** Some brokers end the connection of a client that asks for topics which it may not read. */
+  /** Some brokers disconnect a client that subscribes to topics which it may not read. */
   #mayListenBeside = true;
   #isAskingBeside = false;
 
@@ -101,7 +101,7 @@ export class Receiver {
     return this.#rate.perSecond(this.#options.clock.nowMs());
   }
 
-  /** Takes nothing more, finishes the message under way unless it is held, and takes leave of the broker. */
+  /** Stops receiving, finishes the message in progress unless the store refuses it, and disconnects from the broker. */
   async close(): Promise<void> {
     this.#isStopping = true;
     this.#stopping.resolve();
@@ -109,7 +109,7 @@ export class Receiver {
     await this.#connection.close();
   }
 
-  /** Takes nothing more, and acknowledges nothing more: what is under way is somebody else's from now on. */
+  /** Stops receiving and acknowledging; the broker delivers the message in progress to another node. */
   drop(): void {
     this.#isStopping = true;
     this.#stopping.resolve();
@@ -120,7 +120,7 @@ export class Receiver {
     const { topicFilter, events } = this.#options;
     this.#isConnected = true;
     events.onConnected(topicFilter, !hasSession);
-    // A session may be without the subscription: we may have ended right after the session began.
+    // A session may lack the subscription if the process ended right after the session began.
     if (hasSession && this.#isSubscribed) return;
     this.#isSubscribed = false;
     const refusal = await connection.subscribe(topicFilter);
@@ -139,7 +139,7 @@ export class Receiver {
     if (!this.#isStopping) this.#options.events.onDisconnected(this.topicFilter, reason);
   }
 
-  /** A connection that ended may have left a message under way, and the next brings it again: one at a time. */
+  /** One message at a time: a closed connection may leave one in progress, which the next connection delivers again. */
   #onMessage(message: BrokerMessage): Promise<Verdict> {
     if (!filtersOverlap(this.topicFilter, message.topic)) {
       this.#noteUnheard(message);
@@ -150,14 +150,14 @@ export class Receiver {
       .then(() => this.#decide(message, arrivedMs))
       .catch((error: unknown): Verdict => {
         this.#noteFault(error);
-        return "leave"; // It is not known whether it is durable.
+        return "leave"; // It may or may not be durable.
       });
-    // Whatever became of one message, the next ones must not wait for it.
+    // A failed message must not block the next ones.
     this.#current = verdict.then(NOTHING, NOTHING);
     return verdict;
   }
 
-  /** A topic that a filter takes may have too few levels to name a device. */
+  /** A topic that a filter matches may have too few levels to name a device. */
   #noteUnheard({ topic, body }: BrokerMessage): void {
     const isHeard = this.#options.topicFilters.some((filter) => filtersOverlap(filter, topic));
     if (isHeard && topicParts(topic).length > 2) return;
@@ -185,7 +185,7 @@ export class Receiver {
     } catch (error) {
       this.#noteFault(error);
     }
-    // Whatever is wrong with it, or with us: the next ones must not wait for it.
+    // A message that causes a failure must not block the next ones.
     try {
       const verdict = await this.#untilKept(setAside, topicMessage, message);
       return mayTake() ? verdict : "stop";
@@ -195,7 +195,7 @@ export class Receiver {
     }
   }
 
-  /** Tries until the message is durable, or nobody waits for its acknowledgement any more. */
+  /** Retries until the message is durable, or its acknowledgement is not needed any more. */
   async #untilKept(
     keep: TakeTopicMessage,
     message: TopicMessage,
@@ -205,7 +205,7 @@ export class Receiver {
       for (let holdMs = HOLD_MS_MIN; ; holdMs = Math.min(2 * holdMs, HOLD_MS_MAX)) {
         const kept = await keep(message);
         if (kept.ok) return "acknowledge";
-        if (kept.error.kind !== "unavailable") throw new Error(`A message can't be kept: ${kept.error.kind}`);
+        if (kept.error.kind !== "unavailable") throw new Error(`A message can't be stored: ${kept.error.kind}`);
         this.#isHeld = true;
         this.#options.events.onHeld(this.topicFilter, kept.error);
         await this.#pause(holdMs);
@@ -220,7 +220,7 @@ export class Receiver {
     if (this.unassured++ === 0) this.#options.events.onUnassured(this.topicFilter);
   }
 
-  /** Waits, unless it is told to stop. */
+  /** Waits, unless the receiver stops. */
   async #pause(forMs: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, forMs);

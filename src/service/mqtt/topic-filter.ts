@@ -1,14 +1,14 @@
 import { Buffer } from "node:buffer";
 
 /*
- * Topic filters of MQTT: levels between slashes, `+` for any one level, `#` at the end for all that follow. A phone
- * whose topic has more or fewer levels than the operator's filter is not heard; the server listens beside the filter
- * too, only to say so.
+ * MQTT topic filters: levels between slashes, `+` for any one level, `#` at the end for all that follow. The server
+ * also subscribes to topics with more or fewer levels than the operator's filter, only to report positions published
+ * there.
  */
 
 const FILTER_BYTES_MAX = 65_535;
 
-/** Whether a broker would take the filter. Topics that begin with a dollar are the broker's own. */
+/** Whether a broker would accept the filter. Topics that begin with a dollar sign are the broker's own. */
 export function isTopicFilter(text: string): boolean {
   if (text === "" || text.startsWith("$") || text.includes("\0")) return false;
   if (new TextEncoder().encode(text).length > FILTER_BYTES_MAX) return false;
@@ -19,7 +19,7 @@ export function isTopicFilter(text: string): boolean {
   });
 }
 
-/** Whether some topic matches both: each would bring its messages. */
+/** Whether a topic can match both, so that its messages would arrive twice. */
 export function filtersOverlap(a: string, b: string): boolean {
   const [levelsA, levelsB] = [a.split("/"), b.split("/")];
   for (let index = 0; ; index++) {
@@ -43,13 +43,13 @@ const OWN_SUFFIXES = new Set([
   "dump",
 ]);
 const TOPICS_MAX = 5;
-/** A publisher may make up topics of any depth: the log names positions at five of them at most. */
+/** A publisher may invent topics of any depth, so the log names at most five. */
 const DEPTHS_MAX = 5;
 const TOPIC_CHARACTERS_MAX = 128;
-/** A position names its type in its first bytes. */
+/** A position has its type in its first bytes. */
 const LOOKED_AT_BYTES = 4096;
 
-/** Filters for topics beside one filter's: with fewer levels, with more, and with a slash before them. */
+/** Filters for similar topics: with fewer levels, with more, and with a leading slash. */
 export function filtersBeside(topicFilter: string): string[] {
   const levels = topicFilter.split("/");
   const isOpen = levels.at(-1) === "#";
@@ -62,14 +62,14 @@ export function filtersBeside(topicFilter: string): string[] {
   return beside;
 }
 
-/** Positions that came under topics that no filter takes. */
+/** Positions under topics that no filter matches. */
 export class UnheardTopics {
   count = 0;
   readonly #topics = new Set<string>();
-  /** The numbers of levels of the topics that the log has named. */
+  /** Numbers of levels that the log has named. */
   readonly #depths = new Set<number>();
 
-  /** A few of their topics. */
+  /** A few of the topics. */
   get topics(): readonly string[] {
     return [...this.#topics];
   }

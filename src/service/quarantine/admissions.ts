@@ -5,15 +5,15 @@ import { type Arrival, bytesOf, type PreparedEntry } from "./put-queue.ts";
 import type { IndexedEntry } from "./segment.ts";
 import { type FullShare, holderOf, type Shares } from "./shares.ts";
 
-/** What there is room for, and which of it is here already: room that is promised until it is given back. */
+/** Admitted entries; their room in the shares stays reserved until it is released. */
 export interface Admission {
-  /** Each once. */
+  /** New entries, each once. */
   readonly fresh: readonly PreparedEntry[];
   readonly again: readonly Arrival[];
   release(): void;
 }
 
-/** Promises room in the shares to entries on their way to a stream, which will be kept whatever the shares say then. */
+/** Reserves room in the shares for entries on their way to a stream; such entries are stored even if shares fill up. */
 export class Admissions {
   readonly #index: EntryIndex;
   readonly #shares: Shares;
@@ -25,7 +25,7 @@ export class Admissions {
     this.#promised = shares.ofNobody();
   }
 
-  /** Of one sender, whose share may be full. */
+  /** Admits entries of one sender, whose share may be full. */
   admit(prepared: readonly PreparedEntry[], isHere: (id: string) => boolean): Result<Admission, FullShare> {
     const fresh = new Map<string, PreparedEntry>();
     const again: Arrival[] = [];
@@ -47,10 +47,10 @@ export class Admissions {
   }
 }
 
-/** So much of a share gives way at once: a segment, which is written anew anyway. */
+/** The part of a share that is freed at once: a segment, which is rewritten anyway. */
 const DISPLACED_PARTS = 16;
 
-/** The oldest entries that go for a message of a broker; none for any other. */
+/** The oldest entries that are displaced by a broker's message; none for any other message. */
 export function findGivingWay(
   index: EntryIndex,
   shares: Shares,
@@ -60,7 +60,7 @@ export function findGivingWay(
 ): IndexedEntry[] {
   if (topic === null) return [];
   const mayGo = (entry: IndexedEntry) => (full === "key" ? entry.topic === topic : entry.topic !== null);
-  // Where others fill the quarantine, they would take the room that is made beyond the need.
+  // If the whole quarantine is full, others would take room that is freed beyond the need.
   const spare = full === "all" ? 0 : shares.keyBytesMax / DISPLACED_PARTS;
   return index.oldest(appId, mayGo, Math.max(bytes, spare));
 }

@@ -1,23 +1,23 @@
 import type { ServiceError } from "../../model/errors.ts";
 import type { IndexedEntry, Segment } from "./segment.ts";
 
-/** What somebody wants gone, and waits for. */
+/** A request for deletion, with a waiting caller. */
 interface Deletion {
-  /** Segments that still have any of it. */
+  /** Segments that still have one of its entries. */
   readonly left: Set<Segment>;
   failure: ServiceError | null;
   resolve(failure: ServiceError | null): void;
 }
 
-/** What is to go from a segment at once. */
+/** The entries that are deleted from a segment in one step. */
 interface Turn {
   readonly segment: Segment;
   readonly doomed: Set<IndexedEntry>;
-  /** Resolves once it is gone, or could not be taken out. */
+  /** Resolves once they are deleted, or the deletion failed. */
   readonly over: PromiseWithResolvers<void>;
 }
 
-/** Entries on their way out, one segment after the other, whoever wants them gone. */
+/** Entries that are being deleted for any caller, one segment after the other. */
 export class Deletions {
   readonly #turns = new Map<Segment, Turn>();
   readonly #deletions = new Set<Deletion>();
@@ -27,13 +27,13 @@ export class Deletions {
     return this.#turns.size === 0;
   }
 
-  /** Resolves once an entry that is on its way out is gone, or stays; null for any other. */
+  /** Resolves once an entry's deletion has ended, successfully or not; null if it is not being deleted. */
   leaving(entry: IndexedEntry): Promise<void> | null {
     const turns = [this.#underWay, this.#turns.get(entry.segment)];
     return turns.find((turn) => turn?.doomed.has(entry))?.over.promise ?? null;
   }
 
-  /** Resolves once these segments were written without these entries, with what went wrong. */
+  /** Resolves once these segments are rewritten without these entries, with the error if there was one. */
   add(segments: ReadonlyMap<Segment, Iterable<IndexedEntry>>): Promise<ServiceError | null> {
     if (segments.size === 0) return Promise.resolve(null);
     for (const [segment, entries] of segments) {
@@ -47,7 +47,7 @@ export class Deletions {
     });
   }
 
-  /** The next segment, and what is to go from it; what is added from now on is another turn's. */
+  /** The next segment and its entries to delete; those that are added later are deleted in another step. */
   take(): { readonly segment: Segment; readonly doomed: ReadonlySet<IndexedEntry>; settle: Settle } {
     const turn = this.#turns.values().next().value!;
     const { segment, doomed, over } = turn;

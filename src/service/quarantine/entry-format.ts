@@ -8,14 +8,14 @@ import { type EntrySummary, ID_BYTES, toldOf } from "./entry.ts";
  * An entry as the payload of a frame:
  *
  *    0  id, 16 bytes
- *   16  f64  when it came last, Unix ms
- *   24  u32  how often it came
+ *   16  f64  last arrival, Unix ms
+ *   24  u32  number of arrivals
  *   28  u32  bytes of the JSON
  *   32  u32  bytes of the body
  *   36  u32  0
  *   40  JSON of the message without its body, the body, zeros up to a multiple of 8
  *
- * What changes when it comes again has a fixed size, so that a frame keeps its length.
+ * What a further arrival changes has a fixed size, so that a frame keeps its length.
  */
 const LAST_ARRIVED_OFFSET = 16;
 const COUNT_OFFSET = 24;
@@ -24,10 +24,10 @@ const BODY_BYTES_OFFSET = 32;
 const JSON_OFFSET = 40;
 const COUNT_MAX = 2 ** 32 - 1;
 
-/** How often and when an entry came, as its frame says. */
+/** The number of arrivals and the last one, from an entry's frame. */
 export type Arrivals = Pick<EntrySummary, "count" | "lastArrivedMs">;
 
-/** A frame that wants to be sealed. */
+/** A frame without its checksum. */
 export function encodeEntry({ body, ...rest }: RefusedMessage, id: Uint8Array): Uint8Array<ArrayBuffer> {
   const json = Buffer.from(JSON.stringify(rest));
   const frame = new Uint8Array(padded(FRAME_HEADER_BYTES + JSON_OFFSET + json.length + body.length));
@@ -41,14 +41,14 @@ export function encodeEntry({ body, ...rest }: RefusedMessage, id: Uint8Array): 
   return frame;
 }
 
-/** The frame must be sealed again. */
+/** Invalidates the frame's checksum. */
 export function writeArrivals(frame: Uint8Array<ArrayBuffer>, { count, lastArrivedMs }: Arrivals): void {
   const view = new DataView(frame.buffer, frame.byteOffset + FRAME_HEADER_BYTES);
   view.setFloat64(LAST_ARRIVED_OFFSET, lastArrivedMs, true);
   view.setUint32(COUNT_OFFSET, Math.min(count, COUNT_MAX), true);
 }
 
-/** How often and when the entry of a good frame came, by the frame. */
+/** The arrivals in a valid frame. */
 export function readArrivals({ u32, f64 }: Views, payloadStart: number): Arrivals {
   return {
     count: u32[(payloadStart + COUNT_OFFSET) >> 2]!,
@@ -56,7 +56,7 @@ export function readArrivals({ u32, f64 }: Views, payloadStart: number): Arrival
   };
 }
 
-/** What a good frame says; null where it is no entry. */
+/** The summary in a valid frame; null if it is not an entry. */
 export function decodeSummary(views: Views, payloadStart: number, payloadEnd: number): EntrySummary | null {
   const ends = findEnds(views, payloadStart, payloadEnd);
   if (ends === null) return null;
@@ -66,19 +66,19 @@ export function decodeSummary(views: Views, payloadStart: number, payloadEnd: nu
   return { ...toldOf(ends.message), id, bodyBytes, ...arrivals };
 }
 
-/** Whether a good frame is neither an entry nor the empty one that begins a segment. */
+/** Whether a valid frame is neither an entry nor the empty one that begins a segment. */
 export function isDamage(views: Views, payloadStart: number, payloadEnd: number): boolean {
   return payloadEnd > payloadStart && decodeSummary(views, payloadStart, payloadEnd) === null;
 }
 
-/** The message of a good frame, with a copy of its body; null where it is no entry. */
+/** The message of a valid frame, with a copy of its body; null if it is not an entry. */
 export function decodeMessage(views: Views, payloadStart: number, payloadEnd: number): RefusedMessage | null {
   const ends = findEnds(views, payloadStart, payloadEnd);
   if (ends === null) return null;
   return { ...ends.message, body: new Uint8Array(views.bytes.subarray(ends.bodyStart, ends.bodyEnd)) };
 }
 
-/** Only we know the salt of a frame, so its JSON is what we wrote, unless this program has a fault. */
+/** Only this server knows the salt of a frame, so it has written the frame's JSON. */
 function findEnds({ bytes, u32 }: Views, payloadStart: number, payloadEnd: number) {
   if (payloadEnd - payloadStart < JSON_OFFSET) return null;
   const jsonStart = payloadStart + JSON_OFFSET;

@@ -4,7 +4,7 @@ import type { AppId } from "../../model/ids.ts";
 import type { EntrySummary } from "./entry.ts";
 import type { IndexedEntry } from "./segment.ts";
 
-/** Which entries are meant; null for any. */
+/** Selects entries; null matches any. */
 export interface EntryFilter {
   readonly client: ClientName | null;
   readonly reason: RefusalReason | null;
@@ -13,18 +13,18 @@ export interface EntryFilter {
 
 export interface EntryPage {
   readonly entries: readonly EntrySummary[];
-  /** That the filter lets through, with those before and after the page. */
+  /** All matching entries, not only those of the page. */
   readonly total: number;
 }
 
-/** What lies in the quarantine by client and reason. */
+/** Counts by client and reason. */
 export interface KindCount {
   readonly client: ClientName;
   readonly reason: RefusalReason;
   entries: number;
 }
 
-/** All entries that are on the disk, by app and in the order they came. */
+/** All entries on the disk, by app in the order of their arrival. */
 export class EntryIndex {
   size = 0;
   readonly #apps = new Map<AppId, Map<string, IndexedEntry>>();
@@ -67,13 +67,13 @@ export class EntryIndex {
     for (const entries of this.#apps.values()) yield* entries.values();
   }
 
-  /** An app's entries, the newest first. An app has some ten thousand at most, which takes a millisecond. */
+  /** An app's entries, the newest first. There are ten thousand or so at most, which takes a millisecond. */
   list(appId: AppId, filter: EntryFilter, offset: number, limit: number): EntryPage {
     const matching = [...(this.#apps.get(appId)?.values() ?? [])].filter(matches(filter));
     return { entries: matching.reverse().slice(offset, offset + limit), total: matching.length };
   }
 
-  /** An app's entries that may go, the oldest first, up to so many bytes. */
+  /** An app's oldest entries that `mayGo` accepts, up to a sum of bytes. */
   oldest(appId: AppId, mayGo: (entry: IndexedEntry) => boolean, bytesWanted: number): IndexedEntry[] {
     const oldest: IndexedEntry[] = [];
     let bytes = 0;

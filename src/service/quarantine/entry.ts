@@ -3,23 +3,22 @@ import { createHash } from "node:crypto";
 import type { RefusedMessage } from "../../clients/refused-message.ts";
 import type { Steps } from "../../lib/schedule/steps.ts";
 
-/** What lists show of an entry: neither its body nor its parameters. */
+/** An entry in lists, without its body and parameters. */
 export interface EntrySummary extends ToldOfMessage {
-  /** Made of what was sent, so that a repetition by the same key has the same id. */
+  /** A hash of the content, so that a repetition by the same key has the same id. */
   readonly id: string;
   readonly bodyBytes: number;
-  /** When it came last, and how often it came in all; after a crash these are behind by up to an hour. */
+  /** Arrivals; after a crash these may be an hour behind. */
   readonly lastArrivedMs: number;
   readonly count: number;
 }
 
-/** A whole entry. */
 export interface QuarantineEntry {
   readonly summary: EntrySummary;
   readonly message: RefusedMessage;
 }
 
-/** Members of a message that lists show. */
+/** The fields of a message in lists. */
 type ToldOfMessage = Pick<
   RefusedMessage,
   "appId" | "keyId" | "client" | "reason" | "deviceId" | "topic" | "index" | "isCut" | "arrivedMs"
@@ -32,10 +31,10 @@ export function toldOf(message: ToldOfMessage): ToldOfMessage {
 
 export const ID_BYTES = 16;
 
-/** As much is hashed in a step, which takes a fraction of a millisecond. */
+/** Bytes that are hashed in one step, which takes a fraction of a millisecond. */
 const STEP_BYTES = 256 * 1024;
 
-/** Members that tell a message from others, besides its body. Ids of entries on the disk depend on their order. */
+/** The fields that identify a message, besides its body. Ids of entries on the disk depend on their order. */
 const SENT = [
   "appId",
   "keyId",
@@ -52,9 +51,8 @@ const SENT = [
 ] as const satisfies readonly (keyof RefusedMessage)[];
 
 /**
- * The id of a message's entry: a hash of the sender and of what it sent. Neither the time nor the reason of the refusal
- * is in it: a phone that repeats a bad point all day has one entry, and one that is tried again and still can't be used
- * keeps its id.
+ * The id of a message's entry: a hash of the sender and the content, without time and reason. So a phone that repeats a
+ * bad point all day has one entry, and an entry that is replayed without success keeps its id.
  */
 export function* entryId(message: RefusedMessage): Steps<Uint8Array> {
   const { body } = message;

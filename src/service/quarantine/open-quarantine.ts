@@ -19,8 +19,8 @@ import { chargedBytes, DEFAULT_SHARES, holderOf, type ShareBounds, Shares } from
 import { QuarantineStore } from "./store.ts";
 
 /*
- * Opens what a directory has of the quarantine, whatever state it is in: damage is set aside and named, and what the
- * disk refuses now is tried again before anything is written. A full disk is no reason not to start.
+ * Opens a directory's quarantine in any state: it moves damage aside and reports it, and whatever the disk refuses now
+ * is retried before anything is written. A full disk must not prevent a start.
  */
 
 export interface QuarantineOptions {
@@ -28,24 +28,24 @@ export interface QuarantineOptions {
   readonly directory: string;
   readonly damagedDirectory: string;
   readonly scheduler: Scheduler;
-  /** Left out, they are as documented. */
+  /** Defaults to the documented shares. */
   readonly shares?: ShareBounds;
-  /** Left out, it is a megabyte. */
+  /** Defaults to a megabyte. */
   readonly segmentBytesMax?: number;
-  /** Left out, salts are random. */
+  /** Defaults to random salts. */
   readonly createSalt?: CreateSalt;
-  /** Bytes that did not check out when something was changed, later than at the start. */
+  /** Called with bytes that failed their checksum during a change after the start. */
   onDamage(damage: readonly Damage[]): void;
 }
 
 export interface OpenedQuarantine {
   readonly quarantine: QuarantineStore;
   readonly damage: readonly Damage[];
-  /** The end of a write that was cut short, and never acknowledged. */
+  /** The end of an interrupted write, which was never acknowledged. */
   readonly tornTail: Damage | null;
 }
 
-/** Throws a `FormatVersionError`, before anything is changed, where a program of another version wrote any of it. */
+/** Throws a `FormatVersionError`, before anything is changed, if a program of another version wrote a segment. */
 export async function openQuarantine(options: QuarantineOptions): Promise<OpenedQuarantine> {
   const { files, directory, damagedDirectory, scheduler, createSalt = createRandomSalt, onDamage } = options;
   const { segmentBytesMax = SEGMENT_BYTES_MAX } = options;
@@ -75,11 +75,11 @@ export async function openQuarantine(options: QuarantineOptions): Promise<Opened
   return { quarantine, damage: repaired.damage, tornTail: repaired.tornTail };
 }
 
-/** A segment of which something may have to be done. */
+/** A segment that may need repair. */
 interface LoadedSegment {
   readonly segment: Segment;
   readonly read: ReadSegment;
-  /** Whether it has a second copy of an entry, which must not come back when the first goes. */
+  /** Whether it has a second copy of an entry, which must not reappear when the first is deleted. */
   readonly hasCopies: boolean;
 }
 
@@ -109,7 +109,7 @@ function isWhole({ goodHead, damage, tornTail }: ReadSegment): boolean {
   return goodHead && damage.length === 0 && tornTail === null;
 }
 
-/** What a process that died had written it may not have synced: its segment is put in place anew. */
+/** A process that crashed may not have synced its last segment, so that is rewritten. */
 async function repairAll(options: QuarantineOptions, loaded: readonly LoadedSegment[]) {
   const damage: Damage[] = [];
   let tornTail: Damage | null = null;

@@ -8,15 +8,15 @@ import { entryId } from "./entry.ts";
 import { encodeEntry } from "./entry-format.ts";
 import { chargedBytes } from "./shares.ts";
 
-/** What a message becomes on the disk. */
+/** A message in the form of the disk. */
 export interface PreparedEntry {
   readonly id: string;
   readonly message: RefusedMessage;
-  /** Wants to be sealed. */
+  /** Its checksum is not set yet. */
   readonly frame: Uint8Array<ArrayBuffer>;
 }
 
-/** Makes entries of messages, one at a step. */
+/** Prepares messages, one in each step. */
 export function* prepare(messages: readonly RefusedMessage[]): Steps<PreparedEntry[]> {
   const prepared: PreparedEntry[] = [];
   for (const message of messages) {
@@ -27,7 +27,7 @@ export function* prepare(messages: readonly RefusedMessage[]): Steps<PreparedEnt
   return prepared;
 }
 
-/** What came again of what is here. */
+/** A repeated arrival of a stored entry. */
 export interface Arrival {
   readonly appId: AppId;
   readonly id: string;
@@ -35,19 +35,19 @@ export interface Arrival {
   readonly lastArrivedMs: number;
 }
 
-/** As they count in the shares. */
+/** Their size as it counts in the shares. */
 export function bytesOf(entries: readonly PreparedEntry[]): number {
   return entries.reduce((sum, { frame }) => sum + chargedBytes(frame.length), 0);
 }
 
-/** An entry that waits for the disk, and who waits for it. */
+/** An entry that waits for the disk, and the calls that wait for it. */
 export interface PendingEntry extends PreparedEntry {
   lastArrivedMs: number;
   count: number;
   readonly puts: PendingPut[];
 }
 
-/** Resolves once all that it waits for is on the disk, or as soon as something can't be. */
+/** Resolves once all entries of a call are on the disk, or as soon as one fails. */
 export class PendingPut {
   readonly done: Promise<Result<void, ServiceError>>;
   #resolve!: (outcome: Result<void, ServiceError>) => void;
@@ -67,10 +67,10 @@ export class PendingPut {
   }
 }
 
-/** Written and synced at once; what is larger is written alone. */
+/** Bytes that are written and synced together; a larger entry is written alone. */
 const GROUP_BYTES_MAX = 1024 * 1024;
 
-/** Entries on their way to the disk, in the order they came. */
+/** Entries on their way to the disk, in the order of their arrival. */
 export class PutQueue {
   readonly #entries = new Map<string, PendingEntry>();
 
@@ -86,7 +86,7 @@ export class PutQueue {
     this.#entries.set(name, entry);
   }
 
-  /** Those that are written next: they stay here until they are. */
+  /** The entries to write next; they stay in the queue until they are written. */
   nextGroup(): {
     readonly names: readonly string[];
     readonly entries: readonly PendingEntry[];

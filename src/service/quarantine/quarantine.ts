@@ -6,43 +6,42 @@ import type { QuarantineEntry } from "./entry.ts";
 import type { EntryFilter, EntryPage, KindCount } from "./entry-index.ts";
 
 /**
- * Keeps what clients sent and could not be used, until somebody has looked at it, tried it again or deleted it. The
- * same from the same key is kept once and counted.
+ * Stores messages that could not be used, until they are replayed, deleted or expire. Repetitions by a key are counted.
  */
 export interface Quarantine {
   /**
-   * Keeps messages of one sender; all of them are on the disk where it is `ok`, some of them may be where it is not.
-   * `unavailable` where the key, its app or all of the quarantine has its share, or where the disk refuses.
-   * What a broker brings makes the oldest entries of its topic give way, else those of its app's brokers: a message
-   * that is not kept would keep all other phones of its connection waiting.
+   * Stores messages of one sender; on `ok` all of them are on the disk, otherwise some may be. `unavailable` if the
+   * share of the key or app or the whole quarantine is full, or if the disk refuses. A broker's messages displace the
+   * oldest entries of their topic, else of their app's brokers: a refused message would block all other phones of its
+   * connection.
    */
   put(messages: readonly RefusedMessage[]): Promise<Result<void, ServiceError>>;
-  /** Apps that have anything here. */
+  /** Apps with entries. */
   apps(): readonly AppId[];
   /** An app's entries, the newest first. */
   list(appId: AppId, filter: EntryFilter, offset: number, limit: number): EntryPage;
-  /** A whole entry of an app; null where there is none. Throws a `FileError` where the disk can't give it back. */
+  /** One entry of an app; null if there is none. Throws a `FileError` if the disk can't read it. */
   find(appId: AppId, id: string): Promise<QuarantineEntry | null>;
   /**
-   * Deletes entries for good, and says how many there were. Where it is `unavailable` some of them may be gone, and may
-   * come back when the power fails.
+   * Deletes entries for good; returns how many there were. On `unavailable` some may be deleted, and may reappear after
+   * a power failure.
    */
   delete(appId: AppId, ids: readonly string[]): Promise<Result<number, ServiceError>>;
-  /** Deletes what came last before this instant, and writes down how often the others came. */
+  /** Deletes entries whose last arrival was before this, and saves the arrivals of the others. */
   sweep(oldestMs: number): Promise<void>;
   readonly totals: QuarantineTotals;
-  /** Finishes what was begun. */
+  /** Finishes pending work. */
   close(): Promise<void>;
 }
 
 export interface QuarantineTotals {
   readonly entries: number;
-  /** As they count in the shares. */
+  /** Their size as it counts in the shares. */
   readonly bytes: number;
   readonly bytesMax: number;
-  /** Entries of brokers that gave way to newer ones of the same topic or broker. */
+  /** Entries of brokers that were displaced by newer ones of the same topic or broker. */
   readonly displaced: number;
-  /** Puts that found a share or the disk full, or the disk failing. */
+  /** Calls of `put` that failed because a share or the disk was full, or the disk failed. */
   readonly refused: number;
   readonly kinds: readonly KindCount[];
 }

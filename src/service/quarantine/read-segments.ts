@@ -8,10 +8,10 @@ import { decodeMessage, decodeSummary, isDamage } from "./entry-format.ts";
 import { findTornTail, parseSegmentName, readFrames, type Segment } from "./segment.ts";
 
 /*
- * Reads segments and changes nothing: all of them, also beside a process that writes to them, or one of them.
+ * Reads one segment or all of them, without changing anything and also while a process writes to them.
  */
 
-/** An entry, and where it lies in its segment. */
+/** An entry and its position in its segment. */
 export interface FoundEntry {
   readonly summary: EntrySummary;
   readonly sequence: number;
@@ -23,21 +23,21 @@ export interface ReadSegment {
   readonly number: number;
   readonly bytes: number;
   readonly isReadable: boolean;
-  /** Null where no frame can be told from what clients sent. */
+  /** Null if the salt is damaged: then frames can't be told from content that clients sent. */
   readonly salt: Uint8Array | null;
   readonly goodHead: boolean;
   readonly entries: readonly FoundEntry[];
-  /** But for the torn tail. */
+  /** All damage except the torn tail. */
   readonly damage: readonly DamagedRange[];
-  /** Of its last good frame, be it an empty one. */
+  /** The sequence of its last valid frame, which may be an empty one. */
   readonly lastSequence: number;
-  /** Whether it was appended to last: a process that died may not have synced its end. */
+  /** Whether it was the last one written to: a crashed process may not have synced its end. */
   readonly wasLast: boolean;
-  /** A write that was cut short, or beside a running server is under way. */
+  /** An interrupted write; beside a running server, one in progress. */
   readonly tornTail: DamagedRange | null;
 }
 
-/** In the order of their numbers. Throws a `FormatVersionError` where another version wrote any of them. */
+/** In the order of their numbers. Throws a `FormatVersionError` if another version wrote one of them. */
 export async function readSegments(files: Files, directory: string): Promise<ReadSegment[]> {
   const segments: Omit<ReadSegment, "tornTail" | "wasLast">[] = [];
   for (const name of await files.list(directory)) {
@@ -54,7 +54,7 @@ export async function readSegments(files: Files, directory: string): Promise<Rea
   });
 }
 
-/** Null where it is gone since it was listed. */
+/** Null if it was deleted after it was listed. */
 async function readSegment(
   files: Files,
   path: string,
@@ -92,8 +92,8 @@ async function readSegment(
 }
 
 /**
- * The message of an entry; null if the segment has it no more. Bodies are not in memory, so all of the segment is read
- * for one entry, a megabyte mostly.
+ * The message of an entry; null if the segment doesn't have it any more. Bodies are not in memory, so the whole
+ * segment, mostly a megabyte, is read for one entry.
  */
 export async function readEntry(
   files: Files,

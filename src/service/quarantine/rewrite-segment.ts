@@ -5,30 +5,30 @@ import { type Arrivals, decodeSummary, readArrivals, writeArrivals } from "./ent
 import { findTornTail, readFrames, type Segment, type SegmentReader } from "./segment.ts";
 
 /*
- * Puts a segment in place anew with those of its entries that are wanted. Where it fails the file is as it was, or has
- * the wanted ones alone, and a power failure may bring the former back: nothing must be appended to it then.
+ * Rewrites a segment with the entries to retain. If that fails, the file is unchanged or has only those entries, and a
+ * power failure may bring the former file back: nothing may be appended to it then.
  */
 
 export interface RewriteOptions {
   readonly files: Files;
   readonly damagedDirectory: string;
-  /** Whether it was appended to last: bad bytes at its end are then those of a write that was cut short. */
+  /** Whether it was the last one written to: bad bytes at its end are then an interrupted write. */
   readonly wasLast: boolean;
 }
 
 export interface RewrittenSegment {
-  /** Of the file as it is now. */
+  /** The size of the new file. */
   readonly bytes: number;
-  /** Whether it is a new file, whose name the disk has; else the former's bytes were written over, or cut. */
+  /** Whether it is a new file with a durable name; otherwise the former file was overwritten or cut. */
   readonly isReplaced: boolean;
-  /** Sequences of the entries that it has. */
+  /** Sequences of its entries. */
   readonly sequences: ReadonlySet<number>;
-  /** What was no good frame, and is elsewhere now. */
+  /** Invalid frames, which were moved to the damaged bytes. */
   readonly damage: readonly Damage[];
   readonly tornTail: Damage | null;
 }
 
-/** `wanted` tells of an entry by its sequence how often it came; undefined where it is to go. */
+/** `wanted` returns the arrivals of an entry by its sequence; undefined if it is to be deleted. */
 export async function rewriteSegment(
   { files, damagedDirectory, wasLast }: RewriteOptions,
   { path, head, frames }: Pick<Segment, "path" | "head" | "frames">,
@@ -61,7 +61,7 @@ export async function rewriteSegment(
   return { ...written, sequences, damage: saved, tornTail };
 }
 
-/** With how often its entry came; null for the frames that say where a process began to append. */
+/** Valid frames with the arrivals of their entry; null for the frames that mark where a process began to append. */
 function* goodFrames({ views, scanner }: SegmentReader) {
   while (scanner.next()) {
     const { sequence, start, payloadStart, payloadEnd } = scanner;
@@ -84,7 +84,7 @@ function recounted(
   return copy;
 }
 
-/** On a full disk there is room for what is there already, and for nothing. */
+/** A full disk has room for what is there already, so the former file is overwritten in place. */
 async function put(files: Files, path: string, former: Uint8Array, anew: Uint8Array) {
   try {
     await files.replace(path, anew);

@@ -7,37 +7,37 @@ import type { EntrySummary } from "./entry.ts";
 
 /*
  * One file of the quarantine: the head of a file of salted frames, and frames with one entry each (entry-format.ts).
- * Whenever a segment begins to be appended to, an empty frame says so, and is on the disk before any entry behind it: a
- * start knows by the greatest sequence where a write may have been cut short.
+ * Before a process appends to a segment, it writes and syncs an empty frame: so a start knows by the greatest sequence
+ * where a write may have been interrupted.
  */
 
 const HEADS = new HeadFormat("WHEREQRN", 1, "quarantine segment");
 const NAME = /^(\d{12})\.entries$/;
-/** Notes that the service keeps beside them: when entries expire, and how far a node has come. */
+/** Files of the service beside the segments: when entries expire, and how far a node has come. */
 export const EXPIRY_FILE = "expiry.json";
 export const STREAM_POSITION_FILE = "stream.json";
 const NOTES = [EXPIRY_FILE, STREAM_POSITION_FILE];
 
-/** Past this another segment is begun; all of one is read for an entry of it, and written anew when one goes. */
+/** A segment of this size is complete. A whole one is read for one entry, and rewritten when one is deleted. */
 export const SEGMENT_BYTES_MAX = 1024 * 1024;
 
 export interface Segment {
   readonly path: string;
-  /** Of the file; all of them good frames behind the head. */
+  /** The size of the file; everything after the head is valid frames. */
   bytes: number;
   readonly head: Uint8Array;
   readonly frames: SaltedFrames;
-  /** Its entries by sequence. What else it holds, such as an entry that was never acknowledged, goes with time. */
+  /** Its entries by sequence. Other frames, such as entries that were never acknowledged, disappear with a rewrite. */
   readonly live: Map<number, IndexedEntry>;
-  /** False where the disk may not have it as we see it: it must be put in place anew before anything is appended. */
+  /** False if the disk may not have the segment as memory has it: it must be rewritten before anything is appended. */
   mayAppend: boolean;
 }
 
-/** What memory knows of an entry: all that is asked for in lists, and where the rest lies. */
+/** The part of an entry that is in memory: its summary, and its position on the disk. */
 export interface IndexedEntry extends EntrySummary {
   lastArrivedMs: number;
   count: number;
-  /** What it counts as in the shares. */
+  /** Its size as it counts in the shares. */
   readonly bytes: number;
   readonly sequence: number;
   readonly segment: Segment;
@@ -47,25 +47,25 @@ export function segmentPath(directory: string, number: number): string {
   return join(directory, `${String(number).padStart(12, "0")}.entries`);
 }
 
-/** The segment's number; null where the file is no segment. */
+/** The segment's number; null if the file is not a segment. */
 export function parseSegmentName(name: string): number | null {
   const digits = NAME.exec(name)?.[1];
   return digits === undefined ? null : Number(digits);
 }
 
-/** Whether a file belongs to the quarantine: a segment, or one of the notes beside them. */
+/** Whether a file belongs to the quarantine: a segment, or one of the service's files beside them. */
 export function isInQuarantine(name: string): boolean {
   return parseSegmentName(name) !== null || NOTES.includes(name);
 }
 
-/** One of a salt, as if it had no entries. */
+/** A segment with a salt and no entries. */
 export function createSegment(path: string, salt: Uint8Array): Segment {
   const head = HEADS.encode(0, salt);
   const frames = createSaltedFrames(salt);
   return { path, bytes: head.length, head, frames, live: new Map(), mayAppend: true };
 }
 
-/** What a segment's bytes say. */
+/** The parsed bytes of a segment. */
 export interface SegmentReader extends OpenedFrames {
   readonly views: Views;
 }
@@ -80,8 +80,8 @@ export function readFrames(bytes: Uint8Array, path: string): SegmentReader {
 }
 
 /**
- * Bad bytes after the last good frame where a write was cut short: of the segment that was appended to last, or of the
- * empty frame that was to begin it.
+ * Bad bytes after the last valid frame that an interrupted write explains: in the segment that was last written to, or
+ * in place of the empty frame that was to begin it.
  */
 export function findTornTail(
   damage: readonly DamagedRange[],

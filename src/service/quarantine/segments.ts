@@ -8,9 +8,8 @@ import { type RewrittenSegment, rewriteSegment } from "./rewrite-segment.ts";
 import { createSegment, type Segment, segmentPath } from "./segment.ts";
 
 /*
- * The files of the quarantine as they are written: one is appended to, and any is put in place anew when entries of it
- * go. Files with room are appended to again, so there are never many more than their bytes need.
- * Whoever calls does so for one thing after the other.
+ * The quarantine's files: entries are appended to one, and any is rewritten when entries of it are deleted. Files with
+ * room are appended to again, so there are never many more than their bytes need. Calls must not overlap.
  */
 
 export interface SegmentsOptions {
@@ -18,13 +17,13 @@ export interface SegmentsOptions {
   readonly directory: string;
   readonly damagedDirectory: string;
   readonly createSalt: CreateSalt;
-  /** Past this another segment is begun. */
+  /** The size at which another segment is begun. */
   readonly segmentBytesMax: number;
-  /** Bytes that did not check out any more when a segment was put in place anew. */
+  /** Called with bytes that failed their checksum when a segment was rewritten. */
   onDamage(damage: readonly Damage[]): void;
 }
 
-/** Where frames went. */
+/** The positions of appended frames. */
 export interface Appended {
   readonly segment: Segment;
   readonly firstSequence: number;
@@ -36,10 +35,10 @@ export class Segments {
   #nextNumber: number;
   #nextSequence: number;
   #current: { readonly segment: Segment; readonly file: AppendFile } | null = null;
-  /** What must succeed before anything else is written, after something failed half way. */
+  /** After a partial failure, this must succeed before anything else is written. */
   #recovery: (() => Promise<void>) | null = null;
 
-  /** `unsure` is a segment that may hold entries that are not on the disk; null where there is none. */
+  /** `unsure` is a segment with entries that may not be on the disk; null if there is none. */
   constructor(options: SegmentsOptions, found: FoundSegments) {
     this.#options = options;
     this.#all = new Set(found.segments);
@@ -49,12 +48,12 @@ export class Segments {
     if (unsure !== null) this.#recovery = () => this.#putAnew(unsure);
   }
 
-  /** Whether what is known may not be on the disk. */
+  /** Whether the disk may lack what memory has. */
   get isUnsure(): boolean {
     return this.#recovery !== null;
   }
 
-  /** Throws a `FileError` where it is unsure still what is on the disk. */
+  /** Throws a `FileError` if the state of the disk is still unknown. */
   async recover(): Promise<void> {
     await this.#recovery?.();
     this.#recovery = null;
@@ -69,8 +68,9 @@ export class Segments {
   }
 
   /**
-   * Takes all entries but those that are wanted from a segment, for good once it resolves. After a `FileError` the file
-   * shows them or not, a power failure may bring them back, and nothing else is written before that is settled.
+   * Deletes all entries except the wanted ones from a segment; they are gone for good once it resolves. After a
+   * `FileError` they may be gone or not, and a power failure may bring them back; nothing else is written before that
+   * is resolved.
    */
   async rewrite(
     segment: Segment,
@@ -87,19 +87,19 @@ export class Segments {
     }
   }
 
-  /** What is larger than a segment has one for itself. */
+  /** An entry larger than a segment gets one of its own. */
   #hasRoom({ bytes, head }: Segment, moreBytes: number): boolean {
     return bytes <= head.length + FRAME_HEADER_BYTES || bytes + moreBytes <= this.#options.segmentBytesMax;
   }
 
-  /** The next entries go into another segment. */
+  /** Appends the next entries to another segment. */
   async leave(): Promise<void> {
     const file = this.#current?.file;
     this.#current = null;
     await file?.close().catch(ignoreFileError);
   }
 
-  /** Takes back what a failed append may have left, or sees to it that nothing goes on before that is done. */
+  /** Removes what a failed append may have left, or blocks writing until that is done. */
   async #cutBack(): Promise<void> {
     const { segment, file } = this.#current!;
     try {
@@ -125,7 +125,7 @@ export class Segments {
     return rewritten;
   }
 
-  /** One with room, if need be in place anew: of what a start found the disk may not even have the name. */
+  /** Opens a segment with room; one from before the start is rewritten first, since its name may not be durable. */
   async #begin(): Promise<void> {
     const { files } = this.#options;
     const withRoom = [...this.#all].filter((segment) => this.#isHalfEmpty(segment));
@@ -158,7 +158,7 @@ export class Segments {
     frames.forEach((frame, index) => {
       segment.frames.stamp(frame, firstSequence + index);
     });
-    this.#nextSequence += frames.length; // Also where it fails: what was cut back may still come back.
+    this.#nextSequence += frames.length; // Also after a failure, because a removed frame may reappear.
     try {
       await file.append(frames);
       await file.sync();
@@ -172,12 +172,12 @@ export class Segments {
   }
 }
 
-/** The frame that says that a segment is appended to from here on. */
+/** The frame that marks that a process appends to a segment from here on. */
 function beginning(): Uint8Array<ArrayBuffer> {
   return new Uint8Array(FRAME_HEADER_BYTES);
 }
 
-/** What a start found. */
+/** The segments at the start. */
 export interface FoundSegments {
   readonly segments: readonly Segment[];
   readonly nextNumber: number;

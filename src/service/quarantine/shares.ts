@@ -1,6 +1,6 @@
 import type { QuotaOwner } from "../../lib/schedule/shared-pool.ts";
 
-/** What the quarantine keeps at most, of a key, of an app and in all. */
+/** Size limits of the quarantine, for a key, for an app and in all. */
 export interface ShareBounds {
   readonly keyBytesMax: number;
   readonly appBytesMax: number;
@@ -15,15 +15,17 @@ export const DEFAULT_SHARES: ShareBounds = {
   bytesMax: 256 * MIB,
 };
 
-/** What a small entry counts as: memory knows some 300 bytes of each, so all of them come to less than 100 MB. */
+/**
+ * The least size that an entry counts as. Each takes about 300 bytes of memory, so all together take less than 100 MB.
+ */
 const ENTRY_BYTES_MIN = 1024;
 
-/** What an entry counts as, by the bytes of its frame. */
+/** The size that an entry counts as, by the bytes of its frame. */
 export function chargedBytes(frameBytes: number): number {
   return Math.max(frameBytes, ENTRY_BYTES_MIN);
 }
 
-/** Who an entry counts for: the key that brought it, or of a broker, where all phones have one, the topic. */
+/** The owner of an entry's share: its key, or its topic if it came from a broker, where all phones share one key. */
 export function holderOf({
   appId,
   keyId,
@@ -32,10 +34,10 @@ export function holderOf({
   return topic === null ? { appId, keyId } : { appId, keyId: `${keyId}\0${topic}` };
 }
 
-/** Whose share is full. */
+/** Which share is full. */
 export type FullShare = "key" | "app" | "all";
 
-/** Who has how much in the quarantine. */
+/** The used part of each share. */
 export class Shares {
   bytes = 0;
   readonly #bounds: ShareBounds;
@@ -47,8 +49,8 @@ export class Shares {
   }
 
   /**
-   * Whose share has no room for so much more; null where there is room. A key that has nothing there may put one
-   * message whatever its size, or one of the largest could never be kept. What is `promised` counts as what is there.
+   * Returns the share that has no room for these bytes; null if there is room. A key without entries may store one
+   * message of any size, because the largest would otherwise never fit. `promised` counts as used.
    */
   findFull(holder: QuotaOwner, bytes: number, promised: Shares | null = null): FullShare | null {
     const { keyBytesMax, appBytesMax, bytesMax } = this.#bounds;
@@ -66,7 +68,7 @@ export class Shares {
     return this.#apps.get(appId) ?? 0;
   }
 
-  /** With nothing in them. */
+  /** Empty shares with the same bounds. */
   ofNobody(): Shares {
     return new Shares(this.#bounds);
   }

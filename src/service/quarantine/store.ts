@@ -26,8 +26,8 @@ import type { Segments } from "./segments.ts";
 import { chargedBytes, type FullShare, holderOf, type Shares } from "./shares.ts";
 
 /*
- * Puts that wait are written at once and share a sync; entries that go are taken out of one segment after the other,
- * between two such groups.
+ * The store of the quarantine. Waiting puts are written together and share a sync; between two such groups, deletions
+ * rewrite one segment after the other.
  */
 
 export interface StoreOptions {
@@ -38,22 +38,22 @@ export interface StoreOptions {
   readonly scheduler: Scheduler;
 }
 
-/** How entries are taken. */
+/** How entries are stored. */
 interface TakeRule {
-  /** Whether there must be room in the shares; else somebody has promised it. */
+  /** Whether there must be room in the shares; otherwise it was reserved before. */
   readonly needsRoom: boolean;
-  /** Whether it may have been taken before, and then counts once. */
+  /** Whether the same arrival may come twice, and must then count once. */
   readonly mayRepeat: boolean;
 }
 
 const AS_IT_COMES: TakeRule = { needsRoom: true, mayRepeat: false };
 
-/** Segments that are written anew at the end, to keep how often their entries came: a second of a usual disk. */
+/** Segments that are rewritten at the end to save their entries' arrivals: a second of a usual disk. */
 const RECOUNTED_AT_CLOSE_MAX = 64;
-/** Entries that a sweep looks at in a turn of the event loop: there may be a quarter of a million. */
+/** Entries that a sweep visits in one turn of the event loop; there may be a quarter of a million. */
 const SWEEP_LOOKS = 4096;
 
-/** What senders are told to wait: a full disk or share seldom has room sooner. */
+/** The retry delay for senders: a full disk or share seldom has room sooner. */
 const RETRY_SECONDS = 30;
 
 export class QuarantineStore implements Quarantine {
@@ -66,9 +66,9 @@ export class QuarantineStore implements Quarantine {
   readonly #queue = new PutQueue();
   readonly #unsure: PendingPut[] = [];
   readonly #deletions = new Deletions();
-  /** A segment is read at a time: one may have 16 MiB. */
+  /** One segment is read at a time, because one may have 16 MiB. */
   readonly #reads = new Semaphore(1);
-  /** Entries that came again since their segment was written. */
+  /** Segments with entries that arrived again since the segment was written. */
   readonly #recounted = new Set<Segment>();
   #refused = 0;
   #displaced = 0;
@@ -94,7 +94,7 @@ export class QuarantineStore implements Quarantine {
     return kept;
   }
 
-  /** Looks whether there is room for messages of one sender, and keeps none of them. */
+  /** Checks whether there is room for messages of one sender, without storing them. */
   async admit(messages: readonly RefusedMessage[]): Promise<Result<Admission, ServiceError>> {
     const first = messages[0]!;
     const prepared = await this.#scheduler.run(ownerOf(first.appId), prepare(messages));
@@ -105,15 +105,15 @@ export class QuarantineStore implements Quarantine {
   }
 
   /**
-   * Keeps entries of one sender that were admitted, here or by another node, whatever the shares say by now. They are
-   * taken in the order of the calls, but for those of brokers, which may have to wait until others gave way.
+   * Stores entries of one sender that were admitted, here or by another node, whatever the shares are now. Entries are
+   * stored in the order of the calls, except for those of brokers, which may have to wait for older ones to be deleted.
    */
   async keep(entries: readonly PreparedEntry[], mayRepeat: boolean): Promise<Result<void, ServiceError>> {
     if (entries[0]!.message.topic !== null) await this.#makeRoom(entries);
     return this.#take(entries, { needsRoom: false, mayRepeat });
   }
 
-  /** What is not here any more is not counted. */
+  /** Counts a further arrival; ignores entries that are deleted. */
   countAgain({ appId, id, count, lastArrivedMs }: Arrival, mayRepeat: boolean): void {
     const known = this.#index.find(appId, id);
     if (known !== null) this.#count(known, count, lastArrivedMs, mayRepeat);
@@ -154,7 +154,7 @@ export class QuarantineStore implements Quarantine {
     }
     const written: Promise<unknown>[] = [];
     for (const segment of segments) {
-      const old = [...segment.live.values()].filter(isOld); // As of now: some may have come again.
+      const old = [...segment.live.values()].filter(isOld); // Checked again, because some may have arrived since.
       if (old.length > 0) written.push(this.#rewrite(new Map([[segment, old]])));
       await nextTurn();
     }
@@ -180,7 +180,7 @@ export class QuarantineStore implements Quarantine {
     await this.#segments.leave();
   }
 
-  /** In one turn, so that shares and queue are as they were looked at. */
+  /** In one turn of the event loop, so that shares and queue don't change meanwhile. */
   #take(prepared: readonly PreparedEntry[], rule: TakeRule): Promise<Result<void, ServiceError>> {
     if (this.#isClosed) return Promise.resolve(fail(unavailable("the server is stopping")));
     const leaving = this.#findLeaving(prepared);
@@ -196,7 +196,9 @@ export class QuarantineStore implements Quarantine {
     return this.#await(prepared, new Set(fresh), rule);
   }
 
-  /** What is on its way out and came again is kept anew: its sender is told that it is there. */
+  /**
+   * An entry that arrives during its deletion is stored again afterwards, because its sender gets an acknowledgement.
+   */
   #findLeaving(prepared: readonly PreparedEntry[]): Promise<void> | null {
     if (this.#working === null) return null;
     for (const { id, message } of prepared) {
@@ -207,13 +209,13 @@ export class QuarantineStore implements Quarantine {
     return null;
   }
 
-  /** Those that are not here yet, each once. */
+  /** The entries that are not stored yet, each once. */
   #findFresh(prepared: readonly PreparedEntry[]): readonly PreparedEntry[] {
     const unknown = prepared.filter(({ id, message }) => this.#findAny(message.appId, id) === null);
-    return [...new Map(unknown.map((entry) => [entry.id, entry])).values()]; // Of one sender.
+    return [...new Map(unknown.map((entry) => [entry.id, entry])).values()]; // All are of one sender.
   }
 
-  /** Deletes the oldest entries of the topic, or where the app has its share those of its brokers, as need be. */
+  /** Deletes the oldest entries of the topic, or of the app's brokers if the app's share is full, as needed. */
   async #makeRoom(prepared: readonly PreparedEntry[]): Promise<void> {
     const first = prepared[0]!.message;
     const holder = holderOf(first);
@@ -232,7 +234,7 @@ export class QuarantineStore implements Quarantine {
     this.#queue.add(`${appId} ${entry.id}`, { ...entry, lastArrivedMs: arrivedMs, count: 1, puts: [] });
   }
 
-  /** Resolves once all are on the disk; what was known before has come once more. */
+  /** Resolves once all are on the disk; known entries count another arrival. */
   #await(
     prepared: readonly PreparedEntry[],
     fresh: ReadonlySet<PreparedEntry>,
@@ -257,7 +259,7 @@ export class QuarantineStore implements Quarantine {
     return this.#index.find(appId, id) ?? this.#queue.find(`${appId} ${id}`);
   }
 
-  /** What came is counted once with when it came, so of what may repeat only what is later is new. */
+  /** Counts an arrival. If it may be a repetition, only a later time is new. */
   #count(known: IndexedEntry | PendingEntry, count: number, lastArrivedMs: number, mayRepeat: boolean): void {
     if (mayRepeat && "segment" in known && lastArrivedMs <= known.lastArrivedMs) return;
     known.count += count;
@@ -280,7 +282,7 @@ export class QuarantineStore implements Quarantine {
       if (!this.#queue.isEmpty) await this.#writeGroup();
       if (!this.#deletions.isEmpty) await this.#rewriteOne();
     }
-    this.#working = null; // In the same turn: what comes from now on begins anew.
+    this.#working = null; // In the same turn, so that the next put starts new work.
   }
 
   async #makeSure(): Promise<void> {
@@ -325,7 +327,7 @@ export class QuarantineStore implements Quarantine {
     return failure === null ? ok(entries.length) : fail(failure);
   }
 
-  /** Where the disk refuses, counts stay behind until the next time. */
+  /** If the disk refuses, the counts on it stay behind until the next time. */
   async #writeCounts(segmentsMax: number): Promise<void> {
     const recounted = [...this.#recounted].slice(0, segmentsMax);
     await this.#rewrite(new Map(recounted.map((segment) => [segment, []])));
@@ -354,13 +356,13 @@ export class QuarantineStore implements Quarantine {
     }
   }
 
-  /** After a failure the disk may show either; what it shows no more can't be shown by us. */
+  /** After a failure the disk may have an entry or not; those that it doesn't have are removed from memory. */
   async #forgetGone(segment: Segment, doomed: ReadonlySet<IndexedEntry>): Promise<void> {
     try {
       const sequences = await readSequences(this.#files, segment);
       for (const entry of doomed) if (!sequences.has(entry.sequence)) this.#forget(entry);
     } catch (error) {
-      ignoreFileError(error); // Then nobody knows, and they count as there.
+      ignoreFileError(error); // The state of the disk is unknown, so the entries count as present.
     }
   }
 
@@ -369,13 +371,13 @@ export class QuarantineStore implements Quarantine {
   }
 
   #forget(entry: IndexedEntry): void {
-    if (!entry.segment.live.delete(entry.sequence)) return; // Gone by another way.
+    if (!entry.segment.live.delete(entry.sequence)) return; // It was deleted otherwise.
     this.#index.delete(entry);
     this.#shares.give(holderOf(entry), entry.bytes);
   }
 }
 
-/** Whose work it is in the scheduler. */
+/** The app's owner in the scheduler. */
 function ownerOf(appId: AppId): string {
   return `quarantine ${appId}`;
 }
@@ -385,8 +387,8 @@ function summaryOf({ id, message, frame }: PreparedEntry) {
 }
 
 const FULL_SHARES: Readonly<Record<FullShare, string>> = {
-  key: "what this key sent and nobody could use fills its share of the quarantine",
-  app: "what this app sent and nobody could use fills its share of the quarantine",
+  key: "this key's messages that could not be used fill its share of the quarantine",
+  app: "this app's messages that could not be used fill its share of the quarantine",
   all: "the quarantine is full",
 };
 

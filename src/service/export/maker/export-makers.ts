@@ -14,13 +14,13 @@ import {
   type ToMaker,
 } from "./messages.ts";
 
-/** Makes one export: reads the archive, and writes what it and memory have, off our event loop. */
+/** Makes one export outside our event loop: reads the archive, and writes records of archive and memory. */
 export interface ExportMaker {
-  /** Does a command behind those before it. */
+  /** Runs a command after those before it. */
   run(command: Command): Promise<Outcome>;
-  /** Says that a piece was taken: the maker makes no more than a few ahead. */
+  /** Reports that the client took a piece: the maker stays only a few pieces ahead. */
   taken(): void;
-  /** Gives the export up, whatever is under way: what waits for it rejects. Resolves when nothing of it goes on. */
+  /** Aborts the export; pending calls reject. Resolves when all its work has ended. */
   close(): Promise<void>;
 }
 
@@ -29,39 +29,39 @@ export interface MakerEvents {
 }
 
 export interface ExportMakersOptions {
-  /** Begins the process of a maker; null where makers are threads. */
+  /** Starts the process of a maker; null if makers are threads. */
   readonly startHelper: StartHelper | null;
-  /** Something an operator should know, in a sentence. */
+  /** Called with a sentence for the operator. */
   readonly onNote: (note: string) => void;
-  /** How long an export that is given up may take to break off before its process is killed; two seconds by default. */
+  /** An aborted export may take this long before its process is killed; two seconds by default. */
   readonly closeMsMax?: number;
-  /** How long a maker without an export is kept for the next. Ten seconds by default. */
+  /** An unused maker waits this long for the next export; ten seconds by default. */
   readonly idleMs?: number;
-  /** Defaults to those of the system. */
+  /** Defaults to the system's timers. */
   readonly timers?: Timers;
 }
 
-/** A statement is broken off within some tens of milliseconds, unless the machine has much else to do. */
+/** An aborted statement ends within tens of milliseconds, unless the machine is busy. */
 const CLOSE_MS_MAX = 2000;
 
-/** To begin a process takes a tenth of a second of a core: several files in a row are made by one. */
+/** Starting a process takes 0.1 s of a core, so one process makes several files in a row. */
 const IDLE_MS = 10_000;
 
-/** A process ends after so many exports at the latest, with whatever its libraries have not given back. */
+/** A process ends after this many exports, which frees memory that its libraries have leaked. */
 const EXPORTS_MAX = 100;
 
-/** Calls `serveExports`. */
+/** The script that calls `serveExports`. */
 const SCRIPT = new URL("../../../app/export-maker.ts", import.meta.url);
 
 /**
- * The processes that make exports, each one after the other. A process that does not break off its export in time is
- * killed, which no call of DuckDB under way can turn against us. Where no process can begin, a thread makes the export;
- * a thread is never ended from outside, since a native call that completes in it afterwards ends all of the process.
+ * The processes that make exports, each one after the other. A process that does not abort in time is killed, which is
+ * safe whatever DuckDB is doing. If no process can be started, a thread makes the export; a thread is never terminated
+ * from outside, because a native call that completes in it afterwards would crash the whole process.
  */
 export class ExportMakers {
   readonly #options: ExportMakersOptions;
   readonly #all = new Set<MakerHelper>();
-  /** With the timers that end them. */
+  /** Unused makers, with the timers that end them. */
   readonly #idle = new Map<MakerHelper, ReturnType<typeof setTimeout>>();
   #isStopped = false;
   #hasNoted = false;
@@ -73,7 +73,7 @@ export class ExportMakers {
   open(settings: ExportSettings, { onPiece }: MakerEvents): ExportMaker {
     const helper = this.#takeIdle() ?? this.#begin();
     let failure: Error | null = null;
-    /** The caller of `run` that waits for the outcome of its command. */
+    /** The pending result of the current command. */
     let waiting: PromiseWithResolvers<Outcome> | null = null;
     let closing: Promise<void> | null = null;
     let untakenPieces = 0;
@@ -123,7 +123,7 @@ export class ExportMakers {
         return waiting.promise;
       },
       taken() {
-        if (closing !== null) return; // The next export of the process knows nothing of this one's pieces.
+        if (closing !== null) return; // The piece is of the former export, not of the process's next one.
         untakenPieces--;
         helper.send({ kind: "taken" });
       },
@@ -134,7 +134,7 @@ export class ExportMakers {
     };
   }
 
-  /** Ends all makers, whatever they do, and those that would be begun later. */
+  /** Ends all makers, whatever they do, and those that would be started later. */
   stop(): void {
     this.#isStopped = true;
     for (const timer of this.#idle.values()) clearTimeout(timer);
@@ -163,7 +163,7 @@ export class ExportMakers {
     return helper;
   }
 
-  /** Whether it may make another export. */
+  /** Whether the maker may make another export. */
   #keep(helper: MakerHelper): boolean {
     if (this.#isStopped || helper.exports >= EXPORTS_MAX || !this.#all.has(helper)) return false;
     this.#idle.set(
@@ -183,39 +183,39 @@ export class ExportMakers {
   }
 }
 
-/** What the export that a helper makes is told by it. */
+/** The export that uses a helper. */
 interface HelperUser {
   onMessage(message: FromMaker): void;
   onGone(reason: string): void;
-  /** Whether it is the helper's turn to do something. */
+  /** Whether the export waits for the helper. */
   isWaiting(): boolean;
 }
 
-/** The process, or thread, of a maker. */
+/** The process or thread of a maker. */
 class MakerHelper {
-  /** How many it has begun. */
+  /** How many exports it has started. */
   exports = 0;
   readonly #timers: Timers;
   readonly #onThread: (reason: string) => void;
   readonly #gone = Promise.withResolvers<void>();
   #helper: Helper;
   #user: HelperUser | null = null;
-  /** What was sent before the maker was ready; null since then. */
+  /** Messages from before the maker was ready; null afterwards. */
   #unsent: ToMaker[] | null = [];
   #isEnding = false;
-  /** Why it was ended by us; null where it was not, or only because nobody needs it. */
+  /** Why we ended it; null if we did not, or only because it was unused. */
   #fault: string | null = null;
-  /** Null for a thread, which is never ended from outside. */
+  /** Null for a thread, which is never terminated from outside. */
   #watch: PulseWatch | null = null;
 
-  /** `onThread` is told why no process could begin. */
+  /** Calls `onThread` with the reason if no process can be started. */
   constructor(startHelper: StartHelper | null, timers: Timers, onThread: (reason: string) => void) {
     this.#timers = timers;
     this.#onThread = onThread;
     this.#helper = this.#start(startHelper ?? startThread, startHelper !== null);
   }
 
-  /** Resolves once nothing of it is left. */
+  /** Resolves once all its resources are released. */
   get gone(): Promise<void> {
     return this.#gone.promise;
   }
@@ -230,7 +230,7 @@ class MakerHelper {
     else this.#unsent.push(message);
   }
 
-  /** Ends a process at once. A thread ends when its native call has returned. */
+  /** Kills a process. A thread ends when its native call has returned. */
   end(): void {
     this.#isEnding = true;
     this.#helper.end();
@@ -270,7 +270,7 @@ class MakerHelper {
     this.#watch?.note();
     if (message.kind !== "ready") this.#user?.onMessage(message);
     else if (message.format !== STAGED_FORMAT) {
-      // Its files were replaced under us: columns of records may mean something else there.
+      // The program's files were replaced during the run; its messages may mean something else.
       this.#giveUp("it is of another version, until the server starts again");
     } else {
       for (const unsent of this.#unsent ?? []) this.#helper.send(unsent);

@@ -4,15 +4,14 @@ import type { StartHelper } from "../../../runtime/helper/helper.ts";
 import type { MakerPort } from "./serve-exports.ts";
 
 /*
- * A thread in the place of a helper's process. It has the processor as we have, and shares our memory and our end.
+ * A thread instead of a helper process. It has our priority and memory, and ends with us.
  */
 
-/** Asks the thread to end, which nobody else may do. */
+/** Tells the thread to end; only this file sends it. */
 const END = { kind: "end thread" } as const;
 
 /**
- * Begins a thread of this process. `end` asks it to end by itself: `onEnd` comes when it has, however long a native
- * call takes that is under way.
+ * Starts a thread of this process. `end` asks it to end; `onEnd` is called when a native call in progress has ended.
  */
 export const startThread: StartHelper = (script, { onMessage, onEnd }) => {
   const worker = new Worker(script);
@@ -28,7 +27,7 @@ export const startThread: StartHelper = (script, { onMessage, onEnd }) => {
   };
 };
 
-/** For the script of a maker, in a thread. */
+/** The port for the script of a maker in a thread. */
 export function openThreadPort(): MakerPort {
   const port = parentPort;
   assert(port !== null, "a thread has a port to the one that began it");
@@ -37,7 +36,7 @@ export function openThreadPort(): MakerPort {
     send: (message) => port.postMessage(message),
     onMessage(take) {
       const listen = (message: unknown) => {
-        // A thread that listens to nobody, and waits for nothing, ends.
+        // A thread without listeners and pending work ends.
         if ((message as { kind?: unknown }).kind === END.kind)
           void finish().then(() => port.off("message", listen));
         else take(message);

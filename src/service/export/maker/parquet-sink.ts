@@ -10,31 +10,30 @@ import { type Cursor, cursorAt, isBehind } from "../cursor.ts";
 import type { RecordSink } from "./record-intake.ts";
 
 /*
- * Parquet, which DuckDB writes.
+ * Parquet, written by DuckDB.
  */
 
 export interface ParquetSinkOptions {
   readonly connect: () => Promise<Connection>;
   readonly scratchDirectory: string;
-  /** Whether names of devices and users are left out. */
+  /** Whether the names of devices and users are replaced. */
   readonly redacts: boolean;
   readonly signal: AbortSignal;
 }
 
-/** Records of memory that are put into a file at once. */
+/** Records of memory that one file gets. */
 const HELD_ROWS_MAX = 65_536;
 const VALUES = VALUE_COLUMNS.map(({ name }) => name);
 
 /**
  * Well-known binary of a point: byte order (big-endian, as bits are cast), type, longitude, latitude. DuckDB makes
- * GeoParquet of such a column by itself. Made by way of text it takes three times as long.
+ * GeoParquet of such a column. Going through text would take three times as long.
  */
 const GEOMETRY =
   "st_geomfromwkb('\\x00\\x00\\x00\\x00\\x01'::BLOB || longitude::BIT::BLOB || latitude::BIT::BLOB) AS geometry";
 
 /**
- * Parquet, by DuckDB alone, in order of time. Nothing can be appended to such a file, so each reading becomes one;
- * where there are more, all of them become one at the end.
+ * Writes Parquet in order of time. DuckDB can't append to a file, so each read makes one; the end joins several files.
  */
 export function createParquetSink({
   connect,
@@ -57,7 +56,7 @@ export function createParquetSink({
     files.push(path);
   }
 
-  /** Puts what is held into a file, be it nothing. */
+  /** Writes the waiting batches to a file, even if there are none. */
   async function copyHeld(): Promise<void> {
     const batches = held;
     held = [];
@@ -104,9 +103,9 @@ export function createParquetSink({
   };
 }
 
-/** All that is in the table of late rows. */
+/** Everything in the table of late rows. */
 const OF_MEMORY: Omit<AllRecords, "late"> = {
-  appId: "" as AllRecords["appId"], // No file is asked for any.
+  appId: "" as AllRecords["appId"], // No file is read, so the app does not matter.
   range: { startMs: Number.MIN_SAFE_INTEGER, endMs: Number.MAX_SAFE_INTEGER },
   order: "time",
   deviceIds: null,
@@ -129,7 +128,7 @@ function countWritten(batch: ReportBatch, last: Cursor | null): number {
 
 const COUNT_SQL = "SELECT count(*)::DOUBLE FROM read_parquet($path)";
 const PARQUET = "(FORMAT parquet, COMPRESSION zstd)";
-/** DuckDB writes the metadata of GeoParquet 1.0 only if there is a point. Readers of an empty file need it as well. */
+/** DuckDB writes the metadata of GeoParquet 1.0 only if there is a point. Readers of an empty file need it too. */
 const EMPTY_PARQUET = `(FORMAT parquet, COMPRESSION zstd, KV_METADATA {geo: ${quoteText(
   JSON.stringify({
     version: "1.0.0",

@@ -6,22 +6,22 @@ import { addLateRows, createEmptyLateTable, dropLateTable } from "../../../archi
 import type { ReportBatch, RowBatch } from "../../../model/report-batch.ts";
 import type { Command, ExportProgress } from "./messages.ts";
 
-/** Makes a file of records, which come in order. */
+/** Makes a file of records that arrive in order. */
 export interface RecordSink {
   readonly progress: ExportProgress;
-  /** Whole records of memory. */
+  /** Adds complete records of memory. */
   add(batch: ReportBatch): Promise<void>;
-  /** Comes before rows that lie over what is read next, and before that: what was added is behind it. */
+  /** Writes all added records, because a read follows whose records come after them. */
   settle(): Promise<void>;
-  /** Records of the archive, and of the table of late rows where there is one. */
+  /** Adds records of the archive, and of the table of late rows if there is one. */
   read(connection: Connection, request: AllRecords): Promise<void>;
-  /** Resolves with a file that has the records, where they were not sent on. */
+  /** Resolves with a file of the records, or null if they were sent. */
   end(): Promise<string | null>;
 }
 
 const ALL_COLUMNS = VALUE_COLUMNS.map(({ name }) => name);
 
-/** Does the commands of an export's owner. */
+/** Runs the commands of an export's owner. */
 export class RecordIntake {
   readonly #sink: RecordSink;
   readonly #order: "time" | "device";
@@ -29,7 +29,7 @@ export class RecordIntake {
   readonly #signal: AbortSignal;
   #late: UpperRows | null = null;
 
-  /** The connection is asked for when there is something to read: memory alone needs none. */
+  /** Opens the connection with the first read; records of memory need none. */
   constructor(
     sink: RecordSink,
     order: "time" | "device",
@@ -46,7 +46,7 @@ export class RecordIntake {
     return this.#sink.progress;
   }
 
-  /** Resolves with what the sink ends with. */
+  /** Resolves with the result of the sink's `end`. */
   async run(command: Command): Promise<string | null> {
     switch (command.kind) {
       case "late":

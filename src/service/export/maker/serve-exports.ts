@@ -23,23 +23,23 @@ import { createTextSink } from "./text-sink.ts";
 
 /* The maker of exports: it reads the archive, and writes what it and memory have. */
 
-/** DuckDB reads on two threads beside this one, which is busy with writing what they have read. */
+/** DuckDB reads on two threads, while this thread writes. */
 const READ_THREADS = 2;
 const MEMORY_BYTES = 256_000_000;
-/** What is read ahead of writing; with less, both of DuckDB's threads are rarely busy. */
+/** How far reading may be ahead of writing; with less, both of DuckDB's threads are rarely busy. */
 const READ_AHEAD_BYTES = 16_000_000;
 
 type Send = (message: FromMaker) => void;
 
-/** What a maker has of the process that began it. */
+/** The connection of a maker to the process that started it. */
 export interface MakerPort extends Pick<HelperPort, "send" | "onMessage"> {
-  /** What is left to do before it may end, where nobody can end it at once: in a thread. */
+  /** Called at a request to end, which a thread must follow by itself. */
   onEnd(finish: () => Promise<void>): void;
-  /** Left out in a thread, whose work is not told from that of others. */
+  /** Absent in a thread, whose work can't be told from that of others. */
   readonly work?: HelperPort["work"];
 }
 
-/** Makes one export after the other, as the owner at the other end of the port asks. */
+/** Makes one export after the other for the owner at the other end of the port. */
 export function serveExports(port: MakerPort): void {
   const send: Send = (message) => port.send(message);
   let current: OpenExport | null = null;
@@ -76,11 +76,11 @@ class OpenExport {
   readonly #settings: ExportSettings;
   readonly #send: Send;
   readonly #stop = new AbortController();
-  /** Asked for with the first reading: memory alone needs no database. */
+  /** Opened with the first read, because memory needs no database. */
   #opening: Promise<Reading> | null = null;
   readonly #intake: RecordIntake;
   #commands: Promise<void> = Promise.resolve();
-  /** Pieces that may leave before another is taken, and the resolver of the sink's wait for that. */
+  /** Pieces that may be sent before another is taken, and the resolver of the sink's wait. */
   #room = PIECES_MAX;
   #onRoom: (() => void) | null = null;
 
@@ -100,12 +100,12 @@ class OpenExport {
     this.#onRoom?.();
   }
 
-  /** Breaks off what is under way. Resolves when no call of DuckDB goes on, and its memory is free. */
+  /** Aborts all work. Resolves when no call of DuckDB runs, and its memory is free. */
   async close(): Promise<void> {
     this.#stop.abort();
     this.#onRoom?.();
     await this.#commands;
-    const reading = await this.#opening?.catch(() => null); // Its command has failed with the reason.
+    const reading = await this.#opening?.catch(() => null); // The command that opened it has reported the failure.
     reading?.connection.close();
     reading?.database.close();
   }

@@ -5,15 +5,15 @@ import { type RecordColumns, recordColumns, sliceRecords } from "../../../model/
 import { type Cursor, cursorAt, isBehind } from "../cursor.ts";
 import type { RecordSink } from "./record-intake.ts";
 
-/** Hands a piece on; resolves once there may be another. */
+/** Sends a piece; resolves once another may follow. */
 export type SendPiece = (bytes: Uint8Array<ArrayBuffer>) => Promise<void>;
 
-/** What is sent at once: each piece costs some microseconds. */
+/** Bytes of a message, because each costs a few microseconds. */
 const PIECE_BYTES = 256 * 1024;
-/** Records that are written at once: half a megabyte to two. */
+/** Records of one write: half a megabyte to two. */
 const ROWS_A_WRITE = 2048;
 
-/** Text, sent on as it is written. Each record is written once, however often it is read. */
+/** Sends text while it is written. Each record is written once, even if it is read again. */
 export function createTextSink(
   writer: RecordWriter,
   order: "time" | "device",
@@ -31,7 +31,7 @@ export function createTextSink(
     await pieces.add(writer.begin());
   }
 
-  /** What is read anew begins with what was written: it is in order, so the rest comes behind it. */
+  /** A repeated read begins with records that are written already; it is in order, so the rest comes after them. */
   async function write(read: RecordColumns): Promise<void> {
     await begin();
     let from = 0;
@@ -63,16 +63,16 @@ export function createTextSink(
   };
 }
 
-/** Joins what is written to pieces worth sending; the first leaves at once. */
+/** Joins texts to larger pieces; the first piece is sent immediately. */
 function createPieces(send: SendPiece) {
-  let made: Uint8Array<ArrayBuffer>[] = [];
+  let pending: Uint8Array<ArrayBuffer>[] = [];
   let bytesMade = 0;
   let bytesMin = 1;
 
   async function flush(): Promise<void> {
     if (bytesMade === 0) return;
-    const piece = made.length === 1 ? made[0]! : joinBytes(made);
-    made = [];
+    const piece = pending.length === 1 ? pending[0]! : joinBytes(pending);
+    pending = [];
     bytesMade = 0;
     bytesMin = PIECE_BYTES;
     await send(piece);
@@ -81,7 +81,7 @@ function createPieces(send: SendPiece) {
   return {
     flush,
     async add(bytes: Uint8Array<ArrayBuffer>): Promise<void> {
-      if (bytes.length > 0) made.push(bytes.slice()); // The writer uses its bytes again.
+      if (bytes.length > 0) pending.push(bytes.slice()); // The writer reuses its bytes.
       bytesMade += bytes.length;
       if (bytesMade >= bytesMin) await flush();
     },

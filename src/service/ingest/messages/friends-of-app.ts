@@ -6,7 +6,7 @@ import { ANONYMOUS } from "../../../model/ids.ts";
 import { numberIndex, profileIndex } from "../../../model/location-fields.ts";
 import { Tids } from "./tids.ts";
 
-/** How long a device that is new to an app may be missing: a look at all of a large app takes milliseconds. */
+/** How long a new device may be missing; searching all devices of a large app takes milliseconds. */
 const LOOK_INTERVAL_MS = 10_000;
 
 const LATITUDE = numberIndex("latitude");
@@ -18,14 +18,16 @@ const BEARING = numberIndex("bearing");
 const BATTERY = numberIndex("battery_level");
 const USER = profileIndex("user_id");
 
-/** Which devices of an app are shown to the others, and as what. */
+/** The devices of an app that other devices see, and their names. */
 export class FriendsOfApp {
   readonly cards = new Cards();
   readonly #tids = new Tids();
   #devices: readonly Device[] = [];
   #lookedMs = Number.NEGATIVE_INFINITY;
 
-  /** Chooses the devices that reported last, unless that was done just now. Who comes meanwhile is shown the former. */
+  /**
+   * Selects the devices that reported last, unless that has just been done. Meanwhile callers get the former selection.
+   */
   *look(
     app: AppDevices,
     nowMs: number,
@@ -38,7 +40,7 @@ export class FriendsOfApp {
     this.#devices = devices;
   }
 
-  /** The chosen devices as they are now, but for those that are gone or older than this. */
+  /** The selected devices as they are now, without those that are gone or older than this. */
   *current(app: AppDevices, startMs: number): Iterable<Friend> {
     for (const device of this.#devices) {
       const tid = this.#tids.of(device.id);
@@ -48,7 +50,7 @@ export class FriendsOfApp {
   }
 }
 
-/** The devices that reported last, in order of their ids; a block of all of them a step. */
+/** The devices that reported last, in order of their ids; each step searches one block. */
 function* findNewest(app: AppDevices, startMs: number, countMax: number): Steps<Device[]> {
   let newest: Device[] = [];
   for (const block of app.list.blocks()) {
@@ -86,17 +88,17 @@ function friendAt(app: AppDevices, device: Device, tid: string): Friend {
   };
 }
 
-/** The apps keep a name that they were told. */
+/** OwnTracks apps remember a name that they received. */
 const CARD_INTERVAL_MS = 60 * 60 * 1000;
-/** Devices of an app that are told names; beyond that, until others have been silent for an hour, none is. */
+/** Devices of an app that names are sent to; more get none until others have been silent for an hour. */
 const ASKERS_MAX = 1000;
 
-/** Which names a device was told when. */
+/** When each device last received each name. */
 export class Cards {
-  /** In Unix ms, by friend, by who asked; those who asked last stand behind the others. */
+  /** Unix ms by friend, by device; the most recent device is last. */
   readonly #toldMs = new Map<string, Map<string, number>>();
 
-  /** Whether a device is to be told a friend's name now, which is then noted. */
+  /** Whether a device should receive a friend's name now; if so, notes it. */
   isDue(asker: string, friend: string, nowMs: number): boolean {
     const told = this.#ofAsker(asker, nowMs);
     if (told === null || nowMs - (told.get(friend) ?? Number.NEGATIVE_INFINITY) < CARD_INTERVAL_MS)
@@ -116,7 +118,7 @@ export class Cards {
     return told;
   }
 
-  /** Forgets who asked longest ago, where that was more than an hour. */
+  /** Forgets the device that asked the longest ago, if that is more than an hour. */
   #forgetOne(nowMs: number): boolean {
     for (const [asker, told] of this.#toldMs) {
       const lastMs = Math.max(...told.values());

@@ -19,13 +19,12 @@ import type { SentMessage } from "./refused-messages.ts";
 import type { TakenMessage } from "./take-message.ts";
 
 /**
- * The other devices of an app, for the answer to a message that was taken; null where the client is told nothing but
- * that.
+ * The other devices of an app, for the answer to an accepted message; null if the client gets only an acknowledgement.
  */
 export type FriendsFor = (sent: SentMessage, taken: TakenMessage) => MaybePromise<ClientAnswer | null>;
 
 export interface FriendsDependencies {
-  /** Apps whose devices are shown to each other. */
+  /** Apps whose devices see each other. */
   readonly apps: readonly AppId[];
   readonly hot: Pick<HotStore, "findApp">;
   readonly passPhrases: Pick<PassPhrases, "boxKeys">;
@@ -35,7 +34,7 @@ export interface FriendsDependencies {
 
 const FRIENDS_MAX = 50;
 const FRIEND_AGE_MS_MAX = 7 * MS_PER_DAY;
-/** In clear: encrypted and in Base64 that is just below the 64 KiB that an answer may have. */
+/** Bytes of clear text: encrypted and in Base64 they are just below the 64 KiB that an answer may have. */
 const TEXT_BYTES_MAX = 48_000;
 
 export function createFriendsFor({
@@ -50,7 +49,7 @@ export function createFriendsFor({
   return function friendsFor(sent, { answeredBy, batches }) {
     const { sender, message } = sent;
     const friends = friendsOf.get(sender.appId);
-    // Whoever may not read has no business with other devices. A broker takes no answer.
+    // A sender that may not read sees no other devices. A broker accepts no answer.
     if (friends === undefined || answeredBy !== owntracks || !sender.mayRead || message.topic !== null)
       return null;
     const asker = deviceOf(batches);
@@ -68,8 +67,8 @@ export function createFriendsFor({
   ): Steps<ClientAnswer | null> {
     const boxKeys = passPhrases.boxKeys({ ...sender, deviceId: asker });
     const envelope = envelopeOf(message.content);
-    // An app that has no pass phrase sends again for ever what it is answered with a box, so it has to show that it has
-    // one. Who should have one and sends in clear is told nothing: it may be somebody else.
+    // An app without a passphrase would repeat a message forever if its answer is encrypted, so it must prove that it
+    // has one. A sender in clear text that should have one gets nothing: it may be an impostor.
     if (envelope === null && boxKeys.length > 0) return null;
     const boxKey = envelope === null ? null : yield* findKey(boxKeys, yield* readBox(envelope));
     yield* friends.look(app, clock.nowMs(), { ageMsMax: FRIEND_AGE_MS_MAX, countMax: FRIENDS_MAX + 1 });
@@ -77,7 +76,7 @@ export function createFriendsFor({
     return { ...owntracks.success, body: boxKey === null ? text : sealed(boxKey, text) };
   }
 
-  /** Written in one turn, so that what is read of the devices is good. */
+  /** Written in one turn of the event loop, so that the data of the devices stays valid. */
   function textFor(friends: FriendsOfApp, app: AppDevices, asker: string): string {
     const nowMs = clock.nowMs();
     const texts: string[] = [];
@@ -102,7 +101,7 @@ export function createFriendsFor({
   }
 }
 
-/** Whose position was taken; null where the message had none. */
+/** The device of the message's position; null if the message had none. */
 function deviceOf([batch]: readonly ReportBatch[]): string | null {
   return batch === undefined || batch.count === 0 ? null : batch.texts[batch.device[0]!]!;
 }
@@ -111,7 +110,7 @@ function envelopeOf(content: Content) {
   return content.kind === "json" && isEncrypted(content.value) ? content.value : null;
 }
 
-/** The key that a box was made with. */
+/** The key that encrypted a box. */
 function* findKey(boxKeys: readonly Uint8Array[], box: Uint8Array): Steps<Uint8Array | null> {
   for (const boxKey of boxKeys) if ((yield* openBox(boxKey, box)) !== null) return boxKey;
   return null;

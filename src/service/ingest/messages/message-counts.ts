@@ -1,7 +1,7 @@
 import type { ClientName } from "../../../clients/client.ts";
 import type { PointCollector } from "./point-collector.ts";
 
-/** What became of a message's points. */
+/** The results of a message's points. */
 interface CountedMessage {
   readonly collected: Pick<
     PointCollector,
@@ -11,16 +11,16 @@ interface CountedMessage {
   readonly duplicates: number;
 }
 
-/** What clients sent since the start. */
+/** Counts messages of clients since the start. */
 export class MessageCounts {
-  /** By client and by what became of it. */
+  /** By client and result. */
   readonly messages = new Map<ClientName, number>();
   readonly points = new Map<ClientName, PointCounts>();
-  /** Points that had no time, and so have that of their arrival. */
+  /** Points without a time, which got that of their arrival. */
   timesOfArrival = 0;
-  /** Optional fields that were left out, since they could not be read or were out of their bounds. */
+  /** Optional fields that were omitted because they could not be read or were out of range. */
   leftOutFields = 0;
-  /** Times that were set right by 1024 weeks. */
+  /** Times that were corrected by 1024 weeks. */
   rolledOverTimes = 0;
 
   note(client: ClientName, { collected, accepted, duplicates }: CountedMessage): void {
@@ -48,8 +48,8 @@ export class MessageCounts {
 export interface PointCounts {
   accepted: number;
   duplicates: number;
-  /** Kept in the quarantine. */
+  /** Stored in the quarantine. */
   refused: number;
-  /** No positions: events, heartbeats. */
+  /** Contents other than positions: events, heartbeats. */
   skipped: number;
 }

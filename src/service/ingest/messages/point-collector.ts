@@ -20,51 +20,51 @@ import { GPS_ROLLOVER_MS, MS_PER_DAY } from "../../../model/time/units.ts";
 /** A point that can't be used, or the whole message. */
 export interface RefusedPoint {
   readonly reason: RefusalReason;
-  /** As the client claims, or as its key or path says. */
+  /** By the client's claim, its key or its path. */
   readonly deviceId: string | null;
-  /** A message of this point alone; undefined for the whole. */
+  /** A message of this point alone; undefined for the whole message. */
   readonly raw: unknown;
-  /** Which of the message's points it is, from 0. */
+  /** The point's index in the message, from 0. */
   readonly index: number;
-  /** Which value of it can't be used, if it is one; null for the others. */
+  /** The value that can't be used; null if the reason is another. */
   readonly fault: FieldFault | null;
 }
 
-/** A value that is not in a report, and why. */
+/** A value that is missing in a report, and why. */
 export interface FieldFault {
-  /** The field, by its name in a report. */
+  /** The field's name in a report. */
   readonly field: string;
   readonly fault: ValueFault;
 }
 
-/** An optional field that was left out, and how often. */
+/** An optional field that was omitted, and how often. */
 export interface LeftOut extends FieldFault {
   readonly count: number;
 }
 
-/** What points are judged by. */
+/** The rules for points. */
 export interface PointContext {
   readonly sender: Sender;
   readonly address: Address;
   readonly client: Pick<Client, "name" | "mustNameDevice">;
   readonly arrivedMs: number;
-  /** Later than the arrival where a message is tried again. */
+  /** Later than the arrival if the message is replayed. */
   readonly nowMs: number;
   /** The edge of the retention. */
   readonly oldestMs: number;
 }
 
 /**
- * Makes reports of a message's points. An optional field that can't be is left out and counted; a position that can't
- * be is refused, and the points beside it are kept.
+ * Makes reports from a message's points. An invalid optional field is omitted and counted; an invalid position is
+ * refused, and the other points are stored.
  */
 export class PointCollector implements MessageSink {
   readonly refused: RefusedPoint[] = [];
-  /** What was no position, by what it was. */
+  /** Contents other than positions, by kind. */
   readonly skipped = new Map<string, number>();
-  /** Points whose time is that of their arrival, since they have none. */
+  /** Points that got the time of their arrival because they have none. */
   timedByArrival = 0;
-  /** Times set right by 1024 weeks. */
+  /** Times that were corrected by 1024 weeks. */
   rolledOver = 0;
   readonly #context: PointContext;
   readonly #leftOut: { field: string; fault: ValueFault; count: number }[] = [];
@@ -77,12 +77,12 @@ export class PointCollector implements MessageSink {
     this.#context = context;
   }
 
-  /** Whether the message held nothing that its reader knew. */
+  /** Whether the reader recognised nothing in the message. */
   get isEmpty(): boolean {
     return this.#count === 0 && this.skipped.size === 0;
   }
 
-  /** Optional fields that were left out for their values. */
+  /** Optional fields that were omitted because of their values. */
   get leftOut(): readonly LeftOut[] {
     return this.#leftOut;
   }
@@ -107,7 +107,7 @@ export class PointCollector implements MessageSink {
     countOne(this.skipped, what);
   }
 
-  /** The points of most messages are of one device, and a long name takes a while to be looked into. */
+  /** Caches the last identity: most messages are of one device, and checking a long name takes a while. */
   #identify(claim: Claim): Identity | null {
     const last = this.#lastClaim;
     const isSame =
@@ -123,7 +123,7 @@ export class PointCollector implements MessageSink {
     return this.#lastIdentity;
   }
 
-  /** Makes a report of the point, or says why it can't be one. */
+  /** Makes a report from the point, or returns why it can't. */
   #take(point: ClientPoint, identity: Identity | null): Refusal | null {
     const { latitude, longitude } = point;
     if (latitude === null || longitude === null || !isOnEarth(latitude, longitude))
@@ -153,7 +153,7 @@ export class PointCollector implements MessageSink {
     this.refused.push({ ...refusal, deviceId: identity?.deviceId ?? null, raw, index: this.#count++ });
   }
 
-  /** The time of the fix in Unix ms, or why it can't be that. */
+  /** The time of the fix in Unix ms, or why it is invalid. */
   #judgeTime(timestampMs: number | null): number | Refusal {
     if (timestampMs === null || !Number.isFinite(timestampMs))
       return { reason: "no_time", fault: { field: "timestamp", fault: faultOf(timestampMs) } };
@@ -167,7 +167,7 @@ export class PointCollector implements MessageSink {
     return timestampMs < oldestMs ? { reason: "too_old", fault: null } : timestampMs;
   }
 
-  /** What a field may not be is left out: an optional one never costs a position. */
+  /** Omits invalid fields: an optional field never costs a position. */
   #checked({ details, unreadable }: ClientPoint): PointDetails {
     for (const { name, minimum, maximum } of OPTIONAL_NUMBERS) {
       const value = details[name];
@@ -179,7 +179,7 @@ export class PointCollector implements MessageSink {
     return details;
   }
 
-  /** Of the few fields there are. */
+  /** Counts an omitted field; there are few, so a list suffices. */
   #leaveOut(field: string, fault: ValueFault): void {
     const known = this.#leftOut.find((one) => one.field === field && one.fault === fault);
     if (known === undefined) this.#leftOut.push({ field, fault, count: 1 });
@@ -187,16 +187,16 @@ export class PointCollector implements MessageSink {
   }
 }
 
-/** Why a point is refused, and which value is to blame, if one is. */
+/** Why a point is refused, and the invalid value, if there is one. */
 type Refusal = Pick<RefusedPoint, "reason" | "fault">;
 
-/** Why a value is none that a report can have. */
+/** Why a report can't have a value. */
 function faultOf(value: number | null): ValueFault {
   if (value === null) return "absent";
   return Number.isNaN(value) ? "unreadable" : "out_of_range";
 }
 
-/** Of coordinates that are not on Earth. */
+/** The fault of coordinates that are not on Earth. */
 function coordinateFault(latitude: number | null, longitude: number | null): FieldFault {
   const isLatitude = latitude === null || !isOnEarth(latitude, 0);
   return isLatitude
@@ -210,7 +210,7 @@ function countOne(counts: Map<string, number>, name: string): void {
 
 const NOBODY = { device: null, user: null };
 
-/** Times were judged by the rules for clients. */
+/** The rules for clients have checked the times already. */
 const ANY_TIME = { oldestMs: Number.NEGATIVE_INFINITY, newestMs: Number.POSITIVE_INFINITY };
 
 type NumberDetail =

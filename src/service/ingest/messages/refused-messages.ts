@@ -4,7 +4,7 @@ import type { MessageSource, RefusedMessage } from "../../../clients/refused-mes
 import type { Steps } from "../../../lib/schedule/steps.ts";
 import type { RefusedPoint } from "./point-collector.ts";
 
-/** A message and where it came from. */
+/** A message and its origin. */
 export interface SentMessage {
   readonly sender: Sender;
   readonly address: Address;
@@ -12,24 +12,23 @@ export interface SentMessage {
   readonly source: MessageSource;
 }
 
-/** Of one point. What clients send of one has some hundred bytes. */
+/** Bytes of one point; clients send a few hundred. */
 const POINT_BYTES_MAX = 64 * 1024;
 
 const encoder = new TextEncoder();
 
 /**
- * What the points that are kept of a message may come to beyond twice the message: each has what the URL and the
- * headers say and what stands beside the message's list with it, which may be long.
+ * The points stored from a message may come to twice its size plus this. Each has a copy of the URL's and headers'
+ * values and of what stands beside the message's list, which may be long.
  */
 const BYTES_BEYOND_MAX = 1024 * 1024;
 
-/** Beyond it a message is kept whole: each entry takes some of a share, and no message may need all of one. */
+/** A message of more points is stored whole: each entry uses part of a share, and no message may use all of one. */
 const POINTS_MAX = 1000;
 
 /**
- * What is kept of a message for each point that could not be used: the point alone, or all of it where it was all, and
- * where its points would be far more than the message. In steps of so many bytes, since a message may hold ten thousand
- * such points.
+ * The quarantine's messages for points that could not be used: each point alone, or the whole message if all of it was
+ * refused or its points would be far larger. Works in steps, because a message may have ten thousand such points.
  */
 export function* refusedMessages(
   sent: SentMessage,
@@ -78,7 +77,7 @@ export function* refusedMessages(
   return messages;
 }
 
-/** A point of parameters is text, of anything else JSON. Beside a body the parameters of the URL say whose it is. */
+/** A point of parameters becomes a query text, any other JSON. Beside a body, the URL's parameters name the device. */
 function keptText({ message, source }: SentMessage, raw: unknown, query: string) {
   if (raw === undefined) return { query, body: source.body, isCut: false };
   const isQuery = typeof raw === "string" && message.content.kind === "empty";

@@ -20,9 +20,9 @@ import type { MessageCounts } from "./message-counts.ts";
 import { PointCollector } from "./point-collector.ts";
 import { refusedMessages, type SentMessage } from "./refused-messages.ts";
 
-/** What came of a message. All of it is on disk: its points in the log, the others in the quarantine. */
+/** The result of a message. All of it is on disk: the usable points in the log, the others in the quarantine. */
 export interface TakenMessage {
-  /** Whose shape the message had, which says how it is answered. */
+  /** The client whose format the message had, which decides the form of the answer. */
   readonly answeredBy: Client;
   readonly collected: PointCollector;
   readonly batches: readonly ReportBatch[];
@@ -31,16 +31,16 @@ export interface TakenMessage {
 }
 
 /**
- * Takes in what a client sent. The error is one of ours, after which the client should send all of it again: whatever
- * a message holds, it is taken, as reports or into the quarantine.
+ * Stores a client's message, whatever it contains, as reports or in the quarantine. An error is the server's fault, and
+ * the client should send the message again.
  */
 export type TakeMessage = (sent: SentMessage, client: Client) => Promise<Result<TakenMessage, ServiceError>>;
 
 interface TakeMessageDependencies {
   readonly ingest: Ingest;
-  /** Keeps what can't be used; what it answers is on the disk. */
+  /** Stores unusable messages; they are on disk when it resolves. */
   readonly keepRefused: (messages: readonly RefusedMessage[]) => Promise<Result<void, ServiceError>>;
-  /** Told of every message that was taken when it came. */
+  /** Notified of every message that has just arrived. */
   readonly doctor: Pick<Doctor, "note">;
   readonly counts: MessageCounts;
   readonly scheduler: Scheduler;
@@ -48,12 +48,13 @@ interface TakeMessageDependencies {
   readonly retention: Retention;
 }
 
-/** One that came earlier is tried again: it tells nothing of how its device does now. */
+/** A replayed message is older, and tells nothing of its device's present state. */
 const JUST_ARRIVED_MS = 60_000;
 
 /**
- * Before this there was no such program. A machine without a clock of its own begins in 1970, and all that phones send
- * would be in its future: told that it is kept, they would delete it, and a day after the clock is set it had expired.
+ * The program did not exist before this. A machine without a battery-backed clock starts in 1970: all reports would be
+ * in the future, go to the quarantine, be acknowledged and deleted by the phones, and expire a day after the clock is
+ * set.
  */
 const EARLIEST_NOW_MS = Date.UTC(2026, 0, 1);
 
@@ -69,7 +70,7 @@ export function createTakeMessage(dependencies: TakeMessageDependencies): TakeMe
   return async function takeMessage(sent, client) {
     const { sender, address, message } = sent;
     if (clock.nowMs() < EARLIEST_NOW_MS) return fail(WRONG_CLOCK);
-    // A broker lets a phone publish as itself alone, by the topic, which only OwnTracks' reading goes by.
+    // Through a broker a phone can't impersonate another, because OwnTracks' reader identifies it by the topic alone.
     const reader = message.topic === null ? readerOf(client, message.content) : client;
     const { arrivedMs } = message;
     const nowMs = clock.nowMs();
@@ -116,7 +117,7 @@ const FAULT_WORDS: Readonly<Record<ValueFault, string>> = {
   out_of_range: "out of range",
 };
 
-/** What the doctor is told. */
+/** The doctor's record of a message. */
 function takenReports(arrivedMs: number, { collected, batches, duplicates }: TakenMessage): TakenReports {
   const { skipped, leftOut, timedByArrival } = collected;
   const refused = collected.refused.map(({ deviceId, reason, raw, index, fault }) => ({
@@ -129,7 +130,7 @@ function takenReports(arrivedMs: number, { collected, batches, duplicates }: Tak
   return { arrivedMs, batches, duplicates, refused, skipped, leftOut, timedByArrival };
 }
 
-/** Opens what a sender's devices encrypt, as far as the operator told their pass phrases. */
+/** Decrypts messages of a sender's devices with the passphrases that the operator has set. */
 export function decryptOf(
   passPhrases: Pick<PassPhrases, "boxKeys">,
   { appId, keyId, deviceId }: Pick<Sender, "appId" | "keyId" | "deviceId">,

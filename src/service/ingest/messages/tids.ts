@@ -5,14 +5,14 @@ const LETTERS = 26;
 const TIDS = LETTERS * LETTERS;
 
 /**
- * The two letters that an app's devices are shown under. They follow from a device's name, so that they are mostly the
- * same after a restart; where two names want the same, who came first keeps it, for as long as the process runs.
+ * The two letters under which an app's devices are shown. They derive from a device's name, so they are mostly the same
+ * after a restart; if two names want the same letters, the first keeps them as long as the process runs.
  */
 export class Tids {
   readonly #byDevice = new Map<string, string>();
   readonly #taken = new Set<string>();
 
-  /** Gives each of these devices its letters, which are fewer than there are letters for. */
+  /** Assigns letters to these devices; there are more letters than devices. */
   handOut(deviceIds: readonly string[]): void {
     const unknown = deviceIds.filter((deviceId) => !this.#byDevice.has(deviceId));
     if (this.#taken.size + unknown.length > TIDS) this.#keepOnly(new Set(deviceIds));
@@ -45,7 +45,7 @@ export class Tids {
   }
 }
 
-/** The first two letters of the name, whose user comes first. */
+/** The first letters of the user and the device in the name. */
 function initialsOf(deviceId: string): string | null {
   return /[a-z].*?[a-z]/.exec(deviceId.toLowerCase())?.[0].replace(/[^a-z]/g, "") ?? null;
 }
