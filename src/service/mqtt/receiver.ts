@@ -205,7 +205,8 @@ export class Receiver {
       for (let holdMs = HOLD_MS_MIN; ; holdMs = Math.min(2 * holdMs, HOLD_MS_MAX)) {
         const kept = await keep(message);
         if (kept.ok) return "acknowledge";
-        if (kept.error.kind !== "unavailable") throw new Error(`A message can't be stored: ${kept.error.kind}`);
+        if (kept.error.kind !== "unavailable")
+          throw new Error(`A message can't be stored: ${kept.error.kind}`);
         this.#isHeld = true;
         this.#options.events.onHeld(this.topicFilter, kept.error);
         await this.#pause(holdMs);
