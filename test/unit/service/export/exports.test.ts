@@ -122,7 +122,7 @@ describe("an export ends, and leaves nothing,", () => {
     const exports = exportsWith(app, { stallMs: 50 });
     const stalled = await begun(exports);
     await expectGone(exports);
-    expect(await failureOf(stalled)).toMatch(/Nobody took/);
+    expect(await failureOf(stalled)).toMatch(/read nothing/);
     await app.close();
   });
 
