@@ -387,8 +387,8 @@ function summaryOf({ id, message, frame }: PreparedEntry) {
 }
 
 const FULL_SHARES: Readonly<Record<FullShare, string>> = {
-  key: "this key's messages that could not be used fill its share of the quarantine",
-  app: "this app's messages that could not be used fill its share of the quarantine",
+  key: "unusable input from this key fills its share of the quarantine",
+  app: "unusable input from this app fills its share of the quarantine",
   all: "the quarantine is full",
 };
 

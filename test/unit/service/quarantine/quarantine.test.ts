@@ -107,11 +107,11 @@ test("put() refuses a key that has its share, and nobody else; what is deleted m
   const { quarantine } = await openTestQuarantine(files, { shares });
   const put = (body: string, changes = {}) => quarantine.put([refused(body, changes)]);
   for (const body of ["a", "b", "c"]) expect(await put(body)).toEqual(OK);
-  const ofKey = unavailable("this key's messages that could not be used fill its share of the quarantine");
+  const ofKey = unavailable("unusable input from this key fills its share of the quarantine");
   expect(await put("d")).toEqual(ofKey);
   expect(await put("a")).toEqual(OK); // It is there already.
   for (const body of ["d", "e"]) expect(await put(body, { keyId: "key_2" })).toEqual(OK);
-  const ofApp = unavailable("this app's messages that could not be used fill its share of the quarantine");
+  const ofApp = unavailable("unusable input from this app fills its share of the quarantine");
   expect(await put("f", { keyId: "key_2" })).toEqual(ofApp);
   for (const body of ["a", "b"]) expect(await put(body, { appId: "rival" })).toEqual(OK);
   expect(await put("c", { appId: "rival" })).toEqual(unavailable("the quarantine is full"));
