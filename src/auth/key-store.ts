@@ -83,15 +83,15 @@ const NO_KEY = {
 } as const;
 
 /** A key and the key that created it: null if the command line did, `gone` if that key is no longer in the file. */
-interface HeldKey {
+interface LinkedKey {
   readonly key: KeyRecord;
-  readonly maker: HeldKey | "gone" | null;
+  readonly maker: LinkedKey | "gone" | null;
 }
 
 interface Keys {
   readonly list: readonly KeyRecord[];
-  readonly byHash: ReadonlyMap<string, HeldKey>;
-  readonly byId: ReadonlyMap<string, HeldKey>;
+  readonly byHash: ReadonlyMap<string, LinkedKey>;
+  readonly byId: ReadonlyMap<string, LinkedKey>;
 }
 
 const KEY_FILE: FileFormat<Keys> = {
@@ -107,9 +107,9 @@ export async function openKeyStore(dependencies: SharedFileDependencies): Promis
   const { clock } = dependencies;
   const file = await SharedFile.open(dependencies, KEY_FILE);
 
-  function lookUp(held: HeldKey | "gone" | undefined): KeyLookup {
-    if (held === undefined || held === "gone") return NO_KEY.unknown;
-    const { key, maker } = held;
+  function lookUp(linked: LinkedKey | "gone" | undefined): KeyLookup {
+    if (linked === undefined || linked === "gone") return NO_KEY.unknown;
+    const { key, maker } = linked;
     if (key.revokedMs !== null) return NO_KEY.revoked;
     if (key.expiresMs !== null && key.expiresMs <= clock.nowMs()) return NO_KEY.expired;
     const ended = maker === null ? null : lookUp(maker);
@@ -167,12 +167,12 @@ function isInBounds(keys: readonly Pick<KeyRecord, "view">[]): boolean {
 
 /** A maker comes before its keys in the list, so no chain of makers is a cycle. */
 function keysOf(list: readonly KeyRecord[]): Keys {
-  const byHash = new Map<string, HeldKey>();
-  const byId = new Map<string, HeldKey>();
+  const byHash = new Map<string, LinkedKey>();
+  const byId = new Map<string, LinkedKey>();
   for (const key of list) {
-    const held = { key, maker: key.makerId === null ? null : (byId.get(key.makerId) ?? "gone") } as const;
-    byHash.set(key.sha256, held);
-    byId.set(key.id, held);
+    const linked = { key, maker: key.makerId === null ? null : (byId.get(key.makerId) ?? "gone") } as const;
+    byHash.set(key.sha256, linked);
+    byId.set(key.id, linked);
   }
   return { list, byHash, byId };
 }

@@ -52,24 +52,24 @@ export function createUnrouted(routes: readonly RoutedPath[], responder: Respond
 
   return function answerUnrouted(request: Request): Answer {
     const pathname = pathnameOf(request.url);
-    const found = known.find(({ shape }) => shape.test(pathname));
-    if (found === undefined) {
+    const match = known.find(({ shape }) => shape.test(pathname));
+    if (match === undefined) {
       if (isBrowserAtRoot(request, pathname)) return responder.clientReply(request, 302, NO_WORDS, TO_MAP);
-      const kept = keepingPoints(request, "NOT_FOUND_001", NOTHING_HERE);
-      if (kept !== null) return kept;
+      const retry = keepingPoints(request, "NOT_FOUND_001", NOTHING_HERE);
+      if (retry !== null) return retry;
       // A page gets a 404 for a typo only if its browser's preflight succeeds.
       const preflight = isPreflight(request) ? responder.preflight(request, everyMethod) : null;
       if (preflight !== null) return preflight;
       return responder.failure(request, { kind: "no_such_path" });
     }
-    const { methods, client } = found;
+    const { methods, client } = match;
     const allow = methods.join(", ");
     const preflight = request.method === "OPTIONS" ? responder.preflight(request, allow) : null;
     if (preflight !== null) return preflight;
     const error = { kind: "wrong_method", allow, method: request.method } as const;
     const message = wrongMethodMessage(error);
-    const kept = keepingPoints(request, "METHOD_001", message);
-    if (kept !== null) return kept;
+    const retry = keepingPoints(request, "METHOD_001", message);
+    if (retry !== null) return retry;
     if (client === null) return responder.failure(request, error);
     return responder.clientReply(request, 405, client.failure(message), {
       allow,

@@ -66,9 +66,11 @@ export class ViewEventWriter implements EventWriter {
   }
 
   changes({ records, devices, isFirst, isLast, sequence }: Changes): Bytes {
-    const shown = Array.from(devices, (device) => viewRecord(this.#view, records.pageOf(device), 0, null));
-    const begin = isFirst ? eventBegin(sequence) : shown.length > 0 ? "," : "";
-    return encoded(begin + JSON.stringify(shown).slice(1, -1) + (isLast ? EVENT_END : ""));
+    const viewRecords = Array.from(devices, (device) =>
+      viewRecord(this.#view, records.pageOf(device), 0, null),
+    );
+    const begin = isFirst ? eventBegin(sequence) : viewRecords.length > 0 ? "," : "";
+    return encoded(begin + JSON.stringify(viewRecords).slice(1, -1) + (isLast ? EVENT_END : ""));
   }
 
   reset(sequence: number): Bytes {

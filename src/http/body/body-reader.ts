@@ -32,11 +32,11 @@ export class BodyReader {
         message: `content-encoding must be gzip or zstd, or absent; ${JSON.stringify(coding)} is not supported`,
       });
     }
-    const sent = await this.#readInTime(request, share);
-    if (!sent.ok || coding === "identity") return sent;
+    const body = await this.#readInTime(request, share);
+    if (!body.ok || coding === "identity") return body;
     const { appId } = share.owner;
     try {
-      return await this.#unpacker.unpack(sent.value, coding, appId, (text) => this.#collect(text, share));
+      return await this.#unpacker.unpack(body.value, coding, appId, (text) => this.#collect(text, share));
     } catch {
       return fail({ kind: "body_unreadable", message: `the body is not valid ${coding}` });
     }

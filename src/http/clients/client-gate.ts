@@ -16,14 +16,14 @@ import {
   type Credentials,
   createRequestReader,
 } from "./client-request.ts";
-import { HeldAnswers, Pace } from "./pace.ts";
+import { DelayedAnswers, Pace } from "./pace.ts";
 import { Refusals, type Refused } from "./refusals.ts";
 
 /** The longest that an answer is delayed. Every client waits at least 10 s for one. */
 const HOLD_MS_MAX = 5000;
 /** Maximum requests that wait for their turn. Each takes some KB for its connection, like a delayed refusal. */
 const PACED_MAX = 2000;
-const HELD_REFUSALS_MAX = 200;
+const DELAYED_REFUSALS_MAX = 200;
 
 /**
  * Every client request passes here: it checks the key, its permission, whether the service is up, and the key's rate.
@@ -60,9 +60,9 @@ export interface ClientGateDependencies {
 export function createClientGate(dependencies: ClientGateDependencies): ClientGate {
   const { keys, clock, responder, observe, unavailable, stopping, wrongMethod, wait, share } = dependencies;
   const pace = new Pace(HOLD_MS_MAX, share);
-  const paced = new HeldAnswers({ max: PACED_MAX, wait, stopping });
-  const held = new HeldAnswers({ max: HELD_REFUSALS_MAX, wait, stopping });
-  const refusals = new Refusals(responder, held, HOLD_MS_MAX);
+  const paced = new DelayedAnswers({ max: PACED_MAX, wait, stopping });
+  const delayed = new DelayedAnswers({ max: DELAYED_REFUSALS_MAX, wait, stopping });
+  const refusals = new Refusals(responder, delayed, HOLD_MS_MAX);
 
   /** Waits for the request's turn; returns why it can't continue, or null. */
   function inTurn(request: Request, { id, tier, appId }: KeyRecord): MaybePromise<ServiceError | null> {

@@ -61,7 +61,7 @@ function burstMsOf(limit: (typeof TIERS)[TierName]): number {
 }
 
 /** The limits of delayed answers. */
-export interface HeldAnswersOptions {
+export interface DelayedAnswersOptions {
   /** Maximum at the same time. */
   readonly max: number;
   readonly wait: Wait;
@@ -70,12 +70,12 @@ export interface HeldAnswersOptions {
 }
 
 /** Answers that are delayed on purpose, in a limited number with a share for each key and app. */
-export class HeldAnswers {
+export class DelayedAnswers {
   readonly #pool: SharedPool;
   readonly #wait: Wait;
   readonly #stopping: AbortSignal;
 
-  constructor({ max, wait, stopping }: HeldAnswersOptions) {
+  constructor({ max, wait, stopping }: DelayedAnswersOptions) {
     this.#pool = new SharedPool(max);
     this.#wait = wait;
     this.#stopping = stopping;

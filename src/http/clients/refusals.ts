@@ -4,7 +4,7 @@ import type { QuotaOwner } from "../../lib/schedule/shared-pool.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import type { Answer, Responder } from "../answer/responder.ts";
 import { type AccessError, answerError, codeHeader, type ErrorCode } from "../errors.ts";
-import type { HeldAnswers } from "./pace.ts";
+import type { DelayedAnswers } from "./pace.ts";
 
 /** A refused request, and the owner that is charged if the answer is delayed. */
 export interface Refused {
@@ -20,12 +20,12 @@ export const RETRY_AFTER_SECONDS = 30;
 /** Refuses requests in the client's format. The status decides whether the client deletes, keeps or repeats points. */
 export class Refusals {
   readonly #responder: Responder;
-  readonly #held: HeldAnswers;
+  readonly #delayed: DelayedAnswers;
   readonly #holdMs: number;
 
-  constructor(responder: Responder, held: HeldAnswers, holdMs: number) {
+  constructor(responder: Responder, delayed: DelayedAnswers, holdMs: number) {
     this.#responder = responder;
-    this.#held = held;
+    this.#delayed = delayed;
     this.#holdMs = holdMs;
   }
 
@@ -73,7 +73,7 @@ export class Refusals {
   /** Delays the answer if the client would repeat the request immediately. */
   #hold({ request, client, owner }: Refused, answer: Answer): Answer {
     if (!client.retriesAtOnce) return answer;
-    return this.#held.hold(owner, this.#holdMs, request.signal)?.then(() => answer) ?? answer;
+    return this.#delayed.hold(owner, this.#holdMs, request.signal)?.then(() => answer) ?? answer;
   }
 }
 

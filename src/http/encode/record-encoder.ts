@@ -41,13 +41,13 @@ export interface RecordEncoder {
  * Much of a record repeats: its device, profile and state are encoded once and then copied, which leaves the numbers.
  */
 export function createRecordEncoder(kind: ResponseKind): RecordEncoder {
-  const shown = (field: LocationField) => field.responses.includes(kind);
-  const names = LOCATION_FIELDS.filter(shown).map((field) => field.name);
+  const isShown = (field: LocationField) => field.responses.includes(kind);
+  const names = LOCATION_FIELDS.filter(isShown).map((field) => field.name);
   const showsId = names.includes("id");
   const appMember = names.includes("app_id") ? "app_id" : "appId";
-  const keys = encodeNumberKeys(shown);
+  const keys = encodeNumberKeys(isShown);
   const devices = new DeviceFragments(appMember, showsId);
-  const tuples = new EncodedTuples(shown);
+  const tuples = new EncodedTuples(isShown);
   const numberCount = NUMBER_FIELDS.length;
 
   function writeNumbers(json: JsonWriter, page: RecordPage, row: number): void {
@@ -115,13 +115,13 @@ interface NumberKeys {
 
 const KEY_WORDS = 3; // `,"horizontal_accuracy":` is the longest, with 23 bytes.
 
-function encodeNumberKeys(shown: (field: LocationField) => boolean): NumberKeys {
+function encodeNumberKeys(isShown: (field: LocationField) => boolean): NumberKeys {
   const keys = {
     words: new Float64Array(NUMBER_FIELDS.length * KEY_WORDS),
     lengths: new Uint8Array(NUMBER_FIELDS.length),
   };
   NUMBER_FIELDS.forEach((field, index) => {
-    if (!shown(field)) return;
+    if (!isShown(field)) return;
     const { words, bytes } = createFragment(`,"${field.name}":`);
     assert(words.length <= KEY_WORDS, "every key fits its words");
     keys.words.set(words, index * KEY_WORDS);

@@ -84,9 +84,9 @@ export class EncodedTuples {
   readonly #stateMembers: readonly TupleMember[];
   readonly #caches = new WeakMap<RecordDictionary, TupleCache>();
 
-  constructor(shown: (field: LocationField) => boolean) {
-    this.#profileMembers = membersShown(PROFILE_FIELDS, shown);
-    this.#stateMembers = membersShown(STATE_FIELDS, shown);
+  constructor(isShown: (field: LocationField) => boolean) {
+    this.#profileMembers = membersShown(PROFILE_FIELDS, isShown);
+    this.#stateMembers = membersShown(STATE_FIELDS, isShown);
   }
 
   /** All shown members of a profile and a state, with a comma before each. */
@@ -119,10 +119,10 @@ interface TupleMember {
 
 function membersShown(
   fields: readonly LocationField[],
-  shown: (field: LocationField) => boolean,
+  isShown: (field: LocationField) => boolean,
 ): readonly TupleMember[] {
   return fields.flatMap((field, index) =>
-    shown(field) ? [{ index, name: field.name, isBoolean: field.type === "boolean" }] : [],
+    isShown(field) ? [{ index, name: field.name, isBoolean: field.type === "boolean" }] : [],
   );
 }
 

@@ -44,7 +44,7 @@ export interface Operation {
   /** Headers that it reads, as parameters of the document. */
   readonly headers?: readonly Schema[];
   /** Headers of its answer in addition to those of its kind. */
-  readonly sent?: Schemas;
+  readonly responseHeaders?: Schemas;
   readonly body?: RequestBody;
   /** Ways to send the key, if they differ from the usual one. */
   readonly security?: readonly Schema[];
@@ -94,7 +94,7 @@ export function describeOperation(endpoint: DescribedEndpoint): Schema {
     responses: {
       200: describeAnswer(answer, {
         ...(kind === "keyed" ? sentWithAnswer : ALWAYS_SENT),
-        ...operation.sent,
+        ...operation.responseHeaders,
       }),
       ...(isTagged ? { 304: shared("Unchanged") } : {}),
       ...(kind === "keyed" && permission !== null ? KEYED_FAILURES[permission] : {}),

@@ -17,10 +17,10 @@ import type { Schema, Shape } from "./shape.ts";
 /* Location records in answers, for keys that may read and for share links. They write themselves, directly as bytes. */
 
 /** Newest records of devices, with the cache of their encoded form. */
-export interface NewestRecordsFound {
+export interface NewestRecordsAnswer {
   readonly cache: EncodedRecordCache;
   /** Null for none. */
-  readonly found: DevicesFound | null;
+  readonly match: DevicesFound | null;
   /** Adds `local_time` unless it is null. */
   readonly zone: Zone | null;
   /** Collects where names of places belong, unless it is null. */
@@ -28,21 +28,21 @@ export interface NewestRecordsFound {
 }
 
 /** The newest record of the only device, with its id. */
-const newestRecord: Shape<NewestRecordsFound & { readonly found: DevicesFound }> = {
+const newestRecord: Shape<NewestRecordsAnswer & { readonly match: DevicesFound }> = {
   schema: recordRef("deviceCurrent"),
-  write(json, { cache, found: { records, devices }, zone, marks }) {
+  write(json, { cache, match: { records, devices }, zone, marks }) {
     cache.writeRecord(json, records, devices[0]!, localTimeFormatterOf(zone), marks);
   },
 };
 
 /** The newest record of each device. */
-export const newestRecords: Shape<NewestRecordsFound> = {
+export const newestRecords: Shape<NewestRecordsAnswer> = {
   schema: { type: "array", items: recordRef("current") },
-  write(json, { cache, found, zone, marks }) {
+  write(json, { cache, match, zone, marks }) {
     json.byte(OPEN_BRACKET);
-    if (found !== null) {
-      const devices = new Uint32Array(found.devices);
-      cache.writeRecords(json, found.records, devices, localTimeFormatterOf(zone), marks);
+    if (match !== null) {
+      const devices = new Uint32Array(match.devices);
+      cache.writeRecords(json, match.records, devices, localTimeFormatterOf(zone), marks);
     }
     json.byte(CLOSE_BRACKET);
   },
@@ -79,13 +79,13 @@ export function historyRecords(kind: "userHistory" | "deviceHistory" | "appHisto
 /**
  * Newest records of devices. Share links show no user, no id (which contains the time), and nothing about the phone.
  */
-export interface ShownRecordsFound extends NewestRecordsFound {
+export interface ShownRecordsAnswer extends NewestRecordsAnswer {
   /** The share link's view; null for everything. */
   readonly view: View | null;
 }
 
 /** The newest record of the only device. */
-export const shownRecord: Shape<ShownRecordsFound & { readonly found: DevicesFound }> = {
+export const shownRecord: Shape<ShownRecordsAnswer & { readonly match: DevicesFound }> = {
   schema: orOfView("deviceCurrent"),
   write(json, shown) {
     if (shown.view === null) newestRecord.write(json, shown);
@@ -94,7 +94,7 @@ export const shownRecord: Shape<ShownRecordsFound & { readonly found: DevicesFou
 };
 
 /** The newest record of each device. */
-export const shownRecords: Shape<ShownRecordsFound> = {
+export const shownRecords: Shape<ShownRecordsAnswer> = {
   schema: { type: "array", items: orOfView("current") },
   write(json, shown) {
     if (shown.view === null) newestRecords.write(json, shown);
@@ -111,9 +111,9 @@ function orOfView(kind: ResponseKind): Schema {
 }
 
 /** Writes commas between records. Places are those of the blurred positions, so they reveal nothing else. */
-function writeRecords(json: JsonWriter, { found, zone, marks }: NewestRecordsFound, view: View): void {
-  if (found === null) return;
-  const { records, devices } = found;
+function writeRecords(json: JsonWriter, { match, zone, marks }: NewestRecordsAnswer, view: View): void {
+  if (match === null) return;
+  const { records, devices } = match;
   for (const [index, device] of devices.entries()) {
     if (index > 0) json.byte(COMMA);
     const record = viewRecord(view, records.pageOf(device), 0, zone);

@@ -67,11 +67,11 @@ export const appCurrent = queryEndpoint({
       const { view } = call;
       const query = { limit, offset, afterMs: timestamp_after, beforeMs: timestamp_before, view };
       return withPlaces(places ? loadPlaces() : null, (marks) =>
-        current.ofApp(call.appId, query, call.request, ({ found, total }) => {
-          const count = found?.devices.length ?? 0;
+        current.ofApp(call.appId, query, call.request, ({ found: match, total }) => {
+          const count = match?.devices.length ?? 0;
           const body = {
             app_id: call.appId,
-            locations: { cache: answers.records, found, zone, view, marks },
+            locations: { cache: answers.records, match, zone, view, marks },
             pagination: { count, has_more: offset + count < total, total_count: total, offset, limit },
           };
           return sendWithPlaces(call, answers.write(answer, body), marks);

@@ -119,14 +119,14 @@ export const appDoctor = queryEndpoint({
       mapMaybe(
         findings.ofApp(call.appId, { deviceId: device_id, limit }, call.request),
         ({ findings, total }) => {
-          const found: ValueOf<typeof answer> = {
+          const body: ValueOf<typeof answer> = {
             success: true,
             app_id: call.appId,
             findings: findings.map(presented),
             total_count: total,
             mqtt: presentedMqtt(services.mqttOf(call.appId)),
           };
-          return call.object(found, 200);
+          return call.object(body, 200);
         },
       );
   },

@@ -55,16 +55,16 @@ export const appHistory = queryEndpoint({
       const dated = readHistoryQuery(values, call.nowMs);
       if (!dated.ok) return call.fail(dated.error);
       const { query } = dated.value;
-      return mapMaybe(history.ofApp(call.appId, query, call.request), (found) => {
-        if (!found.ok) return call.fail(found.error);
-        const { pages, devicesMatching, devicesQueried } = found.value;
+      return mapMaybe(history.ofApp(call.appId, query, call.request), (result) => {
+        if (!result.ok) return call.fail(result.error);
+        const { pages, devicesMatching, devicesQueried } = result.value;
         assert(devicesMatching !== null, "the history of an app counts its devices");
         const body = {
           app_id: call.appId,
           locations: { appId: call.appId, pages, zone: values.timezone },
-          pagination: { ...pageCountsOf(found.value), total_devices: devicesMatching },
+          pagination: { ...pageCountsOf(result.value), total_devices: devicesMatching },
           query_info: {
-            ...queryInfoOf(found.value, query, call.elapsedMs()),
+            ...queryInfoOf(result.value, query, call.elapsedMs()),
             devices_queried: devicesQueried,
           },
         };

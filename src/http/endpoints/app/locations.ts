@@ -100,7 +100,7 @@ export const ingestLocations = keyedEndpoint({
       },
     },
   },
-  sent: {
+  responseHeaders: {
     "Wherehouse-New-Records": ref("headers", "NewRecords"),
     "Wherehouse-Same-Time": ref("headers", "SameTime"),
   },

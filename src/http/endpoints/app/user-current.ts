@@ -51,9 +51,9 @@ export const userCurrent = queryEndpoint({
       const ageMsMax = max_age === null ? null : max_age * MS_PER_SECOND;
       const query = { ageMsMax, accuracyMetersMax: accuracy, limit };
       return withPlaces(places ? loadPlaces() : null, (marks) =>
-        current.ofUser(call.appId, user_id, query, call.request, (found) => {
-          const locations = { cache: answers.records, found, zone, marks };
-          const body = { user_id, device_count: found?.devices.length ?? 0, locations };
+        current.ofUser(call.appId, user_id, query, call.request, (match) => {
+          const locations = { cache: answers.records, match, zone, marks };
+          const body = { user_id, device_count: match?.devices.length ?? 0, locations };
           return sendWithPlaces(call, answers.write(answer, body), marks);
         }),
       );

@@ -94,11 +94,11 @@ export const userHistory = queryEndpoint({
       if (!dated.ok) return call.fail(dated.error);
       const { user_id, timezone: zone } = values;
       const { query } = dated.value;
-      return mapMaybe(history.ofUser(call.appId, user_id, query, call.request), (found) => {
-        if (!found.ok) return call.fail(found.error);
-        const { pages, paths } = found.value;
+      return mapMaybe(history.ofUser(call.appId, user_id, query, call.request), (result) => {
+        if (!result.ok) return call.fail(result.error);
+        const { pages, paths } = result.value;
         const first = { user_id, locations: { appId: call.appId, pages, zone } };
-        const last = endOf(found.value, query, call.elapsedMs());
+        const last = endOf(result.value, query, call.elapsedMs());
         if (paths === null) return call.json(answers.write(answer, { ...first, ...last }));
         const json = answers.begin();
         answerStart.write(json, first); // Synchronously, while the pages of records are valid.
@@ -112,17 +112,17 @@ export const userHistory = queryEndpoint({
   },
 });
 
-function endOf(found: HistoryAnswer, query: HistoryQuery, elapsedMs: number) {
+function endOf(result: HistoryAnswer, query: HistoryQuery, elapsedMs: number) {
   const { offset, limit } = query;
   return {
     pagination: {
-      ...pageCountsOf(found),
+      ...pageCountsOf(result),
       // Exact, but at least as large as an offset past the end implies.
-      total_estimated: Math.max(found.total ?? 0, offset + found.count),
+      total_estimated: Math.max(result.total ?? 0, offset + result.count),
       offset,
       limit,
     },
-    query_info: { ...queryInfoOf(found, query, elapsedMs), source: found.source },
+    query_info: { ...queryInfoOf(result, query, elapsedMs), source: result.source },
   };
 }
 

@@ -40,10 +40,10 @@ export const deviceCurrent = queryEndpoint({
     return (call, { deviceId, timezone: zone, places }) =>
       withPlaces(places ? loadPlaces() : null, (marks) => {
         const { view } = call;
-        const found = current.ofDevice(call.appId, deviceId, view);
-        if (!found.ok) return call.fail(found.error);
-        const { records, devices } = found.value;
-        const location = { cache: answers.records, found: found.value, zone, view, marks };
+        const match = current.ofDevice(call.appId, deviceId, view);
+        if (!match.ok) return call.fail(match.error);
+        const { records, devices } = match.value;
+        const location = { cache: answers.records, match: match.value, zone, view, marks };
         const written = answers.write(answer, { device_id: records.deviceId(devices[0]!), location });
         return sendWithPlaces(call, written, marks);
       });

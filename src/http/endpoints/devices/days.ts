@@ -80,14 +80,14 @@ export const deviceDays = queryEndpoint({
       const dated = readDates(values, zone, call.nowMs);
       if (!dated.ok) return call.fail(dated.error);
       const { startDate: start, endDate: end } = dated.value;
-      const found = await find(call.appId, { deviceId, start, end, zone }, call.request);
-      if (!found.ok) return call.fail(found.error);
+      const result = await find(call.appId, { deviceId, start, end, zone }, call.request);
+      if (!result.ok) return call.fail(result.error);
       const body = {
         success: true,
         device_id: deviceId,
         timezone: zone.name,
-        ...(found.value.isIncomplete ? { incomplete: true } : {}),
-        days: found.value.value.map(membersOf),
+        ...(result.value.isIncomplete ? { incomplete: true } : {}),
+        days: result.value.value.map(membersOf),
       };
       return call.pieces([new TextEncoder().encode(JSON.stringify(body))]);
     };

@@ -141,18 +141,18 @@ export const deviceHistory = queryEndpoint({
       if (!dated.ok) return call.fail(dated.error);
       const { deviceId, timezone: zone } = values;
       const { startDate, endDate, query } = dated.value;
-      return mapMaybe(history.ofDevice(call.appId, deviceId, query, call.request), (found) => {
-        if (!found.ok) {
-          if (found.error.kind !== "device_not_found") return call.fail(found.error);
-          return call.fail(found.error, emptyHistory(deviceId, startDate, endDate, DEVICE_NOT_FOUND));
+      return mapMaybe(history.ofDevice(call.appId, deviceId, query, call.request), (result) => {
+        if (!result.ok) {
+          if (result.error.kind !== "device_not_found") return call.fail(result.error);
+          return call.fail(result.error, emptyHistory(deviceId, startDate, endDate, DEVICE_NOT_FOUND));
         }
-        const { pages, paths } = found.value;
+        const { pages, paths } = result.value;
         const body = {
           device_id: deviceId,
           locations: { appId: call.appId, pages, zone },
           distance_travelled: paths === null ? undefined : distanceOf(paths),
-          pagination: pageCountsOf(found.value),
-          query_info: queryInfoOf(found.value, query, call.elapsedMs()),
+          pagination: pageCountsOf(result.value),
+          query_info: queryInfoOf(result.value, query, call.elapsedMs()),
         };
         return call.json(answers.write(answer, body));
       });

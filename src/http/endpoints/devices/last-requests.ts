@@ -121,12 +121,12 @@ export const deviceLastRequests = queryEndpoint({
         const known = findDevice({ hot, clock, retention }, call.appId, deviceId);
         if (!known.ok) return call.fail(known.error);
       }
-      const found: ValueOf<typeof answer> = {
+      const body: ValueOf<typeof answer> = {
         success: true,
         device_id: deviceId,
         requests: presentRequests(requests ?? []),
       };
-      return call.object(found, 200);
+      return call.object(body, 200);
     };
   },
 });

@@ -134,8 +134,8 @@ export const nearby = queryEndpoint({
         limit,
       };
       return withPlaces(values.places ? loadPlaces() : null, (marks) =>
-        nearby(call.appId, criteria, call.request, (found) => {
-          const written = writeAnswer(answers, call.appId, found, values, marks, call.elapsedMs());
+        nearby(call.appId, criteria, call.request, (page) => {
+          const written = writeAnswer(answers, call.appId, page, values, marks, call.elapsedMs());
           return sendWithPlaces(call, written, marks);
         }),
       );
@@ -146,12 +146,12 @@ export const nearby = queryEndpoint({
 function writeAnswer(
   answers: AnswerBuffer,
   appId: AppId,
-  found: NearbyAnswer | null,
+  page: NearbyAnswer | null,
   { latitude, longitude, radius_miles, max_age_hours, offset, limit, timezone }: QueryValues<typeof query>,
   marks: PlaceMarks | null,
   elapsedMs: number,
 ): Uint8Array<ArrayBuffer> {
-  const { count, matches, candidates } = found ?? NO_DEVICES;
+  const { count, matches, candidates } = page ?? NO_DEVICES;
   const json = answers.begin();
   json.fragment(APP_ID);
   json.value(appId);
@@ -166,7 +166,7 @@ function writeAnswer(
   json.fragment(RESULTS);
   const start = json.length;
   const localTime = localTimeFormatterOf(timezone);
-  if (found !== null) answers.records.writeNearby(json, found.records, found, localTime, marks);
+  if (page !== null) answers.records.writeNearby(json, page.records, page, localTime, marks);
   if (count === 0) json.byte(OPEN_BRACKET);
   else json.bytes[start] = OPEN_BRACKET; // Replaces the first item's comma.
   json.fragment(COUNT);

@@ -30,7 +30,7 @@ function columnsOf(field: StoredField) {
 
 const answer = object({
   success: always(true),
-  device_id: text("The device that was asked for."),
+  device_id: text("The requested device."),
   incomplete: optional(incomplete),
   timestamp: column({ type: "integer", format: "int64", description: "Last record of a bucket, Unix ms." }),
   ...Object.fromEntries(NUMBER_FIELDS.flatMap(columnsOf)),

@@ -35,7 +35,7 @@ const stop = object(
 /** Written piece by piece: a hostile month may have tens of thousands of stops. */
 const answer = object({
   success: always(true),
-  device_id: text("The device that was asked for."),
+  device_id: text("The requested device."),
   incomplete: optional(incomplete),
   distance_meters: amount("Length of the path between stops, without jumps faster than 400 m/s."),
   moving_seconds: amount("Time outside stops and outside silences of more than 10 minutes."),

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { HeldAnswers, Pace } from "../../../../src/http/clients/pace.ts";
+import { DelayedAnswers, Pace } from "../../../../src/http/clients/pace.ts";
 import { turns } from "../../../support/turns.ts";
 
 /** A key's requests are slowed to its tier's rate, and refused only where they would have to wait too long. */
@@ -79,7 +79,7 @@ function createTime() {
 
 test("an answer is held for so long, and its place is free again", async () => {
   const { wait, waits, pass } = createTime();
-  const held = new HeldAnswers({ max: 10, wait, stopping: NEVER });
+  const held = new DelayedAnswers({ max: 10, wait, stopping: NEVER });
   let isDone = false;
   const holding = held.hold(holderOf("a"), 600, NEVER)!.then(() => {
     isDone = true;
@@ -93,7 +93,7 @@ test("an answer is held for so long, and its place is free again", async () => {
 test("nothing is held for a client that has gone, or while the server stops", async () => {
   const { wait } = createTime();
   const stopping = new AbortController();
-  const held = new HeldAnswers({ max: 10, wait, stopping: stopping.signal });
+  const held = new DelayedAnswers({ max: 10, wait, stopping: stopping.signal });
   const gone = new AbortController();
   const left = held.hold(holderOf("a"), 60_000, gone.signal)!;
   gone.abort();
@@ -108,7 +108,7 @@ test("nothing is held for a client that has gone, or while the server stops", as
 
 test("no key and no app takes all places, and beyond them nothing is held", () => {
   const { wait } = createTime();
-  const held = new HeldAnswers({ max: 200, wait, stopping: NEVER });
+  const held = new DelayedAnswers({ max: 200, wait, stopping: NEVER });
   const count = (keyOf: (i: number) => string, app: string) =>
     Array.from({ length: 300 }, (_, i) => held.hold(holderOf(keyOf(i), app), 5000, NEVER)).filter(
       (holding) => holding !== null,
