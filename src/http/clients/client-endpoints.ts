@@ -12,7 +12,7 @@ import {
   keySegment,
 } from "./client-request.ts";
 import { CLIENT_EXAMPLES, type ClientExample } from "./examples.ts";
-import { createTakeIn } from "./take-in.ts";
+import { createTakeIn } from "./message-receiver.ts";
 
 /* Creates the endpoints of every client from its description. */
 
