@@ -1,5 +1,5 @@
 import type { Client } from "../clients/client.ts";
-import { deletesWhatIsRefused } from "../clients/owntracks/apps.ts";
+import { deletesRefusedPoints } from "../clients/owntracks/apps.ts";
 import { owntracks } from "../clients/owntracks/owntracks.ts";
 import type { Answer, Responder } from "./answer/responder.ts";
 import { messageHeaders } from "./clients/client-request.ts";
@@ -44,7 +44,7 @@ export function createUnrouted(routes: readonly RoutedPath[], responder: Respond
 
   /** OwnTracks for iOS deletes its points on a 404 or 405, so a mistyped URL would cost all that it records. */
   function keepingPoints(request: Request, code: ErrorCode, sentence: string): Answer | null {
-    if (request.method !== "POST" || !deletesWhatIsRefused(messageHeaders(request.headers))) return null;
+    if (request.method !== "POST" || !deletesRefusedPoints(messageHeaders(request.headers))) return null;
     const failure = owntracks.failure(`${sentence}; the app keeps its points`);
     const headers = { "retry-after": String(RETRY_AFTER_SECONDS), ...codeHeader(code) };
     return responder.clientReply(request, 503, failure, headers);

@@ -13,7 +13,7 @@ export function isAndroidApp(headers: Headers): boolean {
  * Whether the sender is the app for iOS, which deletes a message on any 4xx answer. It has no User-Agent of its own,
  * but sends its device in a header, as the app for Android does.
  */
-export function deletesWhatIsRefused(headers: Headers): boolean {
+export function deletesRefusedPoints(headers: Headers): boolean {
   return headers["x-limit-d"] !== undefined && !isAndroidApp(headers);
 }
 

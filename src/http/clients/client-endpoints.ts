@@ -12,7 +12,7 @@ import {
   keySegment,
 } from "./client-request.ts";
 import { CLIENT_EXAMPLES, type ClientExample } from "./examples.ts";
-import { createTakeIn } from "./message-receiver.ts";
+import { createMessageReceiver } from "./message-receiver.ts";
 
 /* Creates the endpoints of every client from its description. */
 
@@ -76,7 +76,7 @@ function endpointAt(client: Client, path: string, method: "GET" | "POST"): Clien
       : { ...ADDRESS_PARAMETERS, ...KEY_PARAMETERS_DESCRIBED },
     operation: describeClient(route, CLIENT_EXAMPLES[client.name]),
     example: CLIENT_EXAMPLES[client.name],
-    open: (services) => createTakeIn(services, route),
+    open: (services) => createMessageReceiver(services, route),
   };
 }
 

@@ -17,7 +17,7 @@ import type { ClientCall } from "./client-gate.ts";
 import { ADDRESS_PARAMETERS, type ClientRoute } from "./client-request.ts";
 
 /** Creates the function that receives the messages of a route. */
-export function createTakeIn(services: Services, route: ClientRoute): (call: ClientCall) => Answer {
+export function createMessageReceiver(services: Services, route: ClientRoute): (call: ClientCall) => Answer {
   const { bodies } = services;
   const reader = new BodyReader();
 

@@ -1,5 +1,5 @@
 import type { Client, ClientMessage } from "../../clients/client.ts";
-import { deletesWhatIsRefused } from "../../clients/owntracks/apps.ts";
+import { deletesRefusedPoints } from "../../clients/owntracks/apps.ts";
 import type { QuotaOwner } from "../../lib/schedule/shared-pool.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import type { Answer, Responder } from "../answer/responder.ts";
@@ -56,7 +56,7 @@ export class Refusals {
 
   /** An error of the sender, with a status on which the client keeps its points until a person fixes the error. */
   #keepingPoints(refused: Refused, status: number, code: ErrorCode, sentence: string): Answer {
-    if (deletesWhatIsRefused(refused.headers))
+    if (deletesRefusedPoints(refused.headers))
       return this.#refuse(refused, 503, code, `${sentence}; the app keeps its points`);
     return this.#refuse(refused, status, code, sentence);
   }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { ClientMessage } from "../../../../src/clients/client.ts";
 import { type Content, LongList } from "../../../../src/clients/content.ts";
-import { deletesWhatIsRefused } from "../../../../src/clients/owntracks/apps.ts";
+import { deletesRefusedPoints } from "../../../../src/clients/owntracks/apps.ts";
 import { encryptBox, keyOf, openBox } from "../../../../src/clients/owntracks/encryption.ts";
 import { owntracks } from "../../../../src/clients/owntracks/owntracks.ts";
 import { readContent } from "../../../../src/clients/read-content.ts";
@@ -272,14 +272,14 @@ describe("answers", () => {
 });
 
 test("iOS is known by what it tells of itself: it deletes what is refused", () => {
-  expect(deletesWhatIsRefused({ "user-agent": "Owntracks-Android/gms/4205", "x-limit-d": "pixel" })).toBe(
+  expect(deletesRefusedPoints({ "user-agent": "Owntracks-Android/gms/4205", "x-limit-d": "pixel" })).toBe(
     false,
   );
-  expect(deletesWhatIsRefused({ "user-agent": "OwnTracks/1 CFNetwork/1568", "x-limit-d": "4B1F" })).toBe(
+  expect(deletesRefusedPoints({ "user-agent": "OwnTracks/1 CFNetwork/1568", "x-limit-d": "4B1F" })).toBe(
     true,
   );
-  expect(deletesWhatIsRefused({ "x-limit-d": "4B1F" })).toBe(true);
-  expect(deletesWhatIsRefused({})).toBe(false);
+  expect(deletesRefusedPoints({ "x-limit-d": "4B1F" })).toBe(true);
+  expect(deletesRefusedPoints({})).toBe(false);
 });
 
 test("no message makes the reading throw, and each is a point, refused or skipped", () => {
