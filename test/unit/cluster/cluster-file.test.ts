@@ -66,11 +66,11 @@ test.each([
   ["another node id", { nodeId: "0123" }, "the id of its node"],
   ["a creation that is a number", { created: 7 }, "when its stream was created"],
   ["a floor of 0", { floor: 0 }, "the first message that it needs"],
-  ["a floor that is none", { floor: 1.5 }, "the first message that it needs"],
+  ["an invalid floor", { floor: 1.5 }, "the first message that it needs"],
   ["no last message", { lastTaken: undefined }, "the last message that it took"],
   ["a last message 0", { lastTaken: { number: 0, id: "a" } }, "the last message that it took"],
   ["a last message without an id", { lastTaken: { number: 7 } }, "the last message that it took"],
-])("with %s in it, nobody guesses what was there", async (_, members, reason) => {
+])("a file with %s is refused", async (_, members, reason) => {
   const text = JSON.stringify({ ...JSON.parse(TEXT), ...members });
   expect(parseClusterFile(bytesOf(text))).toMatchObject({ error: expect.stringContaining(reason) });
   const files = createMemoryKeyFiles();

@@ -55,7 +55,7 @@ function openCluster() {
   return { time, servers, quarantineServers, clock, notes, open };
 }
 
-/** Of a message that was taken after the floor. */
+/** The id of a message after the floor. */
 function taken(floor: number) {
   return { number: floor + 3, id: `n.${floor + 3}` };
 }
@@ -113,7 +113,7 @@ test("the stream of the quarantine is purged likewise, once it is long", async (
   a.node.directoryStream.quarantine.onPosition(39);
   b.node.directoryStream.quarantine.onPosition(30);
   await time.until(time.wait(20_000));
-  expect(servers.firstMessage).toBe(1); // A node that begins now needs nobody to copy from.
+  expect(servers.firstMessage).toBe(1); // A new node needs no copy.
   servers.bytesMax = 200 * 1024 * 1024;
   await time.until(time.wait(20_000));
   expect(servers.firstMessage).toBe(31); // Or a stream of such a size would soon be full.
@@ -149,7 +149,7 @@ test("of two processes with one node's directory the one that came later stops, 
   await time.until(copy.node.close());
   await time.until(a.node.close());
 
-  // Whoever comes back to its own directory finds what it told before, and goes on.
+  // A restarted node finds its former status and continues.
   const again = await time.until(open(a.node.nodeId));
   again.node.failed.catch((error: unknown) => {
     failures.again = String(error);
@@ -160,7 +160,7 @@ test("of two processes with one node's directory the one that came later stops, 
   await time.until(again.node.close());
 });
 
-test("a floor that the disk refuses is told to nobody, and the next one is", async () => {
+test("a floor that could not be stored is not published, and the next one is", async () => {
   const { time, servers, open } = openCluster();
   const a = await time.until(open());
   await begin(time, a);
@@ -174,7 +174,7 @@ test("a floor that the disk refuses is told to nobody, and the next one is", asy
   expect(servers.firstMessage).toBe(40);
 });
 
-test("the log is kept for a node that is away, until it is away for longer than the timeout", async () => {
+test("the log is retained for an absent node until the timeout", async () => {
   const { time, servers, clock, notes, open } = openCluster();
   const a = await time.until(open());
   const b = await time.until(open());
@@ -210,7 +210,7 @@ test("a node whose start can't go on keeps nothing in the stream", async () => {
   expect(servers.firstMessage).toBe(40);
 });
 
-test("a start waits for servers that are away when it asks how far the stream is", async () => {
+test("a start waits for unreachable servers when it requests the stream's state", async () => {
   const { time, open } = openCluster();
   const { node, stream } = await time.until(open());
   const waits: unknown[] = [];
@@ -224,7 +224,7 @@ test("a start waits for servers that are away when it asks how far the stream is
   await time.until(node.close());
 });
 
-test("the lag grows while entries are missing or nobody answers, and is gone once it is made up", async () => {
+test("the lag grows while entries are missing or servers don't answer, and then ends", async () => {
   const { time, servers, open } = openCluster();
   const a = await time.until(open());
   expect(a.node.lagMs).toBeNull();

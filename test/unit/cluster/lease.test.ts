@@ -12,7 +12,7 @@ import { VirtualTime } from "../../support/stream/virtual-time.ts";
  * take long or are lost, and never do two nodes hold the lease at once.
  */
 
-/** The time of a process that may be stopped: what is due meanwhile comes when it goes on. */
+/** The timers of a process that may be suspended: calls that are due meanwhile run when it resumes. */
 class ProcessTime implements Timers {
   isStopped = false;
   readonly #time: VirtualTime;
@@ -41,7 +41,7 @@ class ProcessTime implements Timers {
     };
   }
 
-  /** In an order that nobody can rely on. */
+  /** In random order. */
   continue(random: () => number): void {
     this.isStopped = false;
     const due = this.#due.splice(0).sort(() => random() - 0.5);
@@ -91,7 +91,7 @@ class Node {
     return !this.time.isStopped && this.lease.isHeld;
   }
 
-  /** A request goes on without the process, and its answer waits for it. */
+  /** A request continues without the process, and its answer waits for it. */
   #bucket(inner: SimulatedBucket): Pick<Bucket, "get" | "update"> {
     const answered = async <Answer>(question: Promise<Answer>): Promise<Answer> => {
       const outcome = await question.then(
@@ -130,7 +130,7 @@ function openNodes(count: number, seed = 1, weather = CALM) {
   return { time, values, random, nodes };
 }
 
-/** Lets so much time pass, and looks all the while who acts; returns for how long nobody did. */
+/** Advances time, checks that at most one node acts, and returns for how long none did. */
 async function pass(time: VirtualTime, nodes: readonly Node[], ms: number): Promise<number> {
   let idleMs = 0;
   for (let left = ms; left > 0; left -= 50) {
@@ -144,7 +144,7 @@ async function pass(time: VirtualTime, nodes: readonly Node[], ms: number): Prom
 
 const holderOf = (nodes: readonly Node[]) => nodes.findIndex(({ acts }) => acts);
 
-test("one of several nodes has the lease and keeps it, and the others know who", async () => {
+test("one of several nodes holds the lease, and the others know which", async () => {
   const { time, nodes } = openNodes(3);
   await pass(time, nodes, 10_000);
   const holder = holderOf(nodes);
@@ -155,7 +155,7 @@ test("one of several nodes has the lease and keeps it, and the others know who",
     expect(said).toEqual(index === holder ? ["held"] : [`elsewhere n${holder}`]);
 });
 
-test("the lease of a node that is gone is another's after 15 to 20 s, and one that is given free at once", async () => {
+test("another node takes the lease of a lost node after 15 to 20 s, and a released lease immediately", async () => {
   const { time, nodes } = openNodes(3);
   await pass(time, nodes, 10_000);
   const gone = nodes[holderOf(nodes)]!;
@@ -170,7 +170,7 @@ test("the lease of a node that is gone is another's after 15 to 20 s, and one th
   expect(second.said).toEqual(expect.not.arrayContaining(["lost"]));
 });
 
-test("a node that stood still and goes on does not act any more, before its first look at the servers", async () => {
+test("a node that was suspended does not act any more, even before its next request", async () => {
   const { time, nodes, random } = openNodes(2);
   await pass(time, nodes, 10_000);
   const stopped = nodes[holderOf(nodes)]!;
@@ -183,12 +183,12 @@ test("a node that stood still and goes on does not act any more, before its firs
   expect(await pass(time, nodes, 60_000)).toBe(0);
 });
 
-test("a holder that reaches nobody stops before another one begins", async () => {
+test("an owner that reaches no server stops before another node starts", async () => {
   const { time, nodes } = openNodes(2);
   await pass(time, nodes, 10_000);
   const holder = nodes[holderOf(nodes)]!;
   holder.weather = { delayMsMax: 1, lostChance: 1 };
-  // What it sends still comes to the servers, so nobody else takes the lease; it does not know, and stops.
+  // Its writes still reach the servers, so no other node takes the lease; it does not know, and stops.
   await pass(time, nodes, 30_000);
   expect(holder.said).toContain("lost");
   holder.weather = CALM;
@@ -196,7 +196,7 @@ test("a holder that reaches nobody stops before another one begins", async () =>
   expect(holderOf(nodes)).not.toBe(-1);
 });
 
-test("the next process of a node goes on with its lease, and a value of nobody's ends as all do", async () => {
+test("the next process of a node continues its lease, and an unreadable value expires like others", async () => {
   const { time, nodes, values, random } = openNodes(1);
   await pass(time, nodes, 10_000);
   nodes[0]!.time.isStopped = true;
@@ -210,7 +210,7 @@ test("the next process of a node goes on with its lease, and a value of nobody's
   expect(idleMs).toBeLessThan(20_000);
 });
 
-test("never do two nodes act at once, whoever stands still for however long, and in the end one does", async () => {
+test("two nodes never act at the same time, whichever is suspended, and finally one does", async () => {
   const step = fc.record({
     node: fc.nat(2),
     what: fc.constantFrom("stop", "continue", "release", "pass", "storm", "calm"),

@@ -24,7 +24,7 @@ test("a quiet stream does not hide that something of it is missing", () => {
   expect(lag.lagMs(30_000, 5, GRACE_MS)).toBe(0);
 });
 
-test("servers that nobody hears of for longer than they take to answer count from when they were last heard", () => {
+test("servers that don't answer in time count as lag since their last answer", () => {
   const lag = new LagMeter(0);
   lag.note({ atMs: 10_000, lastMessage: 5 });
   expect(lag.lagMs(13_000, 5, GRACE_MS)).toBe(0);

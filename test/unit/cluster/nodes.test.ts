@@ -29,7 +29,7 @@ function openNodes() {
   return { values, time, a: open("a"), b: open("b"), c: open("c") };
 }
 
-test("a status comes back as it was told, and what is none is null", () => {
+test("a status is read as it was written, and an invalid one is null", () => {
   expect(parseNodeStatus(encodeNodeStatus(STATUS))).toEqual(STATUS);
   const text = new TextDecoder().decode(encodeNodeStatus(STATUS));
   for (const broken of [
@@ -44,7 +44,7 @@ test("a status comes back as it was told, and what is none is null", () => {
   expect(parseNodeStatus(new TextEncoder().encode(text.replace('"version":1', '"version":2')))).toBeNull();
 });
 
-test("nodes that told of themselves within half a minute are live, with this one", async () => {
+test("nodes that published within half a minute are live, as is this one", async () => {
   const { time, a, b, c } = openNodes();
   await b.nodes.publish(STATUS);
   await c.nodes.publish(STATUS);
@@ -89,7 +89,7 @@ test("nothing is purged beside a node that this program can't read", async () =>
   expect(a.nodes.floor("floor", 25)).toBe(0);
 });
 
-test("a node that is away for longer than the timeout is forgotten, by the servers' clock and its own", async () => {
+test("a node that is absent for longer than the timeout is removed, by the servers' clock and its own", async () => {
   const { values, time, a, b, c } = openNodes();
   const tellAt = async ({ nodes }: typeof a, nowMs: number, status: Partial<NodeStatus>) => {
     values.nowMs = nowMs;
@@ -99,7 +99,7 @@ test("a node that is away for longer than the timeout is forgotten, by the serve
   await tellAt(c, 6 * DAY_MS, { floor: 5, atMs: 6 * DAY_MS });
   await tellAt(a, 8 * DAY_MS, {});
   await a.nodes.read();
-  expect(await a.nodes.forgetAway(8 * DAY_MS, 7 * DAY_MS)).toEqual([]); // It may have told of itself just now.
+  expect(await a.nodes.forgetAway(8 * DAY_MS, 7 * DAY_MS)).toEqual([]); // It may have published just now.
   time.monotonicMs = 60_000;
   expect(await a.nodes.forgetAway(5 * DAY_MS, 7 * DAY_MS)).toEqual([]); // Its own clock says otherwise.
   expect(await a.nodes.forgetAway(8 * DAY_MS, 7 * DAY_MS)).toEqual(["b"]);
@@ -107,7 +107,7 @@ test("a node that is away for longer than the timeout is forgotten, by the serve
   expect(a.nodes.floor("floor", 100)).toBe(5);
 });
 
-test("a node whose own clock is ahead forgets nobody, also where it is alone", async () => {
+test("a node whose own clock is ahead removes no other, even if it is alone", async () => {
   const { values, time, a, b } = openNodes();
   await b.nodes.publish({ ...STATUS, floor: 3, atMs: 0 });
   values.nowMs = 60_000;
@@ -135,7 +135,7 @@ test.each([
   },
 );
 
-test("who could not look for as long as the timeout forgets nobody who may have told of itself meanwhile", async () => {
+test("a node that could not read for the whole timeout removes no node that may have published meanwhile", async () => {
   const { time, a, b } = openNodes();
   await b.nodes.publish({ ...STATUS, floor: 3 });
   await a.nodes.publish(STATUS);

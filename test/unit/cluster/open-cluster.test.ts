@@ -61,7 +61,7 @@ async function refusalOf(work: Promise<unknown>): Promise<string> {
   return (error as ClusterError).message;
 }
 
-test("a process that is alone is in no cluster, and asks nobody", async () => {
+test("a single process is in no cluster, and sends no request", async () => {
   const { asked, open } = openWorld();
   expect(await open(await emptyDirectory(), null)).toBeNull();
   expect(asked).toEqual([]);
@@ -146,7 +146,7 @@ test("so is a stream of the quarantine, or a directory that can't say how far it
   }
 });
 
-test("a bucket of keys and settings that somebody deleted is not made anew, neither for a node nor for another one", async () => {
+test("a deleted bucket of keys and settings is not created again, neither for an old nor for a new node", async () => {
   const { open, servers } = openWorld();
   const files = await emptyDirectory();
   await open(files, CLUSTER);
@@ -165,7 +165,7 @@ test("a bucket of keys and settings that somebody deleted is not made anew, neit
   await open(another, CLUSTER);
 });
 
-test("servers without room for the stream are told of with the flag that makes it smaller", async () => {
+test("the error for servers without room names the flag that makes the stream smaller", async () => {
   const { open } = openWorld();
   const full = new StreamError("full", "Cannot create the stream: insufficient storage");
   expect(await refusalOf(open(await emptyDirectory(), CLUSTER, full))).toContain("--log-size");

@@ -37,7 +37,7 @@ const TIMES = { askAgainMs: 60_000, watchAgainMs: 10 };
 /** How long a request takes by a virtual clock. */
 const TRAVEL_MS = 1;
 
-/** A node's way to the values, with its usual times for null; files of its own would be told of in `files`. */
+/** A node's shared values, with its usual times for null; unexpected files would appear in `files`. */
 function createNode(
   values: SimulatedValues = new SimulatedValues(),
   times: SharedBucketTimes | null = TIMES,
@@ -110,7 +110,7 @@ test("what one node changes, another knows by its next reload, and neither has a
   watch.stop();
 });
 
-test("a node that is told of changes asks for nothing again and again", async () => {
+test("a node with a watch does not send repeated requests", async () => {
   const { bucket, shared, openKeys } = createNode();
   const watch = shared.watch();
   const keys = await openKeys();
@@ -119,7 +119,7 @@ test("a node that is told of changes asks for nothing again and again", async ()
   watch.stop();
 });
 
-test("of keys that nodes create at once none is lost, and each counts once", async () => {
+test("no key is lost when nodes create keys concurrently, and each counts once", async () => {
   const values = new SimulatedValues();
   const nodes = Array.from({ length: 4 }, () => createNode(values));
   const stores = await Promise.all(nodes.map(({ openKeys }) => openKeys()));
@@ -135,7 +135,7 @@ test("of keys that nodes create at once none is lost, and each counts once", asy
   expect(new Set(ids).size).toBe(12);
 });
 
-test("of three nodes that begin a cluster at once, one makes the first key", async () => {
+test("one of three nodes that start a cluster concurrently creates the first key", async () => {
   for (let round = 0; round < 20; round++) {
     const values = new SimulatedValues();
     const stores = await Promise.all([1, 2, 3].map(() => createNode(values).openKeys()));
@@ -146,7 +146,7 @@ test("of three nodes that begin a cluster at once, one makes the first key", asy
   }
 });
 
-test("of three nodes that need the secret of sessions at once, all have the same", async () => {
+test("three nodes that need the session secret concurrently get the same one", async () => {
   const values = new SimulatedValues();
   const secrets = await Promise.all([1, 2, 3].map(() => createNode(values).openSecret()));
   const signers = await Promise.all(secrets.map((secret) => secret.obtain()));
@@ -253,7 +253,7 @@ test("refresh() finds what another node has just written, also after a question 
   expect(keys.find(text).kind).toBe("known");
 });
 
-test("a change that servers refuse for good is told at once", async () => {
+test("a change that servers refuse permanently fails immediately", async () => {
   const time = new VirtualTime();
   const { bucket, openKeys } = createNode(new SimulatedValues(), TIMES, time);
   const keys = await time.until(openKeys());
@@ -275,7 +275,7 @@ test("a write whose answer is lost is found, and not made twice", async () => {
   expect(bucket.updates).toBe(1);
 });
 
-test("a write that nobody can say anything of is said to be one", async () => {
+test("a write with an unknown outcome is reported as such", async () => {
   const time = new VirtualTime();
   const { bucket, openKeys } = createNode(new SimulatedValues(), TIMES, time);
   const keys = await time.until(openKeys());

@@ -20,7 +20,7 @@ function openNodes(count: number, giveUpMs = 1000) {
 
 const codeOf = (nonce: string, madeMs = NOW_MS): LinkCode => ({ keyId: "k_0Hq3aZ9k", madeMs, nonce });
 
-test("a code signs in once on all nodes, however many ask at once, and also after a restart", async () => {
+test("a code signs in once on all nodes, even concurrently, and also after a restart", async () => {
   const nodes = openNodes(3);
   const outcomes = await Promise.all([...nodes, ...nodes].map(({ codes }) => codes.use(codeOf("a"))));
   expect(outcomes.filter(({ ok }) => ok)).toHaveLength(1);
@@ -49,7 +49,7 @@ test("a use whose answer was lost is its own when it is tried again", async () =
   expect(await node!.codes.use(codeOf("a"))).toEqual(USED);
 });
 
-test("where nobody can be asked a code signs nobody in, and does once somebody can", async () => {
+test("without servers a code does not sign in, and does once they answer", async () => {
   const [node] = openNodes(1, 150);
   node!.bucket.cut();
   expect(await node!.codes.use(codeOf("a"))).toEqual({ ok: false, error: "unreachable" });

@@ -10,7 +10,7 @@ const TEN_YEARS = FixedRetention.ofDays(3653);
 const HURRIED = { ...systemTimers, after: (_ms: number, call: () => void) => systemTimers.after(0, call) };
 const bytesOf = (content: unknown) => new TextEncoder().encode(JSON.stringify(content));
 
-test("settings are the defaults where there is no file, and follow the one that somebody sets", async () => {
+test("settings have defaults without a file, and follow changes", async () => {
   const files = createMemoryKeyFiles();
   const [server, command] = [await openTestSettings(files), await openTestSettings(files)];
   const { retention } = server; // Handed out once, and asked again and again.
@@ -25,7 +25,7 @@ test("settings are the defaults where there is no file, and follow the one that 
   expect((await openTestSettings(files)).retention.text).toBe("3653d");
 });
 
-test("where there is no file they are what whoever opens them says, until one is set", async () => {
+test("without a file the caller supplies the settings until one is set", async () => {
   const settings = await openTestSettings(createMemoryKeyFiles(), TEN_YEARS);
   await settings.reload();
   expect([settings.state, settings.retention.text]).toEqual(["missing", "3653d"]);
@@ -37,7 +37,7 @@ test("where there is no file they are what whoever opens them says, until one is
   expect([settings.state, settings.retention.text]).toEqual(["ok", "365d"]);
 });
 
-test("a retention is not set over one that somebody else has set since it was read", async () => {
+test("a retention does not replace one that another process has set since it was read", async () => {
   const files = createMemoryKeyFiles();
   const [one, other] = [await openTestSettings(files), await openTestSettings(files)];
   await other.setRetention(FixedRetention.FOREVER);

@@ -43,7 +43,7 @@ const temporary = () =>
     .filter((name) => name.endsWith(".tmp"))
     .sort();
 
-test("takeDirectory() removes what a crash left of our files, and nobody else's", async () => {
+test("takeDirectory() removes our temporary files after a crash, and no others", async () => {
   leave(...LEFT, "notes.tmp", "keys.json.old.tmp");
   expect(await findTemporaryFiles(files, directoryPaths(dataDir))).toEqual(
     LEFT.map((name) => join(dataDir, name)),
@@ -56,7 +56,7 @@ test("takeDirectory() removes what a crash left of our files, and nobody else's"
 
 test("takeDirectory() leaves what another process writes just now, under the lock of its file", async () => {
   const writing = await acquireLock(join(dataDir, "keys.json.lock"), { pid: 2, command: "keys", sinceMs: 0 });
-  if (!writing.ok) throw new Error("nobody else has it");
+  if (!writing.ok) throw new Error("the lock is free");
   leave("keys.json.deadbeef.tmp", "settings.json.deadbeef.tmp");
   const release = await takeDirectory(dataDir, "test", platform, clock);
   expect(temporary()).toEqual(["keys.json.deadbeef.tmp"]);
@@ -91,7 +91,7 @@ const IN_FOLDERS = {
   },
 };
 
-test("findTemporaryFiles() names ours of every folder, and nobody else's", async () => {
+test("findTemporaryFiles() finds our files in every folder, and no others", async () => {
   const paths: string[] = [];
   for (const [folder, { ours, others }] of Object.entries(IN_FOLDERS)) {
     mkdirSync(join(dataDir, folder), { recursive: true });

@@ -9,7 +9,7 @@ for (const [name, command] of [
   ["Deno", [nativeDeno(), "run", "--allow-env", SCRIPT]],
 ] as const) {
   for (const how of ["throw", "reject"]) {
-    test(`exitOnCrash() tells of what nobody caught and ends the process, on ${name}: ${how}`, async () => {
+    test(`exitOnCrash() reports an uncaught error and ends the process, on ${name}: ${how}`, async () => {
       const child = Bun.spawn([...command, how], { stdout: "pipe", stderr: "pipe" });
       const [out, code] = await Promise.all([new Response(child.stdout).text(), child.exited]);
       expect([code, out]).toEqual([1, "told: Error: a bug\n"]);

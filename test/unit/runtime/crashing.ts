@@ -1,7 +1,7 @@
 import { exitOnCrash } from "../../../src/runtime/process.ts";
 import { turns } from "../../support/turns.ts";
 
-/** Ends by a bug, thrown in a later turn of the loop or from a promise without a reader; says what it is told of it. */
+/** Crashes by an error in a later turn, or in an unhandled promise; prints what is reported. */
 exitOnCrash((error) => console.log(`told: ${String(error)}`));
 if (process.argv[2] === "throw") {
   setImmediate(() => {

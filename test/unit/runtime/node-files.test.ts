@@ -55,7 +55,7 @@ test("readRange() gives what lies between two places, as far as the file reaches
   expect(await codeOf(files.readRange(join(root, "none"), 0, 1))).toBe("ENOENT");
 });
 
-test("truncate() cuts the file, and append() goes on at the new end", async () => {
+test("truncate() cuts the file, and append() continues at the new end", async () => {
   const path = join(root, "cut");
   const file = await files.openAppend(path);
   await file.append([text("0123456789")]);
@@ -110,7 +110,7 @@ test("replace() keeps the mode that the file has been given", async () => {
   expect(await modeOf(path)).toBe("640");
 });
 
-test("list() is sorted, and empty where there is no directory", async () => {
+test("list() is sorted, and empty for a missing directory", async () => {
   const directory = join(root, "listed");
   await files.makeDirectory(directory);
   for (const name of ["b", "a", "c"]) await files.replace(join(directory, name), text(name));
@@ -138,7 +138,7 @@ test("failures carry the system's code", async () => {
   expect(await codeOf(files.makeDirectory(file))).toBe("ENOTDIR");
 });
 
-test.skipIf(process.platform !== "linux")("a full disk is told from other failures", async () => {
+test.skipIf(process.platform !== "linux")("a full disk is distinguished from other failures", async () => {
   const full = await files.openAppend("/dev/full");
   const error = await full.append([text("x")]).catch((thrown: unknown) => thrown);
   await full.close();

@@ -4,7 +4,7 @@ import * as fc from "../../support/fast-check.ts";
 
 const CUT_BYTES = 128 * 1024;
 
-/** One packet: its first byte, the length in as few bytes as it takes, and so many bytes that count up. */
+/** One packet: its first byte, the length in the shortest form, and bytes that count up. */
 function packet(type: number, length: number): Uint8Array {
   const head = [type];
   for (let rest = length; ; rest >>>= 7) {

@@ -1,7 +1,7 @@
 import { createServer, type Socket } from "node:net";
 import { generate, type Packet, parser } from "mqtt-packet";
 
-/** A broker that does as the test says: it takes everybody in, and sends what it is told to. */
+/** A broker controlled by the test: it accepts all clients, and sends the given messages. */
 export interface ScriptedBroker {
   readonly port: number;
   /** What clients sent, connection by connection. */
@@ -13,7 +13,7 @@ export interface ScriptedBroker {
   stop(): Promise<void>;
 }
 
-/** `hasSession` is what each new connection is told. */
+/** `hasSession` is reported to each new connection. */
 export async function startScriptedBroker(hasSession: () => boolean): Promise<ScriptedBroker> {
   const received: Packet[][] = [];
   let newest: Socket | null = null;

@@ -36,7 +36,7 @@ async function read(isTTY: boolean, pieces: readonly (string | Uint8Array)[], en
   return { text, calls: input.calls };
 }
 
-test("the first line of a pipe is read, with or without an end, and nobody is asked", async () => {
+test("the first line of a pipe is read, with or without an end, without a prompt", async () => {
   expect(await read(false, ["s3c", "r1t\nmore"])).toEqual({ text: "s3cr1t", calls: ["resume", "pause"] });
   expect((await read(false, ["s3cr1t\r\n"])).text).toBe("s3cr1t");
   expect((await read(false, ["s3cr1t"], true)).text).toBe("s3cr1t");

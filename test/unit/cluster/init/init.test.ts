@@ -112,7 +112,7 @@ test("publishLog() brings every entry once and in order, wherever it is killed a
   );
 });
 
-test("publishLog() refuses a stream that holds anything else, or that somebody else writes to", async () => {
+test("publishLog() refuses a stream with other messages or another writer", async () => {
   const names = Array.from({ length: 40 }, (_, i) => `d${i}`);
   const begun = new SimulatedServers("fleet", () => 0, FIRST);
   await publish(connect(begun, []).stream, names);

@@ -190,7 +190,7 @@ describe("join()", () => {
     await expectSameContents();
   });
 
-  test("goes on where it was broken off, and sends no part twice", async () => {
+  test("continues after an interruption, and sends no part twice", async () => {
     let letThrough = 3;
     served.answer = async (_request, path, ask) => {
       if (isPart(path) && letThrough-- <= 0) return new Response("gone away", { status: 502 });
@@ -407,7 +407,7 @@ describe("join()", () => {
     expect(waits).toBe(3);
   });
 
-  test("ends at once where it is broken off", async () => {
+  test("ends immediately when it is aborted", async () => {
     const stopping = new AbortController();
     served.answer = async (_request, path, ask) => {
       if (!isPart(path)) return ask();
@@ -481,7 +481,7 @@ describe("join(), again", () => {
   });
 });
 
-/** A disk that does so many changes, and then fails. */
+/** A disk that fails after a number of changes. */
 function failingAfter(changes: number): { readonly files: Files; readonly hasFailed: () => boolean } {
   let left = changes;
   const change = <Args extends unknown[], Value>(act: (...args: Args) => Promise<Value>) => {

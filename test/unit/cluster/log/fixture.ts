@@ -19,7 +19,7 @@ export function createServers(firstMessage = 1) {
 
 const encoder = createEntryEncoder();
 
-/** A message of somebody else, with an entry of each name; returns its number. */
+/** A message of another node, with an entry of each name; returns its number. */
 export function keepNamed(servers: SimulatedServers, ...names: readonly string[]): number {
   const frames = names.map((name) => encoder.encode(APP as AppId, namedBatch(name), ENTRY_LENGTH_BYTES));
   return servers.keepForeign(encodeGroup(frames));
@@ -39,7 +39,7 @@ export interface TestLogOptions extends Partial<OpenStreamLogOptions> {
   readonly messageBytesMax?: number;
 }
 
-/** A node's log, and what it has told of so far. */
+/** A node's log, and the notifications so far. */
 export function createTestLog(options: TestLogOptions) {
   const { servers, time, node = "n", seed = 1, weather, messageBytesMax, ...given } = options;
   const stream = new SimulatedStream({
@@ -74,11 +74,11 @@ export function createTestLog(options: TestLogOptions) {
     onFailed: (error) => void told.failures.push(error),
     ...given,
   });
-  opening.catch(() => undefined); // Whoever waits for it hears of it.
+  opening.catch(() => undefined); // The caller handles the rejection.
   return { stream, told, opening };
 }
 
-/** Follows the log; returns what it is told of from now on. */
+/** Follows the log; returns later notifications. */
 export function followed(wal: { follow(follower: LogFollower): void }) {
   const taken: string[] = [];
   wal.follow({

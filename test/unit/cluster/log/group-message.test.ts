@@ -77,7 +77,7 @@ test("entries() refuses a message any byte of which was changed", () => {
       damaged[at]! ^= flip;
       const read = () => reader.entries(3, damaged);
       if (at === 1)
-        expect(read).toThrow(); // Of a version that is none of ours, or is a newer one.
+        expect(read).toThrow(); // Another or newer version.
       else expect(read, `byte ${at}`).toThrow(MessageError);
     }
   }

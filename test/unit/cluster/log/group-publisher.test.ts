@@ -59,7 +59,7 @@ function openPublisher(
   };
 }
 
-/** A frame that names itself, of so many bytes with the room before it. */
+/** A named frame of the given size, free space included. */
 function frameOf(name: number, bytes = 16): Uint8Array<ArrayBuffer> {
   const frame = new Uint8Array(bytes);
   new DataView(frame.buffer).setUint32(8, name, true);
@@ -121,7 +121,7 @@ async function runRoughly(seed: number): Promise<{ taken: number; refused: numbe
   await time.until(Promise.all([disturb(), ...names.map(add)]));
   await time.until(publisher.idle());
   expect([publisher.bytes, outcomes.length], label).toEqual([0, names.length]);
-  expect((await addAll(opened, [frameOf(1000)])).map(kindOf), label).toBeArrayOfSize(1); // It goes on.
+  expect((await addAll(opened, [frameOf(1000)])).map(kindOf), label).toBeArrayOfSize(1); // It continues.
   const kept = keptFrames(servers);
   for (const { name, outcome } of outcomes) if (outcome.ok) expect(kept.get(outcome.value), label).toBe(name);
   expect(new Set(kept.values()).size, label).toBe(kept.size); // None is there twice.
@@ -159,7 +159,7 @@ test("a process that stood still for longer than ids are known sends nothing aga
   const told = publisher.add(frameOf(1));
   await turns();
   servers.keep(new Uint8Array(8), "of another node, and newer");
-  nowMs = 180_000; // All that was due meanwhile comes at once, what was to come first before the rest.
+  nowMs = 180_000; // All due calls run, the earliest first.
   for (const { call } of calls.splice(0).sort((a, b) => a.atMs - b.atMs)) {
     call();
     await turns();
@@ -185,7 +185,7 @@ test("entries that wait go together, up to 1,024 and the bytes of a message, in 
   const outcomes = await addAll(opened, small);
   const messages = outcomes.map((outcome) => (outcome.ok ? Math.floor(outcome.value / 1024) : 0));
   const sizes = [1, 2, 3, 4].map((message) => messages.filter((each) => each === message).length);
-  expect(sizes).toEqual([1, 1024, 1024, 51]); // The first went at once.
+  expect(sizes).toEqual([1, 1024, 1024, 51]); // The first was sent immediately.
   expect([...keptFrames(opened.servers).values()]).toEqual(small.map((_, name) => name));
   await opened.close();
 
@@ -232,7 +232,7 @@ test("a message whose answer is lost is sent again under its id, and is there on
   await opened.close();
 });
 
-test("a message that came back before its answer is taken at once", async () => {
+test("a message that comes back before its answer is acknowledged immediately", async () => {
   const opened = openPublisher();
   opened.stream.weather = { ...CALM, lostAckChance: 1 };
   const outcome = await opened.time.until(opened.publisher.add(frameOf(1)));
@@ -242,7 +242,7 @@ test("a message that came back before its answer is taken at once", async () => 
   await opened.close();
 });
 
-test("what is given up and comes all the same changes nothing, and a message of somebody else neither", async () => {
+test("a late message after its timeout changes nothing, and neither does a foreign message", async () => {
   const opened = openPublisher();
   const { publisher, stream, servers, time } = opened;
   stream.weather = { ...CALM, ackMsMax: GIVE_UP_MS + 100, lateChance: 1 };
@@ -311,7 +311,7 @@ test("idle() resolves as soon as the last entry that waits is refused, also wher
   await opened.close();
 });
 
-test("a full stream refuses at once, and takes again what fits later", async () => {
+test("a full stream refuses immediately, and accepts messages when there is room again", async () => {
   const opened = openPublisher();
   const { publisher, servers, time } = opened;
   servers.isFull = true;

@@ -68,7 +68,7 @@ test("openStreamLog() refuses a stream that has lost its end, of which the archi
   await time.until(wal.close());
 });
 
-test("openStreamLog() refuses a stream that was put back, and has other messages in place of those that were taken", async () => {
+test("openStreamLog() refuses a restored stream with other messages in place of applied ones", async () => {
   const { time, servers } = createServers();
   for (const name of ["a", "b", "c", "d"]) keepNamed(servers, name);
   const lastTaken = { number: 3, id: "foreign 3" };
@@ -86,7 +86,7 @@ test("openStreamLog() refuses a stream that was put back, and has other messages
   for (const id of ["other 3", "other 4"]) servers.keep(message, id);
   expect(await outcome(1)).toContain('refused: Message 3 of the stream "wherehouse" is not the one');
   expect(await outcome(4)).toContain("refused: Message 3");
-  servers.purgeBefore(4); // Nobody can say any more.
+  servers.purgeBefore(4); // It can't be compared any more.
   expect(await outcome(4)).toBe("opened");
 });
 
@@ -119,11 +119,11 @@ test("openStreamLog() fails where the stream is purged, or made anew, while it r
       },
     });
     await expectGone(time.until(opening), spoil === "purge" ? "message 4 was purged" : "created anew");
-    expect(told.failures).toEqual([]); // Whoever opens it has heard of it.
+    expect(told.failures).toEqual([]); // The opening call rejected.
   }
 });
 
-test("openStreamLog() rejects with what can't be read, and with what nobody can take", async () => {
+test("openStreamLog() rejects for unreadable and for inapplicable messages", async () => {
   const { time, servers } = createServers();
   keepNamed(servers, "a");
   servers.keepForeign(new Uint8Array(64));
@@ -153,7 +153,7 @@ test("openStreamLog() ends at what was last when it began, while others go on pu
   });
   const { wal, recovery } = await time.until(opening);
   expect([recovery.entries, wal.lastMessage, told.failures]).toEqual([50, 50, []]);
-  await time.until(time.wait(100)); // Nobody follows yet: what comes waits.
+  await time.until(time.wait(100)); // Without a follower, messages wait.
   expect(wal.lastMessage).toBe(50);
   const taken = followed(wal);
   await time.until(time.wait(1000));
@@ -192,7 +192,7 @@ test("openStreamLog() waits through a time without a leader and without a connec
   await time.until(wal.close());
 });
 
-test("a start that no server answers is broken off at once, and leaves nothing running", async () => {
+test("a start without an answering server is aborted immediately, and leaves nothing running", async () => {
   const { time, servers } = createServers();
   for (let i = 0; i < 4; i++) keepNamed(servers, `${i}`);
   const stopped = new AbortController();
@@ -238,7 +238,7 @@ test("openStreamLog() tells of its progress, which ends with all there is to rea
   await time.until(wal.close());
 });
 
-test("a log that nobody follows is closed, though a message waits for somebody who does", async () => {
+test("a log without a follower can be closed, although a message waits for one", async () => {
   const { time, servers } = createServers();
   const { opening } = createTestLog({ servers, time });
   const { wal } = await time.until(opening);

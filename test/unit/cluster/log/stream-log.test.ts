@@ -69,7 +69,7 @@ test("the next message waits until the follower has taken what came before", asy
   await time.until(wal.close());
 });
 
-test("a message that can't be read fails the log: who appends is told, and nothing is skipped", async () => {
+test("an unreadable message fails the log: appends are refused, and nothing is skipped", async () => {
   const { time, servers } = createServers();
   const { wal, told } = await openTestLog({ servers, time });
   const taken = followed(wal);
@@ -86,7 +86,7 @@ test("a message that can't be read fails the log: who appends is told, and nothi
   expect(wal.state).toBe("closed");
 });
 
-test("a follower that breaks fails the log, once, and leaves nobody waiting", async () => {
+test("a follower that throws fails the log, once, and no append is left waiting", async () => {
   const { time, servers } = createServers();
   const { wal, told } = await openTestLog({ servers, time });
   wal.follow({
@@ -114,7 +114,7 @@ test("a stream that is made anew fails the log", async () => {
   await time.until(wal.close(), 0);
 });
 
-test("close() ends in time where the servers are gone, and takes no more at once", async () => {
+test("close() ends in time without servers, and refuses new entries immediately", async () => {
   const { time, servers } = createServers();
   const { wal, stream } = await openTestLog({ servers, time, underWayMax: 1, giveUpMs: 1500 });
   followed(wal);
@@ -168,7 +168,7 @@ test("the state is full while the stream is, and open again once an entry was ta
   await time.until(wal.close());
 });
 
-test("trim() tells the last message that was taken, by this process or, while there is none, by one before it", async () => {
+test("trim() stores the last applied message, of this process or of an earlier one", async () => {
   const { time, servers } = createServers();
   const first = await openTestLog({ servers, time, node: "first" });
   followed(first.wal);

@@ -22,7 +22,7 @@ class Round {
   readonly world: ReturnType<typeof openWorld>;
   readonly #random: () => number;
   readonly #known = new Map<string, Known>();
-  /** How much is under way for a body; where it is more than one, nobody knows what comes first. */
+  /** Pending operations of a body; if there are several, their order is unknown. */
   readonly #underWay = new Map<string, number>();
   readonly #mixed = new Set<string>();
   readonly #undecided = new Set<string>();
@@ -83,7 +83,7 @@ class Round {
     return (await node.put(body, { deviceId: name, arrivedMs: this.#clockMs++ })).ok;
   }
 
-  /** Of what this node does not know there is nothing to delete. */
+  /** A node deletes only entries that it knows. */
   async #delete(node: TestNode, name: string): Promise<boolean> {
     const known = node.shown().find(({ deviceId }) => deviceId === name);
     if (known === undefined) return false;

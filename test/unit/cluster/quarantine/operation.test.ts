@@ -31,7 +31,7 @@ function partOf(operation: Uint8Array, start: number, end: number, source: strin
   return decodePart(viewsOf(frame), { start: ENTRY_LENGTH_BYTES, end: frame.length, sequence: 1 })!;
 }
 
-/** Cut into parts of so many bytes. */
+/** Cuts into parts of the given size. */
 function partsOf(operation: Uint8Array, step: number, source: string, number: number) {
   const parts = [];
   for (let start = 0; start < operation.length; start += step)
@@ -76,7 +76,7 @@ test("bytes that are no operation are none, and nothing is thrown", async () => 
   expect(decodeOperation(json(4, "{}"))).toBeNull();
 });
 
-test("parts come together in any sizes, also where those of two nodes come by turns", () => {
+test("parts of any size are reassembled, also if those of two nodes alternate", () => {
   fc.assert(
     fc.property(
       fc.uint8Array({ minLength: 300, maxLength: 900 }),

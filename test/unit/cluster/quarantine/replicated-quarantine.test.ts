@@ -121,7 +121,7 @@ test("a disk that refuses loses nothing that others have taken, and its node tak
   expect(y.shown()).toEqual(x.shown());
 });
 
-test("who waits behind what a disk refuses is told in time, and its entry comes with the others", async () => {
+test("an entry behind one that the disk refuses fails in time, and is stored with the others later", async () => {
   const { time, x, y } = await started();
   y.files.capacityBytes = 0;
   const bodies = ["a", "b", "c"];
@@ -133,7 +133,7 @@ test("who waits behind what a disk refuses is told in time, and its entry comes 
   expect(y.ids().length).toBe(3);
 });
 
-test("a node whose disk refuses stops in time, and goes on from there", async () => {
+test("a node whose disk refuses stops in time, and continues from there", async () => {
   const { time, x, y, settle } = await started();
   y.files.capacityBytes = 0;
   await time.until(x.put("foreign"));
@@ -212,7 +212,7 @@ test("a start has what the others took meanwhile, but waits for no disk that ref
   expect(y.ids()).toEqual(x.ids());
 });
 
-test("a crash makes nobody count twice", async () => {
+test("a crash counts no message twice", async () => {
   const { time, x, y, z, settle } = await started();
   for (const body of ["a", "b", "c"]) await time.until(x.put(body, { arrivedMs: 5 }));
   await time.until(x.put("b", { arrivedMs: 6 }));
@@ -239,7 +239,7 @@ test("a start says so where the stream lacks what it needs", async () => {
   );
 });
 
-test("a start refuses a stream that was put back, and has other messages in place of those that were taken", async () => {
+test("a start refuses a restored stream with other messages in place of applied ones", async () => {
   const { time, servers, x, y, settle } = await started();
   for (const body of ["a", "b", "c"]) await time.until(x.put(body));
   await settle();
@@ -252,11 +252,11 @@ test("a start refuses a stream that was put back, and has other messages in plac
   expect(await outcome(time.until(y.start()))).toThrow(
     'Message 3 of the stream "fleet-quarantine" is not the one',
   );
-  servers.purgeBefore(4); // Nobody can say any more.
+  servers.purgeBefore(4); // It can't be compared any more.
   await time.until(y.start());
 });
 
-test("a message that is none of the quarantine's stops the node, and so does one of a newer program", async () => {
+test("a foreign message stops the node, and so does one of a newer program", async () => {
   const newer = encodeGroup([new Uint8Array(40)], QUARANTINE_GROUP);
   const ofLog = encodeGroup([new Uint8Array(40)]);
   for (const bytes of [newer, ofLog, new Uint8Array(64)]) {
@@ -289,7 +289,7 @@ test("an app that has half of the stream waits until it is purged, and others do
   expect(messageOf(await put(x, "l"))).toBe("ok");
 });
 
-test("so many entries go into a message that no node decodes one for long", async () => {
+test("the number of entries in a message is limited, so that decoding is short", async () => {
   const { time, servers, x, y } = await started({ messageBytesMax: 8_000_000 });
   servers.setLeaderless(true);
   const puts = Array.from({ length: 6 }, (_, put) =>

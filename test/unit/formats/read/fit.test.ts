@@ -101,7 +101,7 @@ describe("samples", () => {
 });
 
 describe("records", () => {
-  test("prefer what is told more exactly, and have accuracies", async () => {
+  test("prefer more precise fields, and have accuracies", async () => {
     const more: Field[] = [
       [2, 2, UINT16],
       [6, 2, UINT16],

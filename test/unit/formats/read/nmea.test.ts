@@ -167,7 +167,7 @@ describe("RMC of two receivers", () => {
 });
 
 describe("GGA alone", () => {
-  test("has no day before anybody said one", async () => {
+  test("has no day before the first date", async () => {
     const { seen } = await read(gga("100000"), gga("100001"));
     expect(seen.map(([time]) => time)).toEqual([null, null]);
   });
@@ -319,7 +319,7 @@ describe("lines", () => {
     ]);
   });
 
-  test("of makers and of other ships are passed over, and of what nobody reads", async () => {
+  test("of manufacturers, of other ships, and of unknown kinds are skipped", async () => {
     const settings = "$PGRMC,A,100,100,6378137,298.257,0,0,0,A,3,1,1,4,30";
     const others = [
       "$PGRME,1,M,2,M,3,M",

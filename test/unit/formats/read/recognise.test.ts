@@ -214,7 +214,7 @@ describe("beginningOf()", () => {
     expect(beginningOf(Buffer.from(" \n"), true, "x")).toMatchObject({ text: "", bytes: Buffer.alloc(0) });
   });
 
-  test("has no text of what is none, and all bytes", () => {
+  test("has no text for a binary file, but all bytes", () => {
     const bytes = Buffer.from([32, 14, 0, 1, 2]);
     expect(beginningOf(bytes, true, "x")).toMatchObject({ text: "", bytes });
   });

@@ -53,7 +53,7 @@ describe("geojson", () => {
 });
 
 describe("geojsonseq", () => {
-  test("is a Feature a line, after RFC 8142's separator where it is asked for", () => {
+  test("is a Feature per line, after RFC 8142's separator if requested", () => {
     fc.assert(
       fc.property(batches, fc.boolean(), (written, recordSeparator) => {
         const lines = writeText("geojsonseq", written, { recordSeparator }).split("\n");

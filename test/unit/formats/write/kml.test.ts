@@ -68,7 +68,7 @@ describe("kml", () => {
     );
   });
 
-  test("goes on in another track where one has become long", () => {
+  test("continues a long track in another one", () => {
     const reports = Array.from({ length: 9000 }, (_, index) => {
       return { device_id: "a", timestamp: BASE_MS + index, latitude: 1, longitude: 2 };
     });

@@ -34,7 +34,7 @@ export function childrenNamed({ children }: XmlElement, name: string): XmlElemen
   return children.filter((child) => child.name === name);
 }
 
-/** The text of the first such element within, however deep; undefined where there is none. */
+/** The text of the first such element at any depth; undefined if there is none. */
 export function textOf(element: XmlElement, name: string): string | undefined {
   for (const child of element.children) {
     const found = child.name === name ? child.text : textOf(child, name);

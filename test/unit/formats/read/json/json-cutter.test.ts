@@ -39,7 +39,7 @@ function cutAll(pieces: Iterable<Uint8Array>, wanted: JsonSelection = WANTED): E
   const cuts: Cut[] = [];
   try {
     for (const piece of pieces) {
-      // Whoever brings the pieces may use their memory again.
+      // The caller may reuse the memory of chunks.
       const lent = piece.slice();
       cutter.push(lent);
       for (let cut = cutter.next(); cut !== null; cut = cutter.next()) cuts.push(cut);

@@ -43,7 +43,7 @@ describe("RecordCutter", () => {
   test("finds in each line what parsing it gives, whatever the pieces", () => {
     const line = fc.oneof(
       fc.jsonValue({ maxDepth: 3 }).map((value) => JSON.stringify([value])),
-      // Numbers alone are nobody's records: with nothing behind them they count as broken off.
+      // Bare numbers are not records: without a following byte they count as cut off.
       fc.stringMatching(/^[{}[\]",:\\a1 \r-]{0,12}$/).filter((text) => !/^\s*-?\d+\s*$/.test(text)),
       fc.constant('{"a":1} {"b":2}'),
     );

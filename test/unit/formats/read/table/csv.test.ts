@@ -175,7 +175,7 @@ describe("columns", () => {
     expect(await pointsOf(mapped, options)).toEqual([{ ...HERE, details: {} }]);
   });
 
-  test("that somebody names count before all others", async () => {
+  test("that the operator maps precede all others", async () => {
     const text = "lat,lon,time,lat2,lon2,seen\n1,2,2020-01-01T00:00:00Z,52.520008,13.404954,1770000000";
     const columns = new Map([
       ["latitude", "lat2"],
@@ -245,7 +245,7 @@ describe("cells", () => {
     expect(await pointsOf('"a;b;c;d;e","tst",lat,lon\n,1770000000,1,2')).toHaveLength(1);
   });
 
-  test("that hold nothing, or a sentinel, are left out, and what can't be read is named", async () => {
+  test("that are empty or hold a sentinel are skipped, and unreadable ones are named", async () => {
     const text = "tst,lat,lon,speed,acc,course,alt,device\n1770000000,1,2,-1,,NaN,-5, \n1770000000,,x,,,,,\n";
     const nowhere = { latitude: null, longitude: Number.NaN, details: {} };
     expect(await pointsOf(text)).toEqual([

@@ -130,7 +130,7 @@ test("a record of ours keeps what it has, be it a blank, nothing or 0/0", async 
   expect(await pointsOf([...columns, "'POINT (0 0)'::GEOMETRY AS geometry"].join(", "))).toEqual([
     { ...point, isRecord: true },
   ]);
-  // With a column less it is somebody else's.
+  // With a column less it is another program's.
   expect(await pointsOf(columns.filter((column) => !column.endsWith(" os")).join(", "))).toEqual([point]);
 });
 

@@ -75,7 +75,7 @@ describe("createFileTimes()", () => {
     expect(remarks).toEqual(["repeated_hour", "skipped_hour"]);
   });
 
-  test("stops at a time without zone where nobody said which, and names it", () => {
+  test("stops at a time without zone if none was given, and names it", () => {
     const times = createFileTimes(null, NOBODY);
     expect(() => times.readMs("2026-02-02 03:40:00")).toThrow(new ZoneNeededError("2026-02-02 03:40:00"));
     expect(times.readMs("2026-02-02")).toBeNaN();

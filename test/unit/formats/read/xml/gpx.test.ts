@@ -216,7 +216,7 @@ describe("the device", () => {
     expect(await devicesOf(`<trk><name> Tour &amp; more </name>${segment}</trk>`)).toEqual(["Tour & more"]);
   });
 
-  test("is nobody's where there are several tracks, though the second comes after the first point", async () => {
+  test("is unknown if there are several tracks, even if the second follows the first point", async () => {
     expect(await devicesOf(`<trk><name>A</name>${segment}</trk><trk/>`)).toEqual([null]);
   });
 
@@ -252,7 +252,7 @@ describe("charsets", () => {
     expect(await device(new TextEncoder().encode(`\ufeff${declared("utf-8")}`))).toEqual(["Zoé"]);
   });
 
-  test("that are declared of bytes that can't be in them, and those nobody knows, are UTF-8", async () => {
+  test("that are declared wrongly or unknown are UTF-8", async () => {
     for (const charset of ["UTF-16", "x-nobodys"])
       expect(await device(new TextEncoder().encode(text.replace("CHARSET", charset)))).toEqual(["Zoé"]);
   });

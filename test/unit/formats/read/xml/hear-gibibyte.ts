@@ -15,7 +15,7 @@ interface Heard {
   readonly error: string | null;
 }
 
-/** Everything that is told of a file, wanting the texts of elements called `t`. */
+/** All events of a file, with the texts of elements called `t`. */
 export function hear(pieces: Iterable<Uint8Array | string>): Heard {
   const events: string[] = [];
   const reader: XmlReader = new XmlReader({

@@ -91,7 +91,7 @@ describe("damage", () => {
     );
   });
 
-  test("of any kind is a FormatError, and what came before it is told", () => {
+  test("of any kind is a FormatError, after the events before it", () => {
     const xml = new TextEncoder().encode(
       '<?xml version="1.0"?><!DOCTYPE r><r a="1"><t>1&amp;</t><!--c--><t><![CDATA[2]]></t></r>',
     );
@@ -115,7 +115,7 @@ describe("damage", () => {
   });
 });
 
-describe("what nobody needs", () => {
+describe("an unneeded part", () => {
   test("is no entity of a DOCTYPE, nested, long, or of another file", () => {
     const laughs = Array.from({ length: 9 }, (_, i) => `<!ENTITY l${i + 1} "${`&l${i};`.repeat(10)}">`).join(
       "",
@@ -128,7 +128,7 @@ describe("what nobody needs", () => {
     expect(textsOf(`${outside}<r><t>&e;</t></r>`)).toEqual(["&e;"]);
   });
 
-  test("is a text that nobody wants, however long", () => {
+  test("is an unwanted text of any length", () => {
     const pieces = ["<r><u>", ...repeated("1,2,3 ", 8 * MEBIBYTE), "</u><t>1</t></r>"];
     expect(hear(pieces)).toMatchObject({ error: null, events: expect.arrayContaining(["</t> 1"]) });
   });
@@ -173,7 +173,7 @@ describe("a hostile file", () => {
     "internal subset": '<r><!DOCTYPE r [<!ENTITY a "',
   };
   for (const [name, opening] of Object.entries(passed)) {
-    test(`is read on behind a ${name} of a gibibyte that nobody wants`, async () => {
+    test(`of a gibibyte in a ${name} is skipped`, async () => {
       const { error, sentBytes } = await hearGibibyte(opening);
       expect(error).toMatch(/: the file is cut off within <[rt]>$/);
       expect(sentBytes).toBe(GIBIBYTE);
