@@ -37,7 +37,6 @@ export interface KeyRecord extends Binding {
   /** The key has expired from this time on; null if it never expires. */
   readonly expiresMs: number | null;
   readonly revokedMs: number | null;
-  /** SHA-256 of the key's text, hex. */
   readonly sha256: string;
 }
 

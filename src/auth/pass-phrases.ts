@@ -15,7 +15,6 @@ import { deviceIdFault } from "../model/report.ts";
 /** Decrypts the messages that devices of a key encrypt. A secret: only the file's owner may read the file. */
 export interface PassPhrase {
   readonly keyId: string;
-  /** The key's app. */
   readonly appId: AppId;
   /** The device's stored name, with or without the user before its colon; null for all devices of the key. */
   readonly deviceId: string | null;
@@ -33,10 +32,8 @@ export type PassPhraseError =
   | { readonly kind: "pass_phrase_not_found"; readonly keyId: string; readonly deviceId: string | null }
   | { readonly kind: "too_many_pass_phrases"; readonly appId: AppId; readonly deviceId: string | null };
 
-/** Names one pass phrase. */
 export type PassPhraseName = Pick<PassPhrase, "keyId" | "deviceId">;
 
-/** The sender of an encrypted message. */
 export interface Encrypter {
   readonly appId: AppId;
   /** Null for a broker, whose message may come from any key of the app. */

@@ -21,7 +21,6 @@ export interface RateLimit {
   take(keyId: string, tier: TierName, nowMs: number): RateDecision;
   /** The number of servers that share each limit now. */
   share(): number;
-  /** The number of buckets in memory. */
   readonly size: number;
 }
 

@@ -60,7 +60,6 @@ export class Sessions {
     this.#usedCodes = usedCodes;
   }
 
-  /** Null if there is no signing secret. */
   get cookieName(): string | null {
     return this.#secret.signer?.cookieName ?? null;
   }
@@ -83,7 +82,6 @@ export class Sessions {
     return lookup.kind === "known" ? { ...lookup, untilMs } : lookup;
   }
 
-  /** Creates a code that signs in once as this key. */
   async createCode(keyId: string): Promise<Result<string, SharedFileError>> {
     const signer = await this.#secret.obtain();
     return signer.ok ? ok(createLinkCode(keyId, this.#clock.nowMs(), signer.value)) : signer;

@@ -7,7 +7,6 @@ export interface TierLimit {
 
 export type TierName = "free" | "standard" | "unlimited";
 
-/** Null means no limit. */
 export const TIERS: Readonly<Record<TierName, TierLimit | null>> = {
   free: { requestsPerSecond: 10, burst: 20 },
   standard: { requestsPerSecond: 100, burst: 200 },

@@ -46,7 +46,6 @@ export class View {
   readonly deviceIds: readonly DeviceId[];
   /** Two views that show different things have different fingerprints. */
   readonly fingerprint: string;
-  /** Null if positions are exact. */
   readonly precisionMeters: number | null;
   readonly #devices: ReadonlySet<string>;
   readonly #notBeforeMs: number;

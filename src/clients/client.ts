@@ -41,7 +41,6 @@ export interface ClientMessage {
   decrypt(device: string | null, box: Uint8Array): Steps<Uint8Array | null>;
 }
 
-/** The response body that a client understands. */
 export interface ClientAnswer {
   readonly contentType: string | null;
   readonly body: string;

@@ -10,7 +10,6 @@ export const BROKER_KEY_ID = "mqtt";
 /** The sender of messages: a key, or a broker on behalf of an app. */
 export interface Sender {
   readonly appId: AppId;
-  /** `BROKER_KEY_ID` for a broker. */
   readonly keyId: string;
   /** The last characters of the key. They name a device that has no other name. */
   readonly lastFour: string;

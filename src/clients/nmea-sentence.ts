@@ -18,7 +18,6 @@ type Sentence =
 
 /** The content of an `RMC` sentence, the recommended minimum: everything but the altitude. */
 export interface Minimum {
-  /** Milliseconds since midnight. */
   readonly timeMs: number | null;
   /** Midnight, in Unix milliseconds. */
   readonly dayMs: number | null;
@@ -38,10 +37,7 @@ const BODY = /^[A-OQ-Z][A-Z]([A-Z]{3}),(.*)$/i;
 /** No receiver writes longer sentences; the standard allows 82. */
 const CHARACTERS_MAX = 256;
 
-/**
- * Reads a text that begins with a sentence and ignores what follows the checksum, which is optional. Null for
- * proprietary sentences.
- */
+/** Reads a text that begins with a sentence; ignores what follows the optional checksum. Null for proprietary ones. */
 export function parseSentence(text: string): Sentence | null {
   if (!text.startsWith("$")) return { fault: "unreadable" };
   const star = text.indexOf("*");

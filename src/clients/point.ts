@@ -15,7 +15,6 @@ export interface ClientPoint extends Claim {
   readonly unreadable?: readonly string[];
 }
 
-/** The device and user of a point according to its client. */
 export interface Claim {
   /** The client's names; the key's binding and the URL take precedence. */
   readonly device: string | null;
@@ -66,7 +65,6 @@ export const REFUSAL_REASONS = [
 
 export type RefusalReason = (typeof REFUSAL_REASONS)[number];
 
-/** Receives the points of a message. */
 export interface MessageSink {
   /** `raw` is a message with only this point that the same client reads; it is stored if the point is refused. */
   add(point: ClientPoint, raw: unknown): void;
@@ -79,7 +77,6 @@ export interface MessageSink {
   skip(what: string): void;
 }
 
-/** Omits the details that are null. */
 export function knownDetails(
   details: {
     readonly [Name in keyof PointDetails]: PointDetails[Name] | null;

@@ -21,10 +21,7 @@ const PLAIN = { bytesMax: 1024 * 1024, opensMax: 8 * 1024, commasMax: 32 * 1024 
 const EMPTY: Content = { kind: "empty" };
 const UNREADABLE: Content = { kind: "unreadable" };
 
-/**
- * Reads a body from any source, in steps of some milliseconds. The result may read the body later, so the body must not
- * change.
- */
+/** Reads a body in steps of some milliseconds. The result may read the body later, so it must not change. */
 export function* readContent(body: Uint8Array): Steps<Content> {
   if (body.length <= PIECE_BYTES_MAX) return readShort(body);
   const start = yield* skipWhite(body, afterMark(body, 0));

@@ -5,7 +5,6 @@ import type { SpeedUnit } from "./reading/speed.ts";
 
 /** How a message arrived, without its keys. */
 export interface MessageSource {
-  /** `GET`, `POST`, or `MQTT`. */
   readonly method: string;
   /** The declared path, such as `/ingest/osmand/k/:key/:device`, or the broker's topic. */
   readonly path: string;
@@ -16,7 +15,6 @@ export interface MessageSource {
 export interface RefusedMessage {
   readonly appId: AppId;
   readonly keyId: string;
-  /** The client of the path. */
   readonly client: ClientName;
   readonly reason: RefusalReason;
   readonly arrivedMs: number;

@@ -32,7 +32,6 @@ interface SetupLink {
 
 /** The device, the user and the server that an app is set up for. */
 export interface SetupRequest extends Binding {
-  /** Without a slash at its end. */
   readonly serverUrl: string;
   /** The key's text. The key is bound to this device and user. */
   readonly key: string;

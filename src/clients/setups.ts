@@ -7,7 +7,6 @@ export type SetupName = ClientName | "curl";
 
 export const SETUP_NAMES: readonly SetupName[] = [...CLIENT_NAMES, "curl"];
 
-/** The setup of each, in the words of its settings. */
 export const SETUPS: Readonly<Record<SetupName, (request: SetupRequest) => Setup>> = {
   owntracks: owntracksSetup,
   overland: overlandSetup,
@@ -286,7 +285,6 @@ curl ${serverUrl}/ingest/v1/locations \\
   };
 }
 
-/** Escapes a text for single quotes of a shell. */
 function inQuotes(text: string): string {
   return text.replaceAll("'", "'\\''");
 }

@@ -25,10 +25,7 @@ function mediaTypeOf(contentType: string | undefined): string {
   return (contentType ?? "").split(";", 1)[0]!.trim().toLowerCase();
 }
 
-/**
- * Decides by the content. Content that begins as JSON is a report, even a damaged one, unless it is a known file
- * format.
- */
+/** Decides by the content. JSON, even damaged, is a report unless it is a known file format. */
 export function isFile(body: Uint8Array, content: Content, contentType: string | undefined): boolean {
   switch (content.kind) {
     case "empty":

@@ -14,7 +14,6 @@ export interface Call {
   readonly request: Request;
   readonly appId: AppId;
   readonly keyId: string;
-  /** The device and user that the key is bound to. */
   readonly binding: Binding;
   /** What the key shows of its app; null for all. */
   readonly view: View | null;
@@ -26,14 +25,11 @@ export interface Call {
   json(body: Uint8Array<ArrayBuffer>, status?: number): Answer;
   /** A JSON body that may be too long to create or hold at once. */
   pieces(body: Iterable<Uint8Array<ArrayBuffer>>): Answer;
-  /** A file that is created while it is sent. */
   file(file: SentFile): Response;
-  /** A stream of Server-Sent Events. */
   events(stream: Sendable): Response;
   text(body: string, contentType: string): Answer;
   /** Bytes of another format; null answers 204. */
   binary(body: Uint8Array<ArrayBuffer> | null, contentType: string): Answer;
-  /** `more` are additional headers. */
   object(body: unknown, status: number, more?: MoreHeaders): Answer;
   /** `instead` is the body if the endpoint has its own for this error. */
   fail(error: HttpError, instead?: unknown): Answer;
@@ -55,7 +51,6 @@ const REVALIDATED: MoreHeaders = {
   vary: "Authorization, Cookie, X-Wherehouse-Page, Accept-Encoding",
 };
 
-/** Properties of an admitted request. */
 export type StartedCall = Pick<
   Call,
   "request" | "appId" | "keyId" | "binding" | "view" | "nowMs" | "isStillAllowed"
@@ -63,7 +58,6 @@ export type StartedCall = Pick<
   readonly startedMs: number;
 };
 
-/** What every call needs to answer. */
 export interface CallTools {
   readonly responder: Responder;
   readonly tags: EntityTags;

@@ -38,7 +38,6 @@ interface Route {
   readonly method: Method;
   /** A segment that starts with a colon is variable. */
   readonly path: string;
-  /** The variable segments, by name. */
   readonly pathParameters: PathParameters;
   readonly query: QueryParameters;
   /** Null for files that the document doesn't list. */
@@ -48,7 +47,6 @@ interface Route {
 /** Answers about the key's app, or about the service for its operator. */
 export interface KeyedEndpoint extends Route {
   readonly kind: "keyed";
-  /** The permission that a key needs. */
   readonly permission: Exclude<Permission, "view">;
   /** Whether keys with the permission `view` are admitted too; they get only what they show. */
   readonly isForViews: boolean;
@@ -61,10 +59,7 @@ export interface KeyedEndpoint extends Route {
   open(services: Services): (call: Call) => Answer;
 }
 
-/**
- * Answers without a key, and so about no app. The kind `page` answers only the map page, without a session; the
- * document doesn't list these.
- */
+/** Answers without a key, so about no app. The kind `page` answers only the map page and is not in the document. */
 export interface OpenEndpoint extends Route {
   readonly kind: "open" | "page";
   readonly permission: null;
@@ -77,7 +72,6 @@ export interface ClientEndpoint extends Route {
   readonly method: "GET" | "POST";
   readonly permission: "write";
   readonly client: Client;
-  /** A report that the client could send. */
   readonly example: ClientExample;
   open(services: Services): (call: ClientCall) => Answer;
 }
@@ -92,13 +86,11 @@ export interface SessionEndpoint extends Route {
 /** The declaration of an endpoint that answers a query about the key's app. */
 interface QueryEndpoint<Path extends string, InPath, Query> extends Operation {
   readonly path: Path;
-  /** Every variable segment of the path. */
   readonly inPath: InPath;
   readonly query: Query;
   /** An invalid query for the document's example of a 400; by default one that repeats a parameter. */
   readonly wrongQuery?: string;
   readonly isHot?: boolean;
-  /** Defaults to GET. */
   readonly method?: Method;
   readonly forWholeApp?: boolean;
   /** Whether share links may use it. Such an endpoint must cut and blur all answers by the call's view. */
@@ -188,7 +180,6 @@ function alsoNeeded(isForViews: boolean, forWholeApp: boolean): string {
   return isForViews ? " or `view`" : "";
 }
 
-/** Any other endpoint that needs a key. */
 export function keyedEndpoint(
   declared: Operation &
     Pick<KeyedEndpoint, "method" | "path" | "permission" | "open"> &
@@ -215,7 +206,6 @@ export function keyedEndpoint(
   };
 }
 
-/** An endpoint that needs no key. */
 export function openEndpoint(declared: Operation & Pick<OpenEndpoint, "path" | "open">): OpenEndpoint {
   const { path, open, ...operation } = declared;
   return {

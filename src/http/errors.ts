@@ -52,7 +52,6 @@ export function errorCodeTable(): string {
   return ["| code | status | what it means, and what to do |", "|---|---|---|", ...rows].join("\n");
 }
 
-/** The header of a failure. */
 export function codeHeader(code: ErrorCode): { readonly "wherehouse-error-code": ErrorCode } {
   return { "wherehouse-error-code": code };
 }
@@ -69,7 +68,6 @@ export type AccessError =
   | { readonly kind: "session_unknown" }
   | { readonly kind: "session_expired" };
 
-/** Further refusals of the map page's own requests. */
 export type PageError =
   | { readonly kind: "not_from_page" }
   | { readonly kind: "session_missing" }
@@ -79,7 +77,6 @@ export type PageError =
 
 type CodeFault = Exclude<CodeRefusal, "unreachable">;
 
-/** Requests that no endpoint takes. */
 type RouteError =
   | { readonly kind: "no_such_path" }
   | { readonly kind: "wrong_method"; readonly allow: string; readonly method: string };
@@ -247,7 +244,6 @@ function auth(error: string, code: ErrorCode, message: string): ErrorAnswer {
 
 type UnknownKey = Exclude<KeyLookup | SessionLookup, { readonly kind: "known" }>;
 
-/** The error for a key or session that is not valid. */
 export function lookupError(kind: UnknownKey["kind"]): AccessError {
   switch (kind) {
     case "unknown":

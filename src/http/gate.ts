@@ -32,9 +32,7 @@ interface Route {
   readonly path: string;
 }
 
-/** The properties of an endpoint that the gate needs. */
 export interface KeyedRoute extends Route {
-  /** The permission that a key needs. */
   readonly permission: Exclude<Permission, "view">;
   readonly forWholeApp: boolean;
   /** Whether keys with the permission `view` are admitted too. */
@@ -54,7 +52,6 @@ export interface GateDependencies {
   readonly minSequences: Pick<MinSequences, "isAsked" | "reach">;
 }
 
-/** The conditions of an endpoint. */
 interface Terms {
   /** Why this key is refused now, or null. */
   readonly refusalOf: (key: KeyRecord) => HttpError | null;

@@ -32,7 +32,6 @@ export const MIN_SEQUENCE_HEADER: Schema = {
   schema: minSequence.schema,
 };
 
-/** The error for an invalid value. */
 export const WRONG_MIN_SEQUENCE: ServiceError = {
   kind: "invalid_parameter",
   message: `${MIN_SEQUENCE} must be an integer`,
@@ -66,7 +65,6 @@ export class MinSequences {
     this.#wait = wait;
   }
 
-  /** The number of waiting queries. */
   get size(): number {
     return this.#pool.used;
   }
@@ -76,7 +74,6 @@ export class MinSequences {
     return request.headers.has(MIN_SEQUENCE);
   }
 
-  /** Waits until memory has the requested entry. */
   reach(request: Request, owner: QuotaOwner): MaybePromise<Result<Reached, ServiceError>> {
     const minimum = minSequence.parse(MIN_SEQUENCE, request.headers.get(MIN_SEQUENCE));
     if (!minimum.ok) return minimum;

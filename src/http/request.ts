@@ -3,17 +3,13 @@
 /** Methods of endpoints; HEAD is answered as GET. */
 export type Method = "GET" | "POST" | "DELETE";
 
-/**
- * The path of a request's URL, as sent. Parsed by hand: `new URL` throws on an invalid `Host`, and such a request needs
- * an answer too.
- */
+/** The path as sent. Parsed by hand: `new URL` throws on an invalid `Host`, and such a request needs an answer too. */
 export function pathnameOf(url: string): string {
   const start = url.indexOf("/", url.indexOf("://") + 3);
   const end = url.search(/[?#]/);
   return start < 0 ? "/" : url.slice(start, end < 0 ? url.length : end);
 }
 
-/** The path and the query of a request's URL, as sent. */
 export function targetOf(url: string): string {
   const query = url.indexOf("?");
   return query < 0 ? pathnameOf(url) : pathnameOf(url) + url.slice(query);
@@ -22,7 +18,6 @@ export function targetOf(url: string): string {
 /** The map, or the page that a share link opens. */
 export type Page = "map" | "share";
 
-/** By the value of the header. */
 const PAGES: ReadonlyMap<string | null, Page> = new Map([
   ["1", "map"],
   ["share", "share"],
@@ -43,10 +38,7 @@ export function isFromPage(request: Request): boolean {
   return askingPage(request) !== null;
 }
 
-/**
- * Whether the browser used https to reach the proxy. A client that forges the header only restricts its own cookie to
- * https.
- */
+/** Whether the browser used https to reach the proxy. Forging the header only makes one's own cookie https-only. */
 export function isByHttps({ headers }: Request): boolean {
   const [byBrowser = ""] = (headers.get("x-forwarded-proto") ?? "").split(",", 1);
   return byBrowser.trim().toLowerCase() === "https";

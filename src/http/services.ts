@@ -48,10 +48,8 @@ export interface Services extends QueryDependencies {
   /** Like `ingest`, but counts exactly which records are new. */
   readonly exactIngest: ExactIngest;
   readonly takeMessage: TakeMessage;
-  /** Messages of clients that could not be used. */
   readonly quarantine: () => Quarantine;
   readonly keys: KeyStore;
-  /** Sessions of the map page. */
   readonly sessions: Sessions;
   readonly madeKeys: MadeKeys;
   readonly bodies: BodyBudget;
@@ -60,7 +58,6 @@ export interface Services extends QueryDependencies {
   /** Observes all reports and diagnoses problems of their devices. */
   readonly doctor: Pick<Doctor, "note" | "lastRequests" | "examine">;
   readonly friendsFor: FriendsFor;
-  /** Decrypts messages of a sender's devices. */
   readonly decryptOf: (sender: Sender, address: Address) => ClientMessage["decrypt"];
   /** The broker connections that bring reports to this app; null if there are none. */
   readonly mqttOf: (appId: AppId) => MqttStatus | null;
@@ -70,7 +67,6 @@ export interface Services extends QueryDependencies {
   readonly deviceDays: DeviceDays;
   readonly readCoordinates: ReadCoordinates;
   readonly exports: () => Exports;
-  /** The files that another node copies from this one. */
   readonly copies: Copies;
   readonly nearby: Nearby;
   readonly viewers: Pick<Viewers, "open" | "stop">;
@@ -78,13 +74,11 @@ export interface Services extends QueryDependencies {
   readonly baseMap: () => Pick<BaseMap, "world" | "streets">;
   /** How far memory is in the log, and the requests that wait for more. */
   readonly sequences: AppliedSequences;
-  /** Versions for entity tags. */
   readonly versions: Versions;
   readonly scrape: Scrape;
   /** The buffer in which answers are written. */
   readonly answers: AnswerBuffer;
   readonly readAsset: ReadAsset;
-  /** Turns a TypeScript module into JavaScript. */
   readonly stripTypes: (source: string) => string;
   /** The demo's time factor; null if devices are real. */
   readonly demoSpeed: number | null;

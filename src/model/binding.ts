@@ -4,5 +4,4 @@ export interface Binding {
   readonly userId: string | null;
 }
 
-/** A key that may report as any device and user. */
 export const UNBOUND: Binding = { deviceId: null, userId: null };

@@ -6,7 +6,6 @@ export type ServiceError =
   | { readonly kind: "device_not_found"; readonly deviceId: string }
   | { readonly kind: "entry_not_found" }
   | { readonly kind: "tile_not_found"; readonly message: string }
-  /** This server has no cluster to join. */
   | { readonly kind: "not_a_node" }
   | { readonly kind: "another_node" }
   /** A seal has replaced the file, or it is lost. */

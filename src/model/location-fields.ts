@@ -28,7 +28,6 @@ export type ResponseKind =
 export type FieldColumn = "device" | "timestamp" | "number" | "profile" | "state" | "derived";
 
 interface FieldTraits {
-  /** The wire name. */
   readonly name: string;
   readonly type: "string" | "integer" | "number" | "boolean";
   readonly required?: boolean;
@@ -39,7 +38,6 @@ interface FieldTraits {
   readonly charactersMin?: number;
   readonly charactersMax?: number;
   readonly pattern?: RegExp;
-  /** Texts that the field must not have. */
   readonly refused?: readonly string[];
   readonly description: string;
   readonly example: string | number | boolean;
@@ -381,9 +379,7 @@ export const STORED_FIELDS: readonly StoredField[] = byColumnNumber(REPORT_FIELD
 
 /** Columns of doubles; latitude and longitude come first. */
 export const NUMBER_FIELDS = storedIn("number");
-/** Members of the profile tuple. */
 export const PROFILE_FIELDS = storedIn("profile");
-/** Members of the state tuple. */
 export const STATE_FIELDS = storedIn("state");
 
 function byColumnNumber(fields: readonly StoredField[]): readonly StoredField[] {
@@ -400,7 +396,6 @@ function storedIn(column: FieldColumn): readonly StoredField[] {
   return STORED_FIELDS.filter((field) => field.column === column);
 }
 
-/** The name of a field stored as a column of doubles. */
 export type NumberFieldName = NamesIn<"number">;
 
 export function numberIndex(name: NumberFieldName): number {

@@ -18,7 +18,6 @@ export interface ReportBatch {
   /** By row, the text of its device id. */
   readonly device: Uint32Array;
   readonly timestampMs: Float64Array;
-  /** One column for each of `NUMBER_FIELDS`. */
   readonly numbers: readonly Float64Array[];
   /** Distinct profiles, `PROFILE_FIELDS.length` text indexes each, and by row which of them. */
   readonly profiles: Uint32Array;
@@ -74,7 +73,6 @@ export interface ReportBatchBuilder {
   /** Like `text`, for a text in bytes, all below 0x80. */
   asciiText(bytes: Buffer, start: number, end: number): number;
   textAt(index: number): string;
-  /** Clears the scratch row. */
   begin(): void;
   /** Appends the scratch row under this device and time. */
   add(deviceText: number, timestampMs: number): void;

@@ -17,7 +17,6 @@ export class ReportBatches {
     return this.#builder;
   }
 
-  /** Ends the last batch. */
   end(): void {
     const isEmpty = this.#batches.length === 0;
     if (this.#builder !== null || isEmpty) this.#endBatch(this.#builder ?? createReportBatchBuilder(0));

@@ -27,13 +27,11 @@ const DEVICE = 4;
 /** Not a field: read and dropped. */
 const UNKNOWN = 5;
 
-/** A member that reports may have. */
 interface Member {
   readonly kind: number;
   readonly field: StoredField | null;
   /** The number column or tuple member of the batch. */
   readonly index: number;
-  /** Bounds of a number field. */
   readonly minimum: number;
   readonly maximum: number;
   readonly isState: boolean;
@@ -124,7 +122,6 @@ export class ReportScanner {
     return required === REQUIRED_FIELDS && at < end ? at + 1 : -1;
   }
 
-  /** Appends the report that was read last. */
   addRow(batch: ReportBatchBuilder): void {
     batch.add(this.#deviceText, this.#timestampMs);
   }

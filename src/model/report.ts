@@ -26,7 +26,6 @@ const LOOKS_LIKE_SECONDS_MAX = 100_000_000_000;
 
 /** The end of the message for a report older than the retention; an import recognizes it and adds advice. */
 export const BEFORE_RETENTION = ", the start of the retention";
-/** The message of a report from the future. */
 export const IN_FUTURE = "timestamp must not be more than 10 minutes in the future";
 
 const DEVICE_FIELD = REPORT_FIELDS.find((field) => field.column === "device")!;

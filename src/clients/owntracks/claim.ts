@@ -29,7 +29,6 @@ export function readClaim(message: ClientMessage, members: JsonObject): Claim {
   };
 }
 
-/** Whether a value is present but not a name. */
 function isNoName(value: unknown): boolean {
   return isPresent(value) && readText(value) === null;
 }

@@ -7,7 +7,6 @@ import { isObject } from "../../lib/is-object.ts";
 import type { Steps } from "../../lib/schedule/steps.ts";
 import { LongText } from "../content.ts";
 
-/** An encrypted message as received, with its other members. */
 export type Encrypted = Readonly<Record<string, unknown>> & { readonly _type: "encrypted" };
 
 export function isEncrypted(message: unknown): message is Encrypted {

@@ -51,7 +51,6 @@ function topicOf({ deviceId, userId }: Friend): string {
   return `owntracks/${topicPart(user)}/${topicPart(device)}`;
 }
 
-/** Reverses `deviceOf`. */
 function nameAndUser(deviceId: string, userId: string | null): [string, string] {
   const colon = deviceId.indexOf(":");
   if (colon < 0) return [deviceId, userId ?? "user"];

@@ -55,13 +55,9 @@ export function emit(result: PointResult, raw: unknown, sink: MessageSink): void
   else sink.add(result, raw);
 }
 
-/** A value of `raw`. */
 const WHOLE_MESSAGE = undefined;
 
-/**
- * Reads messages whose points are a few names and values, in any form: a form body, the URL's parameters, a JSON
- * object, or a list of objects.
- */
+/** Reads points of a few names and values from a form, URL parameters, a JSON object or a list of objects. */
 export function* readFlat(
   { content, query }: ClientMessage,
   sink: MessageSink,

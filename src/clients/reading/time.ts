@@ -73,7 +73,6 @@ function readWholeSecondMs(text: string): number {
   return Date.UTC(year, month - 1, day, hour, minute, second);
 }
 
-/** NaN if either is not a digit. */
 export function twoDigits(text: string, index: number): number {
   const tens = text.charCodeAt(index) - ZERO;
   const ones = text.charCodeAt(index + 1) - ZERO;

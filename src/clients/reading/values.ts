@@ -15,7 +15,6 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return isObject(value) && !(value instanceof LongList);
 }
 
-/** The value if it is an object, else an empty object. */
 export function objectOrEmpty(value: unknown): JsonObject {
   return isJsonObject(value) ? value : {};
 }
@@ -49,7 +48,6 @@ export function isPresent(value: unknown): boolean {
   return value !== undefined && value !== null && !(typeof value === "string" && value.trim() === "");
 }
 
-/** The first value that is present; null if there is none. */
 export function firstPresent(...values: readonly unknown[]): unknown {
   return values.find(isPresent) ?? null;
 }

@@ -18,7 +18,6 @@ const zstdAsync = promisify(zstdCompress);
 const GZIP_SMALL = { level: constants.Z_BEST_COMPRESSION };
 const ZSTD_SMALL = { params: { [constants.ZSTD_c_compressionLevel]: 9 } };
 
-/** Compresses an answer on another thread. */
 export function compress(coding: Compression, body: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
   return bytesOf(coding === "gzip" ? gzipAsync(body, GZIP_FASTEST) : zstdAsync(body, ZSTD_FASTEST));
 }
@@ -71,7 +70,6 @@ function weightsOf(accepted: string): ReadonlyMap<string, number> {
   return weights;
 }
 
-/** A body as sent, and its entity tag. */
 export interface EncodedBody {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly tag: string;

@@ -6,7 +6,6 @@ const PREFLIGHT_SECONDS = 600;
 const EXPOSED =
   "RateLimit, RateLimit-Policy, Retry-After, Wherehouse-Error-Code, Wherehouse-Ignored-Parameters, " +
   "Wherehouse-New-Records, Wherehouse-Same-Time, Wherehouse-Sequence, X-Request-Id";
-/** Headers that they may send. */
 const ALLOWED =
   "Authorization, Content-Type, Content-Encoding, Last-Event-ID, Wherehouse-Min-Sequence, X-Request-Id";
 
@@ -36,7 +35,6 @@ export class Cors {
     headers.set("access-control-expose-headers", EXPOSED);
   }
 
-  /** Answers a preflight request. */
   preflight(request: Request, requestId: string, allow: string): Response {
     const headers = new Headers({
       ...SECURITY_HEADERS,

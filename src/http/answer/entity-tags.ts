@@ -6,7 +6,6 @@ export interface TaggedAnswer {
   readonly appId: AppId;
   /** The fingerprint of the key's view; null if it shows all of the app. */
   readonly view: string | null;
-  /** Path and query as sent. */
   readonly target: string;
   /** Changes whenever the answer may change. */
   readonly version: string;

@@ -3,7 +3,6 @@ import type { TierName } from "../../auth/tiers.ts";
 
 /* Headers of answers: common ones, the rate limit, and those of page files. */
 
-/** Headers by lower-case name. */
 export type MoreHeaders = Readonly<Record<string, string>>;
 
 /** If a browser is made to show an answer as a page, it guesses no type, runs no script and can't be framed. */
@@ -69,12 +68,10 @@ const UNLIMITED_QUOTA = 999_999_999_999_999;
 const UNLIMITED = `"unlimited";r=${UNLIMITED_QUOTA};t=1`;
 const UNLIMITED_POLICY = `"unlimited";q=${UNLIMITED_QUOTA};w=1`;
 
-/** The value of `RateLimit-Policy`. */
 export function rateLimitPolicyHeader(tier: TierName, { limit, windowSeconds }: RateDecision): string {
   return limit === null ? UNLIMITED_POLICY : `"${tier}";q=${limit};w=${windowSeconds}`;
 }
 
-/** The value of `RateLimit`. */
 export function rateLimitHeader(tier: TierName, decision: RateDecision): string {
   if (decision.remaining === null) return UNLIMITED;
   return `"${tier}";r=${decision.remaining};t=${decision.resetSeconds}`;

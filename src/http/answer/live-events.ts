@@ -97,7 +97,6 @@ function resetText(sequence: number): string {
   return `event: reset\nid: ${sequence}\ndata: ${JSON.stringify(RESET)}\n\n`;
 }
 
-/** An example stream for the OpenAPI document. */
 export const EXAMPLE_STREAM = [
   beginningText(1_452_216),
   `${eventBegin(1_452_217)}${JSON.stringify(exampleRecord("current"))}${EVENT_END}`,

@@ -18,7 +18,6 @@ const WHOLE_BYTES_MAX = 1024 * 1024;
 const PIECE_BYTES = 256 * 1024;
 const COMPRESSED_CHUNK_BYTES = 128 * 1024;
 
-/** A body that is created piece by piece. */
 export interface Piecewise {
   /** The body if it is short; null if there is more. */
   readonly whole: Bytes | null;
@@ -70,7 +69,6 @@ export function beginPiecewise(
   }));
 }
 
-/** One or several pieces of a body. */
 interface Part {
   readonly bytes: Bytes;
   readonly isLast: boolean;

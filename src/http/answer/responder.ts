@@ -13,7 +13,6 @@ export type Answer = Response | Promise<Response>;
 export interface ResponderOptions {
   /** Origins whose pages may read answers, or `*`. If it is empty, CORS is off. */
   readonly corsOrigins: readonly string[];
-  /** Schedules the creation of long bodies. */
   readonly scheduler: Scheduler;
   /** Called for every failure of the server, with the id that the client got. */
   readonly onFault: (requestId: string, error: unknown) => void;
@@ -22,7 +21,6 @@ export interface ResponderOptions {
 const COMPRESS_BYTES_MIN = 1000; // The contract's kilobyte; a smaller body fits a packet anyway.
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
 
-/** A file that is created while it is sent. */
 export interface SentFile {
   /** Letters, digits, dots and dashes. */
   readonly name: string;
@@ -130,7 +128,6 @@ export class Responder {
     });
   }
 
-  /** The 304 for a client that has the answer. */
   unchanged(request: Request, more: MoreHeaders): Response {
     return new Response(null, { status: 304, headers: this.#headersFor(request, more, false) });
   }

@@ -13,14 +13,12 @@ import type { Sendable } from "./piecewise.ts";
 
 export interface ViewersDependencies {
   readonly live: Live;
-  /** The buffer in which events are written. */
   readonly answers: AnswerBuffer;
   readonly slots: ViewerSlots;
   readonly counts: ViewerCounts;
   readonly timers?: Timers;
 }
 
-/** The request of a client that opens a stream. */
 export type LiveCall = Pick<Call, "request" | "appId" | "keyId" | "view" | "isStillAllowed">;
 
 /** How often keys are checked: a revoked one is known after a second, and its streams must end within five. */
@@ -115,7 +113,6 @@ export interface ViewerStreamOptions {
   readonly viewer: Viewer;
   /** Called when an event has been sent to its end. */
   readonly onEvent: () => void;
-  /** Called once, however the stream ends. */
   readonly onEnd: () => void;
   readonly timers: Timers;
 }

@@ -1,10 +1,7 @@
 import { type QuotaOwner, SharedPool } from "../../lib/schedule/shared-pool.ts";
 import { systemTimers, type Timers } from "../../lib/schedule/timers.ts";
 
-/**
- * Limits how many ingest requests run and how much memory their bodies take together, with a share for each key and
- * app.
- */
+/** Limits the number and memory of ingest requests, with a share for each key and app. */
 export interface BodyBudget {
   /** Admits a request; null if too many run, in total or of this key or app. */
   begin(owner: QuotaOwner): BodyShare | null;
@@ -13,13 +10,11 @@ export interface BodyBudget {
   /** Bytes of bodies that have arrived, in whole or in part, and of their decompressed form. */
   readonly bytes: number;
   readonly bytesMax: number;
-  /** Apps with running requests. */
   readonly apps: number;
   /** Refusals since the start, by the exhausted limit. */
   readonly refused: { readonly requests: number; readonly bytes: number };
 }
 
-/** One request's share of the budget. */
 export interface BodyShare {
   readonly owner: QuotaOwner;
   /** The time within which its body must arrive. */

@@ -18,7 +18,6 @@ const AT_ONCE_BYTES_MAX = 1024 * 1024;
  */
 const LARGE_BYTES = 1024 * 1024;
 
-/** Reads the bodies of a server's requests. */
 export class BodyReader {
   readonly #growing = new Semaphore(1);
   readonly #unpacker = new BodyUnpacker();
@@ -78,7 +77,6 @@ export class BodyReader {
     }
   }
 
-  /** Joins all pieces, within the limits. */
   async #collect(
     pieces: AsyncIterable<Uint8Array>,
     share: BodyShare,

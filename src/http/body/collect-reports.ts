@@ -6,10 +6,8 @@ import type { ReportBatch } from "../../model/report-batch.ts";
 import { ReportBatches } from "../../model/report-batches.ts";
 import { ReportScanner } from "../../model/report-scanner.ts";
 
-/** The rules for the reports of a body. */
 export interface ReportRules {
   readonly times: AcceptedTimes;
-  /** The key's binding. */
   readonly binding: Binding;
 }
 
@@ -54,7 +52,6 @@ export class CollectedReports implements ReadReports {
     return this.#scanner === null ? -1 : this.#scanner.read(start, end, this.#batches.builder(following));
   }
 
-  /** Appends the report that was read last. */
   addRead(): void {
     this.#scanner!.addRow(this.#batches.builder(0));
     this.#count++;

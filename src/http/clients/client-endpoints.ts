@@ -80,7 +80,6 @@ function endpointAt(client: Client, path: string, method: "GET" | "POST"): Clien
   };
 }
 
-/** The OpenAPI description of a client's route. */
 function describeClient(route: ClientRoute, example: ClientExample): Operation {
   const { method, path, client } = route;
   const isReport = client.methods.includes(method);

@@ -9,7 +9,6 @@ import { pathnameOf } from "../request.ts";
 
 /* Reads everything of a client's request but its body: the key in any place, the device, and the URL's parameters. */
 
-/** One path and method of a client. */
 export interface ClientRoute {
   readonly method: "GET" | "POST";
   /** `:key` and `:device` are its variable segments. */
@@ -17,17 +16,14 @@ export interface ClientRoute {
   readonly client: Client;
 }
 
-/** Everything of a request but its body. */
 export interface ClientRequest {
   readonly headers: ClientMessage["headers"];
   readonly credentials: Credentials;
-  /** The URL's parameters, without keys. */
   readonly query: URLSearchParams;
   /** The device in the path; null if there is none. */
   readonly device: string | null;
 }
 
-/** Creates the function that reads the requests of a route. */
 export function createRequestReader({ path }: ClientRoute): (request: Request) => ClientRequest {
   const segments = path.split("/");
   const [keyIndex, deviceIndex] = [segments.indexOf(":key"), segments.indexOf(":device")];
@@ -68,7 +64,6 @@ export function messageHeaders(headers: Headers): ClientMessage["headers"] {
   return relevant;
 }
 
-/** The credentials of a client's request. */
 export interface Credentials {
   /** Distinct texts sent as a key, in any place. More than one is as wrong as none. */
   readonly keyTexts: readonly string[];

@@ -41,7 +41,6 @@ export class Pace {
     return delayMs;
   }
 
-  /** The number of keys in memory. */
   get size(): number {
     return this.#dueMs.size;
   }
@@ -60,9 +59,7 @@ function burstMsOf(limit: (typeof TIERS)[TierName]): number {
   return limit === null ? 0 : (limit.burst / limit.requestsPerSecond) * 1000;
 }
 
-/** The limits of delayed answers. */
 export interface DelayedAnswersOptions {
-  /** Maximum at the same time. */
   readonly max: number;
   readonly wait: Wait;
   /** Aborted when the server begins to stop. */
@@ -81,7 +78,6 @@ export class DelayedAnswers {
     this.#stopping = stopping;
   }
 
-  /** The number of delayed answers. */
   get size(): number {
     return this.#pool.used;
   }

@@ -14,7 +14,6 @@ export interface Refused {
   readonly owner: QuotaOwner;
 }
 
-/** The `Retry-After` of a client's 503. */
 export const RETRY_AFTER_SECONDS = 30;
 
 /** Refuses requests in the client's format. The status decides whether the client deletes, keeps or repeats points. */
@@ -49,7 +48,6 @@ export class Refusals {
     }
   }
 
-  /** A failure of the server. */
   fault(refused: Refused, error: unknown): Answer {
     return this.#hold(refused, this.#responder.fault(refused.request, error));
   }

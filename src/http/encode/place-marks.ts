@@ -48,7 +48,6 @@ export function withPlaces(
   return places === null ? write(null) : mapMaybe(places, (loaded) => write(new PlaceMarks(loaded)));
 }
 
-/** Sends a written answer with its places. */
 export function sendWithPlaces(
   call: Pick<Call, "json" | "pieces">,
   written: Uint8Array<ArrayBuffer>,

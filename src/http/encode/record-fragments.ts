@@ -6,7 +6,6 @@ import type { RecordDictionary } from "../../model/record-page.ts";
 
 /* Parts of records that many records share, each encoded once: device, profile and state. */
 
-/** The encoded device of a record. */
 export interface DeviceFragment {
   /** The object from its brace to the time of the id, or to the end of the app. */
   readonly head: Fragment;
@@ -37,7 +36,6 @@ export class DeviceFragments {
     this.#showsId = showsId;
   }
 
-  /** Approximate memory. */
   get bytes(): number {
     return this.#bytes;
   }

@@ -81,7 +81,6 @@ export class RecordTexts {
     return this.#f64[(address >> 3) + TIMESTAMP_MS]!;
   }
 
-  /** The position of the text itself. */
   start(address: number): number {
     return address + HEADER_BYTES;
   }
@@ -268,7 +267,6 @@ export class TextRing {
   #lap: number;
   #next: number;
 
-  /** A ring of `bytes` bytes of a memory, from `start` on. */
   constructor(start: number, bytes: number) {
     this.#start = start;
     this.#bytes = bytes;

@@ -18,10 +18,8 @@ export interface DocumentedEndpoint extends DescribedEndpoint {
   readonly path: string;
 }
 
-/** The server's properties in the document. */
 export interface DescribedService {
   readonly version: string;
-  /** As configured. */
   readonly retention: string;
 }
 
@@ -56,7 +54,6 @@ function withSuffixes(paths: Schemas, endpoints: readonly DocumentedEndpoint[]):
   return Object.fromEntries(Object.entries(paths).map(([path, item]) => [whole.get(path) ?? path, item]));
 }
 
-/** The document except its paths. */
 function describeDocument(
   endpoints: readonly DocumentedEndpoint[],
   { version, retention }: DescribedService,

@@ -43,7 +43,6 @@ export interface Operation {
   readonly failures?: Readonly<Record<number, Schema>>;
   /** Headers that it reads, as parameters of the document. */
   readonly headers?: readonly Schema[];
-  /** Headers of its answer in addition to those of its kind. */
   readonly responseHeaders?: Schemas;
   readonly body?: RequestBody;
   /** Ways to send the key, if they differ from the usual one. */
@@ -54,24 +53,20 @@ export interface Operation {
 
 export interface RequestBody {
   readonly description: string;
-  /** Defaults to true. */
   readonly isRequired?: boolean;
   readonly example: unknown;
   readonly content: Schemas;
 }
 
-/** The properties of an endpoint that the document needs. */
 export interface DescribedEndpoint {
   readonly kind: "keyed" | "open" | "client";
   readonly permission: Exclude<Permission, "view"> | null;
-  /** Whether its answers have entity tags. */
   readonly isTagged?: boolean;
   readonly pathParameters: PathParameters;
   readonly query: QueryParameters;
   readonly operation: Operation;
 }
 
-/** The operation object of OpenAPI. */
 export function describeOperation(endpoint: DescribedEndpoint): Schema {
   const { kind, permission, isTagged = false, pathParameters, query, operation } = endpoint;
   const { operationId, tag, summary, description, answer, failures, headers = [], body } = operation;

@@ -108,7 +108,6 @@ export const SENT_WITH_TAG: Schemas = {
   "Cache-Control": ref("headers", "CacheControl"),
   ...SENT_WITH_DATA,
 };
-/** For answers to queries with ignored parameters. */
 export const SENT_IF_IGNORED: Schemas = {
   "Wherehouse-Ignored-Parameters": ref("headers", "IgnoredParameters"),
 };
@@ -253,7 +252,6 @@ export const ERROR_SCHEMAS = {
   }).schema,
 } satisfies Schemas;
 
-/** The body that the server sends for an error. */
 export function exampleOf(error: HttpError): unknown {
   return answerError(error).body;
 }

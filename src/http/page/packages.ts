@@ -3,7 +3,6 @@ import manifest from "../../../package.json" with { type: "json" };
 /* Packages that the page uses, served directly from node_modules through an import map, at versioned paths. */
 
 export interface PackageFile {
-  /** The path at which it is served. */
   readonly path: string;
   /** Its URL on the disk. */
   readonly specifier: string;
@@ -50,10 +49,8 @@ export const PACKAGE_FILES: readonly PackageFile[] = [
   fileOf(UQR, "dist/index.mjs"),
 ];
 
-/** The import map for browsers. */
 export const IMPORT_MAP = JSON.stringify({ imports: MODULES });
 
-/** The path at which a file of a package is served. */
 export function pathOf(name: keyof typeof manifest.dependencies, file: string): string {
   return `/map/packages/${name}@${manifest.dependencies[name]}/${file}`;
 }

@@ -9,12 +9,10 @@ import { assert } from "../../lib/assert.ts";
  * imports come first, and `export` stands before a declaration.
  */
 
-/** The modules of a page as sent to browsers, by path. */
 export interface ModuleGraph {
   readonly texts: ReadonlyMap<string, string>;
   /** Paths of the modules that the first one needs, each after its imports. `import()` loads the others. */
   readonly needed: readonly string[];
-  /** The packages that those import. */
   readonly packages: readonly string[];
 }
 
@@ -90,11 +88,9 @@ export function readdressed(path: string, text: string, { query, running, packag
 }
 
 export interface Readdressing {
-  /** Appended to each address. */
   readonly query: string;
   /** The modules and packages that the page runs. */
   readonly running: ReadonlySet<string>;
-  /** Addresses of packages by name. */
   readonly packages: Readonly<Record<string, string>>;
 }
 

@@ -6,7 +6,6 @@ import { type ModuleGraph, packModules, readdressed, readModuleGraph } from "./p
 /* The map page's own files, served almost as written: modules without their types, style sheets and one HTML file. */
 
 export interface PageSources {
-  /** Reads a file by its URL. */
   readonly readAsset: (specifier: string) => Promise<Uint8Array>;
   readonly stripTypes: (source: string) => string;
   /** The demo's time factor; null if devices are real. */
@@ -15,7 +14,6 @@ export interface PageSources {
 
 export interface PageFiles {
   readonly html: CachedBody;
-  /** The `Content-Security-Policy` of the HTML. */
   readonly policy: string;
   /** Identifies all files together; content under it never changes. */
   readonly version: string;
@@ -108,13 +106,11 @@ const LINK = /<link rel="stylesheet" href="\{app\}\/([^"]+)">/g;
 const LINKS = /(?:<link rel="stylesheet" href="\{app\}\/[^"]+">\s*)+/g;
 
 export interface PackedSheets {
-  /** The HTML with one link instead of several. */
   readonly template: string;
   /** By path: the first sheet contains all that follow it. */
   readonly sheets: ReadonlyMap<string, string>;
 }
 
-/** `read` returns a sheet's text. */
 async function packSheets(template: string, read: (path: string) => Promise<string>): Promise<PackedSheets> {
   const sheets = new Map<string, string>();
   const pathsOf = (links: string) => [...links.matchAll(LINK)].map(([, path]) => path!);

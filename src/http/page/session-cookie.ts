@@ -14,7 +14,6 @@ const OF_SHARE = "_share";
 
 const ATTRIBUTES = "HttpOnly; SameSite=Strict; Path=/";
 
-/** The value of `Set-Cookie`. */
 export function sessionCookie(request: Request, cookieName: string, value: string, lifeMs: number): string {
   const maxAge = Math.floor(lifeMs / 1000);
   const secure = isByHttps(request) ? "; Secure" : "";

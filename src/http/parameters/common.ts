@@ -78,7 +78,6 @@ export const accuracyBounds = {
 export const accuracyMeters = optionalNumber("number", accuracyBounds);
 export const accuracyMetersTo1000 = optionalNumber("number", { ...accuracyBounds, maximum: 1000 });
 
-/** The order of all histories. */
 export const HISTORY_PAGING = [
   "Ordered by timestamp, then device_id. Paging through a range returns every record once, unless a report for the range",
   "arrives in between.",

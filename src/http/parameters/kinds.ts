@@ -12,7 +12,6 @@ export interface NumberBounds {
   readonly maximum?: number;
 }
 
-/** A number with a default. */
 export function numberParameter(
   type: "integer" | "number",
   bounds: NumberBounds,

@@ -21,12 +21,10 @@ export interface HistoryValues {
   readonly distance_travelled?: boolean;
 }
 
-/** The requested dates and the resulting query. */
 export interface DatedQuery extends DateRange {
   readonly query: HistoryQuery;
 }
 
-/** A leap year. */
 export const RANGE_DAYS_MAX = 366;
 
 export interface DateRange {

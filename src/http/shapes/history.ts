@@ -70,7 +70,6 @@ export function roundedMs(elapsedMs: number): number {
   return Math.round(elapsedMs * 1000) / 1000;
 }
 
-/** The length of all paths together. */
 export function distanceOf(paths: readonly PathLength[]) {
   const meters = paths.reduce((total, [, pathMeters]) => total + pathMeters, 0);
   return { meters, miles: meters / METERS_PER_MILE };

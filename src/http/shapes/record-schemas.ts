@@ -10,7 +10,6 @@ import { closed, plain, ref, type Schema, type Schemas, type Shape } from "./sha
 
 /** Schemas of records in answers and of reports, both derived from the table of fields. */
 
-/** The kinds' names in the document. */
 const RECORD_NAMES: Readonly<Record<ResponseKind, string>> = {
   current: "CurrentRecord",
   deviceCurrent: "DeviceCurrentRecord",
@@ -104,7 +103,6 @@ function membersOf(fields: readonly LocationField[]): Schemas {
   return Object.fromEntries(fields.map((field) => [field.name, fieldSchema(field)]));
 }
 
-/** A field as JSON Schema. */
 export function fieldSchema(field: LocationField): Schema {
   const { type, minimum, maximum, charactersMin = 0, charactersMax, pattern, description, example } = field;
   return {

@@ -19,7 +19,6 @@ import type { Schema, Shape } from "./shape.ts";
 /** Newest records of devices, with the cache of their encoded form. */
 export interface NewestRecordsAnswer {
   readonly cache: EncodedRecordCache;
-  /** Null for none. */
   readonly match: DevicesFound | null;
   /** Adds `local_time` unless it is null. */
   readonly zone: Zone | null;
@@ -27,7 +26,6 @@ export interface NewestRecordsAnswer {
   readonly marks: PlaceMarks | null;
 }
 
-/** The newest record of the only device, with its id. */
 const newestRecord: Shape<NewestRecordsAnswer & { readonly match: DevicesFound }> = {
   schema: recordRef("deviceCurrent"),
   write(json, { cache, match: { records, devices }, zone, marks }) {
@@ -35,7 +33,6 @@ const newestRecord: Shape<NewestRecordsAnswer & { readonly match: DevicesFound }
   },
 };
 
-/** The newest record of each device. */
 export const newestRecords: Shape<NewestRecordsAnswer> = {
   schema: { type: "array", items: recordRef("current") },
   write(json, { cache, match, zone, marks }) {
@@ -48,7 +45,6 @@ export const newestRecords: Shape<NewestRecordsAnswer> = {
   },
 };
 
-/** Records of an app, page after page. */
 export interface PagesOfRecords {
   readonly appId: AppId;
   readonly pages: readonly RecordPage[];
@@ -84,7 +80,6 @@ export interface ShownRecordsAnswer extends NewestRecordsAnswer {
   readonly view: View | null;
 }
 
-/** The newest record of the only device. */
 export const shownRecord: Shape<ShownRecordsAnswer & { readonly match: DevicesFound }> = {
   schema: orOfView("deviceCurrent"),
   write(json, shown) {
@@ -93,7 +88,6 @@ export const shownRecord: Shape<ShownRecordsAnswer & { readonly match: DevicesFo
   },
 };
 
-/** The newest record of each device. */
 export const shownRecords: Shape<ShownRecordsAnswer> = {
   schema: { type: "array", items: orOfView("current") },
   write(json, shown) {

@@ -37,7 +37,6 @@ export interface Shape<Value> {
 
 export type ValueOf<Described> = Described extends Shape<infer Value> ? Value : never;
 
-/** A member with a constant value. */
 interface Constant<Value> extends Shape<Value> {
   readonly constant: Value;
 }
@@ -77,7 +76,6 @@ export function count(description: string): Shape<number> {
   return plain({ type: "integer", format: "int64", minimum: 0, description });
 }
 
-/** A number from 0. */
 export function amount(description: string): Shape<number> {
   return plain({ type: "number", minimum: 0, description });
 }
@@ -153,7 +151,6 @@ function schemaOf(members: Members, description?: string): Schema {
   return closed(required, maybe satisfies Schemas, description);
 }
 
-/** The counts of an answer in pages. */
 export const pageCounts = {
   count: count("Items in this answer."),
   has_more: plain<boolean>({ type: "boolean", description: "Whether more items follow them." }),

@@ -1,6 +1,5 @@
 import { EARTH_RADIUS_METERS, RADIANS_PER_DEGREE } from "./distance.ts";
 
-/** A position in degrees. */
 export interface GridPoint {
   readonly latitude: number;
   readonly longitude: number;

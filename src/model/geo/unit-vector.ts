@@ -46,7 +46,6 @@ export function squaredChordOf(meters: number): number {
   return (2 * Math.sin(Math.min(meters / (2 * EARTH_RADIUS_METERS), Math.PI / 2))) ** 2;
 }
 
-/** Along a great circle. */
 export function metersBetween(a: UnitVector, b: UnitVector): number {
   return 2 * EARTH_RADIUS_METERS * Math.asin(Math.min(1, Math.sqrt(squaredChord(a, b)) / 2));
 }

@@ -1,6 +1,5 @@
 /** The source of the time of day; tests set it by hand. */
 export interface Clock {
-  /** Unix time in milliseconds. */
   nowMs(): number;
 }
 

@@ -20,7 +20,6 @@ const DAYS_PER_YEAR = 365.25;
 /** The first day without milliseconds that look like seconds (below 100,000,000,000). No records exist before it. */
 const EARLIEST_MS = Date.UTC(1973, 2, 4);
 
-/** A retention that never changes. */
 export class FixedRetention implements Retention {
   static readonly FOREVER = new FixedRetention("forever", Number.POSITIVE_INFINITY);
   readonly text: string;

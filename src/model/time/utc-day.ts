@@ -7,7 +7,6 @@ export function utcDayOf(timestampMs: number): UtcDay {
   return Math.floor(timestampMs / MS_PER_DAY) as UtcDay;
 }
 
-/** The first instant of the day. */
 export function utcDayStartMs(day: UtcDay): number {
   return day * MS_PER_DAY;
 }

@@ -16,8 +16,6 @@ import {
   text,
 } from "../../shapes/shape.ts";
 
-/* The current position of each device of the app. */
-
 const answer = envelope({
   success: always(true),
   app_id: text("Application of the key."),

@@ -19,8 +19,6 @@ import {
   type ValueOf,
 } from "../../shapes/shape.ts";
 
-/* Problems of the app's devices, and their remedies. */
-
 const finding = object({
   device_id: text("The device."),
   client: plain<string>({

@@ -17,8 +17,6 @@ import { choice, flag, numberParameter, optionalNumber, severalTexts } from "../
 import { invalid } from "../../parameters/parameter.ts";
 import { optionalUserId } from "../../parameters/path-parameter.ts";
 
-/* Records as a file in the formats of other programs. */
-
 const GAP_SECONDS_MAX = 365 * 86_400;
 const SIMPLIFY_METERS_MAX = 100_000;
 /** A URL has room for a few more. For many devices, export all. */

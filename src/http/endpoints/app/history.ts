@@ -16,8 +16,6 @@ import { exampleRecord } from "../../shapes/record-schemas.ts";
 import { historyRecords } from "../../shapes/records.ts";
 import { always, count, EXAMPLE_COUNTS, envelope, object, pageCounts, text } from "../../shapes/shape.ts";
 
-/* Past positions of the app's devices. */
-
 const answer = envelope({
   success: always(true),
   app_id: text("Application of the key."),

@@ -55,7 +55,6 @@ const query = {
   },
 } satisfies QueryParameters;
 
-/** Stores reports for the key's app. */
 export const ingestLocations = keyedEndpoint({
   operationId: "postLocations",
   tag: "Ingest",

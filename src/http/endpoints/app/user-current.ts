@@ -8,8 +8,6 @@ import { EXAMPLE_REPORT, exampleRecord } from "../../shapes/record-schemas.ts";
 import { newestRecords } from "../../shapes/records.ts";
 import { always, count, envelope, text } from "../../shapes/shape.ts";
 
-/* The newest position of each device of a user. */
-
 const answer = envelope({
   success: always(true),
   user_id: text("The requested user."),

@@ -9,8 +9,6 @@ import { userId } from "../../parameters/path-parameter.ts";
 import { EXAMPLE_REPORT, field } from "../../shapes/record-schemas.ts";
 import { count, object, optional, plain, ref, text, type ValueOf } from "../../shapes/shape.ts";
 
-/* The devices of a user, each with its newest position and battery. */
-
 const moment = { type: "integer", format: "int64", description: "Unix milliseconds." };
 
 const summary = object(

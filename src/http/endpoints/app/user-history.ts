@@ -37,8 +37,6 @@ import {
   text,
 } from "../../shapes/shape.ts";
 
-/* Past positions of the user's devices, and the distances they covered. */
-
 const start = { user_id: text("The requested user."), locations: historyRecords("userHistory") };
 const end = {
   pagination: object({

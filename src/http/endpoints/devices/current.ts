@@ -7,8 +7,6 @@ import { EXAMPLE_REPORT, exampleRecord } from "../../shapes/record-schemas.ts";
 import { shownRecord } from "../../shapes/records.ts";
 import { always, envelope, text } from "../../shapes/shape.ts";
 
-/* The newest position of a device. */
-
 const answer = envelope({
   success: always(true),
   device_id: text("The requested device."),

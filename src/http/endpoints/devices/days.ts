@@ -11,8 +11,6 @@ import { incomplete } from "../../shapes/history.ts";
 import { EXAMPLE_REPORT } from "../../shapes/record-schemas.ts";
 import { always, amount, count, object, optional, plain, text } from "../../shapes/shape.ts";
 
-/* A summary of each day of a device, for calendars and statistics. */
-
 const instant = (description: string) => plain<number>({ type: "integer", format: "int64", description });
 
 const day = object(

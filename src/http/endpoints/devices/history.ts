@@ -37,8 +37,6 @@ import {
   type ValueOf,
 } from "../../shapes/shape.ts";
 
-/* Past positions of a device, and the distance it covered. */
-
 const answer = envelope({
   success: always(true),
   device_id: text("The requested device."),

@@ -131,7 +131,6 @@ export const deviceLastRequests = queryEndpoint({
   },
 });
 
-/** Newest first. */
 export function presentRequests(requests: readonly NotedRequest[]): ValueOf<typeof request>[] {
   return requests.map(presented).reverse();
 }

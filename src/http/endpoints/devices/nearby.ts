@@ -27,8 +27,6 @@ import {
   text,
 } from "../../shapes/shape.ts";
 
-/* Devices within a circle, nearest first. */
-
 const query = {
   latitude: requiredNumber("number", {
     description: "Center, degrees.",

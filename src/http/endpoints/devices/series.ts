@@ -11,14 +11,11 @@ import { incomplete } from "../../shapes/history.ts";
 import { EXAMPLE_REPORT, fieldSchema } from "../../shapes/record-schemas.ts";
 import { always, object, optional, plain, text } from "../../shapes/shape.ts";
 
-/* Numeric fields of a device over time, for plots. */
-
 const BUCKETS_MAX = 4000;
 
 /** The type lists the same rows of the table. */
 const NAMES = NUMBER_FIELDS.map(({ name }) => name as NumberFieldName);
 
-/** The values of each field and bucket. */
 const MEASURES = ["min", "max", "last"] as const;
 
 const column = (items: object) => plain<readonly number[]>({ type: "array", items });

@@ -13,8 +13,6 @@ import { place, placeOf } from "../../shapes/place.ts";
 import { EXAMPLE_REPORT } from "../../shapes/record-schemas.ts";
 import { always, amount, count, object, optional, plain, text } from "../../shapes/shape.ts";
 
-/* The stops of a device, and the distance between them. */
-
 const DAYS_MAX = 31;
 
 const instant = (description: string) => plain<number>({ type: "integer", format: "int64", description });

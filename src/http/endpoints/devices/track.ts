@@ -14,8 +14,6 @@ import { place, placeOf } from "../../shapes/place.ts";
 import { EXAMPLE_REPORT, field } from "../../shapes/record-schemas.ts";
 import { always, amount, count, object, optional, plain, text } from "../../shapes/shape.ts";
 
-/* The track of a device: a line that is simple enough to draw. */
-
 /** A line that a browser draws in about a second; some 2 MB. */
 const VERTICES_MAX = 50_000;
 

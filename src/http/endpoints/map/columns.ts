@@ -9,8 +9,6 @@ import { EXAMPLE_REPORT, fieldSchema } from "../../shapes/record-schemas.ts";
 import { viewShows } from "../../shapes/records.ts";
 import { always, count, object, optional, plain, text } from "../../shapes/shape.ts";
 
-/* The current positions of all devices of the app, in columns. */
-
 const ALWAYS_SHOWN = ["device_id", "timestamp", "latitude", "longitude"];
 
 /** Optional fields of a current position. */
@@ -18,7 +16,6 @@ const CHOSEN_FIELDS = REPORT_FIELDS.filter(
   ({ name, responses }) => !ALWAYS_SHOWN.includes(name) && responses.includes("current"),
 );
 
-/** One value per device. */
 function columnOf(field: StoredField) {
   const items = fieldSchema(field);
   return plain<never>({ type: "array", items: field.required ? items : { ...items, nullable: true } });

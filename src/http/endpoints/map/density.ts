@@ -7,8 +7,6 @@ import { instants, readInstants } from "../../parameters/ranges.ts";
 import { incomplete } from "../../shapes/history.ts";
 import { always, count, object, optional, plain, text } from "../../shapes/shape.ts";
 
-/* The number of positions in each cell of the map. */
-
 const ZOOM_MAX = 22;
 
 const whole = (description: string) =>

@@ -17,8 +17,6 @@ import { pathnameOf } from "../../request.ts";
 import { presentRequests } from "../devices/last-requests.ts";
 import { presentView } from "./session.ts";
 
-/* Keys that a signed-in key creates on the map page, for phones and as share links. */
-
 const KEYS_PATH = "/map/keys";
 
 export const listKeys = sessionEndpoint("GET", KEYS_PATH, ({ madeKeys }) => (call, { key }) => {
@@ -142,7 +140,6 @@ function errorOf(error: SharedFileError | MakingError | MakingRefusal | UnknownK
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** A request of the map page to create a key. */
 interface KeyRequest {
   readonly plan: MadeKeyPlan;
   /** The app that will report with it; null for a share link. */

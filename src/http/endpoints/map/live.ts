@@ -6,8 +6,6 @@ import { bbox } from "../../parameters/common.ts";
 import { optionalNumber, severalTexts } from "../../parameters/kinds.ts";
 import { optionalUserId } from "../../parameters/path-parameter.ts";
 
-/* Changes of positions as they happen. */
-
 /** A URL has room for a few more. For many devices, request all. */
 const DEVICES_MAX = 100;
 

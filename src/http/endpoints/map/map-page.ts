@@ -8,8 +8,6 @@ import { textSegment } from "../../parameters/path-parameter.ts";
 import { pathnameOf } from "../../request.ts";
 import type { Services } from "../../services.ts";
 
-/* The map page: its HTML, its modules and style sheets, and the packages that they import. */
-
 const HTML = "text/html; charset=utf-8";
 
 /** Read on the first request, once per server. */

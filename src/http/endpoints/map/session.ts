@@ -10,8 +10,6 @@ import { sessionCookie, sessionLookup } from "../../page/session-cookie.ts";
 import { askingPage } from "../../request.ts";
 import type { Services } from "../../services.ts";
 
-/* Sign-in and sign-out on the map page. */
-
 export const SESSION_PATH = "/map/session";
 
 export const beginSession = pageEndpoint("POST", SESSION_PATH, (services, responder) => async (request) => {

@@ -9,8 +9,6 @@ import { invalid } from "../../parameters/parameter.ts";
 import { wholeNumber } from "../../parameters/path-parameter.ts";
 import { INSTANT_BOUNDS, readInstants } from "../../parameters/ranges.ts";
 
-/* Devices as vector tiles, for QGIS, MapLibre and other programs. */
-
 const ZOOM_MAX = 16;
 const LAST = 2 ** ZOOM_MAX - 1;
 const CONTENT_TYPE = "application/vnd.mapbox-vector-tile";

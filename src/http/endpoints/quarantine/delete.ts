@@ -2,8 +2,6 @@ import { queryEndpoint } from "../../endpoint.ts";
 import { always, object, type ValueOf } from "../../shapes/shape.ts";
 import { entryId, MISSING_ENTRY } from "./entry-shapes.ts";
 
-/* Deletes an entry of the quarantine. */
-
 const answer = object({ success: always(true) });
 
 export const quarantineDelete = queryEndpoint({

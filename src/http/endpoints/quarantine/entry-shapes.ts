@@ -6,8 +6,6 @@ import { textSegment } from "../../parameters/path-parameter.ts";
 import { EXAMPLE_REPORT } from "../../shapes/record-schemas.ts";
 import { count, object, optional, plain, text, type ValueOf } from "../../shapes/shape.ts";
 
-/* The form of a quarantine entry in answers. */
-
 export const EXAMPLE_ENTRY_ID = "0d6c2f5a7b9e41f08c3d5e6f7a8b9c0d";
 
 export const entryId = textSegment("The entry.", EXAMPLE_ENTRY_ID);
@@ -67,7 +65,6 @@ export function presentEntry(entry: EntrySummary): ValueOf<typeof entrySummary> 
   };
 }
 
-/** The 404 of an endpoint with an entry in its path. */
 export const MISSING_ENTRY = failure(
   "The entry is unknown, deleted, or of another app; or there is nothing at this path.",
   SENT_WITH_DATA,

@@ -4,8 +4,6 @@ import { queryEndpoint } from "../../endpoint.ts";
 import { always, object, optional, plain, text, type ValueOf } from "../../shapes/shape.ts";
 import { EXAMPLE_ENTRY, entryId, entryMembers, MISSING_ENTRY, presentEntry } from "./entry-shapes.ts";
 
-/* A complete entry of the quarantine. */
-
 const answer = object({
   success: always(true),
   ...entryMembers,

@@ -6,8 +6,6 @@ import { optionalText, optionalWord } from "../../parameters/kinds.ts";
 import { always, count, EXAMPLE_COUNTS, list, object, pageCounts, type ValueOf } from "../../shapes/shape.ts";
 import { EXAMPLE_ENTRY, entrySummary, presentEntry } from "./entry-shapes.ts";
 
-/* Messages of clients that could not be used. */
-
 const answer = object({
   success: always(true),
   entries: list(entrySummary),

@@ -3,8 +3,6 @@ import { queryEndpoint } from "../../endpoint.ts";
 import { always, count, object, plain, type ValueOf } from "../../shapes/shape.ts";
 import { entryId, MISSING_ENTRY } from "./entry-shapes.ts";
 
-/* Processes an entry of the quarantine again. */
-
 const answer = object({
   success: always(true),
   accepted: count("Reports that are new or change what is stored; all of them are on disk."),

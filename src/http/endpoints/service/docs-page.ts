@@ -13,7 +13,6 @@ interface Asset {
   readonly versioned: boolean;
 }
 
-/** The path of the package's files, by version. */
 const PACKAGE_PATH = `/docs/ui/${swaggerUi.version}`;
 
 const HTML = "text/html; charset=utf-8";
@@ -66,7 +65,6 @@ export const docsPage = openEndpoint({
   },
 });
 
-/** The files that the page loads. */
 export const docsAssets: readonly Endpoint[] = ASSETS.map(({ path, specifier, contentType, versioned }) =>
   hiddenEndpoint(path, ({ readAsset }, responder) => {
     const body = new CachedBody(async () => new Uint8Array(await readAsset(specifier)));

@@ -1,8 +1,6 @@
 import { openEndpoint } from "../../endpoint.ts";
 import { always, amount, object, text, type ValueOf } from "../../shapes/shape.ts";
 
-/* Whether the process runs. */
-
 const answer = object({
   status: always("ok"),
   version: text("Version of the server."),

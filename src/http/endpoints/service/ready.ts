@@ -5,8 +5,6 @@ import { ALWAYS_SENT, failure, RETRY_AFTER } from "../../openapi/responses.ts";
 import type { Readiness } from "../../services.ts";
 import { always, count, object, optional, plain, text, type ValueOf } from "../../shapes/shape.ts";
 
-/* Whether the service has everything that it has acknowledged. */
-
 const answer = object({
   status: always("ready"),
   damaged: count("Ranges of damaged data in quarantine; see the command verify."),
