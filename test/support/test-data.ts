@@ -5,10 +5,7 @@ import { gunzipSync } from "node:zlib";
 /** The folder of real tracks, places and reference answers for tests. */
 const TEST_DATA = process.env.WHEREHOUSE_TEST_DATA ?? join(import.meta.dir, "../../../shared/data");
 
-/**
- * Reads a reference file, decompressing `.gz`. If it is missing, prints a line that names the skipped tests, and
- * returns null.
- */
+/** Reads a reference file, decompressing `.gz`. If it is missing, names the skipped tests and returns null. */
 export function readTestData(path: string): string | null {
   const bytes = readTestDataBytes(path);
   if (bytes === null) return null;

@@ -178,7 +178,7 @@ async function send(
   return bodies.length / requestsPerSecond;
 }
 
-/** Checks that one server's doctor works and the other's does not. Messages without a request are always examined. */
+/** Checks that one server's doctor works and the other's does not. A single message is always examined. */
 async function expectLastRequests(servers: Readonly<Record<Mode, BenchServer>>): Promise<void> {
   await Bun.sleep(LONGER_THAN_ATTENTION_MS);
   for (const mode of MODES) {

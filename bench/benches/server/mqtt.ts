@@ -141,10 +141,7 @@ async function publish(
   await Promise.all(sent);
 }
 
-/**
- * Publishes, and waits until the server shows the last message of each connection; the earlier ones are on the disk
- * then.
- */
+/** Publishes, and waits until the server shows the last message of each connection. */
 async function publishAndWait(
   phones: MqttClient,
   server: WherehouseProcess,

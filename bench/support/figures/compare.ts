@@ -48,10 +48,7 @@ function membersDiffering(before: Members, now: Members): string[] {
     .map((name) => `${name} was ${before[name] ?? "not there"}, is ${now[name] ?? "not there"}`);
 }
 
-/**
- * Compares figures or ratios that both runs have. A ratio has the unit of its figures, which tells the better
- * direction.
- */
+/** Compares figures or ratios that both runs have. The unit tells the better direction. */
 export function changesOf(before: readonly Figure[], now: readonly Figure[]): Change[] {
   return now.flatMap(({ name, unit, runs }) => {
     const old = before.find((figure) => figure.name === name && figure.unit === unit);

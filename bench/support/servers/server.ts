@@ -51,10 +51,7 @@ export function bareServerCommand(...args: readonly string[]): string[] {
   return [process.execPath, "bench/support/servers/bare-server.ts", ...args];
 }
 
-/**
- * Starts a program in the project's folder that prints its address when it listens; `variables` are added to the
- * environment.
- */
+/** Starts a program that prints its address when it listens; `variables` are added to the environment. */
 export async function startProcess(
   argv: readonly string[],
   variables: Readonly<Record<string, string>> = {},

@@ -130,7 +130,7 @@ export async function openJoiningDirectory(files: Files, dataDir: string): Promi
       }
       for (const folder of FOLDERS) await swap(files, dataDir, folder);
       await writeClusterFile(files, dataDir, node);
-      await files.removeAll(work).catch(ignoreFileError); // The next attempt would remove it.
+      await files.removeAll(work).catch(ignoreFileError); // A later attempt reuses it.
     },
   };
 }

@@ -98,7 +98,7 @@ export class NatsConsumer {
 
   /** Returns null if no message is queued. */
   take(): ReadMessage | null {
-    // Requests more before the queue is empty: a slow caller may never empty it before the stream ends.
+    // Frees each message now: a slow caller may not empty the queue before the stream ends.
     const message = this.#queue.shift();
     if (message === undefined) return null;
     this.#queuedBytes -= message.bytes.length;

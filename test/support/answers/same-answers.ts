@@ -1,10 +1,7 @@
 import { expect } from "bun:test";
 import type { ArchiveApp } from "../archive-app.ts";
 
-/**
- * The bytes of an answer without the parts that may differ between stores: `query_info`, `total_estimated`, and
- * durations.
- */
+/** The bytes of an answer without parts that may differ: `query_info`, `total_estimated`, and durations. */
 export async function answerBytes(app: ArchiveApp, path: string): Promise<string> {
   const response = await app.fetch(path, { headers: { authorization: `Bearer ${app.keys.full}` } });
   const comparable = (await response.text())

@@ -41,9 +41,7 @@ export interface NatsClusterOptions {
   readonly hostname?: string;
   /** The credentials of the test's own connections. */
   readonly login?: ConnectionOptions;
-  /**
-   * Returns the port at which one server reaches another, such as that of a proxy. By default they connect directly.
-   */
+  /** Returns the port at which one server reaches another, such as a proxy's. Defaults to a direct connection. */
   readonly routeBy?: (from: number, to: number, port: number) => Promise<number>;
 }
 

@@ -44,9 +44,7 @@ export const LEFT_QUESTIONS: readonly Shape[] = [
   answering("left-columns", "snapshots of all devices", () => "/api/v1/locations/current/columns"),
 ];
 
-/**
- * Queries answered by the server itself. Some are completed before the measurement, so that it has opened its files.
- */
+/** Queries answered by the server itself. Some are completed before, so that it has opened its files. */
 function answering(name: string, what: string, pathOf: (asked: number) => string): Shape {
   const shape = leaving(name, what, pathOf);
   return {
