@@ -79,6 +79,9 @@ export interface Sendable extends Pick<Piecewise, "pieces"> {
   close?(): void;
 }
 
+/** For a HEAD. */
+export const NO_FILE: Sendable = { pieces: async function* () {} };
+
 /** The body as a stream that creates no more than the client reads. */
 export function streamOf(body: Sendable, coding: Compression | null): ReadableStream<Uint8Array> {
   const pieces = body.pieces();

@@ -10,6 +10,7 @@ import {
   type ExportFormat,
   type ExportQuery,
 } from "../../../service/export/export-formats.ts";
+import { NO_FILE } from "../../answer/piecewise.ts";
 import { queryEndpoint } from "../../endpoint.ts";
 import { missingDevice, UNKNOWN_DEVICE } from "../../openapi/responses.ts";
 import { date, timezone } from "../../parameters/common.ts";
@@ -94,8 +95,6 @@ export const appExport = queryEndpoint({
     };
   },
 });
-
-const NO_FILE = { pieces: async function* () {} };
 
 interface Values {
   readonly format: string;

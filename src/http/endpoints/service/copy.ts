@@ -7,6 +7,7 @@ import {
 } from "../../../cluster/join/copy-path.ts";
 import { ok } from "../../../lib/result.ts";
 import type { ServiceError } from "../../../model/errors.ts";
+import { NO_FILE } from "../../answer/piecewise.ts";
 import { keyedEndpoint } from "../../endpoint.ts";
 import { refusedParameters } from "../../openapi/operation.ts";
 import { exampleOf, failure, SENT_WITH_KEY, shared } from "../../openapi/responses.ts";
@@ -186,8 +187,6 @@ export const copiedFile = keyedEndpoint({
     };
   },
 });
-
-const NO_FILE = { pieces: async function* () {} };
 
 /** While a server starts, it may still change the archive's files and manifest. */
 function refusalOf({ status }: Readiness): ServiceError | null {
