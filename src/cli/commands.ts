@@ -15,8 +15,8 @@ import {
 import { SERVE } from "./serve/command.ts";
 
 /**
- * Every command and what does it, in the order of the help. The parser, `--help`, the documents' table and the tests
- * walk this list.
+ * Every command with the function that runs it, in the order of the help. The parser, `--help`, the documents' table and
+ * the tests walk this list.
  */
 export const COMMANDS: readonly Command[] = [
   loading(SERVE, async () => (await import("./serve/run.ts")).serve),
@@ -44,30 +44,30 @@ export const COMMANDS: readonly Command[] = [
   loading(CLUSTER_NODES, async () => (await import("./cluster/nodes.ts")).listNodes),
 ];
 
-/** The first word of commands whose names have two. */
+/** Commands whose two-word names share the first word, which is the group's name. */
 export interface CommandGroup {
   readonly name: string;
-  /** A paragraph of its help; empty if the list of its commands says enough. */
+  /** A paragraph for the group's help; may be empty. */
   readonly about: string;
-  /** The command whose help its help names. */
+  /** The command that the group's help uses as an example of `--help`. */
   readonly example: string;
 }
 
 const GROUPS: readonly CommandGroup[] = [
   {
     name: "keys",
-    about: "Changes act on a running server within 2 seconds.",
+    about: "Changes take effect on a running server within 2 seconds.",
     example: KEYS_CREATE.name,
   },
   {
     name: "settings",
-    about: "Settings belong to the data directory. Changes act on a running server within 2 seconds.",
+    about: "Settings belong to the data directory. Changes take effect on a running server within 2 seconds.",
     example: SETTINGS_SET.name,
   },
   { name: "cluster", about: "", example: CLUSTER_INIT.name },
   {
     name: "quarantine",
-    about: "What apps sent to a running server and nobody could use is kept for 90 days at most.",
+    about: "A server keeps the messages that it rejected, for 90 days at most.",
     example: QUARANTINE_LIST.name,
   },
 ];
@@ -80,7 +80,6 @@ export function findGroup(name: string): CommandGroup | null {
   return GROUPS.find((group) => group.name === name) ?? null;
 }
 
-/** The commands of a group. */
 export function commandsOf(group: string): readonly Command[] {
   return COMMANDS.filter(({ name }) => name.startsWith(`${group} `));
 }

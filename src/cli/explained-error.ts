@@ -13,12 +13,12 @@ import { DamagedLogError } from "../wal/read-log.ts";
 import { RecordingError } from "./demo/recording.ts";
 import { NoDirectoryError } from "./directory/data-directory.ts";
 
-/** Failures of the machine, of a neighbour or of who typed the command: their own words say enough. */
+/** Whether the message of an error is enough for a person: the machine, a peer or the command line is at fault. */
 export function isExplained(error: unknown): error is Error {
   return EXPLAINED.some((kind) => error instanceof kind);
 }
 
-/** What a person reads of an explained error, where the command has nothing of its own to add. */
+/** The message of an explained error, for a command that adds nothing of its own. */
 export function explanationOf(error: Error): string {
   if (!(error instanceof DirectoryInUseError)) return error.message;
   return `${error.message} Stop it, or name another directory with --data-dir.`;

@@ -4,56 +4,53 @@ import { COMMON_FLAGS, type Command } from "./arguments/command.ts";
 import type { Environment, Flag, FlagRows } from "./arguments/flag-row.ts";
 import { COMMANDS, type CommandGroup, commandsOf, findCommand, findGroup } from "./commands.ts";
 
-/*
- * What `--help` shows: the texts of commands, and a line for each of their flags.
- */
+/* Help texts: the paragraphs of a command, and a line for each of its flags. */
 
-/** How to start this program without a Bun of one's own. */
+/** The words that start this program if Bun is not installed. */
 export const NPM_PROGRAM = "npm run --silent cli --";
 
-/** How a person starts this program, so that printed commands can be typed. npm names the script that it runs. */
+/** The words that start this program, so that a person can paste printed commands. npm names the script that it runs. */
 export function programOf({ npm_package_name: name, npm_lifecycle_event: script }: Environment): string {
   const isOurs = name === "wherehouse" && (script === "cli" || script === "start" || script === "demo");
   return isOurs ? NPM_PROGRAM : "bun src/main.ts";
 }
 
-/** A command line that can't be followed: one line, and which help knows more. */
+/** What is wrong with a command line, in one line. */
 export interface UsageError {
   readonly message: string;
-  /** The name of a command or of a group; null for the overview. */
+  /** The command or the group whose help to read; null for the overview. */
   readonly topic: string | null;
 }
 
-/** What is wrong with a command line, and where to look. */
 export function usageErrorText({ message, topic }: UsageError, program: string): string {
   return `${printableLine(message)}.\nTry: ${program} ${topic === null ? "" : `${topic} `}--help\n`;
 }
 
-/** The help of a command or of a group by its name; null is the overview. */
+/** The help of a command or of a group, by name; null is the overview. */
 export function helpText(topic: string | null, program: string): string {
   if (topic === null) return overview(program);
   const group = findGroup(topic);
   if (group !== null) return groupHelp(group, program);
   const command = findCommand(topic);
-  assert(command !== null, "help is asked for a command or group that there is");
+  assert(command !== null, "the topic of help exists");
   return commandHelp(command, program);
 }
 
-/** The default of a flag, as help and documents show it; empty if it has none. */
+/** The default of a flag as help and documents show it; empty if it has none. */
 export function defaultText({ takes, default: byDefault, otherwise }: Flag): string {
   if (otherwise !== undefined) return otherwise;
   if (takes === undefined || byDefault === undefined) return "";
   return takes.format?.(byDefault) ?? String(byDefault);
 }
 
-/** What a flag does, with all that it may be and whether it may be given again. */
+/** What a flag does, with its choices. */
 export function sentenceOf({ does, takes, repeats }: Flag): string {
   const choices = takes?.choices === undefined ? "" : `: ${takes.choices.join(", ")}`;
   return `${does}${choices}${repeats ? "; repeatable" : ""}`;
 }
 
 function overview(program: string): string {
-  return `Wherehouse: where devices are, where they were, and who is near.
+  return `Wherehouse: where devices are, where they were, and which are nearby.
 
 Usage: ${program} COMMAND [options]${program === NPM_PROGRAM ? "" : `\n       ${NPM_PROGRAM} COMMAND [options]   (without Bun installed)`}
 
@@ -62,8 +59,8 @@ ${commandLines(COMMANDS)}
 Options of every command:
 ${flagLines(COMMON_FLAGS)}
 
-Results go to standard output, everything else to standard error.
-Exit code: 0 done, 1 failed, 2 the command line is wrong.
+Results go to standard output, messages to standard error.
+Exit code: 0 success, 1 failure, 2 wrong command line.
 
 Example:
   ${program} import tracks.csv.gz --app default --shift-to-now
@@ -124,7 +121,7 @@ export function writtenAs({ name, takes }: Flag): string {
   return takes === undefined ? `--${name}` : `--${name} ${takes.placeholder}`;
 }
 
-/** Names on the left; what they do on the right, on as many lines as it needs. */
+/** Names on the left, wrapped descriptions on the right. */
 function twoColumns(rows: readonly (readonly [what: string, does: string])[]): string {
   const width = Math.max(...rows.map(([what]) => what.length));
   const nextLine = `\n${" ".repeat(width + 4)}`;
@@ -144,5 +141,5 @@ function wrapped(text: string, columns: number): string[] {
   return lines;
 }
 
-/** The paragraphs of help texts keep to it, too. */
+/** The width of all help texts. Their paragraphs are wrapped by hand. */
 const COLUMNS = 110;

@@ -6,7 +6,7 @@ import { type Flags, parseFlags } from "./arguments/flags.ts";
 import { commandsOf, findCommand, findGroup } from "./commands.ts";
 import { helpText, type UsageError } from "./help.ts";
 
-/** Decides everything from the words and the environment alone. */
+/** Parses a command line. The result depends on the words and the environment alone. */
 export function parseCommand(
   argv: readonly string[],
   environment: Environment,
@@ -21,7 +21,7 @@ export function parseCommand(
     if (command === null) return usage(`Unknown command "${name}"`, null);
     return parseNamed(command, [...before, ...after], environment);
   }
-  // The second word of the name stands somewhere among the flags.
+  // Flags may stand between the two words of the name.
   const rest = splitAtName(after);
   if (rest.name === null) return parseGroupAlone(name, [...before, ...rest.before]);
   const command = findCommand(`${name} ${rest.name}`);
@@ -43,7 +43,7 @@ function parseNamed(
   return parsed.ok ? parsed : usage(parsed.error, name);
 }
 
-/** The first word that is neither a flag nor the value of a common one. */
+/** Finds the first word that is neither a flag nor the value of a common flag. */
 function splitAtName(argv: readonly string[]) {
   for (let i = 0; i < argv.length; i++) {
     if (argv[i] === `--${COMMON_FLAGS.dataDir.name}`) i++;

@@ -7,7 +7,7 @@ import type { Invocation } from "./arguments/command.ts";
 import { explanationOf, isExplained } from "./explained-error.ts";
 import { type UsageError, usageErrorText } from "./help.ts";
 
-/** Does what the command line asks for; returns the exit code. `program` is how a person starts this program. */
+/** Runs a parsed command line; returns the exit code. `program` holds the words that start this program. */
 export async function runCommand(
   parsed: Result<Invocation, UsageError>,
   platform: Platform,

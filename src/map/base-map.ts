@@ -2,18 +2,18 @@ import { fileURLToPath } from "node:url";
 import type { Inputs } from "../runtime/inputs.ts";
 import { openTileFile, type TileFile } from "./tile-file.ts";
 
-/** The map under the devices: the world, which comes with the program, and the operator's streets over it. */
+/** The map below the devices: the world, which is part of the program, and the operator's streets over it. */
 export interface BaseMap {
   readonly world: TileFile;
-  /** Null where the operator gave none. */
+  /** Null without `--map`. */
   readonly streets: TileFile | null;
   close(): Promise<void>;
 }
 
-/** data/map/README.md says how it is made. */
+/** data/map/README.md describes how it was made. */
 const WORLD = fileURLToPath(import.meta.resolve("../../data/map/world.pmtiles"));
 
-/** Throws where a file can't be read, or is no map, with what to do about it. */
+/** Throws if a file can't be read or is not a map. The message says what to do. */
 export async function openBaseMap(inputs: Inputs, streetsPath: string | null): Promise<BaseMap> {
   const world = await openTileFile(inputs, WORLD);
   try {

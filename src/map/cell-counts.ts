@@ -4,13 +4,13 @@ import { createTupleSet, type TupleSet } from "../lib/tables/tuple-set.ts";
 
 const COUNTS_INITIAL = 64;
 
-/** What a step may halve: some 0.2 ms. */
+/** How many cells a step of a halving moves: about 0.2 ms. */
 const STEP_CELLS = 4096;
 
 /**
- * Counts by cell of a square grid of 2^bits columns and rows, which is halved while more cells than may be are taken.
- * So memory is bounded however far apart they lie, and the grid is the finest that all fit into, whatever their
- * order.
+ * Counts by cell of a square grid of 2^bits columns and rows. While more cells than allowed have counts, the grid is
+ * halved. So memory is bounded however far apart the cells lie, and the grid is the finest that they fit into, whatever
+ * their order.
  */
 export class CellCounts {
   readonly #cellsMax: number;
@@ -27,7 +27,7 @@ export class CellCounts {
     this.#cellsMax = cellsMax;
   }
 
-  /** Of the grid as it is by now. */
+  /** The bits of the current grid. */
   get bits(): number {
     return this.#bits;
   }
@@ -37,8 +37,8 @@ export class CellCounts {
   }
 
   /**
-   * Column and row are those of the grid as it was at first. Returns the number of the cell, which is good until the
-   * grid is halved. After some thousand at most, `settle` has to be done.
+   * Counts a cell by its column and row in the initial grid. Returns the number of the cell, which is valid until the
+   * grid is halved. The caller must call `fit` after a few thousand cells.
    */
   add(column: number, row: number): number {
     const shift = this.#finestBits - this.#bits;
@@ -46,14 +46,14 @@ export class CellCounts {
   }
 
   /**
-   * Halves the grid until no more cells are taken than may be; in between nothing may be added. Tells which cell became
-   * a part of which, all of one grid before those of the next.
+   * Halves the grid until it has no more cells than allowed. The caller must not add cells before that is done. Calls
+   * `join` for every old cell and its new one, one halving after the other.
    */
-  *settle(join: (from: number, to: number) => void = () => {}): Steps<void> {
+  *fit(join: (from: number, to: number) => void = () => {}): Steps<void> {
     while (this.#size > this.#cellsMax) yield* this.#halve(join);
   }
 
-  /** Of a cell by its number, from 0 to before `size`. */
+  /** Cells have numbers from 0 to `size` - 1. */
   columnOf(cell: number): number {
     return this.#cells.at(cell, 0);
   }

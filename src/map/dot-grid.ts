@@ -2,52 +2,52 @@ import type { Steps } from "../lib/schedule/steps.ts";
 import { CellCounts } from "./cell-counts.ts";
 import { BUFFER } from "./tile.ts";
 
-/** Dots that are nearer to each other than this, in units, are drawn as one: a quarter of a pixel of 256. */
+/** Dots that share a cell of this width, a quarter of a pixel of 256, are drawn as one. */
 const CELL_UNITS = 4;
 const CELL_BITS = Math.log2(CELL_UNITS);
-/** For all of a tile and its buffer. */
+/** The grid covers a tile and its buffer. */
 const GRID_BITS = 11;
-/** Cells of 64 units, as wide as the buffer, are 66 x 66 at most. So the buffer always has whole cells. */
+/** At the coarsest, with 66 x 66 cells of 64 units, a cell is as wide as the buffer, so the buffer has whole cells. */
 export const FEATURES_MAX = 5000;
 
-/** A dot of a tile: a device, in one of the worlds beside each other. */
+/** A dot of a tile: a device, in one of the copies of the world. */
 export interface Dot {
   readonly device: number;
   readonly world: number;
 }
 
 /**
- * The dots of a tile and its buffer, by cells of 4 units, or of up to 64 where more are taken: how many are in each,
- * and the one that is shown for them.
+ * The dots of a tile and its buffer, by cells of 4 units, or of up to 64 if there are more dots: the count of each cell,
+ * and the dot that represents it.
  */
 export class DotGrid {
   readonly #cells = new CellCounts(GRID_BITS, FEATURES_MAX);
   readonly #isBefore: (device: number, other: number) => boolean;
-  #shown: Dot[] = [];
+  #dots: Dot[] = [];
 
-  /** Of two devices in a cell, which one is shown. */
+  /** `isBefore` decides which of two devices represents a cell. */
   constructor(isBefore: (device: number, other: number) => boolean) {
     this.#isBefore = isBefore;
   }
 
-  /** In units of the tile. */
+  /** Adds a dot at a position in units of the tile. */
   add(x: number, y: number, device: number, world: number): void {
     const cell = this.#cells.add(cellOf(x), cellOf(y));
-    const other = this.#shown[cell];
-    if (other === undefined || this.#isBefore(device, other.device)) this.#shown[cell] = { device, world };
+    const other = this.#dots[cell];
+    if (other === undefined || this.#isBefore(device, other.device)) this.#dots[cell] = { device, world };
   }
 
-  /** Has to be done after each few thousand. */
-  *settle(): Steps<void> {
-    let before = this.#shown;
-    yield* this.#cells.settle((from, to) => {
+  /** Makes the cells coarser if there are too many. The caller must call this after a few thousand dots. */
+  *fit(): Steps<void> {
+    let before = this.#dots;
+    yield* this.#cells.fit((from, to) => {
       if (from === 0) {
-        before = this.#shown;
-        this.#shown = [];
+        before = this.#dots;
+        this.#dots = [];
       }
-      const other = this.#shown[to];
+      const other = this.#dots[to];
       const dot = before[from]!;
-      if (other === undefined || this.#isBefore(dot.device, other.device)) this.#shown[to] = dot;
+      if (other === undefined || this.#isBefore(dot.device, other.device)) this.#dots[to] = dot;
     });
   }
 
@@ -59,8 +59,8 @@ export class DotGrid {
     return this.#cells.countOf(cell);
   }
 
-  shownOf(cell: number): Dot {
-    return this.#shown[cell]!;
+  dotOf(cell: number): Dot {
+    return this.#dots[cell]!;
   }
 }
 

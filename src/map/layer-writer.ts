@@ -1,20 +1,20 @@
 import { PbfWriter } from "pbf";
 
 /**
- * Writes a layer of a Mapbox Vector Tile (version 2.1) feature by feature, so that others may have their turn in
- * between: `@maplibre/vt-pbf`, which writes a tile in one piece, held the event loop for 20 ms for 5,000 features.
+ * Writes a layer of a Mapbox Vector Tile (version 2.1) feature by feature, so that the caller can yield in between:
+ * `@maplibre/vt-pbf`, which writes a whole tile at a time, blocked the event loop for 20 ms with 5,000 features.
  */
 
-/** Units to a side of a tile, whatever its size in pixels. */
+/** The width of a tile in units, whatever its size in pixels. */
 export const EXTENT = 4096;
 
-/** A property that features may have. Every value of one is written as the same type. */
+/** A property that features may have. All its values have the same type. */
 export interface Property {
   readonly name: string;
   readonly type: keyof typeof WRITE_VALUE;
 }
 
-/** Tags of protobuf's messages. */
+/** Field numbers of the protobuf messages. */
 const TILE = { layer: 3 } as const;
 const LAYER = { name: 1, feature: 2, key: 3, value: 4, extent: 5, version: 15 } as const;
 const FEATURE = { tags: 2, type: 3, geometry: 4 } as const;
@@ -26,11 +26,11 @@ const WRITE_VALUE = {
   /** The library's own encoder writes U+20000 and what lies beyond as other characters. */
   text: (value: unknown, pbf: PbfWriter) => pbf.writeBytesField(1, encoder.encode(value as string)),
   number: (value: unknown, pbf: PbfWriter) => pbf.writeDoubleField(3, value as number),
-  /** From 0. */
+  /** A non-negative integer. */
   count: (value: unknown, pbf: PbfWriter) => pbf.writeVarintField(5, value as number),
 } as const;
 
-/** Of a path: a command and how often, then as many steps. */
+/** Commands of a path: the command in the low three bits, its repeat count above them. The steps follow. */
 const MOVE_ONCE = (1 << 3) | 1;
 const LINE_THRICE = (3 << 3) | 2;
 const CLOSE = (1 << 3) | 7;
@@ -38,7 +38,7 @@ const CLOSE = (1 << 3) | 7;
 export class LayerWriter {
   readonly #layer = new PbfWriter();
   readonly #properties: readonly Property[];
-  /** Numbers of values, by property; all values of a layer are numbered together. */
+  /** The numbers of values, by property. All values of a layer share one sequence of numbers. */
   readonly #numbers: readonly Map<unknown, number>[];
   readonly #values: { readonly property: Property; readonly value: unknown }[] = [];
 
@@ -51,19 +51,19 @@ export class LayerWriter {
     for (const { name: key } of properties) this.#layer.writeStringField(LAYER.key, key);
   }
 
-  /** Values in the order of the properties; what the feature lacks is null. */
+  /** Values are in the order of the properties; null omits one. */
   addPoint(x: number, y: number, values: readonly (string | number | null)[]): void {
     this.#addFeature(GEOMETRY_TYPE.point, [MOVE_ONCE, zigzag(x), zigzag(y)], values);
   }
 
-  /** The square from a corner, to the right and down. */
+  /** Adds the square to the right of and below a corner. */
   addSquare(x: number, y: number, side: number, values: readonly (string | number | null)[]): void {
     const start = [MOVE_ONCE, zigzag(x), zigzag(y)];
     const lines = [LINE_THRICE, zigzag(side), 0, 0, zigzag(side), zigzag(-side), 0]; // Clockwise: its outside.
     this.#addFeature(GEOMETRY_TYPE.polygon, [...start, ...lines, CLOSE], values);
   }
 
-  /** The tile with this layer. */
+  /** Returns a tile with this layer. */
   finish(): Uint8Array<ArrayBuffer> {
     const layer = this.#layer;
     for (const { property, value } of this.#values)
@@ -96,7 +96,7 @@ export class LayerWriter {
   }
 }
 
-/** Whole numbers of either sign as ones from 0, small ones small. */
+/** Maps signed integers to unsigned ones, so that small absolute values stay small. */
 function zigzag(value: number): number {
   return (value << 1) ^ (value >> 31);
 }

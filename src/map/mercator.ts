@@ -2,7 +2,7 @@ import { RADIANS_PER_DEGREE } from "../model/geo/distance.ts";
 
 /**
  * Web mercator, EPSG:3857: the world as a square, x from 0 at -180° to 1 at 180°, y from 0 in the north to 1 in the
- * south. It ends at 85.05112878° north and south; what is nearer to a pole lies at its edge.
+ * south. It ends at 85.05112878° north and south; positions beyond that are moved to its edge.
  */
 export const MERCATOR_LATITUDE_MAX = Math.atan(Math.sinh(Math.PI)) / RADIANS_PER_DEGREE;
 
@@ -24,8 +24,8 @@ export function latitudeAt(y: number): number {
   return Math.atan(Math.sinh(Math.PI * (1 - 2 * y))) / RADIANS_PER_DEGREE;
 }
 
-/** The column or row of x or y, from 0, where the world has 2^bits of them: up to 30 bits. */
+/** The column of x, or the row of y, in a world of 2^bits columns and rows; at most 30 bits. */
 export function cellAt(along: number, bits: number): number {
   const cells = 2 ** bits;
-  return Math.min(cells - 1, Math.floor(along * cells)); // The far edge belongs to the last.
+  return Math.min(cells - 1, Math.floor(along * cells)); // The far edge belongs to the last cell.
 }

@@ -4,9 +4,9 @@ import { LF } from "../lib/text/ascii.ts";
 import { circleBoxes } from "../model/geo/box.ts";
 import { haversineMeters, initialBearingDegrees, METERS_PER_MILE } from "../model/geo/distance.ts";
 
-/** Named places all over the world: cities, towns and villages. */
+/* Named places all over the world: cities, towns and villages. */
 
-/** A place is near within this; at sea, in deserts and at the poles there is mostly none. */
+/** Places beyond this distance are not near. At sea, in deserts and at the poles there is mostly none. */
 export const NEAR_METERS_MAX = 100 * METERS_PER_MILE;
 
 /** The place that a position is nearest to. */
@@ -14,23 +14,23 @@ export interface NearestPlace {
   readonly name: string;
   /** ISO 3166-1 alpha-2. */
   readonly country: string;
-  /** From the place to the position. */
+  /** The distance from the place to the position. */
   readonly meters: number;
-  /** In which direction the position lies from the place. */
+  /** The direction from the place to the position. */
   readonly bearingDegrees: number;
 }
 
-/** What places are kept in: some 60 bytes each. */
+/** About 60 bytes for each place. */
 export interface PlaceTables {
-  /** Longitudes and latitudes in degrees. What was added to it in its own order has its row as its id. */
+  /** Longitudes and latitudes in degrees. The file is in the tree's order, so a point's id is its row. */
   readonly tree: KDBush;
   readonly grid: PlaceGrid;
   readonly file: Uint8Array;
-  /** By row, where its country and its name begin in the file, with a tab between and a line's end behind. */
+  /** By row, the offset in the file of `country TAB name LF`. */
   readonly namesAt: Uint32Array;
 }
 
-/** Texts are made of names that are asked for, not of all 135,000. */
+/** Finds the nearest place. Names stay bytes of the file until a query needs them: there are 135,000. */
 export class Places {
   readonly #tables: PlaceTables;
   readonly #decoder = new TextDecoder();
@@ -40,8 +40,8 @@ export class Places {
   }
 
   /**
-   * The place nearest to a position in degrees, by great circle; null where none is near. A village is as good as the
-   * city behind it. It takes some 10 µs, and 100 where the next place is far.
+   * The place nearest to a position in degrees, by great circle, whatever its size; null if none is near. Takes about
+   * 10 µs, or 100 µs if the next place is far.
    */
   nearest(latitude: number, longitude: number): NearestPlace | null {
     const { tree, grid } = this.#tables;
@@ -63,16 +63,15 @@ export class Places {
   }
 }
 
-/*
- * Cells of a degree in which places lie, each a byte. Where the cells around a position are empty, at sea and at the
- * poles, geokdbush need not be asked, which takes up to 0.6 ms there: it goes on until it has found one, however far.
- */
-
 const ROWS = 180;
 const COLUMNS = 360;
 
+/**
+ * Which cells of one degree have places. If the cells around a position are empty, at sea and at the poles, a search of
+ * the tree is unnecessary: it takes up to 0.6 ms there, since it continues until it finds a place, however far.
+ */
 export class PlaceGrid {
-  readonly #isTaken = new Uint8Array(ROWS * COLUMNS);
+  readonly #hasPlace = new Uint8Array(ROWS * COLUMNS);
   readonly #nearMetersMax: number;
 
   constructor(nearMetersMax: number) {
@@ -80,22 +79,22 @@ export class PlaceGrid {
   }
 
   add(latitude: number, longitude: number): void {
-    this.#isTaken[rowOf(latitude) * COLUMNS + columnOf(longitude)] = 1;
+    this.#hasPlace[rowOf(latitude) * COLUMNS + columnOf(longitude)] = 1;
   }
 
-  /** False where no place is near; true where one is, or lies in the corner of a cell that reaches there. */
+  /** False only if no place is near. */
   mayHoldNear(latitude: number, longitude: number): boolean {
     return circleBoxes(latitude, longitude, this.#nearMetersMax).some((box) => {
       const [first, last] = [columnOf(box.minLongitude), columnOf(box.maxLongitude)];
       for (let row = rowOf(box.minLatitude); row <= rowOf(box.maxLatitude); row++) {
-        if (this.#isTaken.subarray(row * COLUMNS + first, row * COLUMNS + last + 1).includes(1)) return true;
+        if (this.#hasPlace.subarray(row * COLUMNS + first, row * COLUMNS + last + 1).includes(1)) return true;
       }
       return false;
     });
   }
 }
 
-/** The last row ends in the pole, and the last column in +180. */
+/** The north pole belongs to the last row, and +180° to the last column. */
 function rowOf(latitude: number): number {
   return Math.min(ROWS - 1, Math.floor(latitude + 90));
 }

@@ -6,25 +6,25 @@ import { DOT, LF, MINUS, TAB, ZERO } from "../lib/text/ascii.ts";
 import { NEAR_METERS_MAX, PlaceGrid, Places } from "./places.ts";
 
 /*
- * The file of places: how many there are, then a line for each, with tabs between latitude, longitude, country and
- * name. The lines are in the order that kdbush has given them: to sort them takes it 30 to 160 ms in one piece. The
- * file isn't packed, since Deno unpacks in one piece too.
+ * The file of places: their count, then a line for each, with latitude, longitude, country and name separated by tabs.
+ * The lines are in kdbush's order, since sorting blocks the event loop for 30 to 160 ms. The file isn't compressed, since
+ * Deno decompresses without yielding, too.
  *
  *   135143
  *   -16.50741	-151.74913	PF	Vaitape
  *   ...
  */
 
-/** Points in a leaf of the tree: where they are fewer, the lines have to be in order further down. */
+/** The points in a leaf of the tree. The order of the file's lines depends on it. */
 export const LEAF_POINTS_MAX = 32;
 
-/** Some 0.1 ms. */
+/** About 0.1 ms. */
 const STEP_LINES = 512;
 
-/** Degrees have five decimals, so their digits are a whole number of these. */
+/** Degrees have five decimals, so without their point they are integers in this unit. */
 const UNITS_PER_DEGREE = 1e5;
 
-/** Throws where it isn't such a file. */
+/** Throws if the file is malformed. */
 export function* readPlaces(file: Uint8Array): Steps<Places> {
   const linesAt = file.indexOf(LF) + 1;
   const count = Number(new TextDecoder().decode(file.subarray(0, linesAt)));
@@ -38,19 +38,20 @@ export function* readPlaces(file: Uint8Array): Steps<Places> {
     const countryAt = file.indexOf(TAB, longitudeAt) + 1;
     const latitude = degreesIn(file, start, longitudeAt - 1);
     const longitude = degreesIn(file, longitudeAt, countryAt - 1);
-    if (!(Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180)) throw new Error(`place ${row} is nowhere`);
+    if (!(Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180))
+      throw new Error(`place ${row} is not on the earth`);
     points.add(longitude, latitude);
     grid.add(latitude, longitude);
     namesAt[row] = countryAt;
     start = file.indexOf(LF, countryAt) + 1;
-    if (start === 0) throw new Error(`place ${row} is not whole`);
+    if (start === 0) throw new Error(`place ${row} is incomplete`);
     if (row % STEP_LINES === 0) yield;
   }
   if (count === 0 || start !== file.length) throw new Error(`the file holds more than ${count} places`);
   return new Places({ tree: KDBush.from(points.data), grid, file, namesAt });
 }
 
-/** Read where they lie: by way of texts reading all places took twice as long, and 20 MB more. */
+/** Parses the bytes in place: by way of strings, reading all places took twice as long, and 20 MB more. */
 function degreesIn(file: Uint8Array, start: number, end: number): number {
   let units = 0;
   for (let at = start; at < end; at++) {
@@ -60,16 +61,16 @@ function degreesIn(file: Uint8Array, start: number, end: number): number {
   return (file[start] === MINUS ? -units : units) / UNITS_PER_DEGREE;
 }
 
-/** GeoNames' cities; data/places/README.md says how the file is made. */
+/** GeoNames' cities; data/places/README.md describes how the file was made. */
 const FILE = import.meta.resolve("../../data/places/cities.tsv");
 
-/** Beside apps, whose names are never empty. */
+/** The scheduler's name for this work. It differs from every app, whose name is never empty. */
 const OWNER = "";
 
-/** Rejects where they can't be read, and tries again the next time. */
+/** Rejects if the file can't be read; the next call tries again. */
 export type LoadPlaces = () => MaybePromise<Places>;
 
-/** Reads the places when they are first asked for, once for all who wait, and keeps them. */
+/** Reads the places at the first call, once for all concurrent callers. */
 export function createPlacesLoader(
   readAsset: (specifier: string) => Promise<Uint8Array>,
   scheduler: Scheduler,

@@ -8,51 +8,51 @@ import type { Inputs } from "../runtime/inputs.ts";
 import { DirectoryCache, TileSource, unpack } from "./tile-source.ts";
 
 /*
- * A PMTiles archive of vector tiles on the disk. It may be anybody's: what it says is checked when it is opened, and
- * each range of bytes it names when it is read.
+ * A PMTiles archive of vector tiles. The file is not trusted: its header is checked when it is opened, and each byte
+ * range when it is read.
  */
 
 export interface TileFile {
   readonly facts: TileFacts;
-  /** The tile as it lies there; null where there is none. Rejects where the file is damaged. */
-  find(z: number, x: number, y: number): Promise<FoundTile | null>;
+  /** The tile as it is stored; null if the file has none there. Rejects if the file is damaged. */
+  find(z: number, x: number, y: number): Promise<StoredTile | null>;
   close(): Promise<void>;
 }
 
 export interface TileFacts {
-  /** Another one when the file is another. */
+  /** Changes with the file. */
   readonly version: string;
   readonly minZoom: number;
   readonly maxZoom: number;
   readonly bounds: Bounds;
-  /** Whom to credit, as text. */
+  /** Plain text. */
   readonly attribution: string;
 }
 
 /** In degrees. */
 export type Bounds = readonly [west: number, south: number, east: number, north: number];
 
-export interface FoundTile {
+export interface StoredTile {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly isGzipped: boolean;
 }
 
-/** Tiles of greater zooms have no number that is exact. */
+/** Tile ids of greater zooms exceed exact numbers. */
 export const TILE_ZOOM_MAX = 26;
 
 const HEADER_BYTES = 127;
-/** The root directory ends within, so one read opens a file. */
+/** PMTiles' root directory ends within these bytes, so one read opens a file. */
 const ROOT_END = 16_384;
 const METADATA_BYTES_MAX = 4 * 1024 * 1024;
 const SPEC_VERSION = 3;
 
-/** Some of the layers of a Protomaps basemap; a file that has none of them would show nothing. */
+/** Layers of a Protomaps basemap. A file without any of them would show nothing. */
 const KNOWN_LAYERS = ["earth", "water", "landuse", "roads", "buildings", "boundaries", "places"];
 
-/** Opens and checks a file; throws a `MapFileError` that says what to do, or a `FileError`. */
+/** Opens and checks a file. Throws a `FileError`, or a `MapFileError` that says what to do. */
 export async function openTileFile(inputs: Inputs, path: string): Promise<TileFile> {
   const { kind, modifiedMs } = await inputs.stat(path);
-  if (kind !== "file") throw new MapFileError(path, "it is no file");
+  if (kind !== "file") throw new MapFileError(path, "it is not a file");
   const input = await inputs.open(path);
   try {
     const begin = new Uint8Array(Math.min(ROOT_END, input.sizeBytes));
@@ -81,17 +81,17 @@ async function find(
   tiles: PMTiles,
   header: Header,
   address: readonly [z: number, x: number, y: number],
-): Promise<FoundTile | null> {
+): Promise<StoredTile | null> {
   try {
-    const found = await tiles.getZxy(...address);
-    if (found === undefined) return null;
-    return { bytes: new Uint8Array(found.data), isGzipped: header.tileCompression === Compression.Gzip };
+    const tile = await tiles.getZxy(...address);
+    if (tile === undefined) return null;
+    return { bytes: new Uint8Array(tile.data), isGzipped: header.tileCompression === Compression.Gzip };
   } catch (cause) {
     throw new Error(`Cannot read tile ${address.join("/")} of "${path}": ${messageOf(cause)}`, { cause });
   }
 }
 
-/** Tiles are sent as they lie there. */
+/** In place of a decompressor: tiles are sent as they are stored. */
 async function asItIs(bytes: ArrayBuffer): Promise<ArrayBuffer> {
   return bytes;
 }
@@ -99,22 +99,22 @@ async function asItIs(bytes: ArrayBuffer): Promise<ArrayBuffer> {
 function checkedHeader(path: string, begin: Uint8Array<ArrayBuffer>, sizeBytes: number): Header {
   const refuse = (fault: string) => new MapFileError(path, fault);
   const isPmtiles = new TextDecoder().decode(begin.subarray(0, 7)) === "PMTiles";
-  if (!isPmtiles || begin.length < HEADER_BYTES) throw refuse("it is no PMTiles archive");
+  if (!isPmtiles || begin.length < HEADER_BYTES) throw refuse("it is not a PMTiles archive");
   if (begin[7] !== SPEC_VERSION)
     throw refuse(
-      `it has version ${begin[7]} of PMTiles, not ${SPEC_VERSION}; \`pmtiles convert\` makes it anew`,
+      `it has version ${begin[7]} of PMTiles, not ${SPEC_VERSION}; \`pmtiles convert\` upgrades it`,
     );
   const header = bytesToHeader(begin.buffer);
   const needed = endOf(header);
   if (!(needed <= sizeBytes))
-    throw refuse(`it has ${sizeBytes} bytes of ${needed}, so it was not copied whole; copy it again`);
+    throw refuse(`it has ${sizeBytes} of ${needed} bytes, so its copy is incomplete; copy it again`);
   if (header.rootDirectoryOffset + header.rootDirectoryLength > ROOT_END)
     throw refuse("its root directory is longer than PMTiles allows");
   if (header.tileType !== TileType.Mvt)
-    throw refuse("its tiles are no vector tiles (MVT); an extract of a Protomaps basemap has those");
+    throw refuse("its tiles are not vector tiles (MVT); use an extract of a Protomaps basemap");
   if (!isReadable(header.internalCompression) || !isReadable(header.tileCompression))
-    throw refuse("it is packed by neither gzip nor nothing; `pmtiles convert` or `tile-join` makes it anew");
-  if (!isPlausible(header)) throw refuse("its header has zooms or bounds that can't be; make it anew");
+    throw refuse("its compression is not gzip; convert it with `pmtiles convert` or `tile-join`");
+  if (!isPlausible(header)) throw refuse("its header has impossible zooms or bounds; create it again");
   return header;
 }
 
@@ -138,7 +138,7 @@ function isPlausible({ minZoom, maxZoom, minLon, minLat, maxLon, maxLat }: Heade
   return areZooms && areLongitudes && minLat >= -90 && minLat < maxLat && maxLat <= 90;
 }
 
-/** Looks into the metadata; returns whom to credit. */
+/** Checks the metadata; returns the attribution. */
 async function readAttribution(path: string, source: TileSource, header: Header): Promise<string> {
   let metadata: unknown;
   try {
@@ -148,7 +148,7 @@ async function readAttribution(path: string, source: TileSource, header: Header)
   } catch (cause) {
     throw new MapFileError(
       path,
-      `its metadata can't be read (${messageOf(cause)}); copy or make it again`,
+      `its metadata can't be read (${messageOf(cause)}); copy or create it again`,
       cause,
     );
   }
@@ -162,7 +162,7 @@ async function readAttribution(path: string, source: TileSource, header: Header)
   return typeof attribution === "string" ? textOfHtml(attribution) : "";
 }
 
-/** A file that can't be used as a map, with why and what to do about it. */
+/** A file that can't be used as a map. The message says why and what to do. */
 export class MapFileError extends Error {
   override readonly name = "MapFileError";
 
@@ -174,7 +174,7 @@ export class MapFileError extends Error {
 const HTML_CHARACTERS_MAX = 4000;
 const TEXT_CHARACTERS_MAX = 200;
 
-const NAMED: Readonly<Record<string, string>> = {
+const ENTITIES: Readonly<Record<string, string>> = {
   amp: "&",
   apos: "'",
   copy: "©",
@@ -184,13 +184,13 @@ const NAMED: Readonly<Record<string, string>> = {
   quot: '"',
 };
 
-/** What a browser would show of a line of HTML. It is text: a caller that puts it into HTML has to escape it. */
+/** The text that a browser would show for a line of HTML. A caller that puts it into HTML has to escape it. */
 function textOfHtml(html: string): string {
   return html
     .slice(0, HTML_CHARACTERS_MAX)
     .replace(/<[^<>]*>/g, "")
     .replace(/&(?:([a-z]+)|#(\d{1,6})|#x([0-9a-f]{1,5}));/gi, (reference, name, decimal, hexadecimal) => {
-      if (name !== undefined) return NAMED[name.toLowerCase()] ?? reference;
+      if (name !== undefined) return ENTITIES[name.toLowerCase()] ?? reference;
       const code = decimal === undefined ? Number.parseInt(hexadecimal, 16) : Number(decimal);
       return String.fromCodePoint(code);
     })
@@ -199,14 +199,14 @@ function textOfHtml(html: string): string {
     .slice(0, TEXT_CHARACTERS_MAX);
 }
 
-/** A tile of a planet has a megabyte or two. Deno unpacks it in one turn: 16 MiB took 30 ms. */
+/** A tile of a planet has a megabyte or two. Deno decompresses without yielding: 16 MiB took 30 ms. */
 const UNPACKED_BYTES_MAX = 8 * 1024 * 1024;
 
-/** As many as there are threads for it. A request needs no key: a tile that waits is held as it lies in the file. */
+/** One for each thread. Requests need no key, so a tile that waits for its turn stays compressed. */
 const UNPACKING_MAX = 4;
 const OWNER = "";
 
-/** Unpacks tiles for clients that don't accept gzip. They are few: browsers accept it. */
+/** Decompresses tiles for the few clients that don't accept gzip. Browsers do. */
 export class TileUnpacker {
   readonly #unpacking = new Semaphore(UNPACKING_MAX);
   readonly #gunzip: typeof gunzip;
@@ -215,7 +215,7 @@ export class TileUnpacker {
     this.#gunzip = unpack;
   }
 
-  /** Rejects where the tile is no gzip, or unpacks to more than a tile has. */
+  /** Rejects if the tile is not gzip, or is too large. */
   unpack(packed: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
     return this.#unpacking.run(OWNER, () => this.#gunzip(packed, UNPACKED_BYTES_MAX));
   }

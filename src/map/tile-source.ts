@@ -12,14 +12,14 @@ import { gunzip } from "../lib/bytes/gunzip.ts";
 import { Semaphore } from "../lib/schedule/semaphore.ts";
 import type { RandomInput } from "../runtime/inputs.ts";
 
-/** A tile or a directory of a planet is at most some hundred kilobytes; a file that says more is not believed. */
+/** A tile or a directory of a planet has at most some hundred kilobytes; a file that claims more is damaged. */
 const RANGE_BYTES_MAX = 4 * 1024 * 1024;
 
-/** A client needs no key, and may ask for thousands of tiles at once: bytes are held for this many. */
+/** Requests for tiles need no key and may come by the thousand: at most this many reads run concurrently. */
 const READS_MAX = 16;
 const OWNER = "";
 
-/** Bytes of an open file for pmtiles. Where they lie is what the file says itself: it may be damaged, or lie. */
+/** Bytes of an open file for pmtiles. Offsets come from the file itself, which may be damaged or malicious. */
 export class TileSource implements Source {
   readonly #input: RandomInput;
   readonly #reads = new Semaphore(READS_MAX);
@@ -35,7 +35,7 @@ export class TileSource implements Source {
   async getBytes(offset: number, length: number): Promise<RangeResponse> {
     const isInside = offset >= 0 && length > 0 && offset + length <= this.#input.sizeBytes;
     if (!isInside || length > RANGE_BYTES_MAX)
-      throw new Error(`It names ${length} bytes at ${offset}, of ${this.#input.sizeBytes}`);
+      throw new Error(`It refers to ${length} bytes at ${offset}, but has ${this.#input.sizeBytes}`);
     return this.#reads.run(OWNER, () => this.#read(offset, length));
   }
 
@@ -43,28 +43,28 @@ export class TileSource implements Source {
     const bytes = new Uint8Array(length);
     const filled = await this.#input.read(bytes, offset);
     if (filled < length)
-      throw new Error(`It ends at ${offset + filled}, and had ${this.#input.sizeBytes} bytes`);
+      throw new Error(`It now ends at ${offset + filled}; it had ${this.#input.sizeBytes} bytes`);
     return { data: bytes.buffer };
   }
 }
 
-/** Of one directory, which is read in one piece: some 20 ms on a busy machine. A planet's have about 90,000. */
+/** A directory is parsed without yielding, in about 20 ms on a busy machine. A planet's have about 90,000 entries. */
 const ENTRIES_MAX = 131_072;
-/** Of all that are kept, some 105 bytes each. */
-const KEPT_ENTRIES_MAX = 2 * ENTRIES_MAX;
+/** The entries of all cached directories, about 105 bytes each. */
+const CACHED_ENTRIES_MAX = 2 * ENTRIES_MAX;
 const DIRECTORY_BYTES_MAX = 4 * 1024 * 1024;
 
-/** A directory with its promise while it is read, so that requests that wait for it read it once. */
-interface Kept {
+/** A cached directory. Its promise lets concurrent requests share one read. */
+interface CachedDirectory {
   readonly entries: Promise<Entry[]>;
   count: number;
 }
 
-/** Keeps the header, which is known, and the directories that were used last. */
+/** Caches the header and the most recently used directories. */
 export class DirectoryCache implements Cache {
   readonly #header: Header;
-  readonly #reader = new ResolvedValueCache(0, false, unpackDirectory); // It keeps nothing.
-  readonly #kept = new Map<string, Kept>();
+  readonly #reader = new ResolvedValueCache(0, false, unpackDirectory); // Its size is 0, so it caches nothing.
+  readonly #directories = new Map<string, CachedDirectory>();
   #count = 0;
 
   constructor(header: Header) {
@@ -77,48 +77,48 @@ export class DirectoryCache implements Cache {
 
   getDirectory(source: Source, offset: number, length: number, header: Header): Promise<Entry[]> {
     const key = `${offset} ${length}`;
-    const kept = this.#kept.get(key) ?? this.#read(key, source, offset, length, header);
-    this.#kept.delete(key); // To the end of the line.
-    this.#kept.set(key, kept);
-    return kept.entries;
+    const directory = this.#directories.get(key) ?? this.#read(key, source, offset, length, header);
+    this.#directories.delete(key); // A new insertion makes it the most recently used one.
+    this.#directories.set(key, directory);
+    return directory.entries;
   }
 
-  /** For files that change, as this one doesn't while it is open. */
+  /** Does nothing: an open file does not change. */
   async invalidate(): Promise<void> {}
 
-  #read(key: string, source: Source, offset: number, length: number, header: Header): Kept {
+  #read(key: string, source: Source, offset: number, length: number, header: Header): CachedDirectory {
     const entries = this.#reader.getDirectory(source, offset, length, header);
-    const kept: Kept = { entries, count: 0 };
+    const directory: CachedDirectory = { entries, count: 0 };
     entries.then(
       ({ length: count }) => {
-        kept.count = count;
+        directory.count = count;
         this.#count += count;
         this.#drop();
       },
-      () => this.#kept.delete(key), // The next one tries again.
+      () => this.#directories.delete(key), // The next request tries again.
     );
-    return kept;
+    return directory;
   }
 
   #drop(): void {
-    for (const [key, { count }] of this.#kept) {
-      if (this.#count <= KEPT_ENTRIES_MAX) return;
+    for (const [key, { count }] of this.#directories) {
+      if (this.#count <= CACHED_ENTRIES_MAX) return;
       if (count === 0) continue; // It is being read.
-      this.#kept.delete(key);
+      this.#directories.delete(key);
       this.#count -= count;
     }
   }
 }
 
-/** What pmtiles would take for a list of billions is refused before it begins. */
+/** Rejects a directory with too many entries before pmtiles allocates a list for them. */
 async function unpackDirectory(buffer: ArrayBuffer, compression: number): Promise<ArrayBuffer> {
   const bytes = await unpack(new Uint8Array(buffer), compression, DIRECTORY_BYTES_MAX);
   const count = readVarint({ buf: bytes, pos: 0 });
-  if (!(count <= ENTRIES_MAX)) throw new Error(`A directory says that it has ${count} entries`);
+  if (!(count <= ENTRIES_MAX)) throw new Error(`A directory claims to have ${count} entries`);
   return bytes.buffer;
 }
 
-/** Bytes of a file that is packed by gzip or not at all. */
+/** Decompresses bytes that are gzip or not compressed. */
 export async function unpack(
   bytes: Uint8Array,
   compression: Compression,

@@ -8,11 +8,10 @@ import type { Flags } from "./flags.ts";
 import { DIRECTORY } from "./value-kinds.ts";
 
 /*
- * A command of the command line: its flags, its help, and how its words are parsed. An error of parsing is a line
- * without a full stop.
+ * A command of the command line: its flags, its help and its parser. A parser's error is a line without a full stop.
  */
 
-/** All of a command but what does it. */
+/** A command without the function that runs it. */
 export interface CommandDefinition<Options extends object> {
   /** One word, or two if the command belongs to a group: `keys create`. */
   readonly name: string;
@@ -25,14 +24,13 @@ export interface CommandDefinition<Options extends object> {
   parse(flags: Flags, environment: Environment): Result<Options, string>;
 }
 
-/** A command that can be run. */
 export interface Command extends Omit<CommandDefinition<object>, "parse"> {
   parse(flags: Flags, environment: Environment): Result<Invocation, string>;
 }
 
-/** What `--help` says of a command besides its flags. */
+/** What `--help` prints about a command besides its flags. */
 export interface CommandHelp {
-  /** The ways to give the command; defaults to one, with the required flags. */
+  /** The usage lines; defaults to one with the required flags. */
   readonly ways?: readonly string[];
   /** Paragraphs before the flags. */
   readonly before: string;
@@ -42,7 +40,7 @@ export interface CommandHelp {
   readonly example?: (program: string) => string;
 }
 
-/** A command line that was understood, ready to run. */
+/** A parsed command line, ready to run. */
 export interface Invocation {
   /** The command's name. */
   readonly name: string;
@@ -56,17 +54,17 @@ export interface CommandContext {
   readonly platform: Platform;
   readonly clock: Clock;
   readonly terminal: Terminal;
-  /** How a person starts this program. */
+  /** The words that start this program, for commands that a person can paste. */
   readonly program: string;
-  /** Aborts when the process is asked to stop. Without this call a stop ends the process at once. */
+  /** The signal aborts when the process must stop. Until a command calls this, a stop request ends the process. */
   stopSignal(): AbortSignal;
 }
 
-/** Does a command; returns the exit code. */
+/** Runs a command; returns the exit code. */
 export type Run<Options> = (options: Options, context: CommandContext) => Promise<number>;
 
-/** What a command line gives to a command. */
-export interface Given<Rows extends FlagRows> {
+/** The arguments of a command after its flags are parsed. */
+export interface CommandInput<Rows extends FlagRows> {
   readonly values: FlagValues<Rows>;
   readonly dataDir: string;
   /** The words that are neither flags nor their values. */
@@ -77,7 +75,7 @@ export interface Given<Rows extends FlagRows> {
 interface Definition<Rows extends FlagRows, Options extends object>
   extends Omit<CommandDefinition<Options>, "flags" | "parse"> {
   readonly flags: Rows;
-  parse(given: Given<Rows>): Result<Options, string>;
+  parse(given: CommandInput<Rows>): Result<Options, string>;
 }
 
 export function defineCommand<const Rows extends FlagRows, Options extends object>({
@@ -99,17 +97,17 @@ export function defineCommand<const Rows extends FlagRows, Options extends objec
   };
 }
 
-/** The options of a command that needs no more than what its flags say. */
+/** The options of a command that uses its flags as they are. */
 export type PlainOptions<Rows extends FlagRows> = FlagValues<Rows> & { readonly dataDir: string };
 
 export function definePlainCommand<const Rows extends FlagRows>(
   definition: Omit<Definition<Rows, PlainOptions<Rows>>, "parse">,
 ): CommandDefinition<PlainOptions<Rows>> {
-  const parse = ({ values, dataDir }: Given<Rows>) => ok({ dataDir, ...values });
+  const parse = ({ values, dataDir }: CommandInput<Rows>) => ok({ dataDir, ...values });
   return defineCommand<Rows, PlainOptions<Rows>>({ ...definition, parse });
 }
 
-/** A command whose modules are loaded when it runs: those of a server take longer than most commands do. */
+/** Loads a command's modules when it runs: loading those of the server takes longer than most commands run. */
 export function loading<Options extends object>(
   definition: CommandDefinition<Options>,
   load: () => Promise<Run<NoInfer<Options>>>,
@@ -125,7 +123,7 @@ export function loading<Options extends object>(
   };
 }
 
-/** Flags that every command takes, before its name or after it. */
+/** The flags of every command. They may precede its name. */
 export const COMMON_FLAGS = {
   dataDir: {
     name: "data-dir",
@@ -134,11 +132,11 @@ export const COMMON_FLAGS = {
     variable: "WHEREHOUSE_DATA_DIR",
     does: "the data directory",
   },
-  help: { name: "help", does: "what a command does, and its options" },
-  version: { name: "version", does: "the version" },
+  help: { name: "help", does: "show what a command does, and its options" },
+  version: { name: "version", does: "show the version" },
 } as const satisfies FlagRows;
 
-/** The argument of a command that takes one: `needs` says in full what that is, `takes` in short. */
+/** Parses a command's only argument. The error names it by `needs` if it is missing, by `takes` if there are more. */
 export function oneArgument(
   positionals: readonly string[],
   command: string,

@@ -2,28 +2,28 @@ import { fail, ok, type Result } from "../../lib/result.ts";
 import type { FlagKind, FlagKinds, Flags } from "./flags.ts";
 import type { ValueKind } from "./value-kinds.ts";
 
-/** A flag of a command: all that parser, help and documents know of it. */
+/** A flag of a command. The parser, the help and the documents read this row. */
 export interface Flag {
   /** Without the dashes. */
   readonly name: string;
   /** What it does, without a full stop. */
   readonly does: string;
-  /** A flag without is a switch, which is true or false. */
+  /** Absent for a switch, whose value is true or false. */
   readonly takes?: ValueKind<unknown>;
-  /** A flag that may be given several times has all its values in a list. */
+  /** The flag may occur several times; its value is a list. */
   readonly repeats?: true;
   readonly required?: true;
-  /** The value if nothing is given; defaults to null. */
+  /** Defaults to null. */
   readonly default?: unknown;
-  /** The default in the words of help, if it is no value. */
+  /** The default in words, for the help of a flag that has no default value. */
   readonly otherwise?: string;
-  /** The environment variable that is read if the flag is not given. An empty one counts as unset. */
+  /** The environment variable to read if the flag is missing. An empty one counts as unset. */
   readonly variable?: string;
-  /** The name of a flag without which this one has no meaning. */
+  /** The name of the flag that this one requires. */
   readonly goesWith?: string;
 }
 
-/** Rows by the name that their value has in the program. */
+/** Rows by the names of their values in the program. */
 export type FlagRows = Readonly<Record<string, Flag>>;
 
 export type FlagValues<Rows extends FlagRows> = { readonly [Name in keyof Rows]: FlagValue<Rows[Name]> };
@@ -47,7 +47,7 @@ function kindOf({ takes, repeats }: Flag): FlagKind {
   return repeats ? "values" : "value";
 }
 
-/** What the flags of these rows say; the error is the first that can't be followed. */
+/** The values of these flags, or the error of the first flag that is wrong. */
 export function readFlags<Rows extends FlagRows>(
   rows: Rows,
   command: string,

@@ -1,16 +1,16 @@
 import { parseArgs } from "node:util";
 import { fail, ok, type Result } from "../../lib/result.ts";
 
-/** Sorts the words of a command line into flags and arguments, for this program and for those of bench/ and test/. */
+/* Sorts the words of a command line into flags and arguments, for this program and for those of bench/ and test/. */
 
-/** How a flag is written: alone, with a value, or with a value as often as one likes. */
+/** A flag without a value, with one value, or repeatable with a value each time. */
 export type FlagKind = "switch" | "value" | "values";
 export type FlagKinds = Readonly<Record<string, FlagKind>>;
 
-/** The flags of a command line as they were written, by name without the dashes, and its arguments. */
+/** The flags of a command line, by name without the dashes, and its arguments. */
 export interface Flags {
   has(name: string): boolean;
-  /** The one value; null where the flag was not given. */
+  /** The value of a flag that is not repeatable; null if the flag is missing. */
   value(name: string): string | null;
   values(name: string): readonly string[];
   readonly positionals: readonly string[];
@@ -27,7 +27,7 @@ export function parseFlags(args: readonly string[], kinds: FlagKinds): Result<Fl
       { type: kind === "switch" ? "boolean" : "string", ...(name === "help" ? { short: "h" } : {}) } as const,
     ]),
   );
-  // As strict as `strict`, whose messages differ between runtimes and don't fit in a line.
+  // The loop below is as strict as `strict`, whose messages differ between runtimes and span several lines.
   const { tokens } = parseArgs({
     args: [...args],
     options,
@@ -35,7 +35,7 @@ export function parseFlags(args: readonly string[], kinds: FlagKinds): Result<Fl
     strict: false,
     tokens: true,
   });
-  const given = new Map<string, string[]>();
+  const valuesOf = new Map<string, string[]>();
   const positionals: string[] = [];
   for (const token of tokens) {
     if (token.kind === "positional") positionals.push(token.value);
@@ -43,21 +43,21 @@ export function parseFlags(args: readonly string[], kinds: FlagKinds): Result<Fl
     const { name, rawName, value } = token;
     const kind = Object.hasOwn(kinds, name) ? kinds[name]! : null;
     if (kind === null) return fail(`Unknown option ${rawName}`);
-    const before = given.get(name);
+    const before = valuesOf.get(name);
     if (kind === "switch") {
       if (value !== undefined) return fail(`${rawName} takes no value`);
     } else {
-      // A value that looks like a flag is a forgotten one; `--label=-x` says that it is meant. No flag is a number.
+      // `--label --json` lacks a value; `--label=-x` does not. No flag begins with a digit, so `--shift -2h` is fine.
       const isForgotten = value === undefined || (!token.inlineValue && /^-[^\d]/.test(value));
       if (isForgotten) return fail(`${rawName} needs a value`);
       if (kind === "value" && before !== undefined) return fail(`${rawName} is given twice`);
     }
-    given.set(name, [...(before ?? []), value ?? ""]);
+    valuesOf.set(name, [...(before ?? []), value ?? ""]);
   }
   return ok({
     positionals,
-    has: (name) => given.has(name),
-    value: (name) => given.get(name)?.[0] ?? null,
-    values: (name) => given.get(name) ?? [],
+    has: (name) => valuesOf.has(name),
+    value: (name) => valuesOf.get(name)?.[0] ?? null,
+    values: (name) => valuesOf.get(name) ?? [],
   });
 }

@@ -5,13 +5,13 @@ import { parseServerUrl } from "../../lib/text/links.ts";
 import { type DeviceId, parseAppId, type UserId } from "../../model/ids.ts";
 import { deviceIdFault, userIdFault } from "../../model/report.ts";
 
-/** A kind of value that flags take: how it is written, bounded and read. Those here are of several commands. */
+/** A kind of value that a flag takes. The kinds in this file serve several commands. */
 export interface ValueKind<Value> {
-  /** How help writes it. */
+  /** Stands for the value in help texts. */
   readonly placeholder: string;
   /** All values, if they are few. */
   readonly choices?: readonly string[];
-  /** `name` is the flag's or the variable's, for the error: a line without a full stop. */
+  /** `name` names the flag or the variable in the error, a line without a full stop. */
   parse(text: string, name: string): Result<Value, string>;
   /** How help shows a default; defaults to the value as a string. */
   format?(value: Value): string;
@@ -34,7 +34,7 @@ export const MEMORY: ValueKind<number> = {
 
 export const APP = ruled("APP", "have 1 to 64 letters, digits, dots, dashes and underscores", parseAppId);
 
-/** They are too many for a line of help, which names them elsewhere. */
+/** Has no `choices`: the names are too many for a line of help. */
 export const CLIENT = ruled(
   "CLIENT",
   `be one of ${CLIENT_NAMES.join(", ")}`,
@@ -60,16 +60,16 @@ export const USER: ValueKind<UserId> = {
 /** Without a slash at its end. */
 const PLAIN_SERVER_URL = ruled("URL", "be an address such as http://127.0.0.1:3000", parseServerUrl);
 
-/** Never repeated in an error if it holds a password. */
+/** The error does not repeat an address that holds a password. */
 export const SERVER_URL: ValueKind<string> = {
   ...PLAIN_SERVER_URL,
   parse: (text, name) =>
     text.includes("@")
-      ? fail(`${name} must not hold a user or a password, which everybody on this machine could see`)
+      ? fail(`${name} must not hold a user or a password: every user of this machine could read it`)
       : PLAIN_SERVER_URL.parse(text, name),
 };
 
-/** A secret, so an error does not repeat it. */
+/** A key is a secret, so the error does not repeat it. */
 export const KEY: ValueKind<string> = {
   placeholder: "KEY",
   parse: (text, name) =>
@@ -85,7 +85,7 @@ function path(placeholder: string): ValueKind<string> {
   };
 }
 
-/** A kind whose refusal states its rule: `--port must be a whole number from 0 to 65535, not "x"`. */
+/** A kind whose error states its rule: `--port must be a whole number from 0 to 65535, not "x"`. */
 export function ruled<Value>(
   placeholder: string,
   rule: string,

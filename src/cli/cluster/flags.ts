@@ -12,16 +12,13 @@ import { parseHostPort } from "../../lib/text/links.ts";
 import type { Environment, FlagRows, FlagValues } from "../arguments/flag-row.ts";
 import { FILE, MEMORY, ruled, SERVER_URL, type ValueKind } from "../arguments/value-kinds.ts";
 
-/*
- * How a command line names a cluster: the flags that `serve` and `cluster init` share, and the variables that hold
- * credentials.
- */
+/* The flags that `serve` and `cluster init` share, and the environment variables with the cluster's credentials. */
 
 const NATS_PORT = 4222; // The default of NATS.
 
 const LOG_ADDRESS = /^(nats|tls):\/\/([^/]+)\/?$/;
 
-/** The servers of a cluster's log. An error does not repeat the text: it may hold a password. */
+/** The servers of a cluster's log. The error does not repeat the text: it may hold a password. */
 export const LOG_SERVERS: ValueKind<Pick<ClusterAddress, "servers" | "isSecure">> = {
   placeholder: "URL",
   parse(text, name) {
@@ -38,7 +35,7 @@ export const LOG_SERVERS: ValueKind<Pick<ClusterAddress, "servers" | "isSecure">
 };
 
 const NO_CREDENTIALS =
-  "must not hold a user, a password or a token, which everybody on this machine could see: " +
+  "must not hold a user, a password or a token: every user of this machine could read it; " +
   "put them into the variables WHEREHOUSE_NATS_USER and WHEREHOUSE_NATS_PASSWORD, or WHEREHOUSE_NATS_TOKEN";
 
 const LOG_RULE = "must be an address such as nats://a.example:4222,b.example:4222 or tls://a.example";
@@ -57,7 +54,7 @@ const NODE_TIMEOUT: ValueKind<number> = {
   format: formatDuration,
 };
 
-// Credentials are in no flags, since everybody on a machine can see the flags of its processes.
+// Credentials are not flags, since every user of a machine can read the flags of its processes.
 const USER = "WHEREHOUSE_NATS_USER";
 const PASSWORD = "WHEREHOUSE_NATS_PASSWORD";
 const TOKEN = "WHEREHOUSE_NATS_TOKEN";
@@ -79,21 +76,21 @@ export const CLUSTER_FLAGS = {
     takes: STREAM,
     goesWith: "log",
     default: DEFAULT_STREAM,
-    does: "the log's stream, made where there is none",
+    does: "the stream of the log, created if it is missing",
   },
   logBytesMax: {
     name: "log-size",
     takes: MEMORY,
     goesWith: "log",
     default: DEFAULT_LOG_BYTES,
-    does: "size of the stream, if this start creates it; the servers reserve that much",
+    does: "size of the stream if this start creates it; the servers reserve that space",
   },
   nodeTimeoutMs: {
     name: "node-timeout",
     takes: NODE_TIMEOUT,
     goesWith: "log",
     default: DEFAULT_NODE_TIMEOUT_MS,
-    does: "how long the log is kept for a node that is away",
+    does: "how long the log is kept for a node that is down",
   },
   advertise: {
     name: "advertise",
@@ -108,11 +105,11 @@ export const CLUSTER_FLAGS = {
     goesWith: "log",
     variable: AUTHORITIES,
     otherwise: "those that the runtime trusts",
-    does: "certificates (PEM), one of which must have signed those of the NATS servers",
+    does: "CA certificates (PEM) to verify the NATS servers with",
   },
 } as const satisfies FlagRows;
 
-/** Null for a server that is alone. The error is a line without a full stop. */
+/** Null for a single server. The error is a line without a full stop. */
 export function parseCluster(
   values: FlagValues<typeof CLUSTER_FLAGS>,
   environment: Environment,
@@ -130,26 +127,25 @@ export function parseCluster(
   });
 }
 
-/** What opens a cluster whose servers are named by `--log`, perhaps with `--nats-ca`. */
+/** The access to a cluster whose servers are in `--log`, with the authorities of `--nats-ca`. */
 export function parseFlagAccess(
   { isSecure }: Pick<ClusterAddress, "isSecure">,
   authoritiesFile: string | null,
   environment: Environment,
 ): Result<ClusterAccess, string> {
-  if (authoritiesFile !== null && !isSecure)
-    return fail("--nats-ca is about TLS, which tls:// in --log asks for");
+  if (authoritiesFile !== null && !isSecure) return fail("--nats-ca needs TLS: use tls:// in --log");
   const credentials = parseCredentials(environment);
   return credentials.ok ? ok({ credentials: credentials.value, authoritiesFile }) : credentials;
 }
 
-/** What opens a cluster whose address is in the data directory. The error is a line without a full stop. */
+/** The access to a cluster whose address is in the data directory. The error is a line without a full stop. */
 export function parseAccess(environment: Environment): Result<ClusterAccess, string> {
   const credentials = parseCredentials(environment);
   if (!credentials.ok) return credentials;
   return ok({ credentials: credentials.value, authoritiesFile: environment[AUTHORITIES] || null });
 }
 
-/** Null where there are none. An empty variable counts as unset. */
+/** Null if no variable is set. An empty one counts as unset. */
 function parseCredentials(environment: Environment): Result<ClusterCredentials | null, string> {
   const user = environment[USER] || null;
   const password = environment[PASSWORD] || null;

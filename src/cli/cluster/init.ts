@@ -11,7 +11,7 @@ import { countOf } from "../screen/layout.ts";
 import { createStepBars } from "../screen/progress-bar.ts";
 import type { ClusterInitOptions } from "./command.ts";
 
-/** Makes a directory that of the first node of a cluster; returns 1 where it is none yet. The signal breaks it off. */
+/** Turns a directory into the first node of a cluster; returns 1 if that failed or was interrupted. */
 export async function clusterInit(
   command: ClusterInitOptions,
   { platform, clock, terminal, program, stopSignal }: CommandContext,
@@ -24,7 +24,7 @@ export async function clusterInit(
   const { say } = progress;
   let isWaiting = false;
   const onWaiting = (error: unknown) => {
-    if (!isWaiting) say(`${messageOf(error)}. It is tried for a minute.`);
+    if (!isWaiting) say(`${messageOf(error)}. Retrying for a minute.`);
     isWaiting = true;
   };
   let release: () => void;
@@ -32,7 +32,7 @@ export async function clusterInit(
     release = await takeDirectory(dataDir, "cluster init", platform, clock);
   } catch (error) {
     if (!(error instanceof DirectoryInUseError)) throw error;
-    say(`${error.message} Stop it first: what it would take meanwhile would be in no cluster.`);
+    say(`${error.message} Stop it first: the cluster would lack the reports that it accepts meanwhile.`);
     return 1;
   }
   try {
@@ -57,8 +57,8 @@ export async function clusterInit(
   } catch (error) {
     if (!signal.aborted && !(error instanceof StreamError)) throw error;
     say(signal.aborted ? "Interrupted." : messageOf(error));
-    if (isFull(error)) say("Give the servers more room, or the stream another size: --log-size.");
-    say("The directory is as it was: the same command goes on with what is in the stream.");
+    if (isFull(error)) say("Give the servers more space, or set another size of the stream with --log-size.");
+    say("The directory is unchanged. The same command continues from what is in the stream.");
     return 1;
   } finally {
     progress.clear();
@@ -80,14 +80,14 @@ function summary(
   const serve = `serve --log ${shellQuote(log)} --stream ${stream} --data-dir ${shellQuote(dataDir)}`;
   return [
     `"${dataDir}" is now a node of the stream "${stream}"${report === null ? "." : whatIsIn(report)}`,
-    "What was its log is in wal.before-cluster, which nothing reads any more.",
-    "Next, with the NATS password in the environment where there is one:",
+    "The old log is in wal.before-cluster and no longer used.",
+    "Next, with the NATS password in the environment if there is one:",
     `  ${program} ${serve}`,
   ].join("\n");
 }
 
 function whatIsIn({ records, messages, firstMessage, foundMessages, shared }: InitReport): string {
-  const earlier = foundMessages === 0 ? "" : `, ${countOf(foundMessages, "message")} of them before`;
+  const earlier = foundMessages === 0 ? "" : `, ${countOf(foundMessages, "message")} of them by an earlier run`;
   const files = shared.length === 0 ? "." : `. Shared with all nodes: ${shared.join(", ")}.`;
   if (messages === 0) return `: the archive holds all of it${files}`;
   return `: ${countOf(records, "report")} were published as ${countOf(messages, "message")} from ${firstMessage} on${earlier}${files}`;

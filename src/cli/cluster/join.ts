@@ -9,10 +9,10 @@ import { countOf } from "../screen/layout.ts";
 import { createProgressBar } from "../screen/progress-bar.ts";
 import type { JoinOptions } from "./command.ts";
 
-/** A peer that sends nothing for so long is gone. */
+/** The copy fails if the peer sends nothing for this long. */
 const STALL_MS = 60_000;
 
-/** Makes the data directory of one more node from a running one's; returns 1 if it did not become one. */
+/** Copies a running node's data directory for a new node; returns 1 if that failed. */
 export async function join(
   { url, key, dataDir, again, json }: JoinOptions,
   { platform, clock, terminal, program, stopSignal }: CommandContext,
@@ -21,7 +21,7 @@ export async function join(
   const say = (line: string) => terminal.error(`${printableLine(line)}\n`);
   const bar = createProgressBar("Copying", terminal);
   try {
-    const joined = await joinCluster({
+    const result = await joinCluster({
       files: platform.files,
       dataDir,
       again,
@@ -32,18 +32,18 @@ export async function join(
       onProgress: (done, total) => bar.show({ done, total, count: null }),
     });
     bar.clear();
-    if (!joined.ok) {
-      say(joined.error);
+    if (!result.ok) {
+      say(result.error);
       return 1;
     }
-    for (const problem of joined.value.problems) say(`Damaged at the peer: ${problem}`);
-    const text = summary(dataDir, url, joined.value, program);
-    terminal.out(json ? `${JSON.stringify({ dataDir, url, ...joined.value }, null, 2)}\n` : text);
+    for (const problem of result.value.problems) say(`Damaged at the peer: ${problem}`);
+    const text = summary(dataDir, url, result.value, program);
+    terminal.out(json ? `${JSON.stringify({ dataDir, url, ...result.value }, null, 2)}\n` : text);
     return 0;
   } catch (error) {
     if (!signal.aborted) throw error;
     bar.clear();
-    say("Interrupted: the same command goes on with what was copied.");
+    say("Interrupted. The same command continues the copy.");
     return 1;
   } finally {
     bar.clear();
@@ -58,7 +58,7 @@ function summary(dataDir: string, url: string, report: JoinReport, program: stri
   const serve = `serve --log ${shellQuote(log)} --stream ${cluster.stream} --data-dir ${shellQuote(dataDir)}`;
   return [
     `"${dataDir}" is now a copy of the node at ${url}: ${all}; ${copied} in ${(durationMs / 1000).toFixed(1)} s.`,
-    "What came later is in the log. Next, with the NATS password in the environment where there is one:",
+    "Newer records are in the log. Next, with the NATS password in the environment if there is one:",
     `  ${program} ${serve}`,
     "",
   ]

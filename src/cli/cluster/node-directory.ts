@@ -11,20 +11,20 @@ import type { Platform } from "../../runtime/platform.ts";
 import type { CommandContext, Run } from "../arguments/command.ts";
 import { parseAccess } from "./flags.ts";
 
-/* The data directory of a node, for commands that are given it beside a server or without one. */
+/* Access of commands to the shared state of a cluster, through the data directory of a node. */
 
-const WAIT_MS = 8000; // Long enough to leave a server that stands still for another one.
+const WAIT_MS = 8000; // Long enough to fail over from a server that hangs.
 
 type NodePlatform = Pick<Platform, "files" | "openStream" | "environment" | "timers">;
 
-/** A platform whose keys, settings, secret and pass phrases may be those of a cluster. */
+/** A platform whose keys, settings, secret and passphrases may be those of a cluster. */
 export type Sharing<P> = P & { readonly shared?: SharedBucket | null };
 
 /**
- * Does work with keys, settings, secret or pass phrases, which in the directory of a node are the cluster's. Throws a
- * `ClusterError` if the cluster can't be asked.
+ * Runs work on the keys, settings, secret or passphrases of a directory, which for a node are the cluster's. Throws a
+ * `ClusterError` if the cluster can't be reached.
  */
-export async function sharing<P extends NodePlatform>(
+export async function withSharedState<P extends NodePlatform>(
   dataDir: string,
   platform: P,
   work: (platform: Sharing<P>) => Promise<number>,
@@ -36,19 +36,19 @@ export async function sharing<P extends NodePlatform>(
   );
 }
 
-/** A command that does such work. */
+/** A command that runs on shared state. */
 export function onSharedFiles<Options extends { readonly dataDir: string }>(
   run: (options: Options, context: SharedContext) => Promise<number>,
 ): Run<Options> {
   return (options, context) =>
-    sharing(options.dataDir, context.platform, (platform) => run(options, { ...context, platform }));
+    withSharedState(options.dataDir, context.platform, (platform) => run(options, { ...context, platform }));
 }
 
 export interface SharedContext extends CommandContext {
   readonly platform: Sharing<Platform>;
 }
 
-/** Asks one of the cluster's buckets, with its stream. Throws a `ClusterError` if it can't be asked. */
+/** Runs work on one of the cluster's buckets. Throws a `ClusterError` if the cluster can't be reached. */
 export async function withBucket(
   dataDir: string,
   file: ClusterFile,
@@ -59,11 +59,11 @@ export async function withBucket(
   const access = parseAccess(platform.environment);
   if (!access.ok) throw new ClusterError(`${access.error}.`);
   const { timers } = platform;
-  const waited = new AbortController();
-  const cancel = timers.after(WAIT_MS, () => waited.abort());
+  const timeout = new AbortController();
+  const cancel = timers.after(WAIT_MS, () => timeout.abort());
   try {
     const open = () => openBucket(dataDir, file, name, access.value, platform);
-    const { stream, bucket } = await patiently(open, () => {}, waited.signal, timers).finally(cancel);
+    const { stream, bucket } = await patiently(open, () => {}, timeout.signal, timers).finally(cancel);
     try {
       return await work(bucket, stream);
     } finally {
@@ -71,7 +71,9 @@ export async function withBucket(
     }
   } catch (error) {
     if (!(error instanceof StreamError)) throw error;
-    throw new ClusterError(`The cluster of "${dataDir}" can't be asked: ${error.message}`, { cause: error });
+    throw new ClusterError(`The cluster of "${dataDir}" can't be reached: ${error.message}`, {
+      cause: error,
+    });
   }
 }
 
@@ -83,9 +85,9 @@ async function openBucket(
   { files, openStream }: NodePlatform,
 ): Promise<{ readonly stream: Stream; readonly bucket: Bucket }> {
   const whole = await readStreamAddress(address, access, files);
-  const stream = await openStream({ address: whole, create: null, onNote: () => {} }); // What fails is told.
+  const stream = await openStream({ address: whole, create: null, onNote: () => {} }); // A failure throws.
   try {
-    if (created !== null && created !== stream.created) throw madeAnew(dataDir, stream.name);
+    if (created !== null && created !== stream.created) throw recreatedError(dataDir, stream.name);
     return { stream, bucket: await stream.bucket(name, { mustExist: created !== null }) };
   } catch (error) {
     await stream.close();
@@ -93,13 +95,13 @@ async function openBucket(
   }
 }
 
-function madeAnew(dataDir: string, stream: string): ClusterError {
+function recreatedError(dataDir: string, stream: string): ClusterError {
   return new ClusterError(
-    `The stream "${stream}" was created anew, and "${dataDir}" belongs to the former one.`,
+    `The stream "${stream}" was created again, and "${dataDir}" belongs to the previous one.`,
   );
 }
 
-/** Throws a `ClusterError` in the directory of a node, for a command that would write what belongs to all nodes. */
+/** Throws a `ClusterError` for the directory of a node, whose records a command must not write directly. */
 export async function expectNoNode(
   files: Pick<Files, "read">,
   dataDir: string,
@@ -110,15 +112,15 @@ export async function expectNoNode(
     throw new ClusterError(`"${dataDir}" is the directory of a node of a cluster. ${advice}`);
 }
 
-/** Why a file that is shared with the server was not changed. `whose` says what is in it: the keys. */
+/** Why a file that is shared with the server was not changed. `whose` names its content, such as "The keys". */
 export function describeSharedFileError(error: SharedFileError, whose: string): string {
   switch (error.kind) {
     case "file_damaged":
-      return `${error.file} can't be used: ${error.reason}. It is left as it is.`;
+      return `${error.file} can't be used: ${error.reason}. It was not changed.`;
     case "cluster_unreachable":
       return `The cluster can't be reached: ${withoutStop(error.reason)}. ${whose} ${error.mayBeWritten ? MAYBE : "are not changed; try again."}`;
     case "file_full":
-      return `${whose} take as much as the servers of the cluster let one value have. Nothing was added: give them a larger max_payload, or revoke some.`;
+      return `${whose} have the largest size that the NATS servers allow. Nothing was added: raise max_payload, or revoke some.`;
     case "file_busy": {
       const { owner } = error;
       const holder = owner === null ? "another process" : `process ${owner.pid} (${owner.command})`;
@@ -127,7 +129,7 @@ export function describeSharedFileError(error: SharedFileError, whose: string): 
   }
 }
 
-const MAYBE = "may be changed or not: look before you try again.";
+const MAYBE = "may have changed: check before you try again.";
 
 function withoutStop(text: string): string {
   return text.endsWith(".") ? text.slice(0, -1) : text;

@@ -11,26 +11,25 @@ import { formatTable } from "../screen/layout.ts";
 import type { ClusterNodesOptions } from "./command.ts";
 import { withBucket } from "./node-directory.ts";
 
-/** What one node told last. */
-interface ToldNode {
+/** The last status of a node, as `--json` prints it. */
+interface NodeRow {
   readonly nodeId: string;
-  /** Whose directory this is. */
+  /** Whether the command's data directory is this node's. */
   readonly isOwn: boolean;
-  /** Null where a newer program wrote it, as is all that follows. */
+  /** Null, like most fields below, if a newer version of the program wrote the status. */
   readonly address: string | null;
   readonly version: string | null;
   readonly state: "up" | "stopped" | "silent" | "unknown";
   readonly lagMs: number | null;
   /** The first message of the log that it needs. */
   readonly floor: number | null;
-  /** When it told of itself, by the servers' clock. */
+  /** When it sent the status, by the servers' clock. */
   readonly toldMs: number;
 }
 
-/** A node tells of itself every five seconds. */
+/** A node sends its status every five seconds. */
 const SILENT_MS = 30_000;
 
-/** Lists all nodes of the cluster that a directory belongs to. */
 export async function listNodes(
   { dataDir, json }: ClusterNodesOptions,
   { platform, clock, terminal }: CommandContext,
@@ -38,20 +37,20 @@ export async function listNodes(
   await expectDataDirectory(platform.files, dataDir);
   const file = await readClusterFile(platform.files, dataDir);
   if (file === null)
-    throw new ClusterError(`"${dataDir}" is the directory of a single process, and no node's.`);
+    throw new ClusterError(`"${dataDir}" is the directory of a single server, not of a node of a cluster.`);
   const name = nodesBucketName(file.address.stream);
   return withBucket(dataDir, file, name, platform, async (bucket, stream) => {
     const [entries, state] = await Promise.all([bucket.entries(), stream.state()]);
     const nowMs = Math.max(clock.nowMs(), ...entries.map(({ writtenMs }) => writtenMs));
-    const told = entries
+    const nodes = entries
       .filter(({ key }) => isNodeKey(key))
-      .map((entry) => toldBy(entry, file.nodeId, nowMs));
+      .map((entry) => rowOf(entry, file.nodeId, nowMs));
     const { firstMessage, lastMessage, bytes } = state;
     if (json) {
       const log = { stream: stream.name, firstMessage, lastMessage, bytes };
-      terminal.out(`${JSON.stringify({ log, nodes: told }, null, 2)}\n`);
+      terminal.out(`${JSON.stringify({ log, nodes }, null, 2)}\n`);
     } else {
-      terminal.out(tableOf(told, nowMs));
+      terminal.out(tableOf(nodes, nowMs));
       terminal.error(
         `The log has messages ${firstMessage} to ${lastMessage}. * is the node of this directory.\n`,
       );
@@ -60,7 +59,7 @@ export async function listNodes(
   });
 }
 
-function toldBy({ key, value, writtenMs }: BucketEntry, ownId: string, nowMs: number): ToldNode {
+function rowOf({ key, value, writtenMs }: BucketEntry, ownId: string, nowMs: number): NodeRow {
   const status = parseNodeStatus(value);
   const common = { nodeId: key, isOwn: key === ownId, toldMs: writtenMs };
   if (status === null)
@@ -70,7 +69,7 @@ function toldBy({ key, value, writtenMs }: BucketEntry, ownId: string, nowMs: nu
   return { ...common, address, version: program, state, lagMs: state === "up" ? lagMs : null, floor };
 }
 
-function tableOf(nodes: readonly ToldNode[], nowMs: number): string {
+function tableOf(nodes: readonly NodeRow[], nowMs: number): string {
   const rows = nodes.map(({ nodeId, isOwn, address, version, state, lagMs, floor, toldMs }) => [
     printableLine(`${nodeId}${isOwn ? " *" : ""}`),
     printableLine(address ?? "-"),
@@ -80,5 +79,8 @@ function tableOf(nodes: readonly ToldNode[], nowMs: number): string {
     `${roughDuration(Math.max(0, nowMs - toldMs) / 1000)} ago`,
     String(floor ?? "-"),
   ]);
-  return formatTable(["node", "address", "version", "state", ">lag", ">told", ">needs the log from"], rows);
+  return formatTable(
+    ["node", "address", "version", "state", ">lag", ">last status", ">needs the log from"],
+    rows,
+  );
 }

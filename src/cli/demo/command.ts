@@ -7,7 +7,7 @@ import {
   DEFAULT_VIEWERS,
 } from "../../app/config.ts";
 import { ok, type Result } from "../../lib/result.ts";
-import { defineCommand, type Given } from "../arguments/command.ts";
+import { type CommandInput, defineCommand } from "../arguments/command.ts";
 import type { FlagRows } from "../arguments/flag-row.ts";
 import { DIRECTORY, FILE, PORT, ruled } from "../arguments/value-kinds.ts";
 
@@ -23,13 +23,13 @@ const DEMO_FLAGS = {
     name: "speed",
     takes: SPEED,
     default: DEFAULT_DEMO_SPEED,
-    does: "so many times faster than recorded",
+    does: "how many times faster than recorded",
   },
   path: {
     name: "file",
     takes: FILE,
     otherwise: "the samples in data/samples",
-    does: "plays what is in a CSV, or whatever else import reads",
+    does: "replay this file: a CSV, or any other format that import reads",
   },
   port: { name: "port", takes: PORT, default: 0, otherwise: "any that is free", does: "port to listen on" },
   dataDir: { name: "data-dir", takes: DIRECTORY, default: DEFAULT_DEMO_DIR, does: "the data directory" },
@@ -38,34 +38,34 @@ const DEMO_FLAGS = {
 export const DEMO = defineCommand({
   name: "demo",
   takes: "",
-  summary: "show recorded devices on the map as if they moved now",
+  summary: "replay recorded devices on the map",
   flags: DEMO_FLAGS,
   help: {
     before: `\
-Serves a data directory of its own and plays recordings into it, as devices would report them: buses in
-Liverpool, ships round Denmark, a bus in Limerick. Their first half is history that ends now, and the rest
-follows as time goes on. At its end each device goes back the way it came. All speeds are so many times
-the real ones. Stopped by Ctrl-C and started again, the same devices go on from where they were.
+Serves its own data directory and replays recordings into it as if devices reported now: buses in Liverpool,
+ships around Denmark, a bus in Limerick. The first half of each recording becomes history that ends now; the
+rest follows live. At its end each device travels back. Speeds are multiplied by --speed, too. After Ctrl-C
+the same command continues from where the devices are.
 
-Prints a link that opens the map once, or to a pipe its address and where the key is that signs in there.`,
+Prints a link that signs in on the map once. If the output is a pipe, prints the map's address and the file
+that holds the key.`,
     example: (program) => `${program} demo --speed 30
   ${program} demo --file rides.csv --data-dir data/demo-rides`,
   },
   parse: parseDemo,
 });
 
-/** What is shown, and how fast. */
 export interface DemoOptions {
-  /** Of the server that is shown. */
+  /** The configuration of the demo's server. */
   readonly config: Config;
-  /** So many times faster than recorded. */
+  /** How many times faster than recorded. */
   readonly speed: number;
-  /** What is played; null for the samples of the project. */
+  /** The recording; null plays the samples of the project. */
   readonly path: string | null;
 }
 
-/** The data directory of other commands, which a variable may name, is never a demo's by accident: it has its own. */
-function parseDemo({ values }: Given<typeof DEMO_FLAGS>): Result<DemoOptions, never> {
+/** Ignores WHEREHOUSE_DATA_DIR, so that a demo never writes into a real data directory by accident. */
+function parseDemo({ values }: CommandInput<typeof DEMO_FLAGS>): Result<DemoOptions, never> {
   const { dataDir, port, speed, path } = values;
   const config: Config = {
     ...DEFAULT_ARCHIVE_CONFIG,

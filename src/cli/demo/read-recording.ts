@@ -7,16 +7,15 @@ import type { ReportBatch } from "../../model/report-batch.ts";
 import type { Inputs } from "../../runtime/inputs.ts";
 import { collectRecording, type Recording, RecordingError } from "./recording.ts";
 
-/** Where a recording is read from. */
 export interface ReadRecordingOptions {
   readonly inputs: Inputs;
-  /** A file, folder or archive, whatever the importer reads. */
+  /** A file, folder or archive that the importer reads. */
   readonly path: string;
   readonly spoolDirectory: string;
   readonly signal: AbortSignal;
 }
 
-/** Everything that lies at a path, as the importer would read it. */
+/** Reads all positions at a path, like the importer. */
 export async function readRecording(options: ReadRecordingOptions): Promise<Recording> {
   const { inputs, path, spoolDirectory, signal } = options;
   const unpackedBytesMax = UNPACKED_BYTES_MAX;
@@ -43,7 +42,7 @@ async function* batchesOf({ walk, beside }: Look, signal: AbortSignal): AsyncGen
   const batches = readSources({
     walk,
     rules: { deviceId: null, userId: null, range: always },
-    readOptions: { ...AS_IT_IS, beside },
+    readOptions: { ...NO_OPTIONS, beside },
     acceptedTimes: () => ({ oldestMs: always.startMs, newestMs: always.endMs }),
     shiftMsOf: () => 0,
     start: IMPORT_START,
@@ -58,12 +57,11 @@ async function* batchesOf({ walk, beside }: Look, signal: AbortSignal): AsyncGen
     }
   } catch (error) {
     if (!(error instanceof SourceNeedsOption)) throw error;
-    throw new RecordingError(`${error.message} The import has such options, and export makes a CSV of it.`);
+    throw new RecordingError(`${error.message} Import the file with that option, and export it as CSV.`);
   }
 }
 
-/** Nothing more is known of the files. */
-const AS_IT_IS = {
+const NO_OPTIONS = {
   zone: null,
   speedUnit: null,
   waypoints: false,

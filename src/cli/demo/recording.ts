@@ -1,35 +1,34 @@
 import { assert } from "../../lib/assert.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
 
-/** What was recorded once, by device: what a demo plays. */
+/** The recorded positions that a demo replays, by device. */
 export interface Recording {
-  /** The first instant of all, and the last. */
+  /** The times of the first and the last position. */
   readonly startMs: number;
   readonly endMs: number;
-  readonly ways: readonly Way[];
+  readonly tracks: readonly RecordedTrack[];
 }
 
-/** All positions of one device, in order of time: at least one. */
-export interface Way {
+/** The positions of one device, at least one, in order of time. */
+export interface RecordedTrack {
   readonly deviceId: string;
   readonly positions: readonly Position[];
 }
 
-/** A row of what was read. */
+/** A row of a batch. */
 export interface Position {
   readonly batch: ReportBatch;
   readonly row: number;
 }
 
-/** All of it is held in memory, at some 250 bytes each. */
+/** All positions are in memory, at about 250 bytes each. */
 const POSITIONS_MAX = 1_000_000;
 
-/** There is nothing to play, or too much; the message says so. */
+/** A recording that can't be replayed; the message says why. */
 export class RecordingError extends Error {
   override readonly name = "RecordingError";
 }
 
-/** Everything that these batches hold. */
 export async function collectRecording(batches: AsyncIterable<ReportBatch>): Promise<Recording> {
   const byDevice = new Map<string, Position[]>();
   let count = 0;
@@ -38,7 +37,7 @@ export async function collectRecording(batches: AsyncIterable<ReportBatch>): Pro
   for await (const batch of batches) {
     count += batch.count;
     if (count > POSITIONS_MAX)
-      throw new RecordingError(`A demo plays at most ${POSITIONS_MAX.toLocaleString("en-US")} positions.`);
+      throw new RecordingError(`A demo replays at most ${POSITIONS_MAX.toLocaleString("en-US")} positions.`);
     for (let row = 0; row < batch.count; row++) {
       const deviceId = batch.texts[batch.device[row]!]!;
       const positions = byDevice.get(deviceId);
@@ -49,28 +48,28 @@ export async function collectRecording(batches: AsyncIterable<ReportBatch>): Pro
       if (atMs > endMs) endMs = atMs;
     }
   }
-  if (count === 0) throw new RecordingError("There is no position to play.");
-  const ways = [...byDevice].map(([deviceId, positions]) => ({
+  if (count === 0) throw new RecordingError("The recording has no positions.");
+  const tracks = [...byDevice].map(([deviceId, positions]) => ({
     deviceId,
     positions: positions.sort((a, b) => timeOf(a) - timeOf(b)),
   }));
-  return { startMs, endMs, ways };
+  return { startMs, endMs, tracks };
 }
 
 export function timeOf({ batch, row }: Position): number {
   return batch.timestampMs[row]!;
 }
 
-export function firstMs({ positions }: Way): number {
+export function firstMs({ positions }: RecordedTrack): number {
   return timeOf(positions[0]!);
 }
 
-export function lastMs({ positions }: Way): number {
+export function lastMs({ positions }: RecordedTrack): number {
   return timeOf(positions.at(-1)!);
 }
 
-/** How many of the positions are no later than that instant. */
-export function countUntil({ positions }: Way, atMs: number): number {
+/** How many of the positions are at or before an instant. */
+export function countUntil({ positions }: RecordedTrack, atMs: number): number {
   let low = 0;
   let high = positions.length;
   while (low < high) {

@@ -7,11 +7,19 @@ import {
   type ReportBatch,
   type ReportBatchBuilder,
 } from "../../model/report-batch.ts";
-import { countUntil, firstMs, lastMs, type Position, type Recording, timeOf, type Way } from "./recording.ts";
+import {
+  countUntil,
+  firstMs,
+  lastMs,
+  type Position,
+  type RecordedTrack,
+  type Recording,
+  timeOf,
+} from "./recording.ts";
 
 /**
- * Plays recordings as if their devices reported now: the first half as history that ends now, the rest as time goes
- * on, `speed` times as fast. A device that the server knows goes on from where it was seen last, whenever that was.
+ * Replays recordings as if their devices reported now: the first half becomes history that ends now, the rest follows
+ * live, `speed` times as fast. A device that the server knows continues from its last position, whatever its time.
  */
 export class Replay {
   readonly #speed: number;
@@ -19,7 +27,7 @@ export class Replay {
   #playedMs = 0;
   #nowMs: number;
 
-  /** `known` are the devices that the server has, by id. */
+  /** `known` has the devices of the server by id. */
   constructor(
     recordings: readonly Recording[],
     known: ReadonlyMap<string, KnownDevice>,
@@ -27,14 +35,14 @@ export class Replay {
     nowMs: number,
   ) {
     this.#speed = speed;
-    // Its records must not be overlaid by earlier ones, were the clock set back meanwhile.
+    // New reports must be later than those of the last run, even if the clock was set back.
     this.#nowMs = nowMs;
     for (const { timestampMs } of known.values()) this.#nowMs = Math.max(this.#nowMs, timestampMs + 1);
-    for (const { startMs, endMs, ways } of recordings) {
+    for (const { startMs, endMs, tracks } of recordings) {
       const middleMs = (startMs + endMs) / 2;
-      for (const way of ways) {
-        const device = known.get(way.deviceId);
-        this.#players.push(device === undefined ? beginning(way, middleMs) : goingOn(way, device));
+      for (const track of tracks) {
+        const device = known.get(track.deviceId);
+        this.#players.push(device === undefined ? newPlayer(track, middleMs) : resumedPlayer(track, device));
       }
     }
   }
@@ -43,13 +51,13 @@ export class Replay {
     return this.#players.length;
   }
 
-  /** What comes before the live reports, of devices that the server does not know. */
+  /** The history of devices that the server does not know. */
   *history(): Generator<ReportBatch> {
     let builder = createReportBatchBuilder(BATCH_REPORTS_MAX);
-    for (const { way, historyCount, middleMs } of this.#players) {
-      for (const position of way.positions.slice(0, historyCount)) {
+    for (const { track, historyCount, middleMs } of this.#players) {
+      for (const position of track.positions.slice(0, historyCount)) {
         const timestampMs = Math.round(this.#nowMs - middleMs + timeOf(position));
-        addPlayed(builder, position, { deviceId: way.deviceId, timestampMs, speed: 1, isReturning: false });
+        addPlayed(builder, position, { deviceId: track.deviceId, timestampMs, speed: 1, isReturning: false });
         if (builder.count < BATCH_REPORTS_MAX) continue;
         yield builder.build();
         builder = createReportBatchBuilder(BATCH_REPORTS_MAX);
@@ -58,23 +66,23 @@ export class Replay {
     if (builder.count > 0) yield builder.build();
   }
 
-  /** Goes on to this instant; what devices report of it now, each at most once. */
+  /** Moves the replay to this instant; yields the reports of all devices that moved, at most one each. */
   *advance(nowMs: number): Generator<ReportBatch> {
     const passedMs = Math.min(STEP_MS_MAX, Math.max(0, nowMs - this.#nowMs));
     this.#playedMs += passedMs * this.#speed;
-    this.#nowMs = Math.max(this.#nowMs + 1, nowMs); // Time never goes backwards, nor stands still.
+    this.#nowMs = Math.max(this.#nowMs + 1, nowMs); // Timestamps always increase.
     let builder = createReportBatchBuilder(this.#players.length);
     for (const player of this.#players) {
-      const leg = legAt(player.way, player.elapsedMs + this.#playedMs);
+      const leg = legAt(player.track, player.elapsedMs + this.#playedMs);
       if (leg === null || isSame(leg, player.last)) continue;
       player.last = leg;
-      const played: Played = {
-        deviceId: player.way.deviceId,
+      const report: PlayedReport = {
+        deviceId: player.track.deviceId,
         timestampMs: this.#nowMs,
         speed: this.#speed,
         isReturning: leadsBack(leg.turn),
       };
-      addPlayed(builder, player.way.positions[leg.index]!, played);
+      addPlayed(builder, player.track.positions[leg.index]!, report);
       if (builder.count < BATCH_REPORTS_MAX) continue;
       yield builder.build();
       builder = createReportBatchBuilder(this.#players.length);
@@ -83,38 +91,38 @@ export class Replay {
   }
 }
 
-/** Where the server saw a device last, and when. */
+/** The last position of a device on the server. */
 export interface KnownDevice {
   readonly timestampMs: number;
   readonly latitude: number;
   readonly longitude: number;
 }
 
-/** What a machine slept through isn't made up for: devices would leap. */
+/** The replay does not catch up after the machine slept: devices would jump. */
 const STEP_MS_MAX = 1000;
 
 interface Player {
-  readonly way: Way;
-  /** How far it was on its way when the replay began, in time of the recording. */
+  readonly track: RecordedTrack;
+  /** Its time since the first position when the replay began, in time of the recording. */
   readonly elapsedMs: number;
-  /** Its first positions that are history, and when that ends. */
+  /** How many of its first positions are history, and the instant at which history ends. */
   readonly historyCount: number;
   readonly middleMs: number;
   last: Leg | null;
 }
 
-/** Its own first half may have ended long before the middle of all: it waits there. */
-function beginning(way: Way, middleMs: number): Player {
-  const historyCount = countUntil(way, middleMs);
-  const elapsedMs = Math.min(middleMs, lastMs(way)) - firstMs(way);
-  return { way, elapsedMs, historyCount, middleMs, last: legAt(way, elapsedMs) };
+/** A device whose recording ends before the middle of all recordings waits at its last position. */
+function newPlayer(track: RecordedTrack, middleMs: number): Player {
+  const historyCount = countUntil(track, middleMs);
+  const elapsedMs = Math.min(middleMs, lastMs(track)) - firstMs(track);
+  return { track, elapsedMs, historyCount, middleMs, last: legAt(track, elapsedMs) };
 }
 
-/** From the position that is nearest to where it was seen. */
-function goingOn(way: Way, { latitude, longitude }: KnownDevice): Player {
-  let nearest = way.positions[0]!;
+/** Continues from the recorded position that is nearest to the device. */
+function resumedPlayer(track: RecordedTrack, { latitude, longitude }: KnownDevice): Player {
+  let nearest = track.positions[0]!;
   let nearestMeters = Number.POSITIVE_INFINITY;
-  for (const position of way.positions) {
+  for (const position of track.positions) {
     const { numbers } = position.batch;
     const [lat, lon] = [numbers[LATITUDE]![position.row]!, numbers[LONGITUDE]![position.row]!];
     const meters = haversineMeters(latitude, longitude, lat, lon);
@@ -122,8 +130,8 @@ function goingOn(way: Way, { latitude, longitude }: KnownDevice): Player {
     nearestMeters = meters;
     nearest = position;
   }
-  const elapsedMs = timeOf(nearest) - firstMs(way);
-  return { way, elapsedMs, historyCount: 0, middleMs: 0, last: null };
+  const elapsedMs = timeOf(nearest) - firstMs(track);
+  return { track, elapsedMs, historyCount: 0, middleMs: 0, last: null };
 }
 
 const LATITUDE = numberIndex("latitude");
@@ -133,49 +141,49 @@ function isSame(leg: Leg, last: Leg | null): boolean {
   return last !== null && leg.turn === last.turn && leg.index === last.index;
 }
 
-/** Where on its way a device is, which goes there and back again for ever. */
+/** Where a device is on its track, which it travels back and forth forever. */
 export interface Leg {
-  /** Counts the turns at the ends: odd ones lead back. */
+  /** How often the device turned around: odd legs lead back. */
   readonly turn: number;
-  /** The position that it reported last. */
+  /** Its last reported position. */
   readonly index: number;
 }
 
-/** How long a device rests at each end, in the recording's time: a jump would put it in two places at once. */
+/** How long a device rests at each end, in the recording's time. */
 const REST_MS = 10 * 60_000;
 
 /** The leg at this time after the device's first position, in the recording's time; null before it. */
-export function legAt(way: Way, elapsedMs: number): Leg | null {
+export function legAt(track: RecordedTrack, elapsedMs: number): Leg | null {
   if (elapsedMs < 0) return null;
-  const legMs = lastMs(way) - firstMs(way) + REST_MS;
+  const legMs = lastMs(track) - firstMs(track) + REST_MS;
   const turn = Math.floor(elapsedMs / legMs);
   const withinMs = elapsedMs - turn * legMs;
-  if (!leadsBack(turn)) return { turn, index: countUntil(way, firstMs(way) + withinMs) - 1 };
-  return { turn, index: countUntil(way, lastMs(way) - withinMs - 1) }; // The first that is no earlier.
+  if (!leadsBack(turn)) return { turn, index: countUntil(track, firstMs(track) + withinMs) - 1 };
+  return { turn, index: countUntil(track, lastMs(track) - withinMs - 1) }; // The first position that is not earlier.
 }
 
 function leadsBack(turn: number): boolean {
   return turn % 2 === 1;
 }
 
-/** How a recorded position is played. */
-interface Played {
+/** The values of a report that differ from the recorded position. */
+interface PlayedReport {
   readonly deviceId: string;
   readonly timestampMs: number;
   /** How many times faster than recorded. */
   readonly speed: number;
-  /** Whether the device goes back the way it came. */
+  /** Whether the device travels back, so that its bearing is reversed. */
   readonly isReturning: boolean;
 }
 
 const SPEED = numberIndex("speed");
 const BEARING = numberIndex("bearing");
 
-/** Adds a recorded position as a report of another instant, with all else that was recorded of it. */
+/** Adds a recorded position as a report, with all its other recorded values. */
 function addPlayed(
   builder: ReportBatchBuilder,
   { batch, row }: Position,
-  { deviceId, timestampMs, speed, isReturning }: Played,
+  { deviceId, timestampMs, speed, isReturning }: PlayedReport,
 ): void {
   const { numbers, profile, state } = builder;
   builder.begin();

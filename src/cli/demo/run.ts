@@ -30,10 +30,10 @@ import { type KnownDevice, Replay } from "./replay.ts";
 
 const SAMPLES = fileURLToPath(import.meta.resolve("../../../data/samples"));
 
-/** How often what is due is reported. A device does so at most that often, however fast it goes. */
+/** How often devices report, however fast they move. */
 const STEP_MS = 250;
 
-/** Serves and plays recordings into what it serves, until it is asked to stop; returns the exit code. */
+/** Serves, and replays recordings into the server, until the process must stop; returns the exit code. */
 export async function demo(
   command: DemoOptions,
   { platform, clock, terminal, stopSignal }: CommandContext,
@@ -52,7 +52,7 @@ export async function demo(
     app = await openApp(config, platform, clock, logEvents(log, performance.now(), crash));
   } catch (error) {
     if (!(error instanceof DirectoryInUseError)) throw error;
-    say(`${error.message} Stop it with Ctrl-C, or give this demo a directory of its own with --data-dir.`);
+    say(`${error.message} Stop it with Ctrl-C, or give this demo another directory with --data-dir.`);
     return 1;
   }
   try {
@@ -77,7 +77,7 @@ export async function demo(
   }
 }
 
-/** Each sample has a half of its own that is history; what the operator names is one recording, however many files. */
+/** Each sample is a recording with its own middle; all files at the operator's path are one recording. */
 async function readRecordings(
   { config, path }: DemoOptions,
   { files, inputs }: Platform,
@@ -92,7 +92,7 @@ async function readRecordings(
   return recordings;
 }
 
-/** The key that the demo reports and signs in with: the last run's, as long as it is valid. */
+/** The key that the demo reports with: the last run's if it is valid, else a new one. */
 async function demoKey(dataDir: string, platform: Platform, clock: Clock): Promise<string> {
   const { files } = platform;
   const { firstKey: path } = directoryPaths(dataDir);
@@ -115,7 +115,7 @@ async function demoKey(dataDir: string, platform: Platform, clock: Clock): Promi
   return created.value.text;
 }
 
-/** The devices of a key's app by id, as a running server answers. */
+/** Fetches the devices of the key's app from the running server. */
 export async function fetchKnownDevices(url: string, key: string): Promise<ReadonlyMap<string, KnownDevice>> {
   const answer = await askServer({ url, key }, "GET", "/api/v1/locations/current/columns", fetch);
   if (!answer.ok) throw new Error(answer.error);
@@ -147,20 +147,19 @@ function deliveryTo(app: App, key: string, signal: AbortSignal, say: (line: stri
   });
 }
 
-/** The server didn't take what was reported; the message says why. */
 class UndeliveredError extends Error {}
 
-/** Reports one batch after the other, and says once if the server has something against one of them. */
+/** Delivers batches one after the other, and prints the first rejected report. */
 function createReporter(deliver: Deliver, say: (line: string) => void) {
-  let hasSaid = false;
+  let hasWarned = false;
   return async function report(batches: Iterable<ReportBatch>): Promise<void> {
     for (const batch of batches) {
-      const delivered = await deliver(batch);
-      if (!delivered.ok) throw new UndeliveredError(delivered.error);
-      const [rejected] = delivered.value.rejected;
-      if (rejected === undefined || hasSaid) continue;
-      hasSaid = true;
-      say(`Some positions can't be played. The first of them: ${rejected.message}`);
+      const result = await deliver(batch);
+      if (!result.ok) throw new UndeliveredError(result.error);
+      const [rejected] = result.value.rejected;
+      if (rejected === undefined || hasWarned) continue;
+      hasWarned = true;
+      say(`The server rejected some positions. The first of them: ${rejected.message}`);
     }
   };
 }
@@ -173,10 +172,12 @@ function announcement(
 ): string {
   const { firstKey } = directoryPaths(config.dataDir);
   const map =
-    code === null ? `See them at ${url}/map` : `Open the map: ${mapLink(url, code)}\nSign in there later`;
+    code === null
+      ? `Open the map at ${url}/map and sign in`
+      : `Open the map: ${mapLink(url, code)}\nTo sign in again later, open ${url}/map`;
   return `\
-${countOf(devices, "device")} of the past move now, at ${speed} times their speed: speeds are ${speed} times the real ones.
+Replaying ${countOf(devices, "recorded device")} at ${speed}x speed (shown speeds are ${speed}x, too).
 ${map} with the key in ${firstKey}
-Ctrl-C stops this, and the same command goes on. All data are in ${config.dataDir}; remove it to begin anew.
+Ctrl-C stops the demo; the same command continues it. Its data is in ${config.dataDir}; remove that to start over.
 `;
 }

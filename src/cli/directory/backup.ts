@@ -20,26 +20,26 @@ export async function backup(
   await expectDataDirectory(files, dataDir);
   if ((await readClusterFile(files, dataDir)) !== null) say(NODE_NOTE);
   const bar = createProgressBar("Backing up", terminal);
-  let made: Awaited<ReturnType<typeof backUp>>;
+  let result: Awaited<ReturnType<typeof backUp>>;
   try {
-    made = await backUp({
+    result = await backUp({
       files,
       clock,
       program: manifest.version,
       dataDir,
       directory,
-      // A backup is a data directory too: its lock keeps other backups away, and servers.
+      // A backup is a data directory too: its lock excludes other backups and servers.
       take: (path) => takeDirectory(path, "backup", platform, clock),
       onProgress: (done, total) => bar.show({ done, total, count: null }),
     });
   } finally {
     bar.clear();
   }
-  if (!made.ok) {
-    say(made.error);
+  if (!result.ok) {
+    say(result.error);
     return 1;
   }
-  const report = made.value;
+  const report = result.value;
   for (const problem of report.problems) say(`Damaged: ${problem}`);
   terminal.out(
     json ? `${JSON.stringify({ dataDir, directory, ...report }, null, 2)}\n` : backupSummary(report),
@@ -48,8 +48,8 @@ export async function backup(
 }
 
 const NODE_NOTE =
-  "This is the directory of a node of a cluster. The backup has what it has sealed, and its quarantine; what is newer, " +
-  "keys, settings and pass phrases are with the NATS servers.";
+  "This is the directory of a node of a cluster. The backup has its archive and its quarantine; newer records, keys, " +
+  "settings and passphrases are on the NATS servers.";
 
 function backupSummary(report: BackupReport): string {
   const { files, bytes, lastSequence, copiedFiles, copiedBytes, linkedFiles, linkedBytes, durationMs } =
@@ -60,7 +60,7 @@ function backupSummary(report: BackupReport): string {
   return `${all}: ${copied}, ${linked}, in ${(durationMs / 1000).toFixed(1)} s.\n`;
 }
 
-/** Makes a data directory from a backup; returns 1 if it did not. */
+/** Creates a data directory from a backup; returns 1 if that failed. */
 export async function restore(
   { dataDir, directory, json }: CopyOptions,
   { platform, clock, terminal, program }: CommandContext,
@@ -69,7 +69,7 @@ export async function restore(
   const say = (line: string) => terminal.error(`${printableLine(line)}\n`);
   const bar = createProgressBar("Restoring", terminal);
   try {
-    const restored = await restoreBackup({
+    const result = await restoreBackup({
       files,
       directory,
       dataDir,
@@ -77,14 +77,14 @@ export async function restore(
       onProgress: (done, total) => bar.show({ done, total, count: null }),
     });
     bar.clear();
-    if (!restored.ok) {
-      for (const file of restored.error.damaged) say(`Damaged: ${file}`);
-      say(restored.error.message);
+    if (!result.ok) {
+      for (const file of result.error.damaged) say(`Damaged: ${file}`);
+      say(result.error.message);
       return 1;
     }
-    for (const problem of restored.value.problems) say(`Damaged when it was backed up: ${problem}`);
-    const text = restoreSummary(dataDir, restored.value, program);
-    terminal.out(json ? `${JSON.stringify({ dataDir, directory, ...restored.value }, null, 2)}\n` : text);
+    for (const problem of result.value.problems) say(`Damaged when it was backed up: ${problem}`);
+    const text = restoreSummary(dataDir, result.value, program);
+    terminal.out(json ? `${JSON.stringify({ dataDir, directory, ...result.value }, null, 2)}\n` : text);
     return 0;
   } finally {
     bar.clear();

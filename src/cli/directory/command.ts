@@ -2,54 +2,52 @@ import { relative, resolve, sep } from "node:path";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import { FixedRetention, type Retention } from "../../model/time/retention.ts";
 import {
+  type CommandInput,
   defineCommand,
   definePlainCommand,
-  type Given,
   oneArgument,
   type PlainOptions,
 } from "../arguments/command.ts";
 import type { FlagRows, FlagValues } from "../arguments/flag-row.ts";
 
-/*
- * The commands that work on a data directory without a server.
- */
+/* The commands that work on a data directory without a server. */
 
 const SETTINGS_LIST_FLAGS = {
-  json: { name: "json", does: "as JSON" },
+  json: { name: "json", does: "print JSON" },
 } as const satisfies FlagRows;
 
 export const SETTINGS_LIST = definePlainCommand({
   name: "settings list",
   takes: "",
-  summary: "show what the data directory is set to",
+  summary: "list the settings of the data directory",
   flags: SETTINGS_LIST_FLAGS,
   help: {
-    before: `Shows the settings of the data directory, also beside a running server.`,
+    before: `Lists the settings of the data directory, also while a server runs.`,
   },
 });
 
 export type SettingsListOptions = PlainOptions<typeof SETTINGS_LIST_FLAGS>;
 
 const SETTINGS_SET_FLAGS = {
-  yes: { name: "yes", does: "do it though records go" },
+  yes: { name: "yes", does: "proceed although records will be deleted" },
 } as const satisfies FlagRows;
 
 export const SETTINGS_SET = defineCommand({
   name: "settings set",
   takes: "NAME VALUE",
-  summary: "say how long records are kept",
+  summary: "set how long records are kept",
   flags: SETTINGS_SET_FLAGS,
   help: {
     before: `\
-There is one setting, retention: how far back records are kept, in whole UTC days before today. 365d are days,
-from 7 on; 10y are years of 365.25 days, 3,653 days for ten; forever keeps all. Without a setting it is 365d.
-A running server goes by it within 2 seconds, and so do imports and answers; nothing has to be started again.
+There is one setting, retention: how many whole UTC days before today are kept. The value is a number of days
+such as 365d, at least 7; a number of years such as 10y, of 365.25 days each; or forever. The default is 365d.
+A running server and its imports follow a change within 2 seconds, without a restart.
 
-A longer one counts at once, but brings back nothing that was deleted. A shorter one that records go with says
-how many, of which days and devices, and does nothing without --yes. With it answers show them no more, and
-their files are deleted by the second seal after it, a day later at the earliest: until then a longer retention
+A longer retention does not bring back deleted records. If a shorter one expires records, the command prints
+how many, of which days and devices, and changes nothing without --yes. With --yes they disappear from answers,
+and the second seal after that deletes their files, a day later at the earliest: until then a longer retention
 brings them back.`,
-    after: "Exit code 1 where records would go and --yes is missing, or if settings.json can't be used.",
+    after: "Exit code 1 if records would expire and --yes is missing, or if settings.json can't be used.",
     example: (program) => `${program} settings set retention 10y`,
   },
   parse: parseSettingsSet,
@@ -64,7 +62,7 @@ function parseSettingsSet({
   values,
   dataDir,
   positionals: [name, value, more],
-}: Given<typeof SETTINGS_SET_FLAGS>): Result<SettingsSetOptions, string> {
+}: CommandInput<typeof SETTINGS_SET_FLAGS>): Result<SettingsSetOptions, string> {
   if (name === undefined || value === undefined)
     return fail("settings set needs a name and a value, such as retention 10y");
   if (more !== undefined) return fail(`settings set takes one name and one value, and "${more}" is one more`);
@@ -74,22 +72,21 @@ function parseSettingsSet({
   return ok({ dataDir, retention: retention.value, ...values });
 }
 
-/** The flags of commands that change a directory or copy it. */
 const REPORT_FLAGS = {
-  json: { name: "json", does: "what was done as JSON" },
+  json: { name: "json", does: "print the result as JSON" },
 } as const satisfies FlagRows;
 
 export const SEAL = definePlainCommand({
   name: "seal",
   takes: "",
-  summary: "move what is due into the archive",
+  summary: "move completed days into the archive",
   flags: REPORT_FLAGS,
   help: {
     before: `\
-Moves the days that have left the window of the last 7 days into the archive now, with all late data, deletes
-what went out of the retention a day ago, and frees the log of what is archived. A running server
-does the same by itself; this needs the data directory for itself. Interrupted, it leaves all as it was.
-Exit code 1 if a day could not be sealed, since its part of the archive is damaged.`,
+Moves days older than the last 7, and all late data, into the archive, deletes the files of days that expired
+at least a day ago, and removes archived records from the log. A running server does this by itself, and this
+command needs the directory exclusively. If it is interrupted, nothing changes. Exit code 1 if a day could not
+be archived because its part of the archive is damaged.`,
   },
 });
 
@@ -98,18 +95,18 @@ export type SealOptions = PlainOptions<typeof REPORT_FLAGS>;
 export const BACKUP = defineCommand({
   name: "backup",
   takes: "DIR",
-  summary: "copy the data directory, also beside a running server",
+  summary: "back up the data directory, even while a server runs",
   flags: REPORT_FLAGS,
   help: {
     before: `\
-Copies the data directory to DIR, also beside a running server: every record that was acknowledged before it
-began is in it. The next backup to the same DIR copies only what is new. DIR must be new, empty or a backup,
-and lie outside the data directory. On the same file system files of the archive are linked, which takes no
-room, but is no second copy of them: for that DIR belongs on another disk.
+Copies the data directory to DIR, even while a server runs. The backup has every record that was acknowledged
+before it began. The next backup to the same DIR copies only new files. DIR must be new, empty or a backup, and
+lie outside the data directory. If both are on the same file system, files of the archive are hard-linked and
+take no space. A second copy of them needs a DIR on another disk.
 
-DIR is a data directory with a backup.json: verify --data-dir DIR reads it whole. Interrupted, or where the
-disk is full, the backup that was there before is as it was. Exit code 1 if there is no new backup, or if the
-data directory is damaged: it is then backed up as it is, and what is damaged is named.`,
+A backup is a data directory with a backup.json; verify --data-dir DIR checks it. If the backup is interrupted
+or the disk is full, the previous backup stays as it was. Exit code 1 if there is no new backup, or if the data
+directory is damaged: then it is backed up as it is, and the damaged files are named.`,
     example: (program) => `${program} backup /mnt/backup/wherehouse`,
   },
   parse: parserOfCopy("backup", "data directory"),
@@ -118,19 +115,19 @@ data directory is damaged: it is then backed up as it is, and what is damaged is
 export const RESTORE = defineCommand({
   name: "restore",
   takes: "DIR",
-  summary: "make a data directory from a backup",
+  summary: "create a data directory from a backup",
   flags: REPORT_FLAGS,
   help: {
     before: `\
-Copies the backup in DIR to a new data directory, which must not be there or be empty. Every file is checked
-before the first is written, and the data directory gets its name when all of it is on the disk. A backup that
-is not whole is refused, and its bad files are named.`,
+Copies the backup in DIR to a new data directory, which must be missing or empty. Every file is checked before
+the first is written, and the data directory gets its name when all of it is on the disk. An incomplete or
+damaged backup is rejected, and its bad files are named.`,
     example: (program) => `${program} restore /mnt/backup/wherehouse --data-dir data/restored`,
   },
   parse: parserOfCopy("restore", "new data directory"),
 });
 
-/** What `backup` and `restore` are given. */
+/** The options of `backup` and `restore`. */
 export interface CopyOptions extends FlagValues<typeof REPORT_FLAGS> {
   readonly dataDir: string;
   /** The directory of the backup. */
@@ -138,17 +135,21 @@ export interface CopyOptions extends FlagValues<typeof REPORT_FLAGS> {
 }
 
 function parserOfCopy(command: string, noun: string) {
-  return ({ values, dataDir, positionals }: Given<typeof REPORT_FLAGS>): Result<CopyOptions, string> => {
+  return ({
+    values,
+    dataDir,
+    positionals,
+  }: CommandInput<typeof REPORT_FLAGS>): Result<CopyOptions, string> => {
     const backup = { needs: "the directory of the backup", takes: "one directory" };
     const directory = oneArgument(positionals, command, backup);
     if (!directory.ok) return directory;
     if (overlap(directory.value, dataDir))
-      return fail(`The backup "${directory.value}" and the ${noun} "${dataDir}" must lie apart`);
+      return fail(`The backup "${directory.value}" and the ${noun} "${dataDir}" must not contain each other`);
     return ok({ dataDir, directory: directory.value, ...values });
   };
 }
 
-/** Whether one directory is the other, or lies in it. */
+/** Whether the directories are the same, or one contains the other. */
 function overlap(a: string, b: string): boolean {
   return isWithin(a, b) || isWithin(b, a);
 }
@@ -159,34 +160,34 @@ function isWithin(inner: string, outer: string): boolean {
 }
 
 const VERIFY_FLAGS = {
-  json: { name: "json", does: "the report as JSON" },
-  acknowledge: { name: "acknowledge", does: "note what was set aside as seen" },
+  json: { name: "json", does: "print the report as JSON" },
+  acknowledge: { name: "acknowledge", does: "accept the damage that was set aside" },
   days: { name: "days", does: "list the records and the SHA-256 of each app and day (--json always does)" },
-  quick: { name: "quick", does: "read log and files, and leave out whether their records agree" },
+  quick: { name: "quick", does: "check the log and the files, but not their records" },
 } as const satisfies FlagRows;
 
 export const VERIFY = definePlainCommand({
   name: "verify",
   takes: "",
-  summary: "look through the data directory for damage",
+  summary: "check the data directory for damage",
   flags: VERIFY_FLAGS,
   help: {
-    before: `Reads the whole data directory, also beside a running server, and changes nothing: what is there, what is
-damaged, and whether log and archive agree. Exit code 1 if anything is damaged and not acknowledged, missing,
-or contradicts the rest.
+    before: `Reads the whole data directory, even while a server runs, and reports its contents, damage, and whether the
+log and the archive agree. It changes nothing. Exit code 1 if anything is missing, inconsistent, or damaged and
+not acknowledged.
 
 Every record is read as answers would show it, and each day of an app gets a SHA-256: directories with the
-same records have the same hashes, whether memory or the archive holds them. It takes memory for the records
-of the last week, as a server does. --quick leaves this out.
+same records have the same hashes, whether the log or the archive has them. This needs memory for the records
+of the last week, as a server does. --quick skips it.
 
-Damaged bytes that a server set aside are files in damaged/; all that could be read was recovered, and they
-are kept for whoever wants to look. --acknowledge notes them as seen, in damaged/acknowledged.json, so that
-only new damage fails. Removing the files does the same. Damage still in the log is not acknowledged this way:
-the next start of the server sets it aside.
+Damaged bytes that a server set aside are files in damaged/. The server recovered all that it could read, and
+keeps these files for inspection. --acknowledge records them in damaged/acknowledged.json, so that only new
+damage fails; removing the files does the same. It does not cover damage that is still in the log: the next
+start of the server sets that aside.
 
-Every file of the archive is read from its first byte to its last. One that is missing or damaged can be put
-back from a backup, also under a running server; until then answers that need it fail. --acknowledge gives it
-up for good: answers go without its records then, and say that they are incomplete.`,
+Every file of the archive is read completely. A missing or damaged file can be restored from a backup, even
+while a server runs; until then answers that need it fail. --acknowledge gives it up for good: answers then
+omit its records, and are marked as incomplete.`,
   },
 });
 

@@ -11,28 +11,23 @@ import type { Files } from "../../runtime/files.ts";
 import type { Platform } from "../../runtime/platform.ts";
 import type { Sharing } from "../cluster/node-directory.ts";
 
-/*
- * A data directory as commands find it, and what of it can be opened beside the process that has it.
- */
+/* What a command can open of a data directory while another process owns it. */
 
-/** There is nothing where a command should find its data. */
 export class NoDirectoryError extends Error {
   override readonly name = "NoDirectoryError";
 }
 
-/** Throws an explained error if there is no data directory, or a folder of something else. */
+/** Throws an explained error if the directory does not exist, or belongs to another program. */
 export async function expectDataDirectory(files: Files, dataDir: string): Promise<void> {
   if (!(await files.exists(dataDir))) throw new NoDirectoryError(`There is no data directory "${dataDir}".`);
   await refuseForeign(files, dataDir);
 }
 
-/** What a command says that began a directory, since another one may have been meant. */
+/** What a command prints if it creates a data directory, since the path may be a mistake. */
 export function newDirectoryText(dataDir: string): string {
-  const begun = `There was no data directory "${printableLine(dataDir)}", and now there is.`;
-  return `${begun} If another was meant, name it with --data-dir.`;
+  return `Created data directory "${printableLine(dataDir)}". If you meant another one, name it with --data-dir.`;
 }
 
-/** The settings of a data directory. */
 export async function openSettings(
   command: string,
   dataDir: string,
@@ -47,13 +42,12 @@ export async function openSettings(
   );
 }
 
-/** What is wrong with the settings file, and what that means; null if nothing is. */
+/** What is wrong with the settings file; null if nothing is. */
 export function settingsFault({ state }: Settings): string | null {
   if (typeof state !== "object") return null;
-  return `settings.json can't be used: ${state.damaged}. Until it is put back, nothing is given up for its age.`;
+  return `settings.json can't be used: ${state.damaged}. Until it is restored, no record expires.`;
 }
 
-/** A database that reads the archive of a data directory. */
 export function openReadingDatabase(dataDir: string): Promise<Database> {
   const { archive } = directoryPaths(dataDir);
   const { archiveThreads: threads, archiveMemoryBytes: memoryBytes } = DEFAULT_ARCHIVE_CONFIG;

@@ -10,7 +10,7 @@ import { Scheduler } from "../../lib/schedule/scheduler.ts";
 import type { Files } from "../../runtime/files.ts";
 import { damageLine, entryLeftOutLine } from "../screen/directory-report.ts";
 
-/** A data directory that a command has for itself: no server runs over it, and nothing is sealed by schedule. */
+/** A data directory that a command owns: no server runs over it, and no seal is scheduled. */
 interface CommandDirectory
   extends Omit<OpenDirectoryOptions, "files" | "hot" | "scheduler" | "config" | "events"> {
   readonly platform: { readonly files: Files };
@@ -20,7 +20,7 @@ interface CommandDirectory
   readonly events?: Partial<DirectoryEvents>;
 }
 
-/** Opens a data directory that a command has taken. If this fails, the directory is released. */
+/** Opens a data directory that a command owns. Releases it if that fails. */
 export async function openForCommand({
   platform,
   say,
@@ -35,11 +35,11 @@ export async function openForCommand({
     scheduler,
     config: DEFAULT_ARCHIVE_CONFIG,
     events: {
-      onRefusal: ignore, // Reports come from the command itself, if any do; it sees the refusal.
+      onRefusal: ignore, // Only the command itself sends reports, and it sees the refusal.
       onArchiveNote: (note) => say(`Archive: ${note}`),
-      onSealed: ignore, // Seals by schedule: no command has one.
+      onSealed: ignore, // Only scheduled seals report these two events.
       onSealFailed: ignore,
-      onBroken: ignore, // The call that brought the entry rejects with the error.
+      onBroken: ignore, // The call that appended the entry rejects with the error.
       onEntryLeftOut: (failure) => say(entryLeftOutLine(failure)),
       onDamage: (damage) => {
         for (const each of damage) say(damageLine(each));
@@ -49,7 +49,7 @@ export async function openForCommand({
   }).catch(releasing(options.release));
 }
 
-/** Releases a directory that a command has taken, if its next step fails. */
+/** A handler of rejections that releases a command's directory and throws the error again. */
 export function releasing(release: () => void): (error: unknown) => never {
   return (error) => {
     release();

@@ -10,9 +10,9 @@ import type { SealOptions } from "./command.ts";
 import { expectDataDirectory, openSettings, settingsFault } from "./data-directory.ts";
 import { openForCommand, releasing } from "./open-for-command.ts";
 
-const INTERRUPTED = "Interrupted: nothing is lost, the next seal begins anew.";
+const INTERRUPTED = "Interrupted. Nothing is lost, and the next seal begins again.";
 
-/** Seals what is due, once; returns the exit code. The signal breaks it off, which changes nothing. */
+/** Runs one seal; returns the exit code. A stop aborts it, which changes nothing. */
 export async function seal(
   { dataDir, json }: SealOptions,
   { platform, clock, terminal, stopSignal }: CommandContext,
@@ -65,7 +65,7 @@ export async function seal(
   } catch (error) {
     bars.sealing.clear();
     if (signal.aborted) say(INTERRUPTED);
-    else say(`The seal failed, and nothing is lost: ${messageOf(error)}`);
+    else say(`The seal failed, but nothing is lost: ${messageOf(error)}`);
     return 1;
   } finally {
     await directory.close();

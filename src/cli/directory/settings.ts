@@ -15,10 +15,6 @@ import {
   settingsFault,
 } from "./data-directory.ts";
 
-/*
- * The commands `settings list` and `settings set`.
- */
-
 export const listSettings = onSharedFiles<SettingsListOptions>(
   async ({ dataDir, json }, { platform, clock, terminal }) => {
     await expectDataDirectory(platform.files, dataDir);
@@ -42,7 +38,7 @@ export const listSettings = onSharedFiles<SettingsListOptions>(
   },
 );
 
-/** Sets a setting; begins the directory if there is none, since an import of old files needs the retention first. */
+/** Sets a setting. Creates the directory if it is missing, since an import of old files needs the retention first. */
 export const setSettings = onSharedFiles<SettingsSetOptions>(
   async ({ dataDir, retention, yes }, { platform, clock, terminal }) => {
     const { files } = platform;
@@ -58,7 +54,7 @@ export const setSettings = onSharedFiles<SettingsSetOptions>(
       const loss = await findLoss({ files, paths, openDatabase, beforeMs, afterMs });
       if (loss.days > 0) {
         terminal.error(`${describeLoss(loss, settings.retention, retention)}\n`);
-        if (!yes) return refuse("Nothing is changed. To do it, give the command again with --yes.", terminal);
+        if (!yes) return refuse("Nothing was changed. To proceed, repeat the command with --yes.", terminal);
       }
     }
     const set = await settings.setRetention(retention);
@@ -69,13 +65,13 @@ export const setSettings = onSharedFiles<SettingsSetOptions>(
   },
 );
 
-/** The first day that is kept; null if all are. */
+/** The first day within the retention; null if it is forever. */
 function firstDayOf(retention: Retention, nowMs: number): string | null {
   return retention.text === "forever" ? null : utcDayName(utcDayOf(retention.startMs(nowMs)));
 }
 
 function meaningOf(firstDay: string | null): string {
-  return firstDay === null ? "records are kept for ever" : `records are kept from ${firstDay} on (UTC)`;
+  return firstDay === null ? "records are kept forever" : `records are kept from ${firstDay} on (UTC)`;
 }
 
 function describeLoss(
@@ -84,13 +80,12 @@ function describeLoss(
   after: Retention,
 ): string {
   const what = `${countOf(records, "record")} of ${countOf(days, "day")}, from ${oldestDay} on`;
-  const whose =
-    devices === 0 ? "" : `, and with them ${countOf(devices, "device")} that reported nothing since`;
-  return `From ${before.text} to ${after.text}, these go: ${what}${whose}.
-Answers show them no more at once; their files are deleted a day later, with a seal.`;
+  const which = devices === 0 ? "" : `, with all records of ${countOf(devices, "device")}`;
+  return `Changing the retention from ${before.text} to ${after.text} expires ${what}${which}.
+They disappear from answers immediately; a seal deletes their files a day later.`;
 }
 
 function describeFailure(error: SharedFileError | SettingsChanged): string {
   if (error.kind !== "changed") return describeSharedFileError(error, "The settings");
-  return `Meanwhile the retention was set to ${error.text}. Nothing is changed; give the command again.`;
+  return `Another command has just set the retention to ${error.text}. Nothing was changed; repeat the command.`;
 }

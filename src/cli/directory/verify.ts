@@ -9,7 +9,7 @@ import { createProgressBar } from "../screen/progress-bar.ts";
 import type { VerifyOptions } from "./command.ts";
 import { expectDataDirectory, openReadingDatabase, openSettings } from "./data-directory.ts";
 
-/** Looks through a data directory; returns 1 where anything is damaged and not acknowledged. */
+/** Checks a data directory; returns 1 if it has a problem that is not acknowledged. */
 export async function verify(
   { dataDir, json, acknowledge, quick, days }: VerifyOptions,
   { platform, clock, terminal }: CommandContext,
@@ -41,13 +41,15 @@ export async function verify(
 }
 
 const NODE_NOTE =
-  "This is the directory of a node of a cluster: what is not sealed yet, keys and settings are with the NATS servers, " +
-  "and are not looked at here.";
+  "This is the directory of a node of a cluster: records that are not archived yet, keys and settings are on the NATS " +
+  "servers, and are not checked.";
 
 function formatReport(dataDir: string, report: DirectoryReport, listsDays: boolean): string {
   const { owner, segments, totals, archive, quarantine, appDays, keys, temporary, problems } = report;
   const user =
-    owner === null ? "nobody" : `process ${owner.pid} (${owner.command}) since ${formatTime(owner.sinceMs)}`;
+    owner === null
+      ? "no process"
+      : `process ${owner.pid} (${owner.command}) since ${formatTime(owner.sinceMs)}`;
   const tornTailBytes = segments.reduce((sum, segment) => sum + segment.tornTailBytes, 0);
   const facts: [string, string][] = [
     ["data directory", dataDir],
@@ -57,7 +59,7 @@ function formatReport(dataDir: string, report: DirectoryReport, listsDays: boole
     ["reports", formatCount(totals.records)],
     ["bytes of the log", formatCount(totals.bytes)],
     ["sequences", totals.firstSequence === null ? "-" : `${totals.firstSequence} to ${totals.lastSequence}`],
-    // Not acknowledged to anybody: what a crash cut short, or what a running server writes just now.
+    // A crash interrupted this write, or a running server is writing it now. It was never acknowledged.
     ["unfinished bytes at the end", formatCount(tornTailBytes)],
     ["archived days", describeDays(archive)],
     ["archived records", formatCount(archive.records)],
@@ -67,22 +69,22 @@ function formatReport(dataDir: string, report: DirectoryReport, listsDays: boole
     ["older than the retention", describePastDays(report.pastDays)],
     [
       "quarantined entries",
-      `${formatCount(quarantine.entries)}, ${countOf(quarantine.bytes, "byte")} with what holds them`,
+      `${formatCount(quarantine.entries)}, ${countOf(quarantine.bytes, "byte")} of files`,
     ],
     ["given up", archive.lost.length === 0 ? "none" : archive.lost.join(", ")],
     ["other files in the archive", archive.foreign.length === 0 ? "none" : archive.foreign.join(", ")],
-    ["records", appDays === null ? "not looked at" : describeRecords(appDays)],
+    ["records", appDays === null ? "not checked" : describeRecords(appDays)],
     ["SHA-256 of all records", report.sha256 ?? "-"],
     ["keys", keys.state === "missing" ? "no key file" : formatCount(keys.count)],
     ["damaged bytes set aside", describeSetAside(report.setAside)],
-    ["left by a crash until the next start", temporary.length === 0 ? "none" : temporary.join(", ")],
+    ["temporary files of a crash", temporary.length === 0 ? "none" : temporary.join(", ")],
   ];
   const lines =
     problems.length === 0
       ? ["Nothing is damaged."]
       : ["Damaged:", ...problems.map((line) => `  ${printableLine(line)}`)];
-  // Some of it are names of files, which may be anything.
-  const rows = facts.map(([what, found]) => [what, printableLine(found)]);
+  // Names of files may hold control characters.
+  const rows = facts.map(([what, value]) => [what, printableLine(value)]);
   const list = listsDays && appDays !== null ? `${formatDays(appDays)}\n` : "";
   return `${formatTable(["what", "found"], rows)}\n${list}${lines.join("\n")}\n`;
 }

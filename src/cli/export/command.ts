@@ -6,7 +6,7 @@ import type { AppId, DeviceId, UserId } from "../../model/ids.ts";
 import { type LocalDate, parseDate } from "../../model/time/range.ts";
 import { parseZone } from "../../model/time/zone.ts";
 import { EXPORT_FORMATS, type ExportFormat } from "../../service/export/export-formats.ts";
-import { defineCommand, type Given } from "../arguments/command.ts";
+import { type CommandInput, defineCommand } from "../arguments/command.ts";
 import type { FlagRows, FlagValues } from "../arguments/flag-row.ts";
 import {
   APP,
@@ -22,7 +22,7 @@ import {
 
 const METERS_MAX = 100_000;
 
-/** They are too many for a line of help, which names them elsewhere. */
+/** Has no `choices`: the names are too many for a line of help. */
 const FORMAT: ValueKind<ExportFormat> = ruled(
   "FORMAT",
   `be one of ${EXPORT_FORMATS.map(({ name }) => name).join(", ")}`,
@@ -33,17 +33,17 @@ const DATE = ruled("DATE", "be a date that exists, such as 2025-12-31", parseDat
 
 const ZONE = ruled("ZONE", "be a time zone such as Europe/Berlin or +02:00", parseZone);
 
-const PACKING = oneOf("HOW", ["gzip", "zstd"] as const);
+const COMPRESSION = oneOf("HOW", ["gzip", "zstd"] as const);
 
 const SPLIT = oneOf("BY", ["day", "month", "device"] as const);
 
-/** A silence in milliseconds. */
+/** In milliseconds. */
 const GAP: ValueKind<number> = {
   ...ruled("TIME", "be a time such as 30m, 2h or 1d", parseDuration),
   format: formatDuration,
 };
 
-/** A distance in meters. */
+/** In meters. */
 const TOLERANCE = ruled("DISTANCE", "be a distance such as 10m or 0.5km, at most 100km", (text) => {
   const [, count, unit] = /^(\d{1,6}(?:\.\d{1,3})?)(m|km)$/.exec(text) ?? [];
   const meters = Number(count) * (unit === "km" ? 1000 : 1);
@@ -51,8 +51,8 @@ const TOLERANCE = ruled("DISTANCE", "be a distance such as 10m or 0.5km, at most
 });
 
 const EXPORT_FLAGS = {
-  appId: { name: "app", takes: APP, does: "the app whose records; with --url it must be the key's" },
-  format: { name: "format", takes: FORMAT, required: true, does: "what is written, one of those below" },
+  appId: { name: "app", takes: APP, does: "the app to export; with --url it must be the app of the key" },
+  format: { name: "format", takes: FORMAT, required: true, does: "the format to write, one of those above" },
   deviceIds: {
     name: "device",
     takes: DEVICE,
@@ -67,30 +67,30 @@ const EXPORT_FLAGS = {
     name: "timezone",
     takes: ZONE,
     otherwise: "UTC, and no local times",
-    does: "the zone that days are of; adds local_time where a format has fields by name",
+    does: "the time zone of the days; adds local_time in formats with named fields",
   },
-  out: { name: "out", takes: FILE, default: "-", does: "where to write to; - is standard output" },
-  force: { name: "force", does: "writes over files that are there" },
-  packing: { name: "compress", takes: PACKING, otherwise: "not at all", does: "packs what is written" },
+  out: { name: "out", takes: FILE, default: "-", does: "the file to write; - is standard output" },
+  force: { name: "force", does: "overwrite existing files" },
+  compression: { name: "compress", takes: COMPRESSION, otherwise: "none", does: "compress the output" },
   split: {
     name: "split",
     takes: SPLIT,
     otherwise: "one file",
-    does: "a file for each in the directory --out, which is made where it is missing",
+    does: "write a file for each into the directory --out, which is created if it is missing",
   },
   simplifyMeters: {
     name: "simplify",
     takes: TOLERANCE,
     otherwise: "all records",
-    does: "leaves out positions that lie so near to the track without them",
+    does: "omit positions that lie within this distance of the remaining track",
   },
-  redact: { name: "redact", does: "numbers the devices in place of their names, and leaves out users" },
-  recordSeparator: { name: "rs", does: "for geojsonseq: begins each line with RFC 8142's separator" },
+  redact: { name: "redact", does: "replace device names by numbers, and omit users" },
+  recordSeparator: { name: "rs", does: "for geojsonseq: begin each line with RFC 8142's separator" },
   gapMs: {
     name: "gap",
     takes: GAP,
     default: DEFAULT_GAP_MS,
-    does: "a silence after which tracks of gpx, kml and kmz begin anew",
+    does: "the silence after which gpx, kml and kmz begin a new track",
   },
   url: { name: "url", takes: SERVER_URL, does: "a running server" },
   key: {
@@ -98,52 +98,51 @@ const EXPORT_FLAGS = {
     takes: KEY,
     goesWith: "url",
     variable: "WHEREHOUSE_KEY",
-    does: "a key of it that may read; other users can't see the variable",
+    does: "a key of that server that may read; other users can't see the variable",
   },
 } as const satisfies FlagRows;
 
 export const EXPORT = defineCommand({
   name: "export",
   takes: "",
-  summary: "write records to files that other programs read",
+  summary: "export records to files for other programs",
   flags: EXPORT_FLAGS,
   help: {
     ways: ["--app APP --format FORMAT", "--url URL --key KEY --format FORMAT"],
     before: `\
-Writes the records of an app to a file or standard output, from memory and archive alike: straight from the
-data directory or, while a server runs on it, through the server. The formats are
+Writes all records of an app to a file or standard output: directly from the data directory or, while a server
+runs on it, through the server. The formats are
 ${EXPORT_FORMATS.map(({ name }) => name).join(", ")}.
-ndjson, csv and parquet have every field and come back by import as they were; the others have what their
-readers know. docs/exporting.md says more of each.
+ndjson, csv and parquet have every field and can be re-imported without loss; the others keep only what their
+format can express. See docs/exporting.md.
 
-A file is written beside its place and gets its name at the end, so a file that is there is whole. The number
-of records is printed; with standard output it is the last line of standard error.`,
-    after: `--split makes one file for each day, month or device, named by it, and none where there are no records.
-Ctrl-C leaves nothing of the file that was being written. Exit code 1 says that a file could not be written
-to its end, or that one was there and --force was not given.`,
+A file is written under a temporary name and renamed at the end, so an existing file is complete. The command
+prints the number of records; with --out - it prints that last, on standard error.`,
+    after: `--split writes one file for each day, month or device that has records, and names it accordingly. Ctrl-C
+removes the unfinished file. Exit code 1 if a file could not be written completely, or if it exists and
+--force is missing.`,
     example: (program) => `${program} export --app default --format gpx --from 2025-01-01 --out 2025.gpx
   ${program} export --app default --format ndjson --compress zstd --out everything.ndjson.zst`,
   },
   parse: parseExport,
 });
 
-/** What is exported, from where and to where. */
 export interface ExportOptions {
   readonly dataDir: string;
   readonly source: ExportSource;
   readonly format: ExportFormat;
   readonly options: WriteOptions;
-  /** None for all. */
+  /** Empty for all devices. */
   readonly deviceIds: readonly DeviceId[];
   readonly userId: UserId | null;
-  /** Null for all that is there. */
+  /** Null for the first record's day. */
   readonly from: LocalDate | null;
   /** Null for today. */
   readonly to: LocalDate | null;
-  /** A path, or `-` for standard output; a directory where the export is split. */
+  /** A path, or `-` for standard output; a directory if the export is split. */
   readonly out: string;
   readonly force: boolean;
-  readonly packing: Compression | null;
+  readonly compression: Compression | null;
   readonly split: Split | null;
 }
 
@@ -161,11 +160,11 @@ export type ExportSource =
 
 type Values = FlagValues<typeof EXPORT_FLAGS>;
 
-/** Formats that are packed by themselves. */
-const PACKED_FORMATS = ["parquet", "kmz"];
+/** Formats that are compressed by themselves. */
+const COMPRESSED_FORMATS = ["parquet", "kmz"];
 
-function parseExport({ values, dataDir }: Given<typeof EXPORT_FLAGS>): Result<ExportOptions, string> {
-  const { format, deviceIds, userId, from, to, out, force, packing, split } = values;
+function parseExport({ values, dataDir }: CommandInput<typeof EXPORT_FLAGS>): Result<ExportOptions, string> {
+  const { format, deviceIds, userId, from, to, out, force, compression, split } = values;
   const { zone, redact, recordSeparator, gapMs, simplifyMeters } = values;
   const fault = faultOf(values);
   if (fault !== null) return fail(fault);
@@ -181,22 +180,32 @@ function parseExport({ values, dataDir }: Given<typeof EXPORT_FLAGS>): Result<Ex
     ...which,
     out,
     force,
-    packing,
+    compression,
     split,
   });
 }
 
-/** What doesn't go together; null where all does. */
-function faultOf({ format, from, to, out, packing, split, simplifyMeters, redact, recordSeparator }: Values) {
+/** Which options contradict each other; null if none do. */
+function faultOf({
+  format,
+  from,
+  to,
+  out,
+  compression,
+  split,
+  simplifyMeters,
+  redact,
+  recordSeparator,
+}: Values) {
   if (from !== null && to !== null && from > to) return "--from must not be after --to";
   if (split !== null && out === "-") return "--split needs --out, the directory to write the files to";
   if ((split === "day" || split === "month") && from === null) return `--split ${split} needs --from`;
   if (split !== null && redact)
-    return "--redact numbers the devices of one file, so it does not go with --split";
-  if (packing !== null && PACKED_FORMATS.includes(format.name))
-    return `${format.name} is packed by itself: leave out --compress`;
+    return "--redact numbers the devices of one file, so it can't be used with --split";
+  if (compression !== null && COMPRESSED_FORMATS.includes(format.name))
+    return `${format.name} is compressed already: omit --compress`;
   if (simplifyMeters !== null && !format.marksSimplified)
-    return `${format.name} has no place to say that tracks were simplified: leave out --simplify`;
+    return `${format.name} can't note that tracks were simplified: omit --simplify`;
   if (recordSeparator && format.name !== "geojsonseq") return "--rs is for geojsonseq";
   return null;
 }

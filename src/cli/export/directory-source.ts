@@ -15,16 +15,16 @@ import { openForCommand, releasing } from "../directory/open-for-command.ts";
 import type { ExportOptions } from "./command.ts";
 import { RecordMarks } from "./record-marks.ts";
 import type { ExportScreen } from "./screen.ts";
-import { ExportFailedError, type ExportFrom, type OpenExport, type Written } from "./source.ts";
+import { ExportFailedError, type ExportFrom, type OpenExport, type OutputFormat } from "./source.ts";
 
-/** As long as a timer can wait: the reader of a pipe may be slow. */
+/** The longest time that a timer can wait, since the reader of a pipe may be slow. */
 const STALL_MS = 2 ** 31 - 1;
 
 const NODE_NOTE =
-  "This is the directory of a node of a cluster. Only what it has sealed is exported; what is newer is with the NATS " +
-  "servers. To export all of the records give --url and --key, of any running node.";
+  "This is the directory of a node of a cluster. Only its archive is exported; newer records are on the NATS servers. " +
+  "To export all records give --url and --key of any running node.";
 
-/** Exports straight from a data directory; the error is for people. */
+/** Exports from a data directory; the error is a sentence. */
 export async function openDirectorySource(
   command: ExportOptions,
   { appId }: { readonly appId: AppId },
@@ -91,12 +91,12 @@ async function openToExport(
   return directory;
 }
 
-function openExport(taken: Export, { format, options }: Written, signal: AbortSignal): OpenExport {
+function openExport(job: Export, { format, options }: OutputFormat, signal: AbortSignal): OpenExport {
   // A simplified export reads more records than it writes.
   const marks = options.simplifyMeters === null ? null : new RecordMarks(format.name);
   async function* pieces(): AsyncGenerator<Uint8Array> {
     try {
-      for await (const piece of taken.pieces()) {
+      for await (const piece of job.pieces()) {
         marks?.push(piece);
         yield piece;
       }
@@ -107,11 +107,11 @@ function openExport(taken: Export, { format, options }: Written, signal: AbortSi
   }
   return {
     get isIncomplete() {
-      return taken.isIncomplete;
+      return job.isIncomplete;
     },
     pieces,
     get records() {
-      return marks === null ? taken.records : marks.records;
+      return marks === null ? job.records : marks.records;
     },
   };
 }
@@ -121,7 +121,7 @@ function reasonOf(error: ServiceError): string {
     case "device_not_found":
       return `There is no device "${error.deviceId}".`;
     case "archive_damaged":
-      return `The archive has lost records of ${error.days.join(", ")}; verify says more.`;
+      return `The archive has lost records of ${error.days.join(", ")}; run verify for details.`;
     case "unavailable":
       return `${error.message}.`;
     default:

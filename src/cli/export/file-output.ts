@@ -5,7 +5,7 @@ import { createGzip, createZstdCompress } from "node:zlib";
 import type { Compression } from "../../lib/bytes/unzstd.ts";
 import { type Files, moveDurably } from "../../runtime/files.ts";
 
-/** A file that is there whole or not at all: it is written under another name beside, and renamed at its end. */
+/** Writes a file under a temporary name in its folder and renames it at the end, so that it is complete or missing. */
 export class FileOutput {
   readonly #files: Files;
   readonly #path: string;
@@ -14,14 +14,14 @@ export class FileOutput {
   constructor(files: Files, path: string, pid: number) {
     this.#files = files;
     this.#path = path;
-    // Containers give their processes the same number: two that write to one directory must not share a draft.
+    // Containers reuse process ids: two that write to one directory must not share a draft.
     const hash = createHash("sha256").update(basename(path)).digest("hex").slice(0, 8);
     this.#draft = join(dirname(path), `.wherehouse-export-${pid}-${hash}.partial`);
   }
 
-  /** Writes the pieces. Nothing is left of them if that fails, or if the file is not wanted at the end. */
+  /** Writes the file. Removes the draft if that fails, or if the file is not wanted at the end. */
   async write(pieces: AsyncIterable<Uint8Array>, isWanted: () => boolean): Promise<void> {
-    await this.#files.removeAll(this.#draft); // The draft of a killed process with the same number.
+    await this.#files.removeAll(this.#draft); // A killed process with the same id may have left one.
     let isWhole = false;
     try {
       await this.#append(pieces);
@@ -44,16 +44,14 @@ export class FileOutput {
   }
 }
 
-/** What names of packed files end in. */
-export const PACKED_EXTENSIONS: Readonly<Record<Compression, string>> = { gzip: ".gz", zstd: ".zst" };
+export const COMPRESSED_EXTENSIONS: Readonly<Record<Compression, string>> = { gzip: ".gz", zstd: ".zst" };
 
-/** The pieces, packed as they come. */
-export function packed(
+export function compressed(
   pieces: AsyncIterable<Uint8Array>,
-  packing: Compression | null,
+  compression: Compression | null,
 ): AsyncIterable<Uint8Array> {
-  if (packing === null) return pieces;
-  const packer = packing === "gzip" ? createGzip() : createZstdCompress();
-  // A failure is thrown to the reader of the packer.
-  return pipeline(Readable.from(pieces, { objectMode: false }), packer, () => undefined);
+  if (compression === null) return pieces;
+  const compressor = compression === "gzip" ? createGzip() : createZstdCompress();
+  // The reader of the result gets the error of a failure.
+  return pipeline(Readable.from(pieces, { objectMode: false }), compressor, () => undefined);
 }

@@ -1,8 +1,8 @@
 import { Buffer } from "node:buffer";
 
 /*
- * How many records a text has: formats write the same few bytes once for each and for nothing else, since texts of
- * records have them escaped. So what a server sends is counted without being read.
+ * Counts the records of a server's export without parsing it: each format has a mark, a few bytes that occur exactly
+ * once for each record, since texts inside records escape them.
  */
 
 const MARKS: Readonly<Record<string, string>> = {
@@ -15,46 +15,45 @@ const MARKS: Readonly<Record<string, string>> = {
   owntracks: '{"_type":"location",',
 };
 
-/** Lines that are no records: the header. */
-const OTHERS: Readonly<Record<string, number>> = { csv: 1 };
+/** Marks that belong to no record: the line end of the header. */
+const EXTRA_MARKS: Readonly<Record<string, number>> = { csv: 1 };
 
-/** Whether the records of a format can be counted by their marks. */
 export function isCountable(format: string): boolean {
   return Object.hasOwn(MARKS, format);
 }
 
-/** Counts the marks of a text that comes in pieces. */
+/** Counts the marks of a text that arrives in pieces. */
 export class RecordMarks {
   readonly #mark: Buffer | null;
-  readonly #others: number;
+  readonly #extraMarks: number;
   /** The last bytes, in which a mark may have begun. */
   #tail = Buffer.alloc(0);
-  #found = 0;
+  #marks = 0;
 
   constructor(format: string) {
     const mark = MARKS[format];
     this.#mark = mark === undefined ? null : Buffer.from(mark);
-    this.#others = OTHERS[format] ?? 0;
+    this.#extraMarks = EXTRA_MARKS[format] ?? 0;
   }
 
-  /** Null where the format has none that could be seen. */
+  /** Null if the format has no mark. */
   get records(): number | null {
-    return this.#mark === null ? null : Math.max(0, this.#found - this.#others);
+    return this.#mark === null ? null : Math.max(0, this.#marks - this.#extraMarks);
   }
 
   push(piece: Uint8Array): void {
     const mark = this.#mark;
     if (mark === null) return;
     const rest = mark.length - 1;
-    this.#found += count(Buffer.concat([this.#tail, piece.subarray(0, rest)]), mark);
-    this.#found += count(Buffer.from(piece.buffer, piece.byteOffset, piece.length), mark);
+    this.#marks += count(Buffer.concat([this.#tail, piece.subarray(0, rest)]), mark);
+    this.#marks += count(Buffer.from(piece.buffer, piece.byteOffset, piece.length), mark);
     const end = Buffer.concat([this.#tail, piece.subarray(Math.max(0, piece.length - rest))]);
     this.#tail = end.subarray(Math.max(0, end.length - rest));
   }
 }
 
 function count(bytes: Buffer, mark: Buffer): number {
-  let found = 0;
-  for (let at = bytes.indexOf(mark); at >= 0; at = bytes.indexOf(mark, at + mark.length)) found++;
-  return found;
+  let marks = 0;
+  for (let at = bytes.indexOf(mark); at >= 0; at = bytes.indexOf(mark, at + mark.length)) marks++;
+  return marks;
 }

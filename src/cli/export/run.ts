@@ -9,17 +9,16 @@ import { EXPORT_FORMATS } from "../../service/export/export-formats.ts";
 import type { CommandContext } from "../arguments/command.ts";
 import type { ExportOptions } from "./command.ts";
 import { openDirectorySource } from "./directory-source.ts";
-import { FileOutput, PACKED_EXTENSIONS, packed } from "./file-output.ts";
+import { COMPRESSED_EXTENSIONS, compressed, FileOutput } from "./file-output.ts";
 import { isCountable } from "./record-marks.ts";
 import { createExportScreen, type ExportScreen } from "./screen.ts";
 import { createServerSource } from "./server-source.ts";
 import { ExportFailedError, type ExportFrom, type OpenExport } from "./source.ts";
 import { dayAfter, type ExportedRange, type PlannedFile, planDevices, planPeriod } from "./split-plan.ts";
 
-/** Before all that is kept. */
+/** Earlier than every record. */
 const FIRST_DAY = "1970-01-01" as LocalDate;
 
-/** What the parts of an export share. */
 interface Work {
   readonly command: ExportOptions;
   readonly platform: Platform;
@@ -29,7 +28,7 @@ interface Work {
   readonly source: ExportFrom;
 }
 
-/** Exports until all is written or the signal comes; returns the exit code. */
+/** Exports until everything is written or the process must stop; returns the exit code. */
 export async function exportRecords(
   command: ExportOptions,
   { platform, clock, terminal, stopSignal }: CommandContext,
@@ -58,7 +57,7 @@ export async function exportRecords(
     await exportAll({ command, platform, terminal, screen, signal, source }, range);
     return 0;
   } catch (error) {
-    if (signal.aborted) screen.say("Interrupted: the file that was being written is not there.");
+    if (signal.aborted) screen.say("Interrupted: the unfinished file was removed.");
     else if (error instanceof ExportFailedError) screen.say(error.message);
     else throw error;
     return 1;
@@ -68,29 +67,28 @@ export async function exportRecords(
   }
 }
 
-/** Why nothing may be written where the command says; null where it may. */
+/** Why the command may not write to `--out`; null if it may. */
 async function outputFault(
-  { out, split, force, format, packing }: ExportOptions,
+  { out, split, force, format, compression }: ExportOptions,
   { files }: Platform,
   terminal: Terminal,
 ): Promise<string | null> {
-  const isBinary = packing !== null || ["parquet", "kmz"].includes(format.name);
+  const isBinary = compression !== null || ["parquet", "kmz"].includes(format.name);
   if (out === "-" && isBinary && terminal.outIsTerminal)
-    return `${packing ?? format.name} is nothing for a terminal: name a file with --out.`;
-  return out === "-" || split !== null ? null : placeFault(files, out, force, "file");
+    return `${compression ?? format.name} is binary and can't go to a terminal: name a file with --out.`;
+  return out === "-" || split !== null ? null : pathFault(files, out, force, "file");
 }
 
-/** Why no file can come to this path; null where it can. */
-async function placeFault(
+/** Why no file can be written to this path; null if one can. */
+async function pathFault(
   files: Files,
   path: string,
   force: boolean,
   named: "file" | "directory",
 ): Promise<string | null> {
   if (!(await files.exists(path))) return null;
-  if (!(await files.isFile(path)))
-    return `"${path}" is no file that another could take the place of: name another ${named}.`;
-  return force ? null : `There is "${path}" already: name another ${named}, or write over it with --force.`;
+  if (!(await files.isFile(path))) return `"${path}" is not a regular file: name another ${named}.`;
+  return force ? null : `"${path}" exists: name another ${named}, or overwrite it with --force.`;
 }
 
 async function exportAll(work: Work, range: ExportedRange): Promise<void> {
@@ -102,7 +100,7 @@ async function exportAll(work: Work, range: ExportedRange): Promise<void> {
   }
   const devices = split === "device" && deviceIds.length === 0 ? await listDevices(source) : deviceIds;
   await platform.files.makeDirectory(out);
-  const extension = `${command.format.extension}${command.packing === null ? "" : PACKED_EXTENSIONS[command.packing]}`;
+  const extension = `${command.format.extension}${command.compression === null ? "" : COMPRESSED_EXTENSIONS[command.compression]}`;
   const write = (file: PlannedFile) => exportFile(work, file, join(out, `${file.name}${extension}`));
   let written = 0;
   if (split === "device") {
@@ -110,12 +108,12 @@ async function exportAll(work: Work, range: ExportedRange): Promise<void> {
   } else {
     written = await exportPeriods(work, split, range, write);
   }
-  if (written === 0) screen.say("There are no such records, so no file was written.");
+  if (written === 0) screen.say("No records match, so no file was written.");
 }
 
 /**
- * Writes a file for each day or month, and returns how many there are. To find one empty costs as much as to begin an
- * export, so behind an empty one the next record is looked for, and the days up to it are skipped.
+ * Writes a file for each day or month that has records; returns how many. An empty period costs as much as the begin of
+ * an export, so after one of them the next record is searched for, and the days up to it are skipped.
  */
 async function exportPeriods(
   work: Work,
@@ -129,7 +127,7 @@ async function exportPeriods(
     if (maySkip) {
       const next = await findNextDay(work, { from: date, to: range.to });
       if (next === null) break;
-      if (next > date) date = next; // In the repeated hour of a clock change the clock shows the day before.
+      if (next > date) date = next; // In the repeated hour of a clock change the record may seem a day earlier.
     }
     const file = planPeriod(split, date, range, work.command.deviceIds);
     const isWritten = await write(file);
@@ -165,25 +163,25 @@ async function listDevices(source: ExportFrom) {
   return devices.value;
 }
 
-/** Writes one file; false where it would have no records, and is one of many. */
+/** Writes one file. Returns false, and writes none, if a file of a split export has no records. */
 async function exportFile(work: Work, file: PlannedFile, path: string): Promise<boolean> {
-  const { command, platform, screen, source, terminal, signal } = work;
+  const { command, platform, screen, terminal, signal } = work;
   const isOneOfMany = command.split !== null;
-  const fault = isOneOfMany ? await placeFault(platform.files, path, command.force, "directory") : null;
+  const fault = isOneOfMany ? await pathFault(platform.files, path, command.force, "directory") : null;
   if (fault !== null) throw new ExportFailedError(fault);
-  const opened = await source.open(file, command);
+  const opened = await work.source.open(file, command);
   if (!opened.ok) throw new ExportFailedError(opened.error);
-  const taken = opened.value;
+  const source = opened.value;
   let bytes = 0;
-  const pieces = counted(packed(taken.pieces(), command.packing), signal, (count) => {
+  const pieces = counted(compressed(source.pieces(), command.compression), signal, (count) => {
     bytes += count;
     screen.onBytes(count);
   });
   if (path === "-") for await (const piece of pieces) await terminal.outBytes(piece);
-  else await new FileOutput(platform.files, path, platform.pid).write(pieces, () => isWanted(taken));
-  if (isOneOfMany && !isWanted(taken)) return false;
-  if (taken.isIncomplete) screen.say("Records are missing that were acknowledged as lost.");
-  screen.written({ path, records: taken.records, bytes });
+  else await new FileOutput(platform.files, path, platform.pid).write(pieces, () => isWanted(source));
+  if (isOneOfMany && !isWanted(source)) return false;
+  if (source.isIncomplete) screen.say("The export is incomplete: verify --acknowledge gave up records.");
+  screen.written({ path, records: source.records, bytes });
   return true;
 
   function isWanted({ records }: OpenExport): boolean {

@@ -3,11 +3,10 @@ import type { Terminal } from "../../runtime/process.ts";
 import { countOf, formatCount } from "../screen/layout.ts";
 import { createProgressBar } from "../screen/progress-bar.ts";
 
-/** A file that was written. */
 export interface ExportedFile {
-  /** As it was named; `-` is standard output. */
+  /** `-` is standard output. */
   readonly path: string;
-  /** Null where they can't be told. */
+  /** Null if unknown. */
   readonly records: number | null;
   readonly bytes: number;
 }
@@ -16,7 +15,7 @@ export interface ExportScreen {
   say(line: string): void;
   onReplayed(doneBytes: number, totalBytes: number): void;
   onBytes(bytes: number): void;
-  /** Says what was written. Of standard output, it is the last thing on standard error. */
+  /** Prints what was written, to standard error if the records went to standard output. */
   written(file: ExportedFile): void;
   clear(): void;
 }

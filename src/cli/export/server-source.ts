@@ -12,14 +12,14 @@ import {
 } from "../../operator/remote/ask-server.ts";
 import type { ExportOptions } from "./command.ts";
 import { RecordMarks } from "./record-marks.ts";
-import { ExportFailedError, type ExportFrom, type OpenExport, type Written } from "./source.ts";
+import { ExportFailedError, type ExportFrom, type OpenExport, type OutputFormat } from "./source.ts";
 import type { PlannedFile } from "./split-plan.ts";
 
-/** A server that is busy is asked again after the time that it names: a minute at most, ten times. */
+/** If a server is busy, the request is repeated after the time that the server names, up to a minute. */
 const ATTEMPTS_MAX = 10;
 const WAIT_SECONDS_MAX = 60;
 
-/** Exports by way of a running server. */
+/** Exports through a running server. */
 export function createServerSource(
   command: ExportOptions,
   server: RemoteServer & { readonly appId: AppId | null },
@@ -27,10 +27,10 @@ export function createServerSource(
   signal: AbortSignal,
 ): ExportFrom {
   const { url } = server;
-  /** A key is of one app for good, and a split export begins many files. */
+  /** Remembers that the key's app was checked: a split export opens many files. */
   let isOfApp = server.appId === null;
 
-  /** The answer, once it has begun. A split export asks more often than some keys may. */
+  /** Retries if the server is busy: a split export may exceed the key's rate limit. */
   async function begin(parameters: URLSearchParams): Promise<Result<Response, string>> {
     for (let attempt = 1; ; attempt++) {
       const answer = await askOnce(parameters);
@@ -48,9 +48,9 @@ export function createServerSource(
   }
 
   async function askOnce(parameters: URLSearchParams): Promise<Result<Response, string>> {
-    const sent = await sendRequest(server, `/api/v1/export?${parameters}`, ask, { signal });
-    if (!sent.ok) signal.throwIfAborted();
-    return sent;
+    const response = await sendRequest(server, `/api/v1/export?${parameters}`, ask, { signal });
+    if (!response.ok) signal.throwIfAborted();
+    return response;
   }
 
   return {
@@ -61,14 +61,14 @@ export function createServerSource(
         if (fault !== null) return fail(fault);
         isOfApp = true;
       }
-      const begun = await begin(parametersOf(command.userId, file, written));
-      return begun.ok ? ok(openExport(written.format.name, url, begun.value, signal)) : begun;
+      const response = await begin(parametersOf(command.userId, file, written));
+      return response.ok ? ok(openExport(written.format.name, url, response.value, signal)) : response;
     },
     close: async () => undefined,
   };
 }
 
-/** The options that give the parameters of the server's export. */
+/** The option for each parameter of the server's export. */
 export const EXPORT_OPTIONS: OptionNames = {
   format: "--format",
   start_date: "--from",
@@ -85,7 +85,7 @@ export const EXPORT_OPTIONS: OptionNames = {
 function parametersOf(
   userId: UserId | null,
   { from, to, deviceIds }: Omit<PlannedFile, "name">,
-  { format, options }: Written,
+  { format, options }: OutputFormat,
 ): URLSearchParams {
   const { zone, redact, recordSeparator, gapMs, simplifyMeters } = options;
   const parameters = new URLSearchParams({ format: format.name, start_date: from, end_date: to });
@@ -109,7 +109,7 @@ function openExport(format: string, url: string, response: Response, signal: Abo
       }
     } catch (cause) {
       signal.throwIfAborted();
-      throw new ExportFailedError(`${url} broke off before the end: nothing was kept of this file.`, {
+      throw new ExportFailedError(`${url} closed the connection before the end: this file was not written.`, {
         cause,
       });
     }
@@ -123,7 +123,7 @@ function openExport(format: string, url: string, response: Response, signal: Abo
   };
 }
 
-/** Why the key can't be used for the app that was named; null if it is a key of that app. */
+/** Why the key can't be used for `--app`; null if it belongs to that app. */
 async function appFault(
   server: RemoteServer & { readonly appId: AppId | null },
   ask: Ask,
@@ -131,17 +131,17 @@ async function appFault(
   const answer = await askServer(server, "GET", "/api/v1/locations/current?limit=1", ask);
   if (!answer.ok) return answer.error;
   const { app_id } = answer.value;
-  return app_id === server.appId ? null : `The key is of another app than "${server.appId}".`;
+  return app_id === server.appId ? null : `The key belongs to another app, not to "${server.appId}".`;
 }
 
 /**
- * All devices of the key's app, in one answer: devices come and go between two pages of a list, so that one would be
- * there twice or not at all.
+ * All devices of the key's app, from one response: between two pages of a list devices appear and disappear, so that one
+ * might be listed twice or not at all.
  */
 async function listDevices(server: RemoteServer, ask: Ask): Promise<Result<readonly DeviceId[], string>> {
   const answer = await askServer(server, "GET", "/api/v1/locations/current/columns", ask);
   if (!answer.ok) return answer;
   const { device_id } = answer.value;
-  if (!Array.isArray(device_id)) return fail(`${server.url} does not answer as a server of Wherehouse does.`);
+  if (!Array.isArray(device_id)) return fail(`${server.url} does not answer like a Wherehouse server.`);
   return ok(device_id);
 }

@@ -3,29 +3,26 @@ import type { DeviceId } from "../../model/ids.ts";
 import type { ExportOptions } from "./command.ts";
 import type { PlannedFile } from "./split-plan.ts";
 
-/** Where records are exported from: a data directory, or a running server. */
+/** A source of records: a data directory or a running server. Errors are sentences. */
 export interface ExportFrom {
-  /** All devices that there are records of; the error is for people. */
   listDevices(): Promise<Result<readonly DeviceId[], string>>;
-  /** Begins a file; the error is for people. */
-  open(file: Omit<PlannedFile, "name">, written: Written): Promise<Result<OpenExport, string>>;
+  open(file: Omit<PlannedFile, "name">, written: OutputFormat): Promise<Result<OpenExport, string>>;
   close(): Promise<void>;
 }
 
-/** How records are written. */
-export type Written = Pick<ExportOptions, "format" | "options">;
+export type OutputFormat = Pick<ExportOptions, "format" | "options">;
 
-/** A file under way. */
+/** The records of one file. */
 export interface OpenExport {
-  /** Whether records are missing that were acknowledged as lost. */
+  /** Whether records are missing because the operator gave them up with `verify --acknowledge`. */
   readonly isIncomplete: boolean;
-  /** Throws an `ExportFailedError` where the rest can't be had. */
+  /** Throws an `ExportFailedError` if the source fails. */
   pieces(): AsyncIterable<Uint8Array>;
-  /** How many records it has, once it is taken; null where that can't be told. */
+  /** The number of records so far; null if unknown. */
   readonly records: number | null;
 }
 
-/** An export broke off. The message is for people. */
+/** The message is a sentence. */
 export class ExportFailedError extends Error {
   override readonly name = "ExportFailedError";
 }

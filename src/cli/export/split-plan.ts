@@ -4,11 +4,11 @@ import { type LocalDate, parseDate } from "../../model/time/range.ts";
 
 /** One file of an export. */
 export interface PlannedFile {
-  /** Without folder and ending. */
+  /** Without folder and extension. */
   readonly name: string;
   readonly from: LocalDate;
   readonly to: LocalDate;
-  /** None for all. */
+  /** Empty for all devices. */
   readonly deviceIds: readonly DeviceId[];
 }
 
@@ -17,13 +17,12 @@ export interface ExportedRange {
   readonly to: LocalDate;
 }
 
-/** A file for each device. */
 export function planDevices({ from, to }: ExportedRange, deviceIds: readonly DeviceId[]): PlannedFile[] {
   const names = fileNamesOf(deviceIds);
   return deviceIds.map((deviceId, index) => ({ name: names[index]!, from, to, deviceIds: [deviceId] }));
 }
 
-/** The file of the day or month that has this date, as far as it is in the range. */
+/** The file of the day or month that contains the date, clipped to the range. */
 export function planPeriod(
   split: "day" | "month",
   date: LocalDate,
@@ -43,7 +42,7 @@ function lastOfMonth(date: LocalDate): LocalDate {
   return dateOf(first);
 }
 
-/** Later than every date behind the last one that can be named. */
+/** The next date. After the last date that can be written it returns "~", which is greater than every date. */
 export function dayAfter(date: LocalDate): LocalDate {
   const day = new Date(`${date}T00:00:00Z`);
   day.setUTCDate(day.getUTCDate() + 1);

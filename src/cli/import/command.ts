@@ -2,7 +2,7 @@ import type { ReadOptions } from "../../formats/read/format.ts";
 import type { ImportRules } from "../../import/reading/import-rules.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import type { AppId } from "../../model/ids.ts";
-import { defineCommand, type Given } from "../arguments/command.ts";
+import { type CommandInput, defineCommand } from "../arguments/command.ts";
 import type { FlagValues } from "../arguments/flag-row.ts";
 import { FORMAT_NAMES, IMPORT_FLAGS } from "./flags.ts";
 
@@ -11,33 +11,34 @@ const HELP_COLUMNS = 110;
 export const IMPORT = defineCommand({
   name: "import",
   takes: "FILE|DIR|-...",
-  summary: "take in what others have kept, from files",
+  summary: "import history from other apps",
   flags: IMPORT_FLAGS,
   help: {
     ways: ["--app APP", "--url URL --key KEY"],
-    before: `Takes in files, folders and archives, straight into the data directory or, while a server runs on it,
-through the server. What a file is, is found out from how it begins. In an empty data directory it makes a
-first key for APP, shown once on a terminal, else written to the file first-key there.
+    before: `Imports files, folders and archives: directly into the data directory or, while a server runs on it, through
+the server. The command recognizes the format of a file by its first bytes. In an empty data directory it
+creates a first key for APP: printed once on a terminal, otherwise written to the file first-key there.
 
-Where points are older than the retention it stops before anything is written: settings set retention 10y (or
-forever) keeps them, --skip-old leaves them out. --dry-run reads everything and writes nothing. Formats are
+If points are older than the retention, the import stops before it writes anything. To import them, raise the
+retention (settings set retention 10y, or forever); to skip them, use --skip-old. --dry-run reads everything
+and writes nothing. The formats are
 ${wrapped(FORMAT_NAMES)}.`,
-    after: `What is there already counts as such and changes nothing, so a file can be imported again. What can't be
-used is skipped, counted by reason with the first places, and written one by one with --report.
+    after: `Points that were imported before are counted and change nothing, so a file can be imported again. Points that
+can't be used are skipped and counted by reason, with the first locations; --report lists each of them.
 
-Exit code 0: everything readable went in. 1: a file could not be read to its end, and what came before that
-is kept; or the import was interrupted, or the data directory or server could not take more. 2: an option is
-wrong or missing, such as the time zone that times are in.
+Exit code 0: everything readable was imported. 1: a file could not be read completely, and the points before
+the fault were imported; or the import was interrupted, or the data directory or the server failed. 2: an
+option is wrong or missing, such as the time zone of the files.
 
-An interrupted import (Ctrl-C, a crash) goes on where it was, with the same shift, when the same command is
-given again. Its state is kept in imports/ in the data directory until then; with --url there too.`,
+After an interruption (Ctrl-C, a crash), repeat the same command: the import continues where it stopped, with
+the same shift. Until then its state is in imports/ in the data directory, with --url too.`,
     example: (program) => `${program} import takeout.zip rides/ --app default --dry-run
   ${program} import takeout.zip rides/ --app default`,
   },
   parse: parseImport,
 });
 
-/** The words in lines that fit the help. */
+/** The words, wrapped to the width of the help. */
 function wrapped(words: readonly string[]): string {
   const lines = [""];
   for (const [index, word] of words.entries()) {
@@ -49,27 +50,26 @@ function wrapped(words: readonly string[]): string {
   return lines.join("\n");
 }
 
-/** What is imported, and into what: a data directory or a running server. */
 export interface ImportOptions extends Omit<ReadOptions, "beside"> {
   readonly dataDir: string;
-  /** Files and folders, and `-` for standard input. */
+  /** Files and folders; `-` is standard input. */
   readonly paths: readonly string[];
   readonly target: ImportTarget;
   readonly rules: ImportRules;
-  /** The name of what all files hold; null has it found out. */
+  /** The format of all files; null recognizes it. */
   readonly format: string | null;
-  /** What is added to all times; `to_now` moves each file to the last 24 hours. */
+  /** Milliseconds to add to all times; `to_now` moves each file to the last 24 hours. */
   readonly shift: number | "to_now";
   readonly unpackedBytesMax: number;
   readonly skipOld: boolean;
   readonly dryRun: boolean;
-  /** Where to write what was skipped. */
+  /** The file that lists skipped points. */
   readonly report: string | null;
   readonly json: boolean;
 }
 
 export type ImportTarget =
-  /** The app may be left open where nothing is written. */
+  /** A dry run needs no app. */
   | { readonly kind: "directory"; readonly appId: AppId | null }
   | {
       readonly kind: "server";
@@ -85,7 +85,7 @@ function parseImport({
   values,
   dataDir,
   positionals: paths,
-}: Given<typeof IMPORT_FLAGS>): Result<ImportOptions, string> {
+}: CommandInput<typeof IMPORT_FLAGS>): Result<ImportOptions, string> {
   if (paths.length === 0) return fail("import needs at least one file or folder, or - for standard input");
   if (paths.filter((path) => path === "-").length > 1) return fail("- can be given once");
   const { shiftMs, shiftToNow, fromMs, toMs, columns, speedUnit, passPhrase } = values;

@@ -24,7 +24,7 @@ export const FORMAT_NAMES: readonly string[] = [
   ...new Set<string>([...OWN_FORMATS, ...FORMATS.map(({ name }) => name)]),
 ];
 
-/** They are too many for a line of help, which names them elsewhere. */
+/** Has no `choices`: the names are too many for a line of help. */
 const FORMAT = ruled(
   "FORMAT",
   `be one of ${FORMAT_NAMES.join(", ")}`,
@@ -35,7 +35,7 @@ const ZONE = ruled("ZONE", "be a time zone such as Europe/Berlin or +02:00", par
 
 const SPEED_UNIT = oneOf("UNIT", ["auto", ...SPEED_UNITS] as const);
 
-/** The sign is required: it says which way. */
+/** The sign is required, so that the direction is never a guess. */
 const SHIFT = ruled("±TIME", "be a time with its sign such as +2h, -90m or +7d", (text) => {
   const durationMs = /^[+-]/.test(text) ? parseDuration(text.slice(1)) : null;
   if (durationMs === null) return null;
@@ -44,10 +44,10 @@ const SHIFT = ruled("±TIME", "be a time with its sign such as +2h, -90m or +7d"
 
 const DATE_RULE = "be a day or an instant, such as 2025-01-01 or 2025-01-01T12:00:00Z";
 
-/** Unix ms of the first instant that is meant. */
+/** Unix ms of the first instant that is included. */
 const DATE_FROM = ruled("DATE", DATE_RULE, (text) => startOfDayMs(text) ?? instantMs(text));
 
-/** Unix ms of the first instant that is no longer meant: a day is included, and an instant too. */
+/** Unix ms of the first instant that is excluded: a day counts whole, and an instant is included. */
 const DATE_TO = ruled("DATE", DATE_RULE, (text) => {
   const [dayMs, atMs] = [startOfDayMs(text), instantMs(text)];
   if (dayMs !== null) return dayMs + MS_PER_DAY;
@@ -69,7 +69,7 @@ const TIME_FORMAT = ruled("FORMAT", "say how times are written, such as dd.MM.yy
   text.trim() === "" ? null : text,
 );
 
-/** A secret, so an error does not repeat it. */
+/** A passphrase is a secret, so the error does not repeat it. */
 const PASS_PHRASE = ruled("TEXT", "not be empty", (text) => (text === "" ? null : text));
 
 const GIB = 1024 ** 3;
@@ -101,72 +101,71 @@ function parseBytes(text: string): number | null {
   return count === undefined ? null : Number(count) * UNIT_BYTES[unit]!;
 }
 
-/** The flags of `import`. */
 export const IMPORT_FLAGS = {
   appId: {
     name: "app",
     takes: APP,
-    does: "the app that the devices belong to; with --url it must be the key's",
+    does: "the app that the devices belong to; with --url it must be the app of the key",
   },
   deviceId: {
     name: "device",
     takes: DEVICE,
-    otherwise: "as the files call them, else their names",
-    does: "the one device that all is of",
+    otherwise: "the names in the files, else the file names",
+    does: "the device of all points",
   },
   userId: {
     name: "user",
     takes: USER,
-    otherwise: "as the files say, else none",
-    does: "the user of all; of CSV and NDJSON of ours, of reports that name none",
+    otherwise: "as in the files, else none",
+    does: "the user of all points; in Wherehouse's CSV and NDJSON only of reports without a user",
   },
   format: {
     name: "format",
     takes: FORMAT,
-    otherwise: "found out from what they hold",
-    does: "what the files hold, one of the formats above",
+    otherwise: "recognized by their content",
+    does: "the format of the files, one of those above",
   },
   zone: {
     name: "timezone",
     takes: ZONE,
-    otherwise: "none, and files that need it are not read",
-    does: "of times that are written without one, such as Europe/Berlin",
+    otherwise: "none, and files that need one are not read",
+    does: "the time zone of times that are written without one, such as Europe/Berlin",
   },
-  shiftMs: { name: "shift", takes: SHIFT, otherwise: "none", does: "moves all times, such as +2h or -90m" },
+  shiftMs: { name: "shift", takes: SHIFT, otherwise: "none", does: "shift all times, such as +2h or -90m" },
   shiftToNow: {
     name: "shift-to-now",
-    does: "moves each file by whole days, so that its newest report lies within the last 24 h",
+    does: "shift each file by whole days, so that its newest report lies within the last 24 h",
   },
   speedUnit: {
     name: "speed-unit",
     takes: SPEED_UNIT,
-    otherwise: "auto, as each format has it",
-    does: "what speeds are in",
+    otherwise: "auto, as each format defines it",
+    does: "the unit of speeds",
   },
   fromMs: {
     name: "from",
     takes: DATE_FROM,
     otherwise: "all",
-    does: "leaves out what is before this UTC day or instant, such as 2025-01-01 or 2025-01-01T12:00:00Z",
+    does: "skip points before this UTC day or instant, such as 2025-01-01 or 2025-01-01T12:00:00Z",
   },
   toMs: {
     name: "to",
     takes: DATE_TO,
     otherwise: "all",
-    does: "leaves out what is after this day or instant",
+    does: "skip points after this day or instant",
   },
-  skipOld: { name: "skip-old", does: "leaves out what is older than the retention, rather than to stop" },
-  waypoints: { name: "waypoints", does: "takes waypoints for positions, too" },
+  skipOld: { name: "skip-old", does: "skip points that are older than the retention, instead of stopping" },
+  waypoints: { name: "waypoints", does: "import waypoints as positions, too" },
   semantic: {
     name: "semantic",
-    does: "takes Google's Semantic Location History also where the positions that it sums up are imported",
+    does: "import Google's Semantic Location History even if the positions that it summarizes are imported",
   },
   columns: {
     name: "map",
     takes: COLUMN,
     repeats: true,
     otherwise: "by their names",
-    does: "says which column of a table is which field, such as latitude=Breite",
+    does: "read a field from this column of a table, such as latitude=Breite",
   },
   timeFormat: {
     name: "time-format",
@@ -178,28 +177,28 @@ export const IMPORT_FLAGS = {
     name: "owntracks-key",
     takes: PASS_PHRASE,
     variable: "WHEREHOUSE_OWNTRACKS_KEY",
-    does: "opens messages that OwnTracks encrypted; other users can't see the variable",
+    does: "decrypt messages that OwnTracks encrypted; other users can't see the variable",
   },
   unpackedBytesMax: {
     name: "max-bytes",
     takes: BYTES,
     default: UNPACKED_BYTES_MAX,
-    does: "what packed files may unpack to, all together",
+    does: "the most bytes that all compressed files together may unpack to",
   },
-  dryRun: { name: "dry-run", does: "reads everything, says what is there, and writes nothing" },
+  dryRun: { name: "dry-run", does: "read everything, print a summary, and write nothing" },
   report: {
     name: "report",
     takes: FILE,
     otherwise: "none",
-    does: "a line of JSON for each thing that is skipped",
+    does: "write a line of JSON for each skipped point to this file",
   },
-  json: { name: "json", does: "the result as JSON" },
+  json: { name: "json", does: "print the result as JSON" },
   url: { name: "url", takes: SERVER_URL, does: "a running server" },
   key: {
     name: "key",
     takes: KEY,
     goesWith: "url",
     variable: "WHEREHOUSE_KEY",
-    does: "a key of it that may write; other users can't see the variable",
+    does: "a key of that server that may write; other users can't see the variable",
   },
 } as const satisfies FlagRows;

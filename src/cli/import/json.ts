@@ -3,7 +3,7 @@ import type { WrongSpeeds } from "../../import/tally/speed-check.ts";
 import type { TallySoFar } from "../../import/tally/tally.ts";
 import { thingsOf, totalOf } from "./summary.ts";
 
-/** What `--json` prints at the end of an import or a survey: one object, times in Unix ms. */
+/** The JSON object that `--json` prints at the end of an import or a dry run. Times are Unix ms. */
 export function importJson(
   look: Pick<Look, "groups" | "unread">,
   tallies: readonly TallySoFar[],
@@ -60,7 +60,7 @@ export function importJson(
   return `${JSON.stringify({ ...others, groups, ...unlike, wrong_speeds: wrongSpeeds ?? [] })}\n`;
 }
 
-/** How often each field was left out, for whichever reason. */
+/** The sums of several counts by name. */
 function addedUp(
   ...counts: readonly (readonly (readonly [string, number])[])[]
 ): ReadonlyMap<string, number> {

@@ -26,7 +26,7 @@ import { createImportScreen, type ImportScreen } from "./screen.ts";
 import { importSummary, retentionStopText, speedsText, surveySummary, uselessTexts } from "./summary.ts";
 import { type ImportTargetOpen, openTarget, type TargetDependencies } from "./target.ts";
 
-/** Imports files until they are done or the signal comes; returns the exit code. */
+/** Imports files until they are done or the process must stop; returns the exit code. */
 export async function importFiles(
   command: ImportOptions,
   { platform, clock, terminal, stopSignal }: CommandContext,
@@ -52,7 +52,7 @@ export async function importFiles(
     });
     if (signal.aborted) return sayInterrupted(screen);
     screen.onFound(look);
-    // A mistyped name should not leave half of the work done.
+    // A mistyped path stops the import before half of the work is done.
     if (look.unread.failed.some(({ isNamed }) => isNamed)) return 1;
     if (look.groups.length === 0) {
       screen.say("There is nothing to import.");
@@ -80,18 +80,18 @@ export async function importFiles(
   }
 }
 
-const GIVE_URL = "To import into it give --url and --key, of any of its nodes.";
+const GIVE_URL = "To import into the cluster give --url and --key of any of its nodes.";
 
-/** How far back the target keeps records; fails where a server can't be asked. */
+/** The target's retention; fails if its server can't be reached. */
 async function retentionOf(
   { dataDir, target }: ImportOptions,
   platform: Platform,
   clock: Clock,
   screen: ImportScreen,
-): Promise<Result<Kept, string>> {
+): Promise<Result<TargetRetention, string>> {
   if (target.kind === "server") {
-    const asked = await askRetention(target, (url, init) => fetch(url, init));
-    return asked.ok ? ok({ retention: asked.value, reloadRetention: async () => undefined }) : asked;
+    const answer = await askRetention(target, (url, init) => fetch(url, init));
+    return answer.ok ? ok({ retention: answer.value, reloadRetention: async () => undefined }) : answer;
   }
   const settings = await openSettings("import", dataDir, platform, clock);
   const fault = settingsFault(settings);
@@ -99,9 +99,9 @@ async function retentionOf(
   return ok({ retention: settings.retention, reloadRetention: () => settings.reload() });
 }
 
-type Kept = Pick<TargetDependencies, "retention" | "reloadRetention">;
+type TargetRetention = Pick<TargetDependencies, "retention" | "reloadRetention">;
 
-interface Run extends Kept {
+interface Run extends TargetRetention {
   readonly command: ImportOptions;
   readonly look: Look;
   readonly platform: Platform;
@@ -172,13 +172,13 @@ function requestOf({ command, look }: Run): ImportRequest {
   return { look, rules, readOptions: { ...command, beside: look.beside }, shift, skipOld };
 }
 
-/** The state of this very import; null where a file can't be told from others: a pipe can't be read again. */
+/** The state of an import with exactly these options and files; null for a pipe, which can't be read again. */
 function storeOf({ command, look, platform }: Run): ImportStateStore | null {
   if (look.identity === null) return null;
   const { dataDir, target, rules, shift, zone, speedUnit, columns, passPhrases, ...rest } = command;
   const { skipOld, waypoints, semantic, timeFormat, unpackedBytesMax } = rest;
   const options = [
-    // The key stands for its app. Only a hash of it goes into the file's name.
+    // The target holds a key, which only enters the file's name as part of the hash.
     target,
     rules.deviceId,
     rules.userId,
@@ -200,7 +200,7 @@ function sayInterrupted(screen: ImportScreen): number {
   return 1;
 }
 
-/** Says why nothing was written; returns the exit code. */
+/** Prints why nothing was written; returns the exit code. */
 function sayStop(stop: ImportStop, { retention, screen }: Run): number {
   if (stop.kind === "interrupted") return sayInterrupted(screen);
   if (stop.kind === "too_old") {
@@ -211,7 +211,7 @@ function sayStop(stop: ImportStop, { retention, screen }: Run): number {
   return stop.kind === "option_needed" ? 2 : 1;
 }
 
-/** Says how it ended; returns the exit code. */
+/** Prints how the import ended; returns the exit code. */
 function conclude(
   { id, end, tallies, wrongSpeeds }: ImportOutcome,
   store: ImportStateStore | null,
@@ -225,7 +225,7 @@ function conclude(
     screen.say(
       end.kind === "interrupted" ? "The import was interrupted." : `The import stopped: ${end.reason}`,
     );
-    if (store !== null) screen.say("Give the same command again to go on from here.");
+    if (store !== null) screen.say("Repeat the same command to continue from here.");
     return end.kind === "option_needed" ? 2 : 1;
   }
   const useless = uselessTexts(groups, tallies);

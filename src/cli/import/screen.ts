@@ -10,18 +10,18 @@ import { countOf, formatCount } from "../screen/layout.ts";
 import { createStepBars } from "../screen/progress-bar.ts";
 import { dayText, thingsOf } from "./summary.ts";
 
-/** What a person sees of an import while it runs. */
+/** Shows the progress of an import. */
 export interface ImportScreen extends ImportRunEvents {
   say(line: string): void;
-  /** How many files were looked at, to find out what they are. */
+  /** Reports how many files were examined for their format. */
   onLooked(files: number): void;
-  /** What they are. */
+  /** Reports the formats of all files. */
   onFound(look: Look): void;
-  /** Bytes of the data directory's log that were read. */
+  /** Reports how many bytes of the data directory's log were read. */
   onReplayed(done: number, total: number): void;
-  /** Old records that went from memory to the archive, and all that do. */
+  /** Reports how many old records moved from memory to the archive. */
   onSealing(progress: SealProgress): void;
-  /** Ends the bar. */
+  /** Clears the bar. */
   finish(): void;
 }
 
@@ -32,7 +32,7 @@ export function createImportScreen(terminal: Terminal): ImportScreen {
   let label = "Reading";
   let bytesRead = 0;
   let thingsBefore = 0;
-  const told = new Set<string>();
+  const reportedFiles = new Set<string>();
 
   function showThings(things: number): void {
     bars.show(label, { done: bytesRead, total: look?.packedBytes ?? null, count: things });
@@ -40,10 +40,10 @@ export function createImportScreen(terminal: Terminal): ImportScreen {
 
   return {
     say,
-    onLooked: (files) => bars.show("Looking at the files", { done: files, total: null, count: null }),
-    onFound(found) {
-      look = found;
-      for (const line of foundLines(found)) say(line);
+    onLooked: (files) => bars.show("Examining files", { done: files, total: null, count: null }),
+    onFound(result) {
+      look = result;
+      for (const line of lookLines(result)) say(line);
     },
     onReplayed(done, total) {
       if (total > 0) bars.show("Reading the log", { done, total, count: null });
@@ -64,23 +64,23 @@ export function createImportScreen(terminal: Terminal): ImportScreen {
     onShift(file, shiftMs) {
       const days = shiftMs / MS_PER_DAY;
       if (days === 0) return;
-      say(`${file}: moving all times by ${days > 0 ? "+" : ""}${countOf(days, "day")}`);
+      say(`${file}: shifting all times by ${days > 0 ? "+" : ""}${countOf(days, "day")}`);
     },
     onResumed({ startedMs, tallies }) {
       thingsBefore = tallies.reduce((sum, tally) => sum + thingsOf(tally), 0);
       const start = new Date(startedMs).toISOString().slice(0, 19);
-      say(`Going on with the import that began at ${start}Z, after ${countOf(thingsBefore, "point")}.`);
+      say(`Continuing the import that began at ${start}Z, after ${countOf(thingsBefore, "point")}.`);
     },
     onIgnoredColumns(file, columns) {
-      if (told.has(file)) return; // Files may be read twice.
-      told.add(file);
+      if (reportedFiles.has(file)) return; // Files may be read twice.
+      reportedFiles.add(file);
       say(`${file}: ignoring columns that are not fields of a report: ${columns.join(", ")}`);
     },
     async onFault({ origin, place, message }) {
       if (place === null) say(`"${origin.label}" can't be imported: ${message}.`);
       else
         say(
-          `${placeText({ origin, place })}: it can't be read to its end: ${message}. What came before that is kept.`,
+          `${placeText({ origin, place })}: can't read the rest of the file: ${message}. Points before this are imported.`,
         );
     },
     onProgress(tallies) {
@@ -92,7 +92,7 @@ export function createImportScreen(terminal: Terminal): ImportScreen {
 
 const DEVICES_SHOWN_MAX = 5;
 
-/** Whose the points are is shown before anything is written. */
+/** The devices and days of each group of files, to print before anything is written. */
 function surveyLines({ groups }: Look, { tallies }: Survey): string[] {
   return groups.flatMap(({ label, files }, index) => {
     const { extent, points } = tallies[index]!;
@@ -105,15 +105,15 @@ function surveyLines({ groups }: Look, { tallies }: Survey): string[] {
   });
 }
 
-/** What an import was given, a line each; of files that are no use, the first and how many more. */
-export function foundLines({ groups, unread }: Pick<Look, "groups" | "unread">): string[] {
+/** A line for each group of files with its format, then the files that can't be read or are ignored. */
+export function lookLines({ groups, unread }: Pick<Look, "groups" | "unread">): string[] {
   const { wrong, leftAlone, failed, failedCount } = unread;
   const lines = groups.map(({ label, title, reason, files }) => {
     const more = files > 1 ? `, and ${countOf(files - 1, "file")} more` : "";
     return `${label}: ${title} (${reason})${more}`;
   });
   for (const { label, answer } of wrong) lines.push(`${label} ${answer}.`);
-  // Those that were named stop the import, so they come first.
+  // Files that were named on the command line stop the import, so they come first.
   const shown = failed.toSorted((a, b) => Number(b.isNamed) - Number(a.isNamed)).slice(0, FAILED_SHOWN_MAX);
   for (const { label, reason } of shown) lines.push(`${label}: ${reason}.`);
   if (failedCount > shown.length)
@@ -121,7 +121,7 @@ export function foundLines({ groups, unread }: Pick<Look, "groups" | "unread">):
   if (leftAlone.size === 0) return lines;
   const kinds = [...leftAlone].sort(([, a], [, b]) => b.count - a.count);
   lines.push(leftAloneLine(kinds));
-  // A person who looks for a history reads why there is none: the rarer a file, the more it may say of that.
+  // If there is nothing to import, print why. The rarest kinds of file are the most likely to explain it.
   if (groups.length === 0)
     for (const [, { label, answer }] of kinds.slice(-ANSWERS_SHOWN_MAX)) lines.push(`${label} ${answer}.`);
   return lines;
@@ -131,11 +131,11 @@ const FAILED_SHOWN_MAX = 20;
 const KINDS_SHOWN_MAX = 12;
 const ANSWERS_SHOWN_MAX = 5;
 
-/** `Left alone: 12 files (8 jpg, 4 html).` */
+/** `Ignored: 12 files (8 jpg, 4 html).` */
 function leftAloneLine(kinds: readonly (readonly [string, LeftAlone])[]): string {
   const sum = (some: typeof kinds) => some.reduce((total, [, { count }]) => total + count, 0);
   const words = kinds.slice(0, KINDS_SHOWN_MAX).map(([kind, { count }]) => `${formatCount(count)} ${kind}`);
   const rest = kinds.slice(KINDS_SHOWN_MAX);
   if (rest.length > 0) words.push(`${formatCount(sum(rest))} of ${countOf(rest.length, "other kind")}`);
-  return `Left alone: ${countOf(sum(kinds), "file")} (${words.join(", ")}).`;
+  return `Ignored: ${countOf(sum(kinds), "file")} (${words.join(", ")}).`;
 }

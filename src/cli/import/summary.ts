@@ -8,20 +8,16 @@ import { printableLine } from "../../lib/text/printable.ts";
 import type { Retention } from "../../model/time/retention.ts";
 import { countOf, formatCount } from "../screen/layout.ts";
 
-/*
- * What an import says of its files at its end, and a survey of what it would do.
- */
-
 const INDENT = "               ";
 const DEVICES_SHOWN_MAX = 5;
 
-/** A line for each group of files with what became of what they hold, and below it what did not come in and why. */
+/** The result of an import: a line of counts for each group of files, and below it the skipped points with reasons. */
 export function importSummary(groups: readonly FileGroup[], tallies: readonly TallySoFar[]): string {
   const cells = groups.map((group, index) => [nameOf(group), group.title, ...countCells(tallies[index]!)]);
   return textOf(groups, tallies, cells);
 }
 
-/** Like `importSummary`, before anything is written: nothing is new yet, and the extent in space is told too. */
+/** The result of a dry run: like `importSummary`, with the bounds of each group. */
 export function surveySummary(groups: readonly FileGroup[], tallies: readonly TallySoFar[]): string {
   const cells = groups.map((group, index) => {
     const { points, skips } = tallies[index]!;
@@ -41,11 +37,10 @@ export function surveySummary(groups: readonly FileGroup[], tallies: readonly Ta
   return `${text}${boxes.map((line) => printableLine(line.trimEnd())).join("\n")}${boxes.length > 0 ? "\n" : ""}`;
 }
 
-/** What the doctor says of speeds, and what to do about it. */
 export function speedsText({ device, actualUnit, assumedUnit, speedUnit, ratio }: WrongSpeeds): string {
   return (
-    `${device}: its speeds look like ${actualUnit} that are taken for ${assumedUnit}: ${ratio.toFixed(2)} times what its ` +
-    `positions tell (median). Import with --speed-unit ${speedUnit}.`
+    `${device}: its speeds look like ${actualUnit}, but are read as ${assumedUnit}: they are ${ratio.toFixed(2)} times those ` +
+    `between its positions (median). Import with --speed-unit ${speedUnit}.`
   );
 }
 
@@ -79,20 +74,22 @@ function detailLines(tally: TallySoFar): string[] {
   const lines: string[] = [];
   if (skips.length > 0) lines.push(`skipped: ${skips.map(skipText).join(" · ")}`);
   for (const skip of skips) lines.push(`  ${skipText(skip)}: ${placesText(skip.places)}`);
-  if (sameTime > 0) lines.push(`${formatCount(sameTime)} at the time of a record that was there`);
+  if (sameTime > 0) lines.push(`${formatCount(sameTime)} at the time of an existing record`);
   if (resent > 0)
-    lines.push(`${formatCount(resent)} sent again without an answer, so "already there" may be new`);
+    lines.push(
+      `${formatCount(resent)} sent again after a lost answer, so some of "already there" may be new`,
+    );
   for (const [remark, count] of remarks) lines.push(`${formatCount(count)} ${REMARKS[remark]}`);
   for (const [name, count] of leftOut)
     lines.push(`${formatCount(count)} without ${name}, which was out of bounds`);
   for (const [name, count] of unreadable)
     lines.push(`${formatCount(count)} without ${name}, which can't be read`);
-  if (faults > 0) lines.push(`${countOf(faults, "file")} could not be read to the end`);
+  if (faults > 0) lines.push(`${countOf(faults, "file")} could not be read completely`);
   if (extent !== null) lines.push(`${timesText(extent)}      ${deviceCountText(extent)}`);
   return lines;
 }
 
-/** Each file is named once: `Records.json @ byte 23, byte 161,141`. */
+/** Names each file once: `Records.json @ byte 23, byte 161,141`. */
 function placesText(places: readonly string[]): string {
   const fileOf = (place: string) => place.slice(0, place.lastIndexOf(PLACE_MARK));
   return places
@@ -146,8 +143,8 @@ function boxText({ firstMs, lastMs, south, west, north, east }: Extent): string 
   return `${times}, latitude ${south} … ${north}, longitude ${west} … ${east}`;
 }
 
-/** Reasons that the operator asked for, and things that are no positions anybody was at. */
-const NO_MISTAKES: readonly SkipReason[] = [
+/** Reasons that follow from the options, and points that no device recorded. */
+const EXPECTED_REASONS: readonly SkipReason[] = [
   "out_of_range",
   "too_old",
   "derived",
@@ -156,22 +153,22 @@ const NO_MISTAKES: readonly SkipReason[] = [
   "no_location",
 ];
 
-/** A sentence for each file of which nothing came in for one reason: like a missing zone, that ends with code 2. */
+/** A sentence for each file whose points were all skipped for one reason. The exit code is 2, as for a missing zone. */
 export function uselessTexts(groups: readonly FileGroup[], tallies: readonly TallySoFar[]): string[] {
   return groups.flatMap(({ label, files }, group) => {
     const { points, skips } = tallies[group]!;
-    const mistakes = skips.filter(({ reason }) => !NO_MISTAKES.includes(reason));
+    const mistakes = skips.filter(({ reason }) => !EXPECTED_REASONS.includes(reason));
     const [first] = mistakes;
     if (points > 0 || first === undefined || mistakes.some(({ reason }) => reason !== first.reason))
       return [];
     const what =
       mistakes.length === 1 ? skipText(first) : `${formatCount(totalOf(mistakes))} that can't be used`;
     const of = files === 1 ? `"${label}"` : `"${label}" and ${formatCount(files - 1)} more`;
-    return `Nothing came in from ${of}: ${what}, first ${first.places[0] ?? ""}.`;
+    return `Nothing was imported from ${of}: ${what}, first ${first.places[0] ?? ""}.`;
   });
 }
 
-/** What an import says that would lose points to the retention, and what can be done. */
+/** Why an import stops that has points older than the retention, and what to do. */
 export function retentionStopText(
   {
     points,
@@ -181,11 +178,11 @@ export function retentionStopText(
   retention: Pick<Retention, "text">,
 ): string {
   return (
-    `${formatCount(pointsBeforeEdge)} of ${formatCount(points)} points lie before ${dayText(edgeMs)}, ` +
-    `the edge of the ${lengthText(retention.text)} kept here. ` +
-    "Run again with --skip-old to leave them out, or raise the retention first. " +
-    "(settings set retention forever, or as long as it takes, such as 15y; to try an old file out, --shift-to-now " +
-    "moves it to the last 24 hours.)"
+    `${formatCount(pointsBeforeEdge)} of ${formatCount(points)} points are from before ${dayText(edgeMs)}, ` +
+    `older than the retention of ${lengthText(retention.text)}. ` +
+    "Run again with --skip-old to skip them, or raise the retention first. " +
+    "(settings set retention forever, or long enough, such as 15y; to try an old file, --shift-to-now moves it to " +
+    "the last 24 hours.)"
   );
 }
 

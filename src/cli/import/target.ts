@@ -25,12 +25,12 @@ import type { ImportOptions } from "./command.ts";
 import type { ImportScreen } from "./screen.ts";
 
 /**
- * What DuckDB gives out is freed with the object that stands for it, and Bun sees only how small that is: of years of
- * days that are archived it would keep hundreds of megabytes.
+ * DuckDB's memory is freed when its JavaScript object is collected, and Bun sees only the small object: without this
+ * timer an import that archives years of days holds hundreds of megabytes.
  */
 const COLLECT_MS = 2000;
 
-/** Where an import goes to: a data directory, which it has for itself, or a running server. */
+/** The target of an import: a data directory, which it owns, or a running server. */
 export interface ImportTargetOpen {
   readonly deliver: Deliver;
   close(): Promise<void>;
@@ -39,16 +39,16 @@ export interface ImportTargetOpen {
 export interface TargetDependencies {
   readonly platform: Platform;
   readonly clock: Clock;
-  /** As the directory is set, or the server. */
+  /** The retention of the directory or the server. */
   readonly retention: Retention;
-  /** Has it follow what a directory is set to by now. */
+  /** Updates `retention` from the directory's settings. */
   reloadRetention(): Promise<void>;
   readonly screen: ImportScreen;
   readonly terminal: Terminal;
   readonly signal: AbortSignal;
 }
 
-/** Fails with what a person should know. */
+/** The error is a sentence. */
 export async function openTarget(
   { dataDir, target }: ImportOptions,
   dependencies: TargetDependencies,
@@ -66,11 +66,11 @@ export async function openTarget(
   }
   const { appId } = target;
   if (appId === null) return fail("An import into a data directory needs --app.");
-  const { text: keptBefore } = retention;
+  const { text: retentionBefore } = retention;
   await reloadRetention();
-  if (retention.text !== keptBefore) {
-    const change = `from ${keptBefore} to ${retention.text}`;
-    return fail(`The retention was set ${change} while the files were read. Give the same command again.`);
+  if (retention.text !== retentionBefore) {
+    const change = `from ${retentionBefore} to ${retention.text}`;
+    return fail(`The retention changed ${change} while the files were read. Repeat the same command.`);
   }
   if (!(await platform.files.exists(dataDir))) screen.say(newDirectoryText(dataDir));
   try {
@@ -97,7 +97,7 @@ async function openToImport(
 ): Promise<OpenDirectory> {
   const { platform, clock, retention, screen } = dependencies;
   const release = await beginDirectory(dataDir, "import", platform, clock);
-  await handOverFirstKey(dataDir, appId, dependencies).catch(releasing(release)); // Before there is data in it.
+  await printFirstKey(dataDir, appId, dependencies).catch(releasing(release)); // The directory is still empty.
   return openForCommand({
     dataDir,
     platform,
@@ -116,8 +116,8 @@ async function openToImport(
   });
 }
 
-/** An import that begins a directory makes its first key: the server would make none beside data. */
-async function handOverFirstKey(
+/** Creates the first key of a new directory: a server creates none if the directory has data. */
+async function printFirstKey(
   dataDir: string,
   appId: AppId,
   { platform, clock, screen, terminal }: TargetDependencies,
@@ -132,21 +132,21 @@ async function handOverFirstKey(
 }
 
 /**
- * Delivers in the order of the calls, also where one waits for a seal. Years of old reports are more than memory holds:
- * once there are many, they are archived first.
+ * Delivers batches in the order of the calls, even if one of them waits for a seal. Years of old reports do not fit into
+ * memory: once there are many, they are archived first.
  */
 export function deliveryTo(
   { exactIngest, schedule }: Pick<OpenDirectory, "exactIngest" | "schedule">,
   appId: AppId,
   { screen, reloadRetention }: Pick<TargetDependencies, "screen" | "reloadRetention">,
 ): Deliver {
-  const ingest = exactIngest({ signal: new AbortController().signal }); // A batch under way comes to its end.
+  const ingest = exactIngest({ signal: new AbortController().signal }); // Never aborts: a batch runs to its end.
   let before: Promise<Result<void, string>> = Promise.resolve(ok(undefined));
 
   async function makeRoom(turn: typeof before, batch: ReportBatch): typeof before {
     const previous = await turn;
-    if (!previous.ok) return previous; // What follows a batch that was not taken would come too early.
-    await reloadRetention(); // A seal must not give up what somebody has just asked to keep.
+    if (!previous.ok) return previous; // After a failed batch the next ones would be out of order.
+    await reloadRetention(); // A seal must not expire days that a longer retention has just saved.
     try {
       await schedule.makeRoomFor(batch, screen.onSealing);
       return ok(undefined);
@@ -158,16 +158,14 @@ export function deliveryTo(
   return async (batch) => {
     const room = makeRoom(before, batch);
     before = room;
-    const made = await room;
-    if (!made.ok) return made;
-    const taken = await ingest(appId, batch);
-    if (taken.ok) {
-      const { accepted, duplicates, created } = taken.value;
-      const sameTime = sameTimeOf(taken.value);
-      const alreadyThere = accepted + duplicates - created - sameTime;
-      return ok({ created, sameTime, alreadyThere, resent: 0, rejected: [] });
-    }
-    return fail(reasonOf(taken.error));
+    const hasRoom = await room;
+    if (!hasRoom.ok) return hasRoom;
+    const result = await ingest(appId, batch);
+    if (!result.ok) return fail(reasonOf(result.error));
+    const { accepted, duplicates, created } = result.value;
+    const sameTime = sameTimeOf(result.value);
+    const alreadyThere = accepted + duplicates - created - sameTime;
+    return ok({ created, sameTime, alreadyThere, resent: 0, rejected: [] });
   };
 }
 
@@ -175,8 +173,8 @@ function reasonOf(error: ServiceError): string {
   switch (error.kind) {
     case "archive_damaged":
       return (
-        `The archive has lost records of ${error.days.join(", ")}, so new points can't be told from known ones. ` +
-        "verify says more; after verify --acknowledge the import goes on without them"
+        `The archive has lost records of ${error.days.join(", ")}, so known points can't be recognized. ` +
+        "Run verify for details; after verify --acknowledge the import continues without those records"
       );
     case "unavailable":
       return error.message;

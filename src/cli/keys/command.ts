@@ -4,19 +4,17 @@ import { TIER_NAMES } from "../../auth/tiers.ts";
 import { CLIENT_NAMES } from "../../clients/client.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import {
+  type CommandInput,
   defineCommand,
   definePlainCommand,
-  type Given,
   oneArgument,
   type PlainOptions,
 } from "../arguments/command.ts";
 import type { FlagRows, FlagValues } from "../arguments/flag-row.ts";
 import { APP, CLIENT, DEVICE, oneOf, SERVER_URL, USER, type ValueKind } from "../arguments/value-kinds.ts";
-import { type AskedView, ENDING, isAboutView, parseView, VIEW_FLAGS } from "./view-flags.ts";
+import { ENDING, isAboutView, parseView, type RequestedView, VIEW_FLAGS } from "./view-flags.ts";
 
-/*
- * The commands about the keys of a data directory.
- */
+/* The commands on the keys of a data directory. */
 
 const PERMISSION = oneOf("NAME", PERMISSIONS);
 
@@ -43,7 +41,7 @@ const CREATE_FLAGS = {
   client: {
     name: "for",
     takes: CLIENT,
-    does: "says what to type into this app, so that it reports",
+    does: "print how to set up this app to report",
   },
   serverUrl: {
     name: "url",
@@ -56,10 +54,10 @@ const CREATE_FLAGS = {
     name: "device",
     takes: DEVICE,
     otherwise: "any",
-    does: "the one device that the key may report as",
+    does: "the only device that the key may report as",
   },
-  userId: { name: "user", takes: USER, otherwise: "any", does: "the one user that it may report as" },
-  tier: { name: "tier", takes: TIER, default: "standard", does: "how fast the key may ask" },
+  userId: { name: "user", takes: USER, otherwise: "any", does: "the only user that the key may report as" },
+  tier: { name: "tier", takes: TIER, default: "standard", does: "the rate limit of the key" },
   label: {
     name: "label",
     takes: LABEL,
@@ -79,7 +77,7 @@ const CREATE_FLAGS = {
 export const KEYS_CREATE = defineCommand({
   name: "keys create",
   takes: "",
-  summary: "make an API key",
+  summary: "create an API key",
   flags: CREATE_FLAGS,
   help: {
     ways: [
@@ -87,17 +85,17 @@ export const KEYS_CREATE = defineCommand({
       "--app APP --for CLIENT --url URL",
       "--app APP --permission view --show-device DEVICE...",
     ],
-    before: `Prints the key alone on standard output. Only its hash is kept, so this is the one time that it is seen.
+    before: `Prints only the key on standard output. The server stores its hash, so the key can't be shown again.
 
---for makes a key that may write and no more, and says on standard error what to type into the app; a wide
-terminal shows a QR code where the app reads one, others a link. Such a key is on a phone and often in a URL,
-so bind it with --device and --user: it then reports as them and nobody else. The apps are
+--for creates a key that may only write, and prints on standard error what to type into the app: with a QR code
+on a wide terminal if the app reads one, otherwise with a link. Such a key is on a phone and often in a URL, so
+bind it with --device and --user: then it can report only as that device and user. The apps are
 ${CLIENT_NAMES.join(", ")}.`,
-    after: `A binding is about writing: a bound key that may also read sees all devices of its app.
+    after: `A binding limits writing only: a bound key that may also read sees all devices of its app.
 
-A key with the permission view is for a share link. It sees where the named devices are and were, from the
-instant on that --not-before names until it expires, and nothing else of its app: no users, no phones.
---precision 500 shows cells 500 m wide and whole minutes. An exact link tells where somebody lives.`,
+A key with the permission view is for a share link. It shows the positions of the named devices from the instant
+of --not-before until the key expires, and nothing else of its app: no users, no phones. --precision 500 rounds
+positions to cells 500 m wide, and times to minutes. An exact link reveals where people live.`,
     example: (
       program,
     ) => `KEY=$(${program} keys create --app shop --permission read --permission write --expires 30d)
@@ -112,10 +110,13 @@ type CreateValues = FlagValues<typeof CREATE_FLAGS>;
 export interface KeysCreateOptions extends Omit<CreateValues, keyof typeof VIEW_FLAGS> {
   readonly dataDir: string;
   /** What a share link shows; null for other keys. */
-  readonly view: AskedView | null;
+  readonly view: RequestedView | null;
 }
 
-function parseCreate({ values, dataDir }: Given<typeof CREATE_FLAGS>): Result<KeysCreateOptions, string> {
+function parseCreate({
+  values,
+  dataDir,
+}: CommandInput<typeof CREATE_FLAGS>): Result<KeysCreateOptions, string> {
   const permissions = permissionsOf(values);
   if (!permissions.ok) return permissions;
   const { shownDevices, notBeforeMs, precisionMeters, ...others } = values;
@@ -129,37 +130,37 @@ function permissionsOf(values: CreateValues): Result<readonly Permission[], stri
   const { permissions, client, deviceId, userId } = values;
   const isView = permissions.includes("view");
   if (isView && permissions.some((permission) => permission !== "view"))
-    return fail("--permission view goes with no other: a share link shows, and does nothing else");
+    return fail("--permission view can't be combined with another permission");
   if (isView && (client !== null || deviceId !== null || userId !== null))
     return fail(
-      "--for, --device and --user are about keys that report: --show-device says what a share link shows",
+      "--for, --device and --user are for keys that report: a share link shows devices with --show-device",
     );
   if (!isView && isAboutView(values))
-    return fail("--show-device, --not-before and --precision are about share links: add --permission view");
+    return fail("--show-device, --not-before and --precision are for share links: add --permission view");
   if (permissions.length === 0) {
     return client === null
       ? fail(`keys create needs --permission: ${PERMISSIONS.join(", ")}`)
       : ok(["write"]);
   }
   if (!permissions.includes("write")) {
-    if (client !== null) return fail("--for makes a key that reports: add --permission write");
+    if (client !== null) return fail("--for creates a key that reports: add --permission write");
     if (deviceId !== null || userId !== null)
-      return fail("--device and --user say whom a key reports as: add --permission write");
+      return fail("--device and --user are for keys that report: add --permission write");
   }
   return ok(PERMISSIONS.filter((permission) => permissions.includes(permission)));
 }
 
 const LIST_FLAGS = {
-  json: { name: "json", does: "as JSON, with times in Unix milliseconds" },
+  json: { name: "json", does: "print JSON, with times in Unix milliseconds" },
 } as const satisfies FlagRows;
 
 export const KEYS_LIST = definePlainCommand({
   name: "keys list",
   takes: "",
-  summary: "show the keys",
+  summary: "list the keys",
   flags: LIST_FLAGS,
   help: {
-    before: `Shows every key, revoked and expired ones too, by its id and last four characters.`,
+    before: `Lists every key, revoked and expired ones too, by its id and last four characters.`,
   },
 });
 
@@ -169,7 +170,7 @@ const LINK_FLAGS = {
   serverUrl: {
     name: "url",
     takes: SERVER_URL,
-    otherwise: "where the server listens that has the directory",
+    otherwise: "the address of the directory's server",
     does: "the running server, as the browser reaches it",
   },
 } as const satisfies FlagRows;
@@ -177,12 +178,12 @@ const LINK_FLAGS = {
 export const KEYS_LINK = defineCommand({
   name: "keys link",
   takes: "[ID]",
-  summary: "print a link that signs in on the map",
+  summary: "print a link that signs in on the map once",
   flags: LINK_FLAGS,
   help: {
-    before: `Prints an address of the map that signs in as a key, once, within ${LINK_CODE_MINUTES} minutes. Without an id that is the
-first key that may read and is bound to nobody. The server has to run by then: a restart ends all links.
-Who opens the link first is signed in, so send it to nobody by ways that others read.`,
+    before: `Prints an address of the map that signs in as a key, once, within ${LINK_CODE_MINUTES} minutes. Without an id it uses
+the first unbound key that may read. The server has to run already: a restart ends all links. The first person
+to open the link is signed in, so send it only over a private channel.`,
     example: (program) => `${program} keys link
   ${program} keys link --url http://192.168.1.20:3000
   ${program} keys link k_4fTz81Qa --url https://map.example.org`,
@@ -200,7 +201,7 @@ function parseLink({
   values,
   dataDir,
   positionals,
-}: Given<typeof LINK_FLAGS>): Result<KeysLinkOptions, string> {
+}: CommandInput<typeof LINK_FLAGS>): Result<KeysLinkOptions, string> {
   if (positionals.length === 0) return ok({ dataDir, id: null, ...values });
   const id = oneId(positionals, "keys link");
   return id.ok ? ok({ dataDir, id: id.value, ...values }) : id;
@@ -209,10 +210,10 @@ function parseLink({
 export const KEYS_REVOKE = defineCommand({
   name: "keys revoke",
   takes: "ID",
-  summary: "end a key",
+  summary: "revoke a key",
   flags: {},
   help: {
-    before: `Ends a key for good. A running server refuses it within 2 seconds. Revoking again changes nothing.`,
+    before: `Revokes a key for good. A running server rejects it within 2 seconds.`,
     example: (program) => `${program} keys revoke k_4fTz81Qa`,
   },
   parse: parseRevoke,
@@ -226,7 +227,7 @@ export interface KeysRevokeOptions {
 function parseRevoke({
   dataDir,
   positionals,
-}: Pick<Given<FlagRows>, "dataDir" | "positionals">): Result<KeysRevokeOptions, string> {
+}: Pick<CommandInput<FlagRows>, "dataDir" | "positionals">): Result<KeysRevokeOptions, string> {
   const id = oneId(positionals, "keys revoke");
   return id.ok ? ok({ dataDir, id: id.value }) : id;
 }
@@ -235,22 +236,22 @@ const PASS_PHRASE_FLAGS = {
   deviceId: {
     name: "device",
     takes: DEVICE,
-    otherwise: "all of the key",
+    otherwise: "all devices of the key",
     does: "the device that encrypts, as answers show it or without its user",
   },
-  remove: { name: "remove", does: "forget it: nothing is opened with it any more" },
+  remove: { name: "remove", does: "remove the passphrase: its messages are no longer decrypted" },
 } as const satisfies FlagRows;
 
 export const KEYS_PASS_PHRASE = defineCommand({
   name: "keys passphrase",
   takes: "ID",
-  summary: "say what a phone encrypts with",
+  summary: "set a phone's passphrase",
   flags: PASS_PHRASE_FLAGS,
   help: {
-    before: `Reads the pass phrase that is typed into OwnTracks ("encryption key") from a prompt or standard input, and
-opens with it what devices of the key, or that one, send from then on. It is kept readable in the file
-pass-phrases.json in the data directory, mode 0600; a running server knows it within 2 seconds. What a broker
-brings is opened with the pass phrases of all keys of its app. The app uses the first 32 bytes.`,
+    before: `Reads the passphrase that is typed into OwnTracks ("encryption key") from a prompt or standard input. The server
+decrypts messages of the key's devices, or of that device, with it from then on. It is stored in plain text in
+the file pass-phrases.json in the data directory, mode 0600; a running server uses it within 2 seconds. Messages
+of an MQTT broker are decrypted with the passphrases of all keys of its app. The app uses the first 32 bytes.`,
     example: (program) => `${program} keys passphrase k_4fTz81Qa --device pixel7 < phrase`,
   },
   parse: parsePassPhrase,
@@ -265,10 +266,9 @@ function parsePassPhrase({
   values,
   dataDir,
   positionals,
-}: Given<typeof PASS_PHRASE_FLAGS>): Result<KeysPassPhraseOptions, string> {
+}: CommandInput<typeof PASS_PHRASE_FLAGS>): Result<KeysPassPhraseOptions, string> {
   // The error does not repeat what was typed: it may be the phrase.
-  if (positionals.length > 1)
-    return fail("keys passphrase takes one id, and asks for the pass phrase itself");
+  if (positionals.length > 1) return fail("keys passphrase takes one id, and prompts for the passphrase");
   const id = oneId(positionals, "keys passphrase");
   return id.ok ? ok({ dataDir, id: id.value, ...values }) : id;
 }

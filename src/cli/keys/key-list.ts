@@ -4,14 +4,14 @@ import { printableLine } from "../../lib/text/printable.ts";
 import { formatTable } from "../screen/layout.ts";
 
 /**
- * Every key: a line each where the terminal has the room or there is none, else two, or three for a share link. Times
+ * Every key: one line each if that fits the terminal or the output is none, else two, or three for a share link. Times
  * are UTC.
  */
 export function formatKeyList(keys: readonly KeyRecord[], nowMs: number, columns: number | null): string {
   const byId = new Map(keys.map((key) => [key.id, key]));
   const rows = keys.map((key) => rowOf(key, byId, nowMs));
   const shown = COLUMNS.filter(
-    ([, member]) => !SELDOM.has(member) || rows.some((row) => row[member] !== "-"),
+    ([, member]) => !OPTIONAL.has(member) || rows.some((row) => row[member] !== "-"),
   );
   const whole = tableOf(rows, shown);
   if (columns === null || widthOf(whole) <= columns) return whole;
@@ -21,7 +21,6 @@ export function formatKeyList(keys: readonly KeyRecord[], nowMs: number, columns
 
 type Row = ReturnType<typeof rowOf>;
 
-/** Titles, and what stands below them. */
 const COLUMNS: readonly (readonly [title: string, member: keyof Row])[] = [
   ["id", "id"],
   ["app", "app"],
@@ -36,8 +35,8 @@ const COLUMNS: readonly (readonly [title: string, member: keyof Row])[] = [
   ["made by", "madeBy"],
   ["shows", "shows"],
 ];
-/** Columns that are left out where no key has anything there. */
-const SELDOM: ReadonlySet<keyof Row> = new Set(["madeBy", "shows"]);
+/** Columns that are omitted if no key has a value. */
+const OPTIONAL: ReadonlySet<keyof Row> = new Set(["madeBy", "shows"]);
 const SHORT_COLUMNS = COLUMNS.filter(([, member]) =>
   ["id", "app", "permissions", "tier", "lastFour", "ends"].includes(member),
 );
@@ -68,7 +67,7 @@ function rowOf(key: KeyRecord, byId: ReadonlyMap<string, KeyRecord>, nowMs: numb
   };
 }
 
-/** What a short line leaves out. */
+/** The values that a short line omits. */
 function restOf({ device, user, label, created, madeBy, shows }: Row): readonly string[] {
   const maker = madeBy === "-" ? "" : ` by ${madeBy}`;
   const rest = [`device ${device}, user ${user}, created ${created}${maker}, ${label}`];
@@ -76,7 +75,7 @@ function restOf({ device, user, label, created, madeBy, shows }: Row): readonly 
   return rest.map((line) => INDENT + line);
 }
 
-/** When a key ends or has ended; what another made ends with that one. */
+/** When a key ends or has ended. A key that another key created ends with that one. */
 function endOf(key: KeyRecord, byId: ReadonlyMap<string, KeyRecord>, nowMs: number): string {
   const { makerId, expiresMs, revokedMs } = key;
   if (revokedMs !== null) return `revoked ${formatTime(revokedMs)}`;
@@ -98,8 +97,6 @@ function formatTime(timeMs: number): string {
 function widthOf(table: string): number {
   return Math.max(...table.split("\n").map((line) => line.length));
 }
-
-/** What a share link shows, in words. */
 
 const NAMED_MAX = 3;
 

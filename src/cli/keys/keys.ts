@@ -14,7 +14,7 @@ import type { KeysCreateOptions, KeysListOptions, KeysRevokeOptions } from "./co
 import { formatInstant, formatKeyList, viewText } from "./key-list.ts";
 import { type SetupText, setupText } from "./setup-text.ts";
 
-/** Makes a key, and the directory if there is none: a server may start from it. */
+/** Creates a key, and the data directory if it is missing. */
 export const createKey = onSharedFiles<KeysCreateOptions>(async (command, { platform, clock, terminal }) => {
   const { dataDir, appId, permissions, client } = command;
   const planned = planTimes(command, clock.nowMs());
@@ -30,19 +30,19 @@ export const createKey = onSharedFiles<KeysCreateOptions>(async (command, { plat
   if (!created.ok) return refuse(created.error, terminal);
   const { key, text } = created.value;
   const bound = boundText(key);
-  const reportsAs = bound === null ? "" : ` It reports as ${bound} and nobody else.`;
+  const reportsAs = bound === null ? "" : ` It can report only as ${bound}.`;
   const shows = view === null ? "" : ` It shows ${viewText(view)}.`;
   const until = expiresMs === null ? "" : ` until ${formatInstant(expiresMs)}`;
   if (isNew) terminal.error(`${newDirectoryText(dataDir)}\n`);
   terminal.error(
-    `Key ${key.id} of app ${appId} may ${permissions.join(" and ")}${until}.${reportsAs}${shows}\nIt is shown this once:\n`,
+    `Key ${key.id} of app ${appId} may ${permissions.join(" and ")}${until}.${reportsAs}${shows}\nIt is shown only now:\n`,
   );
   terminal.out(`${text}\n`);
   if (client !== null) showSetup(setupText(client, command, text, errorColumns(terminal)), terminal);
   return 0;
 });
 
-/** The instants that a command means; the error is one that makes no sense now. */
+/** Resolves the times of the options, some of which are relative to now. */
 function planTimes(
   { ends, view }: KeysCreateOptions,
   nowMs: number,
@@ -71,7 +71,7 @@ export const listKeys = onSharedFiles<KeysListOptions>(
     if (json) {
       terminal.out(`${JSON.stringify(keys.list().map(withoutHash), null, 2)}\n`);
     } else if (keys.list().length === 0) {
-      terminal.error("There are no keys. keys create makes one.\n");
+      terminal.error("There are no keys. Create one with keys create.\n");
     } else {
       terminal.out(formatKeyList(keys.list(), clock.nowMs(), outColumns(terminal)));
     }
@@ -90,7 +90,7 @@ export const revokeKey = onSharedFiles<KeysRevokeOptions>(
   },
 );
 
-/** The key commands share a file with the server and need nothing else of the directory. */
+/** Opens the keys without owning the directory: commands share their file with the server. */
 export async function openKeys(
   command: string,
   dataDir: string,
@@ -102,16 +102,16 @@ export async function openKeys(
   return openKeyStore({ files, path, clock, acquireLock, process: { pid, command }, shared });
 }
 
-/** Whom the key writes as, in words; null where that is for its reports to say. */
+/** The device and the user that the key is bound to, in words; null if it is unbound. */
 function boundText({ deviceId, userId }: KeyRecord): string | null {
   const device = deviceId === null ? null : `device "${deviceId}"`;
   const user = userId === null ? null : `user "${userId}"`;
   return device !== null && user !== null ? `${device} of ${user}` : (device ?? user);
 }
 
-/** The hash opens nothing, but it is no use to a reader either. */
-function withoutHash({ sha256: _, ...shown }: KeyRecord): Omit<KeyRecord, "sha256"> {
-  return shown;
+/** The hash is no secret, but it is of no use to a reader. */
+function withoutHash({ sha256: _, ...rest }: KeyRecord): Omit<KeyRecord, "sha256"> {
+  return rest;
 }
 
 function damaged(reason: string): SharedFileError {

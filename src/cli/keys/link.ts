@@ -16,20 +16,20 @@ import { mapLink } from "../serve/sign-in.ts";
 import type { KeysLinkOptions } from "./command.ts";
 import { openKeys } from "./keys.ts";
 
-/** Prints a link that signs in on the map of a running server, once. */
+/** Prints a link that signs in once on the map of a running server. */
 export const linkKey = onSharedFiles<KeysLinkOptions>(
   async ({ dataDir, id, serverUrl }, { platform, clock, terminal }) => {
     const { files, acquireLock, pid, shared = null } = platform;
     await expectDataDirectory(files, dataDir);
     const keys = await openKeys("keys link", dataDir, platform, clock);
-    const found = id === null ? anyKey(keys) : keyOf(id, keys);
-    if (!found.ok) return refuse(found.error, terminal);
+    const key = id === null ? anyKey(keys) : keyOf(id, keys);
+    if (!key.ok) return refuse(key.error, terminal);
     const process = { pid, command: "keys link" };
     const path = directoryPaths(dataDir).sessionSecret;
     const secret = await SessionSecret.open({ files, path, clock, acquireLock, process, shared });
-    const code = await new Sessions({ secret, keys, clock }).createCode(found.value.id);
+    const code = await new Sessions({ secret, keys, clock }).createCode(key.value.id);
     if (!code.ok) return refuse(describeSharedFileError(code.error, "The sessions"), terminal);
-    const { id: keyId, appId } = found.value;
+    const { id: keyId, appId } = key.value;
     terminal.error(`Signs in as key ${keyId} of app ${appId}, once, within ${LINK_CODE_MINUTES} minutes:\n`);
     terminal.out(
       `${mapLink(serverUrl ?? (await addressOf(dataDir, platform, clock, terminal)), code.value)}\n`,
@@ -38,7 +38,7 @@ export const linkKey = onSharedFiles<KeysLinkOptions>(
   },
 );
 
-/** Where the directory's server listens, or would listen by default. */
+/** The address of the directory's running server, else the default address. */
 async function addressOf(
   dataDir: string,
   platform: Sharing<DirectoryPlatform>,
@@ -52,20 +52,19 @@ async function addressOf(
 }
 
 const NO_SERVER =
-  "No server runs over this directory, and one that starts later takes no link of before its start.\n";
+  "No server runs over this directory, and a server that starts later does not accept this link.\n";
 
 function anyKey(keys: KeyStore): Result<KeyRecord, string> {
   const key = keyForLink(keys);
   return key === null ? fail(NO_KEY) : ok(key);
 }
 
-const NO_KEY =
-  "There is no key that may read and is bound to nobody. keys list shows all: name one, or make one.";
+const NO_KEY = "There is no unbound key that may read. Name one that keys list shows, or create one.";
 
 function keyOf(id: string, keys: KeyStore): Result<KeyRecord, string> {
-  const found = keys.findById(id);
-  if (found.kind === "unknown") return fail(`There is no key "${id}". keys list shows them.`);
-  if (found.kind !== "known") return fail(`Key ${id} is ${found.kind}.`);
-  if (showsSomething(found.key)) return ok(found.key);
+  const match = keys.findById(id);
+  if (match.kind === "unknown") return fail(`There is no key "${id}". keys list shows them.`);
+  if (match.kind !== "known") return fail(`Key ${id} is ${match.kind}.`);
+  if (showsSomething(match.key)) return ok(match.key);
   return fail(`Key ${id} may not read, so the map would show nothing.`);
 }

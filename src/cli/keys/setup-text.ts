@@ -4,23 +4,22 @@ import { adviceFor, type Setup, type SetupRequest } from "../../clients/setup.ts
 import { SETUPS } from "../../clients/setups.ts";
 import type { Binding } from "../../model/binding.ts";
 
-/** Stands for a server whose address was not given. */
+/** A placeholder for the server's address if `--url` is missing. */
 const NO_SERVER_URL = "https://YOUR-HOST";
 
-/** What to type into an app, in the order in which it is shown. */
+/** What to type into an app, in the order of the output. */
 export interface SetupText {
   readonly fields: string;
-  /** For a camera; null where the app reads none, or the terminal is too narrow, or is none. */
+  /** A QR code; null if the app reads none, or if the output is no terminal or a narrow one. */
   readonly code: string | null;
   readonly notes: string;
 }
 
 interface Target extends Binding {
-  /** Null if it was not given. */
   readonly serverUrl: string | null;
 }
 
-/** Null columns are no terminal. Where a field is the key alone, the key is not shown once more. */
+/** `columns` is the terminal's width, null for other outputs. A field whose value is the key refers to it by name. */
 export function setupText(
   client: ClientName,
   { serverUrl, deviceId, userId }: Target,
@@ -55,21 +54,21 @@ function fieldLines({ fields }: Setup, key: string): string {
 function linkText({ url, opensApp }: NonNullable<Setup["link"]>, hasCode: boolean): string {
   if (hasCode) return opensApp ? "Or scan this with the phone's camera:" : "Or scan this in the app:";
   const how = opensApp ? "Or open this link on the phone" : "Or scan this link in the app, as a QR code";
-  return `${how} (on a terminal that is wide enough it is a code):\n\n  ${url}`;
+  return `${how} (a wider terminal shows the code):\n\n  ${url}`;
 }
 
 function placeholderNotes({ link }: Setup, serverUrl: string | null): string[] {
   if (serverUrl !== null) return [];
-  const code = link === null ? "" : ", which also gives a code to scan";
-  return [`Put your server's address in place of ${NO_SERVER_URL}, or say it with --url${code}.`];
+  const code = link === null ? "" : ", which also prints a code to scan";
+  return [`Replace ${NO_SERVER_URL} by your server's address, or pass it with --url${code}.`];
 }
 
-/** White around the code. Scanners want it, and make do with less than the four modules of the standard. */
+/** The white border of the code. Scanners need one, but read codes with less than the four modules of the standard. */
 const BORDER_MODULES = 2;
 
 /**
- * The text as a QR code for a terminal that writes white on black: half blocks, a column and half a line for a module.
- * Null where it is wider than this.
+ * The text as a QR code for a terminal that writes white on black, from half blocks: a module is one column wide and half
+ * a line high. Null if the code is wider than `columns`.
  */
 export function qrCode(text: string, columns: number): string | null {
   const code = renderUnicodeCompact(text, { ecc: "L", border: BORDER_MODULES });

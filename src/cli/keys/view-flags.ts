@@ -6,9 +6,9 @@ import type { DeviceId } from "../../model/ids.ts";
 import type { FlagRows, FlagValues } from "../arguments/flag-row.ts";
 import { DEVICE, ruled, type ValueKind } from "../arguments/value-kinds.ts";
 
-/* The flags of `keys create` that say what a share link shows, and when a key ends. */
+/* The flags of `keys create` for share links and for the end of a key. */
 
-/** A lifetime from now on, or an instant. */
+/** A lifetime from now, or an instant. */
 export type Ending = { readonly afterMs: number } | { readonly atMs: number };
 
 export const ENDING: ValueKind<Ending> = ruled(
@@ -33,7 +33,7 @@ const PRECISION = ruled(
   (text) => (/^\d+$/.test(text) && isPrecision(Number(text)) ? Number(text) : null),
 );
 
-/** Not `--device`, which says whom a key reports as. */
+/** They include `--show-device`, since `--device` binds a key that reports. */
 export const VIEW_FLAGS = {
   shownDevices: {
     name: "show-device",
@@ -46,30 +46,29 @@ export const VIEW_FLAGS = {
     name: "not-before",
     takes: INSTANT,
     otherwise: "now",
-    does: "the share link shows nothing from before: 2026-04-01T18:00+02:00",
+    does: "the first instant that the share link shows: 2026-04-01T18:00+02:00",
   },
   precisionMeters: {
     name: "precision",
     takes: PRECISION,
     otherwise: "exact",
-    does: "it shows cells of this width and whole minutes, in meters",
+    does: "round positions to cells of this width in meters, and times to minutes",
   },
 } as const satisfies FlagRows;
 
-/** The view that a command line asks for. A null start is now. */
-export interface AskedView {
+/** The view in a command line. A null start means now. */
+export interface RequestedView {
   readonly deviceIds: readonly DeviceId[];
   readonly notBeforeMs: number | null;
   readonly precisionMeters: number | null;
 }
 
-/** What a key with the permission `view` shows. */
+/** Parses the view of a key with the permission `view`. */
 export function parseView(
   { shownDevices, notBeforeMs, precisionMeters }: FlagValues<typeof VIEW_FLAGS>,
   ends: Ending | null,
-): Result<AskedView, string> {
-  if (shownDevices.length === 0)
-    return fail("--permission view needs --show-device: the devices that it shows");
+): Result<RequestedView, string> {
+  if (shownDevices.length === 0) return fail("--permission view needs --show-device");
   const deviceIds = [...new Set(shownDevices)];
   if (deviceIds.length > VIEW_DEVICES_MAX)
     return fail(`--permission view takes at most ${VIEW_DEVICES_MAX} devices, not ${deviceIds.length}`);
@@ -77,12 +76,12 @@ export function parseView(
   return ok({ deviceIds, notBeforeMs, precisionMeters });
 }
 
-/** Whether anything is said of a view. */
+/** Whether a flag of a view is present. */
 export function isAboutView({ shownDevices, ...others }: FlagValues<typeof VIEW_FLAGS>): boolean {
   return shownDevices.length > 0 || others.notBeforeMs !== null || others.precisionMeters !== null;
 }
 
-/** Unix ms; null if the zone is missing, since any could be meant. */
+/** Unix ms; null if the zone is missing. */
 function parseInstant(text: string): number | null {
   return /^\d{4}-\d{2}-\d{2}T.*(Z|[+-]\d{2}:\d{2})$/.test(text) ? readTimeMs(text) : null;
 }

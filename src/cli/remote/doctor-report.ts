@@ -4,13 +4,12 @@ import type { RemoteFinding, RemoteFindings } from "../../operator/remote/ask-fi
 import type { Problem } from "../../operator/remote/checkup.ts";
 import { countOf } from "../screen/layout.ts";
 
-/** What was found, and at which address. */
 export interface DoctorReport extends RemoteFindings {
   readonly url: string;
   readonly problems: readonly Problem[];
 }
 
-/** Sentences to act on, about one device or, where it is null, all. Ids are those of devices, which may be anything. */
+/** The findings as text. A null device means that the report is about all devices. */
 export function doctorReport(
   { url, findings, total_count, mqtt, problems }: DoctorReport,
   deviceId: string | null,
@@ -29,8 +28,8 @@ export function doctorReport(
 }
 
 function nothingText(deviceId: string | null): string {
-  if (deviceId === null) return "Nothing is wrong with any device that was heard of.\n";
-  return `${printableLine(`Nothing is wrong with device "${deviceId}", if it was heard of.`)}\n`;
+  if (deviceId === null) return "No device that reported has a problem.\n";
+  return `${printableLine(`Device "${deviceId}" has no problem, if it reported.`)}\n`;
 }
 
 function findingText({ device_id, client, at, what, measured, advice }: RemoteFinding): string {
@@ -43,12 +42,12 @@ function section(title: string, sentences: readonly string[]): string {
 }
 
 function outageText(seconds: number): string {
-  return `At the rate of the last hour the MQTT broker keeps what phones publish for ${roughDuration(seconds)} while the server is away.\n`;
+  return `At the rate of the last hour the MQTT broker can queue messages for ${roughDuration(seconds)} while the server is down.\n`;
 }
 
-/** This can't be seen from outside. */
+/** The doctor can't check a proxy's log. */
 const KEYS_IN_LOGS =
-  "See that the proxy's log leaves out paths and queries of /ingest/ and /pub: keys stand in them.\n";
+  "Make sure that the proxy does not log paths and queries of /ingest/ and /pub: they contain keys.\n";
 
 function isHere(url: string): boolean {
   return /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(url).hostname);

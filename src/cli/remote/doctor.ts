@@ -6,17 +6,17 @@ import type { CommandContext } from "../arguments/command.ts";
 import { refuse } from "../screen/layout.ts";
 import type { DoctorOptions } from "./command.ts";
 import { doctorReport } from "./doctor-report.ts";
-import { type AskedApp, askingServer } from "./own-server.ts";
+import { type TargetApp, withServer } from "./own-server.ts";
 
-/** Asks a server what is wrong with its devices and its way in; returns 1 where anything is, or where it can't tell. */
+/** Prints what is wrong with a server's devices and its address; returns 1 if something is, or if the server can't say. */
 export function doctor(command: DoctorOptions, context: CommandContext): Promise<number> {
   const { terminal } = context;
-  return askingServer(command.choice, "doctor", context, async (apps) => {
+  return withServer(command.choice, "doctor", context, async (apps) => {
     if (!apps.ok) return refuse(printableLine(apps.error), terminal);
     if (command.json && apps.value.length > 1) {
       const names = apps.value.map(({ appId }) => appId).join(", ");
       return refuse(
-        `--json is about one app, and the directory has ${names}: name one with --app.`,
+        `--json prints one app, and the directory has ${names}: choose one with --app.`,
         terminal,
       );
     }
@@ -29,22 +29,22 @@ export function doctor(command: DoctorOptions, context: CommandContext): Promise
   });
 }
 
-/** What is wrong with the server itself is told with the first app. */
+/** The first app's report includes the problems of the server itself. */
 async function examine(
-  { server }: AskedApp,
+  { server }: TargetApp,
   isFirst: boolean,
   { deviceId, json }: DoctorOptions,
   terminal: Terminal,
 ): Promise<number> {
   const { url } = server;
-  const told = await askFindings({ ...server, deviceId }, fetch);
-  if (!told.ok) return refuse(printableLine(told.error), terminal);
-  const { mqtt } = told.value;
+  const answer = await askFindings({ ...server, deviceId }, fetch);
+  if (!answer.ok) return refuse(printableLine(answer.error), terminal);
+  const { mqtt } = answer.value;
   const problems = [
     ...(isFirst ? [...(await checkReady(url, fetch)), ...(await checkProxy(url, fetch))] : []),
     ...(mqtt === undefined ? [] : checkMqtt(mqtt)),
   ];
-  const report = { url, ...told.value, problems };
+  const report = { url, ...answer.value, problems };
   terminal.out(json ? `${JSON.stringify(report, null, 2)}\n` : doctorReport(report, deviceId));
   return report.total_count + problems.length === 0 ? 0 : 1;
 }

@@ -11,29 +11,29 @@ import type { Clock } from "../../model/time/clock.ts";
 import { type RemoteServer, signInByCode } from "../../operator/remote/ask-server.ts";
 import type { Platform } from "../../runtime/platform.ts";
 import type { CommandContext } from "../arguments/command.ts";
-import { describeSharedFileError, type Sharing, sharing } from "../cluster/node-directory.ts";
+import { describeSharedFileError, type Sharing, withSharedState } from "../cluster/node-directory.ts";
 import { expectDataDirectory } from "../directory/data-directory.ts";
 import { openKeys } from "../keys/keys.ts";
 import { reachable } from "../serve/sign-in.ts";
 import type { ServerChoice } from "./command.ts";
 
 /*
- * The running server of a data directory, asked without a key: a person who may read the directory's secret can sign in
- * as any of its keys. A command does so as one key of each app, for that one command.
+ * Queries to the running server of a data directory without a key: a person who may read the directory's secret can sign
+ * in as any of its keys. A command signs in as one key of each app.
  */
 
-/** A server, and the app that it is asked about; null where the key says which. */
-export interface AskedApp {
+/** A server, and the app to query; null if the key decides which. */
+export interface TargetApp {
   readonly appId: AppId | null;
   readonly server: RemoteServer;
 }
 
-/** Does a command's work with what it is to ask; the error of a choice that can't be followed is a sentence. */
-export async function askingServer(
+/** Runs a command's work on the chosen server's apps, or on an error, which is a sentence. */
+export async function withServer(
   choice: ServerChoice,
   command: string,
   { platform, clock }: CommandContext,
-  work: (apps: Result<readonly AskedApp[], string>) => Promise<number>,
+  work: (apps: Result<readonly TargetApp[], string>) => Promise<number>,
 ): Promise<number> {
   if (choice.kind === "keyed") {
     const { key } = choice;
@@ -41,12 +41,12 @@ export async function askingServer(
     return work(ok([{ appId: null, server: { url, key } }]));
   }
   await expectDataDirectory(platform.files, choice.dataDir);
-  return sharing(choice.dataDir, platform, async (shared) =>
+  return withSharedState(choice.dataDir, platform, async (shared) =>
     work(await openOwnServer(choice, command, shared, clock)),
   );
 }
 
-/** The URL that was given, else where the directory's server listens, or would by default. */
+/** The URL of the options, else the address of the directory's running server, else the default address. */
 export async function urlToAsk(
   { url, dataDir }: { readonly url: string | null; readonly dataDir: string },
   command: string,
@@ -63,7 +63,7 @@ async function openOwnServer(
   command: string,
   platform: Sharing<Platform>,
   clock: Clock,
-): Promise<Result<readonly AskedApp[], string>> {
+): Promise<Result<readonly TargetApp[], string>> {
   const holder = await findDirectoryOwner(dataDir, command, platform, clock);
   if (holder === null || holder.url === null)
     return fail(
@@ -77,7 +77,7 @@ async function openOwnServer(
   const sessions = new Sessions({ secret, keys, clock });
   const ofApps = new Map<AppId, KeyRecord>();
   for (const key of keysForLinks(keys)) if (!ofApps.has(key.appId)) ofApps.set(key.appId, key);
-  const apps: AskedApp[] = [];
+  const apps: TargetApp[] = [];
   for (const [ofApp, { id }] of ofApps) {
     if (appId !== null && ofApp !== appId) continue;
     const code = await sessions.createCode(id);
@@ -92,5 +92,5 @@ async function openOwnServer(
 
 function noKeyText(appId: AppId | null): string {
   const ofApp = appId === null ? "" : ` of app "${appId}"`;
-  return `There is no key${ofApp} that may read and is bound to nobody. keys list shows all.`;
+  return `There is no unbound key${ofApp} that may read. keys list shows all keys.`;
 }

@@ -14,19 +14,19 @@ import type { Terminal } from "../../runtime/process.ts";
 import type { CommandContext, Run } from "../arguments/command.ts";
 import { formatCount, formatTable, refuse } from "../screen/layout.ts";
 import type { QuarantineChangeOptions, QuarantineListOptions, QuarantineShowOptions } from "./command.ts";
-import { type AskedApp, askingServer, urlToAsk } from "./own-server.ts";
+import { type TargetApp, urlToAsk, withServer } from "./own-server.ts";
 
-/* The quarantine of a running server: what clients sent and the server could not use. It may be anything. */
+/* The commands on the quarantine of a running server. Its entries hold any bytes that a client sent. */
 
 export function listQuarantine(command: QuarantineListOptions, context: CommandContext): Promise<number> {
   const { terminal } = context;
-  return askingServer(command.choice, "quarantine list", context, async (apps) => {
-    const told = await entriesOf(apps, command);
-    if (!told.ok) return refuse(printableLine(told.error), terminal);
-    const entries = told.value;
+  return withServer(command.choice, "quarantine list", context, async (apps) => {
+    const list = await entriesOf(apps, command);
+    if (!list.ok) return refuse(printableLine(list.error), terminal);
+    const entries = list.value;
     const namesApps = command.choice.kind === "own";
     if (command.json) terminal.out(`${JSON.stringify(entries, null, 2)}\n`);
-    else if (entries.length === 0) terminal.error("Nothing is in the quarantine.\n");
+    else if (entries.length === 0) terminal.error("The quarantine is empty.\n");
     else if (namesApps) terminal.out(formatTable(["app", ...HEADER], entries.map(rowWithApp)));
     else terminal.out(formatTable(HEADER, entries.map(row)));
     return 0;
@@ -35,17 +35,17 @@ export function listQuarantine(command: QuarantineListOptions, context: CommandC
 
 type EntryOfApp = RemoteEntry & { readonly app_id?: string };
 
-/** Of all apps, the newest first. */
+/** The entries of all apps, newest first. */
 async function entriesOf(
-  apps: Result<readonly AskedApp[], string>,
+  apps: Result<readonly TargetApp[], string>,
   filter: RemoteEntryFilter,
 ): Promise<Result<readonly EntryOfApp[], string>> {
   if (!apps.ok) return apps;
   const entries: EntryOfApp[] = [];
   for (const { appId, server } of apps.value) {
-    const told = await askEntries(server, filter, fetch);
-    if (!told.ok) return told;
-    entries.push(...told.value.map((entry) => (appId === null ? entry : { app_id: appId, ...entry })));
+    const answer = await askEntries(server, filter, fetch);
+    if (!answer.ok) return answer;
+    entries.push(...answer.value.map((entry) => (appId === null ? entry : { app_id: appId, ...entry })));
   }
   return ok(apps.value.length < 2 ? entries : entries.sort((a, b) => b.last_arrived - a.last_arrived));
 }
@@ -66,36 +66,36 @@ function row({
   count,
 }: RemoteEntry): string[] {
   const time = `${new Date(last_arrived).toISOString().slice(0, 19)}Z`;
-  const told = [id, time, formatCount(count), client, reason, device_id, formatCount(body_bytes)];
-  return told.map(printableLine);
+  const cells = [id, time, formatCount(count), client, reason, device_id, formatCount(body_bytes)];
+  return cells.map(printableLine);
 }
 
-/** Fields that are Unix milliseconds. */
+/** Fields in Unix milliseconds. */
 const TIMES: readonly string[] = ["arrived", "last_arrived"];
 
-/** What surrounds the body goes to standard error, so that the body can be piped; to a terminal nothing raw goes. */
+/** Prints only the body to standard output, so that it can be piped, and replaces its control characters. */
 export function showQuarantined(command: QuarantineShowOptions, context: CommandContext): Promise<number> {
   const { terminal } = context;
-  return askingServer(command.choice, "quarantine show", context, async (apps) => {
-    const told = await findEntry(apps, command.id);
-    return told.ok
-      ? showEntry(told.value, command.json, terminal)
-      : refuse(printableLine(told.error), terminal);
+  return withServer(command.choice, "quarantine show", context, async (apps) => {
+    const entry = await findEntry(apps, command.id);
+    return entry.ok
+      ? showEntry(entry.value, command.json, terminal)
+      : refuse(printableLine(entry.error), terminal);
   });
 }
 
-/** In whichever app it is. */
+/** Looks for an entry in each app. */
 async function findEntry(
-  apps: Result<readonly AskedApp[], string>,
+  apps: Result<readonly TargetApp[], string>,
   id: string,
 ): Promise<Awaited<ReturnType<typeof askEntry>>> {
   if (!apps.ok) return apps;
-  let told: Awaited<ReturnType<typeof askEntry>> = fail(`There is no entry "${id}".`);
+  let entry: Awaited<ReturnType<typeof askEntry>> = fail(`There is no entry "${id}".`);
   for (const { server } of apps.value) {
-    told = await askEntry(server, id, fetch);
-    if (told.ok) break;
+    entry = await askEntry(server, id, fetch);
+    if (entry.ok) break;
   }
-  return told;
+  return entry;
 }
 
 function showEntry(entry: Readonly<Record<string, unknown>>, asJson: boolean, terminal: Terminal): number {
@@ -106,8 +106,8 @@ function showEntry(entry: Readonly<Record<string, unknown>>, asJson: boolean, te
   }
   for (const [name, value] of Object.entries(rest)) {
     const isTime = typeof value === "number" && TIMES.includes(name);
-    const shown = isTime ? new Date(value).toISOString() : value;
-    const text = typeof shown === "string" ? shown : JSON.stringify(shown);
+    const printed = isTime ? new Date(value).toISOString() : value;
+    const text = typeof printed === "string" ? printed : JSON.stringify(printed);
     terminal.error(`${printableLine(`${name}: ${text}`)}\n`);
   }
   const text =
@@ -116,12 +116,11 @@ function showEntry(entry: Readonly<Record<string, unknown>>, asJson: boolean, te
   return 0;
 }
 
-/** Tries entries again, one by one; returns 1 if one still can't be used. */
-export const replayQuarantined = changerOf("quarantine replay", askToReplay, "taken in");
+export const replayQuarantined = changerOf("quarantine replay", askToReplay, "stored");
 
-/** Deletes entries, one by one; returns 1 if one could not be deleted. */
 export const deleteQuarantined = changerOf("quarantine delete", askToDelete, "deleted");
 
+/** A command that changes entries one by one; it returns 1 if one could not be changed. */
 function changerOf(name: string, ask: typeof askToReplay, what: string): Run<QuarantineChangeOptions> {
   return async (command, { platform, clock, terminal }) => {
     const url = await urlToAsk(command, name, platform, clock);
@@ -139,19 +138,19 @@ function changerOf(name: string, ask: typeof askToReplay, what: string): Run<Qua
   };
 }
 
-/** The oldest first, as they came. */
+/** The ids of the chosen entries, oldest first. */
 async function idsOf(
   command: QuarantineChangeOptions,
   server: RemoteServer,
 ): Promise<Result<readonly string[], string>> {
   if (command.ids !== null) return ok(command.ids);
-  const told = await askEntries(server, command, fetch);
-  return told.ok ? ok(told.value.map(({ id }) => id).reverse()) : fail(told.error);
+  const answer = await askEntries(server, command, fetch);
+  return answer.ok ? ok(answer.value.map(({ id }) => id).reverse()) : fail(answer.error);
 }
 
-/** What stood in the way, or null. */
+/** Changes an entry; returns why that failed, or null. */
 async function change(ask: typeof askToReplay, server: RemoteServer, id: string): Promise<string | null> {
-  const told = await ask(server, id, fetch);
-  if (!told.ok) return told.error;
-  return told.value.is_kept === true ? "it still can't be used, and stays" : null;
+  const answer = await ask(server, id, fetch);
+  if (!answer.ok) return answer.error;
+  return answer.value.is_kept === true ? "it still can't be used, and stays" : null;
 }

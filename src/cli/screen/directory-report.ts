@@ -3,27 +3,22 @@ import type { SealReport } from "../../service/upkeep/seal/seal.ts";
 import type { EntryError } from "../../wal/entry/entry.ts";
 import { countOf } from "./layout.ts";
 
-/*
- * What a data directory reports: damage that a start found, and what a seal did.
- */
+/* Lines about a data directory: damage that a start found, and what a seal did. */
 
-/** What a start found damaged in the log, and what became of it. */
 export function damageLine({ file, offset, bytes, savedAs }: Damage): string {
-  const kept = savedAs === null ? "left in place" : `set aside as ${savedAs}`;
-  return `Damaged: ${countOf(bytes, "byte")} of ${file} at ${offset}, ${kept}.`;
+  const outcome = savedAs === null ? "left in place" : `set aside as ${savedAs}`;
+  return `Damaged: ${countOf(bytes, "byte")} of ${file} at ${offset}, ${outcome}.`;
 }
 
-/** What a start says of an entry that memory can't hold, before it says what became of its bytes. */
+/** Says that a start skips an entry that memory can't hold. `damageLine` follows with its bytes. */
 export function entryLeftOutLine(failure: EntryError): string {
-  return `${failure.message}. It is set aside, and the log is read again without it.`;
+  return `${failure.message}. The entry is set aside, and the log is read again without it.`;
 }
 
-/** Whether a seal had anything to do. */
 export function didAnything({ days, blocked, expired, deleted, logBytes, unfinished }: SealReport): boolean {
   return days.length + blocked.length + expired.length + deleted.length + logBytes > 0 || unfinished !== null;
 }
 
-/** What a seal did, in a line for a log. */
 export function sealSummary(report: SealReport): string {
   const { days, records, bytes, blocked, expired, deleted, logBytes, unfinished, durationMs } = report;
   const seconds = (durationMs / 1000).toFixed(1);
@@ -32,12 +27,10 @@ export function sealSummary(report: SealReport): string {
       ? `Archived ${countOf(records, "record")} of ${range(days)} as ${sizeOf(bytes)} in ${seconds} s`
       : "Archived nothing new",
     blocked.length > 0 ? `not ${range(blocked)}, whose archive is damaged` : null,
-    expired.length > 0 ? `${range(expired)} went out of the retention` : null,
+    expired.length > 0 ? `${range(expired)} expired` : null,
     deleted.length > 0 ? `${range(deleted)} deleted` : null,
     logBytes > 0 ? `${sizeOf(logBytes)} of the log freed` : null,
-    unfinished !== null
-      ? `what that made superfluous is not all removed, the next seal goes on: ${unfinished}`
-      : null,
+    unfinished !== null ? `old files are not all removed, the next seal continues: ${unfinished}` : null,
   ];
   return `${clauses.filter((part) => part !== null).join("; ")}.`;
 }

@@ -7,8 +7,8 @@ import type { LogLevel } from "../serve/flags.ts";
 export type EventLog = Logger;
 
 /**
- * What the server has to say, on standard error: one line of JSON an event, or the sentence alone where a person
- * watches. JSON escapes whatever a client may have put into a member, so that a line stays a line.
+ * The server's log on standard error: one line of JSON for each event, or its sentence alone on a terminal. JSON escapes
+ * line ends in members that hold a client's text.
  */
 export function createEventLog(
   level: LogLevel,
@@ -26,7 +26,7 @@ export function createEventLog(
   return pino(options, { write });
 }
 
-/** The sentence of a line, and behind it where a failure came from. */
+/** The sentence of a JSON line, followed by the stack of its error. */
 function sentenceOf(line: string): string {
   const { msg, err } = JSON.parse(line) as { msg: string; err?: string | { stack: string } };
   if (err === undefined) return `${printable(msg)}\n`;

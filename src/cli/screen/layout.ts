@@ -1,9 +1,7 @@
 import process from "node:process";
 import type { Terminal } from "../../runtime/process.ts";
 
-/* How numbers, tables and lines fit a terminal. */
-
-/** A number as people read it: `1,234`. */
+/** A number with thousands separators: `1,234`. */
 export function formatCount(value: number): string {
   return value.toLocaleString("en");
 }
@@ -42,7 +40,7 @@ function columnsOf({ columns }: Pick<typeof process.stdout, "columns">): number 
   return columns || COLUMNS_DEFAULT;
 }
 
-/** Prints why a command did nothing; returns its exit code. */
+/** Prints why a command does nothing; returns its exit code. */
 export function refuse(reason: string, terminal: Pick<Terminal, "error">): number {
   terminal.error(`${reason}\n`);
   return 1;

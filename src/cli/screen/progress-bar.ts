@@ -2,16 +2,16 @@ import { printableLine } from "../../lib/text/printable.ts";
 import type { Terminal } from "../../runtime/process.ts";
 import { errorColumns, formatCount } from "./layout.ts";
 
-/** Where work stands. Both counts are in the same unit, bytes mostly. */
+/** The state of some work. `done` and `total` have the same unit, mostly bytes. */
 export interface Progress {
   readonly done: number;
-  /** Null where that is not known. */
+  /** Null if unknown. */
   readonly total: number | null;
-  /** Things done so far, whose rate is shown, such as rows; null shows no rate. */
+  /** How many things are done, such as rows, to show their rate; null shows no rate. */
   readonly count: number | null;
 }
 
-/** Width is in columns; the bar takes what the words leave, and is left out where that is too little. */
+/** The words, and a bar in the columns that they leave if those are enough. */
 export function progressLine(label: string, progress: Progress, elapsedMs: number, columns: number): string {
   const { share, words } = progressWords(label, progress, elapsedMs);
   if (share === null) return fitted(words.join(""), columns);
@@ -22,12 +22,12 @@ export function progressLine(label: string, progress: Progress, elapsedMs: numbe
   return `${start}[${"#".repeat(filled)}${"-".repeat(width - filled)}]${rest.join("")}`;
 }
 
-/** Where work stands in words alone, for output that is no terminal. */
+/** The words alone, for output that is not a terminal. */
 function progressText(label: string, progress: Progress, elapsedMs: number): string {
   return progressWords(label, progress, elapsedMs).words.join("");
 }
 
-/** What is done of all, where that is known, and the line without its bar, which belongs behind the first word. */
+/** The share of the work that is done, null if the total is unknown, and the words. The bar follows the first one. */
 function progressWords(
   label: string,
   { done, total, count }: Progress,
@@ -46,7 +46,7 @@ function progressWords(
 
 const BAR_COLUMNS_MIN = 10;
 const BAR_COLUMNS_MAX = 30;
-const STEADY_MS = 500; // Before that a rate says more about the start than about the work.
+const STEADY_MS = 500; // An earlier rate says more about the start than about the work.
 
 /** A line that fills the last column would wrap. */
 function fitted(line: string, columns: number): string {
@@ -63,10 +63,9 @@ export function formatSeconds(seconds: number): string {
   return `${Math.floor(minutes / 60)} h ${twoDigits(minutes % 60)} min`;
 }
 
-/** One line on the terminal that is written over and over; nothing at all where no person watches. */
+/** A line that is redrawn in place on a terminal; other outputs get nothing. */
 export interface ProgressBar {
   show(progress: Progress): void;
-  /** Takes the bar away. */
   clear(): void;
 }
 
@@ -102,7 +101,7 @@ export function createProgressBar(
   };
 }
 
-/** The bars of a command with several steps, one after another: each step has its own, under its label. */
+/** The bars of a command with several steps: a new label begins a new bar. */
 export interface StepBars {
   /** Prints a line in place of the bar. */
   say(line: string): void;
@@ -110,7 +109,7 @@ export interface StepBars {
   clear(): void;
 }
 
-/** How often a line is written if standard error is no terminal. */
+/** How often a line is written if standard error is not a terminal. */
 const LINE_MS = 10_000;
 
 export function createStepBars(
@@ -120,14 +119,14 @@ export function createStepBars(
   let bar: ProgressBar | null = null;
   let barLabel = "";
   let startedMs = 0;
-  let saidMs = 0;
+  let printedMs = 0;
 
   function begin(label: string): void {
     bar?.clear();
     bar = createProgressBar(label, terminal, nowMs);
     barLabel = label;
     startedMs = nowMs();
-    saidMs = startedMs;
+    printedMs = startedMs;
   }
 
   function say(line: string): void {
@@ -141,8 +140,8 @@ export function createStepBars(
       if (barLabel !== label) begin(label);
       bar!.show(progress);
       const now = nowMs();
-      if (errorColumns(terminal) !== null || now - saidMs < LINE_MS) return;
-      saidMs = now;
+      if (errorColumns(terminal) !== null || now - printedMs < LINE_MS) return;
+      printedMs = now;
       say(progressText(label, progress, now - startedMs));
     },
     clear: () => bar?.clear(),

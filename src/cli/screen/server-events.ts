@@ -10,16 +10,13 @@ import type { EventLog } from "./event-log.ts";
 import { countOf } from "./layout.ts";
 import { mqttEvents } from "./mqtt-events.ts";
 
-/**
- * What happens in the server, as events of the log. Nothing that a client sent is told but its request's id. `crash`
- * ends the process.
- */
+/** Logs the server's events. Of a client's data only the request's id is logged. `crash` ends the process. */
 export function logEvents(log: EventLog, startedMs: number, crash: (error: unknown) => void): AppEvents {
   return {
     onReady: (opened) => logReady(log, opened, secondsOf(performance.now() - startedMs)),
     onWaiting: atMostEvery(REPEAT_NOTICE_MS, (err: unknown) => {
-      const cause = err instanceof StreamError ? {} : { err }; // Its words say all.
-      log.warn({ event: "start_waits", ...cause }, `The start waits and tries again: ${messageOf(err)}`);
+      const cause = err instanceof StreamError ? {} : { err }; // A stream error needs no stack.
+      log.warn({ event: "start_waits", ...cause }, `The start is delayed, retrying: ${messageOf(err)}`);
     }),
     onRefusal: createRefusalNotice(log),
     onLogNote: (note) => log.warn({ event: "log" }, `Log: ${note}`),
@@ -38,7 +35,7 @@ export function logEvents(log: EventLog, startedMs: number, crash: (error: unkno
     onHeldUp: atMostEvery(REPEAT_NOTICE_MS, (delayMs: number) =>
       log.warn(
         { event: "held_up", seconds: secondsOf(delayMs) },
-        `Nothing could be answered for ${(delayMs / 1000).toFixed(1)} s: the machine is busy, or the server was.`,
+        `The server answered nothing for ${(delayMs / 1000).toFixed(1)} s: it or the machine was busy.`,
       ),
     ),
     mqtt: mqttEvents(log, REPEAT_NOTICE_MS),
@@ -57,7 +54,7 @@ function logReady(log: EventLog, { hot, archive, damage, tornTails }: OpenDirect
   for (const { file, offset, bytes } of tornTails) {
     log.info(
       { event: "torn_write", file, offset, bytes },
-      `Cut off: the last write to ${file} was never finished, nor acknowledged.`,
+      `Removed the last write to ${file}: it was never finished, nor acknowledged.`,
     );
   }
   logDamage(log, damage);
@@ -73,9 +70,9 @@ function logDamage(log: EventLog, damage: readonly Damage[]): void {
   }
 }
 
-/** True of every failure, also where only the disk knows whether it has the archive's new manifest. */
+/** This holds even if the write of the manifest failed and may or may not have reached the disk. */
 const SEAL_FAILED =
-  "Sealing failed, and nothing is lost: log and memory keep their records, the next seal tries again";
+  "Sealing failed. Nothing is lost: the log and memory still have the records, and the next seal tries again";
 
 function logSeal(log: EventLog, report: SealReport): void {
   if (!didAnything(report)) return;
@@ -108,21 +105,21 @@ function logRequest(
   );
 }
 
-/** To the microsecond: all that is left of a difference below that is noise in its last digits. */
+/** Seconds, rounded to microseconds: the digits below are noise. */
 function secondsOf(durationMs: number): number {
   return Math.round(durationMs * 1000) / 1e6;
 }
 
 const REPEAT_NOTICE_MS = 60_000;
 
-/** Says why reports are refused: when it begins, when the reason changes, and once a minute while it lasts. */
+/** Logs why reports are refused: when it begins, when the reason changes, and once a minute while it lasts. */
 function createRefusalNotice(log: EventLog): (refusal: LogRefusal) => void {
-  let saidKind = "";
-  let saidMs = Number.NEGATIVE_INFINITY;
+  let lastKind = "";
+  let lastMs = Number.NEGATIVE_INFINITY;
   return (refusal) => {
-    if (refusal.kind === saidKind && performance.now() - saidMs < REPEAT_NOTICE_MS) return;
-    saidKind = refusal.kind;
-    saidMs = performance.now();
+    if (refusal.kind === lastKind && performance.now() - lastMs < REPEAT_NOTICE_MS) return;
+    lastKind = refusal.kind;
+    lastMs = performance.now();
     const err = "cause" in refusal ? (refusal.cause ?? undefined) : undefined;
     const cause = err === undefined ? "" : `: ${messageOf(err)}`;
     log.warn({ event: refusal.kind, err }, `Reports are refused, ${REFUSAL_TEXTS[refusal.kind]}${cause}`);
@@ -130,41 +127,41 @@ function createRefusalNotice(log: EventLog): (refusal: LogRefusal) => void {
 }
 
 /**
- * Says which request failed. What its client is told as well, that the archive has lost records, is true of every
- * request that needs them: that is said once a minute, with how many there were.
+ * Logs which request failed. A string says that the archive has lost records, which fails every request that needs them:
+ * it is logged once a minute, with the count of the others.
  */
 function createFaultNotice(log: EventLog): AppEvents["onFault"] {
-  let saidMs = Number.NEGATIVE_INFINITY;
-  let unsaid = 0;
+  let lastMs = Number.NEGATIVE_INFINITY;
+  let unlogged = 0;
   return (requestId, err) => {
     const failed = `Failed to answer request ${requestId}`;
     if (typeof err !== "string") return log.error({ event: "fault", request_id: requestId, err }, failed);
-    if (performance.now() - saidMs < REPEAT_NOTICE_MS) {
-      unsaid++;
+    if (performance.now() - lastMs < REPEAT_NOTICE_MS) {
+      unlogged++;
       return;
     }
-    const others = unsaid === 0 ? "" : `, and ${unsaid} others since this was last said`;
-    log.error({ event: "fault", request_id: requestId, err, others: unsaid }, `${failed}${others}`);
-    saidMs = performance.now();
-    unsaid = 0;
+    const others = unlogged === 0 ? "" : `, and ${unlogged} others since the last such line`;
+    log.error({ event: "fault", request_id: requestId, err, others: unlogged }, `${failed}${others}`);
+    lastMs = performance.now();
+    unlogged = 0;
   };
 }
 
 function atMostEvery<Value>(intervalMs: number, say: (value: Value) => void): (value: Value) => void {
-  let saidMs = Number.NEGATIVE_INFINITY;
+  let lastMs = Number.NEGATIVE_INFINITY;
   return (value) => {
-    if (performance.now() - saidMs < intervalMs) return;
-    saidMs = performance.now();
+    if (performance.now() - lastMs < intervalMs) return;
+    lastMs = performance.now();
     say(value);
   };
 }
 
 const REFUSAL_TEXTS: Readonly<Record<LogRefusal["kind"], string>> = {
-  log_full: "the disk is full; they are taken again once there is room",
-  log_unopened: "no file can be opened; they are taken again once one can",
+  log_full: "the disk is full; they are accepted again once there is space",
+  log_unopened: "no file can be opened; they are accepted again once one can",
   log_failed: "the disk failed and can't be trusted until a restart",
-  log_queue_full: "more wait for the disk than memory is meant to hold",
-  log_unreachable: "no majority of the log's servers answers; they are taken again once one does",
-  log_entry_too_long: "one of them is longer than the log's servers take",
+  log_queue_full: "the queue for the disk is full",
+  log_unreachable: "no majority of the log's servers answers; they are accepted again once one does",
+  log_entry_too_long: "one of them is longer than the log's servers allow",
   log_closed: "the server is stopping",
 };

@@ -24,17 +24,17 @@ import {
 } from "../arguments/value-kinds.ts";
 import { CLUSTER_FLAGS } from "../cluster/flags.ts";
 
-/** How much is logged: each level logs what those before it log, and more. */
+/** Each level includes the levels before it. */
 const LOG_LEVELS = ["error", "warn", "info", "debug"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-const SEAL_INTERVAL_MS_MAX = 2 ** 31 - 1; // What a timer can wait.
+const SEAL_INTERVAL_MS_MAX = 2 ** 31 - 1; // The longest time that a timer can wait.
 const THREADS_MAX = 256;
 const COUNT_MAX = 999_999_999;
 
 const HOST = ruled("HOST", "be a host name or address", (text) => (/^[^\s/]+$/.test(text) ? text : null));
 
-/** As browsers send it: scheme, host and port, nothing after. */
+/** An origin as browsers send it: scheme, host and port. */
 const ORIGIN = ruled("ORIGIN", "be * or an origin such as https://example.org", (text) =>
   text === "*" || (/^https?:/.test(text) && URL.parse(text)?.origin === text) ? text : null,
 );
@@ -55,7 +55,7 @@ const LOG_LEVEL = oneOf("LEVEL", LOG_LEVELS);
 
 const COMPAT = oneOf("SERVER", COMPAT_SERVERS);
 
-/** An error does not repeat the address: it may hold a password. */
+/** The error does not repeat the address: it may hold a password. */
 const BROKER: ValueKind<BrokerAddress> = {
   placeholder: "URL",
   parse(text, name) {
@@ -69,7 +69,7 @@ const BROKER: ValueKind<BrokerAddress> = {
 };
 
 const NO_PASSWORD =
-  "must not hold a password, which everybody on this machine could see: " +
+  "must not hold a password: every user of this machine could read it; " +
   "put it into the variable WHEREHOUSE_MQTT_PASSWORD, or into a file for --mqtt-password-file";
 
 const TOPIC_FILTER = ruled(
@@ -96,7 +96,6 @@ function brokerOf({ protocol, hostname, port, username, pathname, search, hash }
   };
 }
 
-/** The flags of `serve`. */
 export const SERVE_FLAGS = {
   port: {
     name: "port",
@@ -117,25 +116,25 @@ export const SERVE_FLAGS = {
     takes: ORIGIN,
     repeats: true,
     otherwise: "none",
-    does: "lets pages of this origin read answers; * is any",
+    does: "let web pages of this origin read responses; * allows any",
   },
   compat: {
     name: "compat",
     takes: COMPAT,
     otherwise: "none",
-    does: "also takes what apps send to the paths of this server",
+    does: "also accept what apps send to the paths of this kind of server",
   },
   mapFile: {
     name: "map",
     takes: FILE,
     otherwise: "the world without streets",
-    does: "shows the streets of this extract of a Protomaps basemap (PMTiles) on the map",
+    does: "show streets on the map, from this extract of a Protomaps basemap (PMTiles)",
   },
   sealIntervalMs: {
     name: "seal-every",
     takes: SEAL_INTERVAL,
     default: DEFAULT_ARCHIVE_CONFIG.sealIntervalMs,
-    does: "how often what is due and all late data move into the archive: 30s, 15m, 1h, 1d",
+    does: "how often completed days and late data move into the archive: 30s, 15m, 1h, 1d",
   },
   archiveThreads: {
     name: "archive-threads",
@@ -147,13 +146,13 @@ export const SERVE_FLAGS = {
     name: "archive-memory",
     takes: MEMORY,
     default: DEFAULT_ARCHIVE_CONFIG.archiveMemoryBytes,
-    does: "memory for them: 500MB, 4GB",
+    does: "memory for these queries: 500MB, 4GB",
   },
   broker: {
     name: "mqtt",
     takes: BROKER,
     otherwise: "none",
-    does: "takes what OwnTracks publishes to this MQTT broker; docs/mqtt.md has more",
+    does: "receive what OwnTracks publishes to this MQTT broker; see docs/mqtt.md",
   },
   topicFilters: {
     name: "mqtt-topic",
@@ -161,9 +160,9 @@ export const SERVE_FLAGS = {
     repeats: true,
     goesWith: "mqtt",
     otherwise: DEFAULT_TOPIC_FILTER,
-    does: "topics to subscribe to, over a connection of their own",
+    does: "topics to subscribe to; each filter has its own connection",
   },
-  mqttAppId: { name: "mqtt-app", takes: APP, goesWith: "mqtt", does: "the app that its reports belong to" },
+  mqttAppId: { name: "mqtt-app", takes: APP, goesWith: "mqtt", does: "the app that receives its reports" },
   mqttPasswordFile: {
     name: "mqtt-password-file",
     takes: FILE,
@@ -176,14 +175,14 @@ export const SERVE_FLAGS = {
     takes: FILE,
     goesWith: "mqtt",
     otherwise: "those that the runtime trusts",
-    does: "certificates (PEM), one of which must have signed the broker's",
+    does: "CA certificates (PEM) to verify the broker's certificate with",
   },
   queuedMessagesMax: {
     name: "mqtt-queue",
     takes: COUNT,
     goesWith: "mqtt",
     default: DEFAULT_QUEUED_MESSAGES,
-    does: "messages that the broker keeps while the server is away, by its settings; for the doctor and the metrics",
+    does: "how many messages the broker is set to queue while the server is down; for the doctor and the metrics",
   },
   ...CLUSTER_FLAGS,
   friendsApps: {
@@ -191,20 +190,19 @@ export const SERVE_FLAGS = {
     takes: APP,
     repeats: true,
     otherwise: "none",
-    does: "tells OwnTracks phones of this app where its other devices are, where their keys may read",
+    does: "show OwnTracks phones of this app its other devices, if the phone's key may read",
   },
   viewersMax: {
     name: "max-viewers",
     takes: COUNT,
     default: DEFAULT_VIEWERS,
-    does: "how many may listen to the live stream at once; an app has half of them",
+    does: "the most viewers of the live stream; one app gets at most half of them",
   },
-  /** By default starts, stops, seals and trouble; no line for a request. */
   logLevel: {
     name: "log-level",
     takes: LOG_LEVEL,
     default: "info",
     variable: "WHEREHOUSE_LOG_LEVEL",
-    does: "how much is logged",
+    does: "how much to log",
   },
 } as const satisfies FlagRows;

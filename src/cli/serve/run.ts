@@ -16,7 +16,7 @@ import { logEvents } from "../screen/server-events.ts";
 import type { ServeOptions } from "./command.ts";
 import { mapLink, revealFirstKey } from "./sign-in.ts";
 
-/** Serves until it is asked to stop; returns the exit code. */
+/** Serves until the process must stop; returns the exit code. */
 export async function serve(
   { config, logLevel }: ServeOptions,
   { platform, terminal }: CommandContext,
@@ -33,13 +33,13 @@ export async function serve(
     if (!isExplained(error)) throw error;
     const bug = error.cause instanceof EntryError ? { err: error.cause } : {};
     log.error({ event: "failed", ...bug }, explanationOf(error));
-    // Once more as a sentence: a person who reads a build's output looks at its last line.
+    // The last line repeats the error as a sentence, for people who read the output of a build.
     if (!terminal.errorIsTerminal) terminal.error(`${printableLine(explanationOf(error))}\n`);
     return 1;
   }
 }
 
-/** Rejects with what kept the server from starting, once it has stopped again. */
+/** Rejects with the reason for a failed start, after the server has stopped. */
 async function serveUntil(
   stopRequested: Promise<unknown>,
   config: Config,
@@ -48,13 +48,13 @@ async function serveUntil(
   { log, crash }: { readonly log: EventLog; readonly crash: (error: unknown) => never },
 ): Promise<void> {
   const opening = openApp(config, platform, systemClock, logEvents(log, performance.now(), crash));
-  // Until a cluster's servers answer there is nothing to stop but the waiting for them.
+  // A start may wait for a cluster's servers, and nothing else has to be stopped until they answer.
   const app = await Promise.race([opening, stopRequested.then(() => null)]);
   if (app === null) return log.info({ event: "stopped" }, "Stopped before the server listened.");
   await announce(app, config.dataDir, platform.files, terminal);
   const failed = app.ready.then(() => app.failed).catch((error: unknown) => ({ error }));
   const failure = await Promise.race([stopRequested.then(() => null), failed]);
-  log.info({ event: "stopping" }, "Stopping: what was accepted is answered first.");
+  log.info({ event: "stopping" }, "Stopping: accepted requests are answered first.");
   await stopInTime(app, log, systemTimers);
   log.info({ event: "stopped" }, "Stopped.");
   if (failure !== null) throw failure.error;
@@ -67,8 +67,8 @@ async function announce(
   files: Files,
   terminal: Terminal,
 ): Promise<void> {
-  const lines = [`Wherehouse listens at ${url} (its interface: ${url}/docs/ui)`];
-  // What a pipe carries may be kept, so only who watches is given a link.
+  const lines = [`Wherehouse listens at ${url} (API documentation: ${url}/docs/ui)`];
+  // Output to a pipe may end up in a log, so only a terminal gets a link that signs in.
   const code = terminal.outIsTerminal ? await createLinkCode() : null;
   if (code !== null) lines.push(`Open the map: ${mapLink(url, code)}`);
   let keyWord = "$WHEREHOUSE_KEY";
@@ -78,19 +78,19 @@ async function announce(
     keyWord = word;
   }
   lines.push(
-    "Ask it where all devices are:",
+    "List the positions of all devices:",
     `  curl -H "Authorization: Bearer ${keyWord}" ${url}/api/v1/locations/current`,
   );
   terminal.out(`${lines.join("\n")}\n`);
 }
 
-/** Of the 5 s that a stop may take: the process needs some of it to start this and to end. */
+/** A stop may take 5 s in all; the process needs the rest to begin it and to exit. */
 const STOP_MS_MAX = 4500;
 const STATEMENT_CHARS_MAX = 300; // Enough to tell one statement from another.
 
 /**
- * Closes the app. What does not end in time, such as a call of DuckDB that can't be interrupted, is logged and left to
- * the end of the process: all that was acknowledged is on the disk.
+ * Closes the app. Work that does not end in time, such as a DuckDB call that can't be interrupted, is logged and ends
+ * with the process. Nothing is lost: every acknowledged report is on the disk.
  */
 export async function stopInTime(
   app: Pick<App, "close">,
@@ -104,7 +104,7 @@ export async function stopInTime(
   });
   await atMost(timers, STOP_MS_MAX, closing);
   if (isClosed) return;
-  closing.catch(() => undefined); // The process ends, so nothing waits for it any more.
+  closing.catch(() => undefined); // The process exits, so nothing waits for the close.
   const statements = underWay().map((sql) => sql.slice(0, STATEMENT_CHARS_MAX));
   const left = statements.length === 0 ? "" : `; the archive still runs: ${statements.join("; ")}`;
   log.warn({ event: "stop_cut_short", statements }, `Not everything ended in time${left}`);

@@ -3,37 +3,32 @@ import { directoryPaths } from "../../directory/paths.ts";
 import { shellQuote } from "../../lib/text/printable.ts";
 import type { Files } from "../../runtime/files.ts";
 
-/*
- * How a person gets into a server: its address, a link that signs in on the map, and a directory's first key.
- */
-
-/** An address of the map that signs in by a code. Browsers don't send what follows the `#`, so no log has it. */
+/** An address of the map that signs in with a code. Browsers don't send what follows the `#`, so no log has the code. */
 export function mapLink(serverUrl: string, code: string): string {
   const url = new URL(`${reachable(serverUrl)}/map`);
   url.hash = `code=${code}`;
   return url.href;
 }
 
-/** An address to reach a server at: a server that listens at all addresses can be reached at this machine's own. */
+/** The address at which this machine reaches a server: `localhost` for one that listens at all addresses. */
 export function reachable(serverUrl: string): string {
   return serverUrl.replace(/^http:\/\/(0\.0\.0\.0|\[::\])(?=:|$)/, "http://localhost");
 }
 
 /** Where a person finds the first key of a directory. */
-export interface FirstKeyPlace {
-  /** A sentence that says so. */
+export interface FirstKeyNotice {
   readonly line: string;
-  /** The key for a command line. */
+  /** The key, or shell code that reads it. */
   readonly word: string;
 }
 
-/** Shows the key to a person, or leaves it in a file that only its owner can read: output to a pipe may be a log. */
+/** Shows the key on a terminal, else writes it to a file that only its owner can read: a pipe may lead to a log. */
 export async function revealFirstKey(
   firstKey: NewKey,
   dataDir: string,
   files: Pick<Files, "replace">,
   isTerminal: boolean,
-): Promise<FirstKeyPlace> {
+): Promise<FirstKeyNotice> {
   if (isTerminal) return { line: `The first key, shown this once: ${firstKey.text}`, word: firstKey.text };
   const path = directoryPaths(dataDir).firstKey;
   await files.replace(path, new TextEncoder().encode(`${firstKey.text}\n`));

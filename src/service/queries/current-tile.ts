@@ -78,14 +78,14 @@ function* draw(sight: Sight): Steps<TileBytes> {
   const count = near?.length ?? app.table.numbersEnd;
   for (let from = 0; from < count; from += STEP_DEVICES) {
     addDots(sight, from, Math.min(count, from + STEP_DEVICES), grid);
-    yield* grid.settle();
+    yield* grid.fit();
     yield;
   }
   if (grid.size === 0) return null;
   const layer = new LayerWriter("current", PROPERTIES);
   for (let cell = 0; cell < grid.size; cell++) {
     if (cell % STEP_FEATURES === STEP_FEATURES - 1) yield;
-    addFeature(layer, sight, grid.shownOf(cell), grid.countOf(cell));
+    addFeature(layer, sight, grid.dotOf(cell), grid.countOf(cell));
   }
   return layer.finish();
 }

@@ -21,8 +21,8 @@ function countPlainly(places: readonly (readonly [number, number])[], cellsMax: 
   }
 }
 
-function settle(cells: CellCounts): void {
-  while (cells.settle().next().done !== true);
+function fit(cells: CellCounts): void {
+  while (cells.fit().next().done !== true);
 }
 
 test("CellCounts counts on the finest grid that places fit into, whatever their order", () => {
@@ -31,9 +31,9 @@ test("CellCounts counts on the finest grid that places fit into, whatever their 
       const cells = new CellCounts(BITS, cellsMax);
       for (const [index, [column, row]] of places.entries()) {
         cells.add(column, row);
-        if (index % 7 === 6) settle(cells);
+        if (index % 7 === 6) fit(cells);
       }
-      settle(cells);
+      fit(cells);
       const counts = new Map<string, number>();
       for (let cell = 0; cell < cells.size; cell++)
         counts.set(`${cells.columnOf(cell)},${cells.rowOf(cell)}`, cells.countOf(cell));
@@ -47,7 +47,7 @@ test("settle() tells which cell became a part of which", () => {
   const numbers = [cells.add(0, 0), cells.add(1, 0), cells.add(2, 0), cells.add(0, 0)];
   expect(numbers).toEqual([0, 1, 2, 0]);
   const joined: [number, number][] = [];
-  for (const _step of cells.settle((from, to) => joined.push([from, to])));
+  for (const _step of cells.fit((from, to) => joined.push([from, to])));
   expect(joined).toEqual([
     [0, 0],
     [1, 0],

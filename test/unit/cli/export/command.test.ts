@@ -25,7 +25,7 @@ describe("export", () => {
       from: "2025-01-01",
       to: "2025-12-31",
       out: "x",
-      packing: "zstd",
+      compression: "zstd",
       split: null,
       force: true,
       options: {

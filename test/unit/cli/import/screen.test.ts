@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { foundLines } from "../../../../src/cli/import/screen.ts";
+import { lookLines } from "../../../../src/cli/import/screen.ts";
 import { UnreadFiles } from "../../../../src/import/unread-files.ts";
 
 const where = (label: string, isNamed = false) => ({ key: label, label, isNamed, packedBytes: null });
@@ -18,7 +18,7 @@ test("what was named and is no use is told each, what was found with it is count
     reason: "it has a track",
     files: 3,
   };
-  expect(foundLines({ groups: [group], unread })).toEqual([
+  expect(lookLines({ groups: [group], unread })).toEqual([
     "a.gpx: GPX (it has a track), and 2 files more",
     "page.html is a web page, for reading.",
     "missing.gpx: there is none.",
@@ -36,7 +36,7 @@ test("an archive of a million files that are no use fills neither memory nor the
   }
   unread.addFailed(where("named", true), "there is none");
   expect([unread.failed.length, unread.leftAlone.size, unread.failedCount]).toEqual([1001, 101, files + 1]);
-  const lines = foundLines({ groups: [], unread });
+  const lines = lookLines({ groups: [], unread });
   expect(lines.length).toBe(27);
   expect(lines[0]).toBe("named: there is none.");
   expect(lines.at(-7)).toBe("999,981 files more can't be read.");
@@ -49,7 +49,7 @@ test("where nothing was found the rarer files say why", () => {
   for (let photo = 0; photo < 9; photo++)
     unread.addNotHistory(where(`${photo}.jpg`), { kind: "jpg", answer: "is a picture" });
   unread.addNotHistory(where("Encrypted Backups.txt"), { kind: "note", answer: "says why" });
-  expect(foundLines({ groups: [], unread })).toEqual([
+  expect(lookLines({ groups: [], unread })).toEqual([
     "Left alone: 10 files (9 jpg, 1 note).",
     "0.jpg is a picture.",
     "Encrypted Backups.txt says why.",
