@@ -21,7 +21,7 @@ import type { Bench, BenchRun, Bound } from "../../support/run/bench.ts";
 
 const YEAR_DEVICE = "a-year";
 const VERTICES_MAX = 50_000;
-const SPEED = { usual: 10, top: 77, topText: "At most 172 mph" };
+const SPEED = { usual: 10, top: 77, topText: "Max 172 mph" };
 const BATCH = 10_000;
 
 /** The pause between reports: longer than the viewers' interval, and no multiple of it. */

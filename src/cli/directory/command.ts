@@ -44,9 +44,9 @@ such as 365d, at least 7; a number of years such as 10y, of 365.25 days each; or
 A running server and its imports follow a change within 2 seconds, without a restart.
 
 A longer retention does not bring back deleted records. If a shorter one expires records, the command prints
-how many, of which days and devices, and changes nothing without --yes. With --yes they disappear from answers,
-and the second seal after that deletes their files, a day later at the earliest: until then a longer retention
-brings them back.`,
+how many, of which days and devices, and changes nothing without --yes. With --yes they disappear from
+answers, and the second seal after that deletes their files, a day later at the earliest: until then a
+longer retention brings them back.`,
     after: "Exit code 1 if records would expire and --yes is missing, or if settings.json can't be used.",
     example: (program) => `${program} settings set retention 10y`,
   },
@@ -99,14 +99,14 @@ export const BACKUP = defineCommand({
   flags: REPORT_FLAGS,
   help: {
     before: `\
-Copies the data directory to DIR, even while a server runs. The backup has every record that was acknowledged
-before it began. The next backup to the same DIR copies only new files. DIR must be new, empty or a backup, and
-lie outside the data directory. If both are on the same file system, files of the archive are hard-linked and
-take no space. A second copy of them needs a DIR on another disk.
+Copies the data directory to DIR, even while a server runs. The backup has every record that was
+acknowledged before it began. The next backup to the same DIR copies only new files. DIR must be new, empty
+or a backup, and lie outside the data directory. If both are on the same file system, files of the archive
+are hard-linked and take no space. A second copy of them needs a DIR on another disk.
 
-A backup is a data directory with a backup.json; verify --data-dir DIR checks it. If the backup is interrupted
-or the disk is full, the previous backup stays as it was. Exit code 1 if there is no new backup, or if the data
-directory is damaged: then it is backed up as it is, and the damaged files are named.`,
+A backup is a data directory with a backup.json; verify --data-dir DIR checks it. If the backup is
+interrupted or the disk is full, the previous backup stays as it was. Exit code 1 if there is no new backup,
+or if the data directory is damaged: then it is backed up as it is, and the damaged files are named.`,
     example: (program) => `${program} backup /mnt/backup/wherehouse`,
   },
   parse: parserOfCopy("backup", "data directory"),
@@ -173,8 +173,8 @@ export const VERIFY = definePlainCommand({
   flags: VERIFY_FLAGS,
   help: {
     before: `Reads the whole data directory, even while a server runs, and reports its contents, damage, and whether the
-log and the archive agree. It changes nothing. Exit code 1 if anything is missing, inconsistent, or damaged and
-not acknowledged.
+log and the archive agree. It changes nothing. Exit code 1 if anything is missing, inconsistent, or damaged
+and not acknowledged.
 
 Every record is read as answers would show it, and each day of an app gets a SHA-256: directories with the
 same records have the same hashes, whether the log or the archive has them. This needs memory for the records

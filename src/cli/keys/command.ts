@@ -87,15 +87,15 @@ export const KEYS_CREATE = defineCommand({
     ],
     before: `Prints only the key on standard output. The server stores its hash, so the key can't be shown again.
 
---for creates a key that may only write, and prints on standard error what to type into the app: with a QR code
-on a wide terminal if the app reads one, otherwise with a link. Such a key is on a phone and often in a URL, so
-bind it with --device and --user: then it can report only as that device and user. The apps are
+--for creates a key that may only write, and prints on standard error what to type into the app: with a QR
+code on a wide terminal if the app reads one, otherwise with a link. Such a key is on a phone and often in a
+URL, so bind it with --device and --user: then it can report only as that device and user. The apps are
 ${CLIENT_NAMES.join(", ")}.`,
     after: `A binding limits writing only: a bound key that may also read sees all devices of its app.
 
-A key with the permission view is for a share link. It shows the positions of the named devices from the instant
-of --not-before until the key expires, and nothing else of its app: no users, no phones. --precision 500 rounds
-positions to cells 500 m wide, and times to minutes. An exact link reveals where people live.`,
+A key with the permission view is for a share link. It shows the positions of the named devices from the
+instant of --not-before until the key expires, and nothing else of its app: no users, no phones. --precision
+500 rounds positions to cells 500 m wide, and times to minutes. An exact link reveals where people live.`,
     example: (
       program,
     ) => `KEY=$(${program} keys create --app shop --permission read --permission write --expires 30d)
@@ -248,10 +248,11 @@ export const KEYS_PASS_PHRASE = defineCommand({
   summary: "set a phone's passphrase",
   flags: PASS_PHRASE_FLAGS,
   help: {
-    before: `Reads the passphrase that is typed into OwnTracks ("encryption key") from a prompt or standard input. The server
-decrypts messages of the key's devices, or of that device, with it from then on. It is stored in plain text in
-the file pass-phrases.json in the data directory, mode 0600; a running server uses it within 2 seconds. Messages
-of an MQTT broker are decrypted with the passphrases of all keys of its app. The app uses the first 32 bytes.`,
+    before: `Reads the passphrase that is typed into OwnTracks ("encryption key") from a prompt or standard input. The
+server decrypts messages of the key's devices, or of that device, with it from then on. It is stored in
+plain text in the file pass-phrases.json in the data directory, mode 0600; a running server uses it within 2
+seconds. Messages of an MQTT broker are decrypted with the passphrases of all keys of its app. The app uses
+the first 32 bytes.`,
     example: (program) => `${program} keys passphrase k_4fTz81Qa --device pixel7 < phrase`,
   },
   parse: parsePassPhrase,

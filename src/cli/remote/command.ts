@@ -117,7 +117,7 @@ function parseServerChoice(
 const LIST_FLAGS = {
   ...READ_FLAGS,
   ...ENTRY_FLAGS,
-  json: { name: "json", does: "as JSON, with times in Unix milliseconds" },
+  json: { name: "json", does: "print JSON, with times in Unix milliseconds" },
 } as const satisfies FlagRows;
 
 export const QUARANTINE_LIST = defineCommand({

@@ -14,10 +14,10 @@ export const SERVE = defineCommand({
   flags: SERVE_FLAGS,
   help: {
     before: `Runs until Ctrl-C or SIGTERM, finishes the requests that it accepted, and exits with 0. In an empty data
-directory it creates a first key for the app "default". On a terminal it prints the key once, and a link that
-signs in on the map once; otherwise it writes the key to the file first-key in the data directory. Events go to
-standard error: as sentences on a terminal, otherwise as one line of JSON each. The log level debug adds one
-event for each request.`,
+directory it creates a first key for the app "default". On a terminal it prints the key once, and a link
+that signs in on the map once; otherwise it writes the key to the file first-key in the data directory.
+Events go to standard error: as sentences on a terminal, otherwise as one line of JSON each. The log level
+debug adds one event for each request.`,
     after: `Credentials for the servers of --log are read from WHEREHOUSE_NATS_USER and WHEREHOUSE_NATS_PASSWORD, from
 WHEREHOUSE_NATS_TOKEN, or from WHEREHOUSE_NATS_CREDENTIALS, the path of a .creds file.`,
     example: (program) => `${program} serve --port 8080 --cors-origin https://map.example.org`,

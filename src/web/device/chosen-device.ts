@@ -4,7 +4,7 @@ import { type ApiError, retryingSentenceOf, sentenceOf } from "../api/api-error.
 import { type History, readCurrent, readHistory } from "../history/history.ts";
 import { addDays, Calendar, DAY, dayAt, type LocalDay, rangeOf, type Span } from "../time/local-day.ts";
 
-/** The newest position of every device, as they come in. */
+/** The newest position of every device, kept up to date. */
 export interface LivePositions {
   readonly timestampMs: ArrayLike<number>;
   readonly latitude: ArrayLike<number>;
@@ -19,24 +19,24 @@ export interface ChosenParts {
   readonly api: Pick<Api, "get" | "retries">;
   readonly zones: { readonly zone: string };
   readonly devices: LivePositions;
-  /** What a share link shows; null where everything is shown. */
+  /** The view of a share link; null for other users. */
   readonly viewOf: () => { readonly not_before: number } | null;
   readonly onChoose: (id: string | null) => void;
-  /** The user has asked for a device, or for other days of it; the history comes later. */
+  /** The user has chosen a device, or other days of it; `onHistory` follows. */
   readonly onAsk: () => void;
   readonly onHistory: (history: History | null) => void;
   readonly changed: () => void;
 }
 
-/** What a line that grows lacks, of reports that came late or many at once, is asked for this often. */
+/** How often the history is reloaded: the live stream adds no late reports, and not each of many. */
 const REFRESH_MS = 30_000;
-/** The same for what the stream doesn't tell: battery, height, the place nearby. */
+/** How often the values that the stream lacks are reloaded: battery, altitude, the place nearby. */
 const REFRESH_CURRENT_MS = 10_000;
 
-/** Nothing is asked for again while its answer may yet come, and be the older one. */
+/** Prevents a reload while one is running, whose answer could arrive later and be older. */
 const UNDER_WAY = Number.POSITIVE_INFINITY;
 
-/** The device that is looked at, and the day, or the several days, that are looked at of it. */
+/** The chosen device, and the day or the days of it that are shown. */
 export class ChosenDevice {
   readonly #parts: ChosenParts;
   readonly #calendar = new Calendar();
@@ -45,38 +45,38 @@ export class ChosenDevice {
   #day: LocalDay | null = null;
   /** The last day with reports, shown if today has none; null if today or a day that the user chose is shown. */
   #lastDay: LocalDay | null = null;
-  /** Whether the last day may be opened: once, and not if the user has asked for today. */
+  /** Whether the last day may be opened: only once, and not if the user chose today. */
   #mayOpenLastDay = false;
   #span: Span = DAY;
   #current: CurrentRecord | null = null;
-  /** When it was last asked for; never, while it is. */
+  /** When it was last loaded; `UNDER_WAY` while it is being loaded. */
   #currentMs = 0;
-  /** Whether something was reported since. */
+  /** Whether the device has reported since. */
   #isCurrentOld = false;
   #history: History | null = null;
-  /** The same. */
+  /** Like `#currentMs`. */
   #historyMs = 0;
   #isHistoryOld = false;
-  #asking = new AbortController();
+  #request = new AbortController();
   #isLoading = false;
   #historyFault: string | null = null;
   #currentFault: string | null = null;
 
   constructor(parts: ChosenParts) {
     this.#parts = parts;
-    parts.devices.onChange(() => this.#takeLive());
+    parts.devices.onChange(() => this.#updateFromLive());
   }
 
   get id(): string | null {
     return this.#id;
   }
 
-  /** Where it is, and what else it reported last; null until the server has said. */
+  /** The newest record of the device; null until it is loaded. */
   get current(): CurrentRecord | null {
     return this.#current;
   }
 
-  /** Of the device that is chosen; while another day is asked for, that of the day before. */
+  /** The history of the chosen device. While another day loads, it is that of the previous day. */
   get history(): History | null {
     return this.#history;
   }
@@ -85,7 +85,7 @@ export class ChosenDevice {
     return this.#isLoading;
   }
 
-  /** Why a part of what the page shows of the device is missing. */
+  /** Why a part of the device's data is missing. */
   get fault(): string | null {
     return this.#historyFault ?? this.#currentFault;
   }
@@ -95,7 +95,7 @@ export class ChosenDevice {
   }
 
   /** The day that the user chose; null if today, or the last day in its place, is shown. */
-  get askedDay(): LocalDay | null {
+  get requestedDay(): LocalDay | null {
     return this.#day;
   }
 
@@ -115,14 +115,14 @@ export class ChosenDevice {
     return this.#parts.zones.zone;
   }
 
-  /** Whether less is shown, to whoever came by a share link. */
+  /** Whether the user has a share link, which shows less. */
   get isView(): boolean {
     return this.#parts.viewOf() !== null;
   }
 
   choose(id: string | null): void {
     if (id === this.#id) return;
-    this.#asking.abort();
+    this.#request.abort();
     this.#id = id;
     this.#current = null;
     this.#show(null);
@@ -131,51 +131,51 @@ export class ChosenDevice {
     this.#openLastDay();
     this.#parts.onChoose(id);
     if (id === null) this.#parts.changed();
-    else this.#ask();
+    else this.#load();
   }
 
-  /** Shows the span of days that ends with `day`. Null is today, and so is any later day. */
+  /** Shows the span of days that ends with `day`. Null, like any later day, means today. */
   look(day: LocalDay | null, span: Span = this.#span): void {
     this.#day = day === null || day >= this.today ? null : day;
     this.#span = span;
     this.#lastDay = null;
     this.#mayOpenLastDay = day === null;
-    this.#ask();
+    this.#load();
   }
 
-  /** As many days later, or earlier, as are looked at; nowhere while no device is chosen, whose days one would see. */
+  /** Moves by a number of spans, forward or back. Does nothing without a chosen device. */
   move(spans: number): void {
     if (this.#id !== null) this.look(addDays(this.day, spans * this.#span.days));
   }
 
-  /** Asks for everything again: in another zone a day is another stretch of time. */
+  /** Loads everything again, for instance because a day of another zone is another range of time. */
   reload(): void {
     if (this.#id === null) return;
-    this.#asking.abort();
-    this.#asking = new AbortController();
+    this.#request.abort();
+    this.#request = new AbortController();
     this.#isLoading = true;
     this.#historyFault = null;
     this.#currentFault = null;
     if (this.#lastDay !== null) this.#lastDay = this.#lastReportDay();
     this.#parts.changed();
-    void this.#readHistory(this.#id, this.#asking.signal);
-    void this.#readCurrent(this.#id, this.#asking.signal);
+    void this.#readHistory(this.#id, this.#request.signal);
+    void this.#readCurrent(this.#id, this.#request.signal);
   }
 
-  /** Once a second: asks for what has become old, where something was reported since. */
+  /** Reloads what is old if the device has reported since. The page calls it once a second. */
   refresh(nowMs: number): void {
     if (this.#id === null || this.#isLoading) return;
     if (this.#history !== null && this.#history.day !== this.day) {
       this.reload(); // Midnight has passed.
       return;
     }
-    const { signal } = this.#asking;
+    const { signal } = this.#request;
     if (this.#isCurrentOld && nowMs > this.#currentMs + REFRESH_CURRENT_MS)
       void this.#readCurrent(this.#id, signal);
     if (this.#isHistoryOld && nowMs > this.#historyMs + REFRESH_MS) void this.#readHistory(this.#id, signal);
   }
 
-  #ask(): void {
+  #load(): void {
     this.#parts.onAsk();
     this.reload();
   }
@@ -187,7 +187,7 @@ export class ChosenDevice {
     this.#historyMs = UNDER_WAY;
     this.#isHistoryOld = false;
     const fail = (fault: string) => {
-      if (!this.#isLoading) return; // What there was before is still good.
+      if (!this.#isLoading) return; // A failed refresh leaves the previous history.
       this.#historyFault = fault;
       this.#show(null);
       this.#parts.changed();
@@ -199,7 +199,7 @@ export class ChosenDevice {
       this.#historyFault = null;
       this.#show(history);
       this.#grow();
-      if (this.#openLastDay()) return this.#ask();
+      if (this.#openLastDay()) return this.#load();
     } catch (error) {
       if (signal.aborted) return;
       this.#isHistoryOld = !this.#isLoading;
@@ -231,9 +231,9 @@ export class ChosenDevice {
       fail(sentenceOf(error));
     }
     this.#currentMs = Date.now();
-    this.#takeLive();
+    this.#updateFromLive();
     this.#parts.changed();
-    if (this.#openLastDay()) this.#ask();
+    if (this.#openLastDay()) this.#load();
   }
 
   /** Opens the last day with reports if the range that ends today has none. Returns whether it did. */
@@ -256,8 +256,8 @@ export class ChosenDevice {
     return last < addDays(this.today, 1 - this.#span.days) ? last : null;
   }
 
-  /** Takes what is newer than what the server has said. */
-  #takeLive(): void {
+  /** Updates the newest record if the live table has a newer position. */
+  #updateFromLive(): void {
     const { devices } = this.#parts;
     const row = this.#id === null ? undefined : devices.rowOf(this.#id);
     if (row === undefined || this.#current === null) return;
@@ -276,7 +276,7 @@ export class ChosenDevice {
     this.#parts.changed();
   }
 
-  /** Adds the newest position to the line, where it is of the range; whether it was added. */
+  /** Adds the newest position to the track if it is in the range; returns whether it was added. */
   #grow(): boolean {
     if (this.#history === null || this.#current === null) return false;
     const { range, track } = this.#history;

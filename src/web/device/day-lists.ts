@@ -5,28 +5,27 @@ import type { Track } from "../history/track.ts";
 import { dayText, durationText, minuteText } from "../time/format.ts";
 import { dayAt, hoursOf, type LocalDay, type TimeRange } from "../time/local-day.ts";
 
-/* What a device did on a day, as lists: its stops, and its hours. */
+/* The stops and the hours of a device's day, as lists. */
 
-/** A list of more stops is too long to read. */
+/** The list ends after this many stops. */
 const STOPS_MAX = 200;
 
 interface StopListParts {
   readonly stops: readonly StopAnswer[];
   readonly zone: string;
   readonly units: Units;
-  /** Whether the stops are of more than one day. */
+  /** Whether the stops are of several days. */
   readonly areOfDays: boolean;
   readonly onChoose: (stop: StopAnswer) => void;
 }
 
-/** Where the device stayed for a while. */
 export function stopList(parts: StopListParts): TemplateResult | typeof nothing {
   const { stops, onChoose } = parts;
   if (stops.length === 0) return nothing;
-  const shown = stops.slice(0, STOPS_MAX);
+  const listed = stops.slice(0, STOPS_MAX);
   return html`<h3>Stops</h3>
     <ol class="stops">
-      ${shown.map(
+      ${listed.map(
         (stop, index) => html`<li>
           <button class="stop" @click=${() => onChoose(stop)}>
             <span class="stop-number" aria-hidden="true">${index + 1}</span>
@@ -36,7 +35,7 @@ export function stopList(parts: StopListParts): TemplateResult | typeof nothing 
       )}
     </ol>
     ${
-      shown.length < stops.length
+      listed.length < stops.length
         ? html`<p class="soft">The first ${STOPS_MAX} of ${stops.length} are listed. Choose fewer days for the others.</p>`
         : nothing
     }`;
@@ -52,17 +51,17 @@ function stopText(
     <span class="stop-place soft">${place ? nearText(place, units) : "Far from any town"}</span>`;
 }
 
-/** As in "2.1 km NE of Chelsea". */
+/** `2.1 km NE of Chelsea`. */
 export function nearText({ name, distance_miles, bearing_degrees }: NearPlace, units: Units): string {
   const distance = distanceText(distance_miles * METERS_PER_MILE, units);
   return `${distance} ${compassPoint(bearing_degrees)} of ${name}`;
 }
 
-/** An hour that clocks show, and what the track has of it. */
+/** An hour of local time, and the track in it. */
 export interface DayHour extends TimeRange {
   /** Positions of the track. */
   readonly positions: number;
-  /** The length of the lines that lead to them. */
+  /** The length of the lines that end at them. */
   readonly meters: number;
 }
 
@@ -73,11 +72,11 @@ interface HourTableParts {
   readonly onChoose: (ms: number) => void;
 }
 
-/** The day in words, for people who do not see the map. */
+/** The hours of the day as a table, for people who do not see the map. */
 export function hourTable({ hours, zone, units, onChoose }: HourTableParts): TemplateResult {
   return html`<table class="hours">
     <thead>
-      <tr><th scope="col">From</th><th scope="col">Positions</th><th scope="col">Way</th></tr>
+      <tr><th scope="col">From</th><th scope="col">Positions</th><th scope="col">Distance</th></tr>
     </thead>
     <tbody>
       ${hours.map(
@@ -95,7 +94,7 @@ export function hourTable({ hours, zone, units, onChoose }: HourTableParts): Tem
   </table>`;
 }
 
-/** All hours of a day: 23 or 25 of them if clocks change. */
+/** The hours of a day: 23 or 25 if clocks change. */
 export function dayHours(track: Track, day: LocalDay, zone: string): readonly DayHour[] {
   let index = 0;
   return hoursOf(day, zone).map((hour) => {

@@ -11,7 +11,6 @@ import type { ChosenDevice } from "./chosen-device.ts";
 import { dayHours, hourTable, nearText, stopList } from "./day-lists.ts";
 import { type Downloads, downloadButtons } from "./downloads.ts";
 
-/** What the panel shows, and acts on. */
 export interface DevicePanelParts {
   readonly chosen: ChosenDevice;
   readonly player: Player;
@@ -25,7 +24,7 @@ export interface DevicePanelParts {
   };
 }
 
-/** The device that was chosen: how it is, and what it did on the day. */
+/** The chosen device: its newest values, and its day. */
 export function devicePanel(parts: DevicePanelParts): TemplateResult | typeof nothing {
   const { chosen, map, dayLine } = parts;
   const { id, current, history, fault, isLoading } = chosen;
@@ -36,7 +35,7 @@ export function devicePanel(parts: DevicePanelParts): TemplateResult | typeof no
     </div>
     <div class="device-actions">
       <button aria-pressed=${map.isFollowing ? "true" : "false"} @click=${() => map.follow(!map.isFollowing)}>Follow</button>
-      <button ?disabled=${!history?.track.count} @click=${() => dayLine.fit()}>Whole line</button>
+      <button ?disabled=${!history?.track.count} @click=${() => dayLine.fit()}>Fit track</button>
     </div>
     ${current === null ? nothing : facts(current, parts)}
     ${fault === null ? nothing : faultNote(fault, chosen)}
@@ -59,7 +58,7 @@ function facts(current: CurrentRecord, { chosen, units }: DevicePanelParts): Tem
   return html`<dl class="facts">
     <dt>Seen</dt><dd>${instantText(timestamp, chosen.zone)}<br><span class="soft">${agoText(timestamp, Date.now())}</span></dd>
     ${place ? html`<dt>Near</dt><dd>${nearText(place, units)}</dd>` : nothing}
-    <dt>Place</dt><dd>${latitude.toFixed(5)}, ${longitude.toFixed(5)}</dd>
+    <dt>Position</dt><dd>${latitude.toFixed(5)}, ${longitude.toFixed(5)}</dd>
     ${moving.length === 0 ? nothing : html`<dt>${speed === undefined ? "Heading" : "Speed"}</dt><dd>${moving.join(", ")}</dd>`}
     ${altitude === undefined ? nothing : html`<dt>Altitude</dt><dd>${heightText(altitude, units)}</dd>`}
     ${battery_level === undefined ? nothing : html`<dt>Battery</dt><dd>${Math.round(battery_level)} %</dd>`}
@@ -82,7 +81,7 @@ function dayPart(history: History, parts: DevicePanelParts): TemplateResult {
     hourTable({ hours: dayHours(track, day, zone), zone, units, onChoose: (ms) => player.seek(ms) });
   return html`<h3>${title}</h3>
     <p>${summary(history, units)}</p>
-    ${history.isIncomplete ? html`<p class="soft">Some reports of that time are lost.</p>` : nothing}
+    ${history.isIncomplete ? html`<p class="soft">Some reports of this time are lost.</p>` : nothing}
     ${stops === null ? nothing : guard([stops, zone], () => stopsOf(stops))}
     ${isDay ? hourByHour(guard([track, track.count, zone], hours)) : nothing}
     ${isDay && !chosen.isView ? html`<h3>Download</h3>${downloadButtons(downloads, { deviceId, day, zone })}` : nothing}`;
@@ -97,20 +96,20 @@ function hourByHour(table: unknown): TemplateResult {
 
 /** `81.9 km, 6 stops, 3 h 19 min moving, 1,552 reports`. */
 function summary({ reports, stops }: History, units: Units): string {
-  const said = counted(reports, "report");
-  if (stops === null) return said;
+  const count = counted(reports, "report");
+  if (stops === null) return count;
   return [
     distanceText(stops.distance_meters, units),
     counted(stops.stops.length, "stop"),
     `${durationText(stops.moving_seconds * 1000)} moving`,
-    said,
+    count,
   ].join(", ");
 }
 
 function nothingHere({ span }: History, chosen: ChosenDevice): TemplateResult {
   const last = chosen.current === null ? null : dayAt(chosen.current.timestamp, chosen.zone);
-  const when = span.days === 1 ? "on this day" : "in these days";
+  const when = span.days === 1 ? "on this day" : "on these days";
   const other = last === null || last === chosen.day ? null : last;
-  return html`<p>No reports ${when}.${other === null ? nothing : ` The last was on ${dayText(other)}.`}</p>
+  return html`<p>No reports ${when}.${other === null ? nothing : ` The last one was on ${dayText(other)}.`}</p>
     ${other === null ? nothing : html`<button class="next-step" @click=${() => chosen.look(other, DAY)}>Show that day</button>`}`;
 }

@@ -9,7 +9,7 @@ import type { Keyboard } from "../shell/keyboard.ts";
 import { ChosenDevice } from "./chosen-device.ts";
 import { Downloads } from "./downloads.ts";
 
-/** How far from the line a click may be. */
+/** The largest distance of a click from the line. */
 const CLICK_PIXELS = 12;
 
 /** The parts that show one device and its days. */
@@ -21,7 +21,7 @@ export interface DeviceParts {
   readonly dayLine: DayLine;
 }
 
-/** What they take from the page. */
+/** What the page provides to them. */
 export interface DeviceNeeds {
   readonly api: Api;
   readonly zones: { readonly zone: string };
@@ -33,7 +33,7 @@ export interface DeviceNeeds {
   readonly changed: () => void;
 }
 
-/** Gives them each other. */
+/** Creates the parts and connects them. */
 export function createDeviceParts(needs: DeviceNeeds): DeviceParts {
   const { api, zones, table, map, viewOf, units, onChoose, changed } = needs;
   const player = new Player(map, changed);
@@ -65,7 +65,7 @@ export function createDeviceParts(needs: DeviceNeeds): DeviceParts {
   return { chosen, player, plots, downloads: new Downloads(api, changed), dayLine };
 }
 
-/** What keys do to the day. Esc is for what was opened last, and so for this in the end. */
+/** Registers the keys of the day. Esc closes what was opened last, so it closes the device after all tools. */
 export function setDeviceKeys(keyboard: Keyboard, { chosen, player }: DeviceParts): void {
   keyboard.on(" ", () => player.toggle());
   keyboard.on("[", () => chosen.move(-1));

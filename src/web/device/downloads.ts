@@ -12,10 +12,10 @@ export const DOWNLOAD_FORMATS = [
 
 type Format = (typeof DOWNLOAD_FORMATS)[number];
 
-/** A browser has begun to save a file long before. */
-const KEPT_MS = 60_000;
+/** A browser begins to save a file long before this. */
+const URL_LIFETIME_MS = 60_000;
 
-/** A day of a device, as files that other programs read. Links alone can't fetch them: they don't send our header. */
+/** Downloads a device's day for other programs. A plain link can't, since it does not send the session's header. */
 export class Downloads {
   readonly #api: Pick<Api, "fetch">;
   readonly #changed: () => void;
@@ -33,7 +33,7 @@ export class Downloads {
     return this.#underWay;
   }
 
-  /** Why the last one failed; null where that was of another device or day. */
+  /** Why the last download of this device and day failed; null if it did not. */
   faultOf(deviceId: string, day: LocalDay): string | null {
     const failed = this.#failed;
     return failed?.deviceId === deviceId && failed.day === day ? failed.fault : null;
@@ -80,7 +80,7 @@ export function downloadButtons(
   ${fault === null ? "" : html`<p class="fault" role="alert">${fault}</p>`}`;
 }
 
-/** What no file system minds. */
+/** A name that every file system accepts. */
 export function safeName(text: string): string {
   return text.replace(/[^\p{L}\p{N}._-]+/gu, "_").replace(/^\.+/, "");
 }
@@ -90,5 +90,5 @@ function saveFile(blob: Blob, name: string): void {
   link.href = URL.createObjectURL(blob);
   link.download = name;
   link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), KEPT_MS);
+  setTimeout(() => URL.revokeObjectURL(link.href), URL_LIFETIME_MS);
 }

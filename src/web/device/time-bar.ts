@@ -8,7 +8,7 @@ import type { ChosenDevice } from "./chosen-device.ts";
 
 const DAY_ID = "day";
 
-/** How far keys move the slider. */
+/** How far each key moves the slider. */
 const KEY_STEPS_MS: Readonly<Record<string, number>> = {
   ArrowLeft: -10_000,
   ArrowDown: -10_000,
@@ -18,7 +18,7 @@ const KEY_STEPS_MS: Readonly<Record<string, number>> = {
   PageUp: 600_000,
 };
 
-/** Which day is looked at, and when in it. */
+/** The controls of the day, and of the time within it. */
 export function timeBar(parts: PlotPanelParts): TemplateResult {
   if (parts.chosen.id === null) return html`<p class="device-hint soft">Choose a device to see its day.</p>`;
   return html`<div class="time-row">${dayControls(parts.chosen)} ${playControls(parts)}</div>
@@ -28,8 +28,8 @@ export function timeBar(parts: PlotPanelParts): TemplateResult {
 function dayControls(chosen: ChosenDevice): TemplateResult {
   const { day, today, span } = chosen;
   const type = (event: Event) => {
-    const typed = parseDay((event.target as HTMLInputElement).value);
-    if (typed !== null) chosen.look(typed);
+    const input = parseDay((event.target as HTMLInputElement).value);
+    if (input !== null) chosen.look(input);
   };
   const leave = (event: Event) => {
     (event.target as HTMLInputElement).value = chosen.day;
@@ -39,16 +39,16 @@ function dayControls(chosen: ChosenDevice): TemplateResult {
   return html`<div class="time-day">
     <button aria-label="Previous ${what}" title="Previous ${what} ( [ )" @click=${() => chosen.move(-1)}>◀</button>
     <input type="date" aria-label=${span.days === 1 ? "Day" : "Last day"} required max=${today}
-      id=${DAY_ID} .value=${live(shownDay(day))} @change=${type} @blur=${leave}>
+      id=${DAY_ID} .value=${live(inputDay(day))} @change=${type} @blur=${leave}>
     <button aria-label="Next ${what}" title="Next ${what} ( ] )" ?disabled=${chosen.isToday} @click=${() => chosen.move(1)}>▶</button>
-    <select aria-label="How many days" @change=${chooseSpan}>
+    <select aria-label="Number of days" @change=${chooseSpan}>
       ${SPANS.map(({ name, label }) => html`<option value=${name} .selected=${live(name === span.name)}>${label}</option>`)}
     </select>
   </div>`;
 }
 
-/** What somebody types in this moment stays as it is, finished or not. */
-function shownDay(day: LocalDay): string {
+/** The value of the day's input: while the user types, it stays as typed. */
+function inputDay(day: LocalDay): string {
   const focused = document.activeElement;
   return focused instanceof HTMLInputElement && focused.id === DAY_ID ? focused.value : day;
 }
@@ -65,13 +65,13 @@ function playControls({ chosen, player }: PlotPanelParts): TemplateResult | type
     const step = KEY_STEPS_MS[event.key];
     if (step === undefined) return;
     event.preventDefault();
-    player.seek((playback.clockMs ?? clockMs) + step); // It may have been moved since it was drawn.
+    player.seek((playback.clockMs ?? clockMs) + step); // The clock may have moved since the last draw.
   };
   const text = clockText(clockMs, chosen.zone);
   const silence = track.silenceAt(clockMs);
   return html`<div class="time-play">
     <button class="primary play" title="Space" @click=${() => player.toggle()}>${playback.isPlaying ? "Pause" : "Play"}</button>
-    <select aria-label="Speed of playback" @change=${chooseRate}>
+    <select aria-label="Playback speed" @change=${chooseRate}>
       ${RATES.map((rate) => html`<option value=${rate} .selected=${live(rate === playback.rate)}>${rate}×</option>`)}
     </select>
     <input type="range" class="slider" aria-label="Time" aria-valuetext=${text} min=${range.startMs} max=${range.endMs} step="1"

@@ -5,8 +5,8 @@ import { agoText } from "../time/format.ts";
 import { type Connect, isLoopback, type MadePhone, PHONE_APPS } from "./connect.ts";
 import { copyField, copyLines } from "./copying.ts";
 import {
-  type HeardRequest,
-  leftOutText,
+  missingText,
+  type PhoneRequest,
   placeText,
   refusalText,
   speedAdvice,
@@ -15,14 +15,14 @@ import {
 import { keyList } from "./key-list.ts";
 import { qrCode } from "./qr-code.ts";
 
-/** The three steps over the page, where devices have reported already. */
+/** The three steps of connecting a phone as a dialog, for a page that has devices. */
 export function connectDialog(connect: Connect): TemplateResult | typeof nothing {
   if (!connect.isOpen) return nothing;
   const body = html`${connectSteps(connect, () => connect.restart())} ${phoneKeys(connect)}`;
   return dialog({ name: "connect", title: "Connect a phone", body, closed: () => connect.close() });
 }
 
-/** What the page shows over the map until the first device has reported, and that has been read. */
+/** Covers the map of an empty server until the first device has reported and the user has seen that. */
 export function emptyPage(connect: Connect, mayConnect: boolean, isEmpty: boolean): TemplateResult {
   return html`<section class="card empty" aria-labelledby="empty-title">
     <h2 id="empty-title">${isEmpty ? "No device has reported yet." : "Your first device has reported."}</h2>
@@ -33,13 +33,13 @@ export function emptyPage(connect: Connect, mayConnect: boolean, isEmpty: boolea
     }
     ${
       isEmpty
-        ? html`<p class="soft">Or see others move first: <code>npm run demo</code> replays recorded buses and ships.</p>`
+        ? html`<p class="soft">Or try the demo first: <code>npm run demo</code> replays recorded buses and ships.</p>`
         : html`<button class="primary" @click=${() => connect.restart()}>Show the map</button>`
     }
   </section>`;
 }
 
-/** Where devices have reported, this page has done its work, and another phone is connected over the map. */
+/** Connects another phone. Once a device has reported, that happens in a dialog over the map. */
 function connectAnother(connect: Connect, isEmpty: boolean): void {
   connect.restart();
   if (!isEmpty) connect.open();
@@ -61,15 +61,15 @@ function connectSteps(connect: Connect, another: () => void): TemplateResult {
       <h3>Settings</h3>
       ${
         made === null
-          ? html`<p class="soft">A code to scan, and the same as text.</p>`
-          : html`<details ?open=${connect.report.heard === null}>
+          ? html`<p class="soft">A QR code to scan, and the settings as text.</p>`
+          : html`<details ?open=${connect.report.arrival === null}>
             <summary>${connect.app.name}: ${made.setup.place}</summary>${settings(connect, made)}
           </details>`
       }
     </li>
     <li class="step ${made === null ? "" : "last"}" aria-disabled=${made === null}>
       <h3>First report</h3>
-      ${made === null ? html`<p class="soft">What the phone sends, and how it is understood.</p>` : firstReport(connect)}
+      ${made === null ? html`<p class="soft">What the phone sends, and what the server reads in it.</p>` : firstReport(connect)}
     </li>
   </ol>`;
 }
@@ -90,22 +90,22 @@ function appForm(connect: Connect): TemplateResult {
       )}
     </fieldset>
     ${unreachable(connect)}
-    <label class="device-name">Name of the device
+    <label class="device-name">Device name
       <input name="device" required maxlength="128" autocomplete="off" autocapitalize="none" spellcheck="false"
         .value=${connect.deviceName} @input=${(event: Event) => {
           connect.deviceName = (event.target as HTMLInputElement).value;
         }}>
     </label>
     ${connect.fault === null ? nothing : html`<p class="fault" role="alert">${connect.fault}</p>`}
-    <button class="primary" ?disabled=${connect.isMaking}>Make its settings</button>
+    <button class="primary" ?disabled=${connect.isMaking}>Create settings</button>
   </form>`;
 }
 
-/** A phone that is told 127.0.0.1 asks itself. */
+/** A warning that a phone would connect to itself at 127.0.0.1. */
 function unreachable({ location }: Connect): TemplateResult | typeof nothing {
   if (!isLoopback(location.hostname)) return nothing;
-  return html`<p class="warning">A phone can't reach <code>${location.hostname}</code>: there it means the phone itself.
-    Start the server with <code>--host 0.0.0.0</code>, and open this page by this machine's address in your network.</p>`;
+  return html`<p class="warning">A phone can't reach <code>${location.hostname}</code>: that name means the phone itself.
+    Start the server with <code>--host 0.0.0.0</code>, and open this page at this machine's address in your network.</p>`;
 }
 
 function settings(connect: Connect, { setup }: MadePhone): TemplateResult {
@@ -116,7 +116,7 @@ function settings(connect: Connect, { setup }: MadePhone): TemplateResult {
       qr === null
         ? nothing
         : html`<figure>
-      ${qrCode(qr, `The settings of ${app.name} as a code`)}
+      ${qrCode(qr, `The settings of ${app.name} as a QR code`)}
       <figcaption class="soft">${
         opensApp
           ? html`Scan it with the phone's camera. Is this the phone? <a href=${qr}>Open ${app.name}</a>`
@@ -129,36 +129,37 @@ function settings(connect: Connect, { setup }: MadePhone): TemplateResult {
       ${paste === null ? nothing : copyLines("Paste this", paste, copying)}
     </div>
     <ul class="notes">
-      <li>The key is shown only now. It can do nothing but report as this device.</li>
+      <li>The key is shown only now. It can only report as this device.</li>
       ${notes.map((note) => html`<li>${note}</li>`)}
     </ul>
   </div>`;
 }
 
 function firstReport({ report, made }: Connect): TemplateResult {
-  const { heard, fault } = report;
+  const { arrival, fault } = report;
   if (fault !== null) return html`<p class="fault" role="alert">${fault}</p>`;
-  if (heard === null) return html`<p role="status" class="waiting">Waiting for ${made!.key.device_id} …</p>`;
-  const { request, latitude, longitude, atMs } = heard;
+  if (arrival === null)
+    return html`<p role="status" class="waiting">Waiting for ${made!.key.device_id} …</p>`;
+  const { request, latitude, longitude, atMs } = arrival;
   const refusal = request === null ? null : refusalText(request);
-  const leftOut = request === null ? null : leftOutText(request);
+  const missing = request === null ? null : missingText(request);
   const when = `${made!.key.device_id} reported ${agoText(atMs, Date.now())}`;
   if (refusal !== null) return html`<p role="status">${when}.</p><p class="fault">${refusal}</p>`;
   return html`<p role="status"><strong>${when}, ${placeText(latitude!, longitude!)}</strong></p>
     ${request?.newest === undefined ? nothing : understood(request.newest)}
-    ${leftOut === null ? nothing : html`<p class="soft">${leftOut}</p>`}`;
+    ${missing === null ? nothing : html`<p class="soft">${missing}</p>`}`;
 }
 
-function understood(report: NonNullable<HeardRequest["newest"]>): TemplateResult {
+function understood(report: NonNullable<PhoneRequest["newest"]>): TemplateResult {
   const advice = speedAdvice(report);
-  return html`<p>Understood: ${understoodText(report, unitsOf(navigator.language))}.</p>
+  return html`<p>Received: ${understoodText(report, unitsOf(navigator.language))}.</p>
     ${advice === null ? nothing : html`<p class="soft">${advice}</p>`}`;
 }
 
 function phoneKeys({ keys, zone }: Connect): TemplateResult {
   return keyList({
     title: "Phones with a key",
-    none: "None that was connected here.",
+    none: "No phone has been connected here.",
     kind: "phone",
     keys,
     zone,

@@ -4,12 +4,12 @@ import type { Copying } from "./copying.ts";
 import { FirstReport, type KnownDevices } from "./first-report.ts";
 import type { PageKey, PageKeys } from "./page-keys.ts";
 
-/** An app that reports to the server, by the name that people look for. */
+/** An app that reports to the server. */
 export interface PhoneApp {
   readonly name: string;
-  /** The name that `POST /map/keys` takes. */
+  /** Its name for `POST /map/keys`. */
   readonly client: string;
-  /** What it runs on, or what it is for. */
+  /** What it runs on or is for. */
   readonly on: string;
 }
 
@@ -27,24 +27,23 @@ export const PHONE_APPS: readonly PhoneApp[] = [
   { name: "curl", client: "curl", on: "your programs" },
 ];
 
-/** Hosts that mean, on a phone, the phone itself. */
 const LOOPBACK = /^(localhost|127\.[\d.]+|\[::1\])$/;
 
-/** Whether no phone can reach a server that goes by this name. */
+/** Whether a host name means, on a phone, the phone itself. */
 export function isLoopback(hostname: string): boolean {
   return LOOPBACK.test(hostname);
 }
 
-/** How an app is set up with a key, as the server says it. */
+/** The server's instructions for an app and its key. */
 export interface PhoneSetup {
-  /** Where in the app the fields are. */
+  /** The screen of the app that has the fields. */
   readonly place: string;
   readonly fields: readonly { readonly name: string; readonly value: string }[];
-  /** What goes into a file, or a shell, as it is. */
+  /** Text for a file or a shell. */
   readonly paste: string | null;
-  /** What a code for the phone's camera holds. */
+  /** The content of a QR code. */
   readonly qr: string | null;
-  /** Whether the phone opens the app for it; else it has to be scanned in the app. */
+  /** Whether the phone's camera opens the app; otherwise the app has to scan the code. */
   readonly qr_opens_app: boolean;
   readonly notes: readonly string[];
 }
@@ -73,10 +72,10 @@ export class Connect {
   app: PhoneApp = PHONE_APPS[0]!;
   isMaking = false;
   fault: string | null = null;
-  /** The phone that is being connected; its key is shown once, since the server keeps no more than a hash of it. */
+  /** The phone that is being connected. Its key is shown once, since the server stores only a hash. */
   made: MadePhone | null = null;
-  #writtenName: string | null = null;
-  /** Counts how often it began anew: an answer to a request of an earlier round is dropped. */
+  #typedName: string | null = null;
+  /** Counts restarts, so that the answer to an earlier request is dropped. */
   #round = 0;
 
   constructor(parts: ConnectParts) {
@@ -84,13 +83,13 @@ export class Connect {
     this.report = new FirstReport(parts);
   }
 
-  /** The name that the user wrote, or else a free one: two phones with one name would be one device. */
+  /** The name that the user typed, else an unused one: two phones with the same name would be one device. */
   get deviceName(): string {
-    return this.#writtenName ?? this.#freeName();
+    return this.#typedName ?? this.#freeName();
   }
 
   set deviceName(name: string) {
-    this.#writtenName = name;
+    this.#typedName = name;
   }
 
   get keys(): PageKeys {
@@ -125,11 +124,11 @@ export class Connect {
     this.#parts.changed();
   }
 
-  /** Back to the first step, for another phone. */
+  /** Returns to the first step, for another phone. */
   restart(): void {
     this.#round++;
     this.report.end();
-    if (this.made !== null) this.#writtenName = null;
+    if (this.made !== null) this.#typedName = null;
     this.made = null;
     this.isMaking = false;
     this.fault = null;
@@ -162,13 +161,13 @@ export class Connect {
     changed();
   }
 
-  /** A name that no device has, and that no phone has been given a key for. */
+  /** A name that no device and no phone's key has. */
   #freeName(): string {
     const phones = this.keys.ofKind("phone", Date.now()) ?? [];
-    const given = new Set(phones.map(({ device_id }) => device_id));
+    const phoneNames = new Set(phones.map(({ device_id }) => device_id));
     for (let number = 1; ; number++) {
       const name = `phone-${number}`;
-      if (this.#parts.devices.rowOf(name) === undefined && !given.has(name)) return name;
+      if (this.#parts.devices.rowOf(name) === undefined && !phoneNames.has(name)) return name;
     }
   }
 }

@@ -1,55 +1,55 @@
 import { html, type TemplateResult } from "lit-html";
 
-/** How long a button says that it has copied. */
-const SAID_MS = 2500;
+/** How long a button shows "Copied". */
+const FEEDBACK_MS = 2500;
 
-/** Copies texts that are shown, and says which one it was. */
+/** Copies the texts of fields, and shows which one was copied. */
 export class Copying {
   readonly #changed: () => void;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #said: { readonly text: string; readonly words: string } | null = null;
+  #feedback: { readonly text: string; readonly words: string } | null = null;
 
   constructor(changed: () => void) {
     this.#changed = changed;
   }
 
-  /** What the button beside a text says. */
+  /** The label of the button beside a text. */
   wordsFor(text: string): string {
-    return this.#said?.text === text ? this.#said.words : "Copy";
+    return this.#feedback?.text === text ? this.#feedback.words : "Copy";
   }
 
   /**
-   * Copies what a field shows, and leaves it selected. Over http, but for the machine itself, browsers have no
-   * clipboard for pages; most still do as they did before it.
+   * Copies the text of a field, and leaves it selected. Over http, except on localhost, browsers have no clipboard API;
+   * most still support the older `execCommand`.
    */
   async copy(field: HTMLInputElement | HTMLTextAreaElement): Promise<void> {
     field.focus();
     field.select();
     const text = field.value;
     const isDone = navigator.clipboard === undefined ? document.execCommand("copy") : await this.#write(text);
-    this.#said = { text, words: isDone ? "Copied" : "Selected" };
+    this.#feedback = { text, words: isDone ? "Copied" : "Selected" };
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#forget(), SAID_MS);
+    this.#timer = setTimeout(() => this.#forget(), FEEDBACK_MS);
     this.#changed();
   }
 
-  /** Whether the browser let us. */
+  /** Returns false if the browser or the user refuses; the text is still selected then. */
   async #write(text: string): Promise<boolean> {
     try {
       await navigator.clipboard.writeText(text);
       return true;
     } catch {
-      return false; // The browser or its user may refuse; the text is selected all the same.
+      return false;
     }
   }
 
   #forget(): void {
-    this.#said = null;
+    this.#feedback = null;
     this.#changed();
   }
 }
 
-/** A text to take elsewhere: selectable, with a button that copies it. */
+/** A read-only text with a button that copies it. */
 export function copyField(name: string, value: string, copying: Copying): TemplateResult {
   const select = (event: Event) => (event.currentTarget as HTMLInputElement).select();
   return html`<label class="copy-field">
@@ -59,7 +59,7 @@ export function copyField(name: string, value: string, copying: Copying): Templa
   </label>`;
 }
 
-/** A text of several lines to take elsewhere, with a button that copies it. */
+/** A read-only text of several lines with a button that copies it. */
 export function copyLines(name: string, value: string, copying: Copying): TemplateResult {
   return html`<label class="copy-field lines">
     <span>${name}</span>

@@ -3,7 +3,6 @@ import { repeat } from "lit-html/directives/repeat.js";
 import { dayMinuteText } from "../time/format.ts";
 import type { PageKey, PageKeys } from "./page-keys.ts";
 
-/** Which keys are listed, and how. */
 interface KeyListParts {
   readonly title: string;
   readonly none: string;
@@ -13,7 +12,7 @@ interface KeyListParts {
   readonly describe: (key: PageKey) => string;
 }
 
-/** The keys of a kind that were made on the page, each with what ends it. */
+/** The usable keys of a kind that were created on the page, each with a button that revokes it. */
 export function keyList({ title, none, kind, keys, zone, describe }: KeyListParts): TemplateResult {
   const list = keys.ofKind(kind, Date.now());
   return html`<section class="key-list">
@@ -29,7 +28,7 @@ export function keyList({ title, none, kind, keys, zone, describe }: KeyListPart
         <div>
           ${key.label === "" ? nothing : html`<strong>${key.label}</strong>`}
           <span>${describe(key)}</span>
-          <span class="soft">made ${dayMinuteText(key.created, zone)}</span>
+          <span class="soft">created ${dayMinuteText(key.created, zone)}</span>
         </div>
         <button aria-label="Revoke ${key.label || describe(key)}" @click=${() => keys.revoke(key.id)}>Revoke</button>
       </li>`,

@@ -16,7 +16,7 @@ export interface MakingParts {
   readonly changed: () => void;
 }
 
-/** Makes keys on the page: share links, and keys for phones. Its code comes once somebody wants one. */
+/** Creates keys on the page: share links, and keys for phones. Its code is loaded when a user first needs it. */
 export class Making {
   readonly #keys: PageKeys;
   readonly share: Share;
@@ -30,7 +30,7 @@ export class Making {
     this.connect = new Connect({ ...shared, location });
   }
 
-  /** Nothing of one session is there in the next. */
+  /** Forgets everything at the end of a session. */
   close(): void {
     this.#keys.forget();
     this.share.close();
@@ -41,7 +41,7 @@ export class Making {
     return html`${shareDialog(this.share)} ${connectDialog(this.connect)}`;
   }
 
-  /** Over the map while there is no device, and until it has been read that the first has reported. */
+  /** Covers the map while there is no device, and until the user has seen that the first one reported. */
   emptyPage(isEmpty: boolean, mayConnect: boolean): TemplateResult | typeof nothing {
     const isConnecting = this.connect.made !== null && !this.connect.isOpen;
     return isEmpty || isConnecting ? emptyPage(this.connect, mayConnect, isEmpty) : nothing;

@@ -2,7 +2,7 @@ import { type Api, isGivenUp } from "../api/api.ts";
 import { retryingSentenceOf, sentenceOf } from "../api/api-error.ts";
 import type { ViewFacts } from "../session/session.ts";
 
-/** A key that was made on the page, as the server lists it. Times are Unix ms. */
+/** A key that was created on the page, as the server lists it. Times are Unix ms. */
 export interface PageKey {
   readonly id: string;
   readonly kind: "phone" | "share";
@@ -23,26 +23,25 @@ interface PageKeysParts {
 
 const PATH = "/map/keys";
 
-/** The keys that whoever is signed in has made on the page: for phones, and as share links. */
+/** The keys that the user created on the page: for phones, and as share links. */
 export class PageKeys {
   readonly #parts: PageKeysParts;
   #keys: readonly PageKey[] | null = null;
   #loading = new AbortController();
-  /** Why the list isn't what it should be. */
+  /** Why the list may be missing or stale. */
   fault: string | null = null;
 
   constructor(parts: PageKeysParts) {
     this.#parts = parts;
   }
 
-  /** Those that still open something, the newest first; null until the server has said. */
+  /** The usable keys of a kind, newest first; null until they are loaded. */
   ofKind(kind: PageKey["kind"], nowMs: number): readonly PageKey[] | null {
     if (this.#keys === null) return null;
     const keys = this.#keys.filter((key) => key.kind === kind && isUsable(key, nowMs));
     return keys.sort((a, b) => b.created - a.created);
   }
 
-  /** Until the next session has its own. */
   forget(): void {
     this.#loading.abort();
     this.#keys = null;
@@ -67,11 +66,13 @@ export class PageKeys {
     });
   }
 
-  /** Makes a key; throws what the server has against it. Its text is shown now and never again. */
-  async make<Made extends { readonly key: PageKey; readonly text: string }>(wanted: unknown): Promise<Made> {
-    const made = await this.#parts.api.send<Made>("POST", PATH, wanted);
-    this.#keys = [...(this.#keys ?? []), made.key];
-    return made;
+  /** Creates a key; throws the server's refusal. The answer has the only copy of the key's text. */
+  async make<Answer extends { readonly key: PageKey; readonly text: string }>(
+    spec: unknown,
+  ): Promise<Answer> {
+    const answer = await this.#parts.api.send<Answer>("POST", PATH, spec);
+    this.#keys = [...(this.#keys ?? []), answer.key];
+    return answer;
   }
 
   revoke(id: string): Promise<void> {

@@ -1,7 +1,7 @@
 import { html, type TemplateResult } from "lit-html";
 import { encode } from "uqr";
 
-/** A text as a QR code. It is dark on light in both themes, since many cameras read no other. */
+/** A text as a QR code, dark on light in both themes, since many cameras read no other. */
 export function qrCode(text: string, label: string): TemplateResult {
   const { size, path } = qrPath(text);
   return html`<svg class="qr" viewBox="0 0 ${size} ${size}" role="img" aria-label=${label} shape-rendering="crispEdges">
@@ -10,16 +10,16 @@ export function qrCode(text: string, label: string): TemplateResult {
   </svg>`;
 }
 
-/** Empty modules around the code, without which cameras do not find it. */
+/** The empty modules around the code, which cameras need to find it. */
 export const QUIET_ZONE = 4;
 
-/** A code as a drawing: its width and height in units, and its dark modules as a path of SVG. */
+/** A code as a drawing: its width and height in units, and its dark modules as an SVG path. */
 export interface QrPath {
   readonly size: number;
   readonly path: string;
 }
 
-/** Dark modules that touch in a row are one piece of the path. */
+/** Adjacent dark modules of a row are one rectangle of the path. */
 export function qrPath(text: string): QrPath {
   const { data, size } = encode(text, { ecc: "M", border: QUIET_ZONE });
   let path = "";

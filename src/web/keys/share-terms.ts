@@ -1,10 +1,8 @@
 import { dayAt, MS_PER_HOUR, rangeOf, wallMs } from "../time/local-day.ts";
 
-/*
- * What a share link shows and until when, as it is chosen in the dialog.
- */
+/* The choices of the share dialog, and the range of time that they mean. */
 
-/** Until when: in so many hours, or until an instant of one's own where there are none. */
+/** The end of a link: after some hours, or null for an instant that the user types. */
 export const UNTIL: readonly { readonly label: string; readonly hours: number | null }[] = [
   { label: "for 1 hour", hours: 1 },
   { label: "for 8 hours", hours: 8 },
@@ -13,7 +11,7 @@ export const UNTIL: readonly { readonly label: string; readonly hours: number | 
   { label: "until …", hours: null },
 ];
 
-/** From when on positions are shown. */
+/** The start of the positions that a link shows. */
 export const FROM = [
   { label: "the last one on", kind: "last" },
   { label: "now on", kind: "now" },
@@ -22,13 +20,13 @@ export const FROM = [
 ] as const;
 
 export const PRECISIONS: readonly { readonly label: string; readonly meters: number | null }[] = [
-  { label: "exactly", meters: null },
+  { label: "exact", meters: null },
   { label: "within 100 m", meters: 100 },
   { label: "within 500 m", meters: 500 },
   { label: "within 2 km", meters: 2000 },
 ];
 
-/** What is chosen: places in the lists above, and what was typed as `2026-11-22T18:30`. */
+/** The user's choices: indexes into the lists above, and typed times as `2026-11-22T18:30`. */
 export interface ShareTerms {
   readonly until: number;
   readonly ownUntil: string;
@@ -37,7 +35,7 @@ export interface ShareTerms {
   readonly precision: number;
 }
 
-/** The same in instants, Unix ms. */
+/** Unix ms. */
 export interface ShareRange {
   readonly notBeforeMs: number;
   readonly expiresMs: number;
@@ -47,10 +45,7 @@ export interface ShareRange {
 const LAST_MS_MAX = 24 * MS_PER_HOUR;
 const MS_PER_MINUTE = 60_000;
 
-/**
- * What a link of these terms shows; a sentence if there can be none. `lastMs` are the times of the chosen devices' last
- * positions.
- */
+/** The range of a link; a sentence if the terms are wrong. `lastMs` has the times of the devices' last positions. */
 export function shareRange(
   terms: ShareTerms,
   zone: string,
@@ -59,11 +54,11 @@ export function shareRange(
 ): ShareRange | string {
   const { hours } = UNTIL[terms.until]!;
   const expiresMs = hours === null ? instantOf(terms.ownUntil, zone) : nowMs + hours * MS_PER_HOUR;
-  if (expiresMs === null) return "Say until when the link works.";
-  if (expiresMs <= nowMs) return "The link would end before it begins.";
+  if (expiresMs === null) return "Enter when the link ends.";
+  if (expiresMs <= nowMs) return "The link must end in the future.";
   const notBeforeMs = fromOf(terms, zone, nowMs, lastMs);
-  if (notBeforeMs === null) return "Say from when on positions are shown.";
-  if (notBeforeMs >= expiresMs) return "The link would end before there is anything to show.";
+  if (notBeforeMs === null) return "Enter when the positions begin.";
+  if (notBeforeMs >= expiresMs) return "The link must end after its positions begin.";
   return { notBeforeMs, expiresMs };
 }
 
@@ -80,9 +75,9 @@ function fromOf(
 ): number | null {
   switch (FROM[from]!.kind) {
     case "last": {
-      const shown = lastMs.filter((ms) => showsLast(ms, lastMs.length, nowMs));
-      const firstMs = Math.min(nowMs, ...shown);
-      // A link with cells shows whole minutes only, so it begins with one.
+      const recent = lastMs.filter((ms) => showsLast(ms, lastMs.length, nowMs));
+      const firstMs = Math.min(nowMs, ...recent);
+      // A link with a precision shows whole minutes only, so it begins with one.
       return PRECISIONS[precision]!.meters === null ? firstMs : firstMs - (firstMs % MS_PER_MINUTE);
     }
     case "now":
@@ -95,13 +90,13 @@ function fromOf(
 }
 
 /**
- * When the clocks of a zone show what `<input type="datetime-local">` says. Of an hour that comes twice it is the
- * first; one that clocks leave out is as much later as they go forward. Null where nothing was typed.
+ * The instant at which the clocks of a zone show the value of an `<input type="datetime-local">`: the first one in an
+ * hour that occurs twice, and one hour later for an hour that clocks skip. Null if the input is empty.
  */
 export function instantOf(local: string, zone: string): number | null {
   const wall = Date.parse(`${local}Z`);
   if (Number.isNaN(wall)) return null;
-  // The offsets a day before and after are the two that it can have.
+  // The zone's offset is that of the day before or that of the day after.
   const candidates = [-24, 24].map((hours) => {
     const near = wall + hours * MS_PER_HOUR;
     return wall - (wallMs(near, zone) - near);
@@ -109,7 +104,7 @@ export function instantOf(local: string, zone: string): number | null {
   return candidates.find((ms) => wallMs(ms, zone) === wall) ?? Math.max(...candidates);
 }
 
-/** An instant as such an input shows it. */
+/** An instant as the value of such an input. */
 export function localTextOf(ms: number, zone: string): string {
   return new Date(wallMs(ms, zone)).toISOString().slice(0, "2026-11-22T18:30".length);
 }

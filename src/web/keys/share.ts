@@ -5,7 +5,6 @@ import type { Copying } from "./copying.ts";
 import type { PageKey, PageKeys } from "./page-keys.ts";
 import { FROM, localTextOf, PRECISIONS, type ShareTerms, shareRange, showsLast } from "./share-terms.ts";
 
-/** What a dialog for share links needs of the page. */
 interface ShareParts {
   readonly keys: PageKeys;
   readonly copying: Copying;
@@ -30,7 +29,7 @@ interface LastRange {
 
 const SUGGESTIONS_MAX = 6;
 
-/** Makes share links: which devices, from when, until when, how exactly. */
+/** Creates share links. */
 export class Share {
   readonly #parts: ShareParts;
   isOpen = false;
@@ -40,9 +39,9 @@ export class Share {
   label = "";
   isMaking = false;
   fault: string | null = null;
-  /** The link that was made last: it is shown once, since the server keeps no more than a hash of it. */
+  /** The newest link. It is shown once, since the server stores only a hash. */
   made: { readonly url: string; readonly key: PageKey } | null = null;
-  /** Counts how often it was closed: what was asked for before is for nobody then. */
+  /** Counts how often the dialog was closed, so that the answer to an earlier request is dropped. */
   #round = 0;
 
   constructor(parts: ShareParts) {
@@ -118,7 +117,7 @@ export class Share {
     );
   }
 
-  /** Devices as the list finds them, those that begin with what is searched for first. */
+  /** Devices whose names contain the search text. Those that begin with it come first. */
   suggestions(): readonly string[] {
     const { ids, size } = this.#parts.devices;
     const search = folded(this.search.trim());

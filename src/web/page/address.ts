@@ -1,15 +1,15 @@
 import { type LocalDay, parseDay, type SpanName, spanNamed } from "../time/local-day.ts";
 
-/* What is looked at, as it stands in the address of the page, to be kept, sent to others and gone back to. */
+/* The state of the page in its address, for bookmarks, for sharing, and for the browser's back and forward. */
 
 export interface Address {
   readonly device: string | null;
   /** Null for today. */
   readonly day: LocalDay | null;
   readonly span: SpanName;
-  /** Null for the browser's own. */
+  /** Null for the browser's zone. */
   readonly zone: string | null;
-  /** Where the map looks; null where nobody has moved it. */
+  /** Null if the user has not moved the map. */
   readonly place: AddressPlace | null;
 }
 
@@ -21,7 +21,7 @@ export interface AddressPlace {
 
 const ZOOM_MAX = 24;
 
-/** Of a query, as in `location.search`. What makes no sense is left out. */
+/** Parses `location.search`, and ignores what is malformed. */
 export function parseAddress(search: string): Address {
   const parameters = new URLSearchParams(search);
   return {
@@ -33,11 +33,11 @@ export function parseAddress(search: string): Address {
   };
 }
 
-/** The query, with its `?`; empty where everything is as it is at first. */
+/** The query with its `?`; empty for the initial state. */
 export function addressText({ device, day, span, zone, place }: Address): string {
   const parameters: string[] = [];
   const add = (name: string, value: string | null) => {
-    // Commas, colons and slashes may stand in a query as they are, and are easier to read.
+    // Commas and slashes are allowed in a query, and easier to read.
     if (value !== null)
       parameters.push(`${name}=${encodeURIComponent(value).replace(/%2C/g, ",").replace(/%2F/g, "/")}`);
   };
@@ -51,7 +51,7 @@ export function addressText({ device, day, span, zone, place }: Address): string
   return parameters.length === 0 ? "" : `?${parameters.join("&")}`;
 }
 
-/** Five places are a meter. */
+/** The fifth decimal is about a meter. */
 function placeText({ latitude, longitude, zoom }: AddressPlace): string {
   return [latitude.toFixed(5), longitude.toFixed(5), zoom.toFixed(2)].join();
 }

@@ -4,10 +4,10 @@ import { Page } from "./page.ts";
 
 /* Starts the page. */
 
-/** A link that is followed where the page is open already loads nothing by itself, and would stay in the address. */
+/** A sign-in link that is opened in an open page changes only the hash: without a reload it would have no effect. */
 addEventListener("hashchange", () => location.reload());
 
-/** Once the HTML has been painted, as it came: to make the page takes longer. A page that is not seen isn't painted. */
+/** Runs after the first paint, since rendering the page takes longer than that. A hidden page is never painted. */
 function afterPaint(run: () => void): void {
   if (document.hidden) run();
   else requestAnimationFrame(() => setTimeout(run));

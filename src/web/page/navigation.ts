@@ -2,12 +2,12 @@ import { spanNamed } from "../time/local-day.ts";
 import { browserTimers, type Timers } from "../time/timers.ts";
 import { type Address, type AddressPlace, addressText, parseAddress } from "./address.ts";
 
-/** What the address tells of, and is set by. */
+/** The parts whose state is in the address. */
 export interface NavigationParts {
   readonly chosen: {
     readonly id: string | null;
-    /** The day that the user asked for. */
-    readonly askedDay: Address["day"];
+    /** The day that the user chose. */
+    readonly requestedDay: Address["day"];
     readonly span: { readonly name: Address["span"] };
     choose(id: string | null): void;
     look(day: Address["day"], span: ReturnType<typeof spanNamed>): void;
@@ -19,24 +19,24 @@ export interface NavigationParts {
   };
 }
 
-/** As much of the browser's window as is needed. */
+/** The used part of the browser's window. */
 export interface AddressBar {
   readonly location: { readonly pathname: string; readonly search: string };
   readonly history: Pick<History, "pushState" | "replaceState">;
   addEventListener(type: "popstate", listener: () => void): void;
 }
 
-/** A map that follows a device moves in every frame, and browsers refuse addresses that change so often. */
+/** A map that follows a device moves in every frame, and browsers reject addresses that change that often. */
 const SETTLE_MS = 300;
 
-/** Keeps the address of the page true, and goes where it says: at the start, and by the browser's back and forward. */
+/** Writes the page's state into its address, and restores it at the start and on the browser's back and forward. */
 export class Navigation {
   readonly #parts: NavigationParts;
   readonly #bar: AddressBar;
   #place: AddressPlace | null = null;
   #stopSettling = () => {};
-  /** Null while nobody is signed in: then the address waits. */
-  #noted: Address | null = null;
+  /** The address as it was last read or written; null while no user is signed in, since it must not change then. */
+  #address: Address | null = null;
 
   constructor(parts: NavigationParts, bar: AddressBar, timers: Timers = browserTimers) {
     this.#parts = parts;
@@ -46,19 +46,19 @@ export class Navigation {
       this.#stopSettling();
       this.#stopSettling = timers.after(SETTLE_MS, () => {
         this.#place = { latitude, longitude, zoom };
-        this.note();
+        this.write();
       });
     });
     bar.addEventListener("popstate", () => {
-      if (this.#noted !== null) this.begin();
+      if (this.#address !== null) this.begin();
     });
   }
 
-  /** Goes where the address says. */
+  /** Restores the state in the address. */
   begin(): void {
     const { chosen, zones, map } = this.#parts;
     const address = parseAddress(this.#bar.location.search);
-    this.#noted = address; // Before anything moves, or it would be noted as a step.
+    this.#address = address; // Set before anything moves, or the change would count as a step of the user.
     this.#place = address.place;
     zones.set(address.zone);
     chosen.look(address.day, spanNamed(address.span));
@@ -66,19 +66,19 @@ export class Navigation {
     if (address.place !== null) map.flyTo(address.place, false);
   }
 
-  /** Leaves the address as it is, for whoever signs in next. */
+  /** Leaves the address as it is for the next user who signs in. */
   end(): void {
-    this.#noted = null;
+    this.#address = null;
   }
 
-  /** Writes what is looked at now. Another device, or another day, is a step that one can go back. */
-  note(): void {
-    const before = this.#noted;
+  /** Writes the state into the address. Another device, day or span becomes an entry of the browser's history. */
+  write(): void {
+    const before = this.#address;
     if (before === null) return;
     const now = this.#now();
     const text = addressText(now);
     if (text === addressText(before)) return;
-    this.#noted = now;
+    this.#address = now;
     const isStep = now.device !== before.device || now.day !== before.day || now.span !== before.span;
     const { location, history } = this.#bar;
     if (isStep) history.pushState(null, "", location.pathname + text);
@@ -89,7 +89,7 @@ export class Navigation {
     const { chosen, zones } = this.#parts;
     return {
       device: chosen.id,
-      day: chosen.askedDay,
+      day: chosen.requestedDay,
       span: chosen.span.name,
       zone: zones.isChosen ? zones.zone : null,
       place: this.#place,

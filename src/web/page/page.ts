@@ -19,10 +19,10 @@ import { Tools } from "../tools/tools.ts";
 import { Navigation } from "./navigation.ts";
 import { beginVisit } from "./visit.ts";
 
-/** How often ages are counted on, and the list is put in order. */
+/** How often ages and the order of the list are updated. */
 const REFRESH_MS = 1000;
 
-/** The page: its parts, and when they are drawn. Parts are given each other here, and nowhere else. */
+/** The page: creates the parts, connects them to each other, and draws them. */
 export class Page {
   readonly #root: HTMLElement;
   #isDrawing = false;
@@ -76,7 +76,7 @@ export class Page {
     }, REFRESH_MS);
     keyboard.on("/", () => {
       this.sheet.show("list");
-      this.#draw(); // At once: what is not seen takes no focus, and the next key is a letter already.
+      this.#draw(); // Synchronously: a hidden field takes no focus, and the next key is a letter of the search.
       this.listView.focusSearch();
     });
     keyboard.listen();
@@ -84,7 +84,7 @@ export class Page {
     this.#draw();
   }
 
-  /** Something that is shown has become another: everything is drawn again, once, in the next frame. */
+  /** Draws the page in the next frame. */
   changed(): void {
     if (this.#isDrawing) return;
     this.#isDrawing = true;
@@ -98,7 +98,7 @@ export class Page {
     return this.session.begin(credential);
   }
 
-  /** Places of devices are here as long as somebody is signed in. */
+  /** Starts the live stream when a user signs in, and removes all positions when the session ends. */
   #sessionChanged(): void {
     if (this.session.state === "in") {
       this.live.begin();
@@ -121,6 +121,6 @@ export class Page {
     render(shell(this), this.#root);
     this.map.keepClearOf(this.#root.querySelector(".sheet"));
     openDialogs(this.#root);
-    this.#navigation.note();
+    this.#navigation.write();
   }
 }

@@ -16,7 +16,7 @@ export interface VisitParts {
   readonly sheet: { lower(): void };
 }
 
-/** Shows some streets around the device: about a kilometer across on a phone. */
+/** Shows the streets around the device: about a kilometer across on a phone. */
 const NEIGHBORHOOD_ZOOM = 14;
 
 /**

@@ -52,7 +52,7 @@ function caption(
   const top = greatest(series);
   return html`<p class="plot-text">
     ${isFromPositions ? html`<span class="soft">From positions</span>` : nothing}
-    ${top === null ? nothing : html`<span class="soft">At most ${valueText(top.value, kind)} at ${timeText(top.ms)}</span>`}
+    ${top === null ? nothing : html`<span class="soft">Max ${valueText(top.value, kind)} at ${timeText(top.ms)}</span>`}
     ${value === null || ms === null ? nothing : html`<span>${valueText(value, kind)} at ${timeText(ms)}</span>`}
   </p>`;
 }
@@ -67,7 +67,7 @@ function drawn(
     else player.seek(ms);
   };
   const top = greatest(series);
-  const label = `${kind.name} over time${top === null ? "" : `, at most ${valueText(top.value, kind)}`}`;
+  const label = `${kind.name} over time${top === null ? "" : `, max ${valueText(top.value, kind)}`}`;
   return html`<time-plot
     class="plot"
     role="img"

@@ -5,14 +5,14 @@ import { dayText } from "../time/format.ts";
 import { dayAt } from "../time/local-day.ts";
 import { DENSITY_DAYS, type Density } from "./density.ts";
 
-/** The range of "where all were", what its colors mean, and how the question stands. */
+/** The panel of the heatmap: its range, its legend and its state. */
 export function densityPanel(density: Density, zone: string): TemplateResult | typeof nothing {
   if (!density.isOpen) return nothing;
   const choose = (event: Event) =>
     density.choose(DENSITY_DAYS[(event.target as HTMLSelectElement).selectedIndex]!);
   return html`<section class="card density" aria-labelledby="density-title" aria-busy=${density.isLoading}>
     <div class="card-head">
-      <h2 id="density-title">Where all were</h2>
+      <h2 id="density-title">Heatmap</h2>
       <select aria-label="Range" @change=${choose}>
         ${DENSITY_DAYS.map((days) => html`<option .selected=${live(days === density.chosen)}>${days.label}</option>`)}
       </select>
@@ -24,27 +24,27 @@ export function densityPanel(density: Density, zone: string): TemplateResult | t
   </section>`;
 }
 
-/** As in "Mon 16 Nov to Sun 22 Nov 2026, days of Europe/Berlin". */
+/** `Mon 16 Nov to Sun 22 Nov 2026, days of Europe/Berlin`. */
 function rangeText({ range }: Density, zone: string): string {
   const first = dayAt(range.startMs, zone);
   const last = dayAt(range.endMs - 1, zone);
   return `${first === last ? dayText(first) : `${dayText(first)} to ${dayText(last)}`}, days of ${zone}`;
 }
 
-/** Where all cells have as many, they have one color. */
+/** If all cells have the same count, the legend has one color. */
 function legend({ shades: { least, most } }: Density): TemplateResult {
   return html`<p class="density-legend">
     <span>${countText(least)}</span><span class="ramp" aria-hidden="true"></span>
     ${most > least ? html`<span>${countText(most)}+</span>` : nothing}
-    <span class="soft">positions a cell</span>
+    <span class="soft">positions per cell</span>
   </p>`;
 }
 
 function state({ isLoading, cells, positions, isCoarser, isIncomplete }: Density): string {
   if (isLoading) return "Loading…";
-  if (cells === null || positions === 0) return "No positions here in these days.";
-  const said = [`${counted(positions, "position")} in view.`];
-  if (isCoarser) said.push("Cells are larger than usual, since there are so many: zoom in for finer ones.");
-  if (isIncomplete) said.push("Some days are missing: the archive can't read them.");
-  return said.join(" ");
+  if (cells === null || positions === 0) return "No positions here on these days.";
+  const sentences = [`${counted(positions, "position")} in view.`];
+  if (isCoarser) sentences.push("Cells are coarser than usual: zoom in for finer ones.");
+  if (isIncomplete) sentences.push("Some days are missing: the archive can't read them.");
+  return sentences.join(" ");
 }

@@ -6,7 +6,7 @@ import type { Camera } from "../map/map-camera.ts";
 import { addDays, dayAt, rangeOf, type TimeRange } from "../time/local-day.ts";
 import { browserTimers, type Timers } from "../time/timers.ts";
 
-/** As much of the map as is needed. */
+/** The used part of the map. */
 export interface DensityMap {
   /** Null while there is no map. */
   readonly camera: Camera | null;
@@ -22,11 +22,11 @@ interface DensityParts {
   readonly timers?: Timers;
 }
 
-/** Whole days of the zone that times are shown in. */
+/** Whole days in the zone of the page. */
 export interface DensityDays {
   readonly label: string;
   readonly days: number;
-  /** How many days before today the last of them is. */
+  /** The last day, counted back from today. */
   readonly daysAgo: number;
 }
 
@@ -38,7 +38,7 @@ export const DENSITY_DAYS: readonly DensityDays[] = [
   { label: "a year", days: 365, daysAgo: 0 },
 ];
 
-/** The camera rests when it has not moved for so long. */
+/** The heatmap is loaded once the camera has not moved for this long. */
 const REST_MS = 250;
 const ZOOM_MAX = 22;
 
@@ -46,10 +46,10 @@ interface DensityAnswer extends DensityCells {
   readonly incomplete?: true;
 }
 
-/** Where all devices were: how many positions each cell of what is seen has, in a range of days. */
+/** The heatmap: how many positions of all devices each visible cell has, in a range of days. */
 export class Density {
   readonly #parts: DensityParts;
-  #asking: AbortController | null = null;
+  #request: AbortController | null = null;
   #stopResting = () => {};
   isOpen = false;
   chosen: DensityDays = DENSITY_DAYS[2]!;
@@ -57,60 +57,60 @@ export class Density {
   isLoading = false;
   fault: string | null = null;
   cells: DensityCells | null = null;
-  /** Of all cells. */
+  /** The sum of all cells. */
   positions = 0;
-  /** What the lightest and the darkest color mean. */
+  /** The counts of the lightest and the darkest color. */
   shades = { least: 1, most: 1 };
-  /** Whether cells are larger than the map's zoom asks for, since there would be too many. */
+  /** Whether the server made cells larger than the map's zoom needs, since there would be too many. */
   isCoarser = false;
-  /** Whether days are missing that the archive can't read. */
+  /** Whether days are missing because the archive can't read them. */
   isIncomplete = false;
 
   constructor(parts: DensityParts) {
     this.#parts = parts;
-    parts.map.onCamera(() => this.#askAtRest());
+    parts.map.onCamera(() => this.#loadAtRest());
   }
 
   open(): void {
     this.isOpen = true;
-    void this.ask();
+    void this.load();
   }
 
-  /** Whether there was anything to close. */
+  /** Returns whether it was open. */
   close(): boolean {
     if (!this.isOpen) return false;
     this.isOpen = false;
     this.isLoading = false;
-    this.#asking?.abort();
+    this.#request?.abort();
     this.#stopResting();
     this.#show(null);
     this.#parts.changed();
     return true;
   }
 
-  /** The days are others where the zone is. */
+  /** Loads the heatmap again: in another zone its days begin at other instants. */
   reload(): void {
-    if (this.isOpen) void this.ask();
+    if (this.isOpen) void this.load();
   }
 
   choose(days: DensityDays): void {
     this.chosen = days;
-    void this.ask();
+    void this.load();
   }
 
-  /** Asks for what is seen now. What was asked before and is not answered yet is dropped. */
-  async ask(): Promise<void> {
+  /** Loads the cells in view, and drops a request that is still running. */
+  async load(): Promise<void> {
     const { api, map, zones, changed } = this.#parts;
     const { camera } = map;
-    this.#asking?.abort();
+    this.#request?.abort();
     this.#stopResting();
     this.range = daysRange(this.chosen, zones.zone, Date.now());
     this.isLoading = true;
     this.fault = null;
     changed();
-    if (camera === null) return; // The map asks once it is there.
-    const asking = new AbortController();
-    this.#asking = asking;
+    if (camera === null) return; // The map's first camera event loads them.
+    const request = new AbortController();
+    this.#request = request;
     const cellZoom = cellZoomOf(camera.zoom);
     const query = {
       start: this.range.startMs,
@@ -119,7 +119,7 @@ export class Density {
       zoom: cellZoom,
     };
     try {
-      const { signal } = asking;
+      const { signal } = request;
       const answer = await api.retries.ask(() => api.get<DensityAnswer>("/api/v1/density", query, signal), {
         signal,
         onPause: (error) => {
@@ -132,18 +132,18 @@ export class Density {
       this.isIncomplete = answer.incomplete === true;
       this.#show(answer);
     } catch (error) {
-      if (asking.signal.aborted) return;
+      if (request.signal.aborted) return;
       this.fault = sentenceOf(error);
     }
     this.isLoading = false;
     changed();
   }
 
-  #askAtRest(): void {
+  #loadAtRest(): void {
     if (!this.isOpen) return;
     this.#stopResting();
     const { timers = browserTimers } = this.#parts;
-    this.#stopResting = timers.after(REST_MS, () => void this.ask());
+    this.#stopResting = timers.after(REST_MS, () => void this.load());
   }
 
   #show(cells: DensityCells | null): void {
@@ -155,12 +155,11 @@ export class Density {
   }
 }
 
-/** From midnight to midnight in a zone. */
 export function daysRange({ days, daysAgo }: DensityDays, zone: string, nowMs: number): TimeRange {
   return rangeOf(addDays(dayAt(nowMs, zone), -daysAgo), zone, days);
 }
 
-/** The zoom whose cells are 4 pixels wide: maps count zooms in tiles of 512 pixels, the endpoint in those of 256. */
+/** The zoom whose cells are 4 pixels wide. MapLibre's zooms are for tiles of 512 pixels, the endpoint's for 256. */
 export function cellZoomOf(mapZoom: number): number {
   return Math.min(ZOOM_MAX, Math.max(0, Math.round(mapZoom) + 1));
 }

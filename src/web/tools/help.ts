@@ -3,7 +3,7 @@ import type { Api } from "../api/api.ts";
 import { sentenceOf } from "../api/api-error.ts";
 import { dialog } from "../shell/dialog.ts";
 
-/** As much of `GET /health` as is shown. */
+/** The used part of `GET /health`. */
 interface Health {
   readonly version: string;
 }
@@ -15,16 +15,15 @@ interface HelpParts {
 
 const KEYS: readonly (readonly [string, string])[] = [
   ["/", "search devices"],
-  ["↑ ↓", "go through the list"],
+  ["↑ ↓", "move through the list"],
   ["Enter", "choose a device"],
-  ["N", "who is near the middle of the map"],
-  ["Space", "play the day, or stop"],
-  ["[ ]", "a day back, a day on"],
+  ["N", "devices near the map's center"],
+  ["Space", "play or pause the day"],
+  ["[ ]", "previous day, next day"],
   ["Esc", "close, or go back"],
   ["?", "this help"],
 ];
 
-/** Whose work the page shows, and on what terms. */
 const CREDITS: readonly { readonly what: string; readonly of: string; readonly url: string }[] = [
   {
     what: "Countries, coasts and borders",
@@ -38,7 +37,7 @@ const CREDITS: readonly { readonly what: string; readonly of: string; readonly u
   { what: "QR codes", of: "uqr, MIT", url: "https://github.com/unjs/uqr" },
 ];
 
-/** What the keys do, whose work is shown, and which version this is. */
+/** The help dialog: keyboard shortcuts, markers, credits and the version. */
 export class Help {
   readonly #parts: HelpParts;
   #isOpen = false;
@@ -52,7 +51,7 @@ export class Help {
     return this.#isOpen;
   }
 
-  /** Which one it is, or why it doesn't say; empty until then. */
+  /** The server's version, or why it is unknown; empty while it loads. */
   get server(): string {
     return this.#server;
   }
@@ -60,7 +59,7 @@ export class Help {
   open(): void {
     this.#isOpen = true;
     this.#parts.changed();
-    void this.#askServer();
+    void this.#loadVersion();
   }
 
   close(): void {
@@ -68,7 +67,7 @@ export class Help {
     this.#parts.changed();
   }
 
-  async #askServer(): Promise<void> {
+  async #loadVersion(): Promise<void> {
     try {
       const { version } = await this.#parts.api.get<Health>("/health");
       this.#server = `Wherehouse ${version}.`;
@@ -82,19 +81,19 @@ export class Help {
 export function helpDialog(help: Help): TemplateResult | typeof nothing {
   if (!help.isOpen) return nothing;
   const body = html`
-    <h3>Keys</h3>
+    <h3>Keyboard shortcuts</h3>
     <dl class="keys">
       ${KEYS.map(([key, what]) => html`<div><dt>${key.split(" ").map((one) => html`<kbd>${one}</kbd> `)}</dt><dd>${what}</dd></div>`)}
     </dl>
-    <h3>Marks</h3>
-    <p>A device's mark points where it is heading. Its shape and color say how long ago it reported: less than 2 minutes,
+    <h3>Markers</h3>
+    <p>A device's marker points where it is heading. Its shape and color show how long ago it reported: less than 2 minutes,
       less than an hour, or longer.</p>
     <h3>Credits</h3>
     <ul class="credits">
       ${CREDITS.map(({ what, of, url }) => html`<li>${what}: <a href=${url} target="_blank" rel="noopener">${of}</a></li>`)}
     </ul>
-    <p class="soft">This page asks nobody but its own server for anything.</p>
+    <p class="soft">This page loads everything from its own server.</p>
     <p class="soft">${help.server} <a href="/docs/ui" target="_blank"
-      rel="noopener">The interface's documents</a></p>`;
+      rel="noopener">API documentation</a></p>`;
   return dialog({ name: "help", title: "Help", body, closed: () => help.close() });
 }

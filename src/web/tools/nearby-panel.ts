@@ -12,7 +12,6 @@ interface NearbyPanelParts {
   readonly zone: string;
 }
 
-/** Choices of how long a device may have been silent. */
 const AGES: readonly (readonly [hours: number, label: string])[] = [
   [1, "the last hour"],
   [24, "the last 24 hours"],
@@ -20,19 +19,19 @@ const AGES: readonly (readonly [hours: number, label: string])[] = [
   [366 * 24, "the last year"],
 ];
 
-/** Who is near a place: the circle's settings, and who is in it. */
+/** The panel of nearby devices: the circle's settings, and the devices in it. */
 export function nearbyPanel(parts: NearbyPanelParts): TemplateResult | typeof nothing {
   const { nearby } = parts;
   if (!nearby.isOpen) return nothing;
   return html`<section class="card nearby" aria-labelledby="nearby-title">
     <div class="card-head">
-      <h2 id="nearby-title">Who is near</h2>
+      <h2 id="nearby-title">Nearby</h2>
       <button class="quiet" aria-label="Close" @click=${() => nearby.close()}>✕</button>
     </div>
     ${
       nearby.state === "aiming"
-        ? html`<p role="status">Click a place on the map.</p>
-          <button @click=${() => nearby.aroundMiddle()}>Take the middle (N)</button>`
+        ? html`<p role="status">Click on the map.</p>
+          <button @click=${() => nearby.aroundMiddle()}>Use the map's center (N)</button>`
         : html`${settings(nearby)}${results(parts)}`
     }
   </section>`;
@@ -42,8 +41,8 @@ function settings(nearby: Nearby): TemplateResult {
   const { units, radius } = nearby;
   const steps = radiusSteps(units);
   const type = (event: Event) => {
-    const typed = parseRadius((event.target as HTMLInputElement).value, units);
-    if (typed !== null) nearby.setRadius(typed);
+    const input = parseRadius((event.target as HTMLInputElement).value, units);
+    if (input !== null) nearby.setRadius(input);
   };
   const slide = (event: Event) => nearby.setRadius(steps[Number((event.target as HTMLInputElement).value)]!);
   return html`<div class="nearby-settings">
@@ -58,7 +57,7 @@ function settings(nearby: Nearby): TemplateResult {
     <select id="nearby-age" @change=${(event: Event) => nearby.setAgeHoursMax(Number((event.target as HTMLSelectElement).value))}>
       ${AGES.map(([hours, label]) => html`<option value=${hours} .selected=${live(hours === nearby.ageHoursMax)}>${label}</option>`)}
     </select>
-    <button class="wide" @click=${() => nearby.aim()}>Another place</button>
+    <button class="wide" @click=${() => nearby.aim()}>Move the circle</button>
   </div>`;
 }
 
@@ -66,11 +65,11 @@ function results(parts: NearbyPanelParts): TemplateResult {
   const { nearby, zone } = parts;
   return html`<p role="status" class=${nearby.state === "failed" ? "fault" : ""}>${summary(nearby, zone)}</p>
     ${
-      nearby.found.length === 0
+      nearby.matches.length === 0
         ? nothing
         : html`<ol class="nearby-list">
       ${repeat(
-        nearby.found,
+        nearby.matches,
         ({ id }) => id,
         (device) => row(device, parts),
       )}
@@ -78,22 +77,21 @@ function results(parts: NearbyPanelParts): TemplateResult {
     }
     ${
       nearby.hasMore
-        ? html`<button class="wide" ?disabled=${nearby.state === "asking"} @click=${() => nearby.more()}>
+        ? html`<button class="wide" ?disabled=${nearby.state === "loading"} @click=${() => nearby.more()}>
       Load more</button>`
         : nothing
     }`;
 }
 
-/** What has come of it, in a sentence. */
-function summary({ state, fault, found, total, askedMs }: Nearby, zone: string): string {
-  if (state === "asking" && found.length === 0) return "Looking…";
+function summary({ state, fault, matches, total, queriedMs }: Nearby, zone: string): string {
+  if (state === "loading" && matches.length === 0) return "Searching…";
   if (state === "failed") return fault!;
-  const when = `at ${minuteText(askedMs, zone)}`;
-  if (total === 0) return `Nobody was here ${when}. Take a larger radius, or a longer time.`;
-  const who = counted(total, "device");
-  return found.length < total
-    ? `${who} ${when}, here the ${found.length} nearest`
-    : `${who} ${when}, nearest first`;
+  const when = `at ${minuteText(queriedMs, zone)}`;
+  if (total === 0) return `No devices here ${when}. Try a larger radius or a longer time.`;
+  const count = counted(total, "device");
+  return matches.length < total
+    ? `${count} ${when}, showing the ${matches.length} nearest`
+    : `${count} ${when}, nearest first`;
 }
 
 function row(device: NearbyDevice, { nearby, chosen }: NearbyPanelParts): TemplateResult {
@@ -103,7 +101,7 @@ function row(device: NearbyDevice, { nearby, chosen }: NearbyPanelParts): Templa
     <button aria-current=${isChosen ? "true" : nothing} @click=${() => chosen.choose(id)}>
       <span class="name">${id}</span>
       <span class="soft">${distanceText(distanceMeters, nearby.units)} ${compassPoint(bearingDegrees)}</span>
-      <span class="soft">${agoText(timestampMs, nearby.askedMs)}</span>
+      <span class="soft">${agoText(timestampMs, nearby.queriedMs)}</span>
     </button>
   </li>`;
 }

@@ -7,7 +7,7 @@ import type { Camera } from "../map/map-camera.ts";
 import { browserTimers, type Timers } from "../time/timers.ts";
 import { fittingRadius, metersOf, milesOf } from "./radius.ts";
 
-/** As much of the map as is needed. */
+/** The used part of the map. */
 export interface NearbyMap {
   /** Null while there is no map. */
   readonly camera: Camera | null;
@@ -31,7 +31,7 @@ export interface NearbyDevice {
   readonly timestampMs: number;
 }
 
-/** As much of the endpoint's answer as is shown. */
+/** The used part of the endpoint's answer. */
 interface NearbyAnswer {
   readonly results: readonly {
     readonly device_id: string;
@@ -43,35 +43,35 @@ interface NearbyAnswer {
 }
 
 const PAGE_DEVICES = 50;
-/** The slider moves through many radii; the one that it stops at is asked for. */
+/** A query waits until the slider stops. */
 const SETTLE_MS = 150;
-/** As much of what is seen as the first circle fills. */
+/** The share of the view that the first circle fills. */
 const VIEW_FILLED = 0.8;
 
-/** Who is within a circle: as the endpoint says, nearest first, at the instant that it was asked. */
+/** The devices within a circle at the time of the query, nearest first. */
 export class Nearby {
   readonly #parts: NearbyParts;
-  #asking: AbortController | null = null;
+  #request: AbortController | null = null;
   #stopSettling = () => {};
-  #state: "aiming" | "asking" | "found" | "failed" = "aiming";
+  #state: "aiming" | "loading" | "loaded" | "failed" = "aiming";
   isOpen = false;
   center: Place | null = null;
-  /** In the units that are shown; null until the first circle was drawn. */
+  /** In the page's units; null before the first circle. */
   radius: number | null = null;
-  /** Leaves out devices that have been silent for longer. */
+  /** Excludes devices that have been silent for longer. */
   ageHoursMax = 24;
-  found: readonly NearbyDevice[] = [];
+  matches: readonly NearbyDevice[] = [];
   total = 0;
   hasMore = false;
-  /** When the server was asked for what is shown. */
-  askedMs = 0;
+  /** The time of the query. */
+  queriedMs = 0;
   fault: string | null = null;
 
   constructor(parts: NearbyParts) {
     this.#parts = parts;
   }
 
-  get state(): "aiming" | "asking" | "found" | "failed" {
+  get state(): "aiming" | "loading" | "loaded" | "failed" {
     return this.#state;
   }
 
@@ -79,7 +79,7 @@ export class Nearby {
     return this.#parts.units;
   }
 
-  /** The next click on the map is the middle of the circle. What is asked of the one before is dropped. */
+  /** Makes the next click on the map the center of the circle, and cancels a running query. */
   aim(): void {
     this.#giveUp();
     this.isOpen = true;
@@ -98,24 +98,24 @@ export class Nearby {
     this.#parts.map.takeNextClick(null);
     this.center = { latitude, longitude: wrapped(longitude) };
     this.radius ??= this.#firstRadius();
-    void this.#ask(0);
+    void this.#load(0);
   }
 
   setRadius(radius: number): void {
     this.radius = radius;
-    this.#askSoon();
+    this.#loadSoon();
   }
 
   setAgeHoursMax(hours: number): void {
     this.ageHoursMax = hours;
-    this.#askSoon();
+    this.#loadSoon();
   }
 
   more(): void {
-    void this.#ask(this.found.length);
+    void this.#load(this.matches.length);
   }
 
-  /** Whether there was anything to close. */
+  /** Returns whether it was open. */
   close(): boolean {
     if (!this.isOpen) return false;
     this.#giveUp();
@@ -128,12 +128,12 @@ export class Nearby {
     return true;
   }
 
-  /** Draws the circle, and marks who is in it: anew where the devices have other rows than before. */
+  /** Draws the circle and marks its devices. Must be called again if the rows of devices change. */
   draw(): void {
-    const { center, radius, found } = this;
+    const { center, radius, matches } = this;
     const { map, devices, units } = this.#parts;
     if (center === null || radius === null) return;
-    const rows = found.map(({ id }) => devices.rowOf(id)).filter((row) => row !== undefined);
+    const rows = matches.map(({ id }) => devices.rowOf(id)).filter((row) => row !== undefined);
     map.setCircle({ ...center, radiusMeters: metersOf(radius, units) }, rows);
   }
 
@@ -143,45 +143,45 @@ export class Nearby {
     return fittingRadius(viewMeters * VIEW_FILLED, this.#parts.units);
   }
 
-  #askSoon(): void {
+  #loadSoon(): void {
     this.#stopSettling();
     if (this.center === null) return;
     const { timers = browserTimers } = this.#parts;
-    this.#stopSettling = timers.after(SETTLE_MS, () => void this.#ask(0));
+    this.#stopSettling = timers.after(SETTLE_MS, () => void this.#load(0));
     this.draw();
     this.#parts.changed();
   }
 
   #giveUp(): void {
-    this.#asking?.abort();
+    this.#request?.abort();
     this.#stopSettling();
   }
 
   #forget(): void {
-    this.found = [];
+    this.matches = [];
     this.total = 0;
     this.hasMore = false;
   }
 
-  /** One page, behind those that are shown; what was asked before and is not answered yet is dropped. */
-  async #ask(offset: number): Promise<void> {
+  /** Loads one page of results, and cancels a running query. */
+  async #load(offset: number): Promise<void> {
     this.#giveUp();
-    const asking = new AbortController();
-    this.#asking = asking;
-    this.#state = "asking";
+    const request = new AbortController();
+    this.#request = request;
+    this.#state = "loading";
     if (offset === 0) this.#forget();
     this.draw();
     this.#parts.changed();
     try {
       const { api } = this.#parts;
-      const { signal } = asking;
+      const { signal } = request;
       const ask = () => api.get<NearbyAnswer>("/api/v1/devices/nearby", this.#query(offset), signal);
-      this.#take(
+      this.#addPage(
         await api.retries.ask(ask, { signal, onPause: (error) => this.#fail(retryingSentenceOf(error)) }),
       );
       this.#parts.changed();
     } catch (error) {
-      if (!asking.signal.aborted) this.#fail(sentenceOf(error));
+      if (!request.signal.aborted) this.#fail(sentenceOf(error));
     }
   }
 
@@ -201,21 +201,21 @@ export class Nearby {
     };
   }
 
-  #take({ results, pagination }: NearbyAnswer): void {
-    const known = new Set(this.found.map(({ id }) => id));
+  #addPage({ results, pagination }: NearbyAnswer): void {
+    const known = new Set(this.matches.map(({ id }) => id));
     const page = results.map(({ device_id, distance_miles, bearing_degrees, location }) => ({
       id: device_id,
       distanceMeters: distance_miles * METERS_PER_MILE,
       bearingDegrees: bearing_degrees,
       timestampMs: Number(location.timestamp),
     }));
-    // Whoever moved from one page to the next meanwhile is in both.
-    this.found = [...this.found, ...page.filter(({ id }) => !known.has(id))];
+    // A device that moved between two queries may be on both pages.
+    this.matches = [...this.matches, ...page.filter(({ id }) => !known.has(id))];
     this.total = pagination.total_matches;
     this.hasMore = pagination.has_more;
-    this.askedMs = Date.now();
+    this.queriedMs = Date.now();
     this.fault = null;
-    this.#state = "found";
+    this.#state = "loaded";
     this.draw();
   }
 }

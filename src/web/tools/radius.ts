@@ -1,10 +1,8 @@
 import { METERS_PER_MILE, type Units } from "../geo/units.ts";
 
-/*
- * How far round a place is looked, in the units that are shown. The endpoint takes miles, 50 at most.
- */
+/* The radius of the nearby circle, in the page's units. The endpoint accepts at most 50 miles. */
 
-/** Of the slider. They fit for a car park as well as for a county. */
+/** The steps of the slider, from a car park to a county. */
 const STEPS = [0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 50];
 
 const METERS_PER_UNIT: Readonly<Record<Units, number>> = { metric: 1000, miles: METERS_PER_MILE };
@@ -28,19 +26,19 @@ export function milesOf(radius: number, units: Units): number {
   return units === "miles" ? radius : metersOf(radius, units) / METERS_PER_MILE;
 }
 
-/** What was typed, where it is a radius that can be asked for. */
+/** Parses a typed radius; null if the endpoint would reject it. */
 export function parseRadius(text: string, units: Units): number | null {
   const radius = Number(text.trim().replace(",", "."));
   return radius > 0 && radius <= MAX[units] ? radius : null;
 }
 
-/** The place in the steps of the one that is nearest to a radius. */
+/** The index of the step that is nearest to a radius. */
 export function nearestStep(radius: number, units: Units): number {
   const distances = radiusSteps(units).map((step) => Math.abs(Math.log(step / radius)));
   return distances.indexOf(Math.min(...distances));
 }
 
-/** The largest step whose circle has room in so many meters to each side. */
+/** The largest step whose circle fits into a square with this distance from its center to each side. */
 export function fittingRadius(meters: number, units: Units): number {
   const steps = radiusSteps(units);
   return steps.findLast((step) => metersOf(step, units) <= meters) ?? steps[0]!;

@@ -9,18 +9,17 @@ import { helpDialog } from "./help.ts";
 import { nearbyPanel } from "./nearby-panel.ts";
 import type { Tools } from "./tools.ts";
 
-/** What the tools' panels show. */
 interface ToolPanelsParts {
   readonly tools: Tools;
   readonly map: Pick<MapView, "fault" | "fitAll">;
   readonly session: Session;
   readonly live: LiveDevices;
   readonly zones: { readonly zone: string };
-  /** Whether the server has said that there is no device. */
+  /** Whether the server has answered that there are no devices. */
   readonly isEmpty: boolean;
 }
 
-/** What opens the tools. Whoever may only look is offered no more than that. */
+/** The buttons that open the tools, as far as the user has the permissions for them. */
 export function toolButtons({ tools, map, session }: ToolPanelsParts): TemplateResult {
   const { nearby, density, help } = tools;
   const hasMap = map.fault === null;
@@ -30,7 +29,7 @@ export function toolButtons({ tools, map, session }: ToolPanelsParts): TemplateR
       hasMap && mayRead
         ? html`
       <button aria-pressed=${nearby.isOpen} @click=${() => nearby.close() || nearby.aim()}>Nearby</button>
-      <button aria-pressed=${density.isOpen} @click=${() => density.close() || density.open()}>Where all were</button>`
+      <button aria-pressed=${density.isOpen} @click=${() => density.close() || density.open()}>Heatmap</button>`
         : nothing
     }
     ${hasMap ? html`<button @click=${() => map.fitAll()}>Fit all</button>` : nothing}
@@ -39,7 +38,7 @@ export function toolButtons({ tools, map, session }: ToolPanelsParts): TemplateR
     <button @click=${() => help.open()}>Help</button>`;
 }
 
-/** What lies over the map. */
+/** The panels over the map. */
 export function mapCards({ tools, session, live, zones, isEmpty }: ToolPanelsParts): TemplateResult {
   const { chosen, nearby, density, making, fault } = tools;
   const { zone } = zones;
@@ -52,7 +51,7 @@ export function mapCards({ tools, session, live, zones, isEmpty }: ToolPanelsPar
   </section>`;
 }
 
-/** What lies over the page. */
+/** The dialogs over the page. */
 export function toolWindows({ tools }: ToolPanelsParts): TemplateResult {
   return html`${helpDialog(tools.help)} ${tools.making?.dialogs()}`;
 }

@@ -9,7 +9,7 @@ import { Density, type DensityMap } from "./density.ts";
 import { Help } from "./help.ts";
 import { Nearby, type NearbyMap } from "./nearby.ts";
 
-/** The device that is looked at. */
+/** The chosen device. */
 export interface Chosen {
   readonly id: string | null;
   choose(id: string): void;
@@ -22,12 +22,12 @@ export interface ToolsParts {
   readonly chosen: Chosen;
   readonly zones: { readonly zone: string };
   readonly units: Units;
-  /** Whether whoever is signed in may ask for more than a share link shows. */
+  /** Whether the user may read all devices, not only those of a share link. */
   readonly mayRead: () => boolean;
   readonly changed: () => void;
 }
 
-/** What can be opened over the map and the page. */
+/** The tools that open over the map and the page. */
 export class Tools {
   readonly #parts: ToolsParts;
   readonly chosen: Chosen;
@@ -39,7 +39,7 @@ export class Tools {
   #loading: Promise<Making> | null = null;
   /** Why a tool could not be loaded. */
   fault: string | null = null;
-  /** Aborted when somebody signs out. */
+  /** Aborted when the user signs out. */
   #session = new AbortController();
 
   constructor(parts: ToolsParts) {
@@ -50,16 +50,16 @@ export class Tools {
     this.nearby = new Nearby({ ...parts, devices: table });
     this.density = new Density(parts);
     this.help = new Help(parts);
-    // Rows are other devices' then.
+    // The rows now belong to other devices.
     table.onChange(({ kind }) => kind === "all" && this.nearby.draw());
   }
 
-  /** Share links and keys for phones; null until its code is here. */
+  /** The tools that create keys: share links and phones; null until their code is loaded. */
   get making(): Making | null {
     return this.#making;
   }
 
-  /** The keys that open and close them. */
+  /** Registers the keys that open and close the tools. */
   setKeys(keyboard: Keyboard): void {
     keyboard.on("n", () => this.#parts.mayRead() && this.nearby.aroundMiddle());
     keyboard.on("?", () => this.help.open());
@@ -67,7 +67,7 @@ export class Tools {
     keyboard.onEscape(() => this.nearby.close());
   }
 
-  /** Loads what makes keys, and does something with it. */
+  /** Loads the tools that create keys, and calls `begin` with them. */
   async make(begin: (making: Making) => void): Promise<void> {
     const { signal } = this.#session;
     try {
@@ -96,7 +96,7 @@ export class Tools {
     return new Making(this.#parts);
   }
 
-  /** Nothing of one session is there in the next. */
+  /** Closes all tools at the end of a session. */
   close(): void {
     this.#session.abort();
     this.#session = new AbortController();

@@ -54,12 +54,12 @@ describePage(
         await breaksNoRule(page, "sign-in");
         await key.fill(stage.key);
         await page.keyboard.press("Enter");
-        const name = page.getByLabel("Name of the device");
+        const name = page.getByLabel("Device name");
         await name.waitFor();
         await breaksNoRule(page, "empty");
         await name.fill("ada-phone");
         await page.keyboard.press("Enter");
-        await page.getByRole("img", { name: "The settings of OwnTracks as a code" }).waitFor();
+        await page.getByRole("img", { name: "The settings of OwnTracks as a QR code" }).waitFor();
         await breaksNoRule(page, "a phone's settings");
         await page.getByRole("button", { name: "Connect another" }).click(); // Or it would go on to ask for reports.
         await press(page, "Sign out");
@@ -87,8 +87,8 @@ describePage(
         await page.keyboard.press("n");
         await page.locator(".nearby-list .name").first().waitFor();
         await breaksNoRule(page, "nearby");
-        await press(page, "Where all were");
-        await page.getByRole("heading", { name: "Where all were" }).waitFor();
+        await press(page, "Heatmap");
+        await page.getByRole("heading", { name: "Heatmap" }).waitFor();
         await breaksNoRule(page, "where all were");
         for (const [name, title] of DIALOGS) {
           await press(page, name);

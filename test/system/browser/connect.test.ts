@@ -16,9 +16,9 @@ describePage("connecting a phone", (stage) => {
       await empty.getByText("npm run demo").waitFor();
 
       await empty.getByText("OwnTracks").click();
-      await empty.getByLabel("Name of the device").fill("ada-phone");
-      await empty.getByRole("button", { name: "Make its settings" }).click();
-      await page.getByRole("img", { name: "The settings of OwnTracks as a code" }).waitFor();
+      await empty.getByLabel("Device name").fill("ada-phone");
+      await empty.getByRole("button", { name: "Create settings" }).click();
+      await page.getByRole("img", { name: "The settings of OwnTracks as a QR code" }).waitFor();
       const link = (await page.getByRole("link", { name: "Open OwnTracks" }).getAttribute("href"))!;
       const inline = new URL(link).searchParams.get("inline")!;
       const config = JSON.parse(Buffer.from(inline, "base64").toString()) as Record<string, string>;
@@ -37,12 +37,12 @@ describePage("connecting a phone", (stage) => {
       await page.getByText(/ada-phone reported .*51\.50, -0\.12/).waitFor();
       // It asks once a second: that which was under way may have come too early, the next one has it.
       expect(askedForReports(visit) - askedBefore).toBeLessThanOrEqual(2);
-      await page.getByText(/Understood: speed 81 mph, within 39 ft, battery 81 %/).waitFor();
+      await page.getByText(/Received: speed 81 mph, within 39 ft, battery 81 %/).waitFor();
 
       await page.getByRole("button", { name: "Connect another" }).click();
       await page.getByText("Overland").click();
-      await page.getByLabel("Name of the device").fill("bob-phone");
-      await page.getByRole("button", { name: "Make its settings" }).click();
+      await page.getByLabel("Device name").fill("bob-phone");
+      await page.getByRole("button", { name: "Create settings" }).click();
       const href = (await page.getByRole("link", { name: "Open Overland" }).getAttribute("href"))!;
       const setup = new URL(href).searchParams;
       const feature = {
@@ -57,7 +57,7 @@ describePage("connecting a phone", (stage) => {
       };
       await post(setup.get("url")!, { locations: [feature] }, { token: setup.get("token") ?? "" });
       await page.getByText(/bob-phone reported .*51\.51, -0\.13/).waitFor();
-      await page.getByText(/Understood: speed 7 mph, .*battery 50 %/).waitFor();
+      await page.getByText(/Received: speed 7 mph, .*battery 50 %/).waitFor();
 
       await page
         .getByRole("dialog", { name: "Connect a phone" })

@@ -91,7 +91,7 @@ async function typeSlowly(page: Page): Promise<void> {
   await page.getByRole("heading", { name: /25 Apr 2026/ }).waitFor();
   expect(await field.inputValue()).toBe("2026-04-25");
   await page.keyboard.press("Backspace");
-  await page.getByLabel("How many days").focus();
+  await page.getByLabel("Number of days").focus();
   expect(await field.inputValue()).toBe("2026-04-25"); // What was left unfinished is what is looked at.
 }
 

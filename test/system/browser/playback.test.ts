@@ -95,7 +95,7 @@ async function linesAndPlotAreTrue(visit: Visit): Promise<void> {
     return Bun.deepEquals(rounded(ends), rounded(expected));
   });
   const top = inMilesAnHour(Math.max(...REPORTS.map(({ speed }) => speed)));
-  await page.getByText(`At most ${top} mph`).waitFor();
+  await page.getByText(`Max ${top} mph`).waitFor();
 }
 
 /** A click on a row leaves the focus there; the space bar plays all the same. */
@@ -120,17 +120,17 @@ async function playByKeys(visit: Visit): Promise<void> {
   await visit.until("the clock runs", async () => Number(await slider.inputValue()) > startMs);
   await page.keyboard.press("Space");
   await page.getByRole("button", { name: "Play" }).waitFor();
-  const rate = page.getByLabel("Speed of playback");
+  const rate = page.getByLabel("Playback speed");
   await tabTo(page, rate);
   await page.keyboard.press("ArrowDown");
   await visit.until("the next rate", async () => (await rate.inputValue()) === "60");
 }
 
 async function lookAtYearByKeys({ page }: Visit): Promise<void> {
-  await tabTo(page, page.getByLabel("How many days"));
+  await tabTo(page, page.getByLabel("Number of days"));
   await page.keyboard.press("End");
   await page.getByRole("heading", { name: /^365 days to/ }).waitFor();
-  await tabTo(page, page.getByRole("button", { name: "Whole line" }));
+  await tabTo(page, page.getByRole("button", { name: "Fit track" }));
   await page.keyboard.press("Enter");
 }
 
@@ -138,7 +138,7 @@ async function lookAtYearByKeys({ page }: Visit): Promise<void> {
 async function clockAndHeadAgree(visit: Visit, rate: string): Promise<void> {
   const { page } = visit;
   const slider = page.getByLabel("Time", { exact: true });
-  await page.getByLabel("Speed of playback").selectOption(rate);
+  await page.getByLabel("Playback speed").selectOption(rate);
   await slider.fill(String(START_MS + 60_000));
   await page.getByRole("button", { name: "Play" }).click();
   await visit.until("the clock runs", async () => Number(await slider.inputValue()) > START_MS + 60_000);

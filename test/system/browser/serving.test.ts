@@ -60,7 +60,7 @@ async function showsMarkupAsText(page: Page): Promise<void> {
   await page.getByRole("heading", { name: MARKUP }).waitFor();
   await page.getByRole("button", { name: `Close ${MARKUP}` }).waitFor();
   await page.getByRole("button", { name: "Share" }).click();
-  await page.getByRole("button", { name: `Leave out ${MARKUP}` }).waitFor();
+  await page.getByRole("button", { name: `Remove ${MARKUP}` }).waitFor();
   expect(await page.locator("[data-evil]").count()).toBe(0);
 }
 

@@ -73,8 +73,8 @@ describePage(
         await page.getByRole("button", { name: "Menu" }).click();
         await page.getByRole("button", { name: "Share" }).click();
         const dialog = page.getByRole("dialog", { name: "Share" });
-        await dialog.getByText("That is since").waitFor();
-        await dialog.getByRole("button", { name: "Make a link" }).click();
+        await dialog.getByText("That is from").waitFor();
+        await dialog.getByRole("button", { name: "Create link" }).click();
         const url = await dialog
           .getByRole("region", { name: "The new link" })
           .getByRole("textbox")
@@ -111,9 +111,9 @@ describePage(
 async function makeLink(page: Page): Promise<string> {
   await page.getByRole("button", { name: "Share" }).click();
   const dialog = page.getByRole("dialog", { name: "Share" });
-  await dialog.getByLabel("It shows positions from").selectOption("today on");
-  await dialog.getByLabel("It shows them").selectOption("within 500 m");
-  await dialog.getByRole("button", { name: "Make a link" }).click();
+  await dialog.getByLabel("Positions from").selectOption("today on");
+  await dialog.getByLabel("Precision").selectOption("within 500 m");
+  await dialog.getByRole("button", { name: "Create link" }).click();
   return dialog.getByRole("region", { name: "The new link" }).getByRole("textbox").inputValue();
 }
 

@@ -4,7 +4,7 @@ import { get, store } from "../support/client.ts";
 import { drawnOver, pixelOf } from "./support/map.ts";
 import { describePage, type Stage } from "./support/stage.ts";
 
-/* Who is near, as the endpoint says; across ±180° too. */
+/* Nearby devices, compared with the endpoint; across ±180° too. */
 
 /** Around Taveuni in Fiji, which the meridian crosses. */
 const MIDDLE = { latitude: -16.8, longitude: 179.99 };
@@ -42,14 +42,14 @@ describePage(
         expect(Math.min(...longitudes)).toBeLessThan(180);
         expect(Math.max(...longitudes)).toBeGreaterThan(180);
         await page.keyboard.press("Escape");
-        await page.getByRole("heading", { name: "Who is near" }).waitFor({ state: "detached" });
+        await page.getByRole("heading", { name: "Nearby" }).waitFor({ state: "detached" });
 
         // By keys alone, around the middle of the map.
         const askedByKey = page.waitForRequest(/\/devices\/nearby\?/);
         await page.keyboard.press("n");
         await compare(page, stage, (await askedByKey).url());
         await page.keyboard.press("Escape");
-        await page.getByRole("heading", { name: "Who is near" }).waitFor({ state: "detached" });
+        await page.getByRole("heading", { name: "Nearby" }).waitFor({ state: "detached" });
       },
     );
   },

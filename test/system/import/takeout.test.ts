@@ -119,7 +119,7 @@ for (const runtime of RUNTIMES) {
     test("nothing is written before the retention is settled, then all comes in, once", async () => {
       const stopped = await importAll();
       expect(stopped.code).toBe(1);
-      expect(stopped.error).toContain("154 of 154 points lie before ");
+      expect(stopped.error).toContain("154 of 154 points are from before ");
       expect(stopped.error).toContain("settings set retention");
       expect(existsSync(place.dataDir)).toBe(false);
 

@@ -24,7 +24,7 @@ for (const runtime of RUNTIMES) {
     const url = `mqtt://127.0.0.1:${await freePort()}`;
     const server = await startReady(runtime, place, ["--mqtt", url, "--mqtt-app", "default"]);
     await server.says(
-      /No connection to the MQTT broker for owntracks\/\+\/\+, it is tried again: .*ECONNREFUSED/,
+      /No connection to the MQTT broker for owntracks\/\+\/\+, retrying: .*ECONNREFUSED/,
     );
     expect((await fetch(`${server.url}/ready`)).status).toBe(200);
     expect((await server.stop()).code).toBe(0);

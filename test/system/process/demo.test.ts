@@ -74,7 +74,7 @@ describe.each(RUNTIMES)("demo on $name", (runtime) => {
     const path = join(place.directory, "empty.csv");
     writeFileSync(path, "device_id,timestamp,latitude,longitude\n");
     const { code, error } = await runCommand(runtime, place, ["demo", "--file", path]);
-    expect([code, error]).toEqual([1, "There is no position to play.\n"]);
+    expect([code, error]).toEqual([1, "The recording has no positions.\n"]);
     expect((await runCommand(runtime, place, ["demo", "--file", "nowhere.csv"])).error).toContain(
       "nowhere.csv",
     );

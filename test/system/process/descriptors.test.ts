@@ -77,7 +77,7 @@ for (const runtime of prlimit === null ? [] : RUNTIMES.filter(({ name }) => name
       setDescriptorsMax(server.pid, limit!);
       writing.stdin.end();
       await writing.exited;
-      await server.says(/The start waits and tries again: Cannot .*(EMFILE|ENFILE)/);
+      await server.says(/The start is delayed, retrying: Cannot .*(EMFILE|ENFILE)/);
       rmSync(first);
       writeFileSync(first, bytes, { mode: 0o600 });
       setDescriptorsMax(server.pid, 1024);

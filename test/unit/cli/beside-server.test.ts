@@ -103,7 +103,7 @@ test("quarantine list and show, and doctor, ask about all apps of the directory"
     app_id: "shop",
   });
   expect((await run("quarantine", "delete", shop.id, "--key", second)).out).toBe("1 of 1 deleted.\n");
-  expect((await run("quarantine", "replay", "--all", "--key", first)).out).toBe("0 of 1 taken in.\n");
+  expect((await run("quarantine", "replay", "--all", "--key", first)).out).toBe("0 of 1 stored.\n");
 
   const { code, out, error } = await run("doctor");
   expect([code, error]).toEqual([0, ""]);
@@ -111,7 +111,7 @@ test("quarantine list and show, and doctor, ask about all apps of the directory"
   expect(await run("doctor", "--json")).toEqual({
     code: 1,
     out: "",
-    error: "--json is about one app, and the directory has default, shop: name one with --app.\n",
+    error: "--json prints one app, and the directory has default, shop: choose one with --app.\n",
   });
   expect(JSON.parse((await run("doctor", "--json", "--app", "shop")).out)).toMatchObject({ app_id: "shop" });
 });
@@ -120,7 +120,7 @@ test("an app without a key that may read is said to be one", async () => {
   expect(await run("doctor", "--app", "nobody")).toEqual({
     code: 1,
     out: "",
-    error: 'There is no key of app "nobody" that may read and is bound to nobody. keys list shows all.\n',
+    error: 'There is no unbound key of app "nobody" that may read. keys list shows all keys.\n',
   });
 });
 

@@ -20,10 +20,10 @@ test("help has a line for every flag of a command, with its variable and what it
 
 test("help is in two columns, and what is too long goes on under its beginning", () => {
   const lines = helpText("quarantine list", "wherehouse").split("\n");
-  const start = lines.findIndex((line) => line.startsWith("  --reason REASON  only what"));
-  const column = lines[start]!.indexOf("only what");
+  const start = lines.findIndex((line) => line.startsWith("  --reason REASON  only messages"));
+  const column = lines[start]!.indexOf("only messages");
   expect(lines[start + 1]).toMatch(new RegExp(`^ {${column}}[^ ].*undecryptable \\(all\\)$`));
-  expect(lines[start + 2]!.indexOf("only what")).toBe(column);
+  expect(lines[start + 2]!.indexOf("only messages")).toBe(column);
 });
 
 test("a default is a value that its flag takes, written as it is shown", () => {

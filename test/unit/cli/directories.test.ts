@@ -24,9 +24,9 @@ test("a directory that nobody had is named by those who begin it, and by those w
     ];
     for (const [index, args] of begins.entries()) {
       const at = ["--data-dir", join(directory, String(index))];
-      const words = `There was no data directory "${at[1]}", and now there is.`;
+      const words = `Created data directory "${at[1]}".`;
       expect(await runCli(...args, ...at)).toMatchObject({ code: 0, error: expect.stringContaining(words) });
-      expect((await runCli(...args, ...at)).error).not.toContain("There was no");
+      expect((await runCli(...args, ...at)).error).not.toContain("Created data");
     }
   }));
 

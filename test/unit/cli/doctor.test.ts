@@ -69,13 +69,13 @@ describe("doctor", () => {
       const ofOther = await runCli("doctor", "--url", url, "--key", app.keys.reader, "--device", "tablet");
       expect(ofOther).toEqual({
         code: 0,
-        out: 'Nothing is wrong with device "tablet", if it was heard of.\n',
+        out: 'Device "tablet" has no problem, if it reported.\n',
         error: "",
       });
       const ofAll = await runCli("doctor", "--url", url, "--key", app.keys.other);
       expect(ofAll).toEqual({
         code: 0,
-        out: "Nothing is wrong with any device that was heard of.\n",
+        out: "No device that reported has a problem.\n",
         error: "",
       });
     });
@@ -97,7 +97,7 @@ describe("doctor", () => {
         const { code, out } = await runCli("doctor", "--url", url, "--key", app.keys.reader);
         expect(code).toBe(1 - connected);
         expect(out).toEndWith(
-          "At the rate of the last hour the MQTT broker keeps what phones publish for 30 min while the server is away.\n",
+          "At the rate of the last hour the MQTT broker can queue messages for 30 min while the server is down.\n",
         );
         expect(out.includes("0 of 1 connections to the MQTT broker are up")).toBe(connected === 0);
       });

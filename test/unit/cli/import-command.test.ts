@@ -29,7 +29,7 @@ describe("import", () => {
       expect(good.out).toContain("standard input @ line 3");
       const bad = await beginCli(args, { input: csv.replace(",1,2,x", ",91,2,x") }).ended;
       expect(bad.code).toBe(2);
-      expect(bad.error).toContain('Nothing came in from "standard input": ');
+      expect(bad.error).toContain('Nothing was imported from "standard input": ');
     }));
 
   test("stops before it writes anything where rows are too old to be kept, and says what helps", () =>
@@ -44,7 +44,7 @@ describe("import", () => {
       const stopped = await runCli(...args);
       expect(stopped).toMatchObject({ code: 1, out: "" });
       expect(stopped.error).toMatch(
-        /\n2 of 2 points lie before 20\d\d-\d\d-\d\d, the edge of the 365 days kept here\. Run again with --skip-old to leave them out, or raise the retention first\..*settings set retention.*--shift-to-now/,
+        /\n2 of 2 points are from before 20\d\d-\d\d-\d\d, older than the retention of 365 days\. Run again with --skip-old to skip them, or raise the retention first\..*settings set retention.*--shift-to-now/,
       );
       expect(readdirSync(directory)).toEqual(["old.csv"]);
       expect(sumsOf((await runCli(...args, "--skip-old")).out)).toEqual([0, 0, 2]);
@@ -80,7 +80,7 @@ describe("import", () => {
       const { code, out, error } = await runCli("import", cut, ...args);
       expect(code).toBe(1);
       expect(error).toContain(`${cut} @ line `);
-      expect(error).toContain("it can't be read to its end: ");
+      expect(error).toContain("can't read the rest of the file: ");
       expect(sumsOf(out)[0]).toBeGreaterThan(1000);
     }));
 

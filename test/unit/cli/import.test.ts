@@ -48,7 +48,7 @@ test("--dry-run says what is there and writes nothing", () =>
     expect(seen.out).toMatch(/1 without position: \S+Records\.json @ byte [\d,]+\n/);
     expect(seen.out).toMatch(/T\S+Z … \S+Z, latitude -?[\d.]+ … -?[\d.]+, longitude -?[\d.]+ … -?[\d.]+\n/);
     expect(seen.error).toMatch(
-      /\d of 4 points lie before 20\d\d-\d\d-\d\d, the edge of the 365 days kept here\./,
+      /\d of 4 points are from before 20\d\d-\d\d-\d\d, older than the retention of 365 days\./,
     );
     expect(readdirSync(directory)).toEqual([]);
   }));

@@ -66,7 +66,7 @@ test("join goes on after it was interrupted", async () => {
   expect(await command.stop()).toEqual({
     code: 1,
     out: "",
-    error: "Interrupted: the same command goes on with what was copied.\n",
+    error: "Interrupted. The same command continues the copy.\n",
   });
   end();
   served.answer = null;

@@ -7,15 +7,13 @@ test("keys: a bound key is listed with whom it reports as", () =>
   withDirectory(async (dataDir) => {
     const create = ["keys", "create", "--app", "shop", "--data-dir", dataDir, "--device", "pixel7"];
     const made = await runCli(...create, "--user", "anna", "--permission", "write");
-    expect(made.error).toContain('reports as device "pixel7" of user "anna" and nobody else.');
+    expect(made.error).toContain('can report only as device "pixel7" of user "anna".');
     expect((await runCli("keys", "list", "--data-dir", dataDir)).out).toContain("write        pixel7  anna");
     const json = (await runCli("keys", "list", "--json", "--data-dir", dataDir)).out;
     expect(JSON.parse(json)).toMatchObject([{ deviceId: "pixel7", userId: "anna" }]);
     expect(await runCli(...create, "--permission", "read")).toMatchObject({
       code: 2,
-      error: expect.stringContaining(
-        "--device and --user say whom a key reports as: add --permission write.",
-      ),
+      error: expect.stringContaining("--device and --user are for keys that report: add --permission write."),
     });
     expect(await runCli(...create, "--permission", "write", "--user", "ANONYMOUS")).toMatchObject({
       code: 2,

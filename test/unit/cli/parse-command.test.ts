@@ -226,7 +226,7 @@ describe("parseCommand()", () => {
       ["serve --node-timeout 7d", "--node-timeout goes with --log"],
       ["serve --advertise http://a:3000", "--advertise goes with --log"],
       ["serve --nats-ca /ca.pem", "--nats-ca goes with --log"],
-      [`${LINE} --nats-ca /ca.pem`, "--nats-ca is about TLS"],
+      [`${LINE} --nats-ca /ca.pem`, "--nats-ca needs TLS"],
       [`${LINE} --stream a.b`, "--stream must have 1 to 32 letters"],
       [`${LINE} --stream ${"x".repeat(33)}`, "--stream must have 1 to 32 letters"],
       [`${LINE} --node-timeout 59s`, "--node-timeout must be a time"],
@@ -543,20 +543,17 @@ describe("parseCommand()", () => {
     ],
     [
       "keys create --app a --permission view --permission read --show-device bus --expires 1d",
-      "--permission view goes with no other: a share link shows, and does nothing else",
+      "--permission view can't be combined with another permission",
     ],
     [
       "keys create --app a --permission view --device bus --expires 1d",
-      "--for, --device and --user are about keys that report: --show-device says what a share link shows",
+      "--for, --device and --user are for keys that report: a share link shows devices with --show-device",
     ],
     [
       "keys create --app a --permission view --for osmand --show-device bus --expires 1d",
-      "--for, --device and --user are about keys that report: --show-device says what a share link shows",
+      "--for, --device and --user are for keys that report: a share link shows devices with --show-device",
     ],
-    [
-      "keys create --app a --permission view --expires 1d",
-      "--permission view needs --show-device: the devices that it shows",
-    ],
+    ["keys create --app a --permission view --expires 1d", "--permission view needs --show-device"],
     [
       `keys create --app a --permission view --expires 1d ${Array.from({ length: 1001 }, (_, n) => `--show-device ${n}`).join(" ")}`,
       "--permission view takes at most 1000 devices, not 1001",
@@ -569,7 +566,7 @@ describe("parseCommand()", () => {
       (flag) =>
         [
           `keys create --app a --permission read ${flag}`,
-          "--show-device, --not-before and --precision are about share links: add --permission view",
+          "--show-device, --not-before and --precision are for share links: add --permission view",
         ] as [string, string],
     ),
     ...["2026-04-01", "2026-04-01T12:00", "2026-02-30T12:00Z", "yesterday"].map(
@@ -588,7 +585,7 @@ describe("parseCommand()", () => {
     ),
     [
       "keys create --app a --device d --permission read",
-      "--device and --user say whom a key reports as: add --permission write",
+      "--device and --user are for keys that report: add --permission write",
     ],
     [
       "keys create --app a --permission write --device .",
@@ -600,7 +597,7 @@ describe("parseCommand()", () => {
     ],
     [
       "keys create --app a --for osmand --permission read",
-      "--for makes a key that reports: add --permission write",
+      "--for creates a key that reports: add --permission write",
     ],
     ["keys create --app a --permission write --url https://h", "--url goes with --for"],
     [
@@ -609,9 +606,15 @@ describe("parseCommand()", () => {
     ],
     ["backup", "backup needs the directory of the backup"],
     ["restore a b", 'restore takes one directory, and "b" is one more'],
-    ["backup data/local/x", 'The backup "data/local/x" and the data directory "data/local" must lie apart'],
-    ["backup a/.. --data-dir a", 'The backup "a/.." and the data directory "a" must lie apart'],
-    ["restore a --data-dir ./a", 'The backup "a" and the new data directory "./a" must lie apart'],
+    [
+      "backup data/local/x",
+      'The backup "data/local/x" and the data directory "data/local" must not contain each other',
+    ],
+    ["backup a/.. --data-dir a", 'The backup "a/.." and the data directory "a" must not contain each other'],
+    [
+      "restore a --data-dir ./a",
+      'The backup "a" and the new data directory "./a" must not contain each other',
+    ],
     ["keys revoke", "keys revoke needs the id of a key, as keys list shows it"],
     ["keys link a b", 'keys link takes one id, and "b" is one more'],
     ["keys revoke a b", 'keys revoke takes one id, and "b" is one more'],
@@ -619,14 +622,14 @@ describe("parseCommand()", () => {
     ["quarantine show x --url http://h", "quarantine show --url needs --key, or the key in WHEREHOUSE_KEY"],
     [
       `doctor --key ${KEY} --app shop`,
-      "--app goes without --key and WHEREHOUSE_KEY: a key is one app's already",
+      "--app does not go with --key or WHEREHOUSE_KEY: a key belongs to one app",
     ],
     [
       "doctor all --key wh_x",
       "--key must be a whole key, as keys create printed it; a character is wrong or missing",
     ],
     ["keys passphrase", "keys passphrase needs the id of a key, as keys list shows it"],
-    ["keys passphrase a secret", "keys passphrase takes one id, and asks for the pass phrase itself"],
+    ["keys passphrase a secret", "keys passphrase takes one id, and prompts for the passphrase"],
     ["import --app a", "import needs at least one file or folder, or - for standard input"],
     ["import a.csv", "import needs --app, or --url with --key"],
     ["import - - --app a --format csv", "- can be given once"],

@@ -29,7 +29,7 @@ test("keys passphrase reads standard input, keeps the phrase in a file of its ow
     expect(await give(`${SECRET}\n`, id, "--device", "pixel7")).toEqual({
       code: 0,
       out: "",
-      error: `What device "pixel7" of key ${id} encrypts is opened with this pass phrase from now on.\n`,
+      error: `Messages of device "pixel7" of key ${id} are now decrypted with this passphrase.\n`,
     });
     expect(JSON.parse(readFileSync(file, "utf8")).passPhrases).toEqual([
       { keyId: id, appId: "shop", deviceId: "pixel7", text: SECRET },
@@ -54,12 +54,12 @@ test("keys passphrase changes nothing where it can't be followed", () =>
       expect(await give(phrase, id)).toEqual({
         code: 1,
         out: "",
-        error: "A pass phrase is one line of 1 to 128 characters; none was set.\n",
+        error: "A passphrase is one line of 1 to 128 characters; none was set.\n",
       });
     expect(await give("", id, "--remove")).toEqual({
       code: 1,
       out: "",
-      error: `Key "${id}" has no pass phrase for all its devices: --device says which.\n`,
+      error: `Key "${id}" has no passphrase for all its devices; name one with --device.\n`,
     });
     const typed = await give("", id, SECRET);
     expect([typed.code, typed.error.includes(SECRET)]).toEqual([2, false]);

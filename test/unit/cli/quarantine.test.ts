@@ -55,24 +55,24 @@ test("quarantine lists, shows, tries again and deletes what a server keeps", asy
     expect(whole.body).toBe('{"\u001b[31m\u202ered');
 
     const early = await run("replay", bus!.id);
-    expect([early.code, early.out]).toEqual([1, "0 of 1 taken in.\n"]);
+    expect([early.code, early.out]).toEqual([1, "0 of 1 stored.\n"]);
     expect(early.error).toBe(`${bus!.id}: it still can't be used, and stays\n`);
     app.clock.advance(hourMs);
     const replayed = await run("replay", "--all", "--device", "bus");
-    expect(replayed).toEqual({ code: 0, out: "1 of 1 taken in.\n", error: "" });
+    expect(replayed).toEqual({ code: 0, out: "1 of 1 stored.\n", error: "" });
     expect((await app.get("/api/v1/devices/bus/locations/current")).status).toBe(200);
 
     const unknown = await run("delete", "nobody", tram!.id);
     expect([unknown.code, unknown.out]).toEqual([1, "1 of 2 deleted.\n"]);
     expect(await run("delete", "--all")).toEqual({ code: 0, out: "1 of 1 deleted.\n", error: "" });
-    expect(await run("list")).toEqual({ code: 0, out: "", error: "Nothing is in the quarantine.\n" });
+    expect(await run("list")).toEqual({ code: 0, out: "", error: "The quarantine is empty.\n" });
   });
 });
 
 test.each([
   [["replay"], "quarantine replay needs ids, as quarantine list shows them, or --all."],
   [["delete", "a", "--all"], "quarantine delete takes ids or --all, not both."],
-  [["delete", "a", "--device", "bus"], "--client, --reason and --device say which of --all are meant."],
+  [["delete", "a", "--device", "bus"], "--client, --reason and --device need --all."],
   [["show"], "quarantine show needs the id of an entry, as quarantine list shows it."],
   [["list", "--reason", "odd"], "--reason must be one of"],
   [[], "quarantine needs a command: list, show, replay or delete."],

@@ -19,6 +19,6 @@ test("seal stops if the signal came before the directory was open, and archives 
   const stopSignal = () => AbortSignal.abort();
   const context = { platform: createPlatform(), clock, terminal, program: "wherehouse", stopSignal };
   expect(await seal({ dataDir, json: false }, context)).toBe(1);
-  expect(said.join("")).toContain("Interrupted: nothing is lost");
+  expect(said.join("")).toContain("Interrupted. Nothing is lost");
   expect(readdirSync(join(dataDir, "archive")).filter((name) => name.startsWith("day="))).toEqual([]);
 });

@@ -113,10 +113,10 @@ test("a running server follows the retention; a shorter one says what goes and w
       const refused = await settings("set", "retention", "1000d");
       expect([refused.code, refused.error]).toEqual([
         1,
-        `From 10y to 1000d, these go: 1 record of 1 day, from ${dayName(5 * 366)} on, ` +
-          "and with them 1 device that reported nothing since.\n" +
-          "Answers show them no more at once; their files are deleted a day later, with a seal.\n" +
-          "Nothing is changed. To do it, give the command again with --yes.\n",
+        `Changing the retention from 10y to 1000d expires 1 record of 1 day, from ${dayName(5 * 366)} on, ` +
+          "with all records of 1 device.\n" +
+          "They disappear from answers immediately; a seal deletes their files a day later.\n" +
+          "Nothing was changed. To proceed, repeat the command with --yes.\n",
       ]);
       expect(await settings("set", "retention", "9y")).toMatchObject({ code: 0 }); // Nothing goes with it.
       await until(async () => (await kept()) === "9y");
@@ -147,7 +147,7 @@ test("where settings.json is lost, commands and a start go by what the last seal
     expect(JSON.parse((await settings("list", "--json")).out)).toMatchObject({ retention: "10y" });
     expect(await settings("set", "retention", "365d")).toMatchObject({
       code: 1,
-      error: expect.stringContaining("From 10y to 365d, these go: 1 record of 1 day"),
+      error: expect.stringContaining("from 10y to 365d expires 1 record of 1 day"),
     });
     const server = await startServer(dataDir);
     try {

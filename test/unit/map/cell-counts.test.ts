@@ -42,7 +42,7 @@ test("CellCounts counts on the finest grid that places fit into, whatever their 
   );
 });
 
-test("settle() tells which cell became a part of which", () => {
+test("fit() reports which cell became a part of which", () => {
   const cells = new CellCounts(BITS, 2);
   const numbers = [cells.add(0, 0), cells.add(1, 0), cells.add(2, 0), cells.add(0, 0)];
   expect(numbers).toEqual([0, 1, 2, 0]);

@@ -96,31 +96,31 @@ test("a file is another version once any of its directories, its size or its tim
 const BEGIN = 'Cannot use "boston.pmtiles" as a map: ';
 
 test.each([
-  ["nothing", new Uint8Array(), "it is no PMTiles archive"],
-  ["another format", new TextEncoder().encode("x".repeat(500)), "it is no PMTiles archive"],
-  ["the name alone", GOOD.slice(0, 100), "it is no PMTiles archive"],
-  ["version 2", changed([7, 2]), "it has version 2 of PMTiles, not 3; `pmtiles convert` makes it anew"],
+  ["nothing", new Uint8Array(), "it is not a PMTiles archive"],
+  ["another format", new TextEncoder().encode("x".repeat(500)), "it is not a PMTiles archive"],
+  ["the name alone", GOOD.slice(0, 100), "it is not a PMTiles archive"],
+  ["version 2", changed([7, 2]), "it has version 2 of PMTiles, not 3; `pmtiles convert` upgrades it"],
   [
     "half of a file",
     GOOD.slice(0, GOOD.length >> 1),
-    `it has ${GOOD.length >> 1} bytes of ${GOOD.length}, so it was not copied whole; copy it again`,
+    `it has ${GOOD.length >> 1} of ${GOOD.length} bytes, so its copy is incomplete; copy it again`,
   ],
   [
     "pictures",
     changed([99, 2]),
-    "its tiles are no vector tiles (MVT); an extract of a Protomaps basemap has those",
+    "its tiles are not vector tiles (MVT); use an extract of a Protomaps basemap",
   ],
   [
     "brotli",
     changed([98, 3]),
-    "it is packed by neither gzip nor nothing; `pmtiles convert` or `tile-join` makes it anew",
+    "its compression is not gzip; convert it with `pmtiles convert` or `tile-join`",
   ],
-  ["zooms that can't be", changed([100, 9, 3]), "its header has zooms or bounds that can't be; make it anew"],
-  ["zoom 99", changed([101, 99]), "its header has zooms or bounds that can't be; make it anew"],
+  ["zooms that can't be", changed([100, 9, 3]), "its header has impossible zooms or bounds; create it again"],
+  ["zoom 99", changed([101, 99]), "its header has impossible zooms or bounds; create it again"],
   [
     "bounds of nothing",
     changed([102, ...new Array(16).fill(0)]),
-    "its header has zooms or bounds that can't be; make it anew",
+    "its header has impossible zooms or bounds; create it again",
   ],
   [
     "a root directory of 100 kB",
@@ -130,7 +130,7 @@ test.each([
   [
     "sections past all that is",
     withNumber(40, 2 ** 60),
-    `it has ${GOOD.length} bytes of ${2 ** 60}, so it was not copied whole; copy it again`,
+    `it has ${GOOD.length} of ${2 ** 60} bytes, so its copy is incomplete; copy it again`,
   ],
 ] as const)("a file is refused, and closed, with what to do about it: %s", async (_what, bytes, message) => {
   const refusal = await refusalOf(bytes);
@@ -166,7 +166,7 @@ test("a directory that says it has billions of entries is refused before it is r
   const root = gzipSync(new Uint8Array([0xff, 0xff, 0xff, 0xff, 0x0f, ...new Array(64).fill(1)]));
   const opened = await openTileFile(inputsWith(withRoot(root)), "boston.pmtiles");
   expect(await outcome(opened.find(3, 2, 2))).toThrow(
-    'Cannot read tile 3/2/2 of "boston.pmtiles": A directory says that it has 4294967295 entries',
+    'Cannot read tile 3/2/2 of "boston.pmtiles": A directory claims to have 4294967295 entries',
   );
 });
 
@@ -200,7 +200,7 @@ test("an entry that names bytes outside the file, or far too many, is refused; t
     const file = await openTileFile(inputsWith(withRoot(gzipSync(entry(offset, length)))), "boston.pmtiles");
     for (let attempt = 0; attempt < 2; attempt++)
       expect(await outcome(file.find(0, 0, 0))).toThrow(
-        `Cannot read tile 0/0/0 of "boston.pmtiles": It names ${length} bytes`,
+        `Cannot read tile 0/0/0 of "boston.pmtiles": It refers to ${length} bytes`,
       );
   }
 });
@@ -231,7 +231,7 @@ test("a tile of more than 4 MiB is refused, though the file has that many", asyn
     inputsWith(new Uint8Array([...root, ...new Uint8Array(length)])),
     "boston.pmtiles",
   );
-  expect(await outcome(file.find(0, 0, 0))).toThrow(`It names ${length} bytes`);
+  expect(await outcome(file.find(0, 0, 0))).toThrow(`It refers to ${length} bytes`);
 });
 
 test("directories that lead to each other come to an end", async () => {
@@ -268,7 +268,7 @@ test("a file that shrinks while it is open fails tile by tile", async () => {
   );
   expect(await file.find(0, 0, 0)).not.toBeNull();
   bytes = GOOD.subarray(0, numberAt(56));
-  expect(await outcome(file.find(0, 0, 0))).toThrow('Cannot read tile 0/0/0 of "boston.pmtiles": It ends at');
+  expect(await outcome(file.find(0, 0, 0))).toThrow('Cannot read tile 0/0/0 of "boston.pmtiles": It now ends at');
 });
 
 test("of thousands who ask at once, sixteen are read for", async () => {
@@ -298,7 +298,7 @@ test("of thousands who ask at once, sixteen are read for", async () => {
 });
 
 test("what is no file is refused", async () => {
-  expect(await outcome(openTileFile(createNodeInputs(), import.meta.dir))).toThrow("it is no file");
+  expect(await outcome(openTileFile(createNodeInputs(), import.meta.dir))).toThrow("it is not a file");
   expect(await outcome(openTileFile(createNodeInputs(), "/nowhere/x.pmtiles"))).toThrow(
     'Cannot look up "/nowhere/x.pmtiles"',
   );

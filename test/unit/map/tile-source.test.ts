@@ -68,6 +68,6 @@ test("131,072 entries are taken, and one more is refused", async () => {
   const { source } = createSource();
   expect(await cache.getDirectory(source, 1, 131_072, UNPACKED)).toHaveLength(131_072);
   expect(await outcome(cache.getDirectory(source, 2, 131_073, UNPACKED))).toThrow(
-    "A directory says that it has 131073 entries",
+    "A directory claims to have 131073 entries",
   );
 });

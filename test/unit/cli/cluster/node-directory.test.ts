@@ -169,7 +169,7 @@ test("cluster nodes lists what each told last, also one of a newer program, and 
   rmSync(join(dataDir, "cluster.json"));
   expect(await run("cluster nodes", bucket)).toMatchObject({
     code: 1,
-    error: expect.stringContaining("no node's"),
+    error: expect.stringContaining("not of a node"),
   });
 });
 
@@ -205,14 +205,14 @@ test("a cluster that can't be asked is told of, and nothing is made beside it", 
   await createNode();
   const bucket = new SimulatedBucket();
   const refusal = new StreamError("unreachable", "Cannot connect to n1.example:4222: no answer in time");
-  const told = `The cluster of "${dataDir}" can't be asked: Cannot connect to n1.example:4222: no answer in time\n`;
+  const told = `The cluster of "${dataDir}" can't be reached: Cannot connect to n1.example:4222: no answer in time\n`;
   const lines = ["keys create --app shop --permission read", "keys list", "settings set retention 10y"];
   const said = await Promise.all(lines.map((line) => run(line, bucket, { refusal })));
   for (const { code, out, error } of said) expect([code, out, error]).toEqual([1, "", told]);
   bucket.refusal = new StreamError("unreachable", "no server answers");
   expect(await run("keys list", bucket)).toMatchObject({
     code: 1,
-    error: `The cluster of "${dataDir}" can't be asked: no server answers\n`,
+    error: `The cluster of "${dataDir}" can't be reached: no server answers\n`,
   });
   bucket.refusal = null;
   bucket.lostAnswers = Number.POSITIVE_INFINITY;
@@ -223,7 +223,7 @@ test("a cluster that can't be asked is told of, and nothing is made beside it", 
   expect(await run("keys create --app shop --permission read", bucket, { first })).toMatchObject({
     code: 1,
     error:
-      "The cluster can't be reached: no server answers. The keys may be changed or not: look before you try again.\n",
+      "The cluster can't be reached: no server answers. The keys may have changed: check before you try again.\n",
   });
   expect(readdirSync(dataDir)).toEqual(["cluster.json"]);
 });
@@ -233,7 +233,7 @@ test("a stream that was created anew is another cluster's", async () => {
   const { code, error } = await run("keys list", new SimulatedBucket());
   expect([code, error]).toEqual([
     1,
-    `The stream "fleet" was created anew, and "${dataDir}" belongs to the former one.\n`,
+    `The stream "fleet" was created again, and "${dataDir}" belongs to the previous one.\n`,
   ]);
 });
 
@@ -251,8 +251,11 @@ test("a cluster.json that can't be used stops every command that shares", async 
 
 describe("commands that see a part of the data, or would write it", () => {
   test.each([
-    ["import TRACK --app shop", "To import into it give --url and --key, of any of its nodes."],
-    ["import TRACK --app shop --dry-run", "To import into it give --url and --key, of any of its nodes."],
+    ["import TRACK --app shop", "To import into the cluster give --url and --key of any of its nodes."],
+    [
+      "import TRACK --app shop --dry-run",
+      "To import into the cluster give --url and --key of any of its nodes.",
+    ],
     ["seal", "Its server seals by itself."],
   ])("%s is refused", async (line, advice) => {
     await createNode();
@@ -283,9 +286,7 @@ describe("commands that see a part of the data, or would write it", () => {
     const { code, out, error, opened } = await run("export --app shop --format csv", new SimulatedBucket());
     expect([code, opened]).toEqual([0, []]);
     expect(out.split("\n")[1]).toStartWith("bus,");
-    expect(error).toStartWith(
-      "This is the directory of a node of a cluster. Only what it has sealed is exported",
-    );
+    expect(error).toStartWith("This is the directory of a node of a cluster. Only its archive is exported");
     expect(readdirSync(join(dataDir, "wal"))).toEqual([]); // With a log of its own it would not start again.
     expect(readFileSync(join(dataDir, "cluster.json"))).toEqual(node);
   });
@@ -313,8 +314,6 @@ describe("commands that see a part of the data, or would write it", () => {
     const backup = join(directory, "backup-of-node");
     const { code, error, opened } = await run(`backup ${backup}`, new SimulatedBucket());
     expect([code, opened]).toEqual([0, []]);
-    expect(error).toStartWith(
-      "This is the directory of a node of a cluster. The backup has what it has sealed",
-    );
+    expect(error).toStartWith("This is the directory of a node of a cluster. The backup has its archive");
   });
 });

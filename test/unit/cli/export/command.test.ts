@@ -60,10 +60,9 @@ describe("export", () => {
       "--app a --format csv --split device": "--split needs --out, the directory to write the files to",
       "--app a --format csv --split day --out x": "--split day needs --from",
       "--app a --format csv --split device --out x --redact":
-        "--redact numbers the devices of one file, so it does not go with --split",
-      "--app a --format kmz --compress gzip": "kmz is packed by itself: leave out --compress",
-      "--app a --format csv --simplify 10m":
-        "csv has no place to say that tracks were simplified: leave out --simplify",
+        "--redact numbers the devices of one file, so it can't be used with --split",
+      "--app a --format kmz --compress gzip": "kmz is compressed already: omit --compress",
+      "--app a --format csv --simplify 10m": "csv can't note that tracks were simplified: omit --simplify",
       "--app a --format gpx --simplify 10":
         '--simplify must be a distance such as 10m or 0.5km, at most 100km, not "10"',
       "--app a --format gpx --simplify 0m":

@@ -23,7 +23,7 @@ test("what was named and is no use is told each, what was found with it is count
     "page.html is a web page, for reading.",
     "missing.gpx: there is none.",
     "cut.zip › a: its checksum is wrong.",
-    "Left alone: 3 files (2 jpg, 1 txt).",
+    "Ignored: 3 files (2 jpg, 1 txt).",
   ]);
 });
 
@@ -40,7 +40,7 @@ test("an archive of a million files that are no use fills neither memory nor the
   expect(lines.length).toBe(27);
   expect(lines[0]).toBe("named: there is none.");
   expect(lines.at(-7)).toBe("999,981 files more can't be read.");
-  expect(lines.at(-6)).toStartWith("Left alone: 1,000,000 files (999,900 of other kinds, 1 kind0, 1 kind1,");
+  expect(lines.at(-6)).toStartWith("Ignored: 1,000,000 files (999,900 of other kinds, 1 kind0, 1 kind1,");
   expect(lines.at(-6)).toEndWith(", 1 kind10, 89 of 89 other kinds).");
 });
 
@@ -50,7 +50,7 @@ test("where nothing was found the rarer files say why", () => {
     unread.addNotHistory(where(`${photo}.jpg`), { kind: "jpg", answer: "is a picture" });
   unread.addNotHistory(where("Encrypted Backups.txt"), { kind: "note", answer: "says why" });
   expect(lookLines({ groups: [], unread })).toEqual([
-    "Left alone: 10 files (9 jpg, 1 note).",
+    "Ignored: 10 files (9 jpg, 1 note).",
     "0.jpg is a picture.",
     "Encrypted Backups.txt says why.",
   ]);

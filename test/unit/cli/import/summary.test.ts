@@ -68,12 +68,12 @@ test("importSummary() has a line for each group of files, and below it what did 
       "               skipped: 18,903 without position · 2 speed must be a number",
       "                 18,903 without position: Records.json @ byte 1,203,442,110, byte 1,203,442,910, old @ home.json @ byte 7",
       "                 2 speed must be a number: Records.json @ byte 7",
-      "               7 at the time of a record that was there",
+      "               7 at the time of an existing record",
       "               7 spread over their minute, since the file has no seconds",
       "               3 without speed, which was out of bounds",
       "               2013-03-02 … 2024-06-17      6 devices",
       "1,204 files    GPX                       0 read            0 new        0 already there        0 skipped",
-      "               1 file could not be read to the end",
+      "               1 file could not be read completely",
       "",
     ].join("\n"),
   );
@@ -93,8 +93,8 @@ test("surveySummary() tells the box and the devices, and nothing of what is new"
 test("retentionStopText() says how many lie before the edge, and what helps", () => {
   const counts = { points: 41_530_220, pointsBeforeEdge: 37_112_004, edgeMs: Date.UTC(2025, 10, 21) };
   expect(retentionStopText(counts, { text: "365d" })).toStartWith(
-    "37,112,004 of 41,530,220 points lie before 2025-11-21, the edge of the 365 days kept here. " +
-      "Run again with --skip-old to leave them out, or raise the retention first. (settings set retention forever, or",
+    "37,112,004 of 41,530,220 points are from before 2025-11-21, older than the retention of 365 days. " +
+      "Run again with --skip-old to skip them, or raise the retention first. (settings set retention forever, or",
   );
-  expect(retentionStopText(counts, { text: "10y" })).toContain("the edge of the 10 years kept here.");
+  expect(retentionStopText(counts, { text: "10y" })).toContain("older than the retention of 10 years.");
 });

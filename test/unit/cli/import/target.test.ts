@@ -68,7 +68,7 @@ test("a directory is left alone whose retention was set while the files were rea
     });
     expect(opened).toEqual({
       ok: false,
-      error: "The retention was set from 365d to 30d while the files were read. Give the same command again.",
+      error: "The retention changed from 365d to 30d while the files were read. Repeat the same command.",
     });
     expect(existsSync(dataDir)).toBe(false);
   }));

@@ -31,7 +31,7 @@ test.each([40, null])("at %p columns there is the link instead", (columns) => {
   for (const client of SCANNING) {
     const { code, fields } = setupText(client, BOUND, KEY, columns);
     expect(code).toBeNull();
-    expect(fields).toContain(" (on a terminal that is wide enough it is a code):\n");
+    expect(fields).toContain(" (a wider terminal shows the code):\n");
     expect(fields).toContain(`\n  ${SETUPS[client]({ ...BOUND, key: KEY }).link!.url}\n`);
   }
 });

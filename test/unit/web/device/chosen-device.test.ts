@@ -166,7 +166,7 @@ describe("the day", () => {
       const { server, chosen, report } = create();
       report(OLD);
       chosen.choose("bus");
-      expect([chosen.day, chosen.askedDay, chosen.isToday]).toEqual([OLD_DAY, null, false]);
+      expect([chosen.day, chosen.requestedDay, chosen.isToday]).toEqual([OLD_DAY, null, false]);
       expect(server.open("/track").map(({ query }) => query.start)).toEqual([Date.UTC(2026, 10, 12)]);
     });
 

@@ -3,8 +3,8 @@ import { REFUSAL_REASONS } from "../../../../src/clients/point.ts";
 import { ApiError } from "../../../../src/web/api/api-error.ts";
 import {
   FirstReport,
-  type HeardRequest,
-  leftOutText,
+  missingText,
+  type PhoneRequest,
   placeText,
   refusalText,
   speedAdvice,
@@ -63,9 +63,13 @@ test("asks for the device until it has reported, and says what was understood", 
   const { time, report, asked } = setUp([[], [request(SINCE + 1)]]);
   report.begin(KEY);
   await turns();
-  expect([report.heard, report.fault]).toEqual([null, null]);
+  expect([report.arrival, report.fault]).toEqual([null, null]);
   await time.pass(1000);
-  expect(report.heard).toMatchObject({ latitude: 51.5, longitude: -0.12, request: { received: SINCE + 1 } });
+  expect(report.arrival).toMatchObject({
+    latitude: 51.5,
+    longitude: -0.12,
+    request: { received: SINCE + 1 },
+  });
   expect(asked).toEqual(Array(2).fill("/map/keys/k_1/requests"));
   report.end();
 });
@@ -74,7 +78,7 @@ test("what came before the key was made is not its first report", async () => {
   const { report } = setUp([[request(SINCE - 1)]]);
   report.begin(KEY);
   await turns();
-  expect(report.heard).toBeNull();
+  expect(report.arrival).toBeNull();
   report.end();
 });
 
@@ -83,7 +87,7 @@ test("a device whose request the server passed over is known by the live table",
   report.begin(KEY);
   rows.set("a/b", 0);
   await turns();
-  expect(report.heard).toMatchObject({ latitude: 1.5, longitude: 2.5, request: null });
+  expect(report.arrival).toMatchObject({ latitude: 1.5, longitude: 2.5, request: null });
   report.end();
 });
 
@@ -92,10 +96,10 @@ test("one that was in the table before has to move on in it", async () => {
   rows.set("a/b", 0);
   report.begin(KEY);
   await turns();
-  expect(report.heard).toBeNull();
+  expect(report.arrival).toBeNull();
   devices.timestampMs[0] = 6;
   await time.pass(1000);
-  expect(report.heard).not.toBeNull();
+  expect(report.arrival).not.toBeNull();
   report.end();
 });
 
@@ -119,7 +123,7 @@ test("ended, it asks no more", async () => {
   expect([asked.length, changes()]).toEqual([1, before]);
 });
 
-const REQUEST: HeardRequest = {
+const REQUEST: PhoneRequest = {
   received: 1,
   client: "owntracks",
   taken: 0,
@@ -141,7 +145,7 @@ test("what was understood is said with its units", () => {
   expect(understoodText(more, "metric")).toBe(
     "speed 0 km/h, heading 12°, altitude 10 m, within 5 m, battery 81 %, moving",
   );
-  expect(understoodText({ latitude: 1, longitude: 2 }, "metric")).toBe("nothing but where and when");
+  expect(understoodText({ latitude: 1, longitude: 2 }, "metric")).toBe("position and time only");
 });
 
 test("every reason for a refusal has its words", () => {
@@ -155,7 +159,7 @@ test("every reason for a refusal has its words", () => {
 test("what was refused is said only where nothing was taken", () => {
   const refused = [{ reason: "future", detail: "2 h ahead" }];
   expect(refusalText({ ...REQUEST, refused_count: 2, refused })).toBe(
-    "2 points could not be used: its time is in the future: set the phone's clock (2 h ahead).",
+    "2 points could not be used: its time is in the future; set the phone's clock (2 h ahead).",
   );
   expect(refusalText({ ...REQUEST, taken: 1, refused_count: 2, refused })).toBeNull();
   expect(refusalText({ ...REQUEST, skipped: [{ what: "visit", count: 1 }] })).toContain("visit");
@@ -163,15 +167,15 @@ test("what was refused is said only where nothing was taken", () => {
 });
 
 test("fields that were left out are named", () => {
-  expect(leftOutText(REQUEST)).toBeNull();
+  expect(missingText(REQUEST)).toBeNull();
   const left_out = [
     { field: "speed", reason: "unreadable", count: 2 },
     { field: "altitude", reason: "out_of_range", count: 1 },
   ] as const;
-  expect(leftOutText({ ...REQUEST, left_out })).toBe(
-    "Left out: speed (can't be read), altitude (out of range).",
+  expect(missingText({ ...REQUEST, left_out })).toBe(
+    "Missing: speed (can't be read), altitude (out of range).",
   );
-  expect(leftOutText({ ...REQUEST, timed_by_arrival: 1 })).toBe(
-    "It came without a time, so it has that of its arrival.",
+  expect(missingText({ ...REQUEST, timed_by_arrival: 1 })).toBe(
+    "It had no time, so the server used the time of its arrival.",
   );
 });

@@ -53,10 +53,10 @@ test("what shows nothing is refused, and why is said", () => {
     { ...OWN_FROM, ownFrom: "2026-04-29T11:59" },
   ];
   expect(refused.map((terms) => shareRange(terms, "UTC", NOW, []))).toEqual([
-    "Say until when the link works.",
-    "The link would end before it begins.",
-    "Say from when on positions are shown.",
-    "The link would end before there is anything to show.",
+    "Enter when the link ends.",
+    "The link must end in the future.",
+    "Enter when the positions begin.",
+    "The link must end after its positions begin.",
   ]);
 });
 

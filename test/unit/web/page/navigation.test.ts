@@ -31,13 +31,13 @@ function createBrowser(search: string) {
   let tellCamera = (_place: AddressPlace, _isChosen: boolean) => {};
   const chosen = {
     id: null as string | null,
-    askedDay: null as LocalDay | null,
+    requestedDay: null as LocalDay | null,
     span: DAY as Span,
     choose(id: string | null) {
       chosen.id = id;
     },
     look(day: LocalDay | null, span: Span) {
-      chosen.askedDay = day;
+      chosen.requestedDay = day;
       chosen.span = span;
     },
   };
@@ -81,8 +81,8 @@ describe("the address", () => {
     );
     const before = [...steps];
     navigation.begin();
-    navigation.note();
-    expect([chosen.id, chosen.askedDay, chosen.span.name, zones.zone]).toEqual([
+    navigation.write();
+    expect([chosen.id, chosen.requestedDay, chosen.span.name, zones.zone]).toEqual([
       "bus",
       "2026-11-21" as LocalDay,
       "week",
@@ -97,12 +97,12 @@ describe("the address", () => {
     await look(BOSTON);
     expect(steps).toEqual([`?${HERE}`]);
     chosen.choose("bus");
-    navigation.note();
+    navigation.write();
     zones.set("Asia/Tokyo");
-    navigation.note();
+    navigation.write();
     chosen.look("2026-11-21" as LocalDay, SPANS[1]!);
-    navigation.note();
-    navigation.note();
+    navigation.write();
+    navigation.write();
     expect(steps).toEqual([
       `?${HERE}`,
       `?device=bus&zone=Asia/Tokyo&${HERE}`,
@@ -114,7 +114,7 @@ describe("the address", () => {
     const { navigation, steps, look } = createBrowser("");
     navigation.begin();
     await look(BOSTON, false);
-    navigation.note();
+    navigation.write();
     expect(steps).toEqual([""]);
   });
 
@@ -125,7 +125,7 @@ describe("the address", () => {
     await time.pass(200);
     move(BOSTON);
     await time.pass(299);
-    navigation.note();
+    navigation.write();
     expect(steps).toEqual([""]);
     await time.pass(1);
     expect(steps).toEqual([`?${HERE}`]);
@@ -136,7 +136,7 @@ describe("the address", () => {
     navigation.begin();
     await look(BOSTON);
     chosen.choose("bus");
-    navigation.note();
+    navigation.write();
     await look({ ...BOSTON, zoom: 15 });
     go(-1);
     expect(chosen.id).toBeNull();
@@ -148,11 +148,11 @@ describe("the address", () => {
   test("waits while nobody is signed in", async () => {
     const { navigation, chosen, steps, look } = createBrowser("?device=bus");
     await look(BOSTON);
-    navigation.note();
+    navigation.write();
     navigation.begin();
     navigation.end();
     chosen.choose(null);
-    navigation.note();
+    navigation.write();
     expect(steps).toEqual(["?device=bus"]);
   });
 });

@@ -83,8 +83,8 @@ test("a click asks round it, and shows what the endpoint says in its order", asy
     offset: 0,
   });
   await answered(asked[0]!, answer(["d7", "d3"], 2, false));
-  expect(nearby.state).toBe("found");
-  expect(nearby.found.map(({ id, distanceMeters }) => [id, distanceMeters])).toEqual([
+  expect(nearby.state).toBe("loaded");
+  expect(nearby.matches.map(({ id, distanceMeters }) => [id, distanceMeters])).toEqual([
     ["d7", 1609.344],
     ["d3", 3218.688],
   ]);
@@ -98,9 +98,9 @@ test("more is asked for behind what is there; who moved across the pages is show
   await answered(asked[0]!, answer(["d1", "d2"], 4, true));
   nearby.more();
   expect(asked[1]!.query.offset).toBe(2);
-  expect(nearby.found.length).toBe(2);
+  expect(nearby.matches.length).toBe(2);
   await answered(asked[1]!, answer(["d2", "d3"], 4, false));
-  expect(nearby.found.map(({ id }) => id)).toEqual(["d1", "d2", "d3"]);
+  expect(nearby.matches.map(({ id }) => id)).toEqual(["d1", "d2", "d3"]);
   expect(nearby.hasMore).toBeFalse();
 });
 
@@ -117,7 +117,7 @@ test("another place or radius drops the older question", async () => {
   await time.pass(1);
   expect(asked.map(({ query }) => query.radius_miles)).toEqual([1, 1, 4]);
   await answered(asked[2]!, answer([], 0, false));
-  expect([nearby.state, nearby.total]).toEqual(["found", 0]);
+  expect([nearby.state, nearby.total]).toEqual(["loaded", 0]);
 });
 
 test("who aims at another place hears no more of the one before", async () => {
@@ -138,7 +138,7 @@ test("a device that the page doesn't know is in the list and not on the map", as
   const { nearby, asked, circles } = setUp();
   nearby.aroundMiddle();
   await answered(asked[0]!, answer(["gone", "d4"], 2, false));
-  expect(nearby.found.length).toBe(2);
+  expect(nearby.matches.length).toBe(2);
   expect(circles.at(-1)).toMatchObject({ rows: [4] });
 });
 
@@ -159,7 +159,7 @@ test("a question that did not get through is asked again once the connection is 
   retries.wake();
   await turns();
   await answered(asked[1]!, answer(["d1"], 1, false));
-  expect([nearby.state, nearby.fault, nearby.found.length]).toEqual(["found", null, 1]);
+  expect([nearby.state, nearby.fault, nearby.matches.length]).toEqual(["loaded", null, 1]);
 });
 
 test("closed, it takes its circle off and wants no click", () => {

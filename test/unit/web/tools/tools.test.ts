@@ -59,7 +59,7 @@ function setUp(mayRead = true) {
   return { tools, table, press, drawn };
 }
 
-test("N asks who is near the middle of the map; Esc closes one tool at a time", () => {
+test("N asks devices near the map's center; Esc closes one tool at a time", () => {
   const { tools, press } = setUp();
   tools.density.open();
   press("n");
