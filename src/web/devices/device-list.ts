@@ -7,12 +7,12 @@ import { RowOrder } from "./row-order.ts";
 export type ListOrder = "newest" | "name" | "fastest";
 export type ListFilter = "all" | Exclude<Activity, "reporting">;
 
-/** What keeps the order as it is: a pointer over the list, the focus in it, or a finger that was on it just now. */
-export type Holder = "pointer" | "focus" | "touch";
+/** Why the order must not change: a pointer over the list, the focus in it, or a recent touch. */
+export type HoldReason = "pointer" | "focus" | "touch";
 
 /**
- * Which devices the list shows, and in which order. While it is held nothing changes its place by itself, or a click
- * would meet another row than the one that was aimed at.
+ * Which devices the list shows, and in which order. While it is held no row moves by itself, so that a click meets the
+ * row that the user aimed at.
  */
 export class DeviceList {
   readonly #table: DeviceTable;
@@ -21,15 +21,15 @@ export class DeviceList {
   readonly #order = new RowOrder();
   readonly #names = new NameOrder();
   readonly #search = new NameSearch();
-  readonly #holders = new Set<Holder>();
+  readonly #holds = new Set<HoldReason>();
   #orderBy: ListOrder = "newest";
   #filter: ListFilter = "all";
   #query = "";
   #rows: Uint32Array<ArrayBuffer> = new Uint32Array(0);
   #edition = 0;
-  /** Of the table, when the rows were arranged. */
+  /** The table's version when the rows were arranged. */
   #version = 0;
-  /** Names of the edition that the rows are of. */
+  /** The names of the rows' edition. */
   #ids: readonly string[] = [];
 
   constructor(table: DeviceTable, changed: () => void, nowMs: () => number = Date.now) {
@@ -37,16 +37,16 @@ export class DeviceList {
     this.#changed = changed;
     this.#nowMs = nowMs;
     table.onChange(() => {
-      if (table.edition !== this.#edition) this.#takeEdition();
+      if (table.edition !== this.#edition) this.#useEdition();
     });
   }
 
-  /** Rows of the table, as they stand in the list. */
+  /** Rows of the table, in the order of the list. */
   get rows(): Uint32Array {
     return this.#rows;
   }
 
-  /** How many devices pass. Where all do, new ones count before they have a place in the list. */
+  /** How many devices match. Without a filter, new devices count before the list has them. */
   get count(): number {
     return this.#isWhole ? this.#table.size : this.#rows.length;
   }
@@ -68,7 +68,7 @@ export class DeviceList {
     this.#arrange();
   }
 
-  /** Somebody is about to search: names that are folded now needn't be then. */
+  /** Prepares the names for a search that is about to begin. */
   prepareSearch(): void {
     this.#search.fold(this.#table.ids);
   }
@@ -84,24 +84,24 @@ export class DeviceList {
     this.#arrange();
   }
 
-  hold(holder: Holder): void {
-    this.#holders.add(holder);
+  hold(reason: HoldReason): void {
+    this.#holds.add(reason);
   }
 
-  release(holder: Holder): void {
-    if (this.#holders.delete(holder)) this.refresh();
+  release(reason: HoldReason): void {
+    if (this.#holds.delete(reason)) this.refresh();
   }
 
   /** Follows the table, unless it is held. Called about once a second: rows that jump more often can't be read. */
   refresh(): void {
-    if (this.#holders.size > 0) return;
+    if (this.#holds.size > 0) return;
     const isTimeless = this.#orderBy !== "fastest" && this.#filter === "all";
     if (isTimeless && this.#table.version === this.#version) this.#changed();
     else this.#arrange();
   }
 
-  /** The rows are others: held ones keep their places by their names. */
-  #takeEdition(): void {
+  /** Follows a new edition of the table. A held list keeps its order by name. */
+  #useEdition(): void {
     const ids = Array.from(this.#rows, (row) => this.#ids[row]!);
     this.#edition = this.#table.edition;
     this.#ids = this.#table.ids;
@@ -112,7 +112,7 @@ export class DeviceList {
       this.#query = "";
       this.#filter = "all";
     }
-    if (this.#holders.size === 0 || ids.length === 0) this.#arrange();
+    if (this.#holds.size === 0 || ids.length === 0) this.#arrange();
     else {
       const rows = ids.map((id) => this.#table.rowOf(id)).filter((row) => row !== undefined);
       this.#rows = Uint32Array.from(rows);
@@ -127,8 +127,8 @@ export class DeviceList {
     this.#rows = isWhole ? sorted : this.#selected(sorted);
     table.showOnly(isWhole ? null : this.#rows);
     this.#version = table.version;
-    // The rows leave the page, and pointer and focus with them, without a word.
-    if (this.#rows.length === 0) this.#holders.clear();
+    // An empty list has no element, so pointer and focus leave it without an event.
+    if (this.#rows.length === 0) this.#holds.clear();
     this.#changed();
   }
 
@@ -136,7 +136,7 @@ export class DeviceList {
     return this.#filter === "all" && this.#query === "";
   }
 
-  /** Names that begin with what is sought come first. */
+  /** The matching rows. Names that begin with the query come first. */
   #selected(sorted: Uint32Array): Uint32Array<ArrayBuffer> {
     const table = this.#table;
     const nowMs = this.#nowMs();
@@ -144,16 +144,16 @@ export class DeviceList {
     const matches = this.#query === "" ? null : this.#search.search(table.ids, this.#query);
     const rows = new Uint32Array(sorted.length);
     let count = 0;
-    for (const sought of matches === null ? [AT_START] : [AT_START, WITHIN]) {
+    for (const kind of matches === null ? [AT_START] : [AT_START, WITHIN]) {
       for (const row of sorted) {
-        if (matches !== null && matches[row] !== sought) continue;
+        if (matches !== null && matches[row] !== kind) continue;
         if (filter === "all" || activityOf(table, row, nowMs) === filter) rows[count++] = row;
       }
     }
     return rows.slice(0, count);
   }
 
-  /** What the order goes by: the least first. */
+  /** The sort key of a row, in ascending order. */
   #keys(): (row: number) => number {
     const table = this.#table;
     const { timestampMs, speedMetersPerSecond } = table;
@@ -164,7 +164,7 @@ export class DeviceList {
     }
     const nowMs = this.#nowMs();
     return (row) => {
-      if (freshnessOf(timestampMs[row]!, nowMs) !== "fresh") return 2; // Behind those of which no speed is known.
+      if (freshnessOf(timestampMs[row]!, nowMs) !== "fresh") return 2; // After fresh devices without a speed.
       const speed = speedMetersPerSecond[row]!;
       return Number.isNaN(speed) ? 1 : -speed;
     };

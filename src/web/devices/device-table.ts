@@ -1,6 +1,6 @@
 import { Motion } from "./motion.ts";
 
-/** A device's newest record, as the live stream sends it; a share link leaves out what it doesn't show. */
+/** A device's newest record from the live stream. A share link lacks the fields that it doesn't show. */
 export interface LiveRecord {
   readonly device_id: string;
   readonly timestamp: number;
@@ -11,7 +11,7 @@ export interface LiveRecord {
   readonly bearing?: number;
 }
 
-/** The newest record of every device, a list for each field; null where a record has none. */
+/** The newest record of every device, a list for each field; null for a missing value. */
 export interface Columns {
   readonly sequence: number;
   readonly device_id: readonly string[];
@@ -24,7 +24,7 @@ export interface Columns {
 
 export type TableChange =
   | { readonly kind: "all" }
-  /** The same rows with the same reports; others of them are let by. */
+  /** The filter has changed, the rows have not. */
   | { readonly kind: "shown" }
   | { readonly kind: "rows"; readonly rows: readonly number[] };
 
@@ -33,25 +33,25 @@ type Listener = (change: TableChange) => void;
 const ROWS_MIN = 64;
 
 /**
- * Where every device is, in columns, so that 200,000 of them take a few megabytes and no object each. A row stays the
- * device's own until all are another (`kind: "all"`). Columns may be longer than `size`, and others than before after
- * each change: take them from here each time.
+ * The newest position of every device, in columns, so that 200,000 of them take a few megabytes and no object each. A
+ * device keeps its row until a change of `kind: "all"`. Columns may be longer than `size`, and may be replaced by any
+ * change, so callers must not store them.
  */
 export class DeviceTable {
   readonly #listeners = new Set<Listener>();
   #rows = new Map<string, number>();
-  /** A 1 for each row that is shown; null where all are. */
-  #shown: Uint8Array | null = null;
+  /** 1 for each row that matches the filter; null without a filter. */
+  #matches: Uint8Array | null = null;
   size = 0;
-  /** Grows with each change. */
+  /** Increases with each change. */
   version = 0;
-  /** How often all rows became others. */
+  /** How often all rows were replaced. */
   edition = 0;
   ids: string[] = [];
   timestampMs = new Float64Array(0);
   latitude = new Float64Array(0);
   longitude = new Float64Array(0);
-  /** Degrees; NaN where unknown, as the speed. */
+  /** Degrees; NaN if unknown, like the speed. */
   bearing = new Float32Array(0);
   speedMetersPerSecond = new Float32Array(0);
   readonly motion = new Motion();
@@ -60,23 +60,22 @@ export class DeviceTable {
     return this.#rows.get(id);
   }
 
-  /** Whether the list's filter and search let all devices by. */
+  /** Whether all devices match the list's filter and search. */
   get isWhole(): boolean {
-    return this.#shown === null;
+    return this.#matches === null;
   }
 
-  /** Whether they let this one by. */
   isShown(row: number): boolean {
-    return this.#shown === null || this.#shown[row] !== 0;
+    return this.#matches === null || this.#matches[row] !== 0;
   }
 
-  /** Hides all others; null hides none. Devices that come later are shown. */
+  /** Hides all other rows; null hides none. Devices that are added later are shown. */
   showOnly(rows: Uint32Array | null): void {
-    const shown = rows === null || rows.length === this.size ? null : new Uint8Array(this.size);
-    if (shown !== null) for (const row of rows!) shown[row] = 1;
-    if (areEqual(shown, this.#shown)) return;
-    this.#shown = shown;
-    this.#tell({ kind: "shown" });
+    const matches = rows === null || rows.length === this.size ? null : new Uint8Array(this.size);
+    if (matches !== null) for (const row of rows!) matches[row] = 1;
+    if (areEqual(matches, this.#matches)) return;
+    this.#matches = matches;
+    this.#notify({ kind: "shown" });
   }
 
   onChange(listener: Listener): () => void {
@@ -84,7 +83,7 @@ export class DeviceTable {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Forgets everything, and is these devices from now on. */
+  /** Replaces all devices. */
   fill(columns: Columns): void {
     const { device_id, timestamp, latitude, longitude, speed, bearing } = columns;
     this.ids = device_id.slice();
@@ -97,14 +96,14 @@ export class DeviceTable {
     this.speedMetersPerSecond = numbersOf(speed, this.size);
     this.bearing = numbersOf(bearing, this.size);
     this.motion.begin(this);
-    this.#shown = null;
+    this.#matches = null;
     this.edition++;
-    this.#tell({ kind: "all" });
+    this.#notify({ kind: "all" });
   }
 
   /**
-   * Takes the newest records of some devices, each in them once. What is older than what is here changes nothing: right
-   * after a snapshot the stream may still tell of before.
+   * Updates some devices, each at most once. Older records change nothing: right after a snapshot the stream may still
+   * send earlier ones.
    */
   update(records: readonly LiveRecord[]): void {
     const rows: number[] = [];
@@ -119,10 +118,10 @@ export class DeviceTable {
       this.motion.update(this, row);
       rows.push(row);
     }
-    if (rows.length > 0) this.#tell({ kind: "rows", rows });
+    if (rows.length > 0) this.#notify({ kind: "rows", rows });
   }
 
-  /** Keeps no place and no name of any device. */
+  /** Forgets all positions and names. */
   clear(): void {
     this.fill({ sequence: 0, device_id: [], timestamp: [], latitude: [], longitude: [] });
   }
@@ -143,7 +142,7 @@ export class DeviceTable {
     this.bearing = grown(this.bearing, capacity);
   }
 
-  #tell(change: TableChange): void {
+  #notify(change: TableChange): void {
     this.version++;
     for (const listener of this.#listeners) listener(change);
   }
@@ -162,7 +161,6 @@ function numbersOf(values: readonly (number | null)[] | undefined, size: number)
   return numbers;
 }
 
-/** The same numbers, with room for more. */
 function grown<Numbers extends Float64Array<ArrayBuffer> | Float32Array<ArrayBuffer>>(
   numbers: Numbers,
   capacity: number,

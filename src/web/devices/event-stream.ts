@@ -1,28 +1,28 @@
 import { browserTimers, type Timers } from "../time/timers.ts";
 
-/* The live stream as it comes over the network: watched bytes, and the events in them. */
+/* The live stream on the network: its bytes, and the events in them. */
 
 /** An event of the live stream. */
 export interface SseEvent {
-  /** `message` if the stream names no type, and for a beat, which has no data. */
+  /** `message` if the stream names no type, and for a heartbeat, which has no data. */
   readonly type: string;
   readonly data: string | null;
-  /** Where to go on from once this event is taken; null if the event has no id. */
+  /** The position from which a later connection resumes; null if the event has no id. */
   readonly id: string | null;
 }
 
 /**
- * Server-Sent Events of a text that comes in pieces, cut anywhere (WHATWG HTML §9.2). Unlike `EventSource` it yields
- * an id without data, which is a beat. Lines end in LF or CRLF.
+ * Parses Server-Sent Events from a text that arrives in pieces, cut anywhere (WHATWG HTML §9.2). Unlike `EventSource` it
+ * yields an id without data, which is a heartbeat. Lines end in LF or CRLF.
  */
 export class SseParser {
-  /** Pieces of a line whose end has not come; joined once, since an event may be a megabyte. */
+  /** The pieces of an unfinished line. They are joined only once, since an event may be a megabyte. */
   #line: string[] = [];
   #type = "message";
   #data: string | null = null;
   #id: string | null = null;
 
-  /** The events that this piece completes. */
+  /** Returns the events that this piece completes. */
   push(text: string): SseEvent[] {
     const events: SseEvent[] = [];
     let start = 0;
@@ -31,13 +31,13 @@ export class SseParser {
       const line = this.#line.length === 1 ? this.#line[0]! : this.#line.join("");
       this.#line = [];
       start = end + 1;
-      this.#take(line.endsWith("\r") ? line.slice(0, -1) : line, events);
+      this.#parseLine(line.endsWith("\r") ? line.slice(0, -1) : line, events);
     }
     if (start < text.length) this.#line.push(text.slice(start));
     return events;
   }
 
-  #take(line: string, events: SseEvent[]): void {
+  #parseLine(line: string, events: SseEvent[]): void {
     if (line === "") {
       if (this.#data !== null || this.#id !== null)
         events.push({ type: this.#type, data: this.#data, id: this.#id });
@@ -56,8 +56,8 @@ export class SseParser {
 }
 
 /**
- * Yields the bytes of a body as they come, and ends if none have come for `silenceMsMax`: a network does not tell that
- * it is gone. Only the time that is spent waiting for bytes counts.
+ * Yields the bytes of a body, and ends after `silenceMsMax` without any: a network that fails sends no error. Only the
+ * time that is spent waiting for bytes counts.
  */
 export async function* watchedBytes(
   body: ReadableStream<Uint8Array>,
@@ -66,7 +66,7 @@ export async function* watchedBytes(
 ): AsyncGenerator<Uint8Array> {
   const reader = body.getReader();
   const stop = () => {
-    reader.cancel().catch(() => undefined); // The body has failed by itself, and the reader is told.
+    reader.cancel().catch(() => undefined); // Rejects if the body has failed; `read` reports that.
   };
   try {
     for (;;) {

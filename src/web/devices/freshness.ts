@@ -2,7 +2,7 @@ import { speedText, type Units } from "../geo/units.ts";
 import { agoText, durationText } from "../time/format.ts";
 import type { DeviceTable } from "./device-table.ts";
 
-/* What is said of a device by how long ago it reported. Nothing is said to be online: a parked car may be well. */
+/* Describes devices by how long ago they reported. No device counts as offline: a parked car may be silent. */
 
 export type Freshness = "fresh" | "aging" | "old";
 
@@ -17,7 +17,7 @@ export function freshnessOf(timestampMs: number, nowMs: number): Freshness {
   return ageMs < AGING_MS_MAX ? "aging" : "old";
 }
 
-/** What a device does as far as anybody knows. `reporting`: it was heard just now, and has told no speed. */
+/** What a device is known to do. `reporting` means that it has reported recently, without a speed. */
 export type Activity = "moving" | "stopped" | "silent" | "reporting";
 
 export function activityOf(table: DeviceTable, row: number, nowMs: number): Activity {
@@ -26,7 +26,7 @@ export function activityOf(table: DeviceTable, row: number, nowMs: number): Acti
   return state === "unknown" ? "reporting" : state;
 }
 
-/** As in "38 km/h", "stopped 4 min", "silent". */
+/** `38 km/h`, `stopped 4 min`, `silent`. */
 export function activityText(table: DeviceTable, row: number, nowMs: number, units: Units): string {
   const activity = activityOf(table, row, nowMs);
   if (activity === "moving") {
@@ -39,7 +39,7 @@ export function activityText(table: DeviceTable, row: number, nowMs: number, uni
     : `${activity} ${durationText(nowMs - sinceMs)}`;
 }
 
-/** As in "3 s ago". A clock that is a little ahead of ours means now. */
+/** `3 s ago`. A time slightly in the future, from a clock that is ahead, counts as now. */
 export function ageText(timestampMs: number, nowMs: number): string {
   const isAhead = timestampMs > nowMs && timestampMs < nowMs + FRESH_MS_MAX;
   return agoText(isAhead ? nowMs : timestampMs, nowMs);

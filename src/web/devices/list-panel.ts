@@ -6,8 +6,6 @@ import { activityText, ageText, freshnessOf } from "./freshness.ts";
 import type { ListView } from "./list-view.ts";
 import { listPixels } from "./row-window.ts";
 
-/* The list of devices, as it is drawn. */
-
 const FILTERS: Readonly<Record<ListFilter, string>> = {
   all: "All",
   moving: "Moving",
@@ -21,23 +19,23 @@ const ORDERS: Readonly<Record<ListOrder, string>> = {
   fastest: "Fastest first",
 };
 
-/** The devices may have reported before what the link shows, for all that a visitor is told. */
+/** The text does not reveal whether the devices reported before the link's start. */
 const NOTHING_SHARED = "There is no position to show yet. The first one appears as soon as it is reported.";
 
-export interface ListShown {
+export interface ListPanelParts {
   readonly view: ListView;
   /** The device whose details are shown. */
   readonly chosenId: string | null;
-  /** What is said while the first positions are yet to come; null once they have. */
+  /** The text until the first positions are loaded; null from then on. */
   readonly loading: string | null;
-  /** Whether somebody looks who came by a share link. */
+  /** Whether the user has a share link. */
   readonly isView: boolean;
   readonly units: Units;
 }
 
-/** What finds devices, and those that were found. */
-export function listPanel(shown: ListShown): TemplateResult {
-  const { view, loading, isView } = shown;
+/** The search field, the filter, the order, and the matching devices. */
+export function listPanel(parts: ListPanelParts): TemplateResult {
+  const { view, loading, isView } = parts;
   const { list, table } = view;
   if (table.size === 0 && loading === null)
     return html`<p class="list-none soft">${isView ? NOTHING_SHARED : "No device has reported yet."}</p>`;
@@ -51,7 +49,7 @@ export function listPanel(shown: ListShown): TemplateResult {
         ${loading ?? `${countText(list.count)} of ${countText(table.size)}`}
       </p>
     </div>
-    ${view.rowCount === 0 ? none(shown) : rows(shown)}`;
+    ${view.rowCount === 0 ? none(parts) : rows(parts)}`;
 }
 
 function searchField(view: ListView): TemplateResult {
@@ -96,7 +94,7 @@ function select<Value extends string>(
   </select>`;
 }
 
-function none({ view, loading }: ListShown): TemplateResult | typeof nothing {
+function none({ view, loading }: ListPanelParts): TemplateResult | typeof nothing {
   const { list } = view;
   if (loading !== null) return nothing;
   const showAll = () => {
@@ -108,8 +106,8 @@ function none({ view, loading }: ListShown): TemplateResult | typeof nothing {
   return html`<div class="list-none soft"><p>${reason}</p><button @click=${showAll}>Show all</button></div>`;
 }
 
-function rows(shown: ListShown): TemplateResult {
-  const { view, chosenId } = shown;
+function rows(parts: ListPanelParts): TemplateResult {
+  const { view, chosenId } = parts;
   const { list } = view;
   const { first, count, top } = view.window;
   const active = view.activeIndex;
@@ -125,17 +123,17 @@ function rows(shown: ListShown): TemplateResult {
     if (pointerType !== "mouse") view.touched();
     list.release("pointer");
   };
-  // Whoever has clicked a row looks elsewhere now: only somebody at the keyboard needs the rows to stay.
+  // Only a user of the keyboard needs the rows to stay: after a click the user looks elsewhere.
   const holdByFocus = ({ currentTarget }: Event) => {
     if ((currentTarget as HTMLElement).matches(":focus-visible")) list.hold("focus");
   };
   const click = (event: Event) => {
-    // By its name: the order may be another by now, and not drawn yet.
+    // By name, since the order may have changed since the last draw.
     const option = (event.target as Element).closest<HTMLElement>("[role=option]");
     if (option !== null) view.choose(option.dataset.id!);
   };
   const nowMs = Date.now();
-  // Lengths are set by property: the policy refuses styles that are attributes.
+  // Lengths are set by property: the content security policy forbids style attributes.
   return html`<div
     id="device-rows"
     role="listbox"
@@ -151,13 +149,13 @@ function rows(shown: ListShown): TemplateResult {
     @focusout=${() => list.release("focus")}
   >
     <div role="presentation" .style=${`height: ${listPixels(view.rowCount)}px; padding-top: ${top}px`}>
-      ${Array.from({ length: count }, (_, index) => row(shown, first + index, first + index === active, nowMs))}
+      ${Array.from({ length: count }, (_, index) => row(parts, first + index, first + index === active, nowMs))}
     </div>
   </div>`;
 }
 
 function row(
-  { view, chosenId, units }: ListShown,
+  { view, chosenId, units }: ListPanelParts,
   index: number,
   isActive: boolean,
   nowMs: number,

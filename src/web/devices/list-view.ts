@@ -2,29 +2,26 @@ import type { DeviceList } from "./device-list.ts";
 import type { DeviceTable } from "./device-table.ts";
 import { type ListScroll, ROW_PIXELS, type RowWindow, scrollTopFor, windowOf } from "./row-window.ts";
 
-/* Where somebody is in the list. */
-
 export interface ListViewDependencies {
   readonly table: DeviceTable;
   readonly list: DeviceList;
   readonly changed: () => void;
-  /** Somebody has chosen a device. */
   readonly choose: (id: string) => void;
 }
 
 const ROWS_ID = "device-rows";
 const SEARCH_ID = "search";
-/** Whoever has lifted a finger is about to put it down again. */
+/** After a touch, the next one may follow within this time. */
 const TOUCH_MS = 3000;
 
-/** What the list's panel is scrolled to, and the row that the keyboard is at. */
+/** The scroll position of the list, and the row that the keyboard is at. */
 export class ListView {
   readonly table: DeviceTable;
   readonly list: DeviceList;
   readonly #changed: () => void;
   readonly #choose: (id: string) => void;
   #scrollTop = 0;
-  /** As it was when the list was scrolled last: to ask for it while the page is drawn takes long. */
+  /** The height of the list at the last scroll. Reading it while the page is drawn would force a slow layout. */
   #viewPixels = 0;
   #activeId: string | null = null;
   #touch: ReturnType<typeof setTimeout> | undefined;
@@ -43,7 +40,7 @@ export class ListView {
     return this.list.rows.length;
   }
 
-  /** Where the active device stands in the list; -1 where it doesn't. */
+  /** The index of the active device in the list, or -1. */
   get activeIndex(): number {
     const row = this.#activeId === null ? undefined : this.table.rowOf(this.#activeId);
     return row === undefined ? -1 : this.list.rows.indexOf(row);
@@ -75,7 +72,7 @@ export class ListView {
     if (index >= 0 && index < this.rowCount) this.choose(this.#idAt(index));
   }
 
-  /** A finger was on the rows: they stay in their order for a while. */
+  /** Holds the order for a while after a touch. */
   touched(): void {
     this.list.hold("touch");
     clearTimeout(this.#touch);
@@ -86,13 +83,13 @@ export class ListView {
     document.getElementById(SEARCH_ID)?.focus();
   }
 
-  /** Into the rows, by keyboard. */
+  /** Moves the focus into the rows. */
   enterRows(): void {
     document.getElementById(ROWS_ID)?.focus();
     if (this.activeIndex < 0) this.#activate(0);
   }
 
-  /** Handles a key within the rows. Returns whether it did: the space bar on the chosen row is left to the player. */
+  /** Handles a key within the rows; returns whether it did. The space bar on the chosen row belongs to the player. */
   press(key: string, chosenId: string | null): boolean {
     const at = this.activeIndex;
     this.#viewPixels = document.getElementById(ROWS_ID)?.clientHeight ?? innerHeight;
@@ -109,7 +106,7 @@ export class ListView {
     return true;
   }
 
-  /** Whoever signs out leaves no name behind. */
+  /** Forgets the device's name after a sign-out. */
   #forget(): void {
     this.#activeId = null;
     this.#scrollTop = 0;

@@ -4,15 +4,13 @@ import { browserTimers, type Timers } from "../time/timers.ts";
 import type { Columns, DeviceTable, LiveRecord } from "./device-table.ts";
 import { type SseEvent, SseParser, watchedBytes } from "./event-stream.ts";
 
-/* Keeps the table of devices as it is at the server. */
-
 export type LiveState = "starting" | "live" | "reconnecting" | "stopped";
 
 export interface LiveDependencies {
-  /** Throws an `ApiError` where there is no good answer. */
+  /** Throws an `ApiError` if the request fails. */
   readonly fetch: (path: string, init: RequestInit) => Promise<Response>;
   readonly table: DeviceTable;
-  /** Called when the state is another, or the table. */
+  /** Called when the state or the table changes. */
   readonly changed: () => void;
   readonly retries: Retries;
   readonly timers?: Timers;
@@ -20,14 +18,14 @@ export interface LiveDependencies {
 
 const SNAPSHOT_PATH = "/api/v1/locations/current/columns?fields=speed,bearing";
 const STREAM_PATH = "/api/v1/live";
-/** The server says something every 15 s. */
+/** The server sends a heartbeat every 15 s. */
 const SILENCE_MS_MAX = 40_000;
-/** To take so many records fills half a frame: the page has its turn before the next event. */
+/** An event of this many records takes half a frame, so the stream yields to the page after it. */
 const LONG_EVENT_RECORDS = 1000;
 
 /**
- * A snapshot, then the live stream from there, for as long as somebody is signed in and looks. A lost connection goes
- * on where it was; where that is not possible any more there is another snapshot.
+ * Keeps the table of devices up to date: loads a snapshot, then follows the live stream from there. After a lost
+ * connection it resumes the stream, or loads another snapshot if the server can't resume it.
  */
 export class LiveDevices {
   readonly #fetch: LiveDependencies["fetch"];
@@ -39,12 +37,12 @@ export class LiveDevices {
   #sequence = 0;
   #fault: string | null = null;
   #retryAtMs: number | null = null;
-  /** Up to where the table has everything; null until it has a snapshot. */
+  /** The position in the stream that the table has reached; null before the first snapshot. */
   #lastId: string | null = null;
-  /** Ends what is under way; null while nothing is. */
+  /** Aborts the connection; null while there is none. */
   #work: AbortController | null = null;
   #isBegun = false;
-  /** Tries to connect since the last event. */
+  /** How many connections have failed since the last event. */
   #failures = 0;
 
   constructor({ fetch, table, changed, retries, timers = browserTimers }: LiveDependencies) {
@@ -59,27 +57,27 @@ export class LiveDevices {
     return this.#state;
   }
 
-  /** Whether the table has had a snapshot in this session: an empty one says that there are no devices. */
+  /** Whether a snapshot was loaded in this session, so that an empty table means that there are no devices. */
   get isFilled(): boolean {
     return this.#lastId !== null;
   }
 
-  /** The newest entry of the server's log that was heard of. */
+  /** The newest sequence of the server's log in the snapshot or the stream. */
   get sequence(): number {
     return this.#sequence;
   }
 
-  /** Why it isn't live; null where it is, or nobody knows. */
+  /** Why the stream isn't live; null if it is, or if the reason is unknown. */
   get fault(): string | null {
     return this.#fault;
   }
 
-  /** When the next try to connect is made; null while it is being made, or none is needed. */
+  /** When the next attempt to connect begins; null during an attempt, and if none is needed. */
   get retryAtMs(): number | null {
     return this.#retryAtMs;
   }
 
-  /** Somebody is signed in. */
+  /** Starts the stream at the begin of a session. */
   begin(): void {
     if (this.#isBegun) return;
     this.#isBegun = true;
@@ -87,7 +85,7 @@ export class LiveDevices {
     this.wake();
   }
 
-  /** The session has ended: no place of any device stays in memory. */
+  /** Stops the stream at the end of a session, and removes all positions from memory. */
   end(): void {
     if (!this.#isBegun) return;
     this.#isBegun = false;
@@ -99,13 +97,13 @@ export class LiveDevices {
     this.#enter("stopped");
   }
 
-  /** Lets go of the connection until `wake`: nobody looks. */
+  /** Closes the connection until `wake`, while the page is hidden. */
   sleep(): void {
     this.#work?.abort();
     this.#work = null;
   }
 
-  /** Connects, unless it is connected or about to be. */
+  /** Connects, unless a connection exists or is being opened. */
   wake(): void {
     if (!this.#isBegun || this.#work !== null) return;
     this.#work = new AbortController();
@@ -124,7 +122,7 @@ export class LiveDevices {
       if (signal.aborted) return;
       const error = failure instanceof ApiError ? failure : null;
       if (error?.isRefusal) {
-        this.#work = null; // `wake` may try once more: the user asks for it, or the page is seen again.
+        this.#work = null; // `wake` may try again, when the user wants it or the page becomes visible.
         return this.#enter("stopped", sentenceOf(error));
       }
       await this.#pause(error, signal);
@@ -132,9 +130,9 @@ export class LiveDevices {
     }
   }
 
-  /** Until the connection ends, or fails. */
+  /** Returns when the connection ends, and throws if it fails. */
   async #connect(signal: AbortSignal): Promise<void> {
-    if (this.#lastId === null) await this.#takeSnapshot(signal);
+    if (this.#lastId === null) await this.#loadSnapshot(signal);
     if (this.#lastId === null) return; // The session has ended meanwhile.
     const body = await this.#open(STREAM_PATH, { "last-event-id": this.#lastId }, signal);
     const parser = new SseParser();
@@ -142,15 +140,15 @@ export class LiveDevices {
     for await (const bytes of watchedBytes(body, SILENCE_MS_MAX, this.#timers)) {
       for (const event of parser.push(decoder.decode(bytes, { stream: true }))) {
         if (signal.aborted) return;
-        await this.#take(event, signal);
+        await this.#apply(event, signal);
       }
     }
   }
 
-  /** Only what was taken to its end counts as heard: anything else comes again. */
-  async #take({ type, data, id }: SseEvent, signal: AbortSignal): Promise<void> {
+  /** Applies an event, and only then remembers its id: after an interruption the server sends the event again. */
+  async #apply({ type, data, id }: SseEvent, signal: AbortSignal): Promise<void> {
     if (type === "reset") {
-      await this.#takeSnapshot(signal);
+      await this.#loadSnapshot(signal);
     } else if (type === "message" && data !== null) {
       const { locations } = JSON.parse(data) as { readonly locations: readonly LiveRecord[] };
       this.#table.update(locations);
@@ -165,14 +163,13 @@ export class LiveDevices {
     this.#enter("live");
   }
 
-  /** The stream goes on from there. */
-  async #takeSnapshot(signal: AbortSignal): Promise<void> {
+  async #loadSnapshot(signal: AbortSignal): Promise<void> {
     const body = await this.#open(SNAPSHOT_PATH, {}, signal);
     const decoder = new TextDecoder();
     let text = "";
     for await (const bytes of watchedBytes(body, SILENCE_MS_MAX, this.#timers))
       text += decoder.decode(bytes, { stream: true });
-    const columns = JSON.parse(text) as Columns; // Fails where it was cut off.
+    const columns = JSON.parse(text) as Columns; // Throws if the body was cut off.
     signal.throwIfAborted();
     this.#table.fill(columns);
     this.#sequence = columns.sequence;
@@ -190,8 +187,8 @@ export class LiveDevices {
   }
 
   async #pause(error: ApiError | null, signal: AbortSignal): Promise<void> {
-    const asked = error?.retryAfterSeconds ?? null;
-    await this.#retries.pause(++this.#failures, asked, signal, (retryAtMs) => {
+    const retryAfterSeconds = error?.retryAfterSeconds ?? null;
+    await this.#retries.pause(++this.#failures, retryAfterSeconds, signal, (retryAtMs) => {
       this.#retryAtMs = retryAtMs;
       this.#enter("reconnecting", error === null ? null : sentenceOf(error));
     });
@@ -208,16 +205,16 @@ export class LiveDevices {
   }
 }
 
-/** After this long, another page of the browser may need the connection more than a hidden one. */
+/** How long a hidden page keeps its connection. */
 const HIDDEN_MS_MAX = 60_000;
 
 export interface SeenOptions {
-  /** Says whether the page is seen. */
+  /** The document, whose visibility decides. */
   readonly page?: EventTarget & { readonly hidden: boolean };
   readonly timers?: Timers;
 }
 
-/** Closes the stream once the page has been hidden for a minute, and goes on when the page is seen again. */
+/** Closes the stream once the page has been hidden for a minute, and opens it when the page is visible again. */
 export function liveWhileSeen(
   live: Pick<LiveDevices, "sleep" | "wake">,
   { page = document, timers = browserTimers }: SeenOptions = {},
@@ -228,6 +225,6 @@ export function liveWhileSeen(
     if (page.hidden) stopHiding = timers.after(HIDDEN_MS_MAX, () => live.sleep());
     else live.wake();
   };
-  look(); // It may be opened behind others.
+  look(); // A page may be opened in a background tab.
   page.addEventListener("visibilitychange", look);
 }

@@ -1,9 +1,8 @@
 import { METERS_PER_DEGREE, RADIANS_PER_DEGREE } from "../geo/earth.ts";
 
-/** What is known of whether a device moves. */
 export type MotionState = "unknown" | "moving" | "stopped";
 
-/** The columns of the table that motion is seen in. */
+/** The columns of the table that motion is derived from. */
 export interface MotionColumns {
   readonly size: number;
   readonly timestampMs: Float64Array;
@@ -12,26 +11,26 @@ export interface MotionColumns {
   readonly speedMetersPerSecond: Float32Array;
 }
 
-/** Slower is standing: what a phone at rest reports as its speed stays below. */
+/** In m/s. A phone at rest reports smaller speeds. */
 const MOVING_SPEED_MIN = 0.7;
-/** A fix at rest strays less than that, mostly. */
+/** Fixes of a device at rest are mostly closer to each other. */
 const STRAY_METERS_MAX = 50;
-/** As long as that in one place, and a device that tells no speed stands: a red light is shorter. */
+/** A device without a speed counts as stopped after this time in one place, which is longer than a red light. */
 const STAND_MS_MIN = 120_000;
 
 /**
- * Whether devices move, and since when those that don't have been standing, from the reports that this page has seen.
- * Of each device there is an anchor: the first report of the place where it still is.
+ * Derives from the reports that this page has received whether devices move, and since when others have been standing.
+ * The anchor of a device is its first report from the place where it still is.
  */
 export class Motion {
   #anchorLatitude = new Float64Array(0);
   #anchorLongitude = new Float64Array(0);
   #anchorMs = new Float64Array(0);
-  /** 1 where the device was seen to come to its anchor; until then it may have been there for long. */
+  /** 1 if the page saw the device arrive at its anchor; otherwise it may have been there longer. */
   #isArrivalSeen = new Uint8Array(0);
   #size = 0;
 
-  /** Forgets all, and begins with what the columns have. */
+  /** Begins again with the rows of the columns. */
   begin({ size, latitude, longitude, timestampMs }: MotionColumns): void {
     this.#anchorLatitude = latitude.slice(0, size);
     this.#anchorLongitude = longitude.slice(0, size);
@@ -40,7 +39,7 @@ export class Motion {
     this.#size = size;
   }
 
-  /** Sees the newest report of a row. */
+  /** Updates the anchor from the newest report of a row. */
   update(columns: MotionColumns, row: number): void {
     const latitude = columns.latitude[row]!;
     const longitude = columns.longitude[row]!;
@@ -59,7 +58,7 @@ export class Motion {
     this.#isArrivalSeen[row] = isNew ? 0 : 1;
   }
 
-  /** As its newest report has it. */
+  /** The state at the newest report. */
   stateOf(columns: MotionColumns, row: number): MotionState {
     const speed = columns.speedMetersPerSecond[row]!;
     if (!Number.isNaN(speed)) return speed >= MOVING_SPEED_MIN ? "moving" : "stopped";
@@ -67,7 +66,7 @@ export class Motion {
     return this.#isArrivalSeen[row] === 1 ? "moving" : "unknown";
   }
 
-  /** Since when a device that stands has been there; null where that began before this page saw it. */
+  /** Since when a stopped device has been there; null if the page did not see it arrive. */
   standingSinceMs(row: number): number | null {
     return this.#isArrivalSeen[row] === 1 ? this.#anchorMs[row]! : null;
   }
@@ -88,7 +87,7 @@ function longer(numbers: Float64Array, capacity: number): Float64Array<ArrayBuff
   return more;
 }
 
-/** On a plane: good enough for the length of a bus. */
+/** Measures on a plane, which is accurate enough for the length of a bus. */
 function metersBetween(latitudeA: number, longitudeA: number, latitudeB: number, longitudeB: number): number {
   const turn = Math.abs(longitudeB - longitudeA);
   const east = Math.min(turn, 360 - turn) * Math.cos(latitudeA * RADIANS_PER_DEGREE);

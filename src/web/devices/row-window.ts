@@ -1,35 +1,35 @@
 /*
- * Which rows of a long list are drawn: those in view, and some more above and below. Browsers cut off elements that are
- * higher than some 17 million pixels: in a list of more rows each pixel of scrolling passes several of them.
+ * Which rows of a long list are drawn: those in view, and some above and below. Browsers limit the height of an element
+ * to about 17 million pixels: in a longer list one pixel of scrolling moves the rows by several pixels.
  */
 
-/** As in list.css. */
+/** list.css has the same value. */
 export const ROW_PIXELS = 48;
 export const WINDOW_ROWS_MAX = 40;
 const MARGIN_ROWS = 6;
 const LIST_PIXELS_MAX = 16_000_000;
 
-/** How far a list of so many rows is scrolled, as the browser has it. */
+/** The scroll state of the list's element. */
 export interface ListScroll {
   readonly rowCount: number;
   readonly scrollTop: number;
-  /** How much of the list is seen. */
+  /** The visible height. */
   readonly viewPixels: number;
 }
 
 export interface RowWindow {
   readonly first: number;
   readonly count: number;
-  /** Where the first one stands in the list. */
+  /** The offset of the first row in the element, in pixels. */
   readonly top: number;
 }
 
-/** How high the list is to the browser. */
+/** The height of the list's element. */
 export function listPixels(rowCount: number): number {
   return Math.min(rowCount * ROW_PIXELS, LIST_PIXELS_MAX);
 }
 
-/** `drawnPixels`: how much of the list is drawn at least, which may be more than is seen. */
+/** `drawnPixels` is the least height to draw, which may exceed the visible height. */
 export function windowOf(scroll: ListScroll, drawnPixels: number): RowWindow {
   const { rowCount, viewPixels } = scroll;
   const scrollTop = Math.max(0, Math.min(scroll.scrollTop, listPixels(rowCount) - viewPixels));
@@ -41,7 +41,7 @@ export function windowOf(scroll: ListScroll, drawnPixels: number): RowWindow {
   return { first, count, top: scrollTop + first * ROW_PIXELS - offset };
 }
 
-/** Where to scroll to so that a row is in view. */
+/** The scroll position that brings a row into view. */
 export function scrollTopFor(index: number, scroll: ListScroll): number {
   const passed = passedPixels(scroll);
   const top = index * ROW_PIXELS;
@@ -49,7 +49,7 @@ export function scrollTopFor(index: number, scroll: ListScroll): number {
   return Math.min(top / passed, Math.max(scroll.scrollTop, lowest / passed));
 }
 
-/** How many pixels of rows pass with each pixel of scrolling: one, unless the list is cut short. */
+/** How many pixels the rows move for each pixel of scrolling: one, unless the height is limited. */
 function passedPixels({ rowCount, viewPixels }: ListScroll): number {
   const pixels = listPixels(rowCount);
   const allPixels = rowCount * ROW_PIXELS;

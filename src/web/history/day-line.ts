@@ -11,54 +11,54 @@ interface MapCamera {
   readonly bounds: Bounds;
 }
 
-/** As much of the map as a day needs. */
+/** The used part of the map. */
 export interface DayMap {
   /** Null while there is no map. */
   readonly camera: MapCamera | null;
-  /** Whether it keeps the device in its middle. */
+  /** Whether the map keeps the device in its center. */
   readonly isFollowing: boolean;
   onCamera(listener: () => void): () => void;
-  /** Hears when the user's own hand begins to move it. */
+  /** Calls the listener when the user begins to move the map by hand. */
   onHand(listener: () => void): () => void;
-  /** Shows the whole box, and zooms in no further than `zoomMax`. */
+  /** Shows the whole bounds, at a zoom of at most `zoomMax`. */
   fit(bounds: Bounds, zoomMax?: number): void;
   setDay(day: DayShape | null): void;
 }
 
-/** A stretch of the track as closely as a view of the map shows it. */
+/** A part of the track, in the detail of the current view. */
 interface Detail {
   readonly box: Bounds;
   readonly track: Track;
 }
 
-/** Hands that are still moving the map are not asked what they look at. */
+/** Details are loaded once the map has not moved for this long. */
 const SETTLE_MS = 250;
-/** A map with this zoom shows the world in 512 pixels. */
+/** At zoom 0 the world is 512 pixels wide. */
 const METERS_PER_PIXEL_AT_0 = 78_271.5;
-/** What lies so near to a line that is wider than that is seen as on it. */
+/** Less than half the width of the line, so that the simplification is invisible. */
 const TOLERANCE_PIXELS = 1.5;
-/** Of what is seen, as much more is asked for on each side, for hands that move on. */
+/** The share of the view that is loaded beyond each edge, in case the user moves the map further. */
 const MARGIN = 0.25;
-/** A line that takes less of the view is a spot, where one doesn't look at a town already. */
+/** A line that takes a smaller share of the view is only a spot, unless the map is zoomed in to a town already. */
 const SPOT_PART = 0.05;
 const SPOT_ZOOM_MAX = 10;
-/** The most steps that the map zooms in by itself: after more the user no longer recognizes the place. */
+/** The most steps that the map zooms in by itself: after more the user does not recognize the area. */
 const ZOOM_STEPS_MAX = 3;
-/** More rings than that hide each other. */
+/** More rings would hide each other. */
 const STOPS_MAX = 200;
 
 /**
- * The line of the chosen range on the map. That of a day has all of its positions; longer ones are coarse, and what is
- * seen from closer by is asked for again, for the box that is seen and some more around it.
+ * The line of the chosen range on the map. A single day has all its positions. A longer range is simplified, and when the
+ * user zooms in, the visible box is loaded again in more detail.
  */
 export class DayLine {
   readonly #api: Pick<Api, "get" | "retries">;
   readonly #map: DayMap;
   #history: History | null = null;
   #detail: Detail | null = null;
-  #asking: AbortController | null = null;
+  #request: AbortController | null = null;
   #stopSettling = () => {};
-  /** Whether the user has asked for the line that comes next, and not moved the map since. */
+  /** Whether the user has chosen another line and not moved the map since. */
   #isAwaited = false;
 
   constructor(api: Pick<Api, "get" | "retries">, map: DayMap, timers: Timers = browserTimers) {
@@ -73,17 +73,17 @@ export class DayLine {
     });
   }
 
-  /** The user has asked for another line, and the map may move to it when it comes. */
+  /** Allows the map to move to the next line, because the user has chosen it. */
   await(): void {
     this.#isAwaited = true;
   }
 
-  /** Shows another history, or that of before with what has come to it. */
+  /** Shows another history, or the same one with new positions. */
   show(history: History | null): void {
     const isAnother = !areOfSame(history, this.#history);
     this.#history = history;
     if (isAnother) {
-      this.#asking?.abort();
+      this.#request?.abort();
       this.#detail = null;
       if (history !== null && this.#isAwaited) this.#bringIntoView(history.track);
     } else if (history !== null) this.#detail?.track.appendLast(history.track);
@@ -98,8 +98,8 @@ export class DayLine {
   }
 
   /**
-   * Moves the map only where nothing of the line would be seen, or no more than a spot. A line that comes late moves
-   * none that the user has moved meanwhile, or that follows the device, which may be elsewhere by now.
+   * Moves the map if the line would be out of view or only a spot. Does nothing if the map follows the device, which may
+   * be elsewhere.
    */
   #bringIntoView(track: Track): void {
     this.#isAwaited = false;
@@ -123,7 +123,7 @@ export class DayLine {
     this.#map.setDay({ lines: track.lines(), stops });
   }
 
-  /** Takes what there is of the view, and asks for more where that is too coarse. */
+  /** Loads the visible part of the line if it is too coarse for the view. */
   async #look(): Promise<void> {
     const history = this.#history;
     const { camera } = this.#map;
@@ -131,11 +131,11 @@ export class DayLine {
     const toleranceMeters = TOLERANCE_PIXELS * metersPerPixel(camera);
     if (this.#isEnough(camera.bounds, toleranceMeters)) return;
     this.#detail = null;
-    this.#asking?.abort();
+    this.#request?.abort();
     if (toleranceMeters >= toleranceMetersOf(history.span.days)) return this.#draw();
     const box = widened(camera.bounds);
-    this.#asking = new AbortController();
-    const { signal } = this.#asking;
+    this.#request = new AbortController();
+    const { signal } = this.#request;
     const { deviceId, range } = history;
     try {
       const tolerance = Math.max(1, Math.floor(toleranceMeters));
@@ -143,7 +143,7 @@ export class DayLine {
       const answer = await this.#api.retries.ask(read, { signal, onPause: () => undefined });
       this.#detail = { box, track: new Track(answer) };
     } catch {
-      return; // The coarse line stays, and the next move of the map asks again.
+      return; // The coarse line stays, and the next move of the map tries again.
     }
     this.#draw();
   }
@@ -170,13 +170,13 @@ function boundsOfTrack(track: Track | undefined): Bounds | null {
   return track === undefined ? null : boundsOf(track.latitude, track.longitude);
 }
 
-/** Whether one takes less than a part of the width and of the height of another. */
+/** Whether `inner` is smaller than a part of the width and of the height of `outer`. */
 function isWithin(inner: Bounds, outer: Bounds, part: number): boolean {
   const isNarrow = inner.east - inner.west < part * (outer.east - outer.west);
   return isNarrow && inner.north - inner.south < part * (outer.north - outer.south);
 }
 
-/** Whether two have anything in common; both may go on past ±180°. */
+/** Whether two bounds overlap. Both may extend past ±180°. */
 function areTouching(a: Bounds, b: Bounds): boolean {
   const turns = 360 * Math.round((a.west + a.east - b.west - b.east) / 720);
   return b.west + turns <= a.east && b.east + turns >= a.west && b.south <= a.north && b.north >= a.south;

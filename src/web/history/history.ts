@@ -3,33 +3,29 @@ import type { Api } from "../api/api.ts";
 import type { LocalDay, Span, TimeRange } from "../time/local-day.ts";
 import { Track } from "./track.ts";
 
-/* What the server knows of a device. */
-
-/** What is asked: about a day, or several. */
+/** A query for a day, or several days, of a device. */
 export interface HistoryQuestion {
   readonly deviceId: string;
-  /** The last day of them. */
+  /** The last day of the span. */
   readonly day: LocalDay;
-  /** Whose days they are. */
   readonly zone: string;
   readonly span: Span;
   readonly range: TimeRange;
-  /** Whether only the track is shown: to whoever came by a share link. */
+  /** Whether the user has a share link, which shows only the track. */
   readonly isView: boolean;
 }
 
-/** And what there is of it. */
 export interface History extends HistoryQuestion {
   readonly track: Track;
-  /** Records, of which the track has as many as it needs. */
+  /** The number of records; a simplified track has fewer. */
   readonly reports: number;
-  /** Whether records are missing that an operator knows as lost. */
+  /** Whether records are missing that the operator gave up as lost. */
   readonly isIncomplete: boolean;
-  /** Null where they are not for whoever is signed in, or of too many days. */
+  /** Null if the user may not see stops, or if the range is too long. */
   readonly stops: StopsAnswer | null;
 }
 
-/** Whether two are of the same device and range: then one is what has come of the other meanwhile. */
+/** Whether two histories are of the same device and range, so that one is an update of the other. */
 export function areOfSame(a: History | null, b: History | null): boolean {
   if (a === null || b === null) return a === b;
   return a.deviceId === b.deviceId && a.range.startMs === b.range.startMs && a.range.endMs === b.range.endMs;
@@ -43,8 +39,8 @@ export const BUCKETS = 1200;
 type Reader = Pick<Api, "get">;
 
 /**
- * The track of one day has all of its positions, or playback would glide where the device stood. That of several is
- * drawn alone, and what is seen of it from closer by is asked for again.
+ * The track of one day has all its positions, or playback would move where the device stood. The track of several days is
+ * only drawn, and is loaded again in more detail when the user zooms in.
  */
 export function toleranceMetersOf(days: number): number {
   return days === 1 ? 0 : Math.round(20 * Math.sqrt(days));
@@ -72,7 +68,7 @@ export async function readHistory(
   };
 }
 
-/** Only what is needed to draw a box, where there is one. */
+/** Reads a track, or with a `box` only the part that is needed to draw the box. */
 export function readTrack(
   api: Reader,
   deviceId: string,
@@ -81,8 +77,8 @@ export function readTrack(
   box: string | undefined,
   signal: AbortSignal,
 ): Promise<TrackAnswer> {
-  const asked = { ...query(range), tolerance_meters: toleranceMeters, bbox: box };
-  return api.get(pathOf(deviceId, "track"), asked, signal);
+  const parameters = { ...query(range), tolerance_meters: toleranceMeters, bbox: box };
+  return api.get(pathOf(deviceId, "track"), parameters, signal);
 }
 
 export async function readCurrent(
@@ -94,15 +90,19 @@ export async function readCurrent(
   return (await api.get<CurrentAnswer>(path, { places: true }, signal)).location;
 }
 
-/** From the first position of a track to the last, so that most buckets hold something. */
+/** The range must be that of the track, from its first position to its last, so that most buckets have values. */
 export function readSeries(
   api: Reader,
   deviceId: string,
   { startMs, endMs }: TimeRange,
   signal: AbortSignal,
 ): Promise<SeriesAnswer> {
-  const asked = { ...query({ startMs, endMs: endMs + 1 }), buckets: BUCKETS };
-  return api.get(pathOf(deviceId, "series"), { ...asked, fields: "speed,altitude,battery_level" }, signal);
+  const parameters = { ...query({ startMs, endMs: endMs + 1 }), buckets: BUCKETS };
+  return api.get(
+    pathOf(deviceId, "series"),
+    { ...parameters, fields: "speed,altitude,battery_level" },
+    signal,
+  );
 }
 
 function query({ startMs, endMs }: TimeRange) {

@@ -1,20 +1,20 @@
 import type { Track } from "./track.ts";
 
-/** How much faster than it was. */
+/** Multiples of the real speed. */
 export const RATES = [1, 5, 10, 30, 60, 120, 300] as const;
 
 export type Rate = (typeof RATES)[number];
 
 /**
- * The clock of a day that is played back. It runs evenly from the first position to the last, but jumps over silences.
- * At the end it stays at the end, where that is a later one, too. Whoever calls says what the time is now.
+ * The clock of a day's playback. It runs evenly from the first position to the last, but jumps over silences. A clock at
+ * the end stays at the end when new positions arrive. `nowMs` is the caller's time.
  */
 export class Playback {
   #track: Track;
   #rate: Rate = 30;
   /** Null at the end. */
   #clockMs: number | null = null;
-  /** Until when the clock has run; null while it stands. */
+  /** When the clock was last advanced, in the caller's time; null while it is paused. */
   #ranMs: number | null = null;
 
   constructor(track: Track) {
@@ -33,12 +33,12 @@ export class Playback {
     return this.#clockMs === null;
   }
 
-  /** What the clock showed when it was last moved; null where there is no position. */
+  /** The clock after its last move; null if the track is empty. */
   get clockMs(): number | null {
     return this.#clockMs ?? this.#track.range?.endMs ?? null;
   }
 
-  /** From where the clock stands; from the beginning where that is the end. */
+  /** Plays from the clock, or from the beginning if the clock is at the end. */
   play(nowMs: number): void {
     const { range } = this.#track;
     if (range === null || this.isPlaying) return;
@@ -56,7 +56,7 @@ export class Playback {
     this.#rate = rate;
   }
 
-  /** Goes to an instant, or to the first or the last position where that is outside. */
+  /** Sets the clock to an instant, clipped to the range of the track. */
   seek(ms: number, nowMs: number): void {
     const { range } = this.#track;
     if (range === null) return;
@@ -64,14 +64,14 @@ export class Playback {
     if (this.isPlaying) this.#ranMs = this.isAtEnd ? null : nowMs;
   }
 
-  /** Moves the clock as far as it has run. At the end it stops. */
+  /** Moves the clock to the current time. It stops at the end. */
   advance(nowMs: number): void {
     if (this.#ranMs === null || this.#clockMs === null) return;
     const ms = this.#clockMs + (nowMs - this.#ranMs) * this.#rate;
     this.seek(this.#track.silenceAt(ms)?.endMs ?? ms, nowMs);
   }
 
-  /** Goes on with what another answer has of the same day. */
+  /** Continues with an updated track of the same day. */
   goOnWith(track: Track, nowMs: number): void {
     this.#track = track;
     if (this.#clockMs !== null) this.seek(this.#clockMs, nowMs);

@@ -2,7 +2,7 @@ import { areOfSame, type History } from "./history.ts";
 import { Playback, type Rate } from "./playback.ts";
 import { type Head, headAt } from "./track.ts";
 
-/** As much of the map as playback needs. */
+/** The used part of the map. */
 export interface HeadMap {
   setHead(head: Head | null): void;
 }
@@ -20,7 +20,7 @@ export class Player {
     this.#changed = changed;
   }
 
-  /** Null where there is no day to play back; of several the line is too coarse. */
+  /** Null if no single day is chosen: the track of several days is too coarse. */
   get playback(): Playback | null {
     return this.#playback;
   }
@@ -55,7 +55,7 @@ export class Player {
     this.#show();
   }
 
-  /** Goes to when the device was at a place that was clicked, if it was there. */
+  /** Seeks to the time at which the device was closest to a clicked position, if it came near. */
   seekNear({ latitude, longitude }: Pick<Head, "latitude" | "longitude">, metersMax: number): void {
     const { track } = this.#history ?? {};
     const closest = track?.nearestTo(latitude, longitude);
@@ -69,7 +69,7 @@ export class Player {
     if (this.#playback?.isPlaying) this.#frame = requestAnimationFrame(() => this.#run());
   }
 
-  /** At the end of today the head is where the device's own dot is, and so it isn't shown. */
+  /** Shows the head, except at the end of today, where the device's own dot is. */
   #show(): void {
     const { clockMs = null, isAtEnd = true } = this.#playback ?? {};
     const isNow = isAtEnd && (this.#history?.range.endMs ?? 0) > Date.now();

@@ -2,22 +2,22 @@ import type { TrackAnswer } from "../api/answers.ts";
 import { metersBetween, nearestMeridian, type Position } from "../geo/earth.ts";
 import type { TimeRange } from "../time/local-day.ts";
 
-/** After a longer silence nobody knows which way a device went; the server breaks lines by the same. */
+/** A line breaks after a longer silence, since the route is unknown. The server uses the same limit. */
 const SILENCE_MS_MAX = 10 * 60_000;
-/** A device that seems faster was in one of the two places only, if at all. */
+/** If a device seems faster, at least one of the two positions is wrong. */
 const SPEED_MAX_METERS_PER_SECOND = 400;
 
-/** MapLibre can't draw longer lines whole: it takes ten corners for a vertex, and has 65,535 of them for a line. */
+/** MapLibre can't draw longer lines: it needs ten corners for a vertex, and has 65,535 for a line. */
 const LINE_VERTICES_MAX = 4096;
 
-/** Positions in order of time, and between which of them no line leads. */
+/** Positions in order of time, joined to lines. */
 export class Track {
   readonly timestampMs: number[];
   readonly latitude: number[];
   readonly longitude: number[];
   /** Indexes of the first positions of lines. */
   readonly #starts: Set<number>;
-  /** What is left out lies no further from the line. */
+  /** The largest distance of omitted positions from the line. */
   readonly toleranceMeters: number;
 
   constructor({ timestamp, latitude, longitude, gaps, tolerance_meters }: TrackAnswer) {
@@ -32,13 +32,13 @@ export class Track {
     return this.timestampMs.length;
   }
 
-  /** From the first position to the last; null where there is none. */
+  /** From the first position to the last; null if there are none. */
   get range(): TimeRange | null {
     const { count, timestampMs } = this;
     return count === 0 ? null : { startMs: timestampMs[0]!, endMs: timestampMs[count - 1]! };
   }
 
-  /** Takes what has just been reported; false where that is not newer than all there is. */
+  /** Appends a new position; returns false if it is not newer than the last one. */
   append(timestampMs: number, latitude: number, longitude: number): boolean {
     const at = this.count;
     if (at > 0 && timestampMs <= this.timestampMs[at - 1]!) return false;
@@ -49,13 +49,13 @@ export class Track {
     return true;
   }
 
-  /** The same of another track's last position. */
+  /** Appends the last position of another track. */
   appendLast({ count, timestampMs, latitude, longitude }: Track): void {
     const last = count - 1;
     if (last >= 0) this.append(timestampMs[last]!, latitude[last]!, longitude[last]!);
   }
 
-  /** Of the last position that is not after an instant; -1 where all are. */
+  /** The index of the last position at or before an instant, or -1. */
   indexAt(ms: number): number {
     let low = -1;
     let high = this.count - 1;
@@ -67,12 +67,12 @@ export class Track {
     return low;
   }
 
-  /** Whether a line leads to a position from the one before. */
+  /** Whether a line joins a position with the previous one. */
   isJoined(index: number): boolean {
     return index > 0 && index < this.count && !this.#starts.has(index);
   }
 
-  /** The silence that an instant is in: so long that nobody knows where the device was. */
+  /** The silence around an instant, if it is long enough to break the line. */
   silenceAt(ms: number): TimeRange | null {
     const index = this.indexAt(ms);
     if (index < 0 || index === this.count - 1 || this.isJoined(index + 1)) return null;
@@ -81,7 +81,7 @@ export class Track {
     return ms > startMs && endMs - startMs > SILENCE_MS_MAX ? { startMs, endMs } : null;
   }
 
-  /** What is drawn; a position that no line leads to or from is none. */
+  /** The lines to draw. A single position is not a line. */
   lines(): readonly Position[][] {
     const lines: Position[][] = [];
     for (let index = 0; index < this.count; index++) {
@@ -93,7 +93,7 @@ export class Track {
     return lines.filter((line) => line.length > 1);
   }
 
-  /** Meters from the position before. */
+  /** The distance from the previous position. */
   metersTo(index: number): number {
     return metersBetween(
       this.latitude[index - 1]!,
@@ -103,7 +103,7 @@ export class Track {
     );
   }
 
-  /** The position closest to a place; null where there is none. */
+  /** The closest position of the track; null if it is empty. */
   nearestTo(latitude: number, longitude: number): { readonly index: number; readonly meters: number } | null {
     let closest = null;
     for (let index = 0; index < this.count; index++) {
@@ -120,17 +120,17 @@ export class Track {
   }
 }
 
-/** Where a device was at an instant, as its track has it. */
+/** A device's position at an instant of its track. */
 export interface Head {
   readonly latitude: number;
   readonly longitude: number;
-  /** Degrees clockwise from north, the way it went; null where it never moved. */
+  /** The direction of travel in degrees clockwise from north; null if the device has not moved. */
   readonly bearing: number | null;
 }
 
 /**
- * Between two positions it went evenly, where a line leads from one to the other. Where none does it stays at the one
- * before: what happened in between nobody knows. Null before the first.
+ * Interpolates between two positions that a line joins. Otherwise the device stays at the earlier one, since its route is
+ * unknown. Null before the first position.
  */
 export function headAt(track: Track, ms: number): Head | null {
   const index = track.indexAt(ms);
@@ -148,7 +148,7 @@ export function headAt(track: Track, ms: number): Head | null {
   };
 }
 
-/** The way to a position from the last other one, along the line that it is of. */
+/** The direction to a position from the last different one of its line. */
 function bearingAt(track: Track, index: number): number | null {
   const { latitude, longitude } = track;
   for (let at = index; track.isJoined(at); at--) {

@@ -1,7 +1,7 @@
 import type { ExpressionSpecification } from "maplibre-gl";
 import { WORLD_SIZE, worldY } from "../geo/world.ts";
 
-/** What the map lies on, as `/map/base.json` says: the world, and streets where the operator has them. */
+/** The answer of `/map/base.json`: the world, and the operator's streets if there are any. */
 export interface BaseMap {
   readonly world: TileMap;
   readonly streets: TileMap | null;
@@ -13,13 +13,13 @@ export interface TileMap {
   readonly minzoom: number;
   readonly maxzoom: number;
   readonly bounds: readonly [west: number, south: number, east: number, north: number];
-  /** Who made it, as text. */
+  /** Plain text. */
   readonly attribution: string;
 }
 
 /**
- * The map from the zoom on at which its bounds fill about a tile. An extract's tiles reach beyond its bounds (that of
- * zoom 0 is the whole world), so at lower zooms they end in the middle of a view.
+ * Raises the map's lowest zoom to the one at which its bounds fill about a tile. An extract's tiles reach beyond its
+ * bounds, at zoom 0 over the whole world, so at lower zooms their detail would end in the middle of a view.
  */
 export function fromFillingZoom(map: TileMap): TileMap {
   const [west, south, east, north] = map.bounds;
@@ -28,7 +28,7 @@ export function fromFillingZoom(map: TileMap): TileMap {
   return { ...map, minzoom: Math.min(map.maxzoom, Math.max(map.minzoom, zoom)) };
 }
 
-/** A filter for points in the bounds of a map, at the zooms that it has. */
+/** A filter for points within the bounds and the zooms of a map. */
 export function isCoveredBy({
   bounds: [west, south, east, north],
   minzoom,

@@ -9,14 +9,14 @@ import {
 } from "maplibre-gl";
 import type { Units } from "../geo/units.ts";
 
-/* Everything of MapLibre that is more than a type: loaded while the rest of the page already works. */
+/* The only module that imports MapLibre's code, so that the page works before it is loaded. */
 
 setWorkerUrl(import.meta.resolve("maplibre-gl/worker"));
 
-/** Street level; beyond, the base map has nothing more to show. */
+/** Street level: the base map has no more detail beyond. */
 const ZOOM_MAX = 20;
 
-/** A map that never tilts or turns: our own layers draw on a plane. Throws where the browser has no WebGL. */
+/** Creates a map that can't tilt or rotate, since our own layers draw on a plane. Throws without WebGL. */
 export function createMap(container: HTMLElement, style: StyleSpecification, units: Units): MapLibreMap {
   const map = new MapLibreMap({
     container,
@@ -37,10 +37,10 @@ export function createMap(container: HTMLElement, style: StyleSpecification, uni
   return map;
 }
 
-/** Where the playback stands, with an arrow that CSS draws. */
+/** The marker of the playback's position, with an arrow that CSS draws. */
 export function createHead(map: MapLibreMap): Marker {
   const element = document.createElement("div");
   element.className = "map-head";
-  element.setAttribute("aria-hidden", "true"); // The time line says the same in words.
+  element.setAttribute("aria-hidden", "true"); // The time bar has the same as text.
   return new Marker({ element, rotationAlignment: "map" }).setLngLat([0, 0]).addTo(map);
 }

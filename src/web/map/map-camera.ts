@@ -3,35 +3,31 @@ import type { DeviceTable } from "../devices/device-table.ts";
 import { type Bounds, boundsOf } from "../geo/bounds.ts";
 import type { Place } from "../geo/earth.ts";
 
-/** Where the map looks. */
 export interface Camera extends Place {
   readonly zoom: number;
   readonly bounds: Bounds;
 }
 
-/**
- * Hears of every move that has come to its end, and whether anybody has said where to look yet: at first the map shows
- * all devices by itself.
- */
+/** Called at the end of every move. `isChosen` is false until the user, or the address, has moved the map. */
 export type CameraListener = (camera: Camera, isChosen: boolean) => void;
 
 export interface CameraTarget extends Place {
   readonly zoom?: number;
 }
 
-/** Room left between what is fitted and the edges, in pixels. */
+/** The distance between fitted bounds and the edges, in pixels. */
 const FIT_PADDING = 56;
-/** A lone device is shown with its streets around it. */
+/** A single device is shown with the streets around it. */
 const FIT_ZOOM_MAX = 15;
 const MOVE_MS = 700;
 
-/** Moves the map: only where somebody asks for it, or follows a device. Until there is a map, the last wish waits. */
+/** Moves the map, if the user wants it or follows a device. The last move waits until there is a map. */
 export class MapCamera {
   readonly #changed: () => void;
   readonly #listeners = new Set<CameraListener>();
   readonly #handListeners = new Set<() => void>();
   #map: MapLibreMap | null = null;
-  #wish: ((map: MapLibreMap) => void) | null = null;
+  #pendingMove: ((map: MapLibreMap) => void) | null = null;
   #isChosen = false;
   #hasBegun = false;
   #isFollowing = false;
@@ -65,7 +61,7 @@ export class MapCamera {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Hears when the user's own hand begins to move the map. */
+  /** Calls the listener when the user begins to move the map by hand. */
   onHand(listener: () => void): () => void {
     this.#handListeners.add(listener);
     return () => this.#handListeners.delete(listener);
@@ -73,8 +69,8 @@ export class MapCamera {
 
   use(map: MapLibreMap): void {
     this.#map = map;
-    this.#wish?.(map);
-    this.#wish = null;
+    this.#pendingMove?.(map);
+    this.#pendingMove = null;
     map.on("moveend", () => {
       const { camera } = this;
       if (camera !== null) for (const listener of this.#listeners) listener(camera, this.#isChosen);
@@ -82,7 +78,7 @@ export class MapCamera {
     map.on("dragstart", () => this.#leave());
     map.on("zoomstart", (event) => {
       this.#isZoomedByHand = event.originalEvent !== undefined;
-      if (this.#isZoomedByHand) this.#takeHand();
+      if (this.#isZoomedByHand) this.#movedByHand();
     });
     map.on("zoomend", () => {
       this.#isZoomedByHand = false;
@@ -106,13 +102,13 @@ export class MapCamera {
     this.#move((map) => fitTo(map, bounds, MOVE_MS, Math.min(zoomMax, FIT_ZOOM_MAX)));
   }
 
-  /** Shows all devices that pass the filter; where none does, all there are. */
+  /** Shows all devices that match the filter, or all devices if none does. */
   fitAll(table: DeviceTable): void {
     const bounds = boundsOfTable(table);
     if (bounds !== null) this.fit(bounds);
   }
 
-  /** Shows all devices once there are any, unless somebody has said where to look. */
+  /** Shows all devices once there are any, unless the user has moved the map. */
   beginWith(table: DeviceTable): void {
     if (this.#isChosen || this.#hasBegun) return;
     const bounds = boundsOfTable(table);
@@ -121,11 +117,11 @@ export class MapCamera {
     this.#go((map) => fitTo(map, bounds, 0));
   }
 
-  /** Forgets where anybody wanted to look: the next devices are somebody else's. */
+  /** Forgets the user's moves at the end of a session. */
   forget(): void {
     this.#isChosen = false;
     this.#hasBegun = false;
-    this.#wish = null;
+    this.#pendingMove = null;
     this.follow(false);
   }
 
@@ -137,7 +133,7 @@ export class MapCamera {
     this.#changed();
   }
 
-  /** Keeps a followed device in the middle, in the time its dot takes for the way. */
+  /** Keeps a followed device in the center. The move takes as long as the move of its dot. */
   keepInMiddle({ latitude, longitude }: Place, glideMs: number): void {
     if (!this.#isFollowing || this.#isZoomedByHand || this.#map === null) return;
     if (this.#followed?.latitude === latitude && this.#followed.longitude === longitude) return;
@@ -145,27 +141,26 @@ export class MapCamera {
     this.#map.easeTo({ center: [longitude, latitude], duration: glideMs, easing: (share) => share });
   }
 
-  #move(wish: (map: MapLibreMap) => void): void {
+  #move(move: (map: MapLibreMap) => void): void {
     this.#isChosen = true;
-    this.#go(wish);
+    this.#go(move);
   }
 
-  #go(wish: (map: MapLibreMap) => void): void {
+  #go(move: (map: MapLibreMap) => void): void {
     if (this.#map === null) {
-      this.#wish = wish;
+      this.#pendingMove = move;
       return;
     }
-    this.#map.resize(); // It hears of its size a moment late, and would fit what is shown into that of before.
-    wish(this.#map);
+    this.#map.resize(); // MapLibre notices a new size late, and would fit the bounds into the previous one.
+    move(this.#map);
   }
 
   #leave(): void {
-    this.#takeHand();
+    this.#movedByHand();
     this.follow(false);
   }
 
-  /** The user's own hand decides. */
-  #takeHand(): void {
+  #movedByHand(): void {
     this.#isChosen = true;
     for (const listener of this.#handListeners) listener();
   }

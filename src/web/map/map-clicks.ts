@@ -6,45 +6,45 @@ import { worldPixels } from "../gl/gl-layer.ts";
 
 export type PickListener = (row: number | null, at: Place) => void;
 
-/** How far from a dot a click may be, in pixels. */
+/** The largest distance of a click from a dot, in pixels. */
 const PICK_PIXELS = 12;
 const TOUCH_PIXELS = 24;
 
-/** What clicks on the map are for: they choose the device that is near, unless somebody has asked for the next one. */
+/** Clicks on the map choose the nearest device, unless a handler takes the next click. */
 export class MapClicks {
   readonly #element: HTMLElement;
   readonly #buffer: DotBuffer;
   readonly #pickListeners = new Set<PickListener>();
-  #taker: ((at: Place) => void) | null = null;
+  #handler: ((at: Place) => void) | null = null;
 
-  /** The element is marked while the next click is somebody's. */
+  /** The element has the class `is-aiming` while a handler waits for the next click. */
   constructor(element: HTMLElement, buffer: DotBuffer) {
     this.#element = element;
     this.#buffer = buffer;
   }
 
-  /** Hears which device was clicked, and where; the row is null where none was near. */
+  /** Calls the listener with the clicked device and position; the row is null if no device is near. */
   onPick(listener: PickListener): () => void {
     this.#pickListeners.add(listener);
     return () => this.#pickListeners.delete(listener);
   }
 
-  /** The next click, or Enter for the middle, is for the handler, and chooses no device. */
+  /** Passes the next click, or the map's center on Enter, to the handler instead of choosing a device. */
   takeNext(handler: ((at: Place) => void) | null): void {
-    this.#taker = handler;
+    this.#handler = handler;
     this.#element.classList.toggle("is-aiming", handler !== null);
   }
 
   listenTo(map: MapLibreMap): void {
     map.on("click", (event) => this.#click(map, event));
     map.getCanvas().addEventListener("keydown", ({ key }) => {
-      if (key === "Enter" && this.#taker !== null) this.#give(map.getCenter());
+      if (key === "Enter" && this.#handler !== null) this.#handle(map.getCenter());
     });
   }
 
   #click(map: MapLibreMap, { lngLat, originalEvent }: MapMouseEvent): void {
-    if (this.#taker !== null) {
-      this.#give(lngLat);
+    if (this.#handler !== null) {
+      this.#handle(lngLat);
       return;
     }
     const isTouch = originalEvent instanceof PointerEvent && originalEvent.pointerType === "touch";
@@ -53,10 +53,10 @@ export class MapClicks {
     for (const listener of this.#pickListeners) listener(row, placeOf(lngLat));
   }
 
-  #give(at: LngLat): void {
-    const taker = this.#taker;
+  #handle(at: LngLat): void {
+    const handler = this.#handler;
     this.takeNext(null);
-    taker?.(placeOf(at));
+    handler?.(placeOf(at));
   }
 }
 

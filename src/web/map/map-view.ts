@@ -20,37 +20,37 @@ import { MapClicks, type PickListener } from "./map-clicks.ts";
 import { type Circle, type DayShape, Overlays } from "./overlays.ts";
 import { mapStyle, repaint } from "./style.ts";
 
-/** What the map takes from the page. */
+/** What the page provides to the map. */
 export interface MapParts {
   readonly table: DeviceTable;
   readonly api: Pick<Api, "get" | "fetch" | "retries">;
   readonly theme: ThemeName;
   readonly units: Units;
-  /** Something that panels show is another. */
+  /** Draws the panels again. */
   readonly changed: () => void;
 }
 
 const NO_WEBGL =
-  "There is no map here: this browser gives no WebGL to draw it with. The list and the details work without.";
-const LOST = "The map is being drawn anew: the browser took its graphics away for a moment.";
+  "The map can't be shown: this browser does not support WebGL. The list and the details work without it.";
+const LOST = "Redrawing the map after the browser reset its graphics.";
 
-/** Dots become older without anybody telling: this often they are looked at. */
+/** How often the map checks whether dots have aged. */
 const AGING_MS = 5000;
 
-/** After what was typed last, the map shows what it finds. */
+/** How long after the last key of a search the map follows. */
 const SHOW_MS = 150;
 
-/** A sheet over more than this share of the map is there to be read: the map stays where it is. */
+/** A sheet that covers more than this share of the map is being read, so the map does not move for it. */
 const COVER_SHARE_MAX = 0.6;
 
 const REDUCED_MOTION = matchMedia("(prefers-reduced-motion: reduce)");
 
 /**
- * The map: every device as a dot, and what other parts want drawn over it. It begins when its element has a place on
- * the page; what it is told before is kept, and so is everything through a loss of the graphics.
+ * The map: every device as a dot, and the overlays of other parts. It is created once its element is on the page; calls
+ * before that are remembered. All state survives a loss of the WebGL context.
  */
 export class MapView {
-  /** Stands in the page for as long as somebody is signed in. */
+  /** On the page as long as a user is signed in. */
   readonly element = document.createElement("div");
   readonly #parts: MapParts;
   readonly #buffer = new DotBuffer();
@@ -62,16 +62,15 @@ export class MapView {
   #headMarker: Marker | null = null;
   #createHead: ((map: MapLibreMap) => Marker) | null = null;
   #baseMap: BaseMap | null = null;
-  /** Whether our layers are on the map. */
-  #isDressed = false;
+  #hasLayers = false;
   #showing: ReturnType<typeof setTimeout> | undefined;
-  /** Null while no frame is waited for. */
+  /** Null while no frame is scheduled. */
   #drawing: ReturnType<typeof setTimeout> | null = null;
   #colors: MapColors = readMapColors();
   #theme: ThemeName;
   #fault: string | null = null;
   #chosenRow: number | null = null;
-  /** Up to when dots were seen to age, Unix ms. */
+  /** When dots were last checked for their age, Unix ms. */
   #agedMs = Date.now();
   #density: DensityCells | null = null;
   #head: Head | null = null;
@@ -84,8 +83,8 @@ export class MapView {
     this.#camera = new MapCamera(parts.changed);
     this.element.className = "map-canvas";
     REDUCED_MOTION.addEventListener("change", () => this.#setMotion());
-    parts.table.onChange((change) => this.#take(change));
-    this.#take({ kind: "all" });
+    parts.table.onChange((change) => this.#update(change));
+    this.#update({ kind: "all" });
     void this.#begin();
   }
 
@@ -103,12 +102,10 @@ export class MapView {
     return this.#camera.onCamera(listener);
   }
 
-  /** Hears when the user's own hand begins to move the map. */
   onHand(listener: () => void): () => void {
     return this.#camera.onHand(listener);
   }
 
-  /** Hears which device was clicked, and where; the row is null where none was near. */
   onPick(listener: PickListener): () => void {
     return this.#clicks.onPick(listener);
   }
@@ -129,7 +126,7 @@ export class MapView {
     return this.#camera.isFollowing;
   }
 
-  /** Keeps the chosen device in the middle, or its playback, until somebody moves the map. */
+  /** Keeps the chosen device, or its playback, in the center until the user moves the map. */
   follow(isFollowing: boolean): void {
     this.#camera.follow(isFollowing);
     this.#followChosen();
@@ -143,7 +140,6 @@ export class MapView {
     this.#map?.triggerRepaint();
   }
 
-  /** The next click, or Enter for the middle, is for the handler, and chooses no device. */
   takeNextClick(handler: ((at: Place) => void) | null): void {
     this.#clicks.takeNext(handler);
   }
@@ -166,7 +162,7 @@ export class MapView {
     this.#headMarker.getElement().classList.toggle("is-pointing", head.bearing !== null);
   }
 
-  /** A circle, with the rows of the devices in it. */
+  /** Shows a circle, and marks the devices in it. */
   setCircle(circle: Circle | null, rows: Iterable<number> = []): void {
     this.#overlays.setCircle(circle);
     this.#buffer.mark(new Set(rows), this.#parts.table);
@@ -178,17 +174,17 @@ export class MapView {
     this.#map?.triggerRepaint();
   }
 
-  /** Once the page's style sheets have it. Paints what there is anew; nothing is loaded again. */
+  /** Paints the map in another theme, without loading anything. The page's style sheets must have the theme already. */
   setTheme(theme: ThemeName): void {
     if (theme === this.#theme) return;
     this.#theme = theme;
     this.#colors = readMapColors();
-    if (this.#map === null || !this.#isDressed) return;
+    if (this.#map === null || !this.#hasLayers) return;
     this.#paint(this.#map);
     this.#overlays.paint(this.#colors);
   }
 
-  /** What lies over the lower end of the map: its middle is that of what is left. */
+  /** Keeps the map's center clear of an element that covers its lower end. */
   keepClearOf(element: Element | null): void {
     if (element === this.#covering) return;
     this.#covering = element;
@@ -203,7 +199,7 @@ export class MapView {
     let loaded: Awaited<ReturnType<typeof load>>;
     try {
       loaded = await api.retries.ask(load, {
-        signal: new AbortController().signal, // It tries for as long as the page is open.
+        signal: new AbortController().signal, // Retries as long as the page is open.
         onPause: (error) => this.#setFault(`The map can't be loaded. ${retryingSentenceOf(error)}`),
       });
     } catch (error) {
@@ -224,12 +220,12 @@ export class MapView {
     this.#listen(this.#map);
     this.#makeRoom();
     this.#camera.use(this.#map);
-    this.#followChosen(); // It may have moved since it was looked for.
+    this.#followChosen(); // The device may have moved while the map was loading.
     this.setHead(this.#head);
     setInterval(() => this.#growOlder(), AGING_MS);
   }
 
-  /** Dots are drawn again where one of them looks older than it did. */
+  /** Draws the dots again if one of them looks older now. */
   #growOlder(): void {
     const nowMs = Date.now();
     if (this.#buffer.hasAged(this.#agedMs, nowMs)) this.#map?.triggerRepaint();
@@ -240,17 +236,18 @@ export class MapView {
     const { bottom, height } = this.element.getBoundingClientRect();
     const cover = this.#covering?.getBoundingClientRect();
     const pixels = cover === undefined || cover.height === 0 ? 0 : Math.max(0, bottom - cover.top);
-    const kept = Math.min(pixels, height * COVER_SHARE_MAX);
-    this.element.style.setProperty("--covered", `${kept}px`);
-    if (this.#map !== null && this.#map.getPadding().bottom !== kept) this.#map.setPadding({ bottom: kept });
+    const bottomPixels = Math.min(pixels, height * COVER_SHARE_MAX);
+    this.element.style.setProperty("--covered", `${bottomPixels}px`);
+    if (this.#map !== null && this.#map.getPadding().bottom !== bottomPixels)
+      this.#map.setPadding({ bottom: bottomPixels });
   }
 
   #listen(map: MapLibreMap): void {
-    // Later, since MapLibre swallows what is thrown while a style is being loaded.
-    map.on("style.load", () => queueMicrotask(() => this.#dress(map)));
+    // In a microtask, since MapLibre swallows exceptions of this event's listeners.
+    map.on("style.load", () => queueMicrotask(() => this.#addLayers(map)));
     map.on("webglcontextlost", () => {
       this.#overlays.leave();
-      this.#isDressed = false;
+      this.#hasLayers = false;
       this.#setFault(LOST);
     });
     map.on("webglcontextrestored", () => this.#setFault(null));
@@ -258,14 +255,14 @@ export class MapView {
     this.#clicks.listenTo(map);
   }
 
-  /** Loads tiles again that could not be loaded: MapLibre by itself leaves a hole. */
+  /** Loads failed tiles again, which MapLibre by itself does not. */
   #retryTiles(map: MapLibreMap): void {
     const { retries } = this.#parts.api;
     const holes = new Map<string, ICanonicalTileID[]>(); // By source.
     let failures = 0;
     map.on("error", async ({ error, sourceId, tile }: TileFailure) => {
       if (sourceId === undefined || tile === undefined) {
-        console.error(error); // As MapLibre does if nobody listens.
+        console.error(error); // MapLibre does this if there is no listener.
         return;
       }
       const isFirst = holes.size === 0;
@@ -281,9 +278,9 @@ export class MapView {
     });
   }
 
-  /** Puts our layers on a style that has just been loaded: on the first, and on that after a loss of the graphics. */
-  #dress(map: MapLibreMap): void {
-    this.#isDressed = true;
+  /** Adds our layers to a style that has just been loaded, at the start or after a loss of the WebGL context. */
+  #addLayers(map: MapLibreMap): void {
+    this.#hasLayers = true;
     this.#paint(map);
     const labels = map.getStyle().layers.find(({ type }) => type === "symbol")?.id;
     map.addLayer(new DensityLayer(() => ({ cells: this.#density, colors: this.#colors })), labels);
@@ -298,7 +295,7 @@ export class MapView {
     map.addLayer(dots);
   }
 
-  /** Gives the base map the theme's colors. */
+  /** Paints the base map in the theme's colors. */
   #paint(map: MapLibreMap): void {
     repaint(map, this.#style(this.#baseMap!).layers);
   }
@@ -307,7 +304,7 @@ export class MapView {
     return mapStyle(this.#theme, baseMap, location.origin);
   }
 
-  #take(change: TableChange): void {
+  #update(change: TableChange): void {
     const { table } = this.#parts;
     if (change.kind === "shown") {
       this.#showSoon();
@@ -322,7 +319,7 @@ export class MapView {
     this.#drawSoon();
   }
 
-  /** At once, unless to draw takes so long that there would be no time for anything else. */
+  /** Draws immediately, or later if drawing is too slow to leave time for anything else. */
   #drawSoon(): void {
     const waitMs = this.#pace.waitMs(performance.now());
     if (waitMs === 0) this.#map?.triggerRepaint();
@@ -333,7 +330,7 @@ export class MapView {
       }, waitMs);
   }
 
-  /** The filter lets others by. The list comes first, and each letter of what is typed would be a frame of all dots. */
+  /** Follows the filter after a delay: each typed letter would need a frame of all dots, and the list comes first. */
   #showSoon(): void {
     clearTimeout(this.#showing);
     this.#showing = setTimeout(() => {
@@ -342,7 +339,7 @@ export class MapView {
     }, SHOW_MS);
   }
 
-  /** Where its playback stands, while that is shown; else where it is. */
+  /** Follows the playback if it is shown, else the device. */
   #followChosen(): void {
     if (this.#head !== null) {
       this.#camera.keepInMiddle(this.#head, 0);
@@ -364,13 +361,13 @@ export class MapView {
   }
 }
 
-/** The error event of a source names the tile. */
+/** The error event of a source, which names the tile. */
 type TileFailure = ErrorEvent & {
   readonly sourceId?: string;
   readonly tile?: { readonly tileID: { readonly canonical: ICanonicalTileID } };
 };
 
-/** Once the element has a place on the page. */
+/** Resolves once the element is on the page. */
 function hasSize(element: HTMLElement): Promise<void> {
   return new Promise((resolve) => {
     const observer = new ResizeObserver(() => {

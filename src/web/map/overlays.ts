@@ -5,9 +5,9 @@ import { colorText, type MapColors } from "../gl/map-colors.ts";
 import { MEDIUM } from "./layer-parts.ts";
 import { repaint } from "./style.ts";
 
-/** A device's day as the map shows it. */
+/** A device's day on the map. */
 export interface DayShape {
-  /** Where it went, broken where nobody knows: at gaps and leaps. */
+  /** Lines break at gaps and jumps, where the route is unknown. */
   readonly lines: readonly (readonly Position[])[];
   readonly stops: readonly (Place & { readonly number: number })[];
 }
@@ -20,7 +20,7 @@ type SourceName = "day-lines" | "day-stops" | "circle";
 
 const EMPTY: GeoJSON.FeatureCollection = { type: "FeatureCollection", features: [] };
 
-/** A day's lines and stops, and a circle, over the base map. They stay when the style becomes another. */
+/** A day's lines and stops, and a circle, over the base map. They survive a change of the style. */
 export class Overlays {
   readonly #data: Record<SourceName, GeoJSON.FeatureCollection> = {
     "day-lines": EMPTY,
@@ -30,8 +30,9 @@ export class Overlays {
   #map: MapLibreMap | null = null;
 
   /**
-   * Once the map's style is loaded; anew after a loss of the graphics, from which MapLibre brings back sources and
-   * layers, but not our own kinds of layers between them. Lines go below the given layer; stops are on top.
+   * Adds the layers once the map's style is loaded. After a loss of the WebGL context MapLibre restores sources and
+   * layers, but not our custom layers between them, so the layers are replaced. Lines go below the given layer, stops on
+   * top.
    */
   addTo(map: MapLibreMap, colors: MapColors, below: string | undefined): void {
     this.#map = map;
@@ -44,7 +45,7 @@ export class Overlays {
       map.addLayer(layer, layer.id.startsWith("stop") ? undefined : below);
   }
 
-  /** Until it is added again, there is nothing to paint on. */
+  /** Detaches from the map until `addTo`. */
   leave(): void {
     this.#map = null;
   }

@@ -1,8 +1,8 @@
 import type { ThemeName } from "../shell/theme.ts";
 
 /**
- * Colors of the map: quiet, since devices are what is looked at. Every text has a contrast of 4.5:1 on land and on
- * water, which a test computes.
+ * Colors of the map. They are muted, so that devices stand out. Every text has a contrast of 4.5:1 on land and on water,
+ * which a test computes.
  */
 export interface Palette {
   readonly water: string;
@@ -22,7 +22,7 @@ export interface Palette {
   readonly placeText: string;
   readonly smallText: string;
   readonly waterText: string;
-  /** Around letters. */
+  /** The outline of letters. */
   readonly halo: string;
 }
 

@@ -18,7 +18,7 @@ import {
 } from "./layer-parts.ts";
 import type { Palette } from "./palette.ts";
 
-/* An extract of a Protomaps basemap, version 4. */
+/* Layers for an extract of a Protomaps basemap, version 4. */
 
 const STREETS = { source: "streets" } as const;
 
@@ -81,13 +81,13 @@ const MEDIUM_ROADS = all(ofKind("major_road"), IN_TOWN, ["!", IS_LINK]);
 const MAJOR_ROADS = all(ofKind("major_road"), ["!", IN_TOWN], ["!", IS_LINK]);
 const MOTORWAYS = all(ofKind("highway"), ["!", IS_LINK]);
 
-/** Drawn as lines alone. */
+/** Lines without an edge. */
 const WAYS: readonly Road[] = [
   { id: "paths", filter: ofKind("path"), minzoom: 14, color: "path", widths: [0, 0.5, 4] },
   { id: "rails", filter: ofKind("rail"), minzoom: 10, color: "rail", widths: [0.3, 0.8, 3] },
 ];
 
-/** With an edge; the least important first. */
+/** Lines with an edge, the least important first. */
 const ROADS: readonly Road[] = [
   { id: "minor", filter: ofKind("minor_road", "other"), minzoom: 12, color: "road", widths: [0, 0.8, 16] },
   { id: "ramps", filter: RAMPS, minzoom: 11, color: "road", widths: [0, 0.8, 14] },
@@ -149,11 +149,11 @@ function line(
   };
 }
 
-/** Names from the least important, since MapLibre puts those of later layers first. */
+/** Labels, the least important first, since MapLibre gives later layers precedence. */
 export function streetLabels(palette: Palette, streets: TileMap): LayerSpecification[] {
   const { smallText, placeText, waterText, countryText } = palette;
   const places = { ...STREETS, type: "symbol", "source-layer": "places" } as const;
-  const isShown = all(IN_ZOOM, isCoveredBy(streets)); // The world names what lies beyond.
+  const isShown = all(IN_ZOOM, isCoveredBy(streets)); // The world's labels cover the rest.
   return [
     {
       id: "street-road-names",

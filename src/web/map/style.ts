@@ -10,12 +10,9 @@ import { PALETTES, type Palette } from "./palette.ts";
 import { streetAreas, streetLabels, streetLines } from "./street-layers.ts";
 import { WORLD_CREDITS, worldLabels, worldShapes } from "./world-layers.ts";
 
-/*
- * How the map looks. What the operator's streets cover lies over the world, whose coasts and borders are coarser;
- * labels of both come last.
- */
+/* The map's style: the world, the operator's streets over it, since its coasts and borders are finer, then all labels. */
 
-/** A style by day or by night. `origin` is where the tiles come from: MapLibre's worker takes no path alone. */
+/** The style of a theme. Tile URLs need the `origin`, since MapLibre's worker can't resolve a path. */
 export function mapStyle(theme: ThemeName, base: BaseMap, origin: string): StyleSpecification {
   const palette = PALETTES[theme];
   const { world } = base;
@@ -49,7 +46,7 @@ function tileSource({ tiles, minzoom, maxzoom, bounds, attribution }: TileMap, o
   return source;
 }
 
-/** MapLibre takes an attribution for HTML. */
+/** MapLibre interprets an attribution as HTML. */
 function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
@@ -58,7 +55,7 @@ function background({ water }: Palette): LayerSpecification {
   return { id: "water", type: "background", paint: { "background-color": water } };
 }
 
-/** Gives layers that are on the map the colors of `layers`: the same ones in another theme. */
+/** Paints layers of the map in the colors of `layers`, which are the same layers in another theme. */
 export function repaint(map: MapLibreMap, layers: readonly LayerSpecification[]): void {
   for (const layer of layers)
     for (const [name, value] of Object.entries(layer.paint ?? {}))

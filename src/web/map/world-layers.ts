@@ -16,7 +16,7 @@ import {
 } from "./layer-parts.ts";
 import type { Palette } from "./palette.ts";
 
-/* The world that comes with the program: data/map/README.md says what is in it. */
+/* Layers for the world map that is part of the program; data/map/README.md describes its content. */
 
 export const WORLD_CREDITS = [
   link("https://www.naturalearthdata.com/", "Natural Earth"),
@@ -77,9 +77,9 @@ export function worldShapes(palette: Palette): LayerSpecification[] {
   ];
 }
 
-/** Names from the least important, since MapLibre puts those of later layers first. */
+/** Labels, the least important first, since MapLibre gives later layers precedence. */
 export function worldLabels(palette: Palette, streets: TileMap | null): LayerSpecification[] {
-  // Where there are streets, their file names the places, and none is to be named twice.
+  // The streets' file has its own labels, and no place may have two.
   const outside: ExpressionSpecification[] = streets === null ? [] : [["!", isCoveredBy(streets)]];
   const places = { ...WORLD, type: "symbol", "source-layer": "places" } as const;
   return [

@@ -13,14 +13,14 @@ export interface PlotPanelParts {
   readonly theme: { readonly name: string };
 }
 
-/** Speed, altitude or battery over the day, and what they were when the clock or the pointer is. */
+/** Speed, altitude or battery over the day, and its value at the clock or the pointer. */
 export function plotPanel(parts: PlotPanelParts): TemplateResult | typeof nothing {
   const { chosen, plots } = parts;
   if (chosen.isView) return nothing;
   return html`<div class="plot-area">${content(plots, parts)}</div>`;
 }
 
-/** Its place is kept free: a map that changes its size stops on its way. */
+/** The panel's height is reserved even without a plot: a change of the map's size would stop its movement. */
 function content(
   { all, shown, isLoading, fault }: Plots,
   parts: PlotPanelParts,
@@ -29,12 +29,12 @@ function content(
   if (shown === null && (isLoading || parts.chosen.history === null)) return nothing;
   if (shown === null)
     return html`<p class="plot-none soft">There is no speed, altitude or battery to plot.
-      ${parts.chosen.span.days > 1 ? "A single day has the speed between its positions." : nothing}</p>`;
+      ${parts.chosen.span.days > 1 ? "Choose a single day to see the speed between positions." : nothing}</p>`;
   return html`<div class="plot-head">
       <div class="tabs" role="group" aria-label="Plot">${all.map((plot) => tab(plot, parts.plots))}</div>
       ${isLoading ? nothing : caption(shown, parts)}
     </div>
-    ${drawn(shown, parts)}`;
+    ${figure(shown, parts)}`;
 }
 
 function tab({ kind: { field, name } }: Plot, plots: Plots): TemplateResult {
@@ -51,13 +51,13 @@ function caption(
   const value = ms === null ? null : valueAt(series, ms);
   const top = greatest(series);
   return html`<p class="plot-text">
-    ${isFromPositions ? html`<span class="soft">From positions</span>` : nothing}
+    ${isFromPositions ? html`<span class="soft">Computed from positions</span>` : nothing}
     ${top === null ? nothing : html`<span class="soft">Max ${valueText(top.value, kind)} at ${timeText(top.ms)}</span>`}
     ${value === null || ms === null ? nothing : html`<span>${valueText(value, kind)} at ${timeText(ms)}</span>`}
   </p>`;
 }
 
-function drawn(
+function figure(
   { kind, series, isFromPositions }: Plot,
   { chosen, player, plots, theme }: PlotPanelParts,
 ): TemplateResult {

@@ -2,9 +2,9 @@ import type { PlottedField, SeriesAnswer } from "../api/answers.ts";
 import { BUCKETS } from "../history/history.ts";
 import type { Track } from "../history/track.ts";
 
-/** Numbers over time, as they are plotted. */
+/** Numbers over time. */
 export interface PlotSeries {
-  /** Unix seconds, as uPlot has them. */
+  /** Unix seconds, as uPlot requires. */
   readonly timestamp: readonly number[];
   readonly min: readonly (number | null)[];
   readonly max: readonly (number | null)[];
@@ -13,15 +13,15 @@ export interface PlotSeries {
 
 const MS_PER_SECOND = 1000;
 
-/** Over less time no speed is told from positions. */
+/** Speeds are computed over at least this time. */
 const SPEED_MS_MIN = 30_000;
 
-/** After a longer silence the plot breaks, as the line on the map does. */
+/** The plot breaks after a longer silence, like the line on the map. */
 const SILENCE_SECONDS_MAX = 600;
-/** Of long ranges the buckets are longer than that; then one that is empty is a silence. */
+/** In a long range, whose buckets are longer than that, one empty bucket is a silence. */
 const EMPTY_BUCKETS = 2;
 
-/** A field of the answer, in the unit that is shown. */
+/** A field of the answer, converted to the page's unit. */
 export function plotSeries(answer: SeriesAnswer, field: PlottedField, factor: number): PlotSeries {
   const scaled = (values: readonly (number | null)[]) => values.map((value) => value && value * factor);
   const [min, max, last] = [`${field}_min`, `${field}_max`, `${field}_last`] as const;
@@ -35,8 +35,8 @@ export function plotSeries(answer: SeriesAnswer, field: PlottedField, factor: nu
 }
 
 /**
- * The speed between positions, for devices that report none: that of the way to the next, or over the 30 seconds at
- * least that end there, since two fixes that are close in time are some meters wrong. Nothing where no line leads.
+ * The speed between positions, for devices that report none. It is computed over at least 30 seconds, since the error of
+ * two fixes that are close in time is too large. It is null where the line breaks.
  */
 export function speedSeries(track: Track, factor: number): PlotSeries {
   const speeds: (number | null)[] = [];
@@ -64,7 +64,7 @@ export function isKnown(answer: SeriesAnswer, field: PlottedField): boolean {
   return answer[`${field}_max`].some((value) => value !== null);
 }
 
-/** The greatest value, and its time in Unix ms; null where none is known. */
+/** The greatest value, and its time in Unix ms; null if there are no values. */
 export function greatest({
   timestamp,
   max,
@@ -76,13 +76,13 @@ export function greatest({
   return at < 0 ? null : { value: max[at]!, ms: timestamp[at]! * MS_PER_SECOND };
 }
 
-/** The last value that was known at an instant, of those on the same side of a silence. */
+/** The last value at or before an instant; null within a silence. */
 export function valueAt({ timestamp, last }: PlotSeries, ms: number): number | null {
   const index = timestamp.findLastIndex((second) => second * MS_PER_SECOND <= ms);
   return index < 0 ? null : last[index]!;
 }
 
-/** With nothing in the middle of each silence. */
+/** Adds a null in the middle of each silence, which breaks the plot. */
 function broken({ timestamp, min, max, last }: PlotSeries): PlotSeries {
   const count = timestamp.length;
   const bucketSeconds = count === 0 ? 0 : (timestamp[count - 1]! - timestamp[0]!) / BUCKETS;

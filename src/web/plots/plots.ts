@@ -6,7 +6,6 @@ import { heightFactor, heightUnit, speedFactor, speedUnit, type Units } from "..
 import { type History, readSeries } from "../history/history.ts";
 import { isKnown, type PlotSeries, plotSeries, speedSeries } from "./plot-series.ts";
 
-/** What may be plotted, and how it is called. */
 export interface PlotKind {
   readonly field: PlottedField;
   readonly name: string;
@@ -14,26 +13,25 @@ export interface PlotKind {
   readonly factor: number;
 }
 
-/** A kind, with its numbers. */
 export interface Plot {
   readonly kind: PlotKind;
   readonly series: PlotSeries;
-  /** Whether the device didn't report it, but where it was tells. */
+  /** Whether the values are computed from positions, because the device did not report them. */
   readonly isFromPositions: boolean;
 }
 
 type PlotsApi = Pick<Api, "get" | "fetch" | "retries">;
 
-/** Which of the plots is seen. What draws them is loaded once there is something to draw. */
+/** The plots of the chosen history, and which of them is shown. The drawing code is loaded on first use. */
 export class Plots {
   readonly #api: PlotsApi;
   readonly #timePlot: LateModule<typeof import("./time-plot.ts")>;
   readonly #changed: () => void;
   readonly #kinds: readonly PlotKind[];
-  #wanted: PlottedField = "speed";
+  #chosenField: PlottedField = "speed";
   #drawing: Promise<void> | null = null;
   #history: History | null = null;
-  #asking = new AbortController();
+  #request = new AbortController();
   #isLoading = false;
   #fault: string | null = null;
   #all: readonly Plot[] = [];
@@ -50,7 +48,7 @@ export class Plots {
     ];
   }
 
-  /** Those of which something is known; those of before, while others are on their way. */
+  /** The plots that have values. While others load, these are the previous ones. */
   get all(): readonly Plot[] {
     return this.#all;
   }
@@ -59,17 +57,16 @@ export class Plots {
     return this.#isLoading;
   }
 
-  /** Why there is none. */
+  /** Why there are no plots. */
   get fault(): string | null {
     return this.#fault;
   }
 
-  /** The one that is seen. */
   get shown(): Plot | null {
-    return this.#all.find(({ kind }) => kind.field === this.#wanted) ?? this.#all[0] ?? null;
+    return this.#all.find(({ kind }) => kind.field === this.#chosenField) ?? this.#all[0] ?? null;
   }
 
-  /** Where in time the pointer is, Unix ms; null where it is elsewhere. */
+  /** The time at the pointer, Unix ms; null if the pointer is not on the plot. */
   get pointedMs(): number | null {
     return this.#pointedMs;
   }
@@ -80,15 +77,15 @@ export class Plots {
     this.#history = history;
     this.#pointedMs = null;
     this.#fault = null;
-    this.#asking.abort();
-    this.#asking = new AbortController();
+    this.#request.abort();
+    this.#request = new AbortController();
     this.#isLoading = history !== null && !history.isView && history.track.count > 0;
-    if (this.#isLoading) void this.#load(history!, this.#asking.signal);
+    if (this.#isLoading) void this.#load(history!, this.#request.signal);
     else this.#all = [];
   }
 
   choose(field: PlottedField): void {
-    this.#wanted = field;
+    this.#chosenField = field;
     this.#changed();
   }
 
@@ -127,7 +124,7 @@ export class Plots {
       .load()
       .then(({ defineTimePlot }) => defineTimePlot())
       .catch((error: unknown) => {
-        this.#drawing = null; // The next one tries again.
+        this.#drawing = null; // The next call tries again.
         throw error;
       });
     return this.#drawing;
@@ -138,7 +135,7 @@ function plotOf({ track, span }: History, series: SeriesAnswer, kind: PlotKind):
   const { field, factor } = kind;
   if (isKnown(series, field))
     return { kind, series: plotSeries(series, field, factor), isFromPositions: false };
-  // A line that leaves positions out is shorter than the way, and its speeds mean nothing.
+  // A simplified line is shorter than the route, so its speeds would be wrong.
   const isWhole = span.days === 1 && track.toleranceMeters === 0 && track.count > 1;
   if (field !== "speed" || !isWhole) return null;
   return { kind, series: speedSeries(track, factor), isFromPositions: true };

@@ -4,14 +4,14 @@ import { clockText, dayText, minuteText } from "../time/format.ts";
 import { dayAt } from "../time/local-day.ts";
 import type { PlotSeries } from "./plot-series.ts";
 
-/** What an element draws; another object is drawn anew. */
+/** The input of an element. The element compares it by its fields. */
 export interface Plotted {
   readonly series: PlotSeries;
   readonly unit: string;
-  /** Whether a value holds until the next. */
+  /** Whether a value holds until the next one. */
   readonly isStepped: boolean;
   readonly zone: string;
-  /** Colors are those of the page at the time. */
+  /** A change redraws the plot with the page's current colors. */
   readonly theme: string;
 }
 
@@ -22,7 +22,7 @@ const Y_AXIS_PIXELS = 64;
 const X_AXIS_PIXELS = 26;
 const X_LABEL_PIXELS_MIN = 110;
 
-/** A plot of numbers over time, with a line where the clock of the playback stands. */
+/** A plot of numbers over time, with a line at the playback's clock. */
 class TimePlot extends HTMLElement {
   readonly #clockLine = document.createElement("div");
   readonly #observer = new ResizeObserver(() => this.#resize());
@@ -30,7 +30,7 @@ class TimePlot extends HTMLElement {
   #clockMs: number | null = null;
   #plot: uPlot | null = null;
   onSeek: (ms: number) => void = () => undefined;
-  /** Null where the pointer has left. */
+  /** Called with null when the pointer leaves. */
   onPoint: (ms: number | null) => void = () => undefined;
 
   set plotted(plotted: Plotted) {
@@ -66,7 +66,7 @@ class TimePlot extends HTMLElement {
   #create(): void {
     this.#plot?.destroy();
     this.#plot = null;
-    if (this.#plotted === null || this.clientWidth === 0) return; // Its size comes soon, and calls again.
+    if (this.#plotted === null || this.clientWidth === 0) return; // `#resize` calls again once it has a size.
     const { timestamp, min, max, last } = this.#plotted.series;
     const data = [timestamp, last, min, max] as unknown as uPlot.AlignedData;
     const size = { width: this.clientWidth, height: this.clientHeight };
@@ -96,7 +96,7 @@ class TimePlot extends HTMLElement {
       padding: [8, 40, 0, 0],
       tzDate: (seconds) => uPlot.tzDate(new Date(seconds * MS_PER_SECOND), zone),
       cursor: { y: false, drag: { x: false, y: false }, points: { size: 7 } },
-      // Not from 0 where that is far: a height changes by little.
+      // The axis begins at 0 only if the values are near it: an altitude changes by little.
       scales: { y: { range: (_, from, to) => rangeOf(from, to) } },
       axes: [
         {
@@ -119,11 +119,11 @@ class TimePlot extends HTMLElement {
         {},
         { ...drawn, stroke: line, width: 1.5 },
         { ...drawn, stroke: "transparent" },
-        { ...drawn, stroke: `${line}a0`, width: 1 }, // The greatest may be a lone spike.
+        { ...drawn, stroke: `${line}a0`, width: 1 }, // The maximum may be a single spike.
       ],
       bands: [{ series: [3, 2], fill: band }],
       hooks: {
-        draw: [() => this.#placeClock()], // Only then are the scales what they will be.
+        draw: [() => this.#placeClock()], // The scales are final only then.
         setCursor: [
           ({ cursor: { left } }) => {
             if (left !== undefined && left >= 0) this.onPoint(this.#msAt(left));
@@ -146,7 +146,7 @@ class TimePlot extends HTMLElement {
   }
 }
 
-/** What is written at the axis: as much of the time as tells its steps apart. */
+/** A label of the time axis, as precise as its steps. */
 function timeLabel(second: number, stepSeconds: number, zone: string): string {
   const ms = second * MS_PER_SECOND;
   if (stepSeconds >= DAY_SECONDS) return dayText(dayAt(ms, zone));
@@ -159,7 +159,7 @@ function rangeOf(from: number, to: number): [number, number] {
   return [low, to + height * 0.1];
 }
 
-/** Once: makes the element known, with the style sheet that uPlot needs. */
+/** Defines the element, with the style sheet that uPlot needs. Must be called once. */
 export async function defineTimePlot(): Promise<void> {
   const sheet = document.createElement("link");
   sheet.rel = "stylesheet";
@@ -168,7 +168,7 @@ export async function defineTimePlot(): Promise<void> {
     sheet.onload = resolve;
     sheet.onerror = () => {
       sheet.remove();
-      reject(new ApiError(0, "What draws the plot can't be loaded."));
+      reject(new ApiError(0, "The plot can't be loaded."));
     };
   });
   document.head.append(sheet);
