@@ -1,11 +1,11 @@
-/* Answers of the server, as much of them as the page looks at. */
+/* The server's answers, as far as the page uses them. */
 
-/** The named place that a position is near. */
+/** The named place nearest to a position. */
 export interface NearPlace {
   readonly name: string;
   readonly country: string;
   readonly distance_miles: number;
-  /** From the place to the position. */
+  /** The direction from the place to the position. */
   readonly bearing_degrees: number;
 }
 
@@ -25,17 +25,17 @@ export interface CurrentRecord {
   readonly altitude?: number;
   /** Percent. */
   readonly battery_level?: number;
-  /** Null where none is within 31 miles. */
+  /** Null if no place is near. */
   readonly place?: NearPlace | null;
 }
 
 /** `GET /api/v1/devices/{id}/track`. */
 export interface TrackAnswer {
   readonly total: number;
-  /** Where records are missing that an operator knows as lost. */
+  /** Present if records are missing that the operator gave up as lost. */
   readonly incomplete?: true;
   readonly tolerance_meters: number;
-  /** Where no line leads to from the position before. */
+  /** Indexes of positions that no line joins with the previous one. */
   readonly gaps: readonly number[];
   readonly timestamp: readonly number[];
   readonly latitude: readonly number[];
@@ -44,9 +44,9 @@ export interface TrackAnswer {
 
 export type PlottedField = "speed" | "altitude" | "battery_level";
 
-/** `GET /api/v1/devices/{id}/series`; a value is null where no record of its bucket has one. */
+/** `GET /api/v1/devices/{id}/series`; a value is null if no record of its bucket has one. */
 export type SeriesAnswer = {
-  /** Of the last record of each bucket. */
+  /** The time of the last record of each bucket. */
   readonly timestamp: readonly number[];
 } & Readonly<Record<`${PlottedField}_${"min" | "max" | "last"}`, readonly (number | null)[]>>;
 

@@ -1,18 +1,18 @@
-/* Requests without a good answer, and the words for them. */
+/* Failed requests, and the sentences for them. */
 
 interface ApiErrorDetails {
-  /** What `Retry-After` asks for. */
+  /** The value of `Retry-After`. */
   readonly retryAfterSeconds?: number | null;
-  /** Whether our server wrote the answer. Proxies, and networks that ask to sign in first, answer too. */
+  /** Whether our server wrote the answer, and not a proxy or a network's own sign-in page. */
   readonly isOurs?: boolean;
-  /** The server's name for the failure, as in `REVOKED_API_KEY`. */
+  /** The server's error code, such as `REVOKED_API_KEY`. */
   readonly name?: string | null;
 }
 
-/** Statuses by which our server asks for another try. */
+/** Statuses after which a request may be repeated. */
 const TRY_AGAIN_STATUSES: readonly number[] = [408, 425, 429];
 
-/** A request without a good answer: the server refused it, or could not answer now, or was not reached. */
+/** A failed request: the server rejected it, could not answer, or was not reached. */
 export class ApiError extends Error {
   /** The HTTP status; 0 if no answer came. */
   readonly status: number;
@@ -34,7 +34,7 @@ export class ApiError extends Error {
     this.errorName = name;
   }
 
-  /** Whether our server has understood the request and says no, so that the same request gets the same answer. */
+  /** Whether our server has rejected the request for good, so that repeating it is useless. */
   get isRefusal(): boolean {
     return (
       this.isOurs && this.status >= 400 && this.status < 500 && !TRY_AGAIN_STATUSES.includes(this.status)
@@ -45,7 +45,7 @@ export class ApiError extends Error {
 /** The sentence that the page shows for a failure. Messages of the server begin in lower case and have no full stop. */
 export function sentenceOf(error: unknown): string {
   const words = error instanceof Error ? error.message : String(error);
-  const isName = /^\w+_/.test(words); // As in "device_id must not be empty".
+  const isName = /^\w+_/.test(words); // A field's name, as in "device_id must not be empty".
   return (
     (isName ? words : words.charAt(0).toUpperCase() + words.slice(1)) + (/[.?!]$/.test(words) ? "" : ".")
   );

@@ -1,45 +1,45 @@
 import { ApiError } from "./api-error.ts";
 import { Retries } from "./retries.ts";
 
-/** What makes the session's cookie count: no other origin's page can send it. */
+/** The server accepts the session's cookie only with this header, which pages of other origins can't send. */
 const PAGE_HEADER = "x-wherehouse-page";
 
-/** The map, or what a share link leads to: each has a session of its own. */
+/** The map, or the page of a share link. Each has its own session. */
 export type PageKind = "map" | "share";
 
 const HEADER_VALUES: Readonly<Record<PageKind, string>> = { map: "1", share: "share" };
 
-/** If no answer has begun by then, the connection counts as lost: a browser on a phone does not notice a dead spot. */
+/** A request fails if no answer has begun by then: the browser of a phone does not notice a lost network. */
 const ANSWER_MS_MAX = 40_000;
 
 export type Query = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
-/** Asks the server on behalf of whoever is signed in. Everything throws an `ApiError` where there is no good answer. */
+/** Sends requests in the user's session. All methods throw an `ApiError` if a request fails. */
 export class Api {
   readonly #pageHeader: Readonly<Record<string, string>>;
-  /** Holds the requests that wait for their next try. */
+  /** The requests that wait for their next attempt. */
   readonly retries = new Retries();
-  /** Called when our server says that the session has ended, with its reason. */
+  /** Called when our server answers that the session has ended. */
   onSignedOut: (reason: ApiError) => void = () => undefined;
 
   constructor(page: PageKind = "map") {
     this.#pageHeader = { [PAGE_HEADER]: HEADER_VALUES[page] };
   }
 
-  /** The body of a GET, as JSON. Members of the query that are null or undefined are left out. */
+  /** Returns the JSON body of a GET. Members of the query that are null or undefined are omitted. */
   async get<Body>(path: string, query: Query = {}, signal?: AbortSignal): Promise<Body> {
     const response = await this.fetch(pathWith(path, query), signal === undefined ? {} : { signal });
     return bodyOf(response);
   }
 
   async send<Body>(method: "POST" | "DELETE", path: string, body?: unknown): Promise<Body> {
-    const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+    const content = body === undefined ? {} : { body: JSON.stringify(body) };
     const headers = { "content-type": "application/json" };
-    const response = await this.fetch(path, { method, headers, ...sent });
+    const response = await this.fetch(path, { method, headers, ...content });
     return bodyOf(response);
   }
 
-  /** The response, where its status is good. */
+  /** Returns the response if its status is 2xx. */
   async fetch(path: string, init: RequestInit = {}): Promise<Response> {
     const headers = {
       ...this.#pageHeader,
@@ -86,7 +86,7 @@ export function isGivenUp(error: unknown): boolean {
   return error instanceof DOMException && error.name === "AbortError";
 }
 
-/** Reads a failure. Only our server sends `success: false` and a message; the words of others are not shown. */
+/** Reads a failed response. Only our server's bodies have `success: false` and a message; others are not shown. */
 async function failureOf(response: Response): Promise<ApiError> {
   const { status, headers } = response;
   const retryAfter = Number(headers.get("retry-after") ?? Number.NaN);

@@ -2,8 +2,8 @@ import type { Api } from "./api.ts";
 import { ApiError } from "./api-error.ts";
 
 /**
- * A module that is loaded when it is first needed. A browser may remember a failed import for as long as the page is
- * open, so each next try asks for the module, and for all that it imports in turn, under other addresses.
+ * A module that is loaded when it is first needed. Browsers may cache a failed import as long as the page is open, so
+ * each retry imports the module, and all that it imports in turn, under new addresses.
  */
 export class LateModule<Module> {
   readonly #api: Pick<Api, "fetch">;
@@ -18,14 +18,14 @@ export class LateModule<Module> {
     this.#first = first;
   }
 
-  /** Throws an `ApiError`: a refusal if the server has another version of the page by now. */
+  /** Throws an `ApiError`, which is a refusal if the server now has another version of the page. */
   async load(): Promise<Module> {
     try {
       return await (this.#failures === 0 ? this.#first() : import(this.#address()));
     } catch {
       this.#failures++;
     }
-    await this.#api.fetch(this.#address()); // An import doesn't tell why it failed.
+    await this.#api.fetch(this.#address()); // A failed import has no reason; this request has.
     throw new ApiError(0, "A part of the page can't be loaded.");
   }
 

@@ -1,14 +1,12 @@
 import { browserTimers, type Timers } from "../time/timers.ts";
 import { ApiError } from "./api-error.ts";
 
-/* The one place where requests without an answer wait for their next try. */
-
 const FIRST_MS = 1000;
 const LONGEST_MS = 30_000;
 
 /**
- * The pause before the next try: it doubles with each failure, up to half a minute. A random part of up to half is
- * taken off, so that pages do not all come back at once after a restart. It is never less than the server asks for.
+ * The pause before the next attempt. It doubles with each failure, up to half a minute, minus a random part of up to
+ * half, so that pages do not all return together after a restart. It is never shorter than `Retry-After`.
  */
 export function backoffMs(
   failures: number,
@@ -20,13 +18,13 @@ export function backoffMs(
 }
 
 export interface AskOptions {
-  /** Ends the tries. */
+  /** Aborts the attempts. */
   readonly signal: AbortSignal;
-  /** Called before each pause, with the failure and the time of the next try (Unix ms). */
+  /** Called before each pause, with the failure and the time of the next attempt (Unix ms). */
   readonly onPause: (error: ApiError, retryAtMs: number) => void;
 }
 
-/** Requests that wait for their next try. `wake` has all of them try at once. */
+/** All requests that wait for their next attempt. `wake` ends all pauses. */
 export class Retries {
   readonly #pauseMs: typeof backoffMs;
   readonly #timers: Timers;
@@ -38,7 +36,7 @@ export class Retries {
   }
 
   /**
-   * Asks until there is an answer. Throws if our server refuses (`isRefusal`), if the failure is not an `ApiError`, or
+   * Repeats a request until it succeeds. Throws on a refusal (`isRefusal`), on an error that is not an `ApiError`, or
    * if the signal is aborted.
    */
   async ask<Answer>(ask: () => Promise<Answer>, { signal, onPause }: AskOptions): Promise<Answer> {
@@ -53,7 +51,7 @@ export class Retries {
     }
   }
 
-  /** Resolves when it is time for the next try, or at once on `wake()` or abort. */
+  /** Resolves at the time of the next attempt, or immediately on `wake()` or abort. */
   async pause(
     failures: number,
     retryAfterSeconds: number | null,
@@ -73,7 +71,7 @@ export class Retries {
     signal.removeEventListener("abort", end); // The live stream's signal outlives many pauses.
   }
 
-  /** Called when the live stream or the network is back, or when the user asks for it. */
+  /** Called when the live stream or the network is back, or when the user wants to retry. */
   wake(): void {
     for (const end of this.#waiting) end();
   }

@@ -1,4 +1,4 @@
-/** Degrees; `east` is never below `west`, and past 180 where the bounds cross ±180°. */
+/** Degrees. `east` is never below `west`; it exceeds 180 if the bounds cross ±180°. */
 export interface Bounds {
   readonly west: number;
   readonly south: number;
@@ -6,13 +6,13 @@ export interface Bounds {
   readonly north: number;
 }
 
-/** The least bounds round all places, the short way round the world; null where there is none. */
+/** The smallest bounds of all positions, across ±180° if that is shorter; null if there are none. */
 export function boundsOf(latitudes: ArrayLike<number>, longitudes: ArrayLike<number>): Bounds | null {
   if (longitudes.length === 0) return null;
   const [south, north] = rangeOf(latitudes);
   let [west, east] = rangeOf(longitudes);
-  // What is left out is the widest gap between neighbors; at first, that across ±180°. One that is half the world or
-  // more can't be outdone.
+  // The bounds exclude the widest gap between neighbors. The first candidate is the gap across ±180°; if that is half
+  // the world or more, no other can be wider.
   let widest = west + 360 - east;
   if (widest >= 180) return { west, south, east, north };
   const sorted = Float64Array.from(longitudes).sort();
@@ -38,8 +38,8 @@ function rangeOf(values: ArrayLike<number>): [least: number, greatest: number] {
 }
 
 /**
- * As endpoints take a box: from -180 to 180, with a west that is greater than the east where it crosses that; undefined
- * for the whole world round.
+ * The `bbox` parameter of endpoints: longitudes from -180 to 180, with west greater than east if the box crosses ±180°.
+ * Undefined for the whole world.
  */
 export function boxOf({ west, south, east, north }: Bounds): string | undefined {
   if (east - west >= 360) return undefined;
@@ -47,7 +47,7 @@ export function boxOf({ west, south, east, north }: Bounds): string | undefined 
   return edges.map((degrees) => Number(degrees.toFixed(6))).join();
 }
 
-/** The same meridian from -180° on to below 180°: maps go on beyond, endpoints do not. */
+/** Normalizes a longitude to [-180°, 180°). Maps extend beyond that, endpoints do not. */
 export function wrapped(longitude: number): number {
   return longitude - 360 * Math.floor((longitude + 180) / 360);
 }

@@ -1,6 +1,6 @@
-/* Places on the Earth, which is a sphere to the page as it is to the server. */
+/* Positions on the Earth. Like the server, the page treats it as a sphere. */
 
-/** A place in degrees, as in GeoJSON. Longitudes may go on past ±180. */
+/** A position in degrees, as in GeoJSON. Longitudes may exceed ±180. */
 export type Position = [longitude: number, latitude: number];
 
 /** Degrees. */
@@ -14,7 +14,7 @@ export const RADIANS_PER_DEGREE = Math.PI / 180;
 /** The length of a degree of a meridian. */
 export const METERS_PER_DEGREE = EARTH_RADIUS_METERS * RADIANS_PER_DEGREE;
 
-/** By the haversine formula, which stays accurate for places close together. */
+/** Uses the haversine formula, which stays accurate for positions close together. */
 export function metersBetween(
   latitudeA: number,
   longitudeA: number,
@@ -29,12 +29,12 @@ export function metersBetween(
   return 2 * EARTH_RADIUS_METERS * Math.asin(Math.sqrt(Math.min(1, chord)));
 }
 
-/** A meridian as the longitude that is at most half the Earth from another one. */
+/** Adds full turns to a longitude until it is at most 180° from another one. */
 export function nearestMeridian(longitude: number, other: number): number {
   return longitude - 360 * Math.round((longitude - other) / 360);
 }
 
-/** Moves each place to less than half the world from the one before: a line across ±180° goes on instead of back. */
+/** Moves each longitude to within 180° of the previous one, so that a line across ±180° does not jump back. */
 export function unwrapped(positions: readonly Position[]): Position[] {
   let before = positions[0]?.[0] ?? 0;
   return positions.map(([longitude, latitude]) => {

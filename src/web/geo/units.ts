@@ -1,6 +1,5 @@
-/* Numbers as the page shows them: distances, speeds, heights, bearings and counts. */
+/* Formats distances, speeds, heights, bearings and counts. */
 
-/** The units of distances and speeds. */
 export type Units = "metric" | "miles";
 
 export const METERS_PER_MILE = 1609.344;
@@ -10,13 +9,13 @@ const SECONDS_PER_HOUR = 3600;
 /** Regions whose road signs are in miles. */
 const REGIONS_OF_MILES: readonly string[] = ["GB", "LR", "MM", "PR", "US"];
 
-/** The units that people of a language's region are used to. `language` is as in `navigator.language`. */
+/** The usual units in a language's region. `language` has the form of `navigator.language`. */
 export function unitsOf(language: string): Units {
   const region = new Intl.Locale(language).maximize().region;
   return region !== undefined && REGIONS_OF_MILES.includes(region) ? "miles" : "metric";
 }
 
-/** As in "85 m", "1.24 km", "280 ft", "12.5 mi". */
+/** `85 m`, `1.24 km`, `280 ft`, `12.5 mi`. */
 export function distanceText(meters: number, units: Units): string {
   if (units === "metric")
     return meters < 999.5 ? `${Math.round(meters)} m` : `${threeDigits(meters / 1000)} km`;
@@ -24,7 +23,7 @@ export function distanceText(meters: number, units: Units): string {
   return miles < 0.1 ? `${Math.round(meters / METERS_PER_FOOT)} ft` : `${threeDigits(miles)} mi`;
 }
 
-/** As in "38 km/h", "24 mph". */
+/** `38 km/h`, `24 mph`. */
 export function speedText(metersPerSecond: number, units: Units): string {
   return `${Math.round(metersPerSecond * speedFactor(units))} ${speedUnit(units)}`;
 }
@@ -38,12 +37,12 @@ export function speedUnit(units: Units): string {
   return units === "metric" ? "km/h" : "mph";
 }
 
-/** Three significant digits, but all of those before the point. */
+/** Three significant digits, but all digits before the decimal point. */
 function threeDigits(value: number): string {
   return value.toFixed(value < 9.995 ? 2 : value < 99.95 ? 1 : 0);
 }
 
-/** A height above the sea, as in "12 m", "39 ft". */
+/** A height above the sea: `12 m`, `39 ft`. */
 export function heightText(meters: number, units: Units): string {
   return `${Math.round(meters * heightFactor(units))} ${heightUnit(units)}`;
 }
@@ -59,17 +58,17 @@ export function heightUnit(units: Units): string {
 
 const POINTS = ["N", "NE", "E", "SE", "S", "SW", "W", "NW"] as const;
 
-/** The point of the compass next to a bearing, as in "NE". */
+/** The compass point nearest to a bearing: `NE`. */
 export function compassPoint(degrees: number): string {
   return POINTS[Math.round(degrees / 45) & 7]!;
 }
 
-/** As in "1,234": the page is in English, whatever the browser is in. */
+/** `1,234`, whatever the browser's language: the page is in English. */
 export function countText(count: number): string {
   return count.toLocaleString("en");
 }
 
-/** As in "1 device", "1,234 devices". */
+/** `1 device`, `1,234 devices`. */
 export function counted(count: number, noun: string): string {
   return `${countText(count)} ${noun}${count === 1 ? "" : "s"}`;
 }

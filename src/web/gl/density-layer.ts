@@ -1,19 +1,18 @@
 import { flatCamera, GlLayer, type GlResources, type RowLayout, setCamera } from "./gl-layer.ts";
 import { DENSITY_STEPS, type MapColors } from "./map-colors.ts";
 
-/* Where all were: squares of the map, darker where more was reported. */
+/* The heatmap: squares of the map, darker for more positions. */
 
-/** Positions in cells of a map: how many of all devices were ever reported in each. */
+/** The number of positions of all devices, by cell of the map. */
 export interface DensityCells {
   /** A cell is 1/64 of a tile of 256 pixels at this zoom. */
   readonly zoom: number;
-  /** Counted in cells from the map's north-west corner. */
+  /** Column and row, counted from the map's north-west corner. */
   readonly x: readonly number[];
   readonly y: readonly number[];
   readonly count: readonly number[];
 }
 
-/** What the layer draws. */
 export interface DensityScene {
   readonly cells: DensityCells | null;
   readonly colors: MapColors;
@@ -23,7 +22,7 @@ const VERTEX = `#version 300 es
 precision highp float;
 precision highp int;
 
-layout(location = 0) in uvec2 corner; // Of a square, the north-western one.
+layout(location = 0) in uvec2 corner; // The north-west corner of a square.
 layout(location = 1) in uint shade;
 
 uniform uvec2 center;
@@ -57,10 +56,10 @@ void main() {
   color = vec4(mix(steps[step], steps[step + 1], place - float(step)), 1.0) * 0.9;
 }`;
 
-/** Uploaded in place of cells that are no longer shown: those stay neither here nor on the graphics card. */
+/** Replaces cells that are no longer shown, so that no positions stay in memory or on the graphics card. */
 const NO_CELLS: DensityCells = { zoom: 0, x: [], y: [], count: [] };
 
-/** A square as the graphics card reads it: x and y of its north-west corner by `world.ts`, and its shade. */
+/** A square in the buffer: x and y of its north-west corner in units of `world.ts`, and its shade. */
 const SQUARE_WORDS = 3;
 
 const SQUARE_ROWS: RowLayout = {
@@ -109,7 +108,7 @@ export function squareSize(zoom: number): number {
   return 2 ** (32 - 6 - zoom);
 }
 
-/** All squares in a row. Shades are thousandths of the way from the lightest color to the darkest. */
+/** All squares. Shades are from 0, the lightest color, to 1000, the darkest. */
 export function densitySquares({ zoom, x, y, count }: DensityCells): Uint32Array {
   const size = squareSize(zoom);
   const shadeOf = shading(count);
@@ -122,13 +121,13 @@ export function densitySquares({ zoom, x, y, count }: DensityCells): Uint32Array
   return words;
 }
 
-/** The counts that are lightest and darkest: the top hundredth is all darkest, so one depot doesn't take the scale. */
+/** The counts of the lightest and the darkest color. The top 1% is darkest, so that one depot doesn't fill the scale. */
 export function shadeRange(counts: readonly number[]): { readonly least: number; readonly most: number } {
   const sorted = Float64Array.from(counts).sort();
   return { least: sorted[0] ?? 1, most: sorted[Math.floor((sorted.length - 1) * 0.99)] ?? 1 };
 }
 
-/** How dark a count is, 0 to 1: by its logarithm, since depots have a thousand times what a street has. */
+/** The shade of a count, 0 to 1, on a logarithmic scale, since a depot has a thousand times the count of a street. */
 export function shading(counts: readonly number[]): (count: number) => number {
   const range = shadeRange(counts);
   const least = Math.log(range.least);

@@ -4,30 +4,30 @@ import { worldX, worldY } from "../geo/world.ts";
 import { GLIDE_MS } from "./glide-pace.ts";
 
 /*
- * All dots as the graphics card reads them, 28 bytes each. A dot glides from where it was to where it is; the shader
- * works out where between them it stands, so a dot that nobody moves costs nothing.
+ * All dots as the graphics card reads them, 28 bytes each. A dot glides from its previous position to its current one.
+ * The shader interpolates, so a dot that does not move costs nothing.
  *
  *   | word | what                                                                                  |
  *   |------|---------------------------------------------------------------------------------------|
- *   | 0, 1 | where it was: x, y of `world.ts`                                                      |
- *   | 2, 3 | where it is                                                                           |
- *   | 4    | when it began to glide, ms of the page's clock                                        |
- *   | 5    | when the device reported, Unix seconds                                                |
- *   | 6    | bearing in whole degrees, 511 where it goes nowhere; from bit 16 its `DotLevel`       |
+ *   | 0, 1 | previous position: x, y of `world.ts`                                                 |
+ *   | 2, 3 | current position                                                                      |
+ *   | 4    | start of the glide, ms of the page's clock                                            |
+ *   | 5    | time of the report, Unix seconds                                                      |
+ *   | 6    | bearing in whole degrees, 511 if it has none; from bit 16 its `DotLevel`              |
  */
 
 export const DOT_WORDS = 7;
 export const DOT_BYTES = DOT_WORDS * 4;
 
-/** How a dot stands out; higher ones lie before lower ones. */
+/** The emphasis of a dot; higher levels are drawn over lower ones. */
 export const DOT_LEVELS = { dim: 0, plain: 1, marked: 2 } as const;
 
-/** A leap over more than this, a thousandth of the world's width, is no drive: nothing glides over it. */
+/** Dots jump instead of gliding over more than this, a thousandth of the world's width. */
 const GLIDE_UNITS_MAX = 2 ** 22;
 
 const NO_BEARING = 511;
 const LEVEL_SHIFT = 16;
-/** Rows that are uploaded together: 7 kB, below which a call costs more than its bytes. */
+/** Rows that are uploaded together: for less than 7 kB a call costs more than its bytes. */
 const BLOCK_ROWS = 256;
 const CAPACITY_MIN = 1024;
 
@@ -37,10 +37,10 @@ export interface RowSpan {
   readonly end: number;
 }
 
-/** What the map shows, in parts of the world's width. */
+/** The visible part of the map, in units of `world.ts`. */
 export interface DotView {
   readonly center: readonly [x: number, y: number];
-  /** How far from the center a dot may be to be seen. */
+  /** The largest distance of a visible dot from the center. */
   readonly reach: readonly [x: number, y: number];
   readonly pixel: number;
 }
@@ -48,11 +48,11 @@ export interface DotView {
 export class DotBuffer {
   #size = 0;
   #words = new Uint32Array(0);
-  /** Of blocks: 1 where the graphics card has older words. */
+  /** 1 for each block that the graphics card has in an older version. */
   #stale = new Uint8Array(0);
   #marked: ReadonlySet<number> = new Set();
   #glideMs = GLIDE_MS;
-  /** Rows that may be under way. */
+  /** Rows that may be gliding. */
   readonly #gliding = new Set<number>();
 
   get size(): number {
@@ -63,7 +63,7 @@ export class DotBuffer {
     return this.#words;
   }
 
-  /** 0 where nothing glides. */
+  /** 0 if dots jump instead of gliding. */
   get glideMs(): number {
     return this.#glideMs;
   }
@@ -74,14 +74,14 @@ export class DotBuffer {
     this.#gliding.clear();
   }
 
-  /** Takes what has changed of the table. Rows that it has had before set out for where they are now. */
-  take(table: DeviceTable, change: TableChange, nowMs: number): void {
+  /** Applies a change of the table. Known rows begin to glide to their new positions. */
+  update(table: DeviceTable, change: TableChange, nowMs: number): void {
     if (change.kind === "all") {
       this.#fill(table);
       return;
     }
     if (change.kind === "shown") {
-      this.#lookAgain(table);
+      this.#updateReports(table);
       return;
     }
     const sizeBefore = this.#size;
@@ -92,15 +92,15 @@ export class DotBuffer {
     }
   }
 
-  /** Those that stand out, in place of those before. */
+  /** Replaces the set of marked rows. */
   mark(rows: ReadonlySet<number>, table: DeviceTable): void {
     const changed = new Set([...this.#marked, ...rows]);
     this.#marked = rows;
     for (const row of changed) if (row < this.#size) this.#setReport(table, row);
   }
 
-  /** Where the dot stands: between its two places while it glides. */
-  placeAt(row: number, nowMs: number): { x: number; y: number } {
+  /** The position of a dot, which is between its two positions while it glides. */
+  positionAt(row: number, nowMs: number): { x: number; y: number } {
     const words = this.#words;
     const at = row * DOT_WORDS;
     const left = this.#shareLeft(at, nowMs);
@@ -111,7 +111,7 @@ export class DotBuffer {
     return { x: (x - stepX * left) >>> 0, y: y - (y - words[at + 1]!) * left };
   }
 
-  /** The row of the nearest dot that is no further than `reach`, of those that are not dimmed; null where none is. */
+  /** The row of the nearest dot within `reach` that is not dimmed; null if there is none. */
   nearest(x: number, y: number, reach: number, nowMs: number): number | null {
     const words = this.#words;
     let nearest: number | null = null;
@@ -119,9 +119,9 @@ export class DotBuffer {
     for (let row = 0, at = 0; row < this.#size; row++, at += DOT_WORDS) {
       if (words[at + 6]! >>> LEVEL_SHIFT === DOT_LEVELS.dim) continue;
       const isGliding = nowMs - words[at + 4]! < this.#glideMs;
-      const place = isGliding ? this.placeAt(row, nowMs) : null;
-      const dx = ((place?.x ?? words[at + 2]!) - x) | 0;
-      const dy = (place?.y ?? words[at + 3]!) - y;
+      const position = isGliding ? this.positionAt(row, nowMs) : null;
+      const dx = ((position?.x ?? words[at + 2]!) - x) | 0;
+      const dy = (position?.y ?? words[at + 3]!) - y;
       const square = dx * dx + dy * dy;
       if (square > leastSquare) continue;
       leastSquare = square;
@@ -130,7 +130,7 @@ export class DotBuffer {
     return nearest;
   }
 
-  /** Whether a dot is under way that is seen to move: by half a pixel at least, and where the map shows it. */
+  /** Whether a dot glides visibly: within the view, and by at least half a pixel. */
   isGlideSeen({ center, reach, pixel }: DotView, nowMs: number): boolean {
     const words = this.#words;
     for (const row of this.#gliding) {
@@ -150,7 +150,7 @@ export class DotBuffer {
     return false;
   }
 
-  /** Whether a dot looks older at one moment than at another, in Unix ms. */
+  /** Whether the age of a dot looks different at two times, in Unix ms. */
   hasAged(fromMs: number, toMs: number): boolean {
     const words = this.#words;
     for (let at = 5; at < this.#size * DOT_WORDS; at += DOT_WORDS) {
@@ -160,7 +160,7 @@ export class DotBuffer {
     return false;
   }
 
-  /** What the graphics card has not got yet; from now on it has. */
+  /** Returns the rows that have changed since the last call. The caller must upload them. */
   takeStale(): RowSpan[] {
     const spans: RowSpan[] = [];
     const stale = this.#stale;
@@ -172,7 +172,7 @@ export class DotBuffer {
     return spans;
   }
 
-  /** What share of its way the dot at this word has before it. */
+  /** The remaining share of the glide of the dot at this word. */
   #shareLeft(at: number, nowMs: number): number {
     if (this.#glideMs === 0) return 0;
     const ms = (nowMs - this.#words[at + 4]!) | 0;
@@ -180,21 +180,21 @@ export class DotBuffer {
   }
 
   #fill(table: DeviceTable): void {
-    if (table.size === 0) this.#words.fill(0); // Whoever signs out leaves no place behind.
+    if (table.size === 0) this.#words.fill(0); // No position stays in memory after a sign-out.
     this.#gliding.clear();
     this.#reserve(table.size);
     for (let row = 0; row < table.size; row++) this.#put(table, row);
   }
 
-  /** The filter lets others by. */
-  #lookAgain(table: DeviceTable): void {
+  /** Follows a change of the filter. */
+  #updateReports(table: DeviceTable): void {
     for (let row = 0; row < this.#size; row++) this.#setReport(table, row);
   }
 
   #put(table: DeviceTable, row: number): void {
     const x = worldX(table.longitude[row]!);
     const y = worldY(table.latitude[row]!);
-    this.#setWay(row, x, y, x, y, 0);
+    this.#setGlide(row, x, y, x, y, 0);
     this.#setReport(table, row);
   }
 
@@ -204,16 +204,16 @@ export class DotBuffer {
     const x = worldX(table.longitude[row]!);
     const y = worldY(table.latitude[row]!);
     if (x !== words[at + 2] || y !== words[at + 3]) {
-      const from = this.placeAt(row, nowMs);
+      const from = this.positionAt(row, nowMs);
       const isDrive =
         Math.abs((x - from.x) | 0) <= GLIDE_UNITS_MAX && Math.abs(y - from.y) <= GLIDE_UNITS_MAX;
       if (isDrive && this.#glideMs > 0) this.#gliding.add(row);
-      this.#setWay(row, isDrive ? from.x : x, isDrive ? from.y : y, x, y, nowMs);
+      this.#setGlide(row, isDrive ? from.x : x, isDrive ? from.y : y, x, y, nowMs);
     }
     this.#setReport(table, row);
   }
 
-  #setWay(row: number, fromX: number, fromY: number, x: number, y: number, startMs: number): void {
+  #setGlide(row: number, fromX: number, fromY: number, x: number, y: number, startMs: number): void {
     const words = this.#words;
     const at = row * DOT_WORDS;
     words[at] = fromX;
@@ -224,7 +224,7 @@ export class DotBuffer {
     this.#stale[Math.floor(row / BLOCK_ROWS)] = 1;
   }
 
-  /** When it was seen, where it goes and how it stands out. */
+  /** Sets the time, the bearing and the level of a dot. */
   #setReport(table: DeviceTable, row: number): void {
     const words = this.#words;
     const at = row * DOT_WORDS;
@@ -256,7 +256,7 @@ function directionOf(table: DeviceTable, row: number): number {
   return isKnown ? Math.round(bearing) % 360 : NO_BEARING;
 }
 
-/** How far the numbers between two are from zero, at least. */
+/** The least distance from zero of the numbers between two others. */
 function leastBetween(a: number, b: number): number {
   return a * b <= 0 ? 0 : Math.min(Math.abs(a), Math.abs(b));
 }

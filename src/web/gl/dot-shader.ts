@@ -1,15 +1,15 @@
 import { AGING_MS_MAX, FRESH_MS_MAX } from "../devices/freshness.ts";
 import { DOT_LEVELS } from "./dot-buffer.ts";
 
-/* What the graphics card does for a dot: where it is drawn, how large, in which shape and color. */
+/* The shaders of a dot: its position, size, shape and color. */
 
 /**
- * Shapes are given in CSS pixels around the dot's middle, y downwards. These are halves of the squares that they fit
- * in: no larger than they must be, since with 200,000 dots it is their pixels that take the time.
+ * Half the width of the square that a shape fits into, in CSS pixels. The squares are as small as possible, since the
+ * pixels of 200,000 dots take most of the time.
  */
 const EXTENTS = { disc: 7.5, arrow: 10, ring: 13 } as const;
 
-/** Smaller arrows are told from discs by nobody. */
+/** Smaller arrows look like discs. */
 const POINTING_SCALE_MIN = 0.6;
 
 export const DOT_VERTEX = `#version 300 es
@@ -18,12 +18,12 @@ precision highp int;
 
 layout(location = 0) in uvec2 was;
 layout(location = 1) in uvec2 is;
-layout(location = 2) in uvec3 report; // When it began to glide, when it was seen, how it looks: see dot-buffer.ts.
+layout(location = 2) in uvec3 report; // Words 4 to 6 of dot-buffer.ts.
 
 uniform uvec2 center;
 uniform vec2 centerClip;
 uniform vec2 clipPerUnit;
-uniform float copy; // Of the world: they lie side by side when it is narrower than the map.
+uniform float copy; // The copy of the world: several are visible if the world is narrower than the map.
 uniform uint nowMs;
 uniform uint nowSeconds;
 uniform float glideMs;
@@ -33,14 +33,14 @@ uniform float scale;
 
 flat out int age; // 0 fresh, 1 aging, 2 old.
 flat out uint level;
-flat out vec2 heading; // Where it goes; zero where it goes nowhere.
-flat out float extent; // Half of the square that is drawn.
-flat out float pixel; // What a pixel of the screen measures in those of the shape.
+flat out vec2 heading; // The direction; zero if there is none.
+flat out float extent; // Half the width of the square.
+flat out float pixel; // The size of a screen pixel in CSS pixels of the shape.
 
 void main() {
   float left = 0.0;
   if (glideMs > 0.0) left = 1.0 - clamp(float(int(nowMs - report.x)) / glideMs, 0.0, 1.0);
-  // Differences of whole numbers are exact at any zoom. Those of x go round the world; those of y must not.
+  // Differences of integers are exact at any zoom. Those of x wrap around the world; those of y must not.
   vec2 way = vec2(float(int(is.x - was.x)), is.y >= was.y ? float(is.y - was.y) : -float(was.y - is.y));
   float south = is.y >= center.y ? float(is.y - center.y) : -float(center.y - is.y);
   vec2 offset = vec2(float(int(is.x - center.x)) + copy * 4294967296.0, south) - way * left;
@@ -48,7 +48,7 @@ void main() {
   int ageSeconds = int(nowSeconds - report.y);
   age = ageSeconds < ${FRESH_MS_MAX / 1000} ? 0 : ageSeconds < ${AGING_MS_MAX / 1000} ? 1 : 2;
   level = isChosen ? ${DOT_LEVELS.marked}u : report.z >> 16u;
-  // What stands out lies before what doesn't, and what is fresh before what is old, whichever is drawn first.
+  // Higher levels and fresher dots are in front, whatever the order of drawing.
   float depth = 1.0 - 0.2 * float(level * 3u + uint(2 - age));
   gl_Position = vec4(centerClip + offset * clipPerUnit, depth, 1.0);
 
@@ -64,7 +64,7 @@ void main() {
 
 export const DOT_FRAGMENT = `#version 300 es
 precision highp float;
-precision highp int; // As in the other shader, since they share uniforms.
+precision highp int; // The same as in the vertex shader, since they share uniforms.
 
 flat in int age;
 flat in uint level;
@@ -84,7 +84,7 @@ float toSegment(vec2 point, vec2 start, vec2 end) {
   return length(point - start - along * clamp(dot(point - start, along) / dot(along, along), 0.0, 1.0));
 }
 
-/** How far outside of the arrow a point is; negative inside. Its halves are alike, so one triangle does. */
+/** The distance of a point from the arrow, negative inside. The arrow is symmetric, so one half is computed. */
 float toArrow(vec2 point) {
   const vec2 tip = vec2(0.0, -8.0), wing = vec2(5.6, 6.2), notch = vec2(0.0, 3.2);
   point.x = abs(point.x);
@@ -95,7 +95,7 @@ float toArrow(vec2 point) {
   return isInside ? -least : least;
 }
 
-/** How much of the pixel lies within: 1 inside, 0 outside, between them at the rim. */
+/** The coverage of a pixel: 1 inside, 0 outside, between them at the edge. */
 float within(float outside) {
   return clamp(0.5 - outside / pixel, 0.0, 1.0);
 }
@@ -118,8 +118,8 @@ void main() {
   }
   drawn = over(vec4(edge, 1.0) * within(outside - 1.6), drawn);
   drawn = over(vec4(colors[age], 1.0) * within(outside), drawn);
-  // What is older is hollow, so that nobody needs the colors.
+  // Older dots are hollow, so that age is visible without colors.
   if (age > 0) drawn = over(vec4(edge, 1.0) * within(outside + (heading == vec2(0.0) && age == 1 ? 2.8 : 1.6)), drawn);
-  if (drawn.a == 0.0) discard; // It would hide what lies behind.
+  if (drawn.a == 0.0) discard; // The depth buffer would hide what is behind.
   color = drawn * (level == ${DOT_LEVELS.dim}u ? 0.28 : 1.0);
 }`;

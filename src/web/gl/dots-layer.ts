@@ -15,22 +15,21 @@ import {
 import type { GlidePace } from "./glide-pace.ts";
 import type { MapColors } from "./map-colors.ts";
 
-/** What the layer draws in a frame. */
 export interface DotScene {
   readonly buffer: DotBuffer;
   readonly colors: MapColors;
   readonly chosenRow: number | null;
   readonly pace: GlidePace;
-  /** Unix ms, by the clock that shown ages are computed with. */
+  /** Unix ms, for the ages of dots. */
   readonly nowMs: number;
 }
 
-/** `uploaded` is how many rows the graphics card has room for. */
+/** `uploaded` is the capacity of the buffer on the graphics card, in rows. */
 type Resources = GlResources<number>;
 
 /** No dot is larger than twice this. */
 const DOT_PIXELS = 24;
-/** At most this many dots have room on the map at their full size. */
+/** At most this many visible dots have their full size. */
 const ROOMY_COUNT = 200;
 const SAMPLES_MAX = 2048;
 
@@ -44,7 +43,7 @@ const DOT_ROWS: RowLayout = {
   per: "vertex",
 };
 
-/** Draws every device in one call. What moves is moved by the shader. */
+/** Draws every device in one call. The shader moves gliding dots. */
 export class DotsLayer extends GlLayer<number> {
   readonly #scene: () => DotScene;
 
@@ -72,7 +71,7 @@ export class DotsLayer extends GlLayer<number> {
   }
 }
 
-/** Sends what has changed; everything if the graphics card has room for another number of rows. */
+/** Uploads changed rows, or all of them if the capacity has changed. */
 function upload(gl: WebGL2RenderingContext, resources: Resources, buffer: DotBuffer): void {
   gl.bindBuffer(gl.ARRAY_BUFFER, resources.rows.bytes);
   const spans = buffer.takeStale();
@@ -115,7 +114,7 @@ function drawDots(
   { buffer, chosenRow }: DotScene,
   { copies }: FlatCamera,
 ): void {
-  // Before all that MapLibre has drawn.
+  // In front of everything that MapLibre has drawn.
   gl.depthRange(0, 0.5);
   gl.depthFunc(gl.LEQUAL);
   gl.depthMask(true);
@@ -134,7 +133,7 @@ function drawDots(
   }
 }
 
-/** What is seen of the world. The camera's center need not be in the map's middle. */
+/** The visible part of the world. The camera's center may differ from the middle of the canvas. */
 function viewOf(map: MapLibreMap, { center, centerClip, clipPerUnit }: FlatCamera): DotView {
   const pixel = WORLD_SIZE / worldPixels(map);
   const reachX = (1 + Math.abs(centerClip[0])) / clipPerUnit[0];
@@ -142,7 +141,7 @@ function viewOf(map: MapLibreMap, { center, centerClip, clipPerUnit }: FlatCamer
   return { center, reach: [reachX + DOT_PIXELS * pixel, reachY + DOT_PIXELS * pixel], pixel };
 }
 
-/** About how many dots the map shows, by a sample of them. */
+/** Estimates the number of visible dots from a sample. */
 function seenCount({ words, size }: DotBuffer, { center, clipPerUnit }: FlatCamera): number {
   const step = Math.ceil(size / SAMPLES_MAX);
   const reachX = 1 / clipPerUnit[0];
@@ -156,7 +155,7 @@ function seenCount({ words, size }: DotBuffer, { center, clipPerUnit }: FlatCame
   return seen * step;
 }
 
-/** Dots shrink where many of them are seen: down to a third for 200,000. */
+/** Dots shrink if many are visible: down to a third for 200,000. */
 export function dotScale(seenCount: number): number {
   const crowd =
     Math.log10(Math.max(seenCount, ROOMY_COUNT) / ROOMY_COUNT) / Math.log10(200_000 / ROOMY_COUNT);

@@ -2,23 +2,21 @@ import type { CustomLayerInterface, MapLibreMap } from "maplibre-gl";
 import { WORLD_SIZE, worldX, worldY } from "../geo/world.ts";
 
 /*
- * What our own layers of the map share: a program on the graphics card, the rows that it reads, and where the map
- * looks. Uniforms are single ones, not blocks: MapLibre draws wrongly after a layer that binds a block
- * (maplibre-gl-js#8413).
+ * What our own map layers share: a shader program, the rows that it reads, and the camera. Uniforms are not in blocks:
+ * MapLibre draws wrongly after a layer that binds a block (maplibre-gl-js#8413).
  */
 
-/** What a layer holds on the graphics card. */
+/** A layer's resources on the graphics card. */
 export interface GlResources<Uploaded> {
   readonly map: MapLibreMap;
   readonly program: GlProgram;
   readonly rows: GlRows;
-  /** What was uploaded last, in the words of the layer. */
+  /** Identifies the last upload. Each layer chooses its type. */
   uploaded: Uploaded;
 }
 
 export interface GlProgram {
   readonly program: WebGLProgram;
-  /** Its uniforms by name. */
   readonly uniforms: Readonly<Record<string, WebGLUniformLocation>>;
 }
 
@@ -30,9 +28,9 @@ export interface GlRows {
 
 export interface RowLayout {
   readonly rowBytes: number;
-  /** In the order of their locations in the program: how many words, and at which byte of the row. */
+  /** In the order of their locations in the program: the number of words, and the offset in bytes. */
   readonly attributes: readonly (readonly [words: number, offset: number])[];
-  /** A row is a vertex, or an instance of several. */
+  /** Whether a row is a vertex or an instance. */
   readonly per: "vertex" | "instance";
 }
 
@@ -43,7 +41,7 @@ export interface GlLook {
   readonly layout: RowLayout;
 }
 
-/** A layer of one program over one list of rows. After a loss of the graphics MapLibre adds it again. */
+/** A layer of one program over one list of rows. After a loss of the WebGL context MapLibre adds it again. */
 export abstract class GlLayer<Uploaded> implements CustomLayerInterface {
   readonly type = "custom";
   readonly id: string;
@@ -118,17 +116,17 @@ function createRows(gl: WebGL2RenderingContext, { rowBytes, attributes, per }: R
   return rows;
 }
 
-/** The world's width in CSS pixels at zoom 0, to MapLibre. */
+/** The world's width in CSS pixels at MapLibre's zoom 0. */
 const WORLD_PIXELS = 512;
 
-/** Where the map looks, for the shaders of our own layers. It never tilts or turns: a scale and a place are all. */
+/** The camera for our shaders. The map never tilts or rotates, so a position and a scale are enough. */
 export interface FlatCamera {
-  /** What the map's middle shows, by `world.ts`. */
+  /** The center, in units of `world.ts`. */
   readonly center: readonly [x: number, y: number];
-  /** Where that is drawn, in clip space. */
+  /** The center in clip space. */
   readonly centerClip: readonly [x: number, y: number];
   readonly clipPerUnit: readonly [x: number, y: number];
-  /** How many copies of the world the map shows to either side of the middle one. */
+  /** How many copies of the world are visible on each side of the middle one. */
   readonly copies: number;
 }
 

@@ -1,22 +1,22 @@
-/** How long a dot takes to where its device is: about as long as devices in motion take between two reports. */
+/** The duration of a glide: about the time between two reports of a moving device. */
 export const GLIDE_MS = 900;
 
-/** Frames that take longer, each of them, show no motion. */
+/** Slower frames show no motion. */
 const FRAME_MS_MAX = 150;
-/** So many are looked at together: browsers draw a frame ahead, so that a long one is followed by a short one. */
+/** Durations are averaged over this many frames: browsers draw a frame ahead, so a short frame follows a long one. */
 const FRAMES = 6;
-/** Then the browser may have less to do, or a graphics card again. Each time that it hasn't, twice as long. */
+/** After this time gliding is tried again. The time doubles with each failure. */
 const REST_MS = 60_000;
 const REST_MS_MAX = 3_600_000;
-/** What drawing may take of the time where frames take long: the rest is for all else. */
+/** The share of the time that slow drawing may take, so that the page stays responsive. */
 const FRAME_SHARE = 0.5;
-/** Nobody saw the page for so long, or the machine slept: that says nothing of how it draws. */
+/** After a longer pause the page was hidden or the machine slept, so the frame is not measured. */
 const PAUSE_MS = 3000;
 
 /**
- * How long dots glide: not at all for those who want no motion, and where the browser draws too slowly. Without a
- * graphics card a frame of many dots takes half a second of all processors, and of the page itself: there dots leap,
- * and not with every event, so that whoever searches or clicks meanwhile waits for one frame at most.
+ * Decides how long dots glide: not at all for users who prefer reduced motion, or if the browser draws too slowly.
+ * Without a graphics card a frame of many dots takes half a second of all processors. Then dots jump, and are not drawn
+ * with every event, so that a user who searches or clicks waits for at most one frame.
  */
 export class GlidePace {
   readonly #reducedMotion: { readonly matches: boolean };
@@ -27,7 +27,7 @@ export class GlidePace {
   #restMs = REST_MS;
   #restsUntilMs = 0;
   #drawnMs = Number.NEGATIVE_INFINITY;
-  /** What a frame takes where they take long. */
+  /** The duration of a slow frame. */
   #frameMs = 0;
 
   constructor(reducedMotion: { readonly matches: boolean }) {
@@ -43,7 +43,7 @@ export class GlidePace {
     return this.#isSlow(nowMs) ? Math.max(0, this.#drawnMs + this.#frameMs / FRAME_SHARE - nowMs) : 0;
   }
 
-  /** A frame is drawn; `isGliding` where another one follows at once. */
+  /** Measures a frame. `isGliding` says that another frame follows immediately. */
   frame(nowMs: number, isGliding: boolean): void {
     this.#drawnMs = nowMs;
     const tookMs = nowMs - (this.#lastMs ?? Number.NEGATIVE_INFINITY);

@@ -1,13 +1,13 @@
 /** Red, green and blue, 0 to 1. */
 export type Color = readonly [red: number, green: number, blue: number];
 
-/** What the map draws in, by the page's style sheets: `style/colors.css`, `style/map.css`. */
+/** The colors of the map, from `style/colors.css` and `style/map.css`. */
 export interface MapColors {
-  /** Of dots, by age. */
+  /** The colors of dots, by age. */
   readonly fresh: Color;
   readonly aging: Color;
   readonly old: Color;
-  /** Around dots. */
+  /** The outline of dots. */
   readonly edge: Color;
   readonly accent: Color;
   /** From few to many. */
@@ -16,7 +16,7 @@ export interface MapColors {
 
 export const DENSITY_STEPS = 5;
 
-/** The colors of the theme that is set now. */
+/** Reads the colors of the current theme. */
 export function readMapColors(): MapColors {
   const style = getComputedStyle(document.documentElement);
   const color = (name: string) => parseColor(style.getPropertyValue(name));
@@ -30,7 +30,7 @@ export function readMapColors(): MapColors {
   };
 }
 
-/** Of `#rrggbb`. */
+/** Parses `#rrggbb`. */
 function parseColor(text: string): Color {
   const digits = /^\s*#([0-9a-f]{6})\s*$/i.exec(text)?.[1];
   if (digits === undefined) throw new Error(`Cannot read a color: expected #rrggbb, found "${text}"`);

@@ -312,7 +312,7 @@ export class MapView {
     }
     const hadDevices = this.#buffer.size > 0;
     this.#setMotion();
-    this.#buffer.take(table, change, performance.now());
+    this.#buffer.update(table, change, performance.now());
     if (hadDevices && table.size === 0) this.#camera.forget();
     this.#camera.beginWith(table);
     this.#followChosen();
@@ -334,7 +334,7 @@ export class MapView {
   #showSoon(): void {
     clearTimeout(this.#showing);
     this.#showing = setTimeout(() => {
-      this.#buffer.take(this.#parts.table, { kind: "shown" }, performance.now());
+      this.#buffer.update(this.#parts.table, { kind: "shown" }, performance.now());
       this.#map?.triggerRepaint();
     }, SHOW_MS);
   }

@@ -2,12 +2,12 @@ import type { PageKind } from "../api/api.ts";
 import type { Credential } from "./session.ts";
 
 /*
- * The code or key behind the `#` of a link. It leaves the address at once and waits in the tab's `sessionStorage` until
- * the server has answered, so that a reload tries again. If the browser allows no storage, it stays in the address
- * until then.
+ * The code or key after the `#` of a link. It is removed from the address immediately and waits in the tab's
+ * `sessionStorage` until the server has answered, so that a reload tries again. If the browser allows no storage, it
+ * stays in the address until then.
  */
 
-/** The part of the browser's window that is used. */
+/** The used part of the browser's window. */
 export interface LinkWindow {
   readonly location: { readonly hash: string; readonly pathname: string; readonly search: string };
   readonly history: Pick<History, "replaceState">;
@@ -27,7 +27,7 @@ export class LinkSecret {
     this.#page = page;
   }
 
-  /** Takes the credential of this link, or of the link before a reload; null if there is none. */
+  /** Returns the credential of this link, or of the link before a reload; null if there is none. */
   take(): Credential | null {
     const text = HASHES[this.#page].exec(this.#window.location.hash)?.[1] ?? this.#stored();
     if (text === null) return null;
@@ -41,7 +41,7 @@ export class LinkSecret {
     try {
       this.#window.sessionStorage.removeItem(NAMES[this.#page]);
     } catch {
-      // Without storage it was in the address alone.
+      // Without storage the secret was only in the address.
     }
   }
 

@@ -2,12 +2,12 @@ import type { Api } from "../api/api.ts";
 import { ApiError, sentenceOf } from "../api/api-error.ts";
 import type { Retries } from "../api/retries.ts";
 
-/** What the server says of whoever is signed in. */
+/** The server's description of the session. */
 export interface SessionFacts {
   readonly app_id: string;
   readonly key_id: string;
   readonly permissions: readonly ("read" | "write" | "operate" | "view")[];
-  /** What a share link shows; null where everything is shown. */
+  /** What a share link shows; null for other keys. */
   readonly view: ViewFacts | null;
   /** When the key expires, Unix ms. */
   readonly expires: number | null;
@@ -22,13 +22,13 @@ export interface ViewFacts {
   readonly precision_meters: number | null;
 }
 
-/** What signs in: a key, the code of a link that signs in once, or the key of a share link. */
+/** A key, the code of a link that signs in once, or the key of a share link. */
 export type Credential = { readonly key: string } | { readonly code: string } | { readonly share: string };
 
-/** The server has not answered yet who is signed in. */
+/** The page waits before it requests the session again. */
 export interface Waiting {
   readonly error: ApiError;
-  /** When the page asks again, Unix ms. */
+  /** Unix ms. */
   readonly retryAtMs: number;
 }
 
@@ -43,8 +43,8 @@ type SessionApi = Pick<Api, "get" | "send" | "onSignedOut">;
 const PATH = "/map/session";
 
 /**
- * Who is signed in. The key itself is sent once and kept nowhere: what stays is a cookie that no script sees. Only an
- * answer of our server signs out; the page asks again until it has one.
+ * The user's session. The key is sent once and not stored: the session is a cookie that scripts can't read. Only an
+ * answer of our server ends it; after other failures the page tries again.
  */
 export class Session {
   readonly #parts: SessionParts;
@@ -52,29 +52,29 @@ export class Session {
   #fault: string | null = null;
   #refusal: ApiError | null = null;
   #waiting: Waiting | null = null;
-  #asking = new AbortController();
+  #request = new AbortController();
   #state: "unknown" | "out" | "in" = "unknown";
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
     parts.api.onSignedOut = (reason) => {
-      if (this.#state !== "in") return; // The page is asking to sign in, and says why it can't.
+      if (this.#state !== "in") return; // A failed sign-in reports its own reason.
       const why = SIGNED_OUT_REASONS[reason.errorName ?? ""] ?? "the session has ended";
       this.#end(`You are signed out: ${why}.`, reason);
     };
   }
 
-  /** Null while nobody is signed in. */
+  /** Null while no user is signed in. */
   get facts(): SessionFacts | null {
     return this.#facts;
   }
 
-  /** `unknown` until the server has said. */
+  /** `unknown` until the server has answered. */
   get state(): "unknown" | "out" | "in" {
     return this.#state;
   }
 
-  /** Why the server did not sign in, or why the session ended; null if nothing was wrong. */
+  /** Why the sign-in failed or the session ended; null if nothing went wrong. */
   get fault(): string | null {
     return this.#fault;
   }
@@ -84,7 +84,7 @@ export class Session {
     return this.#refusal;
   }
 
-  /** Null unless the page waits for its next try. */
+  /** Null unless the page waits for its next attempt. */
   get waiting(): Waiting | null {
     return this.#waiting;
   }
@@ -93,10 +93,7 @@ export class Session {
     return this.#facts?.permissions.includes(permission) ?? false;
   }
 
-  /**
-   * Goes on with the session of the cookie, or signs in by what stands behind the `#` of a link. Resolves once the
-   * server has answered.
-   */
+  /** Continues the cookie's session, or signs in with a link's credential. Resolves once the server has answered. */
   begin(credential: Credential | null): Promise<void> {
     return credential === null ? this.#enterBy(() => this.#find()) : this.signIn(credential);
   }
@@ -108,7 +105,7 @@ export class Session {
       try {
         return checked(await this.#parts.api.send<unknown>("POST", PATH, credential));
       } catch (error) {
-        // The first try may have signed in and used the code, and only its answer was lost.
+        // The first attempt may have used up the code and signed in, if only its answer was lost.
         const mayBeIn = tries > 1 && "code" in credential && error instanceof ApiError && error.isRefusal;
         const facts = mayBeIn ? await this.#find() : null;
         if (facts === null) throw error;
@@ -117,24 +114,22 @@ export class Session {
     });
   }
 
-  /** Nothing is shown any more, also where the server can't be asked to take the cookie back. */
+  /** Clears the page even if the server can't be reached to delete the cookie. */
   async signOut(): Promise<void> {
     try {
       await this.#parts.api.send("DELETE", PATH);
       this.#end(null);
     } catch (error) {
-      this.#end(
-        `${sentenceOf(error)} This browser is still signed in: load the page again, and sign out then.`,
-      );
+      this.#end(`${sentenceOf(error)} This browser is still signed in: reload the page and sign out again.`);
     }
   }
 
-  /** Asks until our server has answered, and does what it says. */
+  /** Repeats a request until our server has answered, then enters or ends the session. */
   async #enterBy(ask: () => Promise<SessionFacts | null>): Promise<void> {
     const { retries, changed } = this.#parts;
-    this.#asking.abort();
-    this.#asking = new AbortController();
-    const { signal } = this.#asking;
+    this.#request.abort();
+    this.#request = new AbortController();
+    const { signal } = this.#request;
     const onPause = (error: ApiError, retryAtMs: number) => {
       this.#waiting = { error, retryAtMs };
       changed();
@@ -175,13 +170,13 @@ export class Session {
   }
 }
 
-/** By the server's name for the failure. */
+/** By the server's error code. */
 const SIGNED_OUT_REASONS: Readonly<Record<string, string>> = {
   REVOKED_API_KEY: "the key was revoked",
   EXPIRED_API_KEY: "the key has expired",
 };
 
-/** Checks that our server answered: a network with a sign-in page of its own may answer anything with 200. */
+/** Checks that our server answered: a network with its own sign-in page may answer anything with 200. */
 function checked(session: unknown): SessionFacts {
   const isOurs =
     typeof session === "object" &&

@@ -2,7 +2,6 @@ import { html, nothing, type TemplateResult } from "lit-html";
 import { sentenceOf } from "../api/api-error.ts";
 import type { Session, Waiting } from "./session.ts";
 
-/** The form that takes a key. */
 export function signInForm(session: Session): TemplateResult {
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
@@ -15,7 +14,7 @@ export function signInForm(session: Session): TemplateResult {
   return html`<main class="sign-in">
     <form @submit=${submit}>
       <h2>Sign in</h2>
-      <p class="soft">With a key of this server. <code>npm run cli -- keys link</code> prints a link that needs none.</p>
+      <p class="soft">Enter a key of this server. Or run <code>npm run cli -- keys link</code> for a link that signs in.</p>
       <input hidden name="username" autocomplete="username" value="key" />
       <label>Key <input type="password" name="key" required autocomplete="current-password" autofocus
         aria-describedby=${fault === null ? nothing : "sign-in-fault"}></label>
@@ -25,11 +24,11 @@ export function signInForm(session: Session): TemplateResult {
   </main>`;
 }
 
-/** Shown in place of the page while the server has not said who is signed in. */
+/** Replaces the page until the server has answered whether a user is signed in. */
 export function waitingPage({ error, retryAtMs }: Waiting, tryNow: () => void): TemplateResult {
   const seconds = Math.max(1, Math.ceil((retryAtMs - Date.now()) / 1000));
   const why = error.isOurs ? sentenceOf(error).slice(0, -1) : "Can't reach the server";
-  // A screen reader would say every second of it.
+  // Hidden from screen readers, which would read every second of the countdown.
   return html`<main class="sign-in"><div class="waiting">
     <p role="status">${why}, trying again<span aria-hidden="true"> in ${seconds} s</span>.</p>
     <button @click=${tryNow}>Try now</button>

@@ -3,16 +3,16 @@ import { counted } from "../geo/units.ts";
 import { dayMinuteText } from "../time/format.ts";
 import type { Session, SessionFacts } from "./session.ts";
 
-/* What the page says to whoever came by a share link. */
+/* The page of a share link. */
 
-/** Where share links lead; behind it, after a `#`, is their key. */
+/** The path of share links. Their key follows after a `#`. */
 const SHARE_PATH = "/map/s";
 
 export function isSharePath(path: string): boolean {
   return path === SHARE_PATH;
 }
 
-/** What the visitor sees, and until when. */
+/** Tells a visitor what the link shows, and until when. */
 export function visitorBanner(facts: SessionFacts, zone: string): TemplateResult | typeof nothing {
   const { view, expires } = facts;
   if (view === null) return nothing;
@@ -20,24 +20,24 @@ export function visitorBanner(facts: SessionFacts, zone: string): TemplateResult
   const until = expires === null ? "" : ` until ${dayMinuteText(expires, zone)}`;
   const blur = precisionMeters === null ? "" : `, to within ${precisionMeters} m`;
   return html`<p class="visitor" role="note">You see ${counted(ids.length, "device")}${until}.
-    <span class="soft">Where they have been since ${dayMinuteText(notBeforeMs, zone)}${blur}.</span></p>`;
+    <span class="soft">Positions since ${dayMinuteText(notBeforeMs, zone)}${blur}.</span></p>`;
 }
 
-/** In place of the form that asks for a key, which visitors have none of. */
+/** Replaces the sign-in form for visitors, who have no key. */
 export function endedLink({ fault, refusal }: Session): TemplateResult {
-  const said =
+  const content =
     fault === null
       ? html`<h2>Open the link that you were sent</h2>
           <p>This page shows only what such a link leads to. If yours shows nothing, it has ended: ask the person who
           sent it for another.</p>`
       : html`<h2>This link shows nothing now</h2><p>${REASONS[refusal?.errorName ?? ""] ?? fault}</p>`;
-  return html`<main class="sign-in"><div class="ended">${said}</div></main>`;
+  return html`<main class="sign-in"><div class="ended">${content}</div></main>`;
 }
 
 const ASK_AGAIN = "Ask the person who sent it for another.";
 const OPEN_AGAIN = "The page was open for as long as one visit may last. Open the link again.";
 
-/** Sentences by the server's name for the failure: a visitor does not know about keys. */
+/** Sentences by the server's error code. They don't mention keys, which visitors don't know about. */
 const REASONS: Readonly<Record<string, string>> = {
   REVOKED_API_KEY: `It was ended by the person who shared it. ${ASK_AGAIN}`,
   EXPIRED_API_KEY: `Its time is over. ${ASK_AGAIN}`,

@@ -1,17 +1,15 @@
 import { html, type TemplateResult } from "lit-html";
 
-/* Windows over the page. */
-
 export interface DialogParts {
-  /** In letters and hyphens: names the dialog to scripts and styles. */
+  /** The element's id, of letters and hyphens. */
   readonly name: string;
   readonly title: string;
   readonly body: TemplateResult;
-  /** It is closed: by its button, by Esc, or beside it. */
+  /** Called when the dialog is closed: by its button, by Esc, or by a click beside it. */
   readonly closed: () => void;
 }
 
-const shown = new WeakSet<HTMLDialogElement>();
+const openedDialogs = new WeakSet<HTMLDialogElement>();
 
 export function dialog({ name, title, body, closed }: DialogParts): TemplateResult {
   return html`<dialog id=${name} aria-labelledby="${name}-title" @close=${closed} @click=${closeFromBackdrop}>
@@ -23,11 +21,11 @@ export function dialog({ name, title, body, closed }: DialogParts): TemplateResu
   </dialog>`;
 }
 
-/** Opens those that have been drawn since. The browser keeps the focus inside, and gives it back. */
+/** Opens new dialogs after a draw. The browser keeps the focus inside, and restores it afterwards. */
 export function openDialogs(root: HTMLElement): void {
   for (const element of root.querySelectorAll("dialog")) {
-    if (shown.has(element)) continue;
-    shown.add(element);
+    if (openedDialogs.has(element)) continue;
+    openedDialogs.add(element);
     element.showModal();
   }
 }
@@ -36,7 +34,7 @@ function closeOf(event: Event): void {
   (event.currentTarget as HTMLElement).closest("dialog")?.close();
 }
 
-/** What lies beside a dialog counts as a part of it. */
+/** A click beside a dialog has the dialog itself as its target. */
 function closeFromBackdrop(event: MouseEvent): void {
   if (event.target === event.currentTarget) closeOf(event);
 }

@@ -1,40 +1,40 @@
-/** A press of a key, and where. */
+/** The used part of a `KeyboardEvent`. */
 export interface KeyPress {
   readonly key: string;
   readonly ctrlKey: boolean;
   readonly metaKey: boolean;
   readonly altKey: boolean;
   readonly defaultPrevented: boolean;
-  /** What has the focus. */
+  /** The focused element. */
   readonly target: unknown;
 }
 
-/** As much of an element as says which keys are its own. */
+/** The used part of an element. */
 interface Focused {
   readonly tagName: string;
   readonly type?: string;
   readonly isContentEditable: boolean;
 }
 
-/** Types of `<input>` that take no text. */
+/** Types of `<input>` without text. */
 const WITHOUT_TEXT: readonly string[] = ["button", "checkbox", "radio", "range", "submit"];
 
-/** What keys do wherever nobody is writing. Each part says what its keys do. */
+/** The keyboard shortcuts of the page, which are inactive while the user types text. Each part registers its own. */
 export class Keyboard {
   readonly #actions = new Map<string, () => void>();
   readonly #closers: (() => boolean)[] = [];
 
-  /** As in `KeyboardEvent.key`. */
+  /** `key` is a value of `KeyboardEvent.key`. */
   on(key: string, action: () => void): void {
     this.#actions.set(key, action);
   }
 
-  /** What Esc closes: those that were named last are asked first, until one says that it has closed something. */
+  /** Registers a function for Esc. The last one is called first, until one returns that it has closed something. */
   onEscape(close: () => boolean): void {
     this.#closers.unshift(close);
   }
 
-  /** Whether the press meant something. */
+  /** Handles a key; returns whether it was a shortcut. */
   press(press: KeyPress): boolean {
     const { key, target } = press;
     if (press.defaultPrevented || isCommand(press)) return false;
@@ -45,7 +45,7 @@ export class Keyboard {
     return true;
   }
 
-  /** Listens to the page for as long as it is open. What lies over it, a dialog or a menu, has the keys for itself. */
+  /** Listens to the page's keys. While a dialog or a menu is open, shortcuts are inactive. */
   listen(): void {
     document.addEventListener("keydown", (event) => {
       if (document.querySelector("dialog[open], :popover-open") !== null) return;
@@ -54,19 +54,19 @@ export class Keyboard {
   }
 }
 
-/** What no keyboard needs Alt for. */
+/** Characters that no keyboard needs Alt for. */
 const PLAIN = /^[\p{L}\p{N}\s]/u;
 
 /**
- * Whether the key is a command of the browser or the machine. Many keyboards have `[` and `]` on AltGr or Option alone,
- * and these count as Alt, with Ctrl on Windows: whatever other sign comes by them was typed.
+ * Whether the key is a command of the browser or the system. Many keyboards have `[` and `]` only on AltGr or Option,
+ * which browsers report as Alt, on Windows with Ctrl, so another character with Alt was typed.
  */
 function isCommand({ key, ctrlKey, metaKey, altKey }: KeyPress): boolean {
   const isTyped = altKey && !PLAIN.test(key);
   return metaKey || ((ctrlKey || altKey) && !isTyped);
 }
 
-/** Whether what has the focus needs the key itself: text is written into it, or the space bar presses it. */
+/** Whether the focused element uses the key itself: it is a text field, or the space bar presses it. */
 function keepsKey(focused: Focused | null, key: string): boolean {
   switch (focused?.tagName) {
     case "INPUT":

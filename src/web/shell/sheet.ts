@@ -1,9 +1,6 @@
 import { html, type TemplateResult } from "lit-html";
 
-/*
- * On a phone the panels lie in a sheet over the map, one at a time, in three heights. On a wider screen they stand
- * beside the map, and of this nothing is seen.
- */
+/* On a phone a sheet over the map shows one panel at a time, at three heights. On wider screens it is invisible. */
 
 export type SheetTab = "list" | "device" | "time";
 
@@ -17,7 +14,7 @@ const SHEET_HEIGHTS = ["low", "half", "full"] as const;
 
 export type SheetHeight = (typeof SHEET_HEIGHTS)[number];
 
-/** A finger that moved less than this meant to tap. */
+/** A shorter drag is a tap. */
 const DRAG_PIXELS_MIN = 12;
 
 export class Sheet {
@@ -38,7 +35,7 @@ export class Sheet {
     return this.#height;
   }
 
-  /** Shows a panel; a low sheet rises, or nobody would see it. */
+  /** Shows a panel. Raises a low sheet, which would hide it. */
   show(tab: SheetTab): void {
     this.#tab = tab;
     if (this.#height === "low") this.#height = "half";
@@ -51,7 +48,7 @@ export class Sheet {
     this.#changed();
   }
 
-  /** One height up or down; from the last one nowhere. */
+  /** Moves one height up or down. */
   move(steps: 1 | -1): void {
     const at = SHEET_HEIGHTS.indexOf(this.#height) + steps;
     this.#height = SHEET_HEIGHTS[Math.max(0, Math.min(at, SHEET_HEIGHTS.length - 1))]!;
@@ -62,7 +59,7 @@ export class Sheet {
     this.#dragStartY = y;
   }
 
-  /** Up or down by one as it was dragged; a tap goes to the next height. */
+  /** Moves one height in the direction of the drag; a tap moves to the next height. */
   endDrag(y: number): void {
     if (this.#dragStartY === null) return;
     const moved = this.#dragStartY - y;
@@ -71,14 +68,14 @@ export class Sheet {
     else this.move(moved > 0 ? 1 : -1);
   }
 
-  /** The next height, behind the last one the first. */
+  /** Moves to the next height; the first one follows the last. */
   next(): void {
     this.#height = SHEET_HEIGHTS[(SHEET_HEIGHTS.indexOf(this.#height) + 1) % SHEET_HEIGHTS.length]!;
     this.#changed();
   }
 }
 
-/** What the sheet is moved by, and what stands in it. */
+/** The handle that moves the sheet, and the tabs of its panels. */
 export function sheetHandle(sheet: Sheet): TemplateResult {
   const take = (event: PointerEvent) => {
     (event.currentTarget as HTMLElement).setPointerCapture(event.pointerId);

@@ -19,7 +19,6 @@ import type { Tools } from "../tools/tools.ts";
 import { type Sheet, sheetHandle } from "./sheet.ts";
 import type { Theme } from "./theme.ts";
 
-/** What the shell shows of the page. */
 export interface ShellParts {
   readonly session: Session;
   readonly api: Pick<Api, "retries">;
@@ -35,22 +34,21 @@ export interface ShellParts {
   readonly tools: Tools;
 }
 
-/** The same, and what follows from it. */
-interface ShownParts extends ShellParts {
-  /** Whether the server has said that there is no device. */
+interface LoadedParts extends ShellParts {
+  /** Whether the server has answered that there are no devices. */
   readonly isEmpty: boolean;
 }
 
-/** The whole page, as it is now. */
+/** The whole page in its current state. */
 export function shell(parts: ShellParts): TemplateResult {
   const { session, table, live } = parts;
-  const shown = { ...parts, isEmpty: table.size === 0 && live.state === "live" };
-  return html`${header(shown)}${session.state === "in" ? nothing : signedOut(parts)}
-  ${session.state === "in" ? signedIn(shown) : nothing}${toolWindows(shown)}`;
+  const loaded = { ...parts, isEmpty: table.size === 0 && live.state === "live" };
+  return html`${header(loaded)}${session.state === "in" ? nothing : signedOut(parts)}
+  ${session.state === "in" ? signedIn(loaded) : nothing}${toolWindows(loaded)}`;
 }
 
-/** The tools stand in a row; on a phone they are one menu, which closes once something in it was pressed. */
-function header(parts: ShownParts): TemplateResult {
+/** The tools are a row of buttons. On a phone they are a menu, which closes when a button is pressed. */
+function header(parts: LoadedParts): TemplateResult {
   const { session, theme, live, table, zones } = parts;
   const isDark = theme.name === "dark";
   return html`<header class="bar">
@@ -70,14 +68,14 @@ function closeMenu({ target, currentTarget }: Event): void {
   if ((target as Element).closest("button") !== null) (currentTarget as HTMLElement).hidePopover();
 }
 
-/** A visitor who came by a share link has no key to sign in with. */
+/** A visitor with a share link has no key to sign in with. */
 function signedOut({ session, api }: ShellParts): TemplateResult | typeof nothing {
   if (session.waiting !== null) return waitingPage(session.waiting, () => api.retries.wake());
   if (session.state === "unknown") return nothing;
   return isSharePath(location.pathname) ? endedLink(session) : signInForm(session);
 }
 
-function signedIn(parts: ShownParts): TemplateResult {
+function signedIn(parts: LoadedParts): TemplateResult {
   const { sheet, live, listView, map, units, device } = parts;
   const { id, isView } = device.chosen;
   return html`<main class="map" id="map">${mapPanel(map)}</main>

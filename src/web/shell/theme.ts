@@ -2,7 +2,7 @@ export type ThemeName = "light" | "dark";
 
 const DARK = matchMedia("(prefers-color-scheme: dark)");
 
-/** By day or by night: as the machine is set, until somebody chooses. The choice lasts as long as the page is open. */
+/** The theme of the system, until the user chooses one. The choice lasts as long as the page is open. */
 export class Theme {
   readonly #changed: () => void;
   #chosen: ThemeName | null = null;

@@ -1,8 +1,8 @@
 import { type LocalDay, MS_PER_HOUR } from "./local-day.ts";
 
-/* Times in words. Times of day name their zone. */
+/* Formats times. Times of day include their zone. */
 
-/** The page is in English, with dates and clocks in the manner of the region of a browser's language. */
+/** English, with the date and clock formats of the region of a browser's language. */
 export function localeOf(language: string): Intl.Locale {
   const { region } = new Intl.Locale(language).maximize();
   return new Intl.Locale("en", { region: region ?? "US", calendar: "gregory", numberingSystem: "latn" });
@@ -53,7 +53,7 @@ export function dayText(day: LocalDay, locale: Intl.Locale = LOCALE): string {
   return formatOf("day", "UTC", locale).format(Date.parse(day));
 }
 
-/** How long something lasted, in its two greatest units: `1 h 12 min`. */
+/** A duration in its two largest units: `1 h 12 min`. */
 export function durationText(ms: number): string {
   const seconds = Math.round(ms / MS_PER_SECOND);
   if (seconds < 60) return `${seconds} s`;
@@ -63,7 +63,7 @@ export function durationText(ms: number): string {
   return twoUnits(Math.round(ms / MS_PER_HOUR), 24, "d", "h");
 }
 
-/** How long ago something was, in whole units: `3 s ago`. A device's clock may be ahead of ours. */
+/** The time since an instant: `3 s ago`. It may be in the future, since a device's clock may be ahead. */
 export function agoText(ms: number, nowMs: number): string {
   const elapsedMs = Math.abs(nowMs - ms);
   if (elapsedMs < MS_PER_SECOND) return "now";
@@ -87,7 +87,7 @@ function twoUnits(count: number, perGreater: number, greater: string, lesser: st
 
 const formats = new WeakMap<Intl.Locale, Map<string, Intl.DateTimeFormat>>();
 
-/** The format is kept: to make one takes fifty times as long as to use it. */
+/** Formats are cached: creating one takes fifty times as long as using it. */
 function formatOf(style: StyleName, zone: string, locale: Intl.Locale): Intl.DateTimeFormat {
   const ofLocale = formats.get(locale) ?? new Map<string, Intl.DateTimeFormat>();
   formats.set(locale, ofLocale);

@@ -1,13 +1,13 @@
 /*
- * Days of the calendar in a zone. Most are 24 hours long, those on which clocks change 23 or 25, and some zones left a
- * day out. Each instant is in one day: if clocks go back over midnight, the repeated minutes stay in the new day. The
- * server has the same rule.
+ * Calendar days in a zone. Most have 24 hours, days of a clock change 23 or 25, and some zones have skipped a day. Each
+ * instant belongs to one day: if clocks go back over midnight, the repeated minutes belong to the new day. The server has
+ * the same rule.
  */
 
 /** A day as `YYYY-MM-DD`, of years 1000 to 2999: text order is time order. */
 export type LocalDay = string & { readonly brand: "LocalDay" };
 
-/** From `startMs` to before `endMs`. */
+/** `startMs` is included, `endMs` is not. */
 export interface TimeRange {
   readonly startMs: number;
   readonly endMs: number;
@@ -16,21 +16,20 @@ export interface TimeRange {
 export const MS_PER_HOUR = 3_600_000;
 const MS_PER_DAY = 24 * MS_PER_HOUR;
 
-/** A day that exists; null for anything else. */
+/** Null if the text is not a day that exists. */
 export function parseDay(text: string): LocalDay | null {
   if (!/^[12]\d{3}-\d\d-\d\d$/.test(text)) return null;
   const ms = Date.parse(text);
   return Number.isNaN(ms) || dayOfUtc(ms) !== text ? null : (text as LocalDay);
 }
 
-/** The day that an instant is in. */
+/** The day of an instant. */
 export function dayAt(ms: number, zone: string): LocalDay {
-  const shown = dayOfUtc(wallMs(ms, zone));
-  const next = addDays(shown, 1);
-  return startOf(next, zone) <= ms ? next : shown;
+  const wallDay = dayOfUtc(wallMs(ms, zone));
+  const next = addDays(wallDay, 1);
+  return startOf(next, zone) <= ms ? next : wallDay;
 }
 
-/** A number of days later, or earlier. */
 export function addDays(day: LocalDay, days: number): LocalDay {
   return dayOfUtc(Date.parse(day) + days * MS_PER_DAY);
 }
@@ -40,7 +39,7 @@ export function rangeOf(day: LocalDay, zone: string, days = 1): TimeRange {
   return { startMs: startOf(addDays(day, 1 - days), zone), endMs: startOf(addDays(day, 1), zone) };
 }
 
-/** The hours that clocks show in a day, as ranges; the first and the last may be cut. */
+/** The hours of a day by its clocks. The first and the last may be shorter. */
 export function hoursOf(day: LocalDay, zone: string): readonly TimeRange[] {
   const { startMs, endMs } = rangeOf(day, zone);
   const hours: TimeRange[] = [];
@@ -59,7 +58,7 @@ function startOf(day: LocalDay, zone: string): number {
   const candidates = around.map((ms) => midnight - (wallMs(ms, zone) - ms));
   const hits = candidates.filter((ms) => wallMs(ms, zone) === midnight);
   if (hits.length > 0) return Math.min(...hits);
-  // Clocks went forward over midnight. When they did is between what the times before and after would make of it.
+  // Clocks skipped midnight. The change is between the candidates, which use the offsets before and after it.
   let before = Math.min(...candidates) - 1;
   let after = Math.max(...candidates);
   while (after - before > 1) {
@@ -74,7 +73,7 @@ function dayOfUtc(ms: number): LocalDay {
   return new Date(ms).toISOString().slice(0, 10) as LocalDay;
 }
 
-/** Knows which day it is. The page asks in every frame, and `Intl` takes a tenth of a millisecond to answer. */
+/** Caches the current day, since the page needs it in every frame and `Intl` takes a tenth of a millisecond. */
 export class Calendar {
   #zone = "";
   #day: LocalDay | null = null;
@@ -92,7 +91,7 @@ export class Calendar {
 
 export type SpanName = "day" | "week" | "month" | "year";
 
-/** How much is looked at: a day, or several that end with it. */
+/** The length of the shown range: a day, or several days that end with it. */
 export interface Span {
   readonly name: SpanName;
   readonly label: string;
@@ -108,24 +107,24 @@ export const SPANS: readonly [Span, ...Span[]] = [
 
 export const DAY: Span = SPANS[0];
 
-/** A day if no span has the name. */
+/** Returns one day if no span has the name. */
 export function spanNamed(name: string | null): Span {
   return SPANS.find((span) => span.name === name) ?? DAY;
 }
 
-/** What clocks in the zone show at an instant, as if that were UTC: in ms, whole seconds. */
+/** The local time of an instant as if it were UTC, in ms, rounded down to seconds. */
 export function wallMs(ms: number, zone: string): number {
   const seconds = Math.floor(ms / 1000) * 1000;
   const part: Partial<Record<Intl.DateTimeFormatPartTypes, number>> = {};
   for (const { type, value } of formatOf(zone).formatToParts(seconds)) part[type] = Number(value);
-  const shown = new Date(0);
-  shown.setUTCFullYear(part.year!, part.month! - 1, part.day!);
-  return shown.setUTCHours(part.hour!, part.minute!, part.second!);
+  const wall = new Date(0);
+  wall.setUTCFullYear(part.year!, part.month! - 1, part.day!);
+  return wall.setUTCHours(part.hour!, part.minute!, part.second!);
 }
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** The format is kept: to make one takes fifty times as long as to use it. */
+/** Formats are cached: creating one takes fifty times as long as using it. */
 function formatOf(zone: string): Intl.DateTimeFormat {
   let format = formats.get(zone);
   if (format === undefined) {

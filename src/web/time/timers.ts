@@ -1,6 +1,6 @@
-/** When things happen later. Tests pass their own, and let its time pass by hand. */
+/** Tests pass their own timers, and advance the time by hand. */
 export interface Timers {
-  /** Calls once after `ms` milliseconds, unless the function that it returns is called before. */
+  /** Calls `call` once after `ms` milliseconds, unless the returned function is called before. */
   after(ms: number, call: () => void): () => void;
 }
 

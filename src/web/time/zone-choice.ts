@@ -2,7 +2,7 @@ import { html, type TemplateResult } from "lit-html";
 import { guard } from "lit-html/directives/guard.js";
 import { live } from "lit-html/directives/live.js";
 
-/** The zone that all times are shown in, and whose days are looked at. */
+/** The zone of all times and days on the page. */
 export class ZoneChoice {
   readonly #changed: () => void;
   readonly #own = browserZone();
@@ -34,7 +34,7 @@ export function browserZone(): string {
   return new Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
-/** All zones, with those that a browser leaves out of its list. */
+/** All zones, including those that a browser's list lacks. */
 export function zonesWith(zone: string): readonly string[] {
   return [...new Set(["UTC", zone, browserZone(), ...Intl.supportedValuesOf("timeZone")])].sort();
 }
@@ -43,7 +43,7 @@ function zoneNamed(text: string): string | null {
   try {
     return new Intl.DateTimeFormat("en", { timeZone: text }).resolvedOptions().timeZone;
   } catch {
-    return null; // A RangeError is the only way to ask.
+    return null; // The constructor throws a RangeError for an unknown zone.
   }
 }
 
@@ -55,7 +55,7 @@ export function zoneSelect(choice: ZoneChoice): TemplateResult {
   </label>`;
 }
 
-/** There are 450 options: too many to compare in each frame. */
+/** Guarded above, since comparing 450 options in each frame would be slow. */
 function zoneOptions(zone: string): readonly TemplateResult[] {
   return zonesWith(zone).map((name) => html`<option .selected=${live(name === zone)}>${name}</option>`);
 }

@@ -23,9 +23,7 @@ for (const runtime of RUNTIMES) {
   test(`a broker that is down keeps no server from starting or stopping, on ${runtime.name}`, async () => {
     const url = `mqtt://127.0.0.1:${await freePort()}`;
     const server = await startReady(runtime, place, ["--mqtt", url, "--mqtt-app", "default"]);
-    await server.says(
-      /No connection to the MQTT broker for owntracks\/\+\/\+, retrying: .*ECONNREFUSED/,
-    );
+    await server.says(/No connection to the MQTT broker for owntracks\/\+\/\+, retrying: .*ECONNREFUSED/);
     expect((await fetch(`${server.url}/ready`)).status).toBe(200);
     expect((await server.stop()).code).toBe(0);
   });

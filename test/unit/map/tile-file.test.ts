@@ -268,7 +268,9 @@ test("a file that shrinks while it is open fails tile by tile", async () => {
   );
   expect(await file.find(0, 0, 0)).not.toBeNull();
   bytes = GOOD.subarray(0, numberAt(56));
-  expect(await outcome(file.find(0, 0, 0))).toThrow('Cannot read tile 0/0/0 of "boston.pmtiles": It now ends at');
+  expect(await outcome(file.find(0, 0, 0))).toThrow(
+    'Cannot read tile 0/0/0 of "boston.pmtiles": It now ends at',
+  );
 });
 
 test("of thousands who ask at once, sixteen are read for", async () => {

@@ -14,14 +14,14 @@ const DEGREE = 2 ** 32 / 360;
 function filled(...buses: Partial<Dot>[]): { buffer: DotBuffer; table: DeviceTable } {
   const table = tableOf(buses.map((bus) => ({ ...BUS, ...bus })));
   const buffer = new DotBuffer();
-  buffer.take(table, { kind: "all" }, 0);
+  buffer.update(table, { kind: "all" }, 0);
   return { buffer, table };
 }
 
 /** Takes the newest record of a row, which may be the one behind the last. */
 function report(buffer: DotBuffer, table: DeviceTable, row: number, dot: Dot, nowMs: number): void {
   table.update([{ device_id: String(row), ...dot }]);
-  buffer.take(table, { kind: "rows", rows: [row] }, nowMs);
+  buffer.update(table, { kind: "rows", rows: [row] }, nowMs);
 }
 
 function wordsOf(buffer: DotBuffer, row: number): number[] {
@@ -31,7 +31,7 @@ function wordsOf(buffer: DotBuffer, row: number): number[] {
 test("DotBuffer has place, second, bearing and level of each row, as documented", () => {
   const { buffer, table } = filled({}, { latitude: 0 });
   table.showOnly(Uint32Array.of(0));
-  buffer.take(table, { kind: "shown" }, 0);
+  buffer.update(table, { kind: "shown" }, 0);
   const [x, y] = [worldX(-71.06), worldY(42.36)];
   expect(wordsOf(buffer, 0)).toEqual([x, y, x, y, 0, 1_700_000_000, 90 | (DOT_LEVELS.plain << 16)]);
   expect(wordsOf(buffer, 1)[6]).toBe(90 | (DOT_LEVELS.dim << 16));
@@ -46,30 +46,30 @@ test("a dot points where it goes only if that is known and it isn't known to sta
     { latitude, longitude, timestamp, speed: 10 },
   ]);
   const buffer = new DotBuffer();
-  buffer.take(table, { kind: "all" }, 0);
+  buffer.update(table, { kind: "all" }, 0);
   expect([0, 1, 2, 3].map((row) => wordsOf(buffer, row)[6]! & 511)).toEqual([0, 12, 511, 511]);
 });
 
 test("a dot glides from where it stands to where its device is, and across ±180° the short way", () => {
   const { buffer, table } = filled({ longitude: 179.99 });
   report(buffer, table, 0, { ...BUS, longitude: -179.99 }, 1000);
-  expect(buffer.placeAt(0, 1000).x).toBe(worldX(179.99));
-  expect(buffer.placeAt(0, 1000 + GLIDE_MS).x).toBe(worldX(-179.99));
-  const half = buffer.placeAt(0, 1000 + GLIDE_MS / 2).x;
+  expect(buffer.positionAt(0, 1000).x).toBe(worldX(179.99));
+  expect(buffer.positionAt(0, 1000 + GLIDE_MS).x).toBe(worldX(-179.99));
+  const half = buffer.positionAt(0, 1000 + GLIDE_MS / 2).x;
   expect(Math.abs((half - worldX(180)) | 0)).toBeLessThanOrEqual(1);
 
   report(buffer, table, 0, { ...BUS, longitude: -179.98 }, 1000 + GLIDE_MS / 2);
-  expect(Math.abs((buffer.placeAt(0, 1000 + GLIDE_MS / 2).x - half) | 0)).toBeLessThanOrEqual(1);
+  expect(Math.abs((buffer.positionAt(0, 1000 + GLIDE_MS / 2).x - half) | 0)).toBeLessThanOrEqual(1);
 });
 
 test("a dot is where its device is at once after a leap, and for those who want no motion", () => {
   const { buffer, table } = filled({ longitude: 10 }, { longitude: 10 });
   report(buffer, table, 0, { ...BUS, longitude: 11 }, 1000);
-  expect(buffer.placeAt(0, 1000).x).toBe(worldX(11));
+  expect(buffer.positionAt(0, 1000).x).toBe(worldX(11));
 
   buffer.glideMs = 0;
   report(buffer, table, 1, { ...BUS, longitude: 10.001 }, 1000);
-  expect(buffer.placeAt(1, 1000).x).toBe(worldX(10.001));
+  expect(buffer.positionAt(1, 1000).x).toBe(worldX(10.001));
   expect(buffer.isGlideSeen(viewOf(10, 1), 1000)).toBe(false);
 });
 
@@ -102,7 +102,7 @@ test("a dot looks older two minutes and an hour after its report", () => {
 test("marked rows stand out until others are marked", () => {
   const { buffer, table } = filled({}, {}, {});
   table.showOnly(Uint32Array.of(0, 2));
-  buffer.take(table, { kind: "shown" }, 0);
+  buffer.update(table, { kind: "shown" }, 0);
   const levels = () => [0, 1, 2].map((row) => wordsOf(buffer, row)[6]! >> 16);
   buffer.mark(new Set([0, 1]), table);
   expect(levels()).toEqual([DOT_LEVELS.marked, DOT_LEVELS.marked, DOT_LEVELS.plain]);
@@ -113,7 +113,7 @@ test("marked rows stand out until others are marked", () => {
 test("no place stays in the buffer of nobody", () => {
   const { buffer, table } = filled({}, {});
   table.clear();
-  buffer.take(table, { kind: "all" }, 0);
+  buffer.update(table, { kind: "all" }, 0);
   expect(buffer.size).toBe(0);
   expect(buffer.words.every((word) => word === 0)).toBe(true);
 });
@@ -130,7 +130,7 @@ test("what is stale, taken step by step, makes a copy that equals the buffer", (
     fc.property(fc.array(dots, { maxLength: 300 }), reports, (before, steps) => {
       const table = tableOf(before);
       const buffer = new DotBuffer();
-      buffer.take(table, { kind: "all" }, 0);
+      buffer.update(table, { kind: "all" }, 0);
       let copy: Uint32Array = new Uint32Array(0);
       let nowMs = 1000;
       const take = () => {
@@ -169,11 +169,11 @@ test("nearest() agrees with measuring every dot that is not dimmed", () => {
         const shownRows = before.flatMap((_, row) => (isHidden.next().value === true ? [] : [row]));
         table.showOnly(Uint32Array.from(shownRows));
         const buffer = new DotBuffer();
-        buffer.take(table, { kind: "all" }, 0);
+        buffer.update(table, { kind: "all" }, 0);
         for (const { row, dot } of steps) report(buffer, table, Math.min(row, table.size), dot, 1000);
         const [x, y] = [worldX(at.longitude), worldY(at.latitude)];
         const distanceTo = (row: number) => {
-          const place = buffer.placeAt(row, 1300);
+          const place = buffer.positionAt(row, 1300);
           const dx = Math.abs(place.x - x);
           return Math.hypot(Math.min(dx, 2 ** 32 - dx), place.y - y);
         };

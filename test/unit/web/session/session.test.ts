@@ -78,7 +78,7 @@ test("signing out shows nothing any more, also where the server can't be asked f
   await session.signOut();
   expect([session.state, session.facts]).toEqual(["out", null]);
   expect(session.fault).toBe(
-    "The server can't be reached. This browser is still signed in: load the page again, and sign out then.",
+    "The server can't be reached. This browser is still signed in: reload the page and sign out again.",
   );
 });
 
