@@ -15,8 +15,8 @@ import {
 import { SERVE } from "./serve/command.ts";
 
 /**
- * Every command with the function that runs it, in the order of the help. The parser, `--help`, the documents' table and
- * the tests walk this list.
+ * Every command with the function that runs it, in the order of the help. The parser, `--help`, the documents' table
+ * and the tests walk this list.
  */
 export const COMMANDS: readonly Command[] = [
   loading(SERVE, async () => (await import("./serve/run.ts")).serve),

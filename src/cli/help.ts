@@ -9,7 +9,9 @@ import { COMMANDS, type CommandGroup, commandsOf, findCommand, findGroup } from 
 /** The words that start this program if Bun is not installed. */
 export const NPM_PROGRAM = "npm run --silent cli --";
 
-/** The words that start this program, so that a person can paste printed commands. npm names the script that it runs. */
+/**
+ * The words that start this program, so that a person can paste printed commands. npm names the script that it runs.
+ */
 export function programOf({ npm_package_name: name, npm_lifecycle_event: script }: Environment): string {
   const isOurs = name === "wherehouse" && (script === "cli" || script === "start" || script === "demo");
   return isOurs ? NPM_PROGRAM : "bun src/main.ts";

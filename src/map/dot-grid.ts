@@ -17,8 +17,8 @@ export interface Dot {
 }
 
 /**
- * The dots of a tile and its buffer, by cells of 4 units, or of up to 64 if there are more dots: the count of each cell,
- * and the dot that represents it.
+ * The dots of a tile and its buffer, by cells of 4 units, or of up to 64 if there are more dots: the count of each
+ * cell, and the dot that represents it.
  */
 export class DotGrid {
   readonly #cells = new CellCounts(GRID_BITS, FEATURES_MAX);

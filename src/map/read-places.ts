@@ -7,8 +7,8 @@ import { NEAR_METERS_MAX, PlaceGrid, Places } from "./places.ts";
 
 /*
  * The file of places: their count, then a line for each, with latitude, longitude, country and name separated by tabs.
- * The lines are in kdbush's order, since sorting blocks the event loop for 30 to 160 ms. The file isn't compressed, since
- * Deno decompresses without yielding, too.
+ * The lines are in kdbush's order, since sorting blocks the event loop for 30 to 160 ms. The file isn't compressed,
+ * since Deno decompresses without yielding, too.
  *
  *   135143
  *   -16.50741	-151.74913	PF	Vaitape

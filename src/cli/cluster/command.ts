@@ -11,6 +11,8 @@ import type { FlagRows, FlagValues } from "../arguments/flag-row.ts";
 import { KEY, SERVER_URL } from "../arguments/value-kinds.ts";
 import { CLUSTER_FLAGS, LOG_SERVERS, parseFlagAccess } from "./flags.ts";
 
+/* The commands of a cluster. */
+
 const CLUSTER_INIT_FLAGS = {
   logServers: {
     name: "log",

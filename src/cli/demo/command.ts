@@ -11,6 +11,8 @@ import { type CommandInput, defineCommand } from "../arguments/command.ts";
 import type { FlagRows } from "../arguments/flag-row.ts";
 import { DIRECTORY, FILE, PORT, ruled } from "../arguments/value-kinds.ts";
 
+/* The command `demo`. */
+
 const SPEED_MAX = 1000;
 
 const SPEED = ruled("N", `be a number from 1 to ${SPEED_MAX}`, (text) => {

@@ -7,6 +7,8 @@ import type { ReportBatch } from "../../model/report-batch.ts";
 import type { Inputs } from "../../runtime/inputs.ts";
 import { collectRecording, type Recording, RecordingError } from "./recording.ts";
 
+/* Reads recordings with the importer's readers. */
+
 export interface ReadRecordingOptions {
   readonly inputs: Inputs;
   /** A file, folder or archive that the importer reads. */

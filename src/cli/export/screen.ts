@@ -3,6 +3,8 @@ import type { Terminal } from "../../runtime/process.ts";
 import { countOf, formatCount } from "../screen/layout.ts";
 import { createProgressBar } from "../screen/progress-bar.ts";
 
+/* The progress and the results of an export on a terminal. */
+
 export interface ExportedFile {
   /** `-` is standard output. */
   readonly path: string;

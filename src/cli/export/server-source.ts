@@ -135,8 +135,8 @@ async function appFault(
 }
 
 /**
- * All devices of the key's app, from one response: between two pages of a list devices appear and disappear, so that one
- * might be listed twice or not at all.
+ * All devices of the key's app, from one response: between two pages of a list devices appear and disappear, so that
+ * one might be listed twice or not at all.
  */
 async function listDevices(server: RemoteServer, ask: Ask): Promise<Result<readonly DeviceId[], string>> {
   const answer = await askServer(server, "GET", "/api/v1/locations/current/columns", ask);

@@ -132,8 +132,8 @@ async function printFirstKey(
 }
 
 /**
- * Delivers batches in the order of the calls, even if one of them waits for a seal. Years of old reports do not fit into
- * memory: once there are many, they are archived first.
+ * Delivers batches in the order of the calls, even if one of them waits for a seal. Years of old reports do not fit
+ * into memory: once there are many, they are archived first.
  */
 export function deliveryTo(
   { exactIngest, schedule }: Pick<OpenDirectory, "exactIngest" | "schedule">,

@@ -67,8 +67,8 @@ function placeholderNotes({ link }: Setup, serverUrl: string | null): string[] {
 const BORDER_MODULES = 2;
 
 /**
- * The text as a QR code for a terminal that writes white on black, from half blocks: a module is one column wide and half
- * a line high. Null if the code is wider than `columns`.
+ * The text as a QR code for a terminal that writes white on black, from half blocks: a module is one column wide and
+ * half a line high. Null if the code is wider than `columns`.
  */
 export function qrCode(text: string, columns: number): string | null {
   const code = renderUnicodeCompact(text, { ecc: "L", border: BORDER_MODULES });

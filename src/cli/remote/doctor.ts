@@ -8,7 +8,9 @@ import type { DoctorOptions } from "./command.ts";
 import { doctorReport } from "./doctor-report.ts";
 import { type TargetApp, withServer } from "./own-server.ts";
 
-/** Prints what is wrong with a server's devices and its address; returns 1 if something is, or if the server can't say. */
+/**
+ * Prints what is wrong with a server's devices and its address; returns 1 if something is, or if the server can't say.
+ */
 export function doctor(command: DoctorOptions, context: CommandContext): Promise<number> {
   const { terminal } = context;
   return withServer(command.choice, "doctor", context, async (apps) => {

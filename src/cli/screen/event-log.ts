@@ -7,8 +7,8 @@ import type { LogLevel } from "../serve/flags.ts";
 export type EventLog = Logger;
 
 /**
- * The server's log on standard error: one line of JSON for each event, or its sentence alone on a terminal. JSON escapes
- * line ends in members that hold a client's text.
+ * The server's log on standard error: one line of JSON for each event, or its sentence alone on a terminal. JSON
+ * escapes line ends in members that hold a client's text.
  */
 export function createEventLog(
   level: LogLevel,

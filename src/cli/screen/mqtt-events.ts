@@ -2,7 +2,9 @@ import type { BrokerLinkEvents } from "../../app/broker-link.ts";
 import { messageOf } from "../../lib/message-of.ts";
 import type { EventLog } from "./event-log.ts";
 
-/** Logs what happens between the server and a broker. Events name the operator's filter: message topics name devices. */
+/**
+ * Logs what happens between the server and a broker. Events name the operator's filter: message topics name devices.
+ */
 export function mqttEvents(log: EventLog, repeatMs: number): BrokerLinkEvents {
   const isNews = createNewsFilter(repeatMs);
   return {

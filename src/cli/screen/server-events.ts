@@ -127,8 +127,8 @@ function createRefusalNotice(log: EventLog): (refusal: LogRefusal) => void {
 }
 
 /**
- * Logs which request failed. A string says that the archive has lost records, which fails every request that needs them:
- * it is logged once a minute, with the count of the others.
+ * Logs which request failed. A string says that the archive has lost records, which fails every request that needs
+ * them: it is logged once a minute, with the count of the others.
  */
 function createFaultNotice(log: EventLog): AppEvents["onFault"] {
   let lastMs = Number.NEGATIVE_INFINITY;

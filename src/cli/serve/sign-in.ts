@@ -3,7 +3,9 @@ import { directoryPaths } from "../../directory/paths.ts";
 import { shellQuote } from "../../lib/text/printable.ts";
 import type { Files } from "../../runtime/files.ts";
 
-/** An address of the map that signs in with a code. Browsers don't send what follows the `#`, so no log has the code. */
+/**
+ * An address of the map that signs in with a code. Browsers don't send what follows the `#`, so no log has the code.
+ */
 export function mapLink(serverUrl: string, code: string): string {
   const url = new URL(`${reachable(serverUrl)}/map`);
   url.hash = `code=${code}`;

@@ -12,8 +12,8 @@ export interface SseEvent {
 }
 
 /**
- * Parses Server-Sent Events from a text that arrives in pieces, cut anywhere (WHATWG HTML §9.2). Unlike `EventSource` it
- * yields an id without data, which is a heartbeat. Lines end in LF or CRLF.
+ * Parses Server-Sent Events from a text that arrives in pieces, cut anywhere (WHATWG HTML §9.2). Unlike `EventSource`
+ * it yields an id without data, which is a heartbeat. Lines end in LF or CRLF.
  */
 export class SseParser {
   /** The pieces of an unfinished line. They are joined only once, since an event may be a megabyte. */

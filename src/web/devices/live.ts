@@ -4,6 +4,8 @@ import { browserTimers, type Timers } from "../time/timers.ts";
 import type { Columns, DeviceTable, LiveRecord } from "./device-table.ts";
 import { type SseEvent, SseParser, watchedBytes } from "./event-stream.ts";
 
+/* Keeps the table of devices up to date. */
+
 export type LiveState = "starting" | "live" | "reconnecting" | "stopped";
 
 export interface LiveDependencies {

@@ -48,8 +48,8 @@ const CASE_BIT = 32;
 const ASCII_MAX = 127;
 
 /**
- * Sorts the rows from `first` on approximately by name. It compares two numbers for each row, which takes a tenth of the
- * time of a collator. Numbers within names count as numbers, and case is ignored.
+ * Sorts the rows from `first` on approximately by name. It compares two numbers for each row, which takes a tenth of
+ * the time of a collator. Numbers within names count as numbers, and case is ignored.
  */
 export function roughlySorted(names: readonly string[], first: number): number[] {
   const start = commonPrefixLength(names, first);

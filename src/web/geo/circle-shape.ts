@@ -19,8 +19,8 @@ export interface CircleShape {
 const CORNERS = 180;
 
 /**
- * The shape of a circle. Longitudes extend past ±180 instead of jumping back. Around a pole the area is closed along the
- * edge of the map.
+ * The shape of a circle. Longitudes extend past ±180 instead of jumping back. Around a pole the area is closed along
+ * the edge of the map.
  */
 export function circleShape(center: Place, radiusMeters: number): CircleShape {
   const angle = radiusMeters / EARTH_RADIUS_METERS;

@@ -121,7 +121,9 @@ export function densitySquares({ zoom, x, y, count }: DensityCells): Uint32Array
   return words;
 }
 
-/** The counts of the lightest and the darkest color. The top 1% is darkest, so that one depot doesn't fill the scale. */
+/**
+ * The counts of the lightest and the darkest color. The top 1% is darkest, so that one depot doesn't fill the scale.
+ */
 export function shadeRange(counts: readonly number[]): { readonly least: number; readonly most: number } {
   const sorted = Float64Array.from(counts).sort();
   return { least: sorted[0] ?? 1, most: sorted[Math.floor((sorted.length - 1) * 0.99)] ?? 1 };

@@ -15,6 +15,7 @@ import {
 import type { GlidePace } from "./glide-pace.ts";
 import type { MapColors } from "./map-colors.ts";
 
+/** The input of a frame. */
 export interface DotScene {
   readonly buffer: DotBuffer;
   readonly colors: MapColors;

@@ -48,8 +48,8 @@ const ZOOM_STEPS_MAX = 3;
 const STOPS_MAX = 200;
 
 /**
- * The line of the chosen range on the map. A single day has all its positions. A longer range is simplified, and when the
- * user zooms in, the visible box is loaded again in more detail.
+ * The line of the chosen range on the map. A single day has all its positions. A longer range is simplified, and when
+ * the user zooms in, the visible box is loaded again in more detail.
  */
 export class DayLine {
   readonly #api: Pick<Api, "get" | "retries">;
@@ -98,8 +98,8 @@ export class DayLine {
   }
 
   /**
-   * Moves the map if the line would be out of view or only a spot. Does nothing if the map follows the device, which may
-   * be elsewhere.
+   * Moves the map if the line would be out of view or only a spot. Does nothing if the map follows the device, which
+   * may be elsewhere.
    */
   #bringIntoView(track: Track): void {
     this.#isAwaited = false;

@@ -39,8 +39,8 @@ export const BUCKETS = 1200;
 type Reader = Pick<Api, "get">;
 
 /**
- * The track of one day has all its positions, or playback would move where the device stood. The track of several days is
- * only drawn, and is loaded again in more detail when the user zooms in.
+ * The track of one day has all its positions, or playback would move where the device stood. The track of several days
+ * is only drawn, and is loaded again in more detail when the user zooms in.
  */
 export function toleranceMetersOf(days: number): number {
   return days === 1 ? 0 : Math.round(20 * Math.sqrt(days));

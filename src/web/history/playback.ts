@@ -6,8 +6,8 @@ export const RATES = [1, 5, 10, 30, 60, 120, 300] as const;
 export type Rate = (typeof RATES)[number];
 
 /**
- * The clock of a day's playback. It runs evenly from the first position to the last, but jumps over silences. A clock at
- * the end stays at the end when new positions arrive. `nowMs` is the caller's time.
+ * The clock of a day's playback. It runs evenly from the first position to the last, but jumps over silences. A clock
+ * at the end stays at the end when new positions arrive. `nowMs` is the caller's time.
  */
 export class Playback {
   #track: Track;

@@ -129,8 +129,8 @@ export interface Head {
 }
 
 /**
- * Interpolates between two positions that a line joins. Otherwise the device stays at the earlier one, since its route is
- * unknown. Null before the first position.
+ * Interpolates between two positions that a line joins. Otherwise the device stays at the earlier one, since its route
+ * is unknown. Null before the first position.
  */
 export function headAt(track: Track, ms: number): Head | null {
   const index = track.indexAt(ms);

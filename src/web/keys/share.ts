@@ -5,6 +5,8 @@ import type { Copying } from "./copying.ts";
 import type { PageKey, PageKeys } from "./page-keys.ts";
 import { FROM, localTextOf, PRECISIONS, type ShareTerms, shareRange, showsLast } from "./share-terms.ts";
 
+/* The state of the dialog for share links. */
+
 interface ShareParts {
   readonly keys: PageKeys;
   readonly copying: Copying;

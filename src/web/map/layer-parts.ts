@@ -35,8 +35,8 @@ type Layout = NonNullable<SymbolLayerSpecification["layout"]>;
 type Paint = NonNullable<SymbolLayerSpecification["paint"]>;
 
 /*
- * Letters are drawn with the machine's fonts, since the style names no `glyphs`. MapLibre reads weight and slant from the
- * name of the first font and draws with the second.
+ * Letters are drawn with the machine's fonts, since the style names no `glyphs`. MapLibre reads weight and slant from
+ * the name of the first font and draws with the second.
  */
 export const REGULAR = ["system-ui"];
 export const MEDIUM = ["Label Medium", "system-ui"];

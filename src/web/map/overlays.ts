@@ -31,8 +31,8 @@ export class Overlays {
 
   /**
    * Adds the layers once the map's style is loaded. After a loss of the WebGL context MapLibre restores sources and
-   * layers, but not our custom layers between them, so the layers are replaced. Lines go below the given layer, stops on
-   * top.
+   * layers, but not our custom layers between them, so the layers are replaced. Lines go below the given layer, stops
+   * on top.
    */
   addTo(map: MapLibreMap, colors: MapColors, below: string | undefined): void {
     this.#map = map;

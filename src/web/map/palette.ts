@@ -1,8 +1,8 @@
 import type { ThemeName } from "../shell/theme.ts";
 
 /**
- * Colors of the map. They are muted, so that devices stand out. Every text has a contrast of 4.5:1 on land and on water,
- * which a test computes.
+ * Colors of the map. They are muted, so that devices stand out. Every text has a contrast of 4.5:1 on land and on
+ * water, which a test computes.
  */
 export interface Palette {
   readonly water: string;

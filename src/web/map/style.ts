@@ -10,7 +10,9 @@ import { PALETTES, type Palette } from "./palette.ts";
 import { streetAreas, streetLabels, streetLines } from "./street-layers.ts";
 import { WORLD_CREDITS, worldLabels, worldShapes } from "./world-layers.ts";
 
-/* The map's style: the world, the operator's streets over it, since its coasts and borders are finer, then all labels. */
+/*
+ * The map's style: the world, the operator's streets over it, since its coasts and borders are finer, then all labels.
+ */
 
 /** The style of a theme. Tile URLs need the `origin`, since MapLibre's worker can't resolve a path. */
 export function mapStyle(theme: ThemeName, base: BaseMap, origin: string): StyleSpecification {

@@ -35,8 +35,8 @@ export function plotSeries(answer: SeriesAnswer, field: PlottedField, factor: nu
 }
 
 /**
- * The speed between positions, for devices that report none. It is computed over at least 30 seconds, since the error of
- * two fixes that are close in time is too large. It is null where the line breaks.
+ * The speed between positions, for devices that report none. It is computed over at least 30 seconds, since the error
+ * of two fixes that are close in time is too large. It is null where the line breaks.
  */
 export function speedSeries(track: Track, factor: number): PlotSeries {
   const speeds: (number | null)[] = [];

@@ -6,6 +6,7 @@ import { heightFactor, heightUnit, speedFactor, speedUnit, type Units } from "..
 import { type History, readSeries } from "../history/history.ts";
 import { isKnown, type PlotSeries, plotSeries, speedSeries } from "./plot-series.ts";
 
+/** A field that can be plotted, with its name and unit on the page. */
 export interface PlotKind {
   readonly field: PlottedField;
   readonly name: string;

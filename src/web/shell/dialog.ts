@@ -1,5 +1,7 @@
 import { html, type TemplateResult } from "lit-html";
 
+/* Modal dialogs over the page. */
+
 export interface DialogParts {
   /** The element's id, of letters and hyphens. */
   readonly name: string;

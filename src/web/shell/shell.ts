@@ -19,6 +19,7 @@ import type { Tools } from "../tools/tools.ts";
 import { type Sheet, sheetHandle } from "./sheet.ts";
 import type { Theme } from "./theme.ts";
 
+/** The parts of the page that the shell draws. */
 export interface ShellParts {
   readonly session: Session;
   readonly api: Pick<Api, "retries">;

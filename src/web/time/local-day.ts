@@ -1,7 +1,7 @@
 /*
  * Calendar days in a zone. Most have 24 hours, days of a clock change 23 or 25, and some zones have skipped a day. Each
- * instant belongs to one day: if clocks go back over midnight, the repeated minutes belong to the new day. The server has
- * the same rule.
+ * instant belongs to one day: if clocks go back over midnight, the repeated minutes belong to the new day. The server
+ * has the same rule.
  */
 
 /** A day as `YYYY-MM-DD`, of years 1000 to 2999: text order is time order. */

@@ -9,6 +9,8 @@ import { helpDialog } from "./help.ts";
 import { nearbyPanel } from "./nearby-panel.ts";
 import type { Tools } from "./tools.ts";
 
+/* The tools' buttons, panels and dialogs. */
+
 interface ToolPanelsParts {
   readonly tools: Tools;
   readonly map: Pick<MapView, "fault" | "fitAll">;
