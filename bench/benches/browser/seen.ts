@@ -156,7 +156,7 @@ async function measureYear(run: BenchRun, { runtime, client, visit }: Seen): Pro
   await page.keyboard.press("Enter");
   const runs: number[] = [];
   for (let round = 0; round < run.size("years"); round++) {
-    await page.getByLabel("How many days").selectOption("day");
+    await page.getByLabel("Number of days").selectOption("day");
     await page.getByText(SPEED.topText).waitFor({ state: "hidden" }); // The page shows the device's last day instead.
     const { ms, vertices } = await drawYear(visit);
     if (vertices > VERTICES_MAX) throw new Error(`${vertices} vertices are too many`);
@@ -198,7 +198,7 @@ function drawYear({ page }: Visit): Promise<DrawnLine> {
           });
         };
         map.on("sourcedata", look);
-        const select = document.querySelector<HTMLSelectElement>('select[aria-label="How many days"]')!;
+        const select = document.querySelector<HTMLSelectElement>('select[aria-label="Number of days"]')!;
         select.value = "year";
         select.dispatchEvent(new Event("change", { bubbles: true }));
       }),

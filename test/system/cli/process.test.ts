@@ -119,7 +119,7 @@ describe("import", () => {
 
         const rest = await runCli(...args);
         expect(rest.code).toBe(0);
-        expect(rest.error).toContain("Going on with the import");
+        expect(rest.error).toContain("Continuing the import");
         const [accepted, duplicates, rejected] = sumsOf(rest.out);
         expect([accepted! + duplicates!, rejected]).toEqual([BOSTON_ROWS, 0]);
         expect(await recordCount(dataDir)).toBe(BOSTON_ROWS);

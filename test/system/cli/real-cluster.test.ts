@@ -74,7 +74,7 @@ describe.if(hasNatsServer("tests of commands beside three real nodes"))(
       const create = ["keys", "create", "--app", "default", "--permission", "read"];
       for (const index of NODES.keys()) {
         const { code, out, error } = await command(index, ...create);
-        expect([code, error]).toEqual([0, expect.stringContaining("It is shown this once")]);
+        expect([code, error]).toEqual([0, expect.stringContaining("It is shown only now")]);
         await untilAll(out.trim(), 200);
         const id = /k_\w{8}/.exec(error)![0];
         expect(await command((index + 1) % 3, "keys", "revoke", id)).toMatchObject({ code: 0 });

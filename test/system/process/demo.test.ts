@@ -46,7 +46,7 @@ describe.each(RUNTIMES)("demo on $name", (runtime) => {
     expect([beside.code, beside.error]).toEqual([
       1,
       `The data directory "${place.dataDir}" is in use by process ${server.pid} (demo), which listens at ${server.url}. ` +
-        "Stop it with Ctrl-C, or give this demo a directory of its own with --data-dir.\n",
+        "Stop it with Ctrl-C, or give this demo another directory with --data-dir.\n",
     ]);
     expect((await server.stop()).code).toBe(0);
 
