@@ -165,7 +165,7 @@ export function startDemo(
   place: Place,
   args: readonly string[] = [],
 ): Promise<ServerProcess> {
-  return startUntil(/begin anew\.\n/, runtime, place, ["demo", ...args]);
+  return startUntil(/start over\.\n/, runtime, place, ["demo", ...args]);
 }
 
 /** Waits for the last line of the announcement. */
