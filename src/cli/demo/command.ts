@@ -46,8 +46,9 @@ export const DEMO = defineCommand({
     before: `\
 Serves its own data directory and replays recordings into it as if devices reported now: buses in Liverpool,
 ships around Denmark, a bus in Limerick. The first half of each recording becomes history that ends now; the
-rest follows live. At its end each device travels back. Speeds are multiplied by --speed, too. After Ctrl-C
-the same command continues from where the devices are.
+rest follows live. At its end each device travels back. Silences are skipped, and speeds are shown as recorded.
+Ships were recorded for half a minute: each keeps its speed and course for an hour before and after, up to a
+coast. After Ctrl-C the same command continues from where the devices are.
 
 Prints a link that signs in on the map once. If the output is a pipe, prints the map's address and the file
 that holds the key.`,

@@ -1,5 +1,6 @@
-import { assert } from "../../lib/assert.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
+import { MS_PER_SECOND } from "../../model/time/units.ts";
+import { SILENCE_MS_MAX } from "../../service/queries/positions.ts";
 
 /** The recorded positions that a demo replays, by device. */
 export interface Recording {
@@ -13,6 +14,8 @@ export interface Recording {
 export interface RecordedTrack {
   readonly deviceId: string;
   readonly positions: readonly Position[];
+  /** When a replay shows each position: ms since the first one, with every silence cut to a second. */
+  readonly playedMs: Float64Array;
 }
 
 /** A row of a batch. */
@@ -49,34 +52,49 @@ export async function collectRecording(batches: AsyncIterable<ReportBatch>): Pro
     }
   }
   if (count === 0) throw new RecordingError("The recording has no positions.");
-  const tracks = [...byDevice].map(([deviceId, positions]) => ({
-    deviceId,
-    positions: positions.sort((a, b) => timeOf(a) - timeOf(b)),
-  }));
+  const tracks = [...byDevice].map(([deviceId, positions]) =>
+    recordedTrack(
+      deviceId,
+      positions.sort((a, b) => timeOf(a) - timeOf(b)),
+    ),
+  );
   return { startMs, endMs, tracks };
+}
+
+/** The silence that a replay skips takes this long, so that the position before it is shown too. */
+const SKIPPED_MS = MS_PER_SECOND;
+
+/** A track of positions in order of time. */
+export function recordedTrack(deviceId: string, positions: readonly Position[]): RecordedTrack {
+  const playedMs = new Float64Array(positions.length);
+  for (let index = 1; index < positions.length; index++) {
+    const passedMs = timeOf(positions[index]!) - timeOf(positions[index - 1]!);
+    playedMs[index] = playedMs[index - 1]! + (passedMs > SILENCE_MS_MAX ? SKIPPED_MS : passedMs);
+  }
+  return { deviceId, positions, playedMs };
+}
+
+/** How far a replay has come at an instant of the recording; negative before the first position. */
+export function playedAt({ positions, playedMs }: RecordedTrack, atMs: number): number {
+  const index = countUntil(atMs, positions.length, (each) => timeOf(positions[each]!)) - 1;
+  if (index < 0) return atMs - timeOf(positions[0]!);
+  const next = playedMs[index + 1];
+  if (next === undefined) return playedMs[index]!;
+  return Math.min(next - 1, playedMs[index]! + atMs - timeOf(positions[index]!));
 }
 
 export function timeOf({ batch, row }: Position): number {
   return batch.timestampMs[row]!;
 }
 
-export function firstMs({ positions }: RecordedTrack): number {
-  return timeOf(positions[0]!);
-}
-
-export function lastMs({ positions }: RecordedTrack): number {
-  return timeOf(positions.at(-1)!);
-}
-
-/** How many of the positions are at or before an instant. */
-export function countUntil({ positions }: RecordedTrack, atMs: number): number {
+/** How many of `count` ascending values are at or below a limit. */
+export function countUntil(limit: number, count: number, numberAt: (index: number) => number): number {
   let low = 0;
-  let high = positions.length;
+  let high = count;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (timeOf(positions[middle]!) <= atMs) low = middle + 1;
+    if (numberAt(middle) <= limit) low = middle + 1;
     else high = middle;
   }
-  assert(low === 0 || timeOf(positions[low - 1]!) <= atMs, "positions are in order of time");
   return low;
 }

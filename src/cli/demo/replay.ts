@@ -3,15 +3,16 @@ import { numberIndex } from "../../model/location-fields.ts";
 import {
   BATCH_REPORTS_MAX,
   createReportBatchBuilder,
-  NOT_CARRIED,
   type ReportBatch,
   type ReportBatchBuilder,
 } from "../../model/report-batch.ts";
+import { MS_PER_SECOND } from "../../model/time/units.ts";
+import { SILENCE_MS_MAX } from "../../service/queries/positions.ts";
+import { copyPosition } from "./copy-position.ts";
 import {
   countUntil,
-  firstMs,
-  lastMs,
   type Position,
+  playedAt,
   type RecordedTrack,
   type Recording,
   timeOf,
@@ -55,9 +56,9 @@ export class Replay {
   *history(): Generator<ReportBatch> {
     let builder = createReportBatchBuilder(BATCH_REPORTS_MAX);
     for (const { track, historyCount, middleMs } of this.#players) {
-      for (const position of track.positions.slice(0, historyCount)) {
-        const timestampMs = Math.round(this.#nowMs - middleMs + timeOf(position));
-        addPlayed(builder, position, { deviceId: track.deviceId, timestampMs, speed: 1, isReturning: false });
+      for (let index = 0; index < historyCount; index++) {
+        const timestampMs = Math.round(this.#nowMs - middleMs + timeOf(track.positions[index]!));
+        addPlayed(builder, { track, index }, { timestampMs, isReturning: false });
         if (builder.count < BATCH_REPORTS_MAX) continue;
         yield builder.build();
         builder = createReportBatchBuilder(BATCH_REPORTS_MAX);
@@ -76,13 +77,8 @@ export class Replay {
       const leg = legAt(player.track, player.elapsedMs + this.#playedMs);
       if (leg === null || isSame(leg, player.last)) continue;
       player.last = leg;
-      const report: PlayedReport = {
-        deviceId: player.track.deviceId,
-        timestampMs: this.#nowMs,
-        speed: this.#speed,
-        isReturning: leadsBack(leg.turn),
-      };
-      addPlayed(builder, player.track.positions[leg.index]!, report);
+      const report = { timestampMs: this.#nowMs, isReturning: leadsBack(leg.turn) };
+      addPlayed(builder, { track: player.track, index: leg.index }, report);
       if (builder.count < BATCH_REPORTS_MAX) continue;
       yield builder.build();
       builder = createReportBatchBuilder(this.#players.length);
@@ -113,8 +109,9 @@ interface Player {
 
 /** A device whose recording ends before the middle of all recordings waits at its last position. */
 function newPlayer(track: RecordedTrack, middleMs: number): Player {
-  const historyCount = countUntil(track, middleMs);
-  const elapsedMs = Math.min(middleMs, lastMs(track)) - firstMs(track);
+  const { positions } = track;
+  const historyCount = countUntil(middleMs, positions.length, (index) => timeOf(positions[index]!));
+  const elapsedMs = playedAt(track, middleMs);
   return { track, elapsedMs, historyCount, middleMs, last: legAt(track, elapsedMs) };
 }
 
@@ -123,14 +120,13 @@ function resumedPlayer(track: RecordedTrack, { latitude, longitude }: KnownDevic
   let nearest = track.positions[0]!;
   let nearestMeters = Number.POSITIVE_INFINITY;
   for (const position of track.positions) {
-    const { numbers } = position.batch;
-    const [lat, lon] = [numbers[LATITUDE]![position.row]!, numbers[LONGITUDE]![position.row]!];
+    const [lat, lon] = placeOf(position);
     const meters = haversineMeters(latitude, longitude, lat, lon);
     if (meters >= nearestMeters) continue;
     nearestMeters = meters;
     nearest = position;
   }
-  const elapsedMs = timeOf(nearest) - firstMs(track);
+  const elapsedMs = playedAt(track, timeOf(nearest));
   return { track, elapsedMs, historyCount: 0, middleMs: 0, last: null };
 }
 
@@ -152,14 +148,16 @@ export interface Leg {
 /** How long a device rests at each end, in the recording's time. */
 const REST_MS = 10 * 60_000;
 
-/** The leg at this time after the device's first position, in the recording's time; null before it. */
-export function legAt(track: RecordedTrack, elapsedMs: number): Leg | null {
+/** The leg at this time after the device's first position, in the recording's time without silences; null before it. */
+export function legAt({ playedMs }: RecordedTrack, elapsedMs: number): Leg | null {
   if (elapsedMs < 0) return null;
-  const legMs = lastMs(track) - firstMs(track) + REST_MS;
+  const lastMs = playedMs.at(-1)!;
+  const legMs = lastMs + REST_MS;
   const turn = Math.floor(elapsedMs / legMs);
   const withinMs = elapsedMs - turn * legMs;
-  if (!leadsBack(turn)) return { turn, index: countUntil(track, firstMs(track) + withinMs) - 1 };
-  return { turn, index: countUntil(track, lastMs(track) - withinMs - 1) }; // The first position that is not earlier.
+  const countAt = (atMs: number) => countUntil(atMs, playedMs.length, (index) => playedMs[index]!);
+  if (!leadsBack(turn)) return { turn, index: countAt(withinMs) - 1 };
+  return { turn, index: countAt(lastMs - withinMs - 1) }; // The first position that is not earlier.
 }
 
 function leadsBack(turn: number): boolean {
@@ -168,10 +166,7 @@ function leadsBack(turn: number): boolean {
 
 /** The values of a report that differ from the recorded position. */
 interface PlayedReport {
-  readonly deviceId: string;
   readonly timestampMs: number;
-  /** How many times faster than recorded. */
-  readonly speed: number;
   /** Whether the device travels back, so that its bearing is reversed. */
   readonly isReturning: boolean;
 }
@@ -179,21 +174,33 @@ interface PlayedReport {
 const SPEED = numberIndex("speed");
 const BEARING = numberIndex("bearing");
 
-/** Adds a recorded position as a report, with all its other recorded values. */
+/** Adds a recorded position as a report, with all its recorded values. */
 function addPlayed(
   builder: ReportBatchBuilder,
-  { batch, row }: Position,
-  { deviceId, timestampMs, speed, isReturning }: PlayedReport,
+  { track, index }: { readonly track: RecordedTrack; readonly index: number },
+  { timestampMs, isReturning }: PlayedReport,
 ): void {
-  const { numbers, profile, state } = builder;
-  builder.begin();
-  for (let c = 0; c < numbers.length; c++) numbers[c] = batch.numbers[c]![row]!;
-  numbers[SPEED]! *= speed;
+  const { numbers } = builder;
+  copyPosition(builder, track.positions[index]!);
+  if (Number.isNaN(numbers[SPEED]!)) numbers[SPEED] = speedAt(track, index);
   if (isReturning) numbers[BEARING] = (numbers[BEARING]! + 180) % 360;
-  const copied = (text: number) => (text === NOT_CARRIED ? NOT_CARRIED : builder.text(batch.texts[text]!));
-  for (let m = 0; m < profile.length; m++)
-    profile[m] = copied(batch.profiles[batch.profile[row]! * profile.length + m]!);
-  for (let m = 0; m < state.length; m++)
-    state[m] = copied(batch.states[batch.state[row]! * state.length + m]!);
-  builder.add(builder.text(deviceId), timestampMs);
+  builder.add(builder.text(track.deviceId), timestampMs);
+}
+
+/**
+ * The speed from the position before, in meters a second, as recorded: positions alone would show a replay's speed,
+ * which is many times greater. NaN if the device was silent before.
+ */
+function speedAt({ positions }: RecordedTrack, index: number): number {
+  if (index === 0) return Number.NaN;
+  const [before, at] = [positions[index - 1]!, positions[index]!];
+  const passedMs = timeOf(at) - timeOf(before);
+  if (passedMs === 0 || passedMs > SILENCE_MS_MAX) return Number.NaN;
+  const [latA, lonA] = placeOf(before);
+  const [latB, lonB] = placeOf(at);
+  return (haversineMeters(latA, lonA, latB, lonB) * MS_PER_SECOND) / passedMs;
+}
+
+function placeOf({ batch, row }: Position): [latitude: number, longitude: number] {
+  return [batch.numbers[LATITUDE]![row]!, batch.numbers[LONGITUDE]![row]!];
 }

@@ -11,10 +11,12 @@ import { assert } from "../../lib/assert.ts";
 import { messageOf } from "../../lib/message-of.ts";
 import { systemTimers, wait } from "../../lib/schedule/timers.ts";
 import { printableLine } from "../../lib/text/printable.ts";
+import { openBaseMap } from "../../map/base-map.ts";
 import { UNBOUND } from "../../model/binding.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
 import type { Clock } from "../../model/time/clock.ts";
 import { askServer } from "../../operator/remote/ask-server.ts";
+import type { Inputs } from "../../runtime/inputs.ts";
 import type { Platform } from "../../runtime/platform.ts";
 import type { CommandContext } from "../arguments/command.ts";
 import { openKeys } from "../keys/keys.ts";
@@ -24,9 +26,11 @@ import { logEvents } from "../screen/server-events.ts";
 import { stopInTime } from "../serve/run.ts";
 import { mapLink } from "../serve/sign-in.ts";
 import type { DemoOptions } from "./command.ts";
+import { Land } from "./land.ts";
 import { readRecording } from "./read-recording.ts";
 import type { Recording } from "./recording.ts";
 import { type KnownDevice, Replay } from "./replay.ts";
+import { MOMENT_MS_MAX, prolong } from "./voyages.ts";
 
 const SAMPLES = fileURLToPath(import.meta.resolve("../../../data/samples"));
 
@@ -89,7 +93,19 @@ async function readRecordings(
   const recordings: Recording[] = [];
   for (const each of paths)
     recordings.push(await readRecording({ inputs, path: each, spoolDirectory, signal }));
-  return recordings;
+  return path === null ? prolongMoments(recordings, inputs) : recordings;
+}
+
+/** Ships were recorded for half a minute: the demo goes on from there. */
+async function prolongMoments(recordings: readonly Recording[], inputs: Inputs): Promise<Recording[]> {
+  const { world, close } = await openBaseMap(inputs, null);
+  try {
+    const land = new Land(world);
+    const isMoment = ({ startMs, endMs }: Recording) => endMs - startMs <= MOMENT_MS_MAX;
+    return await Promise.all(recordings.map((each) => (isMoment(each) ? prolong(each, land) : each)));
+  } finally {
+    await close();
+  }
 }
 
 /** The key that the demo reports with: the last run's if it is valid, else a new one. */
@@ -176,7 +192,7 @@ function announcement(
       ? `Open the map at ${url}/map and sign in`
       : `Open the map: ${mapLink(url, code)}\nTo sign in again later, open ${url}/map`;
   return `\
-Replaying ${countOf(devices, "recorded device")} at ${speed}x speed (shown speeds are ${speed}x, too).
+Replaying ${countOf(devices, "recorded device")} at ${speed}x speed (speeds are shown as recorded).
 ${map} with the key in ${firstKey}
 Ctrl-C stops the demo; the same command continues it. Its data is in ${config.dataDir}; remove that to start over.
 `;

@@ -39,7 +39,7 @@ function demoText(): TemplateResult | typeof nothing {
   const speed = document.body.dataset.demoSpeed;
   if (speed === undefined) return nothing;
   if (speed === "1") return html`<br>Demo: recorded devices at their real speed.`;
-  return html`<br>Demo: recorded devices at ${speed}x speed. Shown speeds are ${speed}x, too.`;
+  return html`<br>Demo: recorded devices at ${speed}x speed. Shown speeds are as recorded.`;
 }
 
 function stateText({ state, retryAtMs }: LiveDevices, nowMs: number): TemplateResult | string {

@@ -4,7 +4,7 @@ import * as fc from "../../../support/fast-check.ts";
 import { type Row, recordingOf, rowsOf } from "./recordings.ts";
 
 const NOW_MS = Date.UTC(2026, 3, 1, 12);
-const NOBODY: ReadonlyMap<string, KnownDevice> = new Map();
+const NONE_KNOWN: ReadonlyMap<string, KnownDevice> = new Map();
 
 /** A device that goes north, a hundredth of a degree each ten seconds. */
 function northward(deviceId: string, count: number, fromMs = 0): Row[] {
@@ -19,7 +19,7 @@ function northward(deviceId: string, count: number, fromMs = 0): Row[] {
 }
 
 test("Replay begins with the first half of a recording as history that ends now", async () => {
-  const replay = new Replay([await recordingOf(northward("bus", 5))], NOBODY, 10, NOW_MS);
+  const replay = new Replay([await recordingOf(northward("bus", 5))], NONE_KNOWN, 10, NOW_MS);
   expect(rowsOf(replay.history())).toEqual([
     { deviceId: "bus", timestampMs: NOW_MS - 20_000, latitude: 0, longitude: 7, speed: 5, bearing: 10 },
     { deviceId: "bus", timestampMs: NOW_MS - 10_000, latitude: 0.01, longitude: 7, speed: 5, bearing: 10 },
@@ -27,11 +27,11 @@ test("Replay begins with the first half of a recording as history that ends now"
   ]);
 });
 
-test("Replay goes on with the rest, so many times as fast, and then back", async () => {
-  const replay = new Replay([await recordingOf(northward("bus", 5))], NOBODY, 10, NOW_MS);
+test("Replay continues with the rest, ten times as fast, then goes back, and tells recorded speeds", async () => {
+  const replay = new Replay([await recordingOf(northward("bus", 5))], NONE_KNOWN, 10, NOW_MS);
   const at = (ms: number) => rowsOf(replay.advance(NOW_MS + ms));
   expect(at(900)).toEqual([]);
-  const first = { deviceId: "bus", latitude: 0.03, longitude: 7, speed: 50, bearing: 10 };
+  const first = { deviceId: "bus", latitude: 0.03, longitude: 7, speed: 5, bearing: 10 };
   expect(at(1000)).toEqual([{ ...first, timestampMs: NOW_MS + 1000 }]);
   expect(at(2000)).toMatchObject([{ latitude: 0.04, timestampMs: NOW_MS + 2000 }]);
   const returned: Row[] = [];
@@ -47,7 +47,7 @@ test("Replay has each recording's own half before, and devices begin when they d
     await recordingOf([...northward("bus", 5), late]),
     await recordingOf(northward("tram", 3, 9e9)),
   ];
-  const replay = new Replay(recordings, NOBODY, 1, NOW_MS);
+  const replay = new Replay(recordings, NONE_KNOWN, 1, NOW_MS);
   expect(rowsOf(replay.history()).map(({ deviceId }) => deviceId)).toEqual([
     "bus",
     "bus",
@@ -66,7 +66,7 @@ test("Replay lets a device that ended before the middle wait at its end", async 
     ...northward("early", 3),
     { ...northward("end", 1)[0]!, timestampMs: 9e7 },
   ]);
-  const replay = new Replay([recording], NOBODY, 1000, NOW_MS);
+  const replay = new Replay([recording], NONE_KNOWN, 1000, NOW_MS);
   expect(rowsOf(replay.history()).at(-1)).toMatchObject({ deviceId: "early", latitude: 0.02 });
   const next: Row[] = [];
   for (let ms = 100; next.length === 0; ms += 100)
@@ -97,8 +97,25 @@ test("Replay goes on however many devices the server knows", () => {
   expect([...new Replay([], known, 1, NOW_MS).history()]).toEqual([]);
 });
 
+test("Replay gives a device without speeds those of its recorded way, and skips its silences", async () => {
+  const rows = [0, 10_000, 20_000, 3_620_000, 3_630_000].map((timestampMs, index) => ({
+    deviceId: "bus",
+    timestampMs,
+    latitude: index / 1000,
+    longitude: 7,
+  }));
+  const replay = new Replay([await recordingOf(rows)], NONE_KNOWN, 10, NOW_MS);
+  const speeds = (replayed: Row[]) =>
+    replayed.map(({ speed }) => (speed === undefined ? null : Math.round(speed)));
+  expect(speeds(rowsOf(replay.history()))).toEqual([null, 11, 11]);
+  // The recording's middle lies in the silence of an hour, of which nothing is left.
+  const reported = [100, 1000, 1100].flatMap((ms) => rowsOf(replay.advance(NOW_MS + ms)));
+  expect(reported.map(({ latitude }) => latitude)).toEqual([0.003, 0.004]);
+  expect(speeds(reported)).toEqual([null, 11]);
+});
+
 test("Replay makes no device leap after a machine slept", async () => {
-  const replay = new Replay([await recordingOf(northward("bus", 101))], NOBODY, 10, NOW_MS);
+  const replay = new Replay([await recordingOf(northward("bus", 101))], NONE_KNOWN, 10, NOW_MS);
   expect(rowsOf(replay.advance(NOW_MS + 3_600_000))).toMatchObject([{ latitude: 0.51 }]);
 });
 
