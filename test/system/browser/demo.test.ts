@@ -13,7 +13,7 @@ describe.skipIf(chromiumPath === null).each(RUNTIMES)("the demo on $name", (runt
     const visit = await Visit.open(server.url);
     try {
       await visit.enter(readFirstKey(place));
-      await visit.page.getByText("recorded devices, 30 times as fast").waitFor();
+      await visit.page.getByText("recorded devices at 30x speed").waitFor();
       const before = (await shownPositions(visit.page))["limerick-304"];
       await visit.until("a dot that has moved", async () => {
         const positions = await shownPositions(visit.page);
