@@ -4,8 +4,8 @@ import { mercatorX, mercatorY } from "../../map/mercator.ts";
 import type { TileFile } from "../../map/tile-file.ts";
 
 /*
- * Whether a position is on land, by the world map that comes with the program: good to about a kilometer, enough to turn
- * a ship around before a coast. The layout is the Mapbox Vector Tile specification 2.1.
+ * Whether a position is on land, by the world map that comes with the program: good to about a kilometer, enough to
+ * turn a ship around before a coast. The layout is the Mapbox Vector Tile specification 2.1.
  */
 
 /** The deepest zoom of the world map; a tile is some 350 km wide around Denmark. */
