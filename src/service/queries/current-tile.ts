@@ -13,11 +13,11 @@ import type { TimeRange } from "../../model/time/range.ts";
 import { type Client, type QueryDependencies, shownRange } from "./find-device.ts";
 
 /*
- * Where the devices of an app are, as a tile of a map. Devices in one cell of it are one dot: the newest of them, and
- * how many there are.
+ * The positions of an app's devices as a map tile. Devices in one cell are one dot: the newest of them, and their
+ * number.
  */
 
-/** Null where the tile is empty. */
+/** Null if the tile is empty. */
 export type TileBytes = Uint8Array<ArrayBuffer> | null;
 
 export type DrawCurrent = (
@@ -37,10 +37,10 @@ const PROPERTIES: readonly Property[] = [
 const SPEED = numberIndex("speed");
 const BEARING = numberIndex("bearing");
 
-/** What a step takes: some 0.1 ms. */
+/** A step takes about 0.1 ms. */
 const STEP_DEVICES = 2048;
 const STEP_FEATURES = 64;
-/** From this many on they are found by going through all devices, in steps; fewer come in one piece. */
+/** This many devices or more are found by visiting all devices, in steps; fewer are found at once by the index. */
 const NEAR_MAX = 65_536;
 
 export function createDrawCurrent(dependencies: QueryDependencies): DrawCurrent {
@@ -54,19 +54,19 @@ export function createDrawCurrent(dependencies: QueryDependencies): DrawCurrent 
   };
 }
 
-/** What a tile is drawn of. */
+/** The input for drawing a tile. */
 interface Sight {
   readonly app: AppDevices;
   readonly tile: Tile;
-  /** What a share link shows; null for everything. */
+  /** The view of a share link; null for everything. */
   readonly view: View | null;
-  /** Of newest records, by their exact times. */
+  /** The times of newest records, exact ones. */
   readonly range: TimeRange;
   /** Numbers of devices that may be in the tile; null for all. */
   readonly near: Uint32Array | null;
 }
 
-/** Blurred, a device may be in another tile than it is: all of them are looked at. */
+/** A blurred device may be in another tile than its real position, so all devices of the view are drawn. */
 function devicesOf(app: AppDevices, { deviceIds }: View): Uint32Array {
   const devices = deviceIds.map((id) => app.find(id)).filter((device) => device !== null);
   return Uint32Array.from(devices, ({ number }) => number);
@@ -90,7 +90,7 @@ function* draw(sight: Sight): Steps<TileBytes> {
   return layer.finish();
 }
 
-/** A function of its own, since engines make less of a loop in a generator. */
+/** A separate function, because engines optimise loops in generators badly. */
 function addDots({ app, tile, view, range, near }: Sight, from: number, to: number, grid: DotGrid): void {
   const { byDevice } = app.positions;
   for (let index = from; index < to; index++) {
@@ -101,35 +101,35 @@ function addDots({ app, tile, view, range, near }: Sight, from: number, to: numb
     const lon = shown === undefined ? byDevice.longitudeOf(device) : shown.longitude;
     for (const world of tile.worlds) {
       const x = tile.unitX(lon, world);
-      if (!isShown(x)) continue; // Before the latitude is asked for, which takes a logarithm.
+      if (!isShown(x)) continue; // Tested first, because the latitude's coordinate needs a logarithm.
       const y = tile.unitY(shown === undefined ? byDevice.latitudeOf(device) : shown.latitude);
       if (isShown(y)) grid.add(x, y, device, world);
     }
   }
 }
 
-/** Where a device is shown, in degrees. */
+/** Where a device is drawn, in degrees. */
 function pointOf({ app, view }: Sight, device: number): GridPoint {
   const latitude = app.positions.byDevice.latitudeOf(device);
   const longitude = app.positions.byDevice.longitudeOf(device);
   return view === null ? { latitude, longitude } : view.pointOf(latitude, longitude);
 }
 
-/** When it is shown to have been there. */
+/** The time that is shown for the device. */
 function timeOf({ app, view }: Sight, device: number): number {
   const timeMs = app.newestTimes.of(device);
   return view === null ? timeMs : view.timeOf(timeMs);
 }
 
-/** Whether it reported later than the other, or has the first id of those that reported at once. */
+/** Whether a device is shown rather than another: it reported later, or at the same time with a lesser id. */
 function isBefore(sight: Sight, device: number, other: number): boolean {
   const laterMs = timeOf(sight, device) - timeOf(sight, other);
   if (laterMs !== 0) return laterMs > 0;
-  const { newestRecords } = sight.app; // A device that has gone since has no time that is another's.
+  const { newestRecords } = sight.app; // A device that was removed since has no time of another one.
   return compareUtf8(newestRecords.deviceId(device), newestRecords.deviceId(other)) < 0;
 }
 
-/** The device as it is by now: it may have moved out of the tile, or be gone, since it was found. */
+/** Adds the device as it is now: since it was selected, it may have moved out of the tile, or have been removed. */
 function addFeature(layer: LayerWriter, sight: Sight, { device, world }: Dot, count: number): void {
   const { app, tile, view } = sight;
   if (app.table.findByNumber(device) === null) return;

@@ -14,13 +14,13 @@ import { type Client, findDevice, type QueryDependencies, type Show } from "./fi
 
 /*
  * Latest positions: of a device, of the devices whose latest report is a user's, of all devices of an app. Answers
- * about many devices are promised, others are there at once.
+ * about many devices are promises, others are returned directly.
  */
 
 export interface UserCurrentQuery {
-  /** Leaves out positions older than this. */
+  /** Excludes older positions. */
   readonly ageMsMax: number | null;
-  /** Leaves out positions whose horizontal accuracy is greater. */
+  /** Excludes positions with a greater horizontal accuracy. */
   readonly accuracyMetersMax: number | null;
   readonly limit: number;
 }
@@ -31,18 +31,18 @@ export interface AppCurrentQuery {
   readonly beforeMs: number | null;
   readonly offset: number;
   readonly limit: number;
-  /** What a share link shows; null for everything. */
+  /** The view of a share link; null for everything. */
   readonly view: View | null;
 }
 
-/** Devices by number, to be looked up in `records` and good as long as those are. */
+/** Devices by number, to be looked up in `records`; valid as long as those are. */
 export interface DevicesFound {
   readonly records: NewestRecords;
   readonly devices: readonly number[];
 }
 
 export interface AppCurrentAnswer {
-  /** Null where nobody ever reported for the app. */
+  /** Null if the app never had a report. */
   readonly found: DevicesFound | null;
   /** Matching devices before paging. */
   readonly total: number;
@@ -50,7 +50,7 @@ export interface AppCurrentAnswer {
 
 export interface CurrentQueries {
   ofDevice(appId: AppId, deviceId: string, view: View | null): Result<DevicesFound, ServiceError>;
-  /** Null where nobody ever reported for the app. */
+  /** Null if the app never had a report. */
   ofUser<Shown>(
     appId: AppId,
     userId: UserId,
@@ -82,7 +82,7 @@ export function createCurrentQueries(dependencies: QueryDependencies): CurrentQu
       const youngEnoughMs = ageMsMax === null ? Number.NEGATIVE_INFINITY : nowMs - ageMsMax;
       const range = { startMs: Math.max(retention.startMs(nowMs), youngEnoughMs), endMs: NEVER_MS };
       const list = app.users.currentDevices(() => hot.dictionary.findUser(userId));
-      // By name, since the number of a text may be another's by then.
+      // Looked up by name, because the number of a text may have been reused by then.
       const isTheirs = (device: Device) => device.currentUser === hot.dictionary.findUser(userId);
       const page = new NewestPage(app, { range, accuracyMetersMax, offset: 0, limit });
       const found = findPage(list, page, false, isTheirs);
@@ -109,7 +109,7 @@ export function createCurrentQueries(dependencies: QueryDependencies): CurrentQu
   };
 }
 
-/** Devices of a view whose newest records are of a range, by number. There are so few that it takes no steps. */
+/** Devices of a view with a newest record in a range, by number. They are few enough to need no steps. */
 export function findShown(app: AppDevices, view: View, range: TimeRange): readonly number[] {
   const { startMs, endMs } = view.rangeOf(range);
   return view.deviceIds.flatMap((id) => {
@@ -120,14 +120,14 @@ export function findShown(app: AppDevices, view: View, range: TimeRange): readon
 
 const NEVER_MS = Number.POSITIVE_INFINITY;
 
-/** What a step may cost, in devices that are looked at: 0.1 ms at most. */
+/** The most devices that a step visits; 0.1 ms at most. */
 const STEP_LOOKS = 16_384;
-/** A block of which that isn't necessary. */
+/** The cost of a block that can be skipped. */
 const BLOCK_LOOKS = 16;
 
 /**
- * Goes through a list until the page is full, or for the total to its end. What was found early on may have another
- * position by the end, which is then the one that is shown, or left out where it doesn't match or is another's.
+ * Walks a list until the page is full, or to its end for the total. A device may move after it was selected; then its
+ * new position is shown, or it is dropped if that doesn't match or belongs to another user.
  */
 function* findPage(
   list: ListedDevices,

@@ -12,18 +12,18 @@ import type { PositionBlock, PositionReading, ReadPositions } from "./positions.
 import { StopFinder, USUAL_STOP } from "./stops.ts";
 
 /*
- * What a device did on each local day: how many reports it made, how far it went, where it stopped. Days that no longer
- * change are remembered, so a year costs its reading once.
+ * What a device did on each local day: its reports, distance and stops. Days that no longer change are cached, so a
+ * year is read once.
  */
 
-/** A local day with reports. Distance, time in motion and stops are those that a question for the day's stops finds. */
+/** A local day with reports. Distance, time in motion and stops are as in the answer for the day's stops. */
 export interface DaySummary {
   readonly date: LocalDate;
   readonly reports: number;
   readonly distanceMeters: number;
   readonly movingMs: number;
   readonly stops: number;
-  /** The greatest reported speed in meters a second; null if no report has a speed. */
+  /** The greatest reported speed in meters per second; null if no report has a speed. */
   readonly speedMax: number | null;
   /** Unix ms of the first and the last report. */
   readonly firstMs: number;
@@ -89,7 +89,7 @@ export function createDeviceDays(
       const sourcesNow = createSourcesOf(dependencies, appId);
       for (const day of unread) {
         day.summary = summaries.get(day.date) ?? null;
-        // Reports and seals may have come since the question was planned.
+        // Reports and seals may have arrived since the plan.
         const isSettled = day.sources !== null && day.sources === sourcesNow(day.range);
         if (isSettled && !answer.value.isIncomplete) remembered.add(day.key, day.sources!, day.summary);
       }
@@ -101,15 +101,15 @@ export function createDeviceDays(
 }
 
 /**
- * Returns what names the records of a range of time: the files of its parts, if all of its records are archived and no
- * late report lies over them. The records are the same whenever the text is. Null if they may still change.
+ * Returns a text that identifies the records of a range: the files of its parts, if all its records are archived
+ * without late reports. The records are the same if the text is. Null if they may still change.
  */
 function createSourcesOf({ hot, archive, clock, retention }: DaysDependencies, appId: AppId) {
   const { manifest } = archive();
   const inMemory = new Set<UtcDay>(hot.daysInMemory().map(({ day }) => day));
   const retainedMs = retention.startMs(clock.nowMs());
   return function sourcesOf({ startMs, endMs }: TimeRange): string | null {
-    const files: string[] = [`${startMs}`]; // A day that the retention cuts off is another one tomorrow.
+    const files: string[] = [`${startMs}`]; // A day that the retention cuts off has fewer records tomorrow.
     if (startMs < retainedMs) return null;
     for (let day = utcDayOf(startMs); day <= utcDayOf(endMs - 1); day = nextUtcDay(day)) {
       const sealed = findSealed(manifest, day);
@@ -124,7 +124,7 @@ function createSourcesOf({ hot, archive, clock, retention }: DaysDependencies, a
   };
 }
 
-/** The days asked for most recently. */
+/** The most recently requested days. */
 class RememberedDays {
   readonly #days = new Map<string, { readonly sources: string; readonly summary: DaySummary | null }>();
   readonly #max: number;

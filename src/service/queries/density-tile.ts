@@ -14,7 +14,7 @@ import type { Client } from "./find-device.ts";
 import type { CoordinatesReading, ReadCoordinates } from "./read-coordinates.ts";
 
 /*
- * How many records of an app lie in each cell of a tile: 64 by 64 squares that neighbouring tiles go on with.
+ * The number of an app's records in each cell of a tile: 64 by 64 squares, aligned with those of neighbouring tiles.
  */
 
 export type DrawDensity = (
@@ -26,7 +26,7 @@ export type DrawDensity = (
 
 const CELLS = 2 ** CELL_BITS;
 const CELL_UNITS = EXTENT / CELLS;
-/** A row of squares is a step. */
+/** A step draws a row of squares. */
 const STEP_CELLS = CELLS;
 
 export interface DensityTileDependencies {
@@ -45,7 +45,7 @@ export function createDrawDensity({ readCoordinates, scheduler }: DensityTileDep
   };
 }
 
-/** The tile, and a little more: which cell a position is in decides. */
+/** Slightly larger than the tile; the exact test is the cell of a position. */
 function boxAround(tile: Tile): BoundingBox {
   const { minLongitude, minLatitude, maxLongitude, maxLatitude } = tile.boxes()[0]!;
   return new BoundingBox(minLongitude, minLatitude, maxLongitude, maxLatitude);

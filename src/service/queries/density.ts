@@ -11,10 +11,10 @@ import type { Client } from "./find-device.ts";
 import type { CoordinatesReading, ReadCoordinates } from "./read-coordinates.ts";
 
 /*
- * How many records of an app lie in each cell of the map. A cell is 1/64 of a tile to a side.
+ * The number of an app's records in each cell of the map. A cell is 1/64 of a tile's side.
  */
 
-/** 2^6 cells to a side of a tile. */
+/** 2^6 cells per side of a tile. */
 export const CELL_BITS = 6;
 export const CELLS_MAX = 65_536;
 
@@ -26,7 +26,7 @@ export interface DensityQuery {
 
 /** Cells by row, then column, counted from the north-west. */
 export interface Density {
-  /** The one that was asked for, or the greatest at which there are few enough. */
+  /** The requested zoom, or the greatest at which there are few enough cells. */
   readonly zoom: number;
   readonly column: Float64Array;
   readonly row: Float64Array;

@@ -11,48 +11,48 @@ import type { Clock } from "../../model/time/clock.ts";
 import type { TimeRange } from "../../model/time/range.ts";
 import type { Retention } from "../../model/time/retention.ts";
 
-/** What every query is asked of. */
+/** The dependencies of every query. */
 export interface FindDependencies {
   readonly hot: HotStore;
   readonly clock: Clock;
   readonly retention: Retention;
 }
 
-/** And what those need whose answers may be long. */
+/** The dependencies of queries with possibly long answers. */
 export interface QueryDependencies extends FindDependencies {
-  /** Gives long answers the time to be found. */
+  /** Shares the time for long answers. */
   readonly scheduler: Scheduler;
 }
 
-/** Who asks: once the signal comes, nobody waits for the answer any more. */
+/** The caller of a query; the signal aborts it. */
 export interface Client {
   readonly signal: AbortSignal;
 }
 
 /**
- * Makes of what was found what is answered, in the same step: by the time a promise of it was heard, a report could
- * have moved a device, or made it another user's.
+ * Turns a match into the answer, synchronously: if it waited for a promise, a report could meanwhile move a device, or
+ * give it to another user.
  */
 export type Show<Found, Shown> = (found: Found) => MaybePromise<Shown>;
 
-/** A device that was silent for the whole retention is gone, with its data. */
+/** A device without a report in the whole retention is removed with its data. */
 export function isRetained(device: Device, startMs: number): boolean {
   return device.newestMs >= startMs;
 }
 
-/** A range without what is past the retention, which may leave nothing of it. */
+/** The part of a range within the retention, which may be empty. */
 export function retainedRange({ clock, retention }: FindDependencies, range: TimeRange): TimeRange {
   const startMs = Math.max(range.startMs, retention.startMs(clock.nowMs()));
   return { startMs, endMs: Math.max(startMs, range.endMs) };
 }
 
-/** The times of newest records that are shown. */
+/** The range of times of newest records that are shown. */
 export function shownRange({ clock, retention }: FindDependencies, view: View | null): TimeRange {
   const retained = { startMs: retention.startMs(clock.nowMs()), endMs: Number.POSITIVE_INFINITY };
   return view === null ? retained : view.rangeOf(retained);
 }
 
-/** What a view doesn't show is not there, as far as its key is told. */
+/** A device outside the view is reported as missing, so that the key can't learn of it. */
 export function findDevice(
   dependencies: FindDependencies,
   appId: AppId,

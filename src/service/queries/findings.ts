@@ -6,7 +6,7 @@ import type { Doctor } from "../doctor/doctor.ts";
 import type { Client, QueryDependencies } from "./find-device.ts";
 
 /*
- * What is wrong with devices: of an app in full, of all apps in numbers.
+ * Problems of devices: of an app in full, of all apps in numbers.
  */
 
 export interface FindingsDependencies extends QueryDependencies {
@@ -14,15 +14,15 @@ export interface FindingsDependencies extends QueryDependencies {
 }
 
 export interface FindingsQuery {
-  /** Null asks for all devices. */
+  /** Null means all devices. */
   readonly deviceId: string | null;
   readonly limit: number;
 }
 
 export interface FindingsAnswer {
-  /** The newest of them, newest first. */
+  /** The newest ones, newest first. */
   readonly findings: readonly Finding[];
-  /** How many there are. */
+  /** The number of all findings. */
   readonly total: number;
 }
 
@@ -30,7 +30,7 @@ export type FindingCounts = Readonly<Record<FindingKind, number>>;
 
 export interface Findings {
   ofApp(appId: AppId, query: FindingsQuery, client: Client): MaybePromise<FindingsAnswer>;
-  /** Of all apps, as they were within the last minute. */
+  /** Of all apps, at most a minute old. */
   count(): Promise<FindingCounts>;
 }
 
@@ -69,13 +69,13 @@ export function createFindings({ doctor, hot, clock, scheduler }: FindingsDepend
   };
 }
 
-/** A hundred thousand devices take a third of a second. */
+/** Counting a hundred thousand devices takes a third of a second. */
 const COUNTS_KEPT_MS = 60_000;
 
-/** Who waits while all apps are counted. No app is called so. */
+/** The owner in the scheduler for counting all apps. No app has this name. */
 const ALL_APPS = "findings of all apps";
 
-/** So many of the newest; others are dropped as they come, since there may be a hundred thousand. */
+/** Retains only the newest findings, since there may be a hundred thousand. */
 class NewestFindings {
   readonly #limit: number;
   #findings: Finding[] = [];

@@ -7,7 +7,7 @@ import type { CirclePage } from "../../spatial/positions.ts";
 import type { Client, FindDependencies, Show } from "./find-device.ts";
 
 /*
- * Devices whose latest position lies within a circle.
+ * Devices with their latest position in a circle.
  */
 
 export interface NearbyQuery {
@@ -15,31 +15,31 @@ export interface NearbyQuery {
   readonly latitude: number;
   readonly longitude: number;
   readonly radiusMeters: number;
-  /** Leaves out positions older than this. */
+  /** Excludes older positions. */
   readonly ageMsMax: number;
   readonly accuracyMetersMax: number | null;
   readonly offset: number;
   readonly limit: number;
 }
 
-/** Latest positions, nearest first, then by device id; good while it is shown. */
+/** Latest positions, nearest first, then by device id; valid while `show` runs. */
 export interface NearbyAnswer {
   readonly records: NewestRecords;
   /** How many are on this page. */
   readonly count: number;
-  /** Of those: device numbers, distances from the center, and initial bearings from it. May be longer. */
+  /** Of the page: device numbers, distances from the center, and initial bearings from it. May be longer. */
   readonly devices: Uint32Array;
   readonly meters: Float64Array;
   readonly bearings: Float64Array;
   /** Matching devices before paging. */
   readonly matches: number;
-  /** Devices the index proposed before the exact tests. */
+  /** Devices that the index proposed before the exact tests. */
   readonly candidates: number;
 }
 
 /**
- * Null where nobody ever reported for the app. An answer is there at once but where so many are at one distance that
- * devices must be put in order before: it is promised then.
+ * Null if the app never had a report. The answer is returned directly, unless many devices have the same distance and
+ * must be sorted by id first: then it is a promise.
  */
 export type Nearby = <Shown>(
   appId: AppId,
@@ -69,7 +69,7 @@ export function createNearby({ hot, clock, retention }: FindDependencies): Nearb
     };
     const found = app.positions.find(circle);
     if (found.isInOrder) return show(answerOf(app, found));
-    // Those who wait are many, perhaps, and only they need a signal, which a runtime makes when it is asked for.
+    // Only a waiting answer needs the signal, which the runtime creates on access.
     const shown = app.whenInOrder(client.signal, () => {
       const foundInOrder = app.positions.find(circle);
       assert(

@@ -16,16 +16,16 @@ import {
 } from "./history/read-stretches.ts";
 
 /*
- * Where a device was, in columns: what tracks, plots and stops are made from. Records of memory come straight, those of
- * the archive with late rows laid over.
+ * A device's positions in columns, for tracks, plots and stops. Records of memory are read directly, those of the
+ * archive with late rows laid over them.
  */
 
-/** After a longer silence a device's way is unknown, and that it stood too, unless it is heard again where it was. */
+/** After a longer silence the path is unknown, and also whether the device stayed, unless it is next seen there. */
 export const SILENCE_MS_MAX = 10 * 60_000;
-/** Faster than anything that reports from the ground or an airliner: one position is wrong, or not of this device. */
+/** Faster than ground vehicles and airliners: one position is wrong, or of another device. */
 export const SPEED_MAX_METERS_PER_SECOND = 400;
 
-/** Records of one device that come one after the other; good until the next block. */
+/** Consecutive records of one device; valid until the next block. */
 export interface PositionBlock {
   readonly count: number;
   /** Unix ms, ascending, each once. */
@@ -33,29 +33,29 @@ export interface PositionBlock {
   /** Degrees. */
   readonly latitude: Float64Array;
   readonly longitude: Float64Array;
-  /** The fields that were asked for, in that order; NaN where a record has none. */
+  /** The requested fields, in that order; NaN if a record has none. */
   readonly numbers: readonly Float64Array[];
 }
 
-/** What a reader makes of the records, block by block. */
+/** Computes a value from records, block by block. */
 export interface PositionReading<Value> {
-  /** Takes some 0.1 ms for a block of a few thousand records. */
+  /** Takes about 0.1 ms for a block of a few thousand records. */
   add(block: PositionBlock): void;
-  /** What it takes longer over, if anything, before the next block comes. */
+  /** Longer work, if any, before the next block. */
   work?(): Steps<void>;
-  /** What is left to do once all have come. */
+  /** Completes the value after the last block. */
   end(): Steps<Value>;
 }
 
 export interface PositionsQuery {
   readonly deviceId: string;
-  /** What is past the retention is left out of it. */
+  /** The part before the retention is ignored. */
   readonly range: TimeRange;
   readonly fields: readonly NumberFieldName[];
 }
 
 /**
- * Reads a device's records from memory and archive, oldest first, late reports laid over them. Begins anew, with
+ * Reads a device's records from memory and archive, oldest first, with late reports laid over them. Begins again, with
  * another reading, if a seal moved records meanwhile.
  */
 export type ReadPositions = <Value>(
@@ -65,7 +65,7 @@ export type ReadPositions = <Value>(
   begin: () => PositionReading<Value>,
 ) => MaybePromise<Result<RangeAnswer<Value>, ServiceError>>;
 
-/** Rows of the archive that are handed on at once. */
+/** Rows of the archive in one block. */
 const BLOCK_ROWS = 2048;
 
 export function createReadPositions(dependencies: HistoryDependencies): ReadPositions {

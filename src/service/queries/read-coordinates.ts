@@ -16,27 +16,27 @@ import {
 } from "./history/read-stretches.ts";
 
 /*
- * Where all records of an app were made, in no order: from memory straight, from the archive with late rows laid over.
+ * The positions of all records of an app, in no order: directly from memory, from the archive with late rows laid over.
  */
 
 export interface CoordinatesQuery {
-  /** What is past the retention is left out of it. */
+  /** The part before the retention is ignored. */
   readonly range: TimeRange;
-  /** Null for all of the world. */
+  /** Null for the whole world. */
   readonly box: BoundingBox | null;
 }
 
-/** Takes the positions, and makes something of them. */
+/** Computes a value from positions. */
 export interface CoordinatesReading<Value> {
-  /** A record was made there, in degrees. */
+  /** Adds the position of a record, in degrees. */
   add(latitude: number, longitude: number): void;
-  /** Work that is left after some thousand positions. */
+  /** Does the work that is due after some thousand positions. */
   settle(): Steps<void>;
-  /** The result, once all positions have come. */
+  /** The result after the last position. */
   readonly value: Value;
 }
 
-/** Begins anew, with another reading, if a seal moved records meanwhile. */
+/** Begins again, with another reading, if a seal moved records meanwhile. */
 export type ReadCoordinates = <Value>(
   appId: AppId,
   query: CoordinatesQuery,
@@ -44,7 +44,7 @@ export type ReadCoordinates = <Value>(
   begin: () => CoordinatesReading<Value>,
 ) => MaybePromise<Result<RangeAnswer<Value>, ServiceError>>;
 
-/** Rows of the archive in a step, which takes some 0.1 ms. */
+/** Rows of the archive in one step, which takes about 0.1 ms. */
 const STEP_ROWS = 2048;
 
 export function createReadCoordinates(dependencies: HistoryDependencies): ReadCoordinates {

@@ -3,15 +3,15 @@ import type { TimeRange } from "../../model/time/range.ts";
 import type { PositionBlock, PositionReading } from "./positions.ts";
 
 /*
- * A device's numbers over time, thin enough to be plotted: the least, the greatest and the last of each of some equal
- * parts of a range (buckets), so that no peak is lost.
+ * A device's numbers over time, reduced for a plot: the minimum, maximum and last of each of some equal parts of a
+ * range (buckets), so that no peak is lost.
  */
 
-/** Of the buckets that hold a record, oldest first. */
+/** The buckets with a record, oldest first. */
 export interface Series {
-  /** Unix ms of the last record of each. */
+  /** Unix ms of the last record of each bucket. */
   readonly timestampMs: Float64Array;
-  /** In the order in which fields were asked for. */
+  /** In the order of the requested fields. */
   readonly fields: readonly SeriesField[];
 }
 
@@ -50,7 +50,7 @@ export class SeriesReading implements PositionReading<Series> {
     }
   }
 
-  // Both multiply first: as long as the numbers are whole, no bucket begins a hair early.
+  // Both multiply before they divide: with whole numbers no bucket begins too early by rounding.
 
   #bucketOf(instantMs: number): number {
     const { startMs, endMs } = this.#range;
@@ -77,7 +77,7 @@ export class SeriesReading implements PositionReading<Series> {
   }
 }
 
-/** Adds rows of a bucket. Comparisons with NaN, which is what is there at first, are false. */
+/** Adds rows to a bucket. Its initial NaN makes comparisons false. */
 function put(field: SeriesField, bucket: number, column: Float64Array, from: number, to: number): void {
   let min = field.min[bucket]!;
   let max = field.max[bucket]!;

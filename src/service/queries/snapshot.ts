@@ -13,22 +13,19 @@ import { findShown } from "./current.ts";
 import type { Client, QueryDependencies } from "./find-device.ts";
 
 /*
- * Where all devices of an app are, in columns: what a map begins with, before it is told of changes.
+ * The positions of all devices of an app in columns: the initial state of a map, before it receives changes.
  */
 
 export interface Snapshot {
-  /**
-   * The last entry of the log that changed anything of the app when the snapshot was begun: no record is older than
-   * that, some may be newer.
-   */
+  /** The last log entry that changed the app when the snapshot began: no record is older, some may be newer. */
   readonly sequence: number;
   /** In the order of device ids. */
   readonly blocks: readonly NewestColumns[];
-  /** Lets go of it: by who has sent it, or won't. */
+  /** Releases the memory, after the snapshot was sent or abandoned. */
   end(): void;
 }
 
-/** A key, and what it shows. */
+/** A key, and its view. */
 export interface SnapshotAsker extends QuotaOwner {
   readonly appId: AppId;
   /** Null for everything. */
@@ -42,17 +39,17 @@ export type TakeSnapshot = (
 ) => MaybePromise<Result<Snapshot, ServiceError>>;
 
 export interface SnapshotLimits {
-  /** More are a picture that nobody draws dot by dot. */
+  /** Drawing more devices one by one makes no useful picture. */
   readonly devicesMax: number;
-  /** Of all snapshots that are being sent. */
+  /** The sum of all snapshots that are being sent. */
   readonly bytesMax: number;
 }
 
-/** One of a million devices with all fields takes some 150 MB. */
+/** A snapshot of a million devices with all fields takes about 150 MB. */
 const LIMITS: SnapshotLimits = { devicesMax: 1_000_000, bytesMax: 256 * 1024 * 1024 };
 
 const VALUE_BYTES = 8;
-/** Id, time and place. */
+/** Id, time and position. */
 const FIXED_COLUMNS = 4;
 
 const TOO_MUCH: ServiceError = {
@@ -76,7 +73,7 @@ export function createTakeSnapshot(
     if (view !== null) return ok(viewed(app, view, retainedMs, copy));
     const devices = app.newestTimes.countFrom(utcDayOf(retainedMs));
     if (devices > devicesMax) return fail(tooManyDevices(devicesMax));
-    signal.throwIfAborted(); // It would never say so again.
+    signal.throwIfAborted(); // An aborted signal emits no further event.
     const bytes = devices * (FIXED_COLUMNS + fields.length) * VALUE_BYTES;
     if (!memory.take(asker, bytes)) return fail(TOO_MUCH);
     let isHeld = true;
@@ -97,17 +94,19 @@ function tooManyDevices(max: number): ServiceError {
   };
 }
 
-/** Of these devices, by number. */
+/** Copies these devices, by number. */
 type Copy = (devices: readonly number[]) => NewestColumns;
 
-/** Between two steps devices move, come and go: each row is a whole record, and whoever stays is met once. */
+/**
+ * Between steps devices move, appear and disappear: each row is a whole record, and a device that stays occurs once.
+ */
 function* collect(
   app: AppDevices,
   retainedMs: number,
   copy: Copy,
   end: () => void,
 ): Steps<Result<Snapshot, ServiceError>> {
-  const { sequence } = app.touches; // First, so that it is behind no row.
+  const { sequence } = app.touches; // Read first, so that no row is older.
   const blocks: NewestColumns[] = [];
   while (!app.list.sortPending()) yield;
   const next = app.list.reader();
@@ -118,14 +117,14 @@ function* collect(
   return ok({ sequence, blocks, end });
 }
 
-/** What a share link shows: so few devices that it takes no steps, and nothing that others could have changed. */
+/** The view of a share link: its devices are few enough for one step. */
 function viewed(app: AppDevices, view: View, retainedMs: number, copy: Copy): Snapshot {
   const devices = findShown(app, view, { startMs: retainedMs, endMs: Number.POSITIVE_INFINITY });
   const sequence = devices.reduce((last, device) => Math.max(last, app.touches.sequenceOf(device)), 0);
   return { sequence, blocks: [blurred(copy(devices), view)], end: () => {} };
 }
 
-/** The same with times and places as the view shows them. */
+/** The columns with the times and positions that the view shows. */
 function blurred(columns: NewestColumns, view: View): NewestColumns {
   const points = Array.from(columns.latitude, (latitude, row) =>
     view.pointOf(latitude, columns.longitude[row]!),

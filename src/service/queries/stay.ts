@@ -1,44 +1,44 @@
 import { inDirectionOf, squaredChord, type UnitVector } from "../../model/geo/unit-vector.ts";
 
 /**
- * How many of a stay's first positions its center is made of: half an hour at one a second. This bounds what a stay
- * takes of memory, and how far a device can pull it along by creeping.
+ * A stay's center is the mean of this many first positions: half an hour at one a second. This limits a stay's memory,
+ * and how far a creeping device can pull the center along.
  */
 export const CENTERED_POSITIONS_MAX = 2048;
 
-/** One position of the range, and what came before it. */
+/** A position of the range, and the path before it. */
 export interface Fix extends UnitVector {
   readonly timestampMs: number;
-  /** How far the device had gone when it was here, and for how long it had been heard. */
+  /** Path length and observed time up to here. */
   readonly meters: number;
   readonly heardMs: number;
 }
 
-/** What a stay comes to: from its first to its last position within the radius of its center. */
+/** The extent of a stay, from the first to the last position within the radius of its center. */
 export interface Settled {
   readonly center: UnitVector;
   readonly first: Fix;
   readonly last: Fix;
-  /** Those within the radius, both of these included. */
+  /** Positions within the radius, including first and last. */
   readonly positions: number;
-  /** Of the time between the two: how long strays took, from the last position before each to the next. */
+  /** The part of that time away from the center: from the last position before each stray to the next one after it. */
   readonly awayMs: number;
 }
 
-/** Positions around their common center: what becomes a stop if it lasts long enough. */
+/** Positions around their common center, which become a stop if it lasts long enough. */
 export class Stay {
   readonly #reach: number;
   readonly #fixes: Fix[] = [];
-  /** What strays took before each. */
+  /** The time away before each fix. */
   readonly #awayMs: number[] = [];
-  /** How many of the fixes turned out to be the way there. */
+  /** How many first fixes turned out to be the way to the stay. */
   #dropped = 0;
   #x = 0;
   #y = 0;
   #z = 0;
   #center: UnitVector;
   #last: Fix;
-  /** Once the center moves no more. */
+  /** Null while the center may move. */
   #settled: Settled | null = null;
 
   /** `reach` is the radius as a squared chord. */
@@ -57,7 +57,7 @@ export class Stay {
     return squaredChord(fix, this.#center) <= this.#reach;
   }
 
-  /** Takes a position that it holds, after strays that took so long. */
+  /** Adds a position of the stay after a time away. */
   join(fix: Fix, awayMs: number): void {
     this.#last = fix;
     if (this.#settled !== null) {
@@ -79,7 +79,7 @@ export class Stay {
     this.#center = inDirectionOf(this.#x, this.#y, this.#z);
   }
 
-  /** What it came to so far. Positions that the center moved away from don't count. */
+  /** The extent so far. Positions that the center moved away from don't count. */
   settle(): Settled {
     if (this.#settled !== null) return this.#settled;
     const isHeld = (fix: Fix) => this.holds(fix);

@@ -17,11 +17,11 @@ import {
 import { type Fix, type Settled, Stay } from "./stay.ts";
 
 /*
- * Where a device stopped, and how far it went in between: one pass over its positions. `docs/maps.md` says the rule.
+ * The stops of a device, and the paths between them, in one pass over its positions. `docs/maps.md` has the rule.
  */
 
 export interface StopsQuery {
-  /** How long a stop lasts at least. */
+  /** The least duration of a stop. */
   readonly durationMsMin: number;
   readonly radiusMeters: number;
 }
@@ -33,10 +33,10 @@ export interface Stop {
   /** Unix ms of its first and its last position. */
   readonly start: number;
   readonly end: number;
-  /** Of its center, in degrees. */
+  /** The center, in degrees. */
   readonly latitude: number;
   readonly longitude: number;
-  /** How many lie within the radius of the center. */
+  /** Positions within the radius of the center. */
   readonly positions: number;
 }
 
@@ -47,17 +47,17 @@ export interface Stops {
   readonly movingMs: number;
 }
 
-/** How many positions in a row may lie outside a stay that goes on, if that takes at most twice the least duration. */
+/** Consecutive positions that may lie outside a continuing stay, for at most twice the least duration. */
 const STRAYS_MAX = 2;
-/** More of them may if they are back as soon as this: a phone that reports each second drifts for a while. */
+/** More positions may lie outside for this time: a phone that reports each second drifts for a while. */
 const DRIFT_MS_MAX = 60_000;
-/** Bounds how often a position is looked at. */
+/** Limits how often a position is tested. */
 const DRIFT_POSITIONS_MAX = 64;
 
-/** Positions of a step: a hostile path has each looked at 64 times, for some 3 µs. */
+/** Positions of a step: in a hostile path each is tested 64 times, which takes about 3 µs. */
 const STEP_POSITIONS = 256;
 
-/** Answers are given to a centimeter or so. */
+/** Positions are rounded to about a centimeter. */
 const DEGREE_STEPS = 1e7;
 
 export class StopFinder implements PositionReading<Stops> {
@@ -67,9 +67,9 @@ export class StopFinder implements PositionReading<Stops> {
   readonly #stops: Stop[] = [];
   #block: PositionBlock | null = null;
   #stay: Stay | null = null;
-  /** Positions since the last that the stay holds: strays, or the way to elsewhere. */
+  /** Positions after the last one of the stay: strays, or the beginning of a path. */
   #away: Fix[] = [];
-  /** Where the last stop ended. */
+  /** The end of the last stop. */
   #left: Pick<Fix, "meters" | "heardMs"> = { meters: 0, heardMs: 0 };
   #distanceMeters = 0;
   #movingMs = 0;
@@ -122,19 +122,19 @@ export class StopFinder implements PositionReading<Stops> {
     }
   }
 
-  /** Whether those away may turn out to be strays. */
+  /** Whether the positions in `#away` may turn out to be strays. */
   #mayReturn(awayMs: number): boolean {
     const { length } = this.#away;
     return length <= STRAYS_MAX || (awayMs <= DRIFT_MS_MAX && length <= DRIFT_POSITIONS_MAX);
   }
 
-  /** Whether they were, now that the device is seen at the stay again. */
+  /** Whether they were strays, now that the device is at the stay again. */
   #isBack(awayMs: number): boolean {
     if (awayMs <= DRIFT_MS_MAX) return true;
     return this.#away.length <= STRAYS_MAX && awayMs <= 2 * this.#query.durationMsMin;
   }
 
-  /** Ends the stay. Positions that aren't of it are looked at anew. */
+  /** Ends the stay. Positions that don't belong to it are processed again. */
   #leave(): void {
     this.#keep(this.#stay!.settle());
     const away = this.#away;
@@ -143,7 +143,7 @@ export class StopFinder implements PositionReading<Stops> {
     for (const fix of away) this.#take(fix);
   }
 
-  /** Keeps the stay as a stop if it lasted, and strays didn't take half of it. */
+  /** Adds the stay as a stop if it lasted long enough, and strays took less than half of it. */
   #keep({ center, first, last, positions, awayMs }: Settled): void {
     const durationMs = last.timestampMs - first.timestampMs;
     if (durationMs < this.#query.durationMsMin || 2 * awayMs >= durationMs) return;
@@ -158,7 +158,7 @@ export class StopFinder implements PositionReading<Stops> {
     this.#left = last;
   }
 
-  /** Adds the way from the last stop. */
+  /** Adds the path from the last stop. */
   #moveTo({ meters, heardMs }: Pick<Fix, "meters" | "heardMs">): void {
     this.#distanceMeters += meters - this.#left.meters;
     this.#movingMs += heardMs - this.#left.heardMs;
@@ -166,19 +166,19 @@ export class StopFinder implements PositionReading<Stops> {
 }
 
 function rounded(degrees: number): number {
-  return Math.round(degrees * DEGREE_STEPS) / DEGREE_STEPS + 0; // Adding 0 makes 0 of -0.
+  return Math.round(degrees * DEGREE_STEPS) / DEGREE_STEPS + 0; // Adding 0 turns -0 into 0.
 }
 
 const SPEED_MAX_METERS_PER_MS = SPEED_MAX_METERS_PER_SECOND / 1000;
 
-/** Adds up, position by position, how far a device went and for how long it was heard. */
+/** Adds up path length and observed time, position by position. */
 export class Odometer {
-  /** Length of the path, without steps that can't be. */
+  /** Length of the path, without impossible steps. */
   meters = 0;
   /** Time without silences. */
   heardMs = 0;
   #last: Reached | null = null;
-  /** A position that it can't have reached from the last, until the next position says which of the two is wrong. */
+  /** A position that is too far from the last one, until the next position shows which of the two is wrong. */
   #doubted: Reached | null = null;
   #lastHeardMs = Number.NaN;
 
@@ -196,7 +196,7 @@ export class Odometer {
     this.#doubted = null;
   }
 
-  /** Adds the step, if it is one. */
+  /** Adds the step if it is possible. */
   #goOn(from: Reached, to: Reached): boolean {
     const meters = metersBetween(from.at, to.at);
     if (meters > SPEED_MAX_METERS_PER_MS * (to.timestampMs - from.timestampMs)) return false;

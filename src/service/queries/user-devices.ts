@@ -12,8 +12,8 @@ export interface UserDevicesQuery {
 }
 
 /**
- * Some devices after the other, since a user may have a million: each as it is when it is asked for. A page is good
- * until the next one is taken, or memory changes.
+ * Lists some devices after the other, since a user may have a million. Each is listed as it is then. A page is valid
+ * until the next one is requested, or memory changes.
  */
 export type UserDevices = (appId: AppId, userId: UserId, query: UserDevicesQuery) => Iterable<RecordPage>;
 

@@ -4,20 +4,20 @@ import type { AppId } from "../../model/ids.ts";
 import { type FindDependencies, findDevice } from "./find-device.ts";
 
 /*
- * What changes whenever an answer may, so that who has it need not be sent it again. Asked for in the same turn as the
- * answer and before it, since what comes in between would be in the answer and not in its version.
+ * Versions for entity tags. A version is read in the same turn as the answer and before it; otherwise a change in
+ * between would be in the answer but not in its version.
  */
 
 /**
- * Each is another text whenever what is asked may be answered otherwise, as long as the process runs, and sometimes
- * where it is not. An answer that depends on more, as on the time, must not go by these alone.
+ * A version changes whenever the answer may, and sometimes although it doesn't, while the process runs. If an answer
+ * also depends on other values, such as the time, its tag must include them.
  */
 export interface Versions {
-  /** Of the newest records of an app's devices, or of those that a view shows. */
+  /** The version of the newest records of an app's devices, or of a view's devices. */
   ofNewest(appId: AppId, view?: View | null): string;
-  /** Of all records of a device. */
+  /** The version of all records of a device. */
   ofDevice(appId: AppId, deviceId: string): string;
-  /** Of all records of an app. */
+  /** The version of all records of an app. */
   ofRecords(appId: AppId): string;
 }
 
@@ -28,22 +28,22 @@ export interface VersionDependencies extends FindDependencies {
 
 export function createVersions(dependencies: VersionDependencies): Versions {
   const { hot, clock, retention, archive } = dependencies;
-  // Records leave answers at midnight, or where the retention is set otherwise, though nothing touches them.
+  // Records expire at midnight, or when the retention changes, without any report.
   const edge = () => retention.startMs(clock.nowMs());
-  const touched = (appId: AppId) => hot.findApp(appId)?.touches.version ?? NOBODY;
+  const touched = (appId: AppId) => hot.findApp(appId)?.touches.version ?? NO_DEVICE;
   const touchedAt = (appId: AppId, deviceId: string) => {
     const app = hot.findApp(appId);
     const device = app?.find(deviceId) ?? null;
-    return device === null ? NOBODY : app!.touches.sequenceOf(device.number);
+    return device === null ? NO_DEVICE : app!.touches.sequenceOf(device.number);
   };
-  // What came before a link begins is none of its business, nor is when it came.
+  // A link must not reveal whether or when there were reports before its start.
   const shownAt = (appId: AppId, deviceId: string, view: View) => {
     const found = findDevice(dependencies, appId, deviceId, view);
-    return found.ok ? found.value.app.touches.sequenceOf(found.value.device.number) : NOBODY;
+    return found.ok ? found.value.app.touches.sequenceOf(found.value.device.number) : NO_DEVICE;
   };
   return {
     ofNewest(appId, view = null) {
-      // By its devices alone, or who looks at them would learn when others report.
+      // By the link's devices only, because others' reports must not show.
       const shown =
         view === null ? touched(appId) : view.deviceIds.map((id) => shownAt(appId, id, view)).join();
       return [edge(), shown].join(" ");
@@ -53,5 +53,5 @@ export function createVersions(dependencies: VersionDependencies): Versions {
   };
 }
 
-/** Who comes after that has been touched by an entry, so that what they have is never taken for what was before. */
-const NOBODY = "nobody";
+/** Any device that appears later has a sequence, so this text never equals a later version. */
+const NO_DEVICE = "nobody";

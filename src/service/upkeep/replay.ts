@@ -19,26 +19,26 @@ import type { TakeMessage } from "../ingest/messages/take-message.ts";
 import { hexId } from "../quarantine/entry.ts";
 import type { Quarantine } from "../quarantine/quarantine.ts";
 
-/** What came of an entry that was tried again. */
+/** The result of replaying an entry. */
 export interface ReplayedEntry {
   readonly accepted: number;
   readonly duplicates: number;
   /** Points that still could not be used; they are in the quarantine. */
   readonly refused: number;
-  /** Whether the entry stays, since it is one of those, or only the beginning of what was sent. */
+  /** Whether the entry remains, because it was refused again or has only the beginning of the message. */
   readonly isKept: boolean;
 }
 
 /**
- * Tries an entry of an app again, as if it had come only now, but with its own time of arrival and as whom its key
- * writes now. The entry goes once its points are on the disk. Null where there is none.
+ * Processes an entry of an app again, as if it had arrived only now, but with its original time of arrival and the
+ * present rights of its key. The entry is deleted once its points are on the disk. Null if there is no such entry.
  */
 export type Replay = (appId: AppId, id: string) => Promise<Result<ReplayedEntry | null, ServiceError>>;
 
 export interface ReplayDependencies {
   readonly quarantine: () => Quarantine;
   readonly takeMessage: TakeMessage;
-  /** Revoked and expired ones too: what they sent was sent while they were good. */
+  /** Includes revoked and expired keys, because their messages arrived while they were valid. */
   readonly keys: Pick<KeyStore, "list">;
   readonly decryptOf: (sender: Sender, address: Address) => ClientMessage["decrypt"];
   readonly scheduler: Scheduler;
@@ -47,7 +47,7 @@ export interface ReplayDependencies {
 export function createReplay(dependencies: ReplayDependencies): Replay {
   const { quarantine, takeMessage, keys, decryptOf, scheduler } = dependencies;
 
-  /** Of each under way the body is in memory, which may have 16 MiB. */
+  /** One at a time, because each has its body in memory, up to 16 MiB. */
   const turns = new Semaphore(1);
 
   return (appId, id) => turns.run(appId, () => replay(appId, id));
@@ -73,7 +73,7 @@ export function createReplay(dependencies: ReplayDependencies): Replay {
   }
 }
 
-/** Whom the key writes as now; of one that is in no file any more nothing is known but its id. */
+/** The key's present owner; of a key that is in no file any more only the id is known. */
 function senderOf({ appId, keyId }: RefusedMessage, keys: readonly KeyRecord[]): Sender {
   const key = keys.find((each) => each.id === keyId && each.appId === appId);
   const { lastFour = keyId.slice(-4), deviceId = null, userId = null } = key ?? {};
@@ -94,7 +94,7 @@ function sentMessage(
   return { sender, address, message, source: { method, path, body } };
 }
 
-/** Whether an entry is among what was refused again: the same has the same id. */
+/** Whether an entry is among the messages that were refused again, by its id. */
 function* isAmong(
   id: string,
   sent: SentMessage,

@@ -8,13 +8,12 @@ import type { Quarantine } from "../quarantine/quarantine.ts";
 import { EXPIRY_FILE } from "../quarantine/segment.ts";
 
 /**
- * Every hour the quarantine gives up what has expired, and writes down how often the rest came. A clock that runs ahead
- * must cost nothing if it is set right within a day, so a sweep notes an instant at first, and what came before it goes
- * a day later.
+ * Every hour the quarantine deletes expired entries, and saves the arrivals of the others. A clock that is temporarily
+ * ahead must delete nothing, so a sweep first notes which time has expired, and deletes earlier entries a day later.
  */
 export interface QuarantineSweeps {
   start(): void;
-  /** Waits for the one under way. */
+  /** Waits for the running sweep. */
   stop(): Promise<void>;
 }
 
@@ -62,10 +61,10 @@ async function sweep({
   }
 }
 
-/** No operator will look at an entry that is older. A shorter retention counts for entries too. */
+/** Older entries are of no use to an operator. A shorter retention applies to entries too. */
 const QUARANTINE_DAYS = 90;
 
-/** By the clock as it was at `sinceMs`, entries from before `oldestMs` had expired. */
+/** By the clock at `sinceMs`, entries from before `oldestMs` had expired. */
 interface Noted {
   readonly sinceMs: number;
   readonly oldestMs: number;
@@ -73,10 +72,7 @@ interface Noted {
 
 const FORMAT_VERSION = 1;
 
-/**
- * The instant before which entries may go now; negative infinity if none may. The note of it lies beside the entries,
- * so that starts don't put it off.
- */
+/** Entries before this time may be deleted now; negative infinity if none may. The note on disk survives restarts. */
 export async function findExpired(
   files: Files,
   directory: string,
@@ -92,7 +88,7 @@ export async function findExpired(
   return isRipe ? Math.min(noted.oldestMs, oldestMs) : Number.NEGATIVE_INFINITY;
 }
 
-/** Null if there is no note that can be read: the caller writes one anew. */
+/** Null if there is no readable note: the caller writes a new one. */
 async function readNote(files: Files, path: string): Promise<Noted | null> {
   if (!(await files.exists(path))) return null;
   try {

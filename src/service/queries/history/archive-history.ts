@@ -20,7 +20,7 @@ import { type ArchiveReading, createReadArchive } from "./read-archive.ts";
 import { archiveScan, archiveScans, type HistoryDependencies } from "./read-stretches.ts";
 
 /*
- * Answers queries of ranges with sealed days, from the archive and from memory.
+ * Answers queries of ranges with archived days, from the archive and from memory.
  */
 
 export function createArchiveHistory(dependencies: HistoryDependencies) {
@@ -63,7 +63,7 @@ async function answer(
   };
 }
 
-/** The page and one record more, if there is one: it tells that there is more. */
+/** The page and one more record, if there is one, which shows that there is another page. */
 async function readPages(
   readers: readonly StretchReader[],
   { order, offset, limit }: HistoryScan,
@@ -78,7 +78,7 @@ async function readPages(
       if (page !== null) pages.push(page);
       room -= page?.count ?? 0;
       if (room === 0) return pages;
-      // If nothing came, the offset may reach beyond the window; only counting tells how far.
+      // If there is no record, the offset may be beyond the window; only counting tells how far.
       const isFound = page !== null && page.count > 0;
       skip = isFound || skip === 0 ? 0 : Math.max(0, skip - (await window.count()));
     }
@@ -91,7 +91,7 @@ function withoutLast(pages: readonly RecordPage[]): RecordPage[] {
   return pages.map((page, index) => (index === last ? { ...page, count: page.count - 1 } : page));
 }
 
-/** If the page is the last one, its end tells the total. */
+/** If the page is the last one, its end is the total. */
 async function countAll(
   windows: () => AsyncIterable<Window>,
   offset: number,
@@ -127,9 +127,9 @@ async function sourceOf(readers: readonly StretchReader[]): Promise<HistoryAnswe
   return archive ? (memory ? "hot+archive" : "archive") : "hot";
 }
 
-/** A window of the range: its records come one after the other. */
+/** A window of the range: the records of windows follow each other. */
 interface Window {
-  /** Null if nothing of the window comes behind the offset. */
+  /** Null if the window has no record after the offset. */
   page(order: Order, offset: number, limit: number): Promise<RecordPage | null>;
   count(): Promise<number>;
   /** Adds the devices that have a matching record. */
@@ -137,23 +137,20 @@ interface Window {
   addPath(meter: PathMeter): Promise<void>;
 }
 
-/** One stretch of the range as something to read from. */
+/** Reads one stretch of the range. */
 interface StretchReader {
-  /** The stretch in windows of time that can be read one by one; the first has about `lateRows` late rows at most. */
+  /** The stretch as windows of time that can be read one by one; the first has about `lateRows` late rows at most. */
   windows(order: Order, lateRows: number): AsyncIterable<Window>;
   /** Adds the devices that have a matching record. */
   addDevices(devices: Set<DeviceId>): Promise<void>;
-  /** Bytes read of memory; the session counts those read of files. */
+  /** Bytes read from memory; the session counts those read from files. */
   bytesRead(): number;
-  /**
-   * Whether memory has anything in the stretch that the answer was read or counted from. A stretch that is there for
-   * other apps' records alone says no: what they have there is not to be told.
-   */
+  /** Whether memory has a record of this app in the stretch that was read. Other apps' records must not show. */
   readsMemory(): Promise<boolean>;
   readonly readsArchive: boolean;
 }
 
-/** What the stretches of one answer are read from. */
+/** The stores that the stretches of one answer are read from. */
 interface StretchSources
   extends Pick<HistoryDependencies, "hot" | "lateWindow">,
     Pick<ArchiveReading, "session" | "partsOfDay"> {
@@ -161,7 +158,7 @@ interface StretchSources
   readonly steps: <Value>(work: Steps<Value>) => MaybePromise<Value>;
 }
 
-/** Looks into memory anew for each call, since reports come in between. */
+/** Looks into memory again for each call, since reports arrive in between. */
 function memoryReader({ hot, scan, steps }: StretchSources, range: TimeRange): StretchReader {
   const inMemory = hot.scan({ ...scan, range });
   let bytesRead = 0;
@@ -194,13 +191,13 @@ function memoryReader({ hot, scan, steps }: StretchSources, range: TimeRange): S
   };
 }
 
-/** The page has to wait for the rest of the answer. */
+/** A copy of the page, because it must wait for the rest of the answer. */
 function* lastingTimeline(scan: MemoryScan, order: Order, offset: number, limit: number): Steps<Timeline> {
   const timeline = yield* findTimeline(scan, order, offset, limit);
   return { ...timeline, page: lastingPage(timeline.page) };
 }
 
-/** Sealed days, with the late rows of the app that lie over them. */
+/** Archived days, with the app's late rows that lie over them. */
 function archiveReader(
   { hot, session, scan, lateWindow, partsOfDay, steps }: StretchSources,
   stretch: HistoryStretch,
@@ -219,13 +216,13 @@ function archiveReader(
   let lateScan: Promise<LateScan | null> | null = null;
   let ofApp: Promise<boolean> | null = null;
 
-  /** Whether the app has late rows, if that shows: another app may have some, which must not show. */
+  /** Whether this app has late rows in the stretch; those of other apps must not show. */
   async function findAny(): Promise<boolean> {
     if (app === null || userId === null) return app !== null;
     return (await hot.lateRows(app, null).whole(range)) !== null;
   }
 
-  /** Finds what lies over the records, or over those of the user; null if there is nothing. */
+  /** Late rows over the records, or over those of the user; null if there are none. */
   async function findLate(): Promise<LateScan | null> {
     ofApp ??= findAny();
     if (app === null || !(await ofApp)) return null;
@@ -255,7 +252,7 @@ function archiveReader(
     async addDevices(devices) {
       if (app === null || accuracyMetersMax === null) {
         await whole.addDevices(devices);
-        // A late row makes a record, whatever lies below it.
+        // A late row is a record, whatever it replaces.
         if (app !== null) await hot.lateRows(app, device).addDevices(range, devices);
       } else {
         for await (const window of windows("asc", lateWindow.rowsMax)) await window.addDevices(devices);
@@ -280,7 +277,7 @@ function archiveWindow(session: ArchiveSession, scan: ArchiveScan): Window {
 
   return {
     async page(order, offset, limit) {
-      // Counting needs less of late rows than a page that turns out to lie behind them.
+      // Counting is cheaper than a page that turns out to be empty.
       if (scan.late !== null && offset > 0 && (await count()) <= offset) return null;
       return session.page(scan, order, offset, limit);
     },

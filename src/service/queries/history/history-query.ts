@@ -6,28 +6,28 @@ import type { Order, TimeRange } from "../../../model/time/range.ts";
 import type { PathLength } from "./path-meter.ts";
 
 /*
- * What is asked of a history, and what is answered.
+ * Queries of a history and their answers.
  */
 
-/** A time range, a page of it, and which records it lacks. */
+/** A time range, a page of it, and a filter. */
 export interface HistoryQuery {
   readonly range: TimeRange;
   readonly order: Order;
   readonly offset: number;
   readonly limit: number;
-  /** Leaves out records whose horizontal accuracy is greater; null keeps all. */
+  /** Excludes records with a greater horizontal accuracy; null includes all. */
   readonly accuracyMetersMax: number | null;
   readonly withDistance: boolean;
 }
 
-/** A query of a device, of a user or of a whole app. Its range lacks what is past the retention. */
+/** A query of a device, of a user or of a whole app. Its range ends at the retention. */
 export interface HistoryScan extends HistoryQuery, MemoryQuery {
   readonly appId: AppId;
   /** The one device, or null. */
   readonly device: Device | null;
-  /** How many devices are asked. */
+  /** How many devices are queried. */
   countQueried(): number;
-  /** What the answer needs besides a page. */
+  /** What the answer contains besides a page. */
   readonly wants: "page" | "total" | "devices";
 }
 

@@ -16,12 +16,12 @@ import { memoryOrArchive } from "./read-archive.ts";
 import type { HistoryDependencies } from "./read-stretches.ts";
 
 /*
- * Where devices were: one device, the reports made under a user, a whole app.
+ * The history of one device, of the reports of one user, or of a whole app.
  */
 
 export type HistoryOutcome = MaybePromise<Result<HistoryAnswer, ServiceError>>;
 
-/** Answers from memory are there at once if they are short work; others are promised. */
+/** Short answers from memory are returned directly; others are promises. */
 export interface HistoryQueries {
   ofDevice(appId: AppId, deviceId: string, query: HistoryQuery, client: Client): HistoryOutcome;
   ofUser(appId: AppId, userId: UserId, query: HistoryQuery, client: Client): HistoryOutcome;
@@ -74,7 +74,7 @@ function* answerFromMemory(hot: HotStore, scan: HistoryScan): Steps<HistoryAnswe
   const meter = new PathMeter();
   const pathBytes = withDistance ? yield* addPositions(inMemory, meter) : 0;
   const paths = withDistance ? yield* meter.lengths() : null;
-  // Last, since the page is good until reports come in.
+  // Last, since the page is valid only until reports arrive.
   const { page, total, devices, bytesRead } = yield* findTimeline(inMemory, order, offset, limit);
   return {
     pages: [page],
@@ -90,7 +90,7 @@ function* answerFromMemory(hot: HotStore, scan: HistoryScan): Steps<HistoryAnswe
   };
 }
 
-/** The answer in a form that outlasts reports, if it has to wait for anything. */
+/** A copy of the answer that outlasts reports, if it has to wait for anything. */
 function lastingAnswer(answer: HistoryAnswer): HistoryAnswer {
   return { ...answer, pages: answer.pages.map(lastingPage) };
 }

@@ -5,15 +5,12 @@ import { addKeys, type MemoryScan } from "../../../hot/scan/memory-scan.ts";
 import type { MaybePromise } from "../../../lib/schedule/maybe-promise.ts";
 import { type Steps, sortInSteps } from "../../../lib/schedule/steps.ts";
 
-/**
- * Keys of archived records that are looked up, for each that may be kept: a look costs a hundredth of laying a row
- * over.
- */
+/** Lookups of archived keys for each key in the result: a lookup costs a hundredth of overlaying a row. */
 const LOOKS_A_KEY = 64;
 
 /**
- * The late rows that decide which records are a user's: those that name the user, and those that lie over a record of
- * the user's. All others belong to records of other users. In order of time; null if they are more than `keysMax`.
+ * The late rows that decide which records are a user's: those of the user, and those that replace a record of the user.
+ * In order of time; null if there are more than `keysMax`.
  */
 export async function findLateOfUser(
   app: AppDevices,

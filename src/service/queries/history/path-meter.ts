@@ -10,10 +10,10 @@ const STEP_DEVICES = 1024;
 
 /** Adds up the lengths of devices' paths, position by position in time order, wherever the positions come from. */
 export class PathMeter {
-  /** A map that has a million texts doubles in 36 ms. */
+  /** By device; doubling a map of a million texts takes 36 ms. */
   readonly #byDevice = new Map<DeviceId, Path>();
   readonly #paths: Path[] = [];
-  /** The one that was added to last: positions of a device mostly come together. */
+  /** A cache: consecutive positions are mostly of one device. */
   #last: Path | null = null;
 
   add(deviceId: DeviceId, latitude: number, longitude: number): void {
@@ -41,7 +41,7 @@ export class PathMeter {
   }
 }
 
-/** The path so far, and where it ends. */
+/** The length so far, and the last position. */
 interface Path {
   readonly deviceId: DeviceId;
   meters: number;

@@ -3,28 +3,28 @@ import type { HotStore } from "../../../hot/hot-store.ts";
 import type { TimeRange } from "../../../model/time/range.ts";
 import { nextUtcDay, type UtcDay, utcDayOf, utcDayStartMs } from "../../../model/time/utc-day.ts";
 
-/** A stretch of time that one store answers for. */
+/** A range of time that one store answers, or both together. */
 export interface HistoryStretch {
   /**
-   * `memory`: days that are not sealed. `archive`: sealed days of which memory holds nothing. `both`: sealed days
-   * with late rows in memory, to be laid over the archive's records.
+   * `memory`: days that are not archived. `archive`: archived days without anything in memory. `both`: archived days
+   * with late rows in memory, which are laid over the archive's records.
    */
   readonly kind: "memory" | "archive" | "both";
   readonly range: TimeRange;
   readonly days: readonly UtcDay[];
 }
 
-/** What the plan needs to know of a day. */
+/** The facts about days that the plan needs. */
 export interface DayFacts {
   readonly isSealed: (day: UtcDay) => boolean;
-  /** Whether memory holds late rows of a sealed day. */
+  /** Whether memory has late rows of an archived day. */
   readonly holdsLate: (day: UtcDay) => boolean;
 }
 
 /**
- * Cuts a range at the borders of UTC days into stretches, oldest first. Stores never share a stretch, so the
- * records of a range are those of its stretches one after the other. `days` are those that have records
- * anywhere, in order: what lies between them is empty and asked of no store.
+ * Cuts a range at the borders of UTC days into stretches, oldest first. A stretch belongs to one store, so the records
+ * of a range are those of its stretches one after the other. `days` are those with records anywhere, in order; the time
+ * between them is empty and needs no store.
  */
 export function planHistory(
   range: TimeRange,
@@ -58,12 +58,12 @@ export function planStretches(hot: HotStore, manifest: Manifest, range: TimeRang
   });
 }
 
-/** The sealed days of stretches, in order. */
+/** The archived days of stretches, in order. */
 export function sealedDaysOf(stretches: readonly HistoryStretch[]): UtcDay[] {
   return stretches.filter(({ kind }) => kind !== "memory").flatMap(({ days }) => days);
 }
 
-/** Whether any sealed day lies in the range. Most queries are about days after the last of them. */
+/** Whether the range has an archived day. Most queries are about later days. */
 export function touchesSealed(manifest: Manifest, range: TimeRange): boolean {
   const [first, last] = [utcDayOf(range.startMs), utcDayOf(range.endMs - 1)];
   for (let day = last; day >= first; day = (day - 1) as UtcDay)
@@ -74,7 +74,7 @@ export function touchesSealed(manifest: Manifest, range: TimeRange): boolean {
 /** The days of a range, in order: those of `days` that it touches. */
 export function daysWithin({ startMs, endMs }: TimeRange, days: Iterable<UtcDay>): UtcDay[] {
   const [first, last] = [utcDayOf(startMs), utcDayOf(endMs - 1)];
-  // Of ten years nearly all days go at the first look, before anything is kept of them.
+  // Most of ten years' days are excluded here.
   const within = [...days].filter((day) => day >= first && day <= last);
   return [...new Set(within)].sort((a, b) => a - b);
 }

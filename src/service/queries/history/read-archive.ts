@@ -12,17 +12,16 @@ import type { Client, QueryDependencies } from "../find-device.ts";
 import { type HistoryStretch, planStretches, sealedDaysOf, touchesSealed } from "./plan.ts";
 
 /*
- * Which store answers a range, and what every answer over sealed days has to mind: seals that move records meanwhile,
- * and parts that can't be read.
+ * Decides which store answers a range, and handles seals that move records meanwhile, and parts that can't be read.
  */
 
-/** How a range is answered by memory alone, and how if it has sealed days. */
+/** How to answer a range from memory alone, and how if it has archived days. */
 export interface EitherStore<Value> {
   fromMemory(): MaybePromise<Value>;
   fromArchive(): Promise<Result<Value, ServiceError>>;
 }
 
-/** Answers from memory if that has every record of the range; begins anew if a seal moved some meanwhile. */
+/** Answers from memory if that has every record of the range; begins again if a seal moved some meanwhile. */
 export function memoryOrArchive<Value>(
   archive: () => Pick<Archive, "manifest">,
   range: TimeRange,
@@ -41,7 +40,7 @@ export interface ArchiveDependencies extends QueryDependencies, GapsDependencies
   readonly archive: () => Archive;
 }
 
-/** A range of an app's records, to be read while it stays planned as it is. */
+/** The plan for reading a range of an app's records. */
 export interface ArchiveReading {
   readonly session: ArchiveSession;
   readonly stretches: readonly HistoryStretch[];
@@ -51,7 +50,7 @@ export interface ArchiveReading {
   readonly isIncomplete: boolean;
 }
 
-/** Reads a range with sealed days; once more, from the beginning, if its stores were not as planned. */
+/** Reads a range with archived days; begins again if its stores were not as planned. */
 export type ReadArchive = <Value>(
   appId: AppId,
   range: TimeRange,
@@ -70,7 +69,7 @@ export function createReadArchive(dependencies: ArchiveDependencies): ReadArchiv
   };
 }
 
-/** The error if archived days can't be read for want of file descriptors. */
+/** The error if archived days can't be read because no file descriptor is free. */
 export const OUT_OF_DESCRIPTORS: ServiceError = {
   kind: "unavailable",
   message: "too many files are open: archived days can't be read until some are closed",
@@ -87,7 +86,7 @@ async function readWhole<Value>(
   const { hot } = dependencies;
   const archive = dependencies.archive();
   for (;;) {
-    // A seal moves records from one store to the other: an answer that began before it starts over.
+    // A seal moves records from one store to the other, so an answer that began before it starts over.
     const { manifest } = archive;
     const stretches = planStretches(hot, archive.manifest, range);
     const days = sealedDaysOf(stretches);
@@ -96,7 +95,7 @@ async function readWhole<Value>(
     try {
       const answered = await archive.reader.withSession(appId, client.signal, async (session) => {
         const suspects = parts.filter(({ file }) => archive.damaged.has(file));
-        await archive.recheck(suspects, client.signal); // An operator may have put them back.
+        await archive.recheck(suspects, client.signal); // An operator may have restored them.
         if (archive.manifest !== manifest) return null;
         const gaps = await findGaps(dependencies, archive, appId, days);
         unreadable = gaps.files;
@@ -112,16 +111,16 @@ async function readWhole<Value>(
       if (answered.value !== null && archive.manifest === manifest) return answered.value;
     } catch (error) {
       if (client.signal.aborted) throw error;
-      if (archive.manifest !== manifest) continue; // Its files may be gone.
-      // New damage is known by now.
+      if (archive.manifest !== manifest) continue; // The seal may have deleted its files.
+      // The archive has noted new damage by now.
       if (!parts.some(({ file }) => archive.damaged.has(file) && !unreadable.has(file))) throw error;
     }
   }
 }
 
 /**
- * Reads, and has the parts verified beside it; null if one is not as it was written. All that it begins on the disk is
- * part of the question's turn, and ends with it, apart from the part that is being read.
+ * Reads while the parts are verified; null if one is damaged. All its disk access is part of the query's turn and ends
+ * with it, except for the part that is being read.
  */
 async function readVerified<Value>(
   archive: Archive,
@@ -140,7 +139,7 @@ async function readVerified<Value>(
   }
 }
 
-/** What answers have to do without. */
+/** Losses that answers have to do without. */
 export interface Gaps {
   /** Files that can't be read. */
   readonly files: ReadonlySet<string>;

@@ -15,21 +15,21 @@ import { daysWithin, type HistoryStretch } from "./plan.ts";
 import { type ArchiveDependencies, createReadArchive, memoryOrArchive } from "./read-archive.ts";
 
 /*
- * Reads all records of a range from memory and archive, and how a stretch of sealed days is asked of the archive.
+ * Reads all records of a range from memory and archive.
  */
 
-/** How many late rows are laid over at once. */
+/** How many late rows one statement overlays. */
 export interface LateWindowSize {
   readonly firstRows: number;
   readonly rowsMax: number;
 }
 
-/** Which records of a stretch are asked for, and which parts have them. */
+/** The requested records of a stretch, and the parts that have them. */
 export interface StretchQuery extends Omit<ArchiveScan, "range" | "parts" | "late"> {
   readonly partsOfDay: (day: UtcDay) => readonly Part[];
 }
 
-/** What to ask of the archive for a range of sealed days without late rows. */
+/** The archive's scan for a range of archived days without late rows. */
 export function archiveScan(
   { partsOfDay, ...records }: StretchQuery,
   days: readonly UtcDay[],
@@ -38,10 +38,7 @@ export function archiveScan(
   return { ...records, range, parts: daysWithin(range, days).flatMap(partsOfDay), late: null };
 }
 
-/**
- * What to ask of the archive for a stretch of sealed days, one window of time after the other, so that no more late
- * rows than that lie over it at once.
- */
+/** The archive's scans for a stretch of archived days: windows of time, so that each has few enough late rows. */
 export async function* archiveScans(
   query: StretchQuery,
   { range, days }: Pick<HistoryStretch, "range" | "days">,
@@ -63,11 +60,11 @@ export async function* archiveScans(
   }
 }
 
-/** Takes the records of a range, oldest first, and makes something of them. */
+/** Consumes the records of a range, oldest first, and computes a value. */
 export interface StretchSink<Rows, Value> {
   /** Adds what memory has of a range. */
   addMemory(range: TimeRange): Steps<void>;
-  /** Has the archive read a scan, some thousand rows at a time. */
+  /** Has the archive read a scan, a few thousand rows at a time. */
   read(session: ArchiveSession, scan: ArchiveScan): AsyncIterable<Rows>;
   addRows(rows: Rows): Steps<void>;
   end(): Steps<Value>;
@@ -83,14 +80,14 @@ export interface HistoryDependencies extends ArchiveDependencies {
   readonly lateWindow: LateWindowSize;
 }
 
-/** A range of one device, or of all of the app if that is null. */
+/** A range of one device, or of the whole app if that is null. */
 export interface DeviceRange {
   readonly appId: AppId;
   readonly device: Device | null;
   readonly range: TimeRange;
 }
 
-/** Begins anew, with another sink, if a seal moved records meanwhile. */
+/** Begins again, with another sink, if a seal moved records meanwhile. */
 export type ReadStretches = <Rows, Value>(
   whose: DeviceRange,
   client: Client,

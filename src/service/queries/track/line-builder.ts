@@ -7,12 +7,12 @@ import { Piece } from "./piece.ts";
 import { type PointOptions, Points } from "./points.ts";
 import { Vertices } from "./vertices.ts";
 
-/** Makes lines with few vertices of a device's records. */
+/** Builds lines with few vertices from a device's records. */
 
-/** What is drawn of a range of records. */
+/** The lines of a range of records. */
 export interface Line {
   readonly vertices: Vertices;
-  /** Records of the range; those that are blurred to one position one after the other are one. */
+  /** Records of the range; consecutive ones that are blurred to one position count once. */
   readonly total: number;
   /** No record is further from the line than this. */
   readonly toleranceMeters: number;
@@ -24,16 +24,16 @@ export interface LineOptions extends PointOptions {
 }
 
 /**
- * Of the tolerance, the part within which points are left out at once, as most are of a device that stands; the rest is
- * for those that are left out of what stays, so that both together keep within it.
+ * The part of the tolerance within which points are dropped immediately, as most points of a stationary device are; the
+ * rest is for the simplification of the remaining ones, so that both together stay within the tolerance.
  */
 const NEAR_PART = 1 / 8;
-/** How many vertices of lines that end are simplified in a step. */
+/** Vertices of finished pieces that are simplified in one step. */
 const STEP_VERTICES = 1024;
 
 /**
- * Lines through a device's records, simplified as the records come, in memory for as many vertices as there may be and
- * no more: if there are too many the tolerance doubles, and what there is becomes coarser.
+ * Lines through a device's records, simplified as the records arrive. Memory is bounded by the most vertices allowed:
+ * if there are more, the tolerance doubles, and the existing lines become coarser.
  */
 export class LineBuilder implements PositionReading<Line> {
   readonly #verticesMax: number;
@@ -42,7 +42,7 @@ export class LineBuilder implements PositionReading<Line> {
   #vertices = new Vertices();
   #toleranceMeters: number;
   #total = 0;
-  /** Whether the piece is the beginning of a line. */
+  /** Whether the piece begins a line. */
   #isFirst = false;
   /** Whether the last point is the last vertex of the piece. */
   #isTaken = false;
@@ -75,7 +75,7 @@ export class LineBuilder implements PositionReading<Line> {
     return { vertices: this.#vertices, total: this.#total, toleranceMeters: this.#toleranceMeters };
   }
 
-  /** Takes points from an index on, as many as it has time for; returns the first that it left. */
+  /** Adds points from an index on, as many as it has time for; returns the first remaining one. */
   #take(from: number, last: number): number {
     const points = this.#points;
     const piece = this.#piece;
@@ -83,7 +83,7 @@ export class LineBuilder implements PositionReading<Line> {
     const squaredNear = near * near;
     let settled = 0;
     for (let i = from; i <= last; i++) {
-      // At once if there are too many: a line must not depend on how its records came in blocks.
+      // Too many vertices are simplified immediately: lines must not depend on how records come in blocks.
       if (settled >= STEP_VERTICES || this.#vertices.count > this.#verticesMax) return i;
       if (points.joined[i] === 0) {
         settled += piece.count;
@@ -108,7 +108,7 @@ export class LineBuilder implements PositionReading<Line> {
     this.#isFirst = true;
   }
 
-  /** Ends the line, if there is one, at a point that is the last of it. */
+  /** Ends the open line, if there is one, at its last point. */
   #close(i: number): void {
     if (this.#piece.count === 0) return;
     if (!this.#isTaken) this.#piece.add(this.#points, i);
@@ -133,7 +133,7 @@ export class LineBuilder implements PositionReading<Line> {
   *#coarsen(): Steps<void> {
     while (this.#vertices.count > this.#verticesMax) {
       const toleranceMeters = Math.max(1, 2 * this.#toleranceMeters);
-      // What is as near as that to lines that are as near as before is as near as both together.
+      // The tolerances of two simplifications add up.
       const more = chordOf(toleranceMeters) - chordOf(this.#toleranceMeters);
       this.#vertices = yield* coarsen(this.#vertices, more, this.#verticesMax);
       this.#toleranceMeters = toleranceMeters;
@@ -142,19 +142,18 @@ export class LineBuilder implements PositionReading<Line> {
 }
 
 /**
- * How far points may lie from a chord, through the earth and in its radii, to lie no further than this many meters from
- * the great circle above it.
+ * The distance from a chord through the earth, in earth radii, within which points are no further than this many meters
+ * from the great circle above the chord.
  */
 function chordOf(meters: number): number {
   const radians = meters / EARTH_RADIUS_METERS;
-  if (radians >= Math.PI) return radians; // All of the earth is that near.
+  if (radians >= Math.PI) return radians; // The whole earth is within the distance.
   return radians >= Math.PI / 2 ? 1 : Math.sin(radians);
 }
 
 /**
- * Lines with fewer vertices, none of those that go further than a chord from what stays. Ends of lines stay,
- * unless these alone would be too many: then lines go of which all is that near to the vertex that
- * stays before them. The first and the last vertex always stay.
+ * Simplifies lines by a chord. Ends of lines stay, unless these alone are too many: then lines are dropped that lie
+ * within the chord of the vertex before them. The first and the last vertex always stay.
  */
 function* coarsen(lines: Vertices, chord: number, verticesMax: number): Steps<Vertices> {
   const { starts } = lines;
@@ -183,7 +182,7 @@ function* coarsen(lines: Vertices, chord: number, verticesMax: number): Steps<Ve
   return coarser;
 }
 
-/** Whether all of a line lies around the last vertex that stayed. */
+/** Whether all of a line lies within the chord of the last remaining vertex. */
 function isNear(lines: Vertices, from: number, to: number, coarser: Vertices, chord: number): boolean {
   for (let row = from; row < to; row++)
     if (squaredChordAt(lines.vectors, row, coarser.vectors, coarser.count - 1) > chord * chord) return false;

@@ -3,9 +3,9 @@ import { copyUnitVector, squaredChordAt } from "../../../model/geo/unit-vector.t
 import type { PointColumns, Vertices } from "./vertices.ts";
 
 /**
- * Vertices of a line that follow each other and are simplified at once. Distances are to the chord between two
- * vertices, not to the great circle above it: so no stretch gets so long that it matters whether a map draws it as a
- * great circle or straight in its projection.
+ * Consecutive vertices of a line that are simplified together. Distances are to the chord between two vertices, not to
+ * the great circle above it: so no segment becomes so long that it matters whether a map draws it as a great circle or
+ * straight in its projection.
  */
 export class Piece implements PointColumns {
   count = 0;
@@ -23,14 +23,14 @@ export class Piece implements PointColumns {
     this.#put(this.count++, from, index);
   }
 
-  /** How far a vector is from the last vertex, squared. */
+  /** The squared distance from the last vertex. */
   squaredChordTo(vectors: Float64Array, index: number): number {
     return squaredChordAt(this.vectors, this.count - 1, vectors, index);
   }
 
   /**
-   * Adds to `out` the vertices without which the line would move by more than a chord. The last vertex is not added:
-   * the piece goes on with it.
+   * Adds to `out` the vertices that keep the line within the chord, except the last one, with which the piece
+   * continues.
    */
   settle(chord: number, out: Vertices): void {
     const last = this.count - 1;
@@ -42,7 +42,7 @@ export class Piece implements PointColumns {
     this.count = 1;
   }
 
-  /** Like `settle`, but adds the last vertex too: it ends the line. */
+  /** Like `settle`, but ends the line and adds the last vertex too. */
   close(chord: number, out: Vertices): void {
     this.settle(chord, out);
     out.add(this, 0);

@@ -6,34 +6,34 @@ import type { PositionBlock } from "../positions.ts";
 import { SILENCE_MS_MAX, SPEED_MAX_METERS_PER_SECOND } from "../positions.ts";
 import type { PointColumns } from "./vertices.ts";
 
-/** Records as points that lines are drawn through, and where no line is drawn. */
+/** Records as points of lines, and the gaps between lines. */
 
-/** In radii of the earth a millisecond. */
+/** Earth radii per millisecond. */
 const SPEED_MAX = SPEED_MAX_METERS_PER_SECOND / 1000 / EARTH_RADIUS_METERS;
 
-/** What is shown of records, if not all of them as they are. */
+/** Restricts or blurs what is shown of records. */
 export interface PointOptions {
-  /** What has to be drawn; null for all. */
+  /** The area that has to be drawn; null for all. */
   readonly box: BoundingBox | null;
-  /** What blurs positions and times; null where they are exact. */
+  /** Blurs positions and times; null if they are exact. */
   readonly blur: View | null;
 }
 
-/** A block of points in columns from index 1 on; at 0 is the last of the block before. */
+/** A block of points in columns from index 1 on; index 0 has the last point of the block before. */
 export class Points implements PointColumns {
   count = 0;
   timestampMs = new Float64Array(1);
   latitude = new Float64Array(1);
   longitude = new Float64Array(1);
-  /** Unit vectors, for which neither poles nor the antimeridian are anything special. */
+  /** Unit vectors, for which poles and antimeridian are no special cases. */
   vectors = new Float64Array(3);
-  /** 1 where a line leads to the point from the one before. */
+  /** 1 if a line leads to the point from the one before. */
   joined = new Uint8Array(1);
   readonly #box: BoundingBox | null;
   readonly #blur: View | null;
-  /** How far two points may be apart that are one, in radii of the earth: as far as blurring moves them. */
+  /** Two points within this distance, in earth radii, may be one: blurring moves them so far. */
   readonly #slack: number;
-  /** When the device was last there: records that are blurred to one position are one point. */
+  /** When the device was last at the point: records that are blurred to one position are one point. */
   #leftMs = new Float64Array(1);
   /** Whether there is a point at 0. */
   #hasBefore = false;
@@ -56,7 +56,7 @@ export class Points implements PointColumns {
     this.#hasBefore ||= this.count > 0;
   }
 
-  /** Whether a point that no line leads to or from is shown. */
+  /** Whether a point without lines is shown. */
   isShown(i: number): boolean {
     return this.#box === null || this.#box.contains(this.latitude[i]!, this.longitude[i]!);
   }
@@ -122,7 +122,7 @@ function widened(column: Float64Array, length: number): Float64Array<ArrayBuffer
   return wider;
 }
 
-/** Times are blurred by a minute, and positions by up to half the diagonal of a cell each. */
+/** Blurring moves times by up to a minute, and positions by up to half the diagonal of a cell. */
 function slackOf(blur: View | null): number {
   const precisionMeters = blur?.precisionMeters ?? null;
   if (precisionMeters === null) return 0;

@@ -5,7 +5,7 @@ import { copyUnitVector } from "../../../model/geo/unit-vector.ts";
 
 const CAPACITY_MIN = 256;
 
-/** Points in columns, and unit vectors beside them. */
+/** Points in columns, with unit vectors. */
 export interface PointColumns {
   readonly timestampMs: Float64Array;
   readonly latitude: Float64Array;
@@ -13,7 +13,7 @@ export interface PointColumns {
   readonly vectors: Float64Array;
 }
 
-/** Lines one behind the other. */
+/** The vertices of lines one after the other. */
 export class Vertices implements PointColumns {
   count = 0;
   timestampMs = new Float64Array(CAPACITY_MIN);
@@ -23,7 +23,7 @@ export class Vertices implements PointColumns {
   /** Indexes of the first vertices of lines. */
   readonly starts: number[] = [];
 
-  /** The next vertex begins a line. */
+  /** Makes the next vertex begin a line. */
   startLine(): void {
     this.starts.push(this.count);
   }

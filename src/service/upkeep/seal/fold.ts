@@ -9,13 +9,13 @@ import { nextTurn } from "../../../lib/schedule/timers.ts";
 import type { UtcDay } from "../../../model/time/utc-day.ts";
 import type { RetentionPlan } from "./plan.ts";
 
-/** What folding days into the archive came to. None of it counts before a manifest names it. */
+/** The result of folding days into the archive. It takes effect when a manifest names it. */
 export interface Folded {
   readonly days: ReadonlyMap<UtcDay, SealedDay>;
-  /** The checkpoint from now on. */
+  /** The new checkpoint. */
   readonly latest: readonly Part[] | null;
   readonly written: readonly Part[];
-  /** Files that are no part of the archive once the manifest is swapped. */
+  /** Files that belong to the archive only until the manifest is swapped. */
   readonly replaced: readonly Part[];
   readonly blocked: readonly UtcDay[];
   readonly records: number;
@@ -24,7 +24,7 @@ export interface Folded {
 }
 
 export interface SealProgress {
-  /** Records that left memory for files so far, and of how many. */
+  /** Records written to files so far, and their total. */
   readonly records: number;
   readonly recordsTotal: number;
 }
@@ -32,37 +32,35 @@ export interface SealProgress {
 export interface FoldDependencies {
   readonly hot: Pick<HotStore, "daysInMemory">;
   readonly archive: Archive;
-  /** Entries of the log after this one may be missing from memory: no day is covered further. */
+  /** Entries of the log after this one may be missing from memory, so no day is covered further. */
   readonly readUpTo: number;
   /**
-   * Whether memory has the newest sealed record of every device. Where it has not, a seal writes no checkpoint: the
-   * next start looks through the parts again.
+   * Whether memory has the newest archived record of every device; otherwise the next start must read all parts again.
    */
   readonly hasAllNewest: boolean;
-  /** For this seal alone, which closes it. */
+  /** Opens a writer for this seal, which closes it. */
   readonly openWriter: (signal: AbortSignal) => Promise<PartWriter>;
-  /** Days that are folded side by side: each waits for a disk and a thread of DuckDB in turn. */
+  /** Days that are folded concurrently: each waits for a disk and a thread of DuckDB in turn. */
   readonly daysAtOnce: number;
 }
 
-/** What is folded. */
 export interface FoldRequest {
   readonly sealing: Sealing;
   readonly days: readonly UtcDay[];
   readonly plan: RetentionPlan;
-  /** Devices with nothing newer are left out of the checkpoint. */
+  /** Devices without a newer record are not in the checkpoint. */
   readonly oldestMs: number;
   readonly signal: AbortSignal;
   onProgress(progress: SealProgress): void;
 }
 
-/** Makes new parts of what memory holds of the days, and the checkpoint. What fails leaves no file behind. */
+/** Writes new parts for the days in memory, and the checkpoint. On failure it leaves no files. */
 export async function foldDays(dependencies: FoldDependencies, request: FoldRequest): Promise<Folded> {
   const { hot, archive, readUpTo, hasAllNewest, openWriter, daysAtOnce } = dependencies;
   const { sealing, days, plan, oldestMs, signal, onProgress } = request;
   const { manifest } = archive;
   const sequence = Math.min(sealing.sequence, readUpTo);
-  // The checkpoint has records of the days too, so it is written anew where one is deleted.
+  // The checkpoint has records of the days too, so a deletion requires a new one.
   if (days.length + plan.deleted.size === 0) {
     const nothing = { days: new Map(), written: [], replaced: [], blocked: [], records: 0 };
     return { ...nothing, latest: manifest.latest, sequence };
@@ -70,7 +68,7 @@ export async function foldDays(dependencies: FoldDependencies, request: FoldRequ
   const counts = new Map(hot.daysInMemory().map(({ day, records }) => [day, records]));
   const recordsTotal = days.reduce((sum, day) => sum + (counts.get(day) ?? 0), 0);
   const writer = await openWriter(signal);
-  const breakOff = () => writer.breakOff(); // A statement under way would take seconds.
+  const breakOff = () => writer.breakOff(); // A running statement could take seconds.
   signal.addEventListener("abort", breakOff);
   const seal = manifest.seal + 1;
   const onRecords = (records: number) => onProgress({ records, recordsTotal });
@@ -116,12 +114,12 @@ export async function foldDays(dependencies: FoldDependencies, request: FoldRequ
   };
 }
 
-/** Days of more rows are folded by themselves: the writer has memory to sort one of them. */
+/** Days of more rows are folded alone: the writer's memory suffices to sort one of them. */
 const DAY_ROWS_BESIDE_MAX = 100_000;
 
 const NOTHING_SEALED: SealedDay = { sequence: 0, parts: [], lost: [] };
 
-/** What all days are folded with. */
+/** The context shared by all days. */
 interface FoldContext {
   readonly archive: Archive;
   readonly writer: PartWriter;
@@ -133,7 +131,7 @@ interface FoldContext {
   readonly onRecords: (records: number) => void;
 }
 
-/** Folds days, and knows what that came to so far. */
+/** Folds days, and collects the results. */
 class DayFolding {
   readonly days = new Map<UtcDay, SealedDay>();
   readonly written: Part[] = [];
@@ -146,9 +144,7 @@ class DayFolding {
     this.#context = context;
   }
 
-  /**
-   * Lays what memory has of the day over what is sealed of it. A day with a damaged part stays behind, and is named.
-   */
+  /** Merges the day's records in memory with the archived ones. A day with a damaged part is reported and skipped. */
   async fold(day: UtcDay, before: SealedDay): Promise<void> {
     const { archive, writer, sealing, seal, signal } = this.#context;
     const made: Part[] = [];
@@ -171,7 +167,7 @@ class DayFolding {
       signal.throwIfAborted();
       await archive.examine(before.parts, true);
       if (!before.parts.some(({ file }) => archive.damaged.has(file))) throw error;
-      // What memory has of it stays there, and in the log, until the day can be read or is given up.
+      // Its records stay in memory and in the log until the day can be read or is acknowledged as lost.
       this.blocked.push(day);
       this.records -= dayRecords;
     }

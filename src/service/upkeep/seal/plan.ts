@@ -4,23 +4,23 @@ import { startOfUtcDayMs } from "../../../model/time/retention.ts";
 import { MS_PER_DAY } from "../../../model/time/units.ts";
 import { type UtcDay, utcDayOf } from "../../../model/time/utc-day.ts";
 
-/** Whole UTC days before today that stay in memory: history of the last week never waits for a disk. */
+/** Whole UTC days before today that stay in memory: the history of the last week never waits for a disk. */
 export const WINDOW_DAYS = 7;
 
-/** Files are deleted this long after their day was found to be expired, or they were moved aside. */
+/** Files are deleted this long after their day has expired, or after they were moved aside. */
 export const ASIDE_KEEP_MS = MS_PER_DAY;
 
-/** The first day of the window: earlier ones are due to be sealed. */
+/** The first day of the window: earlier ones are due to be archived. */
 export function windowStart(nowMs: number): UtcDay {
   return utcDayOf(startOfUtcDayMs(nowMs) - WINDOW_DAYS * MS_PER_DAY);
 }
 
 /**
- * The days of which memory holds something that belongs into the archive, the oldest first.
+ * The days in memory that belong into the archive, the oldest first.
  *
- * A cluster's log is kept from the first message on that has anything of a day that is not archived. So where it
- * `hasFarDays` days that are further ahead than the window is long are due too, which another node's clock let in: they
- * would not be for years. Where memory has nothing of the window it is this clock that is wrong, and they are not.
+ * A cluster's log must be retained from the first message with a day that is not archived. So with `hasFarDays`, days
+ * further ahead than the window is long are due too, which another node's wrong clock has accepted: otherwise the log
+ * would be retained for years. If memory has nothing of the window, this node's clock is wrong, and they are not due.
  */
 export function planSeal(
   inMemory: readonly Pick<DayInMemory, "day" | "isSealed">[],
@@ -35,26 +35,26 @@ export function planSeal(
     .map(({ day }) => day);
 }
 
-/** What a seal goes by from its beginning to its end, however the clock or the retention change meanwhile. */
+/** The time and the retention of a seal, fixed at its beginning. */
 export interface SealTime {
   readonly nowMs: number;
   /** The first day that answers still show. */
   readonly firstDay: UtcDay;
-  /** As it is set. */
+  /** The retention as it is set. */
   readonly retention: string;
 }
 
 /**
- * What becomes of days past the end of the retention. Nothing is deleted that was not found to be expired a day before.
- * A deleted day stays on the list without parts for as long as the log may hold reports of it, however old: they stay
- * covered, or the next start would archive them once more, and segments that hold them would never go.
+ * What happens to days past the retention. Files are deleted only a day after they have expired. A deleted day remains
+ * on the list without parts as long as the log may have old reports of it: it must stay covered, or the next start
+ * would archive those reports again, and their segments could never be deleted.
  */
 export interface RetentionPlan {
-  /** Expired days that come back: the clock was set back, or memory holds something of them. */
+  /** Expired days that come back: the clock was set back, or memory has new records of them. */
   readonly restored: ReadonlyMap<UtcDay, SealedDay>;
   /** Days whose files are to be deleted. */
   readonly deleted: ReadonlyMap<UtcDay, ExpiredDay>;
-  /** What is expired from now on, besides days that leave the retention only now. */
+  /** Days that remain expired, besides those that expire only now. */
   readonly kept: ReadonlyMap<UtcDay, ExpiredDay>;
 }
 
@@ -79,7 +79,7 @@ export function planRetention(
   return { restored, deleted, kept };
 }
 
-/** Parts sealed days at the end of the retention. */
+/** Separates archived days at the end of the retention. */
 export function splitExpired(days: ReadonlyMap<UtcDay, SealedDay>, { nowMs, firstDay }: SealTime) {
   const retained = new Map([...days].filter(([day]) => day >= firstDay));
   const expiring = [...days].filter(([day]) => day < firstDay);

@@ -7,28 +7,28 @@ import type { SealProgress } from "./fold.ts";
 import { planSeal, windowStart } from "./plan.ts";
 import type { Seal, SealReport } from "./seal.ts";
 
-/** When seals happen: at intervals, and as soon as memory holds much that belongs into the archive. */
+/** Decides when to seal: at intervals, and as soon as memory has many old records. */
 export interface SealSchedule {
   /** Begins the first interval. */
   start(): void;
-  /** Seals now, or after the seal under way. */
+  /** Seals now, or after the running seal. */
   sealNow(onProgress?: (progress: SealProgress) => void): Promise<SealReport>;
-  /** To be called when memory has taken reports in. */
+  /** Must be called after reports are in memory. */
   noteReports(): void;
-  /** False where a batch has old reports while so many wait for the archive that no more should be taken. */
+  /** False if a batch has old reports while too many already wait for the archive. */
   hasRoomFor(batch: ReportBatch): boolean;
-  /** The same of what others have taken, for which there is more room: a log that waits keeps everybody waiting. */
+  /** Like `hasRoomFor`, but for entries of other nodes, with a higher limit: a log that waits delays every client. */
   hasRoomToFollow(batch: ReportBatch): boolean;
-  /** Waits until there is room for the batch; rejects where the seal fails that should make it. */
+  /** Waits until there is room for the batch; rejects if the seal that should make room fails. */
   makeRoomFor(batch: ReportBatch, onProgress: (progress: SealProgress) => void): Promise<void>;
-  /** Begins no more seals, and breaks off the one under way. */
+  /** Begins no more seals, and aborts the running one. */
   stop(): Promise<void>;
   readonly state: SealState;
 }
 
-/** How long ago the last seal ended, whatever keeps the next one from its end. */
+/** When the last seal ended. */
 export interface SealState {
-  /** When the last one that did not fail ended, Unix ms; null if none has since the start. */
+  /** When the last successful one ended, Unix ms; null if there was none since the start. */
   readonly lastMs: number | null;
   /** Whether that, or the start, is more than three intervals ago. */
   readonly isLate: boolean;
@@ -40,28 +40,28 @@ export interface SealScheduleOptions {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly intervalMs: number;
-  /** Old records in memory that begin a seal, and that stop reports from being taken. */
+  /** Old records in memory that start a seal; `oldRecordsMax` of them stop accepting reports. */
   readonly oldRecordsSeal: number;
   readonly oldRecordsMax: number;
   readonly onSealed: (report: SealReport) => void;
   readonly onFailed: (error: unknown) => void;
-  /** None has ended for more than three intervals. */
+  /** No seal has ended for more than three intervals. */
   readonly onLate: (state: SealState) => void;
 }
 
-/** After a seal that failed, reports begin no new one for this long: the disk is as full as it was. */
+/** After a failed seal, reports start no new one for this long: the disk is probably still full. */
 const RETRY_MS = 60_000;
 
 /**
- * As many times the old records that stop reports from being taken may be in memory before the log of a cluster waits:
- * what its nodes have let in while they did not know of each other, and nothing while they all make room.
+ * A cluster's log waits only at this multiple of the limit for old records: nodes may have accepted that much while
+ * they did not know of each other. While they all make room, it accepts nothing more anyway.
  */
 const FOLLOWED_TIMES = 4;
 
 /** Intervals after which a seal is late: one may fail, and the next take long. */
 const LATE_INTERVALS = 3;
 
-/** How often old records are counted: every so many batches, or a year of days would be walked for each report. */
+/** Old records are counted once in this many batches, because counting visits all days in memory. */
 const BATCHES_A_COUNT = 16;
 
 export function createSealSchedule(options: SealScheduleOptions): SealSchedule {
@@ -74,7 +74,7 @@ export function createSealSchedule(options: SealScheduleOptions): SealSchedule {
   const old = new OldRecords(hot, clock);
   let batches = 0;
   let retryAtMs = Number.NEGATIVE_INFINITY;
-  /** Told of whatever seal is under way. */
+  /** Progress listeners of the running seal. */
   const watchers = new Set<(progress: SealProgress) => void>();
 
   const hasRoomFor = (batch: ReportBatch) => old.hasRoom(batch, oldRecordsMax);
@@ -95,7 +95,7 @@ export function createSealSchedule(options: SealScheduleOptions): SealSchedule {
         hot.forgetIdle();
       }
     });
-    running = sealed.catch(() => undefined); // Who asked for the seal hears of it.
+    running = sealed.catch(() => undefined); // The caller of the seal gets the error.
     return sealed;
   }
 
@@ -120,7 +120,7 @@ export function createSealSchedule(options: SealScheduleOptions): SealSchedule {
     start() {
       old.recount();
       lateness.start();
-      wait(0); // What became due while nothing ran.
+      wait(0); // Seals immediately, because days may have become due before the start.
     },
     sealNow,
     noteReports() {
@@ -133,7 +133,7 @@ export function createSealSchedule(options: SealScheduleOptions): SealSchedule {
     async makeRoomFor(batch, onProgress) {
       watchers.add(onProgress);
       try {
-        // What the seal under way leaves is sealed while more comes: another seal would keep everybody waiting.
+        // While the seal runs, more may arrive that it does not archive. Waiting is better than starting another one.
         while (sealsWaiting > 0 && !hasRoomFor(batch)) await running;
         if (!hasRoomFor(batch)) await sealNow();
       } finally {
@@ -152,7 +152,7 @@ export function createSealSchedule(options: SealScheduleOptions): SealSchedule {
   };
 }
 
-/** Records in memory that belong into the archive, as they were when they were last counted. */
+/** The number of records in memory that belong into the archive, at the last count. */
 class OldRecords {
   readonly #hot: SealScheduleOptions["hot"];
   readonly #clock: Clock;
@@ -179,11 +179,11 @@ class OldRecords {
 
 type LatenessOptions = Pick<SealScheduleOptions, "clock" | "timers" | "intervalMs" | "onLate">;
 
-/** Knows when the last seal ended, and says so if that was long ago. Nothing is late before it is started. */
+/** Knows when the last seal ended, and calls `onLate` if that was long ago. Before the start nothing is late. */
 class Lateness {
   readonly #options: LatenessOptions;
   #lastMs: number | null = null;
-  /** By the timers, which no clock that is set moves; null before the start. */
+  /** By the timers, which are independent of the clock; null before the start. */
   #sinceMs: number | null = null;
   #cancel: () => void = () => undefined;
 
@@ -212,7 +212,7 @@ class Lateness {
     this.#sinceMs = null;
   }
 
-  /** Once an interval, of which no three are longer than a timer can be. */
+  /** Runs once an interval, because a timer can't be as long as three of them may be. */
   #look(): void {
     this.#cancel();
     const { state } = this;

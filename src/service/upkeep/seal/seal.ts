@@ -17,31 +17,31 @@ import {
   splitExpired,
 } from "./plan.ts";
 
-/** What a seal did. */
+/** The result of a seal. */
 export interface SealReport {
-  /** Days whose records went from memory to the archive. */
+  /** Days whose records moved from memory to the archive. */
   readonly days: readonly string[];
   readonly records: number;
   /** Parquet files written and their bytes, without the checkpoint. */
   readonly parts: number;
   readonly bytes: number;
-  /** Days that stay in memory, since the archive's part of them is damaged. */
+  /** Days that stay in memory, because the archive's part of them is damaged. */
   readonly blocked: readonly string[];
-  /** Days that went out of the retention, and days whose files were deleted. */
+  /** Days that have left the retention, and days whose files were deleted. */
   readonly expired: readonly string[];
   readonly deleted: readonly string[];
-  /** Of the log, freed. */
+  /** Bytes of the log that were freed. */
   readonly logBytes: number;
   /**
-   * Why not all was removed that all of this made superfluous, and the next seal does it again: what the disk refused,
-   * or a stop; null if nothing is left.
+   * Why the next seal must repeat the removal of superfluous files: an error of the disk, or a stop; null if all are
+   * gone.
    */
   readonly unfinished: string | null;
   readonly durationMs: number;
 }
 
 export interface SealDependencies extends FoldDependencies {
-  /** Whether days far ahead are due (`planSeal`): of a cluster, whose log would be kept for them. */
+  /** Whether days far ahead are due (`planSeal`), as in a cluster, whose log would be retained for them. */
   readonly hasFarDays?: boolean;
   readonly hot: HotStore;
   readonly log: Pick<Wal, "rotate" | "trim" | "currentDays" | "mayHold">;
@@ -52,8 +52,8 @@ export interface SealDependencies extends FoldDependencies {
 }
 
 /**
- * Rejects with what the disk or DuckDB said, or an `AbortError` where the signal broke it off: memory and log then keep
- * all they had. Once the archive has the records, it resolves.
+ * Rejects with the error of the disk or of DuckDB, or with an `AbortError` after the signal: memory and log are then
+ * unchanged. Once the archive has the records, it resolves.
  */
 export type Seal = (
   signal: AbortSignal,
@@ -61,10 +61,10 @@ export type Seal = (
 ) => Promise<SealReport>;
 
 /**
- * Moves what is due from memory into the archive. Every file is durable before the manifest names it; the manifest is
- * swapped in one step; only then do memory and log give up what it covers. A failure before the swap leaves everything
- * as it was, and one after it is made good by the next seal. Where the swap itself fails, the disk may have either
- * manifest: nothing is removed until the next seal has put the one in place that memory goes by. One seal at a time.
+ * Moves due days from memory into the archive. Every file is durable before the manifest names it; the manifest is
+ * swapped in one step; only then are covered records removed from memory and log. A failure before the swap changes
+ * nothing, and one after it is repaired by the next seal. If the swap itself fails, the disk may have either manifest:
+ * nothing is removed until the next seal has put the one in place that memory assumes. One seal runs at a time.
  */
 export function createSeal(dependencies: SealDependencies): Seal {
   const { hot, log, archive, clock, retention } = dependencies;
@@ -75,11 +75,11 @@ export function createSeal(dependencies: SealDependencies): Seal {
     const time = { nowMs, firstDay: utcDayOf(retention.startMs(nowMs)), retention: retention.text };
     if (!archive.isWritten) await archive.swap(archive.manifest);
     await writeOffLost(dependencies);
-    // What an earlier seal left must not lie beside new parts, should the manifest be made anew from all of them.
+    // Leftovers of an earlier seal must not lie beside new parts, in case the manifest is rebuilt from all files.
     await archive.tidy(nowMs, ASIDE_KEEP_MS);
     await rotateLog(log, nowMs);
 
-    // In one turn: a report that came between would be covered by the sealing's sequence and be of no day that is
+    // In one turn of the event loop: the seal's sequence would otherwise cover a report in between whose day is not
     // folded.
     const days = planSeal(hot.daysInMemory(), nowMs, dependencies.hasFarDays);
     const plan = planRetention(archive.manifest, new Set(days), (day) => log.mayHold(day), time);
@@ -96,7 +96,7 @@ export function createSeal(dependencies: SealDependencies): Seal {
       throw error;
     }
     sealing.commit(new Set(folded.days.keys()), sequencesOf(archive.manifest));
-    // A process that stops needs no memory, and the next one begins without these records.
+    // A process that stops needs no memory, and the next one starts without these records.
     await yielding(sealing.drop(), signal);
     await yielding(hot.forgetDevices(oldestMs), signal);
 
@@ -116,9 +116,7 @@ export function createSeal(dependencies: SealDependencies): Seal {
   };
 }
 
-/**
- * Removes what the swapped manifest made superfluous. Each step is tried; what the disk refuses, the next seal does.
- */
+/** Removes what the swapped manifest made superfluous. Each step is tried; the next seal repeats those that failed. */
 async function giveUpCovered(
   { archive, log }: SealDependencies,
   { replaced }: Folded,
@@ -132,7 +130,7 @@ async function giveUpCovered(
     () => archive.discard([...deleted.values()].flatMap(({ parts }) => parts)),
     () => archive.discard(replaced),
     async () => {
-      // What could not be removed is moved aside. That looks into the folder of every day there is.
+      // Moves aside files that could not be deleted; it lists the folder of every day.
       if (deleted.size + replaced.length > 0) await archive.tidy(nowMs, ASIDE_KEEP_MS);
     },
     async () => {
@@ -156,7 +154,7 @@ async function giveUpCovered(
   return { logBytes, unfinished };
 }
 
-/** Damaged parts that an operator has given up are none of the archive any more; the manifest remembers them. */
+/** Removes damaged parts that an operator has acknowledged as lost from the archive; the manifest remembers them. */
 async function writeOffLost({ archive, acknowledgedParts }: SealDependencies): Promise<void> {
   if (archive.damaged.size === 0) return;
   const acknowledged = await acknowledgedParts();
@@ -177,15 +175,15 @@ async function writeOffLost({ archive, acknowledgedParts }: SealDependencies): P
   await archive.moveToDamaged(lost);
 }
 
-/** What leaves a segment costs least where it goes as a whole, so none should hold reports of many days. */
+/** A segment is deleted as a whole, so none should have reports of many days. */
 async function rotateLog(log: Pick<Wal, "rotate" | "currentDays">, nowMs: number): Promise<void> {
   const today = utcDayOf(nowMs);
   if ([...log.currentDays].some((day) => day < today)) await log.rotate();
 }
 
 /**
- * All sealed days are covered up to this seal's entry, folded or not, expired or not: of those that were not folded
- * memory held nothing when the sequence was taken. Only where a day is blocked does it stay behind.
+ * Every archived day is covered up to this seal's entry, whether it was folded or has expired: of days that were not
+ * folded, memory had no records when the sequence was read. Only blocked days stay behind.
  */
 function nextManifest(
   manifest: Manifest,
@@ -214,10 +212,7 @@ function coveredUpTo<Day extends SealedDay>(day: Day, sequence: number): Day {
   return { ...day, sequence: Math.max(day.sequence, sequence) };
 }
 
-/**
- * Whether a seal that folded no day found nothing else to do, apart from covering entries that hold nothing of sealed
- * days.
- */
+/** Whether a seal that folded no day changed nothing else, except covering entries without archived days. */
 function isSame(before: Manifest, after: Manifest): boolean {
   return (
     before.latest === after.latest &&
@@ -232,7 +227,7 @@ function hasSameKeys(a: ReadonlyMap<UtcDay, unknown>, b: ReadonlyMap<UtcDay, unk
   return a.size === b.size && [...a.keys()].every((day) => b.has(day));
 }
 
-/** Up to which entry of the log each day is covered: expired days too, or the log would bring them back. */
+/** By day, the log entry up to which it is covered; includes expired days, or the log would bring them back. */
 export function sequencesOf({ days, expired }: Manifest): ReadonlyMap<UtcDay, number> {
   return new Map([...expired, ...days].map(([day, { sequence }]) => [day, sequence]));
 }
@@ -243,7 +238,7 @@ function isCovered(manifest: Manifest, day: UtcDay, lastSequence: number): boole
   return sealed !== undefined && sealed.sequence >= lastSequence;
 }
 
-/** Nothing older than this is left after the seal: what a device showed last before it is to be forgotten. */
+/** Nothing older remains after the seal: a device's earlier newest record is forgotten. */
 function oldestNeededMs(
   { days }: Manifest,
   sealed: readonly UtcDay[],
@@ -259,7 +254,7 @@ function names(days: Iterable<UtcDay>): string[] {
   return [...days].sort((a, b) => a - b).map(utcDayName);
 }
 
-/** Takes the steps one by one until the signal comes, letting requests be answered in between. */
+/** Runs the steps one by one until the signal aborts; requests are answered in between. */
 async function yielding(steps: Iterable<void>, signal: AbortSignal): Promise<void> {
   for (const _ of steps) {
     if (signal.aborted) return;
