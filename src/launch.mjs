@@ -107,6 +107,7 @@ function checks(bun, args) {
   const all = [
     [process.execPath, BIOME, "ci", "."],
     [bun, "test/runner/refuse-sleeps.ts"],
+    [bun, "test/runner/refuse-dialect.ts"],
     [bun, "test/system/examples/write-types.ts"], // The compiler reads its output.
     [process.execPath, TSC, "--noEmit", "-p", "."],
   ];

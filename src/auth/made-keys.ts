@@ -27,8 +27,8 @@ export function planMadeKey(maker: KeyRecord, plan: MadeKeyPlan): Result<KeySpec
   if (plan.kind === "share") {
     if (expiresMs !== null && plan.expiresMs > expiresMs) return fail({ kind: "key_outlived" });
     const { view } = plan;
-    const shown = { view, expiresMs: plan.expiresMs };
-    return ok({ ...common, permissions: ["view"], ...shown, deviceId: null, userId: null });
+    const linkTerms = { view, expiresMs: plan.expiresMs };
+    return ok({ ...common, permissions: ["view"], ...linkTerms, deviceId: null, userId: null });
   }
   if (deviceId !== null && deviceId !== plan.deviceId) return fail({ kind: "key_bound" });
   return ok({ ...common, permissions: ["write"], view: null, deviceId: plan.deviceId, userId, expiresMs });

@@ -98,8 +98,8 @@ function surveyLines({ groups }: Look, { tallies }: Survey): string[] {
     const { extent, points } = tallies[index]!;
     if (extent === null) return [];
     const { devices, firstMs, lastMs } = extent;
-    const shown = devices.slice(0, DEVICES_SHOWN_MAX).join(", ");
-    const names = `${shown}${devices.length > DEVICES_SHOWN_MAX ? ", …" : ""}`;
+    const list = devices.slice(0, DEVICES_SHOWN_MAX).join(", ");
+    const names = `${list}${devices.length > DEVICES_SHOWN_MAX ? ", …" : ""}`;
     const what = files === 1 ? label : countOf(files, "file");
     return [`${what}: ${countOf(points, "point")} of ${names}, ${dayText(firstMs)} … ${dayText(lastMs)}`];
   });
@@ -114,10 +114,12 @@ export function lookLines({ groups, unread }: Pick<Look, "groups" | "unread">): 
   });
   for (const { label, answer } of wrong) lines.push(`${label} ${answer}.`);
   // Files that were named on the command line stop the import, so they come first.
-  const shown = failed.toSorted((a, b) => Number(b.isNamed) - Number(a.isNamed)).slice(0, FAILED_SHOWN_MAX);
-  for (const { label, reason } of shown) lines.push(`${label}: ${reason}.`);
-  if (failedCount > shown.length)
-    lines.push(`${countOf(failedCount - shown.length, "file")} more can't be read.`);
+  const examples = failed
+    .toSorted((a, b) => Number(b.isNamed) - Number(a.isNamed))
+    .slice(0, FAILED_SHOWN_MAX);
+  for (const { label, reason } of examples) lines.push(`${label}: ${reason}.`);
+  if (failedCount > examples.length)
+    lines.push(`${countOf(failedCount - examples.length, "file")} more can't be read.`);
   if (leftAlone.size === 0) return lines;
   const kinds = [...leftAlone].sort(([, a], [, b]) => b.count - a.count);
   lines.push(leftAloneLine(kinds));

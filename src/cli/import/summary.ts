@@ -134,8 +134,8 @@ function deviceCountText({ devices, hasMoreDevices }: Extent): string {
 
 function devicesText(extent: Extent): string {
   const { devices } = extent;
-  const shown = devices.slice(0, DEVICES_SHOWN_MAX).join(", ");
-  return `${INDENT}${deviceCountText(extent)}: ${shown}${devices.length > DEVICES_SHOWN_MAX ? ", …" : ""}`;
+  const list = devices.slice(0, DEVICES_SHOWN_MAX).join(", ");
+  return `${INDENT}${deviceCountText(extent)}: ${list}${devices.length > DEVICES_SHOWN_MAX ? ", …" : ""}`;
 }
 
 function boxText({ firstMs, lastMs, south, west, north, east }: Extent): string {

@@ -10,10 +10,10 @@ import { formatTable } from "../screen/layout.ts";
 export function formatKeyList(keys: readonly KeyRecord[], nowMs: number, columns: number | null): string {
   const byId = new Map(keys.map((key) => [key.id, key]));
   const rows = keys.map((key) => rowOf(key, byId, nowMs));
-  const shown = COLUMNS.filter(
+  const usedColumns = COLUMNS.filter(
     ([, member]) => !OPTIONAL.has(member) || rows.some((row) => row[member] !== "-"),
   );
-  const whole = tableOf(rows, shown);
+  const whole = tableOf(rows, usedColumns);
   if (columns === null || widthOf(whole) <= columns) return whole;
   const [titles, ...lines] = tableOf(rows, SHORT_COLUMNS).split("\n");
   return [titles, ...rows.flatMap((row, index) => [lines[index], ...restOf(row)]), ""].join("\n");

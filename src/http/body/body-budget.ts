@@ -48,7 +48,7 @@ export function createBodyBudget(limits: BodyBudgetLimits, timers: Timers = syst
   const refused = { requests: 0, bytes: 0 };
 
   function createShare(owner: QuotaOwner): BodyShare {
-    let taken = 0;
+    let heldBytes = 0;
     let isEnded = false;
     return {
       owner,
@@ -60,7 +60,7 @@ export function createBodyBudget(limits: BodyBudgetLimits, timers: Timers = syst
           refused.bytes++;
           return false;
         }
-        taken += more;
+        heldBytes += more;
         return true;
       },
       whole(size, read) {
@@ -70,7 +70,7 @@ export function createBodyBudget(limits: BodyBudgetLimits, timers: Timers = syst
       end() {
         isEnded = true;
         requests.give(owner, 1);
-        bytes.give(owner, taken);
+        bytes.give(owner, heldBytes);
       },
     };
   }

@@ -41,7 +41,7 @@ export function createMeters(): Meters {
 export class Durations {
   /** Upper bounds of the buckets in seconds, ascending; longer durations are counted in a last bucket. */
   readonly boundsSeconds: readonly number[];
-  /** Of each bucket alone; the last one exceeds all bounds. */
+  /** The count of each bucket alone; the last one exceeds all bounds. */
   readonly counts: Float64Array;
   sumSeconds = 0;
 

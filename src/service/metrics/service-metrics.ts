@@ -18,7 +18,7 @@ export function clientMetrics(counts: MessageCounts): MetricGroup {
         "What they held, by app and by what became of it: accepted, duplicates, " +
         "refused (kept in the quarantine), skipped (no positions).",
       wherehouse_client_fields_left_out_total:
-        "Optional fields of such points that were left out, since they could not be read or were out of bounds.",
+        "Optional fields of such points that were omitted because they could not be read or were out of bounds.",
       wherehouse_client_times_of_arrival_total:
         "Such points that had no time, and so have that of their arrival.",
       wherehouse_client_times_corrected_total:

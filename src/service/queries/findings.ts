@@ -30,7 +30,7 @@ export type FindingCounts = Readonly<Record<FindingKind, number>>;
 
 export interface Findings {
   ofApp(appId: AppId, query: FindingsQuery, client: Client): MaybePromise<FindingsAnswer>;
-  /** Of all apps, at most a minute old. */
+  /** The findings of all apps, at most a minute old. */
   count(): Promise<FindingCounts>;
 }
 

@@ -27,7 +27,7 @@ export interface NearbyAnswer {
   readonly records: NewestRecords;
   /** How many are on this page. */
   readonly count: number;
-  /** Of the page: device numbers, distances from the center, and initial bearings from it. May be longer. */
+  /** The page: device numbers, distances from the center, and initial bearings from it. May be longer. */
   readonly devices: Uint32Array;
   readonly meters: Float64Array;
   readonly bearings: Float64Array;

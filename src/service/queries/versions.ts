@@ -54,4 +54,4 @@ export function createVersions(dependencies: VersionDependencies): Versions {
 }
 
 /** Any device that appears later has a sequence, so this text never equals a later version. */
-const NO_DEVICE = "nobody";
+const NO_DEVICE = "none";

@@ -143,7 +143,7 @@ export class Connect {
     this.fault = null;
     changed();
     try {
-      const made = await keys.make<MadePhone>({
+      const phone = await keys.make<MadePhone>({
         kind: "phone",
         client: this.app.client,
         device_id: deviceId,
@@ -151,8 +151,8 @@ export class Connect {
         label: this.app.name,
       });
       if (round !== this.#round) return; // The key is in the list, where it can be revoked.
-      this.made = made;
-      this.report.begin({ ...made.key, device_id: deviceId });
+      this.made = phone;
+      this.report.begin({ ...phone.key, device_id: deviceId });
     } catch (error) {
       if (round !== this.#round) return;
       this.fault = sentenceOf(error);

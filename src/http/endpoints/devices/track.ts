@@ -90,8 +90,8 @@ export const deviceTrack = queryEndpoint({
       const requested = readInstants({ start, end });
       if (!requested.ok) return call.fail(requested.error);
       const { view } = call;
-      const shown = view === null ? null : findDevice(services, call.appId, deviceId, view);
-      if (shown?.ok === false) return call.fail(shown.error);
+      const device = view === null ? null : findDevice(services, call.appId, deviceId, view);
+      if (device?.ok === false) return call.fail(device.error);
       const range = view === null ? requested.value : view.rangeOf(requested.value);
       const blur = view === null || view.isExact ? null : view;
       const options = { toleranceMeters, box, blur, verticesMax: VERTICES_MAX };

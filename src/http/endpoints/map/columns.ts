@@ -69,9 +69,11 @@ export const appColumns = queryEndpoint({
     return (call, { fields }) => {
       const { view } = call;
       const isShown = (field: StoredField) => view === null || viewShows(view, field);
-      const shown = CHOSEN_FIELDS.filter((field) => fields.includes(field.name) && isShown(field));
-      return mapMaybe(takeSnapshot(call, shown, call.request), (snapshot) =>
-        snapshot.ok ? call.pieces(piecesOf(call.appId, shown, snapshot.value)) : call.fail(snapshot.error),
+      const chosenFields = CHOSEN_FIELDS.filter((field) => fields.includes(field.name) && isShown(field));
+      return mapMaybe(takeSnapshot(call, chosenFields, call.request), (snapshot) =>
+        snapshot.ok
+          ? call.pieces(piecesOf(call.appId, chosenFields, snapshot.value))
+          : call.fail(snapshot.error),
       );
     };
   },
@@ -79,7 +81,7 @@ export const appColumns = queryEndpoint({
 
 function* piecesOf(
   appId: AppId,
-  shown: readonly StoredField[],
+  chosenFields: readonly StoredField[],
   { sequence, blocks, end }: Snapshot,
 ): Iterable<Uint8Array<ArrayBuffer>> {
   const columns: Column[] = [
@@ -87,7 +89,7 @@ function* piecesOf(
     { name: "timestamp", blocks: blocks.map(({ timestampMs }) => timestampMs) },
     { name: "latitude", blocks: blocks.map(({ latitude }) => latitude) },
     { name: "longitude", blocks: blocks.map(({ longitude }) => longitude) },
-    ...shown.map(({ name }, index) => ({ name, blocks: blocks.map(({ fields }) => fields[index]!) })),
+    ...chosenFields.map(({ name }, index) => ({ name, blocks: blocks.map(({ fields }) => fields[index]!) })),
   ];
   try {
     yield* jsonColumns({ success: true, app_id: appId, sequence }, columns);

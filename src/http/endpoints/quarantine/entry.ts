@@ -60,11 +60,11 @@ function present({ summary, message }: QuarantineEntry): ValueOf<typeof answer> 
 }
 
 function presentBody(body: Uint8Array): { readonly body: string } | { readonly body_base64: string } {
-  const shown = body.subarray(0, SHOWN_BYTES_MAX);
+  const beginning = body.subarray(0, SHOWN_BYTES_MAX);
   const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   try {
-    return { body: utf8.decode(shown, { stream: shown.length < body.length }) }; // The cut may split a character.
+    return { body: utf8.decode(beginning, { stream: beginning.length < body.length }) }; // The cut may split a character.
   } catch {
-    return { body_base64: Buffer.from(shown).toString("base64") };
+    return { body_base64: Buffer.from(beginning).toString("base64") };
   }
 }

@@ -99,7 +99,7 @@ export class PointCollector implements MessageSink {
     if (refusal !== null) this.#refuse(refusal, identity, raw);
   }
 
-  refuse(reason: RefusalReason, raw?: unknown, from: Claim = NOBODY): void {
+  refuse(reason: RefusalReason, raw?: unknown, from: Claim = NO_CLAIM): void {
     this.#refuse({ reason, fault: null }, this.#identify(from), raw);
   }
 
@@ -208,7 +208,7 @@ function countOne(counts: Map<string, number>, name: string): void {
   counts.set(name, (counts.get(name) ?? 0) + 1);
 }
 
-const NOBODY = { device: null, user: null };
+const NO_CLAIM = { device: null, user: null };
 
 /** The rules for clients have checked the times already. */
 const ANY_TIME = { oldestMs: Number.NEGATIVE_INFINITY, newestMs: Number.POSITIVE_INFINITY };

@@ -116,7 +116,7 @@ test("a seal that can't clean up after its swap says so, and that the records ar
   const report = await app.seal();
   expect(report).toMatchObject({ days: ["2026-01-08"], records: 1 });
   expect(sealSummary(report)).toMatch(
-    /^Archived 1 record .*; .*the next seal goes on: Cannot list .*the disk failed \(EIO\)\.$/,
+    /^Archived 1 record .*; .*the next seal continues: Cannot list .*the disk failed \(EIO\)\.$/,
   );
   expect(await app.seal()).toMatchObject({ days: [], unfinished: null });
   app = await app.restart();
