@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 
 /*
  * `npm run check` calls it: names each sentence in the source and the documents that is written in the project's old
- * private dialect, and each value with a participle for a name, with the better wording. CONTRIBUTING.md tells the rule.
+ * private dialect, and each value with a participle for a name, with the better wording.
  */
 
 interface Pattern {

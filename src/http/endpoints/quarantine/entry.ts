@@ -63,7 +63,8 @@ function presentBody(body: Uint8Array): { readonly body: string } | { readonly b
   const beginning = body.subarray(0, SHOWN_BYTES_MAX);
   const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   try {
-    return { body: utf8.decode(beginning, { stream: beginning.length < body.length }) }; // The cut may split a character.
+    // The cut may split a character.
+    return { body: utf8.decode(beginning, { stream: beginning.length < body.length }) };
   } catch {
     return { body_base64: Buffer.from(beginning).toString("base64") };
   }
