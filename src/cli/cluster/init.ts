@@ -86,9 +86,8 @@ function summary(
   ].join("\n");
 }
 
-function whatIsIn({ records, messages, firstMessage, foundMessages, shared }: InitReport): string {
-  const earlier =
-    foundMessages === 0 ? "" : `, ${countOf(foundMessages, "message")} of them by an earlier run`;
+function whatIsIn({ records, messages, firstMessage, found, shared }: InitReport): string {
+  const earlier = found === 0 ? "" : `, ${countOf(found, "message")} of them by an earlier run`;
   const files = shared.length === 0 ? "." : `. Shared with all nodes: ${shared.join(", ")}.`;
   if (messages === 0) return `: the archive holds all of it${files}`;
   return `: ${countOf(records, "report")} were published as ${countOf(messages, "message")} from ${firstMessage} on${earlier}${files}`;

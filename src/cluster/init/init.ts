@@ -23,7 +23,7 @@ export interface InitReport {
   readonly firstMessage: number;
   readonly messages: number;
   /** Messages that an earlier attempt had published. */
-  readonly foundMessages: number;
+  readonly found: number;
   readonly records: number;
   /** The names of the files that became shared values. */
   readonly shared: readonly string[];
@@ -100,7 +100,7 @@ async function moveTo(
   await refuseOthers(stream, nodes, patiently);
   await claim(stream, nodes, await readDirectoryId(files, directoryPaths(dataDir).directoryId), patiently);
   const messageBytesMax = Math.min(MESSAGE_BYTES_MAX, stream.messageBytesMax);
-  const { messages, foundMessages, records } = await publishLog({
+  const { messages, found, records } = await publishLog({
     stream,
     firstMessage,
     messages: planMessages(log.entries(), messageBytesMax),
@@ -115,7 +115,7 @@ async function moveTo(
     created: stream.created,
     firstMessage,
     messages,
-    foundMessages,
+    found,
     records,
     shared,
   };

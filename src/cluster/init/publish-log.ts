@@ -10,7 +10,7 @@ export interface PublishedLog {
   readonly entries: number;
   readonly records: number;
   /** Messages that an earlier attempt had published. */
-  readonly foundMessages: number;
+  readonly found: number;
 }
 
 export interface PublishLogOptions {
@@ -34,7 +34,7 @@ export type Patiently = <Answer>(question: () => Promise<Answer>) => Promise<Ans
  */
 export async function publishLog(options: PublishLogOptions): Promise<PublishedLog> {
   const { stream, firstMessage, messages, signal, onPublished, patiently } = options;
-  const published = { messages: 0, entries: 0, records: 0, foundMessages: 0 };
+  const published = { messages: 0, entries: 0, records: 0, found: 0 };
   const before = await patiently(() => stream.state());
   if (before.firstMessage !== firstMessage || before.lastMessage < firstMessage - 1) throw foreign(stream);
   const count = (planned: PlannedMessage) => {
@@ -44,8 +44,8 @@ export async function publishLog(options: PublishLogOptions): Promise<PublishedL
     onPublished(published.records);
   };
 
-  published.foundMessages = before.lastMessage - firstMessage + 1;
-  if (published.foundMessages > 0) await compareFoundMessages(options, before.lastMessage, count);
+  published.found = before.lastMessage - firstMessage + 1;
+  if (published.found > 0) await compareFoundMessages(options, before.lastMessage, count);
   for (let next = await messages.next(); next.done !== true; next = await messages.next()) {
     signal.throwIfAborted();
     const number = firstMessage + published.messages;

@@ -256,7 +256,7 @@ describe.skipIf(!HAS_NATS)("cluster init refuses", () => {
       expect(await runCommand(BUN, place, initArgs())).toMatchObject({ code: 0 });
       expect(await runCommand(BUN, other, initArgs())).toMatchObject({
         code: 1,
-        error: expect.stringContaining("is of another directory"),
+        error: expect.stringContaining("belongs to another directory"),
       });
       expect(readdirSync(other.dataDir)).not.toContain("cluster.json");
     } finally {
@@ -279,7 +279,7 @@ describe.skipIf(!HAS_NATS)("cluster init refuses", () => {
     rmSync(join(place.dataDir, "cluster.json"));
     expect(await runCommand(BUN, place, initArgs())).toMatchObject({
       code: 1,
-      error: expect.stringContaining("was moved into a cluster once"),
+      error: expect.stringContaining("was moved into a cluster before"),
     });
   });
 

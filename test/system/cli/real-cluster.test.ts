@@ -143,7 +143,7 @@ describe.if(hasNatsServer("tests of commands beside three real nodes"))(
       await Promise.all([nats.kill(0), nats.kill(1)]);
       expect(await followLink(2, link)).toEqual({
         status: 503,
-        message: expect.stringContaining("try it again"),
+        message: expect.stringContaining("try again shortly"),
       });
       const create = ["keys", "create", "--app", "default", "--permission", "read"];
       const refused = await command(0, ...create);

@@ -159,7 +159,7 @@ describe.if(isPossible).each(RUNTIMES.map((runtime) => [runtime.name, runtime] a
         const { code, error } = await serve(target);
         expect([code, error]).toEqual([
           1,
-          expect.stringContaining("is not the one that this node has taken"),
+          expect.stringContaining("is not the one that this node has applied"),
         ]);
         expect(error).toContain("join URL --again");
       }

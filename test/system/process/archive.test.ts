@@ -135,7 +135,7 @@ for (const runtime of RUNTIMES) {
         seal.kill(signal);
         const { code, error } = await seal.ended;
         // It may have been quicker than the signal, or slower to listen for it: then the signal itself ended it.
-        if (signal === "SIGINT" && code === 1) expect(error).toContain("nothing is lost");
+        if (signal === "SIGINT" && code === 1) expect(error).toContain("Nothing is lost");
         await expectWhole();
       }
       expect((await runCommand(runtime, place, ["seal"])).code).toBe(0);

@@ -228,8 +228,8 @@ for (const runtime of RUNTIMES) {
     test("wrong directories are refused in a line, and nothing is written to them", async () => {
       const third = elsewhere("third");
       const refusals: [Place, string[], number, string][] = [
-        [place, ["backup", place.dataDir], 2, "must lie apart"],
-        [place, ["backup", join(place.dataDir, "x")], 2, "must lie apart"],
+        [place, ["backup", place.dataDir], 2, "must not contain each other"],
+        [place, ["backup", join(place.dataDir, "x")], 2, "must not contain each other"],
         [place, ["backup", third.dataDir], 1, "holds files and no backup"],
         [elsewhere("none"), ["backup", backupDir()], 1, "There is no data directory"],
         [third, ["restore", backupDir()], 1, "is not empty"],

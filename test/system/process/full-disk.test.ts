@@ -82,7 +82,7 @@ for (const kind of kinds) {
         for (const day of [...OLD_DAYS, 30]) await keep(reportsOf(50, day));
         disk.fill(server.pid);
         await postUntil(503);
-        await server.says(/Sealing failed, and nothing is lost/);
+        await server.says(/Sealing failed. Nothing is lost/);
         await expectRightAnswers();
 
         const failedBefore = sealsFailed();
