@@ -44,6 +44,8 @@ export interface AppEvents extends DirectoryEvents, SettingsEvents, Pick<OpenClu
   /** The start can't open a file at the moment and tries again. */
   onWaiting(error: unknown): void;
   onKeyFile(reason: string): void;
+  /** A file of streets can't be used; the server starts without it. */
+  onMapNote(note: string): void;
   /** A request failed because of a bug or a disk; the client got this id. */
   onFault(requestId: string, error: unknown): void;
   /** The event loop was blocked for this long. */
@@ -213,7 +215,10 @@ async function openPrerequisites(
       () => Settings.open({ ...sharing, shared, path: paths.settings }, whereMissing),
       onWaiting,
     );
-    const baseMap = await openBaseMap(inputs, config.mapFile);
+    const baseMap = await openBaseMap(inputs, config.mapFile, {
+      directory: paths.map,
+      onNote: events.onMapNote,
+    });
     return { node, secrets, settings, baseMap, watches: shared === null ? [] : [shared.watch()] };
   } catch (error) {
     await node?.close();

@@ -5,6 +5,7 @@ import { BACKUP, RESTORE, SEAL, SETTINGS_LIST, SETTINGS_SET, VERIFY } from "./di
 import { EXPORT } from "./export/command.ts";
 import { IMPORT } from "./import/command.ts";
 import { KEYS_CREATE, KEYS_LINK, KEYS_LIST, KEYS_PASS_PHRASE, KEYS_REVOKE } from "./keys/command.ts";
+import { MAP_FETCH } from "./map/command.ts";
 import {
   DOCTOR,
   QUARANTINE_DELETE,
@@ -32,6 +33,7 @@ export const COMMANDS: readonly Command[] = [
   loading(QUARANTINE_DELETE, async () => (await import("./remote/quarantine.ts")).deleteQuarantined),
   loading(IMPORT, async () => (await import("./import/run.ts")).importFiles),
   loading(EXPORT, async () => (await import("./export/run.ts")).exportRecords),
+  loading(MAP_FETCH, async () => (await import("./map/fetch.ts")).fetchMap),
   loading(DOCTOR, async () => (await import("./remote/doctor.ts")).doctor),
   loading(SETTINGS_LIST, async () => (await import("./directory/settings.ts")).listSettings),
   loading(SETTINGS_SET, async () => (await import("./directory/settings.ts")).setSettings),
@@ -65,6 +67,7 @@ const GROUPS: readonly CommandGroup[] = [
     example: SETTINGS_SET.name,
   },
   { name: "cluster", about: "", example: CLUSTER_INIT.name },
+  { name: "map", about: "", example: MAP_FETCH.name },
   {
     name: "quarantine",
     about: "A server keeps the messages that it rejected, for 90 days at most.",

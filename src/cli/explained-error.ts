@@ -6,6 +6,7 @@ import { StreamPositionError } from "../cluster/quarantine/stream-position.ts";
 import { StreamError } from "../cluster/stream/stream.ts";
 import { DirectoryInUseError, ForeignDirectoryError } from "../directory/take-directory.ts";
 import { FormatVersionError } from "../lib/text/versioned-json.ts";
+import { RemoteArchiveError } from "../map/streets/remote-archive.ts";
 import { MapFileError } from "../map/tile-file.ts";
 import { FileError } from "../runtime/files.ts";
 import { ListenError } from "../runtime/listen.ts";
@@ -38,6 +39,7 @@ const EXPLAINED = [
   FormatVersionError,
   NoDirectoryError,
   RecordingError,
+  RemoteArchiveError,
   StreamError,
   StreamPositionError,
 ];

@@ -18,6 +18,8 @@ export function directoryPaths(dataDir: string) {
     firstKey: join(dataDir, "first-key"),
     directoryId: join(dataDir, "directory-id"),
     cluster: join(dataDir, "cluster.json"),
+    /** Streets that `map fetch` copied; not in backups, since they can be copied again. */
+    map: join(dataDir, "map"),
     lock: join(dataDir, "lock"),
     serving: join(dataDir, "serving.json"),
   };

@@ -62,7 +62,7 @@ function degreesIn(file: Uint8Array, start: number, end: number): number {
 }
 
 /** GeoNames' cities; data/places/README.md describes how the file was made. */
-const FILE = import.meta.resolve("../../data/places/cities.tsv");
+export const PLACES_FILE = import.meta.resolve("../../data/places/cities.tsv");
 
 /** The scheduler's name for this work. It differs from every app, whose name is never empty. */
 const OWNER = "";
@@ -80,7 +80,7 @@ export function createPlacesLoader(
 
   async function load(): Promise<Places> {
     try {
-      places = await scheduler.run(OWNER, readPlaces(await readAsset(FILE)));
+      places = await scheduler.run(OWNER, readPlaces(await readAsset(PLACES_FILE)));
       return places;
     } catch (cause) {
       throw new Error("Cannot read the names of places", { cause });

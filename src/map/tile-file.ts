@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
-import { bytesToHeader, Compression, type Header, PMTiles, TileType } from "pmtiles";
+import { bytesToHeader, Compression, type Header, PMTiles, type Source, TileType } from "pmtiles";
 import { gunzip } from "../lib/bytes/gunzip.ts";
 import { isObject } from "../lib/is-object.ts";
 import { messageOf } from "../lib/message-of.ts";
 import { Semaphore } from "../lib/schedule/semaphore.ts";
 import type { Inputs } from "../runtime/inputs.ts";
+import { type Credit, parseCredits, textOf } from "./credits.ts";
 import { DirectoryCache, TileSource, unpack } from "./tile-source.ts";
 
 /*
@@ -25,8 +26,12 @@ export interface TileFacts {
   readonly minZoom: number;
   readonly maxZoom: number;
   readonly bounds: Bounds;
+  /** The area, or several if this is more than one file. */
+  readonly areas: readonly Bounds[];
   /** Plain text. */
   readonly attribution: string;
+  /** The attribution in pieces with their links. */
+  readonly credits: readonly Credit[];
 }
 
 /** In degrees. */
@@ -42,7 +47,7 @@ export const TILE_ZOOM_MAX = 26;
 
 const HEADER_BYTES = 127;
 /** PMTiles' root directory ends within these bytes, so one read opens a file. */
-const ROOT_END = 16_384;
+export const ROOT_END = 16_384;
 const METADATA_BYTES_MAX = 4 * 1024 * 1024;
 const SPEC_VERSION = 3;
 
@@ -59,14 +64,14 @@ export async function openTileFile(inputs: Inputs, path: string): Promise<TileFi
     await input.read(begin, 0);
     const header = checkedHeader(path, begin, input.sizeBytes);
     const source = new TileSource(input);
-    const attribution = await readAttribution(path, source, header);
+    const credits = parseCredits((await readMetadata(path, source, header)).attribution);
     const state = `${input.sizeBytes} ${modifiedMs}`;
     const version = createHash("sha256").update(begin).update(state).digest("base64url").slice(0, 16);
     const { minZoom, maxZoom, minLon, minLat, maxLon, maxLat } = header;
     const bounds = [minLon, minLat, maxLon, maxLat] as const;
     const tiles = new PMTiles(source, new DirectoryCache(header), asItIs);
     return {
-      facts: { version, minZoom, maxZoom, bounds, attribution },
+      facts: { version, minZoom, maxZoom, bounds, areas: [bounds], attribution: textOf(credits), credits },
       find: (z, x, y) => find(path, tiles, header, [z, x, y]),
       close: () => input.close(),
     };
@@ -96,7 +101,8 @@ async function asItIs(bytes: ArrayBuffer): Promise<ArrayBuffer> {
   return bytes;
 }
 
-function checkedHeader(path: string, begin: Uint8Array<ArrayBuffer>, sizeBytes: number): Header {
+/** The header in the first bytes of an archive, checked. `path` names the archive in a `MapFileError`. */
+export function checkedHeader(path: string, begin: Uint8Array<ArrayBuffer>, sizeBytes: number): Header {
   const refuse = (fault: string) => new MapFileError(path, fault);
   const isPmtiles = new TextDecoder().decode(begin.subarray(0, 7)) === "PMTiles";
   if (!isPmtiles || begin.length < HEADER_BYTES) throw refuse("it is not a PMTiles archive");
@@ -138,8 +144,12 @@ function isPlausible({ minZoom, maxZoom, minLon, minLat, maxLon, maxLat }: Heade
   return areZooms && areLongitudes && minLat >= -90 && minLat < maxLat && maxLat <= 90;
 }
 
-/** Checks the metadata; returns the attribution. */
-async function readAttribution(path: string, source: TileSource, header: Header): Promise<string> {
+/** The metadata of an archive, which has a layer of a Protomaps basemap. Throws a `MapFileError`. */
+export async function readMetadata(
+  path: string,
+  source: Source,
+  header: Header,
+): Promise<Readonly<Record<string, unknown>>> {
   let metadata: unknown;
   try {
     const { data } = await source.getBytes(header.jsonMetadataOffset, header.jsonMetadataLength);
@@ -152,14 +162,15 @@ async function readAttribution(path: string, source: TileSource, header: Header)
       cause,
     );
   }
-  const { vector_layers: layers, attribution } = isObject(metadata) ? metadata : {};
+  const checked = isObject(metadata) ? metadata : {};
+  const { vector_layers: layers } = checked;
   const names = Array.isArray(layers) ? layers.map((layer) => isObject(layer) && layer.id) : [];
   if (!KNOWN_LAYERS.some((layer) => names.includes(layer)))
     throw new MapFileError(
       path,
       `it has no layer of a Protomaps basemap (${KNOWN_LAYERS.join(", ")}); docs/streets.md says how to get one`,
     );
-  return typeof attribution === "string" ? textOfHtml(attribution) : "";
+  return checked;
 }
 
 /** A file that can't be used as a map. The message says why and what to do. */
@@ -169,34 +180,6 @@ export class MapFileError extends Error {
   constructor(path: string, fault: string, cause?: unknown) {
     super(`Cannot use "${path}" as a map: ${fault}`, { cause });
   }
-}
-
-const HTML_CHARACTERS_MAX = 4000;
-const TEXT_CHARACTERS_MAX = 200;
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  amp: "&",
-  apos: "'",
-  copy: "©",
-  gt: ">",
-  lt: "<",
-  nbsp: " ",
-  quot: '"',
-};
-
-/** The text that a browser would show for a line of HTML. A caller that puts it into HTML has to escape it. */
-function textOfHtml(html: string): string {
-  return html
-    .slice(0, HTML_CHARACTERS_MAX)
-    .replace(/<[^<>]*>/g, "")
-    .replace(/&(?:([a-z]+)|#(\d{1,6})|#x([0-9a-f]{1,5}));/gi, (reference, name, decimal, hexadecimal) => {
-      if (name !== undefined) return ENTITIES[name.toLowerCase()] ?? reference;
-      const code = decimal === undefined ? Number.parseInt(hexadecimal, 16) : Number(decimal);
-      return String.fromCodePoint(code);
-    })
-    .replace(/[\s\p{Cc}]+/gu, " ")
-    .trim()
-    .slice(0, TEXT_CHARACTERS_MAX);
 }
 
 /** A tile of a planet has a megabyte or two. Deno decompresses without yielding: 16 MiB took 30 ms. */

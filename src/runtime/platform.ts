@@ -15,7 +15,7 @@ import { loadMqttBroker } from "./mqtt-broker.ts";
 import { createNodeFiles } from "./node-files.ts";
 import { createNodeInputs } from "./node-inputs.ts";
 import { exitOnCrash, stopRequested } from "./process.ts";
-import { readSecretLine } from "./secret-input.ts";
+import { readSecretLine, readTypedLine } from "./secret-input.ts";
 import { acquireSqliteLock } from "./sqlite-lock.ts";
 import { createStripTypes, type StripTypes } from "./strip-types.ts";
 import { collectGarbage, type ProcessUsage } from "./usage.ts";
@@ -45,6 +45,8 @@ export interface Platform {
   collectGarbage(): void;
   /** The first line of standard input, or null. On a terminal, the input is not shown. */
   readSecretLine(ask: () => void, end: () => void): Promise<string | null>;
+  /** A line that a person types, which the terminal shows; null if standard input is not a terminal. */
+  readTypedLine(ask: () => void): Promise<string | null>;
   /** Reads a file of an installed package, named as for `import.meta.resolve`. */
   readAsset(specifier: string): Promise<Uint8Array>;
   readonly stripTypes: StripTypes;
@@ -73,6 +75,7 @@ export function createPlatform(): Platform {
     usage: processUsage,
     collectGarbage,
     readSecretLine,
+    readTypedLine,
     stripTypes: createStripTypes(),
     readAsset: (specifier) => files.read(fileURLToPath(import.meta.resolve(specifier))),
   };

@@ -40,6 +40,16 @@ export async function readSecretLine(
   }
 }
 
+/** A line that a person types on a terminal, which shows it; null without a terminal. `ask` is called before. */
+export async function readTypedLine(
+  ask: () => void,
+  stream: SecretStream = process.stdin,
+): Promise<string | null> {
+  if (stream.isTTY !== true) return null;
+  ask();
+  return decode(await readLine(stream, takePiped));
+}
+
 /** Adds a byte to the line. */
 type Take = (line: number[], byte: number) => "more" | "done" | "interrupted";
 

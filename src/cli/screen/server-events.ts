@@ -28,6 +28,7 @@ export function logEvents(log: EventLog, startedMs: number, crash: (error: unkno
       log.error({ event: "entry_left_out", sequence: err.sequence, err }, entryLeftOutLine(err)),
     onBroken: crash,
     onKeyFile: (reason) => log.warn({ event: "keys" }, `Keys: ${reason}`),
+    onMapNote: (note) => log.warn({ event: "map" }, `Map: ${note}`),
     onRetention: (text) =>
       log.info({ event: "retention", retention: text }, `The retention is ${text} (settings set retention).`),
     onSettingsFile: (reason) => log.warn({ event: "settings" }, `Settings: ${reason}`),

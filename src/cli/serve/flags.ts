@@ -127,7 +127,7 @@ export const SERVE_FLAGS = {
   mapFile: {
     name: "map",
     takes: FILE,
-    otherwise: "the world without streets",
+    otherwise: "what map fetch copied into the data directory",
     does: "show streets on the map, from this extract of a Protomaps basemap (PMTiles)",
   },
   sealIntervalMs: {

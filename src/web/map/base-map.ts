@@ -13,8 +13,15 @@ export interface TileMap {
   readonly minzoom: number;
   readonly maxzoom: number;
   readonly bounds: readonly [west: number, south: number, east: number, north: number];
-  /** Plain text. */
-  readonly attribution: string;
+  /** The bounds of each file; one file has only one. */
+  readonly areas: readonly TileMap["bounds"][];
+  readonly credits: readonly Credit[];
+}
+
+/** A piece of the attribution: plain text, and where it links to. */
+export interface Credit {
+  readonly text: string;
+  readonly url: string | null;
 }
 
 /**
@@ -29,16 +36,15 @@ export function fromFillingZoom(map: TileMap): TileMap {
 }
 
 /** A filter for points within the bounds and the zooms of a map. */
-export function isCoveredBy({
-  bounds: [west, south, east, north],
-  minzoom,
-}: TileMap): ExpressionSpecification {
-  const corners = [
-    [west, south],
-    [east, south],
-    [east, north],
-    [west, north],
-    [west, south],
-  ];
-  return ["all", [">=", ["zoom"], minzoom], ["within", { type: "Polygon", coordinates: [corners] }]];
+export function isCoveredBy({ areas, minzoom }: TileMap): ExpressionSpecification {
+  const coordinates = areas.map(([west, south, east, north]) => [
+    [
+      [west, south],
+      [east, south],
+      [east, north],
+      [west, north],
+      [west, south],
+    ],
+  ]);
+  return ["all", [">=", ["zoom"], minzoom], ["within", { type: "MultiPolygon", coordinates }]];
 }

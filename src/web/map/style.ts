@@ -5,7 +5,7 @@ import type {
   VectorSourceSpecification,
 } from "maplibre-gl";
 import type { ThemeName } from "../shell/theme.ts";
-import { type BaseMap, fromFillingZoom, type TileMap } from "./base-map.ts";
+import { type BaseMap, type Credit, fromFillingZoom, type TileMap } from "./base-map.ts";
 import { PALETTES, type Palette } from "./palette.ts";
 import { streetAreas, streetLabels, streetLines } from "./street-layers.ts";
 import { WORLD_CREDITS, worldLabels, worldShapes } from "./world-layers.ts";
@@ -36,16 +36,22 @@ export function mapStyle(theme: ThemeName, base: BaseMap, origin: string): Style
   };
 }
 
-function tileSource({ tiles, minzoom, maxzoom, bounds, attribution }: TileMap, origin: string) {
+function tileSource({ tiles, minzoom, maxzoom, bounds, credits }: TileMap, origin: string) {
   const source: VectorSourceSpecification = {
     type: "vector",
     tiles: [origin + tiles],
     minzoom,
     maxzoom,
     bounds: [...bounds],
-    attribution: escaped(attribution),
+    attribution: credits.map(creditHtml).join(""),
   };
   return source;
+}
+
+/** A link opens only https addresses, whatever the file of streets says. */
+function creditHtml({ text, url }: Credit): string {
+  if (url === null || !url.startsWith("https://")) return escaped(text);
+  return `<a href="${escaped(url)}" target="_blank" rel="noopener noreferrer">${escaped(text)}</a>`;
 }
 
 /** MapLibre interprets an attribution as HTML. */

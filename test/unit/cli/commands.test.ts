@@ -55,6 +55,7 @@ test("a default is a value that its flag takes, written as it is shown", () => {
     "64GiB",
     "-", // Of export.
     "30m",
+    "20mi",
     "wherehouse",
     "16GB",
   ]);

@@ -718,7 +718,7 @@ test("helpText() names every option that its command takes, and fits a terminal"
 });
 
 test("helpText() of a group names each of its commands, in its usage and in its list", () => {
-  for (const group of ["keys", "settings", "quarantine", "cluster"]) {
+  for (const group of ["keys", "settings", "quarantine", "cluster", "map"]) {
     const names = commandsOf(group).map(({ name }) => name);
     const text = helpText(group, "w");
     const usage = text.split("\n", 1)[0]!;

@@ -57,7 +57,13 @@ test("a file is opened with one look at its header and one at its metadata, and 
     minZoom: 0,
     maxZoom: 14,
     bounds: STREETS_BOUNDS,
+    areas: [STREETS_BOUNDS],
     attribution: STREETS_CREDIT,
+    credits: [
+      { text: "Protomaps", url: "https://github.com/protomaps/basemaps" },
+      { text: " © ", url: null },
+      { text: "OpenStreetMap", url: "https://openstreetmap.org/" },
+    ],
   });
   expect(file.facts.version).toMatch(/^[\w-]{16}$/);
   await file.close();

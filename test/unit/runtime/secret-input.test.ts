@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { EventEmitter } from "node:events";
-import { readSecretLine } from "../../../src/runtime/secret-input.ts";
+import { readSecretLine, readTypedLine } from "../../../src/runtime/secret-input.ts";
 
 class FakeInput extends EventEmitter {
   readonly isTTY: boolean;
@@ -64,4 +64,14 @@ test("Ctrl-C gives up, and leaves the terminal as it was", async () => {
     text: null,
     calls: ["ask", "raw", "resume", "pause", "cooked", "end"],
   });
+});
+
+test("an answer is typed on a terminal, which shows it; a pipe has none", async () => {
+  const answerOf = (input: FakeInput) => readTypedLine(() => void input.calls.push("ask"), input);
+  const terminal = new FakeInput(true);
+  const line = answerOf(terminal);
+  terminal.emit("data", Buffer.from("yes\n"));
+  expect([await line, terminal.calls]).toEqual(["yes", ["ask", "resume", "pause"]]);
+  const pipe = new FakeInput(false);
+  expect([await answerOf(pipe), pipe.calls]).toEqual([null, []]);
 });

@@ -27,10 +27,10 @@ const facts = hiddenEndpoint("/map/base.json", ({ baseMap }, responder) => {
   };
 });
 
-/** In TileJSON's terms, except that the attribution is text instead of HTML. */
-function describe({ version, minZoom, maxZoom, bounds, attribution }: TileFacts, path: string) {
+/** In TileJSON's terms, except that the attribution is text and links instead of HTML. */
+function describe({ version, minZoom, maxZoom, bounds, areas, credits }: TileFacts, path: string) {
   const tiles = `${path}/{z}/{x}/{y}?v=${version}`;
-  return { tiles, minzoom: minZoom, maxzoom: maxZoom, bounds, attribution };
+  return { tiles, minzoom: minZoom, maxzoom: maxZoom, bounds, areas, credits };
 }
 
 const WHOLE = { description: "Tile coordinate.", example: 0 };

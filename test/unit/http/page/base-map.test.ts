@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { openTileFile } from "../../../../src/map/tile-file.ts";
 import { createTestApp } from "../../../support/test-app.ts";
 import { openTestBaseMap } from "../../../support/test-base-map.ts";
-import { inputsWith, STREETS_BOUNDS, STREETS_CREDIT, streetsFile } from "../../map/fixture.ts";
+import { inputsWith, STREETS_BOUNDS, streetsFile } from "../../map/fixture.ts";
 
 /* The base map's tiles and what the page is told of them; nobody needs a key. */
 
@@ -24,14 +24,20 @@ test("GET /map/base.json says where tiles are, by version, and whom to credit", 
     minzoom: 0,
     maxzoom: 6,
     bounds: [-180, -85.0511287, 180, 85.0511287],
-    attribution: "Natural Earth, GeoNames (CC BY 4.0)",
+    areas: [[-180, -85.0511287, 180, 85.0511287]],
+    credits: [{ text: "Natural Earth, GeoNames (CC BY 4.0)", url: null }],
   });
   expect(streets).toEqual({
     tiles: expect.stringMatching(/^\/map\/streets\/\{z\}\/\{x\}\/\{y\}\?v=[\w-]{16}$/),
     minzoom: 0,
     maxzoom: 14,
     bounds: STREETS_BOUNDS,
-    attribution: STREETS_CREDIT,
+    areas: [STREETS_BOUNDS],
+    credits: [
+      { text: "Protomaps", url: "https://github.com/protomaps/basemaps" },
+      { text: " © ", url: null },
+      { text: "OpenStreetMap", url: "https://openstreetmap.org/" },
+    ],
   });
   expect(await (await (await appWith(null)).fetch("/map/base.json")).json()).toEqual({
     world,

@@ -16,7 +16,8 @@ const WORLD = {
   minzoom: 0,
   maxzoom: 6,
   bounds: [-180, -85, 180, 85],
-  attribution: "not shown: the style has links for it",
+  areas: [[-180, -85, 180, 85]],
+  credits: [{ text: "not shown: the style has links for it", url: null }],
 } as const;
 
 const STREETS = {
@@ -24,7 +25,12 @@ const STREETS = {
   minzoom: 5,
   maxzoom: 15,
   bounds: [-71.2, 42.2, -70.9, 42.5],
-  attribution: `<b>"Protomaps" & 'friends'`,
+  areas: [[-71.2, 42.2, -70.9, 42.5]],
+  credits: [
+    { text: `<b>"Protomaps" & 'friends'`, url: null },
+    { text: " © ", url: "javascript:alert(1)" },
+    { text: "OSM", url: 'https://osm.org/?"<' },
+  ],
 } as const;
 
 const BOTH: BaseMap = { world: WORLD, streets: STREETS };
@@ -71,7 +77,10 @@ test("the world's sources are credited with links; what the operator's file says
   expect(world!.attribution).toContain(">Natural Earth</a>");
   expect(world!.attribution).toContain(">GeoNames</a>");
   expect(world!.attribution).toContain('href="https://creativecommons.org/licenses/by/4.0/"');
-  expect(streets!.attribution).toBe("&#60;b&#62;&#34;Protomaps&#34; &#38; &#39;friends&#39;");
+  expect(streets!.attribution).toBe(
+    '&#60;b&#62;&#34;Protomaps&#34; &#38; &#39;friends&#39; © <a href="https://osm.org/?&#34;&#60;" ' +
+      'target="_blank" rel="noopener noreferrer">OSM</a>',
+  );
 });
 
 test("without streets the style has a dozen layers, with them all are there by other names", () => {
