@@ -3,7 +3,7 @@ import { Semaphore } from "../../lib/schedule/semaphore.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import type { AppId } from "../../model/ids.ts";
 import { doneWithin } from "../../runtime/listen.ts";
-import { type Client, findDevice } from "../queries/find-device.ts";
+import { type Caller, findDevice } from "../queries/find-device.ts";
 import { ListedDevices } from "./export-devices.ts";
 import type { ExportQuery } from "./export-formats.ts";
 import { describeExport, type Export, type ExportDependencies, ExportJob } from "./export-job.ts";
@@ -14,7 +14,7 @@ export interface Exports {
   /**
    * Starts a file; resolves with its first piece. The signal ends it, as does a client that reads nothing for a minute.
    */
-  start(query: ExportQuery, client: Client): Promise<Result<Export, ServiceError>>;
+  start(query: ExportQuery, caller: Caller): Promise<Result<Export, ServiceError>>;
   /** The result that `start` would have, without a slot and without reading records. */
   describe(query: ExportQuery): Promise<Result<Pick<Export, "isIncomplete">, ServiceError>>;
   /** Running exports. */
@@ -82,10 +82,10 @@ export function createExports(
   }
 
   return {
-    async start(query, client) {
+    async start(query, caller) {
       const listed = listDevices(dependencies, query);
       if (!listed.ok) return listed;
-      const signal = AbortSignal.any([client.signal, stopping.signal]);
+      const signal = AbortSignal.any([caller.signal, stopping.signal]);
       const refusal = () => fail(stopping.signal.aborted ? STOPPING : TOO_MANY);
       if (!(await enter(query.appId, signal))) return refusal();
       return run(query, listed.value, signal).begun.catch((error) => {

@@ -5,7 +5,7 @@ import type { ReportBatch } from "../../model/report-batch.ts";
 import type { TimeRange } from "../../model/time/range.ts";
 import { nextUtcDay, type UtcDay, utcDayOf, utcDayStartMs } from "../../model/time/utc-day.ts";
 import { pickReports } from "../../wal/batch-parts.ts";
-import type { Client } from "../queries/find-device.ts";
+import type { Caller } from "../queries/find-device.ts";
 import { touchesSealed } from "../queries/history/plan.ts";
 import {
   type ArchiveDependencies,
@@ -24,7 +24,7 @@ export interface ExactIngestDependencies extends ArchiveDependencies {
 }
 
 /** An `Ingest` for one caller, in the order of its calls. It stores nothing of a batch if the archive can't be read. */
-export type ExactIngest = (client: Client) => Ingest;
+export type ExactIngest = (caller: Caller) => Ingest;
 
 /** Days without reports that a query may span; their records are not read. */
 const GAP_DAYS_MAX = 30;
@@ -36,15 +36,15 @@ export function createExactIngest(dependencies: ExactIngestDependencies): ExactI
   const readArchive = createReadArchive(dependencies);
 
   /** Finds reports of a range of days whose records are not in memory, and what the archive has of them. */
-  async function findKnown(appId: AppId, batch: ReportBatch, range: TimeRange, client: Client) {
-    return readArchive(appId, range, client, async (reading): Promise<Known> => {
+  async function findKnown(appId: AppId, batch: ReportBatch, range: TimeRange, caller: Caller) {
+    return readArchive(appId, range, caller, async (reading): Promise<Known> => {
       const rows = hot.rowsWithoutRecord(appId, batch, range);
       return { rows, repeats: await askArchive(appId, batch, rows, range, reading) };
     });
   }
 
   /** Stores a batch; if the archive must be queried, once the batch before it is in memory. */
-  async function take(appId: AppId, batch: ReportBatch, client: Client, before: Turn, turn: OpenTurn) {
+  async function take(appId: AppId, batch: ReportBatch, caller: Caller, before: Turn, turn: OpenTurn) {
     await before.begun;
     const ranges = rangesOf(batch).filter((range) => touchesSealed(archive().manifest, range));
     if (ranges.length === 0) return begin(appId, batch, turn);
@@ -52,7 +52,7 @@ export function createExactIngest(dependencies: ExactIngestDependencies): ExactI
     const unknown = new Set<number>();
     const repeats = new Map<number, boolean>();
     for (const range of ranges) {
-      const known = await findKnown(appId, batch, range, client);
+      const known = await findKnown(appId, batch, range, caller);
       if (!known.ok) return known;
       for (const row of known.value.rows) unknown.add(row);
       for (const [row, isRepeat] of known.value.repeats) repeats.set(row, isRepeat);
@@ -76,11 +76,11 @@ export function createExactIngest(dependencies: ExactIngestDependencies): ExactI
     return taken;
   }
 
-  return (client) => {
+  return (caller) => {
     let before: Turn = { begun: Promise.resolve(), ended: Promise.resolve() };
     return (appId, batch) => {
       const { promise: begun, resolve } = Promise.withResolvers<void>();
-      const taken = take(appId, batch, client, before, { begin: resolve });
+      const taken = take(appId, batch, caller, before, { begin: resolve });
       const ended = taken.then(
         () => resolve(),
         () => resolve(),

@@ -10,7 +10,7 @@ import type { GridPoint } from "../../model/geo/grid.ts";
 import type { AppId } from "../../model/ids.ts";
 import { numberIndex } from "../../model/location-fields.ts";
 import type { TimeRange } from "../../model/time/range.ts";
-import { type Client, type QueryDependencies, shownRange } from "./find-device.ts";
+import { type Caller, type QueryDependencies, shownRange } from "./find-device.ts";
 
 /*
  * The positions of an app's devices as a map tile. Devices in one cell are one dot: the newest of them, and their
@@ -24,7 +24,7 @@ export type DrawCurrent = (
   appId: AppId,
   tile: Tile,
   view: View | null,
-  client: Client,
+  caller: Caller,
 ) => MaybePromise<TileBytes>;
 
 const PROPERTIES: readonly Property[] = [

@@ -10,7 +10,7 @@ import type { ServiceError } from "../../model/errors.ts";
 import type { AppId, UserId } from "../../model/ids.ts";
 import type { NewestRecords } from "../../model/newest-records.ts";
 import type { TimeRange } from "../../model/time/range.ts";
-import { type Client, findDevice, type QueryDependencies, type Show } from "./find-device.ts";
+import { type Caller, findDevice, type QueryDependencies, type Show } from "./find-device.ts";
 
 /*
  * Latest positions: of a device, of the devices whose latest report is a user's, of all devices of an app. Answers
@@ -55,13 +55,13 @@ export interface CurrentQueries {
     appId: AppId,
     userId: UserId,
     query: UserCurrentQuery,
-    client: Client,
+    caller: Caller,
     show: Show<DevicesFound | null, Shown>,
   ): MaybePromise<Shown>;
   ofApp<Shown>(
     appId: AppId,
     query: AppCurrentQuery,
-    client: Client,
+    caller: Caller,
     show: Show<AppCurrentAnswer, Shown>,
   ): MaybePromise<Shown>;
 }

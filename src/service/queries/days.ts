@@ -6,7 +6,7 @@ import type { AppId } from "../../model/ids.ts";
 import { type LocalDate, localDays, type TimeRange } from "../../model/time/range.ts";
 import { nextUtcDay, type UtcDay, utcDayOf } from "../../model/time/utc-day.ts";
 import type { Zone } from "../../model/time/zone.ts";
-import { type Client, findDevice, retainedRange } from "./find-device.ts";
+import { type Caller, findDevice, retainedRange } from "./find-device.ts";
 import type { HistoryDependencies, RangeAnswer } from "./history/read-stretches.ts";
 import type { PositionBlock, PositionReading, ReadPositions } from "./positions.ts";
 import { StopFinder, USUAL_STOP } from "./stops.ts";
@@ -42,7 +42,7 @@ export interface DaysQuery {
 export type DeviceDays = (
   appId: AppId,
   query: DaysQuery,
-  client: Client,
+  caller: Caller,
 ) => Promise<Result<RangeAnswer<readonly DaySummary[]>, ServiceError>>;
 
 export interface DaysDependencies
@@ -59,7 +59,7 @@ export function createDeviceDays(
 ): DeviceDays {
   const remembered = new RememberedDays(rememberedMax);
 
-  return async function deviceDays(appId, { deviceId, start, end, zone }, client) {
+  return async function deviceDays(appId, { deviceId, start, end, zone }, caller) {
     const device = findDevice(dependencies, appId, deviceId);
     if (!device.ok) return device;
     const days = localDays(start, end, zone).map(({ date, range }) => ({
@@ -82,7 +82,7 @@ export function createDeviceDays(
       const unread = days.slice(from, to);
       const range = { startMs: unread[0]!.range.startMs, endMs: unread.at(-1)!.range.endMs };
       const query = { deviceId, range, fields: ["speed"] } as const;
-      const answer = await dependencies.readPositions(appId, query, client, () => new DaysReading(unread));
+      const answer = await dependencies.readPositions(appId, query, caller, () => new DaysReading(unread));
       if (!answer.ok) return answer;
       isIncomplete ||= answer.value.isIncomplete;
       const summaries = new Map(answer.value.value.map((summary) => [summary.date, summary]));

@@ -10,7 +10,7 @@ import type { AppId } from "../../model/ids.ts";
 import type { TimeRange } from "../../model/time/range.ts";
 import type { TileBytes } from "./current-tile.ts";
 import { CELL_BITS } from "./density.ts";
-import type { Client } from "./find-device.ts";
+import type { Caller } from "./find-device.ts";
 import type { CoordinatesReading, ReadCoordinates } from "./read-coordinates.ts";
 
 /*
@@ -21,7 +21,7 @@ export type DrawDensity = (
   appId: AppId,
   tile: Tile,
   range: TimeRange,
-  client: Client,
+  caller: Caller,
 ) => Promise<Result<TileBytes, ServiceError>>;
 
 const CELLS = 2 ** CELL_BITS;
@@ -35,12 +35,12 @@ export interface DensityTileDependencies {
 }
 
 export function createDrawDensity({ readCoordinates, scheduler }: DensityTileDependencies): DrawDensity {
-  return async function drawDensity(appId, tile, range, client) {
-    const counted = await readCoordinates(appId, { range, box: boxAround(tile) }, client, () =>
+  return async function drawDensity(appId, tile, range, caller) {
+    const counted = await readCoordinates(appId, { range, box: boxAround(tile) }, caller, () =>
       countIn(tile),
     );
     if (!counted.ok) return counted;
-    const drawn = await scheduler.runAtOnce(appId, client.signal, draw(counted.value.value));
+    const drawn = await scheduler.runAtOnce(appId, caller.signal, draw(counted.value.value));
     return ok(drawn);
   };
 }

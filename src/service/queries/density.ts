@@ -7,7 +7,7 @@ import type { ServiceError } from "../../model/errors.ts";
 import type { BoundingBox } from "../../model/geo/bounding-box.ts";
 import type { AppId } from "../../model/ids.ts";
 import type { TimeRange } from "../../model/time/range.ts";
-import type { Client } from "./find-device.ts";
+import type { Caller } from "./find-device.ts";
 import type { CoordinatesReading, ReadCoordinates } from "./read-coordinates.ts";
 
 /*
@@ -38,7 +38,7 @@ export interface Density {
 export type FindDensity = (
   appId: AppId,
   query: DensityQuery,
-  client: Client,
+  caller: Caller,
 ) => Promise<Result<Density, ServiceError>>;
 
 export interface DensityDependencies {
@@ -47,11 +47,11 @@ export interface DensityDependencies {
 }
 
 export function createFindDensity({ readCoordinates, scheduler }: DensityDependencies): FindDensity {
-  return async function findDensity(appId, { range, box, zoom }, client) {
-    const counted = await readCoordinates(appId, { range, box }, client, () => countAll(zoom + CELL_BITS));
+  return async function findDensity(appId, { range, box, zoom }, caller) {
+    const counted = await readCoordinates(appId, { range, box }, caller, () => countAll(zoom + CELL_BITS));
     if (!counted.ok) return counted;
     const { value: cells, isIncomplete } = counted.value;
-    const inOrder = await scheduler.runAtOnce(appId, client.signal, columnsOf(cells));
+    const inOrder = await scheduler.runAtOnce(appId, caller.signal, columnsOf(cells));
     return ok({ ...inOrder, zoom: cells.bits - CELL_BITS, isIncomplete });
   };
 }

@@ -25,7 +25,7 @@ export interface QueryDependencies extends FindDependencies {
 }
 
 /** The caller of a query; the signal aborts it. */
-export interface Client {
+export interface Caller {
   readonly signal: AbortSignal;
 }
 

@@ -3,7 +3,7 @@ import type { Steps } from "../../lib/schedule/steps.ts";
 import type { AppId } from "../../model/ids.ts";
 import { FINDING_KINDS, type Finding, type FindingKind } from "../doctor/diagnoses.ts";
 import type { Doctor } from "../doctor/doctor.ts";
-import type { Client, QueryDependencies } from "./find-device.ts";
+import type { Caller, QueryDependencies } from "./find-device.ts";
 
 /*
  * Problems of devices: of an app in full, of all apps in numbers.
@@ -29,7 +29,7 @@ export interface FindingsAnswer {
 export type FindingCounts = Readonly<Record<FindingKind, number>>;
 
 export interface Findings {
-  ofApp(appId: AppId, query: FindingsQuery, client: Client): MaybePromise<FindingsAnswer>;
+  ofApp(appId: AppId, query: FindingsQuery, caller: Caller): MaybePromise<FindingsAnswer>;
   /** The findings of all apps, at most a minute old. */
   count(): Promise<FindingCounts>;
 }

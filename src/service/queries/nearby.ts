@@ -4,7 +4,7 @@ import { type MaybePromise, mapMaybe } from "../../lib/schedule/maybe-promise.ts
 import type { AppId } from "../../model/ids.ts";
 import type { NewestRecords } from "../../model/newest-records.ts";
 import type { CirclePage } from "../../spatial/positions.ts";
-import type { Client, FindDependencies, Show } from "./find-device.ts";
+import type { Caller, FindDependencies, Show } from "./find-device.ts";
 
 /*
  * Devices with their latest position in a circle.
@@ -44,7 +44,7 @@ export interface NearbyAnswer {
 export type Nearby = <Shown>(
   appId: AppId,
   query: NearbyQuery,
-  client: Client,
+  caller: Caller,
   show: Show<NearbyAnswer | null, Shown>,
 ) => MaybePromise<Shown>;
 
@@ -52,7 +52,7 @@ export function createNearby({ hot, clock, retention }: FindDependencies): Nearb
   return function nearby(
     appId,
     { latitude, longitude, radiusMeters, ageMsMax, accuracyMetersMax, offset, limit },
-    client,
+    caller,
     show,
   ) {
     const app = hot.findApp(appId);
@@ -70,7 +70,7 @@ export function createNearby({ hot, clock, retention }: FindDependencies): Nearb
     const found = app.positions.find(circle);
     if (found.isInOrder) return show(answerOf(app, found));
     // Only a waiting answer needs the signal, which the runtime creates on access.
-    const shown = app.whenInOrder(client.signal, () => {
+    const shown = app.whenInOrder(caller.signal, () => {
       const foundInOrder = app.positions.find(circle);
       assert(
         foundInOrder.isInOrder,

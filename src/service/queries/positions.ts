@@ -7,7 +7,7 @@ import type { ServiceError } from "../../model/errors.ts";
 import type { AppId } from "../../model/ids.ts";
 import type { NumberFieldName } from "../../model/location-fields.ts";
 import type { TimeRange } from "../../model/time/range.ts";
-import { type Client, findDevice, retainedRange } from "./find-device.ts";
+import { type Caller, findDevice, retainedRange } from "./find-device.ts";
 import {
   createReadStretches,
   type HistoryDependencies,
@@ -61,7 +61,7 @@ export interface PositionsQuery {
 export type ReadPositions = <Value>(
   appId: AppId,
   query: PositionsQuery,
-  client: Client,
+  caller: Caller,
   begin: () => PositionReading<Value>,
 ) => MaybePromise<Result<RangeAnswer<Value>, ServiceError>>;
 
@@ -70,12 +70,12 @@ const BLOCK_ROWS = 2048;
 
 export function createReadPositions(dependencies: HistoryDependencies): ReadPositions {
   const readStretches = createReadStretches(dependencies);
-  return function readPositions(appId, { deviceId, range, fields }, client, begin) {
+  return function readPositions(appId, { deviceId, range, fields }, caller, begin) {
     const found = findDevice(dependencies, appId, deviceId);
     if (!found.ok) return found;
     const { device } = found.value;
     const whose = { appId, device, range: retainedRange(dependencies, range) };
-    return readStretches(whose, client, () => positionSink(device, fields, begin()));
+    return readStretches(whose, caller, () => positionSink(device, fields, begin()));
   };
 }
 

@@ -7,7 +7,7 @@ import type { ServiceError } from "../../model/errors.ts";
 import type { BoundingBox } from "../../model/geo/bounding-box.ts";
 import type { AppId } from "../../model/ids.ts";
 import type { TimeRange } from "../../model/time/range.ts";
-import { type Client, retainedRange } from "./find-device.ts";
+import { type Caller, retainedRange } from "./find-device.ts";
 import {
   createReadStretches,
   type HistoryDependencies,
@@ -40,7 +40,7 @@ export interface CoordinatesReading<Value> {
 export type ReadCoordinates = <Value>(
   appId: AppId,
   query: CoordinatesQuery,
-  client: Client,
+  caller: Caller,
   begin: () => CoordinatesReading<Value>,
 ) => MaybePromise<Result<RangeAnswer<Value>, ServiceError>>;
 
@@ -49,9 +49,9 @@ const STEP_ROWS = 2048;
 
 export function createReadCoordinates(dependencies: HistoryDependencies): ReadCoordinates {
   const readStretches = createReadStretches(dependencies);
-  return function readCoordinates(appId, { range, box }, client, begin) {
+  return function readCoordinates(appId, { range, box }, caller, begin) {
     const whose = { appId, device: null, range: retainedRange(dependencies, range) };
-    return readStretches(whose, client, () => coordinateSink(dependencies, appId, box, begin()));
+    return readStretches(whose, caller, () => coordinateSink(dependencies, appId, box, begin()));
   };
 }
 

@@ -10,7 +10,7 @@ import type { AppId } from "../../model/ids.ts";
 import type { StoredField } from "../../model/location-fields.ts";
 import { utcDayOf } from "../../model/time/utc-day.ts";
 import { findShown } from "./current.ts";
-import type { Client, QueryDependencies } from "./find-device.ts";
+import type { Caller, QueryDependencies } from "./find-device.ts";
 
 /*
  * The positions of all devices of an app in columns: the initial state of a map, before it receives changes.
@@ -35,7 +35,7 @@ export interface SnapshotAsker extends QuotaOwner {
 export type TakeSnapshot = (
   asker: SnapshotAsker,
   fields: readonly StoredField[],
-  client: Client,
+  caller: Caller,
 ) => MaybePromise<Result<Snapshot, ServiceError>>;
 
 export interface SnapshotLimits {

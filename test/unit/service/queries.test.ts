@@ -305,8 +305,8 @@ test("a device that goes to another user while the devices of one are looked at 
   const clock = createManualClock(BASE_MS);
   const { ofUser } = createCurrentQueries({ hot, clock, retention: DEFAULT_RETENTION, scheduler });
   const query = { ageMsMax: null, accuracyMetersMax: 5, limit: 150_000 };
-  const client = { signal: new AbortController().signal };
-  const ask = () => ofUser(APP, "ann" as UserId, query, client, usersOf);
+  const caller = { signal: new AbortController().signal };
+  const ask = () => ofUser(APP, "ann" as UserId, query, caller, usersOf);
   await ask(); // Their list is in order from here on.
   const users = ask();
   expect(users).toBeInstanceOf(Promise); // It takes more than a turn.

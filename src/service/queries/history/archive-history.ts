@@ -11,7 +11,7 @@ import type { ServiceError } from "../../../model/errors.ts";
 import type { DeviceId } from "../../../model/ids.ts";
 import { lastingPage, type RecordPage } from "../../../model/record-page.ts";
 import type { Order, TimeRange } from "../../../model/time/range.ts";
-import type { Client } from "../find-device.ts";
+import type { Caller } from "../find-device.ts";
 import type { HistoryAnswer, HistoryScan } from "./history-query.ts";
 import { findLateOfUser } from "./late-of-user.ts";
 import { PathMeter } from "./path-meter.ts";
@@ -25,18 +25,18 @@ import { archiveScan, archiveScans, type HistoryDependencies } from "./read-stre
 
 export function createArchiveHistory(dependencies: HistoryDependencies) {
   const readArchive = createReadArchive(dependencies);
-  return (scan: HistoryScan, client: Client): Promise<Result<HistoryAnswer, ServiceError>> =>
-    readArchive(scan.appId, scan.range, client, (reading) => answer(dependencies, reading, scan, client));
+  return (scan: HistoryScan, caller: Caller): Promise<Result<HistoryAnswer, ServiceError>> =>
+    readArchive(scan.appId, scan.range, caller, (reading) => answer(dependencies, reading, scan, caller));
 }
 
 async function answer(
   dependencies: HistoryDependencies,
   reading: ArchiveReading,
   scan: HistoryScan,
-  client: Client,
+  caller: Caller,
 ): Promise<HistoryAnswer> {
   const { lateWindow, scheduler } = dependencies;
-  const steps = <Value>(work: Steps<Value>) => scheduler.runAtOnce(scan.appId, client.signal, work);
+  const steps = <Value>(work: Steps<Value>) => scheduler.runAtOnce(scan.appId, caller.signal, work);
   const sources = { ...dependencies, ...reading, scan, steps };
   const readers = reading.stretches.map((stretch) =>
     stretch.kind === "memory" ? memoryReader(sources, stretch.range) : archiveReader(sources, stretch),

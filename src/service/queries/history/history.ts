@@ -8,7 +8,7 @@ import type { ServiceError } from "../../../model/errors.ts";
 import type { AppId, UserId } from "../../../model/ids.ts";
 import { lastingPage } from "../../../model/record-page.ts";
 import { utcDayOf } from "../../../model/time/utc-day.ts";
-import { type Client, findDevice, retainedRange } from "../find-device.ts";
+import { type Caller, findDevice, retainedRange } from "../find-device.ts";
 import { createArchiveHistory } from "./archive-history.ts";
 import type { HistoryAnswer, HistoryQuery, HistoryScan } from "./history-query.ts";
 import { PathMeter } from "./path-meter.ts";
@@ -23,46 +23,46 @@ export type HistoryOutcome = MaybePromise<Result<HistoryAnswer, ServiceError>>;
 
 /** Short answers from memory are returned directly; others are promises. */
 export interface HistoryQueries {
-  ofDevice(appId: AppId, deviceId: string, query: HistoryQuery, client: Client): HistoryOutcome;
-  ofUser(appId: AppId, userId: UserId, query: HistoryQuery, client: Client): HistoryOutcome;
-  ofApp(appId: AppId, query: HistoryQuery, client: Client): HistoryOutcome;
+  ofDevice(appId: AppId, deviceId: string, query: HistoryQuery, caller: Caller): HistoryOutcome;
+  ofUser(appId: AppId, userId: UserId, query: HistoryQuery, caller: Caller): HistoryOutcome;
+  ofApp(appId: AppId, query: HistoryQuery, caller: Caller): HistoryOutcome;
 }
 
 export function createHistoryQueries(dependencies: HistoryDependencies): HistoryQueries {
   const { hot, clock, retention, scheduler } = dependencies;
   const answerFromArchive = createArchiveHistory(dependencies);
 
-  function answer(scan: HistoryScan, client: Client): HistoryOutcome {
+  function answer(scan: HistoryScan, caller: Caller): HistoryOutcome {
     const { appId, range } = scan;
     return memoryOrArchive(dependencies.archive, range, {
-      fromMemory: () => scheduler.runAtOnce(appId, client.signal, answerFromMemory(hot, scan), lastingAnswer),
-      fromArchive: () => answerFromArchive(scan, client),
+      fromMemory: () => scheduler.runAtOnce(appId, caller.signal, answerFromMemory(hot, scan), lastingAnswer),
+      fromArchive: () => answerFromArchive(scan, caller),
     });
   }
 
   const retained = ({ range }: HistoryQuery) => retainedRange(dependencies, range);
 
   return {
-    ofDevice(appId, deviceId, query, client) {
+    ofDevice(appId, deviceId, query, caller) {
       const found = findDevice(dependencies, appId, deviceId);
       if (!found.ok) return found;
       const { device } = found.value;
       const whose = { device, userId: null, devices: new OneDevice(device), countQueried: () => 1 };
-      return answer({ ...query, ...whose, appId, range: retained(query), wants: "page" }, client);
+      return answer({ ...query, ...whose, appId, range: retained(query), wants: "page" }, caller);
     },
-    ofUser(appId, userId, query, client) {
+    ofUser(appId, userId, query, caller) {
       const devices =
         hot.findApp(appId)?.users.devicesWithRecords(() => hot.dictionary.findUser(userId)) ?? NO_DEVICES;
       const whose = { device: null, userId, devices, countQueried: () => devices.size };
-      return answer({ ...query, ...whose, appId, range: retained(query), wants: "total" }, client);
+      return answer({ ...query, ...whose, appId, range: retained(query), wants: "total" }, caller);
     },
-    ofApp(appId, query, client) {
+    ofApp(appId, query, caller) {
       const app = hot.findApp(appId);
       const devices = app ?? NO_DEVICES;
       const firstDay = utcDayOf(retention.startMs(clock.nowMs()));
       const countQueried = () => app?.newestTimes.countFrom(firstDay) ?? 0;
       const whose = { device: null, userId: null, devices, countQueried };
-      return answer({ ...query, ...whose, appId, range: retained(query), wants: "devices" }, client);
+      return answer({ ...query, ...whose, appId, range: retained(query), wants: "devices" }, caller);
     },
   };
 }

@@ -8,7 +8,7 @@ import type { AppId } from "../../../model/ids.ts";
 import type { TimeRange } from "../../../model/time/range.ts";
 import { type UtcDay, utcDayName } from "../../../model/time/utc-day.ts";
 import { isOutOfDescriptors } from "../../../runtime/files.ts";
-import type { Client, QueryDependencies } from "../find-device.ts";
+import type { Caller, QueryDependencies } from "../find-device.ts";
 import { type HistoryStretch, planStretches, sealedDaysOf, touchesSealed } from "./plan.ts";
 
 /*
@@ -54,14 +54,14 @@ export interface ArchiveReading {
 export type ReadArchive = <Value>(
   appId: AppId,
   range: TimeRange,
-  client: Client,
+  caller: Caller,
   read: (reading: ArchiveReading) => Promise<Value>,
 ) => Promise<Result<Value, ServiceError>>;
 
 export function createReadArchive(dependencies: ArchiveDependencies): ReadArchive {
-  return async function readArchive(appId, range, client, read) {
+  return async function readArchive(appId, range, caller, read) {
     try {
-      return await readWhole(dependencies, appId, range, client, read);
+      return await readWhole(dependencies, appId, range, caller, read);
     } catch (error) {
       if (isOutOfDescriptors(error)) return fail(OUT_OF_DESCRIPTORS);
       throw error;
@@ -80,7 +80,7 @@ async function readWhole<Value>(
   dependencies: ArchiveDependencies,
   appId: AppId,
   range: TimeRange,
-  client: Client,
+  caller: Caller,
   read: (reading: ArchiveReading) => Promise<Value>,
 ): Promise<Result<Value, ServiceError>> {
   const { hot } = dependencies;
@@ -93,9 +93,9 @@ async function readWhole<Value>(
     const parts = partsOfApp(archive.manifest, appId, days);
     let unreadable: ReadonlySet<string> = new Set();
     try {
-      const answered = await archive.reader.withSession(appId, client.signal, async (session) => {
+      const answered = await archive.reader.withSession(appId, caller.signal, async (session) => {
         const suspects = parts.filter(({ file }) => archive.damaged.has(file));
-        await archive.recheck(suspects, client.signal); // An operator may have restored them.
+        await archive.recheck(suspects, caller.signal); // An operator may have restored them.
         if (archive.manifest !== manifest) return null;
         const gaps = await findGaps(dependencies, archive, appId, days);
         unreadable = gaps.files;
@@ -105,12 +105,12 @@ async function readWhole<Value>(
         const partsOfDay = (day: UtcDay) => remaining(partsOfApp(manifest, appId, [day]), gaps);
         const { isIncomplete } = gaps;
         const reading = { session, stretches, partsOfDay, isIncomplete };
-        return readVerified(archive, remaining(parts, gaps), client.signal, () => read(reading));
+        return readVerified(archive, remaining(parts, gaps), caller.signal, () => read(reading));
       });
       if (!answered.ok) return answered;
       if (answered.value !== null && archive.manifest === manifest) return answered.value;
     } catch (error) {
-      if (client.signal.aborted) throw error;
+      if (caller.signal.aborted) throw error;
       if (archive.manifest !== manifest) continue; // The seal may have deleted its files.
       // The archive has noted new damage by now.
       if (!parts.some(({ file }) => archive.damaged.has(file) && !unreadable.has(file))) throw error;

@@ -10,7 +10,7 @@ import type { ServiceError } from "../../../model/errors.ts";
 import type { AppId } from "../../../model/ids.ts";
 import type { Order, TimeRange } from "../../../model/time/range.ts";
 import type { UtcDay } from "../../../model/time/utc-day.ts";
-import type { Client } from "../find-device.ts";
+import type { Caller } from "../find-device.ts";
 import { daysWithin, type HistoryStretch } from "./plan.ts";
 import { type ArchiveDependencies, createReadArchive, memoryOrArchive } from "./read-archive.ts";
 
@@ -90,7 +90,7 @@ export interface DeviceRange {
 /** Begins again, with another sink, if a seal moved records meanwhile. */
 export type ReadStretches = <Rows, Value>(
   whose: DeviceRange,
-  client: Client,
+  caller: Caller,
   begin: () => StretchSink<Rows, Value>,
 ) => MaybePromise<Result<RangeAnswer<Value>, ServiceError>>;
 
@@ -100,14 +100,14 @@ export function createReadStretches(dependencies: HistoryDependencies): ReadStre
 
   return function readStretches<Rows, Value>(
     { appId, device, range }: DeviceRange,
-    client: Client,
+    caller: Caller,
     begin: () => StretchSink<Rows, Value>,
   ) {
-    const steps = <Made>(work: Steps<Made>) => scheduler.runAtOnce(appId, client.signal, work);
+    const steps = <Made>(work: Steps<Made>) => scheduler.runAtOnce(appId, caller.signal, work);
     return memoryOrArchive(archive, range, {
       fromMemory: () => steps(readMemory(begin(), range)),
       fromArchive: () =>
-        readArchive(appId, range, client, async ({ session, stretches, partsOfDay, isIncomplete }) => {
+        readArchive(appId, range, caller, async ({ session, stretches, partsOfDay, isIncomplete }) => {
           const sink = begin();
           const deviceId = device?.id ?? null;
           const query = { appId, deviceId, userId: null, accuracyMetersMax: null, partsOfDay };
