@@ -21,8 +21,8 @@ import { Doctor } from "../service/doctor/doctor.ts";
 import { createAppliedSequences } from "../service/ingest/applied-sequences.ts";
 import type { Ingest } from "../service/ingest/ingest.ts";
 import { createFriendsFor } from "../service/ingest/messages/friends.ts";
+import { createIngestMessage, decryptOf } from "../service/ingest/messages/ingest-message.ts";
 import { MessageCounts } from "../service/ingest/messages/message-counts.ts";
-import { createTakeMessage, decryptOf } from "../service/ingest/messages/take-message.ts";
 import { createLive } from "../service/live/create-live.ts";
 import { ViewerSlots } from "../service/live/viewer-slots.ts";
 import type { Meters } from "../service/metrics/meters.ts";
@@ -115,9 +115,9 @@ export function createServices(parts: ServiceParts): Services {
     seals: () => state.opened().schedule.state,
     ingest,
     exactIngest: (client) => state.opened().exactIngest(client),
-    takeMessage: createTakeMessage({
+    ingestMessage: createIngestMessage({
       ingest,
-      keepRefused: (refused) => state.opened().quarantine.put(refused),
+      quarantineRefused: (refused) => state.opened().quarantine.put(refused),
       doctor,
       counts: messages,
       scheduler,

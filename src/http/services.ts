@@ -13,7 +13,7 @@ import type { AppliedSequences } from "../service/ingest/applied-sequences.ts";
 import type { ExactIngest } from "../service/ingest/exact-ingest.ts";
 import type { Ingest } from "../service/ingest/ingest.ts";
 import type { FriendsFor } from "../service/ingest/messages/friends.ts";
-import type { TakeMessage } from "../service/ingest/messages/take-message.ts";
+import type { IngestMessage } from "../service/ingest/messages/ingest-message.ts";
 import type { Meters } from "../service/metrics/meters.ts";
 import type { Scrape } from "../service/metrics/scrape.ts";
 import type { MqttStatus } from "../service/metrics/service-metrics.ts";
@@ -47,7 +47,7 @@ export interface Services extends QueryDependencies {
   readonly ingest: Ingest;
   /** Like `ingest`, but counts exactly which records are new. */
   readonly exactIngest: ExactIngest;
-  readonly takeMessage: TakeMessage;
+  readonly ingestMessage: IngestMessage;
   readonly quarantine: () => Quarantine;
   readonly keys: KeyStore;
   readonly sessions: Sessions;

@@ -70,7 +70,7 @@ async function receiveMessage(
   }
   const source = { method, path, body: body.value };
   const envelope = { sender, address, message, source };
-  const stored = await services.takeMessage(envelope, client);
+  const stored = await services.ingestMessage(envelope, client);
   if (!stored.ok) return stored;
   const friends = await services.friendsFor(envelope, stored.value);
   return ok(friends ?? stored.value.answeredBy.success);

@@ -13,17 +13,17 @@ import {
   type Finding,
   type FindingKind,
 } from "./diagnoses.ts";
+import type { IngestedReports, LeftOutField, RefusedReport, SenderClient } from "./ingested-reports.ts";
 import { Outcomes } from "./outcomes.ts";
 import { ReportGaps } from "./report-gaps.ts";
 import { type Fix, SpeedRatios } from "./speed-ratios.ts";
-import type { LeftOutField, RefusedReport, Speaker, TakenReports } from "./taken-reports.ts";
 
 /** One examination of devices. */
 export interface Visit {
   readonly nowMs: number;
   /** The time of a device's newest stored report, or -Infinity. The doctor may have skipped its message. */
   newestFixMs(appId: string, deviceId: string): number;
-  found(finding: Finding): void;
+  onFinding(finding: Finding): void;
 }
 
 /** Everything that is measured of devices, by slot, and its diagnoses. */
@@ -46,8 +46,8 @@ export class DeviceMeasures {
     this.#ratios.note(slot, fix);
   }
 
-  noteTaken(slot: number, points: number, duplicates: number): void {
-    this.#outcomes.noteTaken(slot, points, duplicates);
+  noteAccepted(slot: number, points: number, duplicates: number): void {
+    this.#outcomes.noteAccepted(slot, points, duplicates);
   }
 
   /** Counts accepted points that lack a value or their own time. */
@@ -69,13 +69,13 @@ export class DeviceMeasures {
   }
 
   /** Reports everything that is wrong with the device now. */
-  examine(slot: number, owner: SlotOwner<Speaker>, visit: Visit): void {
+  examine(slot: number, owner: SlotOwner<SenderClient>, visit: Visit): void {
     const { appId, deviceId, group: client } = owner;
-    const { nowMs, found } = visit;
+    const { nowMs, onFinding } = visit;
     // A device's clock that is ahead may give the newest report a future time.
     const lastMs = Math.max(this.#gaps.lastMs(slot), Math.min(nowMs, visit.newestFixMs(appId, deviceId)));
     const tell = (kind: FindingKind, atMs: number, diagnosis: Diagnosis | null) => {
-      if (diagnosis !== null) found({ appId, deviceId, client, kind, atMs, ...diagnosis });
+      if (diagnosis !== null) onFinding({ appId, deviceId, client, kind, atMs, ...diagnosis });
     };
     const outcomes = this.#outcomes;
     const points = outcomes.points(slot);
@@ -97,7 +97,7 @@ export class DeviceMeasures {
   }
 }
 
-type LackingReports = Pick<TakenReports, "leftOut" | "timedByArrival">;
+type LackingReports = Pick<IngestedReports, "leftOut" | "timedByArrival">;
 
 /** For each reason the field that most reports lack, and how many reports lack it at least. */
 function mostLeftOut(leftOut: readonly LeftOutField[]): readonly LeftOutField[] {

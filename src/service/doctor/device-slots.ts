@@ -2,7 +2,7 @@ import { assert } from "../../lib/assert.ts";
 import { type QuotaOwner, SharedPool } from "../../lib/schedule/shared-pool.ts";
 
 /** Selects devices of one app or of all apps, and of those the one with an id in each group, or all. */
-export interface AskedDevices {
+export interface DeviceSelection {
   readonly appId: string | null;
   readonly deviceId: string | null;
 }
@@ -70,12 +70,12 @@ export class DeviceSlots<Group extends string> {
 
   ownerOf(slot: number): SlotOwner<Group> {
     const owner = this.#owners[slot];
-    assert(owner !== undefined && owner !== null, "the slot is taken");
+    assert(owner !== undefined && owner !== null, "the slot is in use");
     return owner;
   }
 
   /** The slots of selected devices; others may be added or removed meanwhile. */
-  *taken({ appId, deviceId }: AskedDevices): Generator<number> {
+  *usedBy({ appId, deviceId }: DeviceSelection): Generator<number> {
     const apps = appId === null ? this.#apps.values() : [this.#apps.get(appId)];
     for (const groups of apps) {
       for (const devices of groups?.values() ?? []) {

@@ -1,8 +1,8 @@
 import type { ValueFault } from "../../clients/point.ts";
 import { roughDuration } from "../../lib/text/duration.ts";
+import type { RefusedFor, SenderClient } from "./ingested-reports.ts";
 import type { Lacking } from "./outcomes.ts";
 import type { Habit } from "./report-gaps.ts";
-import type { RefusedFor, Speaker } from "./taken-reports.ts";
 
 /**
  * What can be wrong with a device: its clock, its speeds' unit, that it repeats itself, is refused, sends values that
@@ -16,7 +16,7 @@ export type FindingKind = (typeof FINDING_KINDS)[number];
 export interface Finding {
   readonly appId: string;
   readonly deviceId: string;
-  readonly client: Speaker;
+  readonly client: SenderClient;
   readonly kind: FindingKind;
   /** Since when it is known: the last report that it is based on, or when that was due. */
   readonly atMs: number;
@@ -67,7 +67,7 @@ export function unitVerdict(ratio: number): UnitVerdict | null {
   return UNIT_VERDICTS.find(({ from, below }) => ratio >= from && ratio < below) ?? null;
 }
 
-export function diagnoseUnits(ratio: number | null, client: Speaker): Diagnosis | null {
+export function diagnoseUnits(ratio: number | null, client: SenderClient): Diagnosis | null {
   const verdict = ratio === null ? null : unitVerdict(ratio);
   if (ratio === null || verdict === null) return null;
   const { actualUnit, assumedUnit, speedUnit } = verdict;
@@ -84,7 +84,7 @@ export function diagnoseUnits(ratio: number | null, client: Speaker): Diagnosis 
 /** Fewer points say little. */
 const POINTS_MIN = 20;
 
-export function diagnoseRepeats(points: number, duplicates: number, client: Speaker): Diagnosis | null {
+export function diagnoseRepeats(points: number, duplicates: number, client: SenderClient): Diagnosis | null {
   if (points < POINTS_MIN || 2 * duplicates <= points) return null;
   return {
     what: "The device mostly sends what it has sent before.",
@@ -139,7 +139,11 @@ export function diagnoseValues(points: number, lacking: Lacking | null): Diagnos
   };
 }
 
-export function diagnoseArrival(points: number, timedByArrival: number, client: Speaker): Diagnosis | null {
+export function diagnoseArrival(
+  points: number,
+  timedByArrival: number,
+  client: SenderClient,
+): Diagnosis | null {
   // Home Assistant's webhook carries no time, and sends immediately.
   if (client === "homeassistant" || points < SAME_POINTS_MIN || 2 * timedByArrival <= points) return null;
   return {

@@ -3,9 +3,9 @@ import type { Steps } from "../../lib/schedule/steps.ts";
 import { numberIndex } from "../../model/location-fields.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
 import { DeviceMeasures, type Visit } from "./device-measures.ts";
-import { type AskedDevices, DeviceSlots } from "./device-slots.ts";
+import { type DeviceSelection, DeviceSlots } from "./device-slots.ts";
+import type { IngestedReports, RefusedReport, SenderClient } from "./ingested-reports.ts";
 import { LastRequests, type NotedMessage, type NotedRequest, notedMessage } from "./last-requests.ts";
-import type { RefusedReport, Speaker, TakenReports } from "./taken-reports.ts";
 
 const DEVICES_MAX = 100_000;
 /**
@@ -24,8 +24,8 @@ const SPEED = numberIndex("speed");
 
 /** Watches what clients send, and diagnoses their devices. All its data is in memory. */
 export class Doctor {
-  readonly #attention = new Attention();
-  readonly #slots = new DeviceSlots<Speaker>(DEVICES_MAX, KEPT_MS);
+  readonly #budget = new WatchBudget();
+  readonly #slots = new DeviceSlots<SenderClient>(DEVICES_MAX, KEPT_MS);
   readonly #measures = new DeviceMeasures();
   readonly #lastRequests = new LastRequests();
 
@@ -35,13 +35,13 @@ export class Doctor {
   }
 
   /** Notes a message. The cost is bounded: in a flood some messages are skipped. */
-  note(sender: QuotaOwner, client: Speaker, taken: TakenReports): void {
-    const reports = taken.batches.reduce((sum, { count }) => sum + count, 0);
-    const units = MESSAGE_UNITS + Math.min(reports + taken.refused.length, STRETCH_REPORTS_MAX);
-    if (!this.#attention.take(sender, units, taken.arrivedMs)) return;
-    const message = notedMessage(client, taken);
-    this.#noteBatches({ holder: sender, message }, taken.batches, reports);
-    this.#noteRefused({ holder: sender, message }, taken.refused);
+  note(sender: QuotaOwner, client: SenderClient, ingested: IngestedReports): void {
+    const reports = ingested.batches.reduce((sum, { count }) => sum + count, 0);
+    const units = MESSAGE_UNITS + Math.min(reports + ingested.refused.length, STRETCH_REPORTS_MAX);
+    if (!this.#budget.take(sender, units, ingested.arrivedMs)) return;
+    const message = notedMessage(client, ingested);
+    this.#noteBatches({ owner: sender, message }, ingested.batches, reports);
+    this.#noteRefused({ owner: sender, message }, ingested.refused);
   }
 
   /** The last few requests of a device, oldest first; null where nothing is known of it. */
@@ -50,9 +50,9 @@ export class Doctor {
   }
 
   /** Reports everything that is wrong with the selected devices now, some devices in each step. */
-  *examine(asked: AskedDevices, visit: Visit): Steps<void> {
+  *examine(selection: DeviceSelection, visit: Visit): Steps<void> {
     let examined = 0;
-    for (const slot of this.#slots.taken(asked)) {
+    for (const slot of this.#slots.usedBy(selection)) {
       const owner = this.#slots.ownerOf(slot);
       if (visit.nowMs - owner.seenMs > FORGOTTEN_MS) this.#slots.free(slot);
       else this.#measures.examine(slot, owner, visit);
@@ -61,7 +61,7 @@ export class Doctor {
   }
 
   /** Notes a stretch of a long message, from a random position. */
-  #noteBatches(of: SentMessage, batches: readonly ReportBatch[], reports: number): void {
+  #noteBatches(of: OwnedMessage, batches: readonly ReportBatch[], reports: number): void {
     let passed = Math.floor(Math.random() * Math.max(0, reports - STRETCH_REPORTS_MAX + 1));
     let left = STRETCH_REPORTS_MAX;
     const each = reports === 0 ? 0 : 1 / reports;
@@ -79,14 +79,14 @@ export class Doctor {
     }
   }
 
-  #noteRun({ holder, message }: SentMessage, { batch, first, end }: Run, shares: Shares): void {
+  #noteRun({ owner, message }: OwnedMessage, { batch, first, end }: Run, shares: Shares): void {
     const deviceId = batch.texts[batch.device[first]!]!;
     const reports = end - first;
     const { arrivedMs } = message;
-    this.#lastRequests.noteTaken({ holder, message, deviceId }, reports, batch, end - 1);
-    const slot = this.#see({ holder, message }, deviceId);
+    this.#lastRequests.noteAccepted({ owner, message, deviceId }, reports, batch, end - 1);
+    const slot = this.#see({ owner, message }, deviceId);
     if (slot === null) return;
-    this.#measures.noteTaken(slot, reports, reports * shares.duplicates);
+    this.#measures.noteAccepted(slot, reports, reports * shares.duplicates);
     this.#measures.noteLacking(slot, message, reports * shares.each);
     const { numbers, timestampMs } = batch;
     for (let row = first; row < end; row++) {
@@ -100,26 +100,26 @@ export class Doctor {
     }
   }
 
-  #noteRefused({ holder, message }: SentMessage, all: readonly RefusedReport[]): void {
+  #noteRefused({ owner, message }: OwnedMessage, all: readonly RefusedReport[]): void {
     for (const refused of all.slice(0, STRETCH_REPORTS_MAX)) {
       const { deviceId } = refused;
       if (deviceId === null) continue;
-      this.#lastRequests.noteRefused({ holder, message, deviceId }, refused);
-      const slot = this.#see({ holder, message }, deviceId);
+      this.#lastRequests.noteRefused({ owner, message, deviceId }, refused);
+      const slot = this.#see({ owner, message }, deviceId);
       if (slot !== null) this.#measures.noteRefused(slot, refused);
     }
   }
 
-  #see({ holder, message }: SentMessage, deviceId: string): number | null {
+  #see({ owner, message }: OwnedMessage, deviceId: string): number | null {
     const { client, arrivedMs } = message;
-    const slot = this.#slots.see(holder, client, deviceId, arrivedMs, (fresh) => this.#measures.clear(fresh));
+    const slot = this.#slots.see(owner, client, deviceId, arrivedMs, (fresh) => this.#measures.clear(fresh));
     if (slot !== null) this.#measures.noteMessage(slot, arrivedMs);
     return slot;
   }
 }
 
-interface SentMessage {
-  readonly holder: QuotaOwner;
+interface OwnedMessage {
+  readonly owner: QuotaOwner;
   readonly message: NotedMessage;
 }
 
@@ -159,19 +159,19 @@ const BEHIND_MS_MAX = 60_000;
  * budget, so that a flood from one does not hide the devices of another. Windows differ in length, so that senders with
  * the same rhythm are all seen in turn.
  */
-export class Attention {
+export class WatchBudget {
   #pool = new SharedPool(0);
   #startMs = Number.NEGATIVE_INFINITY;
   #lengthMs = 0;
 
   /** Whether the window has enough units left; if so, takes them. */
-  take(holder: QuotaOwner, units: number, nowMs: number): boolean {
+  take(owner: QuotaOwner, units: number, nowMs: number): boolean {
     const elapsedMs = nowMs - this.#startMs;
     if (!(elapsedMs >= -BEHIND_MS_MAX && elapsedMs < this.#lengthMs)) {
       this.#startMs = nowMs;
       this.#lengthMs = WINDOW_MS_MIN + Math.random() * (WINDOW_MS_MAX - WINDOW_MS_MIN);
       this.#pool = new SharedPool(WINDOW_UNITS);
     }
-    return this.#pool.take(holder, units);
+    return this.#pool.take(owner, units);
   }
 }

@@ -1,8 +1,8 @@
 import type { QuotaOwner } from "../../lib/schedule/shared-pool.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
 import { DeviceSlots } from "./device-slots.ts";
-import { type KeptReport, keepReport } from "./kept-report.ts";
-import type { LeftOutField, RefusedReport, Speaker, TakenReports } from "./taken-reports.ts";
+import type { IngestedReports, LeftOutField, RefusedReport, SenderClient } from "./ingested-reports.ts";
+import { type ReportValues, valuesOfReport } from "./report-values.ts";
 
 const DEVICES_MAX = 10_000;
 /** Stored requests of each device. */
@@ -15,7 +15,7 @@ const NAMES_MAX = 10;
 /** The part of a message's record that all its devices share. */
 export interface NotedMessage {
   readonly arrivedMs: number;
-  readonly client: Speaker;
+  readonly client: SenderClient;
   /** How many of all its reports changed nothing. */
   readonly duplicates: number;
   /** Contents other than positions, by kind. */
@@ -35,8 +35,8 @@ export interface Counted {
 export interface NotedRequest {
   readonly message: NotedMessage;
   /** How many reports of the device were accepted, and the last of them. */
-  readonly taken: number;
-  readonly newest: KeptReport | null;
+  readonly accepted: number;
+  readonly newest: ReportValues | null;
   /** How many of its points could not be used, and the first of them. */
   readonly refusedCount: number;
   readonly refused: readonly RefusedReport[];
@@ -44,7 +44,7 @@ export interface NotedRequest {
 
 /** A device's part of a message, with the sender of the message. */
 export interface DeviceInMessage {
-  readonly holder: QuotaOwner;
+  readonly owner: QuotaOwner;
   readonly message: NotedMessage;
   readonly deviceId: string;
 }
@@ -61,11 +61,11 @@ export class LastRequests {
   }
 
   /** Notes accepted reports of a device; the last of them is in this row. */
-  noteTaken(of: DeviceInMessage, reports: number, batch: ReportBatch, row: number): void {
+  noteAccepted(of: DeviceInMessage, reports: number, batch: ReportBatch, row: number): void {
     const request = this.#requestOf(of);
     if (request === null) return;
-    request.taken += reports;
-    request.newest = keepReport(batch, row);
+    request.accepted += reports;
+    request.newest = valuesOfReport(batch, row);
   }
 
   noteRefused(of: DeviceInMessage, refused: RefusedReport): void {
@@ -76,31 +76,31 @@ export class LastRequests {
   }
 
   /** The device's record of this message. */
-  #requestOf({ holder, message, deviceId }: DeviceInMessage): Noted | null {
-    const slot = this.#slots.see(holder, "", deviceId, message.arrivedMs, (fresh) => {
+  #requestOf({ owner, message, deviceId }: DeviceInMessage): Noted | null {
+    const slot = this.#slots.see(owner, "", deviceId, message.arrivedMs, (fresh) => {
       this.#requests[fresh] = [];
     });
     if (slot === null) return null;
     const requests = this.#requests[slot]!;
     const last = requests.at(-1);
     if (last !== undefined && last.message === message) return last;
-    const request: Noted = { message, taken: 0, newest: null, refusedCount: 0, refused: NONE_REFUSED };
+    const request: Noted = { message, accepted: 0, newest: null, refusedCount: 0, refused: NONE_REFUSED };
     if (requests.push(request) > REQUESTS_MAX) requests.shift();
     return request;
   }
 }
 
 interface Noted extends NotedRequest {
-  taken: number;
-  newest: KeptReport | null;
+  accepted: number;
+  newest: ReportValues | null;
   refusedCount: number;
   refused: readonly RefusedReport[];
 }
 
 const NONE_REFUSED: readonly RefusedReport[] = [];
 
-export function notedMessage(client: Speaker, taken: TakenReports): NotedMessage {
-  const { arrivedMs, duplicates, skipped, leftOut, timedByArrival } = taken;
+export function notedMessage(client: SenderClient, ingested: IngestedReports): NotedMessage {
+  const { arrivedMs, duplicates, skipped, leftOut, timedByArrival } = ingested;
   return { arrivedMs, client, duplicates, skipped: firstOf(skipped), leftOut, timedByArrival };
 }
 

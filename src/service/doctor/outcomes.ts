@@ -1,7 +1,7 @@
 import { REFUSAL_REASONS, type ValueFault } from "../../clients/point.ts";
 import { REPORT_FIELDS } from "../../model/location-fields.ts";
 import { NumberColumn } from "./columns.ts";
-import type { LeftOutField, RefusedFor, RefusedReport } from "./taken-reports.ts";
+import type { LeftOutField, RefusedFor, RefusedReport } from "./ingested-reports.ts";
 
 const REASONS: readonly RefusedFor[] = [...REFUSAL_REASONS, "invalid"];
 const FIELDS = REPORT_FIELDS.map(({ name }) => name);
@@ -24,7 +24,7 @@ export class Outcomes {
   readonly #timedByArrival = new NumberColumn();
 
   /** Adds accepted points; `duplicates` of them changed nothing, if that is known. */
-  noteTaken(slot: number, points: number, duplicates: number): void {
+  noteAccepted(slot: number, points: number, duplicates: number): void {
     add(this.#duplicates, slot, duplicates);
     this.#count(slot, points);
   }

@@ -6,18 +6,18 @@ import { readContent } from "../../clients/read-content.ts";
 import type { Scheduler } from "../../lib/schedule/scheduler.ts";
 import type { AppId } from "../../model/ids.ts";
 import { bodiesOf } from "../ingest/ingest.ts";
+import type { IngestMessage } from "../ingest/messages/ingest-message.ts";
 import type { RefusedPoint } from "../ingest/messages/point-collector.ts";
-import { refusedMessages, type SentMessage } from "../ingest/messages/refused-messages.ts";
-import type { TakeMessage } from "../ingest/messages/take-message.ts";
+import { type MessageEnvelope, refusedMessages } from "../ingest/messages/refused-messages.ts";
 import type { Quarantine } from "../quarantine/quarantine.ts";
-import type { TakeTopicMessage, TopicMessage } from "./receiver.ts";
+import type { StoreTopicMessage, TopicMessage } from "./receiver.ts";
 
 /** A topic names the device, so there are no parameters of a URL. */
 const ADDRESS: Address = { device: null, user: null };
 
 export interface BrokerMessagesDependencies {
   readonly appId: AppId;
-  readonly takeMessage: TakeMessage;
+  readonly ingestMessage: IngestMessage;
   readonly decryptOf: (sender: Sender, address: Address) => ClientMessage["decrypt"];
   readonly quarantine: () => Pick<Quarantine, "put">;
   readonly scheduler: Scheduler;
@@ -26,13 +26,13 @@ export interface BrokerMessagesDependencies {
 /** Handles a broker's messages. */
 export interface BrokerMessages {
   /** Parses a message in OwnTracks' format, and stores it for the app. */
-  readonly take: TakeTopicMessage;
+  readonly ingestMessage: StoreTopicMessage;
   /** Stores a message in the quarantine without parsing it. */
-  readonly setAside: TakeTopicMessage;
+  readonly quarantineMessage: StoreTopicMessage;
 }
 
 export function createBrokerMessages(dependencies: BrokerMessagesDependencies): BrokerMessages {
-  const { appId, takeMessage, decryptOf, quarantine, scheduler } = dependencies;
+  const { appId, ingestMessage, decryptOf, quarantine, scheduler } = dependencies;
   const sender: Sender = {
     appId,
     keyId: BROKER_KEY_ID,
@@ -43,7 +43,7 @@ export function createBrokerMessages(dependencies: BrokerMessagesDependencies): 
   };
   const decrypt = decryptOf(sender, ADDRESS);
 
-  function sentMessage({ topic, body, arrivedMs }: TopicMessage, content: Content): SentMessage {
+  function envelopeOf({ topic, body, arrivedMs }: TopicMessage, content: Content): MessageEnvelope {
     const message: ClientMessage = {
       arrivedMs,
       content,
@@ -58,14 +58,14 @@ export function createBrokerMessages(dependencies: BrokerMessagesDependencies): 
   }
 
   return {
-    async take(message) {
+    async ingestMessage(message) {
       const content = await scheduler.run(bodiesOf(appId), readContent(message.body));
-      return takeMessage(sentMessage(message, content), owntracks);
+      return ingestMessage(envelopeOf(message, content), owntracks);
     },
-    async setAside(message) {
-      const sent = sentMessage(message, { kind: "unreadable" });
+    async quarantineMessage(message) {
+      const envelope = envelopeOf(message, { kind: "unreadable" });
       return quarantine().put(
-        await scheduler.run(bodiesOf(appId), refusedMessages(sent, owntracks.name, WHOLE)),
+        await scheduler.run(bodiesOf(appId), refusedMessages(envelope, owntracks.name, WHOLE)),
       );
     },
   };

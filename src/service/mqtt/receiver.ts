@@ -23,7 +23,7 @@ export interface TopicMessage {
 }
 
 /** Resolves once the message is durable, or with the reason why it can't be at the moment. */
-export type TakeTopicMessage = (message: TopicMessage) => Promise<Result<unknown, ServiceError>>;
+export type StoreTopicMessage = (message: TopicMessage) => Promise<Result<unknown, ServiceError>>;
 
 /** Events of a connection that an operator should know about. */
 export interface ReceiverEvents {
@@ -47,9 +47,9 @@ export interface ReceiverOptions {
   /** The filters of all connections; topics that match one of them are not unheard. */
   readonly topicFilters: readonly string[];
   readonly clock: Clock;
-  readonly take: TakeTopicMessage;
+  readonly ingestMessage: StoreTopicMessage;
   /** Stores a message unparsed after a bug. */
-  readonly setAside: TakeTopicMessage;
+  readonly quarantineMessage: StoreTopicMessage;
   readonly events: ReceiverEvents;
   /** Whether this process may take messages; called before one is taken, and before it is acknowledged. */
   readonly mayTake: () => boolean;
@@ -176,10 +176,10 @@ export class Receiver {
     this.#rate.note(arrivedMs);
     if (message.qos === 0) this.#noteUnassured();
     this.#noteUnheard(message);
-    const { take, setAside } = this.#options;
+    const { ingestMessage, quarantineMessage } = this.#options;
     const topicMessage = { topic: message.topic, body: message.body, arrivedMs };
     try {
-      const verdict = await this.#untilKept(take, topicMessage, message);
+      const verdict = await this.#untilStored(ingestMessage, topicMessage, message);
       if (verdict === "acknowledge") this.counts.taken++;
       return mayTake() ? verdict : "stop";
     } catch (error) {
@@ -187,7 +187,7 @@ export class Receiver {
     }
     // A message that causes a failure must not block the next ones.
     try {
-      const verdict = await this.#untilKept(setAside, topicMessage, message);
+      const verdict = await this.#untilStored(quarantineMessage, topicMessage, message);
       return mayTake() ? verdict : "stop";
     } catch (error) {
       this.#options.events.onFault(this.topicFilter, error);
@@ -196,19 +196,19 @@ export class Receiver {
   }
 
   /** Retries until the message is durable, or its acknowledgement is not needed any more. */
-  async #untilKept(
-    keep: TakeTopicMessage,
+  async #untilStored(
+    store: StoreTopicMessage,
     message: TopicMessage,
     { isCurrent }: BrokerMessage,
   ): Promise<Verdict> {
     try {
       for (let holdMs = HOLD_MS_MIN; ; holdMs = Math.min(2 * holdMs, HOLD_MS_MAX)) {
-        const kept = await keep(message);
-        if (kept.ok) return "acknowledge";
-        if (kept.error.kind !== "unavailable")
-          throw new Error(`A message can't be stored: ${kept.error.kind}`);
+        const stored = await store(message);
+        if (stored.ok) return "acknowledge";
+        if (stored.error.kind !== "unavailable")
+          throw new Error(`A message can't be stored: ${stored.error.kind}`);
         this.#isHeld = true;
-        this.#options.events.onHeld(this.topicFilter, kept.error);
+        this.#options.events.onHeld(this.topicFilter, stored.error);
         await this.#pause(holdMs);
         if (this.#isStopping || !isCurrent()) return "stop";
       }

@@ -40,17 +40,17 @@ export function createFindings({ doctor, hot, clock, scheduler }: FindingsDepend
 
   function* findNewest(appId: AppId, { deviceId, limit }: FindingsQuery): Steps<FindingsAnswer> {
     const newest = new NewestFindings(limit);
-    const visit = { nowMs: clock.nowMs(), newestFixMs, found: (finding: Finding) => newest.add(finding) };
+    const visit = { nowMs: clock.nowMs(), newestFixMs, onFinding: (finding: Finding) => newest.add(finding) };
     yield* doctor.examine({ appId, deviceId }, visit);
     return { findings: newest.inOrder(), total: newest.total };
   }
 
   function* countAll(): Steps<FindingCounts> {
     const counts = Object.fromEntries(FINDING_KINDS.map((kind) => [kind, 0])) as Record<FindingKind, number>;
-    const found = ({ kind }: Finding) => {
+    const onFinding = ({ kind }: Finding) => {
       counts[kind]++;
     };
-    yield* doctor.examine({ appId: null, deviceId: null }, { nowMs: clock.nowMs(), newestFixMs, found });
+    yield* doctor.examine({ appId: null, deviceId: null }, { nowMs: clock.nowMs(), newestFixMs, onFinding });
     return counts;
   }
 

@@ -13,9 +13,9 @@ import type { Steps } from "../../lib/schedule/steps.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import type { AppId } from "../../model/ids.ts";
 import { bodiesOf } from "../ingest/ingest.ts";
+import type { IngestMessage } from "../ingest/messages/ingest-message.ts";
 import type { RefusedPoint } from "../ingest/messages/point-collector.ts";
-import { refusedMessages, type SentMessage } from "../ingest/messages/refused-messages.ts";
-import type { TakeMessage } from "../ingest/messages/take-message.ts";
+import { type MessageEnvelope, refusedMessages } from "../ingest/messages/refused-messages.ts";
 import { hexId } from "../quarantine/entry.ts";
 import type { Quarantine } from "../quarantine/quarantine.ts";
 
@@ -37,7 +37,7 @@ export type Replay = (appId: AppId, id: string) => Promise<Result<ReplayedEntry 
 
 export interface ReplayDependencies {
   readonly quarantine: () => Quarantine;
-  readonly takeMessage: TakeMessage;
+  readonly ingestMessage: IngestMessage;
   /** Includes revoked and expired keys, because their messages arrived while they were valid. */
   readonly keys: Pick<KeyStore, "list">;
   readonly decryptOf: (sender: Sender, address: Address) => ClientMessage["decrypt"];
@@ -45,7 +45,7 @@ export interface ReplayDependencies {
 }
 
 export function createReplay(dependencies: ReplayDependencies): Replay {
-  const { quarantine, takeMessage, keys, decryptOf, scheduler } = dependencies;
+  const { quarantine, ingestMessage, keys, decryptOf, scheduler } = dependencies;
 
   /** One at a time, because each has its body in memory, up to 16 MiB. */
   const turns = new Semaphore(1);
@@ -62,11 +62,11 @@ export function createReplay(dependencies: ReplayDependencies): Replay {
     const owner = bodiesOf(appId);
     const content = await scheduler.run(owner, readContent(refused.body));
     const sender = senderOf(refused, keys.list());
-    const sent = sentMessage(refused, sender, content, decryptOf);
-    const taken = await takeMessage(sent, client);
-    if (!taken.ok) return taken;
-    const { accepted, duplicates, collected } = taken.value;
-    const isKept = await scheduler.run(owner, isAmong(id, sent, client.name, collected.refused));
+    const envelope = envelopeOf(refused, sender, content, decryptOf);
+    const ingested = await ingestMessage(envelope, client);
+    if (!ingested.ok) return ingested;
+    const { accepted, duplicates, collected } = ingested.value;
+    const isKept = await scheduler.run(owner, isAmong(id, envelope, client.name, collected.refused));
     const deleted = isKept ? ok(0) : await quarantine().delete(appId, [id]);
     if (!deleted.ok) return deleted;
     return ok({ accepted, duplicates, refused: collected.refused.length, isKept });
@@ -80,12 +80,12 @@ function senderOf({ appId, keyId }: RefusedMessage, keys: readonly KeyRecord[]):
   return { appId, keyId, lastFour, deviceId, userId, mayRead: false };
 }
 
-function sentMessage(
+function envelopeOf(
   refused: RefusedMessage,
   sender: Sender,
   content: ClientMessage["content"],
   decryptOf: ReplayDependencies["decryptOf"],
-): SentMessage {
+): MessageEnvelope {
   const { arrivedMs, headers, basicUser, topic, speedUnit, device, user, method, path, body } = refused;
   const address = { device, user };
   const decrypt = decryptOf(sender, address);
@@ -97,11 +97,11 @@ function sentMessage(
 /** Whether an entry is among the messages that were refused again, by its id. */
 function* isAmong(
   id: string,
-  sent: SentMessage,
+  envelope: MessageEnvelope,
   client: RefusedMessage["client"],
   refused: readonly RefusedPoint[],
 ): Steps<boolean> {
-  for (const message of yield* refusedMessages(sent, client, refused)) {
+  for (const message of yield* refusedMessages(envelope, client, refused)) {
     if ((yield* hexId(message)) === id) return true;
     yield;
   }

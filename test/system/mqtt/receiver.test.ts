@@ -7,7 +7,7 @@ import { nextTurn } from "../../../src/lib/schedule/timers.ts";
 import { systemClock } from "../../../src/model/time/clock.ts";
 import type { BrokerConnection, BrokerListener } from "../../../src/runtime/broker.ts";
 import { loadMqttBroker } from "../../../src/runtime/mqtt-broker.ts";
-import { Receiver, type ReceiverEvents, type TakeTopicMessage } from "../../../src/service/mqtt/receiver.ts";
+import { Receiver, type ReceiverEvents, type StoreTopicMessage } from "../../../src/service/mqtt/receiver.ts";
 import { filtersBeside } from "../../../src/service/mqtt/topic-filter.ts";
 import { turns } from "../../support/turns.ts";
 import { until } from "../../support/until.ts";
@@ -51,23 +51,23 @@ describe.if(hasMosquitto("the tests of the receiver of MQTT messages"))("Receive
     onUnheard: (_filter, levels) => said.push(`unheard: ${levels} levels`),
     onFault: (_filter, error) => said.push(`fault: ${error}`),
   };
-  const takeAll: TakeTopicMessage = async ({ topic, body }) =>
+  const takeAll: StoreTopicMessage = async ({ topic, body }) =>
     ok(taken.push(`${topic} ${decoder.decode(body)}`));
 
   /** What it should do with messages that meet a fault. */
-  let setAside: TakeTopicMessage = takeAll;
+  let quarantineMessage: StoreTopicMessage = takeAll;
 
   let mayTake = true;
 
-  function openReceiver(take: TakeTopicMessage = takeAll, topicFilter = "owntracks/+/+"): Receiver {
+  function openReceiver(take: StoreTopicMessage = takeAll, topicFilter = "owntracks/+/+"): Receiver {
     const tls = null;
     const options = { hostname: "127.0.0.1", port: broker.port, tls, user: null, password: null };
     const receiver = new Receiver({
       topicFilter,
       topicFilters: [topicFilter],
       clock: systemClock,
-      take,
-      setAside,
+      ingestMessage: take,
+      quarantineMessage,
       events,
       mayTake: () => mayTake,
       connect: (listener) => connectBroker({ ...options, clientId: `test-${topicFilter}` }, listener),
@@ -172,14 +172,14 @@ describe.if(hasMosquitto("the tests of the receiver of MQTT messages"))("Receive
     await phone.close();
   });
 
-  const takeAllButPoison: TakeTopicMessage = async (message) => {
+  const takeAllButPoison: StoreTopicMessage = async (message) => {
     if (decoder.decode(message.body) === "poison") throw new Error("a bug");
     return takeAll(message);
   };
 
   test("a message that meets a fault of ours is set aside, and keeps nobody waiting", async () => {
     const aside: string[] = [];
-    setAside = async ({ body }) => ok(aside.push(decoder.decode(body)));
+    quarantineMessage = async ({ body }) => ok(aside.push(decoder.decode(body)));
     const receiver = openReceiver(takeAllButPoison);
     await subscribed();
     const phone = await openPublisher(broker.port);
@@ -197,7 +197,7 @@ describe.if(hasMosquitto("the tests of the receiver of MQTT messages"))("Receive
   });
 
   test("a message that can't be set aside either stays with the broker, and the others go on", async () => {
-    setAside = async () => {
+    quarantineMessage = async () => {
       throw new Error("another bug");
     };
     const first = openReceiver(takeAllButPoison);
@@ -336,8 +336,8 @@ describe("Receiver, over a connection that a test drives", () => {
       topicFilter: "owntracks/+/+",
       topicFilters: ["owntracks/+/+"],
       clock: systemClock,
-      take: async () => ok(null),
-      setAside: async () => ok(null),
+      ingestMessage: async () => ok(null),
+      quarantineMessage: async () => ok(null),
       events: { ...quiet, ...events },
       mayTake,
       connect(given) {

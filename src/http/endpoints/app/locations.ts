@@ -3,7 +3,7 @@ import { ok } from "../../../lib/result.ts";
 import type { ServiceError } from "../../../model/errors.ts";
 import { BATCH_REPORTS_MAX } from "../../../model/report-batch.ts";
 import { FUTURE_MAX_MS } from "../../../model/time/retention.ts";
-import { NONE, type TakenReports } from "../../../service/doctor/taken-reports.ts";
+import { type IngestedReports, NONE } from "../../../service/doctor/ingested-reports.ts";
 import { bodiesOf, ingestBatches, sameTimeOf } from "../../../service/ingest/ingest.ts";
 import type { BodyShare } from "../../body/body-budget.ts";
 import { BodyReader, TOO_MANY_REPORTS } from "../../body/body-reader.ts";
@@ -209,7 +209,7 @@ async function storeReports(
   counts.rejected += reports.value.rejected.length;
   // A repeated import is not a device that repeats itself, and its times say nothing about a clock.
   if (call.request.headers.get("user-agent") !== IMPORT_USER_AGENT)
-    doctor.note(call, "native", takenReports(call.nowMs, reports.value, duplicates));
+    doctor.note(call, "native", ingestedReports(call.nowMs, reports.value, duplicates));
   const rejected = reports.value.rejected.map(({ index, deviceId, message }) => ({
     index,
     device_id: deviceId,
@@ -223,11 +223,11 @@ async function storeReports(
 }
 
 /** For the doctor. The message of a rejected report has no values of the sender. */
-function takenReports(
+function ingestedReports(
   arrivedMs: number,
   { batches, rejected }: ReadReports,
   duplicates: number,
-): TakenReports {
+): IngestedReports {
   const refused = rejected.map(({ index, deviceId = null, message }) => {
     return {
       deviceId,

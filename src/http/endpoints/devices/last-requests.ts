@@ -1,8 +1,8 @@
 import { CLIENT_NAMES } from "../../../clients/client.ts";
 import type { ValueFault } from "../../../clients/point.ts";
 import { MS_PER_SECOND } from "../../../model/time/units.ts";
-import { type UnderstoodReport, understoodReport } from "../../../service/doctor/kept-report.ts";
 import type { NotedRequest } from "../../../service/doctor/last-requests.ts";
+import { type UnderstoodReport, understoodReport } from "../../../service/doctor/report-values.ts";
 import { findDevice } from "../../../service/queries/find-device.ts";
 import { queryEndpoint } from "../../endpoint.ts";
 import { missingDevice, UNKNOWN_DEVICE } from "../../openapi/responses.ts";
@@ -135,13 +135,19 @@ export function presentRequests(requests: readonly NotedRequest[]): ValueOf<type
   return requests.map(presented).reverse();
 }
 
-function presented({ message, taken, newest, refusedCount, refused }: NotedRequest): ValueOf<typeof request> {
+function presented({
+  message,
+  accepted,
+  newest,
+  refusedCount,
+  refused,
+}: NotedRequest): ValueOf<typeof request> {
   const { arrivedMs, client, duplicates, leftOut, timedByArrival, skipped } = message;
   const report = newest === null ? undefined : understoodReport(newest);
   return {
     received: arrivedMs,
     client,
-    taken,
+    taken: accepted,
     newest: report,
     lag_seconds: report && (arrivedMs - Number(report.timestamp)) / MS_PER_SECOND,
     refused_count: refusedCount,

@@ -96,34 +96,34 @@ const ASKERS_MAX = 1000;
 /** When each device last received each name. */
 export class Cards {
   /** Unix ms by friend, by device; the most recent device is last. */
-  readonly #toldMs = new Map<string, Map<string, number>>();
+  readonly #sentMs = new Map<string, Map<string, number>>();
 
   /** Whether a device should receive a friend's name now; if so, notes it. */
   isDue(asker: string, friend: string, nowMs: number): boolean {
-    const told = this.#ofAsker(asker, nowMs);
-    if (told === null || nowMs - (told.get(friend) ?? Number.NEGATIVE_INFINITY) < CARD_INTERVAL_MS)
+    const cards = this.#ofAsker(asker, nowMs);
+    if (cards === null || nowMs - (cards.get(friend) ?? Number.NEGATIVE_INFINITY) < CARD_INTERVAL_MS)
       return false;
-    for (const [other, toldMs] of told) if (nowMs - toldMs >= CARD_INTERVAL_MS) told.delete(other);
-    told.set(friend, nowMs);
+    for (const [other, sentMs] of cards) if (nowMs - sentMs >= CARD_INTERVAL_MS) cards.delete(other);
+    cards.set(friend, nowMs);
     return true;
   }
 
   #ofAsker(asker: string, nowMs: number): Map<string, number> | null {
-    let told = this.#toldMs.get(asker);
-    if (told === undefined) {
-      if (this.#toldMs.size >= ASKERS_MAX && !this.#forgetOne(nowMs)) return null;
-      told = new Map();
-    } else this.#toldMs.delete(asker);
-    this.#toldMs.set(asker, told);
-    return told;
+    let cards = this.#sentMs.get(asker);
+    if (cards === undefined) {
+      if (this.#sentMs.size >= ASKERS_MAX && !this.#forgetOne(nowMs)) return null;
+      cards = new Map();
+    } else this.#sentMs.delete(asker);
+    this.#sentMs.set(asker, cards);
+    return cards;
   }
 
   /** Forgets the device that asked the longest ago, if that is more than an hour. */
   #forgetOne(nowMs: number): boolean {
-    for (const [asker, told] of this.#toldMs) {
-      const lastMs = Math.max(...told.values());
+    for (const [asker, cards] of this.#sentMs) {
+      const lastMs = Math.max(...cards.values());
       if (nowMs - lastMs < CARD_INTERVAL_MS) return false;
-      this.#toldMs.delete(asker);
+      this.#sentMs.delete(asker);
       return true;
     }
     return false;

@@ -15,13 +15,16 @@ import type { ReportBatch } from "../../../model/report-batch.ts";
 import type { Clock } from "../../../model/time/clock.ts";
 import { MS_PER_DAY } from "../../../model/time/units.ts";
 import { FriendsOfApp } from "./friends-of-app.ts";
-import type { SentMessage } from "./refused-messages.ts";
-import type { TakenMessage } from "./take-message.ts";
+import type { IngestedMessage } from "./ingest-message.ts";
+import type { MessageEnvelope } from "./refused-messages.ts";
 
 /**
  * The other devices of an app, for the answer to an accepted message; null if the client gets only an acknowledgement.
  */
-export type FriendsFor = (sent: SentMessage, taken: TakenMessage) => MaybePromise<ClientAnswer | null>;
+export type FriendsFor = (
+  envelope: MessageEnvelope,
+  ingested: IngestedMessage,
+) => MaybePromise<ClientAnswer | null>;
 
 export interface FriendsDependencies {
   /** Apps whose devices see each other. */
@@ -46,8 +49,8 @@ export function createFriendsFor({
 }: FriendsDependencies): FriendsFor {
   const friendsOf = new Map(apps.map((appId) => [appId, new FriendsOfApp()]));
 
-  return function friendsFor(sent, { answeredBy, batches }) {
-    const { sender, message } = sent;
+  return function friendsFor(envelope, { answeredBy, batches }) {
+    const { sender, message } = envelope;
     const friends = friendsOf.get(sender.appId);
     // A sender that may not read sees no other devices. A broker accepts no answer.
     if (friends === undefined || answeredBy !== owntracks || !sender.mayRead || message.topic !== null)
@@ -56,21 +59,21 @@ export function createFriendsFor({
     const app = hot.findApp(sender.appId);
     return asker === null || app === null
       ? null
-      : scheduler.run(sender.appId, answer(friends, app, sent, asker));
+      : scheduler.run(sender.appId, answer(friends, app, envelope, asker));
   };
 
   function* answer(
     friends: FriendsOfApp,
     app: AppDevices,
-    { sender, message }: SentMessage,
+    { sender, message }: MessageEnvelope,
     asker: string,
   ): Steps<ClientAnswer | null> {
     const boxKeys = passPhrases.boxKeys({ ...sender, deviceId: asker });
-    const envelope = envelopeOf(message.content);
+    const encrypted = encryptedOf(message.content);
     // An app without a passphrase would repeat a message forever if its answer is encrypted, so it must prove that it
     // has one. A sender in clear text that should have one gets nothing: it may be an impostor.
-    if (envelope === null && boxKeys.length > 0) return null;
-    const boxKey = envelope === null ? null : yield* findKey(boxKeys, yield* readBox(envelope));
+    if (encrypted === null && boxKeys.length > 0) return null;
+    const boxKey = encrypted === null ? null : yield* findKey(boxKeys, yield* readBox(encrypted));
     yield* friends.look(app, clock.nowMs(), { ageMsMax: FRIEND_AGE_MS_MAX, countMax: FRIENDS_MAX + 1 });
     const text = textFor(friends, app, asker);
     return { ...owntracks.success, body: boxKey === null ? text : sealed(boxKey, text) };
@@ -106,7 +109,7 @@ function deviceOf([batch]: readonly ReportBatch[]): string | null {
   return batch === undefined || batch.count === 0 ? null : batch.texts[batch.device[0]!]!;
 }
 
-function envelopeOf(content: Content) {
+function encryptedOf(content: Content) {
   return content.kind === "json" && isEncrypted(content.value) ? content.value : null;
 }
 

@@ -5,7 +5,7 @@ import type { Steps } from "../../../lib/schedule/steps.ts";
 import type { RefusedPoint } from "./point-collector.ts";
 
 /** A message and its origin. */
-export interface SentMessage {
+export interface MessageEnvelope {
   readonly sender: Sender;
   readonly address: Address;
   readonly message: ClientMessage;
@@ -31,11 +31,11 @@ const POINTS_MAX = 1000;
  * refused or its points would be far larger. Works in steps, because a message may have ten thousand such points.
  */
 export function* refusedMessages(
-  sent: SentMessage,
+  envelope: MessageEnvelope,
   client: ClientName,
   refused: readonly RefusedPoint[],
 ): Steps<RefusedMessage[]> {
-  const { sender, address, message, source } = sent;
+  const { sender, address, message, source } = envelope;
   const { appId, keyId } = sender;
   const { arrivedMs, basicUser, topic, speedUnit, headers } = message;
   const { method, path } = source;
@@ -61,14 +61,14 @@ export function* refusedMessages(
   let bytes = 0;
   let stepBytes = 0;
   for (const { reason, deviceId, raw, index } of refused) {
-    const kept = keptText(sent, raw, query);
-    messages.push({ ...common, ...kept, reason, deviceId, index: raw === undefined ? null : index });
-    const addedBytes = kept.body.length + commonBytes;
+    const text = textOf(envelope, raw, query);
+    messages.push({ ...common, ...text, reason, deviceId, index: raw === undefined ? null : index });
+    const addedBytes = text.body.length + commonBytes;
     bytes += addedBytes;
     stepBytes += addedBytes;
     if ((bytes > bytesMax && messages.length > 1) || messages.length > POINTS_MAX) {
       const { reason, deviceId } = refused[0]!;
-      return [{ ...common, ...keptText(sent, undefined, query), reason, deviceId, index: null }];
+      return [{ ...common, ...textOf(envelope, undefined, query), reason, deviceId, index: null }];
     }
     if (stepBytes < POINT_BYTES_MAX) continue;
     yield;
@@ -78,7 +78,7 @@ export function* refusedMessages(
 }
 
 /** A point of parameters becomes a query text, any other JSON. Beside a body, the URL's parameters name the device. */
-function keptText({ message, source }: SentMessage, raw: unknown, query: string) {
+function textOf({ message, source }: MessageEnvelope, raw: unknown, query: string) {
   if (raw === undefined) return { query, body: source.body, isCut: false };
   const isQuery = typeof raw === "string" && message.content.kind === "empty";
   if (isQuery) return { query: raw, body: NO_BODY, isCut: false };

@@ -10,16 +10,16 @@ const TIDS = LETTERS * LETTERS;
  */
 export class Tids {
   readonly #byDevice = new Map<string, string>();
-  readonly #taken = new Set<string>();
+  readonly #used = new Set<string>();
 
   /** Assigns letters to these devices; there are more letters than devices. */
   handOut(deviceIds: readonly string[]): void {
     const unknown = deviceIds.filter((deviceId) => !this.#byDevice.has(deviceId));
-    if (this.#taken.size + unknown.length > TIDS) this.#keepOnly(new Set(deviceIds));
+    if (this.#used.size + unknown.length > TIDS) this.#keepOnly(new Set(deviceIds));
     for (const deviceId of unknown) {
       const tid = this.#firstFree(deviceId);
       this.#byDevice.set(deviceId, tid);
-      this.#taken.add(tid);
+      this.#used.add(tid);
     }
   }
 
@@ -29,10 +29,10 @@ export class Tids {
 
   #firstFree(deviceId: string): string {
     const wanted = initialsOf(deviceId);
-    if (wanted !== null && !this.#taken.has(wanted)) return wanted;
+    if (wanted !== null && !this.#used.has(wanted)) return wanted;
     const start = createHash("sha256").update(deviceId).digest().readUInt32LE(0);
     let index = 0;
-    while (this.#taken.has(tidAt(start + index))) index++;
+    while (this.#used.has(tidAt(start + index))) index++;
     return tidAt(start + index);
   }
 
@@ -40,7 +40,7 @@ export class Tids {
     for (const [deviceId, tid] of this.#byDevice) {
       if (deviceIds.has(deviceId)) continue;
       this.#byDevice.delete(deviceId);
-      this.#taken.delete(tid);
+      this.#used.delete(tid);
     }
   }
 }

@@ -106,7 +106,7 @@ describe.each(REPORTS)("%s", (_name, endpoint) => {
 
   test("answers a fault of ours with a 500 that says nothing of it", async () => {
     const own = await createTestApp({
-      takeMessage: () => {
+      ingestMessage: () => {
         throw new Error("secret");
       },
     });

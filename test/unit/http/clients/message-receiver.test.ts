@@ -1,23 +1,23 @@
 import { expect, test } from "bun:test";
 import type { Client } from "../../../../src/clients/client.ts";
 import { ok } from "../../../../src/lib/result.ts";
-import type { SentMessage } from "../../../../src/service/ingest/messages/refused-messages.ts";
-import type { TakenMessage } from "../../../../src/service/ingest/messages/take-message.ts";
+import type { IngestedMessage } from "../../../../src/service/ingest/messages/ingest-message.ts";
+import type { MessageEnvelope } from "../../../../src/service/ingest/messages/refused-messages.ts";
 import { createTestApp } from "../../../support/test-app.ts";
 
 /** What is handed on of a request: all that says something about a report, and nothing of a key. */
 
 interface Handed {
-  readonly sent: SentMessage;
+  readonly envelope: MessageEnvelope;
   readonly client: Client;
 }
 
 async function createCapture() {
   const handed: Handed[] = [];
   const app = await createTestApp({
-    async takeMessage(sent, client) {
-      handed.push({ sent, client });
-      return ok({ answeredBy: client } as TakenMessage);
+    async ingestMessage(envelope, client) {
+      handed.push({ envelope, client });
+      return ok({ answeredBy: client } as IngestedMessage);
     },
   });
   return { app, handed, last: () => handed.at(-1)! };
@@ -39,12 +39,12 @@ test("a message has the parameters, the four headers and the name, and neither k
   };
   const answer = await app.fetch(`/ingest/osmand?${query}`, { method: "POST", headers, body: "id=7" });
   expect(answer.status).toBe(200);
-  const { sent, client } = last();
+  const { envelope, client } = last();
   expect(client.name).toBe("osmand");
-  expect(sent.address).toEqual({ device: "a b", user: "anna" });
-  expect(sent.source).toMatchObject({ method: "POST", path: "/ingest/osmand" });
-  expect(Buffer.from(sent.source.body).toString()).toBe("id=7");
-  const { message } = sent;
+  expect(envelope.address).toEqual({ device: "a b", user: "anna" });
+  expect(envelope.source).toMatchObject({ method: "POST", path: "/ingest/osmand" });
+  expect(Buffer.from(envelope.source.body).toString()).toBe("id=7");
+  const { message } = envelope;
   expect(String(message.query)).toBe("lat=1&lon=2&lat=3");
   expect(message.headers).toEqual({
     ...{ "user-agent": "okhttp/4", "x-limit-u": "u", "x-limit-d": "d", "content-type": "text/csv" },
@@ -63,11 +63,11 @@ test("the path's device comes before the query's, decoded where it can be", asyn
     ["100%", "100%"],
   ] as const) {
     await app.fetch(`/ingest/osmand/k/${writer}/${segment}?lat=1&lon=2&device_id=other`);
-    expect(last().sent.address).toEqual({ device, user: null });
-    expect(last().sent.source.path).toBe("/ingest/osmand/k/:key/:device");
+    expect(last().envelope.address).toEqual({ device, user: null });
+    expect(last().envelope.source.path).toBe("/ingest/osmand/k/:key/:device");
   }
   await app.fetch(`/ingest/osmand/k/${writer}?lat=1&lon=2&device_id=&user_id=`);
-  expect(last().sent.address).toEqual({ device: null, user: null });
+  expect(last().envelope.address).toEqual({ device: null, user: null });
 });
 
 test("the sender is the key: its app, its id, what it is bound to, and whether it may read", async () => {
@@ -77,7 +77,7 @@ test("the sender is the key: its app, its id, what it is bound to, and whether i
     ["full", true],
   ] as const) {
     await app.fetch(`/ingest/osmand/k/${app.keys[key]}?lat=1&lon=2`);
-    const { sender } = last().sent;
+    const { sender } = last().envelope;
     expect(sender).toMatchObject({ appId: "fleet", lastFour: app.keys[key].slice(-4), mayRead });
     expect([sender.deviceId, sender.userId]).toEqual([null, null]);
     expect(JSON.stringify(sender)).not.toContain(app.keys[key]);
@@ -116,5 +116,5 @@ test("a body that can't be read whole is sent again; one in a coding that is non
   expect((await app.fetch("/ingest/traccar", { method: "POST", headers: coded, body: packed })).status).toBe(
     200,
   );
-  expect(handed[0]!.sent.message.content).toEqual({ kind: "text", text: "lat=1&lon=2" });
+  expect(handed[0]!.envelope.message.content).toEqual({ kind: "text", text: "lat=1&lon=2" });
 });

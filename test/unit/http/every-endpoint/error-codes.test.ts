@@ -163,7 +163,7 @@ test("too many requests and a fault of ours have a code", async () => {
     codes.push(await codeOf(await app.fetch("/api/v1/locations/current", { headers })));
   expect(codes.at(-1)).toBe("RATE_001");
   const broken = await createTestApp({
-    takeMessage: () => {
+    ingestMessage: () => {
       throw new Error("broken");
     },
   });

@@ -202,7 +202,7 @@ describe.each(OF_CLIENTS.map((endpoint) => [nameOf(endpoint), endpoint] as const
         await ask(app, 415, "writer", { headers: { "content-encoding": "br" } });
       }
       const own = await createTestApp({
-        takeMessage: () => {
+        ingestMessage: () => {
           throw new Error("broken");
         },
       });

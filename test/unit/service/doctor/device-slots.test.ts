@@ -8,7 +8,7 @@ function createSlots(max: number, idleMsMin = 0) {
   const slots = new DeviceSlots<"app" | "tracker">(max, idleMsMin);
   const see = (keyId: string, deviceId: string, nowMs: number, appId = "fleet") =>
     slots.see({ appId, keyId }, "app", deviceId, nowMs, () => {});
-  const devices = () => [...slots.taken(EVERYBODY)].map((slot) => slots.ownerOf(slot).deviceId);
+  const devices = () => [...slots.usedBy(EVERYBODY)].map((slot) => slots.ownerOf(slot).deviceId);
   return { slots, see, devices };
 }
 
@@ -19,9 +19,9 @@ describe("DeviceSlots", () => {
       slots.see({ appId, keyId: "k" }, group, "phone", 0, () => {});
     const numbers = [see("fleet", "app"), see("fleet", "tracker"), see("rival", "app"), see("fleet", "app")];
     expect(numbers).toEqual([0, 1, 2, 0]);
-    expect([...slots.taken({ appId: "fleet", deviceId: null })]).toEqual([0, 1]);
-    expect([...slots.taken({ appId: "rival", deviceId: "phone" })]).toEqual([2]);
-    expect([...slots.taken({ appId: "rival", deviceId: "other" })]).toEqual([]);
+    expect([...slots.usedBy({ appId: "fleet", deviceId: null })]).toEqual([0, 1]);
+    expect([...slots.usedBy({ appId: "rival", deviceId: "phone" })]).toEqual([2]);
+    expect([...slots.usedBy({ appId: "rival", deviceId: "other" })]).toEqual([]);
   });
 
   test("a key that invents devices loses its own, the longest silent first, and nobody else's", () => {
@@ -29,10 +29,10 @@ describe("DeviceSlots", () => {
     for (let i = 0; i < 10; i++) see("honest", `bus-${i}`, 0);
     for (let i = 0; i < 10; i++) see("theirs", `tram-${i}`, 0, "rival");
     for (let i = 0; i < 10_000; i++) see("hostile", `made-up-${i}`, i);
-    const kept = devices();
-    expect(kept.filter((id) => id.startsWith("bus-"))).toHaveLength(10);
-    expect(kept.filter((id) => id.startsWith("tram-"))).toHaveLength(10);
-    expect(kept.filter((id) => id.startsWith("made-up-")).sort()).toContain("made-up-9999");
+    const remaining = devices();
+    expect(remaining.filter((id) => id.startsWith("bus-"))).toHaveLength(10);
+    expect(remaining.filter((id) => id.startsWith("tram-"))).toHaveLength(10);
+    expect(remaining.filter((id) => id.startsWith("made-up-")).sort()).toContain("made-up-9999");
     expect(slots.size).toBeLessThanOrEqual(90);
   });
 
@@ -56,7 +56,7 @@ describe("DeviceSlots", () => {
   test("numbers that are given back are given out again, and nothing is kept of who had them", () => {
     const { slots, see, devices } = createSlots(30);
     for (let i = 0; i < 5; i++) see("k", `bus-${i}`, 0);
-    for (const slot of slots.taken(EVERYBODY)) slots.free(slot);
+    for (const slot of slots.usedBy(EVERYBODY)) slots.free(slot);
     expect([slots.size, devices()]).toEqual([0, []]);
     for (let i = 0; i < 5; i++) expect(see("k2", `tram-${i}`, 0)).toBeLessThan(5);
   });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { ValueFault } from "../../../../src/clients/point.ts";
-import { Attention, Doctor } from "../../../../src/service/doctor/doctor.ts";
-import type { RefusedReport } from "../../../../src/service/doctor/taken-reports.ts";
+import { Doctor, WatchBudget } from "../../../../src/service/doctor/doctor.ts";
+import type { RefusedReport } from "../../../../src/service/doctor/ingested-reports.ts";
 import { findingsOf, kindsOf, note, onlyFinding } from "./visits.ts";
 
 const NOON_MS = Date.UTC(2026, 2, 20, 12);
@@ -292,22 +292,22 @@ describe("a device that is silent", () => {
   });
 });
 
-test("a flood of one key gets a third of the attention, and leaves others theirs", () => {
-  const attention = new Attention();
+test("a flood of one key gets a third of the budget, and leaves others theirs", () => {
+  const budget = new WatchBudget();
   let ofFlood = 0;
-  for (let i = 0; i < 10_000; i++) if (attention.take({ appId: "a", keyId: "flood" }, 1, NOON_MS)) ofFlood++;
+  for (let i = 0; i < 10_000; i++) if (budget.take({ appId: "a", keyId: "flood" }, 1, NOON_MS)) ofFlood++;
   expect(ofFlood).toBeGreaterThan(150);
   expect(ofFlood).toBeLessThan(180);
-  expect(attention.take({ appId: "a", keyId: "quiet" }, 5, NOON_MS)).toBe(true);
-  expect(attention.take({ appId: "b", keyId: "quiet" }, 5, NOON_MS)).toBe(true);
+  expect(budget.take({ appId: "a", keyId: "quiet" }, 5, NOON_MS)).toBe(true);
+  expect(budget.take({ appId: "b", keyId: "quiet" }, 5, NOON_MS)).toBe(true);
 });
 
 test("there is as much again a little later, and where the clock was set back", () => {
-  const attention = new Attention();
+  const budget = new WatchBudget();
   const key = { appId: "a", keyId: "k" };
   const spend = (atMs: number) => {
     let units = 0;
-    while (attention.take(key, 1, atMs)) units++;
+    while (budget.take(key, 1, atMs)) units++;
     return units;
   };
   const first = spend(NOON_MS);

@@ -6,8 +6,8 @@ import {
   type LeftOutField,
   NONE,
   type RefusedReport,
-  type Speaker,
-} from "../../../../src/service/doctor/taken-reports.ts";
+  type SenderClient,
+} from "../../../../src/service/doctor/ingested-reports.ts";
 import { batchOf, type Report } from "../../../support/reports/batches.ts";
 
 /** Whose messages are noted in tests. */
@@ -18,7 +18,7 @@ export const UNHURRIED_MS = 200;
 
 interface NotedMessage {
   readonly arrivedMs: number;
-  readonly client?: Speaker;
+  readonly client?: SenderClient;
   readonly sender?: typeof SENDER;
   readonly reports?: readonly Report[];
   readonly duplicates?: number;
@@ -45,7 +45,7 @@ export function findingsOf(
   const findings: Finding[] = [];
   const steps = doctor.examine(
     { appId, deviceId: null },
-    { nowMs, newestFixMs, found: (finding) => findings.push(finding) },
+    { nowMs, newestFixMs, onFinding: (finding) => findings.push(finding) },
   );
   while (steps.next().done !== true);
   return findings;

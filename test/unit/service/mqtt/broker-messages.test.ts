@@ -4,7 +4,7 @@ import { ok } from "../../../../src/lib/result.ts";
 import { Scheduler } from "../../../../src/lib/schedule/scheduler.ts";
 import { inOneStep } from "../../../../src/lib/schedule/steps.ts";
 import type { AppId } from "../../../../src/model/ids.ts";
-import type { SentMessage } from "../../../../src/service/ingest/messages/refused-messages.ts";
+import type { MessageEnvelope } from "../../../../src/service/ingest/messages/refused-messages.ts";
 import { createBrokerMessages } from "../../../../src/service/mqtt/broker-messages.ts";
 import { outcome } from "../../../support/rejection.ts";
 
@@ -15,11 +15,11 @@ const MESSAGE = {
 };
 
 function openMessages() {
-  const sent: SentMessage[] = [];
+  const sent: MessageEnvelope[] = [];
   const kept: RefusedMessage[] = [];
   const messages = createBrokerMessages({
     appId: "shop" as AppId,
-    takeMessage: async (message) => {
+    ingestMessage: async (message) => {
       sent.push(message);
       throw new Error("a bug");
     },
@@ -37,7 +37,7 @@ function openMessages() {
 
 test("a message is read as it came, with its topic, in the name of the app", async () => {
   const { messages, sent } = openMessages();
-  expect(await outcome(messages.take(MESSAGE))).toThrow("a bug");
+  expect(await outcome(messages.ingestMessage(MESSAGE))).toThrow("a bug");
   expect(sent).toMatchObject([
     {
       sender: { appId: "shop", keyId: "mqtt", deviceId: null, userId: null, mayRead: false },
@@ -49,7 +49,7 @@ test("a message is read as it came, with its topic, in the name of the app", asy
 
 test("a message that is set aside is in the quarantine whole and unread, to be tried again", async () => {
   const { messages, kept, sent } = openMessages();
-  expect((await messages.setAside(MESSAGE)).ok).toBe(true);
+  expect((await messages.quarantineMessage(MESSAGE)).ok).toBe(true);
   expect(sent).toEqual([]);
   expect(kept).toMatchObject([
     {

@@ -10,7 +10,7 @@ import { createManualClock } from "../../../../../src/model/time/clock.ts";
 import { DEFAULT_RETENTION } from "../../../../../src/model/time/retention.ts";
 import { createFriendsFor } from "../../../../../src/service/ingest/messages/friends.ts";
 import { PointCollector } from "../../../../../src/service/ingest/messages/point-collector.ts";
-import type { SentMessage } from "../../../../../src/service/ingest/messages/refused-messages.ts";
+import type { MessageEnvelope } from "../../../../../src/service/ingest/messages/refused-messages.ts";
 import { messageOf } from "../../../../support/clients/collected.ts";
 import * as fc from "../../../../support/fast-check.ts";
 import { batchOf, type Report } from "../../../../support/reports/batches.ts";
@@ -60,7 +60,7 @@ async function createBench(apps: readonly AppId[] = [FAMILY]) {
     const address = { device: null, user: null };
     const message = messageOf({ kind: "json", value }, { topic });
     const source = { method: "POST", path: "/ingest/owntracks", body: new Uint8Array() };
-    const sent: SentMessage = { sender, address, message, source };
+    const sent: MessageEnvelope = { sender, address, message, source };
     const oldestMs = DEFAULT_RETENTION.startMs(NOW_MS);
     const context = { sender, address, client, arrivedMs: NOW_MS, nowMs: NOW_MS, oldestMs };
     const reports = device === null ? [] : [at(device)];

@@ -3,10 +3,10 @@ import type { RefusalReason, ValueFault } from "../../clients/point.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
 
 /** The sender's protocol: one of the clients, or our own interface. */
-export type Speaker = ClientName | "native";
+export type SenderClient = ClientName | "native";
 
 /** The result of one message, once all of it is durable. */
-export interface TakenReports {
+export interface IngestedReports {
   /** Unix ms. */
   readonly arrivedMs: number;
   /** The accepted reports. */

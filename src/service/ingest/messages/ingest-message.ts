@@ -14,14 +14,14 @@ import type { ReportBatch } from "../../../model/report-batch.ts";
 import type { Clock } from "../../../model/time/clock.ts";
 import type { Retention } from "../../../model/time/retention.ts";
 import type { Doctor } from "../../doctor/doctor.ts";
-import type { TakenReports } from "../../doctor/taken-reports.ts";
+import type { IngestedReports } from "../../doctor/ingested-reports.ts";
 import { bodiesOf, type Ingest, ingestBatches } from "../ingest.ts";
 import type { MessageCounts } from "./message-counts.ts";
 import { PointCollector } from "./point-collector.ts";
-import { refusedMessages, type SentMessage } from "./refused-messages.ts";
+import { type MessageEnvelope, refusedMessages } from "./refused-messages.ts";
 
 /** The result of a message. All of it is on disk: the usable points in the log, the others in the quarantine. */
-export interface TakenMessage {
+export interface IngestedMessage {
   /** The client whose format the message had, which decides the form of the answer. */
   readonly answeredBy: Client;
   readonly collected: PointCollector;
@@ -34,12 +34,15 @@ export interface TakenMessage {
  * Stores a client's message, whatever it contains, as reports or in the quarantine. An error is the server's fault, and
  * the client should send the message again.
  */
-export type TakeMessage = (sent: SentMessage, client: Client) => Promise<Result<TakenMessage, ServiceError>>;
+export type IngestMessage = (
+  envelope: MessageEnvelope,
+  client: Client,
+) => Promise<Result<IngestedMessage, ServiceError>>;
 
-interface TakeMessageDependencies {
+interface IngestMessageDependencies {
   readonly ingest: Ingest;
   /** Stores unusable messages; they are on disk when it resolves. */
-  readonly keepRefused: (messages: readonly RefusedMessage[]) => Promise<Result<void, ServiceError>>;
+  readonly quarantineRefused: (messages: readonly RefusedMessage[]) => Promise<Result<void, ServiceError>>;
   /** Notified of every message that has just arrived. */
   readonly doctor: Pick<Doctor, "note">;
   readonly counts: MessageCounts;
@@ -64,11 +67,11 @@ const WRONG_CLOCK: ServiceError = {
   retryAfterSeconds: 30,
 };
 
-export function createTakeMessage(dependencies: TakeMessageDependencies): TakeMessage {
-  const { ingest, keepRefused, doctor, counts, scheduler, clock, retention } = dependencies;
+export function createIngestMessage(dependencies: IngestMessageDependencies): IngestMessage {
+  const { ingest, quarantineRefused, doctor, counts, scheduler, clock, retention } = dependencies;
 
-  return async function takeMessage(sent, client) {
-    const { sender, address, message } = sent;
+  return async function ingestMessage(envelope, client) {
+    const { sender, address, message } = envelope;
     if (clock.nowMs() < EARLIEST_NOW_MS) return fail(WRONG_CLOCK);
     // Through a broker a phone can't impersonate another, because OwnTracks' reader identifies it by the topic alone.
     const reader = message.topic === null ? readerOf(client, message.content) : client;
@@ -77,27 +80,27 @@ export function createTakeMessage(dependencies: TakeMessageDependencies): TakeMe
     const oldestMs = retention.startMs(nowMs);
     const collected = new PointCollector({ sender, address, client: reader, arrivedMs, nowMs, oldestMs });
     const owner = bodiesOf(sender.appId);
-    const batches = await scheduler.run(owner, readPoints(reader, sent, collected));
+    const batches = await scheduler.run(owner, readPoints(reader, envelope, collected));
     const stored = await ingestBatches(ingest, sender.appId, batches);
     if (!stored.ok) return stored;
     if (collected.refused.length > 0) {
-      const messages = refusedMessages(sent, client.name, collected.refused);
-      const kept = await keepRefused(await scheduler.run(owner, messages));
-      if (!kept.ok) return kept;
+      const messages = refusedMessages(envelope, client.name, collected.refused);
+      const quarantined = await quarantineRefused(await scheduler.run(owner, messages));
+      if (!quarantined.ok) return quarantined;
     }
     const { accepted, duplicates } = stored.value;
-    const taken = { answeredBy: reader, collected, batches, accepted, duplicates };
-    counts.note(reader.name, taken);
+    const ingested = { answeredBy: reader, collected, batches, accepted, duplicates };
+    counts.note(reader.name, ingested);
     if (nowMs - arrivedMs < JUST_ARRIVED_MS) {
-      doctor.note(sender, reader.name, takenReports(arrivedMs, taken));
+      doctor.note(sender, reader.name, ingestedReports(arrivedMs, ingested));
     }
-    return ok(taken);
+    return ok(ingested);
   };
 }
 
 function* readPoints(
   reader: Client,
-  { message, source }: SentMessage,
+  { message, source }: MessageEnvelope,
   collected: PointCollector,
 ): Steps<readonly ReportBatch[]> {
   const { content, query } = message;
@@ -118,7 +121,10 @@ const FAULT_WORDS: Readonly<Record<ValueFault, string>> = {
 };
 
 /** The doctor's record of a message. */
-function takenReports(arrivedMs: number, { collected, batches, duplicates }: TakenMessage): TakenReports {
+function ingestedReports(
+  arrivedMs: number,
+  { collected, batches, duplicates }: IngestedMessage,
+): IngestedReports {
   const { skipped, leftOut, timedByArrival } = collected;
   const refused = collected.refused.map(({ deviceId, reason, raw, index, fault }) => ({
     deviceId,

@@ -15,9 +15,9 @@ import type { ReportBatch } from "../../../../../src/model/report-batch.ts";
 import { createManualClock } from "../../../../../src/model/time/clock.ts";
 import { DEFAULT_RETENTION } from "../../../../../src/model/time/retention.ts";
 import type { Ingest } from "../../../../../src/service/ingest/ingest.ts";
+import { createIngestMessage, decryptOf } from "../../../../../src/service/ingest/messages/ingest-message.ts";
 import { MessageCounts } from "../../../../../src/service/ingest/messages/message-counts.ts";
-import type { SentMessage } from "../../../../../src/service/ingest/messages/refused-messages.ts";
-import { createTakeMessage, decryptOf } from "../../../../../src/service/ingest/messages/take-message.ts";
+import type { MessageEnvelope } from "../../../../../src/service/ingest/messages/refused-messages.ts";
 import { createMemoryKeyFiles, createMemoryLock } from "../../../auth/memory-key-files.ts";
 
 const NOW_MS = Date.UTC(2026, 1, 2, 2, 41);
@@ -47,7 +47,7 @@ const LIST_CLIENT: Client = {
   mustNameDevice: false,
 };
 
-function sentOf(content: Content, body = "raw"): SentMessage {
+function sentOf(content: Content, body = "raw"): MessageEnvelope {
   return {
     sender: {
       appId: "fleet" as AppId,
@@ -82,14 +82,14 @@ interface Fates {
 
 /** What became of a message, step by step. */
 async function take(
-  sent: SentMessage,
+  sent: MessageEnvelope,
   { stored, kept = ok(undefined), nowMs = NOW_MS }: Fates = {},
   client = LIST_CLIENT,
 ) {
   const steps: string[] = [];
   const batches: ReportBatch[] = [];
   const refused: RefusedMessage[] = [];
-  const takeMessage = createTakeMessage({
+  const ingestMessage = createIngestMessage({
     async ingest(_appId, batch) {
       steps.push("ingest");
       batches.push(batch);
@@ -106,7 +106,7 @@ async function take(
         })
       );
     },
-    async keepRefused(messages) {
+    async quarantineRefused(messages) {
       steps.push("keep");
       refused.push(...messages);
       return kept;
@@ -117,7 +117,7 @@ async function take(
     clock: createManualClock(nowMs),
     retention: DEFAULT_RETENTION,
   });
-  const taken = await takeMessage(sent, client);
+  const taken = await ingestMessage(sent, client);
   return { taken, steps, batches, refused };
 }
 
