@@ -10,7 +10,7 @@ import { NOT_CARRIED, type ReportBatch } from "../../model/report-batch.ts";
 export type UnderstoodReport = Readonly<Record<string, string | number | boolean>>;
 
 /**
- * The values of a report in the order of `VALUE_FIELDS`. Most are never read, and a list is much cheaper than an object.
+ * The values of a report in the order of `VALUE_FIELDS`: most are never read, and a list is cheaper than an object.
  */
 export type ReportValues = readonly (string | number | undefined)[];
 
