@@ -33,8 +33,7 @@ const NAMES: Pattern = {
 
 /** What is wrong in a file, a line each: place, words, and what to write instead. */
 export function findDialect(path: string, text: string): string[] {
-  const patterns =
-    path.endsWith(".ts") && !path.startsWith("src/service/") ? [...SENTENCES, NAMES] : SENTENCES;
+  const patterns = path.endsWith(".ts") ? [...SENTENCES, NAMES] : SENTENCES;
   return patterns.flatMap(({ pattern, better }) =>
     [...text.matchAll(pattern)].map((match) => {
       const line = text.slice(0, match.index).split("\n").length;

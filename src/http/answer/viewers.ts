@@ -143,7 +143,7 @@ export class ViewerStream implements Sendable {
 
   async *pieces(): AsyncIterable<Bytes> {
     try {
-      let piece = this.#isOver ? null : beginning(this.#viewer.toldSequence);
+      let piece = this.#isOver ? null : beginning(this.#viewer.sentSequence);
       for (; piece !== null; piece = await this.#next()) yield piece;
     } finally {
       this.close();
@@ -173,7 +173,7 @@ export class ViewerStream implements Sendable {
     let isBeat = false;
     const stopQuiet = this.#timers.after(BEAT_MS, () => {
       isBeat = !this.#viewer.isWithinEvent;
-      if (isBeat) resolve(beat(this.#viewer.toldSequence));
+      if (isBeat) resolve(beat(this.#viewer.sentSequence));
     });
     if (this.#coming === null) this.#request();
     else if (this.#isReady) resolve(this.#coming);

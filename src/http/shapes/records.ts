@@ -7,7 +7,7 @@ import { type LocationField, NUMBER_FIELDS, type ResponseKind } from "../../mode
 import type { RecordPage } from "../../model/record-page.ts";
 import { localTimeFormatterOf } from "../../model/time/local-time.ts";
 import type { Zone } from "../../model/time/zone.ts";
-import type { DevicesFound } from "../../service/queries/current.ts";
+import type { DeviceMatches } from "../../service/queries/current.ts";
 import type { EncodedRecordCache } from "../encode/answer-buffer.ts";
 import type { PlaceMarks } from "../encode/place-marks.ts";
 import { createRecordEncoder } from "../encode/record-encoder.ts";
@@ -19,14 +19,14 @@ import type { Schema, Shape } from "./shape.ts";
 /** Newest records of devices, with the cache of their encoded form. */
 export interface NewestRecordsAnswer {
   readonly cache: EncodedRecordCache;
-  readonly match: DevicesFound | null;
+  readonly match: DeviceMatches | null;
   /** Adds `local_time` unless it is null. */
   readonly zone: Zone | null;
   /** Collects where names of places belong, unless it is null. */
   readonly marks: PlaceMarks | null;
 }
 
-const newestRecord: Shape<NewestRecordsAnswer & { readonly match: DevicesFound }> = {
+const newestRecord: Shape<NewestRecordsAnswer & { readonly match: DeviceMatches }> = {
   schema: recordRef("deviceCurrent"),
   write(json, { cache, match: { records, devices }, zone, marks }) {
     cache.writeRecord(json, records, devices[0]!, localTimeFormatterOf(zone), marks);
@@ -80,7 +80,7 @@ export interface ShownRecordsAnswer extends NewestRecordsAnswer {
   readonly view: View | null;
 }
 
-export const shownRecord: Shape<ShownRecordsAnswer & { readonly match: DevicesFound }> = {
+export const shownRecord: Shape<ShownRecordsAnswer & { readonly match: DeviceMatches }> = {
   schema: orOfView("deviceCurrent"),
   write(json, shown) {
     if (shown.view === null) newestRecord.write(json, shown);

@@ -99,15 +99,15 @@ export async function readSealed(run: ExportRun, reading: SealedReading): Promis
   const { query, listed, pathOf, signal } = run;
   const archive = run.archive();
   const { manifest, days, range, afterDeviceId, lastDeviceId } = reading;
-  const found = await findParts(run, archive, manifest, days);
-  if (found === CHANGED) return CHANGED;
+  const selection = await findParts(run, archive, manifest, days);
+  if (selection === CHANGED) return CHANGED;
   await sendLate(run, reading.late);
   if (archive.manifest !== manifest) {
     // Some of the rows may have moved to parts that this read does not know.
     await runCommand(run, { kind: "discard" });
     return CHANGED;
   }
-  if (found.parts.length === 0 && reading.late.length === 0) return NOTHING;
+  if (selection.parts.length === 0 && reading.late.length === 0) return NOTHING;
   const request: ReadingRequest = {
     appId: query.appId,
     range,
@@ -115,15 +115,15 @@ export async function readSealed(run: ExportRun, reading: SealedReading): Promis
     afterDeviceId,
     lastDeviceId,
     userId: query.userId,
-    paths: found.parts.map(({ file }) => pathOf(file)),
-    hasOldFiles: hasOldParts(found.parts),
-    isSorted: listed?.size === 1 && found.isOnePartADay,
+    paths: selection.parts.map(({ file }) => pathOf(file)),
+    hasOldFiles: hasOldParts(selection.parts),
+    isSorted: listed?.size === 1 && selection.isOnePartADay,
   };
   const { result, progress } = await run.maker.run({ kind: "read", request });
   if (result.ok) return progress;
   signal.throwIfAborted();
   if (archive.manifest !== manifest) return CHANGED; // The seal may have deleted its files.
-  await archive.recheck(found.parts, signal);
+  await archive.recheck(selection.parts, signal);
   const gaps = await findGaps(run, archive, query.appId, days);
   if (gaps.unacknowledged.length > 0) throw new ExportDamagedError(gaps.unacknowledged);
   throw new Error(`The export failed: ${result.error.message}`);
@@ -131,7 +131,7 @@ export async function readSealed(run: ExportRun, reading: SealedReading): Promis
 
 const NOTHING: ExportProgress = { records: 0, last: null };
 
-interface FoundParts {
+interface PartSelection {
   readonly parts: readonly Part[];
   readonly isOnePartADay: boolean;
 }
@@ -142,7 +142,7 @@ async function findParts(
   archive: Archive,
   manifest: Manifest,
   days: readonly UtcDay[],
-): Promise<FoundParts | Changed> {
+): Promise<PartSelection | Changed> {
   const { appId } = run.query;
   const all = partsOfApp(manifest, appId, days);
   const isWhole = await archive.verifyChecksums(all.filter(({ file }) => !archive.damaged.has(file)));

@@ -117,9 +117,9 @@ function listDevices(
   if (deviceIds === null) return ok(null);
   const devices = [];
   for (const deviceId of deviceIds) {
-    const found = findDevice(dependencies, appId, deviceId);
-    if (!found.ok) return found;
-    devices.push(found.value.device);
+    const match = findDevice(dependencies, appId, deviceId);
+    if (!match.ok) return match;
+    devices.push(match.value.device);
   }
   return ok(new ListedDevices(devices));
 }

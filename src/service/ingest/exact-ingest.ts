@@ -57,36 +57,36 @@ export function createExactIngest(dependencies: ExactIngestDependencies): ExactI
       for (const row of known.value.rows) unknown.add(row);
       for (const [row, isRepeat] of known.value.repeats) repeats.set(row, isRepeat);
     }
-    const taken = await begin(appId, batch, turn);
-    if (!taken.ok) return taken;
-    let { created, repeated } = taken.value;
-    for (const row of taken.value.createdLate) {
+    const result = await begin(appId, batch, turn);
+    if (!result.ok) return result;
+    let { created, repeated } = result.value;
+    for (const row of result.value.createdLate) {
       // A seal has moved to the archive what memory had when the archive was queried.
       const wasInMemory = isWithin(ranges, batch.timestampMs[row]!) && !unknown.has(row);
       if (!wasInMemory && !repeats.has(row)) continue;
       created--;
       if (repeats.get(row) !== false) repeated++;
     }
-    return ok({ ...taken.value, created, repeated });
+    return ok({ ...result.value, created, repeated });
   }
 
   function begin(appId: AppId, batch: ReportBatch, turn: OpenTurn): ReturnType<Ingest> {
-    const taken = ingest(appId, batch);
+    const result = ingest(appId, batch);
     turn.begin();
-    return taken;
+    return result;
   }
 
   return (caller) => {
     let before: Turn = { begun: Promise.resolve(), ended: Promise.resolve() };
     return (appId, batch) => {
       const { promise: begun, resolve } = Promise.withResolvers<void>();
-      const taken = take(appId, batch, caller, before, { begin: resolve });
-      const ended = taken.then(
+      const result = take(appId, batch, caller, before, { begin: resolve });
+      const ended = result.then(
         () => resolve(),
         () => resolve(),
       );
       before = { begun, ended };
-      return taken;
+      return result;
     };
   };
 }
@@ -133,10 +133,10 @@ async function askArchive(
     ...{ appId, deviceId: null, userId: null, accuracyMetersMax: null },
     ...{ range, parts, late },
   };
-  for await (const found of session.repeats(scan))
-    for (let index = 0; index < found.count; index++) {
-      const row = rowOf.get(keyOf(found.deviceIds[index]!, found.timestampMs[index]!))!;
-      repeats.set(row, found.isRepeat[index] === 1);
+  for await (const chunk of session.repeats(scan))
+    for (let index = 0; index < chunk.count; index++) {
+      const row = rowOf.get(keyOf(chunk.deviceIds[index]!, chunk.timestampMs[index]!))!;
+      repeats.set(row, chunk.isRepeat[index] === 1);
     }
   return repeats;
 }

@@ -77,17 +77,18 @@ export class ChangeBatch {
     const { newestTimes } = this.#app;
     const startMs = Math.max(edgeMs, filter.startMs);
     const wanted = filter.deviceIds === null ? null : marks.setAll(devicesOf(this.#app, filter.deviceIds));
-    const told = marks.next();
+    const listed = marks.next();
     const selected: number[] = [];
     const count = this.#findCandidates(filter);
     for (let at = 0; at < count; at++) {
       const i = this.#candidates[at]!;
       const device = this.#devices[i]!;
       const mark = marks.of(device);
-      if (mark === told || (wanted !== null && mark !== wanted) || newestTimes.of(device) < startMs) continue;
+      if (mark === listed || (wanted !== null && mark !== wanted) || newestTimes.of(device) < startMs)
+        continue;
       if (!matches(filter, this.#now, i) && !matches(filter, this.#before, i)) continue;
       if (selected.length === RECORDS_MAX) return this.#upTo(this.from + i, selected);
-      marks.set(device, told);
+      marks.set(device, listed);
       selected.push(device);
     }
     const sequence = Math.min(this.#sequence, filter.lastSequence(this.#app));

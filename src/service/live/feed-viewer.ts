@@ -1,7 +1,7 @@
 import type { AppDevices } from "../../hot/app-devices.ts";
 import { assert } from "../../lib/assert.ts";
 import type { Changes, EventWriter, Viewer, ViewerQuery } from "./live.ts";
-import { ToldRecords, ViewerFilter } from "./viewer-filter.ts";
+import { ViewerFilter, ViewerRecords } from "./viewer-filter.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -12,7 +12,7 @@ const LOST = -1;
 export class FeedViewer implements Viewer {
   readonly filter: ViewerFilter;
   /** Null for a viewer that gets every change. */
-  readonly told: ToldRecords | null;
+  readonly records: ViewerRecords | null;
   /** Whether the viewer has no filter, and shares events with its like. */
   readonly seesAll: boolean;
   readonly writer: EventWriter;
@@ -20,7 +20,7 @@ export class FeedViewer implements Viewer {
   cursor: number;
   /** The event that is being sent. */
   event: Event | null = null;
-  toldSequence = 0;
+  sentSequence = 0;
   readonly #onWanted: (viewer: FeedViewer) => void;
   readonly #onClosed: (viewer: FeedViewer) => void;
   #waiting: PromiseWithResolvers<Bytes | null> | null = null;
@@ -34,7 +34,7 @@ export class FeedViewer implements Viewer {
   ) {
     const { box, deviceIds, userId, view } = query;
     this.filter = new ViewerFilter(query);
-    this.told = view === null || view.isExact ? null : new ToldRecords(view);
+    this.records = view === null || view.isExact ? null : new ViewerRecords(view);
     this.seesAll = box === null && deviceIds === null && userId === null && view === null;
     this.writer = writer;
     this.cursor = cursor ?? LOST;
@@ -96,18 +96,18 @@ const PART_RECORDS_MAX = 256;
 export class Event {
   readonly sequence: number;
   readonly #app: AppDevices;
-  readonly #told: ToldRecords | null;
+  readonly #viewerRecords: ViewerRecords | null;
   /** The position of the app's next change when the devices were selected. */
   readonly #foundAt: number;
   #devices: Uint32Array;
   #isBegun = false;
   #isOver = false;
 
-  /** With `told`, only the devices that differ from it are sent. */
-  constructor(app: AppDevices, devices: Uint32Array, sequence: number, told: ToldRecords | null) {
+  /** With `viewerRecords`, only the devices that differ from them are sent. */
+  constructor(app: AppDevices, devices: Uint32Array, sequence: number, viewerRecords: ViewerRecords | null) {
     this.#app = app;
-    this.#told = told;
-    this.#devices = told?.findNews(app, devices) ?? devices;
+    this.#viewerRecords = viewerRecords;
+    this.#devices = viewerRecords?.findNews(app, devices) ?? devices;
     this.sequence = sequence;
     this.#foundAt = app.changes.end;
   }
@@ -126,12 +126,12 @@ export class Event {
     const { changes, newestRecords } = this.#app;
     // Devices were removed, and their numbers may be reused: the event ends here, and a reset follows.
     if (changes.clearedAt > this.#foundAt) this.#devices = this.#devices.subarray(0, 0);
-    const told = this.#told;
+    const viewerRecords = this.#viewerRecords;
     const isFirst = !this.#isBegun;
     // The device may have returned to the viewer's state while the former parts were sent.
-    if (told !== null && !isFirst) this.#devices = told.findNews(this.#app, this.#devices);
+    if (viewerRecords !== null && !isFirst) this.#devices = viewerRecords.findNews(this.#app, this.#devices);
     const devices = this.#devices.subarray(0, PART_RECORDS_MAX);
-    told?.note(this.#app, devices);
+    viewerRecords?.note(this.#app, devices);
     this.#devices = this.#devices.subarray(PART_RECORDS_MAX);
     this.#isBegun = true;
     this.#isOver = this.#devices.length === 0;

@@ -58,7 +58,7 @@ export class Feed {
   open(query: ViewerQuery, writer: EventWriter): FeedViewer {
     this.#look();
     const viewer = new FeedViewer(query, writer, this.#cursorAfter(query), this.#listener);
-    viewer.toldSequence = query.sinceSequence ?? viewer.filter.lastSequence(this.#app);
+    viewer.sentSequence = query.sinceSequence ?? viewer.filter.lastSequence(this.#app);
     this.#viewers.add(viewer);
     return viewer;
   }
@@ -171,9 +171,9 @@ export class Feed {
     const isSame = lastBatch?.from === cursor;
     const batch = isSame ? lastBatch : new ChangeBatch(app, cursor, hot);
     const { devices, end, sequence } = batch.select(viewer.filter, edges.nowMs(), this.#marks);
-    const event = new Event(app, devices, sequence, viewer.told);
+    const event = new Event(app, devices, sequence, viewer.records);
     viewer.cursor = end;
-    if (event.isEmpty) viewer.toldSequence = sequence;
+    if (event.isEmpty) viewer.sentSequence = sequence;
     else {
       viewer.event = event;
       this.#goOn(viewer, viewer.seesAll ? batch.firstParts : null);
@@ -184,8 +184,8 @@ export class Feed {
   #reset(viewer: FeedViewer): void {
     const sequence = viewer.filter.lastSequence(this.#app);
     viewer.cursor = this.#end;
-    viewer.toldSequence = sequence;
-    viewer.told?.clear();
+    viewer.sentSequence = sequence;
+    viewer.records?.clear();
     viewer.give(viewer.writer.reset(sequence));
   }
 
@@ -198,7 +198,7 @@ export class Feed {
     shared?.set(writer, bytes);
     if (event.isOver) {
       viewer.event = null;
-      viewer.toldSequence = event.sequence;
+      viewer.sentSequence = event.sequence;
     }
     viewer.give(bytes);
   }

@@ -44,7 +44,7 @@ export interface Viewer {
   /** Resolves with the next event or part of one; null once the viewer is closed. One call at a time. */
   next(): Promise<Bytes | null>;
   /** The entry of the log up to which the viewer knows everything, once all bytes so far have arrived. */
-  readonly toldSequence: number;
+  readonly sentSequence: number;
   /** Whether an event has begun but not ended. */
   readonly isWithinEvent: boolean;
   close(): void;

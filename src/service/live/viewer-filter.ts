@@ -40,8 +40,8 @@ export class ViewerFilter {
    */
   inOrder(app: AppDevices, devices: readonly number[]): Uint32Array {
     if (!this.#isView) return new Uint32Array(devices);
-    const told = new Set(devices);
-    return Uint32Array.from([...devicesOf(app, this.deviceIds!)].filter((device) => told.has(device)));
+    const wanted = new Set(devices);
+    return Uint32Array.from([...devicesOf(app, this.deviceIds!)].filter((device) => wanted.has(device)));
   }
 
   /** Another user may have the same hash; then the viewer gets a device of that user too. */
@@ -94,10 +94,10 @@ function containing(box: BoundingBox | null, view: View | null) {
  * The state of each device that the viewer of a share link has. A report that changes nothing in it is not sent: its
  * arrival would reveal what the link doesn't show.
  */
-export class ToldRecords {
+export class ViewerRecords {
   readonly #view: View;
   /** By id. A link has a thousand devices at most. */
-  readonly #told = new Map<string, string>();
+  readonly #states = new Map<string, string>();
 
   constructor(view: View) {
     this.#view = view;
@@ -106,21 +106,21 @@ export class ToldRecords {
   /** The devices whose state differs from the viewer's. */
   findNews(app: AppDevices, devices: Uint32Array): Uint32Array {
     return devices.filter(
-      (device) => this.#told.get(app.table.byNumber(device).id) !== this.#shown(app, device),
+      (device) => this.#states.get(app.table.byNumber(device).id) !== this.#stateOf(app, device),
     );
   }
 
   /** Notes that the devices are sent as they are now. */
   note(app: AppDevices, devices: Uint32Array): void {
-    for (const device of devices) this.#told.set(app.table.byNumber(device).id, this.#shown(app, device));
+    for (const device of devices) this.#states.set(app.table.byNumber(device).id, this.#stateOf(app, device));
   }
 
   /** Forgets all, because the viewer starts anew. */
   clear(): void {
-    this.#told.clear();
+    this.#states.clear();
   }
 
-  #shown({ positions, newestTimes }: AppDevices, device: number): string {
+  #stateOf({ positions, newestTimes }: AppDevices, device: number): string {
     const { byDevice } = positions;
     const point = this.#view.pointOf(byDevice.latitudeOf(device), byDevice.longitudeOf(device));
     return `${this.#view.timeOf(newestTimes.of(device))} ${point.latitude} ${point.longitude}`;

@@ -26,7 +26,7 @@ export class ViewerSlots {
     this.#apps = new Semaphore(viewersMax, { runningOfOwnerMax: Math.ceil(viewersMax / 2), waitingMax: 0 });
   }
 
-  get taken(): number {
+  get inUse(): number {
     return this.#apps.running;
   }
 

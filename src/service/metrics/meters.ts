@@ -154,9 +154,9 @@ export function watchEventLoop(onHeldUp: (delayMs: number) => void, timers = sys
   return {
     delays,
     takeLongestMs() {
-      const taken = Math.max(longestMs, timers.nowMs() - dueMs);
+      const delayMs = Math.max(longestMs, timers.nowMs() - dueMs);
       longestMs = 0;
-      return taken;
+      return delayMs;
     },
     stop: () => cancel(),
   };

@@ -11,11 +11,11 @@ export interface MetricGroup {
   /** The help texts by name, in the order of the scrape. Names end in their unit, `_total` if they only rise. */
   readonly help: Readonly<Record<string, string>>;
   /** Reads the values by name, at each scrape. */
-  read(): MaybePromise<Readonly<Record<string, Reading>>>;
+  read(): MaybePromise<Readonly<Record<string, MetricValue>>>;
 }
 
 /** A value, several values with labels, or null if the value is not known yet. */
-export type Reading = number | null | readonly Sample[] | Histogram;
+export type MetricValue = number | null | readonly Sample[] | Histogram;
 
 export interface Sample {
   readonly labels: Readonly<Record<string, string>>;
@@ -39,7 +39,7 @@ interface LabelledDurations {
 /** Requires a value for each name that has a help text. */
 export function metricGroup<Name extends string>(
   help: Readonly<Record<Name, string>>,
-  read: () => MaybePromise<Readonly<Record<NoInfer<Name>, Reading>>>,
+  read: () => MaybePromise<Readonly<Record<NoInfer<Name>, MetricValue>>>,
 ): MetricGroup {
   return { help, read };
 }
@@ -65,7 +65,7 @@ export async function formatMetrics(groups: readonly MetricGroup[]): Promise<str
   return AggregatorRegistry.aggregate<PrometheusContentType>([metrics]).metrics();
 }
 
-function valuesOf(name: string, reading: Reading): readonly Sample[] {
+function valuesOf(name: string, reading: MetricValue): readonly Sample[] {
   if (reading === null) return [];
   if (typeof reading === "number") return [{ labels: {}, value: reading }];
   return reading instanceof Histogram ? reading.all.flatMap((each) => bucketsOf(name, each)) : reading;

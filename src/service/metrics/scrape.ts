@@ -42,7 +42,7 @@ export interface ScrapeDependencies {
   };
   /** Bodies of reports in flight, and their limits. */
   readonly bodies: BodyUsage;
-  readonly viewers: Pick<ViewerSlots, "taken" | "max">;
+  readonly viewers: Pick<ViewerSlots, "inUse" | "max">;
   /** Null without a broker, or before the connection is set up. */
   readonly mqtt: () => MqttStatus | null;
   /** Null if this process is not a node of a cluster. */
@@ -143,7 +143,7 @@ function viewerMetrics({ viewers, meters }: ScrapeDependencies): MetricGroup {
         "Clients that got a 503 instead of a stream, since there were too many viewers.",
     },
     () => ({
-      wherehouse_viewers: viewers.taken,
+      wherehouse_viewers: viewers.inUse,
       wherehouse_viewers_max: viewers.max,
       wherehouse_viewer_events_total: meters.viewers.events,
       wherehouse_viewer_resets_total: meters.viewers.resets,

@@ -56,8 +56,8 @@ const SENT = [
  */
 export function* entryId(message: RefusedMessage): Steps<Uint8Array> {
   const { body } = message;
-  const sent = SENT.map((name) => message[name]);
-  const hash = createHash("sha256").update(`${JSON.stringify(sent)}\n`);
+  const values = SENT.map((name) => message[name]);
+  const hash = createHash("sha256").update(`${JSON.stringify(values)}\n`);
   for (let start = 0; start < body.length; start += STEP_BYTES) {
     hash.update(body.subarray(start, start + STEP_BYTES));
     if (body.length > STEP_BYTES) yield;

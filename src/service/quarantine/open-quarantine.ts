@@ -61,7 +61,7 @@ export async function openQuarantine(options: QuarantineOptions): Promise<Opened
     index.add(entry);
     shares.take(holderOf(entry), entry.bytes);
   }
-  const found = {
+  const initial = {
     segments: loaded.segments.filter(({ read }) => read.isReadable).map(({ segment }) => segment),
     nextNumber: (read.at(-1)?.number ?? 0) + 1,
     nextSequence: Math.max(0, ...read.map(({ lastSequence }) => lastSequence)) + 1,
@@ -69,7 +69,7 @@ export async function openQuarantine(options: QuarantineOptions): Promise<Opened
   };
   const segments = new Segments(
     { files, directory, damagedDirectory, createSalt, segmentBytesMax, onDamage },
-    found,
+    initial,
   );
   const quarantine = new QuarantineStore({ files, segments, index, shares, scheduler });
   return { quarantine, damage: repaired.damage, tornTail: repaired.tornTail };
@@ -86,12 +86,12 @@ interface LoadedSegment {
 function load(read: readonly ReadSegment[], createSalt: CreateSalt) {
   const entries: IndexedEntry[] = [];
   const known = new Set<string>();
-  const segments = read.map((found): LoadedSegment => {
-    const segment = createSegment(found.path, found.salt ?? createSalt());
-    segment.bytes = found.bytes;
+  const segments = read.map((contents): LoadedSegment => {
+    const segment = createSegment(contents.path, contents.salt ?? createSalt());
+    segment.bytes = contents.bytes;
     segment.mayAppend = false;
     let hasCopies = false;
-    for (const { summary, sequence, frameBytes } of found.entries) {
+    for (const { summary, sequence, frameBytes } of contents.entries) {
       const name = `${summary.appId} ${summary.id}`;
       hasCopies ||= known.has(name);
       if (known.has(name)) continue;
@@ -100,7 +100,7 @@ function load(read: readonly ReadSegment[], createSalt: CreateSalt) {
       segment.live.set(sequence, entry);
       entries.push(entry);
     }
-    return { segment, read: found, hasCopies };
+    return { segment, read: contents, hasCopies };
   });
   return { entries, segments };
 }

@@ -12,7 +12,7 @@ import { findTornTail, parseSegmentName, readFrames, type Segment } from "./segm
  */
 
 /** An entry and its position in its segment. */
-export interface FoundEntry {
+export interface SegmentEntry {
   readonly summary: EntrySummary;
   readonly sequence: number;
   readonly frameBytes: number;
@@ -26,7 +26,7 @@ export interface ReadSegment {
   /** Null if the salt is damaged: then frames can't be told from content that clients sent. */
   readonly salt: Uint8Array | null;
   readonly goodHead: boolean;
-  readonly entries: readonly FoundEntry[];
+  readonly entries: readonly SegmentEntry[];
   /** All damage except the torn tail. */
   readonly damage: readonly DamagedRange[];
   /** The sequence of its last valid frame, which may be an empty one. */
@@ -70,7 +70,7 @@ async function readSegment(
     return { path, number, bytes: 0, isReadable: false, ...nothing };
   }
   const { views, scanner, salt, goodHead } = readFrames(bytes, path);
-  const entries: FoundEntry[] = [];
+  const entries: SegmentEntry[] = [];
   while (scanner.next()) {
     const { sequence, start, payloadStart, payloadEnd } = scanner;
     const summary = decodeSummary(views, payloadStart, payloadEnd);

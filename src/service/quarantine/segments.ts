@@ -39,12 +39,12 @@ export class Segments {
   #recovery: (() => Promise<void>) | null = null;
 
   /** `unsure` is a segment with entries that may not be on the disk; null if there is none. */
-  constructor(options: SegmentsOptions, found: FoundSegments) {
+  constructor(options: SegmentsOptions, initial: InitialSegments) {
     this.#options = options;
-    this.#all = new Set(found.segments);
-    this.#nextNumber = found.nextNumber;
-    this.#nextSequence = found.nextSequence;
-    const { unsure } = found;
+    this.#all = new Set(initial.segments);
+    this.#nextNumber = initial.nextNumber;
+    this.#nextSequence = initial.nextSequence;
+    const { unsure } = initial;
     if (unsure !== null) this.#recovery = () => this.#putAnew(unsure);
   }
 
@@ -178,7 +178,7 @@ function beginning(): Uint8Array<ArrayBuffer> {
 }
 
 /** The segments at the start. */
-export interface FoundSegments {
+export interface InitialSegments {
   readonly segments: readonly Segment[];
   readonly nextNumber: number;
   readonly nextSequence: number;

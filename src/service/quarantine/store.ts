@@ -89,9 +89,9 @@ export class QuarantineStore implements Quarantine {
     if (first === undefined) return ok(undefined);
     const prepared = await this.#scheduler.run(ownerOf(first.appId), prepare(messages));
     if (first.topic !== null) await this.#makeRoom(prepared);
-    const kept = await this.#take(prepared, AS_IT_COMES);
-    if (!kept.ok) this.#refused++;
-    return kept;
+    const result = await this.#take(prepared, AS_IT_COMES);
+    if (!result.ok) this.#refused++;
+    return result;
   }
 
   /** Checks whether there is room for messages of one sender, without storing them. */

@@ -97,12 +97,12 @@ function addDots({ app, tile, view, range, near }: Sight, from: number, to: numb
     const device = near === null ? index : near[index]!;
     const timeMs = app.newestTimes.of(device);
     if (!(timeMs >= range.startMs && timeMs < range.endMs)) continue;
-    const shown = view?.pointOf(byDevice.latitudeOf(device), byDevice.longitudeOf(device));
-    const lon = shown === undefined ? byDevice.longitudeOf(device) : shown.longitude;
+    const point = view?.pointOf(byDevice.latitudeOf(device), byDevice.longitudeOf(device));
+    const lon = point === undefined ? byDevice.longitudeOf(device) : point.longitude;
     for (const world of tile.worlds) {
       const x = tile.unitX(lon, world);
       if (!isShown(x)) continue; // Tested first, because the latitude's coordinate needs a logarithm.
-      const y = tile.unitY(shown === undefined ? byDevice.latitudeOf(device) : shown.latitude);
+      const y = tile.unitY(point === undefined ? byDevice.latitudeOf(device) : point.latitude);
       if (isShown(y)) grid.add(x, y, device, world);
     }
   }

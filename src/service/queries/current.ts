@@ -36,27 +36,27 @@ export interface AppCurrentQuery {
 }
 
 /** Devices by number, to be looked up in `records`; valid as long as those are. */
-export interface DevicesFound {
+export interface DeviceMatches {
   readonly records: NewestRecords;
   readonly devices: readonly number[];
 }
 
 export interface AppCurrentAnswer {
   /** Null if the app never had a report. */
-  readonly found: DevicesFound | null;
+  readonly page: DeviceMatches | null;
   /** Matching devices before paging. */
   readonly total: number;
 }
 
 export interface CurrentQueries {
-  ofDevice(appId: AppId, deviceId: string, view: View | null): Result<DevicesFound, ServiceError>;
+  ofDevice(appId: AppId, deviceId: string, view: View | null): Result<DeviceMatches, ServiceError>;
   /** Null if the app never had a report. */
   ofUser<Shown>(
     appId: AppId,
     userId: UserId,
     query: UserCurrentQuery,
     caller: Caller,
-    show: Show<DevicesFound | null, Shown>,
+    show: Show<DeviceMatches | null, Shown>,
   ): MaybePromise<Shown>;
   ofApp<Shown>(
     appId: AppId,
@@ -70,9 +70,9 @@ export function createCurrentQueries(dependencies: QueryDependencies): CurrentQu
   const { hot, clock, retention, scheduler } = dependencies;
   return {
     ofDevice(appId, deviceId, view) {
-      const found = findDevice(dependencies, appId, deviceId, view);
-      if (!found.ok) return found;
-      const { app, device } = found.value;
+      const match = findDevice(dependencies, appId, deviceId, view);
+      if (!match.ok) return match;
+      const { app, device } = match.value;
       return ok({ records: app.newestRecords, devices: [device.number] });
     },
     ofUser(appId, userId, { ageMsMax, accuracyMetersMax, limit }, { signal }, show) {
@@ -85,26 +85,26 @@ export function createCurrentQueries(dependencies: QueryDependencies): CurrentQu
       // Looked up by name, because the number of a text may have been reused by then.
       const isTheirs = (device: Device) => device.currentUser === hot.dictionary.findUser(userId);
       const page = new NewestPage(app, { range, accuracyMetersMax, offset: 0, limit });
-      const found = findPage(list, page, false, isTheirs);
+      const selection = findPage(list, page, false, isTheirs);
       const answer = ({ devices }: DevicePage) => show({ records: app.newestRecords, devices });
-      return mapMaybe(scheduler.runAtOnce(appId, signal, thenDo(found, answer)), (shown) => shown);
+      return mapMaybe(scheduler.runAtOnce(appId, signal, thenDo(selection, answer)), (result) => result);
     },
     ofApp(appId, { afterMs, beforeMs, offset, limit, view }, { signal }, show) {
       const app = hot.findApp(appId);
-      if (app === null) return show({ found: null, total: 0 });
+      if (app === null) return show({ page: null, total: 0 });
       const retainedMs = retention.startMs(clock.nowMs());
       const startMs = afterMs === null ? retainedMs : Math.max(retainedMs, afterMs + 1);
       const range = { startMs, endMs: beforeMs ?? NEVER_MS };
       if (view !== null) {
         const devices = findShown(app, view, range);
-        const found = { records: app.newestRecords, devices: devices.slice(offset, offset + limit) };
-        return show({ found, total: devices.length });
+        const shownPage = { records: app.newestRecords, devices: devices.slice(offset, offset + limit) };
+        return show({ page: shownPage, total: devices.length });
       }
       const page = new NewestPage(app, { range, accuracyMetersMax: null, offset, limit });
-      const found = findPage(app.list, page, true, () => true);
+      const selection = findPage(app.list, page, true, () => true);
       const answer = ({ devices, total }: DevicePage) =>
-        show({ found: { records: app.newestRecords, devices }, total });
-      return mapMaybe(scheduler.runAtOnce(appId, signal, thenDo(found, answer)), (shown) => shown);
+        show({ page: { records: app.newestRecords, devices }, total });
+      return mapMaybe(scheduler.runAtOnce(appId, signal, thenDo(selection, answer)), (result) => result);
     },
   };
 }

@@ -62,7 +62,7 @@ function countIn({ x, y, z }: Tile): CoordinatesReading<Float64Array> {
       const row = cellAt(mercatorY(latitude), bits) - y * CELLS;
       if (column >= 0 && column < CELLS && row >= 0 && row < CELLS) counts[row * CELLS + column]!++;
     },
-    *settle() {},
+    *catchUp() {},
   };
 }
 

@@ -62,7 +62,7 @@ function countAll(bits: number): CoordinatesReading<CellCounts> {
     value: cells,
     add: (latitude, longitude) =>
       cells.add(cellAt(mercatorX(longitude), bits), cellAt(mercatorY(latitude), bits)),
-    settle: () => cells.fit(),
+    catchUp: () => cells.fit(),
   };
 }
 

@@ -33,7 +33,7 @@ export interface Caller {
  * Turns a match into the answer, synchronously: if it waited for a promise, a report could meanwhile move a device, or
  * give it to another user.
  */
-export type Show<Found, Shown> = (found: Found) => MaybePromise<Shown>;
+export type Show<Match, Shown> = (match: Match) => MaybePromise<Shown>;
 
 /** A device without a report in the whole retention is removed with its data. */
 export function isRetained(device: Device, startMs: number): boolean {

@@ -67,18 +67,18 @@ export function createNearby({ hot, clock, retention }: FindDependencies): Nearb
       offset,
       limit,
     };
-    const found = app.positions.find(circle);
-    if (found.isInOrder) return show(answerOf(app, found));
+    const page = app.positions.find(circle);
+    if (page.isInOrder) return show(answerOf(app, page));
     // Only a waiting answer needs the signal, which the runtime creates on access.
-    const shown = app.whenInOrder(caller.signal, () => {
-      const foundInOrder = app.positions.find(circle);
+    const answer = app.whenInOrder(caller.signal, () => {
+      const pageInOrder = app.positions.find(circle);
       assert(
-        foundInOrder.isInOrder,
+        pageInOrder.isInOrder,
         "the order of devices is there for what is done in the step that made it",
       );
-      return show(answerOf(app, foundInOrder));
+      return show(answerOf(app, pageInOrder));
     });
-    return mapMaybe(shown, (answer) => answer);
+    return mapMaybe(answer, (result) => result);
   };
 }
 

@@ -71,9 +71,9 @@ const BLOCK_ROWS = 2048;
 export function createReadPositions(dependencies: HistoryDependencies): ReadPositions {
   const readStretches = createReadStretches(dependencies);
   return function readPositions(appId, { deviceId, range, fields }, caller, begin) {
-    const found = findDevice(dependencies, appId, deviceId);
-    if (!found.ok) return found;
-    const { device } = found.value;
+    const match = findDevice(dependencies, appId, deviceId);
+    if (!match.ok) return match;
+    const { device } = match.value;
     const whose = { appId, device, range: retainedRange(dependencies, range) };
     return readStretches(whose, caller, () => positionSink(device, fields, begin()));
   };

@@ -31,7 +31,7 @@ export interface CoordinatesReading<Value> {
   /** Adds the position of a record, in degrees. */
   add(latitude: number, longitude: number): void;
   /** Does the work that is due after some thousand positions. */
-  settle(): Steps<void>;
+  catchUp(): Steps<void>;
   /** The result after the last position. */
   readonly value: Value;
 }
@@ -73,20 +73,20 @@ function coordinateSink<Value>(
       const scan = hot.scan({ devices: app, range, userId: null, accuracyMetersMax: null });
       const adding = addPositions(scan, inBox);
       for (let step = adding.next(); step.done !== true; step = adding.next()) {
-        yield* reading.settle();
+        yield* reading.catchUp();
         yield;
       }
-      yield* reading.settle();
+      yield* reading.catchUp();
     },
     read: (session, scan) => session.coordinates(scan, box),
     *addRows({ count, latitude, longitude }) {
       for (let row = 0; row < count; row++) {
         reading.add(latitude[row]!, longitude[row]!);
         if (row % STEP_ROWS !== STEP_ROWS - 1) continue;
-        yield* reading.settle();
+        yield* reading.catchUp();
         yield;
       }
-      yield* reading.settle();
+      yield* reading.catchUp();
     },
     end: () => inOneStep(() => reading.value),
   };

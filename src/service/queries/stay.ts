@@ -15,7 +15,7 @@ export interface Fix extends UnitVector {
 }
 
 /** The extent of a stay, from the first to the last position within the radius of its center. */
-export interface Settled {
+export interface FinishedStay {
   readonly center: UnitVector;
   readonly first: Fix;
   readonly last: Fix;
@@ -39,7 +39,7 @@ export class Stay {
   #center: UnitVector;
   #last: Fix;
   /** Null while the center may move. */
-  #settled: Settled | null = null;
+  #finished: FinishedStay | null = null;
 
   /** `reach` is the radius as a squared chord. */
   constructor(first: Fix, reach: number) {
@@ -60,16 +60,16 @@ export class Stay {
   /** Adds a position of the stay after a time away. */
   join(fix: Fix, awayMs: number): void {
     this.#last = fix;
-    if (this.#settled !== null) {
-      const { positions, awayMs: before } = this.#settled;
-      this.#settled = { ...this.#settled, last: fix, positions: positions + 1, awayMs: before + awayMs };
+    if (this.#finished !== null) {
+      const { positions, awayMs: before } = this.#finished;
+      this.#finished = { ...this.#finished, last: fix, positions: positions + 1, awayMs: before + awayMs };
       return;
     }
     this.#awayMs.push((this.#awayMs.at(-1) ?? 0) + awayMs);
     this.#fixes.push(fix);
     this.#move(fix, 1);
     while (!this.holds(this.#fixes[this.#dropped]!)) this.#move(this.#fixes[this.#dropped++]!, -1);
-    if (this.#fixes.length === CENTERED_POSITIONS_MAX) this.#settled = this.settle();
+    if (this.#fixes.length === CENTERED_POSITIONS_MAX) this.#finished = this.finish();
   }
 
   #move({ x, y, z }: Fix, sign: number): void {
@@ -80,8 +80,8 @@ export class Stay {
   }
 
   /** The extent so far. Positions that the center moved away from don't count. */
-  settle(): Settled {
-    if (this.#settled !== null) return this.#settled;
+  finish(): FinishedStay {
+    if (this.#finished !== null) return this.#finished;
     const isHeld = (fix: Fix) => this.holds(fix);
     const first = this.#dropped;
     const last = this.#fixes.findLastIndex(isHeld);

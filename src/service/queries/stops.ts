@@ -14,7 +14,7 @@ import {
   SILENCE_MS_MAX,
   SPEED_MAX_METERS_PER_SECOND,
 } from "./positions.ts";
-import { type Fix, type Settled, Stay } from "./stay.ts";
+import { type FinishedStay, type Fix, Stay } from "./stay.ts";
 
 /*
  * The stops of a device, and the paths between them, in one pass over its positions. `docs/maps.md` has the rule.
@@ -136,7 +136,7 @@ export class StopFinder implements PositionReading<Stops> {
 
   /** Ends the stay. Positions that don't belong to it are processed again. */
   #leave(): void {
-    this.#keep(this.#stay!.settle());
+    this.#keep(this.#stay!.finish());
     const away = this.#away;
     this.#stay = null;
     this.#away = [];
@@ -144,7 +144,7 @@ export class StopFinder implements PositionReading<Stops> {
   }
 
   /** Adds the stay as a stop if it lasted long enough, and strays took less than half of it. */
-  #keep({ center, first, last, positions, awayMs }: Settled): void {
+  #keep({ center, first, last, positions, awayMs }: FinishedStay): void {
     const durationMs = last.timestampMs - first.timestampMs;
     if (durationMs < this.#query.durationMsMin || 2 * awayMs >= durationMs) return;
     this.#stops.push({

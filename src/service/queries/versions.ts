@@ -38,15 +38,15 @@ export function createVersions(dependencies: VersionDependencies): Versions {
   };
   // A link must not reveal whether or when there were reports before its start.
   const shownAt = (appId: AppId, deviceId: string, view: View) => {
-    const found = findDevice(dependencies, appId, deviceId, view);
-    return found.ok ? found.value.app.touches.sequenceOf(found.value.device.number) : NO_DEVICE;
+    const match = findDevice(dependencies, appId, deviceId, view);
+    return match.ok ? match.value.app.touches.sequenceOf(match.value.device.number) : NO_DEVICE;
   };
   return {
     ofNewest(appId, view = null) {
       // By the link's devices only, because others' reports must not show.
-      const shown =
+      const version =
         view === null ? touched(appId) : view.deviceIds.map((id) => shownAt(appId, id, view)).join();
-      return [edge(), shown].join(" ");
+      return [edge(), version].join(" ");
     },
     ofDevice: (appId, deviceId) => [edge(), archive().version, touchedAt(appId, deviceId)].join(" "),
     ofRecords: (appId) => [edge(), archive().version, touched(appId)].join(" "),

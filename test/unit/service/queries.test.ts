@@ -9,7 +9,7 @@ import { haversineMeters, initialBearingDegrees } from "../../../src/model/geo/d
 import type { UserId } from "../../../src/model/ids.ts";
 import { createManualClock } from "../../../src/model/time/clock.ts";
 import { DEFAULT_RETENTION } from "../../../src/model/time/retention.ts";
-import { createCurrentQueries, type DevicesFound } from "../../../src/service/queries/current.ts";
+import { createCurrentQueries, type DeviceMatches } from "../../../src/service/queries/current.ts";
 import type { QueryDependencies } from "../../../src/service/queries/find-device.ts";
 import { createHistoryQueries, type HistoryOutcome } from "../../../src/service/queries/history/history.ts";
 import type { HistoryQuery } from "../../../src/service/queries/history/history-query.ts";
@@ -42,7 +42,7 @@ function storesAfter(batches: readonly (readonly Report[])[]) {
 }
 
 /** The newest records of devices that were found, as plain objects. */
-function newestOf(found: DevicesFound | null) {
+function newestOf(found: DeviceMatches | null) {
   return found === null ? [] : found.devices.flatMap((device) => recordsOf(found.records.pageOf(device)));
 }
 
@@ -171,7 +171,7 @@ test("current positions of app and user agree with plain loops over plain object
               (afterMs === null || timestamp > afterMs) && (beforeMs === null || timestamp < beforeMs),
           );
         const query = { afterMs, beforeMs, offset, limit, view: null };
-        await current.ofApp(APP, query, NOBODY, ({ found, total }) => {
+        await current.ofApp(APP, query, NOBODY, ({ page: found, total }) => {
           expect(newestOf(found)).toEqual(matching.slice(offset, offset + limit));
           expect(total).toBe(matching.length);
         });
@@ -334,6 +334,6 @@ test("a device that goes to another user before a promise of what was found is h
   expect(await users).toEqual(["ann"]);
 });
 
-function usersOf(found: DevicesFound | null) {
+function usersOf(found: DeviceMatches | null) {
   return [...new Set(newestOf(found).map(({ user_id }) => user_id))];
 }

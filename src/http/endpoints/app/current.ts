@@ -65,7 +65,7 @@ export const appCurrent = queryEndpoint({
       const { view } = call;
       const query = { limit, offset, afterMs: timestamp_after, beforeMs: timestamp_before, view };
       return withPlaces(places ? loadPlaces() : null, (marks) =>
-        current.ofApp(call.appId, query, call.request, ({ found: match, total }) => {
+        current.ofApp(call.appId, query, call.request, ({ page: match, total }) => {
           const count = match?.devices.length ?? 0;
           const body = {
             app_id: call.appId,

@@ -44,8 +44,8 @@ export function createParquetSink({
   const files: string[] = [];
   let records = 0;
   let last: Cursor | null = null;
-  let held: ReportBatch[] = [];
-  let rowsHeld = 0;
+  let waiting: ReportBatch[] = [];
+  let rowsWaiting = 0;
 
   async function copy(connection: Connection, request: AllRecords): Promise<void> {
     const path = join(scratchDirectory, `${files.length}.parquet`);
@@ -57,10 +57,10 @@ export function createParquetSink({
   }
 
   /** Writes the waiting batches to a file, even if there are none. */
-  async function copyHeld(): Promise<void> {
-    const batches = held;
-    held = [];
-    rowsHeld = 0;
+  async function copyWaiting(): Promise<void> {
+    const batches = waiting;
+    waiting = [];
+    rowsWaiting = 0;
     const connection = await connect();
     const late = await createEmptyLateTable(connection, signal);
     try {
@@ -72,26 +72,26 @@ export function createParquetSink({
     }
   }
 
-  async function settle(): Promise<void> {
-    if (rowsHeld > 0) await copyHeld();
+  async function flush(): Promise<void> {
+    if (rowsWaiting > 0) await copyWaiting();
   }
 
   return {
     get progress() {
-      return { records: records + rowsHeld, last };
+      return { records: records + rowsWaiting, last };
     },
     async add(batch) {
       const fresh = sliceReports(batch, countWritten(batch, last));
       if (fresh.count === 0) return;
-      held.push(fresh);
-      rowsHeld += fresh.count;
+      waiting.push(fresh);
+      rowsWaiting += fresh.count;
       last = cursorAt(recordColumns(sliceReports(fresh, fresh.count - 1)), 0);
-      if (rowsHeld >= HELD_ROWS_MAX) await settle();
+      if (rowsWaiting >= HELD_ROWS_MAX) await flush();
     },
-    settle,
+    flush,
     read: (connection, request) => copy(connection, { ...request, behind: last }),
     async end() {
-      if (rowsHeld > 0 || files.length === 0) await copyHeld();
+      if (rowsWaiting > 0 || files.length === 0) await copyWaiting();
       const [first] = files;
       if (files.length === 1 && !redacts && records > 0) return first!;
       const path = join(scratchDirectory, "export.parquet");

@@ -12,7 +12,7 @@ export interface RecordSink {
   /** Adds complete records of memory. */
   add(batch: ReportBatch): Promise<void>;
   /** Writes all added records, because a read follows whose records come after them. */
-  settle(): Promise<void>;
+  flush(): Promise<void>;
   /** Adds records of the archive, and of the table of late rows if there is one. */
   read(connection: Connection, request: AllRecords): Promise<void>;
   /** Resolves with a file of the records, or null if they were sent. */
@@ -50,14 +50,14 @@ export class RecordIntake {
   async run(command: Command): Promise<string | null> {
     switch (command.kind) {
       case "late":
-        await this.#sink.settle();
+        await this.#sink.flush();
         await this.#addLate(command.batch);
         return null;
       case "records":
         await this.#sink.add(command.batch);
         return null;
       case "read":
-        await this.#sink.settle();
+        await this.#sink.flush();
         try {
           const own = { order: this.#order, late: this.#late, behind: null };
           await this.#sink.read(await this.#connect(), { ...command.request, ...own });

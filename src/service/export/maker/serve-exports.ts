@@ -46,17 +46,17 @@ export function serveExports(port: MakerPort): void {
   const { work } = port;
   const pulse = work === undefined ? null : new Pulse(work, systemTimers, () => send({ kind: "working" }));
   port.onMessage((message) => {
-    const told = message as ToMaker;
+    const request = message as ToMaker;
     pulse?.beginAnew();
-    if (told.kind === "open") {
+    if (request.kind === "open") {
       assert(current === null, "the export before is closed");
-      current = new OpenExport(told.settings, send);
+      current = new OpenExport(request.settings, send);
       return;
     }
     const open = current;
     assert(open !== null, "an export is open");
-    if (told.kind === "taken") open.noteTaken();
-    else if (told.kind !== "close") open.perform(told);
+    if (request.kind === "taken") open.noteTaken();
+    else if (request.kind !== "close") open.perform(request);
     else
       void open.close().then(() => {
         current = null;
@@ -67,7 +67,7 @@ export function serveExports(port: MakerPort): void {
   send({ kind: "ready", format: STAGED_FORMAT });
 }
 
-interface Reading {
+interface OpenDatabase {
   readonly database: Database;
   readonly connection: Connection;
 }
@@ -77,7 +77,7 @@ class OpenExport {
   readonly #send: Send;
   readonly #stop = new AbortController();
   /** Opened with the first read, because memory needs no database. */
-  #opening: Promise<Reading> | null = null;
+  #opening: Promise<OpenDatabase> | null = null;
   readonly #intake: RecordIntake;
   #commands: Promise<void> = Promise.resolve();
   /** Pieces that may be sent before another is taken, and the resolver of the sink's wait. */
@@ -152,7 +152,7 @@ class OpenExport {
   }
 }
 
-async function open({ archiveDirectory, scratchDirectory }: ExportSettings): Promise<Reading> {
+async function open({ archiveDirectory, scratchDirectory }: ExportSettings): Promise<OpenDatabase> {
   const database = await openDatabase({
     threads: READ_THREADS,
     memoryBytes: MEMORY_BYTES,

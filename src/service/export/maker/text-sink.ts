@@ -50,7 +50,7 @@ export function createTextSink(
       return { records, last };
     },
     add: (batch) => write(recordColumns(batch)),
-    settle: async () => undefined,
+    flush: async () => undefined,
     async read(connection, request) {
       for await (const read of readAllRecords(connection, request, signal)) await write(read);
     },

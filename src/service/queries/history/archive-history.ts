@@ -165,10 +165,10 @@ function memoryReader({ hot, scan, steps }: StretchSources, range: TimeRange): S
   let hasAny = false;
   const window: Window = {
     async page(order, offset, limit) {
-      const found = await steps(lastingTimeline(inMemory, order, offset, limit));
-      bytesRead += found.bytesRead;
-      hasAny ||= found.total > 0;
-      return found.page;
+      const answer = await steps(lastingTimeline(inMemory, order, offset, limit));
+      bytesRead += answer.bytesRead;
+      hasAny ||= answer.total > 0;
+      return answer.page;
     },
     async count() {
       const count = await steps(countRecords(inMemory));

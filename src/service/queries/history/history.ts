@@ -44,9 +44,9 @@ export function createHistoryQueries(dependencies: HistoryDependencies): History
 
   return {
     ofDevice(appId, deviceId, query, caller) {
-      const found = findDevice(dependencies, appId, deviceId);
-      if (!found.ok) return found;
-      const { device } = found.value;
+      const match = findDevice(dependencies, appId, deviceId);
+      if (!match.ok) return match;
+      const { device } = match.value;
       const whose = { device, userId: null, devices: new OneDevice(device), countQueried: () => 1 };
       return answer({ ...query, ...whose, appId, range: retained(query), wants: "page" }, caller);
     },

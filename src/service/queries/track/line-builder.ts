@@ -3,7 +3,7 @@ import type { Steps } from "../../../lib/schedule/steps.ts";
 import { EARTH_RADIUS_METERS } from "../../../model/geo/distance.ts";
 import { squaredChordAt } from "../../../model/geo/unit-vector.ts";
 import type { PositionBlock, PositionReading } from "../positions.ts";
-import { Piece } from "./piece.ts";
+import { TrackPiece } from "./piece.ts";
 import { type PointOptions, Points } from "./points.ts";
 import { Vertices } from "./vertices.ts";
 
@@ -38,7 +38,7 @@ const STEP_VERTICES = 1024;
 export class LineBuilder implements PositionReading<Line> {
   readonly #verticesMax: number;
   readonly #points: Points;
-  readonly #piece = new Piece();
+  readonly #piece = new TrackPiece();
   #vertices = new Vertices();
   #toleranceMeters: number;
   #total = 0;
@@ -81,12 +81,12 @@ export class LineBuilder implements PositionReading<Line> {
     const piece = this.#piece;
     const near = NEAR_PART * chordOf(this.#toleranceMeters);
     const squaredNear = near * near;
-    let settled = 0;
+    let visited = 0;
     for (let i = from; i <= last; i++) {
       // Too many vertices are simplified immediately: lines must not depend on how records come in blocks.
-      if (settled >= STEP_VERTICES || this.#vertices.count > this.#verticesMax) return i;
+      if (visited >= STEP_VERTICES || this.#vertices.count > this.#verticesMax) return i;
       if (points.joined[i] === 0) {
-        settled += piece.count;
+        visited += piece.count;
         this.#close(i - 1);
         if (points.isShown(i)) this.#begin(i);
         continue;
@@ -96,8 +96,8 @@ export class LineBuilder implements PositionReading<Line> {
       if (!this.#isTaken) continue;
       piece.add(points, i);
       if (!piece.isFull) continue;
-      settled += piece.count;
-      this.#settle();
+      visited += piece.count;
+      this.#simplify();
     }
     return last + 1;
   }
@@ -116,9 +116,9 @@ export class LineBuilder implements PositionReading<Line> {
     this.#piece.close(this.#pieceChord, this.#vertices);
   }
 
-  #settle(): void {
+  #simplify(): void {
     this.#startIfFirst();
-    this.#piece.settle(this.#pieceChord, this.#vertices);
+    this.#piece.simplify(this.#pieceChord, this.#vertices);
   }
 
   #startIfFirst(): void {
@@ -159,7 +159,7 @@ function* coarsen(lines: Vertices, chord: number, verticesMax: number): Steps<Ve
   const { starts } = lines;
   const isCrowded = 2 * starts.length > verticesMax;
   const coarser = new Vertices();
-  const piece = new Piece();
+  const piece = new TrackPiece();
   let work = 0;
   for (let line = 0; line < starts.length; line++) {
     const from = starts[line]!;
@@ -170,7 +170,7 @@ function* coarsen(lines: Vertices, chord: number, verticesMax: number): Steps<Ve
     for (let row = from; row < to; row++) {
       piece.add(lines, row);
       if (!piece.isFull) continue;
-      piece.settle(chord, coarser);
+      piece.simplify(chord, coarser);
       yield;
     }
     work += piece.count;

@@ -7,7 +7,7 @@ import type { PointColumns, Vertices } from "./vertices.ts";
  * the great circle above it: so no segment becomes so long that it matters whether a map draws it as a great circle or
  * straight in its projection.
  */
-export class Piece implements PointColumns {
+export class TrackPiece implements PointColumns {
   count = 0;
   readonly timestampMs = new Float64Array(THINNED_VERTICES_MAX);
   readonly latitude = new Float64Array(THINNED_VERTICES_MAX);
@@ -32,7 +32,7 @@ export class Piece implements PointColumns {
    * Adds to `out` the vertices that keep the line within the chord, except the last one, with which the piece
    * continues.
    */
-  settle(chord: number, out: Vertices): void {
+  simplify(chord: number, out: Vertices): void {
     const last = this.count - 1;
     if (chord === 0)
       this.#stays.fill(1); // Vertices on the line stay, too.
@@ -42,9 +42,9 @@ export class Piece implements PointColumns {
     this.count = 1;
   }
 
-  /** Like `settle`, but ends the line and adds the last vertex too. */
+  /** Like `simplify`, but ends the line and adds the last vertex too. */
   close(chord: number, out: Vertices): void {
-    this.settle(chord, out);
+    this.simplify(chord, out);
     out.add(this, 0);
     this.count = 0;
   }

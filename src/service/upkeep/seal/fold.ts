@@ -147,7 +147,7 @@ class DayFolding {
   /** Merges the day's records in memory with the archived ones. A day with a damaged part is reported and skipped. */
   async fold(day: UtcDay, before: SealedDay): Promise<void> {
     const { archive, writer, sealing, seal, signal } = this.#context;
-    const made: Part[] = [];
+    const newParts: Part[] = [];
     let dayRecords = 0;
     const sequence = Math.max(before.sequence, this.#context.sequence);
     try {
@@ -156,14 +156,14 @@ class DayFolding {
       });
       const request = { day, sequence, sequenceBefore: before.sequence, parts: before.parts, rows };
       const gone = await writer.fold(request, async (part) => {
-        made.push(await archive.writePart({ day, seal, index: made.length }, part));
+        newParts.push(await archive.writePart({ day, seal, index: newParts.length }, part));
       });
-      const kept = before.parts.filter((part) => !gone.replaced.includes(part));
-      this.days.set(day, { sequence, parts: [...kept, ...made], lost: before.lost });
-      this.written.push(...made);
+      const unchanged = before.parts.filter((part) => !gone.replaced.includes(part));
+      this.days.set(day, { sequence, parts: [...unchanged, ...newParts], lost: before.lost });
+      this.written.push(...newParts);
       this.replaced.push(...gone.replaced);
     } catch (error) {
-      await archive.discard(made);
+      await archive.discard(newParts);
       signal.throwIfAborted();
       await archive.examine(before.parts, true);
       if (!before.parts.some(({ file }) => archive.damaged.has(file))) throw error;

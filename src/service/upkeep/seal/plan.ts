@@ -55,7 +55,7 @@ export interface RetentionPlan {
   /** Days whose files are to be deleted. */
   readonly deleted: ReadonlyMap<UtcDay, ExpiredDay>;
   /** Days that remain expired, besides those that expire only now. */
-  readonly kept: ReadonlyMap<UtcDay, ExpiredDay>;
+  readonly remaining: ReadonlyMap<UtcDay, ExpiredDay>;
 }
 
 export function planRetention(
@@ -66,17 +66,17 @@ export function planRetention(
 ): RetentionPlan {
   const restored = new Map<UtcDay, SealedDay>();
   const deleted = new Map<UtcDay, ExpiredDay>();
-  const kept = new Map<UtcDay, ExpiredDay>();
+  const remaining = new Map<UtcDay, ExpiredDay>();
   for (const [day, entry] of expired) {
     const { sinceMs, ...sealed } = entry;
     if (day >= firstDay || sealing.has(day)) restored.set(day, sealed);
-    else if (nowMs - sinceMs < ASIDE_KEEP_MS) kept.set(day, entry);
+    else if (nowMs - sinceMs < ASIDE_KEEP_MS) remaining.set(day, entry);
     else if (entry.parts.length > 0) {
       deleted.set(day, entry);
-      kept.set(day, { ...entry, parts: [], sinceMs: nowMs });
-    } else if (logMayHold(day)) kept.set(day, entry);
+      remaining.set(day, { ...entry, parts: [], sinceMs: nowMs });
+    } else if (logMayHold(day)) remaining.set(day, entry);
   }
-  return { restored, deleted, kept };
+  return { restored, deleted, remaining };
 }
 
 /** Separates archived days at the end of the retention. */

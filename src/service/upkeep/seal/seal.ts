@@ -107,7 +107,7 @@ export function createSeal(dependencies: SealDependencies): Seal {
       parts: folded.written.length,
       bytes: folded.written.reduce((sum, { bytes }) => sum + bytes, 0),
       blocked: names(folded.blocked),
-      expired: names([...archive.manifest.expired.keys()].filter((day) => !plan.kept.has(day))),
+      expired: names([...archive.manifest.expired.keys()].filter((day) => !plan.remaining.has(day))),
       deleted: names(plan.deleted.keys()),
       logBytes,
       unfinished,
@@ -188,7 +188,7 @@ async function rotateLog(log: Pick<Wal, "rotate" | "currentDays">, nowMs: number
 function nextManifest(
   manifest: Manifest,
   folded: Folded,
-  { restored, kept }: RetentionPlan,
+  { restored, remaining }: RetentionPlan,
   sequence: number,
   time: SealTime,
 ): Manifest {
@@ -197,7 +197,9 @@ function nextManifest(
     days.set(day, folded.blocked.includes(day) ? sealed : coveredUpTo(sealed, folded.sequence));
   for (const [day, sealed] of folded.days) days.set(day, sealed);
   const { retained, expired } = splitExpired(days, time);
-  const expiredBefore = [...kept].map(([day, entry]) => [day, coveredUpTo(entry, folded.sequence)] as const);
+  const expiredBefore = [...remaining].map(
+    ([day, entry]) => [day, coveredUpTo(entry, folded.sequence)] as const,
+  );
   return {
     seal: manifest.seal + 1,
     lastSequence: Math.max(manifest.lastSequence, sequence),
@@ -242,10 +244,10 @@ function isCovered(manifest: Manifest, day: UtcDay, lastSequence: number): boole
 function oldestNeededMs(
   { days }: Manifest,
   sealed: readonly UtcDay[],
-  { restored, kept }: RetentionPlan,
+  { restored, remaining }: RetentionPlan,
   { firstDay }: SealTime,
 ): number {
-  const withParts = [...days, ...restored, ...kept].filter(([, { parts }]) => parts.length > 0);
+  const withParts = [...days, ...restored, ...remaining].filter(([, { parts }]) => parts.length > 0);
   const left = [...sealed, ...withParts.map(([day]) => day)];
   return Math.min(utcDayStartMs(firstDay), ...left.map(utcDayStartMs));
 }

@@ -103,7 +103,7 @@ test("a page of current positions is the one of a sorted array", async () => {
       for (const [made, query] of steps) {
         for (const change of made) fleet.change(change);
         const matching = fleet.matching(query);
-        await current.ofApp(APP, query, NOBODY, ({ found, total }) => {
+        await current.ofApp(APP, query, NOBODY, ({ page: found, total }) => {
           const ids = found?.devices.map((device) => String(found.records.deviceId(device))) ?? [];
           expect(ids).toEqual(matching.slice(query.offset, query.offset + query.limit));
           expect(total).toBe(matching.length);

@@ -8,7 +8,7 @@ export class ScriptedViewer implements Viewer {
   readonly appId: AppId;
   readonly query: ViewerQuery;
   readonly writer: EventWriter;
-  readonly toldSequence: number;
+  readonly sentSequence: number;
   isWithinEvent = false;
   isClosed = false;
   /** How often it was asked what comes next. */
@@ -21,7 +21,7 @@ export class ScriptedViewer implements Viewer {
     this.appId = appId;
     this.query = query;
     this.writer = writer;
-    this.toldSequence = query.sinceSequence ?? 7;
+    this.sentSequence = query.sinceSequence ?? 7;
   }
 
   next(): Promise<Bytes | null> {

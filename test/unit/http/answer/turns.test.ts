@@ -122,7 +122,7 @@ test("pages of any kind that come together are not all made in one turn, of seve
   };
   const ofApp: CurrentQueries["ofApp"] = (_appId, _query, _client, show) => {
     take3Ms();
-    return show({ found: null, total: 0 });
+    return show({ page: null, total: 0 });
   };
   const ofUser: CurrentQueries["ofUser"] = (_appId, _userId, _query, _client, show) => {
     take3Ms();

@@ -45,9 +45,9 @@ function open(from: LiveCall = call()) {
 describe("Viewers", () => {
   test("gives the slot free with the stream", () => {
     const stream = open();
-    expect(slots.taken).toBe(1);
+    expect(slots.inUse).toBe(1);
     stream.close();
-    expect(slots.taken).toBe(0);
+    expect(slots.inUse).toBe(0);
   });
 
   test("refuses those that there is no slot for, with what to do, and opens nothing for them", () => {
@@ -55,7 +55,7 @@ describe("Viewers", () => {
     open();
     const refused = viewers.open(call(), QUERY);
     expect(refused).toMatchObject({ ok: false, error: { kind: "unavailable", retryAfterSeconds: 10 } });
-    expect([counts.refused, live.viewers.length, slots.taken]).toEqual([1, 2, 2]);
+    expect([counts.refused, live.viewers.length, slots.inUse]).toEqual([1, 2, 2]);
   });
 
   test("ends with the client's connection", async () => {
@@ -65,12 +65,12 @@ describe("Viewers", () => {
     const waiting = reader.read();
     client.abort();
     expect((await waiting).done).toBe(true);
-    expect([slots.taken, live.viewerCount]).toEqual([0, 0]);
+    expect([slots.inUse, live.viewerCount]).toEqual([0, 0]);
   });
 
   test("ends at once where the client left while it was opened", () => {
     open(call({ signal: AbortSignal.abort() }));
-    expect([slots.taken, live.viewerCount]).toEqual([0, 0]);
+    expect([slots.inUse, live.viewerCount]).toEqual([0, 0]);
   });
 
   test("ends with the key, whoever takes anything meanwhile", async () => {
@@ -79,19 +79,19 @@ describe("Viewers", () => {
     const waiting = reading.read();
     open(call({ keyId: "k_2", view: VIEW })); // Takes nothing.
     await time.pass(5000);
-    expect(slots.taken).toBe(2);
+    expect(slots.inUse).toBe(2);
     isGood = false;
     await time.pass(1000);
     expect((await waiting).done).toBe(true);
-    expect([slots.taken, live.viewerCount, time.planned]).toEqual([0, 0, 0]);
+    expect([slots.inUse, live.viewerCount, time.planned]).toEqual([0, 0, 0]);
   });
 
   test("ends where nothing was taken for minutes, and not sooner", async () => {
     open();
     await time.pass(300_000);
-    expect(slots.taken).toBe(1);
+    expect(slots.inUse).toBe(1);
     await time.pass(1000);
-    expect(slots.taken).toBe(0);
+    expect(slots.inUse).toBe(0);
   });
 
   test("has room for many who open one share link", () => {
@@ -119,7 +119,7 @@ describe("Viewers", () => {
     open();
     viewers.stop();
     expect((await waiting).done).toBe(true);
-    expect([slots.taken, live.isClosed]).toEqual([0, true]);
+    expect([slots.inUse, live.isClosed]).toEqual([0, true]);
   });
 
   test("counts events and resets", async () => {

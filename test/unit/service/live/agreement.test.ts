@@ -97,7 +97,7 @@ function createWorld() {
   function recordsOfApp(appId: AppId): readonly ShownRecord[] {
     const { signal } = new AbortController();
     const query = { afterMs: null, beforeMs: null, offset: 0, limit: 100, view: null };
-    const shown = current.ofApp(appId, query, { signal }, ({ found }) =>
+    const shown = current.ofApp(appId, query, { signal }, ({ page: found }) =>
       found === null
         ? []
         : found.devices.flatMap((device) => recordsOf(found.records.pageOf(device)) as never[]),

@@ -105,7 +105,7 @@ async function toldTo(viewer: Viewer): Promise<Told[]> {
     expect(viewer.isWithinEvent).toBe(!part.isLast);
     ids.push(...part.ids);
     if (!part.isLast) continue;
-    expect(viewer.toldSequence).toBe(part.sequence);
+    expect(viewer.sentSequence).toBe(part.sequence);
     told.push({ ids, sequence: part.sequence });
     ids = [];
   }
@@ -167,12 +167,12 @@ test("changes that are too many to be looked up at once are told in the midst of
   ]);
 });
 
-test("toldSequence goes on where nothing matches", async () => {
+test("sentSequence goes on where nothing matches", async () => {
   const stage = new Stage();
   const viewer = stage.open({ deviceIds: new Set(["nobody"]) });
   stage.report(["a"]);
   expect(await toldTo(viewer)).toEqual([]);
-  expect(viewer.toldSequence).toBe(1);
+  expect(viewer.sentSequence).toBe(1);
 });
 
 test("ids are of the entries of the app, and a share link's of its devices", async () => {
@@ -182,7 +182,7 @@ test("ids are of the entries of the app, and a share link's of its devices", asy
   const view = new View({ deviceIds: ["a"] as DeviceId[], notBeforeMs: 0, precisionMeters: null });
   const [all, link] = [stage.open({ sinceSequence: 0 }), stage.open({ sinceSequence: 0, view })];
   const [fresh, freshLink] = [stage.open(), stage.open({ view })];
-  expect([fresh.toldSequence, freshLink.toldSequence]).toEqual([2, 1]);
+  expect([fresh.sentSequence, freshLink.sentSequence]).toEqual([2, 1]);
   stage.hot.apply("b" as AppId, batchOf([{ ...AT_NOON, device_id: "a" }]), 9);
   expect(await toldTo(all)).toEqual([{ ids: ["a", "b"], sequence: 2 }]);
   expect(await toldTo(link)).toEqual([{ ids: ["a"], sequence: 1 }]);
@@ -216,12 +216,12 @@ test("ids of a share link say nothing of what came before it begins", async () =
   });
   const stage = new Stage();
   stage.report(["a"]);
-  expect(stage.open({ view }).toldSequence).toBe(0);
+  expect(stage.open({ view }).sentSequence).toBe(0);
   expect(await toldTo(stage.open({ view, sinceSequence: 1 }))).toEqual([{ reset: 0 }]);
   const viewer = stage.open({ view, sinceSequence: 0 });
   stage.report(["a"]);
   expect(await toldTo(viewer)).toEqual([]);
-  expect(viewer.toldSequence).toBe(0);
+  expect(viewer.sentSequence).toBe(0);
   stage.report(["a"], { timestamp: NOON_MS + 60_000 });
   expect(await toldTo(stage.open({ view, sinceSequence: 0 }))).toEqual([{ ids: ["a"], sequence: 3 }]);
 });
@@ -253,7 +253,7 @@ test("who takes nothing is told to start anew once what it missed is forgotten, 
   const next = stalled.next();
   for (let turn = 0; turn < TURNS; turn++) await nextTurn();
   expect(new TextDecoder().decode((await next)!)).toBe('{"reset":66}');
-  expect(stalled.toldSequence).toBe(66);
+  expect(stalled.sentSequence).toBe(66);
   stage.report(["last"]);
   expect(await toldTo(stalled)).toEqual([{ ids: ["last"], sequence: 67 }]);
   expect(await toldTo(other)).toEqual([{ reset: 67 }]);

@@ -20,7 +20,7 @@ describe("ViewerSlots", () => {
     expect(takenBy(slots, listener("fleet", "k_1"), 100)).toBe(64);
     expect(takenBy(slots, listener("fleet", "k_2"), 100)).toBe(64);
     expect(takenBy(slots, listener("fleet", "k_3", true), 1000)).toBe(512);
-    expect(slots.taken).toBe(640);
+    expect(slots.inUse).toBe(640);
   });
 
   test("gives an app half of all, and all apps together no more than all", () => {
@@ -28,7 +28,7 @@ describe("ViewerSlots", () => {
     expect(takenBy(slots, listener("fleet", "k_1", true), 100)).toBe(50);
     expect(takenBy(slots, listener("rival", "k_2"), 30)).toBe(30);
     expect(takenBy(slots, listener("third", "k_3"), 30)).toBe(20);
-    expect(slots.taken).toBe(100);
+    expect(slots.inUse).toBe(100);
   });
 
   test("has one where it may have one", () => {
@@ -56,7 +56,7 @@ describe("ViewerSlots", () => {
           leaves.push(leave);
           held.set(leave, move.appId);
         }
-        expect(slots.taken).toBe(held.size);
+        expect(slots.inUse).toBe(held.size);
       }),
     );
   });

@@ -12,9 +12,9 @@ function readerOf(placeAt: (index: number) => readonly [number, number], count: 
     const reading = begin();
     for (let index = 0; index < count; index++) {
       reading.add(...placeAt(index));
-      if (index % 2048 === 2047) for (const _step of reading.settle());
+      if (index % 2048 === 2047) for (const _step of reading.catchUp());
     }
-    for (const _step of reading.settle());
+    for (const _step of reading.catchUp());
     return ok({ value: reading.value, isIncomplete: false });
   };
 }

@@ -78,9 +78,9 @@ describe("planRetention()", () => {
   test("deletes what was aside for a day, not a moment before", () => {
     const due = plan(nowMs - DAY_MS);
     expect([...due.deleted.keys()]).toEqual([old]);
-    expect(due.kept.get(old)).toEqual(expired(nowMs, [])); // The log may still hold reports of it.
+    expect(due.remaining.get(old)).toEqual(expired(nowMs, [])); // The log may still hold reports of it.
     const early = plan(nowMs - DAY_MS + 1);
-    expect([early.deleted.size, early.kept.get(old)]).toEqual([0, expired(nowMs - DAY_MS + 1)]);
+    expect([early.deleted.size, early.remaining.get(old)]).toEqual([0, expired(nowMs - DAY_MS + 1)]);
   });
 
   test("forgets a deleted day another day later, and not before the log surely holds nothing of it", () => {
@@ -91,14 +91,14 @@ describe("planRetention()", () => {
         () => mayHold,
         timeOf(nowMs),
       );
-    expect(planFor(nowMs - DAY_MS + 1, false).kept.size).toBe(1);
-    expect(planFor(nowMs - DAY_MS, false)).toMatchObject({ kept: new Map(), deleted: new Map() });
-    const { kept, deleted } = planFor(nowMs - 99 * DAY_MS, true);
-    expect([kept.get(old), deleted.size]).toEqual([expired(nowMs - 99 * DAY_MS, []), 0]);
+    expect(planFor(nowMs - DAY_MS + 1, false).remaining.size).toBe(1);
+    expect(planFor(nowMs - DAY_MS, false)).toMatchObject({ remaining: new Map(), deleted: new Map() });
+    const { remaining, deleted } = planFor(nowMs - 99 * DAY_MS, true);
+    expect([remaining.get(old), deleted.size]).toEqual([expired(nowMs - 99 * DAY_MS, []), 0]);
   });
 
   test("keeps what a clock says it will move aside in the future", () => {
-    expect([...plan(nowMs + 10 * DAY_MS).kept.keys()]).toEqual([old]);
+    expect([...plan(nowMs + 10 * DAY_MS).remaining.keys()]).toEqual([old]);
   });
 
   test("brings back what is within the retention again, and what memory has more of", () => {
