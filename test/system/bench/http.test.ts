@@ -219,7 +219,7 @@ test("timed() takes a turn in which nobody was answered again", async () => {
   const turn = await timed(wherehouse, async () => loads.shift()!);
   expect(turn.requestsPerSecond).toBe(3);
   const nothing = async () => ({ requests: 0, requestsPerSecond: 0 });
-  expect(await outcome(timed(wherehouse, nothing))).toThrow("Nobody was answered");
+  expect(await outcome(timed(wherehouse, nothing))).toThrow("No request was answered");
 });
 
 test.skipIf(wrk === null)("runWrk() asks all questions with their headers, in turn", async () => {

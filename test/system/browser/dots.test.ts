@@ -63,9 +63,9 @@ async function surviveTheme(visit: Visit, at: Pixel): Promise<void> {
   const byNight = await steadyPicture(visit, at);
 
   await loseGraphics(page, "loseContext");
-  await page.getByText("The map is being drawn anew").waitFor();
+  await page.getByText("Redrawing the map").waitFor();
   await loseGraphics(page, "restoreContext");
-  await page.getByText("The map is being drawn anew").waitFor({ state: "detached" });
+  await page.getByText("Redrawing the map").waitFor({ state: "detached" });
   await visit.until("the same dot", async () => (await pictureAt(page, at)) === byNight);
 }
 

@@ -46,7 +46,7 @@ describePage(
       "without WebGL list, details and the day's hours work, and a sentence says why there is no map",
       async (visit, page) => {
         await visit.enter(stage.key, "/map?zone=UTC");
-        await page.getByText(/no WebGL/).waitFor();
+        await page.getByText(/does not support WebGL/).waitFor();
         const rows = page.getByRole("listbox", { name: "Devices" }).getByRole("option");
         await rows.first().waitFor();
         await page.keyboard.press("/");

@@ -88,7 +88,7 @@ describe("import", () => {
       const child = startCli(args);
       await untilLogHas(dataDir, 300_000, child);
       child.kill("SIGINT");
-      expect((await finished(child)).error).toContain("Give the same command again");
+      expect((await finished(child)).error).toContain("Repeat the same command");
       const rowInTheMiddle = "\nd1,";
       const at = text.indexOf(rowInTheMiddle, 100_000);
       writeFileSync(file, `${text.slice(0, at)}\nx1,${text.slice(at + rowInTheMiddle.length)}`);
@@ -111,7 +111,7 @@ describe("import", () => {
         const cut = await finished(child);
         if (signal === "SIGINT") {
           expect(cut.code).toBe(1);
-          expect(cut.error).toContain("The import was interrupted.\nGive the same command again");
+          expect(cut.error).toContain("The import was interrupted.\nRepeat the same command");
         }
         expect(readdirSync(join(dataDir, "imports"))).toContainEqual(
           expect.stringMatching(/^[0-9a-f]{16}\.json$/),

@@ -65,7 +65,7 @@ for (const runtime of RUNTIMES) {
       expect(JSON.parse(error.split("\n")[0]!)).toMatchObject({
         event: "failed",
         msg: expect.stringMatching(
-          /^Cannot use ".+boston.pmtiles" as a map: .+ not copied whole; copy it again$/,
+          /^Cannot use ".+boston.pmtiles" as a map: .+ so its copy is incomplete; copy it again$/,
         ),
       });
     });
