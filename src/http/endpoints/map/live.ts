@@ -32,7 +32,7 @@ export const live = queryEndpoint({
     "has restarted, an event of the type `reset` says so: load `/api/v1/locations/current/columns`, and continue reading. The",
     "first event comes immediately; if nothing changes, a comment comes every 15 seconds.",
     "\n\nWith `bbox` the stream includes a device while its latest position is in the box, and once when it has left; likewise",
-    "with `user_id`. The stream ends within 5 seconds of its key. An app may have half of all streams, and a key 64, or 512",
+    "with `user_id`. The stream ends within 5 seconds after its key is revoked or expires. An app may have half of all streams, and a key 64, or 512",
     "with the permission `view`.",
   ].join(" "),
   path: "/api/v1/live",
