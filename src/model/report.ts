@@ -7,8 +7,6 @@ import {
   STATE_FIELDS,
 } from "./location-fields.ts";
 import { BATCH_REPORTS_MAX, NOT_CARRIED, type ReportBatchBuilder } from "./report-batch.ts";
-import { FUTURE_MAX_MS } from "./time/retention.ts";
-import { MS_PER_MINUTE } from "./time/units.ts";
 
 /** The accepted fix times: within the retention, and not further ahead than clocks drift. */
 export interface AcceptedTimes {
@@ -28,7 +26,7 @@ const LOOKS_LIKE_SECONDS_MAX = 100_000_000_000;
 
 /** The end of the message for a report older than the retention; an import recognizes it and adds advice. */
 export const BEFORE_RETENTION = ", the start of the retention";
-export const IN_FUTURE = `timestamp must not be more than ${FUTURE_MAX_MS / MS_PER_MINUTE} minutes in the future`;
+export const IN_FUTURE = "timestamp must not be more than 10 minutes in the future";
 
 const DEVICE_FIELD = REPORT_FIELDS.find((field) => field.column === "device")!;
 const USER_FIELD = PROFILE_FIELDS.find((field) => field.name === "user_id")!;
