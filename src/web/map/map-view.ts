@@ -18,6 +18,7 @@ import type { BaseMap } from "./base-map.ts";
 import { type Camera, type CameraListener, type CameraTarget, MapCamera } from "./map-camera.ts";
 import { MapClicks, type PickListener } from "./map-clicks.ts";
 import { type Circle, type DayShape, Overlays } from "./overlays.ts";
+import { StreetsHint } from "./streets-hint.ts";
 import { mapStyle, repaint } from "./style.ts";
 
 /** What the page provides to the map. */
@@ -58,6 +59,7 @@ export class MapView {
   readonly #pace = new GlidePace(REDUCED_MOTION);
   readonly #overlays = new Overlays();
   readonly #camera: MapCamera;
+  readonly streetsHint: StreetsHint;
   #map: MapLibreMap | null = null;
   #headMarker: Marker | null = null;
   #createHead: ((map: MapLibreMap) => Marker) | null = null;
@@ -81,6 +83,7 @@ export class MapView {
     this.#parts = parts;
     this.#theme = parts.theme;
     this.#camera = new MapCamera(parts.changed);
+    this.streetsHint = new StreetsHint(this, parts.changed);
     this.element.className = "map-canvas";
     REDUCED_MOTION.addEventListener("change", () => this.#setMotion());
     parts.table.onChange((change) => this.#update(change));
@@ -91,6 +94,11 @@ export class MapView {
   /** Why there is no map. */
   get fault(): string | null {
     return this.#fault;
+  }
+
+  /** Null until it is loaded. */
+  get baseMap(): BaseMap | null {
+    return this.#baseMap;
   }
 
   /** Null while there is no map. */

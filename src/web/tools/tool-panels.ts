@@ -2,6 +2,7 @@ import { html, nothing, type TemplateResult } from "lit-html";
 import type { LiveDevices } from "../devices/live.ts";
 import { stoppedCard } from "../devices/status-line.ts";
 import type { MapView } from "../map/map-view.ts";
+import { streetsHint } from "../map/streets-hint.ts";
 import type { Session } from "../session/session.ts";
 import { visitorBanner } from "../session/visitor.ts";
 import { densityPanel } from "./density-panel.ts";
@@ -13,7 +14,7 @@ import type { Tools } from "./tools.ts";
 
 interface ToolPanelsParts {
   readonly tools: Tools;
-  readonly map: Pick<MapView, "fault" | "fitAll">;
+  readonly map: Pick<MapView, "fault" | "fitAll" | "streetsHint">;
   readonly session: Session;
   readonly live: LiveDevices;
   readonly zones: { readonly zone: string };
@@ -41,12 +42,13 @@ export function toolButtons({ tools, map, session }: ToolPanelsParts): TemplateR
 }
 
 /** The panels over the map. */
-export function mapCards({ tools, session, live, zones, isEmpty }: ToolPanelsParts): TemplateResult {
+export function mapCards({ tools, map, session, live, zones, isEmpty }: ToolPanelsParts): TemplateResult {
   const { chosen, nearby, density, making, fault } = tools;
   const { zone } = zones;
   if (isEmpty && making === null && fault === null && session.may("read")) void tools.make(() => undefined);
   return html`<section class="cards" aria-label="Tools">
     ${visitorBanner(session.facts!, zone)} ${stoppedCard(live)}
+    ${session.may("read") ? streetsHint(map.streetsHint) : nothing}
     ${fault === null ? nothing : html`<p class="visitor fault" role="alert">${fault}</p>`}
     ${densityPanel(density, zone)} ${nearbyPanel({ nearby, chosen, zone })}
     ${session.may("read") ? making?.emptyPage(isEmpty, session.may("write")) : nothing}

@@ -5,6 +5,7 @@ import type { Page } from "playwright-core";
 import { PALETTES } from "../../../src/web/map/palette.ts";
 import { STREETS_BOUNDS, STREETS_CREDIT, streetsFile } from "../../unit/map/fixture.ts";
 import { store } from "../support/client.ts";
+import { violationsOf } from "./support/axe.ts";
 import { cameraOf, pictureAt, pixelOf } from "./support/map.ts";
 import { describePage } from "./support/stage.ts";
 
@@ -45,6 +46,32 @@ describePage(
       writeFileSync(path, streetsFile());
       return ["--map", path];
     },
+    isPageAlone: true,
+    prepare: ({ client }) =>
+      store(
+        client,
+        [
+          { device_id: "a", latitude: SOUTH, longitude: WEST },
+          { device_id: "b", latitude: NORTH, longitude: EAST },
+        ].map((each) => ({ ...each, timestamp: Date.now() })),
+      ),
+  },
+);
+
+describePage(
+  "the base map of a server without streets",
+  (stage) => {
+    stage.test("says once at city level how streets are added, and names the place", async (visit, page) => {
+      await visit.enter(stage.key);
+      const hint = page.getByRole("note").filter({ hasText: "No streets here yet." });
+      await hint.waitFor();
+      await hint.getByText("map fetch --near 42.36,-71.07").waitFor();
+      expect(await violationsOf(page)).toEqual([]);
+      await hint.getByRole("button", { name: "Hide the note about streets" }).click();
+      await hint.waitFor({ state: "detached" });
+    });
+  },
+  {
     isPageAlone: true,
     prepare: ({ client }) =>
       store(
