@@ -22,6 +22,7 @@ const TYPED: Readonly<Record<string, readonly string[]>> = {
   import: [SAMPLE, "--app", "a"],
   export: ["--app", "a", "--format", "csv"],
   doctor: [],
+  "map fetch": ["--from", "http://127.0.0.1:9/a", "--bbox", "1,2,3,4", "--yes"],
   "settings list": [],
   "settings set": ["retention", "10y"],
   seal: [],
