@@ -106,6 +106,8 @@ const HOSTS = [
   "cli/cluster/command.ts node-a.example.org",
   "cli/keys/command.ts example.org",
   "cli/keys/command.ts map.example.org",
+  "cli/map/command.ts maps.example.org",
+  "cli/map/flags.ts maps.example.org",
   "cli/remote/command.ts example.org",
   "cli/serve/command.ts map.example.org",
   "cli/serve/flags.ts example.org",
@@ -116,6 +118,7 @@ const HOSTS = [
   "http/openapi/document.ts creativecommons.org", // Licences and credits, in the document.
   "http/openapi/document.ts opensource.org",
   "http/openapi/document.ts www.geonames.org",
+  "map/streets/archive-head.ts github.com", // A specification, in a comment.
   "model/record-id.ts github.com", // A comment.
   "web/map/world-layers.ts creativecommons.org", // Credits on the map, for people to follow.
   "web/map/world-layers.ts www.geonames.org",
