@@ -64,3 +64,18 @@ export interface StopAnswer {
   readonly longitude: number;
   readonly place?: NearPlace | null;
 }
+
+/** `GET /api/v1/devices/{id}/days`: the days with reports, oldest first. */
+export interface DaysAnswer {
+  /** Present if records are missing that the operator gave up as lost. */
+  readonly incomplete?: true;
+  readonly days: readonly {
+    readonly date: string;
+    readonly reports: number;
+    readonly distance_meters: number;
+    readonly moving_seconds: number;
+    readonly stops: number;
+    /** Meters per second. */
+    readonly speed_max?: number;
+  }[];
+}

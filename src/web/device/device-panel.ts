@@ -10,12 +10,14 @@ import { DAY, dayAt } from "../time/local-day.ts";
 import type { ChosenDevice } from "./chosen-device.ts";
 import { dayHours, hourTable, nearText, stopList } from "./day-lists.ts";
 import { type Downloads, downloadButtons } from "./downloads.ts";
+import type { LateDays } from "./late-days.ts";
 
 export interface DevicePanelParts {
   readonly chosen: ChosenDevice;
   readonly player: Player;
   readonly downloads: Downloads;
   readonly dayLine: DayLine;
+  readonly days: LateDays;
   readonly units: Units;
   readonly map: {
     readonly isFollowing: boolean;
@@ -26,7 +28,7 @@ export interface DevicePanelParts {
 
 /** The chosen device: its newest values, and its day. */
 export function devicePanel(parts: DevicePanelParts): TemplateResult | typeof nothing {
-  const { chosen, map, dayLine } = parts;
+  const { chosen, map, dayLine, days } = parts;
   const { id, current, history, fault, isLoading } = chosen;
   if (id === null) return html`<p class="device-hint soft">Choose a device in the list or on the map.</p>`;
   return html`<div class="device-head">
@@ -36,7 +38,9 @@ export function devicePanel(parts: DevicePanelParts): TemplateResult | typeof no
     <div class="device-actions">
       <button aria-pressed=${map.isFollowing ? "true" : "false"} @click=${() => map.follow(!map.isFollowing)}>Follow</button>
       <button ?disabled=${!history?.track.count} @click=${() => dayLine.fit()}>Fit track</button>
+      ${chosen.isView ? nothing : html`<button @click=${() => days.use((loaded) => loaded.openStatistics())}>Statistics</button>`}
     </div>
+    ${days.fault === null ? nothing : html`<p class="fault" role="alert">${days.fault}</p>`}
     ${current === null ? nothing : facts(current, parts)}
     ${fault === null ? nothing : faultNote(fault, chosen)}
     <div class="day" aria-busy=${isLoading ? "true" : "false"}>

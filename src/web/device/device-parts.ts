@@ -8,6 +8,7 @@ import { Plots } from "../plots/plots.ts";
 import type { Keyboard } from "../shell/keyboard.ts";
 import { ChosenDevice } from "./chosen-device.ts";
 import { Downloads } from "./downloads.ts";
+import { LateDays } from "./late-days.ts";
 
 /** The largest distance of a click from the line. */
 const CLICK_PIXELS = 12;
@@ -19,6 +20,7 @@ export interface DeviceParts {
   readonly plots: Plots;
   readonly downloads: Downloads;
   readonly dayLine: DayLine;
+  readonly days: LateDays;
 }
 
 /** What the page provides to them. */
@@ -62,14 +64,18 @@ export function createDeviceParts(needs: DeviceNeeds): DeviceParts {
     if (row !== null) chosen.choose(table.ids[row]!);
     else if (camera !== null) player.seekNear(at, CLICK_PIXELS * metersPerPixel(camera));
   });
-  return { chosen, player, plots, downloads: new Downloads(api, changed), dayLine };
+  const days = new LateDays({ api, table, chosen, units, changed });
+  return { chosen, player, plots, downloads: new Downloads(api, changed), dayLine, days };
 }
 
 /** Registers the keys of the day. Esc closes what was opened last, so it closes the device after all tools. */
-export function setDeviceKeys(keyboard: Keyboard, { chosen, player }: DeviceParts): void {
+export function setDeviceKeys(keyboard: Keyboard, { chosen, player, days }: DeviceParts): void {
   keyboard.on(" ", () => player.toggle());
   keyboard.on("[", () => chosen.move(-1));
   keyboard.on("]", () => chosen.move(1));
+  keyboard.on("c", () => {
+    if (chosen.id !== null && !chosen.isView) void days.use((loaded) => loaded.openCalendar());
+  });
   keyboard.onEscape(() => {
     const isOpen = chosen.id !== null;
     chosen.choose(null);

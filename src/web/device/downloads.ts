@@ -85,7 +85,8 @@ export function safeName(text: string): string {
   return text.replace(/[^\p{L}\p{N}._-]+/gu, "_").replace(/^\.+/, "");
 }
 
-function saveFile(blob: Blob, name: string): void {
+/** Lets the browser save a file. */
+export function saveFile(blob: Blob, name: string): void {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(blob);
   link.download = name;

@@ -4,7 +4,7 @@ import { RATES, type Rate } from "../history/playback.ts";
 import { type PlotPanelParts, plotPanel } from "../plots/plot-panel.ts";
 import { clockText, durationText } from "../time/format.ts";
 import { type LocalDay, parseDay, SPANS, spanNamed } from "../time/local-day.ts";
-import type { ChosenDevice } from "./chosen-device.ts";
+import type { LateDays } from "./late-days.ts";
 
 const DAY_ID = "day";
 
@@ -21,11 +21,11 @@ const KEY_STEPS_MS: Readonly<Record<string, number>> = {
 /** The controls of the day, and of the time within it. */
 export function timeBar(parts: PlotPanelParts): TemplateResult {
   if (parts.chosen.id === null) return html`<p class="device-hint soft">Choose a device to see its day.</p>`;
-  return html`<div class="time-row">${dayControls(parts.chosen)} ${playControls(parts)}</div>
+  return html`<div class="time-row">${dayControls(parts)} ${playControls(parts)}</div>
     ${plotPanel(parts)}`;
 }
 
-function dayControls(chosen: ChosenDevice): TemplateResult {
+function dayControls({ chosen, days }: PlotPanelParts): TemplateResult {
   const { day, today, span } = chosen;
   const type = (event: Event) => {
     const input = parseDay((event.target as HTMLInputElement).value);
@@ -40,11 +40,19 @@ function dayControls(chosen: ChosenDevice): TemplateResult {
     <button aria-label="Previous ${what}" title="Previous ${what} ( [ )" @click=${() => chosen.move(-1)}>◀</button>
     <input type="date" aria-label=${span.days === 1 ? "Day" : "Last day"} required max=${today}
       id=${DAY_ID} .value=${live(inputDay(day))} @change=${type} @blur=${leave}>
+    ${chosen.isView ? nothing : calendarButton(days)}
     <button aria-label="Next ${what}" title="Next ${what} ( ] )" ?disabled=${chosen.isToday} @click=${() => chosen.move(1)}>▶</button>
     <select aria-label="Number of days" @change=${chooseSpan}>
       ${SPANS.map(({ name, label }) => html`<option value=${name} .selected=${live(name === span.name)}>${label}</option>`)}
     </select>
   </div>`;
+}
+
+function calendarButton(days: LateDays): TemplateResult {
+  const open = () => days.use((loaded) => loaded.openCalendar());
+  return html`<button class="calendar-button" aria-label="Calendar" title="Calendar ( C )" @click=${open}>
+    <svg viewBox="0 0 20 20" aria-hidden="true"><path d="M3 5.5h14v11H3zM3 9h14M7 3v4M13 3v4"></path></svg>
+  </button>`;
 }
 
 /** The value of the day's input: while the user types, it stays as typed. */

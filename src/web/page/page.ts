@@ -111,6 +111,7 @@ export class Page {
       this.#navigation.end();
       this.live.end();
       this.device.chosen.choose(null);
+      this.device.days.close();
       this.tools.close();
     }
     this.changed();

@@ -1,5 +1,6 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import type { ChosenDevice } from "../device/chosen-device.ts";
+import type { LateDays } from "../device/late-days.ts";
 import type { Player } from "../history/player.ts";
 import { clockText, instantText } from "../time/format.ts";
 import { DAY, dayAt } from "../time/local-day.ts";
@@ -10,6 +11,7 @@ export interface PlotPanelParts {
   readonly chosen: ChosenDevice;
   readonly player: Player;
   readonly plots: Plots;
+  readonly days: LateDays;
   readonly theme: { readonly name: string };
 }
 
@@ -27,14 +29,22 @@ function content(
 ): TemplateResult | typeof nothing {
   if (fault !== null) return html`<p class="plot-none fault" role="alert">${fault}</p>`;
   if (shown === null && (isLoading || parts.chosen.history === null)) return nothing;
+  if (shown === null && parts.chosen.span.days > 1) return distances(parts);
   if (shown === null)
-    return html`<p class="plot-none soft">There is no speed, altitude or battery to plot.
-      ${parts.chosen.span.days > 1 ? "Choose a single day to see the speed between positions." : nothing}</p>`;
+    return html`<p class="plot-none soft">There is no speed, altitude or battery to plot.</p>`;
   return html`<div class="plot-head">
       <div class="tabs" role="group" aria-label="Plot">${all.map((plot) => tab(plot, parts.plots))}</div>
       ${isLoading ? nothing : caption(shown, parts)}
     </div>
     ${figure(shown, parts)}`;
+}
+
+/** Several days have no speeds between positions, since the track is simplified. */
+function distances({ days, theme }: PlotPanelParts): TemplateResult | typeof nothing {
+  if (days.fault !== null) return html`<p class="plot-none fault" role="alert">${days.fault}</p>`;
+  if (days.loaded !== null) return days.loaded.spanChart(theme.name);
+  void days.use();
+  return nothing;
 }
 
 function tab({ kind: { field, name } }: Plot, plots: Plots): TemplateResult {

@@ -1,8 +1,8 @@
 import uPlot from "uplot";
-import { ApiError } from "../api/api-error.ts";
 import { clockText, dayText, minuteText } from "../time/format.ts";
 import { dayAt } from "../time/local-day.ts";
 import type { PlotSeries } from "./plot-series.ts";
+import { loadPlotSheet } from "./plot-sheet.ts";
 
 /** The input of an element. The element compares it by its fields. */
 export interface Plotted {
@@ -161,17 +161,6 @@ function rangeOf(from: number, to: number): [number, number] {
 
 /** Defines the element, with the style sheet that uPlot needs. Must be called once. */
 export async function defineTimePlot(): Promise<void> {
-  const sheet = document.createElement("link");
-  sheet.rel = "stylesheet";
-  sheet.href = new URL("uPlot.min.css", import.meta.resolve("uplot")).href;
-  const loaded = new Promise((resolve, reject) => {
-    sheet.onload = resolve;
-    sheet.onerror = () => {
-      sheet.remove();
-      reject(new ApiError(0, "The plot can't be loaded."));
-    };
-  });
-  document.head.append(sheet);
-  await loaded;
+  await loadPlotSheet();
   customElements.define("time-plot", TimePlot);
 }

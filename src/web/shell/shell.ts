@@ -89,5 +89,6 @@ function signedIn(parts: LoadedParts): TemplateResult {
       </section>
       <section class="device" ?data-idle=${id === null} aria-label="Device">${devicePanel({ ...device, map, units })}</section>
       <section class="time" ?data-idle=${id === null} aria-label="Day">${timeBar({ ...device, theme: parts.theme })}</section>
-    </div>`;
+    </div>
+    ${device.days.loaded?.dialogs(parts.theme.name)}`;
 }

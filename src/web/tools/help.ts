@@ -20,6 +20,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ["N", "devices near the map's center"],
   ["Space", "play or pause the day"],
   ["[ ]", "previous day, next day"],
+  ["C", "calendar of the device"],
   ["Esc", "close, or go back"],
   ["?", "this help"],
 ];

@@ -130,6 +130,9 @@ test("docs/maps.md: what is asked about the sample has answers", async () => {
   const { stops, distance_meters } = answers.find((answer) => answer.stops !== undefined);
   expect(stops).toMatchObject([{ latitude: 53.4413505, longitude: -2.9326377, positions: 16 }]);
   expect(distance_meters).toBeCloseTo(20_631.155, 2);
+  const { days } = answers.find((answer) => answer.days !== undefined);
+  expect(days.at(-1).reports).toBeGreaterThan(0);
+  expect(days.at(-1).distance_meters).toBeGreaterThan(0);
   const { count } = answers.find((answer) => answer.count !== undefined);
   expect(count.reduce((sum: number, each: number) => sum + each)).toBeGreaterThan(100);
   expect(answers.at(-1)).toBeGreaterThan(100); // The bytes of a tile.

@@ -150,7 +150,13 @@ test("every late module of the page names in its path what it imports", async ()
       expect(pathFrom(path, target!)).toBe(late!);
       named.push(late!);
     }
-  expect(named.sort()).toEqual(["keys/making.ts", "map/create-map.ts", "plots/time-plot.ts"]);
+  expect(named.sort()).toEqual([
+    "days/bar-chart.ts",
+    "days/days.ts",
+    "keys/making.ts",
+    "map/create-map.ts",
+    "plots/time-plot.ts",
+  ]);
   for (const path of named) {
     const again = new TextDecoder().decode((await page.again(path, "?again=1")!.body.in(null)).bytes);
     expect([...again.matchAll(/from\s*"([^"]+)"/g)].map(([, target]) => target!)).not.toBeEmpty();

@@ -1,0 +1,114 @@
+import { expect } from "bun:test";
+import { readFileSync } from "node:fs";
+import { get, store } from "../support/client.ts";
+import { violationsOf } from "./support/axe.ts";
+import { describePage } from "./support/stage.ts";
+
+/*
+ * A device that drove on some days of two years: the calendar shows them, keys choose an empty day and a full one, and
+ * the statistics have the sums of the endpoint, on the page and as a file.
+ */
+
+const DAYS = ["2025-12-31", "2026-02-27", "2026-03-02", "2026-03-03", "2026-03-29"];
+const MINUTE_MS = 60_000;
+const METERS_PER_MILE = 1609.344;
+
+/** Each day goes further than the day before. */
+function drives() {
+  return DAYS.flatMap((day, nth) =>
+    Array.from({ length: 30 }, (_, index) => ({
+      device_id: "bus",
+      timestamp: Date.parse(`${day}T09:00:00Z`) + index * MINUTE_MS,
+      latitude: 53.4 + index * (nth + 1) * 0.001,
+      longitude: -2.98,
+    })),
+  );
+}
+
+interface DaysAnswer {
+  readonly days: readonly {
+    readonly date: string;
+    readonly reports: number;
+    readonly distance_meters: number;
+  }[];
+}
+
+describePage(
+  "calendar",
+  (stage) => {
+    stage.test(
+      "shows the days with reports, picks a day by keys, and leads to statistics with a file",
+      async (visit, page) => {
+        const path =
+          "/api/v1/devices/bus/days?start_date=2026-01-01&end_date=2026-12-31&timezone=Europe/London";
+        const { days } = (await (await get(stage.client, path)).json()) as DaysAnswer;
+        expect(days.map(({ date }) => date)).toEqual(DAYS.slice(1));
+
+        // The device's last day opens by itself.
+        await visit.enter(stage.key, "/map?device=bus&zone=Europe/London");
+        await page.getByRole("heading", { name: /29 Mar 2026/ }).waitFor();
+        await page.keyboard.press("c");
+        const calendar = page.getByRole("dialog", { name: "Choose a day" });
+        await calendar.getByRole("button", { name: /29 Mar 2026: .*30 reports/ }).waitFor();
+        const shaded = calendar.locator('.date:not([data-shade="0"])');
+        expect(await shaded.allTextContents()).toEqual(["27", "2", "3", "29"]);
+        expect(
+          await shaded.evaluateAll((cells) =>
+            cells.map((cell) => Number((cell as HTMLElement).dataset.shade)),
+          ),
+        ).toEqual([1, 2, 3, 4]);
+        expect(await violationsOf(page)).toEqual([]);
+
+        // From 29 March a month back is 28 February, and the day before had reports. Enter chooses it.
+        await page.keyboard.press("PageUp");
+        await calendar.locator('[data-day="2026-02-28"]:focus').waitFor();
+        await page.keyboard.press("ArrowLeft");
+        await calendar.locator('[data-day="2026-02-27"]:focus').waitFor();
+        await page.keyboard.press("Enter");
+        await page.getByRole("heading", { name: /27 Feb 2026/ }).waitFor();
+        await page.getByText(/30 reports/).waitFor();
+
+        // A day without reports can be chosen too.
+        await page.getByRole("button", { name: "Calendar" }).click();
+        await calendar.getByRole("button", { name: /Sun, 1 Mar 2026: no reports/ }).click();
+        await page.getByText(/No reports on this day/).waitFor();
+
+        await page.getByRole("button", { name: "Statistics" }).click();
+        const statistics = page.getByRole("dialog", { name: "Statistics of bus" });
+        await statistics.getByRole("cell", { name: "30", exact: true }).first().waitFor();
+        await statistics.getByRole("button", { name: "Months" }).click();
+        await statistics.locator("bar-chart canvas").first().waitFor();
+        expect(await violationsOf(page)).toEqual([]);
+        const downloading = page.waitForEvent("download");
+        await statistics.getByRole("button", { name: "Download CSV" }).click();
+        const file = await downloading;
+        expect(file.suggestedFilename()).toMatch(/^bus-months-2026-01-01-to-\d{4}-\d\d-\d\d\.csv$/);
+        const [header, january, february, march] = readFileSync(await file.path(), "utf8").split("\r\n");
+        expect(header).toStartWith("First day,Last day,Distance (mi),Moving time (h)");
+        expect(january).toBe("2026-01-01,2026-01-31,,,,,0,0");
+        expect([february, march].map((row) => Number(row!.split(",")[2]))).toEqual([
+          miles(days.slice(0, 1)),
+          miles(days.slice(1)),
+        ]);
+
+        // From the years to a month, and from its day to the map.
+        await statistics.getByRole("button", { name: "Years" }).click();
+        await statistics.getByRole("button", { name: "2025", exact: true }).click();
+        await statistics.getByRole("button", { name: "December 2025" }).click();
+        await statistics.getByRole("button", { name: "31 Dec", exact: true }).click();
+        await page.getByRole("heading", { name: /31 Dec 2025/ }).waitFor();
+
+        // A month without reported speeds shows distances in place of the plot.
+        await page.getByLabel("Number of days").selectOption("30 days");
+        await page.getByRole("img", { name: "Distance (mi) by day" }).locator("canvas").waitFor();
+      },
+      { webgl: false },
+    );
+  },
+  { isPageAlone: true, prepare: ({ client }) => store(client, drives()) },
+);
+
+function miles(days: DaysAnswer["days"]): number {
+  const meters = days.reduce((sum, { distance_meters }) => sum + distance_meters, 0);
+  return Number((meters / METERS_PER_MILE).toFixed(3));
+}
