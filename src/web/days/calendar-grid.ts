@@ -123,7 +123,7 @@ export function dayByKey(day: LocalDay, { key, shiftKey }: GridKey, first: Weekd
   }
 }
 
-/** The same day of another month, or its last day if it is shorter. */
+/** Moves by months and keeps the day of the month, or takes the last day of a shorter month. */
 export function sameDayOf(day: LocalDay, months: number): LocalDay {
   const month = addMonths(monthOf(day), months);
   return parseDay(`${month}${day.slice(7)}`) ?? lastDayOf(month);
