@@ -9,6 +9,8 @@ import { type DayCalendar, type ShadedBy, shadedValue, sortedValues } from "./da
 import type { DayFacts, LoadedDays } from "./day-facts.ts";
 import { monthText } from "./periods.ts";
 
+/* The dialog of the calendar: a year of months, as grids that keys move through. */
+
 export interface CalendarParts {
   readonly calendar: DayCalendar;
   readonly loaded: LoadedDays;

@@ -16,6 +16,8 @@ import {
 } from "./periods.ts";
 import type { Statistics } from "./statistics.ts";
 
+/* The dialog of the statistics: sums, charts, a table, and the same numbers as a CSV file. */
+
 export interface StatisticsDialogParts {
   readonly statistics: Statistics;
   readonly deviceId: string;
