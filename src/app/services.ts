@@ -9,6 +9,7 @@ import { Viewers } from "../http/answer/viewers.ts";
 import { type BodyBudget, createBodyBudget } from "../http/body/body-budget.ts";
 import { AnswerBuffer } from "../http/encode/answer-buffer.ts";
 import type { Services } from "../http/services.ts";
+import { createUploads, type Uploads } from "../import/upload/uploads.ts";
 import type { Scheduler } from "../lib/schedule/scheduler.ts";
 import { createPlacesLoader } from "../map/read-places.ts";
 import type { AppId } from "../model/ids.ts";
@@ -19,6 +20,8 @@ import type { Files } from "../runtime/files.ts";
 import type { Platform } from "../runtime/platform.ts";
 import { Doctor } from "../service/doctor/doctor.ts";
 import { createAppliedSequences } from "../service/ingest/applied-sequences.ts";
+import { createCountKnown } from "../service/ingest/count-known.ts";
+import type { ExactIngest } from "../service/ingest/exact-ingest.ts";
 import type { Ingest } from "../service/ingest/ingest.ts";
 import { createFriendsFor } from "../service/ingest/messages/friends.ts";
 import { createIngestMessage, decryptOf } from "../service/ingest/messages/ingest-message.ts";
@@ -31,6 +34,7 @@ import { createCurrentQueries } from "../service/queries/current.ts";
 import { createDeviceDays } from "../service/queries/days.ts";
 import { createFindings } from "../service/queries/findings.ts";
 import { createHistoryQueries } from "../service/queries/history/history.ts";
+import type { ArchiveDependencies } from "../service/queries/history/read-archive.ts";
 import type { HistoryDependencies, LateWindowSize } from "../service/queries/history/read-stretches.ts";
 import { createNearby } from "../service/queries/nearby.ts";
 import { createReadPositions } from "../service/queries/positions.ts";
@@ -48,7 +52,7 @@ export interface ServiceParts {
   /** Defaults to the version of the package. */
   readonly version?: string;
   readonly files: Files;
-  readonly platform: Pick<Platform, "usage" | "readAsset" | "stripTypes">;
+  readonly platform: Pick<Platform, "usage" | "readAsset" | "stripTypes" | "startHelper">;
   readonly clock: Clock;
   readonly retention: Retention;
   readonly hot: HotStore;
@@ -106,6 +110,7 @@ export function createServices(parts: ServiceParts): Services {
   const slots = new ViewerSlots(viewersMax);
   const countDamaged = () => countDamages(parts);
   const ingest: Ingest = (appId, batch) => state.opened().ingest(appId, batch);
+  const exactIngest: ExactIngest = (client) => state.opened().exactIngest(client);
   return {
     ...queries,
     version,
@@ -114,7 +119,8 @@ export function createServices(parts: ServiceParts): Services {
     countDamaged,
     seals: () => state.opened().schedule.state,
     ingest,
-    exactIngest: (client) => state.opened().exactIngest(client),
+    exactIngest,
+    uploads: createUploadsWith(parts, exactIngest, archived),
     ingestMessage: createIngestMessage({
       ingest,
       quarantineRefused: (refused) => state.opened().quarantine.put(refused),
@@ -167,6 +173,14 @@ export function createServices(parts: ServiceParts): Services {
     stripTypes: platform.stripTypes,
     demoSpeed: parts.demoSpeed ?? null,
   };
+}
+
+function createUploadsWith(
+  { platform: { startHelper }, state: { stopping } }: ServiceParts,
+  exactIngest: ExactIngest,
+  archived: ArchiveDependencies,
+): Uploads {
+  return createUploads({ startHelper, exactIngest, countKnown: createCountKnown(archived), stopping });
 }
 
 /** What reads the positions of a device, or of an app. */

@@ -52,6 +52,8 @@ export interface KeyedEndpoint extends Route {
   readonly isForViews: boolean;
   /** Whether the key must also be able to write and be unbound, because the request affects the whole app. */
   readonly forWholeApp: boolean;
+  /** Whether the map page may send it with a session in place of a key. */
+  readonly isForPage: boolean;
   /** Whether it is requested so often that it must not pass the bearer plugin, which takes a third of its speed. */
   readonly isHot: boolean;
   readonly isTagged: boolean;
@@ -122,6 +124,7 @@ export function queryEndpoint<
     permission: "read",
     isForViews,
     forWholeApp,
+    isForPage: method === "GET" && path.startsWith(API),
     isHot,
     isTagged: versionOf !== undefined,
     pathParameters,
@@ -180,12 +183,15 @@ function alsoNeeded(isForViews: boolean, forWholeApp: boolean): string {
   return isForViews ? " or `view`" : "";
 }
 
+/** The map page reads below this path with its session. */
+const API = "/api/v1/";
+
 export function keyedEndpoint(
   declared: Operation &
     Pick<KeyedEndpoint, "method" | "path" | "permission" | "open"> &
-    Partial<Pick<KeyedEndpoint, "query">>,
+    Partial<Pick<KeyedEndpoint, "query" | "isForPage">>,
 ): KeyedEndpoint {
-  const { method, path, permission, query = {}, open, ...operation } = declared;
+  const { method, path, permission, query = {}, isForPage, open, ...operation } = declared;
   return {
     kind: "keyed",
     method,
@@ -193,6 +199,7 @@ export function keyedEndpoint(
     permission,
     isForViews: false,
     forWholeApp: false,
+    isForPage: isForPage ?? (method === "GET" && permission === "read" && path.startsWith(API)),
     isHot: false,
     isTagged: false,
     pathParameters: {},
@@ -200,7 +207,7 @@ export function keyedEndpoint(
     operation,
     open(services) {
       const answer = open(services);
-      if (!path.startsWith("/api/v1/")) return answer;
+      if (!path.startsWith(API)) return answer;
       return (call) => namingIgnored(queryPairs(call.request.url), query, answer(call));
     },
   };

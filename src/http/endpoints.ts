@@ -4,6 +4,7 @@ import { appCurrent } from "./endpoints/app/current.ts";
 import { appDoctor } from "./endpoints/app/doctor.ts";
 import { appExport } from "./endpoints/app/export.ts";
 import { appHistory } from "./endpoints/app/history.ts";
+import { importFile } from "./endpoints/app/imports.ts";
 import { ingestLocations } from "./endpoints/app/locations.ts";
 import { userCurrent } from "./endpoints/app/user-current.ts";
 import { userDevices } from "./endpoints/app/user-devices.ts";
@@ -63,6 +64,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   quarantineReplay,
   quarantineDelete,
   ingestLocations,
+  importFile,
   ...CLIENT_ENDPOINTS,
   metrics,
   copyPlan,

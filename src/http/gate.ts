@@ -37,6 +37,8 @@ export interface KeyedRoute extends Route {
   readonly forWholeApp: boolean;
   /** Whether keys with the permission `view` are admitted too. */
   readonly isForViews: boolean;
+  /** Whether the map page may send it with a session in place of a key. */
+  readonly isForPage: boolean;
 }
 
 export interface GateDependencies {
@@ -122,8 +124,7 @@ export function createGate(dependencies: GateDependencies): Gate {
 
   return {
     keyed(route, answer) {
-      const { method, path, permission } = route;
-      const isForPage = method === "GET" && permission === "read" && path.startsWith("/api/v1/");
+      const { method, path, permission, isForPage } = route;
       // Operators must be able to watch the service start and stop.
       const obstacle = permission === "operate" ? () => null : unavailable;
       const refusalOf = (key: KeyRecord) => refusalOfKey(key, route) ?? obstacle();

@@ -4,6 +4,7 @@ import type { Sessions } from "../auth/sessions.ts";
 import type { ClientMessage } from "../clients/client.ts";
 import type { Address, Sender } from "../clients/identity.ts";
 import type { Copies } from "../cluster/join/copies.ts";
+import type { Uploads } from "../import/upload/uploads.ts";
 import type { BaseMap } from "../map/base-map.ts";
 import type { LoadPlaces } from "../map/read-places.ts";
 import type { AppId } from "../model/ids.ts";
@@ -47,6 +48,8 @@ export interface Services extends QueryDependencies {
   readonly ingest: Ingest;
   /** Like `ingest`, but counts exactly which records are new. */
   readonly exactIngest: ExactIngest;
+  /** Imports files that clients send whole. */
+  readonly uploads: Uploads;
   readonly ingestMessage: IngestMessage;
   readonly quarantine: () => Quarantine;
   readonly keys: KeyStore;

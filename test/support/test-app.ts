@@ -23,6 +23,7 @@ import type { Binding } from "../../src/model/binding.ts";
 import type { AppId } from "../../src/model/ids.ts";
 import { createManualClock, type ManualClock } from "../../src/model/time/clock.ts";
 import { DEFAULT_RETENTION, type Retention } from "../../src/model/time/retention.ts";
+import type { StartHelper } from "../../src/runtime/helper/helper.ts";
 import { createNodeFiles } from "../../src/runtime/node-files.ts";
 import { createStripTypes } from "../../src/runtime/strip-types.ts";
 import { READING_SIZES } from "../../src/service/export/export-source.ts";
@@ -37,6 +38,7 @@ import {
   createMemoryLock,
   type MemoryKeyFiles,
 } from "../unit/auth/memory-key-files.ts";
+import { startInlineHelper } from "../unit/cli/support/inline-helper.ts";
 import { openTestQuarantine } from "../unit/service/quarantine/fixture.ts";
 import { createSimulatedFiles, type SimulatedFiles } from "./disk/simulated-files.ts";
 import { createEmptyArchive, NO_SEALS } from "./empty-archive.ts";
@@ -162,6 +164,8 @@ export interface TestAppOptions extends Partial<Services>, Partial<Omit<ServerOp
   readonly clock?: ManualClock;
   /** The log's disk. */
   readonly files?: SimulatedFiles;
+  /** Starts the process that reads uploaded files; by default this process reads them. */
+  readonly startHelper?: StartHelper;
   /** Open stores, instead of a log on `files` and an empty archive. */
   readonly stores?: TestStores;
 }
@@ -190,6 +194,7 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
         usage: () => ({ residentBytes: 1, heapUsedBytes: 1, cpuSeconds: 1, startedMs: startMs }),
         readAsset: async () => new Uint8Array(),
         stripTypes: createStripTypes(),
+        startHelper: options.startHelper ?? startInlineHelper,
       },
       clock,
       retention,

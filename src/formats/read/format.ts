@@ -101,8 +101,12 @@ export class OptionNeededError extends FormatError {
 /** A file has times without a zone, and no zone was given: guessing would import wrong times. */
 export class ZoneNeededError extends OptionNeededError {
   override readonly name = "ZoneNeededError";
+  /** The first such time, as the file has it. */
+  readonly time: string;
+
   constructor(time: string) {
     super(`"${time}" has no time zone: set it, as with --timezone Europe/Berlin`);
+    this.time = time;
   }
 }
 

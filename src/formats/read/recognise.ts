@@ -11,10 +11,15 @@ export type Recognition =
 /** Checked before the formats, which some files resemble, such as saved places in GeoJSON. */
 const SURELY_NOT = [EMPTY, ...MAGIC_FILES, ...GOOGLE_FILES, ...OTHER_TEXTS];
 
+/** What else a file is that surely has no positions; null if it may have some. */
+export function findOther(beginning: Beginning): NotHistory | null {
+  return SURELY_NOT.find((telltale) => telltale.tells(beginning)) ?? null;
+}
+
 /** The first matching format wins, unless the file's extension fits another match. */
 export function recognise(beginning: Beginning, formats: readonly Format[]): Recognition {
-  const other = SURELY_NOT.find((telltale) => telltale.tells(beginning));
-  if (other !== undefined) return { kind: "not_history", what: other };
+  const other = findOther(beginning);
+  if (other !== null) return { kind: "not_history", what: other };
   const own = recogniseOwn(beginning);
   if (own !== null) return { kind: "history", ...own };
 
@@ -42,7 +47,7 @@ const QUOTED_CHARACTERS_MAX = 60;
 const QUOTED_BYTES_MAX = 8;
 
 /** A short quote by which the owner recognises the file. */
-function startOf({ bytes, text }: Beginning): string {
+export function startOf({ bytes, text }: Beginning): string {
   const start = text.slice(0, QUOTED_CHARACTERS_MAX).split("\n", 1)[0]!.trimEnd();
   if (start !== "") return `"${printableLine(start)}"`;
   const hex = Array.from(bytes.subarray(0, QUOTED_BYTES_MAX), (byte) => byte.toString(16).padStart(2, "0"));

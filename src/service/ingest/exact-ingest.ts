@@ -107,7 +107,7 @@ interface Known {
   readonly repeats: ReadonlyMap<number, boolean>;
 }
 
-async function askArchive(
+export async function askArchive(
   appId: AppId,
   batch: ReportBatch,
   rows: readonly number[],
@@ -142,7 +142,7 @@ async function askArchive(
 }
 
 /** Ranges with the batch's days, each without a long gap. */
-function rangesOf({ count, timestampMs }: ReportBatch): TimeRange[] {
+export function rangesOf({ count, timestampMs }: ReportBatch): TimeRange[] {
   const days = new Set<UtcDay>();
   for (let row = 0; row < count; row++) days.add(utcDayOf(timestampMs[row]!));
   const ranges: { startMs: number; endMs: number; lastDay: UtcDay }[] = [];

@@ -92,7 +92,7 @@ export function pathsWithEach(endpoint: Endpoint): readonly string[] {
   const path = pathTo(endpoint);
   const others = Object.entries(endpoint.query).filter(([, { required }]) => !required);
   return others.flatMap(([name, { schema }]) =>
-    valuesOf(schema).map((value) =>
+    (FITTING[`${endpoint.path} ${name}`] ?? valuesOf(schema)).map((value) =>
       withParameter(path, `${name}=${encodeURIComponent(value)}${GO_WITH[name] ?? ""}`),
     ),
   );
@@ -104,6 +104,9 @@ const GO_WITH: Readonly<Record<string, string>> = {
   rs: "&format=geojsonseq",
   layer: `&start=${Date.UTC(2026, 2, 20)}&end=${Date.UTC(2026, 2, 21)}`,
 };
+
+/** Values that fit the body of the endpoint's example; others are refused. */
+const FITTING: Readonly<Record<string, readonly string[]>> = { "/api/v1/imports format": ["geojson"] };
 
 interface ValueSchema {
   readonly type?: string;

@@ -163,6 +163,7 @@ test("every operation with a key is asked here, or changes something", () => {
     "DELETE /api/v1/quarantine/{entryId}",
     "POST /api/v1/quarantine/{entryId}/replay",
     "POST /ingest/v1/locations",
+    "POST /api/v1/imports",
   ]);
   expect(READS.length).toBeGreaterThanOrEqual(8);
   for (const { path } of READS)

@@ -1,4 +1,5 @@
 import { servePartEngine } from "../../../../src/archive/write/engine/part-server.ts";
+import { serveUpload } from "../../../../src/import/upload/serve-upload.ts";
 import type { HelperEvents, StartHelper } from "../../../../src/runtime/helper/helper.ts";
 import { createNodeFiles } from "../../../../src/runtime/node-files.ts";
 import { serveExports } from "../../../../src/service/export/maker/serve-exports.ts";
@@ -16,6 +17,7 @@ export const startInlineHelper: StartHelper = (script, events) => {
   if (script.pathname.endsWith("/part-maker.ts"))
     servePartEngine({ ...port, work: () => NO_WORK }, createNodeFiles(), NO_TIMERS);
   else if (script.pathname.endsWith("/export-maker.ts")) serveExports(port);
+  else if (script.pathname.endsWith("/upload-reader.ts")) serveUpload({ ...port, residentBytes: () => 0 });
   else throw new Error(`There is no such helper: ${script}`);
   return {
     send: (message) => queueMicrotask(() => port.take(structuredClone(message))),

@@ -160,6 +160,7 @@ function createBrokenApp(): Promise<TestApp> {
     quarantine: fault,
     doctor: { note: fault, lastRequests: fault, examine: fault },
     ingest: fault,
+    uploads: { take: fault },
     current: { ofDevice: fault, ofUser: fault, ofApp: fault },
     history: { ofDevice: fault, ofUser: fault, ofApp: fault },
     readPositions: fault,

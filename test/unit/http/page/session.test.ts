@@ -256,9 +256,11 @@ test("the session of a share link stands beside one's own, and each counts on it
   expect((await own.get("/map/session", OF_PAGE)).body as unknown).toEqual({ session: null });
 });
 
+const IMPORTS = "POST /api/v1/imports";
+
 /** What a session opens: questions about its app, for as long as its key may ask them. */
 test.each(KEYED.map((endpoint) => [nameOf(endpoint), endpoint] as const))(
-  "%s is open to a session where it is a question",
+  "%s is open to a session where it is a question, or an import",
   async (_, endpoint) => {
     const app = await createTestApp();
     await app.store([{ ...BUS, timestamp: NOON_MS }]);
@@ -268,8 +270,9 @@ test.each(KEYED.map((endpoint) => [nameOf(endpoint), endpoint] as const))(
     );
     const asked = await app.fetch(pathTo(endpoint), requestTo(endpoint, { ...OF_PAGE, cookie: cookie! }));
     await asked.body?.cancel();
-    const isQuestion = endpoint.method === "GET" && endpoint.permission === "read";
-    if (isQuestion) expect(asked.status).not.toBe(401);
+    const isForPage =
+      (endpoint.method === "GET" && endpoint.permission === "read") || nameOf(endpoint) === IMPORTS;
+    if (isForPage) expect(asked.status).not.toBe(401);
     else expect(asked.status).toBe(401);
   },
 );
