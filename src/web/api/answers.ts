@@ -35,6 +35,9 @@ export interface TrackAnswer {
   /** Present if records are missing that the operator gave up as lost. */
   readonly incomplete?: true;
   readonly tolerance_meters: number;
+  /** The places at the first and at the last position, if they were requested. */
+  readonly start_place?: NearPlace | null;
+  readonly end_place?: NearPlace | null;
   /** Indexes of positions that no line joins with the previous one. */
   readonly gaps: readonly number[];
   readonly timestamp: readonly number[];

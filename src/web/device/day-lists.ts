@@ -14,11 +14,10 @@ interface StopListParts {
   readonly stops: readonly StopAnswer[];
   readonly zone: string;
   readonly units: Units;
-  /** Whether the stops are of several days. */
-  readonly areOfDays: boolean;
   readonly onChoose: (stop: StopAnswer) => void;
 }
 
+/** The stops of several days. */
 export function stopList(parts: StopListParts): TemplateResult | typeof nothing {
   const { stops, onChoose } = parts;
   if (stops.length === 0) return nothing;
@@ -41,12 +40,8 @@ export function stopList(parts: StopListParts): TemplateResult | typeof nothing 
     }`;
 }
 
-function stopText(
-  { start, end, place }: StopAnswer,
-  { zone, units, areOfDays }: StopListParts,
-): TemplateResult {
-  const day = areOfDays ? `${dayText(dayAt(start, zone))}, ` : "";
-  return html`<span class="stop-time">${day}${minuteText(start, zone)}</span>
+function stopText({ start, end, place }: StopAnswer, { zone, units }: StopListParts): TemplateResult {
+  return html`<span class="stop-time">${dayText(dayAt(start, zone))}, ${minuteText(start, zone)}</span>
     <span class="stop-duration">${durationText(end - start)}</span>
     <span class="stop-place soft">${place ? nearText(place, units) : "Far from any town"}</span>`;
 }

@@ -1,20 +1,25 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import { guard } from "lit-html/directives/guard.js";
-import type { CurrentRecord, StopAnswer, StopsAnswer } from "../api/answers.ts";
+import type { CurrentRecord, StopsAnswer } from "../api/answers.ts";
+import type { Bounds } from "../geo/bounds.ts";
 import { compassPoint, counted, distanceText, heightText, speedText, type Units } from "../geo/units.ts";
 import type { DayLine } from "../history/day-line.ts";
 import type { History } from "../history/history.ts";
 import type { Player } from "../history/player.ts";
+import { chapterAt, storyOf } from "../history/story.ts";
+import type { Plots } from "../plots/plots.ts";
 import { agoText, dayText, durationText, instantText } from "../time/format.ts";
 import { DAY, dayAt } from "../time/local-day.ts";
 import type { ChosenDevice } from "./chosen-device.ts";
 import { dayHours, hourTable, nearText, stopList } from "./day-lists.ts";
 import { type Downloads, downloadButtons } from "./downloads.ts";
 import type { LateDays } from "./late-days.ts";
+import { storyList } from "./story-list.ts";
 
 export interface DevicePanelParts {
   readonly chosen: ChosenDevice;
   readonly player: Player;
+  readonly plots: Plots;
   readonly downloads: Downloads;
   readonly dayLine: DayLine;
   readonly days: LateDays;
@@ -22,6 +27,7 @@ export interface DevicePanelParts {
   readonly map: {
     readonly isFollowing: boolean;
     follow(isFollowing: boolean): void;
+    fit(bounds: Bounds): void;
     flyTo(place: { readonly latitude: number; readonly longitude: number }): void;
   };
 }
@@ -75,20 +81,39 @@ function dayPart(history: History, parts: DevicePanelParts): TemplateResult {
   const isDay = span.days === 1;
   const title = isDay ? dayText(day) : `${span.label} to ${dayText(day)}`;
   if (track.count === 0) return html`<h3>${title}</h3>${nothingHere(history, chosen)}`;
-  const goTo = (stop: StopAnswer) => {
-    player.seek(stop.start);
-    map.flyTo(stop);
-  };
-  const stopsOf = (answer: StopsAnswer) =>
-    stopList({ stops: answer.stops, zone, units, areOfDays: !isDay, onChoose: goTo });
+  const stopsOf = ({ stops: listed }: StopsAnswer) =>
+    stopList({ stops: listed, zone, units, onChoose: (stop) => map.flyTo(stop) });
   const hours = () =>
     hourTable({ hours: dayHours(track, day, zone), zone, units, onChoose: (ms) => player.seek(ms) });
   return html`<h3>${title}</h3>
     <p>${summary(history, units)}</p>
     ${history.isIncomplete ? html`<p class="soft">Some reports of this time are lost.</p>` : nothing}
-    ${stops === null ? nothing : guard([stops, zone], () => stopsOf(stops))}
+    ${stops === null ? nothing : isDay ? story(history, stops, parts) : guard([stops, zone], () => stopsOf(stops))}
     ${isDay ? hourByHour(guard([track, track.count, zone], hours)) : nothing}
     ${isDay && !chosen.isView ? html`<h3>Download</h3>${downloadButtons(downloads, { deviceId, day, zone })}` : nothing}`;
+}
+
+/** The list of stays and trips. A chosen one is shown on the map, and a trip is played. */
+function story(history: History, stops: StopsAnswer, parts: DevicePanelParts): unknown {
+  const { player, plots, map, units, chosen } = parts;
+  const { track, ends, zone } = history;
+  const speed = plots.daySpeed?.series ?? null;
+  const clockMs = chosen.isLoading ? null : (player.playback?.clockMs ?? null);
+  const chapters = storyOf(track, stops, ends, speed);
+  const current = clockMs === null ? null : chapterAt(chapters, clockMs);
+  return guard([track, track.count, stops, speed, zone, current], () =>
+    storyList({
+      ...{ story: chapters, current, zone, units },
+      onStay: ({ stop, startMs }) => {
+        player.seek(startMs);
+        map.flyTo(stop);
+      },
+      onTrip: (trip) => {
+        map.fit(trip.bounds);
+        player.playRange(trip);
+      },
+    }),
+  );
 }
 
 function hourByHour(table: unknown): TemplateResult {

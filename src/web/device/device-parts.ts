@@ -2,10 +2,13 @@ import type { Api } from "../api/api.ts";
 import type { DeviceTable } from "../devices/device-table.ts";
 import type { Units } from "../geo/units.ts";
 import { DayLine, metersPerPixel } from "../history/day-line.ts";
+import { Moment } from "../history/moment.ts";
 import { Player } from "../history/player.ts";
 import type { MapView } from "../map/map-view.ts";
-import { Plots } from "../plots/plots.ts";
+import { valueAt } from "../plots/plot-series.ts";
+import { type Plot, Plots } from "../plots/plots.ts";
 import type { Keyboard } from "../shell/keyboard.ts";
+import { clockText } from "../time/format.ts";
 import { ChosenDevice } from "./chosen-device.ts";
 import { Downloads } from "./downloads.ts";
 import { LateDays } from "./late-days.ts";
@@ -13,11 +16,15 @@ import { LateDays } from "./late-days.ts";
 /** The largest distance of a click from the line. */
 const CLICK_PIXELS = 12;
 
+/** The largest distance of the mouse from the line. */
+const HOVER_PIXELS = 10;
+
 /** The parts that show one device and its days. */
 export interface DeviceParts {
   readonly chosen: ChosenDevice;
   readonly player: Player;
   readonly plots: Plots;
+  readonly moment: Moment;
   readonly downloads: Downloads;
   readonly dayLine: DayLine;
   readonly days: LateDays;
@@ -38,9 +45,17 @@ export interface DeviceNeeds {
 /** Creates the parts and connects them. */
 export function createDeviceParts(needs: DeviceNeeds): DeviceParts {
   const { api, zones, table, map, viewOf, units, onChoose, changed } = needs;
-  const player = new Player(map, changed);
-  const plots = new Plots(api, units, changed);
+  const player = new Player(map, () => {
+    const { playback } = player;
+    moment.stand(playback === null || playback.isPlaying || playback.isAtEnd ? null : playback.clockMs);
+    changed();
+  });
   const dayLine = new DayLine(api, map);
+  const plots = new Plots(api, units, () => {
+    dayLine.color(plots.daySpeed);
+    changed();
+  });
+  const moment = new Moment({ map, changed, textAt: (ms, zone) => momentText(ms, zone, plots.daySpeed) });
   const chosen = new ChosenDevice({
     ...{ api, zones, devices: table, viewOf, changed },
     onChoose: (id) => {
@@ -50,8 +65,10 @@ export function createDeviceParts(needs: DeviceNeeds): DeviceParts {
     onAsk: () => dayLine.await(),
     onHistory: (history) => {
       dayLine.show(history);
+      moment.use(history);
       player.use(history);
       plots.use(history);
+      dayLine.color(plots.daySpeed);
     },
   });
   const rowOf = (id: string | null) => (id === null ? null : (table.rowOf(id) ?? null));
@@ -64,8 +81,19 @@ export function createDeviceParts(needs: DeviceNeeds): DeviceParts {
     if (row !== null) chosen.choose(table.ids[row]!);
     else if (camera !== null) player.seekNear(at, CLICK_PIXELS * metersPerPixel(camera));
   });
+  map.onHover((at) => {
+    const { camera } = map;
+    if (camera !== null) moment.pointNear(at, HOVER_PIXELS * metersPerPixel(camera));
+  });
   const days = new LateDays({ api, table, chosen, units, changed });
-  return { chosen, player, plots, downloads: new Downloads(api, changed), dayLine, days };
+  return { chosen, player, plots, moment, downloads: new Downloads(api, changed), dayLine, days };
+}
+
+/** `17:05:49 EST, 38 km/h`. */
+function momentText(ms: number, zone: string, speed: Plot | null): string {
+  const value = speed === null ? null : valueAt(speed.series, ms);
+  const time = clockText(ms, zone);
+  return speed === null || value === null ? time : `${time}, ${Math.round(value)} ${speed.kind.unit}`;
 }
 
 /** Registers the keys of the day. Esc closes what was opened last, so it closes the device after all tools. */

@@ -1,10 +1,14 @@
 import { html, nothing, type TemplateResult } from "lit-html";
+import { guard } from "lit-html/directives/guard.js";
 import { live } from "lit-html/directives/live.js";
+import type { StopAnswer } from "../api/answers.ts";
 import { RATES, type Rate } from "../history/playback.ts";
+import type { Track } from "../history/track.ts";
 import { type PlotPanelParts, plotPanel } from "../plots/plot-panel.ts";
 import { clockText, durationText } from "../time/format.ts";
 import { type LocalDay, parseDay, SPANS, spanNamed } from "../time/local-day.ts";
 import type { LateDays } from "./late-days.ts";
+import { timeLine, timeLineLegend, timeLineParts } from "./time-line.ts";
 
 const DAY_ID = "day";
 
@@ -76,19 +80,26 @@ function playControls({ chosen, player }: PlotPanelParts): TemplateResult | type
     player.seek((playback.clockMs ?? clockMs) + step); // The clock may have moved since the last draw.
   };
   const text = clockText(clockMs, chosen.zone);
-  const silence = track.silenceAt(clockMs);
+  const notes = noteAt(clockMs, track, chosen.history?.stops?.stops ?? []);
+  const stops = chosen.history?.stops?.stops ?? [];
+  const parts = timeLineParts(range, stops, track.silences());
   return html`<div class="time-play">
     <button class="primary play" title="Space" @click=${() => player.toggle()}>${playback.isPlaying ? "Pause" : "Play"}</button>
     <select aria-label="Playback speed" @change=${chooseRate}>
       ${RATES.map((rate) => html`<option value=${rate} .selected=${live(rate === playback.rate)}>${rate}×</option>`)}
     </select>
-    <input type="range" class="slider" aria-label="Time" aria-valuetext=${text} min=${range.startMs} max=${range.endMs} step="1"
+    <div class="slider-box"><input type="range" class="slider" aria-label="Time" aria-valuetext=${[text, ...notes].join(", ")} min=${range.startMs} max=${range.endMs} step="1"
       .value=${live(String(clockMs))} @keydown=${press}
       @input=${(event: Event) => player.seek((event.target as HTMLInputElement).valueAsNumber)}>
-    <output class="clock">${text}${
-      silence === null
-        ? nothing
-        : html`<small class="soft">silent for ${durationText(silence.endMs - silence.startMs)}</small>`
-    }</output>
+      ${guard([stops, range.startMs, range.endMs], () => [timeLine(parts), timeLineLegend(parts)])}</div>
+    <output class="clock">${text}${notes.map((note) => html`<small class="soft">${note}</small>`)}</output>
   </div>`;
+}
+
+/** `silent for 20 min`, `stopped for 12 min`; nothing while the device moves. */
+function noteAt(ms: number, track: Track, stops: readonly StopAnswer[]): readonly string[] {
+  const silence = track.silenceAt(ms);
+  if (silence !== null) return [`silent for ${durationText(silence.endMs - silence.startMs)}`];
+  const stop = stops.find(({ start, end }) => ms >= start && ms <= end);
+  return stop === undefined ? [] : [`stopped for ${durationText(stop.end - stop.start)}`];
 }

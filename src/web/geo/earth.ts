@@ -29,6 +29,18 @@ export function metersBetween(
   return 2 * EARTH_RADIUS_METERS * Math.asin(Math.sqrt(Math.min(1, chord)));
 }
 
+/** The direction from one position to another nearby, in degrees clockwise from north. */
+export function bearingBetween(
+  latitudeA: number,
+  longitudeA: number,
+  latitudeB: number,
+  longitudeB: number,
+): number {
+  const east = nearestMeridian(longitudeB, longitudeA) - longitudeA;
+  const width = Math.cos(((latitudeA + latitudeB) / 2) * RADIANS_PER_DEGREE);
+  return (Math.atan2(east * width, latitudeB - latitudeA) / RADIANS_PER_DEGREE + 360) % 360;
+}
+
 /** Adds full turns to a longitude until it is at most 180° from another one. */
 export function nearestMeridian(longitude: number, other: number): number {
   return longitude - 360 * Math.round((longitude - other) / 360);

@@ -10,11 +10,15 @@ export interface MapColors {
   /** The outline of dots. */
   readonly edge: Color;
   readonly accent: Color;
+  readonly text: Color;
+  /** From slow to fast. */
+  readonly speeds: readonly Color[];
   /** From few to many. */
   readonly density: readonly Color[];
 }
 
 export const DENSITY_STEPS = 5;
+const SPEED_STEPS = 5;
 
 /** Reads the colors of the current theme. */
 export function readMapColors(): MapColors {
@@ -26,6 +30,8 @@ export function readMapColors(): MapColors {
     old: color("--old"),
     edge: color("--map-edge"),
     accent: color("--accent"),
+    text: color("--text"),
+    speeds: Array.from({ length: SPEED_STEPS }, (_, step) => color(`--speed-${step + 1}`)),
     density: Array.from({ length: DENSITY_STEPS }, (_, step) => color(`--density-${step + 1}`)),
   };
 }

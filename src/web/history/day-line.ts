@@ -1,8 +1,12 @@
 import type { Api } from "../api/api.ts";
 import { type Bounds, boundsOf, boxOf } from "../geo/bounds.ts";
-import type { DayShape } from "../map/overlays.ts";
+import type { DayShape } from "../map/day-layers.ts";
+import type { Plot } from "../plots/plots.ts";
+import { durationText } from "../time/format.ts";
 import { browserTimers, type Timers } from "../time/timers.ts";
+import { type DirectionMark, directionMarks } from "./direction-marks.ts";
 import { areOfSame, type History, readTrack, toleranceMetersOf } from "./history.ts";
+import { speedLimits, speedPieces, speedsAlong } from "./speed-line.ts";
 import { Track } from "./track.ts";
 
 interface MapCamera {
@@ -23,6 +27,7 @@ export interface DayMap {
   /** Shows the whole bounds, at a zoom of at most `zoomMax`. */
   fit(bounds: Bounds, zoomMax?: number): void;
   setDay(day: DayShape | null): void;
+  setDirections(marks: readonly DirectionMark[]): void;
 }
 
 /** A part of the track, in the detail of the current view. */
@@ -44,6 +49,8 @@ const SPOT_PART = 0.05;
 const SPOT_ZOOM_MAX = 10;
 /** The most steps that the map zooms in by itself: after more the user does not recognize the area. */
 const ZOOM_STEPS_MAX = 3;
+/** The distance between direction marks. */
+const DIRECTION_PIXELS = 110;
 /** More rings would hide each other. */
 const STOPS_MAX = 200;
 
@@ -55,6 +62,7 @@ export class DayLine {
   readonly #api: Pick<Api, "get" | "retries">;
   readonly #map: DayMap;
   #history: History | null = null;
+  #speed: Plot | null = null;
   #detail: Detail | null = null;
   #request: AbortController | null = null;
   #stopSettling = () => {};
@@ -91,6 +99,13 @@ export class DayLine {
     if (isAnother) void this.#look();
   }
 
+  /** Colors the line of a single day by its speeds; null leaves it in one color. */
+  color(speed: Plot | null): void {
+    if (speed === this.#speed) return;
+    this.#speed = speed;
+    this.#draw();
+  }
+
   /** Shows the whole line. */
   fit(): void {
     const bounds = boundsOfTrack(this.#history?.track);
@@ -114,20 +129,43 @@ export class DayLine {
     const history = this.#history;
     if (history === null) {
       this.#map.setDay(null);
+      this.#map.setDirections([]);
       return;
     }
     const track = this.#detail?.track ?? history.track;
     const stops = (history.stops?.stops ?? [])
       .slice(0, STOPS_MAX)
-      .map(({ latitude, longitude }, index) => ({ latitude, longitude, number: index + 1 }));
-    this.#map.setDay({ lines: track.lines(), stops });
+      .map(({ latitude, longitude, start, end }, index) => {
+        return { latitude, longitude, number: index + 1, duration: durationText(end - start) };
+      });
+    this.#map.setDay({ lines: track.lines(), ...this.#colored(track), stops, ends: endsOf(history) });
+    this.#drawDirections();
+  }
+
+  #colored(track: Track): Pick<DayShape, "pieces" | "scale"> {
+    const limits = this.#speed === null ? null : speedLimits(this.#speed.series);
+    if (this.#speed === null || limits === null) return { pieces: [], scale: null };
+    const { series, kind, isFromPositions } = this.#speed;
+    const pieces = speedPieces(track, speedsAlong(track, series), limits);
+    return { pieces, scale: { limits, unit: kind.unit, isFromPositions } };
+  }
+
+  /** The marks are as far from each other at every zoom, so they are chosen for the view. */
+  #drawDirections(): void {
+    const track = this.#detail?.track ?? this.#history?.track;
+    const { camera } = this.#map;
+    if (track === undefined || camera === null) return;
+    const spacingMeters = DIRECTION_PIXELS * metersPerPixel(camera);
+    this.#map.setDirections(directionMarks(track, spacingMeters, widened(camera.bounds)));
   }
 
   /** Loads the visible part of the line if it is too coarse for the view. */
   async #look(): Promise<void> {
     const history = this.#history;
     const { camera } = this.#map;
-    if (history === null || camera === null || history.span.days === 1) return;
+    if (history === null || camera === null) return;
+    this.#drawDirections();
+    if (history.span.days === 1) return;
     const toleranceMeters = TOLERANCE_PIXELS * metersPerPixel(camera);
     if (this.#isEnough(camera.bounds, toleranceMeters)) return;
     this.#detail = null;
@@ -139,7 +177,7 @@ export class DayLine {
     const { deviceId, range } = history;
     try {
       const tolerance = Math.max(1, Math.floor(toleranceMeters));
-      const read = () => readTrack(this.#api, deviceId, range, tolerance, boxOf(box), signal);
+      const read = () => readTrack(this.#api, { deviceId, range }, tolerance, { box: boxOf(box) }, signal);
       const answer = await this.#api.retries.ask(read, { signal, onPause: () => undefined });
       this.#detail = { box, track: new Track(answer) };
     } catch {
@@ -164,6 +202,15 @@ export function metersPerPixel({
   readonly zoom: number;
 }): number {
   return (METERS_PER_PIXEL_AT_0 * Math.cos((latitude * Math.PI) / 180)) / 2 ** zoom;
+}
+
+/** The ends of the track as marks. Today has no end yet: there is the device's own dot. */
+function endsOf({ track, range }: History): DayShape["ends"] {
+  const { count, latitude, longitude } = track;
+  if (count < 2) return [];
+  const start = { latitude: latitude[0]!, longitude: longitude[0]!, name: "Start" } as const;
+  const end = { latitude: latitude[count - 1]!, longitude: longitude[count - 1]!, name: "End" } as const;
+  return range.endMs > Date.now() ? [start] : [start, end];
 }
 
 function boundsOfTrack(track: Track | undefined): Bounds | null {

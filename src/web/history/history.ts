@@ -1,4 +1,11 @@
-import type { CurrentAnswer, CurrentRecord, SeriesAnswer, StopsAnswer, TrackAnswer } from "../api/answers.ts";
+import type {
+  CurrentAnswer,
+  CurrentRecord,
+  NearPlace,
+  SeriesAnswer,
+  StopsAnswer,
+  TrackAnswer,
+} from "../api/answers.ts";
 import type { Api } from "../api/api.ts";
 import type { LocalDay, Span, TimeRange } from "../time/local-day.ts";
 import { Track } from "./track.ts";
@@ -15,8 +22,18 @@ export interface HistoryQuestion {
   readonly isView: boolean;
 }
 
+/** The places at both ends of a track. */
+export interface TrackEnds {
+  readonly start: NearPlace | null;
+  readonly end: NearPlace | null;
+}
+
+export const NO_ENDS: TrackEnds = { start: null, end: null };
+
 export interface History extends HistoryQuestion {
   readonly track: Track;
+  /** The places at its ends. */
+  readonly ends: TrackEnds;
   /** The number of records; a simplified track has fewer. */
   readonly reports: number;
   /** Whether records are missing that the operator gave up as lost. */
@@ -54,7 +71,7 @@ export async function readHistory(
   const { deviceId, span, range, isView } = question;
   const hasStops = !isView && span.days <= STOP_DAYS_MAX;
   const [answer, stops] = await Promise.all([
-    readTrack(api, deviceId, range, toleranceMetersOf(span.days), undefined, signal),
+    readTrack(api, question, toleranceMetersOf(span.days), { places: hasStops }, signal),
     hasStops
       ? api.get<StopsAnswer>(pathOf(deviceId, "stops"), { ...query(range), places: true }, signal)
       : null,
@@ -62,22 +79,23 @@ export async function readHistory(
   return {
     ...question,
     track: new Track(answer),
+    ends: isView ? NO_ENDS : { start: answer.start_place ?? null, end: answer.end_place ?? null },
     reports: answer.total,
     isIncomplete: answer.incomplete === true,
     stops,
   };
 }
 
-/** Reads a track, or with a `box` only the part that is needed to draw the box. */
+/** Reads a track, with the places of its ends if wanted, or with a `box` only the part that is needed to draw the box. */
 export function readTrack(
   api: Reader,
-  deviceId: string,
-  range: TimeRange,
+  { deviceId, range }: Pick<HistoryQuestion, "deviceId" | "range">,
   toleranceMeters: number,
-  box: string | undefined,
+  { box, places }: { readonly box?: string | undefined; readonly places?: boolean },
   signal: AbortSignal,
 ): Promise<TrackAnswer> {
-  const parameters = { ...query(range), tolerance_meters: toleranceMeters, bbox: box };
+  const named = places === true ? { places } : {};
+  const parameters = { ...query(range), tolerance_meters: toleranceMeters, bbox: box, ...named };
   return api.get(pathOf(deviceId, "track"), parameters, signal);
 }
 

@@ -1,3 +1,4 @@
+import type { TimeRange } from "../time/local-day.ts";
 import type { Track } from "./track.ts";
 
 /** Multiples of the real speed. */
@@ -14,6 +15,8 @@ export class Playback {
   #rate: Rate = 30;
   /** Null at the end. */
   #clockMs: number | null = null;
+  /** Where playing stops before the end; null if nowhere. */
+  #untilMs: number | null = null;
   /** When the clock was last advanced, in the caller's time; null while it is paused. */
   #ranMs: number | null = null;
 
@@ -42,13 +45,19 @@ export class Playback {
   play(nowMs: number): void {
     const { range } = this.#track;
     if (range === null || this.isPlaying) return;
+    this.#untilMs = null;
     this.#clockMs ??= range.startMs;
     this.#ranMs = nowMs;
   }
 
   pause(nowMs: number): void {
     this.advance(nowMs);
+    this.#stop();
+  }
+
+  #stop(): void {
     this.#ranMs = null;
+    this.#untilMs = null;
   }
 
   setRate(rate: Rate, nowMs: number): void {
@@ -56,8 +65,20 @@ export class Playback {
     this.#rate = rate;
   }
 
+  /** Plays a part of the track. */
+  playRange({ startMs, endMs }: TimeRange, nowMs: number): void {
+    this.seek(startMs, nowMs);
+    this.play(nowMs);
+    this.#untilMs = endMs;
+  }
+
   /** Sets the clock to an instant, clipped to the range of the track. */
   seek(ms: number, nowMs: number): void {
+    this.#untilMs = null;
+    this.#move(ms, nowMs);
+  }
+
+  #move(ms: number, nowMs: number): void {
     const { range } = this.#track;
     if (range === null) return;
     this.#clockMs = ms < range.endMs ? Math.max(ms, range.startMs) : null;
@@ -68,12 +89,15 @@ export class Playback {
   advance(nowMs: number): void {
     if (this.#ranMs === null || this.#clockMs === null) return;
     const ms = this.#clockMs + (nowMs - this.#ranMs) * this.#rate;
-    this.seek(this.#track.silenceAt(ms)?.endMs ?? ms, nowMs);
+    const nextMs = this.#track.silenceAt(ms)?.endMs ?? ms;
+    const untilMs = this.#untilMs ?? Number.POSITIVE_INFINITY;
+    this.#move(Math.min(nextMs, untilMs), nowMs);
+    if (nextMs >= untilMs) this.#stop();
   }
 
   /** Continues with an updated track of the same day. */
   goOnWith(track: Track, nowMs: number): void {
     this.#track = track;
-    if (this.#clockMs !== null) this.seek(this.#clockMs, nowMs);
+    if (this.#clockMs !== null) this.#move(this.#clockMs, nowMs);
   }
 }

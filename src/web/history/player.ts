@@ -1,3 +1,4 @@
+import type { TimeRange } from "../time/local-day.ts";
 import { areOfSame, type History } from "./history.ts";
 import { Playback, type Rate } from "./playback.ts";
 import { type Head, headAt } from "./track.ts";
@@ -42,6 +43,12 @@ export class Player {
     const now = performance.now();
     if (this.#playback?.isPlaying) this.#playback.pause(now);
     else this.#playback?.play(now);
+    this.#run();
+  }
+
+  /** Plays a part of the day. */
+  playRange(range: TimeRange): void {
+    this.#playback?.playRange(range, performance.now());
     this.#run();
   }
 

@@ -1,5 +1,5 @@
 import type { TrackAnswer } from "../api/answers.ts";
-import { metersBetween, nearestMeridian, type Position } from "../geo/earth.ts";
+import { bearingBetween, metersBetween, nearestMeridian, type Position } from "../geo/earth.ts";
 import type { TimeRange } from "../time/local-day.ts";
 
 /** A line breaks after a longer silence, since the route is unknown. The server uses the same limit. */
@@ -81,6 +81,14 @@ export class Track {
     return ms > startMs && endMs - startMs > SILENCE_MS_MAX ? { startMs, endMs } : null;
   }
 
+  /** The silences that break the line. */
+  silences(): readonly TimeRange[] {
+    const ends = [...this.#starts].filter((index) => index > 0 && index < this.count);
+    return ends
+      .map((index) => ({ startMs: this.timestampMs[index - 1]!, endMs: this.timestampMs[index]! }))
+      .filter(({ startMs, endMs }) => endMs - startMs > SILENCE_MS_MAX);
+  }
+
   /** The lines to draw. A single position is not a line. */
   lines(): readonly Position[][] {
     const lines: Position[][] = [];
@@ -152,11 +160,9 @@ export function headAt(track: Track, ms: number): Head | null {
 function bearingAt(track: Track, index: number): number | null {
   const { latitude, longitude } = track;
   for (let at = index; track.isJoined(at); at--) {
-    const north = latitude[at]! - latitude[at - 1]!;
-    const east = nearestMeridian(longitude[at]!, longitude[at - 1]!) - longitude[at - 1]!;
-    if (north === 0 && east === 0) continue;
-    const degrees = (Math.atan2(east * Math.cos((latitude[at]! * Math.PI) / 180), north) * 180) / Math.PI;
-    return (degrees + 360) % 360;
+    const ends = [latitude[at - 1]!, longitude[at - 1]!, latitude[at]!, longitude[at]!] as const;
+    if (ends[0] === ends[2] && nearestMeridian(ends[3], ends[1]) === ends[1]) continue;
+    return bearingBetween(...ends);
   }
   return null;
 }

@@ -15,6 +15,7 @@ export class MapClicks {
   readonly #element: HTMLElement;
   readonly #buffer: DotBuffer;
   readonly #pickListeners = new Set<PickListener>();
+  readonly #hoverListeners = new Set<(at: Place | null) => void>();
   #handler: ((at: Place) => void) | null = null;
 
   /** The element has the class `is-aiming` while a handler waits for the next click. */
@@ -29,6 +30,12 @@ export class MapClicks {
     return () => this.#pickListeners.delete(listener);
   }
 
+  /** Calls the listener with the place at the mouse, once a frame at most; with null when it leaves the map. */
+  onHover(listener: (at: Place | null) => void): () => void {
+    this.#hoverListeners.add(listener);
+    return () => this.#hoverListeners.delete(listener);
+  }
+
   /** Passes the next click, or the map's center on Enter, to the handler instead of choosing a device. */
   takeNext(handler: ((at: Place) => void) | null): void {
     this.#handler = handler;
@@ -36,6 +43,18 @@ export class MapClicks {
   }
 
   listenTo(map: MapLibreMap): void {
+    let frame = 0;
+    const tell = (at: Place | null) => {
+      for (const listener of this.#hoverListeners) listener(at);
+    };
+    map.on("mousemove", ({ lngLat }) => {
+      cancelAnimationFrame(frame);
+      frame = requestAnimationFrame(() => tell(placeOf(lngLat)));
+    });
+    map.on("mouseout", () => {
+      cancelAnimationFrame(frame);
+      tell(null); // At once, or it would undo what the mouse points at next.
+    });
     map.on("click", (event) => this.#click(map, event));
     map.getCanvas().addEventListener("keydown", ({ key }) => {
       if (key === "Enter" && this.#handler !== null) this.#handle(map.getCenter());

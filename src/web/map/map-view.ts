@@ -12,12 +12,16 @@ import { DotBuffer } from "../gl/dot-buffer.ts";
 import { DotsLayer } from "../gl/dots-layer.ts";
 import { GlidePace } from "../gl/glide-pace.ts";
 import { type MapColors, readMapColors } from "../gl/map-colors.ts";
+import type { DirectionMark } from "../history/direction-marks.ts";
+import type { MomentMark } from "../history/moment.ts";
 import type { Head } from "../history/track.ts";
 import type { ThemeName } from "../shell/theme.ts";
 import type { BaseMap } from "./base-map.ts";
+import type { DayShape } from "./day-layers.ts";
 import { type Camera, type CameraListener, type CameraTarget, MapCamera } from "./map-camera.ts";
 import { MapClicks, type PickListener } from "./map-clicks.ts";
-import { type Circle, type DayShape, Overlays } from "./overlays.ts";
+import { type Circle, Overlays } from "./overlays.ts";
+import { SpeedLegend } from "./speed-legend.ts";
 import { StreetsHint } from "./streets-hint.ts";
 import { mapStyle, repaint } from "./style.ts";
 
@@ -58,6 +62,7 @@ export class MapView {
   readonly #clicks = new MapClicks(this.element, this.#buffer);
   readonly #pace = new GlidePace(REDUCED_MOTION);
   readonly #overlays = new Overlays();
+  readonly #speedLegend = new SpeedLegend();
   readonly #camera: MapCamera;
   readonly streetsHint: StreetsHint;
   #map: MapLibreMap | null = null;
@@ -114,6 +119,11 @@ export class MapView {
     return this.#camera.onHand(listener);
   }
 
+  /** Calls the listener with the place at the mouse; with null when it leaves the map. */
+  onHover(listener: (at: Place | null) => void): () => void {
+    return this.#clicks.onHover(listener);
+  }
+
   onPick(listener: PickListener): () => void {
     return this.#clicks.onPick(listener);
   }
@@ -154,6 +164,16 @@ export class MapView {
 
   setDay(day: DayShape | null): void {
     this.#overlays.setDay(day);
+    const hasUnknown = day?.pieces.some(({ band }) => band === null);
+    this.#speedLegend.show(day?.scale ?? null, hasUnknown);
+  }
+
+  setDirections(marks: readonly DirectionMark[]): void {
+    this.#overlays.setDirections(marks);
+  }
+
+  setMoment(mark: MomentMark | null): void {
+    this.#overlays.setMoment(mark);
   }
 
   setHead(head: Head | null): void {
@@ -225,6 +245,7 @@ export class MapView {
       this.#setFault(NO_WEBGL);
       return;
     }
+    this.#map.addControl(this.#speedLegend, "top-left");
     this.#listen(this.#map);
     this.#makeRoom();
     this.#camera.use(this.#map);

@@ -1,37 +1,48 @@
 import type { GeoJSONSource, LayerSpecification, MapLibreMap } from "maplibre-gl";
 import { circleShape } from "../geo/circle-shape.ts";
-import { type Place, type Position, unwrapped } from "../geo/earth.ts";
+import { type Place, unwrapped } from "../geo/earth.ts";
 import { colorText, type MapColors } from "../gl/map-colors.ts";
-import { MEDIUM } from "./layer-parts.ts";
+import type { DirectionMark } from "../history/direction-marks.ts";
+import type { MomentMark } from "../history/moment.ts";
+import {
+  type DayShape,
+  DIRECTION_IMAGE,
+  DIRECTION_PIXEL_RATIO,
+  dayLineLayers,
+  dayMarkLayers,
+  directionImage,
+} from "./day-layers.ts";
 import { repaint } from "./style.ts";
-
-/** A device's day on the map. */
-export interface DayShape {
-  /** Lines break at gaps and jumps, where the route is unknown. */
-  readonly lines: readonly (readonly Position[])[];
-  readonly stops: readonly (Place & { readonly number: number })[];
-}
 
 export interface Circle extends Place {
   readonly radiusMeters: number;
 }
 
-type SourceName = "day-lines" | "day-stops" | "circle";
+const SOURCES = [
+  "day-lines",
+  "day-speeds",
+  "day-directions",
+  "day-ends",
+  "day-stops",
+  "day-moment",
+  "circle",
+] as const;
+
+type SourceName = (typeof SOURCES)[number];
 
 const EMPTY: GeoJSON.FeatureCollection = { type: "FeatureCollection", features: [] };
 
 /** A day's lines and stops, and a circle, over the base map. They survive a change of the style. */
 export class Overlays {
-  readonly #data: Record<SourceName, GeoJSON.FeatureCollection> = {
-    "day-lines": EMPTY,
-    "day-stops": EMPTY,
-    circle: EMPTY,
-  };
+  readonly #data = Object.fromEntries(SOURCES.map((name) => [name, EMPTY])) as Record<
+    SourceName,
+    GeoJSON.FeatureCollection
+  >;
   #map: MapLibreMap | null = null;
 
   /**
    * Adds the layers once the map's style is loaded. After a loss of the WebGL context MapLibre restores sources and
-   * layers, but not our custom layers between them, so the layers are replaced. Lines go below the given layer, stops
+   * layers, but not our custom layers between them, so the layers are replaced. Lines go below the given layer, marks
    * on top.
    */
   addTo(map: MapLibreMap, colors: MapColors, below: string | undefined): void {
@@ -41,8 +52,10 @@ export class Overlays {
       if (map.getSource(name) === undefined) map.addSource(name, { type: "geojson", data });
       else map.getSource<GeoJSONSource>(name)!.setData(data);
     }
-    for (const layer of layersIn(colors))
-      map.addLayer(layer, layer.id.startsWith("stop") ? undefined : below);
+    if (!map.hasImage(DIRECTION_IMAGE))
+      map.addImage(DIRECTION_IMAGE, directionImage(), { sdf: true, pixelRatio: DIRECTION_PIXEL_RATIO });
+    for (const layer of linesIn(colors)) map.addLayer(layer, below);
+    for (const layer of dayMarkLayers(colors)) map.addLayer(layer);
   }
 
   /** Detaches from the map until `addTo`. */
@@ -55,14 +68,33 @@ export class Overlays {
   }
 
   setDay(day: DayShape | null): void {
-    const lines = (day?.lines ?? []).map((line) => unwrapped(line));
-    this.#set("day-lines", [feature({ type: "MultiLineString", coordinates: lines })]);
+    const { lines, pieces, stops, ends } = day ?? { lines: [], pieces: [], stops: [], ends: [] };
+    this.#set("day-lines", [feature({ type: "MultiLineString", coordinates: lines.map(unwrapped) })]);
     this.#set(
-      "day-stops",
-      (day?.stops ?? []).map(({ longitude, latitude, number }) =>
-        feature({ type: "Point", coordinates: [longitude, latitude] }, { number: String(number) }),
+      "day-speeds",
+      pieces.map(({ band, positions }) =>
+        feature({ type: "LineString", coordinates: unwrapped(positions) }, { band }),
       ),
     );
+    this.#set(
+      "day-stops",
+      stops.map((stop) => point(stop, { ...stop, number: String(stop.number) })),
+    );
+    this.#set(
+      "day-ends",
+      ends.map((end) => point(end, { name: end.name })),
+    );
+  }
+
+  setDirections(marks: readonly DirectionMark[]): void {
+    this.#set(
+      "day-directions",
+      marks.map((mark) => point(mark, { bearing: mark.bearing })),
+    );
+  }
+
+  setMoment(mark: MomentMark | null): void {
+    this.#set("day-moment", mark === null ? [] : [point(mark, { text: mark.text })]);
   }
 
   setCircle(circle: Circle | null): void {
@@ -84,10 +116,20 @@ function feature(geometry: GeoJSON.Geometry, properties: GeoJSON.GeoJsonProperti
   return { type: "Feature", geometry, properties };
 }
 
+function point({ longitude, latitude }: Place, properties: GeoJSON.GeoJsonProperties): GeoJSON.Feature {
+  return feature({ type: "Point", coordinates: [longitude, latitude] }, properties);
+}
+
 function layersIn(colors: MapColors): LayerSpecification[] {
+  return [...linesIn(colors), ...dayMarkLayers(colors)];
+}
+
+function linesIn(colors: MapColors): LayerSpecification[] {
+  return [...circleLayers(colors), ...dayLineLayers(colors)];
+}
+
+function circleLayers(colors: MapColors): LayerSpecification[] {
   const accent = colorText(colors.accent);
-  const edge = colorText(colors.edge);
-  const round = { "line-cap": "round", "line-join": "round" } as const;
   return [
     {
       id: "circle-area",
@@ -102,44 +144,6 @@ function layersIn(colors: MapColors): LayerSpecification[] {
       source: "circle",
       filter: ["==", ["geometry-type"], "LineString"],
       paint: { "line-color": accent, "line-width": 2, "line-dasharray": [2, 1.5] },
-    },
-    {
-      id: "day-edge",
-      type: "line",
-      source: "day-lines",
-      layout: round,
-      paint: { "line-color": edge, "line-width": 7, "line-opacity": 0.8 },
-    },
-    {
-      id: "day-line",
-      type: "line",
-      source: "day-lines",
-      layout: round,
-      paint: { "line-color": accent, "line-width": 3.5 },
-    },
-    {
-      id: "stop-rings",
-      type: "circle",
-      source: "day-stops",
-      paint: {
-        "circle-radius": 9,
-        "circle-color": edge,
-        "circle-stroke-color": accent,
-        "circle-stroke-width": 2.5,
-      },
-    },
-    {
-      id: "stop-numbers",
-      type: "symbol",
-      source: "day-stops",
-      layout: {
-        "text-field": ["get", "number"],
-        "text-font": MEDIUM,
-        "text-size": 12,
-        "text-allow-overlap": true,
-        "text-ignore-placement": true,
-      },
-      paint: { "text-color": accent },
     },
   ];
 }

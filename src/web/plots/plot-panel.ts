@@ -1,6 +1,7 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import type { ChosenDevice } from "../device/chosen-device.ts";
 import type { LateDays } from "../device/late-days.ts";
+import type { Moment } from "../history/moment.ts";
 import type { Player } from "../history/player.ts";
 import { clockText, instantText } from "../time/format.ts";
 import { DAY, dayAt } from "../time/local-day.ts";
@@ -12,6 +13,7 @@ export interface PlotPanelParts {
   readonly player: Player;
   readonly plots: Plots;
   readonly days: LateDays;
+  readonly moment: Moment;
   readonly theme: { readonly name: string };
 }
 
@@ -54,10 +56,10 @@ function tab({ kind: { field, name } }: Plot, plots: Plots): TemplateResult {
 
 function caption(
   { kind, series, isFromPositions }: Plot,
-  { chosen, player, plots }: PlotPanelParts,
+  { chosen, player, moment }: PlotPanelParts,
 ): TemplateResult {
   const timeText = (ms: number) => (chosen.span.days === 1 ? clockText : instantText)(ms, chosen.zone);
-  const ms = plots.pointedMs ?? player.playback?.clockMs ?? null;
+  const ms = moment.pointedMs ?? player.playback?.clockMs ?? null;
   const value = ms === null ? null : valueAt(series, ms);
   const top = greatest(series);
   return html`<p class="plot-text">
@@ -69,7 +71,7 @@ function caption(
 
 function figure(
   { kind, series, isFromPositions }: Plot,
-  { chosen, player, plots, theme }: PlotPanelParts,
+  { chosen, player, moment, theme }: PlotPanelParts,
 ): TemplateResult {
   const { zone } = chosen;
   const seek = (ms: number) => {
@@ -83,9 +85,10 @@ function figure(
     role="img"
     aria-label=${label}
     .onSeek=${seek}
-    .onPoint=${(ms: number | null) => plots.point(ms)}
+    .onPoint=${(ms: number | null) => moment.point(ms)}
     .plotted=${{ series, unit: kind.unit, isStepped: isFromPositions, zone, theme: theme.name }}
     .clockMs=${player.playback?.clockMs ?? null}
+    .pointedMs=${moment.pointedMs}
   ></time-plot>`;
 }
 

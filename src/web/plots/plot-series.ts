@@ -1,6 +1,7 @@
 import type { PlottedField, SeriesAnswer } from "../api/answers.ts";
 import { BUCKETS } from "../history/history.ts";
 import type { Track } from "../history/track.ts";
+import type { TimeRange } from "../time/local-day.ts";
 
 /** Numbers over time. */
 export interface PlotSeries {
@@ -74,6 +75,23 @@ export function greatest({
     if (value !== null && (at < 0 || value > max[at]!)) at = index;
   });
   return at < 0 ? null : { value: max[at]!, ms: timestamp[at]! * MS_PER_SECOND };
+}
+
+/** The part of a series whose buckets end in a range. */
+export function seriesWithin(
+  { timestamp, min, max, last }: PlotSeries,
+  { startMs, endMs }: TimeRange,
+): PlotSeries {
+  const isWithin = (_: unknown, index: number) => {
+    const ms = timestamp[index]! * MS_PER_SECOND;
+    return ms >= startMs && ms <= endMs;
+  };
+  return {
+    timestamp: timestamp.filter(isWithin),
+    min: min.filter(isWithin),
+    max: max.filter(isWithin),
+    last: last.filter(isWithin),
+  };
 }
 
 /** The last value at or before an instant; null within a silence. */

@@ -3,7 +3,7 @@ import type { Api } from "../api/api.ts";
 import { retryingSentenceOf, sentenceOf } from "../api/api-error.ts";
 import { LateModule } from "../api/late-module.ts";
 import { heightFactor, heightUnit, speedFactor, speedUnit, type Units } from "../geo/units.ts";
-import { type History, readSeries } from "../history/history.ts";
+import { areOfSame, type History, readSeries } from "../history/history.ts";
 import { isKnown, type PlotSeries, plotSeries, speedSeries } from "./plot-series.ts";
 
 /** A field that can be plotted, with its name and unit on the page. */
@@ -36,7 +36,8 @@ export class Plots {
   #isLoading = false;
   #fault: string | null = null;
   #all: readonly Plot[] = [];
-  #pointedMs: number | null = null;
+  /** The history that the plots are of. */
+  #plotted: History | null = null;
 
   constructor(api: PlotsApi, units: Units, changed: () => void) {
     this.#api = api;
@@ -67,16 +68,16 @@ export class Plots {
     return this.#all.find(({ kind }) => kind.field === this.#chosenField) ?? this.#all[0] ?? null;
   }
 
-  /** The time at the pointer, Unix ms; null if the pointer is not on the plot. */
-  get pointedMs(): number | null {
-    return this.#pointedMs;
+  /** The speeds of a single day; null if they are unknown, or while those of another day are still here. */
+  get daySpeed(): Plot | null {
+    if (this.#history?.span.days !== 1 || !areOfSame(this.#history, this.#plotted)) return null;
+    return this.#all.find(({ kind }) => kind.field === "speed") ?? null;
   }
 
   use(history: History | null): void {
     if (history === this.#history) return;
     if (history?.deviceId !== this.#history?.deviceId) this.#all = [];
     this.#history = history;
-    this.#pointedMs = null;
     this.#fault = null;
     this.#request.abort();
     this.#request = new AbortController();
@@ -87,12 +88,6 @@ export class Plots {
 
   choose(field: PlottedField): void {
     this.#chosenField = field;
-    this.#changed();
-  }
-
-  point(ms: number | null): void {
-    if (ms === this.#pointedMs) return;
-    this.#pointedMs = ms;
     this.#changed();
   }
 
@@ -111,6 +106,7 @@ export class Plots {
       if (signal.aborted) return;
       this.#fault = null;
       this.#all = this.#kinds.flatMap((kind) => plotOf(history, series, kind) ?? []);
+      this.#plotted = history;
     } catch (error) {
       if (signal.aborted) return;
       this.#all = [];

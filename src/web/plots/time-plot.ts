@@ -22,12 +22,14 @@ const Y_AXIS_PIXELS = 64;
 const X_AXIS_PIXELS = 26;
 const X_LABEL_PIXELS_MIN = 110;
 
-/** A plot of numbers over time, with a line at the playback's clock. */
+/** A plot of numbers over time, with lines at the playback's clock and at the moment that is pointed at on the map. */
 class TimePlot extends HTMLElement {
   readonly #clockLine = document.createElement("div");
+  readonly #pointedLine = document.createElement("div");
   readonly #observer = new ResizeObserver(() => this.#resize());
   #plotted: Plotted | null = null;
   #clockMs: number | null = null;
+  #pointedMs: number | null = null;
   #plot: uPlot | null = null;
   onSeek: (ms: number) => void = () => undefined;
   /** Called with null when the pointer leaves. */
@@ -48,11 +50,18 @@ class TimePlot extends HTMLElement {
   set clockMs(ms: number | null) {
     if (ms === this.#clockMs) return;
     this.#clockMs = ms;
-    this.#placeClock();
+    this.#placeLines();
+  }
+
+  set pointedMs(ms: number | null) {
+    if (ms === this.#pointedMs) return;
+    this.#pointedMs = ms;
+    this.#placeLines();
   }
 
   connectedCallback(): void {
     this.#clockLine.className = "plot-clock";
+    this.#pointedLine.className = "plot-pointed";
     this.#observer.observe(this);
     this.#create();
   }
@@ -71,7 +80,7 @@ class TimePlot extends HTMLElement {
     const data = [timestamp, last, min, max] as unknown as uPlot.AlignedData;
     const size = { width: this.clientWidth, height: this.clientHeight };
     this.#plot = new uPlot({ ...size, ...this.#optionsOf(this.#plotted) }, data, this);
-    this.#plot.over.append(this.#clockLine);
+    this.#plot.over.append(this.#pointedLine, this.#clockLine);
     this.#plot.over.addEventListener("click", ({ offsetX }) => this.onSeek(this.#msAt(offsetX)));
     this.#plot.over.addEventListener("mouseleave", () => this.onPoint(null));
   }
@@ -123,7 +132,7 @@ class TimePlot extends HTMLElement {
       ],
       bands: [{ series: [3, 2], fill: band }],
       hooks: {
-        draw: [() => this.#placeClock()], // The scales are final only then.
+        draw: [() => this.#placeLines()], // The scales are final only then.
         setCursor: [
           ({ cursor: { left } }) => {
             if (left !== undefined && left >= 0) this.onPoint(this.#msAt(left));
@@ -137,12 +146,16 @@ class TimePlot extends HTMLElement {
     return Math.round(this.#plot!.posToVal(pixels, "x") * MS_PER_SECOND);
   }
 
-  #placeClock(): void {
-    const plot = this.#plot;
-    this.#clockLine.hidden = this.#clockMs === null;
-    if (plot === null || this.#clockMs === null) return;
-    const left = plot.valToPos(this.#clockMs / MS_PER_SECOND, "x");
-    this.#clockLine.style.transform = `translateX(${left}px)`;
+  #placeLines(): void {
+    this.#place(this.#clockLine, this.#clockMs);
+    this.#place(this.#pointedLine, this.#pointedMs);
+  }
+
+  #place(line: HTMLElement, ms: number | null): void {
+    line.hidden = ms === null;
+    if (this.#plot === null || ms === null) return;
+    const left = this.#plot.valToPos(ms / MS_PER_SECOND, "x");
+    line.style.transform = `translateX(${left}px)`;
   }
 }
 

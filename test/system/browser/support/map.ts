@@ -41,6 +41,7 @@ const MARKER: PartName<Marker> = ["maplibre-gl", "Marker", true];
 
 export interface Feature {
   readonly geometry: { readonly type: string; readonly coordinates: readonly unknown[] };
+  readonly properties?: Readonly<Record<string, unknown>> | null;
 }
 
 /** What is drawn over the map, by name: as it was given to MapLibre. */

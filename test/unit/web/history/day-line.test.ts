@@ -1,7 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { DayLine, type DayMap } from "../../../../src/web/history/day-line.ts";
 import type { History } from "../../../../src/web/history/history.ts";
+import { NO_ENDS } from "../../../../src/web/history/history.ts";
 import { Track } from "../../../../src/web/history/track.ts";
+import type { Plot } from "../../../../src/web/plots/plots.ts";
 import { type LocalDay, spanNamed } from "../../../../src/web/time/local-day.ts";
 import { VirtualTime } from "../../../support/stream/virtual-time.ts";
 import { turns } from "../../../support/turns.ts";
@@ -18,6 +20,7 @@ function create({ bounds = TOWN, zoom = 11, isFollowing = false } = {}) {
   const fitted: Bounds[] = [];
   const zoomsMax: (number | undefined)[] = [];
   const drawn: Parameters<DayMap["setDay"]>[0][] = [];
+  const directions: Parameters<DayMap["setDirections"]>[0][] = [];
   const camera = { latitude: 0, zoom, bounds };
   let moved = () => {};
   let takeHand = () => {};
@@ -38,6 +41,7 @@ function create({ bounds = TOWN, zoom = 11, isFollowing = false } = {}) {
       zoomsMax.push(zoomMax);
     },
     setDay: (day) => drawn.push(day),
+    setDirections: (marks) => directions.push(marks),
   };
   const line = new DayLine(server, map, time);
   const move = (to: Partial<typeof camera>) => {
@@ -46,7 +50,7 @@ function create({ bounds = TOWN, zoom = 11, isFollowing = false } = {}) {
   };
   line.await();
   const settleMap = () => time.pass(250);
-  return { server, line, fitted, zoomsMax, drawn, move, takeHand, settleMap };
+  return { server, line, fitted, zoomsMax, drawn, directions, move, takeHand, settleMap };
 }
 
 function historyOf(
@@ -61,7 +65,24 @@ function historyOf(
   });
   return {
     ...{ deviceId, day: "2026-11-22" as LocalDay, zone: "UTC", span: spanNamed(span), isView: false },
-    ...{ range: { startMs: 0, endMs: 9 }, track, reports: 2, isIncomplete: false, stops: null },
+    ...{
+      range: { startMs: 0, endMs: 9 },
+      track,
+      reports: 2,
+      isIncomplete: false,
+      ends: NO_ENDS,
+      stops: null,
+    },
+  };
+}
+
+/** Reported speeds, in km/h, of the second and the third of the bus. */
+function speedOf(values: readonly (number | null)[]): Plot {
+  const series = { timestamp: [0, 1], min: values, max: values, last: values };
+  return {
+    kind: { field: "speed", name: "Speed", unit: "km/h", factor: 3.6 },
+    series,
+    isFromPositions: false,
   };
 }
 
@@ -72,7 +93,7 @@ describe("the line of a day", () => {
     const { server, line, drawn, move, settleMap } = create({ zoom: 18 });
     const stops = {
       ...{ distance_meters: 1, moving_seconds: 1 },
-      stops: [{ start: 0, end: 1, latitude: 1, longitude: 2 }],
+      stops: [{ start: 0, end: 120_000, latitude: 1, longitude: 2 }],
     };
     line.show({ ...historyOf("day"), stops });
     move({ zoom: 20 });
@@ -84,11 +105,46 @@ describe("the line of a day", () => {
           [10.05, 0],
         ],
       ],
-      stops: [{ latitude: 1, longitude: 2, number: 1 }],
+      ...{ pieces: [], scale: null },
+      stops: [{ latitude: 1, longitude: 2, number: 1, duration: "2 min" }],
+      ends: [
+        { latitude: 0, longitude: 9.95, name: "Start" },
+        { latitude: 0, longitude: 10.05, name: "End" },
+      ],
     });
     expect(server.asked).toHaveLength(0);
     line.show(null);
     expect(drawn.at(-1)).toBeNull();
+  });
+
+  test("is colored by its speeds once they are known", () => {
+    const { line, drawn } = create();
+    line.show(historyOf("day"));
+    line.color(speedOf([null, 35]));
+    expect(drawn.at(-1)).toMatchObject({
+      pieces: [{ band: 3 }],
+      scale: { limits: [10, 20, 30, 40], unit: "km/h", isFromPositions: false },
+    });
+    line.color(null);
+    expect(drawn.at(-1)).toMatchObject({ pieces: [], scale: null });
+  });
+
+  test("has marks of its direction, as far from each other at every zoom", async () => {
+    const { line, directions, move, settleMap } = create({ zoom: 11 });
+    line.show(historyOf("day"));
+    const count = directions.at(-1)!.length;
+    expect(count).toBeGreaterThan(0);
+    move({ zoom: 12 });
+    await settleMap();
+    expect(directions.at(-1)!.length).toBeWithin(2 * count - 1, 2 * count + 2);
+    line.show(null);
+    expect(directions.at(-1)).toEqual([]);
+  });
+
+  test("has no end while its day lasts: there is the device itself", () => {
+    const { line, drawn } = create();
+    line.show({ ...historyOf("day"), range: { startMs: 0, endMs: Number.POSITIVE_INFINITY } });
+    expect(drawn.at(-1)!.ends.map(({ name }) => name)).toEqual(["Start"]);
   });
 
   test("grows without moving the map", () => {

@@ -61,6 +61,27 @@ describe("the clock", () => {
     expect([playback.clockMs, playback.isPlaying, playback.isAtEnd]).toEqual([3_600_000, false, true]);
   });
 
+  test("plays a part to its end, and from there all the rest", () => {
+    const playback = new Playback(hour());
+    playback.setRate(60, 0);
+    playback.playRange({ startMs: 600_000, endMs: 900_000 }, 0);
+    playback.advance(4000);
+    expect([playback.clockMs, playback.isPlaying]).toEqual([840_000, true]);
+    playback.advance(9000);
+    expect([playback.clockMs, playback.isPlaying]).toEqual([900_000, false]);
+    playback.play(10_000);
+    playback.advance(11_000);
+    expect([playback.clockMs, playback.isPlaying]).toEqual([960_000, true]);
+  });
+
+  test("forgets the part once it is set by hand", () => {
+    const playback = new Playback(hour());
+    playback.playRange({ startMs: 0, endMs: 60_000 }, 0);
+    playback.seek(30_000, 100);
+    playback.advance(10_100);
+    expect([playback.clockMs, playback.isPlaying]).toEqual([330_000, true]);
+  });
+
   test("keeps within the track", () => {
     const playback = new Playback(hour());
     playback.seek(-5, 0);

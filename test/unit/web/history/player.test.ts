@@ -1,5 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import type { History } from "../../../../src/web/history/history.ts";
+import { NO_ENDS } from "../../../../src/web/history/history.ts";
 import { Player } from "../../../../src/web/history/player.ts";
 import type { Head } from "../../../../src/web/history/track.ts";
 import { type LocalDay, spanNamed } from "../../../../src/web/time/local-day.ts";
@@ -44,7 +45,7 @@ function historyOf({
 } = {}): History {
   return {
     ...{ deviceId, day: "2026-11-22" as LocalDay, zone: "UTC", span: spanNamed(span), isView: false },
-    ...{ range: { startMs: 0, endMs }, reports: 4, isIncomplete: false, stops: null },
+    ...{ range: { startMs: 0, endMs }, reports: 4, isIncomplete: false, ends: NO_ENDS, stops: null },
     track: trackOf(minutes.map((minute) => minute * 60)),
   };
 }

@@ -1,6 +1,7 @@
 import { describe, expect, mock, test } from "bun:test";
 import { ApiError } from "../../../../src/web/api/api-error.ts";
 import type { History } from "../../../../src/web/history/history.ts";
+import { NO_ENDS } from "../../../../src/web/history/history.ts";
 import { Plots } from "../../../../src/web/plots/plots.ts";
 import { type LocalDay, spanNamed } from "../../../../src/web/time/local-day.ts";
 import { turns } from "../../../support/turns.ts";
@@ -14,7 +15,7 @@ mock.module("../../../../src/web/plots/time-plot.ts", () => ({ defineTimePlot: (
 function historyOf({ deviceId = "bus", span = "day" as "day" | "week", isView = false } = {}): History {
   return {
     ...{ deviceId, day: "2026-11-22" as LocalDay, zone: "UTC", span: spanNamed(span), isView },
-    ...{ range: { startMs: 0, endMs: 1e6 }, reports: 3, isIncomplete: false, stops: null },
+    ...{ range: { startMs: 0, endMs: 1e6 }, reports: 3, isIncomplete: false, ends: NO_ENDS, stops: null },
     track: trackOf([0, 60, 120]),
   };
 }

@@ -1,0 +1,92 @@
+import { html, nothing, type TemplateResult } from "lit-html";
+import type { NearPlace } from "../api/answers.ts";
+import { distanceText, speedText, speedUnit, type Units } from "../geo/units.ts";
+import type { Chapter, Stay, Trip } from "../history/story.ts";
+import { durationText, minuteText } from "../time/format.ts";
+import type { TimeRange } from "../time/local-day.ts";
+import { nearText } from "./day-lists.ts";
+
+interface StoryListParts {
+  readonly story: readonly Chapter[];
+  /** The chapter at the clock, by its index; null if there is none. */
+  readonly current: number | null;
+  readonly zone: string;
+  readonly units: Units;
+  readonly onStay: (stay: Stay) => void;
+  readonly onTrip: (trip: Trip) => void;
+}
+
+/** The list ends after this many stays and trips. */
+const CHAPTERS_MAX = 400;
+
+/** The day as a list of stays and trips. */
+export function storyList(parts: StoryListParts): TemplateResult | typeof nothing {
+  const { story, current } = parts;
+  if (story.length === 0) return nothing;
+  const listed = story.slice(0, CHAPTERS_MAX);
+  return html`<h3>Stops and trips</h3>
+    <ol class="stops">
+      ${listed.map(
+        (chapter, index) => html`<li aria-current=${index === current ? "time" : nothing}>
+          ${chapter.kind === "stay" ? stayButton(chapter, parts) : tripButton(chapter, parts)}
+        </li>`,
+      )}
+    </ol>
+    ${
+      listed.length < story.length
+        ? html`<p class="soft">The first ${CHAPTERS_MAX} of ${story.length} are listed.</p>`
+        : nothing
+    }`;
+}
+
+function stayButton(stay: Stay, { zone, units, onStay }: StoryListParts): TemplateResult {
+  const { place } = stay.stop;
+  return html`<button class="stop" @click=${() => onStay(stay)}>
+    <span class="stop-number" aria-hidden="true">${stay.number}</span>
+    <span class="stop-time">${timesText(stay, zone)}</span>
+    <span class="stop-duration">${durationText(stay.endMs - stay.startMs)}</span>
+    <span class="stop-place soft">${place ? nearText(place, units) : "Far from any town"}</span>
+  </button>`;
+}
+
+function tripButton(trip: Trip, { zone, units, onTrip }: StoryListParts): TemplateResult {
+  const way = wayText(trip);
+  return html`<button class="stop trip" title="Play this trip" @click=${() => onTrip(trip)}>
+    <span class="trip-mark" aria-hidden="true">▶</span>
+    <span class="stop-time">${timesText(trip, zone)}</span>
+    <span class="stop-duration">${durationText(trip.endMs - trip.startMs)}</span>
+    <span class="stop-place soft">${way === null ? nothing : html`${way}<br>`}${tripText(trip, units)}</span>
+  </button>`;
+}
+
+/** `9:30 GMT – 10:05 GMT`. */
+function timesText({ startMs, endMs }: TimeRange, zone: string): string {
+  return `${minuteText(startMs, zone)} – ${minuteText(endMs, zone)}`;
+}
+
+/** `Chelsea to Boston`; null if neither place is known. */
+export function wayText({
+  from,
+  to,
+}: {
+  readonly from: NearPlace | null;
+  readonly to: NearPlace | null;
+}): string | null {
+  if (from === null && to === null) return null;
+  if (from === null) return `To ${to!.name}`;
+  if (to === null) return `From ${from.name}`;
+  return from.name === to.name ? `Around ${from.name}` : `${from.name} to ${to.name}`;
+}
+
+/** `12.4 km, average 38 km/h, top 61 km/h, silent for 12 min`. */
+export function tripText({ meters, movingMs, topSpeed, startMs, endMs }: Trip, units: Units): string {
+  const texts = [distanceText(meters, units)];
+  if (movingMs > 0) texts.push(`average ${speedText((meters / movingMs) * 1000, units)}`);
+  if (topSpeed !== null) texts.push(`top ${Math.round(topSpeed)} ${speedUnit(units)}`);
+  const silentMs = endMs - startMs - movingMs;
+  if (silentMs >= SILENCE_MS_MIN) texts.push(`silent for ${durationText(silentMs)}`);
+  return texts.join(", ");
+}
+
+/** Shorter silences do not break the line. */
+const SILENCE_MS_MIN = 600_000;
