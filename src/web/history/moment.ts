@@ -78,9 +78,9 @@ export class Moment {
             longitude: place.longitude,
             text: this.#parts.textAt(ms!, history!.zone),
           };
-    const shown = JSON.stringify(mark);
-    if (shown === this.#shown) return;
-    this.#shown = shown;
+    const text = JSON.stringify(mark);
+    if (text === this.#shown) return;
+    this.#shown = text;
     this.#parts.map.setMoment(mark);
   }
 }

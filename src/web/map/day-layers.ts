@@ -8,7 +8,7 @@ import { MEDIUM } from "./layer-parts.ts";
 export interface DayShape {
   /** Lines break at gaps and jumps, where the route is unknown. */
   readonly lines: readonly (readonly Position[])[];
-  /** The same lines in bands of speed; empty without a scale. */
+  /** The lines in bands of speed; empty without a scale. */
   readonly pieces: readonly SpeedPiece[];
   readonly scale: SpeedScale | null;
   readonly stops: readonly StopMark[];
@@ -30,7 +30,7 @@ export const DIRECTION_IMAGE = "direction";
 export const DIRECTION_PIXEL_RATIO = 2;
 
 const IMAGE_PIXELS = 32;
-/** MapLibre's encoding of distances: the edge is at this share of the alpha, which falls to 0 over so many pixels. */
+/** MapLibre's encoding of distances: the edge is at a share of the alpha, which changes by 1 over 8 pixels. */
 const EDGE_SHARE = 0.75;
 const REACH_PIXELS = 8;
 const STROKE_PIXELS = 3;
