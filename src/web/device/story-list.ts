@@ -6,6 +6,8 @@ import { durationText, minuteText } from "../time/format.ts";
 import type { TimeRange } from "../time/local-day.ts";
 import { nearText } from "./day-lists.ts";
 
+/* The stays and trips of a day, as a list. */
+
 interface StoryListParts {
   readonly story: readonly Chapter[];
   /** The chapter at the clock, by its index; null if there is none. */

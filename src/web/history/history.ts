@@ -86,7 +86,7 @@ export async function readHistory(
   };
 }
 
-/** Reads a track, with the places of its ends if wanted, or with a `box` only the part that is needed to draw the box. */
+/** Reads a track, with the places of its ends, or with a `box` only the part that is needed to draw the box. */
 export function readTrack(
   api: Reader,
   { deviceId, range }: Pick<HistoryQuestion, "deviceId" | "range">,
