@@ -6,7 +6,7 @@ import { readPageFiles } from "../../../../src/http/page/page-files.ts";
 import { createStripTypes } from "../../../../src/runtime/strip-types.ts";
 
 /** Of all code that shows the map, its worker too, as it goes over the line. */
-const CODE_BYTES_MAX = 520_000;
+const CODE_BYTES_MAX = 560_000;
 
 /** What the page begins with, and what it loads for the map. */
 const SHOW_THE_MAP = ["page/main.ts", "map/create-map.ts"];
@@ -17,7 +17,7 @@ const LATER = ["uplot", "uqr"].map((name) => MODULES[name]);
 const readAsset = (specifier: string) => Bun.file(new URL(specifier)).bytes();
 const stripTypes = createStripTypes();
 
-test("the code that shows the map is at most 520 kB packed, its worker among it", async () => {
+test("the code that shows the map is at most 560 kB packed, its worker among it", async () => {
   const { files } = await readPageFiles({ readAsset, stripTypes, demoSpeed: null });
   const readModule = async (path: string) =>
     stripTypes(await Bun.file(new URL(`../../../../src/web/${path}`, import.meta.url)).text());
