@@ -12,8 +12,8 @@ import { agoText, dayText, durationText, instantText } from "../time/format.ts";
 import { DAY, dayAt } from "../time/local-day.ts";
 import type { ChosenDevice } from "./chosen-device.ts";
 import { dayHours, hourTable, nearText, stopList } from "./day-lists.ts";
+import type { LateDays } from "./device-parts.ts";
 import { type Downloads, downloadButtons } from "./downloads.ts";
-import type { LateDays } from "./late-days.ts";
 import { storyList } from "./story-list.ts";
 
 export interface DevicePanelParts {

@@ -1,4 +1,6 @@
 import type { Api } from "../api/api.ts";
+import { LatePart } from "../api/late-part.ts";
+import type { Days } from "../days/days.ts";
 import type { DeviceTable } from "../devices/device-table.ts";
 import type { Units } from "../geo/units.ts";
 import { DayLine, metersPerPixel } from "../history/day-line.ts";
@@ -11,13 +13,15 @@ import type { Keyboard } from "../shell/keyboard.ts";
 import { clockText } from "../time/format.ts";
 import { ChosenDevice } from "./chosen-device.ts";
 import { Downloads } from "./downloads.ts";
-import { LateDays } from "./late-days.ts";
 
 /** The largest distance of a click from the line. */
 const CLICK_PIXELS = 12;
 
 /** The largest distance of the mouse from the line. */
 const HOVER_PIXELS = 10;
+
+/** The calendar and the statistics. */
+export type LateDays = LatePart<typeof import("../days/days.ts"), Days>;
 
 /** The parts that show one device and its days. */
 export interface DeviceParts {
@@ -85,7 +89,13 @@ export function createDeviceParts(needs: DeviceNeeds): DeviceParts {
     const { camera } = map;
     if (camera !== null) moment.pointNear(at, HOVER_PIXELS * metersPerPixel(camera));
   });
-  const days = new LateDays({ api, table, chosen, units, changed });
+  const days = new LatePart({
+    api,
+    path: "days/days.ts",
+    load: () => import("../days/days.ts"),
+    create: ({ Days }) => new Days({ api, table, chosen, units, changed }),
+    changed,
+  });
   return { chosen, player, plots, moment, downloads: new Downloads(api, changed), dayLine, days };
 }
 

@@ -7,7 +7,7 @@ import type { Track } from "../history/track.ts";
 import { type PlotPanelParts, plotPanel } from "../plots/plot-panel.ts";
 import { clockText, durationText } from "../time/format.ts";
 import { type LocalDay, parseDay, SPANS, spanNamed } from "../time/local-day.ts";
-import type { LateDays } from "./late-days.ts";
+import type { LateDays } from "./device-parts.ts";
 import { timeLine, timeLineLegend, timeLineParts } from "./time-line.ts";
 
 const DAY_ID = "day";

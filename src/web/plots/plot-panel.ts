@@ -1,6 +1,6 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import type { ChosenDevice } from "../device/chosen-device.ts";
-import type { LateDays } from "../device/late-days.ts";
+import type { LateDays } from "../device/device-parts.ts";
 import type { Moment } from "../history/moment.ts";
 import type { Player } from "../history/player.ts";
 import { clockText, instantText } from "../time/format.ts";

@@ -36,26 +36,27 @@ export function toolButtons({ tools, map, session }: ToolPanelsParts): TemplateR
         : nothing
     }
     ${hasMap ? html`<button @click=${() => map.fitAll()}>Fit all</button>` : nothing}
-    ${mayRead ? html`<button @click=${() => tools.make(({ share }) => share.open())}>Share</button>` : nothing}
-    ${session.may("write") ? html`<button @click=${() => tools.make(({ connect }) => connect.open())}>Connect</button>` : nothing}
+    ${mayRead ? html`<button @click=${() => tools.making.use(({ share }) => share.open())}>Share</button>` : nothing}
+    ${session.may("write") ? html`<button @click=${() => tools.making.use(({ connect }) => connect.open())}>Connect</button>` : nothing}
     <button @click=${() => help.open()}>Help</button>`;
 }
 
 /** The panels over the map. */
 export function mapCards({ tools, map, session, live, zones, isEmpty }: ToolPanelsParts): TemplateResult {
-  const { chosen, nearby, density, making, fault } = tools;
+  const { chosen, nearby, density, making } = tools;
+  const { loaded, fault } = making;
   const { zone } = zones;
-  if (isEmpty && making === null && fault === null && session.may("read")) void tools.make(() => undefined);
+  if (isEmpty && loaded === null && fault === null && session.may("read")) void making.use();
   return html`<section class="cards" aria-label="Tools">
     ${visitorBanner(session.facts!, zone)} ${stoppedCard(live)}
     ${session.may("read") ? streetsHint(map.streetsHint) : nothing}
     ${fault === null ? nothing : html`<p class="visitor fault" role="alert">${fault}</p>`}
     ${densityPanel(density, zone)} ${nearbyPanel({ nearby, chosen, zone })}
-    ${session.may("read") ? making?.emptyPage(isEmpty, session.may("write")) : nothing}
+    ${session.may("read") ? loaded?.emptyPage(isEmpty, session.may("write")) : nothing}
   </section>`;
 }
 
 /** The dialogs over the page. */
 export function toolWindows({ tools }: ToolPanelsParts): TemplateResult {
-  return html`${helpDialog(tools.help)} ${tools.making?.dialogs()}`;
+  return html`${helpDialog(tools.help)} ${tools.making.loaded?.dialogs()}`;
 }

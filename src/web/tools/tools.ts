@@ -1,6 +1,5 @@
 import type { Api } from "../api/api.ts";
-import { retryingSentenceOf, sentenceOf } from "../api/api-error.ts";
-import { LateModule } from "../api/late-module.ts";
+import { LatePart } from "../api/late-part.ts";
 import type { DeviceTable } from "../devices/device-table.ts";
 import type { Units } from "../geo/units.ts";
 import type { Making } from "../keys/making.ts";
@@ -34,29 +33,25 @@ export class Tools {
   readonly nearby: Nearby;
   readonly density: Density;
   readonly help: Help;
-  readonly #makingModule: LateModule<typeof import("../keys/making.ts")>;
-  #making: Making | null = null;
-  #loading: Promise<Making> | null = null;
-  /** Why a tool could not be loaded. */
-  fault: string | null = null;
-  /** Aborted when the user signs out. */
-  #session = new AbortController();
+  /** The tools that create keys: share links and phones. */
+  readonly making: LatePart<typeof import("../keys/making.ts"), Making>;
 
   constructor(parts: ToolsParts) {
     const { table, chosen } = parts;
     this.#parts = parts;
-    this.#makingModule = new LateModule(parts.api, "keys/making.ts", () => import("../keys/making.ts"));
+    this.making = new LatePart({
+      api: parts.api,
+      path: "keys/making.ts",
+      load: () => import("../keys/making.ts"),
+      create: ({ Making }) => new Making(parts),
+      changed: parts.changed,
+    });
     this.chosen = chosen;
     this.nearby = new Nearby({ ...parts, devices: table });
     this.density = new Density(parts);
     this.help = new Help(parts);
     // The rows now belong to other devices.
     table.onChange(({ kind }) => kind === "all" && this.nearby.draw());
-  }
-
-  /** The tools that create keys: share links and phones; null until their code is loaded. */
-  get making(): Making | null {
-    return this.#making;
   }
 
   /** Registers the keys that open and close the tools. */
@@ -67,44 +62,10 @@ export class Tools {
     keyboard.onEscape(() => this.nearby.close());
   }
 
-  /** Loads the tools that create keys, and calls `begin` with them. */
-  async make(begin: (making: Making) => void): Promise<void> {
-    const { signal } = this.#session;
-    try {
-      this.#loading ??= this.#loadMaking(signal);
-      const making = await this.#loading;
-      if (signal.aborted) return; // That user has signed out.
-      this.#making = making;
-      this.fault = null;
-      begin(making);
-    } catch (error) {
-      if (signal.aborted) return;
-      this.#loading = null;
-      this.fault = sentenceOf(error);
-    }
-    this.#parts.changed();
-  }
-
-  async #loadMaking(signal: AbortSignal): Promise<Making> {
-    const { Making } = await this.#parts.api.retries.ask(() => this.#makingModule.load(), {
-      signal,
-      onPause: (error) => {
-        this.fault = retryingSentenceOf(error);
-        this.#parts.changed();
-      },
-    });
-    return new Making(this.#parts);
-  }
-
   /** Closes all tools at the end of a session. */
   close(): void {
-    this.#session.abort();
-    this.#session = new AbortController();
-    this.fault = null;
     this.nearby.close();
     this.density.close();
-    this.#making?.close();
-    this.#making = null;
-    this.#loading = null;
+    this.making.close();
   }
 }

@@ -145,7 +145,7 @@ test("every late module of the page names in its path what it imports", async ()
   const named: string[] = [];
   for (const [path, text] of texts)
     for (const [, late, target] of text.matchAll(
-      /new LateModule\([^"]*"([^"]+)",\s*\(\)\s*=>\s*import\("([^"]+)"\)/g,
+      /new Late(?:Module|Part)\([^"]*"([^"]+)",\s*(?:load:\s*)?\(\)\s*=>\s*import\("([^"]+)"\)/g,
     )) {
       expect(pathFrom(path, target!)).toBe(late!);
       named.push(late!);

@@ -102,10 +102,10 @@ test("a session's end closes all", () => {
 test("what is still loading when the session ends begins for nobody", async () => {
   const { tools } = setUp();
   let begun = 0;
-  const loading = tools.make(() => begun++);
+  const loading = tools.making.use(() => begun++);
   tools.close();
   await loading;
-  expect([begun, tools.making]).toEqual([0, null]);
-  await tools.make(() => begun++);
-  expect([begun, tools.making === null]).toEqual([1, false]);
+  expect([begun, tools.making.loaded]).toEqual([0, null]);
+  await tools.making.use(() => begun++);
+  expect([begun, tools.making.loaded === null]).toEqual([1, false]);
 });
