@@ -1,3 +1,4 @@
+import { NO_READ_OPTIONS } from "../../formats/read/format.ts";
 import { type Look, lookAt, recogniseSource } from "../../import/look.ts";
 import { IMPORT_START } from "../../import/reading/import-batch.ts";
 import { readSources, SourceNeedsOption } from "../../import/reading/read-sources.ts";
@@ -44,7 +45,7 @@ async function* batchesOf({ walk, beside }: Look, signal: AbortSignal): AsyncGen
   const batches = readSources({
     walk,
     rules: { deviceId: null, userId: null, range: always },
-    readOptions: { ...NO_OPTIONS, beside },
+    readOptions: { ...NO_READ_OPTIONS, beside },
     acceptedTimes: () => ({ oldestMs: always.startMs, newestMs: always.endMs }),
     shiftMsOf: () => 0,
     start: IMPORT_START,
@@ -62,13 +63,3 @@ async function* batchesOf({ walk, beside }: Look, signal: AbortSignal): AsyncGen
     throw new RecordingError(`${error.message} Import the file with that option, and export it as CSV.`);
   }
 }
-
-const NO_OPTIONS = {
-  zone: null,
-  speedUnit: null,
-  waypoints: false,
-  semantic: false,
-  columns: new Map(),
-  timeFormat: null,
-  passPhrases: [],
-};

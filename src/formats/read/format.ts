@@ -80,6 +80,18 @@ export interface ReadOptions {
   readonly beside: Beside;
 }
 
+/** Reads a file as it is, with nothing that an operator could say about it. */
+export const NO_READ_OPTIONS: ReadOptions = {
+  zone: null,
+  speedUnit: null,
+  waypoints: false,
+  semantic: false,
+  columns: new Map(),
+  timeFormat: null,
+  passPhrases: [],
+  beside: { googleDevices: new Map(), hasGoogleRecords: false },
+};
+
 /** Information from other files of the import. */
 export interface Beside {
   /** Names of Google's devices, by tag. */

@@ -1,5 +1,5 @@
 import { readBeginning } from "../../formats/read/beginning.ts";
-import { FormatError, type ReadOptions, ZoneNeededError } from "../../formats/read/format.ts";
+import { FormatError, NO_READ_OPTIONS, ZoneNeededError } from "../../formats/read/format.ts";
 import { assert } from "../../lib/assert.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import type { ServiceError } from "../../model/errors.ts";
@@ -132,7 +132,7 @@ function readFile(
       userId,
       range: { startMs: Number.NEGATIVE_INFINITY, endMs: Number.POSITIVE_INFINITY },
     },
-    readOptions: { ...READ_OPTIONS, zone: zone === null ? null : parseZone(zone) },
+    readOptions: { ...NO_READ_OPTIONS, zone: zone === null ? null : parseZone(zone) },
     acceptedTimes: () => times,
     shiftMsOf: () => 0,
     start: IMPORT_START,
@@ -143,16 +143,6 @@ function readFile(
 }
 
 const NEVER_ABORTED = new AbortController().signal;
-
-const READ_OPTIONS: Omit<ReadOptions, "zone"> = {
-  speedUnit: null,
-  waypoints: false,
-  semantic: false,
-  columns: new Map(),
-  timeFormat: null,
-  passPhrases: [],
-  beside: { googleDevices: new Map(), hasGoogleRecords: false },
-};
 
 /** The bytes that arrived, as a file without a name, which no point can take as its device. */
 function sourceOf(bytes: readonly Uint8Array[]): Source {

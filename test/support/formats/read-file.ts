@@ -6,6 +6,7 @@ import {
   type Content,
   type Format,
   FormatError,
+  NO_READ_OPTIONS,
   type ReadOptions,
 } from "../../../src/formats/read/format.ts";
 import { textPieces } from "../../../src/formats/read/text-pieces.ts";
@@ -24,17 +25,6 @@ export interface Findings {
 }
 
 export const SAMPLES = join(import.meta.dirname, "../../data/samples");
-
-export const READ_OPTIONS: ReadOptions = {
-  zone: null,
-  speedUnit: null,
-  waypoints: false,
-  semantic: false,
-  columns: new Map(),
-  timeFormat: null,
-  passPhrases: [],
-  beside: { googleDevices: new Map(), hasGoogleRecords: false },
-};
 
 /** A file in memory, which arrives in chunks of a given size. */
 export function contentOf(
@@ -92,7 +82,7 @@ export async function readWhole(
       },
       note: (remark) => count(findings.remarks, remark),
     },
-    { ...READ_OPTIONS, ...options },
+    { ...NO_READ_OPTIONS, ...options },
   );
   try {
     for await (const _ of reading);

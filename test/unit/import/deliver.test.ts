@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { NO_READ_OPTIONS } from "../../../src/formats/read/format.ts";
 import {
   createImportRun,
   type ImportOutcome,
@@ -12,7 +13,6 @@ import { createManualClock } from "../../../src/model/time/clock.ts";
 import { FixedRetention, type Retention } from "../../../src/model/time/retention.ts";
 import { MS_PER_DAY } from "../../../src/model/time/units.ts";
 import * as fc from "../../support/fast-check.ts";
-import { READ_OPTIONS } from "../../support/formats/read-file.ts";
 import { outcome } from "../../support/rejection.ts";
 import {
   ALL_RULES,
@@ -50,7 +50,7 @@ async function runImport(files: readonly TestFile[], setting: Setting = {}) {
     signal: setting.signal ?? new AbortController().signal,
     events,
   });
-  const { rules = ALL_RULES, readOptions = READ_OPTIONS, shift = 0, skipOld = false } = setting;
+  const { rules = ALL_RULES, readOptions = NO_READ_OPTIONS, shift = 0, skipOld = false } = setting;
   const result = await run({ look: await lookAtFiles(files), rules, readOptions, shift, skipOld });
   return { result, said: events.said };
 }

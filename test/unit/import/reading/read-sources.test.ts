@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
+import { NO_READ_OPTIONS } from "../../../../src/formats/read/format.ts";
 import { IMPORT_START } from "../../../../src/import/reading/import-batch.ts";
 import { readSources } from "../../../../src/import/reading/read-sources.ts";
 import type { Source } from "../../../../src/import/sources/source.ts";
-import { READ_OPTIONS } from "../../../support/formats/read-file.ts";
 import { ALL_RULES } from "../support/inputs.ts";
 
 test("an end that is asked for is not put off to the next batch: a large file may have none", async () => {
@@ -30,7 +30,7 @@ test("an end that is asked for is not put off to the next batch: a large file ma
       for (const index of [0, 1]) yield { source, format: "csv", group: 0, index, bytesBefore: 0 };
     },
     rules: ALL_RULES,
-    readOptions: READ_OPTIONS,
+    readOptions: NO_READ_OPTIONS,
     acceptedTimes: () => ({ oldestMs: 0, newestMs: Number.MAX_SAFE_INTEGER }),
     shiftMsOf: () => 0,
     start: IMPORT_START,

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { NO_READ_OPTIONS } from "../../../../../src/formats/read/format.ts";
 import { geojson, geojsonseq } from "../../../../../src/formats/read/geojson/geojson.ts";
 import { overlandFile } from "../../../../../src/formats/read/geojson/overland.ts";
 import { pointLines } from "../../../../support/formats/point-lines.ts";
@@ -160,8 +161,7 @@ describe("geojson", () => {
     const add = () => {
       sinceYield++;
     };
-    const { READ_OPTIONS } = await import("../../../../support/formats/read-file.ts");
-    for await (const _ of geojson.read(content, { add, skip: add, note: add }, READ_OPTIONS)) {
+    for await (const _ of geojson.read(content, { add, skip: add, note: add }, NO_READ_OPTIONS)) {
       mostBetween = Math.max(mostBetween, sinceYield);
       sinceYield = 0;
     }
