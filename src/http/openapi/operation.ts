@@ -101,6 +101,15 @@ export function describeOperation(endpoint: DescribedEndpoint): Schema {
   };
 }
 
+/** The header of a body that may be compressed. */
+export const CONTENT_ENCODING: Schema = {
+  name: "Content-Encoding",
+  in: "header",
+  required: false,
+  description: "How the body is compressed.",
+  schema: { type: "string", enum: ["identity", "gzip", "zstd"], default: "identity" },
+};
+
 const IF_NONE_MATCH: Schema = {
   name: "If-None-Match",
   in: "header",

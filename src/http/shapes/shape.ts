@@ -76,6 +76,11 @@ export function count(description: string): Shape<number> {
   return plain({ type: "integer", format: "int64", minimum: 0, description });
 }
 
+/** An instant in Unix ms; `description` says of what. */
+export function instant(description: string): Shape<number> {
+  return plain({ type: "integer", format: "int64", description });
+}
+
 export function amount(description: string): Shape<number> {
   return plain({ type: "number", minimum: 0, description });
 }

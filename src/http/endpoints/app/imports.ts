@@ -10,6 +10,7 @@ import { FUTURE_MAX_MS } from "../../../model/time/retention.ts";
 import { BodyReader, TOO_MANY_REPORTS } from "../../body/body-reader.ts";
 import type { Call } from "../../call.ts";
 import { keyedEndpoint } from "../../endpoint.ts";
+import { CONTENT_ENCODING } from "../../openapi/operation.ts";
 import { exampleOf, failure, SENT_TO_RETRY, SENT_WITH_DATA } from "../../openapi/responses.ts";
 import { timezone } from "../../parameters/common.ts";
 import { flag, optionalWord } from "../../parameters/kinds.ts";
@@ -138,15 +139,7 @@ export const importFile = keyedEndpoint({
   permission: "write",
   isForPage: true,
   query,
-  headers: [
-    {
-      name: "Content-Encoding",
-      in: "header",
-      required: false,
-      description: "How the body is compressed.",
-      schema: { type: "string", enum: ["identity", "gzip", "zstd"], default: "identity" },
-    },
-  ],
+  headers: [CONTENT_ENCODING],
   body: {
     description: "The file, as it is.",
     example: EXAMPLE_FILE,

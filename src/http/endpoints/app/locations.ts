@@ -11,6 +11,7 @@ import type { ReadReports } from "../../body/collect-reports.ts";
 import { readReports, reportFormat } from "../../body/read-reports.ts";
 import type { Call } from "../../call.ts";
 import { keyedEndpoint } from "../../endpoint.ts";
+import { CONTENT_ENCODING } from "../../openapi/operation.ts";
 import { exampleOf, failure, SENT_TO_RETRY, SENT_WITH_DATA } from "../../openapi/responses.ts";
 import { invalid, type QueryParameters, readQuery } from "../../parameters/parameter.ts";
 import type { Services } from "../../services.ts";
@@ -73,15 +74,7 @@ export const ingestLocations = keyedEndpoint({
   path: "/ingest/v1/locations",
   permission: "write",
   query,
-  headers: [
-    {
-      name: "Content-Encoding",
-      in: "header",
-      required: false,
-      description: "How the body is compressed.",
-      schema: { type: "string", enum: ["identity", "gzip", "zstd"], default: "identity" },
-    },
-  ],
+  headers: [CONTENT_ENCODING],
   body: {
     description: "Reports as JSON, or one report per line.",
     example: { locations: [EXAMPLE_REPORT] },

@@ -9,9 +9,7 @@ import { deviceId } from "../../parameters/path-parameter.ts";
 import { readDates } from "../../parameters/ranges.ts";
 import { incomplete } from "../../shapes/history.ts";
 import { EXAMPLE_REPORT } from "../../shapes/record-schemas.ts";
-import { always, amount, count, object, optional, plain, text } from "../../shapes/shape.ts";
-
-const instant = (description: string) => plain<number>({ type: "integer", format: "int64", description });
+import { always, amount, count, instant, object, optional, plain, text } from "../../shapes/shape.ts";
 
 const day = object(
   {
@@ -87,7 +85,7 @@ export const deviceDays = queryEndpoint({
         ...(result.value.isIncomplete ? { incomplete: true } : {}),
         days: result.value.value.map(membersOf),
       };
-      return call.pieces([new TextEncoder().encode(JSON.stringify(body))]);
+      return call.object(body, 200);
     };
   },
 });

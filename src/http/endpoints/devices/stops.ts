@@ -11,11 +11,10 @@ import { instants, readInstants } from "../../parameters/ranges.ts";
 import { incomplete } from "../../shapes/history.ts";
 import { place, placeOf } from "../../shapes/place.ts";
 import { EXAMPLE_REPORT } from "../../shapes/record-schemas.ts";
-import { always, amount, count, object, optional, plain, text } from "../../shapes/shape.ts";
+import { always, amount, count, instant, object, optional, plain, text } from "../../shapes/shape.ts";
 
 const DAYS_MAX = 31;
 
-const instant = (description: string) => plain<number>({ type: "integer", format: "int64", description });
 const degrees = (name: string) => plain<number>({ type: "number", description: `${name} of its center.` });
 
 const stop = object(
