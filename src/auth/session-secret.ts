@@ -23,7 +23,7 @@ const SECRET_FILE: FileFormat<Signer | null> = {
 
 /**
  * The secret that signs the sessions of a data directory: a file of random bytes, created if missing. A person who
- * reads it can sign in as any key, so backups leave the file out. All sessions end when the file is replaced.
+ * reads it can sign in with every key, so backups leave the file out. All sessions end when the file is replaced.
  */
 export class SessionSecret {
   readonly #file: SharedFile<Signer | null>;

@@ -120,7 +120,7 @@ function resumedPlayer(track: RecordedTrack, { latitude, longitude }: KnownDevic
   let nearest = track.positions[0]!;
   let nearestMeters = Number.POSITIVE_INFINITY;
   for (const position of track.positions) {
-    const [lat, lon] = placeOf(position);
+    const [lat, lon] = coordinatesOf(position);
     const meters = haversineMeters(latitude, longitude, lat, lon);
     if (meters >= nearestMeters) continue;
     nearestMeters = meters;
@@ -196,11 +196,11 @@ function speedAt({ positions }: RecordedTrack, index: number): number {
   const [before, at] = [positions[index - 1]!, positions[index]!];
   const passedMs = timeOf(at) - timeOf(before);
   if (passedMs === 0 || passedMs > SILENCE_MS_MAX) return Number.NaN;
-  const [latA, lonA] = placeOf(before);
-  const [latB, lonB] = placeOf(at);
+  const [latA, lonA] = coordinatesOf(before);
+  const [latB, lonB] = coordinatesOf(at);
   return (haversineMeters(latA, lonA, latB, lonB) * MS_PER_SECOND) / passedMs;
 }
 
-function placeOf({ batch, row }: Position): [latitude: number, longitude: number] {
+function coordinatesOf({ batch, row }: Position): [latitude: number, longitude: number] {
   return [batch.numbers[LATITUDE]![row]!, batch.numbers[LONGITUDE]![row]!];
 }

@@ -19,7 +19,7 @@ import type { ServerChoice } from "./command.ts";
 
 /*
  * Queries to the running server of a data directory without a key: a person who may read the directory's secret can
- * sign in as any of its keys. A command signs in as one key of each app.
+ * sign in with each of its keys. A command signs in with one key of each app.
  */
 
 /** A server, and the app to query; null if the key decides which. */

@@ -117,10 +117,10 @@ test("quarantine list and show, and doctor, ask about all apps of the directory"
 });
 
 test("an app without a key that may read is said to be one", async () => {
-  expect(await run("doctor", "--app", "nobody")).toEqual({
+  expect(await run("doctor", "--app", "ghost")).toEqual({
     code: 1,
     out: "",
-    error: 'There is no unbound key of app "nobody" that may read. keys list shows all keys.\n',
+    error: 'There is no unbound key of app "ghost" that may read. keys list shows all keys.\n',
   });
 });
 

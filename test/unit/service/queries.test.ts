@@ -108,7 +108,7 @@ function historyDependencies(dependencies: QueryDependencies): HistoryDependenci
   return { ...dependencies, archive: () => archive, acknowledgedParts, lateWindow: LATE_WINDOW };
 }
 
-const NOBODY = { signal: new AbortController().signal };
+const PATIENT_CALLER = { signal: new AbortController().signal };
 
 async function shown(asked: HistoryOutcome) {
   const outcome = await asked;
@@ -132,16 +132,16 @@ test("history of app, user and device agrees with plain loops over plain objects
         const history = createHistoryQueries(historyDependencies(dependencies));
         const all = plain.records();
         for (const query of queries) {
-          expect(await shown(history.ofApp(APP, query, NOBODY))).toEqual(expectedHistory(all, query));
+          expect(await shown(history.ofApp(APP, query, PATIENT_CALLER))).toEqual(expectedHistory(all, query));
           for (const user of ["u", "v", "nobody"]) {
             const own = all.filter((record) => record.user_id === user);
-            expect(await shown(history.ofUser(APP, user as UserId, query, NOBODY))).toEqual(
+            expect(await shown(history.ofUser(APP, user as UserId, query, PATIENT_CALLER))).toEqual(
               expectedHistory(own, query),
             );
           }
           for (const { device_id } of plain.newest()) {
             const own = all.filter((record) => record.device_id === device_id);
-            expect(await shown(history.ofDevice(APP, device_id, query, NOBODY))).toEqual(
+            expect(await shown(history.ofDevice(APP, device_id, query, PATIENT_CALLER))).toEqual(
               expectedHistory(own, query),
             );
           }
@@ -171,7 +171,7 @@ test("current positions of app and user agree with plain loops over plain object
               (afterMs === null || timestamp > afterMs) && (beforeMs === null || timestamp < beforeMs),
           );
         const query = { afterMs, beforeMs, offset, limit, view: null };
-        await current.ofApp(APP, query, NOBODY, ({ page: found, total }) => {
+        await current.ofApp(APP, query, PATIENT_CALLER, ({ page: found, total }) => {
           expect(newestOf(found)).toEqual(matching.slice(offset, offset + limit));
           expect(total).toBe(matching.length);
         });
@@ -184,7 +184,7 @@ test("current positions of app and user agree with plain loops over plain object
               (r) => accuracyMetersMax === null || !((r.horizontal_accuracy as number) > accuracyMetersMax),
             );
           const query = { ageMsMax: null, accuracyMetersMax, limit };
-          const shown = await current.ofUser(APP, "u" as UserId, query, NOBODY, newestOf);
+          const shown = await current.ofUser(APP, "u" as UserId, query, PATIENT_CALLER, newestOf);
           expect(shown).toEqual(own.slice(0, limit));
         }
       },
@@ -247,7 +247,7 @@ test("nearby agrees with measuring every device, as they move", () => {
           offset,
           limit: 4,
         };
-        const answer = nearby(APP, asked, NOBODY, (found) => found);
+        const answer = nearby(APP, asked, PATIENT_CALLER, (found) => found);
         if (answer === null) {
           expect(steps).toEqual([]);
           continue;
@@ -286,7 +286,7 @@ test("a deep page is found by counting spans of time, whatever the order and the
     for (const accuracyMetersMax of [null, 1]) {
       for (const offset of [0, 4075, 4076, 4077, 4500, all.length - 3, all.length + 1]) {
         const query = { range, order, offset, limit: 20, accuracyMetersMax, withDistance: false };
-        expect(await shown(history.ofApp(APP, query, NOBODY))).toEqual(expectedHistory(all, query));
+        expect(await shown(history.ofApp(APP, query, PATIENT_CALLER))).toEqual(expectedHistory(all, query));
       }
     }
   }
@@ -326,7 +326,7 @@ test("a device that goes to another user before a promise of what was found is h
   const clock = createManualClock(BASE_MS);
   const { ofUser } = createCurrentQueries({ hot, clock, retention: DEFAULT_RETENTION, scheduler });
   const query = { ageMsMax: null, accuracyMetersMax: null, limit: 1000 };
-  const users = ofUser(APP, "ann" as UserId, query, NOBODY, usersOf);
+  const users = ofUser(APP, "ann" as UserId, query, PATIENT_CALLER, usersOf);
   expect(users).toBeInstanceOf(Promise); // Their devices have to be put in order.
   isSlow = false; // The rest and what comes behind it fit into one turn.
   const goes = () => hot.apply(APP, batchOf([reportOf(7, "bob", BASE_MS + 1)]), 2);

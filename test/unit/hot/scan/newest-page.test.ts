@@ -16,7 +16,7 @@ const NOW_MS = Date.UTC(2026, 0, 14, 12);
 const RETAINED_MS = DEFAULT_RETENTION.startMs(NOW_MS);
 /** They fill some dozens of blocks. */
 const DEVICES = 12_000;
-const NOBODY = { signal: new AbortController().signal };
+const PATIENT_CALLER = { signal: new AbortController().signal };
 
 /** Ids that share long beginnings, and that UTF-16 has in another order. */
 const IDS = Array.from({ length: DEVICES }, (_, device) => {
@@ -103,7 +103,7 @@ test("a page of current positions is the one of a sorted array", async () => {
       for (const [made, query] of steps) {
         for (const change of made) fleet.change(change);
         const matching = fleet.matching(query);
-        await current.ofApp(APP, query, NOBODY, ({ page: found, total }) => {
+        await current.ofApp(APP, query, PATIENT_CALLER, ({ page: found, total }) => {
           const ids = found?.devices.map((device) => String(found.records.deviceId(device))) ?? [];
           expect(ids).toEqual(matching.slice(query.offset, query.offset + query.limit));
           expect(total).toBe(matching.length);
@@ -189,7 +189,7 @@ test("devices that are gone or came to lie together don't hide that one of them 
     current.ofApp(
       APP,
       { afterMs, beforeMs: null, offset: 0, limit: 1, view: null },
-      NOBODY,
+      PATIENT_CALLER,
       ({ total }) => total,
     );
   expect([await countAfter(NOW_MS - 99 * MS_PER_HOUR), await countAfter(NOW_MS - 9 * MS_PER_HOUR)]).toEqual([

@@ -108,7 +108,7 @@ function pmtilesOf(bytes: Uint8Array<ArrayBuffer>): PMTiles {
   });
 }
 
-test("a copy with so many tiles that it needs leaf directories itself", async () => {
+test("a copy whose tiles do not fit into the root directory has leaf directories", async () => {
   await copyFrom(createRangeServer(WORLD), { bounds: [-180, -85, 180, 85], maxZoom: null });
   const copy = pmtilesOf(new Uint8Array(readFileSync(path)));
   expect((await copy.getHeader()).leafDirectoryLength).toBeGreaterThan(1000);
