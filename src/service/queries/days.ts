@@ -1,5 +1,6 @@
 import { findSealed } from "../../archive/manifest.ts";
 import { ok, type Result } from "../../lib/result.ts";
+import { SharedPool } from "../../lib/schedule/shared-pool.ts";
 import type { Steps } from "../../lib/schedule/steps.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import type { AppId } from "../../model/ids.ts";
@@ -50,14 +51,11 @@ export interface DaysDependencies
   readonly readPositions: ReadPositions;
 }
 
-/** 90 device-years, for some 8 MB. */
+/** 90 device-years, for some 20 MB. An app gets a third, and less while other apps have some. */
 const REMEMBERED_DAYS_MAX = 32_768;
 
-export function createDeviceDays(
-  dependencies: DaysDependencies,
-  rememberedMax = REMEMBERED_DAYS_MAX,
-): DeviceDays {
-  const remembered = new RememberedDays(rememberedMax);
+export function createDeviceDays(dependencies: DaysDependencies): DeviceDays {
+  const remembered = new RememberedDays(REMEMBERED_DAYS_MAX);
 
   return async function deviceDays(appId, { deviceId, start, end, zone }, caller) {
     const device = findDevice(dependencies, appId, deviceId);
@@ -65,14 +63,14 @@ export function createDeviceDays(
     const days = localDays(start, end, zone).map(({ date, range }) => ({
       date,
       range: retainedRange(dependencies, range),
-      key: JSON.stringify([appId, deviceId, zone.name, date]),
+      key: JSON.stringify([deviceId, zone.name, date]),
       sources: null as string | null,
       summary: undefined as DaySummary | null | undefined,
     }));
     const sourcesOf = createSourcesOf(dependencies, appId);
     for (const day of days) {
       day.sources = sourcesOf(day.range);
-      if (day.sources !== null) day.summary = remembered.find(day.key, day.sources);
+      if (day.sources !== null) day.summary = remembered.find(appId, day.key, day.sources);
     }
     let isIncomplete = false;
     for (let from = 0; from < days.length; from++) {
@@ -91,7 +89,8 @@ export function createDeviceDays(
         day.summary = summaries.get(day.date) ?? null;
         // Reports and seals may have arrived since the plan.
         const isSettled = day.sources !== null && day.sources === sourcesNow(day.range);
-        if (isSettled && !answer.value.isIncomplete) remembered.add(day.key, day.sources!, day.summary);
+        if (!isSettled || answer.value.isIncomplete) continue;
+        remembered.add(appId, day.key, { sources: day.sources!, summary: day.summary });
       }
       from = to;
     }
@@ -124,29 +123,39 @@ function createSourcesOf({ hot, archive, clock, retention }: DaysDependencies, a
   };
 }
 
-/** The most recently requested days. */
-class RememberedDays {
-  readonly #days = new Map<string, { readonly sources: string; readonly summary: DaySummary | null }>();
-  readonly #max: number;
+interface RememberedDay {
+  readonly sources: string;
+  readonly summary: DaySummary | null;
+}
+
+/** The most recently requested days by app. An app that has its share gives up its own oldest day, never another's. */
+export class RememberedDays {
+  readonly #apps = new Map<AppId, Map<string, RememberedDay>>();
+  readonly #pool: SharedPool;
 
   constructor(max: number) {
-    this.#max = max;
+    this.#pool = new SharedPool(max);
   }
 
   /** Undefined if the day is not known, or was made from other records. */
-  find(key: string, sources: string): DaySummary | null | undefined {
-    const day = this.#days.get(key);
-    if (day === undefined) return undefined;
-    this.#days.delete(key);
-    if (day.sources !== sources) return undefined;
-    this.#days.set(key, day); // The last to go.
+  find(appId: AppId, key: string, sources: string): DaySummary | null | undefined {
+    const days = this.#apps.get(appId);
+    const day = days?.get(key);
+    if (days === undefined || day?.sources !== sources) return undefined;
+    days.delete(key);
+    days.set(key, day); // The last to go.
     return day.summary;
   }
 
-  add(key: string, sources: string, summary: DaySummary | null): void {
-    this.#days.delete(key);
-    this.#days.set(key, { sources, summary });
-    if (this.#days.size > this.#max) this.#days.delete(this.#days.keys().next().value!);
+  add(appId: AppId, key: string, day: RememberedDay): void {
+    const days = this.#apps.get(appId) ?? new Map<string, RememberedDay>();
+    if (!days.delete(key) && !this.#pool.take({ appId, keyId: "" }, 1)) {
+      const oldest = days.keys().next();
+      if (oldest.done) return; // Other apps have everything.
+      days.delete(oldest.value);
+    }
+    days.set(key, day);
+    this.#apps.set(appId, days);
   }
 }
 
