@@ -1,4 +1,5 @@
 import uPlot from "uplot";
+import { PlotElement } from "../plots/plot-element.ts";
 import { loadPlotSheet } from "../plots/plot-sheet.ts";
 
 /** The input of an element, which compares it by its fields. */
@@ -21,53 +22,33 @@ const BAR_WIDTH = 0.72;
 const BAR_PIXELS_MAX = 44;
 
 /** Numbers of days, weeks, months or years as bars. */
-class BarChart extends HTMLElement {
-  readonly #observer = new ResizeObserver(() => this.#resize());
+class BarChart extends PlotElement {
   #bars: Bars | null = null;
-  #plot: uPlot | null = null;
   /** Called with the index of a bar. */
   onChoose: (index: number) => void = () => undefined;
 
   set bars(bars: Bars) {
     if (JSON.stringify(bars) === JSON.stringify(this.#bars)) return;
     this.#bars = bars;
-    if (this.isConnected) this.#create();
+    this.redraw();
   }
 
-  connectedCallback(): void {
-    this.#observer.observe(this);
-    this.#create();
-  }
-
-  disconnectedCallback(): void {
-    this.#observer.disconnect();
-    this.#plot?.destroy();
-    this.#plot = null;
-  }
-
-  #create(): void {
-    this.#plot?.destroy();
-    this.#plot = null;
-    if (this.#bars === null || this.clientWidth === 0) return; // `#resize` calls again once it has a size.
+  protected content() {
+    if (this.#bars === null) return null;
     const { values } = this.#bars;
     const data = [values.map((_, index) => index), values] as unknown as uPlot.AlignedData;
-    const size = { width: this.clientWidth, height: this.clientHeight };
-    this.#plot = new uPlot({ ...size, ...this.#optionsOf(this.#bars) }, data, this);
-    this.#plot.over.addEventListener("click", ({ offsetX }) => {
-      const index = Math.round(this.#plot!.posToVal(offsetX, "x"));
-      if (index >= 0 && index < values.length) this.onChoose(index);
+    return { options: this.#optionsOf(this.#bars), data };
+  }
+
+  protected onCreated(plot: uPlot): void {
+    plot.over.addEventListener("click", ({ offsetX }) => {
+      const index = Math.round(plot.posToVal(offsetX, "x"));
+      if (index >= 0 && index < this.#bars!.values.length) this.onChoose(index);
     });
   }
 
-  #resize(): void {
-    const size = { width: this.clientWidth, height: this.clientHeight };
-    if (this.#plot === null) this.#create();
-    else if (size.width > 0) this.#plot.setSize(size);
-  }
-
   #optionsOf({ labels, unit }: Bars): Omit<uPlot.Options, "width" | "height"> {
-    const color = (name: string) => getComputedStyle(this).getPropertyValue(name);
-    const axis = { stroke: color("--text-soft"), font: "12px system-ui", ticks: { show: false } };
+    const axis = { stroke: this.color("--text-soft"), font: "12px system-ui", ticks: { show: false } };
     const withUnit = (value: number, isLast: boolean) =>
       isLast && unit !== "" ? `${value} ${unit}` : `${value}`;
     return {
@@ -89,7 +70,7 @@ class BarChart extends HTMLElement {
         },
         {
           ...axis,
-          grid: { stroke: color("--line"), width: 1 },
+          grid: { stroke: this.color("--line"), width: 1 },
           size: Y_AXIS_PIXELS,
           space: 26,
           ...(unit === "" ? { incrs: COUNT_STEPS } : {}),
@@ -100,7 +81,7 @@ class BarChart extends HTMLElement {
         {},
         {
           paths: uPlot.paths.bars!({ size: [BAR_WIDTH, BAR_PIXELS_MAX], radius: 0.15 }),
-          fill: color("--accent"),
+          fill: this.color("--accent"),
           points: { show: false },
         },
       ],

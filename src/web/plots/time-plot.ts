@@ -1,6 +1,7 @@
 import uPlot from "uplot";
 import { clockText, dayText, minuteText } from "../time/format.ts";
 import { dayAt } from "../time/local-day.ts";
+import { PlotElement } from "./plot-element.ts";
 import type { PlotSeries } from "./plot-series.ts";
 import { loadPlotSheet } from "./plot-sheet.ts";
 
@@ -23,14 +24,12 @@ const X_AXIS_PIXELS = 26;
 const X_LABEL_PIXELS_MIN = 110;
 
 /** A plot of numbers over time, with lines at the playback's clock and at the moment that is pointed at on the map. */
-class TimePlot extends HTMLElement {
+class TimePlot extends PlotElement {
   readonly #clockLine = document.createElement("div");
   readonly #pointedLine = document.createElement("div");
-  readonly #observer = new ResizeObserver(() => this.#resize());
   #plotted: Plotted | null = null;
   #clockMs: number | null = null;
   #pointedMs: number | null = null;
-  #plot: uPlot | null = null;
   onSeek: (ms: number) => void = () => undefined;
   /** Called with null when the pointer leaves. */
   onPoint: (ms: number | null) => void = () => undefined;
@@ -44,7 +43,7 @@ class TimePlot extends HTMLElement {
       now.theme === plotted.theme;
     if (isSame) return;
     this.#plotted = plotted;
-    if (this.isConnected) this.#create();
+    this.redraw();
   }
 
   set clockMs(ms: number | null) {
@@ -59,47 +58,33 @@ class TimePlot extends HTMLElement {
     this.#placeLines();
   }
 
-  connectedCallback(): void {
+  override connectedCallback(): void {
     this.#clockLine.className = "plot-clock";
     this.#pointedLine.className = "plot-pointed";
-    this.#observer.observe(this);
-    this.#create();
+    super.connectedCallback();
   }
 
-  disconnectedCallback(): void {
-    this.#observer.disconnect();
-    this.#plot?.destroy();
-    this.#plot = null;
-  }
-
-  #create(): void {
-    this.#plot?.destroy();
-    this.#plot = null;
-    if (this.#plotted === null || this.clientWidth === 0) return; // `#resize` calls again once it has a size.
+  protected content() {
+    if (this.#plotted === null) return null;
     const { timestamp, min, max, last } = this.#plotted.series;
     const data = [timestamp, last, min, max] as unknown as uPlot.AlignedData;
-    const size = { width: this.clientWidth, height: this.clientHeight };
-    this.#plot = new uPlot({ ...size, ...this.#optionsOf(this.#plotted) }, data, this);
-    this.#plot.over.append(this.#pointedLine, this.#clockLine);
-    this.#plot.over.addEventListener("click", ({ offsetX }) => this.onSeek(this.#msAt(offsetX)));
-    this.#plot.over.addEventListener("mouseleave", () => this.onPoint(null));
+    return { options: this.#optionsOf(this.#plotted), data };
   }
 
-  #resize(): void {
-    const size = { width: this.clientWidth, height: this.clientHeight };
-    if (this.#plot === null) this.#create();
-    else if (size.width > 0) this.#plot.setSize(size);
+  protected onCreated(plot: uPlot): void {
+    plot.over.append(this.#pointedLine, this.#clockLine);
+    plot.over.addEventListener("click", ({ offsetX }) => this.onSeek(this.#msAt(offsetX)));
+    plot.over.addEventListener("mouseleave", () => this.onPoint(null));
   }
 
   #optionsOf({ unit, zone, isStepped }: Plotted): Omit<uPlot.Options, "width" | "height"> {
-    const color = (name: string) => getComputedStyle(this).getPropertyValue(name);
-    const axis = { stroke: color("--text-soft"), font: "12px system-ui", ticks: { show: false } };
-    const grid = { stroke: color("--line"), width: 1 };
+    const axis = { stroke: this.color("--text-soft"), font: "12px system-ui", ticks: { show: false } };
+    const grid = { stroke: this.color("--line"), width: 1 };
     const drawn = {
       points: { show: false },
       ...(isStepped ? { paths: uPlot.paths.stepped!({ align: 1 }) } : {}),
     };
-    const [line, band] = [color("--accent"), `${color("--accent")}40`];
+    const [line, band] = [this.color("--accent"), `${this.color("--accent")}40`];
     return {
       legend: { show: false },
       padding: [8, 40, 0, 0],
@@ -143,7 +128,7 @@ class TimePlot extends HTMLElement {
   }
 
   #msAt(pixels: number): number {
-    return Math.round(this.#plot!.posToVal(pixels, "x") * MS_PER_SECOND);
+    return Math.round(this.plot!.posToVal(pixels, "x") * MS_PER_SECOND);
   }
 
   #placeLines(): void {
@@ -153,8 +138,8 @@ class TimePlot extends HTMLElement {
 
   #place(line: HTMLElement, ms: number | null): void {
     line.hidden = ms === null;
-    if (this.#plot === null || ms === null) return;
-    const left = this.#plot.valToPos(ms / MS_PER_SECOND, "x");
+    if (this.plot === null || ms === null) return;
+    const left = this.plot.valToPos(ms / MS_PER_SECOND, "x");
     line.style.transform = `translateX(${left}px)`;
   }
 }
