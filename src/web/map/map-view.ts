@@ -311,7 +311,8 @@ export class MapView {
   #addLayers(map: MapLibreMap): void {
     this.#hasLayers = true;
     this.#paint(map);
-    const labels = map.getStyle().layers.find(({ type }) => type === "symbol")?.id;
+    // Of the base map alone: a restored style has symbols of ours too, which are replaced.
+    const labels = this.#style(this.#baseMap!).layers.find(({ type }) => type === "symbol")?.id;
     map.addLayer(new DensityLayer(() => ({ cells: this.#density, colors: this.#colors })), labels);
     this.#overlays.addTo(map, this.#colors, labels);
     const dots = new DotsLayer(() => ({
