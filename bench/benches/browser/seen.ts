@@ -10,6 +10,7 @@ import {
   startReady,
 } from "../../../test/support/server-process.ts";
 import { chromiumPath, closeChromium } from "../../../test/system/browser/support/chromium.ts";
+import { pressInHeader } from "../../../test/system/browser/support/header.ts";
 import { askPart, type PartName } from "../../../test/system/browser/support/parts.ts";
 import { Visit } from "../../../test/system/browser/support/visit.ts";
 import { store, untilKnown } from "../../../test/system/support/client.ts";
@@ -216,7 +217,7 @@ async function measureKeys(run: BenchRun, { runtime, place, client, visit }: See
     const { out, error } = await runCommand(runtime, place, words);
     const key = out.trim();
     await untilKnown({ url: client.url, key });
-    if (round === 0) await page.getByRole("button", { name: "Sign out" }).click();
+    if (round === 0) await pressInHeader(page, "Sign out");
     await page.getByLabel("Key", { exact: true }).fill(key);
     await page.keyboard.press("Enter");
     await page.getByText("Live", { exact: true }).waitFor();

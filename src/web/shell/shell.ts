@@ -7,15 +7,16 @@ import type { DeviceTable } from "../devices/device-table.ts";
 import { listPanel } from "../devices/list-panel.ts";
 import type { ListView } from "../devices/list-view.ts";
 import type { LiveDevices } from "../devices/live.ts";
-import { liveBadge, loadingText, statusLine } from "../devices/status-line.ts";
+import { loadingText, statusLine } from "../devices/status-line.ts";
 import type { Units } from "../geo/units.ts";
 import { type MapView, mapPanel } from "../map/map-view.ts";
 import type { Session } from "../session/session.ts";
 import { signInForm, waitingPage } from "../session/sign-in.ts";
 import { endedLink, isSharePath } from "../session/visitor.ts";
-import { type ZoneChoice, zoneSelect } from "../time/zone-choice.ts";
-import { mapCards, toolButtons, toolWindows } from "../tools/tool-panels.ts";
+import type { ZoneChoice } from "../time/zone-choice.ts";
+import { mapCards, toolWindows } from "../tools/tool-panels.ts";
 import type { Tools } from "../tools/tools.ts";
+import { header } from "./header.ts";
 import { type Sheet, sheetHandle } from "./sheet.ts";
 import type { Theme } from "./theme.ts";
 
@@ -46,27 +47,6 @@ export function shell(parts: ShellParts): TemplateResult {
   const loaded = { ...parts, isEmpty: table.size === 0 && live.state === "live" };
   return html`${header(loaded)}${session.state === "in" ? nothing : signedOut(parts)}
   ${session.state === "in" ? signedIn(loaded) : nothing}${toolWindows(loaded)}`;
-}
-
-/** The tools are a row of buttons. On a phone they are a menu, which closes when a button is pressed. */
-function header(parts: LoadedParts): TemplateResult {
-  const { session, theme, live, table, zones } = parts;
-  const isDark = theme.name === "dark";
-  return html`<header class="bar">
-    <h1 class="brand">Wherehouse</h1>
-    ${session.state === "in" ? liveBadge(live, table) : nothing}
-    <button class="menu-button" popovertarget="menu">Menu</button>
-    <div class="tools" id="menu" popover @click=${closeMenu}>
-      ${session.state === "in" ? html`${toolButtons(parts)} ${zoneSelect(zones)}` : nothing}
-      <button aria-label=${isDark ? "Light colors" : "Dark colors"} @click=${() => theme.toggle()}>${isDark ? "☀" : "☾"}
-        <span class="in-menu">${isDark ? "Light colors" : "Dark colors"}</span></button>
-      ${session.state === "in" ? html`<button @click=${() => session.signOut()}>Sign out</button>` : nothing}
-    </div>
-  </header>`;
-}
-
-function closeMenu({ target, currentTarget }: Event): void {
-  if ((target as Element).closest("button") !== null) (currentTarget as HTMLElement).hidePopover();
 }
 
 /** A visitor with a share link has no key to sign in with. */

@@ -5,6 +5,7 @@ import type { MapView } from "../map/map-view.ts";
 import { streetsHint } from "../map/streets-hint.ts";
 import type { Session } from "../session/session.ts";
 import { visitorBanner } from "../session/visitor.ts";
+import { icon } from "../shell/icons.ts";
 import { densityPanel } from "./density-panel.ts";
 import { helpDialog } from "./help.ts";
 import { nearbyPanel } from "./nearby-panel.ts";
@@ -14,7 +15,7 @@ import type { Tools } from "./tools.ts";
 
 interface ToolPanelsParts {
   readonly tools: Tools;
-  readonly map: Pick<MapView, "fault" | "fitAll" | "streetsHint">;
+  readonly map: Pick<MapView, "streetsHint">;
   readonly session: Session;
   readonly live: LiveDevices;
   readonly zones: { readonly zone: string };
@@ -22,23 +23,39 @@ interface ToolPanelsParts {
   readonly isEmpty: boolean;
 }
 
-/** The buttons that open the tools, as far as the user has the permissions for them. */
-export function toolButtons({ tools, map, session }: ToolPanelsParts): TemplateResult {
-  const { nearby, density, help } = tools;
-  const hasMap = map.fault === null;
-  const mayRead = session.may("read");
-  return html`
-    ${
-      hasMap && mayRead
-        ? html`
-      <button aria-pressed=${nearby.isOpen} @click=${() => nearby.close() || nearby.aim()}>Nearby</button>
-      <button aria-pressed=${density.isOpen} @click=${() => density.close() || density.open()}>Heatmap</button>`
-        : nothing
-    }
-    ${hasMap ? html`<button @click=${() => map.fitAll()}>Fit all</button>` : nothing}
-    ${mayRead ? html`<button @click=${() => tools.making.use(({ share }) => share.open())}>Share</button>` : nothing}
-    ${session.may("write") ? html`<button @click=${() => tools.making.use(({ connect }) => connect.open())}>Connect</button>` : nothing}
-    <button @click=${() => help.open()}>Help</button>`;
+type ButtonParts = Pick<ToolPanelsParts, "tools" | "session"> & {
+  readonly map: Pick<MapView, "fault" | "fitAll">;
+};
+
+/** The buttons of the map's tools, as far as the user has the permissions for them. */
+export function toolButtons({ tools, map, session }: ButtonParts): TemplateResult | typeof nothing {
+  const { nearby, density } = tools;
+  if (map.fault !== null) return nothing;
+  return html`${
+    session.may("read")
+      ? html`
+      <button class="tool" aria-pressed=${nearby.isOpen} @click=${() => nearby.close() || nearby.aim()}>
+        ${icon("nearby")}<span>Nearby</span></button>
+      <button class="tool" aria-pressed=${density.isOpen} @click=${() => density.close() || density.open()}>
+        ${icon("heatmap")}<span>Heatmap</span></button>`
+      : nothing
+  }
+    <button class="tool" @click=${() => map.fitAll()}>${icon("fit")}<span>Fit all</span></button>`;
+}
+
+/** The buttons that create keys: for share links and for phones. */
+export function keyButtons({ tools: { making }, session }: ButtonParts): TemplateResult {
+  return html`${
+    session.may("write")
+      ? html`<button class="tool tonal" @click=${() => making.use(({ connect }) => connect.open())}>
+        ${icon("connect")}<span>Connect</span></button>`
+      : nothing
+  }${
+    session.may("read")
+      ? html`<button class="tool primary" @click=${() => making.use(({ share }) => share.open())}>
+        ${icon("share")}<span>Share</span></button>`
+      : nothing
+  }`;
 }
 
 /** The panels over the map. */

@@ -2,6 +2,7 @@ import { expect } from "bun:test";
 import type { Page } from "playwright-core";
 import { store } from "../support/client.ts";
 import { violationsOf } from "./support/axe.ts";
+import { pressInHeader } from "./support/header.ts";
 import { describePage } from "./support/stage.ts";
 
 /* Nobody is kept out: axe has nothing against any state of the page, by day and by night, on a desk and on a phone. */
@@ -30,13 +31,6 @@ async function take(page: Page, { colorScheme, viewport }: Look): Promise<void> 
   await page.locator(`html[data-theme=${colorScheme}]`).waitFor();
 }
 
-/** A button of the header, which on a phone is in a menu. */
-async function press(page: Page, name: string): Promise<void> {
-  const menu = page.getByRole("button", { name: "Menu" });
-  if (await menu.isVisible()) await menu.click();
-  await page.getByRole("button", { name, exact: true }).click();
-}
-
 async function breaksNoRule(page: Page, state: string): Promise<void> {
   const look = await page.evaluate(() => `${document.documentElement.dataset.theme}, ${innerWidth} pixels`);
   expect(await violationsOf(page), `${state}, ${look}`).toEqual([]);
@@ -62,7 +56,7 @@ describePage(
         await page.getByRole("img", { name: "The settings of OwnTracks as a QR code" }).waitFor();
         await breaksNoRule(page, "a phone's settings");
         await page.getByRole("button", { name: "Connect another" }).click(); // Or it would go on to ask for reports.
-        await press(page, "Sign out");
+        await pressInHeader(page, "Sign out");
       }
     });
 
@@ -87,11 +81,11 @@ describePage(
         await page.keyboard.press("n");
         await page.locator(".nearby-list .name").first().waitFor();
         await breaksNoRule(page, "nearby");
-        await press(page, "Heatmap");
+        await pressInHeader(page, "Heatmap");
         await page.getByRole("heading", { name: "Heatmap" }).waitFor();
         await breaksNoRule(page, "where all were");
         for (const [name, title] of DIALOGS) {
-          await press(page, name);
+          await pressInHeader(page, name);
           await page.getByRole("dialog", { name: title }).waitFor();
           await breaksNoRule(page, title);
           await page.keyboard.press("Escape");

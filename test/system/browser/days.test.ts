@@ -2,6 +2,7 @@ import { expect } from "bun:test";
 import type { Locator, Page } from "playwright-core";
 import type { Page as WholePage } from "../../../src/web/page/page.ts";
 import { store } from "../support/client.ts";
+import { chooseInMenu } from "./support/header.ts";
 import { askPart, type PartName } from "./support/parts.ts";
 import { describePage } from "./support/stage.ts";
 
@@ -56,13 +57,13 @@ describePage(
         await page.getByText("Hour by hour").click();
         const rows = page.getByRole("region", { name: "Device" }).locator("table.hours tbody tr");
         for (const { day, hours, hoursInNewYork } of DAYS) {
-          await page.getByLabel("Times in").selectOption("Europe/Berlin");
+          await chooseInMenu(page, "Times in", "Europe/Berlin");
           await page.getByRole("textbox", { name: "Day" }).fill(day);
           const inBerlin = [EDGE.after, ...Array(hours - 2).fill(0), EDGE.before];
           await visit.until(`${hours} hours`, async () => Bun.deepEquals(await positionsIn(rows), inBerlin));
           await everyTimeNamesItsZone(page);
           // The same day of another zone is another stretch of time: midnight of Berlin is in its afternoon.
-          await page.getByLabel("Times in").selectOption("America/New_York");
+          await chooseInMenu(page, "Times in", "America/New_York");
           await visit.until("24 hours", async () => (await rows.count()) === 24);
           expect((await positionsIn(rows)).flatMap((count, hour) => (count > 0 ? [hour] : []))).toEqual([
             ...hoursInNewYork,

@@ -3,6 +3,7 @@ import type { Page } from "playwright-core";
 import type { DotBuffer } from "../../../src/web/gl/dot-buffer.ts";
 import { store } from "../support/client.ts";
 import { shownPositions } from "./support/devices.ts";
+import { pressInHeader } from "./support/header.ts";
 import { cameraOf, lookAt, type Pixel, pictureAt, pixelOf, rest } from "./support/map.ts";
 import { askPart, type PartName } from "./support/parts.ts";
 import { describePage, type Stage } from "./support/stage.ts";
@@ -57,7 +58,7 @@ async function surviveTheme(visit: Visit, at: Pixel): Promise<void> {
   const aside = { x: at.x + 60, y: at.y };
   await seen(visit, at, await pictureAt(page, aside));
   const byDay = await pictureAt(page, at);
-  await page.getByRole("button", { name: "Dark colors" }).click();
+  await pressInHeader(page, "Dark colors");
   await visit.until("the dark map", async () => (await pictureAt(page, at)) !== byDay);
   await seen(visit, at, await pictureAt(page, aside));
   const byNight = await steadyPicture(visit, at);

@@ -1,6 +1,7 @@
 import { expect } from "bun:test";
 import { runCommand } from "../../support/server-process.ts";
 import { store, untilKnown } from "../support/client.ts";
+import { pressInHeader } from "./support/header.ts";
 import { describePage, type Stage } from "./support/stage.ts";
 import type { Visit } from "./support/visit.ts";
 
@@ -25,7 +26,7 @@ describePage(
         await visit.enter(stage.key);
         await van.waitFor();
         expect(await reachable(visit, "van-1")).toBe(true);
-        await page.getByRole("button", { name: "Sign out" }).click();
+        await pressInHeader(page, "Sign out");
         await isCleared();
         expect(await visit.context.cookies()).toEqual([]);
 

@@ -67,7 +67,7 @@ describePage(
         const current = await get(stage.client, "/api/v1/locations/current");
         expect(await current.text()).not.toContain("evil");
         await visit.goto("/map");
-        await page.getByRole("button", { name: "Sign out" }).waitFor();
+        await page.getByRole("button", { name: "Menu" }).waitFor();
       },
       NO_MAP,
     );
@@ -88,9 +88,9 @@ describePage(
         expect(await page.evaluate(() => isSecureContext)).toBe(false);
         await page.getByLabel("Key", { exact: true }).fill(stage.key);
         await page.keyboard.press("Enter");
-        await page.getByRole("button", { name: "Sign out" }).waitFor();
+        await page.getByRole("button", { name: "Menu" }).waitFor();
         await page.reload();
-        await page.getByRole("button", { name: "Sign out" }).waitFor();
+        await page.getByRole("button", { name: "Menu" }).waitFor();
       },
       { host: "wherehouse.test", ...NO_MAP },
     );

@@ -61,7 +61,7 @@ describePage(
         await page.getByText("There is no position to show yet.").waitFor();
         expect(await devicesKept(page)).toEqual({ map: ["van-1", "van-2"], share: [] });
         await visit.goto("/map");
-        await page.getByRole("button", { name: "Connect" }).waitFor();
+        await page.getByRole("button", { name: "Share" }).waitFor();
       },
       { webgl: false }, // The guest has a map.
     );
@@ -70,7 +70,6 @@ describePage(
       "to one device is made with its last position, and its visitor sees that followed, on a phone above a low sheet",
       async (visit, page) => {
         await visit.enter(stage.key, "/map?device=van-2");
-        await page.getByRole("button", { name: "Menu" }).click();
         await page.getByRole("button", { name: "Share" }).click();
         const dialog = page.getByRole("dialog", { name: "Share" });
         await dialog.getByText("That is from").waitFor();

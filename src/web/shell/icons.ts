@@ -1,0 +1,29 @@
+import { html, type TemplateResult } from "lit-html";
+
+/* The page's icons: outlines in a square of 24, in the color of the text beside them. Texts name what they mean. */
+
+const CIRCLE = "M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18z";
+
+const PATHS = {
+  nearby: "M12 6a6 6 0 1 0 0 12 6 6 0 0 0 0-12zM12 2.5V6M12 18v3.5M2.5 12H6M18 12h3.5M12 11.9v.2",
+  heatmap:
+    "M12.5 3c.5 3.5 5 5.5 5 10.5a5.5 5.5 0 0 1-11 0c0-2.2 1-3.6 2.3-5 .2 1.8.9 2.8 2 3.2C10.3 8.5 10.8 5.5 12.5 3z",
+  fit: "M4 9V5.5A1.5 1.5 0 0 1 5.5 4H9M15 4h3.5A1.5 1.5 0 0 1 20 5.5V9M20 15v3.5a1.5 1.5 0 0 1-1.5 1.5H15M9 20H5.5A1.5 1.5 0 0 1 4 18.5V15",
+  share: "M12 15V3.5M7.5 7.5 12 3l4.5 4.5M5 12v6.5A1.5 1.5 0 0 0 6.5 20h11a1.5 1.5 0 0 0 1.5-1.5V12",
+  connect: "M8 3h7a2 2 0 0 1 2 2v14a2 2 0 0 1-2 2H8a2 2 0 0 1-2-2V5a2 2 0 0 1 2-2zM10.5 17.8h2",
+  menu: "M4 7h16M4 12h16M4 17h16",
+  help: `${CIRCLE}M9.5 9.6a2.5 2.5 0 1 1 3.7 2.2c-.8.4-1.2.9-1.2 1.9M12 16.8v.2`,
+  clock: `${CIRCLE}M12 7v5l3.5 2`,
+  ruler: "M3 8.5h18v7H3zM7 8.5v3M11 8.5v4M15 8.5v3M19 8.5v0",
+  moon: "M20 14.5A8.5 8.5 0 0 1 9.5 4 8.5 8.5 0 1 0 20 14.5z",
+  sun: "M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM12 2.5v2M12 19.5v2M2.5 12h2M19.5 12h2M5.3 5.3l1.400 1.400M17.3 17.3l1.400 1.400M5.3 18.7l1.400-1.400M17.3 6.7l1.400-1.400",
+  settings:
+    "M4 7h8M18 7h2M4 17h2M12 17h8M15 4.5a2.5 2.5 0 1 0 0 5 2.5 2.5 0 0 0 0-5zM9 14.5a2.5 2.5 0 1 0 0 5 2.5 2.5 0 0 0 0-5z",
+  signOut: "M10 4H6.5A1.5 1.5 0 0 0 5 5.5v13A1.5 1.5 0 0 0 6.5 20H10M15 8l4 4-4 4M19 12H9.5",
+} as const;
+
+export type IconName = keyof typeof PATHS;
+
+export function icon(name: IconName): TemplateResult {
+  return html`<svg class="icon" viewBox="0 0 24 24" aria-hidden="true"><path d=${PATHS[name]}></path></svg>`;
+}
