@@ -34,6 +34,9 @@ import { MOMENT_MS_MAX, prolong } from "./voyages.ts";
 
 const SAMPLES = fileURLToPath(import.meta.resolve("../../../data/samples"));
 
+/** The Danish straits, where most ships of the samples are. */
+const SAMPLES_VIEW = "?at=55.85,12.2,7.5";
+
 /** How often devices report, however fast they move. */
 const STEP_MS = 250;
 
@@ -184,13 +187,14 @@ function announcement(
   { url }: App,
   code: string | null,
   { devices }: Replay,
-  { config, speed }: DemoOptions,
+  { config, speed, path }: DemoOptions,
 ): string {
   const { firstKey } = directoryPaths(config.dataDir);
+  const view = path === null ? SAMPLES_VIEW : "";
   const map =
     code === null
-      ? `Open the map at ${url}/map and sign in`
-      : `Open the map: ${mapLink(url, code)}\nTo sign in again later, open ${url}/map`;
+      ? `Open the map at ${url}/map${view} and sign in`
+      : `Open the map: ${mapLink(url, code, view)}\nTo sign in again later, open ${url}/map${view}`;
   return `\
 Replaying ${countOf(devices, "recorded device")} at ${speed}x speed (speeds are shown as recorded).
 ${map} with the key in ${firstKey}

@@ -5,9 +5,10 @@ import type { Files } from "../../runtime/files.ts";
 
 /**
  * An address of the map that signs in with a code. Browsers don't send what follows the `#`, so no log has the code.
+ * `query` is the view that the map begins with, as `src/web/page/address.ts` reads it.
  */
-export function mapLink(serverUrl: string, code: string): string {
-  const url = new URL(`${reachable(serverUrl)}/map`);
+export function mapLink(serverUrl: string, code: string, query = ""): string {
+  const url = new URL(`${reachable(serverUrl)}/map${query}`);
   url.hash = `code=${code}`;
   return url.href;
 }

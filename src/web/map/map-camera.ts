@@ -1,6 +1,7 @@
 import type { MapLibreMap } from "maplibre-gl";
 import type { DeviceTable } from "../devices/device-table.ts";
 import { type Bounds, boundsOf } from "../geo/bounds.ts";
+import { denseBoundsOf } from "../geo/dense-bounds.ts";
 import type { Place } from "../geo/earth.ts";
 
 export interface Camera extends Place {
@@ -104,14 +105,14 @@ export class MapCamera {
 
   /** Shows all devices that match the filter, or all devices if none does. */
   fitAll(table: DeviceTable): void {
-    const bounds = boundsOfTable(table);
+    const bounds = shownBounds(table, boundsOf);
     if (bounds !== null) this.fit(bounds);
   }
 
-  /** Shows all devices once there are any, unless the user has moved the map. */
+  /** Shows most devices once there are any, unless the user has moved the map. */
   beginWith(table: DeviceTable): void {
     if (this.#isChosen || this.#hasBegun) return;
-    const bounds = boundsOfTable(table);
+    const bounds = shownBounds(table, denseBoundsOf);
     if (bounds === null) return;
     this.#hasBegun = true;
     this.#go((map) => fitTo(map, bounds, 0));
@@ -175,11 +176,14 @@ function fitTo(
   map.fitBounds([west, south, east, north], { padding: FIT_PADDING, maxZoom, duration });
 }
 
-function boundsOfTable(table: DeviceTable): Bounds | null {
+/** The bounds of the devices that match the filter, or of all devices if none does. */
+function shownBounds(
+  table: DeviceTable,
+  bound: (latitudes: Float64Array, longitudes: Float64Array) => Bounds | null,
+): Bounds | null {
   const latitudes = table.latitude.subarray(0, table.size);
   const longitudes = table.longitude.subarray(0, table.size);
-  const all = boundsOf(latitudes, longitudes);
-  if (table.isWhole) return all;
   const isShown = (_: number, row: number) => table.isShown(row);
-  return boundsOf(latitudes.filter(isShown), longitudes.filter(isShown)) ?? all;
+  const bounds = table.isWhole ? null : bound(latitudes.filter(isShown), longitudes.filter(isShown));
+  return bounds ?? bound(latitudes, longitudes);
 }

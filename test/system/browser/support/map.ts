@@ -1,5 +1,6 @@
 import type { Map as MapLibreMap, Marker } from "maplibre-gl";
 import type { Page } from "playwright-core";
+import type { Bounds } from "../../../../src/web/geo/bounds.ts";
 import type { MapView } from "../../../../src/web/map/map-view.ts";
 import { askPart, type PartName } from "./parts.ts";
 
@@ -12,7 +13,7 @@ export interface Camera {
 }
 
 /** What the map shows; null while there is none. */
-export function cameraOf(page: Page): Promise<Camera | null> {
+export function cameraOf(page: Page): Promise<(Camera & { readonly bounds: Bounds }) | null> {
   return askPart(page, MAP_VIEW, ({ camera }) => camera, null);
 }
 

@@ -42,6 +42,19 @@ test("MapCamera shows all devices once, by itself, and says that nobody chose it
   expect(heard).toEqual([false, true]);
 });
 
+test("MapCamera begins with most devices, and fits all when the user wants that", () => {
+  const { map, told } = createMap();
+  const camera = new MapCamera(() => {});
+  camera.use(map);
+  const table = tableOf([...Array.from({ length: 40 }, () => BUS), { ...BUS, longitude: 40 }]);
+  camera.beginWith(table);
+  camera.fitAll(table);
+  expect(told).toEqual([
+    [-71.06, 42.36, -71.06, 42.36],
+    [-71.06, 42.36, 40, 42.36],
+  ]);
+});
+
 test("MapCamera goes where it was told before there was a map, and not where devices are", () => {
   const { map, told } = createMap();
   const camera = new MapCamera(() => {});
