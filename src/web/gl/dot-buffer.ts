@@ -23,7 +23,7 @@ export const DOT_BYTES = DOT_WORDS * 4;
 export const DOT_LEVELS = { dim: 0, plain: 1, marked: 2 } as const;
 
 /** Dots jump instead of gliding over more than this, a thousandth of the world's width. */
-const GLIDE_UNITS_MAX = 2 ** 22;
+export const GLIDE_UNITS_MAX = 2 ** 22;
 
 const NO_BEARING = 511;
 const LEVEL_SHIFT = 16;
@@ -109,6 +109,11 @@ export class DotBuffer {
     if (left === 0) return { x, y };
     const stepX = (x - words[at]!) | 0;
     return { x: (x - stepX * left) >>> 0, y: y - (y - words[at + 1]!) * left };
+  }
+
+  /** The time of the report that a dot stands for, Unix ms, in whole seconds. */
+  reportMsOf(row: number): number {
+    return this.#words[row * DOT_WORDS + 5]! * 1000;
   }
 
   /** The row of the nearest dot within `reach` that is not dimmed; null if there is none. */

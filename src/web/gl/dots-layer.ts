@@ -143,7 +143,7 @@ function viewOf(map: MapLibreMap, { center, centerClip, clipPerUnit }: FlatCamer
 }
 
 /** Estimates the number of visible dots from a sample. */
-function seenCount({ words, size }: DotBuffer, { center, clipPerUnit }: FlatCamera): number {
+export function seenCount({ words, size }: DotBuffer, { center, clipPerUnit }: FlatCamera): number {
   const step = Math.ceil(size / SAMPLES_MAX);
   const reachX = 1 / clipPerUnit[0];
   const reachY = -1 / clipPerUnit[1];

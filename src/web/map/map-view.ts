@@ -12,10 +12,11 @@ import { DotBuffer } from "../gl/dot-buffer.ts";
 import { DotsLayer } from "../gl/dots-layer.ts";
 import { GlidePace } from "../gl/glide-pace.ts";
 import { type MapColors, readMapColors } from "../gl/map-colors.ts";
+import { TailBuffer } from "../gl/tail-buffer.ts";
+import { TailsLayer } from "../gl/tails-layer.ts";
 import type { DirectionMark } from "../history/direction-marks.ts";
 import type { MomentMark } from "../history/moment.ts";
 import type { Head } from "../history/track.ts";
-import { faultNote, type Remedy } from "../shell/fault-note.ts";
 import type { ThemeName } from "../shell/theme.ts";
 import type { BaseMap } from "./base-map.ts";
 import type { DayShape } from "./day-layers.ts";
@@ -40,7 +41,7 @@ const NO_WEBGL =
   "The map can't be shown: this browser does not support WebGL. The list and the details work without it.";
 const LOST = "Redrawing the map after the browser reset its graphics.";
 
-/** How often the map checks whether dots have aged. */
+/** How often the map checks whether dots and tails have aged. */
 const AGING_MS = 5000;
 
 /** How long after the last key of a search the map follows. */
@@ -60,6 +61,7 @@ export class MapView {
   readonly element = document.createElement("div");
   readonly #parts: MapParts;
   readonly #buffer = new DotBuffer();
+  readonly #tails = new TailBuffer();
   readonly #clicks = new MapClicks(this.element, this.#buffer);
   readonly #pace = new GlidePace(REDUCED_MOTION);
   readonly #overlays = new Overlays();
@@ -77,7 +79,6 @@ export class MapView {
   #colors: MapColors = readMapColors();
   #theme: ThemeName;
   #fault: string | null = null;
-  #remedy: Remedy | null = null;
   #chosenRow: number | null = null;
   /** When dots were last checked for their age, Unix ms. */
   #agedMs = Date.now();
@@ -101,11 +102,6 @@ export class MapView {
   /** Why there is no map. */
   get fault(): string | null {
     return this.#fault;
-  }
-
-  /** What helps if there is no map; null if nothing does. */
-  get remedy(): Remedy | null {
-    return this.#remedy;
   }
 
   /** Null until it is loaded. */
@@ -235,15 +231,10 @@ export class MapView {
     try {
       loaded = await api.retries.ask(load, {
         signal: new AbortController().signal, // Retries as long as the page is open.
-        onPause: (error) =>
-          this.#setFault(`The map can't be loaded. ${retryingSentenceOf(error)}`, {
-            label: "Try now",
-            act: () => api.retries.wake(),
-          }),
+        onPause: (error) => this.#setFault(`The map can't be loaded. ${retryingSentenceOf(error)}`),
       });
     } catch (error) {
-      const remedy = { label: "Reload the page", act: () => location.reload() };
-      this.#setFault(`The map can't be loaded. ${sentenceOf(error)}`, remedy);
+      this.#setFault(`The map can't be loaded. ${sentenceOf(error)}`);
       return;
     }
     const [baseMap, creation] = loaded;
@@ -266,10 +257,10 @@ export class MapView {
     setInterval(() => this.#growOlder(), AGING_MS);
   }
 
-  /** Draws the dots again if one of them looks older now. */
+  /** Draws the map again if a dot or a tail looks older now. */
   #growOlder(): void {
     const nowMs = Date.now();
-    if (this.#buffer.hasAged(this.#agedMs, nowMs)) this.#map?.triggerRepaint();
+    if (!this.#tails.isEmpty || this.#buffer.hasAged(this.#agedMs, nowMs)) this.#map?.triggerRepaint();
     this.#agedMs = nowMs;
   }
 
@@ -327,6 +318,13 @@ export class MapView {
     const labels = this.#style(this.#baseMap!).layers.find(({ type }) => type === "symbol")?.id;
     map.addLayer(new DensityLayer(() => ({ cells: this.#density, colors: this.#colors })), labels);
     this.#overlays.addTo(map, this.#colors, labels);
+    const tails = new TailsLayer(() => ({
+      tails: this.#tails,
+      dots: this.#buffer,
+      colors: this.#colors,
+      nowMs: Date.now(),
+    }));
+    map.addLayer(tails);
     const dots = new DotsLayer(() => ({
       buffer: this.#buffer,
       colors: this.#colors,
@@ -354,11 +352,18 @@ export class MapView {
     }
     const hadDevices = this.#buffer.size > 0;
     this.#setMotion();
-    this.#buffer.update(table, change, performance.now());
+    this.#updateDots(change);
     if (hadDevices && table.size === 0) this.#camera.forget();
     this.#camera.beginWith(table);
     this.#followChosen();
     this.#drawSoon();
+  }
+
+  #updateDots(change: TableChange): void {
+    const { table } = this.#parts;
+    const pageMs = performance.now();
+    this.#tails.update(table, change, this.#buffer, { pageMs, unixMs: Date.now() });
+    this.#buffer.update(table, change, pageMs);
   }
 
   /** Draws immediately, or later if drawing is too slow to leave time for anything else. */
@@ -376,7 +381,7 @@ export class MapView {
   #showSoon(): void {
     clearTimeout(this.#showing);
     this.#showing = setTimeout(() => {
-      this.#buffer.update(this.#parts.table, { kind: "shown" }, performance.now());
+      this.#updateDots({ kind: "shown" });
       this.#map?.triggerRepaint();
     }, SHOW_MS);
   }
@@ -397,9 +402,8 @@ export class MapView {
     this.#buffer.glideMs = this.#pace.glideMs(performance.now());
   }
 
-  #setFault(fault: string | null, remedy: Remedy | null = null): void {
+  #setFault(fault: string | null): void {
     this.#fault = fault;
-    this.#remedy = remedy;
     this.#parts.changed();
   }
 }
@@ -423,6 +427,6 @@ function hasSize(element: HTMLElement): Promise<void> {
 }
 
 /** The map, or why there is none. */
-export function mapPanel({ element, fault, remedy }: MapView): TemplateResult {
-  return html`${element}${fault === null ? nothing : faultNote(fault, remedy, "no-map")}`;
+export function mapPanel({ element, fault }: MapView): TemplateResult {
+  return html`${element}${fault === null ? nothing : html`<p class="no-map" role="status">${fault}</p>`}`;
 }

@@ -40,6 +40,18 @@ describePage(
         await chooseAndFollow(stage, visit, at);
       },
     );
+
+    stage.test("draw a tail behind themselves while they move", async (visit, page) => {
+      await visit.enter(stage.key, "/map?at=-17,179.99,12");
+      await page.getByText("3 devices").waitFor();
+      await visit.until("the map", () => cameraOf(page));
+      const middle = await pixelOf(page, WEST.latitude - 0.01, WEST.longitude);
+      await rest(page);
+      const empty = await pictureAt(page, middle);
+      const moved = { ...WEST, latitude: WEST.latitude - 0.02, speed: 10 };
+      await store(stage.client, [{ device_id: "west", timestamp: Date.now(), ...moved }]);
+      await seen(visit, middle, empty);
+    });
   },
   {
     isPageAlone: true,
