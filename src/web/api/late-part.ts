@@ -20,6 +20,8 @@ export class LatePart<Module, Part extends { close(): void }> {
   #loaded: Part | null = null;
   #loading: Promise<Part> | null = null;
   #fault: string | null = null;
+  /** What to do once the code is loaded. */
+  #begin: (part: Part) => void = () => undefined;
   /** Aborted when the user signs out. */
   #session = new AbortController();
 
@@ -42,6 +44,7 @@ export class LatePart<Module, Part extends { close(): void }> {
   /** Loads the code, and calls `begin` with the part. */
   async use(begin: (part: Part) => void = () => undefined): Promise<void> {
     const { signal } = this.#session;
+    this.#begin = begin;
     try {
       this.#loading ??= this.#load(signal);
       const part = await this.#loading;
@@ -55,6 +58,12 @@ export class LatePart<Module, Part extends { close(): void }> {
       this.#fault = sentenceOf(error);
     }
     this.#options.changed();
+  }
+
+  /** Tries again at once after a failure. */
+  retry(): void {
+    if (this.#loading === null) void this.use(this.#begin);
+    else this.#options.api.retries.wake();
   }
 
   /** Closes the part and forgets it at the end of a session. */

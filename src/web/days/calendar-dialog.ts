@@ -2,6 +2,7 @@ import { html, nothing, type TemplateResult } from "lit-html";
 import { guard } from "lit-html/directives/guard.js";
 import { counted, distanceText, type Units } from "../geo/units.ts";
 import { dialog } from "../shell/dialog.ts";
+import { faultNote } from "../shell/fault-note.ts";
 import { dayText, durationText } from "../time/format.ts";
 import type { LocalDay } from "../time/local-day.ts";
 import { type Month, monthsOf, SHADES, shadeOf, weekdayNames, weeksOf, yearOf } from "./calendar-grid.ts";
@@ -34,14 +35,11 @@ export function calendarDialog(parts: CalendarParts): TemplateResult | typeof no
   const { focused } = calendar;
   if (focused === null) return nothing;
   const year = yearOf(focused);
+  const isBlank = loaded.isLoading && loaded.days.length === 0;
   const body = html`<div class="calendar-top">${controls(year, parts)}
     <p class="calendar-facts">${factsText(calendar.described ?? focused, parts)}</p></div>
-    ${
-      loaded.fault === null
-        ? nothing
-        : html`<p class="fault" role="alert">${loaded.fault} <button @click=${parts.retry}>Try again</button></p>`
-    }
-    <div class="calendar" aria-busy=${loaded.isLoading ? "true" : "false"} @keydown=${(event: KeyboardEvent) => press(event, calendar)}
+    ${loaded.fault === null ? nothing : faultNote(loaded.fault, { label: "Try again", act: parts.retry })}
+    <div class=${isBlank ? "calendar is-blank" : "calendar"} aria-busy=${loaded.isLoading ? "true" : "false"} @keydown=${(event: KeyboardEvent) => press(event, calendar)}
       @pointerover=${(event: Event) => calendar.point(dayOfTarget(event))} @pointerleave=${() => calendar.point(null)}>
       ${guard([year, focused, loaded.days, calendar.shadedBy, parts.day, parts.today], () => months(year, focused, parts))}
     </div>

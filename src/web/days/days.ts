@@ -3,6 +3,8 @@ import type { Api } from "../api/api.ts";
 import { sentenceOf } from "../api/api-error.ts";
 import { LateModule } from "../api/late-module.ts";
 import type { Units } from "../geo/units.ts";
+import { faultNote } from "../shell/fault-note.ts";
+import { skeletonPlot } from "../shell/skeleton.ts";
 import { addDays, DAY, type LocalDay, type Span } from "../time/local-day.ts";
 import { calendarDialog } from "./calendar-dialog.ts";
 import { yearOf } from "./calendar-grid.ts";
@@ -107,8 +109,8 @@ export class Days {
     const { days, isLoading, fault } = this.#facts.look({ deviceId, zone, years: yearsOf(periods) });
     const problem = fault ?? this.#chartFault;
     if (problem !== null)
-      return html`<p class="plot-none fault" role="alert">${problem} <button @click=${() => this.#retry()}>Try again</button></p>`;
-    if (!this.#hasCharts() || (isLoading && days.length === 0)) return nothing;
+      return faultNote(problem, { label: "Try again", act: () => this.#retry() }, "plot-none");
+    if (!this.#hasCharts() || (isLoading && days.length === 0)) return skeletonPlot();
     const isByDay = periods.every(({ start, end }) => start === end);
     const labels = periods.map((period) => barLabel("week", period));
     const values = sumByPeriod(periods, days).map((facts) => DISTANCE.value(facts, units));

@@ -2,6 +2,8 @@ import { html, nothing, type TemplateResult } from "lit-html";
 import { safeName, saveFile } from "../device/downloads.ts";
 import { countText, type Units } from "../geo/units.ts";
 import { dialog } from "../shell/dialog.ts";
+import { faultNote } from "../shell/fault-note.ts";
+import { skeletonTiles } from "../shell/skeleton.ts";
 import type { LocalDay } from "../time/local-day.ts";
 import type { LoadedDays } from "./day-facts.ts";
 import { csvText, DAYS_WITH_REPORTS, MEASURES, type Measure, measureTitle, REPORTS } from "./measures.ts";
@@ -31,6 +33,9 @@ export interface StatisticsDialogParts {
   readonly retry: () => void;
 }
 
+/** A tile for each number, which are as many as there are measures. */
+const SKELETON_TILES = MEASURES.length;
+
 const GROUPINGS: readonly { readonly grouping: Grouping; readonly name: string; readonly noun: string }[] = [
   { grouping: "day", name: "Days", noun: "Day" },
   { grouping: "week", name: "Weeks", noun: "Week" },
@@ -47,16 +52,14 @@ export function statisticsDialog(parts: StatisticsDialogParts): TemplateResult |
   const total = sumOfAll(periods, loaded.days);
   const isEmpty = total === null || total.daysWithReports === 0;
   const body = html`${controls(anchor, parts)}
-    ${
-      loaded.fault === null
-        ? nothing
-        : html`<p class="fault" role="alert">${loaded.fault} <button @click=${parts.retry}>Try again</button></p>`
-    }
+    ${loaded.fault === null ? nothing : faultNote(loaded.fault, { label: "Try again", act: parts.retry })}
     ${loaded.isIncomplete ? html`<p class="soft">Some reports of this time are lost.</p>` : nothing}
     <div class="statistics" aria-busy=${loaded.isLoading ? "true" : "false"}>
       ${
         isEmpty
-          ? html`<p class="soft">${loaded.isLoading ? "Loading…" : "No reports in this time."}</p>`
+          ? loaded.isLoading
+            ? skeletonTiles(SKELETON_TILES)
+            : html`<p class="soft">No reports in this time.</p>`
           : html`${tiles(total, parts)} ${charts(sums, parts)}
             ${table(sums, parts)}
             <button @click=${() => saveCsv(sums, parts)}>Download CSV</button>`

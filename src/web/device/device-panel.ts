@@ -8,6 +8,8 @@ import type { History } from "../history/history.ts";
 import type { Player } from "../history/player.ts";
 import { chapterAt, storyOf } from "../history/story.ts";
 import type { Plots } from "../plots/plots.ts";
+import { faultNote } from "../shell/fault-note.ts";
+import { skeletonLines } from "../shell/skeleton.ts";
 import { agoText, dayText, durationText, instantText } from "../time/format.ts";
 import { DAY, dayAt } from "../time/local-day.ts";
 import type { ChosenDevice } from "./chosen-device.ts";
@@ -32,6 +34,10 @@ export interface DevicePanelParts {
   };
 }
 
+/** Lines of the skeletons, as many as most devices and days need. */
+const FACTS = 5;
+const DAY_LINES = 8;
+
 /** The chosen device: its newest values, and its day. */
 export function devicePanel(parts: DevicePanelParts): TemplateResult | typeof nothing {
   const { chosen, map, dayLine, days } = parts;
@@ -46,17 +52,12 @@ export function devicePanel(parts: DevicePanelParts): TemplateResult | typeof no
       <button ?disabled=${!history?.track.count} @click=${() => dayLine.fit()}>Fit track</button>
       ${chosen.isView ? nothing : html`<button @click=${() => days.use((loaded) => loaded.openStatistics())}>Statistics</button>`}
     </div>
-    ${days.fault === null ? nothing : html`<p class="fault" role="alert">${days.fault}</p>`}
-    ${current === null ? nothing : facts(current, parts)}
-    ${fault === null ? nothing : faultNote(fault, chosen)}
+    ${days.fault === null ? nothing : faultNote(days.fault, { label: "Try again", act: () => days.retry() })}
+    ${current === null ? (fault === null ? skeletonLines(FACTS) : nothing) : facts(current, parts)}
+    ${fault === null ? nothing : faultNote(fault, { label: "Try again", act: () => chosen.reload() })}
     <div class="day" aria-busy=${isLoading ? "true" : "false"}>
-      ${history === null ? (fault === null ? html`<p class="soft late">Loading the day…</p>` : nothing) : dayPart(history, parts)}
+      ${history === null ? (fault === null ? skeletonLines(DAY_LINES) : nothing) : dayPart(history, parts)}
     </div>`;
-}
-
-function faultNote(fault: string, chosen: ChosenDevice): TemplateResult {
-  return html`<p class="fault" role="alert">${fault}</p>
-    <button class="next-step" @click=${() => chosen.reload()}>Try again</button>`;
 }
 
 function facts(current: CurrentRecord, { chosen, units }: DevicePanelParts): TemplateResult {

@@ -70,6 +70,8 @@ function playControls({ chosen, player }: PlotPanelParts): TemplateResult | type
   const track = chosen.history?.track;
   const range = track?.range ?? null;
   const clockMs = playback?.clockMs ?? null;
+  if (chosen.history === null && chosen.fault === null && chosen.span.days === 1)
+    return html`<div class="time-play late" aria-hidden="true"><span class="bone"></span></div>`;
   if (playback === null || track === undefined || range === null || clockMs === null) return nothing;
   const chooseRate = (event: Event) =>
     player.setRate(Number((event.target as HTMLSelectElement).value) as Rate);

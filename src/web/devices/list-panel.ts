@@ -1,9 +1,12 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
 import { countText, type Units } from "../geo/units.ts";
+import { faultNote } from "../shell/fault-note.ts";
+import { skeletonRows } from "../shell/skeleton.ts";
 import type { ListFilter, ListOrder } from "./device-list.ts";
 import { activityText, ageText, freshnessOf } from "./freshness.ts";
 import type { ListView } from "./list-view.ts";
+import type { ListLoading } from "./live-badge.ts";
 import { listPixels } from "./row-window.ts";
 
 const FILTERS: Readonly<Record<ListFilter, string>> = {
@@ -19,6 +22,9 @@ const ORDERS: Readonly<Record<ListOrder, string>> = {
   fastest: "Fastest first",
 };
 
+/** They fill the list of a usual window. */
+const SKELETON_ROWS = 14;
+
 /** The text does not reveal whether the devices reported before the link's start. */
 const NOTHING_SHARED = "There is no position to show yet. The first one appears as soon as it is reported.";
 
@@ -26,8 +32,8 @@ export interface ListPanelParts {
   readonly view: ListView;
   /** The device whose details are shown. */
   readonly chosenId: string | null;
-  /** The text until the first positions are loaded; null from then on. */
-  readonly loading: string | null;
+  /** Null once the first positions are loaded. */
+  readonly loading: ListLoading | null;
   /** Whether the user has a share link. */
   readonly isView: boolean;
   readonly units: Units;
@@ -46,10 +52,15 @@ export function listPanel(parts: ListPanelParts): TemplateResult {
         ${select("Order", ORDERS, list.orderBy, (order) => list.sortBy(order))}
       </div>
       <p class="list-count soft" aria-live=${list.query === "" ? "off" : "polite"}>
-        ${loading ?? `${countText(list.count)} of ${countText(table.size)}`}
+        ${loading !== null ? loadingText(loading) : `${countText(list.count)} of ${countText(table.size)}`}
       </p>
     </div>
     ${view.rowCount === 0 ? none(parts) : rows(parts)}`;
+}
+
+/** Empty once the list itself says what failed. */
+function loadingText({ fault }: ListLoading): string {
+  return fault === null ? "Loading devices…" : "";
 }
 
 function searchField(view: ListView): TemplateResult {
@@ -94,9 +105,12 @@ function select<Value extends string>(
   </select>`;
 }
 
-function none({ view, loading }: ListPanelParts): TemplateResult | typeof nothing {
+function none({ view, loading }: ListPanelParts): TemplateResult {
   const { list } = view;
-  if (loading !== null) return nothing;
+  if (loading !== null)
+    return loading.fault === null
+      ? skeletonRows(SKELETON_ROWS)
+      : faultNote(loading.fault, loading.remedy, "list-none");
   const showAll = () => {
     list.showOnly("all");
     view.search("");

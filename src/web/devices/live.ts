@@ -36,7 +36,6 @@ export class LiveDevices {
   readonly #retries: Retries;
   readonly #timers: Timers;
   #state: LiveState = "stopped";
-  #sequence = 0;
   #fault: string | null = null;
   #retryAtMs: number | null = null;
   /** The position in the stream that the table has reached; null before the first snapshot. */
@@ -64,11 +63,6 @@ export class LiveDevices {
     return this.#lastId !== null;
   }
 
-  /** The newest sequence of the server's log in the snapshot or the stream. */
-  get sequence(): number {
-    return this.#sequence;
-  }
-
   /** Why the stream isn't live; null if it is, or if the reason is unknown. */
   get fault(): string | null {
     return this.#fault;
@@ -93,7 +87,6 @@ export class LiveDevices {
     this.#isBegun = false;
     this.sleep();
     this.#lastId = null;
-    this.#sequence = 0;
     this.#failures = 0;
     this.#table.clear();
     this.#enter("stopped");
@@ -157,10 +150,7 @@ export class LiveDevices {
       if (locations.length >= LONG_EVENT_RECORDS) await new Promise((resolve) => setTimeout(resolve));
     }
     if (signal.aborted) return;
-    if (id !== null) {
-      this.#lastId = id;
-      this.#sequence = Math.max(this.#sequence, Number(id));
-    }
+    if (id !== null) this.#lastId = id;
     this.#failures = 0;
     this.#enter("live");
   }
@@ -174,7 +164,6 @@ export class LiveDevices {
     const columns = JSON.parse(text) as Columns; // Throws if the body was cut off.
     signal.throwIfAborted();
     this.#table.fill(columns);
-    this.#sequence = columns.sequence;
     this.#lastId = String(columns.sequence);
     this.#changed();
   }

@@ -1,5 +1,7 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import { repeat } from "lit-html/directives/repeat.js";
+import { faultNote } from "../shell/fault-note.ts";
+import { skeletonLines } from "../shell/skeleton.ts";
 import { dayMinuteText } from "../time/format.ts";
 import type { PageKey, PageKeys } from "./page-keys.ts";
 
@@ -15,10 +17,10 @@ interface KeyListParts {
 /** The usable keys of a kind that were created on the page, each with a button that revokes it. */
 export function keyList({ title, none, kind, keys, zone, describe }: KeyListParts): TemplateResult {
   const list = keys.ofKind(kind, Date.now());
-  return html`<section class="key-list">
+  return html`<section class="key-list" aria-busy=${list === null && keys.fault === null}>
     <h3>${title}</h3>
-    ${keys.fault === null ? nothing : html`<p class="fault" role="alert">${keys.fault}</p>`}
-    ${list === null && keys.fault === null ? html`<p class="soft">Loading…</p>` : nothing}
+    ${keys.fault === null ? nothing : faultNote(keys.fault, { label: "Try again", act: () => void keys.load() })}
+    ${list === null && keys.fault === null ? skeletonLines(2) : nothing}
     ${list?.length === 0 ? html`<p class="soft">${none}</p>` : nothing}
     <ul>
       ${repeat(

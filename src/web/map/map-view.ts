@@ -17,6 +17,7 @@ import { TailsLayer } from "../gl/tails-layer.ts";
 import type { DirectionMark } from "../history/direction-marks.ts";
 import type { MomentMark } from "../history/moment.ts";
 import type { Head } from "../history/track.ts";
+import { faultNote, type Remedy } from "../shell/fault-note.ts";
 import type { ThemeName } from "../shell/theme.ts";
 import type { BaseMap } from "./base-map.ts";
 import type { DayShape } from "./day-layers.ts";
@@ -79,6 +80,7 @@ export class MapView {
   #colors: MapColors = readMapColors();
   #theme: ThemeName;
   #fault: string | null = null;
+  #remedy: Remedy | null = null;
   #chosenRow: number | null = null;
   /** When dots were last checked for their age, Unix ms. */
   #agedMs = Date.now();
@@ -102,6 +104,11 @@ export class MapView {
   /** Why there is no map. */
   get fault(): string | null {
     return this.#fault;
+  }
+
+  /** What helps if there is no map; null if nothing does. */
+  get remedy(): Remedy | null {
+    return this.#remedy;
   }
 
   /** Null until it is loaded. */
@@ -231,10 +238,15 @@ export class MapView {
     try {
       loaded = await api.retries.ask(load, {
         signal: new AbortController().signal, // Retries as long as the page is open.
-        onPause: (error) => this.#setFault(`The map can't be loaded. ${retryingSentenceOf(error)}`),
+        onPause: (error) =>
+          this.#setFault(`The map can't be loaded. ${retryingSentenceOf(error)}`, {
+            label: "Try now",
+            act: () => api.retries.wake(),
+          }),
       });
     } catch (error) {
-      this.#setFault(`The map can't be loaded. ${sentenceOf(error)}`);
+      const remedy = { label: "Reload the page", act: () => location.reload() };
+      this.#setFault(`The map can't be loaded. ${sentenceOf(error)}`, remedy);
       return;
     }
     const [baseMap, creation] = loaded;
@@ -402,8 +414,9 @@ export class MapView {
     this.#buffer.glideMs = this.#pace.glideMs(performance.now());
   }
 
-  #setFault(fault: string | null): void {
+  #setFault(fault: string | null, remedy: Remedy | null = null): void {
     this.#fault = fault;
+    this.#remedy = remedy;
     this.#parts.changed();
   }
 }
@@ -427,6 +440,6 @@ function hasSize(element: HTMLElement): Promise<void> {
 }
 
 /** The map, or why there is none. */
-export function mapPanel({ element, fault }: MapView): TemplateResult {
-  return html`${element}${fault === null ? nothing : html`<p class="no-map" role="status">${fault}</p>`}`;
+export function mapPanel({ element, fault, remedy }: MapView): TemplateResult {
+  return html`${element}${fault === null ? nothing : faultNote(fault, remedy, "no-map")}`;
 }

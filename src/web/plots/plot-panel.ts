@@ -3,6 +3,8 @@ import type { ChosenDevice } from "../device/chosen-device.ts";
 import type { LateDays } from "../device/device-parts.ts";
 import type { Moment } from "../history/moment.ts";
 import type { Player } from "../history/player.ts";
+import { faultNote } from "../shell/fault-note.ts";
+import { skeletonPlot } from "../shell/skeleton.ts";
 import { clockText, instantText } from "../time/format.ts";
 import { DAY, dayAt } from "../time/local-day.ts";
 import { greatest, valueAt } from "./plot-series.ts";
@@ -20,33 +22,38 @@ export interface PlotPanelParts {
 /** Speed, altitude or battery over the day, and its value at the clock or the pointer. */
 export function plotPanel(parts: PlotPanelParts): TemplateResult | typeof nothing {
   const { chosen, plots } = parts;
-  if (chosen.isView) return nothing;
-  return html`<div class="plot-area">${content(plots, parts)}</div>`;
+  const { history, fault } = chosen;
+  // A failed day is reported by the device's panel, and an empty one has nothing to plot.
+  const isEmpty = history === null ? fault !== null : history.track.count === 0;
+  if (chosen.isView || isEmpty) return nothing;
+  const isLoading = history === null || (plots.shown === null && plots.isLoading);
+  return isLoading && plots.fault === null ? area(skeletonPlot(), true) : content(plots, parts);
 }
 
-/** The panel's height is reserved even without a plot: a change of the map's size would stop its movement. */
-function content(
-  { all, shown, isLoading, fault }: Plots,
-  parts: PlotPanelParts,
-): TemplateResult | typeof nothing {
-  if (fault !== null) return html`<p class="plot-none fault" role="alert">${fault}</p>`;
-  if (shown === null && (isLoading || parts.chosen.history === null)) return nothing;
+/** Has the same height with a skeleton as with a plot, so that the map keeps its size when the plot is loaded. */
+function area(content: TemplateResult | typeof nothing, isLoading = false): TemplateResult {
+  return html`<div class="plot-area" aria-busy=${isLoading}>${content}</div>`;
+}
+
+function content({ all, shown, isLoading, fault }: Plots, parts: PlotPanelParts): TemplateResult {
+  if (fault !== null)
+    return faultNote(fault, { label: "Try again", act: () => parts.plots.retry() }, "plot-none");
   if (shown === null && parts.chosen.span.days > 1) return distances(parts);
   if (shown === null)
     return html`<p class="plot-none soft">There is no speed, altitude or battery to plot.</p>`;
-  return html`<div class="plot-head">
+  return area(html`<div class="plot-head">
       <div class="tabs" role="group" aria-label="Plot">${all.map((plot) => tab(plot, parts.plots))}</div>
       ${isLoading ? nothing : caption(shown, parts)}
     </div>
-    ${figure(shown, parts)}`;
+    ${figure(shown, parts)}`);
 }
 
 /** Several days have no speeds between positions, since the track is simplified. */
-function distances({ days, theme }: PlotPanelParts): TemplateResult | typeof nothing {
-  if (days.fault !== null) return html`<p class="plot-none fault" role="alert">${days.fault}</p>`;
-  if (days.loaded !== null) return days.loaded.spanChart(theme.name);
-  void days.use();
-  return nothing;
+function distances({ days, theme }: PlotPanelParts): TemplateResult {
+  if (days.fault !== null)
+    return faultNote(days.fault, { label: "Try again", act: () => days.retry() }, "plot-none");
+  if (days.loaded === null) void days.use();
+  return area(days.loaded?.spanChart(theme.name) ?? skeletonPlot(), days.loaded === null);
 }
 
 function tab({ kind: { field, name } }: Plot, plots: Plots): TemplateResult {

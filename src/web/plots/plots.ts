@@ -86,6 +86,17 @@ export class Plots {
     else this.#all = [];
   }
 
+  /** Loads the plots again after a failure, at once. */
+  retry(): void {
+    if (this.#isLoading) this.#api.retries.wake();
+    else {
+      const history = this.#history;
+      this.#history = null;
+      this.use(history);
+    }
+    this.#changed();
+  }
+
   choose(field: PlottedField): void {
     this.#chosenField = field;
     this.#changed();

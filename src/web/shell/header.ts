@@ -1,7 +1,7 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import type { DeviceTable } from "../devices/device-table.ts";
 import type { LiveDevices } from "../devices/live.ts";
-import { liveBadge } from "../devices/status-line.ts";
+import { liveBadge } from "../devices/live-badge.ts";
 import type { MapView } from "../map/map-view.ts";
 import type { Session } from "../session/session.ts";
 import { type ZoneChoice, zoneSelect } from "../time/zone-choice.ts";

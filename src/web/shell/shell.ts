@@ -7,7 +7,7 @@ import type { DeviceTable } from "../devices/device-table.ts";
 import { listPanel } from "../devices/list-panel.ts";
 import type { ListView } from "../devices/list-view.ts";
 import type { LiveDevices } from "../devices/live.ts";
-import { loadingText, statusLine } from "../devices/status-line.ts";
+import { demoNote, listLoading } from "../devices/live-badge.ts";
 import type { Units } from "../geo/units.ts";
 import { type MapView, mapPanel } from "../map/map-view.ts";
 import type { Session } from "../session/session.ts";
@@ -57,15 +57,16 @@ function signedOut({ session, api }: ShellParts): TemplateResult | typeof nothin
 }
 
 function signedIn(parts: LoadedParts): TemplateResult {
-  const { sheet, live, listView, map, units, device } = parts;
+  const { sheet, live, listView, map, units, device, api } = parts;
   const { id, isView } = device.chosen;
-  return html`<main class="map" id="map">${mapPanel(map)}</main>
+  const loading = listLoading(live, () => api.retries.wake());
+  return html`<main class="map" id="map" aria-busy=${map.baseMap === null && map.fault === null}>${mapPanel(map)}</main>
     ${mapCards(parts)}
     <div class="sheet" data-tab=${sheet.tab} data-height=${sheet.height}>
       ${sheetHandle(sheet)}
-      <section class="list" aria-label="Devices">
-        ${listPanel({ view: listView, chosenId: id, loading: loadingText(live), isView, units })}
-        ${statusLine(live, isView)}
+      <section class="list" aria-label="Devices" aria-busy=${loading !== null}>
+        ${listPanel({ view: listView, chosenId: id, loading, isView, units })}
+        ${demoNote()}
       </section>
       <section class="device" ?data-idle=${id === null} aria-label="Device">${devicePanel({ ...device, map, units })}</section>
       <section class="time" ?data-idle=${id === null} aria-label="Day">${timeBar({ ...device, theme: parts.theme })}</section>

@@ -2,6 +2,7 @@ import { html, nothing, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
 import { repeat } from "lit-html/directives/repeat.js";
 import { compassPoint, counted, distanceText } from "../geo/units.ts";
+import { faultNote } from "../shell/fault-note.ts";
 import { agoText, minuteText } from "../time/format.ts";
 import type { Nearby, NearbyDevice } from "./nearby.ts";
 import { nearestStep, parseRadius, radiusMax, radiusSteps, UNIT_NAMES } from "./radius.ts";
@@ -63,7 +64,12 @@ function settings(nearby: Nearby): TemplateResult {
 
 function results(parts: NearbyPanelParts): TemplateResult {
   const { nearby, zone } = parts;
-  return html`<p role="status" class=${nearby.state === "failed" ? "fault" : ""}>${summary(nearby, zone)}</p>
+  const { state, fault } = nearby;
+  return html`${
+    state === "failed" && fault !== null
+      ? faultNote(fault, { label: "Try again", act: () => nearby.retry() })
+      : html`<p role="status">${summary(nearby, zone)}</p>`
+  }
     ${
       nearby.matches.length === 0
         ? nothing
@@ -83,9 +89,8 @@ function results(parts: NearbyPanelParts): TemplateResult {
     }`;
 }
 
-function summary({ state, fault, matches, total, queriedMs }: Nearby, zone: string): string {
+function summary({ state, matches, total, queriedMs }: Nearby, zone: string): string {
   if (state === "loading" && matches.length === 0) return "Searching…";
-  if (state === "failed") return fault!;
   const when = `at ${minuteText(queriedMs, zone)}`;
   if (total === 0) return `No devices here ${when}. Try a larger radius or a longer time.`;
   const count = counted(total, "device");

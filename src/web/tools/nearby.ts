@@ -137,6 +137,11 @@ export class Nearby {
     map.setCircle({ ...center, radiusMeters: metersOf(radius, units) }, rows);
   }
 
+  /** Loads again after a failure, at once. */
+  retry(): void {
+    void this.#load(this.matches.length);
+  }
+
   #firstRadius(): number {
     const { north, south } = this.#parts.map.camera?.bounds ?? { north: 0, south: 0 };
     const viewMeters = ((north - south) / 2) * METERS_PER_DEGREE;

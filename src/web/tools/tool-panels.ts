@@ -1,10 +1,12 @@
 import { html, nothing, type TemplateResult } from "lit-html";
+import type { Api } from "../api/api.ts";
 import type { LiveDevices } from "../devices/live.ts";
-import { stoppedCard } from "../devices/status-line.ts";
+import { connectionCard } from "../devices/live-badge.ts";
 import type { MapView } from "../map/map-view.ts";
 import { streetsHint } from "../map/streets-hint.ts";
 import type { Session } from "../session/session.ts";
 import { visitorBanner } from "../session/visitor.ts";
+import { faultNote } from "../shell/fault-note.ts";
 import { icon } from "../shell/icons.ts";
 import { densityPanel } from "./density-panel.ts";
 import { helpDialog } from "./help.ts";
@@ -18,6 +20,7 @@ interface ToolPanelsParts {
   readonly map: Pick<MapView, "streetsHint">;
   readonly session: Session;
   readonly live: LiveDevices;
+  readonly api: Pick<Api, "retries">;
   readonly zones: { readonly zone: string };
   /** Whether the server has answered that there are no devices. */
   readonly isEmpty: boolean;
@@ -59,15 +62,23 @@ export function keyButtons({ tools: { making }, session }: ButtonParts): Templat
 }
 
 /** The panels over the map. */
-export function mapCards({ tools, map, session, live, zones, isEmpty }: ToolPanelsParts): TemplateResult {
+export function mapCards({
+  tools,
+  map,
+  session,
+  live,
+  api,
+  zones,
+  isEmpty,
+}: ToolPanelsParts): TemplateResult {
   const { chosen, nearby, density, making } = tools;
   const { loaded, fault } = making;
   const { zone } = zones;
   if (isEmpty && loaded === null && fault === null && session.may("read")) void making.use();
   return html`<section class="cards" aria-label="Tools">
-    ${visitorBanner(session.facts!, zone)} ${stoppedCard(live)}
+    ${visitorBanner(session.facts!, zone)} ${connectionCard(live, () => api.retries.wake())}
     ${session.may("read") ? streetsHint(map.streetsHint) : nothing}
-    ${fault === null ? nothing : html`<p class="visitor fault" role="alert">${fault}</p>`}
+    ${fault === null ? nothing : faultNote(fault, { label: "Try again", act: () => making.retry() }, "visitor")}
     ${densityPanel(density, zone)} ${nearbyPanel({ nearby, chosen, zone })}
     ${session.may("read") ? loaded?.emptyPage(isEmpty, session.may("write")) : nothing}
   </section>`;

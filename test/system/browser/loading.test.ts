@@ -1,0 +1,135 @@
+import { expect } from "bun:test";
+import type { Locator, Page, Route } from "playwright-core";
+import { store } from "../support/client.ts";
+import { describePage } from "./support/stage.ts";
+
+/*
+ * Goal: what is being loaded has a calm shape of its size, and what failed says so in its own place, with one thing
+ * that helps. Method: the test holds back, or answers in the server's place, what the page requests.
+ */
+
+const DEVICES = "**/locations/current/columns*";
+const LIVE = "**/api/v1/live";
+const DAY = /devices\/van\/(track|stops|series|locations)/;
+
+const refusal = (message: string) => (route: Route) =>
+  route.fulfill({ status: 400, json: { success: false, message } });
+
+describePage(
+  "loading",
+  (stage) => {
+    stage.test(
+      "shows shapes where devices, their values and the plot will be, and moves nothing then",
+      async (visit, page) => {
+        const held: Route[] = [];
+        let isHeld = true;
+        const hold = (route: Route) => (isHeld ? void held.push(route) : route.fallback());
+        await page.route(DEVICES, hold);
+        await page.route(DAY, hold);
+        await visit.enter(stage.key, "/map?device=van");
+        const list = page.getByRole("region", { name: "Devices" });
+        const device = page.getByRole("region", { name: "Device", exact: true });
+        const day = page.getByRole("region", { name: "Day" });
+        await list.locator(".skeleton-rows").waitFor();
+        await device.locator(".skeleton-lines").first().waitFor();
+        await day.locator('.plot-area[aria-busy="true"] .bone').waitFor();
+        expect(await list.getAttribute("aria-busy")).toBe("true");
+        const places = await placesOf(page);
+
+        isHeld = false;
+        for (const route of held) await route.fallback();
+        await list.getByRole("option", { name: "van" }).waitFor();
+        await device.getByText("reports").waitFor();
+        await day.locator("time-plot canvas").waitFor();
+        expect(await page.locator(".bone").count()).toBe(0);
+        expect(await list.getAttribute("aria-busy")).toBe("false");
+        expect(await placesOf(page)).toEqual(places);
+      },
+      { webgl: false },
+    );
+
+    stage.test(
+      "a day without reports leaves its place to the map",
+      async (visit, page) => {
+        await visit.enter(stage.key, "/map?device=van&day=2020-02-02");
+        await page.getByText("No reports on this day.").waitFor();
+        const bar = (await page.getByRole("region", { name: "Day" }).boundingBox())!;
+        const controls = (await page.getByLabel("Day", { exact: true }).first().boundingBox())!;
+        expect(bar.height).toBeLessThan(controls.height + 24);
+      },
+      { webgl: false },
+    );
+
+    stage.test(
+      "failures stand in the list, the device, the plot and over the map, each with what helps",
+      async (visit, page) => {
+        visit.expect(/status of (400|502)/);
+        await page.route(DEVICES, (route) => route.fulfill({ status: 502, body: "" }));
+        await visit.enter(stage.key);
+        const list = page.getByRole("region", { name: "Devices" });
+        await list
+          .getByRole("alert")
+          .getByText("The devices can't be loaded. The server answered 502. Trying again…")
+          .waitFor();
+        await tryNow(page, list, DEVICES);
+
+        await page.route("**/devices/van/track*", refusal("no line today"));
+        await list.getByRole("option", { name: "van" }).click();
+        const device = page.getByRole("region", { name: "Device", exact: true });
+        await device.getByRole("alert").getByText("No line today.").waitFor();
+        await page.unroute("**/devices/van/track*");
+        await page.route("**/devices/van/series*", refusal("no plot today"));
+        await device.getByRole("button", { name: "Try again" }).click();
+
+        const day = page.getByRole("region", { name: "Day" });
+        await day.getByRole("alert").getByText("No plot today.").waitFor();
+        await page.unroute("**/devices/van/series*");
+        await day.getByRole("button", { name: "Try again" }).click();
+        await day.locator("time-plot canvas").waitFor();
+        for (const region of [list, device, day]) expect(await region.getByRole("alert").count()).toBe(0);
+
+        await page.route(LIVE, (route) => route.fulfill({ status: 502, body: "" }));
+        await page.reload();
+        const tools = page.getByRole("region", { name: "Tools" });
+        await tools
+          .getByRole("alert")
+          .getByText("The server answered 502. Devices are shown where they were last seen.")
+          .waitFor();
+        await tryNow(page, tools, LIVE);
+        await page.getByText("Live", { exact: true }).waitFor();
+        await visit.until("no alert", async () => (await tools.getByRole("alert").count()) === 0);
+        expect(await page.locator("#page").textContent()).not.toMatch(/server: |log \d/);
+      },
+      { webgl: false },
+    );
+  },
+  {
+    isPageAlone: true,
+    prepare: ({ client }) =>
+      store(
+        client,
+        Array.from({ length: 40 }, (_, index) => ({
+          ...{ device_id: "van", timestamp: Date.now() - index * 5000, speed: 10 + index },
+          ...{ latitude: 51.5 + index / 1e4, longitude: -0.1 },
+        })),
+      ),
+  },
+);
+
+/** Presses the button while requests still fail: after that the page might succeed by itself. */
+async function tryNow(page: Page, region: Locator, path: string): Promise<void> {
+  const again = page.waitForRequest(path);
+  await region.getByRole("button", { name: "Try now" }).click();
+  await again;
+  await page.unroute(path);
+}
+
+/** Where the parts of the page are: the map, the list, the device and its day. */
+function placesOf(page: Page): Promise<readonly (readonly number[])[]> {
+  return page.evaluate(() =>
+    [".map", ".list", ".device", ".time", ".plot-area"].map((selector) => {
+      const { x, y, width, height } = document.querySelector(selector)!.getBoundingClientRect();
+      return [x, y, width, height];
+    }),
+  );
+}
