@@ -260,7 +260,7 @@ export class MapView {
       this.#setFault(NO_WEBGL);
       return;
     }
-    this.#map.addControl(this.#speedLegend, "top-left");
+    this.#map.addControl(this.#speedLegend, "bottom-left");
     this.#listen(this.#map);
     this.#makeRoom();
     this.#camera.use(this.#map);

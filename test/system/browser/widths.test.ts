@@ -1,0 +1,101 @@
+import { expect } from "bun:test";
+import { store } from "../support/client.ts";
+import { layoutFaults } from "./support/layout.ts";
+import { describePage } from "./support/stage.ts";
+import type { Visit } from "./support/visit.ts";
+
+/*
+ * Goal: from a small phone to a large screen nothing is cut off and no control lies under another. Method: each state
+ * of the page is looked at in windows of all widths.
+ */
+
+const PHONES = [360, 390, 768];
+const SCREENS = [900, 1024, 1280, 1920, 2560];
+const WIDTHS = [...PHONES, ...SCREENS];
+
+/** How long a state may take to settle after the window has changed. */
+const SETTLE_MS = 5000;
+
+describePage(
+  "every width",
+  (stage) => {
+    stage.test("holds the list, a device with its day, the tools and the menu", async (visit, page) => {
+      await visit.goto("/map");
+      await page.getByLabel("Key", { exact: true }).waitFor();
+      await holdsIn(visit, "the sign-in form", WIDTHS);
+      await visit.enter(stage.key);
+      await page.getByRole("option", { name: "van" }).waitFor();
+      await holdsIn(visit, "the list", WIDTHS);
+
+      await page.getByRole("option", { name: "van" }).click();
+      await page.locator("time-plot canvas").waitFor();
+      await holdsIn(visit, "a device", SCREENS);
+      for (const tab of ["Devices", "Device", "Day"]) {
+        await page.setViewportSize({ width: 390, height: 844 });
+        await page.getByRole("button", { name: tab, exact: true }).click();
+        await holdsIn(visit, `the sheet of ${tab}`, PHONES);
+      }
+      await page.setViewportSize({ width: 1280, height: 800 });
+      for (const name of ["Nearby", "Heatmap"]) {
+        await page.getByRole("button", { name }).first().click();
+        await page.getByRole("region", { name }).waitFor();
+        await holdsIn(visit, name, WIDTHS);
+        await page.keyboard.press("Escape");
+      }
+      await page.getByRole("button", { name: "Menu" }).click();
+      await holdsIn(visit, "the menu", WIDTHS);
+    });
+
+    stage.test(
+      "holds the dialogs",
+      async (visit, page) => {
+        await visit.enter(stage.key, "/map?device=van");
+        await page.getByText("reports", { exact: false }).first().waitFor();
+        for (const open of ["Share", "Connect", "Statistics", "Calendar"]) {
+          await page.setViewportSize({ width: 1280, height: 800 });
+          await page.getByRole("button", { name: open }).first().click();
+          await page.getByRole("dialog").waitFor();
+          await holdsIn(visit, open, WIDTHS);
+          await page.keyboard.press("Escape");
+          await page.getByRole("dialog").waitFor({ state: "detached" });
+        }
+      },
+      { webgl: false },
+    );
+  },
+  {
+    isPageAlone: true,
+    prepare: ({ client }) =>
+      store(client, [
+        ...Array.from({ length: 60 }, (_, index) => ({
+          ...{
+            device_id: "van",
+            timestamp: Date.now() - index * 60_000,
+            speed: index % 20 < 10 ? 0 : 10 + index,
+          },
+          ...{
+            latitude: 51.5 + (index % 20 < 10 ? 0 : index / 1e3),
+            longitude: -0.1,
+            altitude: 40 + index,
+            battery_level: 80,
+          },
+        })),
+        // The longest name that a device may have, without a place to break it.
+        { device_id: "w".repeat(128), timestamp: Date.now(), latitude: 51.6, longitude: -0.2 },
+      ]),
+  },
+);
+
+async function holdsIn(visit: Visit, state: string, widths: readonly number[]): Promise<void> {
+  const { page } = visit;
+  for (const width of widths) {
+    await page.setViewportSize({ width, height: width < 500 ? 844 : 800 });
+    let faults: readonly string[] = [];
+    const holds = async () => {
+      faults = await layoutFaults(page);
+      return faults.length === 0;
+    };
+    await visit.until("a layout that holds", holds, SETTLE_MS).catch(() => undefined); // The faults say more.
+    expect([state, width, faults]).toEqual([state, width, []]);
+  }
+}
