@@ -44,7 +44,7 @@ const DOT_ROWS: RowLayout = {
   per: "vertex",
 };
 
-/** Draws every device in one call. The shader moves gliding dots. */
+/** Draws every device in one call, below the names of places. The shader moves gliding dots. */
 export class DotsLayer extends GlLayer<number> {
   readonly #scene: () => DotScene;
 
@@ -112,7 +112,7 @@ function setLook(
 function drawDots(
   gl: WebGL2RenderingContext,
   { uniforms }: GlProgram,
-  { buffer, chosenRow }: DotScene,
+  { buffer }: DotScene,
   { copies }: FlatCamera,
 ): void {
   // In front of everything that MapLibre has drawn.
@@ -125,12 +125,36 @@ function drawDots(
     gl.uniform1f(uniforms.copy!, copy);
     gl.drawArrays(gl.POINTS, 0, buffer.size);
   }
-  if (chosenRow === null || chosenRow >= buffer.size) return;
-  gl.disable(gl.DEPTH_TEST);
-  gl.uniform1i(uniforms.isChosen!, 1);
-  for (let copy = -copies; copy <= copies; copy++) {
-    gl.uniform1f(uniforms.copy!, copy);
-    gl.drawArrays(gl.POINTS, chosenRow, 1);
+  gl.clear(gl.DEPTH_BUFFER_BIT); // Or the dots would hide circles that MapLibre draws over them.
+}
+
+/** Draws the chosen device again, larger and over everything else. Its buffer has one row. */
+export class ChosenDotLayer extends GlLayer<null> {
+  readonly #scene: () => DotScene;
+
+  constructor(scene: () => DotScene) {
+    super("chosen-dot", { vertex: DOT_VERTEX, fragment: DOT_FRAGMENT, layout: DOT_ROWS }, null);
+    this.#scene = scene;
+  }
+
+  draw(gl: WebGL2RenderingContext, { map, program, rows }: GlResources<null>): void {
+    const scene = this.#scene();
+    const { buffer, chosenRow } = scene;
+    if (chosenRow === null || chosenRow >= buffer.size) return;
+    gl.useProgram(program.program);
+    gl.bindVertexArray(rows.vertices);
+    gl.bindBuffer(gl.ARRAY_BUFFER, rows.bytes);
+    gl.bufferData(gl.ARRAY_BUFFER, buffer.words, gl.STREAM_DRAW, chosenRow * DOT_WORDS, DOT_WORDS);
+    const camera = flatCamera(map);
+    setCamera(gl, program, camera);
+    setLook(gl, program, scene, performance.now(), dotScale(seenCount(buffer, camera)));
+    gl.disable(gl.DEPTH_TEST);
+    gl.uniform1i(program.uniforms.isChosen!, 1);
+    for (let copy = -camera.copies; copy <= camera.copies; copy++) {
+      gl.uniform1f(program.uniforms.copy!, copy);
+      gl.drawArrays(gl.POINTS, 0, 1);
+    }
+    gl.bindVertexArray(null);
   }
 }
 

@@ -70,8 +70,6 @@ export class MapCamera {
 
   use(map: MapLibreMap): void {
     this.#map = map;
-    this.#pendingMove?.(map);
-    this.#pendingMove = null;
     map.on("moveend", () => {
       const { camera } = this;
       if (camera !== null) for (const listener of this.#listeners) listener(camera, this.#isChosen);
@@ -87,6 +85,8 @@ export class MapCamera {
     map.getCanvas().addEventListener("keydown", ({ key }) => {
       if (key.startsWith("Arrow")) this.#leave();
     });
+    this.#pendingMove?.(map); // Now that listeners hear of it.
+    this.#pendingMove = null;
   }
 
   flyTo({ latitude, longitude, zoom }: CameraTarget, isAnimated = true): void {

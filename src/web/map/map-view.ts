@@ -9,7 +9,7 @@ import type { Place } from "../geo/earth.ts";
 import type { Units } from "../geo/units.ts";
 import { type DensityCells, DensityLayer } from "../gl/density-layer.ts";
 import { DotBuffer } from "../gl/dot-buffer.ts";
-import { DotsLayer } from "../gl/dots-layer.ts";
+import { ChosenDotLayer, type DotScene, DotsLayer } from "../gl/dots-layer.ts";
 import { GlidePace } from "../gl/glide-pace.ts";
 import { type MapColors, readMapColors } from "../gl/map-colors.ts";
 import { TailBuffer } from "../gl/tail-buffer.ts";
@@ -336,15 +336,16 @@ export class MapView {
       colors: this.#colors,
       nowMs: Date.now(),
     }));
-    map.addLayer(tails);
-    const dots = new DotsLayer(() => ({
+    const scene = (): DotScene => ({
       buffer: this.#buffer,
       colors: this.#colors,
       chosenRow: this.#chosenRow,
       pace: this.#pace,
       nowMs: Date.now(),
-    }));
-    map.addLayer(dots);
+    });
+    map.addLayer(tails, labels);
+    map.addLayer(new DotsLayer(scene), labels);
+    map.addLayer(new ChosenDotLayer(scene));
   }
 
   /** Paints the base map in the theme's colors. */

@@ -4,7 +4,7 @@ import type { DotBuffer } from "../../../src/web/gl/dot-buffer.ts";
 import { store } from "../support/client.ts";
 import { shownPositions } from "./support/devices.ts";
 import { pressInHeader } from "./support/header.ts";
-import { cameraOf, lookAt, type Pixel, pictureAt, pixelOf, rest } from "./support/map.ts";
+import { cameraOf, layersOf, lookAt, type Pixel, pictureAt, pixelOf, rest } from "./support/map.ts";
 import { askPart, type PartName } from "./support/parts.ts";
 import { describePage, type Stage } from "./support/stage.ts";
 import type { Visit } from "./support/visit.ts";
@@ -80,6 +80,9 @@ async function surviveTheme(visit: Visit, at: Pixel): Promise<void> {
   await loseGraphics(page, "restoreContext");
   await page.getByText("Redrawing the map").waitFor({ state: "detached" });
   await visit.until("the same dot", async () => (await pictureAt(page, at)) === byNight);
+  const layers = await layersOf(page);
+  const order = ["day-line", "tails", "dots", "world-seas", "world-places", "stop-rings", "chosen-dot"];
+  expect(layers.filter((layer) => order.includes(layer))).toEqual(order);
 }
 
 /** Colors of the map fade into one another. */

@@ -38,6 +38,11 @@ export async function rest(page: Page): Promise<void> {
   );
 }
 
+/** The names of all layers, the lowest first. */
+export function layersOf(page: Page): Promise<readonly string[]> {
+  return askPart(page, MAPLIBRE, (map) => map.getLayersOrder(), null);
+}
+
 const MARKER: PartName<Marker> = ["maplibre-gl", "Marker", true];
 
 export interface Feature {

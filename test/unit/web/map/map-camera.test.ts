@@ -64,6 +64,16 @@ test("MapCamera goes where it was told before there was a map, and not where dev
   expect(told).toEqual([[2, 1]]);
 });
 
+test("MapCamera tells listeners of a move that waited for the map", () => {
+  const { map, fire } = createMap();
+  const camera = new MapCamera(() => {});
+  const zooms: number[] = [];
+  camera.onCamera(({ zoom }) => zooms.push(zoom));
+  camera.beginWith(tableOf([BUS]));
+  camera.use(Object.assign(map, { fitBounds: () => fire("moveend") }));
+  expect(zooms).toEqual([5]);
+});
+
 test("MapCamera moves with a device only while it follows, and not during a zoom by hand", () => {
   const { map, told, fire } = createMap();
   const camera = new MapCamera(() => {});
