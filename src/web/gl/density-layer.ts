@@ -1,17 +1,9 @@
-import { flatCamera, GlLayer, type GlResources, type RowLayout, setCamera } from "./gl-layer.ts";
+import { WORLD_SIZE } from "../geo/world.ts";
+import { type DensityCells, type DensityGrid, densityGrid } from "./density-grid.ts";
+import { type FlatCamera, flatCamera, GlLayer, type GlResources, type RowLayout } from "./gl-layer.ts";
 import { DENSITY_STEPS, type MapColors } from "./map-colors.ts";
 
-/* The heatmap: squares of the map, darker for more positions. */
-
-/** The number of positions of all devices, by cell of the map. */
-export interface DensityCells {
-  /** A cell is 1/64 of a tile of 256 pixels at this zoom. */
-  readonly zoom: number;
-  /** Column and row, counted from the map's north-west corner. */
-  readonly x: readonly number[];
-  readonly y: readonly number[];
-  readonly count: readonly number[];
-}
+/* The heatmap: smooth spots on the map, in colors from few positions to many. */
 
 export interface DensityScene {
   readonly cells: DensityCells | null;
@@ -20,120 +12,148 @@ export interface DensityScene {
 
 const VERTEX = `#version 300 es
 precision highp float;
-precision highp int;
 
-layout(location = 0) in uvec2 corner; // The north-west corner of a square.
-layout(location = 1) in uint shade;
+uniform vec2 corner; // The north-west corner of the grid in clip space.
+uniform vec2 reach; // The grid's width and height in clip space.
+uniform vec2 size; // Columns and rows.
 
-uniform uvec2 center;
-uniform vec2 centerClip;
-uniform vec2 clipPerUnit;
-uniform float copy;
-uniform float size;
-
-flat out float shadeAt;
+out vec2 at; // In cells.
 
 void main() {
-  float south = corner.y >= center.y ? float(corner.y - center.y) : -float(center.y - corner.y);
-  vec2 offset = vec2(float(int(corner.x - center.x)) + copy * 4294967296.0, south);
-  vec2 within = vec2(gl_VertexID & 1, gl_VertexID >> 1) * size;
-  gl_Position = vec4(centerClip + (offset + within) * clipPerUnit, 0.0, 1.0);
-  shadeAt = float(shade) / 1000.0;
+  vec2 within = vec2(gl_VertexID & 1, gl_VertexID >> 1);
+  gl_Position = vec4(corner + within * reach, 0.0, 1.0);
+  at = within * size;
 }`;
 
 const FRAGMENT = `#version 300 es
 precision highp float;
 
-flat in float shadeAt;
+in vec2 at;
 
+uniform vec2 size;
+uniform sampler2D cells;
 uniform vec3 steps[${DENSITY_STEPS}];
 
 out vec4 color;
 
+/** A cubic B-spline over 4 by 4 cells. Linear filtering weighs two cells at once, so four samples are enough. */
+vec2 smoothed() {
+  vec2 place = at - 0.5;
+  vec2 part = fract(place);
+  vec2 cell = floor(place) + 0.5;
+  vec2 square = part * part;
+  vec2 cube = square * part;
+  vec2 w0 = (1.0 - 3.0 * part + 3.0 * square - cube) / 6.0;
+  vec2 w1 = (4.0 - 6.0 * square + 3.0 * cube) / 6.0;
+  vec2 w3 = cube / 6.0;
+  vec2 before = w0 + w1;
+  vec2 after = 1.0 - before;
+  vec2 near = (cell - 1.0 + w1 / before) / size;
+  vec2 far = (cell + 1.0 + w3 / after) / size;
+  vec2 north = before.x * texture(cells, near).rg + after.x * texture(cells, vec2(far.x, near.y)).rg;
+  vec2 south = before.x * texture(cells, vec2(near.x, far.y)).rg + after.x * texture(cells, far).rg;
+  return before.y * north + after.y * south;
+}
+
 void main() {
-  float place = shadeAt * ${DENSITY_STEPS - 1}.0;
+  vec2 sum = smoothed(); // The shade is an average of cells with positions, so that a lonely cell has its own color.
+  float place = clamp(sum.r / max(sum.g, 0.001), 0.0, 1.0) * ${DENSITY_STEPS - 1}.0;
   int step = min(int(place), ${DENSITY_STEPS - 2});
-  color = vec4(mix(steps[step], steps[step + 1], place - float(step)), 1.0) * 0.9;
+  float alpha = OPACITY * smoothstep(0.02, 0.42, sum.g);
+  color = vec4(mix(steps[step], steps[step + 1], place - float(step)), 1.0) * alpha;
 }`;
 
-/** Replaces cells that are no longer shown, so that no positions stay in memory or on the graphics card. */
-const NO_CELLS: DensityCells = { zoom: 0, x: [], y: [], count: [] };
+/** Lets the coasts and rivers below shine through a little. A test computes that the colors stand out all the same. */
+export const DENSITY_OPACITY = 0.9;
 
-/** A square in the buffer: x and y of its north-west corner in units of `world.ts`, and its shade. */
-const SQUARE_WORDS = 3;
+/** The four corners have no data of their own. */
+const NO_ROWS: RowLayout = { rowBytes: 0, attributes: [], per: "vertex" };
 
-const SQUARE_ROWS: RowLayout = {
-  rowBytes: SQUARE_WORDS * 4,
-  attributes: [
-    [2, 0],
-    [1, 8],
-  ],
-  per: "instance",
-};
+/** The cells on the graphics card. */
+interface Uploaded {
+  readonly cells: DensityCells;
+  readonly grid: DensityGrid;
+  readonly texture: WebGLTexture;
+}
 
-/** Draws all cells as squares, in one call. */
-export class DensityLayer extends GlLayer<DensityCells | null> {
+/** Draws all cells as one picture. */
+export class DensityLayer extends GlLayer<Uploaded | null> {
   readonly #scene: () => DensityScene;
 
   constructor(scene: () => DensityScene) {
-    super("density", { vertex: VERTEX, fragment: FRAGMENT, layout: SQUARE_ROWS }, null);
+    const fragment = FRAGMENT.replace("OPACITY", DENSITY_OPACITY.toFixed(2));
+    super("density", { vertex: VERTEX, fragment, layout: NO_ROWS }, null);
     this.#scene = scene;
   }
 
-  draw(gl: WebGL2RenderingContext, resources: GlResources<DensityCells | null>): void {
+  draw(gl: WebGL2RenderingContext, resources: GlResources<Uploaded | null>): void {
     const { cells, colors } = this.#scene();
     const { map, program, rows } = resources;
-    if (resources.uploaded !== cells) {
-      gl.bindBuffer(gl.ARRAY_BUFFER, rows.bytes);
-      gl.bufferData(gl.ARRAY_BUFFER, densitySquares(cells ?? NO_CELLS), gl.STATIC_DRAW);
-      resources.uploaded = cells;
+    if ((resources.uploaded?.cells ?? null) !== cells) {
+      this.leave(gl, resources.uploaded); // No positions stay on the graphics card once they are not shown.
+      resources.uploaded = cells === null ? null : upload(gl, cells);
     }
-    if (cells === null || cells.count.length === 0) return;
+    if (resources.uploaded === null) return;
+    const { grid, texture } = resources.uploaded;
+    const { uniforms } = program;
     gl.useProgram(program.program);
     gl.bindVertexArray(rows.vertices);
+    gl.activeTexture(gl.TEXTURE0);
+    gl.bindTexture(gl.TEXTURE_2D, texture);
+    gl.uniform1i(uniforms.cells!, 0);
+    gl.uniform2f(uniforms.size!, grid.columns, grid.rows);
+    gl.uniform3fv(uniforms.steps!, colors.density.flat());
     const camera = flatCamera(map);
-    setCamera(gl, program, camera);
-    gl.uniform1f(program.uniforms.size!, squareSize(cells.zoom));
-    gl.uniform3fv(program.uniforms.steps!, colors.density.flat());
+    const { corner, reach, worldReach } = placeOf(grid, camera);
+    gl.uniform2f(uniforms.reach!, ...reach);
     for (let copy = -camera.copies; copy <= camera.copies; copy++) {
-      gl.uniform1f(program.uniforms.copy!, copy);
-      gl.drawArraysInstanced(gl.TRIANGLE_STRIP, 0, 4, cells.count.length);
+      gl.uniform2f(uniforms.corner!, corner[0] + copy * worldReach, corner[1]);
+      gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
     }
+    gl.bindTexture(gl.TEXTURE_2D, null);
     gl.bindVertexArray(null);
   }
-}
 
-/** The width of a cell in the world's units. */
-export function squareSize(zoom: number): number {
-  return 2 ** (32 - 6 - zoom);
-}
-
-/** All squares. Shades are from 0, the lightest color, to 1000, the darkest. */
-export function densitySquares({ zoom, x, y, count }: DensityCells): Uint32Array {
-  const size = squareSize(zoom);
-  const shadeOf = shading(count);
-  const words = new Uint32Array(count.length * SQUARE_WORDS);
-  for (let cell = 0, at = 0; cell < count.length; cell++, at += SQUARE_WORDS) {
-    words[at] = x[cell]! * size;
-    words[at + 1] = y[cell]! * size;
-    words[at + 2] = Math.round(1000 * shadeOf(count[cell]!));
+  protected override leave(gl: WebGL2RenderingContext, uploaded: Uploaded | null): void {
+    if (uploaded !== null) gl.deleteTexture(uploaded.texture);
   }
-  return words;
 }
 
-/**
- * The counts of the lightest and the darkest color. The top 1% is darkest, so that one depot doesn't fill the scale.
- */
-export function shadeRange(counts: readonly number[]): { readonly least: number; readonly most: number } {
-  const sorted = Float64Array.from(counts).sort();
-  return { least: sorted[0] ?? 1, most: sorted[Math.floor((sorted.length - 1) * 0.99)] ?? 1 };
+function upload(gl: WebGL2RenderingContext, cells: DensityCells): Uploaded | null {
+  const grid = densityGrid(cells);
+  if (grid === null) return null;
+  const texture = gl.createTexture();
+  gl.activeTexture(gl.TEXTURE0);
+  gl.bindTexture(gl.TEXTURE_2D, texture);
+  // MapLibre leaves these as its own pictures need them.
+  gl.pixelStorei(gl.UNPACK_ALIGNMENT, 1);
+  gl.pixelStorei(gl.UNPACK_FLIP_Y_WEBGL, false);
+  gl.pixelStorei(gl.UNPACK_PREMULTIPLY_ALPHA_WEBGL, false);
+  const { columns, rows, texels } = grid;
+  gl.texImage2D(gl.TEXTURE_2D, 0, gl.RG8, columns, rows, 0, gl.RG, gl.UNSIGNED_BYTE, texels);
+  for (const filter of [gl.TEXTURE_MIN_FILTER, gl.TEXTURE_MAG_FILTER])
+    gl.texParameteri(gl.TEXTURE_2D, filter, gl.LINEAR);
+  for (const wrap of [gl.TEXTURE_WRAP_S, gl.TEXTURE_WRAP_T])
+    gl.texParameteri(gl.TEXTURE_2D, wrap, gl.CLAMP_TO_EDGE);
+  gl.pixelStorei(gl.UNPACK_ALIGNMENT, 4);
+  return { cells, grid, texture };
 }
 
-/** The shade of a count, 0 to 1, on a logarithmic scale, since a depot has a thousand times the count of a street. */
-export function shading(counts: readonly number[]): (count: number) => number {
-  const range = shadeRange(counts);
-  const least = Math.log(range.least);
-  const most = Math.log(range.most);
-  if (most <= least) return () => 0.5;
-  return (count) => Math.max(0, Math.min(1, (Math.log(count) - least) / (most - least)));
+/** Where the grid is in clip space: the copy whose middle is nearest to the camera's. */
+export function placeOf(
+  { west, north, cellSize, columns, rows }: DensityGrid,
+  { center, centerClip, clipPerUnit }: FlatCamera,
+) {
+  const [width, height] = [columns * cellSize, rows * cellSize];
+  const fromMiddle = west + width / 2 - center[0];
+  const shift = Math.round(fromMiddle / WORLD_SIZE) * WORLD_SIZE;
+  const [perX, perY] = clipPerUnit;
+  return {
+    corner: [
+      centerClip[0] + (west - shift - center[0]) * perX,
+      centerClip[1] + (north - center[1]) * perY,
+    ] as const,
+    reach: [width * perX, height * perY] as const,
+    worldReach: WORLD_SIZE * perX,
+  };
 }

@@ -76,6 +76,7 @@ uniform bool isChosen;
 uniform vec3 colors[3]; // By age.
 uniform vec3 edge;
 uniform vec3 accent;
+uniform float fade; // 1, or less while the heatmap is shown.
 
 out vec4 color;
 
@@ -121,5 +122,6 @@ void main() {
   // Older dots are hollow, so that age is visible without colors.
   if (age > 0) drawn = over(vec4(edge, 1.0) * within(outside + (heading == vec2(0.0) && age == 1 ? 2.8 : 1.6)), drawn);
   if (drawn.a == 0.0) discard; // The depth buffer would hide what is behind.
-  color = drawn * (level == ${DOT_LEVELS.dim}u ? 0.28 : 1.0);
+  // What the user has chosen stays as it is.
+  color = drawn * (level == ${DOT_LEVELS.dim}u ? 0.28 : 1.0) * (level == ${DOT_LEVELS.marked}u ? 1.0 : fade);
 }`;

@@ -2,6 +2,7 @@ import type { MapLibreMap } from "maplibre-gl";
 import { WORLD_SIZE } from "../geo/world.ts";
 import { DOT_BYTES, DOT_WORDS, type DotBuffer, type DotView } from "./dot-buffer.ts";
 import { DOT_FRAGMENT, DOT_VERTEX } from "./dot-shader.ts";
+import type { Fade } from "./fade.ts";
 import {
   type FlatCamera,
   flatCamera,
@@ -21,6 +22,8 @@ export interface DotScene {
   readonly colors: MapColors;
   readonly chosenRow: number | null;
   readonly pace: GlidePace;
+  /** How much of the color of dots is left under the heatmap. */
+  readonly fade: Fade;
   /** Unix ms, for the ages of dots. */
   readonly nowMs: number;
 }
@@ -64,11 +67,12 @@ export class DotsLayer extends GlLayer<number> {
     const camera = flatCamera(map);
     setCamera(gl, program, camera);
     setLook(gl, program, scene, nowMs, dotScale(seenCount(scene.buffer, camera)));
+    gl.uniform1f(program.uniforms.fade!, scene.fade.valueAt(nowMs));
     drawDots(gl, program, scene, camera);
     gl.bindVertexArray(null);
     const isGliding = scene.buffer.isGlideSeen(viewOf(map, camera), nowMs);
     scene.pace.frame(nowMs, isGliding);
-    if (isGliding) map.triggerRepaint();
+    if (isGliding || scene.fade.isMoving(nowMs)) map.triggerRepaint();
   }
 }
 

@@ -66,12 +66,16 @@ export abstract class GlLayer<Uploaded> implements CustomLayerInterface {
 
   onRemove(_map: MapLibreMap, gl: WebGL2RenderingContext): void {
     if (this.#resources === null) return;
-    const { program, rows } = this.#resources;
+    const { program, rows, uploaded } = this.#resources;
+    this.leave(gl, uploaded);
     gl.deleteProgram(program.program);
     gl.deleteVertexArray(rows.vertices);
     gl.deleteBuffer(rows.bytes);
     this.#resources = null;
   }
+
+  /** Deletes what `uploaded` has on the graphics card beside the rows. */
+  protected leave(_gl: WebGL2RenderingContext, _uploaded: Uploaded): void {}
 
   render(gl: WebGL2RenderingContext): void {
     if (this.#resources !== null) this.draw(gl, this.#resources);

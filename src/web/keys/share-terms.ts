@@ -1,4 +1,5 @@
-import { dayAt, MS_PER_HOUR, rangeOf, wallMs } from "../time/local-day.ts";
+import { dayAt, MS_PER_HOUR, rangeOf } from "../time/local-day.ts";
+import { instantOf } from "../time/local-time.ts";
 
 /* The choices of the share dialog, and the range of time that they mean. */
 
@@ -87,24 +88,4 @@ function fromOf(
     case "own":
       return instantOf(ownFrom, zone);
   }
-}
-
-/**
- * The instant at which the clocks of a zone show the value of an `<input type="datetime-local">`: the first one in an
- * hour that occurs twice, and one hour later for an hour that clocks skip. Null if the input is empty.
- */
-export function instantOf(local: string, zone: string): number | null {
-  const wall = Date.parse(`${local}Z`);
-  if (Number.isNaN(wall)) return null;
-  // The zone's offset is that of the day before or that of the day after.
-  const candidates = [-24, 24].map((hours) => {
-    const near = wall + hours * MS_PER_HOUR;
-    return wall - (wallMs(near, zone) - near);
-  });
-  return candidates.find((ms) => wallMs(ms, zone) === wall) ?? Math.max(...candidates);
-}
-
-/** An instant as the value of such an input. */
-export function localTextOf(ms: number, zone: string): string {
-  return new Date(wallMs(ms, zone)).toISOString().slice(0, "2026-11-22T18:30".length);
 }

@@ -1,9 +1,10 @@
 import { sentenceOf } from "../api/api-error.ts";
 import { folded } from "../devices/name-search.ts";
 import { MS_PER_HOUR } from "../time/local-day.ts";
+import { localTextOf } from "../time/local-time.ts";
 import type { Copying } from "./copying.ts";
 import type { PageKey, PageKeys } from "./page-keys.ts";
-import { FROM, localTextOf, PRECISIONS, type ShareTerms, shareRange, showsLast } from "./share-terms.ts";
+import { FROM, PRECISIONS, type ShareTerms, shareRange, showsLast } from "./share-terms.ts";
 
 /* The state of the dialog for share links. */
 

@@ -7,9 +7,11 @@ import type { DeviceTable, TableChange } from "../devices/device-table.ts";
 import type { Bounds } from "../geo/bounds.ts";
 import type { Place } from "../geo/earth.ts";
 import type { Units } from "../geo/units.ts";
-import { type DensityCells, DensityLayer } from "../gl/density-layer.ts";
+import type { DensityCells } from "../gl/density-grid.ts";
+import { DensityLayer } from "../gl/density-layer.ts";
 import { DotBuffer } from "../gl/dot-buffer.ts";
 import { ChosenDotLayer, type DotScene, DotsLayer } from "../gl/dots-layer.ts";
+import { Fade } from "../gl/fade.ts";
 import { GlidePace } from "../gl/glide-pace.ts";
 import { type MapColors, readMapColors } from "../gl/map-colors.ts";
 import { TailBuffer } from "../gl/tail-buffer.ts";
@@ -51,6 +53,9 @@ const SHOW_MS = 150;
 /** A sheet that covers more than this share of the map is being read, so the map does not move for it. */
 const COVER_SHARE_MAX = 0.6;
 
+/** Dots over the heatmap: still visible, and what lies below as well. */
+const DOT_FADE = 0.22;
+
 const REDUCED_MOTION = matchMedia("(prefers-reduced-motion: reduce)");
 
 /**
@@ -65,6 +70,7 @@ export class MapView {
   readonly #tails = new TailBuffer();
   readonly #clicks = new MapClicks(this.element, this.#buffer);
   readonly #pace = new GlidePace(REDUCED_MOTION);
+  readonly #dotFade = new Fade(REDUCED_MOTION, 1);
   readonly #overlays = new Overlays();
   readonly #speedLegend = new SpeedLegend();
   readonly #camera: MapCamera;
@@ -209,6 +215,7 @@ export class MapView {
 
   setDensity(cells: DensityCells | null): void {
     this.#density = cells;
+    this.#dotFade.moveTo(cells === null ? 1 : DOT_FADE, performance.now());
     this.#map?.triggerRepaint();
   }
 
@@ -341,6 +348,7 @@ export class MapView {
       colors: this.#colors,
       chosenRow: this.#chosenRow,
       pace: this.#pace,
+      fade: this.#dotFade,
       nowMs: Date.now(),
     });
     map.addLayer(tails, labels);

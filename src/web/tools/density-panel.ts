@@ -1,50 +1,61 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
-import { counted, countText } from "../geo/units.ts";
-import { dayText } from "../time/format.ts";
-import { dayAt } from "../time/local-day.ts";
-import { DENSITY_DAYS, type Density } from "./density.ts";
+import { counted, countText, distanceText, type Units } from "../geo/units.ts";
+import { cellMeters, type Density } from "./density.ts";
+import { DENSITY_PRESETS, type OwnRange, rangeText } from "./density-range.ts";
 
 /** The panel of the heatmap: its range, its legend and its state. */
-export function densityPanel(density: Density, zone: string): TemplateResult | typeof nothing {
+export function densityPanel(density: Density, zone: string, units: Units): TemplateResult | typeof nothing {
   if (!density.isOpen) return nothing;
-  const choose = (event: Event) =>
-    density.choose(DENSITY_DAYS[(event.target as HTMLSelectElement).selectedIndex]!);
+  const { own, preset } = density;
+  const choose = (event: Event) => {
+    const chosen = DENSITY_PRESETS[(event.target as HTMLSelectElement).selectedIndex];
+    if (chosen === undefined) density.chooseOwn();
+    else density.choose(chosen);
+  };
   return html`<section class="card density" aria-labelledby="density-title" aria-busy=${density.isLoading}>
     <div class="card-head">
       <h2 id="density-title">Heatmap</h2>
       <select aria-label="Range" @change=${choose}>
-        ${DENSITY_DAYS.map((days) => html`<option .selected=${live(days === density.chosen)}>${days.label}</option>`)}
+        ${DENSITY_PRESETS.map((each) => html`<option .selected=${live(own === null && each === preset)}>${each.label}</option>`)}
+        <option .selected=${live(own !== null)}>from … to …</option>
       </select>
       <button class="quiet" aria-label="Close" @click=${() => density.close()}>✕</button>
     </div>
-    <p class="soft">${rangeText(density, zone)}</p>
-    ${density.positions > 0 ? legend(density) : nothing}
+    ${own === null ? nothing : ownInputs(density, own)}
+    <p class="soft">${rangeText(density.range, zone)}</p>
+    ${density.positions > 0 ? legend(density, units) : nothing}
     <p role="status" class=${density.fault === null ? "" : "fault"}>${density.fault ?? state(density)}</p>
   </section>`;
 }
 
-/** `Mon 16 Nov to Sun 22 Nov 2026, days of Europe/Berlin`. */
-function rangeText({ range }: Density, zone: string): string {
-  const first = dayAt(range.startMs, zone);
-  const last = dayAt(range.endMs - 1, zone);
-  return `${first === last ? dayText(first) : `${dayText(first)} to ${dayText(last)}`}, days of ${zone}`;
+function ownInputs(density: Density, own: OwnRange): TemplateResult {
+  const typed = (member: keyof OwnRange) => (event: Event) =>
+    density.chooseOwn({ ...own, [member]: (event.target as HTMLInputElement).value });
+  return html`<div class="density-range">
+    <label for="density-from">From</label>
+    <input id="density-from" type="datetime-local" .value=${live(own.from)} @change=${typed("from")}>
+    <label for="density-to">To</label>
+    <input id="density-to" type="datetime-local" .value=${live(own.to)} @change=${typed("to")}>
+  </div>`;
 }
 
-/** If all cells have the same count, the legend has one color. */
-function legend({ shades: { least, most } }: Density): TemplateResult {
-  return html`<p class="density-legend">
-    <span>${countText(least)}</span><span class="ramp" aria-hidden="true"></span>
-    ${most > least ? html`<span>${countText(most)}+</span>` : nothing}
-    <span class="soft">positions per cell</span>
-  </p>`;
+/** What the first and the last color stand for. If all cells have the same count, there is only one. */
+function legend({ shades: { least, most }, cells, latitude }: Density, units: Units): TemplateResult {
+  const side = distanceText(cellMeters(cells!.zoom, latitude), units);
+  return html`<figure class="density-legend">
+    <div class="ramp" ?data-flat=${most <= least} aria-hidden="true"></div>
+    <p><span><b>${most > least ? "few" : "all"}</b> ${counted(least, "position")}</span>
+      ${most > least ? html`<span><b>many</b> ${countText(most)} or more</span>` : nothing}</p>
+    <figcaption class="soft">Positions in each square of ${side}</figcaption>
+  </figure>`;
 }
 
 function state({ isLoading, cells, positions, isCoarser, isIncomplete }: Density): string {
   if (isLoading) return "Loading…";
-  if (cells === null || positions === 0) return "No positions here on these days.";
+  if (cells === null || positions === 0) return "No positions here in this time.";
   const sentences = [`${counted(positions, "position")} in view.`];
-  if (isCoarser) sentences.push("Cells are coarser than usual: zoom in for finer ones.");
+  if (isCoarser) sentences.push("Squares are larger than usual: zoom in for finer ones.");
   if (isIncomplete) sentences.push("Some days are missing: the archive can't read them.");
   return sentences.join(" ");
 }

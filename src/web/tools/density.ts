@@ -1,10 +1,12 @@
 import type { Api } from "../api/api.ts";
 import { retryingSentenceOf, sentenceOf } from "../api/api-error.ts";
 import { boxOf } from "../geo/bounds.ts";
-import { type DensityCells, shadeRange } from "../gl/density-layer.ts";
+import { type DensityCells, shadeRange } from "../gl/density-grid.ts";
 import type { Camera } from "../map/map-camera.ts";
-import { addDays, dayAt, rangeOf, type TimeRange } from "../time/local-day.ts";
+import type { TimeRange } from "../time/local-day.ts";
+import { localTextOf } from "../time/local-time.ts";
 import { browserTimers, type Timers } from "../time/timers.ts";
+import { type DensityPreset, type OwnRange, ownRange, presetRange, USUAL_PRESET } from "./density-range.ts";
 
 /** The used part of the map. */
 export interface DensityMap {
@@ -22,22 +24,6 @@ interface DensityParts {
   readonly timers?: Timers;
 }
 
-/** Whole days in the zone of the page. */
-export interface DensityDays {
-  readonly label: string;
-  readonly days: number;
-  /** The last day, counted back from today. */
-  readonly daysAgo: number;
-}
-
-export const DENSITY_DAYS: readonly DensityDays[] = [
-  { label: "today", days: 1, daysAgo: 0 },
-  { label: "yesterday", days: 1, daysAgo: 1 },
-  { label: "7 days", days: 7, daysAgo: 0 },
-  { label: "30 days", days: 30, daysAgo: 0 },
-  { label: "a year", days: 365, daysAgo: 0 },
-];
-
 /** The heatmap is loaded once the camera has not moved for this long. */
 const REST_MS = 250;
 const ZOOM_MAX = 22;
@@ -46,20 +32,24 @@ interface DensityAnswer extends DensityCells {
   readonly incomplete?: true;
 }
 
-/** The heatmap: how many positions of all devices each visible cell has, in a range of days. */
+/** The heatmap: how many positions of all devices each visible cell has, in a range of time. */
 export class Density {
   readonly #parts: DensityParts;
   #request: AbortController | null = null;
   #stopResting = () => {};
   isOpen = false;
-  chosen: DensityDays = DENSITY_DAYS[2]!;
+  preset: DensityPreset = USUAL_PRESET;
+  /** The range that the user typed; null for the preset. */
+  own: OwnRange | null = null;
   range: TimeRange = { startMs: 0, endMs: 0 };
   isLoading = false;
   fault: string | null = null;
   cells: DensityCells | null = null;
+  /** The latitude of the middle of the cells in view. */
+  latitude = 0;
   /** The sum of all cells. */
   positions = 0;
-  /** The counts of the lightest and the darkest color. */
+  /** The counts of the first and the last color. */
   shades = { least: 1, most: 1 };
   /** Whether the server made cells larger than the map's zoom needs, since there would be too many. */
   isCoarser = false;
@@ -93,8 +83,15 @@ export class Density {
     if (this.isOpen) void this.load();
   }
 
-  choose(days: DensityDays): void {
-    this.chosen = days;
+  choose(preset: DensityPreset): void {
+    this.preset = preset;
+    this.own = null;
+    void this.load();
+  }
+
+  /** Lets the user type a range, which begins as the one that is shown. */
+  chooseOwn(own: OwnRange = this.#ownOfShown()): void {
+    this.own = own;
     void this.load();
   }
 
@@ -104,10 +101,15 @@ export class Density {
     const { camera } = map;
     this.#request?.abort();
     this.#stopResting();
-    this.range = daysRange(this.chosen, zones.zone, Date.now());
-    this.isLoading = true;
-    this.fault = null;
+    const range =
+      this.own === null ? presetRange(this.preset, zones.zone, Date.now()) : ownRange(this.own, zones.zone);
+    const isValid = !("fault" in range);
+    this.isLoading = isValid;
+    this.fault = isValid ? null : range.fault;
+    if (isValid) this.range = range;
+    else this.#show(null);
     changed();
+    if (!isValid) return;
     if (camera === null) return; // The map's first camera event loads them.
     const request = new AbortController();
     this.#request = request;
@@ -130,6 +132,7 @@ export class Density {
       this.fault = null;
       this.isCoarser = answer.zoom < cellZoom;
       this.isIncomplete = answer.incomplete === true;
+      this.latitude = camera.latitude;
       this.#show(answer);
     } catch (error) {
       if (request.signal.aborted) return;
@@ -137,6 +140,12 @@ export class Density {
     }
     this.isLoading = false;
     changed();
+  }
+
+  #ownOfShown(): OwnRange {
+    const { startMs, endMs } = this.range;
+    const { zone } = this.#parts.zones;
+    return { from: localTextOf(startMs, zone), to: localTextOf(endMs, zone) };
   }
 
   #loadAtRest(): void {
@@ -155,11 +164,14 @@ export class Density {
   }
 }
 
-export function daysRange({ days, daysAgo }: DensityDays, zone: string, nowMs: number): TimeRange {
-  return rangeOf(addDays(dayAt(nowMs, zone), -daysAgo), zone, days);
-}
-
 /** The zoom whose cells are 4 pixels wide. MapLibre's zooms are for tiles of 512 pixels, the endpoint's for 256. */
 export function cellZoomOf(mapZoom: number): number {
   return Math.min(ZOOM_MAX, Math.max(0, Math.round(mapZoom) + 1));
+}
+
+const EQUATOR_METERS = 40_075_017;
+
+/** The width of a cell on the ground. */
+export function cellMeters(zoom: number, latitude: number): number {
+  return (EQUATOR_METERS * Math.cos((latitude * Math.PI) / 180)) / (64 * 2 ** zoom);
 }

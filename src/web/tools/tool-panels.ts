@@ -2,6 +2,7 @@ import { html, nothing, type TemplateResult } from "lit-html";
 import type { Api } from "../api/api.ts";
 import type { LiveDevices } from "../devices/live.ts";
 import { connectionCard } from "../devices/live-badge.ts";
+import type { Units } from "../geo/units.ts";
 import type { MapView } from "../map/map-view.ts";
 import { streetsHint } from "../map/streets-hint.ts";
 import type { Session } from "../session/session.ts";
@@ -22,6 +23,7 @@ interface ToolPanelsParts {
   readonly live: LiveDevices;
   readonly api: Pick<Api, "retries">;
   readonly zones: { readonly zone: string };
+  readonly units: Units;
   /** Whether the server has answered that there are no devices. */
   readonly isEmpty: boolean;
 }
@@ -69,6 +71,7 @@ export function mapCards({
   live,
   api,
   zones,
+  units,
   isEmpty,
 }: ToolPanelsParts): TemplateResult {
   const { chosen, nearby, density, making } = tools;
@@ -79,7 +82,7 @@ export function mapCards({
     ${visitorBanner(session.facts!, zone)} ${connectionCard(live, () => api.retries.wake())}
     ${session.may("read") ? streetsHint(map.streetsHint) : nothing}
     ${fault === null ? nothing : faultNote(fault, { label: "Try again", act: () => making.retry() }, "visitor")}
-    ${densityPanel(density, zone)} ${nearbyPanel({ nearby, chosen, zone })}
+    ${densityPanel(density, zone, units)} ${nearbyPanel({ nearby, chosen, zone })}
     ${session.may("read") ? loaded?.emptyPage(isEmpty, session.may("write")) : nothing}
   </section>`;
 }

@@ -2,7 +2,8 @@ import { expect, test } from "bun:test";
 import type { Query } from "../../../../src/web/api/api.ts";
 import { ApiError } from "../../../../src/web/api/api-error.ts";
 import { Retries } from "../../../../src/web/api/retries.ts";
-import { cellZoomOf, DENSITY_DAYS, Density, daysRange } from "../../../../src/web/tools/density.ts";
+import { cellMeters, cellZoomOf, Density } from "../../../../src/web/tools/density.ts";
+import { DENSITY_PRESETS } from "../../../../src/web/tools/density-range.ts";
 import { VirtualTime } from "../../../support/stream/virtual-time.ts";
 import { turns } from "../../../support/turns.ts";
 
@@ -126,23 +127,35 @@ test("closed, it takes its cells off and asks no more", async () => {
   expect(density.cells).toBeNull();
 });
 
-test("days are those of the zone, clocks going back or not", () => {
-  const now = Date.parse("2026-10-25T12:00:00Z");
-  const hours = DENSITY_DAYS.map((days) => {
-    const { startMs, endMs } = daysRange(days, "Europe/Berlin", now);
-    return (endMs - startMs) / 3_600_000;
+test("a range that the user types begins as the one that is shown, and is loaded once it is valid", async () => {
+  const { density, asked, drawn } = setUp();
+  density.open();
+  const { startMs, endMs } = density.range;
+  asked[0]!.answer.resolve(CELLS);
+  await turns();
+  density.chooseOwn();
+  expect(asked[1]!.query).toMatchObject({ start: startMs, end: endMs });
+  density.chooseOwn({ from: "2026-03-02T10:00", to: "2026-03-02T10:00" });
+  expect([density.fault, density.isLoading, asked.length]).toEqual([
+    "The first minute must be before the last.",
+    false,
+    2,
+  ]);
+  expect([drawn.at(-1), density.positions]).toEqual([null, 0]);
+  density.chooseOwn({ from: "2026-03-02T10:00", to: "2026-03-02T12:30" });
+  expect([density.fault, density.isLoading]).toEqual([null, true]);
+  expect(asked[2]!.query).toMatchObject({
+    start: Date.parse("2026-03-02T09:00Z"),
+    end: Date.parse("2026-03-02T11:30Z"),
   });
-  expect(hours).toEqual([25, 24, 7 * 24 + 1, 30 * 24 + 1, 365 * 24 + 1]);
-  const yesterday = daysRange(DENSITY_DAYS[1]!, "Europe/Berlin", now);
-  expect(yesterday.startMs).toBe(Date.parse("2026-10-23T22:00:00Z"));
+  density.choose(DENSITY_PRESETS[1]!);
+  expect([density.own, asked.length]).toEqual([null, 4]);
 });
 
-test("no range is longer than the endpoint takes", () => {
-  for (let month = 0; month < 12; month++)
-    for (const days of DENSITY_DAYS) {
-      const { startMs, endMs } = daysRange(days, "America/New_York", Date.UTC(2028, month, 29));
-      expect(endMs - startMs).toBeLessThanOrEqual(366 * 86_400_000);
-    }
+test("the width of a cell on the ground shrinks to the poles", () => {
+  expect([cellMeters(0, 0), cellMeters(12, 60), cellMeters(12, 0)].map(Math.round)).toEqual([
+    626_172, 76, 153,
+  ]);
 });
 
 test("cells are four pixels wide, as far in as the endpoint goes", () => {
