@@ -109,7 +109,7 @@ export function squareSize(zoom: number): number {
  */
 export function shadeRange(counts: readonly number[]): { readonly least: number; readonly most: number } {
   const sorted = Float64Array.from(counts).sort();
-  return { least: sorted[0] ?? 1, most: sorted[Math.floor((sorted.length - 1) * 0.99)] ?? 1 };
+  return { least: sorted[0] ?? 1, most: sorted[Math.ceil((sorted.length - 1) * 0.99)] ?? 1 };
 }
 
 /** The shade of a count, 0 to 1, on a logarithmic scale, since a depot has a thousand times the count of a street. */

@@ -1,5 +1,6 @@
 import type { DotBuffer } from "./dot-buffer.ts";
 import { dotScale, seenCount } from "./dots-layer.ts";
+import type { Fade } from "./fade.ts";
 import { flatCamera, GlLayer, type GlResources, type RowLayout, setCamera } from "./gl-layer.ts";
 import type { MapColors } from "./map-colors.ts";
 import { SHARE_WHOLE, TAIL_BYTES, TAIL_DIM, TAIL_MS, TAIL_WORDS, type TailBuffer } from "./tail-buffer.ts";
@@ -11,6 +12,8 @@ export interface TailScene {
   readonly tails: TailBuffer;
   readonly dots: DotBuffer;
   readonly colors: MapColors;
+  /** Tails fade under the heatmap as dots do. */
+  readonly fade: Fade;
   /** Unix ms, for the ages of tails. */
   readonly nowMs: number;
 }
@@ -80,12 +83,13 @@ in float halfWidth;
 flat in float strength;
 
 uniform vec3 tint;
+uniform float fade;
 
 out vec4 color;
 
 void main() {
   float inside = clamp(halfWidth + 0.5 - abs(across), 0.0, 1.0);
-  color = vec4(tint, 1.0) * inside * strength * max(youth, 0.0);
+  color = vec4(tint, 1.0) * inside * strength * max(youth, 0.0) * fade;
 }`;
 
 const SEGMENT_ROWS: RowLayout = {
@@ -114,7 +118,7 @@ export class TailsLayer extends GlLayer<Uint32Array | null> {
   }
 
   draw(gl: WebGL2RenderingContext, resources: Resources): void {
-    const { tails, dots, colors, nowMs } = this.#scene();
+    const { tails, dots, colors, fade, nowMs } = this.#scene();
     tails.fade(nowMs);
     upload(gl, resources, tails);
     if (tails.isEmpty) return;
@@ -131,6 +135,7 @@ export class TailsLayer extends GlLayer<Uint32Array | null> {
     gl.uniform1f(uniforms.glideMs!, dots.glideMs);
     gl.uniform2f(uniforms.pixels!, width / 2, height / 2);
     gl.uniform1f(uniforms.widest!, HALF_WIDTH * dotScale(seenCount(dots, camera)));
+    gl.uniform1f(uniforms.fade!, fade.valueAt(performance.now()));
     gl.uniform3f(uniforms.tint!, ...colors.fresh);
     for (let copy = -camera.copies; copy <= camera.copies; copy++) {
       gl.uniform1f(uniforms.copy!, copy);

@@ -341,6 +341,7 @@ export class MapView {
       tails: this.#tails,
       dots: this.#buffer,
       colors: this.#colors,
+      fade: this.#dotFade,
       nowMs: Date.now(),
     }));
     const scene = (): DotScene => ({

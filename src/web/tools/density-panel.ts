@@ -33,10 +33,10 @@ function ownInputs(density: Density, own: OwnRange): TemplateResult {
   const typed = (member: keyof OwnRange) => (event: Event) =>
     density.chooseOwn({ ...own, [member]: (event.target as HTMLInputElement).value });
   return html`<div class="density-range">
-    <label for="density-from">From</label>
-    <input id="density-from" type="datetime-local" .value=${live(own.from)} @change=${typed("from")}>
-    <label for="density-to">To</label>
-    <input id="density-to" type="datetime-local" .value=${live(own.to)} @change=${typed("to")}>
+    <label for="density-start">From</label>
+    <input id="density-start" type="datetime-local" .value=${live(own.start)} @change=${typed("start")}>
+    <label for="density-end">To</label>
+    <input id="density-end" type="datetime-local" .value=${live(own.end)} @change=${typed("end")}>
   </div>`;
 }
 

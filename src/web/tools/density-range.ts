@@ -33,17 +33,17 @@ export function presetRange(preset: DensityPreset, zone: string, nowMs: number):
 
 /** A range as two values of `<input type="datetime-local">`. */
 export interface OwnRange {
-  readonly from: string;
-  readonly to: string;
+  readonly start: string;
+  readonly end: string;
 }
 
 /** The endpoint's bound. */
 const RANGE_MS_MAX = 366 * 24 * MS_PER_HOUR;
 
 /** The range that the user typed, or why it is none. */
-export function ownRange({ from, to }: OwnRange, zone: string): TimeRange | { readonly fault: string } {
-  const startMs = instantOf(from, zone);
-  const endMs = instantOf(to, zone);
+export function ownRange({ start, end }: OwnRange, zone: string): TimeRange | { readonly fault: string } {
+  const startMs = instantOf(start, zone);
+  const endMs = instantOf(end, zone);
   if (startMs === null || endMs === null) return { fault: "Choose the first and the last minute." };
   if (startMs >= endMs) return { fault: "The first minute must be before the last." };
   if (endMs - startMs > RANGE_MS_MAX) return { fault: "A range is at most 366 days long." };

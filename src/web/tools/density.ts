@@ -145,7 +145,7 @@ export class Density {
   #ownOfShown(): OwnRange {
     const { startMs, endMs } = this.range;
     const { zone } = this.#parts.zones;
-    return { from: localTextOf(startMs, zone), to: localTextOf(endMs, zone) };
+    return { start: localTextOf(startMs, zone), end: localTextOf(endMs, zone) };
   }
 
   #loadAtRest(): void {

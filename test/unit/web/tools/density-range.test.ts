@@ -29,14 +29,14 @@ test("no range is longer than the endpoint allows", () => {
 });
 
 test("a typed range is read by the clocks of the zone", () => {
-  expect(ownRange({ from: "2026-03-29T00:00", to: "2026-03-30T00:00" }, "Europe/Berlin")).toEqual({
+  expect(ownRange({ start: "2026-03-29T00:00", end: "2026-03-30T00:00" }, "Europe/Berlin")).toEqual({
     startMs: Date.parse("2026-03-28T23:00:00Z"),
     endMs: Date.parse("2026-03-29T22:00:00Z"),
   });
 });
 
 test("a typed range that is none says why", () => {
-  const faultOf = (from: string, to: string) => ownRange({ from, to }, "UTC");
+  const faultOf = (start: string, end: string) => ownRange({ start, end }, "UTC");
   expect(faultOf("", "2026-03-30T00:00")).toEqual({ fault: "Choose the first and the last minute." });
   expect(faultOf("2026-03-30T00:00", "2026-03-30T00:00")).toEqual({
     fault: "The first minute must be before the last.",

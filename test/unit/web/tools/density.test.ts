@@ -135,14 +135,14 @@ test("a range that the user types begins as the one that is shown, and is loaded
   await turns();
   density.chooseOwn();
   expect(asked[1]!.query).toMatchObject({ start: startMs, end: endMs });
-  density.chooseOwn({ from: "2026-03-02T10:00", to: "2026-03-02T10:00" });
+  density.chooseOwn({ start: "2026-03-02T10:00", end: "2026-03-02T10:00" });
   expect([density.fault, density.isLoading, asked.length]).toEqual([
     "The first minute must be before the last.",
     false,
     2,
   ]);
   expect([drawn.at(-1), density.positions]).toEqual([null, 0]);
-  density.chooseOwn({ from: "2026-03-02T10:00", to: "2026-03-02T12:30" });
+  density.chooseOwn({ start: "2026-03-02T10:00", end: "2026-03-02T12:30" });
   expect([density.fault, density.isLoading]).toEqual([null, true]);
   expect(asked[2]!.query).toMatchObject({
     start: Date.parse("2026-03-02T09:00Z"),

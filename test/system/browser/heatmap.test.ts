@@ -1,0 +1,76 @@
+import { expect } from "bun:test";
+import { store } from "../support/client.ts";
+import { pictureAt, pixelOf, rest } from "./support/map.ts";
+import { describePage } from "./support/stage.ts";
+
+/* The heatmap: colors where positions are, over faded dots, in any range from an hour to a year. */
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 1440 * MINUTE_MS;
+const DOT = { latitude: 51.5, longitude: -0.1 };
+const DEPOT = { latitude: 51.51, longitude: -0.12 };
+
+/** The van stands at its depot on other days, and is on the road half an hour ago. */
+function reports(nowMs: number) {
+  const atDepot = [3, 40, 300].flatMap((daysAgo) =>
+    Array.from({ length: 5 }, (_, index) => ({
+      device_id: "van",
+      timestamp: nowMs - daysAgo * DAY_MS - index * 1000,
+      ...DEPOT,
+    })),
+  );
+  return [...atDepot, { device_id: "van", timestamp: nowMs - 30 * MINUTE_MS, ...DOT }];
+}
+
+describePage(
+  "heatmap",
+  (stage) => {
+    stage.test("shows where positions are in any range, and dots fade meanwhile", async (visit, page) => {
+      await visit.enter(stage.key, "/map?at=51.505,-0.11,13");
+      await page.getByText("Live", { exact: true }).waitFor();
+      await page.locator(".map-canvas canvas").waitFor();
+      await rest(page);
+      const [dot, depot] = [
+        await pixelOf(page, DOT.latitude, DOT.longitude),
+        await pixelOf(page, DEPOT.latitude, DEPOT.longitude),
+      ];
+      const before = { dot: await pictureAt(page, dot), depot: await pictureAt(page, depot) };
+
+      await page.getByRole("button", { name: "Heatmap" }).click();
+      const panel = page.getByRole("region", { name: "Heatmap" });
+      await panel.getByText("6 positions in view.").waitFor();
+      await panel.getByText(/^few\s+1 position$/).waitFor();
+      await panel.getByText(/^many\s+5 or more$/).waitFor();
+      await panel.getByText(/^Positions in each square of \d+ ft$/).waitFor();
+      await rest(page);
+      expect(await pictureAt(page, depot)).not.toBe(before.depot);
+
+      const range = panel.getByLabel("Range");
+      const choose = async (label: string, state: string) => {
+        await range.selectOption({ label });
+        await panel.getByText(state).waitFor();
+        await rest(page);
+      };
+      await choose("a year", "16 positions in view.");
+      await choose("30 days", "6 positions in view.");
+      await choose("last hour", "1 position in view.");
+      await choose("yesterday", "No positions here in this time.");
+      // Without cells there is nothing but the faded dot.
+      expect(await pictureAt(page, depot)).toBe(before.depot);
+      expect(await pictureAt(page, dot)).not.toBe(before.dot);
+
+      await range.selectOption({ label: "from … to …" });
+      const day = (daysAgo: number) => new Date(Date.now() - daysAgo * DAY_MS).toISOString().slice(0, 16);
+      await panel.getByLabel("To").fill(day(50));
+      await panel.getByText("The first minute must be before the last.").waitFor();
+      await panel.getByLabel("From").fill(day(350));
+      await panel.getByText("5 positions in view.").waitFor();
+
+      await page.keyboard.press("Escape");
+      await panel.waitFor({ state: "detached" });
+      await rest(page);
+      expect(await pictureAt(page, dot)).toBe(before.dot);
+    });
+  },
+  { prepare: ({ client }) => store(client, reports(Date.now())) },
+);
