@@ -116,6 +116,15 @@ export class DotBuffer {
     return this.#words[row * DOT_WORDS + 5]! * 1000;
   }
 
+  isGliding(row: number, nowMs: number): boolean {
+    return this.#shareLeft(row * DOT_WORDS, nowMs) > 0;
+  }
+
+  /** One of `DOT_LEVELS`. */
+  levelOf(row: number): number {
+    return this.#words[row * DOT_WORDS + 6]! >>> LEVEL_SHIFT;
+  }
+
   /** The row of the nearest dot within `reach` that is not dimmed; null if there is none. */
   nearest(x: number, y: number, reach: number, nowMs: number): number | null {
     const words = this.#words;

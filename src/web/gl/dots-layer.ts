@@ -70,7 +70,7 @@ export class DotsLayer extends GlLayer<number> {
     gl.uniform1f(program.uniforms.fade!, scene.fade.valueAt(nowMs));
     drawDots(gl, program, scene, camera);
     gl.bindVertexArray(null);
-    const isGliding = scene.buffer.isGlideSeen(viewOf(map, camera), nowMs);
+    const isGliding = scene.buffer.isGlideSeen(dotViewOf(map, camera), nowMs);
     scene.pace.frame(nowMs, isGliding);
     if (isGliding || scene.fade.isMoving(nowMs)) map.triggerRepaint();
   }
@@ -163,7 +163,7 @@ export class ChosenDotLayer extends GlLayer<null> {
 }
 
 /** The visible part of the world. The camera's center may differ from the middle of the canvas. */
-function viewOf(map: MapLibreMap, { center, centerClip, clipPerUnit }: FlatCamera): DotView {
+export function dotViewOf(map: MapLibreMap, { center, centerClip, clipPerUnit }: FlatCamera): DotView {
   const pixel = WORLD_SIZE / worldPixels(map);
   const reachX = (1 + Math.abs(centerClip[0])) / clipPerUnit[0];
   const reachY = (1 + Math.abs(centerClip[1])) / -clipPerUnit[1];

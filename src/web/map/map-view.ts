@@ -23,6 +23,7 @@ import { faultNote, type Remedy } from "../shell/fault-note.ts";
 import type { ThemeName } from "../shell/theme.ts";
 import type { BaseMap } from "./base-map.ts";
 import type { DayShape } from "./day-layers.ts";
+import { DeviceNames } from "./device-names.ts";
 import { type Camera, type CameraListener, type CameraTarget, MapCamera } from "./map-camera.ts";
 import { MapClicks, type PickListener } from "./map-clicks.ts";
 import { type Circle, Overlays } from "./overlays.ts";
@@ -72,6 +73,7 @@ export class MapView {
   readonly #pace = new GlidePace(REDUCED_MOTION);
   readonly #dotFade = new Fade(REDUCED_MOTION, 1);
   readonly #overlays = new Overlays();
+  readonly #names: DeviceNames;
   readonly #speedLegend = new SpeedLegend();
   readonly #camera: MapCamera;
   readonly streetsHint: StreetsHint;
@@ -98,6 +100,8 @@ export class MapView {
   constructor(parts: MapParts) {
     this.#parts = parts;
     this.#theme = parts.theme;
+    const chosenRow = () => this.#chosenRow;
+    this.#names = new DeviceNames({ table: parts.table, buffer: this.#buffer, chosenRow });
     this.#camera = new MapCamera(parts.changed);
     this.streetsHint = new StreetsHint(this, parts.changed);
     this.element.className = "map-canvas";
@@ -169,6 +173,7 @@ export class MapView {
   choose(row: number | null): void {
     if (row === this.#chosenRow) return;
     this.#chosenRow = row;
+    this.#names.update();
     if (row === null) this.follow(false);
     this.#followChosen();
     this.#map?.triggerRepaint();
@@ -226,6 +231,7 @@ export class MapView {
     this.#colors = readMapColors();
     if (this.#map === null || !this.#hasLayers) return;
     this.#paint(this.#map);
+    this.#names.paint(this.#colors);
     this.#overlays.paint(this.#colors);
   }
 
@@ -297,6 +303,7 @@ export class MapView {
     // In a microtask, since MapLibre swallows exceptions of this event's listeners.
     map.on("style.load", () => queueMicrotask(() => this.#addLayers(map)));
     map.on("webglcontextlost", () => {
+      this.#names.leave();
       this.#overlays.leave();
       this.#hasLayers = false;
       this.#setFault(LOST);
@@ -336,6 +343,7 @@ export class MapView {
     // Of the base map alone: a restored style has symbols of ours too, which are replaced.
     const labels = this.#style(this.#baseMap!).layers.find(({ type }) => type === "symbol")?.id;
     map.addLayer(new DensityLayer(() => ({ cells: this.#density, colors: this.#colors })), labels);
+    this.#names.addTo(map, this.#colors);
     this.#overlays.addTo(map, this.#colors, labels);
     const tails = new TailsLayer(() => ({
       tails: this.#tails,
@@ -378,6 +386,7 @@ export class MapView {
     if (hadDevices && table.size === 0) this.#camera.forget();
     this.#camera.beginWith(table);
     this.#followChosen();
+    this.#names.update();
     this.#drawSoon();
   }
 

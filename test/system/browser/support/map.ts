@@ -38,6 +38,19 @@ export async function rest(page: Page): Promise<void> {
   );
 }
 
+/** What a layer of MapLibre shows in the view, without what it hides for lack of room. */
+export function shownIn(page: Page, layer: string): Promise<readonly Feature[]> {
+  return askPart(
+    page,
+    MAPLIBRE,
+    (map, id) =>
+      map
+        .queryRenderedFeatures({ layers: [id] })
+        .map(({ geometry, properties }) => ({ geometry: geometry as Feature["geometry"], properties })),
+    layer,
+  );
+}
+
 /** The names of all layers, the lowest first. */
 export function layersOf(page: Page): Promise<readonly string[]> {
   return askPart(page, MAPLIBRE, (map) => map.getLayersOrder(), null);
