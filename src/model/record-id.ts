@@ -12,6 +12,9 @@ const DIGEST_BYTES = 10;
 const CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const CROCKFORD_BYTES = new TextEncoder().encode(CROCKFORD);
 
+/** The length of `deviceDigest`. */
+export const RECORD_ID_DIGEST_CHARACTERS = 16;
+
 /** The last 16 characters of all record ids of a device. */
 export function deviceDigest(appId: AppId, deviceId: DeviceId): string {
   const hash = createHash("sha256").update(`${appId}\0${deviceId}`).digest();

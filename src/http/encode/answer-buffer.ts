@@ -3,7 +3,11 @@ import { JsonWriter } from "../../lib/text/json-writer.ts";
 import { METERS_PER_MILE } from "../../model/geo/distance.ts";
 import { numberIndex } from "../../model/location-fields.ts";
 import type { NewestRecords } from "../../model/newest-records.ts";
-import { deviceDigest, RECORD_ID_TIME_CHARACTERS, writeRecordIdTime } from "../../model/record-id.ts";
+import {
+  RECORD_ID_DIGEST_CHARACTERS,
+  RECORD_ID_TIME_CHARACTERS,
+  writeRecordIdTime,
+} from "../../model/record-id.ts";
 import type { LocalTimeFormatter } from "../../model/time/local-time.ts";
 import type { Shape } from "../shapes/shape.ts";
 import { writeBearing, writeDistance } from "./nearby-slots.ts";
@@ -50,8 +54,7 @@ export class AnswerBuffer {
 }
 
 const ID = ',"id":"';
-const DIGEST_CHARACTERS = 16;
-const ID_BYTES = ID.length + RECORD_ID_TIME_CHARACTERS + DIGEST_CHARACTERS + 1;
+const ID_BYTES = ID.length + RECORD_ID_TIME_CHARACTERS + RECORD_ID_DIGEST_CHARACTERS + 1;
 /** Space for what is added to the text. */
 const EXTRA_BYTES = LOCAL_TIME_ROOM + ID_BYTES + 8;
 
@@ -159,10 +162,18 @@ export class EncodedRecordCache {
     else {
       const idStart = start + texts.numbersAt(address);
       this.#copy(json, locationStart, idStart - locationStart);
-      writeId(json, idOf.records, idOf.device, timestampMs);
+      this.#writeId(json, texts.digestAt(address, idOf.records, idOf.device), timestampMs);
       this.#copy(json, idStart, end - idStart);
     }
     if (localTime !== null) writeLocalTime(json, localTime, timestampMs);
+  }
+
+  #writeId(json: JsonWriter, digestAt: number, timestampMs: number): void {
+    json.text(ID);
+    writeRecordIdTime(json.bytes, json.length, timestampMs);
+    json.length += RECORD_ID_TIME_CHARACTERS;
+    this.#copy(json, digestAt, RECORD_ID_DIGEST_CHARACTERS);
+    json.bytes[json.length++] = QUOTE;
   }
 
   #copy(json: JsonWriter, from: number, count: number): void {
@@ -181,12 +192,4 @@ function copyBytes(source: Uint8Array, from: number, count: number, target: Uint
 function mark(marks: PlaceMarks, json: JsonWriter, records: NewestRecords, device: number): void {
   const { numbers } = records.pageOf(device);
   marks.add(json.length, numbers[LATITUDE]!, numbers[LONGITUDE]!);
-}
-
-function writeId(json: JsonWriter, records: NewestRecords, device: number, timestampMs: number): void {
-  json.text(ID);
-  writeRecordIdTime(json.bytes, json.length, timestampMs);
-  json.length += RECORD_ID_TIME_CHARACTERS;
-  json.text(deviceDigest(records.appId, records.deviceId(device)));
-  json.bytes[json.length++] = QUOTE;
 }

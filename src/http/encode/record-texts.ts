@@ -2,6 +2,7 @@ import { assert } from "../../lib/assert.ts";
 import { CLOSE_BRACE } from "../../lib/text/ascii.ts";
 import { JsonWriter } from "../../lib/text/json-writer.ts";
 import type { NewestRecords } from "../../model/newest-records.ts";
+import { deviceDigest, RECORD_ID_DIGEST_CHARACTERS } from "../../model/record-id.ts";
 import type { RecordDictionary, RecordPage } from "../../model/record-page.ts";
 import { SLOTS_FRAGMENT } from "./nearby-slots.ts";
 import { createRecordEncoder } from "./record-encoder.ts";
@@ -10,14 +11,15 @@ import { createRecordEncoder } from "./record-encoder.ts";
  * A text in the ring buffer, after a header:
  *
  *   | timestampMs f64 | profile u32 | state u32 | edition u32 |
- *   | bytes u16 | capacity u16 | locationAt u16 | numbersAt u16 | textsAt u16 | - | text ... | room to grow ... |
+ *   | bytes u16 | capacity u16 | locationAt u16 | numbersAt u16 | textsAt u16 | hasDigest u16 |
+ *   | digest: 16 characters | text ... | room to grow ... |
  *
  *   ,{"device_id":"bus-1","distance_miles": 0.0000,"bearing_degrees":  0.00,"location":{"device_id":"bus-1",
  *   "app_id":"default","timestamp":1764000000000, ... ,"user_id":"ANONYMOUS", ... }}
  *
  * The text is an item of a nearby answer. Its location, which begins at `locationAt`, is the record of all other
  * answers. The time and numbers begin at `numbersAt`; profile and state, numbered by the dictionary of the edition, at
- * `textsAt`.
+ * `textsAt`. The digest is the device's part of record ids, added when an answer first needs it.
  */
 const TIMESTAMP_MS = 0; // Each counted in cells of its own width.
 const PROFILE = 2;
@@ -28,7 +30,9 @@ const CAPACITY = 11;
 const LOCATION_AT = 12;
 const NUMBERS_AT = 13;
 const TEXTS_AT = 14;
-const HEADER_BYTES = 32;
+const HAS_DIGEST = 15;
+const DIGEST_AT_BYTE = 32;
+const HEADER_BYTES = DIGEST_AT_BYTE + RECORD_ID_DIGEST_CHARACTERS;
 const WORD_BYTES = 8;
 const U16_MAX = 0xffff;
 
@@ -97,6 +101,20 @@ export class RecordTexts {
   /** The position of the location's time and numbers, relative to the start. */
   numbersAt(address: number): number {
     return this.#u16[(address >> 1) + NUMBERS_AT]!;
+  }
+
+  /** The address of the device's part of record ids. Hashing it costs more than everything else about its answer. */
+  digestAt(address: number, records: NewestRecords, device: number): number {
+    const digestAt = address + DIGEST_AT_BYTE;
+    const flag = (address >> 1) + HAS_DIGEST;
+    if (this.#u16[flag] === 0) {
+      encoder.encodeInto(
+        deviceDigest(records.appId, records.deviceId(device)),
+        this.#memory.subarray(digestAt, digestAt + RECORD_ID_DIGEST_CHARACTERS),
+      );
+      this.#u16[flag] = 1;
+    }
+    return digestAt;
   }
 
   /** The address of the text of a device's newest record, valid until the next call. */
@@ -233,6 +251,7 @@ export class RecordTexts {
     this.#u16[(address >> 1) + CAPACITY] = capacity;
     this.#u16[(address >> 1) + LOCATION_AT] = locationAt;
     this.#u16[(address >> 1) + NUMBERS_AT] = numbersAt;
+    this.#u16[(address >> 1) + HAS_DIGEST] = 0;
     this.#setHeader(address, page, bytes, textsAt);
     this.#memory.set(json.written(), this.start(address));
     return offset;
@@ -255,6 +274,8 @@ export class RecordTexts {
     this.#u16[(address >> 1) + TEXTS_AT] = textsAt;
   }
 }
+
+const encoder = new TextEncoder();
 
 /**
  * Allocates texts one after the other in a ring buffer, where a new text displaces the oldest. A text is identified by
