@@ -230,8 +230,7 @@ export class Responder {
   /** Everything but `Content-Encoding`. Valid until the next call; a Response copies it. */
   #headersFor(request: Request, more: MoreHeaders, isCompressible: boolean): Headers {
     const headers = this.#templates.of(more, isCompressible);
-    headers.set("x-request-id", requestId(request));
-    for (const name in more) headers.set(name, more[name]!);
+    if (more["x-request-id"] === undefined) headers.set("x-request-id", requestId(request));
     this.#cors.addTo(headers, request);
     return headers;
   }
