@@ -1,3 +1,4 @@
+import type { KeyRecord } from "../auth/key-file.ts";
 import type { View } from "../auth/view.ts";
 import type { Binding } from "../model/binding.ts";
 import type { AppId } from "../model/ids.ts";
@@ -9,37 +10,24 @@ import type { LongAnswers } from "./answer/turns.ts";
 import type { HttpError } from "./errors.ts";
 import { targetOf } from "./request.ts";
 
-/** One admitted request: its key, its time, and how to answer it. */
-export interface Call {
+/** Of one admitted request: its key and its time. */
+export interface Admission {
   readonly request: Request;
-  readonly appId: AppId;
-  readonly keyId: string;
-  readonly binding: Binding;
+  readonly key: Pick<KeyRecord, "id" | "appId" | keyof Binding>;
   /** What the key shows of its app; null for all. */
   readonly view: View | null;
   readonly nowMs: number;
+  /** When the request arrived, by the process's clock. */
+  readonly startedMs: number;
   /** Whether the key would still be admitted. For answers that take long. */
   isStillAllowed(): boolean;
-  /** Milliseconds since the request arrived, for `query_time_ms`. */
-  elapsedMs(): number;
-  json(body: Uint8Array<ArrayBuffer>, status?: number): Answer;
-  /** A JSON body that may be too long to create or hold at once. */
-  pieces(body: Iterable<Uint8Array<ArrayBuffer>>): Answer;
-  file(file: SentFile): Response;
-  events(stream: Sendable): Response;
-  text(body: string, contentType: string): Answer;
-  /** Bytes of another format; null answers 204. */
-  binary(body: Uint8Array<ArrayBuffer> | null, contentType: string): Answer;
-  object(body: unknown, status: number, more?: MoreHeaders): Answer;
-  /** `instead` is the body if the endpoint has its own for this error. */
-  fail(error: HttpError, instead?: unknown): Answer;
+}
+
+export interface CallTools {
+  readonly responder: Responder;
+  readonly tags: EntityTags;
   /** Runs long answers of an app one per turn, across all endpoints. */
   readonly longAnswers: LongAnswers;
-  /**
-   * Adds an ETag, or answers 304. `version` must change whenever the answer may change, and must be read before all
-   * else that the answer depends on. A failure gets no tag.
-   */
-  tagged(version: string, answer: (call: Call) => Answer): Answer;
 }
 
 /**
@@ -51,48 +39,107 @@ const REVALIDATED: MoreHeaders = {
   vary: "Authorization, Cookie, X-Wherehouse-Page, Accept-Encoding",
 };
 
-export type StartedCall = Pick<
-  Call,
-  "request" | "appId" | "keyId" | "binding" | "view" | "nowMs" | "isStillAllowed"
-> & {
-  readonly startedMs: number;
-};
+/** One admitted request: its key, its time, and how to answer it. One object, since each request creates one. */
+export class Call {
+  readonly #admission: Admission;
+  readonly #tools: CallTools;
+  readonly #headers: MoreHeaders;
+  readonly #failed: MoreHeaders;
 
-export interface CallTools {
-  readonly responder: Responder;
-  readonly tags: EntityTags;
-  readonly longAnswers: LongAnswers;
-}
+  /** `headers` are sent with answers, `failed` with failures. */
+  constructor(admission: Admission, tools: CallTools, headers: MoreHeaders, failed: MoreHeaders) {
+    this.#admission = admission;
+    this.#tools = tools;
+    this.#headers = headers;
+    this.#failed = failed;
+  }
 
-/** `headers` are sent with answers, `failed` with failures. */
-export function createCall(
-  started: StartedCall,
-  tools: CallTools,
-  headers: MoreHeaders,
-  failed: MoreHeaders,
-): Call {
-  const { request, appId, view, startedMs } = started;
-  const { responder, tags, longAnswers } = tools;
-  return {
-    ...started,
-    elapsedMs: () => performance.now() - startedMs,
-    json: (body, status = 200) => responder.json(request, status, body, headers),
-    pieces: (body) => responder.pieces(request, appId, body, headers),
-    file: (file) => responder.file(request, file, headers),
-    events: (stream) => responder.events(request, stream, headers),
-    text: (body, contentType) => responder.text(request, body, contentType, headers),
-    binary: (body, contentType) => responder.binary(request, body, contentType, headers),
-    object: (body, status, more) => responder.object(request, status, body, { ...headers, ...more }),
-    fail: (error, instead) => responder.failure(request, error, failed, instead),
-    longAnswers,
-    tagged(version, answer) {
-      const target = targetOf(request.url);
-      const etag = tags.of({ appId, view: view?.fingerprint ?? null, target, version });
-      const tagged = { ...headers, ...REVALIDATED, etag };
-      const condition = request.headers.get("if-none-match");
-      // `*` asks whether there is an answer at all, which is not known yet.
-      if (condition !== "*" && namesTag(condition, etag)) return responder.unchanged(request, tagged);
-      return answer(createCall(started, tools, tagged, failed));
-    },
-  };
+  get request(): Request {
+    return this.#admission.request;
+  }
+
+  get appId(): AppId {
+    return this.#admission.key.appId;
+  }
+
+  get keyId(): string {
+    return this.#admission.key.id;
+  }
+
+  get binding(): Binding {
+    return this.#admission.key;
+  }
+
+  /** What the key shows of its app; null for all. */
+  get view(): View | null {
+    return this.#admission.view;
+  }
+
+  get nowMs(): number {
+    return this.#admission.nowMs;
+  }
+
+  get longAnswers(): LongAnswers {
+    return this.#tools.longAnswers;
+  }
+
+  isStillAllowed(): boolean {
+    return this.#admission.isStillAllowed();
+  }
+
+  /** Milliseconds since the request arrived, for `query_time_ms`. */
+  elapsedMs(): number {
+    return performance.now() - this.#admission.startedMs;
+  }
+
+  json(body: Uint8Array<ArrayBuffer>, status = 200): Answer {
+    return this.#tools.responder.json(this.request, status, body, this.#headers);
+  }
+
+  /** A JSON body that may be too long to create or hold at once. */
+  pieces(body: Iterable<Uint8Array<ArrayBuffer>>): Answer {
+    return this.#tools.responder.pieces(this.request, this.appId, body, this.#headers);
+  }
+
+  file(file: SentFile): Response {
+    return this.#tools.responder.file(this.request, file, this.#headers);
+  }
+
+  events(stream: Sendable): Response {
+    return this.#tools.responder.events(this.request, stream, this.#headers);
+  }
+
+  text(body: string, contentType: string): Answer {
+    return this.#tools.responder.text(this.request, body, contentType, this.#headers);
+  }
+
+  /** Bytes of another format; null answers 204. */
+  binary(body: Uint8Array<ArrayBuffer> | null, contentType: string): Answer {
+    return this.#tools.responder.binary(this.request, body, contentType, this.#headers);
+  }
+
+  object(body: unknown, status: number, more?: MoreHeaders): Answer {
+    return this.#tools.responder.object(this.request, status, body, { ...this.#headers, ...more });
+  }
+
+  /** `instead` is the body if the endpoint has its own for this error. */
+  fail(error: HttpError, instead?: unknown): Answer {
+    return this.#tools.responder.failure(this.request, error, this.#failed, instead);
+  }
+
+  /**
+   * Adds an ETag, or answers 304. `version` must change whenever the answer may change, and must be read before all
+   * else that the answer depends on. A failure gets no tag.
+   */
+  tagged(version: string, answer: (call: Call) => Answer): Answer {
+    const { request, appId, view } = this;
+    const { responder, tags } = this.#tools;
+    const target = targetOf(request.url);
+    const etag = tags.of({ appId, view: view?.fingerprint ?? null, target, version });
+    const tagged = { ...this.#headers, ...REVALIDATED, etag };
+    const condition = request.headers.get("if-none-match");
+    // `*` asks whether there is an answer at all, which is not known yet.
+    if (condition !== "*" && namesTag(condition, etag)) return responder.unchanged(request, tagged);
+    return answer(new Call(this.#admission, this.#tools, tagged, this.#failed));
+  }
 }

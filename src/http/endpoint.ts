@@ -54,8 +54,6 @@ export interface KeyedEndpoint extends Route {
   readonly forWholeApp: boolean;
   /** Whether the map page may send it with a session in place of a key. */
   readonly isForPage: boolean;
-  /** Whether it is requested so often that it must not pass the bearer plugin, which takes a third of its speed. */
-  readonly isHot: boolean;
   readonly isTagged: boolean;
   /** Creates the function that answers its requests; called once per server. */
   open(services: Services): (call: Call) => Answer;
@@ -92,7 +90,6 @@ interface QueryEndpoint<Path extends string, InPath, Query> extends Operation {
   readonly query: Query;
   /** An invalid query for the document's example of a 400; by default one that repeats a parameter. */
   readonly wrongQuery?: string;
-  readonly isHot?: boolean;
   readonly method?: Method;
   readonly forWholeApp?: boolean;
   /** Whether share links may use it. Such an endpoint must cut and blur all answers by the call's view. */
@@ -113,7 +110,7 @@ export function queryEndpoint<
   const InPath extends Readonly<Record<PathNames<Path>, PathParameter<unknown>>>,
   const Query extends QueryParameters,
 >(declared: QueryEndpoint<Path, InPath, Query>): KeyedEndpoint {
-  const { path, inPath, query, wrongQuery, isHot = false, versionOf, open, refuse, ...rest } = declared;
+  const { path, inPath, query, wrongQuery, versionOf, open, refuse, ...rest } = declared;
   const { method = "GET", forWholeApp = false, isForViews = false, ...operation } = rest;
   const pathParameters: PathParameters = inPath;
   const segments = segmentsOf(path, pathParameters);
@@ -125,7 +122,6 @@ export function queryEndpoint<
     isForViews,
     forWholeApp,
     isForPage: method === "GET" && path.startsWith(API),
-    isHot,
     isTagged: versionOf !== undefined,
     pathParameters,
     query,
@@ -200,7 +196,6 @@ export function keyedEndpoint(
     isForViews: false,
     forWholeApp: false,
     isForPage: isForPage ?? (method === "GET" && permission === "read" && path.startsWith(API)),
-    isHot: false,
     isTagged: false,
     pathParameters: {},
     query,

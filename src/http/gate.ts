@@ -12,7 +12,7 @@ import { EntityTags } from "./answer/entity-tags.ts";
 import { type MoreHeaders, rateLimitHeader, rateLimitPolicyHeader } from "./answer/headers.ts";
 import type { Answer, Responder } from "./answer/responder.ts";
 import { LongAnswers } from "./answer/turns.ts";
-import { type Call, createCall } from "./call.ts";
+import { type Admission, Call } from "./call.ts";
 import { type AccessError, type HttpError, lookupError } from "./errors.ts";
 import type { MinSequences } from "./min-sequence.ts";
 import type { Handler, Observe } from "./observe.ts";
@@ -99,16 +99,16 @@ export function createGate(dependencies: GateDependencies): Gate {
     if (refusal !== null) return responder.failure(request, refusal, headers);
     const view = spec === null ? null : viewOf(spec);
     const isStillAllowed = () => isKnown(find());
-    const started = { request, appId, keyId: id, binding: known.key, view, nowMs, startedMs, isStillAllowed };
+    const admission: Admission = { request, key: known.key, view, nowMs, startedMs, isStillAllowed };
     const begin = (more: MoreHeaders) =>
-      guarded(responder, request, more, () => answer(createCall(started, tools, more, more), known));
+      guarded(responder, request, more, () => answer(new Call(admission, tools, more, more), known));
     if (log === null) return begin(headers);
     if (log === "written") return begin(withLastSequence(headers, sequences));
     const atLeast = (sequence: number) =>
       withSequence(headers, Math.max(sequence, sequences.ofApp(appId, view)));
     // A share link that waits for an entry would learn when other devices report.
     if (view !== null || !minSequences.isAsked(request)) return begin(atLeast(0));
-    return mapMaybe(minSequences.reach(request, started), (reached) => {
+    return mapMaybe(minSequences.reach(request, { appId, keyId: id }), (reached) => {
       if (reached.ok && !reached.value.hasWaited) return begin(atLeast(reached.value.sequence));
       if (request.signal.aborted) return CLIENT_GONE.clone();
       // During the wait the key may have ended and the service may have stopped.
@@ -218,12 +218,19 @@ function refusalOfKey(
 /** Never read: the client has closed the connection and the work was cancelled. */
 const CLIENT_GONE = new Response(null, { status: 499 });
 
-/** RFC 7235 §2.1: the scheme's case does not matter. The plugin reads `Bearer` alone, so other cases are read here. */
+const SCHEME = "Bearer ";
+
+/**
+ * The credentials of an `Authorization: Bearer` header, or null. RFC 7235 §2.1: the scheme's case does not matter. The
+ * plugin reads `Bearer` alone, and only for what writes.
+ */
 function presentedKey(authorization: string | null, token: string | undefined): string | null {
-  if (authorization === null || !/^bearer +\S/i.test(authorization)) return null;
-  const isRead = token !== undefined && authorization.startsWith("Bearer ");
-  const credentials = isRead ? token : authorization.slice("bearer ".length);
-  let start = 0;
-  while (credentials[start] === " ") start++; // `trim` would remove far more than HTTP's white space.
-  return credentials.slice(start);
+  if (authorization === null) return null;
+  const isExact = authorization.startsWith(SCHEME);
+  if (!isExact && authorization.slice(0, SCHEME.length).toLowerCase() !== SCHEME.toLowerCase()) return null;
+  let start = SCHEME.length;
+  while (authorization[start] === " ") start++; // `trim` would remove far more than HTTP's white space.
+  const isBlank = authorization.slice(start, start + 1).trim() === "";
+  if (isBlank) return null;
+  return isExact && token !== undefined ? token.slice(start - SCHEME.length) : authorization.slice(start);
 }

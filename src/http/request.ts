@@ -6,8 +6,13 @@ export type Method = "GET" | "POST" | "DELETE";
 /** The path as sent. Parsed by hand: `new URL` throws on an invalid `Host`, and such a request needs an answer too. */
 export function pathnameOf(url: string): string {
   const start = url.indexOf("/", url.indexOf("://") + 3);
-  const end = url.search(/[?#]/);
-  return start < 0 ? "/" : url.slice(start, end < 0 ? url.length : end);
+  const end = Math.min(endAt(url, "?"), endAt(url, "#"));
+  return start < 0 ? "/" : url.slice(start, end);
+}
+
+function endAt(url: string, mark: "?" | "#"): number {
+  const at = url.indexOf(mark);
+  return at < 0 ? url.length : at;
 }
 
 export function targetOf(url: string): string {

@@ -159,6 +159,7 @@ export function readPath(
 }
 
 function decodeSegment(segment: string, name: string): Result<string, ServiceError> {
+  if (!segment.includes("%")) return ok(segment);
   try {
     return ok(decodeURIComponent(segment));
   } catch {

@@ -93,7 +93,6 @@ export const nearby = queryEndpoint({
   inPath: {},
   query,
   wrongQuery: "latitude=91&longitude=0",
-  isHot: true,
   answer: {
     name: "Nearby",
     description: "One page of the devices.",
