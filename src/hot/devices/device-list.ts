@@ -31,6 +31,10 @@ export class DeviceList implements ListedDevices {
   /** Counts blocks that were added or removed. */
   #changes = 0;
   #size = 0;
+  /** No newest record of a listed device is older than this. */
+  #oldestMs = Number.NEGATIVE_INFINITY;
+  /** How many devices come before each block; null if it must be counted anew. */
+  #starts: readonly number[] | null = null;
   /** Devices added since the last read. */
   #unread = 0;
   /** Numbers of the devices that wait to be sorted in. */
@@ -54,6 +58,7 @@ export class DeviceList implements ListedDevices {
   /** Adds a device that must not be in the list. */
   add(device: Device): void {
     this.#size++;
+    this.#oldestMs = Number.NEGATIVE_INFINITY;
     if (this.isSorted && this.#unread < UNREAD_MAX) {
       this.#unread++;
       this.#putInPlace(device);
@@ -74,6 +79,7 @@ export class DeviceList implements ListedDevices {
       return;
     }
     block.delete(device);
+    this.#starts = null;
     if (block.isEmpty) this.#replace(index, 1);
     else {
       this.#joinNext(index);
@@ -92,15 +98,48 @@ export class DeviceList implements ListedDevices {
     return this.isSorted;
   }
 
+  /** Whether all newest records of its devices are known to be at this time or later. */
+  isSince(startMs: number): boolean {
+    return this.#oldestMs >= startMs;
+  }
+
+  /** Records whether `isSince()` is true of all blocks. That stays true until a device is added. */
+  noteSince(startMs: number): void {
+    if (this.isSorted && this.#blocks.every((block) => block.isSince(startMs)))
+      this.#oldestMs = Math.max(this.#oldestMs, startMs);
+  }
+
+  /** A `reader()` of a sorted list from the block of the device at an offset, and how many devices it leaves out. */
+  readerFrom(offset: number): { readonly next: () => DeviceBlock | null; readonly skipped: number } {
+    this.#starts ??= this.#countStarts();
+    const starts = this.#starts;
+    let low = 0;
+    let high = starts.length;
+    while (high - low > 1) {
+      const middle = (low + high) >>> 1;
+      if (starts[middle]! <= offset) low = middle;
+      else high = middle;
+    }
+    const before = this.#blocks[low - 1];
+    return before === undefined
+      ? { next: this.reader(), skipped: 0 }
+      : { next: this.#readerAt(low, before.lastId), skipped: starts[low]! };
+  }
+
   /**
    * Returns a function that gives the blocks of a sorted list one after the other, then null; with `afterId`, only
    * devices behind that id. The list may change between two calls, but not while a block is being read. Every device
    * that stays is met once, in order; devices that come or go meanwhile may or may not be met.
    */
   reader(afterId: DeviceId | null = null): () => DeviceBlock | null {
-    let index = -1;
-    let changes = afterId === null ? this.#changes : -1; // -1 makes the first call search for `afterId`.
-    let lastId: string = afterId ?? "";
+    return afterId === null ? this.#readerAt(0, "") : this.#readerAt(0, afterId, NEVER);
+  }
+
+  /** Begins at the block that was at `first` when the list had `changesThen`; since a change, behind `afterId`. */
+  #readerAt(first: number, afterId: string, changesThen = this.#changes): () => DeviceBlock | null {
+    let index = first - 1;
+    let changes = changesThen;
+    let lastId = afterId;
     return () => {
       let block = this.#blocks[++index];
       if (changes !== this.#changes) {
@@ -136,6 +175,7 @@ export class DeviceList implements ListedDevices {
   }
 
   #putInPlace(device: Device): void {
+    this.#starts = null;
     const last = this.#blocks.length - 1;
     if (last < 0) {
       this.#replace(0, 0, new DeviceBlock(this.#table, [device.number], device.id));
@@ -157,6 +197,15 @@ export class DeviceList implements ListedDevices {
     this.#changes++;
   }
 
+  #countStarts(): readonly number[] {
+    let count = 0;
+    return this.#blocks.map(({ numbers }) => {
+      const start = count;
+      count += numbers.length;
+      return start;
+    });
+  }
+
   /**
    * Index of the block that has, or would have, a device of this id; the number of blocks if the id is behind the last.
    */
@@ -171,6 +220,9 @@ export class DeviceList implements ListedDevices {
     return low;
   }
 }
+
+/** No count of changes, so that a reader begins by a search. */
+const NEVER = -1;
 
 /** Shared by all lists in which no device waits, which most of the time are all of them. */
 const NO_DEVICES: number[] = [];

@@ -1,7 +1,7 @@
 import type { TimeRange } from "../../model/time/range.ts";
 import type { AppDevices } from "../app-devices.ts";
 import type { Device } from "../devices/device.ts";
-import type { DeviceBlock } from "../devices/device-list.ts";
+import type { DeviceBlock, DeviceList } from "../devices/device-list.ts";
 
 /** Asks for a page of the devices whose newest record is in a range. */
 export interface NewestPageQuery {
@@ -38,6 +38,24 @@ export class NewestPage {
     this.#isOpen = query.range.endMs === Number.POSITIVE_INFINITY && query.accuracyMetersMax === null;
   }
 
+  /** The page of a list if all its devices are known to match, without a walk over those before and after it. */
+  ofAll(list: DeviceList): DevicePage | null {
+    const { range, offset } = this.#query;
+    if (!this.#isOpen || !list.isSince(range.startMs)) return null;
+    const { next, skipped } = list.readerFrom(offset);
+    this.#total = skipped;
+    for (let block = next(); block !== null && !this.isFull; block = next()) {
+      this.#collectAll(block.numbers);
+      this.#total += block.numbers.length;
+    }
+    return { devices: this.#devices, total: list.size };
+  }
+
+  /** Records for later pages that all devices of the list have matched, if they have. */
+  note(list: DeviceList, { total }: DevicePage): void {
+    if (this.#isOpen && total === list.size) list.noteSince(this.#query.range.startMs);
+  }
+
   get isFull(): boolean {
     return this.#devices.length === this.#query.limit;
   }
@@ -49,7 +67,10 @@ export class NewestPage {
     const isKnown = this.#isOpen && block.isSince(range.startMs);
     const matching = isKnown ? numbers.length : this.#count(numbers);
     if (!isKnown && matching === numbers.length) block.noteSince(range.startMs);
-    if (this.#total + matching > offset && !this.isFull) this.#collect(numbers);
+    if (this.#total + matching > offset && !this.isFull) {
+      if (matching === numbers.length) this.#collectAll(numbers);
+      else this.#collect(numbers);
+    }
     this.#total += matching;
     return isKnown ? 0 : numbers.length;
   }
@@ -69,6 +90,13 @@ export class NewestPage {
       return !device.isGone && isListed(device) && this.#matches(number);
     });
     return { devices, total: this.#total - (this.#devices.length - devices.length) };
+  }
+
+  #collectAll(numbers: readonly number[]): void {
+    const { offset, limit } = this.#query;
+    const start = Math.max(0, offset - this.#total);
+    const end = Math.min(numbers.length, start + limit - this.#devices.length);
+    for (let at = start; at < end; at++) this.#devices.push(numbers[at]!);
   }
 
   #collect(numbers: readonly number[]): void {

@@ -1,7 +1,7 @@
 import type { View } from "../../auth/view.ts";
 import type { AppDevices } from "../../hot/app-devices.ts";
 import type { Device } from "../../hot/devices/device.ts";
-import type { ListedDevices } from "../../hot/devices/device-list.ts";
+import type { DeviceList, ListedDevices } from "../../hot/devices/device-list.ts";
 import { type DevicePage, NewestPage } from "../../hot/scan/newest-page.ts";
 import { ok, type Result } from "../../lib/result.ts";
 import { type MaybePromise, mapMaybe } from "../../lib/schedule/maybe-promise.ts";
@@ -101,7 +101,7 @@ export function createCurrentQueries(dependencies: QueryDependencies): CurrentQu
         return show({ page: shownPage, total: devices.length });
       }
       const page = new NewestPage(app, { range, accuracyMetersMax: null, offset, limit });
-      const selection = findPage(app.list, page, true, () => true);
+      const selection = findPageOfApp(app.list, page);
       const answer = ({ devices, total }: DevicePage) =>
         show({ page: { records: app.newestRecords, devices }, total });
       return mapMaybe(scheduler.runAtOnce(appId, signal, thenDo(selection, answer)), (result) => result);
@@ -124,6 +124,16 @@ const NEVER_MS = Number.POSITIVE_INFINITY;
 const STEP_LOOKS = 16_384;
 /** The cost of a block that can be skipped. */
 const BLOCK_LOOKS = 16;
+
+/** The page and the total of an app's devices. Mostly all of them match, which a walk finds out once. */
+function* findPageOfApp(list: DeviceList, page: NewestPage): Steps<DevicePage> {
+  while (!list.sortPending()) yield;
+  const known = page.ofAll(list);
+  if (known !== null) return known;
+  const found = yield* findPage(list, page, true, () => true);
+  page.note(list, found);
+  return found;
+}
 
 /**
  * Walks a list until the page is full, or to its end for the total. A device may move after it was selected; then its

@@ -77,6 +77,46 @@ test("reader() gives those behind an id, whether or not the list has it", () => 
   );
 });
 
+/** Within so few devices that many are taken out that are there. */
+const closeChange = fc.record({
+  act: fc.constantFrom("add", "delete"),
+  from: fc.nat(1500),
+  count: fc.constantFrom(1, 30, 700, 1500),
+});
+
+test("readerFrom() begins at the block of an offset, whatever was added and taken out before", () => {
+  fc.assert(
+    fc.property(
+      fc.array(closeChange, { maxLength: 8 }),
+      fc.array(fc.nat(3000), { maxLength: 3 }),
+      (changes, offsets) => {
+        const list = new DeviceList(table);
+        const plain = new Set<Device>();
+        const checkFrom = (offset: number) => {
+          while (!list.sortPending());
+          const { next, skipped } = list.readerFrom(offset);
+          const found: number[] = [];
+          for (let block = next(); block !== null; block = next()) found.push(...block.numbers);
+          const sorted = [...plain].sort(byId).map(({ number }) => number);
+          expect(found).toEqual(sorted.slice(skipped));
+          expect(skipped).toBeLessThanOrEqual(Math.min(offset, sorted.length));
+          if (offset >= skipped + 512) expect(found.length).toBeLessThanOrEqual(512);
+        };
+        for (const { act, from, count } of changes) {
+          for (const device of DEVICES.slice(from, from + count)) {
+            if (act === "add" && !plain.has(device)) {
+              list.add(device);
+              plain.add(device);
+            } else if (act === "delete" && plain.delete(device)) list.delete(device);
+          }
+          for (const offset of offsets) checkFrom(offset);
+        }
+      },
+    ),
+    { numRuns: 30 },
+  );
+});
+
 test("blocks() meets once whoever stays, in order, whatever comes and goes between two of them", () => {
   fc.assert(
     fc.property(fc.array(change, { maxLength: 30 }), fc.nat(DEVICES.length), (changes, start) => {

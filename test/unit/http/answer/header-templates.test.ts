@@ -4,9 +4,11 @@ import * as fc from "../../../support/fast-check.ts";
 
 test("HeaderTemplates answer as new headers do, whatever other answers came before", () => {
   const names = ["ratelimit", "etag", "wherehouse-sequence", "cache-control", "content-type"];
-  const more = fc.subarray(names).chain((chosen) =>
-    fc.tuple(...chosen.map((name) => fc.constantFrom("1", "2").map((value) => [name, value] as const))),
-  );
+  const more = fc
+    .subarray(names)
+    .chain((chosen) =>
+      fc.tuple(...chosen.map((name) => fc.constantFrom("1", "2").map((value) => [name, value] as const))),
+    );
   fc.assert(
     fc.property(fc.array(fc.record({ more, isCompressible: fc.boolean() }), { maxLength: 30 }), (answers) => {
       const templates = new HeaderTemplates();
