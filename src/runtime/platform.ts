@@ -15,6 +15,7 @@ import { loadMqttBroker } from "./mqtt-broker.ts";
 import { createNodeFiles } from "./node-files.ts";
 import { createNodeInputs } from "./node-inputs.ts";
 import { exitOnCrash, stopRequested } from "./process.ts";
+import { ownThreads, quietHelpers } from "./quiet-helpers.ts";
 import { readSecretLine, readTypedLine } from "./secret-input.ts";
 import { acquireSqliteLock } from "./sqlite-lock.ts";
 import { createStripTypes, type StripTypes } from "./strip-types.ts";
@@ -43,6 +44,8 @@ export interface Platform {
   usage(): ProcessUsage;
   /** Runs the garbage collector if the runtime allows that. It blocks everything in the meantime. */
   collectGarbage(): void;
+  /** Lets the runtime's own threads step back behind the one that answers. The result ends that. */
+  quietHelpers(): () => void;
   /** The first line of standard input, or null. On a terminal, the input is not shown. */
   readSecretLine(ask: () => void, end: () => void): Promise<string | null>;
   /** A line that a person types, which the terminal shows; null if standard input is not a terminal. */
@@ -74,6 +77,7 @@ export function createPlatform(): Platform {
     environment: process.env,
     usage: processUsage,
     collectGarbage,
+    quietHelpers: () => quietHelpers(ownThreads(), systemTimers),
     readSecretLine,
     readTypedLine,
     stripTypes: createStripTypes(),

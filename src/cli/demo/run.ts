@@ -62,6 +62,7 @@ export async function demo(
     say(`${error.message} Stop it with Ctrl-C, or give this demo another directory with --data-dir.`);
     return 1;
   }
+  const endQuiet = platform.quietHelpers();
   try {
     await app.ready;
     const replay = new Replay(recordings, await fetchKnownDevices(app.url, key), speed, clock.nowMs());
@@ -80,6 +81,7 @@ export async function demo(
     say(error.message);
     return 1;
   } finally {
+    endQuiet();
     await stopInTime(app, log, systemTimers);
   }
 }

@@ -26,6 +26,7 @@ export async function serve(
   const crash = platform.exitOnCrash((err) =>
     log.fatal({ event: "crash", err }, `A bug stopped the server: ${messageOf(err)}`),
   );
+  const endQuiet = platform.quietHelpers();
   try {
     await serveUntil(stopRequested, config, platform, terminal, { log, crash });
     return 0;
@@ -36,6 +37,8 @@ export async function serve(
     // The last line repeats the error as a sentence, for people who read the output of a build.
     if (!terminal.errorIsTerminal) terminal.error(`${printableLine(explanationOf(error))}\n`);
     return 1;
+  } finally {
+    endQuiet();
   }
 }
 

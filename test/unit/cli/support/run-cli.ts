@@ -95,6 +95,7 @@ function createTestPlatform(input: string, stopRequested: Promise<void>): Platfo
     ...machine,
     environment: {},
     startHelper: startInlineHelper,
+    quietHelpers: () => () => undefined, // They are this process's, which runs other tests.
     stopRequested: () => stopRequested,
     exitOnCrash: (tell) => (error) => {
       tell(error);
