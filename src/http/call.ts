@@ -10,7 +10,7 @@ import type { LongAnswers } from "./answer/turns.ts";
 import type { HttpError } from "./errors.ts";
 import { targetOf } from "./request.ts";
 
-/** Of one admitted request: its key and its time. */
+/** The key and the time of one admitted request. */
 export interface Admission {
   readonly request: Request;
   readonly key: Pick<KeyRecord, "id" | "appId" | keyof Binding>;

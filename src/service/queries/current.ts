@@ -130,9 +130,9 @@ function* findPageOfApp(list: DeviceList, page: NewestPage): Steps<DevicePage> {
   while (!list.sortPending()) yield;
   const known = page.ofAll(list);
   if (known !== null) return known;
-  const found = yield* findPage(list, page, true, () => true);
-  page.note(list, found);
-  return found;
+  const counted = yield* findPage(list, page, true, () => true);
+  page.note(list, counted);
+  return counted;
 }
 
 /**
