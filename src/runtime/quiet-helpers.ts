@@ -47,7 +47,7 @@ export function quietHelpers(threads: Threads | null, timers: Pick<Timers, "afte
   return () => cancel();
 }
 
-/** The threads that have stepped back. Others are looked at each time: a new thread has its name only after a moment. */
+/** The threads that have stepped back. Others are looked at each time, since a new thread has no name yet. */
 function quieted(threads: Threads, before: ReadonlySet<string>): ReadonlySet<string> {
   return new Set(threads.list().filter((thread) => before.has(thread) || stepsBack(threads, thread)));
 }

@@ -27,10 +27,12 @@ export const a = 1; // beside
 /** Sources in which something looks like a comment, or hides one, with the text that has to stay. */
 const TRICKY = [
   "const a = `\n// in a template\n/* and */ here`;",
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: sources, not templates
   "const a = `${b ? `\n// inner` : { c: `}` }.c}\n// outer`; // gone",
   "const a = \"// no\" + '/* no */' + 'it\\'s // no'; /* gone */",
   'const a = /[/*"`]\\//g.test(b) ? c / d / e : `//`; // gone',
   "const f = (a) => a / 2 + `/`; const g = () => { return /`/; }; // gone",
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: sources, not templates
   "const a = b.map((c) => { if (c) { return `{${c}}`; } return /* gone */ c; });",
   "const a = `$${b}\\`// stays`;",
 ];
