@@ -1,5 +1,5 @@
 import type { LocalDay } from "../time/local-day.ts";
-import { dayByKey, firstWeekday, type GridKey, sameDayOf, type Weekday, yearOf } from "./calendar-grid.ts";
+import { dayByKey, type GridKey, sameDayOf, type Weekday, yearOf } from "./calendar-grid.ts";
 import type { DayFacts } from "./day-facts.ts";
 
 /** What the shades of the days stand for. */
@@ -7,15 +7,21 @@ export type ShadedBy = "distance" | "reports";
 
 /** The calendar that picks a day: a year of months. The focused day is the one that the arrow keys move from. */
 export class DayCalendar {
+  readonly #first: () => Weekday;
   readonly #changed: () => void;
-  readonly first: Weekday = firstWeekday();
   #focused: LocalDay | null = null;
   #pointed: LocalDay | null = null;
   #shadedBy: ShadedBy = "distance";
   #today = "" as LocalDay;
 
-  constructor(changed: () => void) {
+  constructor(first: () => Weekday, changed: () => void) {
+    this.#first = first;
     this.#changed = changed;
+  }
+
+  /** The first day of the week. */
+  get first(): Weekday {
+    return this.#first();
   }
 
   get isOpen(): boolean {

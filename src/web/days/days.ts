@@ -7,7 +7,7 @@ import { faultNote } from "../shell/fault-note.ts";
 import { skeletonPlot } from "../shell/skeleton.ts";
 import { addDays, DAY, type LocalDay, type Span } from "../time/local-day.ts";
 import { calendarDialog } from "./calendar-dialog.ts";
-import { yearOf } from "./calendar-grid.ts";
+import { firstWeekday, type Weekday, yearOf } from "./calendar-grid.ts";
 import { DayCalendar } from "./day-calendar.ts";
 import { FactsCache } from "./day-facts.ts";
 import { DISTANCE, measureTitle } from "./measures.ts";
@@ -29,7 +29,10 @@ export interface DaysParts {
   readonly api: Api;
   readonly table: { readonly timestampMs: ArrayLike<number>; rowOf(id: string): number | undefined };
   readonly chosen: ChosenDays;
-  readonly units: Units;
+  readonly settings: {
+    readonly units: Units;
+    readonly values: { readonly weekStart: Weekday | null };
+  };
   readonly changed: () => void;
 }
 
@@ -52,8 +55,9 @@ export class Days {
       return row === undefined ? null : table.timestampMs[row]!;
     };
     this.#facts = new FactsCache({ api, newestMs, changed });
-    this.calendar = new DayCalendar(changed);
-    this.statistics = new Statistics(parts);
+    const first = () => parts.settings.values.weekStart ?? firstWeekday();
+    this.calendar = new DayCalendar(first, changed);
+    this.statistics = new Statistics({ ...parts, first });
   }
 
   openCalendar(): void {
@@ -73,7 +77,8 @@ export class Days {
   }
 
   dialogs(theme: string): TemplateResult | typeof nothing {
-    const { chosen, units } = this.#parts;
+    const { chosen, settings } = this.#parts;
+    const { units } = settings;
     const { id: deviceId, zone, day, today } = chosen;
     if (deviceId === null) return nothing;
     const retry = () => this.#retry();
@@ -102,7 +107,8 @@ export class Days {
 
   /** The distance of each day, or of each week if the span is long, for a device without anything else to plot. */
   spanChart(theme: string): TemplateResult | typeof nothing {
-    const { chosen, units } = this.#parts;
+    const { chosen, settings } = this.#parts;
+    const { units } = settings;
     const { id: deviceId, zone, day, span } = chosen;
     if (deviceId === null) return nothing;
     const periods = spanPeriods(addDays(day, 1 - span.days), day, this.statistics.first);

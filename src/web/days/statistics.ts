@@ -1,12 +1,13 @@
 import type { NearPlace, StopsAnswer } from "../api/answers.ts";
 import type { Api } from "../api/api.ts";
 import type { LocalDay } from "../time/local-day.ts";
-import { firstWeekday, type Month, monthOf, type Weekday } from "./calendar-grid.ts";
+import { type Month, monthOf, type Weekday } from "./calendar-grid.ts";
 import { type Grouping, moveAnchor, type Period, periodsOf, stopRanges } from "./periods.ts";
 
 export interface StatisticsParts {
   readonly api: Pick<Api, "get" | "retries">;
   readonly chosen: { readonly id: string | null; readonly zone: string; readonly today: LocalDay };
+  readonly first: () => Weekday;
   readonly changed: () => void;
 }
 
@@ -19,7 +20,6 @@ interface MonthPlaces {
 /** The statistics of the chosen device: which page of days, weeks, months or years is open. */
 export class Statistics {
   readonly #parts: StatisticsParts;
-  readonly first: Weekday = firstWeekday();
   #anchor: LocalDay | null = null;
   #grouping: Grouping = "day";
   #places: MonthPlaces = { key: "", count: null };
@@ -27,6 +27,11 @@ export class Statistics {
 
   constructor(parts: StatisticsParts) {
     this.#parts = parts;
+  }
+
+  /** The first day of the week. */
+  get first(): Weekday {
+    return this.#parts.first();
   }
 
   get isOpen(): boolean {

@@ -10,7 +10,7 @@ import { chapterAt, storyOf } from "../history/story.ts";
 import type { Plots } from "../plots/plots.ts";
 import { faultNote } from "../shell/fault-note.ts";
 import { skeletonLines } from "../shell/skeleton.ts";
-import { agoText, dayText, durationText, instantText } from "../time/format.ts";
+import { agoText, dayText, durationText, instantText, localeOfTimes } from "../time/format.ts";
 import { DAY, dayAt } from "../time/local-day.ts";
 import type { ChosenDevice } from "./chosen-device.ts";
 import { dayHours, hourTable, nearText, stopList } from "./day-lists.ts";
@@ -80,6 +80,7 @@ function dayPart(history: History, parts: DevicePanelParts): TemplateResult {
   const { chosen, player, downloads, units, map } = parts;
   const { deviceId, day, zone, span, track, stops } = history;
   const isDay = span.days === 1;
+  const look = [zone, units, localeOfTimes()];
   const title = isDay ? dayText(day) : `${span.label} to ${dayText(day)}`;
   if (track.count === 0) return html`<h3>${title}</h3>${nothingHere(history, chosen)}`;
   const stopsOf = ({ stops: listed }: StopsAnswer) =>
@@ -89,8 +90,8 @@ function dayPart(history: History, parts: DevicePanelParts): TemplateResult {
   return html`<h3>${title}</h3>
     <p>${summary(history, units)}</p>
     ${history.isIncomplete ? html`<p class="soft">Some reports of this time are lost.</p>` : nothing}
-    ${stops === null ? nothing : isDay ? story(history, stops, parts) : guard([stops, zone], () => stopsOf(stops))}
-    ${isDay ? hourByHour(guard([track, track.count, zone], hours)) : nothing}
+    ${stops === null ? nothing : isDay ? story(history, stops, parts) : guard([stops, ...look], () => stopsOf(stops))}
+    ${isDay ? hourByHour(guard([track, track.count, ...look], hours)) : nothing}
     ${isDay && !chosen.isView ? html`<h3>Download</h3>${downloadButtons(downloads, { deviceId, day, zone })}` : nothing}`;
 }
 
@@ -102,7 +103,7 @@ function story(history: History, stops: StopsAnswer, parts: DevicePanelParts): u
   const clockMs = chosen.isLoading ? null : (player.playback?.clockMs ?? null);
   const chapters = storyOf(track, stops, ends, speed);
   const current = clockMs === null ? null : chapterAt(chapters, clockMs);
-  return guard([track, track.count, stops, speed, zone, current], () =>
+  return guard([track, track.count, stops, speed, zone, units, localeOfTimes(), current], () =>
     storyList({
       ...{ story: chapters, current, zone, units },
       onStay: ({ stop, startMs }) => {

@@ -2,13 +2,13 @@ import type { Api } from "../api/api.ts";
 import { LatePart } from "../api/late-part.ts";
 import type { Days } from "../days/days.ts";
 import type { DeviceTable } from "../devices/device-table.ts";
-import type { Units } from "../geo/units.ts";
 import { DayLine, metersPerPixel } from "../history/day-line.ts";
 import { Moment } from "../history/moment.ts";
 import { Player } from "../history/player.ts";
 import type { MapView } from "../map/map-view.ts";
 import { valueAt } from "../plots/plot-series.ts";
 import { type Plot, Plots } from "../plots/plots.ts";
+import type { Settings } from "../settings/settings.ts";
 import type { Keyboard } from "../shell/keyboard.ts";
 import { clockText } from "../time/format.ts";
 import { ChosenDevice } from "./chosen-device.ts";
@@ -41,21 +41,21 @@ export interface DeviceNeeds {
   readonly table: DeviceTable;
   readonly map: MapView;
   readonly viewOf: () => { readonly not_before: number } | null;
-  readonly units: Units;
+  readonly settings: Settings;
   readonly onChoose: (id: string | null) => void;
   readonly changed: () => void;
 }
 
 /** Creates the parts and connects them. */
 export function createDeviceParts(needs: DeviceNeeds): DeviceParts {
-  const { api, zones, table, map, viewOf, units, onChoose, changed } = needs;
+  const { api, zones, table, map, viewOf, settings, onChoose, changed } = needs;
   const player = new Player(map, () => {
     const { playback } = player;
     moment.stand(playback === null || playback.isPlaying || playback.isAtEnd ? null : playback.clockMs);
     changed();
   });
   const dayLine = new DayLine(api, map);
-  const plots = new Plots(api, units, () => {
+  const plots = new Plots(api, settings, () => {
     dayLine.color(plots.daySpeed);
     changed();
   });
@@ -93,7 +93,7 @@ export function createDeviceParts(needs: DeviceNeeds): DeviceParts {
     api,
     path: "days/days.ts",
     load: () => import("../days/days.ts"),
-    create: ({ Days }) => new Days({ api, table, chosen, units, changed }),
+    create: ({ Days }) => new Days({ api, table, chosen, settings, changed }),
     changed,
   });
   return { chosen, player, plots, moment, downloads: new Downloads(api, changed), dayLine, days };

@@ -1,5 +1,5 @@
 import { html, nothing, type TemplateResult } from "lit-html";
-import { unitsOf } from "../geo/units.ts";
+import type { Units } from "../geo/units.ts";
 import { dialog } from "../shell/dialog.ts";
 import { agoText } from "../time/format.ts";
 import { type Connect, isLoopback, type MadePhone, PHONE_APPS } from "./connect.ts";
@@ -135,7 +135,7 @@ function settings(connect: Connect, { setup }: MadePhone): TemplateResult {
   </div>`;
 }
 
-function firstReport({ report, made }: Connect): TemplateResult {
+function firstReport({ report, made, units }: Connect): TemplateResult {
   const { arrival, fault } = report;
   if (fault !== null) return html`<p class="fault" role="alert">${fault}</p>`;
   if (arrival === null)
@@ -146,13 +146,13 @@ function firstReport({ report, made }: Connect): TemplateResult {
   const when = `${made!.key.device_id} reported ${agoText(atMs, Date.now())}`;
   if (refusal !== null) return html`<p role="status">${when}.</p><p class="fault">${refusal}</p>`;
   return html`<p role="status"><strong>${when}, ${placeText(latitude!, longitude!)}</strong></p>
-    ${request?.newest === undefined ? nothing : understood(request.newest)}
+    ${request?.newest === undefined ? nothing : understood(request.newest, units)}
     ${missing === null ? nothing : html`<p class="soft">${missing}</p>`}`;
 }
 
-function understood(report: NonNullable<PhoneRequest["newest"]>): TemplateResult {
+function understood(report: NonNullable<PhoneRequest["newest"]>, units: Units): TemplateResult {
   const advice = speedAdvice(report);
-  return html`<p>Received: ${understoodText(report, unitsOf(navigator.language))}.</p>
+  return html`<p>Received: ${understoodText(report, units)}.</p>
     ${advice === null ? nothing : html`<p class="soft">${advice}</p>`}`;
 }
 

@@ -1,5 +1,6 @@
 import type { Api } from "../api/api.ts";
 import { sentenceOf } from "../api/api-error.ts";
+import type { Units } from "../geo/units.ts";
 import type { Copying } from "./copying.ts";
 import { FirstReport, type KnownDevices } from "./first-report.ts";
 import type { PageKey, PageKeys } from "./page-keys.ts";
@@ -60,6 +61,7 @@ interface ConnectParts {
   readonly copying: Copying;
   readonly devices: KnownDevices;
   readonly zones: { readonly zone: string };
+  readonly settings: { readonly units: Units };
   readonly location: { readonly origin: string; readonly hostname: string };
   readonly changed: () => void;
 }
@@ -102,6 +104,10 @@ export class Connect {
 
   get zone(): string {
     return this.#parts.zones.zone;
+  }
+
+  get units(): Units {
+    return this.#parts.settings.units;
   }
 
   get location(): { readonly origin: string; readonly hostname: string } {

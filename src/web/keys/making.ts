@@ -1,5 +1,6 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import type { Api } from "../api/api.ts";
+import type { Units } from "../geo/units.ts";
 import { Connect } from "./connect.ts";
 import { connectDialog, emptyPage } from "./connect-panel.ts";
 import { Copying } from "./copying.ts";
@@ -13,6 +14,7 @@ export interface MakingParts {
   readonly table: KnownDevices & { readonly size: number; readonly ids: readonly string[] };
   readonly chosen: { readonly id: string | null };
   readonly zones: { readonly zone: string };
+  readonly settings: { readonly units: Units };
   readonly changed: () => void;
 }
 

@@ -7,7 +7,6 @@ import {
   type StyleSpecification,
   setWorkerUrl,
 } from "maplibre-gl";
-import type { Units } from "../geo/units.ts";
 
 /* The only module that imports MapLibre's code, so that the page works before it is loaded. */
 
@@ -16,8 +15,17 @@ setWorkerUrl(import.meta.resolve("maplibre-gl/worker"));
 /** Street level: the base map has no more detail beyond. */
 const ZOOM_MAX = 20;
 
+/** A control that shows a length on the map. */
+export function createScale(): ScaleControl {
+  return new ScaleControl();
+}
+
 /** Creates a map that can't tilt or rotate, since our own layers draw on a plane. Throws without WebGL. */
-export function createMap(container: HTMLElement, style: StyleSpecification, units: Units): MapLibreMap {
+export function createMap(
+  container: HTMLElement,
+  style: StyleSpecification,
+  scale: ScaleControl,
+): MapLibreMap {
   const map = new MapLibreMap({
     container,
     style,
@@ -33,7 +41,7 @@ export function createMap(container: HTMLElement, style: StyleSpecification, uni
   map.keyboard.disableRotation();
   map.addControl(new NavigationControl({ showCompass: false }), "top-right");
   map.addControl(new AttributionControl({ compact: false }), "bottom-right");
-  map.addControl(new ScaleControl({ unit: units === "metric" ? "metric" : "imperial" }), "bottom-right");
+  map.addControl(scale, "bottom-right");
   return map;
 }
 

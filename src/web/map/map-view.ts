@@ -1,5 +1,12 @@
 import { html, nothing, type TemplateResult } from "lit-html";
-import type { ErrorEvent, ICanonicalTileID, MapLibreMap, Marker, StyleSpecification } from "maplibre-gl";
+import type {
+  ErrorEvent,
+  ICanonicalTileID,
+  MapLibreMap,
+  Marker,
+  ScaleControl,
+  StyleSpecification,
+} from "maplibre-gl";
 import type { Api } from "../api/api.ts";
 import { retryingSentenceOf, sentenceOf } from "../api/api-error.ts";
 import { LateModule } from "../api/late-module.ts";
@@ -36,7 +43,7 @@ export interface MapParts {
   readonly table: DeviceTable;
   readonly api: Pick<Api, "get" | "fetch" | "retries">;
   readonly theme: ThemeName;
-  readonly units: Units;
+  readonly settings: { readonly units: Units };
   /** Draws the panels again. */
   readonly changed: () => void;
 }
@@ -78,6 +85,7 @@ export class MapView {
   readonly #camera: MapCamera;
   readonly streetsHint: StreetsHint;
   #map: MapLibreMap | null = null;
+  #scale: ScaleControl | null = null;
   #headMarker: Marker | null = null;
   #createHead: ((map: MapLibreMap) => Marker) | null = null;
   #baseMap: BaseMap | null = null;
@@ -235,6 +243,11 @@ export class MapView {
     this.#overlays.paint(this.#colors);
   }
 
+  /** Shows lengths in the units of the settings. */
+  setUnits(): void {
+    this.#scale?.setUnit(this.#parts.settings.units === "metric" ? "metric" : "imperial");
+  }
+
   /** Keeps the map's center clear of an element that covers its lower end. */
   keepClearOf(element: Element | null): void {
     if (element === this.#covering) return;
@@ -268,7 +281,9 @@ export class MapView {
     this.#baseMap = baseMap;
     this.#createHead = creation.createHead;
     try {
-      this.#map = creation.createMap(this.element, this.#style(baseMap), this.#parts.units);
+      this.#scale = creation.createScale();
+      this.#map = creation.createMap(this.element, this.#style(baseMap), this.#scale);
+      this.setUnits();
     } catch {
       this.#setFault(NO_WEBGL);
       return;

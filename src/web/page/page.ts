@@ -5,15 +5,16 @@ import { DeviceList } from "../devices/device-list.ts";
 import { DeviceTable } from "../devices/device-table.ts";
 import { ListView } from "../devices/list-view.ts";
 import { LiveDevices, liveWhileSeen } from "../devices/live.ts";
-import { unitsOf } from "../geo/units.ts";
 import { MapView } from "../map/map-view.ts";
 import { type Credential, Session } from "../session/session.ts";
 import { isSharePath } from "../session/visitor.ts";
+import { Settings } from "../settings/settings.ts";
 import { openDialogs } from "../shell/dialog.ts";
 import { Keyboard } from "../shell/keyboard.ts";
 import { Sheet } from "../shell/sheet.ts";
 import { shell } from "../shell/shell.ts";
 import { Theme } from "../shell/theme.ts";
+import { setHourCycle } from "../time/format.ts";
 import { ZoneChoice } from "../time/zone-choice.ts";
 import { Tools } from "../tools/tools.ts";
 import { Navigation } from "./navigation.ts";
@@ -35,7 +36,7 @@ export class Page {
   readonly live: LiveDevices;
   readonly listView: ListView;
   readonly map: MapView;
-  readonly units = unitsOf(navigator.language);
+  readonly settings = new Settings(window);
   readonly zones: ZoneChoice;
   readonly device: DeviceParts;
   readonly tools: Tools;
@@ -45,29 +46,31 @@ export class Page {
   constructor(root: HTMLElement) {
     this.#root = root;
     const changed = () => this.changed();
-    this.theme = new Theme(changed);
+    this.theme = new Theme(this.settings, changed);
     this.sheet = new Sheet(changed);
-    const { api, table, keyboard, units } = this;
+    const { api, table, keyboard, settings } = this;
     const { retries } = api;
     this.session = new Session({ api, retries, changed: () => this.#sessionChanged() });
     this.live = new LiveDevices({ fetch: (path, init) => api.fetch(path, init), table, retries, changed });
     liveWhileSeen(this.live);
     const list = new DeviceList(table, changed);
     this.listView = new ListView({ table, list, changed, choose: (id) => this.device.chosen.choose(id) });
-    this.map = new MapView({ api, table, theme: this.theme.name, units, changed });
-    this.zones = new ZoneChoice(() => {
+    this.map = new MapView({ api, table, theme: this.theme.name, settings, changed });
+    this.zones = new ZoneChoice(settings, () => {
       this.device.chosen.reload();
       this.tools.density.reload();
     });
     const { map, zones } = this;
     const onChoose = (id: string | null) => this.sheet.show(id === null ? "list" : "device");
     const viewOf = () => this.session.facts?.view ?? null;
-    this.device = createDeviceParts({ api, zones, table, map, viewOf, units, onChoose, changed });
+    this.device = createDeviceParts({ api, zones, table, map, viewOf, settings, onChoose, changed });
     const { chosen } = this.device;
     const mayRead = () => this.session.may("read");
-    this.tools = new Tools({ api, table, map, chosen, zones, units, mayRead, changed });
+    this.tools = new Tools({ api, table, map, chosen, zones, settings, mayRead, changed });
     this.tools.setKeys(keyboard);
     setDeviceKeys(keyboard, this.device);
+    setHourCycle(settings.values.hourCycle);
+    settings.onChange(() => this.#settingsChanged());
     this.#navigation = new Navigation({ chosen, zones, map }, window);
     addEventListener("online", () => retries.wake());
     setInterval(() => {
@@ -96,6 +99,14 @@ export class Page {
 
   begin(credential: Credential | null): Promise<void> {
     return this.session.begin(credential);
+  }
+
+  #settingsChanged(): void {
+    setHourCycle(this.settings.values.hourCycle);
+    this.map.setUnits();
+    this.device.plots.rescale();
+    this.tools.nearby.setUnits();
+    this.changed();
   }
 
   /** Starts the live stream when a user signs in, and removes all positions when the session ends. */

@@ -28,7 +28,7 @@ export class Plots {
   readonly #api: PlotsApi;
   readonly #timePlot: LateModule<typeof import("./time-plot.ts")>;
   readonly #changed: () => void;
-  readonly #kinds: readonly PlotKind[];
+  readonly #settings: { readonly units: Units };
   #chosenField: PlottedField = "speed";
   #drawing: Promise<void> | null = null;
   #history: History | null = null;
@@ -36,18 +36,14 @@ export class Plots {
   #isLoading = false;
   #fault: string | null = null;
   #all: readonly Plot[] = [];
-  /** The history that the plots are of. */
-  #plotted: History | null = null;
+  /** The values that the plots are of. */
+  #plotted: { readonly history: History; readonly series: SeriesAnswer } | null = null;
 
-  constructor(api: PlotsApi, units: Units, changed: () => void) {
+  constructor(api: PlotsApi, settings: { readonly units: Units }, changed: () => void) {
     this.#api = api;
     this.#timePlot = new LateModule(api, "plots/time-plot.ts", () => import("./time-plot.ts"));
     this.#changed = changed;
-    this.#kinds = [
-      { field: "speed", name: "Speed", unit: speedUnit(units), factor: speedFactor(units) },
-      { field: "altitude", name: "Altitude", unit: heightUnit(units), factor: heightFactor(units) },
-      { field: "battery_level", name: "Battery", unit: "%", factor: 1 },
-    ];
+    this.#settings = settings;
   }
 
   /** The plots that have values. While others load, these are the previous ones. */
@@ -70,7 +66,8 @@ export class Plots {
 
   /** The speeds of a single day; null if they are unknown, or while those of another day are still here. */
   get daySpeed(): Plot | null {
-    if (this.#history?.span.days !== 1 || !areOfSame(this.#history, this.#plotted)) return null;
+    if (this.#history?.span.days !== 1 || !areOfSame(this.#history, this.#plotted?.history ?? null))
+      return null;
     return this.#all.find(({ kind }) => kind.field === "speed") ?? null;
   }
 
@@ -97,6 +94,14 @@ export class Plots {
     this.#changed();
   }
 
+  /** Draws the same values in the units of the settings. */
+  rescale(): void {
+    if (this.#plotted === null || this.#all.length === 0) return;
+    const { history, series } = this.#plotted;
+    this.#all = plotsOf(history, series, this.#settings.units);
+    this.#changed();
+  }
+
   choose(field: PlottedField): void {
     this.#chosenField = field;
     this.#changed();
@@ -116,8 +121,8 @@ export class Plots {
       });
       if (signal.aborted) return;
       this.#fault = null;
-      this.#all = this.#kinds.flatMap((kind) => plotOf(history, series, kind) ?? []);
-      this.#plotted = history;
+      this.#all = plotsOf(history, series, this.#settings.units);
+      this.#plotted = { history, series };
     } catch (error) {
       if (signal.aborted) return;
       this.#all = [];
@@ -137,6 +142,15 @@ export class Plots {
       });
     return this.#drawing;
   }
+}
+
+function plotsOf(history: History, series: SeriesAnswer, units: Units): readonly Plot[] {
+  const kinds: readonly PlotKind[] = [
+    { field: "speed", name: "Speed", unit: speedUnit(units), factor: speedFactor(units) },
+    { field: "altitude", name: "Altitude", unit: heightUnit(units), factor: heightFactor(units) },
+    { field: "battery_level", name: "Battery", unit: "%", factor: 1 },
+  ];
+  return kinds.flatMap((kind) => plotOf(history, series, kind) ?? []);
 }
 
 function plotOf({ track, span }: History, series: SeriesAnswer, kind: PlotKind): Plot | null {

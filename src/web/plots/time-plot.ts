@@ -1,5 +1,5 @@
 import uPlot from "uplot";
-import { clockText, dayText, minuteText } from "../time/format.ts";
+import { clockText, dayText, localeOfTimes, minuteText } from "../time/format.ts";
 import { dayAt } from "../time/local-day.ts";
 import { PlotElement } from "./plot-element.ts";
 import type { PlotSeries } from "./plot-series.ts";
@@ -28,6 +28,7 @@ class TimePlot extends PlotElement {
   readonly #clockLine = document.createElement("div");
   readonly #pointedLine = document.createElement("div");
   #plotted: Plotted | null = null;
+  #locale = localeOfTimes();
   #clockMs: number | null = null;
   #pointedMs: number | null = null;
   onSeek: (ms: number) => void = () => undefined;
@@ -40,9 +41,11 @@ class TimePlot extends PlotElement {
       now?.series === plotted.series &&
       now.unit === plotted.unit &&
       now.zone === plotted.zone &&
-      now.theme === plotted.theme;
+      now.theme === plotted.theme &&
+      this.#locale === localeOfTimes();
     if (isSame) return;
     this.#plotted = plotted;
+    this.#locale = localeOfTimes();
     this.redraw();
   }
 

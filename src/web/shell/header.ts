@@ -4,6 +4,8 @@ import type { LiveDevices } from "../devices/live.ts";
 import { liveBadge } from "../devices/live-badge.ts";
 import type { MapView } from "../map/map-view.ts";
 import type { Session } from "../session/session.ts";
+import { settingSelect } from "../settings/setting-fields.ts";
+import type { Settings } from "../settings/settings.ts";
 import { type ZoneChoice, zoneSelect } from "../time/zone-choice.ts";
 import { keyButtons, toolButtons } from "../tools/tool-panels.ts";
 import type { Tools } from "../tools/tools.ts";
@@ -18,6 +20,7 @@ import type { Theme } from "./theme.ts";
 interface HeaderParts {
   readonly session: Session;
   readonly theme: Theme;
+  readonly settings: Settings;
   readonly table: DeviceTable;
   readonly live: LiveDevices;
   readonly zones: ZoneChoice;
@@ -40,12 +43,15 @@ export function header(parts: HeaderParts): TemplateResult {
 
 /** A menu of the page's own actions. It closes when a button in it is pressed. */
 function menu(parts: HeaderParts): TemplateResult {
-  const { session, theme, zones, tools } = parts;
+  const { session, theme, settings, zones, tools } = parts;
   return html`<button class="quiet menu-button" aria-label="Menu" popovertarget="menu">${icon("menu")}</button>
     <div class="menu" id="menu" popover @click=${closeMenu} @keydown=${moveInMenu}>
       <div class="menu-tools">${toolButtons(parts)}${keyButtons(parts)}</div>
       <div class="menu-row">${icon("clock")}${zoneSelect(zones)}</div>
+      <div class="menu-row">${icon("ruler")}${settingSelect("units", settings)}</div>
       ${themeButton(theme)}
+      <button class="tool" @click=${() => tools.settings.use((loaded) => loaded.open())}>
+        ${icon("settings")}<span>Settings</span></button>
       <button class="tool" @click=${() => tools.help.open()}>${icon("help")}<span>Help</span></button>
       <button class="tool" @click=${() => session.signOut()}>${icon("signOut")}<span>Sign out</span></button>
     </div>`;

@@ -8,11 +8,11 @@ import { listPanel } from "../devices/list-panel.ts";
 import type { ListView } from "../devices/list-view.ts";
 import type { LiveDevices } from "../devices/live.ts";
 import { demoNote, listLoading } from "../devices/live-badge.ts";
-import type { Units } from "../geo/units.ts";
 import { type MapView, mapPanel } from "../map/map-view.ts";
 import type { Session } from "../session/session.ts";
 import { signInForm, waitingPage } from "../session/sign-in.ts";
 import { endedLink, isSharePath } from "../session/visitor.ts";
+import type { Settings } from "../settings/settings.ts";
 import type { ZoneChoice } from "../time/zone-choice.ts";
 import { mapCards, toolWindows } from "../tools/tool-panels.ts";
 import type { Tools } from "../tools/tools.ts";
@@ -30,7 +30,7 @@ export interface ShellParts {
   readonly live: LiveDevices;
   readonly listView: ListView;
   readonly map: MapView;
-  readonly units: Units;
+  readonly settings: Settings;
   readonly zones: ZoneChoice;
   readonly device: DeviceParts;
   readonly tools: Tools;
@@ -57,7 +57,8 @@ function signedOut({ session, api }: ShellParts): TemplateResult | typeof nothin
 }
 
 function signedIn(parts: LoadedParts): TemplateResult {
-  const { sheet, live, listView, map, units, device, api } = parts;
+  const { sheet, live, listView, map, settings, device, api } = parts;
+  const { units } = settings;
   const { id, isView } = device.chosen;
   const loading = listLoading(live, () => api.retries.wake());
   return html`<main class="map" id="map" aria-busy=${map.baseMap === null && map.fault === null}>${mapPanel(map)}</main>

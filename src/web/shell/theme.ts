@@ -2,24 +2,32 @@ export type ThemeName = "light" | "dark";
 
 const DARK = matchMedia("(prefers-color-scheme: dark)");
 
-/** The theme of the system, until the user chooses one. The choice lasts as long as the page is open. */
-export class Theme {
-  readonly #changed: () => void;
-  #chosen: ThemeName | null = null;
+/** Where the user's choice is remembered. */
+interface ThemeMemory {
+  readonly values: { readonly theme: ThemeName | null };
+  set(change: { readonly theme: ThemeName }): void;
+  onChange(listener: () => void): void;
+}
 
-  constructor(changed: () => void) {
+/** The theme of the system, or the one that the user chose. */
+export class Theme {
+  readonly #memory: ThemeMemory;
+  readonly #changed: () => void;
+
+  constructor(memory: ThemeMemory, changed: () => void) {
+    this.#memory = memory;
     this.#changed = changed;
     DARK.addEventListener("change", () => this.#apply());
+    memory.onChange(() => this.#apply());
     this.#apply();
   }
 
   get name(): ThemeName {
-    return this.#chosen ?? (DARK.matches ? "dark" : "light");
+    return this.#memory.values.theme ?? (DARK.matches ? "dark" : "light");
   }
 
   toggle(): void {
-    this.#chosen = this.name === "dark" ? "light" : "dark";
-    this.#apply();
+    this.#memory.set({ theme: this.name === "dark" ? "light" : "dark" });
   }
 
   #apply(): void {

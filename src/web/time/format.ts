@@ -10,6 +10,20 @@ export function localeOf(language: string): Intl.Locale {
 
 export const LOCALE = localeOf(globalThis.navigator?.language ?? "en-US");
 
+/** The locale of times of day: it has the user's choice of 12 or 24 hours. */
+let timeLocale = LOCALE;
+
+/** The locale of times of day. Another choice makes another object, so that parts know when to draw again. */
+export function localeOfTimes(): Intl.Locale {
+  return timeLocale;
+}
+
+/** Sets how times of day are written; null is the way of the browser's region. */
+export function setHourCycle(hourCycle: "h12" | "h23" | null): void {
+  if (timeLocale.hourCycle === (hourCycle ?? undefined)) return;
+  timeLocale = hourCycle === null ? LOCALE : new Intl.Locale(LOCALE, { hourCycle });
+}
+
 const MS_PER_SECOND = 1000;
 const MS_PER_MINUTE = 60_000;
 const MS_PER_DAY = 86_400_000;
@@ -29,22 +43,22 @@ const STYLES = {
 type StyleName = keyof typeof STYLES;
 
 /** `Sat 21 Nov 2026, 17:05:49 EST`. */
-export function instantText(ms: number, zone: string, locale: Intl.Locale = LOCALE): string {
+export function instantText(ms: number, zone: string, locale = timeLocale): string {
   return formatOf("instant", zone, locale).format(ms);
 }
 
 /** `Sat 21 Nov 2026, 17:05 EST`. */
-export function dayMinuteText(ms: number, zone: string, locale: Intl.Locale = LOCALE): string {
+export function dayMinuteText(ms: number, zone: string, locale = timeLocale): string {
   return formatOf("dayMinute", zone, locale).format(ms);
 }
 
 /** `17:05:49 EST`. */
-export function clockText(ms: number, zone: string, locale: Intl.Locale = LOCALE): string {
+export function clockText(ms: number, zone: string, locale = timeLocale): string {
   return formatOf("clock", zone, locale).format(ms);
 }
 
 /** `17:05 EST`. */
-export function minuteText(ms: number, zone: string, locale: Intl.Locale = LOCALE): string {
+export function minuteText(ms: number, zone: string, locale = timeLocale): string {
   return formatOf("minute", zone, locale).format(ms);
 }
 

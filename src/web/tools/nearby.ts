@@ -5,7 +5,7 @@ import { METERS_PER_DEGREE, type Place } from "../geo/earth.ts";
 import { METERS_PER_MILE, type Units } from "../geo/units.ts";
 import type { Camera } from "../map/map-camera.ts";
 import { browserTimers, type Timers } from "../time/timers.ts";
-import { fittingRadius, metersOf, milesOf } from "./radius.ts";
+import { fittingRadius, metersOf, milesOf, nearestStep, radiusOf, radiusSteps } from "./radius.ts";
 
 /** The used part of the map. */
 export interface NearbyMap {
@@ -19,7 +19,7 @@ interface NearbyParts {
   readonly api: Pick<Api, "get" | "retries">;
   readonly map: NearbyMap;
   readonly devices: { rowOf(id: string): number | undefined };
-  readonly units: Units;
+  readonly settings: { readonly units: Units };
   readonly changed: () => void;
   readonly timers?: Timers;
 }
@@ -53,6 +53,7 @@ export class Nearby {
   readonly #parts: NearbyParts;
   #request: AbortController | null = null;
   #stopSettling = () => {};
+  #units: Units;
   #state: "aiming" | "loading" | "loaded" | "failed" = "aiming";
   isOpen = false;
   center: Place | null = null;
@@ -69,6 +70,7 @@ export class Nearby {
 
   constructor(parts: NearbyParts) {
     this.#parts = parts;
+    this.#units = parts.settings.units;
   }
 
   get state(): "aiming" | "loading" | "loaded" | "failed" {
@@ -76,7 +78,16 @@ export class Nearby {
   }
 
   get units(): Units {
-    return this.#parts.units;
+    return this.#units;
+  }
+
+  /** Takes the units of the settings, with a circle of about the same size. */
+  setUnits(): void {
+    const { units } = this.#parts.settings;
+    if (units === this.#units) return;
+    const meters = this.radius === null ? null : metersOf(this.radius, this.#units);
+    this.#units = units;
+    if (meters !== null) this.setRadius(radiusSteps(units)[nearestStep(radiusOf(meters, units), units)]!);
   }
 
   /** Makes the next click on the map the center of the circle, and cancels a running query. */
@@ -131,10 +142,10 @@ export class Nearby {
   /** Draws the circle and marks its devices. Must be called again if the rows of devices change. */
   draw(): void {
     const { center, radius, matches } = this;
-    const { map, devices, units } = this.#parts;
+    const { map, devices } = this.#parts;
     if (center === null || radius === null) return;
     const rows = matches.map(({ id }) => devices.rowOf(id)).filter((row) => row !== undefined);
-    map.setCircle({ ...center, radiusMeters: metersOf(radius, units) }, rows);
+    map.setCircle({ ...center, radiusMeters: metersOf(radius, this.#units) }, rows);
   }
 
   /** Loads again after a failure, at once. */
@@ -145,7 +156,7 @@ export class Nearby {
   #firstRadius(): number {
     const { north, south } = this.#parts.map.camera?.bounds ?? { north: 0, south: 0 };
     const viewMeters = ((north - south) / 2) * METERS_PER_DEGREE;
-    return fittingRadius(viewMeters * VIEW_FILLED, this.#parts.units);
+    return fittingRadius(viewMeters * VIEW_FILLED, this.#units);
   }
 
   #loadSoon(): void {
@@ -199,7 +210,7 @@ export class Nearby {
   #query(offset: number) {
     return {
       ...this.center,
-      radius_miles: milesOf(this.radius!, this.#parts.units),
+      radius_miles: milesOf(this.radius!, this.#units),
       max_age_hours: this.ageHoursMax,
       limit: PAGE_DEVICES,
       offset,

@@ -22,6 +22,10 @@ export function metersOf(radius: number, units: Units): number {
   return radius * METERS_PER_UNIT[units];
 }
 
+export function radiusOf(meters: number, units: Units): number {
+  return meters / METERS_PER_UNIT[units];
+}
+
 export function milesOf(radius: number, units: Units): number {
   return units === "miles" ? radius : metersOf(radius, units) / METERS_PER_MILE;
 }

@@ -2,13 +2,14 @@ import { html, nothing, type TemplateResult } from "lit-html";
 import type { Api } from "../api/api.ts";
 import type { LiveDevices } from "../devices/live.ts";
 import { connectionCard } from "../devices/live-badge.ts";
-import type { Units } from "../geo/units.ts";
 import type { MapView } from "../map/map-view.ts";
 import { streetsHint } from "../map/streets-hint.ts";
 import type { Session } from "../session/session.ts";
 import { visitorBanner } from "../session/visitor.ts";
+import type { Settings } from "../settings/settings.ts";
 import { faultNote } from "../shell/fault-note.ts";
 import { icon } from "../shell/icons.ts";
+import type { ZoneChoice } from "../time/zone-choice.ts";
 import { densityPanel } from "./density-panel.ts";
 import { helpDialog } from "./help.ts";
 import { nearbyPanel } from "./nearby-panel.ts";
@@ -22,8 +23,8 @@ interface ToolPanelsParts {
   readonly session: Session;
   readonly live: LiveDevices;
   readonly api: Pick<Api, "retries">;
-  readonly zones: { readonly zone: string };
-  readonly units: Units;
+  readonly zones: ZoneChoice;
+  readonly settings: Settings;
   /** Whether the server has answered that there are no devices. */
   readonly isEmpty: boolean;
 }
@@ -71,23 +72,25 @@ export function mapCards({
   live,
   api,
   zones,
-  units,
+  settings,
   isEmpty,
 }: ToolPanelsParts): TemplateResult {
   const { chosen, nearby, density, making } = tools;
-  const { loaded, fault } = making;
+  const { loaded } = making;
+  const fault = making.fault ?? tools.settings.fault;
   const { zone } = zones;
   if (isEmpty && loaded === null && fault === null && session.may("read")) void making.use();
   return html`<section class="cards" aria-label="Tools">
     ${visitorBanner(session.facts!, zone)} ${connectionCard(live, () => api.retries.wake())}
     ${session.may("read") ? streetsHint(map.streetsHint) : nothing}
-    ${fault === null ? nothing : faultNote(fault, { label: "Try again", act: () => making.retry() }, "visitor")}
-    ${densityPanel(density, zone, units)} ${nearbyPanel({ nearby, chosen, zone })}
+    ${fault === null ? nothing : faultNote(fault, { label: "Try again", act: () => (making.fault === null ? tools.settings : making).retry() }, "visitor")}
+    ${densityPanel(density, zone, settings.units)} ${nearbyPanel({ nearby, chosen, zone })}
     ${session.may("read") ? loaded?.emptyPage(isEmpty, session.may("write")) : nothing}
   </section>`;
 }
 
 /** The dialogs over the page. */
-export function toolWindows({ tools }: ToolPanelsParts): TemplateResult {
-  return html`${helpDialog(tools.help)} ${tools.making.loaded?.dialogs()}`;
+export function toolWindows({ tools, settings, zones, session }: ToolPanelsParts): TemplateResult {
+  return html`${helpDialog(tools.help)} ${tools.making.loaded?.dialogs()}
+  ${tools.settings.loaded?.draw({ settings, zones, facts: session.facts })}`;
 }

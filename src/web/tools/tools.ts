@@ -3,6 +3,7 @@ import { LatePart } from "../api/late-part.ts";
 import type { DeviceTable } from "../devices/device-table.ts";
 import type { Units } from "../geo/units.ts";
 import type { Making } from "../keys/making.ts";
+import type { SettingsDialog } from "../settings/settings-dialog.ts";
 import type { Keyboard } from "../shell/keyboard.ts";
 import { Density, type DensityMap } from "./density.ts";
 import { Help } from "./help.ts";
@@ -20,7 +21,7 @@ export interface ToolsParts {
   readonly map: NearbyMap & DensityMap;
   readonly chosen: Chosen;
   readonly zones: { readonly zone: string };
-  readonly units: Units;
+  readonly settings: { readonly units: Units };
   /** Whether the user may read all devices, not only those of a share link. */
   readonly mayRead: () => boolean;
   readonly changed: () => void;
@@ -33,6 +34,7 @@ export class Tools {
   readonly nearby: Nearby;
   readonly density: Density;
   readonly help: Help;
+  readonly settings: LatePart<typeof import("../settings/settings-dialog.ts"), SettingsDialog>;
   /** The tools that create keys: share links and phones. */
   readonly making: LatePart<typeof import("../keys/making.ts"), Making>;
 
@@ -44,6 +46,13 @@ export class Tools {
       path: "keys/making.ts",
       load: () => import("../keys/making.ts"),
       create: ({ Making }) => new Making(parts),
+      changed: parts.changed,
+    });
+    this.settings = new LatePart({
+      api: parts.api,
+      path: "settings/settings-dialog.ts",
+      load: () => import("../settings/settings-dialog.ts"),
+      create: (module) => new module.SettingsDialog(parts.changed),
       changed: parts.changed,
     });
     this.chosen = chosen;
@@ -67,5 +76,6 @@ export class Tools {
     this.nearby.close();
     this.density.close();
     this.making.close();
+    this.settings.close();
   }
 }

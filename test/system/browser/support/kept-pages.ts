@@ -25,6 +25,8 @@ export async function takePage(options: PageOptions): Promise<Page> {
 export async function keepPage(options: PageOptions, page: Page): Promise<void> {
   await page.unrouteAll();
   await page.mouse.move(0, 0);
+  // The settings that the page remembers; a visit that went nowhere has no storage.
+  await page.evaluate(() => location.protocol === "about:" || localStorage.clear());
   await page.goto("about:blank");
   const { colorScheme = null, reducedMotion = null } = options;
   await page.emulateMedia({ colorScheme, reducedMotion });

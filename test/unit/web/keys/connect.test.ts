@@ -43,6 +43,7 @@ function setUp(known: readonly string[] = []) {
     copying: new Copying(changed),
     devices,
     zones: { zone: "UTC" },
+    settings: { units: "metric" },
     location: { origin: "http://10.0.0.5:3000", hostname: "10.0.0.5" },
     changed,
   });

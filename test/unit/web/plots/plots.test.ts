@@ -1,5 +1,6 @@
 import { describe, expect, mock, test } from "bun:test";
 import { ApiError } from "../../../../src/web/api/api-error.ts";
+import type { Units } from "../../../../src/web/geo/units.ts";
 import type { History } from "../../../../src/web/history/history.ts";
 import { NO_ENDS } from "../../../../src/web/history/history.ts";
 import { Plots } from "../../../../src/web/plots/plots.ts";
@@ -36,13 +37,14 @@ function seriesOf({
 
 function create() {
   const server = new FakeServer();
-  const plots = new Plots(server, "metric", () => {});
+  const settings = { units: "metric" as Units };
+  const plots = new Plots(server, settings, () => {});
   const answer = async (series: ReturnType<typeof seriesOf>) => {
     server.last("/series").answer(series);
     await turns();
   };
   const names = () => plots.all.map(({ kind }) => kind.name);
-  return { server, plots, answer, names };
+  return { server, settings, plots, answer, names };
 }
 
 describe("plots", () => {
@@ -54,6 +56,19 @@ describe("plots", () => {
     await answer(seriesOf({ speed: [10, 20] }));
     expect([plots.isLoading, names()]).toEqual([false, ["Speed"]]);
     expect(plots.shown).toMatchObject({ isFromPositions: false, series: { last: [36, 72] } });
+  });
+
+  test("have the units of the settings, at once", async () => {
+    const { server, settings, plots, answer } = create();
+    plots.rescale();
+    plots.use(historyOf());
+    await answer(seriesOf({ speed: [10, 20] }));
+    const requests = server.asked.length;
+    settings.units = "miles";
+    plots.rescale();
+    expect(plots.shown).toMatchObject({ kind: { unit: "mph" } });
+    expect(plots.shown!.series.last.map((value) => Math.round(value!))).toEqual([22, 45]);
+    expect(server.asked.length).toBe(requests);
   });
 
   test("tell the speed between positions where none was reported, of whole lines alone", async () => {

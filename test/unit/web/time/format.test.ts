@@ -6,7 +6,9 @@ import {
   durationText,
   instantText,
   localeOf,
+  localeOfTimes,
   minuteText,
+  setHourCycle,
 } from "../../../../src/web/time/format.ts";
 import { type LocalDay, parseDay } from "../../../../src/web/time/local-day.ts";
 
@@ -32,6 +34,21 @@ describe("times of a clock name their zone", () => {
     expect(minuteText(change - 60_000, "Europe/Berlin", berlin)).toBe("02:59 CEST");
     expect(minuteText(change, "Europe/Berlin", berlin)).toBe("02:00 CET");
   });
+});
+
+test("the clock has 12 or 24 hours as the user chose, and the region's again after that", () => {
+  const before = [minuteText(MS, "UTC"), localeOfTimes()];
+  setHourCycle("h12");
+  expect(minuteText(MS, "UTC").toLowerCase()).toMatch(/^10:05\spm utc$/);
+  expect(localeOfTimes()).not.toBe(before[1] as Intl.Locale);
+  setHourCycle("h23");
+  const locale = localeOfTimes();
+  expect(clockText(MS, "UTC")).toBe("22:05:49 UTC");
+  expect(minuteText(Date.UTC(2026, 10, 21, 0, 5), "UTC")).toBe("00:05 UTC");
+  setHourCycle("h23");
+  expect(localeOfTimes()).toBe(locale);
+  setHourCycle(null);
+  expect([minuteText(MS, "UTC"), localeOfTimes()]).toEqual(before);
 });
 
 test("a day is the same in every zone", () => {

@@ -3,6 +3,7 @@ import type { Query } from "../../../../src/web/api/api.ts";
 import { ApiError } from "../../../../src/web/api/api-error.ts";
 import { Retries } from "../../../../src/web/api/retries.ts";
 import type { Place } from "../../../../src/web/geo/earth.ts";
+import type { Units } from "../../../../src/web/geo/units.ts";
 import { Nearby } from "../../../../src/web/tools/nearby.ts";
 import { VirtualTime } from "../../../support/stream/virtual-time.ts";
 import { turns } from "../../../support/turns.ts";
@@ -22,6 +23,7 @@ function setUp() {
   const asked: Asked[] = [];
   const circles: unknown[] = [];
   let click: ((at: Place) => void) | null = null;
+  const settings = { units: "miles" as Units };
   const nearby = new Nearby({
     api: {
       retries,
@@ -41,13 +43,14 @@ function setUp() {
       setCircle: (circle, rows) => circles.push(circle === null ? null : { ...circle, rows }),
     },
     devices: { rowOf: (id) => (id === "gone" ? undefined : Number(id.slice(1))) },
-    units: "miles",
+    settings,
     changed: () => undefined,
     timers: time,
   });
   return {
     time,
     retries,
+    settings,
     nearby,
     asked,
     circles,
@@ -102,6 +105,22 @@ test("more is asked for behind what is there; who moved across the pages is show
   await answered(asked[1]!, answer(["d2", "d3"], 4, false));
   expect(nearby.matches.map(({ id }) => id)).toEqual(["d1", "d2", "d3"]);
   expect(nearby.hasMore).toBeFalse();
+});
+
+test("another unit asks again, for a circle of about the same size", async () => {
+  const { nearby, asked, settings, time } = setUp();
+  nearby.setUnits();
+  nearby.aroundMiddle();
+  nearby.setRadius(10);
+  settings.units = "metric";
+  nearby.setUnits();
+  expect([nearby.units, nearby.radius]).toEqual(["metric", 20]);
+  nearby.setRadius(80);
+  settings.units = "miles";
+  nearby.setUnits();
+  await time.pass(150);
+  expect([nearby.units, nearby.radius]).toEqual(["miles", 50]);
+  expect(asked.at(-1)!.query.radius_miles).toBe(50);
 });
 
 test("another place or radius drops the older question", async () => {

@@ -41,7 +41,7 @@ function setUp(mayRead = true) {
     },
     chosen: { id: null, choose: () => undefined },
     zones: { zone: "UTC" },
-    units: "metric",
+    settings: { units: "metric" },
     mayRead: () => mayRead,
     changed: () => undefined,
   });
