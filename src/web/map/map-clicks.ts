@@ -6,6 +6,9 @@ import { worldPixels } from "../gl/gl-layer.ts";
 
 export type PickListener = (row: number | null, at: Place) => void;
 
+/** `pixel` is where the mouse is on the map. */
+export type PointListener = (row: number | null, pixel: { readonly x: number; readonly y: number }) => void;
+
 /** The largest distance of a click from a dot, in pixels. */
 const PICK_PIXELS = 12;
 const TOUCH_PIXELS = 24;
@@ -16,6 +19,7 @@ export class MapClicks {
   readonly #buffer: DotBuffer;
   readonly #pickListeners = new Set<PickListener>();
   readonly #hoverListeners = new Set<(at: Place | null) => void>();
+  readonly #pointListeners = new Set<PointListener>();
   #handler: ((at: Place) => void) | null = null;
 
   /** The element has the class `is-aiming` while a handler waits for the next click. */
@@ -34,6 +38,12 @@ export class MapClicks {
   onHover(listener: (at: Place | null) => void): () => void {
     this.#hoverListeners.add(listener);
     return () => this.#hoverListeners.delete(listener);
+  }
+
+  /** Calls the listener with the device under the mouse, once a frame at most; touches don't hover. */
+  onPoint(listener: PointListener): () => void {
+    this.#pointListeners.add(listener);
+    return () => this.#pointListeners.delete(listener);
   }
 
   /** Passes the next click, or the map's center on Enter, to the handler instead of choosing a device. */
@@ -55,10 +65,38 @@ export class MapClicks {
       cancelAnimationFrame(frame);
       tell(null); // At once, or it would undo what the mouse points at next.
     });
+    this.#listenToPointer(map);
     map.on("click", (event) => this.#click(map, event));
     map.getCanvas().addEventListener("keydown", ({ key }) => {
       if (key === "Enter" && this.#handler !== null) this.#handle(map.getCenter());
     });
+  }
+
+  #listenToPointer(map: MapLibreMap): void {
+    const canvas = map.getCanvas();
+    let frame = 0;
+    const point = (row: number | null, pixel: { readonly x: number; readonly y: number }) => {
+      this.#element.classList.toggle("is-over-dot", row !== null);
+      for (const listener of this.#pointListeners) listener(row, pixel);
+    };
+    canvas.addEventListener("pointermove", ({ pointerType, buttons, offsetX: x, offsetY: y }) => {
+      cancelAnimationFrame(frame);
+      if (pointerType === "touch") return;
+      frame = requestAnimationFrame(() => {
+        const isFree = buttons === 0 && this.#handler === null;
+        point(isFree ? this.#nearest(map, map.unproject([x, y]), PICK_PIXELS) : null, { x, y });
+      });
+    });
+    for (const leave of ["pointerdown", "pointerleave"] as const)
+      canvas.addEventListener(leave, ({ offsetX: x, offsetY: y }) => {
+        cancelAnimationFrame(frame);
+        point(null, { x, y });
+      });
+  }
+
+  #nearest(map: MapLibreMap, { lng, lat }: LngLat, pixels: number): number | null {
+    const reach = (pixels / worldPixels(map)) * WORLD_SIZE;
+    return this.#buffer.nearest(worldX(lng), worldY(lat), reach, performance.now());
   }
 
   #click(map: MapLibreMap, { lngLat, originalEvent }: MapMouseEvent): void {
@@ -67,8 +105,7 @@ export class MapClicks {
       return;
     }
     const isTouch = originalEvent instanceof PointerEvent && originalEvent.pointerType === "touch";
-    const reach = ((isTouch ? TOUCH_PIXELS : PICK_PIXELS) / worldPixels(map)) * WORLD_SIZE;
-    const row = this.#buffer.nearest(worldX(lngLat.lng), worldY(lngLat.lat), reach, performance.now());
+    const row = this.#nearest(map, lngLat, isTouch ? TOUCH_PIXELS : PICK_PIXELS);
     for (const listener of this.#pickListeners) listener(row, placeOf(lngLat));
   }
 

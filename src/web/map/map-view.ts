@@ -31,6 +31,7 @@ import type { ThemeName } from "../shell/theme.ts";
 import type { BaseMap } from "./base-map.ts";
 import type { DayShape } from "./day-layers.ts";
 import { DeviceNames } from "./device-names.ts";
+import { HoverCard } from "./hover-card.ts";
 import { type Camera, type CameraListener, type CameraTarget, MapCamera } from "./map-camera.ts";
 import { MapClicks, type PickListener } from "./map-clicks.ts";
 import { type Circle, Overlays } from "./overlays.ts";
@@ -326,6 +327,9 @@ export class MapView {
     map.on("webglcontextrestored", () => this.#setFault(null));
     this.#retryTiles(map);
     this.#clicks.listenTo(map);
+    const card = new HoverCard({ ...this.#parts, buffer: this.#buffer });
+    card.addTo(map);
+    this.#clicks.onPoint((row, pixel) => card.show(row, pixel));
   }
 
   /** Loads failed tiles again, which MapLibre by itself does not. */
