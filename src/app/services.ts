@@ -39,6 +39,7 @@ import type { HistoryDependencies, LateWindowSize } from "../service/queries/his
 import { createNearby } from "../service/queries/nearby.ts";
 import { createReadPositions } from "../service/queries/positions.ts";
 import { createReadCoordinates } from "../service/queries/read-coordinates.ts";
+import { createTracks } from "../service/queries/tracks-tile.ts";
 import { createVersions } from "../service/queries/versions.ts";
 import type { SealSchedule } from "../service/upkeep/seal/schedule.ts";
 import type { BrokerLink } from "./broker-link.ts";
@@ -142,7 +143,7 @@ export function createServices(parts: ServiceParts): Services {
     decryptOf: (sender, address) => decryptOf(passPhrases, sender, address),
     current: createCurrentQueries(queries),
     history: createHistoryQueries(archived),
-    ...createPositionQueries(archived),
+    ...createPositionQueries(archived, state.stopping),
     exports: () => state.opened().exports,
     copies: parts.copies,
     nearby: createNearby(queries),
@@ -184,10 +185,12 @@ function createUploadsWith(
 }
 
 /** What reads the positions of a device, or of an app. */
-function createPositionQueries(archived: HistoryDependencies) {
+function createPositionQueries(archived: HistoryDependencies, stopping: AbortSignal) {
   const readPositions = createReadPositions(archived);
   const deviceDays = createDeviceDays({ ...archived, readPositions });
-  return { readPositions, deviceDays, readCoordinates: createReadCoordinates(archived) };
+  const readCoordinates = createReadCoordinates(archived);
+  const tracks = createTracks({ ...archived, readCoordinates, stopping });
+  return { readPositions, deviceDays, readCoordinates, tracks };
 }
 
 function archiveOf({ files, state, damagedDirectory, lateWindow = LATE_WINDOW }: ServiceParts) {

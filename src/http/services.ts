@@ -26,6 +26,7 @@ import type { HistoryQueries } from "../service/queries/history/history.ts";
 import type { Nearby } from "../service/queries/nearby.ts";
 import type { ReadPositions } from "../service/queries/positions.ts";
 import type { ReadCoordinates } from "../service/queries/read-coordinates.ts";
+import type { Tracks } from "../service/queries/tracks-tile.ts";
 import type { Versions } from "../service/queries/versions.ts";
 import type { SealState } from "../service/upkeep/seal/schedule.ts";
 import type { Viewers } from "./answer/viewers.ts";
@@ -69,6 +70,7 @@ export interface Services extends QueryDependencies {
   readonly readPositions: ReadPositions;
   readonly deviceDays: DeviceDays;
   readonly readCoordinates: ReadCoordinates;
+  readonly tracks: Tracks;
   readonly exports: () => Exports;
   readonly copies: Copies;
   readonly nearby: Nearby;

@@ -1,5 +1,7 @@
+import type { Result } from "../../../lib/result.ts";
 import { mapMaybe } from "../../../lib/schedule/maybe-promise.ts";
 import { Tile } from "../../../map/tile.ts";
+import type { ServiceError } from "../../../model/errors.ts";
 import { createDrawCurrent, type TileBytes } from "../../../service/queries/current-tile.ts";
 import { createDrawDensity } from "../../../service/queries/density-tile.ts";
 import { queryEndpoint } from "../../endpoint.ts";
@@ -23,7 +25,9 @@ export const vectorTile = queryEndpoint({
     "Devices less than 4 units from each other may share a point: the one that reported last, with their number as `count`.",
     "If there would be more than 5,000 points, devices within 8, 16, 32 or 64 units share one, so that every device counts.",
     "`density` has squares of 64 units with the `count` of positions from `start` to `end`, as in `/api/v1/density`; empty",
-    "squares are omitted. It needs `read`.",
+    "squares are omitted. `tracks` has points with the `count` of positions of the last 90 days in 1/256 of the tile, or",
+    "more if devices have been in more than 262,144 cells; it may be ten minutes old, or older if there are very many",
+    "records. `density` and `tracks` need `read`.",
   ].join(" "),
   path: "/api/v1/tiles/:z/:x/:y.mvt",
   inPath: {
@@ -36,7 +40,11 @@ export const vectorTile = queryEndpoint({
     y: wholeNumber("y", { description: "Row from the north, below 2^z.", maximum: LAST, example: 331 }),
   },
   query: {
-    layer: choice("Latest positions, or the number of positions.", ["current", "density"], "current"),
+    layer: choice(
+      "Latest positions, the number of positions in a range, or where devices have been.",
+      ["current", "density", "tracks"],
+      "current",
+    ),
     start: optionalNumber("integer", {
       description: "First instant of a density, Unix ms.",
       ...INSTANT_BOUNDS,
@@ -51,11 +59,14 @@ export const vectorTile = queryEndpoint({
     schema: { type: "string", format: "binary" },
   },
   failures: { 204: { description: "The tile is empty.", headers: SENT_WITH_TAG } },
-  versionOf: ({ versions }, { appId, view }, { layer }) =>
-    layer === "current" ? versions.ofNewest(appId, view) : versions.ofRecords(appId),
+  versionOf({ versions, tracks }, { appId, view }, { layer }) {
+    if (layer === "tracks") return tracks.version(appId);
+    return layer === "current" ? versions.ofNewest(appId, view) : versions.ofRecords(appId);
+  },
   open(services) {
     const drawCurrent = createDrawCurrent(services);
     const drawDensity = createDrawDensity(services);
+    const { tracks } = services;
     return (call, { z, x, y, layer, start, end }) => {
       const { appId, view, request } = call;
       const send = (bytes: TileBytes) => call.binary(bytes, CONTENT_TYPE);
@@ -65,12 +76,13 @@ export const vectorTile = queryEndpoint({
       const tile = new Tile(z, x, y);
       if (layer === "current") return mapMaybe(drawCurrent(appId, tile, view, request), send);
       if (view !== null) return call.fail({ kind: "permission_missing", permission: "read" });
+      const sendResult = (bytes: Result<TileBytes, ServiceError>) =>
+        bytes.ok ? send(bytes.value) : call.fail(bytes.error);
+      if (layer === "tracks") return tracks.draw(appId, tile, request).then(sendResult);
       if (start === null || end === null) return call.fail(LACKS_RANGE);
       const range = readInstants({ start, end });
       if (!range.ok) return call.fail(range.error);
-      return drawDensity(appId, tile, range.value, request).then((bytes) =>
-        bytes.ok ? send(bytes.value) : call.fail(bytes.error),
-      );
+      return drawDensity(appId, tile, range.value, request).then(sendResult);
     };
   },
 });

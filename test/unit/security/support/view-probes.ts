@@ -51,7 +51,7 @@ const PROBES: Readonly<Record<string, Probe>> = {
   ],
   timestamp_after: instantsNear,
   timestamp_before: instantsNear,
-  layer: () => [{ layer: "density", ...ALL }, { layer: "current" }],
+  layer: () => [{ layer: "density", ...ALL }, { layer: "current" }, { layer: "tracks" }],
   since: () => [0, 1, 2, 3, 4],
   device_id: () => ["bus", "tram", "nobody"],
   user_id: () => ["driver", "nobody"],

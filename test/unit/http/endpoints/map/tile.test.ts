@@ -90,7 +90,7 @@ test("a tile that is none is refused", async () => {
   await refused("0/0/0", "y in the path must be followed by .mvt");
   await refused("0/0/0.png", "y in the path must be followed by .mvt");
   await refused("0/0/.mvt", "y in the path must be an integer between 0 and 65535");
-  await refused("0/0/0.mvt?layer=heat", "layer must be current or density");
+  await refused("0/0/0.mvt?layer=heat", "layer must be current or density or tracks");
   await refused("0/0/0.mvt?layer=density", "start and end are required with layer=density");
   await refused("0/0/0.mvt?layer=density&start=2&end=1", "start must be before end");
   await refused("0/%ff/0.mvt", "x in the path must be percent-encoded UTF-8");
@@ -146,5 +146,32 @@ test("a share link draws its devices alone, where and when it shows them", async
 
 test("a share link draws no density", async () => {
   const { status } = await app.get(`/api/v1/tiles/0/0/0.mvt?layer=density&start=0&end=1`, "viewer");
+  expect(status).toBe(403);
+});
+
+test("tracks have the app's positions as points with counts, and are not sent again while they are the same", async () => {
+  const asked = await createTestApp();
+  await asked.store([
+    { ...BUS, timestamp: NOON_MS - 2 },
+    { ...BUS, timestamp: NOON_MS - 1 },
+  ]);
+  const response = await ask("10/503/331.mvt?layer=tracks", {}, asked);
+  const { tracks } = await layersOf(response);
+  expect([tracks!.length, tracks!.feature(0).properties]).toEqual([1, { count: 2 }]);
+  const [longitude, latitude] = (
+    tracks!.feature(0).toGeoJSON(503, 331, 10).geometry as unknown as { coordinates: [number, number] }
+  ).coordinates;
+  expect(longitude).toBeCloseTo(BUS.longitude, 2);
+  expect(latitude).toBeCloseTo(BUS.latitude, 2);
+  const headers = { "if-none-match": response.headers.get("etag")! };
+  expect((await ask("10/503/331.mvt?layer=tracks", headers, asked)).status).toBe(304);
+  const other = await asked.fetch("/api/v1/tiles/10/503/331.mvt?layer=tracks", {
+    headers: { authorization: `Bearer ${asked.keys.other}`, ...headers },
+  });
+  expect(other.status).toBe(204);
+});
+
+test("a share link draws no tracks", async () => {
+  const { status } = await app.get("/api/v1/tiles/10/503/331.mvt?layer=tracks", "viewer");
   expect(status).toBe(403);
 });

@@ -1,0 +1,59 @@
+import { expect, test } from "bun:test";
+import { CellCounts } from "../../../src/map/cell-counts.ts";
+import { Tile } from "../../../src/map/tile.ts";
+import { TrackGrid } from "../../../src/map/track-grid.ts";
+import * as fc from "../../support/fast-check.ts";
+
+function finish<Value>(steps: Generator<void, Value, void>): Value {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+function gridOf(bits: number, cells: readonly (readonly [column: number, row: number])[]) {
+  const counts = new CellCounts(bits, 1_000_000);
+  for (const [column, row] of cells) counts.add(column, row);
+  return finish(TrackGrid.of(counts));
+}
+
+const BITS = 6;
+const along = fc.integer({ min: 0, max: 2 ** BITS - 1 });
+
+test("countsIn() counts what a plain loop over all cells counts", () => {
+  const tile = fc
+    .record({ z: fc.integer({ min: 0, max: BITS }), x: along, y: along })
+    .map(({ z, x, y }) => new Tile(z, x >> (BITS - z), y >> (BITS - z)));
+  fc.assert(
+    fc.property(
+      fc.array(fc.tuple(along, along)),
+      tile,
+      fc.integer({ min: 0, max: 8 }),
+      (cells, tile, bitsMax) => {
+        const { bits, counts } = finish(gridOf(BITS, cells).countsIn(tile, bitsMax))!;
+        expect(bits).toBe(Math.min(bitsMax, BITS - tile.z));
+        const plain = new Uint32Array(4 ** bits);
+        for (const [column, row] of cells) {
+          const shift = BITS - tile.z - bits;
+          const [x, y] = [(column >> shift) - tile.x * 2 ** bits, (row >> shift) - tile.y * 2 ** bits];
+          if (x >= 0 && y >= 0 && x < 2 ** bits && y < 2 ** bits) plain[y * 2 ** bits + x]!++;
+        }
+        expect(counts).toEqual(plain);
+      },
+    ),
+  );
+});
+
+test("the far corner of the world is in the last tile", () => {
+  const last = 2 ** 21 - 1;
+  const grid = gridOf(21, [[last, last]]);
+  const counted = finish(grid.countsIn(new Tile(13, 2 ** 13 - 1, 2 ** 13 - 1), 8))!;
+  expect([counted.counts.at(-1), counted.counts.reduce((sum, count) => sum + count)]).toEqual([1, 1]);
+  expect(
+    finish(grid.countsIn(new Tile(13, 0, 2 ** 13 - 1), 8))!.counts.every((count) => count === 0),
+  ).toBeTrue();
+});
+
+test("a grid that is coarser than tiles has none for them", () => {
+  expect(finish(gridOf(5, [[0, 0]]).countsIn(new Tile(6, 0, 0), 8))).toBeNull();
+});
