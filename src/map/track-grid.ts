@@ -1,9 +1,7 @@
 import { type Steps, sortInSteps } from "../lib/schedule/steps.ts";
-import type { CellCounts } from "./cell-counts.ts";
 import type { Tile } from "./tile.ts";
+import { KEYS_PER_ROW, type TrackCounts } from "./track-counts.ts";
 
-/** Columns in a row of keys: twice as many as the finest grid has. */
-const KEYS_PER_ROW = 2 ** 22;
 const STEP_CELLS = 4096;
 
 /** A part of a map tile: counts by row, then column. */
@@ -26,18 +24,21 @@ export class TrackGrid {
     this.#counts = counts;
   }
 
-  static *of(cells: CellCounts): Steps<TrackGrid> {
-    const keys: number[] = [];
-    for (let cell = 0; cell < cells.size; cell++) {
-      keys.push(cells.rowOf(cell) * KEYS_PER_ROW + cells.columnOf(cell));
+  static *of(cells: TrackCounts): Steps<TrackGrid> {
+    const { keys, counts } = yield* cells.cells();
+    const numbers = new Array<number>(keys.length);
+    for (let cell = 0; cell < keys.length; cell++) {
+      numbers[cell] = cell;
       if (cell % STEP_CELLS === STEP_CELLS - 1) yield;
     }
-    const order = yield* sortInSteps([...keys.keys()], (a, b) => keys[a]! - keys[b]!);
-    return new TrackGrid(
-      cells.bits,
-      Float64Array.from(order, (cell) => keys[cell]!),
-      Uint32Array.from(order, (cell) => cells.countOf(cell)),
-    );
+    const order = yield* sortInSteps(numbers, (a, b) => keys[a]! - keys[b]!);
+    const [keysInOrder, countsInOrder] = [new Float64Array(keys.length), new Uint32Array(keys.length)];
+    for (let place = 0; place < keys.length; place++) {
+      keysInOrder[place] = keys[order[place]!]!;
+      countsInOrder[place] = counts[order[place]!]!;
+      if (place % STEP_CELLS === STEP_CELLS - 1) yield;
+    }
+    return new TrackGrid(cells.bits, keysInOrder, countsInOrder);
   }
 
   /** The counts of a tile in at most 2^bitsMax columns and rows; null if its cells would be wider than the tile. */

@@ -48,9 +48,7 @@ export interface DensityDependencies {
 
 export function createFindDensity({ readCoordinates, scheduler }: DensityDependencies): FindDensity {
   return async function findDensity(appId, { range, box, zoom }, caller) {
-    const counted = await readCoordinates(appId, { range, box }, caller, () =>
-      countCells(zoom + CELL_BITS, CELLS_MAX),
-    );
+    const counted = await readCoordinates(appId, { range, box }, caller, () => countAll(zoom + CELL_BITS));
     if (!counted.ok) return counted;
     const { value: cells, isIncomplete } = counted.value;
     const inOrder = await scheduler.runAtOnce(appId, caller.signal, columnsOf(cells));
@@ -58,9 +56,8 @@ export function createFindDensity({ readCoordinates, scheduler }: DensityDepende
   };
 }
 
-/** Counts positions in cells of a world that is 2^bits of them wide, or less if there are more of them than allowed. */
-export function countCells(bits: number, cellsMax: number): CoordinatesReading<CellCounts> {
-  const cells = new CellCounts(bits, cellsMax);
+function countAll(bits: number): CoordinatesReading<CellCounts> {
+  const cells = new CellCounts(bits, CELLS_MAX);
   return {
     value: cells,
     add: (latitude, longitude) =>

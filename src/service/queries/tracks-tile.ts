@@ -2,7 +2,9 @@ import { ok, type Result } from "../../lib/result.ts";
 import type { Scheduler } from "../../lib/schedule/scheduler.ts";
 import type { Steps } from "../../lib/schedule/steps.ts";
 import { EXTENT, LayerWriter } from "../../map/layer-writer.ts";
+import { cellAt, mercatorX, mercatorY } from "../../map/mercator.ts";
 import type { Tile } from "../../map/tile.ts";
+import { TrackCounts } from "../../map/track-counts.ts";
 import { TrackGrid } from "../../map/track-grid.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import type { AppId } from "../../model/ids.ts";
@@ -10,9 +12,8 @@ import type { Clock } from "../../model/time/clock.ts";
 import type { Retention } from "../../model/time/retention.ts";
 import { MS_PER_DAY } from "../../model/time/units.ts";
 import type { TileBytes } from "./current-tile.ts";
-import { countCells } from "./density.ts";
 import type { Caller } from "./find-device.ts";
-import type { ReadCoordinates } from "./read-coordinates.ts";
+import type { CoordinatesReading, ReadCoordinates } from "./read-coordinates.ts";
 
 /*
  * Where an app's devices have been in the last 90 days, as the ground of a map. To count all records for each tile would
@@ -134,10 +135,19 @@ async function countAll(
   nowMs: number,
 ): Promise<Result<TrackGrid, ServiceError>> {
   const range = { startMs: nowMs - TRACK_DAYS * MS_PER_DAY, endMs: nowMs };
-  const begin = () => countCells(GRID_BITS, CELLS_MAX);
-  const counted = await readCoordinates(appId, { range, box: null }, { signal: stopping }, begin);
+  const counted = await readCoordinates(appId, { range, box: null }, { signal: stopping }, countCells);
   if (!counted.ok) return counted;
   return ok(await scheduler.runAtOnce(appId, stopping, TrackGrid.of(counted.value.value)));
+}
+
+function countCells(): CoordinatesReading<TrackCounts> {
+  const cells = new TrackCounts(GRID_BITS, CELLS_MAX);
+  return {
+    value: cells,
+    add: (latitude, longitude) =>
+      cells.add(cellAt(mercatorX(longitude), GRID_BITS), cellAt(mercatorY(latitude), GRID_BITS)),
+    catchUp: () => cells.fit(),
+  };
 }
 
 /** A step draws a row of cells. */

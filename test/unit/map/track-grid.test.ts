@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { CellCounts } from "../../../src/map/cell-counts.ts";
 import { Tile } from "../../../src/map/tile.ts";
+import { TrackCounts } from "../../../src/map/track-counts.ts";
 import { TrackGrid } from "../../../src/map/track-grid.ts";
 import * as fc from "../../support/fast-check.ts";
 
@@ -12,7 +12,7 @@ function finish<Value>(steps: Generator<void, Value, void>): Value {
 }
 
 function gridOf(bits: number, cells: readonly (readonly [column: number, row: number])[]) {
-  const counts = new CellCounts(bits, 1_000_000);
+  const counts = new TrackCounts(bits, 100_000);
   for (const [column, row] of cells) counts.add(column, row);
   return finish(TrackGrid.of(counts));
 }
@@ -41,6 +41,28 @@ test("countsIn() counts what a plain loop over all cells counts", () => {
         expect(counts).toEqual(plain);
       },
     ),
+  );
+});
+
+test("TrackCounts halves the grid until its cells are few enough, and loses no count", () => {
+  const cell = fc.tuple(along, along);
+  fc.assert(
+    fc.property(fc.array(cell, { minLength: 1 }), fc.integer({ min: 1, max: 20 }), (cells, cellsMax) => {
+      const counted = new TrackCounts(BITS, cellsMax);
+      const plain: (readonly [number, number])[] = [];
+      for (const [index, [column, row]] of cells.entries()) {
+        counted.add(column, row);
+        plain.push([column, row]);
+        if (index % 7 === 6) finish(counted.fit());
+      }
+      finish(counted.fit());
+      const shift = BITS - counted.bits;
+      const distinct = (by: number) => new Set(plain.map(([x, y]) => `${x >> by} ${y >> by}`)).size;
+      expect([counted.size, counted.size <= cellsMax]).toEqual([distinct(shift), true]);
+      if (shift > 0) expect(distinct(shift - 1)).toBeGreaterThan(cellsMax);
+      const { counts } = finish(finish(TrackGrid.of(counted)).countsIn(new Tile(0, 0, 0), BITS))!;
+      expect(counts.reduce((sum, count) => sum + count, 0)).toBe(cells.length);
+    }),
   );
 });
 
