@@ -122,9 +122,9 @@ export function createTracks(dependencies: TracksDependencies): Tracks {
     },
     async draw(appId, tile, { signal }) {
       if (findValid(appId) === null && !hasRoom(appId)) return ok(null);
-      const found = await find(appId);
-      if (!found.ok) return found;
-      return ok(await scheduler.runAtOnce(appId, signal, drawTile(found.value, tile)));
+      const result = await find(appId);
+      if (!result.ok) return result;
+      return ok(await scheduler.runAtOnce(appId, signal, drawTile(result.value, tile)));
     },
   };
 }
