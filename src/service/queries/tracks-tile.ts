@@ -16,9 +16,9 @@ import type { Caller } from "./find-device.ts";
 import type { CoordinatesReading, ReadCoordinates } from "./read-coordinates.ts";
 
 /*
- * Where an app's devices have been in the last 90 days, as the ground of a map. To count all records for each tile would
- * take the archive's time a dozen times for each view, so all of them are counted at once, and the counts are used for
- * some minutes.
+ * Where an app's devices have been in the last 90 days, as the ground of a map. To count all records for each tile
+ * would take the archive's time a dozen times for each view, so all of them are counted at once, and the counts are
+ * used for some minutes.
  */
 
 export interface Tracks {
