@@ -33,6 +33,7 @@ import { createScrape, type ScrapeDependencies } from "../service/metrics/scrape
 import { createCurrentQueries } from "../service/queries/current.ts";
 import { createDeviceDays } from "../service/queries/days.ts";
 import { createFindings } from "../service/queries/findings.ts";
+import { createFindFleetTracks } from "../service/queries/fleet-tracks.ts";
 import { createHistoryQueries } from "../service/queries/history/history.ts";
 import type { ArchiveDependencies } from "../service/queries/history/read-archive.ts";
 import type { HistoryDependencies, LateWindowSize } from "../service/queries/history/read-stretches.ts";
@@ -190,7 +191,8 @@ function createPositionQueries(archived: HistoryDependencies, stopping: AbortSig
   const deviceDays = createDeviceDays({ ...archived, readPositions });
   const readCoordinates = createReadCoordinates(archived);
   const tracks = createTracks({ ...archived, readCoordinates, stopping });
-  return { readPositions, deviceDays, readCoordinates, tracks };
+  const findFleetTracks = createFindFleetTracks(archived);
+  return { readPositions, deviceDays, readCoordinates, tracks, findFleetTracks };
 }
 
 function archiveOf({ files, state, damagedDirectory, lateWindow = LATE_WINDOW }: ServiceParts) {

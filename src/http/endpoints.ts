@@ -25,6 +25,7 @@ import { live } from "./endpoints/map/live.ts";
 import { mapPage } from "./endpoints/map/map-page.ts";
 import { beginSession, endSession, showSession } from "./endpoints/map/session.ts";
 import { vectorTile } from "./endpoints/map/tile.ts";
+import { appTracks } from "./endpoints/map/tracks.ts";
 import { quarantineDelete } from "./endpoints/quarantine/delete.ts";
 import { quarantineEntry } from "./endpoints/quarantine/entry.ts";
 import { quarantineList } from "./endpoints/quarantine/list.ts";
@@ -57,6 +58,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   live,
   appExport,
   appDoctor,
+  appTracks,
   density,
   vectorTile,
   quarantineList,

@@ -22,6 +22,7 @@ import type { Quarantine } from "../service/quarantine/quarantine.ts";
 import type { CurrentQueries } from "../service/queries/current.ts";
 import type { DeviceDays } from "../service/queries/days.ts";
 import type { QueryDependencies } from "../service/queries/find-device.ts";
+import type { FindFleetTracks } from "../service/queries/fleet-tracks.ts";
 import type { HistoryQueries } from "../service/queries/history/history.ts";
 import type { Nearby } from "../service/queries/nearby.ts";
 import type { ReadPositions } from "../service/queries/positions.ts";
@@ -69,6 +70,7 @@ export interface Services extends QueryDependencies {
   readonly history: HistoryQueries;
   readonly readPositions: ReadPositions;
   readonly deviceDays: DeviceDays;
+  readonly findFleetTracks: FindFleetTracks;
   readonly readCoordinates: ReadCoordinates;
   readonly tracks: Tracks;
   readonly exports: () => Exports;

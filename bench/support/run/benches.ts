@@ -21,6 +21,7 @@ const FILES = [
   "server/mqtt",
   "server/doctor",
   "server/track",
+  "server/tracks",
   "server/days",
   "server/live",
   "browser/page",

@@ -18,6 +18,7 @@ import {
   REPEATS_STATEMENT,
   recordsStatement,
   type ScanStatement,
+  TRACKS_STATEMENT,
 } from "./scan-sql.ts";
 
 /** Identifies records within an app. */
@@ -49,6 +50,12 @@ export interface PositionRows {
   readonly numbers: readonly Float64Array[];
 }
 
+/** Positions of all devices, those of each in order of time. */
+export interface TrackRows extends RecordKeys {
+  readonly latitude: Float64Array;
+  readonly longitude: Float64Array;
+}
+
 /** Positions of records, in degrees. */
 export interface CoordinateRows {
   readonly count: number;
@@ -71,6 +78,8 @@ export interface ArchiveSession {
   path(scan: ArchiveScan): AsyncIterable<PathPoints>;
   /** The matching positions of the scan's one device, oldest first, some thousand at a time. */
   positions(scan: ArchiveScan, fields: readonly NumberFieldName[]): AsyncIterable<PositionRows>;
+  /** The positions of all matching records with their devices; those of a device come oldest first. */
+  tracks(scan: ArchiveScan): AsyncIterable<TrackRows>;
   /** The positions of all matching records, within a box if one is given, in no order, some thousand at a time. */
   coordinates(scan: ArchiveScan, box: BoundingBox | null): AsyncIterable<CoordinateRows>;
   /** Compressed bytes of the column chunks that the session had to read, each counted once. */
@@ -80,12 +89,8 @@ export interface ArchiveSession {
 /** Days whose positions are sorted together, if they must be: a year may have tens of millions. */
 const POSITION_DAYS = 32;
 
-/** Answers queries over one connection, until `signal` aborts. */
-export function createArchiveSession(
-  connection: Connection,
-  signal: AbortSignal,
-  shared: SharedResources,
-): ArchiveSession {
+/** Runs statements over one connection, with the late rows of a scan merged in. */
+function createStatements(connection: Connection, signal: AbortSignal, shared: SharedResources) {
   const runner = createScanRunner(connection, signal, shared);
 
   /** Runs `work` while the late rows are in a table with all columns that the statement needs. */
@@ -108,6 +113,26 @@ export function createArchiveSession(
     if (days.length === 0) return;
     yield* overLate(scan, statement, (tabled) => runner.stream(stretchOf(tabled, days), statement));
   }
+
+  /** Like `read()`, some days after the others, for statements that sort. */
+  function readInTime(scan: ArchiveScan, statement: ScanStatement, daysAtOnce: number): AsyncIterable<Rows> {
+    const days = scanDays(scan);
+    return overLate(scan, statement, async function* (tabled) {
+      for (let from = 0; from < days.length; from += daysAtOnce)
+        yield* runner.stream(stretchOf(tabled, days.slice(from, from + daysAtOnce)), statement);
+    });
+  }
+
+  return { runner, overLate, read, readInTime };
+}
+
+/** Answers queries over one connection, until `signal` aborts. */
+export function createArchiveSession(
+  connection: Connection,
+  signal: AbortSignal,
+  shared: SharedResources,
+): ArchiveSession {
+  const { runner, overLate, read, readInTime } = createStatements(connection, signal, shared);
 
   return {
     async page(scan, order, offset, limit) {
@@ -149,13 +174,7 @@ export function createArchiveSession(
       }
     },
     async *positions(scan, fields) {
-      const statement = positionsStatement(fields);
-      const days = scanDays(scan);
-      const inTime = async function* (tabled: ArchiveScan) {
-        for (let from = 0; from < days.length; from += POSITION_DAYS)
-          yield* runner.stream(stretchOf(tabled, days.slice(from, from + POSITION_DAYS)), statement);
-      };
-      for await (const rows of overLate(scan, statement, inTime)) {
+      for await (const rows of readInTime(scan, positionsStatement(fields), POSITION_DAYS)) {
         yield {
           count: rows.count,
           timestampMs: rows.numbers(0),
@@ -163,6 +182,13 @@ export function createArchiveSession(
           longitude: rows.numbers(2),
           numbers: fields.map((_name, index) => rows.numbers(3 + index)),
         };
+      }
+    },
+    async *tracks(scan) {
+      for await (const rows of readInTime(scan, TRACKS_STATEMENT, 1)) {
+        const [deviceIds, timestampMs] = [rows.texts(0) as DeviceId[], rows.numbers(1)];
+        const [latitude, longitude] = [rows.numbers(2), rows.numbers(3)];
+        yield { count: rows.count, deviceIds, timestampMs, latitude, longitude };
       }
     },
     async *coordinates(scan, box) {

@@ -207,6 +207,19 @@ export const PATH_STATEMENT: ScanStatement = {
   columns: (shape) => [...filterColumns(shape), "latitude", "longitude"],
 };
 
+/** Device, time, latitude and longitude of all matching records, by device and time. */
+export const TRACKS_STATEMENT: ScanStatement = {
+  sql(shape) {
+    const { isSorted, late, hasOldFiles } = shape;
+    const columns = "device_id, timestamp::DOUBLE, latitude, longitude";
+    // DuckDB keeps the order of a file, and sorting a day of some million records takes seconds.
+    if (isSorted && late === null && !hasOldFiles)
+      return `SELECT ${columns} FROM ${archivedRows(shape)}${valueFilters(shape)}`;
+    return `SELECT ${columns} FROM ${matching(shape)} ORDER BY device_id, timestamp`;
+  },
+  columns: (shape) => [...filterColumns(shape), "latitude", "longitude"],
+};
+
 /** Time, latitude, longitude and some fields of one device's records, oldest first. */
 export function positionsStatement(fields: readonly NumberFieldName[]): ScanStatement {
   const columns = ["timestamp::DOUBLE", "latitude", "longitude", ...fields].join(", ");

@@ -86,6 +86,17 @@ export class DeviceRecords {
     });
   }
 
+  /** Like `visitPositions()`, with the time of each record. */
+  visitTimedPositions(
+    from: number,
+    to: number,
+    visit: (timestampMs: number, latitude: number, longitude: number) => void,
+  ): void {
+    this.visit(from, to, (chunk, row) => {
+      visit(timestampAt(chunk, row), numberAt(chunk, row, LATITUDE), numberAt(chunk, row, LONGITUDE));
+    });
+  }
+
   /** How many records of the range, matching or not, are older than this. */
   countBefore(timestampMs: number): number {
     return this.device.countBefore(timestampMs) - this.from;

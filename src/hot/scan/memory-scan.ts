@@ -104,6 +104,21 @@ export function* addKeys(scan: MemoryScan, keys: RecordKey[], keysMax: number): 
   });
 }
 
+/** Receives positions with their times, Unix ms; those of one device come in order of time. */
+export interface TimedPositionSink {
+  add(deviceId: DeviceId, timestampMs: number, latitude: number, longitude: number): void;
+}
+
+/** Adds all matching positions with their times. */
+export function* addTimedPositions(scan: MemoryScan, sink: TimedPositionSink): Steps<void> {
+  yield* visitRecords(scan, scan.range, true, (records, to) => {
+    const { id } = records.device;
+    records.visitTimedPositions(records.from, to, (timestampMs, latitude, longitude) =>
+      sink.add(id, timestampMs, latitude, longitude),
+    );
+  });
+}
+
 /** Receives positions; those of one device come in order of time. */
 export interface PositionSink {
   add(deviceId: DeviceId, latitude: number, longitude: number): void;

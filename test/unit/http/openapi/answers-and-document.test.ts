@@ -166,6 +166,7 @@ function createBrokenApp(): Promise<TestApp> {
     readPositions: fault,
     deviceDays: fault,
     readCoordinates: fault,
+    findFleetTracks: fault,
     exports: fault,
   });
 }
