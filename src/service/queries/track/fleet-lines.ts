@@ -214,7 +214,7 @@ function* coarsen(vertices: VertexStore, devices: number, degrees: number): Step
   return coarser;
 }
 
-/** The vertices by the places of their devices, each device's in the order in which they came; and where each begins. */
+/** The vertices by the places of their devices, each device's in the order in which they came; where each begins. */
 function* orderOf(
   { count, device }: VertexStore,
   places: Uint32Array,
