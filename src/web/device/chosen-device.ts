@@ -2,7 +2,20 @@ import type { CurrentRecord } from "../api/answers.ts";
 import type { Api } from "../api/api.ts";
 import { type ApiError, retryingSentenceOf, sentenceOf } from "../api/api-error.ts";
 import { type History, readCurrent, readHistory } from "../history/history.ts";
-import { addDays, Calendar, DAY, dayAt, type LocalDay, rangeOf, type Span } from "../time/local-day.ts";
+import {
+  addDays,
+  Calendar,
+  DAY,
+  dayAt,
+  type LocalDay,
+  RECENT,
+  RECENT_MS,
+  rangeOf,
+  SPANS,
+  type Span,
+  type TimeRange,
+  VISITOR_SPANS,
+} from "../time/local-day.ts";
 
 /** The newest position of every device, kept up to date. */
 export interface LivePositions {
@@ -111,6 +124,11 @@ export class ChosenDevice {
     return this.#span;
   }
 
+  /** The spans to choose from. */
+  get spans(): typeof SPANS {
+    return this.isView ? VISITOR_SPANS : SPANS;
+  }
+
   get zone(): string {
     return this.#parts.zones.zone;
   }
@@ -137,7 +155,7 @@ export class ChosenDevice {
   /** Shows the span of days that ends with `day`. Null, like any later day, means today. */
   look(day: LocalDay | null, span: Span = this.#span): void {
     this.#day = day === null || day >= this.today ? null : day;
-    this.#span = span;
+    this.#span = span === RECENT && this.#day !== null ? DAY : span;
     this.#lastDay = null;
     this.#mayOpenLastDay = day === null;
     this.#load();
@@ -183,7 +201,7 @@ export class ChosenDevice {
   async #readHistory(deviceId: string, signal: AbortSignal): Promise<void> {
     const { api } = this.#parts;
     const { day, span, zone, isView } = this;
-    const question = { deviceId, day, zone, span, range: rangeOf(day, zone, span.days), isView };
+    const question = { deviceId, day, zone, span, range: this.#range(), isView };
     this.#historyMs = UNDER_WAY;
     this.#isHistoryOld = false;
     const fail = (fault: string) => {
@@ -248,12 +266,26 @@ export class ChosenDevice {
 
   /** The day of the last report; null if that is in the range that ends today, or not known yet. */
   #lastReportDay(): LocalDay | null {
-    const { devices } = this.#parts;
-    const row = this.#id === null ? undefined : devices.rowOf(this.#id);
-    const lastMs = this.#current?.timestamp ?? (row === undefined ? null : devices.timestampMs[row]!);
+    const lastMs = this.#lastReportMs();
     if (lastMs === null) return null;
     const last = dayAt(lastMs, this.zone);
     return last < addDays(this.today, 1 - this.#span.days) ? last : null;
+  }
+
+  /** When the device reported last; null if that is not known yet. */
+  #lastReportMs(): number | null {
+    const { devices } = this.#parts;
+    const row = this.#id === null ? undefined : devices.rowOf(this.#id);
+    return this.#current?.timestamp ?? (row === undefined ? null : devices.timestampMs[row]!);
+  }
+
+  /** A trail leads to the last report, however old that is. */
+  #range(): TimeRange {
+    const { day, zone } = this;
+    const range = rangeOf(day, zone, this.#span.days);
+    if (this.#span !== RECENT) return range;
+    const nowMs = Date.now();
+    return { ...range, startMs: Math.min(nowMs, this.#lastReportMs() ?? nowMs) - RECENT_MS };
   }
 
   /** Updates the newest record if the live table has a newer position. */

@@ -11,7 +11,7 @@ import type { Plots } from "../plots/plots.ts";
 import { faultNote } from "../shell/fault-note.ts";
 import { skeletonLines } from "../shell/skeleton.ts";
 import { agoText, dayText, durationText, instantText, localeOfTimes } from "../time/format.ts";
-import { DAY, dayAt } from "../time/local-day.ts";
+import { DAY, dayAt, RECENT } from "../time/local-day.ts";
 import type { ChosenDevice } from "./chosen-device.ts";
 import { dayHours, hourTable, nearText, stopList } from "./day-lists.ts";
 import type { LateDays } from "./device-parts.ts";
@@ -79,9 +79,10 @@ function facts(current: CurrentRecord, { chosen, units }: DevicePanelParts): Tem
 function dayPart(history: History, parts: DevicePanelParts): TemplateResult {
   const { chosen, player, downloads, units, map } = parts;
   const { deviceId, day, zone, span, track, stops } = history;
-  const isDay = span.days === 1;
+  const isTrail = span === RECENT;
+  const isDay = span.days === 1 && !isTrail;
   const look = [zone, units, localeOfTimes()];
-  const title = isDay ? dayText(day) : `${span.label} to ${dayText(day)}`;
+  const title = isTrail ? span.label : isDay ? dayText(day) : `${span.label} to ${dayText(day)}`;
   if (track.count === 0) return html`<h3>${title}</h3>${nothingHere(history, chosen)}`;
   const stopsOf = ({ stops: listed }: StopsAnswer) =>
     stopList({ stops: listed, zone, units, onChoose: (stop) => map.flyTo(stop) });
@@ -139,7 +140,7 @@ function summary({ reports, stops }: History, units: Units): string {
 
 function nothingHere({ span }: History, chosen: ChosenDevice): TemplateResult {
   const last = chosen.current === null ? null : dayAt(chosen.current.timestamp, chosen.zone);
-  const when = span.days === 1 ? "on this day" : "on these days";
+  const when = span === RECENT ? "in this time" : span.days === 1 ? "on this day" : "on these days";
   const other = last === null || last === chosen.day ? null : last;
   return html`<p>No reports ${when}.${other === null ? nothing : ` The last one was on ${dayText(other)}.`}</p>
     ${other === null ? nothing : html`<button class="next-step" @click=${() => chosen.look(other, DAY)}>Show that day</button>`}`;

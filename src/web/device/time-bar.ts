@@ -6,7 +6,7 @@ import { RATES, type Rate } from "../history/playback.ts";
 import type { Track } from "../history/track.ts";
 import { type PlotPanelParts, plotPanel } from "../plots/plot-panel.ts";
 import { clockText, durationText } from "../time/format.ts";
-import { type LocalDay, parseDay, SPANS, spanNamed } from "../time/local-day.ts";
+import { type LocalDay, parseDay, spanNamed } from "../time/local-day.ts";
 import type { LateDays } from "./device-parts.ts";
 import { timeLine, timeLineLegend, timeLineParts } from "./time-line.ts";
 
@@ -38,7 +38,8 @@ function dayControls({ chosen, days }: PlotPanelParts): TemplateResult {
   const leave = (event: Event) => {
     (event.target as HTMLInputElement).value = chosen.day;
   };
-  const chooseSpan = (event: Event) => chosen.look(day, spanNamed((event.target as HTMLSelectElement).value));
+  const chooseSpan = (event: Event) =>
+    chosen.look(day, spanNamed((event.target as HTMLSelectElement).value, chosen.spans));
   const what = span.days === 1 ? "day" : span.label;
   return html`<div class="time-day">
     <button aria-label="Previous ${what}" title="Previous ${what} ( [ )" @click=${() => chosen.move(-1)}>◀</button>
@@ -47,7 +48,7 @@ function dayControls({ chosen, days }: PlotPanelParts): TemplateResult {
     ${chosen.isView ? nothing : calendarButton(days)}
     <button aria-label="Next ${what}" title="Next ${what} ( ] )" ?disabled=${chosen.isToday} @click=${() => chosen.move(1)}>▶</button>
     <select aria-label="Number of days" @change=${chooseSpan}>
-      ${SPANS.map(({ name, label }) => html`<option value=${name} .selected=${live(name === span.name)}>${label}</option>`)}
+      ${chosen.spans.map(({ name, label }) => html`<option value=${name} .selected=${live(name === span.name)}>${label}</option>`)}
     </select>
   </div>`;
 }

@@ -3,6 +3,7 @@ import { type Bounds, boundsOf, boxOf } from "../geo/bounds.ts";
 import type { DayShape } from "../map/day-layers.ts";
 import type { Plot } from "../plots/plots.ts";
 import { durationText } from "../time/format.ts";
+import { RECENT } from "../time/local-day.ts";
 import { browserTimers, type Timers } from "../time/timers.ts";
 import { type DirectionMark, directionMarks } from "./direction-marks.ts";
 import { areOfSame, type History, readTrack, toleranceMetersOf } from "./history.ts";
@@ -204,10 +205,10 @@ export function metersPerPixel({
   return (METERS_PER_PIXEL_AT_0 * Math.cos((latitude * Math.PI) / 180)) / 2 ** zoom;
 }
 
-/** The ends of the track as marks. Today has no end yet: there is the device's own dot. */
-function endsOf({ track, range }: History): DayShape["ends"] {
+/** The ends of the track as marks. Today has no end yet: there is the device's own dot. A trail has neither. */
+function endsOf({ track, range, span }: History): DayShape["ends"] {
   const { count, latitude, longitude } = track;
-  if (count < 2) return [];
+  if (count < 2 || span === RECENT) return [];
   const start = { latitude: latitude[0]!, longitude: longitude[0]!, name: "Start" } as const;
   const end = { latitude: latitude[count - 1]!, longitude: longitude[count - 1]!, name: "End" } as const;
   return range.endMs > Date.now() ? [start] : [start, end];

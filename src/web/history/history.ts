@@ -7,7 +7,7 @@ import type {
   TrackAnswer,
 } from "../api/answers.ts";
 import type { Api } from "../api/api.ts";
-import type { LocalDay, Span, TimeRange } from "../time/local-day.ts";
+import { type LocalDay, RECENT, type Span, type TimeRange } from "../time/local-day.ts";
 import { Track } from "./track.ts";
 
 /** A query for a day, or several days, of a device. */
@@ -45,7 +45,9 @@ export interface History extends HistoryQuestion {
 /** Whether two histories are of the same device and range, so that one is an update of the other. */
 export function areOfSame(a: History | null, b: History | null): boolean {
   if (a === null || b === null) return a === b;
-  return a.deviceId === b.deviceId && a.range.startMs === b.range.startMs && a.range.endMs === b.range.endMs;
+  if (a.deviceId !== b.deviceId || a.span.name !== b.span.name) return false;
+  if (a.span === RECENT) return a.day === b.day; // Its start moves on.
+  return a.range.startMs === b.range.startMs && a.range.endMs === b.range.endMs;
 }
 
 /** The longest range that the server lists stops of. */

@@ -89,7 +89,7 @@ function appForm(connect: Connect): TemplateResult {
       </label>`,
       )}
     </fieldset>
-    ${unreachable(connect)}
+    ${unreachable(connect.location.hostname)}
     <label class="device-name">Device name
       <input name="device" required maxlength="128" autocomplete="off" autocapitalize="none" spellcheck="false"
         .value=${connect.deviceName} @input=${(event: Event) => {
@@ -102,9 +102,9 @@ function appForm(connect: Connect): TemplateResult {
 }
 
 /** A warning that a phone would connect to itself at 127.0.0.1. */
-function unreachable({ location }: Connect): TemplateResult | typeof nothing {
-  if (!isLoopback(location.hostname)) return nothing;
-  return html`<p class="warning">A phone can't reach <code>${location.hostname}</code>: that name means the phone itself.
+export function unreachable(hostname: string): TemplateResult | typeof nothing {
+  if (!isLoopback(hostname)) return nothing;
+  return html`<p class="warning">A phone can't reach <code>${hostname}</code>: that name means the phone itself.
     Start the server with <code>--host 0.0.0.0</code>, and open this page at this machine's address in your network.</p>`;
 }
 

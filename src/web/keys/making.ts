@@ -28,7 +28,9 @@ export class Making {
     this.#keys = new PageKeys(parts);
     const copying = new Copying(parts.changed);
     const shared = { ...parts, devices: parts.table, keys: this.#keys, copying };
-    this.share = new Share({ ...shared, origin: location.origin });
+    // Browsers have it only with TLS.
+    const send = typeof navigator.share === "function" ? navigator.share.bind(navigator) : null;
+    this.share = new Share({ ...shared, origin: location.origin, send });
     this.connect = new Connect({ ...shared, location });
   }
 

@@ -1,11 +1,14 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
 import { dialog } from "../shell/dialog.ts";
+import { faultNote } from "../shell/fault-note.ts";
 import { dayMinuteText } from "../time/format.ts";
+import { unreachable } from "./connect-panel.ts";
 import { copyField } from "./copying.ts";
 import { keyList } from "./key-list.ts";
 import type { PageKey } from "./page-keys.ts";
-import type { Share } from "./share.ts";
+import { qrCode } from "./qr-code.ts";
+import { namesText, type Share } from "./share.ts";
 import { FROM, PRECISIONS, UNTIL } from "./share-terms.ts";
 
 /** The dialog that creates and revokes share links. */
@@ -90,7 +93,6 @@ function terms(share: Share): TemplateResult {
     <label>Positions from <select @change=${(event: Event) => share.set({ from: chosenIndex(event) })}>
       ${FROM.map(({ label }, index) => html`<option .selected=${live(index === from)}>${label}</option>`)}
     </select></label>
-    ${lastText(share)}
     ${FROM[from]!.kind === "own" ? own("From", ownFrom, (text) => share.set({ ownFrom: text })) : nothing}
     <label>Precision <select @change=${(event: Event) => share.set({ precision: chosenIndex(event) })}>
       ${PRECISIONS.map(({ label }, index) => html`<option .selected=${live(index === precision)}>${label}</option>`)}
@@ -99,31 +101,34 @@ function terms(share: Share): TemplateResult {
       @input=${(event: Event) => {
         share.label = textOf(event);
       }}></label>
+    ${pathText(share)}
   </div>`;
 }
 
-/** The time that "the last one on" means. */
-function lastText(share: Share): TemplateResult | typeof nothing {
-  const range = share.lastRange();
-  if (range === null) return nothing;
-  const { fromMs, silentIds } = range;
+/** What visitors see of the path. */
+function pathText(share: Share): TemplateResult | typeof nothing {
+  const start = share.start();
+  if (start === null) return nothing;
+  const { fromMs, silentIds } = start;
   const silent =
     silentIds.length === 0
       ? ""
       : ` Devices that were silent for more than a day are shown once they report again: ${namesText(silentIds)}.`;
-  return html`<p class="soft">That is from ${dayMinuteText(fromMs, share.zone)} on.${silent}</p>`;
+  return html`<p class="soft">Visitors can see the path since ${dayMinuteText(fromMs, share.zone)}. The map opens with its
+    last 30 minutes.${silent}</p>`;
 }
 
-function madeLink({ copying }: Share, url: string): TemplateResult {
+function madeLink(share: Share, url: string): TemplateResult {
+  const { copying } = share;
   return html`<section class="made" aria-label="The new link">
-    <p role="status">Copy the link now: it will not be shown again.</p>
+    <p role="status">Send or copy the link now: it will not be shown again.</p>
+    ${unreachable(share.hostname)}
     ${copyField("Link", url, copying)}
+    ${share.maySend ? html`<button class="primary" @click=${() => share.sendMade()}>Send with an app …</button>` : nothing}
+    ${share.sendFault === null ? nothing : faultNote(share.sendFault, null)}
+    <figure>${qrCode(url, "The link as a QR code")}
+      <figcaption class="soft">Or scan it with the camera of the phone that will open it.</figcaption></figure>
   </section>`;
-}
-
-/** `bus-1, bus-2, bus-3 and 7 more`. */
-function namesText(ids: readonly string[]): string {
-  return ids.length > 3 ? `${ids.slice(0, 3).join(", ")} and ${ids.length - 3} more` : ids.join(", ");
 }
 
 /** What a link shows, and until when. */

@@ -1,4 +1,4 @@
-import { dayAt, MS_PER_HOUR, rangeOf } from "../time/local-day.ts";
+import { dayAt, MS_PER_HOUR, RECENT_MS, rangeOf } from "../time/local-day.ts";
 import { instantOf } from "../time/local-time.ts";
 
 /* The choices of the share dialog, and the range of time that they mean. */
@@ -15,6 +15,7 @@ export const UNTIL: readonly { readonly label: string; readonly hours: number | 
 /** The start of the positions that a link shows. */
 export const FROM = [
   { label: "the last one on", kind: "last" },
+  { label: "the last 30 minutes on", kind: "recent" },
   { label: "now on", kind: "now" },
   { label: "today on", kind: "today" },
   { label: "earlier …", kind: "own" },
@@ -75,9 +76,10 @@ function fromOf(
   lastMs: readonly number[],
 ): number | null {
   switch (FROM[from]!.kind) {
-    case "last": {
+    case "last":
+    case "recent": {
       const recent = lastMs.filter((ms) => showsLast(ms, lastMs.length, nowMs));
-      const firstMs = Math.min(nowMs, ...recent);
+      const firstMs = Math.min(nowMs, ...recent) - (FROM[from]!.kind === "recent" ? RECENT_MS : 0);
       // A link with a precision shows whole minutes only, so it begins with one.
       return PRECISIONS[precision]!.meters === null ? firstMs : firstMs - (firstMs % MS_PER_MINUTE);
     }

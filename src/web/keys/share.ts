@@ -20,10 +20,12 @@ interface ShareParts {
   readonly chosen: { readonly id: string | null };
   readonly zones: { readonly zone: string };
   readonly origin: string;
+  /** The browser's dialog that hands a link to another app. Null without TLS, and in many desktop browsers. */
+  readonly send: ((data: { readonly title: string; readonly url: string }) => Promise<void>) | null;
   readonly changed: () => void;
 }
 
-interface LastRange {
+interface ShareStart {
   /** Unix ms. */
   readonly fromMs: number;
   /** Chosen devices whose last position is too old to begin with. */
@@ -44,6 +46,7 @@ export class Share {
   fault: string | null = null;
   /** The newest link. It is shown once, since the server stores only a hash. */
   made: { readonly url: string; readonly key: PageKey } | null = null;
+  sendFault: string | null = null;
   /** Counts how often the dialog was closed, so that the answer to an earlier request is dropped. */
   #round = 0;
 
@@ -98,15 +101,41 @@ export class Share {
     this.#parts.changed();
   }
 
-  /** The start of a link from the last positions on; null for other links, and if no device has a position. */
-  lastRange(): LastRange | null {
+  /** Where the path of a link begins; null while that is unknown. */
+  start(): ShareStart | null {
     const last = this.#last();
-    if (FROM[this.terms.from]!.kind !== "last" || last.size === 0) return null;
+    const { kind } = FROM[this.terms.from]!;
+    const isFromLast = kind === "last" || kind === "recent";
+    if (this.deviceIds.length === 0 || (isFromLast && last.size === 0)) return null;
     const nowMs = Date.now();
     const range = shareRange(this.terms, this.zone, nowMs, [...last.values()]);
     if (typeof range === "string") return null;
-    const silentIds = [...last].flatMap(([id, ms]) => (showsLast(ms, last.size, nowMs) ? [] : [id]));
-    return { fromMs: range.notBeforeMs, silentIds };
+    const silent = [...last].filter(([, ms]) => isFromLast && !showsLast(ms, last.size, nowMs));
+    return { fromMs: range.notBeforeMs, silentIds: silent.map(([id]) => id) };
+  }
+
+  /** The host that a link leads to. */
+  get hostname(): string {
+    return new URL(this.#parts.origin).hostname;
+  }
+
+  get maySend(): boolean {
+    return this.#parts.send !== null;
+  }
+
+  /** Hands the new link to an app that the user chooses. */
+  async sendMade(): Promise<void> {
+    const { send, changed } = this.#parts;
+    if (send === null || this.made === null) return;
+    const { url, key } = this.made;
+    this.sendFault = null;
+    try {
+      await send({ title: `Live position of ${namesText(key.view?.device_ids ?? [])}`, url });
+    } catch (error) {
+      const isCancelled = error instanceof DOMException && error.name === "AbortError";
+      if (!isCancelled) this.sendFault = "The link could not be sent: copy it instead.";
+    }
+    changed();
   }
 
   /** When each chosen device reported last. Devices without a report are not in it. */
@@ -166,6 +195,7 @@ export class Share {
         label: this.label.trim(),
       });
       if (round !== this.#round) return; // The link is in the list, where it can be revoked.
+      this.sendFault = null;
       this.made = { url: `${origin}/map/s#${text}`, key };
     } catch (error) {
       if (round !== this.#round) return;
@@ -174,4 +204,9 @@ export class Share {
     this.isMaking = false;
     changed();
   }
+}
+
+/** `bus-1, bus-2, bus-3 and 7 more`. */
+export function namesText(ids: readonly string[]): string {
+  return ids.length > 3 ? `${ids.slice(0, 3).join(", ")} and ${ids.length - 3} more` : ids.join(", ");
 }

@@ -1,4 +1,4 @@
-import { type LocalDay, parseDay, type SpanName, spanNamed } from "../time/local-day.ts";
+import { type LocalDay, parseDay, type SpanName, VISITOR_SPANS } from "../time/local-day.ts";
 
 /* The state of the page in its address, for bookmarks, for sharing, and for the browser's back and forward. */
 
@@ -6,7 +6,8 @@ export interface Address {
   readonly device: string | null;
   /** Null for today. */
   readonly day: LocalDay | null;
-  readonly span: SpanName;
+  /** Null for the first one of the user. */
+  readonly span: SpanName | null;
   /** Null for the browser's zone. */
   readonly zone: string | null;
   /** Null if the user has not moved the map. */
@@ -27,7 +28,7 @@ export function parseAddress(search: string): Address {
   return {
     device: parameters.get("device") || null,
     day: parseDay(parameters.get("day") ?? ""),
-    span: spanNamed(parameters.get("span")).name,
+    span: VISITOR_SPANS.find(({ name }) => name === parameters.get("span"))?.name ?? null,
     zone: parameters.get("zone"),
     place: parsePlace(parameters.get("at")),
   };
@@ -44,7 +45,7 @@ export function addressText({ device, day, span, zone, place }: Address): string
   add("device", device);
   if (device !== null) {
     add("day", day);
-    add("span", span === "day" ? null : span);
+    add("span", span);
   }
   add("zone", zone);
   add("at", place === null ? null : placeText(place));

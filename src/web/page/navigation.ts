@@ -1,4 +1,4 @@
-import { spanNamed } from "../time/local-day.ts";
+import { type SPANS, type Span, spanNamed } from "../time/local-day.ts";
 import { browserTimers, type Timers } from "../time/timers.ts";
 import { type Address, type AddressPlace, addressText, parseAddress } from "./address.ts";
 
@@ -8,9 +8,11 @@ export interface NavigationParts {
     readonly id: string | null;
     /** The day that the user chose. */
     readonly requestedDay: Address["day"];
-    readonly span: { readonly name: Address["span"] };
+    readonly span: Span;
+    /** What the user may choose from; the first one is the default. */
+    readonly spans: typeof SPANS;
     choose(id: string | null): void;
-    look(day: Address["day"], span: ReturnType<typeof spanNamed>): void;
+    look(day: Address["day"], span: Span): void;
   };
   readonly zones: { readonly zone: string; readonly isChosen: boolean; set(zone: string | null): void };
   readonly map: {
@@ -61,7 +63,7 @@ export class Navigation {
     this.#address = address; // Set before anything moves, or the change would count as a step of the user.
     this.#place = address.place;
     zones.set(address.zone);
-    chosen.look(address.day, spanNamed(address.span));
+    chosen.look(address.day, spanNamed(address.span, chosen.spans));
     chosen.choose(address.device);
     if (address.place !== null) map.flyTo(address.place, false);
   }
@@ -90,7 +92,7 @@ export class Navigation {
     return {
       device: chosen.id,
       day: chosen.requestedDay,
-      span: chosen.span.name,
+      span: chosen.span.name === chosen.spans[0].name ? null : chosen.span.name,
       zone: zones.isChosen ? zones.zone : null,
       place: this.#place,
     };

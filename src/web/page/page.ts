@@ -114,9 +114,8 @@ export class Page {
     if (this.session.state === "in") {
       this.live.begin();
       this.#navigation.begin();
-      const [id, ...others] = this.session.facts?.view?.device_ids ?? [];
-      if (id !== undefined && others.length === 0)
-        this.#endVisit = beginVisit(id, { ...this, chosen: this.device.chosen });
+      const { view = null } = this.session.facts ?? {};
+      if (view !== null) this.#endVisit = beginVisit(view, { ...this, chosen: this.device.chosen });
     } else {
       this.#endVisit();
       this.#navigation.end();

@@ -1,8 +1,10 @@
 import type { Place } from "../geo/earth.ts";
+import type { ViewFacts } from "../session/session.ts";
 
 /** The parts of the page that a visit reads and moves. */
 export interface VisitParts {
   readonly table: {
+    readonly size: number;
     readonly latitude: ArrayLike<number>;
     readonly longitude: ArrayLike<number>;
     rowOf(id: string): number | undefined;
@@ -18,25 +20,32 @@ export interface VisitParts {
 
 /** Shows the streets around the device: about a kilometer across on a phone. */
 const NEIGHBORHOOD_ZOOM = 14;
+/** The widest cell that is a neighborhood there. Wider ones are shown in the same size, from further away. */
+const CELL_METERS = 250;
 
 /**
- * Shows a visitor the one device of a share link: once the device has a position, the page chooses it, follows it from
- * close by and, on a phone, lowers the sheet. The returned function stops waiting for the position.
+ * Shows a visitor what a share link is about once it has a position, on a phone above a low sheet. A single device is
+ * chosen, which shows its trail, and followed from close by. The returned function stops waiting for the position.
  */
-export function beginVisit(id: string, { table, chosen, map, sheet }: VisitParts): () => void {
+export function beginVisit(view: ViewFacts, { table, chosen, map, sheet }: VisitParts): () => void {
+  const [id, ...others] = view.device_ids;
   const look = () => {
-    const row = table.rowOf(id);
-    if (row === undefined) return;
+    const row = id === undefined || others.length > 0 ? undefined : table.rowOf(id);
+    if (table.size === 0 || (row === undefined && others.length === 0)) return;
     stop();
-    chosen.choose(id);
-    map.flyTo(
-      { latitude: table.latitude[row]!, longitude: table.longitude[row]!, zoom: NEIGHBORHOOD_ZOOM },
-      false,
-    );
-    map.follow(true);
+    if (row !== undefined) {
+      chosen.choose(id!);
+      const place = { latitude: table.latitude[row]!, longitude: table.longitude[row]! };
+      map.flyTo({ ...place, zoom: zoomFor(view.precision_meters) }, false);
+      map.follow(true);
+    }
     sheet.lower();
   };
   const stop = table.onChange(look);
   look();
   return stop;
+}
+
+function zoomFor(precisionMeters: number | null): number {
+  return NEIGHBORHOOD_ZOOM - Math.max(0, Math.log2((precisionMeters ?? 0) / CELL_METERS));
 }

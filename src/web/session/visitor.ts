@@ -25,24 +25,40 @@ export function visitorBanner(facts: SessionFacts, zone: string): TemplateResult
 
 /** Replaces the sign-in form for visitors, who have no key. */
 export function endedLink({ fault, refusal }: Session): TemplateResult {
-  const content =
-    fault === null
-      ? html`<h2>Open the link that you were sent</h2>
-          <p>This page shows only what such a link leads to. If yours shows nothing, it has ended: ask the person who
-          sent it for another.</p>`
-      : html`<h2>This link shows nothing now</h2><p>${REASONS[refusal?.errorName ?? ""] ?? fault}</p>`;
-  return html`<main class="sign-in"><div class="ended">${content}</div></main>`;
+  const { title, text } =
+    fault === null ? INCOMPLETE : (ENDS[refusal?.errorName ?? ""] ?? { ...UNKNOWN, text: fault });
+  return html`<main class="sign-in"><div class="ended"><h2>${title}</h2><p>${text}</p></div></main>`;
 }
 
-const ASK_AGAIN = "Ask the person who sent it for another.";
-const OPEN_AGAIN = "The page was open for as long as one visit may last. Open the link again.";
+interface LinkEnd {
+  readonly title: string;
+  readonly text: string;
+}
 
-/** Sentences by the server's error code. They don't mention keys, which visitors don't know about. */
-const REASONS: Readonly<Record<string, string>> = {
-  REVOKED_API_KEY: `It was ended by the person who shared it. ${ASK_AGAIN}`,
-  EXPIRED_API_KEY: `Its time is over. ${ASK_AGAIN}`,
-  INVALID_API_KEY: `The server doesn't know it. Check that you opened the whole link. If you did, it has ended. ${ASK_AGAIN}`,
-  INSUFFICIENT_PERMISSIONS: `It is not a link that shares devices. ${ASK_AGAIN}`,
+const INCOMPLETE: LinkEnd = {
+  title: "Please open the complete link that you were sent",
+  text: "This page shows only what such a link leads to.",
+};
+const OVER: LinkEnd = {
+  title: "This link has expired or was revoked",
+  text: "Ask the sender for a new one.",
+};
+const WRONG: LinkEnd = {
+  title: "This link does not work",
+  text: "Check that you opened the complete link. If you did, it has expired or was revoked: ask the sender for a new one.",
+};
+const OPEN_AGAIN: LinkEnd = {
+  title: "Please open the link again",
+  text: "The page was open for as long as one visit may last.",
+};
+const UNKNOWN = { title: "This link shows nothing now" };
+
+/** By the server's error code. They don't mention keys and sessions, which visitors don't know about. */
+const ENDS: Readonly<Record<string, LinkEnd>> = {
+  REVOKED_API_KEY: OVER,
+  EXPIRED_API_KEY: OVER,
+  INVALID_API_KEY: WRONG,
+  INSUFFICIENT_PERMISSIONS: WRONG,
   MISSING_API_KEY: OPEN_AGAIN,
   MISSING_SESSION: OPEN_AGAIN,
   INVALID_SESSION: OPEN_AGAIN,

@@ -89,7 +89,7 @@ export class Calendar {
   }
 }
 
-export type SpanName = "day" | "week" | "month" | "year";
+export type SpanName = "recent" | "day" | "week" | "month" | "year";
 
 /** The length of the shown range: a day, or several days that end with it. */
 export interface Span {
@@ -107,9 +107,16 @@ export const SPANS: readonly [Span, ...Span[]] = [
 
 export const DAY: Span = SPANS[0];
 
-/** Returns one day if no span has the name. */
-export function spanNamed(name: string | null): Span {
-  return SPANS.find((span) => span.name === name) ?? DAY;
+/** The trail that leads to a device. It is no day, but a part of the last one. */
+export const RECENT: Span = { name: "recent", label: "Last 30 minutes", days: 1 };
+export const RECENT_MS = MS_PER_HOUR / 2;
+
+/** The spans of a share link. */
+export const VISITOR_SPANS: typeof SPANS = [RECENT, ...SPANS];
+
+/** Returns the first span if none has the name. */
+export function spanNamed(name: string | null, spans: typeof SPANS = SPANS): Span {
+  return spans.find((span) => span.name === name) ?? spans[0];
 }
 
 /** The local time of an instant as if it were UTC, in ms, rounded down to seconds. */

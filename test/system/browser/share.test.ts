@@ -1,8 +1,11 @@
 import { expect } from "bun:test";
 import type { Page } from "playwright-core";
+import type { ChosenDevice } from "../../../src/web/device/chosen-device.ts";
+import { readQrPath } from "../../support/read-qr.ts";
 import { store } from "../support/client.ts";
 import { shownPositions } from "./support/devices.ts";
-import { type Camera, cameraOf } from "./support/map.ts";
+import { type Camera, cameraOf, isDrawn } from "./support/map.ts";
+import { askPart, type PartName } from "./support/parts.ts";
 import { describePage, type Stage } from "./support/stage.ts";
 import { Visit } from "./support/visit.ts";
 
@@ -14,6 +17,8 @@ import { Visit } from "./support/visit.ts";
 const VAN = { latitude: 51.512_34, longitude: -0.123_45 };
 
 const MINUTE_MS = 60_000;
+
+const OVER = "This link has expired or was revoked";
 
 /** Where the other device is, and where it goes: out of sight of a map that stays. */
 const QUIET = { latitude: 51.6, longitude: 0 };
@@ -34,7 +39,7 @@ describePage(
         const guest = await Visit.open(visit.url);
         try {
           await guest.goto("/map/s");
-          await guest.page.getByText("Open the link that you were sent").waitFor();
+          await guest.page.getByText("Please open the complete link that you were sent").waitFor();
           await guest.page.goto(url); // Where the page is open already.
           await guest.page.getByText("You see 1 device").waitFor();
           await showsCells(stage, guest);
@@ -43,10 +48,10 @@ describePage(
             .getByRole("dialog")
             .getByRole("button", { name: /^Revoke/ })
             .click();
-          await showsNothing(guest, "It was ended by the person who shared it.");
+          await showsNothing(guest);
 
           await openLinkThatEnds(visit, guest);
-          await showsNothing(guest, "Its time is over.");
+          await showsNothing(guest);
           expect(guest.faults).toEqual([]);
         } catch (error) {
           console.error(`What the guest saw: ${await guest.keepPicture("a guest of a share link")}`);
@@ -59,7 +64,7 @@ describePage(
         await visit.goto(`/map/s#${await createLink(visit, "van-9", 600_000)}`);
         await page.getByText("You see 1 device").waitFor();
         await page.getByText("There is no position to show yet.").waitFor();
-        expect(await devicesKept(page)).toEqual({ map: ["van-1", "van-2"], share: [] });
+        expect(await devicesKept(page)).toEqual({ map: ["van-1", "van-2", "walker"], share: [] });
         await visit.goto("/map");
         await page.getByRole("button", { name: "Share" }).waitFor();
       },
@@ -72,7 +77,7 @@ describePage(
         await visit.enter(stage.key, "/map?device=van-2");
         await page.getByRole("button", { name: "Share" }).click();
         const dialog = page.getByRole("dialog", { name: "Share" });
-        await dialog.getByText("That is from").waitFor();
+        await dialog.getByText("Visitors can see the path since").waitFor();
         await dialog.getByRole("button", { name: "Create link" }).click();
         const url = await dialog
           .getByRole("region", { name: "The new link" })
@@ -95,11 +100,101 @@ describePage(
       },
       { viewport: { width: 390, height: 844 } },
     );
+
+    stage.test(
+      "shows the trail of the last half hour, which grows, and the path before it, but nothing before the link's start",
+      async (visit, page) => {
+        await visit.signIn(stage.key);
+        const startMs = Date.now() - 50 * MINUTE_MS;
+        await visit.goto(`/map/s#${await createLink(visit, "walker", 600_000, startMs)}`);
+        await page.locator('.sheet[data-height="low"]').waitFor();
+        const trail = await visit.until(
+          "the trail",
+          async () => (await lineOf(page)).times.length > 20 && lineOf(page),
+        );
+        expect(trail.times.length).toBeLessThanOrEqual(32);
+        expect(trail.times[0]).toBeGreaterThanOrEqual(trail.times.at(-1)! - 30 * MINUTE_MS - 1000);
+        await visit.until("a drawn line", () => isDrawn(page, "day-line"));
+        expect((await cameraOf(page))!.zoom).toBeCloseTo(14);
+
+        await store(stage.client, [report("walker", { latitude: 51.7001, longitude: 0.1001 })]);
+        await visit.until(
+          "a longer trail",
+          async () => (await lineOf(page)).times.at(-1)! > trail.times.at(-1)!,
+        );
+
+        await page.getByRole("button", { name: "Day", exact: true }).click();
+        const spans = page.getByLabel("Number of days");
+        expect(await spans.inputValue()).toBe("recent");
+        await spans.selectOption("1 day");
+        await page.waitForURL(/span=day/);
+        const path = await visit.until(
+          "the path",
+          async () => (await lineOf(page)).times.length > 40 && lineOf(page),
+        );
+        expect(path.times[0]).toBeGreaterThanOrEqual(startMs);
+        await page.reload();
+        await visit.until("the path", async () => (await lineOf(page)).times[0] === path.times[0]);
+
+        // A coarse link shows the same half hour in cells and whole minutes, from further away.
+        await page.goto("about:blank");
+        await visit.goto(`/map/s#${await createLink(visit, "walker", 600_000, startMs, 500)}`);
+        const coarse = await visit.until(
+          "the trail",
+          async () => (await lineOf(page)).times.length > 1 && lineOf(page),
+        );
+        expect(coarse.times.every((ms) => ms % MINUTE_MS === 0)).toBe(true);
+        expect(new Set(coarse.latitudes).size).toBeLessThan(10);
+        expect(trail.latitudes.filter((latitude) => coarse.latitudes.includes(latitude))).toEqual([]);
+        expect((await cameraOf(page))!.zoom).toBeCloseTo(13);
+      },
+      { viewport: { width: 390, height: 844 } },
+    );
+
+    stage.test(
+      "is sent by the browser's own dialog where there is one, and stands in a QR code",
+      async (visit, page) => {
+        await visit.enter(stage.key, "/map?device=van-2");
+        await page.evaluate(() => {
+          const share = async (data: unknown) => {
+            document.body.dataset.shared = JSON.stringify(data);
+          };
+          Object.defineProperty(navigator, "share", { value: share, configurable: true });
+        });
+        await page.getByRole("button", { name: "Share" }).click();
+        const dialog = page.getByRole("dialog", { name: "Share" });
+        await dialog.getByRole("button", { name: "Create link" }).click();
+        const url = await dialog
+          .getByRole("region", { name: "The new link" })
+          .getByRole("textbox")
+          .inputValue();
+        const code = dialog.getByRole("img", { name: "The link as a QR code" });
+        const size = Number((await code.getAttribute("viewBox"))!.split(" ")[2]);
+        expect(readQrPath((await code.locator("path").getAttribute("d"))!, size)).toBe(url);
+        await dialog.getByRole("button", { name: "Send with an app" }).click();
+        const shared = await visit.until("what was sent", () =>
+          page.evaluate(() => document.body.dataset.shared ?? null),
+        );
+        expect(JSON.parse(shared)).toEqual({ title: "Live position of van-2", url });
+        await dialog.getByText("A phone can't reach 127.0.0.1").waitFor();
+
+        await page.reload(); // A browser without that dialog.
+        await page.getByRole("button", { name: "Share" }).click();
+        await dialog.getByRole("button", { name: "Create link" }).click();
+        await dialog.getByRole("region", { name: "The new link" }).getByRole("textbox").waitFor();
+        expect(await dialog.getByRole("button", { name: "Send with an app" }).count()).toBe(0);
+      },
+      { webgl: false },
+    );
   },
   {
     isPageAlone: true,
     prepare: ({ client }) =>
       store(client, [
+        ...Array.from({ length: 90 }, (_, minutes) => ({
+          ...report("walker", { latitude: 51.7 - minutes / 2000, longitude: 0.1 }),
+          timestamp: Date.now() - minutes * MINUTE_MS,
+        })),
         { ...report("van-1", VAN), timestamp: Date.now() - 2 * MINUTE_MS },
         report("van-2", QUIET),
       ]),
@@ -116,13 +211,18 @@ async function makeLink(page: Page): Promise<string> {
   return dialog.getByRole("region", { name: "The new link" }).getByRole("textbox").inputValue();
 }
 
-/** What stands behind the `#` of a link to one device, exact, for so long. */
-async function createLink({ context, url }: Visit, deviceId: string, lastsMs: number): Promise<string> {
-  const nowMs = Date.now();
-  const terms = { device_ids: [deviceId], not_before: nowMs - 3_600_000, expires: nowMs + lastsMs };
+/** What stands behind the `#` of a link to one device. */
+async function createLink(
+  { context, url }: Visit,
+  deviceId: string,
+  lastsMs: number,
+  startMs = Date.now() - 60 * MINUTE_MS,
+  precisionMeters: number | null = null,
+): Promise<string> {
+  const terms = { device_ids: [deviceId], not_before: startMs, expires: Date.now() + lastsMs };
   const response = await context.request.post(`${url}/map/keys`, {
     headers: { "x-wherehouse-page": "1" },
-    data: { kind: "share", ...terms, precision_meters: null, label: "" },
+    data: { kind: "share", ...terms, precision_meters: precisionMeters, label: "" },
   });
   return ((await response.json()) as { readonly text: string }).text;
 }
@@ -133,7 +233,7 @@ async function openLinkThatEnds(visit: Visit, { page, url }: Visit): Promise<voi
   for (let lastsMs = 2000; ; lastsMs *= 2) {
     await page.goto("about:blank"); // Or the page that is open would only see another `#`.
     await page.goto(`${url}/map/s#${await createLink(visit, "van-1", lastsMs)}`);
-    await van.or(page.getByText("This link shows nothing now")).waitFor();
+    await van.or(page.getByText(OVER)).waitFor();
     if (await van.isVisible()) return;
   }
 }
@@ -179,15 +279,32 @@ async function showsCells({ client }: Stage, visit: Visit): Promise<void> {
   expect(later["van-1"]![0] % 60_000).toBe(0);
 }
 
-async function showsNothing({ page }: Visit, why: string): Promise<void> {
-  await page.getByText("This link shows nothing now").waitFor();
-  await page.getByText(why).waitFor();
-  expect(await page.content()).not.toContain("van-1");
+async function showsNothing({ page }: Visit): Promise<void> {
+  await page.getByText(OVER).waitFor();
+  await page.getByText("Ask the sender for a new one.").waitFor();
+  expect(await page.content()).not.toMatch(/van-1|key|session/i);
 }
 
 function isNear(camera: Camera | null, { latitude, longitude }: typeof QUIET): boolean {
   if (camera === null) return false;
   return Math.abs(camera.latitude - latitude) < 1e-3 && Math.abs(camera.longitude - longitude) < 1e-3;
+}
+
+const CHOSEN_DEVICE: PartName<ChosenDevice> = ["device/chosen-device.ts", "ChosenDevice"];
+
+interface Line {
+  readonly times: readonly number[];
+  readonly latitudes: readonly number[];
+}
+
+/** The line of the chosen device as the page has it. */
+function lineOf(page: Page): Promise<Line> {
+  return askPart(
+    page,
+    CHOSEN_DEVICE,
+    ({ history }) => ({ times: history?.track.timestampMs ?? [], latitudes: history?.track.latitude ?? [] }),
+    null,
+  );
 }
 
 function metersNorth(degrees: number): number {

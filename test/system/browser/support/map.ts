@@ -93,6 +93,11 @@ export function headOf(page: Page): Promise<{ readonly longitude: number; readon
   );
 }
 
+/** Whether the map shows something of a layer. */
+export function isDrawn(page: Page, layer: string): Promise<boolean> {
+  return askPart(page, MAPLIBRE, (map, id) => map.queryRenderedFeatures({ layers: [id] }).length > 0, layer);
+}
+
 export interface Pixel {
   readonly x: number;
   readonly y: number;

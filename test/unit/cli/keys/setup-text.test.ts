@@ -3,7 +3,7 @@ import { qrCode, type SetupText, setupText } from "../../../../src/cli/keys/setu
 import { CLIENT_NAMES, type ClientName } from "../../../../src/clients/client.ts";
 import { SETUPS } from "../../../../src/clients/setups.ts";
 import * as fc from "../../../support/fast-check.ts";
-import { readQr } from "../support/read-qr.ts";
+import { readQr } from "../../../support/read-qr.ts";
 
 const KEY = "wh_0123456789abcdefghijABCDEFGHIJ0123456789abcdefghijABC";
 const BOUND = { serverUrl: "https://wherehouse.example.org", deviceId: "pixel7", userId: "anna" };

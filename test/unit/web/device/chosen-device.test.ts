@@ -1,8 +1,14 @@
 import { afterAll, describe, expect, setSystemTime, test } from "bun:test";
 import { ChosenDevice } from "../../../../src/web/device/chosen-device.ts";
 import { DeviceTable } from "../../../../src/web/devices/device-table.ts";
-import type { History } from "../../../../src/web/history/history.ts";
-import { type LocalDay, rangeOf, spanNamed } from "../../../../src/web/time/local-day.ts";
+import { areOfSame, type History } from "../../../../src/web/history/history.ts";
+import {
+  type LocalDay,
+  RECENT,
+  rangeOf,
+  spanNamed,
+  VISITOR_SPANS,
+} from "../../../../src/web/time/local-day.ts";
 import { turns } from "../../../support/turns.ts";
 import { FakeServer } from "./fake-server.ts";
 
@@ -273,6 +279,57 @@ describe("the day", () => {
     expect(query.tolerance_meters).toBeGreaterThan(100);
     expect(Number(query.end) - Number(query.start)).toBe(365 * 86_400_000);
     expect(server.open("/stops")).toHaveLength(0);
+  });
+});
+
+describe("the trail of a visit", () => {
+  const MINUTES = 60;
+
+  test("is offered to visitors alone, before whole days", () => {
+    expect(create({ isView: true }).chosen.spans).toBe(VISITOR_SPANS);
+    expect(create().chosen.spans).not.toContain(RECENT);
+  });
+
+  test("has the half hour before now, moves on with each reload, and stays the same trail", async () => {
+    const { server, chosen, shown, report } = create({ isView: true });
+    report(NOW - 5);
+    chosen.look(null, RECENT);
+    chosen.choose("bus");
+    const { endMs } = rangeOf(TODAY, "UTC");
+    expect(server.last("/track").query).toMatchObject({ start: (NOW - 5 - 30 * MINUTES) * 1000, end: endMs });
+    expect(server.open("/stops")).toHaveLength(0);
+    await server.answerTrack([NOW - 20, NOW - 5]);
+    const before = chosen.history;
+    setSystemTime(new Date((NOW + 10 * MINUTES) * 1000));
+    report(NOW + 10 * MINUTES);
+    chosen.reload();
+    expect(server.last("/track").query.start).toBe((NOW - 20 * MINUTES) * 1000);
+    await server.answerTrack([NOW, NOW + 10 * MINUTES]);
+    expect(areOfSame(before, chosen.history)).toBe(true);
+    expect(shown.at(-1)).toBe(chosen.history);
+  });
+
+  test("leads to the last report of a device that is silent, on the day of that report", () => {
+    const { server, chosen, report } = create({ isView: true });
+    const last = NOW - 50 * 60 * MINUTES;
+    report(last);
+    chosen.look(null, RECENT);
+    chosen.choose("bus");
+    const { endMs } = rangeOf("2026-11-20" as LocalDay, "UTC");
+    expect(server.last("/track").query).toMatchObject({ start: (last - 30 * MINUTES) * 1000, end: endMs });
+  });
+
+  test("gives way to a whole day, which is another line", async () => {
+    const { chosen, server } = create({ isView: true });
+    chosen.look(null, RECENT);
+    chosen.choose("bus");
+    await server.answerTrack([NOW]);
+    const trail = chosen.history;
+    chosen.look(YESTERDAY);
+    expect([chosen.span.name, chosen.day]).toEqual(["day", YESTERDAY]);
+    chosen.look(null, spanNamed("day"));
+    await server.answerTrack([NOW]);
+    expect(areOfSame(trail, chosen.history)).toBe(false);
   });
 });
 

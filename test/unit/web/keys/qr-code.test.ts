@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { encode } from "uqr";
 import { QUIET_ZONE, qrPath } from "../../../../src/web/keys/qr-code.ts";
+import { readQrPath } from "../../../support/read-qr.ts";
 
 const TEXT = "owntracks:///config?inline=eyJfdHlwZSI6ImNvbmZpZ3VyYXRpb24ifQ==";
 
@@ -17,6 +18,13 @@ test("the path covers the dark modules and no others", () => {
   const rows = drawn(qrPath(TEXT));
   expect(rows).toEqual(data);
   expect(rows.flat().filter(Boolean).length).toBeGreaterThan(100);
+});
+
+test("a reader of the standard reads the text", () => {
+  for (const text of [TEXT, "https://where.example/map/s#wh_".padEnd(76, "x"), "x".repeat(400)]) {
+    const { path, size } = qrPath(text);
+    expect(readQrPath(path, size)).toBe(text);
+  }
 });
 
 test("four modules round the code are light", () => {

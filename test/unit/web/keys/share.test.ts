@@ -9,14 +9,18 @@ const changed = () => undefined;
 /** When the first device reported last; each next one was silent for two days more. */
 const LAST_MS = Date.now() - 60_000;
 
-function setUp(ids: string[], chosenId: string | null) {
+function setUp(
+  ids: string[],
+  chosenId: string | null,
+  send: ((data: object) => Promise<void>) | null = null,
+) {
   const sent: unknown[] = [];
   const api = {
     retries: new Retries(),
     get: async <Body>() => ({ keys: [] }) as Body,
     async send<Body>(_method: string, _path: string, body?: unknown): Promise<Body> {
       sent.push(body);
-      return { key: { id: "k_1", created: 1 }, text: "wh_secret" } as Body;
+      return { key: { id: "k_1", created: 1, view: { device_ids: ids } }, text: "wh_secret" } as Body;
     },
   };
   const share = new Share({
@@ -31,6 +35,7 @@ function setUp(ids: string[], chosenId: string | null) {
     chosen: { id: chosenId },
     zones: { zone: "UTC" },
     origin: "https://where.example",
+    send,
     changed,
   });
   share.open();
@@ -74,14 +79,48 @@ test("a link is the page's address with the key behind the #, and is gone once c
 
 test("a link begins with the last position, unless its maker says otherwise", async () => {
   const { share, sent } = setUp(["bus-1", "bus-2"], "bus-1");
-  expect(share.lastRange()).toEqual({ fromMs: LAST_MS, silentIds: [] });
+  expect(share.start()).toEqual({ fromMs: LAST_MS, silentIds: [] });
   await share.make();
   expect(sent).toMatchObject([{ not_before: LAST_MS }]);
   share.add("bus-2");
   share.add("bus-3");
-  expect(share.lastRange()).toEqual({ fromMs: LAST_MS, silentIds: ["bus-2"] });
+  expect(share.start()).toEqual({ fromMs: LAST_MS, silentIds: ["bus-2"] });
   share.set({ from: 1 });
-  expect(share.lastRange()).toBeNull();
+  expect(share.start()).toEqual({ fromMs: LAST_MS - 1_800_000, silentIds: ["bus-2"] });
+  share.set({ from: 2 });
+  expect(share.start()).toMatchObject({ silentIds: [] }); // From now on: no device is late.
+});
+
+test("where a link begins is unknown without a device, or before its first position", () => {
+  const { share } = setUp([], "bus-1");
+  expect(share.start()).toBeNull();
+  share.set({ from: 2 });
+  expect(share.start()).not.toBeNull();
+  share.remove("bus-1");
+  expect(share.start()).toBeNull();
+});
+
+test("a link is sent by the browser where it can, and a failure says what to do instead", async () => {
+  const given: unknown[] = [];
+  let failure: Error | null = null;
+  const { share } = setUp(["bus-1", "bus-2"], "bus-1", async (data) => {
+    given.push(data);
+    if (failure !== null) throw failure;
+  });
+  await share.sendMade();
+  expect([share.maySend, given]).toEqual([true, []]);
+  await share.make();
+  await share.sendMade();
+  expect(given).toEqual([
+    { title: "Live position of bus-1, bus-2", url: "https://where.example/map/s#wh_secret" },
+  ]);
+  failure = new DOMException("closed by the user", "AbortError");
+  await share.sendMade();
+  expect(share.sendFault).toBeNull();
+  failure = new TypeError("no app");
+  await share.sendMade();
+  expect(share.sendFault).toBe("The link could not be sent: copy it instead.");
+  expect(setUp(["bus-1"], "bus-1").share.maySend).toBe(false);
 });
 
 test("without a device there is no link", async () => {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { type Address, addressText, parseAddress } from "../../../../src/web/page/address.ts";
-import { type LocalDay, SPANS } from "../../../../src/web/time/local-day.ts";
+import { type LocalDay, VISITOR_SPANS } from "../../../../src/web/time/local-day.ts";
 import * as fc from "../../../support/fast-check.ts";
 
-const NOTHING: Address = { device: null, day: null, span: "day", zone: null, place: null };
+const NOTHING: Address = { device: null, day: null, span: null, zone: null, place: null };
 
 test("says what is looked at, so that people can read it", () => {
   const address: Address = {
@@ -50,7 +50,7 @@ test("reads what it writes", () => {
   const addresses: fc.Arbitrary<Address> = fc.record({
     device: fc.string({ minLength: 1, unit: "grapheme" }),
     day: fc.constantFrom(null, "2026-11-21" as LocalDay),
-    span: fc.constantFrom(...SPANS.map(({ name }) => name)),
+    span: fc.constantFrom(null, ...VISITOR_SPANS.map(({ name }) => name)),
     zone: fc.constantFrom(null, "Europe/Berlin", "Etc/GMT+5"),
     place: fc.option(places),
   });

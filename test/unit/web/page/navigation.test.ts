@@ -33,6 +33,7 @@ function createBrowser(search: string) {
     id: null as string | null,
     requestedDay: null as LocalDay | null,
     span: DAY as Span,
+    spans: SPANS,
     choose(id: string | null) {
       chosen.id = id;
     },

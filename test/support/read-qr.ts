@@ -1,18 +1,31 @@
-import { assert } from "../../../../src/lib/assert.ts";
+import { assert } from "../../src/lib/assert.ts";
 
 /*
- * Reads a QR code off a terminal, from the standard (ISO/IEC 18004) rather than from what draws it: bytes at the
- * lowest level of correction, up to version 20. A camera's work of finding the code is not done here.
+ * Reads a QR code, from the standard (ISO/IEC 18004) rather than from what draws it: bytes at the two lower levels of
+ * correction, up to version 20. A camera's work of finding the code is not done here.
  */
 
-/** The text of a code of half blocks, white on black. Fails where a single module is wrong. */
+/** The text of a code of half blocks on a terminal, white on black. */
 export function readQr(drawn: string): string {
-  const code = cutBorder(modulesOf(drawn));
+  return readModules(modulesOf(drawn));
+}
+
+/** The text of a code in an SVG path of horizontal bars, with its width in modules. */
+export function readQrPath(path: string, size: number): string {
+  const rows = Array.from({ length: size }, () => Array<boolean>(size).fill(false));
+  for (const [, x, y, width] of path.matchAll(/M(\d+) (\d+)h(\d+)v1h-\3z/g))
+    rows[Number(y)]!.fill(true, Number(x), Number(x) + Number(width));
+  return readModules(rows);
+}
+
+/** Fails if a single module is wrong. */
+function readModules(modules: Modules): string {
+  const code = cutBorder(modules);
   const version = (code.length - 17) / 4;
   assert(Number.isInteger(version) && version >= 1 && version <= 20, "the size is that of a version");
-  const mask = readFormat(code);
+  const { mask, level } = readFormat(code);
   const codewords = readCodewords(code, version, mask);
-  return textOf(Uint8Array.from(blocksOf(codewords, version).flat()), version);
+  return textOf(Uint8Array.from(blocksOf(codewords, version, level).flat()), version);
 }
 
 /** By row, which modules are dark. */
@@ -33,8 +46,8 @@ function cutBorder(modules: Modules): Modules {
   return modules.slice(border, modules.length - border).map(inner);
 }
 
-/** The mask, which stands there twice with the level of correction. */
-function readFormat(code: Modules): number {
+/** The mask and the level of correction, which stand there twice. */
+function readFormat(code: Modules): { readonly mask: number; readonly level: Level } {
   const size = code.length;
   const beside = [...range(0, 6), 7, 8].map((x) => code[8]![x]!);
   const above = [7, ...range(0, 6).reverse()].map((y) => code[y]![8]!);
@@ -45,8 +58,9 @@ function readFormat(code: Modules): number {
   const first = numberOf([...beside, ...above]);
   assert(first === numberOf([...bottom, ...right]), "both places say the same format");
   const format = first ^ 0x5412;
-  assert(format >> 13 === 0b01, "the level of correction is the lowest");
-  return (format >> 10) & 7;
+  const level = LEVELS[format >> 13];
+  assert(level !== undefined, "the level of correction is one of the two lower ones");
+  return { mask: (format >> 10) & 7, level };
 }
 
 const MASKS: readonly ((x: number, y: number) => boolean)[] = [
@@ -100,14 +114,28 @@ function isAlignment(x: number, y: number, version: number): boolean {
   return isFinder === 0 || (isFinder === 1 && ![near, beside].includes(last));
 }
 
-/** By version from 1: the blocks at the lowest level, and codewords of correction in each. */
-const BLOCKS = [1, 1, 1, 1, 1, 2, 2, 2, 2, 4, 4, 4, 4, 4, 6, 6, 6, 6, 7, 8];
-const CORRECTION = [7, 10, 15, 20, 26, 18, 20, 24, 30, 18, 20, 24, 26, 30, 22, 24, 28, 30, 28, 28];
+/** By version from 1: the blocks, and codewords of correction in each. */
+interface Level {
+  readonly blocks: readonly number[];
+  readonly correction: readonly number[];
+}
+
+/** M and L, by their number in the format. */
+const LEVELS: readonly Level[] = [
+  {
+    blocks: [1, 1, 1, 2, 2, 4, 4, 4, 5, 5, 5, 8, 9, 9, 10, 10, 11, 13, 14, 16],
+    correction: [10, 16, 26, 18, 24, 16, 18, 22, 22, 26, 30, 22, 22, 24, 24, 28, 28, 26, 26, 26],
+  },
+  {
+    blocks: [1, 1, 1, 1, 1, 2, 2, 2, 2, 4, 4, 4, 4, 4, 6, 6, 6, 6, 7, 8],
+    correction: [7, 10, 15, 20, 26, 18, 20, 24, 30, 18, 20, 24, 26, 30, 22, 24, 28, 30, 28, 28],
+  },
+];
 
 /** The data of each block, which stand codeword by codeword in turns. */
-function blocksOf(codewords: readonly number[], version: number): number[][] {
-  const count = BLOCKS[version - 1]!;
-  const correction = CORRECTION[version - 1]!;
+function blocksOf(codewords: readonly number[], version: number, level: Level): number[][] {
+  const count = level.blocks[version - 1]!;
+  const correction = level.correction[version - 1]!;
   const shortLength = Math.floor(codewords.length / count);
   const shortCount = count - (codewords.length % count);
   const blocks = range(0, count).map((): number[] => []);
