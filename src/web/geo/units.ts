@@ -68,6 +68,13 @@ export function countText(count: number): string {
   return count.toLocaleString("en");
 }
 
+/** A count in at most four characters: `950`, `1.2k`, `12k`, `3.4M`. */
+export function shortCount(count: number): string {
+  if (count < 1000) return String(count);
+  const [value, unit] = count < 999_500 ? [count / 1000, "k"] : [count / 1_000_000, "M"];
+  return `${value < 9.95 ? Number(value.toFixed(1)) : Math.round(value)}${unit}`;
+}
+
 /** `1 device`, `1,234 devices`. */
 export function counted(count: number, noun: string): string {
   return `${countText(count)} ${noun}${count === 1 ? "" : "s"}`;

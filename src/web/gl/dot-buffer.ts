@@ -13,7 +13,8 @@ import { GLIDE_MS } from "./glide-pace.ts";
  *   | 2, 3 | current position                                                                      |
  *   | 4    | start of the glide, ms of the page's clock                                            |
  *   | 5    | time of the report, Unix seconds                                                      |
- *   | 6    | bearing in whole degrees, 511 if it has none; from bit 16 its `DotLevel`              |
+ *   | 6    | bearing in whole degrees, 511 if it has none; from bit 16 its level;                  |
+ *   |      | bit 24 is set if it is in a cluster, which hides it unless it is marked               |
  */
 
 export const DOT_WORDS = 7;
@@ -27,6 +28,9 @@ export const GLIDE_UNITS_MAX = 2 ** 22;
 
 const NO_BEARING = 511;
 const LEVEL_SHIFT = 16;
+const LEVEL_MASK = 3;
+/** The bit of word 6 of a dot in a cluster. */
+export const CLUSTERED = 1 << 24;
 /** Rows that are uploaded together: for less than 7 kB a call costs more than its bytes. */
 const BLOCK_ROWS = 256;
 const CAPACITY_MIN = 1024;
@@ -43,6 +47,25 @@ export interface DotView {
   /** The largest distance of a visible dot from the center. */
   readonly reach: readonly [x: number, y: number];
   readonly pixel: number;
+}
+
+/** Crowded cells of a grid over the world. */
+export interface CrowdedCells {
+  /** A position's column is its x, shifted right by this; its row is the same of y. */
+  readonly shift: number;
+  readonly columns: number;
+  /** 1 for each crowded cell, row by row. */
+  readonly isCrowded: Uint8Array;
+}
+
+/** The level in word 6. */
+export function levelIn(word: number): number {
+  return (word >>> LEVEL_SHIFT) & LEVEL_MASK;
+}
+
+/** Whether a dot with this word 6 is drawn. */
+export function isDrawn(word: number): boolean {
+  return (word & CLUSTERED) === 0 || levelIn(word) === DOT_LEVELS.marked;
 }
 
 export class DotBuffer {
@@ -99,6 +122,23 @@ export class DotBuffer {
     for (const row of changed) if (row < this.#size) this.#setReport(table, row);
   }
 
+  /** Hides the dots in crowded cells, and shows all others. */
+  hide(cells: CrowdedCells | null): void {
+    const words = this.#words;
+    for (let row = 0, at = 0; row < this.#size; row++, at += DOT_WORDS) {
+      const look = words[at + 6]!;
+      const isHidden =
+        cells !== null &&
+        cells.isCrowded[
+          (words[at + 3]! >>> cells.shift) * cells.columns + (words[at + 2]! >>> cells.shift)
+        ] === 1;
+      const hidden = isHidden ? look | CLUSTERED : look & ~CLUSTERED;
+      if (hidden === look) continue;
+      words[at + 6] = hidden;
+      this.#stale[Math.floor(row / BLOCK_ROWS)] = 1;
+    }
+  }
+
   /** The position of a dot, which is between its two positions while it glides. */
   positionAt(row: number, nowMs: number): { x: number; y: number } {
     const words = this.#words;
@@ -122,24 +162,34 @@ export class DotBuffer {
 
   /** One of `DOT_LEVELS`. */
   levelOf(row: number): number {
-    return this.#words[row * DOT_WORDS + 6]! >>> LEVEL_SHIFT;
+    return levelIn(this.#words[row * DOT_WORDS + 6]!);
   }
 
-  /** The row of the nearest dot within `reach` that is not dimmed; null if there is none. */
+  /** The row of the nearest dot within `reach` that is neither dimmed nor hidden; null if there is none. */
   nearest(x: number, y: number, reach: number, nowMs: number): number | null {
     const words = this.#words;
+    const size = this.#size;
     let nearest: number | null = null;
     let leastSquare = reach * reach;
-    for (let row = 0, at = 0; row < this.#size; row++, at += DOT_WORDS) {
-      if (words[at + 6]! >>> LEVEL_SHIFT === DOT_LEVELS.dim) continue;
-      const isGliding = nowMs - words[at + 4]! < this.#glideMs;
-      const position = isGliding ? this.positionAt(row, nowMs) : null;
-      const dx = ((position?.x ?? words[at + 2]!) - x) | 0;
-      const dy = (position?.y ?? words[at + 3]!) - y;
+    const tryAt = (row: number, atX: number, atY: number) => {
+      const look = words[row * DOT_WORDS + 6]!;
+      if (levelIn(look) === DOT_LEVELS.dim || !isDrawn(look)) return;
+      const dx = (atX - x) | 0;
+      const dy = atY - y;
       const square = dx * dx + dy * dy;
-      if (square > leastSquare) continue;
+      if (square > leastSquare || (square === leastSquare && row < (nearest ?? 0))) return;
       leastSquare = square;
       nearest = row;
+    };
+    // Nearly all dots are too far north or south, which is decided by a single word.
+    for (let row = 0, at = 3; row < size; row++, at += DOT_WORDS) {
+      const south = words[at]! - y;
+      if (south > reach || south < -reach || this.#gliding.has(row)) continue;
+      tryAt(row, words[at - 1]!, words[at]!);
+    }
+    for (const row of this.#gliding) {
+      const position = this.positionAt(row, nowMs);
+      tryAt(row, position.x, position.y);
     }
     return nearest;
   }
@@ -209,6 +259,7 @@ export class DotBuffer {
     const x = worldX(table.longitude[row]!);
     const y = worldY(table.latitude[row]!);
     this.#setGlide(row, x, y, x, y, 0);
+    this.#words[row * DOT_WORDS + 6] = 0; // Another device may have had the row.
     this.#setReport(table, row);
   }
 
@@ -246,7 +297,7 @@ export class DotBuffer {
       ? DOT_LEVELS.marked
       : DOT_LEVELS[table.isShown(row) ? "plain" : "dim"];
     const seconds = Math.max(0, Math.floor(table.timestampMs[row]! / 1000));
-    const look = directionOf(table, row) | (level << LEVEL_SHIFT);
+    const look = directionOf(table, row) | (level << LEVEL_SHIFT) | (words[at + 6]! & CLUSTERED);
     if (words[at + 5] === seconds && words[at + 6] === look) return;
     words[at + 5] = seconds;
     words[at + 6] = look;

@@ -1,5 +1,5 @@
 import { AGING_MS_MAX, FRESH_MS_MAX } from "../devices/freshness.ts";
-import { DOT_LEVELS } from "./dot-buffer.ts";
+import { CLUSTERED, DOT_LEVELS } from "./dot-buffer.ts";
 
 /* The shaders of a dot: its position, size, shape and color. */
 
@@ -47,7 +47,11 @@ void main() {
 
   int ageSeconds = int(nowSeconds - report.y);
   age = ageSeconds < ${FRESH_MS_MAX / 1000} ? 0 : ageSeconds < ${AGING_MS_MAX / 1000} ? 1 : 2;
-  level = isChosen ? ${DOT_LEVELS.marked}u : report.z >> 16u;
+  level = isChosen ? ${DOT_LEVELS.marked}u : (report.z >> 16u) & 3u;
+  if ((report.z & ${CLUSTERED}u) != 0u && level != ${DOT_LEVELS.marked}u) { // A cluster stands for it.
+    gl_Position = vec4(2.0, 2.0, 2.0, 1.0);
+    return;
+  }
   // Higher levels and fresher dots are in front, whatever the order of drawing.
   float depth = 1.0 - 0.2 * float(level * 3u + uint(2 - age));
   gl_Position = vec4(centerClip + offset * clipPerUnit, depth, 1.0);

@@ -1,6 +1,6 @@
 import type { MapLibreMap } from "maplibre-gl";
 import { WORLD_SIZE } from "../geo/world.ts";
-import { DOT_BYTES, DOT_WORDS, type DotBuffer, type DotView } from "./dot-buffer.ts";
+import { DOT_BYTES, DOT_WORDS, type DotBuffer, type DotView, isDrawn } from "./dot-buffer.ts";
 import { DOT_FRAGMENT, DOT_VERTEX } from "./dot-shader.ts";
 import type { Fade } from "./fade.ts";
 import {
@@ -179,7 +179,7 @@ export function seenCount({ words, size }: DotBuffer, { center, clipPerUnit }: F
   for (let at = 2; at < size * DOT_WORDS; at += step * DOT_WORDS) {
     const isSeen =
       Math.abs((words[at]! - center[0]) | 0) <= reachX && Math.abs(words[at + 1]! - center[1]) <= reachY;
-    if (isSeen) seen++;
+    if (isSeen && isDrawn(words[at + 4]!)) seen++;
   }
   return seen * step;
 }

@@ -4,6 +4,7 @@ import { DOT_LEVELS, DOT_WORDS, type DotBuffer, type DotView } from "../gl/dot-b
 import { dotViewOf } from "../gl/dots-layer.ts";
 import { flatCamera } from "../gl/gl-layer.ts";
 import { colorText, type MapColors } from "../gl/map-colors.ts";
+import { Pace } from "../time/pace.ts";
 import { MEDIUM, REGULAR } from "./layer-parts.ts";
 import { repaint } from "./style.ts";
 
@@ -27,9 +28,6 @@ const NAME_MAX = 24;
 /** Names follow their dots this often: MapLibre places them anew each time, in a worker. */
 const PACE_MS = 200;
 
-/** Choosing names takes at most this share of the time. */
-const TIME_SHARE = 0.1;
-
 /** A name is set to where its dot will be in the middle of the pace, after the worker's time. */
 const LEAD_MS = 150;
 
@@ -51,8 +49,7 @@ const ROOM_PIXELS = 32;
 export class DeviceNames {
   readonly #devices: NamedDevices;
   #map: MapLibreMap | null = null;
-  #timer: ReturnType<typeof setTimeout> | null = null;
-  #nextMs = 0;
+  readonly #pace = new Pace(() => this.#show(), PACE_MS);
   /** The names on the map, as text, so that they are not set again. */
   #shown = "";
 
@@ -89,35 +86,26 @@ export class DeviceNames {
   }
 
   /** Follows dots, camera and choice soon. */
-  readonly update = (): void => {
-    this.#timer ??= setTimeout(
-      () => {
-        this.#timer = null;
-        if (this.#map !== null) this.#show(this.#map);
-      },
-      Math.max(0, this.#nextMs - performance.now()),
-    );
-  };
+  readonly update = (): void => this.#pace.soon();
 
-  #show(map: MapLibreMap): void {
-    const startMs = performance.now();
-    this.#nextMs = startMs + PACE_MS;
+  #show(): void {
+    const map = this.#map;
+    if (map === null) return;
     if (!map.isSourceLoaded(SOURCE)) {
       this.update(); // The worker is busy with the last names.
       return;
     }
     const { buffer, chosenRow } = this.#devices;
+    const nowMs = performance.now();
     const view = dotViewOf(map, flatCamera(map));
     const rows = namedRows(buffer, view, map.getZoom() >= NAMES_ZOOM, chosenRow());
-    const features = rows.map((row) => this.#featureOf(row, startMs));
+    const features = rows.map((row) => this.#featureOf(row, nowMs));
     const text = JSON.stringify(features);
     if (text !== this.#shown) {
       this.#shown = text;
       map.getSource<GeoJSONSource>(SOURCE)?.setData({ type: "FeatureCollection", features });
     }
-    const endMs = performance.now();
-    this.#nextMs = Math.max(this.#nextMs, endMs + (endMs - startMs) / TIME_SHARE);
-    if (rows.some((row) => buffer.isGliding(row, endMs))) this.update();
+    if (rows.some((row) => buffer.isGliding(row, nowMs))) this.update();
   }
 
   #featureOf(row: number, nowMs: number): GeoJSON.Feature {

@@ -3,11 +3,23 @@ import type { Place } from "../geo/earth.ts";
 import { WORLD_SIZE, worldX, worldY } from "../geo/world.ts";
 import type { DotBuffer } from "../gl/dot-buffer.ts";
 import { worldPixels } from "../gl/gl-layer.ts";
+import type { CameraTarget } from "./map-camera.ts";
 
 export type PickListener = (row: number | null, at: Place) => void;
 
+interface Pixel {
+  readonly x: number;
+  readonly y: number;
+}
+
 /** `pixel` is where the mouse is on the map. */
-export type PointListener = (row: number | null, pixel: { readonly x: number; readonly y: number }) => void;
+export type PointListener = (row: number | null, pixel: Pixel) => void;
+
+/** The circles that stand for many dots. */
+export interface ClickedClusters {
+  targetAt(pixel: Pixel): CameraTarget | null;
+  open(target: CameraTarget): void;
+}
 
 /** The largest distance of a click from a dot, in pixels. */
 const PICK_PIXELS = 12;
@@ -17,15 +29,17 @@ const TOUCH_PIXELS = 24;
 export class MapClicks {
   readonly #element: HTMLElement;
   readonly #buffer: DotBuffer;
+  readonly #clusters: ClickedClusters;
   readonly #pickListeners = new Set<PickListener>();
   readonly #hoverListeners = new Set<(at: Place | null) => void>();
   readonly #pointListeners = new Set<PointListener>();
   #handler: ((at: Place) => void) | null = null;
 
   /** The element has the class `is-aiming` while a handler waits for the next click. */
-  constructor(element: HTMLElement, buffer: DotBuffer) {
+  constructor(element: HTMLElement, buffer: DotBuffer, clusters: ClickedClusters) {
     this.#element = element;
     this.#buffer = buffer;
+    this.#clusters = clusters;
   }
 
   /** Calls the listener with the clicked device and position; the row is null if no device is near. */
@@ -75,16 +89,17 @@ export class MapClicks {
   #listenToPointer(map: MapLibreMap): void {
     const canvas = map.getCanvas();
     let frame = 0;
-    const point = (row: number | null, pixel: { readonly x: number; readonly y: number }) => {
-      this.#element.classList.toggle("is-over-dot", row !== null);
+    const point = (row: number | null, pixel: Pixel, isOver = row !== null) => {
+      this.#element.classList.toggle("is-over-dot", isOver);
       for (const listener of this.#pointListeners) listener(row, pixel);
     };
     canvas.addEventListener("pointermove", ({ pointerType, buttons, offsetX: x, offsetY: y }) => {
       cancelAnimationFrame(frame);
       if (pointerType === "touch") return;
       frame = requestAnimationFrame(() => {
-        const isFree = buttons === 0 && this.#handler === null;
-        point(isFree ? this.#nearest(map, map.unproject([x, y]), PICK_PIXELS) : null, { x, y });
+        if (buttons !== 0 || this.#handler !== null) point(null, { x, y });
+        else if (this.#clusters.targetAt({ x, y }) !== null) point(null, { x, y }, true);
+        else point(this.#nearest(map, map.unproject([x, y]), PICK_PIXELS), { x, y });
       });
     });
     for (const leave of ["pointerdown", "pointerleave"] as const)
@@ -99,9 +114,14 @@ export class MapClicks {
     return this.#buffer.nearest(worldX(lng), worldY(lat), reach, performance.now());
   }
 
-  #click(map: MapLibreMap, { lngLat, originalEvent }: MapMouseEvent): void {
+  #click(map: MapLibreMap, { lngLat, point, originalEvent }: MapMouseEvent): void {
     if (this.#handler !== null) {
       this.#handle(lngLat);
+      return;
+    }
+    const cluster = this.#clusters.targetAt(point);
+    if (cluster !== null) {
+      this.#clusters.open(cluster);
       return;
     }
     const isTouch = originalEvent instanceof PointerEvent && originalEvent.pointerType === "touch";

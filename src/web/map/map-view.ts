@@ -29,6 +29,7 @@ import type { Head } from "../history/track.ts";
 import { faultNote, type Remedy } from "../shell/fault-note.ts";
 import type { ThemeName } from "../shell/theme.ts";
 import type { BaseMap } from "./base-map.ts";
+import { ClusterMarks } from "./cluster-marks.ts";
 import type { DayShape } from "./day-layers.ts";
 import { DeviceNames } from "./device-names.ts";
 import { HoverCard } from "./hover-card.ts";
@@ -77,7 +78,11 @@ export class MapView {
   readonly #parts: MapParts;
   readonly #buffer = new DotBuffer();
   readonly #tails = new TailBuffer();
-  readonly #clicks = new MapClicks(this.element, this.#buffer);
+  readonly #clusters = new ClusterMarks(this.#buffer);
+  readonly #clicks = new MapClicks(this.element, this.#buffer, {
+    targetAt: (pixel) => this.#clusters.targetAt(pixel),
+    open: (target) => this.flyTo(target),
+  });
   readonly #pace = new GlidePace(REDUCED_MOTION);
   readonly #dotFade = new Fade(REDUCED_MOTION, 1);
   readonly #overlays = new Overlays();
@@ -240,6 +245,7 @@ export class MapView {
     this.#colors = readMapColors();
     if (this.#map === null || !this.#hasLayers) return;
     this.#paint(this.#map);
+    this.#clusters.paint(this.#colors);
     this.#names.paint(this.#colors);
     this.#overlays.paint(this.#colors);
   }
@@ -319,6 +325,7 @@ export class MapView {
     // In a microtask, since MapLibre swallows exceptions of this event's listeners.
     map.on("style.load", () => queueMicrotask(() => this.#addLayers(map)));
     map.on("webglcontextlost", () => {
+      this.#clusters.leave();
       this.#names.leave();
       this.#overlays.leave();
       this.#hasLayers = false;
@@ -362,6 +369,7 @@ export class MapView {
     // Of the base map alone: a restored style has symbols of ours too, which are replaced.
     const labels = this.#style(this.#baseMap!).layers.find(({ type }) => type === "symbol")?.id;
     map.addLayer(new DensityLayer(() => ({ cells: this.#density, colors: this.#colors })), labels);
+    this.#clusters.addTo(map, this.#colors);
     this.#names.addTo(map, this.#colors);
     this.#overlays.addTo(map, this.#colors, labels);
     const tails = new TailsLayer(() => ({
@@ -405,6 +413,7 @@ export class MapView {
     if (hadDevices && table.size === 0) this.#camera.forget();
     this.#camera.beginWith(table);
     this.#followChosen();
+    this.#clusters.update();
     this.#names.update();
     this.#drawSoon();
   }

@@ -156,6 +156,7 @@ test("every late module of the page names in its path what it imports", async ()
     "keys/making.ts",
     "map/create-map.ts",
     "plots/time-plot.ts",
+    "settings/settings-dialog.ts",
   ]);
   for (const path of named) {
     const again = new TextDecoder().decode((await page.again(path, "?again=1")!.body.in(null)).bytes);

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { distanceText, speedText, unitsOf } from "../../../../src/web/geo/units.ts";
+import { distanceText, shortCount, speedText, unitsOf } from "../../../../src/web/geo/units.ts";
 
 test("miles are for who sees them along the road", () => {
   for (const language of ["en", "en-US", "en-GB", "es-PR", "cy"])
@@ -32,4 +32,20 @@ test("a distance has three digits that say something", () => {
 test("a speed is per hour", () => {
   expect(speedText(10.6, "metric")).toBe("38 km/h");
   expect(speedText(10.6, "miles")).toBe("24 mph");
+});
+
+test("shortCount() has at most four characters", () => {
+  const counts = [501, 999, 1000, 1234, 9949, 9950, 12_345, 999_499, 999_500, 3_400_000];
+  expect(counts.map(shortCount)).toEqual([
+    "501",
+    "999",
+    "1k",
+    "1.2k",
+    "9.9k",
+    "10k",
+    "12k",
+    "999k",
+    "1M",
+    "3.4M",
+  ]);
 });
