@@ -46,8 +46,12 @@ function stopText({ start, end, place }: StopAnswer, { zone, units }: StopListPa
     <span class="stop-place soft">${place ? nearText(place, units) : "Far from any town"}</span>`;
 }
 
-/** `2.1 km NE of Chelsea`. */
+/** Nearer than this, a device is in a place. */
+const IN_PLACE_MILES_MAX = 1;
+
+/** `In Chelsea`, `2.1 km NE of Chelsea`. */
 export function nearText({ name, distance_miles, bearing_degrees }: NearPlace, units: Units): string {
+  if (distance_miles < IN_PLACE_MILES_MAX) return `In ${name}`;
   const distance = distanceText(distance_miles * METERS_PER_MILE, units);
   return `${distance} ${compassPoint(bearing_degrees)} of ${name}`;
 }

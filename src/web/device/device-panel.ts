@@ -1,28 +1,34 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import { guard } from "lit-html/directives/guard.js";
-import type { CurrentRecord, StopsAnswer } from "../api/answers.ts";
+import type { StopsAnswer } from "../api/answers.ts";
 import type { Bounds } from "../geo/bounds.ts";
-import { compassPoint, counted, distanceText, heightText, speedText, type Units } from "../geo/units.ts";
+import { counted, distanceText, type Units } from "../geo/units.ts";
 import type { DayLine } from "../history/day-line.ts";
 import type { History } from "../history/history.ts";
 import type { Player } from "../history/player.ts";
 import { chapterAt, storyOf } from "../history/story.ts";
 import type { Plots } from "../plots/plots.ts";
 import { faultNote } from "../shell/fault-note.ts";
+import { icon } from "../shell/icons.ts";
 import { skeletonLines } from "../shell/skeleton.ts";
-import { agoText, dayText, durationText, instantText, localeOfTimes } from "../time/format.ts";
+import { dayText, durationText, localeOfTimes } from "../time/format.ts";
 import { DAY, dayAt, RECENT } from "../time/local-day.ts";
 import type { ChosenDevice } from "./chosen-device.ts";
-import { dayHours, hourTable, nearText, stopList } from "./day-lists.ts";
+import type { Coordinates } from "./coordinates.ts";
+import { dayHours, hourTable, stopList } from "./day-lists.ts";
+import { deviceFacts } from "./device-facts.ts";
 import type { LateDays } from "./device-parts.ts";
 import { type Downloads, downloadButtons } from "./downloads.ts";
 import { storyList } from "./story-list.ts";
+import type { TodayDistance } from "./today-distance.ts";
 
 export interface DevicePanelParts {
   readonly chosen: ChosenDevice;
   readonly player: Player;
   readonly plots: Plots;
   readonly downloads: Downloads;
+  readonly today: TodayDistance;
+  readonly coordinates: Coordinates;
   readonly dayLine: DayLine;
   readonly days: LateDays;
   readonly units: Units;
@@ -48,32 +54,23 @@ export function devicePanel(parts: DevicePanelParts): TemplateResult | typeof no
       <button class="quiet" aria-label="Close ${id}" @click=${() => chosen.choose(null)}>✕</button>
     </div>
     <div class="device-actions">
-      <button aria-pressed=${map.isFollowing ? "true" : "false"} @click=${() => map.follow(!map.isFollowing)}>Follow</button>
-      <button ?disabled=${!history?.track.count} @click=${() => dayLine.fit()}>Fit track</button>
-      ${chosen.isView ? nothing : html`<button @click=${() => days.use((loaded) => loaded.openStatistics())}>Statistics</button>`}
+      <button class="tool" aria-pressed=${map.isFollowing ? "true" : "false"} @click=${() => map.follow(!map.isFollowing)}>
+        ${icon("follow")}<span>Follow</span></button>
+      <button class="tool" ?disabled=${!history?.track.count} @click=${() => dayLine.fit()}>
+        ${icon("fit")}<span>Fit track</span></button>
+      ${
+        chosen.isView
+          ? nothing
+          : html`<button class="tool" @click=${() => days.use((loaded) => loaded.openStatistics())}>
+        ${icon("chart")}<span>Statistics</span></button>`
+      }
     </div>
     ${days.fault === null ? nothing : faultNote(days.fault, { label: "Try again", act: () => days.retry() })}
-    ${current === null ? (fault === null ? skeletonLines(FACTS) : nothing) : facts(current, parts)}
+    ${current === null ? (fault === null ? skeletonLines(FACTS) : nothing) : deviceFacts(current, parts)}
     ${fault === null ? nothing : faultNote(fault, { label: "Try again", act: () => chosen.reload() })}
     <div class="day" aria-busy=${isLoading ? "true" : "false"}>
       ${history === null ? (fault === null ? skeletonLines(DAY_LINES) : nothing) : dayPart(history, parts)}
     </div>`;
-}
-
-function facts(current: CurrentRecord, { chosen, units }: DevicePanelParts): TemplateResult {
-  const { timestamp, latitude, longitude, speed, bearing, altitude, battery_level, place } = current;
-  const moving = [
-    speed === undefined ? null : speedText(speed, units),
-    bearing === undefined ? null : compassPoint(bearing),
-  ].filter((text) => text !== null);
-  return html`<dl class="facts">
-    <dt>Seen</dt><dd>${instantText(timestamp, chosen.zone)}<br><span class="soft">${agoText(timestamp, Date.now())}</span></dd>
-    ${place ? html`<dt>Near</dt><dd>${nearText(place, units)}</dd>` : nothing}
-    <dt>Position</dt><dd>${latitude.toFixed(5)}, ${longitude.toFixed(5)}</dd>
-    ${moving.length === 0 ? nothing : html`<dt>${speed === undefined ? "Heading" : "Speed"}</dt><dd>${moving.join(", ")}</dd>`}
-    ${altitude === undefined ? nothing : html`<dt>Altitude</dt><dd>${heightText(altitude, units)}</dd>`}
-    ${battery_level === undefined ? nothing : html`<dt>Battery</dt><dd>${Math.round(battery_level)} %</dd>`}
-  </dl>`;
 }
 
 function dayPart(history: History, parts: DevicePanelParts): TemplateResult {

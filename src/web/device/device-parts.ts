@@ -12,7 +12,9 @@ import type { Settings } from "../settings/settings.ts";
 import type { Keyboard } from "../shell/keyboard.ts";
 import { clockText } from "../time/format.ts";
 import { ChosenDevice } from "./chosen-device.ts";
+import { Coordinates } from "./coordinates.ts";
 import { Downloads } from "./downloads.ts";
+import { TodayDistance } from "./today-distance.ts";
 
 /** The largest distance of a click from the line. */
 const CLICK_PIXELS = 12;
@@ -30,6 +32,8 @@ export interface DeviceParts {
   readonly plots: Plots;
   readonly moment: Moment;
   readonly downloads: Downloads;
+  readonly today: TodayDistance;
+  readonly coordinates: Coordinates;
   readonly dayLine: DayLine;
   readonly days: LateDays;
 }
@@ -59,10 +63,14 @@ export function createDeviceParts(needs: DeviceNeeds): DeviceParts {
     dayLine.color(plots.daySpeed);
     changed();
   });
+  const today = new TodayDistance({ api, changed });
+  const coordinates = new Coordinates({ navigator, changed });
   const moment = new Moment({ map, changed, textAt: (ms, zone) => momentText(ms, zone, plots.daySpeed) });
   const chosen = new ChosenDevice({
     ...{ api, zones, devices: table, viewOf, changed },
     onChoose: (id) => {
+      map.follow(false);
+      coordinates.reset();
       showChosen();
       onChoose(id);
     },
@@ -96,7 +104,8 @@ export function createDeviceParts(needs: DeviceNeeds): DeviceParts {
     create: ({ Days }) => new Days({ api, table, chosen, settings, changed }),
     changed,
   });
-  return { chosen, player, plots, moment, downloads: new Downloads(api, changed), dayLine, days };
+  const downloads = new Downloads(api, changed);
+  return { chosen, player, plots, moment, downloads, today, coordinates, dayLine, days };
 }
 
 /** `17:05:49 EST, 38 km/h`. */
