@@ -7,7 +7,7 @@ import { type Views, viewsOf } from "../lib/frames/views.ts";
 // the first sequence that it may contain. So the name of the newest segment alone tells where sequences continue, even
 // if every frame is lost, and no sequence is used twice.
 
-const HEADS = new HeadFormat("WHEREWAL", 2, "log segment");
+const HEADS = new HeadFormat("WHEREWAL", 3, "log segment");
 
 export const SEGMENT_HEAD_BYTES = HEAD_BYTES;
 

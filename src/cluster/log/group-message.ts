@@ -9,7 +9,7 @@ import { createTextColumnReader } from "../../wal/entry/text-column.ts";
  * A message of the stream, 8-aligned, numbers little-endian:
  *
  *    0  u8   kind: 1 for a group of the log's entries, 2 for one of the quarantine's
- *    1  u8   version of this layout, 1
+ *    1  u8   version of this layout, 2
  *    2  u16  zero
  *    4  u32  CRC-32 of everything after this
  *    8  u32  entries
@@ -23,7 +23,7 @@ export const LOG_GROUP = 1;
 export const QUARANTINE_GROUP = 2;
 export type GroupKind = typeof LOG_GROUP | typeof QUARANTINE_GROUP;
 
-const GROUP_VERSION = 1;
+const GROUP_VERSION = 2;
 export const MESSAGE_HEAD_BYTES = 16;
 /** The size of the length field before each entry. The encoder of an entry leaves room for it. */
 export const ENTRY_LENGTH_BYTES = 8;
@@ -89,7 +89,7 @@ export class GroupReader<Entry> {
 
   #isSound({ bytes, u32 }: Views): boolean {
     if (bytes.length < MESSAGE_HEAD_BYTES || bytes.length % 8 !== 0 || bytes[0] !== this.#kind) return false;
-    if (bytes[1]! > GROUP_VERSION)
+    if (bytes[1] !== 0 && bytes[1] !== GROUP_VERSION)
       throw FormatVersionError.of("message", `stream ${this.#stream}`, GROUP_VERSION, bytes[1]!);
     const head = this.#kind | (GROUP_VERSION << 8);
     return u32[0] === head && u32[1] === crc32(bytes.subarray(CHECKED_FROM));

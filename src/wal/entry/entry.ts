@@ -16,7 +16,14 @@ import {
   STATE_COLUMNS,
   TUPLE_COLUMNS,
 } from "./entry-columns.ts";
-import { ENTRY_HEAD_BYTES, type EntryHead, readEntryHead, TEXTS_MAX, writeEntryHead } from "./entry-head.ts";
+import {
+  ENTRY_HEAD_BYTES,
+  type EntryHead,
+  REPORTS_KIND,
+  readEntryHead,
+  TEXTS_MAX,
+  writeEntryHead,
+} from "./entry-head.ts";
 import { encodeTextColumn, type TextColumnReader, textColumnBytesMax } from "./text-column.ts";
 
 /** A batch of reports of one app, with its sequence in the log. */
@@ -130,7 +137,7 @@ function isCarried(column: Float64Array): boolean {
 export interface EntryDecoder {
   /**
    * The entry from `start` to `end`, both 8-aligned; null if the bytes are not valid. Throws a `FormatVersionError` if
-   * it names a column that a newer version added.
+   * its kind, or a column that it names, was added by a newer version.
    */
   decode(source: Views, start: number, end: number, sequence: number): LogEntry | null;
 }
@@ -139,6 +146,7 @@ export interface EntryDecoder {
 export function createEntryDecoder(texts: TextColumnReader, path: string): EntryDecoder {
   return {
     decode(source, start, end, sequence) {
+      if (start === end || !isReports(source.bytes[start]!, path)) return null;
       const head = readEntryHead(source, start, end);
       if (head === null) return null;
       if (namesEnd(head) > end || !areNames(source.bytes, head, path)) return null;
@@ -146,6 +154,13 @@ export function createEntryDecoder(texts: TextColumnReader, path: string): Entry
       return batch === null ? null : { sequence, appId: head.appId, batch };
     },
   };
+}
+
+/** False for 0, which is no kind. Throws if a newer version added the kind. */
+function isReports(kind: number, path: string): boolean {
+  if (kind > REPORTS_KIND)
+    throw new FormatVersionError("log segment", path, "known kinds of entries", `kind ${kind}`);
+  return kind === REPORTS_KIND;
 }
 
 const KNOWN_NUMBER_COLUMNS = knownColumns(NUMBER_COLUMNS);

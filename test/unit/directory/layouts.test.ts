@@ -76,6 +76,8 @@ function readValue(bytes: Buffer, type: string, at: number): [size: number, valu
   switch (type) {
     case "u8":
       return [1, bytes.readUInt8(at)];
+    case "u16":
+      return [2, bytes.readUInt16LE(at)];
     case "u32":
       return [4, bytes.readUInt32LE(at)];
     case "u64":
@@ -158,8 +160,9 @@ describe("docs/internals/formats.md draws", () => {
       builder.add(builder.text(device), 1_795_198_776_000);
     }
     const encoded = createEntryEncoder().encode(APP, builder.build(), 0);
-    const { content, ...head } = fieldsIn("Entry", encoded);
+    const { content, ...head } = fieldsIn("Entry of reports", encoded);
     expect(head).toEqual({
+      kind: 1,
       reports: 3,
       texts: 3,
       text_bytes: "adabuscar".length,

@@ -144,6 +144,7 @@ test("openWal() takes in no frame twice where a segment was copied", async () =>
 test("openWal() sets a good frame aside whose entry can't be read", async () => {
   const { written, contents, newest } = await twoSegments();
   const odd = new Uint8Array(FRAME_HEADER_BYTES + 64).fill(0xff);
+  odd[FRAME_HEADER_BYTES] = 1; // The kind of entry.
   const whole = contents.get(newest)!;
   createSaltedFrames(saltOf(whole)).stamp(odd, 9);
   contents.set(newest, new Uint8Array([...whole, ...odd]));

@@ -1,8 +1,10 @@
 import { expect, test } from "bun:test";
 import { crc32 } from "node:zlib";
+import { createSaltedFrames, FRAME_HEADER_BYTES } from "../../../src/lib/frames/frame.ts";
 import { createRandomSalt } from "../../../src/lib/frames/head.ts";
 import { viewsOf } from "../../../src/lib/frames/views.ts";
 import { FormatVersionError } from "../../../src/lib/text/versioned-json.ts";
+import { createEntryEncoder } from "../../../src/wal/entry/entry.ts";
 import {
   encodeSegmentHead,
   misnamedSegments,
@@ -13,7 +15,7 @@ import {
 } from "../../../src/wal/segment.ts";
 import { createSimulatedFiles } from "../../support/disk/simulated-files.ts";
 import { outcome } from "../../support/rejection.ts";
-import { appendNamed, openTestWal, segmentPaths } from "./fixture.ts";
+import { APP, appendNamed, namedBatch, openTestWal, segmentPaths } from "./fixture.ts";
 
 const PATH = "/data/wal/00000000000000000007.wal";
 const SECOND = 4096;
@@ -84,12 +86,12 @@ test("openSegment() believes nothing in a segment that lost both headers, or has
 
 test("openSegment() refuses another version in either header, naming the file, both versions and who wrote it", () => {
   for (const [version, writer] of [
-    [1, "A program from before the first release wrote it."],
-    [3, "A newer program wrote it."],
+    [2, "A program from before the first release wrote it."],
+    [4, "A newer program wrote it."],
   ] as const) {
     const head = encodeSegmentHead(7, createRandomSalt());
     const other = rewritten(head, (header) => header.setUint32(8, version, true));
-    const fault = `Cannot open log segment "${PATH}": expected format version 2, found ${version}. ${writer}`;
+    const fault = `Cannot open log segment "${PATH}": expected format version 3, found ${version}. ${writer}`;
     expect(() => open(other, 7)).toThrow(FormatVersionError);
     expect(() => open(other, 7)).toThrow(fault);
     expect(() => open(other.slice().fill(0, 0, 100), 7)).toThrow(fault);
@@ -98,7 +100,7 @@ test("openSegment() refuses another version in either header, naming the file, b
 });
 
 test("openWal() refuses a log of an older or a newer program as a whole and touches nothing", async () => {
-  for (const version of [1, 9]) {
+  for (const version of [2, 9]) {
     const files = createSimulatedFiles();
     const { wal } = await openTestWal(files);
     await appendNamed(wal, ["a", "b", "c", "d", "e"]);
@@ -117,6 +119,29 @@ test("openWal() refuses a log of an older or a newer program as a whole and touc
     expect(await outcome(openTestWal(other))).toThrow(FormatVersionError);
     expect(other.contents()).toEqual(contents);
   }
+});
+
+test("openWal() refuses a log with an entry of a kind that it does not know, and touches nothing", async () => {
+  const files = createSimulatedFiles();
+  const { wal } = await openTestWal(files);
+  await appendNamed(wal, ["a", "b", "c", "d", "e"]);
+  await wal.close();
+  const contents = files.contents();
+  const [first, second] = await segmentPaths(files);
+  contents.get(first!)![SEGMENT_HEAD_BYTES + 28]! ^= 1; // Damage that would be repaired otherwise.
+  const salt = createRandomSalt();
+  const frame = createEntryEncoder().encode(APP, namedBatch("newer"), FRAME_HEADER_BYTES);
+  frame[FRAME_HEADER_BYTES] = 9;
+  createSaltedFrames(salt).stamp(frame, 4);
+  contents.set(second!, Buffer.concat([encodeSegmentHead(4, salt), frame]));
+
+  const newer = createSimulatedFiles(contents);
+  newer.beforeOperation = (operation) => {
+    expect(["makeDirectory", "list", "size", "read"]).toContain(operation);
+  };
+  const refusal = `"${second}": expected known kinds of entries, found kind 9. A newer program wrote it.`;
+  expect(await outcome(openTestWal(newer))).toThrow(refusal);
+  expect(newer.contents()).toEqual(contents);
 });
 
 const NO_NAMES = [

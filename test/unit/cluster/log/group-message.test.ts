@@ -115,10 +115,16 @@ test("entries() refuses lengths and counts that don't fit, though the checksum d
   }
 });
 
-test("entries() names a newer version as such, and a kind that it does not know as what it can't go on with", () => {
-  const newer = messageOf(["app", namedBatch("a")]);
-  newer[1] = 2;
-  expect(() => reader.entries(3, newer)).toThrow(FormatVersionError);
+test("entries() names another version as such, and a kind of message that it does not know as what it can't go on with", () => {
+  for (const [version, writer] of [
+    [1, "A program from before the first release wrote it."],
+    [3, "A newer program wrote it."],
+  ] as const) {
+    const other = messageOf(["app", namedBatch("a")]);
+    other[1] = version;
+    expect(() => reader.entries(3, other)).toThrow(FormatVersionError);
+    expect(() => reader.entries(3, other)).toThrow(`expected format version 2, found ${version}. ${writer}`);
+  }
   const foreign = messageOf(["app", namedBatch("a")]);
   foreign[0] = 9;
   expect(() => reader.entries(3, foreign)).toThrow(MessageError);

@@ -1,6 +1,9 @@
 import { expect, test } from "bun:test";
-import { MessageError } from "../../../../src/cluster/log/group-message.ts";
+import { ENTRY_LENGTH_BYTES, encodeGroup, MessageError } from "../../../../src/cluster/log/group-message.ts";
 import { StreamError } from "../../../../src/cluster/stream/stream.ts";
+import { messageOf } from "../../../../src/lib/message-of.ts";
+import { FormatVersionError } from "../../../../src/lib/text/versioned-json.ts";
+import { createEntryEncoder } from "../../../../src/wal/entry/entry.ts";
 import { outcome } from "../../../support/rejection.ts";
 import { APP, namedBatch } from "../../wal/fixture.ts";
 import { createServers, createTestLog, followed, keepNamed } from "./fixture.ts";
@@ -30,6 +33,29 @@ test("openStreamLog() hands over what there is from its first message on, and th
   expect(await time.until(appended)).toEqual({ ok: true, value: 5120 });
   expect(taken).toEqual(["4096 d", "5120 mine (own)"]);
   await time.until(wal.close());
+});
+
+test("a kind of entry that a node does not know stops it, at its start or later, before anything is applied", async () => {
+  const frame = createEntryEncoder().encode(APP, namedBatch("newer"), ENTRY_LENGTH_BYTES);
+  frame[ENTRY_LENGTH_BYTES] = 9;
+  const refusal =
+    'stream wherehouse": expected known kinds of entries, found kind 9. A newer program wrote it.';
+
+  const { time, servers } = createServers();
+  keepNamed(servers, "a");
+  const running = createTestLog({ servers, time });
+  const { wal } = await time.until(running.opening);
+  const taken = followed(wal);
+  servers.keepForeign(encodeGroup([frame]));
+  keepNamed(servers, "b");
+  await time.until(wal.append(APP, namedBatch("mine")));
+  expect(running.told.failures).toEqual([expect.any(FormatVersionError)]);
+  expect(messageOf(running.told.failures[0])).toContain(refusal);
+  expect(taken).toEqual([]);
+
+  const starting = createTestLog({ servers, time });
+  expect(await time.until(outcome(starting.opening))).toThrow(refusal);
+  expect([starting.told.replayed, starting.told.floors]).toEqual([["1024 a"], []]);
 });
 
 test("openStreamLog() takes an empty stream, one that was emptied, and one that begins later", async () => {

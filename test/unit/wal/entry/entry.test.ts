@@ -157,6 +157,17 @@ test("EntryDecoder takes columns that are not named as not carried", () => {
   expect(plain(decode(older))).toMatchObject(plainBatch(batch));
 });
 
+test("EntryDecoder refuses kinds of a later program, naming the file, and takes 0, which is no kind, for no entry", () => {
+  const bytes = encoder.encode(APP, namedBatch("d"), 0);
+  for (const kind of [2, 9, 255]) {
+    expect(() => decode(bytes.with(0, kind))).toThrow(
+      new FormatVersionError("log segment", PATH, "known kinds of entries", `kind ${kind}`),
+    );
+  }
+  expect(decode(bytes.with(0, 0))).toBeNull();
+  expect(decode(new Uint8Array())).toBeNull();
+});
+
 test("EntryDecoder refuses columns of a later program, naming the file, and does not take them for damage", () => {
   const last = NUMBER_FIELDS.length - 1;
   for (const index of [
@@ -175,7 +186,7 @@ test("EntryDecoder takes columns out of order as no entry", () => {
   expect(decode(renamed(1, NUMBER_FIELDS[2]!.columnNumber))).toBeNull();
 });
 
-test("EntryDecoder reads nothing beyond its end, whatever the bytes, and throws for unknown columns alone", () => {
+test("EntryDecoder reads nothing beyond its end, whatever the bytes, and throws for unknown kinds and columns alone", () => {
   const edits = fc.array(fc.tuple(fc.nat(), fc.nat(255)), { minLength: 1, maxLength: 6 });
   fc.assert(
     fc.property(batches, edits, fc.nat(), (batch, changes, cut) => {
