@@ -1,8 +1,9 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
 import { counted, countText, distanceText, type Units } from "../geo/units.ts";
+import { faultNote, type Remedy } from "../shell/fault-note.ts";
 import { cellMeters, type Density } from "./density.ts";
-import { DENSITY_PRESETS, type OwnRange, rangeText } from "./density-range.ts";
+import { DENSITY_PRESETS, type OwnRange, ownRange, rangeText } from "./density-range.ts";
 
 /** The panel of the heatmap: its range, its legend and its state. */
 export function densityPanel(density: Density, zone: string, units: Units): TemplateResult | typeof nothing {
@@ -25,8 +26,14 @@ export function densityPanel(density: Density, zone: string, units: Units): Temp
     ${own === null ? nothing : ownInputs(density, own)}
     <p class="soft">${rangeText(density.range, zone)}</p>
     ${density.positions > 0 ? legend(density, units) : nothing}
-    <p role="status" class=${density.fault === null ? "" : "fault"}>${density.fault ?? state(density)}</p>
+    ${density.fault === null ? html`<p role="status">${state(density)}</p>` : faultNote(density.fault, remedyOf(density, zone))}
   </section>`;
+}
+
+/** A range that can't be is corrected in its fields. */
+function remedyOf(density: Density, zone: string): Remedy | null {
+  if (density.own !== null && "fault" in ownRange(density.own, zone)) return null;
+  return { label: "Try again", act: () => density.reload() };
 }
 
 function ownInputs(density: Density, own: OwnRange): TemplateResult {

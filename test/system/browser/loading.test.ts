@@ -1,6 +1,7 @@
 import { expect } from "bun:test";
 import type { Locator, Page, Route } from "playwright-core";
 import { store } from "../support/client.ts";
+import { violationsOf } from "./support/axe.ts";
 import { describePage } from "./support/stage.ts";
 
 /*
@@ -34,6 +35,7 @@ describePage(
         await device.locator(".skeleton-lines").first().waitFor();
         await day.locator('.plot-area[aria-busy="true"] .bone').waitFor();
         expect(await list.getAttribute("aria-busy")).toBe("true");
+        await breaksNoRule(page);
         const places = await placesOf(page);
 
         isHeld = false;
@@ -83,6 +85,7 @@ describePage(
 
         const day = page.getByRole("region", { name: "Day" });
         await day.getByRole("alert").getByText("No plot today.").waitFor();
+        await breaksNoRule(page);
         await page.unroute("**/devices/van/series*");
         await day.getByRole("button", { name: "Try again" }).click();
         await day.locator("time-plot canvas").waitFor();
@@ -95,10 +98,33 @@ describePage(
           .getByRole("alert")
           .getByText("The server answered 502. Devices are shown where they were last seen.")
           .waitFor();
+        expect(await violationsOf(page)).toEqual([]);
         await tryNow(page, tools, LIVE);
         await page.getByText("Live", { exact: true }).waitFor();
         await visit.until("no alert", async () => (await tools.getByRole("alert").count()) === 0);
         expect(await page.locator("#page").textContent()).not.toMatch(/server: |log \d/);
+      },
+      { webgl: false },
+    );
+
+    stage.test(
+      "a device that was chosen while the server was down is there once the server is back, without a press",
+      async (visit, page) => {
+        visit.expect(/ERR_|503/);
+        await visit.enter(stage.key);
+        await page.getByText("Live", { exact: true }).waitFor();
+        stage.server.kill("SIGKILL");
+        await page.getByText(/Reconnecting/).waitFor();
+        await page.getByRole("option", { name: "van" }).click();
+        const device = page.getByRole("region", { name: "Device", exact: true });
+        await device.getByRole("alert").getByText("The server can't be reached. Trying again…").waitFor();
+        await stage.restart();
+        await device.getByText("reports").waitFor();
+        await page.getByText("Live", { exact: true }).waitFor();
+        await visit.until(
+          "no alert",
+          async () => (await page.getByRole("alert").filter({ hasText: "reached" }).count()) === 0,
+        );
       },
       { webgl: false },
     );
@@ -115,6 +141,15 @@ describePage(
       ),
   },
 );
+
+/** Axe has nothing against it, by day and by night. */
+async function breaksNoRule(page: Page): Promise<void> {
+  for (const colorScheme of ["dark", "light"] as const) {
+    await page.emulateMedia({ colorScheme });
+    await page.locator(`html[data-theme=${colorScheme}]`).waitFor();
+    expect([colorScheme, await violationsOf(page)]).toEqual([colorScheme, []]);
+  }
+}
 
 /** Presses the button while requests still fail: after that the page might succeed by itself. */
 async function tryNow(page: Page, region: Locator, path: string): Promise<void> {

@@ -3,6 +3,7 @@ import type { Page } from "playwright-core";
 import type { ChosenDevice } from "../../../src/web/device/chosen-device.ts";
 import { readQrPath } from "../../support/read-qr.ts";
 import { store } from "../support/client.ts";
+import { violationsOf } from "./support/axe.ts";
 import { shownPositions } from "./support/devices.ts";
 import { type Camera, cameraOf, isDrawn } from "./support/map.ts";
 import { askPart, type PartName } from "./support/parts.ts";
@@ -115,6 +116,7 @@ describePage(
         expect(trail.times.length).toBeLessThanOrEqual(32);
         expect(trail.times[0]).toBeGreaterThanOrEqual(trail.times.at(-1)! - 30 * MINUTE_MS - 1000);
         await visit.until("a drawn line", () => isDrawn(page, "day-line"));
+        expect(await violationsOf(page)).toEqual([]);
         expect((await cameraOf(page))!.zoom).toBeCloseTo(14);
 
         await store(stage.client, [report("walker", { latitude: 51.7001, longitude: 0.1001 })]);
@@ -177,6 +179,7 @@ describePage(
         );
         expect(JSON.parse(shared)).toEqual({ title: "Live position of van-2", url });
         await dialog.getByText("A phone can't reach 127.0.0.1").waitFor();
+        expect(await violationsOf(page)).toEqual([]);
 
         await page.reload(); // A browser without that dialog.
         await page.getByRole("button", { name: "Share" }).click();

@@ -1,5 +1,6 @@
 import { expect } from "bun:test";
 import { store } from "../support/client.ts";
+import { pressInHeader } from "./support/header.ts";
 import { layoutFaults } from "./support/layout.ts";
 import { describePage } from "./support/stage.ts";
 import type { Visit } from "./support/visit.ts";
@@ -59,9 +60,30 @@ describePage(
           await page.keyboard.press("Escape");
           await page.getByRole("dialog").waitFor({ state: "detached" });
         }
+        for (const name of ["Settings", "Help"]) {
+          await page.setViewportSize({ width: 1280, height: 800 });
+          await pressInHeader(page, name);
+          await page.getByRole("dialog").waitFor();
+          await holdsIn(visit, name, WIDTHS);
+          await page.keyboard.press("Escape");
+          await page.getByRole("dialog").waitFor({ state: "detached" });
+        }
       },
       { webgl: false },
     );
+
+    stage.test("holds what a visitor of a share link sees, and the link's end", async (visit, page) => {
+      await visit.signIn(stage.key);
+      await visit.goto(`/map/s#${await shareLink(visit)}`);
+      await page.getByRole("note").waitFor();
+      await page.locator('.sheet[data-height="low"]').waitFor({ state: "attached" });
+      await holdsIn(visit, "a visit", WIDTHS);
+      await page.goto("about:blank");
+      visit.expect(/status of 401/);
+      await visit.goto("/map/s#wh_unknown");
+      await page.getByRole("heading", { name: "This link does not work" }).waitFor();
+      await holdsIn(visit, "the end of a link", WIDTHS);
+    });
   },
   {
     isPageAlone: true,
@@ -85,6 +107,38 @@ describePage(
       ]),
   },
 );
+
+describePage(
+  "every width of an empty server",
+  (stage) => {
+    stage.test(
+      "holds the steps that connect a phone",
+      async (visit, page) => {
+        await visit.enter(stage.key);
+        const empty = page.getByRole("region", { name: "No device has reported yet." });
+        await empty.waitFor();
+        await holdsIn(visit, "the first step", WIDTHS);
+        await empty.getByLabel("Device name").fill("ada-phone");
+        await empty.getByRole("button", { name: "Create settings" }).click();
+        await page.getByRole("img", { name: "The settings of OwnTracks as a QR code" }).waitFor();
+        await holdsIn(visit, "the settings of a phone", WIDTHS);
+      },
+      { webgl: false },
+    );
+  },
+  { isPageAlone: true },
+);
+
+/** What stands behind the `#` of a link to the van. */
+async function shareLink({ context, url }: Visit): Promise<string> {
+  const nowMs = Date.now();
+  const terms = { device_ids: ["van"], not_before: nowMs - 3_600_000, expires: nowMs + 600_000 };
+  const response = await context.request.post(`${url}/map/keys`, {
+    headers: { "x-wherehouse-page": "1" },
+    data: { kind: "share", ...terms, precision_meters: null, label: "" },
+  });
+  return ((await response.json()) as { readonly text: string }).text;
+}
 
 async function holdsIn(visit: Visit, state: string, widths: readonly number[]): Promise<void> {
   const { page } = visit;

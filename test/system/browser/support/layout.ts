@@ -37,6 +37,13 @@ export function layoutFaults(page: Page): Promise<readonly string[]> {
       return right - left < 2 || bottom - top < 2 ? null : { left, top, right, bottom };
     };
 
+    /** Whether it stays in place while the rest scrolls, and so may cover a control for now. */
+    const isSticky = (element: Element): boolean => {
+      for (let each: Element | null = element; each !== null; each = each.parentElement)
+        if (getComputedStyle(each).position === "sticky") return true;
+      return false;
+    };
+
     const isVisible = (element: Element) =>
       element.checkVisibility({ visibilityProperty: true, opacityProperty: true }) &&
       element.closest(".unseen, svg, [aria-hidden=true]") === null;
@@ -80,7 +87,7 @@ export function layoutFaults(page: Page): Promise<readonly string[]> {
         if (x >= innerWidth || y >= innerHeight || y < 0) continue;
         const hit = document.elementFromPoint(x, y);
         if (hit === null || control.contains(hit) || hit.contains(control)) continue;
-        if (hit.closest("label")?.contains(control)) continue;
+        if (hit.closest("label")?.contains(control) || isSticky(hit)) continue;
         faults.push(`${nameOf(control)} lies under ${nameOf(hit)}`);
         break;
       }
