@@ -12,6 +12,12 @@ const HEADER_VALUES: Readonly<Record<PageKind, string>> = { map: "1", share: "sh
 /** A request fails if no answer has begun by then: the browser of a phone does not notice a lost network. */
 const ANSWER_MS_MAX = 40_000;
 
+/** How a request is sent, for callers that don't use the browser's `fetch`. */
+export interface Sending {
+  readonly send?: (path: string, init: RequestInit) => Promise<Response>;
+  readonly answerMsMax?: number;
+}
+
 export type Query = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
 /** Sends requests in the user's session. All methods throw an `ApiError` if a request fails. */
@@ -40,17 +46,18 @@ export class Api {
   }
 
   /** Returns the response if its status is 2xx. */
-  async fetch(path: string, init: RequestInit = {}): Promise<Response> {
+  async fetch(path: string, init: RequestInit = {}, sending: Sending = {}): Promise<Response> {
+    const { send = fetch, answerMsMax = ANSWER_MS_MAX } = sending;
     const headers = {
       ...this.#pageHeader,
       ...(init.headers as Readonly<Record<string, string>> | undefined),
     };
     const waiting = new AbortController();
-    const watchdog = setTimeout(() => waiting.abort(), ANSWER_MS_MAX);
+    const watchdog = setTimeout(() => waiting.abort(), answerMsMax);
     const signal = init.signal ? AbortSignal.any([init.signal, waiting.signal]) : waiting.signal;
     let response: Response;
     try {
-      response = await fetch(path, { ...init, headers, signal, credentials: "same-origin" });
+      response = await send(path, { ...init, headers, signal, credentials: "same-origin" });
     } catch (error) {
       if (isGivenUp(error) && !waiting.signal.aborted) throw error;
       throw new ApiError(0, "The server can't be reached.");

@@ -69,6 +69,13 @@ export class Days {
     this.statistics.open(this.#parts.chosen.day);
   }
 
+  /** Loads everything again, since old reports have come in. */
+  reload(): void {
+    this.#facts.clear();
+    this.statistics.forgetPlaces();
+    this.#parts.changed();
+  }
+
   /** Forgets everything at the end of a session. */
   close(): void {
     this.#facts.clear();

@@ -80,11 +80,15 @@ export class Statistics {
     this.#parts.changed();
   }
 
-  /** Forgets the places at the end of a session. */
+  /** Forgets everything at the end of a session. */
   forget(): void {
+    this.forgetPlaces();
+    this.close();
+  }
+
+  forgetPlaces(): void {
     this.#request.abort();
     this.#places = { key: "", count: null };
-    this.close();
   }
 
   /** How many different places have stops in the page's month. Loads the stops when the month is first asked for. */

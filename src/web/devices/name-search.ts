@@ -83,3 +83,26 @@ export class NameSearch {
     return matches;
   }
 }
+
+const SUGGESTIONS_MAX = 6;
+
+/** Some names that contain the text; those that begin with it come first. `size` is how many names are valid. */
+export function suggestedNames(
+  names: readonly string[],
+  size: number,
+  text: string,
+  excluded: readonly string[] = [],
+): readonly string[] {
+  const query = folded(text.trim());
+  if (query === "") return [];
+  const starting: string[] = [];
+  const containing: string[] = [];
+  for (let row = 0; row < size && starting.length < SUGGESTIONS_MAX; row++) {
+    const name = names[row]!;
+    const at = folded(name).indexOf(query);
+    if (at === -1 || excluded.includes(name)) continue;
+    if (at === 0) starting.push(name);
+    else if (containing.length < SUGGESTIONS_MAX) containing.push(name);
+  }
+  return [...starting, ...containing].slice(0, SUGGESTIONS_MAX);
+}

@@ -1,5 +1,5 @@
 import { sentenceOf } from "../api/api-error.ts";
-import { folded } from "../devices/name-search.ts";
+import { suggestedNames } from "../devices/name-search.ts";
 import { MS_PER_HOUR } from "../time/local-day.ts";
 import { localTextOf } from "../time/local-time.ts";
 import type { Copying } from "./copying.ts";
@@ -31,8 +31,6 @@ interface ShareStart {
   /** Chosen devices whose last position is too old to begin with. */
   readonly silentIds: readonly string[];
 }
-
-const SUGGESTIONS_MAX = 6;
 
 /** Creates share links. */
 export class Share {
@@ -152,18 +150,7 @@ export class Share {
   /** Devices whose names contain the search text. Those that begin with it come first. */
   suggestions(): readonly string[] {
     const { ids, size } = this.#parts.devices;
-    const search = folded(this.search.trim());
-    if (search === "") return [];
-    const starting: string[] = [];
-    const containing: string[] = [];
-    for (let row = 0; row < size && starting.length < SUGGESTIONS_MAX; row++) {
-      const id = ids[row]!;
-      const at = folded(id).indexOf(search);
-      if (at === -1 || this.deviceIds.includes(id)) continue;
-      if (at === 0) starting.push(id);
-      else if (containing.length < SUGGESTIONS_MAX) containing.push(id);
-    }
-    return [...starting, ...containing].slice(0, SUGGESTIONS_MAX);
+    return suggestedNames(ids, size, this.search, this.deviceIds);
   }
 
   add(id: string): void {

@@ -12,7 +12,7 @@ import { retryingSentenceOf, sentenceOf } from "../api/api-error.ts";
 import { LateModule } from "../api/late-module.ts";
 import type { DeviceTable, TableChange } from "../devices/device-table.ts";
 import type { Bounds } from "../geo/bounds.ts";
-import type { Place } from "../geo/earth.ts";
+import type { Place, Position } from "../geo/earth.ts";
 import type { Units } from "../geo/units.ts";
 import type { DensityCells } from "../gl/density-grid.ts";
 import { DensityLayer } from "../gl/density-layer.ts";
@@ -230,6 +230,11 @@ export class MapView {
     this.#overlays.setCircle(circle);
     this.#buffer.mark(new Set(rows), this.#parts.table);
     this.#map?.triggerRepaint();
+  }
+
+  /** Shows the way of a file that may be imported. */
+  setPreview(lines: readonly (readonly Position[])[]): void {
+    this.#overlays.setPreview(lines);
   }
 
   setDensity(cells: DensityCells | null): void {

@@ -1,6 +1,6 @@
-import type { GeoJSONSource, LayerSpecification, MapLibreMap } from "maplibre-gl";
+import type { FilterSpecification, GeoJSONSource, LayerSpecification, MapLibreMap } from "maplibre-gl";
 import { circleShape } from "../geo/circle-shape.ts";
-import { type Place, unwrapped } from "../geo/earth.ts";
+import { type Place, type Position, unwrapped } from "../geo/earth.ts";
 import { colorText, type MapColors } from "../gl/map-colors.ts";
 import type { DirectionMark } from "../history/direction-marks.ts";
 import type { MomentMark } from "../history/moment.ts";
@@ -26,6 +26,7 @@ const SOURCES = [
   "day-stops",
   "day-moment",
   "circle",
+  "import-lines",
 ] as const;
 
 type SourceName = (typeof SOURCES)[number];
@@ -106,6 +107,18 @@ export class Overlays {
     this.#set("circle", shape === null ? [] : features);
   }
 
+  /** The way of a file that may be imported. A line of one position is a dot. */
+  setPreview(lines: readonly (readonly Position[])[]): void {
+    this.#set(
+      "import-lines",
+      lines.map((line) =>
+        line.length === 1
+          ? feature({ type: "Point", coordinates: line[0]! })
+          : feature({ type: "LineString", coordinates: unwrapped(line) }),
+      ),
+    );
+  }
+
   #set(name: SourceName, features: GeoJSON.Feature[]): void {
     this.#data[name] = { type: "FeatureCollection", features };
     this.#map?.getSource<GeoJSONSource>(name)?.setData(this.#data[name]);
@@ -125,7 +138,42 @@ function layersIn(colors: MapColors): LayerSpecification[] {
 }
 
 function linesIn(colors: MapColors): LayerSpecification[] {
-  return [...circleLayers(colors), ...dayLineLayers(colors)];
+  return [...circleLayers(colors), ...dayLineLayers(colors), ...previewLayers(colors)];
+}
+
+/** Dashed, so that it is not taken for a stored line. */
+function previewLayers(colors: MapColors): LayerSpecification[] {
+  const [text, edge] = [colorText(colors.text), colorText(colors.edge)];
+  const isLine: FilterSpecification = ["==", ["geometry-type"], "LineString"];
+  return [
+    {
+      id: "import-edge",
+      type: "line",
+      source: "import-lines",
+      filter: isLine,
+      layout: { "line-cap": "round", "line-join": "round" },
+      paint: { "line-color": edge, "line-width": 7, "line-opacity": 0.85 },
+    },
+    {
+      id: "import-line",
+      type: "line",
+      source: "import-lines",
+      filter: isLine,
+      paint: { "line-color": text, "line-width": 3, "line-dasharray": [2, 1] },
+    },
+    {
+      id: "import-dots",
+      type: "circle",
+      source: "import-lines",
+      filter: ["==", ["geometry-type"], "Point"],
+      paint: {
+        "circle-radius": 5,
+        "circle-color": text,
+        "circle-stroke-color": edge,
+        "circle-stroke-width": 2,
+      },
+    },
+  ];
 }
 
 function circleLayers(colors: MapColors): LayerSpecification[] {

@@ -5,6 +5,7 @@ import { DeviceList } from "../devices/device-list.ts";
 import { DeviceTable } from "../devices/device-table.ts";
 import { ListView } from "../devices/list-view.ts";
 import { LiveDevices, liveWhileSeen } from "../devices/live.ts";
+import { FileImport } from "../import/file-import.ts";
 import { MapView } from "../map/map-view.ts";
 import { type Credential, Session } from "../session/session.ts";
 import { isSharePath } from "../session/visitor.ts";
@@ -40,6 +41,7 @@ export class Page {
   readonly zones: ZoneChoice;
   readonly device: DeviceParts;
   readonly tools: Tools;
+  readonly imports: FileImport;
   readonly #navigation: Navigation;
   #endVisit: () => void = () => undefined;
 
@@ -68,6 +70,19 @@ export class Page {
     const mayRead = () => this.session.may("read");
     this.tools = new Tools({ api, table, map, chosen, zones, settings, mayRead, changed });
     this.tools.setKeys(keyboard);
+    const refusal = () =>
+      this.session.may("write")
+        ? null
+        : this.session.state === "in"
+          ? "Importing needs a key with the permission write."
+          : "Sign in to import files.";
+    const onImported = () => {
+      chosen.reload();
+      this.device.days.loaded?.reload();
+      this.tools.density.reload();
+    };
+    this.imports = new FileImport({ api, table, map, chosen, zones, settings, refusal, onImported, changed });
+    this.imports.listen(window);
     setDeviceKeys(keyboard, this.device);
     setHourCycle(settings.values.hourCycle);
     settings.onChange(() => this.#settingsChanged());
@@ -123,6 +138,7 @@ export class Page {
       this.device.chosen.choose(null);
       this.device.days.close();
       this.tools.close();
+      this.imports.close();
     }
     this.changed();
   }

@@ -2,6 +2,7 @@ import { html, nothing, type TemplateResult } from "lit-html";
 import type { DeviceTable } from "../devices/device-table.ts";
 import type { LiveDevices } from "../devices/live.ts";
 import { liveBadge } from "../devices/live-badge.ts";
+import type { FileImport } from "../import/file-import.ts";
 import type { MapView } from "../map/map-view.ts";
 import type { Session } from "../session/session.ts";
 import { settingSelect } from "../settings/setting-fields.ts";
@@ -26,6 +27,7 @@ interface HeaderParts {
   readonly zones: ZoneChoice;
   readonly map: Pick<MapView, "fault" | "fitAll">;
   readonly tools: Tools;
+  readonly imports: FileImport;
 }
 
 export function header(parts: HeaderParts): TemplateResult {
@@ -43,13 +45,14 @@ export function header(parts: HeaderParts): TemplateResult {
 
 /** A menu of the page's own actions. It closes when a button in it is pressed. */
 function menu(parts: HeaderParts): TemplateResult {
-  const { session, theme, settings, zones, tools } = parts;
+  const { session, theme, settings, zones, tools, imports } = parts;
   return html`<button class="quiet menu-button" aria-label="Menu" popovertarget="menu">${icon("menu")}</button>
     <div class="menu" id="menu" popover @click=${closeMenu} @keydown=${moveInMenu}>
       <div class="menu-tools">${toolButtons(parts)}${keyButtons(parts)}</div>
       <div class="menu-row">${icon("clock")}${zoneSelect(zones)}</div>
       <div class="menu-row">${icon("ruler")}${settingSelect("units", settings)}</div>
       ${themeButton(theme)}
+      ${session.may("write") ? html`<button class="tool" @click=${() => imports.open()}>${icon("fileIn")}<span>Import a file</span></button>` : nothing}
       <button class="tool" @click=${() => tools.settings.use((loaded) => loaded.open())}>
         ${icon("settings")}<span>Settings</span></button>
       <button class="tool" @click=${() => tools.help.open()}>${icon("help")}<span>Help</span></button>

@@ -8,6 +8,7 @@ import { listPanel } from "../devices/list-panel.ts";
 import type { ListView } from "../devices/list-view.ts";
 import type { LiveDevices } from "../devices/live.ts";
 import { demoNote, listLoading } from "../devices/live-badge.ts";
+import type { FileImport } from "../import/file-import.ts";
 import { type MapView, mapPanel } from "../map/map-view.ts";
 import type { Session } from "../session/session.ts";
 import { signInForm, waitingPage } from "../session/sign-in.ts";
@@ -34,6 +35,7 @@ export interface ShellParts {
   readonly zones: ZoneChoice;
   readonly device: DeviceParts;
   readonly tools: Tools;
+  readonly imports: FileImport;
 }
 
 interface LoadedParts extends ShellParts {

@@ -2,6 +2,7 @@ import { html, nothing, type TemplateResult } from "lit-html";
 import type { Api } from "../api/api.ts";
 import type { LiveDevices } from "../devices/live.ts";
 import { connectionCard } from "../devices/live-badge.ts";
+import type { FileImport } from "../import/file-import.ts";
 import type { MapView } from "../map/map-view.ts";
 import { streetsHint } from "../map/streets-hint.ts";
 import type { Session } from "../session/session.ts";
@@ -19,6 +20,7 @@ import type { Tools } from "./tools.ts";
 
 interface ToolPanelsParts {
   readonly tools: Tools;
+  readonly imports: FileImport;
   readonly map: Pick<MapView, "streetsHint">;
   readonly session: Session;
   readonly live: LiveDevices;
@@ -67,6 +69,7 @@ export function keyButtons({ tools: { making }, session }: ButtonParts): Templat
 /** The panels over the map. */
 export function mapCards({
   tools,
+  imports,
   map,
   session,
   live,
@@ -84,13 +87,14 @@ export function mapCards({
     ${visitorBanner(session.facts!, zone)} ${connectionCard(live, () => api.retries.wake())}
     ${session.may("read") ? streetsHint(map.streetsHint) : nothing}
     ${fault === null ? nothing : faultNote(fault, { label: "Try again", act: () => (making.fault === null ? tools.settings : making).retry() }, "visitor")}
+    ${imports.faultNote()}
     ${densityPanel(density, zone, settings.units)} ${nearbyPanel({ nearby, chosen, zone })}
     ${session.may("read") ? loaded?.emptyPage(isEmpty, session.may("write")) : nothing}
   </section>`;
 }
 
 /** The dialogs over the page. */
-export function toolWindows({ tools, settings, zones, session }: ToolPanelsParts): TemplateResult {
+export function toolWindows({ tools, imports, settings, zones, session }: ToolPanelsParts): TemplateResult {
   return html`${helpDialog(tools.help)} ${tools.making.loaded?.dialogs()}
-  ${tools.settings.loaded?.draw({ settings, zones, facts: session.facts })}`;
+  ${tools.settings.loaded?.draw({ settings, zones, facts: session.facts })} ${imports.windows()}`;
 }
