@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import { assert } from "../../lib/assert.ts";
+import type { FieldChoice } from "../../model/field-choice.ts";
 import type { AppId, DeviceId, UserId } from "../../model/ids.ts";
-import type { ResponseKind } from "../../model/location-fields.ts";
 import type { RowBatch } from "../../model/report-batch.ts";
 import type { TimeRange } from "../../model/time/range.ts";
 import { nextUtcDay, type UtcDay, utcDayStartMs } from "../../model/time/utc-day.ts";
@@ -30,8 +30,8 @@ export interface ArchiveScan {
   readonly late: OverlayRows | null;
   /** The tables that contain these rows, once they are filled. */
   readonly upper?: UpperRows | null;
-  /** The response that shows the records: a page may skip columns that it does not show. If undefined, all are read. */
-  readonly shownIn?: ResponseKind;
+  /** The fields that the answer shows: a page may skip columns of others. If undefined, all are read. */
+  readonly fields?: FieldChoice;
 }
 
 /** Late rows from memory, to merge into archived records. */

@@ -107,8 +107,8 @@ function partsOfDays(days: readonly ScanDay[]): Part[] {
 }
 
 /** The conditions of a scan that decide which columns its statements read. */
-export function columnsOf({ userId, accuracyMetersMax, shownIn }: ArchiveScan): ScanColumns {
-  return { ofUser: userId !== null, byAccuracy: accuracyMetersMax !== null, shownIn: shownIn ?? null };
+export function columnsOf({ userId, accuracyMetersMax, fields }: ArchiveScan): ScanColumns {
+  return { ofUser: userId !== null, byAccuracy: accuracyMetersMax !== null, fields: fields ?? null };
 }
 
 function shapeOf({ scan, days }: Stretch, constants: ConstantColumns): ScanShape {

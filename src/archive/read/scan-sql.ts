@@ -1,10 +1,10 @@
+import type { FieldChoice } from "../../model/field-choice.ts";
 import type { BoundingBox } from "../../model/geo/bounding-box.ts";
 import {
   type LocationField,
   NUMBER_FIELDS,
   type NumberFieldName,
   PROFILE_FIELDS,
-  type ResponseKind,
   STATE_FIELDS,
 } from "../../model/location-fields.ts";
 import type { Order } from "../../model/time/range.ts";
@@ -31,14 +31,14 @@ export interface ScanShape {
   readonly isSorted: boolean;
   /** Columns with one value in all records of the scan. They are not read; `constantValues()` are bound instead. */
   readonly constants: ConstantColumns;
-  /** Fields that this response does not show are omitted; null shows all. */
-  readonly shownIn: ResponseKind | null;
+  /** The fields to show; null shows all. */
+  readonly fields: FieldChoice | null;
   /** Further conditions on keys. */
   readonly some?: KeyConditions;
 }
 
 /** The conditions that decide which columns a statement reads. */
-export type ScanColumns = Pick<ScanShape, "ofUser" | "byAccuracy" | "shownIn">;
+export type ScanColumns = Pick<ScanShape, "ofUser" | "byAccuracy" | "fields">;
 
 export interface ScanStatement {
   sql(shape: ScanShape): string;
@@ -115,7 +115,7 @@ export interface AllRecordsShape extends Pick<ScanShape, "ofDevice" | "ofUser"> 
 
 /** All records, sorted, as a table with `device_id`, `timestamp` and all `VALUE_COLUMNS`. */
 export function allRecordsSql(all: AllRecordsShape): string {
-  const shape = { ...all, byAccuracy: false, shownIn: null, ofOneApp: false, constants: NO_CONSTANTS };
+  const shape = { ...all, byAccuracy: false, fields: null, ofOneApp: false, constants: NO_CONSTANTS };
   if (shape.isSorted && shape.late === null)
     return `SELECT ${RECORD} FROM ${archivedRows(shape)}${valueFilters(shape)}`;
   const keys = shape.order === "time" ? "timestamp, device_id" : "device_id, timestamp";
@@ -136,8 +136,8 @@ function isRead(field: LocationField, shape: ScanShape): boolean {
   return isShown(field, shape) && shape.constants.get(field.name) !== null;
 }
 
-function isShown({ responses }: LocationField, { shownIn }: Pick<ScanShape, "shownIn">): boolean {
-  return shownIn === null || responses.includes(shownIn);
+function isShown(field: LocationField, { fields }: Pick<ScanShape, "fields">): boolean {
+  return fields === null || fields.shows(field);
 }
 
 /** The times of the first `$limit` records, in order. */

@@ -1,5 +1,6 @@
 import type { View } from "../../auth/view.ts";
 import { COMMA } from "../../lib/text/ascii.ts";
+import { FieldChoice } from "../../model/field-choice.ts";
 import type { Changes, EventWriter } from "../../service/live/live.ts";
 import type { AnswerBuffer } from "../encode/answer-buffer.ts";
 import { exampleRecord } from "../shapes/record-schemas.ts";
@@ -11,6 +12,8 @@ import { viewRecord } from "../shapes/records.ts";
  */
 
 type Bytes = Uint8Array<ArrayBuffer>;
+
+const WHOLE = { fields: new FieldChoice("current"), localTime: null, marks: null };
 
 /** How long clients that follow the standard wait before they reconnect. */
 const RETRY_MS = 2000;
@@ -44,7 +47,7 @@ export class LiveEventWriter implements EventWriter {
     const json = this.#answers.begin();
     if (isFirst) json.text(eventBegin(sequence));
     else if (devices.length > 0) json.byte(COMMA);
-    this.#answers.records.writeRecords(json, records, devices, null);
+    this.#answers.records.writeRecords(json, records, devices, WHOLE);
     if (isLast) json.text(EVENT_END);
     return json.written().slice();
   }

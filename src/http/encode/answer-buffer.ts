@@ -10,7 +10,8 @@ import {
 } from "../../model/record-id.ts";
 import type { LocalTimeFormatter } from "../../model/time/local-time.ts";
 import type { Shape } from "../shapes/shape.ts";
-import { writeBearing, writeDistance } from "./nearby-slots.ts";
+import { ChosenRecords, type RecordForm } from "./chosen-records.ts";
+import { type NearbyColumns, writeBearing, writeDistance } from "./nearby-slots.ts";
 import type { PlaceMarks } from "./place-marks.ts";
 import { LOCAL_TIME_ROOM, writeLocalTime } from "./record-encoder.ts";
 import { RecordTexts } from "./record-texts.ts";
@@ -61,14 +62,6 @@ const EXTRA_BYTES = LOCAL_TIME_ROOM + ID_BYTES + 8;
 const LATITUDE = numberIndex("latitude");
 const LONGITUDE = numberIndex("longitude");
 
-/** One page of nearby devices, in columns that may be longer than `count`. */
-export interface NearbyColumns {
-  readonly count: number;
-  readonly devices: Uint32Array;
-  readonly meters: Float64Array;
-  readonly bearings: Float64Array;
-}
-
 /**
  * Newest records as JSON text, each encoded once per report and then copied. Answers and texts share one buffer,
  * because copying within a buffer costs half as much as copying between two.
@@ -76,6 +69,7 @@ export interface NearbyColumns {
 export class EncodedRecordCache {
   readonly #memory: Uint8Array<ArrayBuffer>;
   readonly #texts: RecordTexts;
+  readonly #chosen = new ChosenRecords();
 
   /** Stores texts in `memory` from `start` on, a multiple of 8. */
   constructor(memory: Uint8Array<ArrayBuffer>, start: number) {
@@ -84,13 +78,13 @@ export class EncodedRecordCache {
   }
 
   /** Writes the items of a nearby answer, with a comma before each. */
-  writeNearby(
-    json: JsonWriter,
-    records: NewestRecords,
-    { count, devices, meters, bearings }: NearbyColumns,
-    localTime: LocalTimeFormatter | null,
-    marks: PlaceMarks | null = null,
-  ): void {
+  writeNearby(json: JsonWriter, records: NewestRecords, columns: NearbyColumns, form: RecordForm): void {
+    if (!form.fields.isWhole) {
+      this.#chosen.writeNearby(json, records, columns, form);
+      return;
+    }
+    const { count, devices, meters, bearings } = columns;
+    const { localTime, marks } = form;
     const memory = this.#memory;
     const texts = this.#texts;
     const addresses = texts.findAll(records, devices, count);
@@ -114,13 +108,12 @@ export class EncodedRecordCache {
   }
 
   /** Writes records in the form of current positions, with commas between. */
-  writeRecords(
-    json: JsonWriter,
-    records: NewestRecords,
-    devices: Uint32Array,
-    localTime: LocalTimeFormatter | null,
-    marks: PlaceMarks | null = null,
-  ): void {
+  writeRecords(json: JsonWriter, records: NewestRecords, devices: Uint32Array, form: RecordForm): void {
+    if (!form.fields.isWhole) {
+      this.#chosen.writeRecords(json, records, devices, form);
+      return;
+    }
+    const { localTime, marks } = form;
     const addresses = this.#texts.findAll(records, devices, devices.length);
     for (let row = 0; row < devices.length; row++) {
       if (row > 0) json.byte(COMMA);
@@ -132,13 +125,12 @@ export class EncodedRecordCache {
   }
 
   /** Writes a record in the form of the answer about one device, with its id. */
-  writeRecord(
-    json: JsonWriter,
-    records: NewestRecords,
-    device: number,
-    localTime: LocalTimeFormatter | null,
-    marks: PlaceMarks | null = null,
-  ): void {
+  writeRecord(json: JsonWriter, records: NewestRecords, device: number, form: RecordForm): void {
+    if (!form.fields.isWhole) {
+      this.#chosen.writeRecords(json, records, Uint32Array.of(device), form);
+      return;
+    }
+    const { localTime, marks } = form;
     const address = this.#texts.find(records, device);
     this.#writeLocation(json, address, localTime, { records, device });
     if (marks !== null) mark(marks, json, records, device);

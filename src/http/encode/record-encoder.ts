@@ -9,19 +9,15 @@ import {
   writeInteger,
   writeReading,
 } from "../../lib/text/json-writer.ts";
+import { FieldChoice } from "../../model/field-choice.ts";
 import type { AppId } from "../../model/ids.ts";
-import {
-  LOCATION_FIELDS,
-  type LocationField,
-  NUMBER_FIELDS,
-  type ResponseKind,
-} from "../../model/location-fields.ts";
+import { type LocationField, NUMBER_FIELDS, type ResponseKind } from "../../model/location-fields.ts";
 import { RECORD_ID_TIME_CHARACTERS, writeRecordIdTime } from "../../model/record-id.ts";
 import type { RecordPage } from "../../model/record-page.ts";
 import { LOCAL_TIME_BYTES, type LocalTimeFormatter } from "../../model/time/local-time.ts";
-import { DeviceFragments, EncodedTuples } from "./record-fragments.ts";
+import { CHOSEN_TUPLES_CACHED, DeviceFragments, EncodedTuples, TUPLES_CACHED } from "./record-fragments.ts";
 
-/** Writes records in the form of one kind of response: its fields, its spelling of the app. */
+/** Writes records in the form of one kind of response: its fields or some of them, its spelling of the app. */
 export interface RecordEncoder {
   /** Writes record `row` of the page as a JSON object; `localTime` adds `local_time`. */
   write(
@@ -39,15 +35,17 @@ export interface RecordEncoder {
 
 /**
  * Much of a record repeats: its device, profile and state are encoded once and then copied, which leaves the numbers.
+ * Encoders of one kind of response may share `devices`.
  */
-export function createRecordEncoder(kind: ResponseKind): RecordEncoder {
-  const isShown = (field: LocationField) => field.responses.includes(kind);
-  const names = LOCATION_FIELDS.filter(isShown).map((field) => field.name);
-  const showsId = names.includes("id");
-  const appMember = names.includes("app_id") ? "app_id" : "appId";
+export function createRecordEncoder(
+  fields: FieldChoice,
+  devices = new DeviceFragments(fields.kind),
+): RecordEncoder {
+  const isShown = (field: LocationField) => fields.shows(field);
+  const showsId = fields.names.includes("id");
+  const showsApp = fields.names.some((name) => name === "app_id" || name === "appId");
   const keys = encodeNumberKeys(isShown);
-  const devices = new DeviceFragments(appMember, showsId);
-  const tuples = new EncodedTuples(isShown);
+  const tuples = new EncodedTuples(isShown, fields.isWhole ? TUPLES_CACHED : CHOSEN_TUPLES_CACHED);
   const numberCount = NUMBER_FIELDS.length;
 
   function writeNumbers(json: JsonWriter, page: RecordPage, row: number): void {
@@ -79,14 +77,16 @@ export function createRecordEncoder(kind: ResponseKind): RecordEncoder {
   return {
     write(json, appId, page, row, localTime) {
       const device = devices.of(appId, page.deviceIds[row]!);
-      json.ensure(fragmentRoom(device.head) + fragmentRoom(device.tail) + RECORD_ID_TIME_CHARACTERS);
+      json.ensure(fragmentRoom(device.head) + fragmentRoom(device.idTail) + ID_HEAD_ROOM);
       const { bytes, view } = json;
       let at = writeFragment(view, json.length, device.head);
+      if (!showsApp) at = json.length + device.bytesBeforeApp; // The next text overwrites the app.
       if (showsId) {
+        at = writeFragment(view, at, ID_HEAD);
         writeRecordIdTime(bytes, at, page.timestampMs[row]!);
-        at += RECORD_ID_TIME_CHARACTERS;
+        at = writeFragment(view, at + RECORD_ID_TIME_CHARACTERS, device.idTail);
       }
-      json.length = writeFragment(view, at, device.tail);
+      json.length = at;
       writeNumbers(json, page, row);
       writeTexts(json, page, row);
       if (localTime !== null) writeLocalTime(json, localTime, page.timestampMs[row]!);
@@ -95,6 +95,33 @@ export function createRecordEncoder(kind: ResponseKind): RecordEncoder {
     writeNumbers,
     writeTexts,
   };
+}
+
+/** More choices of fields at once are rare; each has 1 MB of texts at most. */
+const CHOICES_MAX = 4;
+
+/** Encoders for one kind of response: of whole records, and of the last few choices of their fields. */
+export class RecordEncoders {
+  readonly #devices: DeviceFragments;
+  readonly #whole: RecordEncoder;
+  readonly #chosen = new Map<string, RecordEncoder>();
+
+  constructor(kind: ResponseKind, devices = new DeviceFragments(kind)) {
+    this.#devices = devices;
+    this.#whole = createRecordEncoder(new FieldChoice(kind), devices);
+  }
+
+  of(fields: FieldChoice): RecordEncoder {
+    return fields.isWhole ? this.#whole : (this.#chosen.get(fields.key) ?? this.#add(fields));
+  }
+
+  #add(fields: FieldChoice): RecordEncoder {
+    const [oldest] = this.#chosen.keys();
+    if (this.#chosen.size === CHOICES_MAX) this.#chosen.delete(oldest!);
+    const encoder = createRecordEncoder(fields, this.#devices);
+    this.#chosen.set(fields.key, encoder);
+    return encoder;
+  }
 }
 
 /** Writes the member `local_time`, with a comma before it. */
@@ -130,6 +157,8 @@ function encodeNumberKeys(isShown: (field: LocationField) => boolean): NumberKey
   return keys;
 }
 
+const ID_HEAD = createFragment(',"id":"');
+const ID_HEAD_ROOM = fragmentRoom(ID_HEAD) + RECORD_ID_TIME_CHARACTERS;
 const TIMESTAMP = createFragment(',"timestamp":');
 const LOCAL_TIME = createFragment(',"local_time":"');
 export const LOCAL_TIME_ROOM = fragmentRoom(LOCAL_TIME) + LOCAL_TIME_BYTES + 1;

@@ -1,16 +1,24 @@
 import { createFragment, type Fragment } from "../../lib/text/json-writer.ts";
+import { fieldNamesOf } from "../../model/field-choice.ts";
 import { ANONYMOUS, type AppId, type DeviceId } from "../../model/ids.ts";
-import { type LocationField, PROFILE_FIELDS, STATE_FIELDS } from "../../model/location-fields.ts";
+import {
+  type LocationField,
+  PROFILE_FIELDS,
+  type ResponseKind,
+  STATE_FIELDS,
+} from "../../model/location-fields.ts";
 import { deviceDigest } from "../../model/record-id.ts";
 import type { RecordDictionary } from "../../model/record-page.ts";
 
 /* Parts of records that many records share, each encoded once: device, profile and state. */
 
 export interface DeviceFragment {
-  /** The object from its brace to the time of the id, or to the end of the app. */
+  /** The object from its brace to the end of the app. */
   readonly head: Fragment;
-  /** The end of the id, if it is shown. */
-  readonly tail: Fragment;
+  /** How many bytes of the head come before the app. */
+  readonly bytesBeforeApp: number;
+  /** The end of the id, after its time; empty if no record of this kind shows an id. */
+  readonly idTail: Fragment;
 }
 
 /** 65,000 devices with ids of usual length. */
@@ -19,21 +27,24 @@ const BYTES_MAX = 24_000_000;
 const FRAGMENTS_BYTES = 300;
 
 const NOTHING = createFragment("");
-const NO_DEVICE: DeviceFragment = { head: NOTHING, tail: NOTHING };
+const NO_DEVICE: DeviceFragment = { head: NOTHING, bytesBeforeApp: 0, idTail: NOTHING };
 
-/** Encoded devices for one kind of response. If they take too much memory, all are dropped. */
+/** Encoded devices for one kind of response. If they take more than `bytesMax`, all are dropped. */
 export class DeviceFragments {
   readonly #appMember: "app_id" | "appId";
-  readonly #showsId: boolean;
+  readonly #hasIds: boolean;
+  readonly #bytesMax: number;
   readonly #apps = new Map<AppId, Map<DeviceId, DeviceFragment>>();
   #bytes = 0;
   #lastAppId: AppId | null = null;
   #lastDeviceId: DeviceId | null = null;
   #last = NO_DEVICE;
 
-  constructor(appMember: "app_id" | "appId", showsId: boolean) {
-    this.#appMember = appMember;
-    this.#showsId = showsId;
+  constructor(kind: ResponseKind, bytesMax = BYTES_MAX) {
+    const names = fieldNamesOf(kind);
+    this.#appMember = names.includes("app_id") ? "app_id" : "appId";
+    this.#hasIds = names.includes("id");
+    this.#bytesMax = bytesMax;
   }
 
   get bytes(): number {
@@ -52,8 +63,8 @@ export class DeviceFragments {
 
   #add(appId: AppId, deviceId: DeviceId): DeviceFragment {
     const fragment = this.#encode(appId, deviceId);
-    const bytes = FRAGMENTS_BYTES + fragment.head.bytes + fragment.tail.bytes;
-    if (this.#bytes + bytes > BYTES_MAX) {
+    const bytes = FRAGMENTS_BYTES + fragment.head.bytes + fragment.idTail.bytes;
+    if (this.#bytes + bytes > this.#bytesMax) {
       this.#apps.clear();
       this.#bytes = 0;
     }
@@ -68,10 +79,11 @@ export class DeviceFragments {
   }
 
   #encode(appId: AppId, deviceId: DeviceId): DeviceFragment {
-    const members = `{"device_id":${JSON.stringify(deviceId)},"${this.#appMember}":${JSON.stringify(appId)}`;
+    const device = `{"device_id":${JSON.stringify(deviceId)}`;
     return {
-      head: createFragment(this.#showsId ? `${members},"id":"` : members),
-      tail: createFragment(this.#showsId ? `${deviceDigest(appId, deviceId)}"` : ""),
+      head: createFragment(`${device},"${this.#appMember}":${JSON.stringify(appId)}`),
+      bytesBeforeApp: createFragment(device).bytes,
+      idTail: this.#hasIds ? createFragment(`${deviceDigest(appId, deviceId)}"`) : NOTHING,
     };
   }
 }
@@ -80,9 +92,12 @@ export class DeviceFragments {
 export class EncodedTuples {
   readonly #profileMembers: readonly TupleMember[];
   readonly #stateMembers: readonly TupleMember[];
+  readonly #slots: number;
   readonly #caches = new WeakMap<RecordDictionary, TupleCache>();
 
-  constructor(isShown: (field: LocationField) => boolean) {
+  /** Caches up to `slots` pairs, a power of two. */
+  constructor(isShown: (field: LocationField) => boolean, slots: number) {
+    this.#slots = slots;
     this.#profileMembers = membersShown(PROFILE_FIELDS, isShown);
     this.#stateMembers = membersShown(STATE_FIELDS, isShown);
   }
@@ -91,7 +106,7 @@ export class EncodedTuples {
   of(dictionary: RecordDictionary, profile: number, state: number): Uint8Array {
     let cache = this.#caches.get(dictionary);
     if (cache === undefined) {
-      cache = new TupleCache();
+      cache = new TupleCache(this.#slots);
       this.#caches.set(dictionary, cache);
     }
     return cache.find(profile, state) ?? cache.put(profile, state, this.#encode(dictionary, profile, state));
@@ -133,9 +148,11 @@ function encodeMembers(members: readonly TupleMember[], textOf: (member: number)
   return json;
 }
 
-/** A power of two. Usual pairs with all members take about 8 MB. */
-const TUPLES_CACHED = 16_384;
-/** Longer texts are not cached, which limits the memory to 16 MB. */
+/** Usual pairs with all members take about 8 MB. */
+export const TUPLES_CACHED = 16_384;
+/** For some of the members, of which fewer pairs differ. */
+export const CHOSEN_TUPLES_CACHED = 1024;
+/** Longer texts are not cached, which limits the memory to 16 MB, or 1 MB. */
 const TUPLE_BYTES_CACHED = 1024;
 
 /**
@@ -143,26 +160,31 @@ const TUPLE_BYTES_CACHED = 1024;
  * Both are one text, since one copy of both costs little more than one of either.
  */
 class TupleCache {
-  readonly #profiles = new Int32Array(TUPLES_CACHED).fill(-1);
-  readonly #states = new Int32Array(TUPLES_CACHED);
+  readonly #profiles: Int32Array;
+  readonly #states: Int32Array;
   readonly #texts: Uint8Array[] = [];
 
+  constructor(slots: number) {
+    this.#profiles = new Int32Array(slots).fill(-1);
+    this.#states = new Int32Array(slots);
+  }
+
   find(profile: number, state: number): Uint8Array | null {
-    const slot = slotOf(profile, state);
+    const slot = this.#slotOf(profile, state);
     return this.#profiles[slot] === profile && this.#states[slot] === state ? this.#texts[slot]! : null;
   }
 
   put(profile: number, state: number, text: Uint8Array): Uint8Array {
     if (text.length > TUPLE_BYTES_CACHED) return text;
-    const slot = slotOf(profile, state);
+    const slot = this.#slotOf(profile, state);
     this.#profiles[slot] = profile;
     this.#states[slot] = state;
     this.#texts[slot] = text;
     return text;
   }
-}
 
-/** Both numbers are assigned consecutively; the odd factor separates a profile's states from its neighbours'. */
-function slotOf(profile: number, state: number): number {
-  return (Math.imul(profile, 0x9e3779b1) + state) & (TUPLES_CACHED - 1);
+  /** Both numbers are assigned consecutively; the odd factor separates a profile's states from its neighbours'. */
+  #slotOf(profile: number, state: number): number {
+    return (Math.imul(profile, 0x9e3779b1) + state) & (this.#profiles.length - 1);
+  }
 }

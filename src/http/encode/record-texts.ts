@@ -1,6 +1,7 @@
 import { assert } from "../../lib/assert.ts";
 import { CLOSE_BRACE } from "../../lib/text/ascii.ts";
 import { JsonWriter } from "../../lib/text/json-writer.ts";
+import { FieldChoice } from "../../model/field-choice.ts";
 import type { NewestRecords } from "../../model/newest-records.ts";
 import { deviceDigest, RECORD_ID_DIGEST_CHARACTERS } from "../../model/record-id.ts";
 import type { RecordDictionary, RecordPage } from "../../model/record-page.ts";
@@ -55,7 +56,7 @@ export class RecordTexts {
   readonly #u32: Uint32Array;
   readonly #f64: Float64Array;
   readonly #ring: TextRing;
-  readonly #encoder = createRecordEncoder("current");
+  readonly #encoder = createRecordEncoder(new FieldChoice("current"));
   /** Writes into the same memory, within which copying is cheapest. */
   readonly #scratch: JsonWriter;
   readonly #scratchBytes: Uint8Array<ArrayBuffer>;

@@ -157,11 +157,12 @@ function describePath(parameters: PathParameters): readonly Schema[] {
 }
 
 function describeQuery(parameters: QueryParameters): readonly Schema[] {
-  return Object.entries(parameters).map(([name, { description, required, schema, example }]) => ({
+  return Object.entries(parameters).map(([name, { description, required, schema, isJoined, example }]) => ({
     name,
     in: "query",
     required,
     description,
+    ...(isJoined ? { style: "form", explode: false } : {}),
     schema,
     ...(example === undefined ? {} : { example }),
   }));

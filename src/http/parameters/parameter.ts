@@ -12,6 +12,8 @@ export interface Parameter<Value> {
   /** Whether it is required. If so it has an example, so that the document and the tests can call every endpoint. */
   readonly required: boolean;
   readonly example?: unknown;
+  /** Whether the items of a list are one text, joined by commas, and not a parameter each. */
+  readonly isJoined?: true;
   /** `text` is null if the parameter is absent. */
   parse(name: string, text: string | null): Result<Value, ServiceError>;
   /** For parameters that may be repeated: reads all texts. */

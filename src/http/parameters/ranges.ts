@@ -1,5 +1,6 @@
 import { ok, type Result } from "../../lib/result.ts";
 import type { ServiceError } from "../../model/errors.ts";
+import type { FieldChoice } from "../../model/field-choice.ts";
 import { dayCount, dayRange, type LocalDate, type TimeRange, today } from "../../model/time/range.ts";
 import { MS_PER_DAY } from "../../model/time/units.ts";
 import { UTC, type Zone } from "../../model/time/zone.ts";
@@ -19,6 +20,7 @@ export interface HistoryValues {
   readonly timezone: Zone | null;
   readonly min_accuracy?: number | null;
   readonly distance_travelled?: boolean;
+  readonly fields?: FieldChoice;
 }
 
 export interface DatedQuery extends DateRange {
@@ -66,6 +68,7 @@ export function readHistoryQuery(values: HistoryValues, nowMs: number): Result<D
       limit: values.limit,
       accuracyMetersMax: values.min_accuracy ?? null,
       withDistance,
+      ...(values.fields === undefined ? {} : { fields: values.fields }),
     },
   });
 }

@@ -1,3 +1,4 @@
+import { ALWAYS_CHOSEN } from "../../model/field-choice.ts";
 import {
   LOCATION_FIELDS,
   type LocationField,
@@ -19,8 +20,12 @@ const RECORD_NAMES: Readonly<Record<ResponseKind, string>> = {
   view: "ViewRecord",
 };
 
-export function recordRef(kind: ResponseKind): Schema {
-  return ref("schemas", RECORD_NAMES[kind]);
+const PARTIAL_RECORD = "PartialRecord";
+
+/** A record of one of these kinds, whole or with the fields that the request chose. */
+export function anyRecord(...kinds: readonly ResponseKind[]): Schema {
+  const names = [...kinds.map((kind) => RECORD_NAMES[kind]), PARTIAL_RECORD];
+  return { anyOf: names.map((name) => ref("schemas", name)) };
 }
 
 export function exampleRecord(kind: ResponseKind): Readonly<Record<string, unknown>> {
@@ -37,9 +42,12 @@ const LOCAL_TIME: Schema = {
 /** Kinds of record that may include the place nearby. */
 const NEAR_PLACES: readonly ResponseKind[] = ["current", "deviceCurrent", "view"];
 
-export const RECORD_SCHEMAS: Schemas = Object.fromEntries(
-  (Object.keys(RECORD_NAMES) as ResponseKind[]).map((kind) => [RECORD_NAMES[kind], recordSchema(kind)]),
-);
+export const RECORD_SCHEMAS: Schemas = {
+  ...Object.fromEntries(
+    (Object.keys(RECORD_NAMES) as ResponseKind[]).map((kind) => [RECORD_NAMES[kind], recordSchema(kind)]),
+  ),
+  [PARTIAL_RECORD]: partialRecordSchema(),
+};
 
 function recordSchema(kind: ResponseKind): Schema {
   const fields = fieldsOf(kind);
@@ -51,6 +59,20 @@ function recordSchema(kind: ResponseKind): Schema {
       ...(NEAR_PLACES.includes(kind) ? { place: placeRef } : {}),
     },
     "A position with the values of its report; values that the report lacked are absent.",
+  );
+}
+
+function partialRecordSchema(): Schema {
+  const fields: readonly LocationField[] = LOCATION_FIELDS;
+  const isAlwaysChosen = ({ name }: LocationField) => ALWAYS_CHOSEN.includes(name);
+  return closed(
+    membersOf(fields.filter(isAlwaysChosen)),
+    {
+      ...membersOf(fields.filter((field) => !isAlwaysChosen(field))),
+      local_time: LOCAL_TIME,
+      place: placeRef,
+    },
+    "The fields of a position that the request chose with `fields`; values that the report lacked are absent.",
   );
 }
 

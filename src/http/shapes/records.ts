@@ -1,18 +1,19 @@
 import type { View } from "../../auth/view.ts";
 import { CLOSE_BRACKET, COMMA, OPEN_BRACKET } from "../../lib/text/ascii.ts";
 import type { JsonWriter } from "../../lib/text/json-writer.ts";
+import type { FieldChoice } from "../../model/field-choice.ts";
 import type { GridPoint } from "../../model/geo/grid.ts";
 import type { AppId } from "../../model/ids.ts";
-import { type LocationField, NUMBER_FIELDS, type ResponseKind } from "../../model/location-fields.ts";
+import { type LocationField, NUMBER_FIELDS } from "../../model/location-fields.ts";
 import type { RecordPage } from "../../model/record-page.ts";
 import { localTimeFormatterOf } from "../../model/time/local-time.ts";
 import type { Zone } from "../../model/time/zone.ts";
 import type { DeviceMatches } from "../../service/queries/current.ts";
 import type { EncodedRecordCache } from "../encode/answer-buffer.ts";
 import type { PlaceMarks } from "../encode/place-marks.ts";
-import { createRecordEncoder } from "../encode/record-encoder.ts";
-import { recordRef } from "./record-schemas.ts";
-import type { Schema, Shape } from "./shape.ts";
+import { RecordEncoders } from "../encode/record-encoder.ts";
+import { anyRecord } from "./record-schemas.ts";
+import type { Shape } from "./shape.ts";
 
 /* Location records in answers, for keys that may read and for share links. They write themselves, directly as bytes. */
 
@@ -22,24 +23,29 @@ export interface NewestRecordsAnswer {
   readonly match: DeviceMatches | null;
   /** Adds `local_time` unless it is null. */
   readonly zone: Zone | null;
+  readonly fields: FieldChoice;
   /** Collects where names of places belong, unless it is null. */
   readonly marks: PlaceMarks | null;
 }
 
 const newestRecord: Shape<NewestRecordsAnswer & { readonly match: DeviceMatches }> = {
-  schema: recordRef("deviceCurrent"),
-  write(json, { cache, match: { records, devices }, zone, marks }) {
-    cache.writeRecord(json, records, devices[0]!, localTimeFormatterOf(zone), marks);
+  schema: anyRecord("deviceCurrent"),
+  write(json, { cache, match: { records, devices }, zone, fields, marks }) {
+    cache.writeRecord(json, records, devices[0]!, { fields, localTime: localTimeFormatterOf(zone), marks });
   },
 };
 
 export const newestRecords: Shape<NewestRecordsAnswer> = {
-  schema: { type: "array", items: recordRef("current") },
-  write(json, { cache, match, zone, marks }) {
+  schema: { type: "array", items: anyRecord("current") },
+  write(json, { cache, match, zone, fields, marks }) {
     json.byte(OPEN_BRACKET);
     if (match !== null) {
       const devices = new Uint32Array(match.devices);
-      cache.writeRecords(json, match.records, devices, localTimeFormatterOf(zone), marks);
+      cache.writeRecords(json, match.records, devices, {
+        fields,
+        localTime: localTimeFormatterOf(zone),
+        marks,
+      });
     }
     json.byte(CLOSE_BRACKET);
   },
@@ -49,14 +55,16 @@ export interface PagesOfRecords {
   readonly appId: AppId;
   readonly pages: readonly RecordPage[];
   readonly zone: Zone | null;
+  readonly fields: FieldChoice;
 }
 
 /** All records of some pages, in the form of one kind of history. */
 export function historyRecords(kind: "userHistory" | "deviceHistory" | "appHistory"): Shape<PagesOfRecords> {
-  const encoder = createRecordEncoder(kind);
+  const encoders = new RecordEncoders(kind);
   return {
-    schema: { type: "array", items: recordRef(kind) },
-    write(json: JsonWriter, { appId, pages, zone }: PagesOfRecords): void {
+    schema: { type: "array", items: anyRecord(kind) },
+    write(json: JsonWriter, { appId, pages, zone, fields }: PagesOfRecords): void {
+      const encoder = encoders.of(fields);
       const localTime = localTimeFormatterOf(zone);
       json.byte(OPEN_BRACKET);
       let isFirst = true;
@@ -81,7 +89,7 @@ export interface ShownRecordsAnswer extends NewestRecordsAnswer {
 }
 
 export const shownRecord: Shape<ShownRecordsAnswer & { readonly match: DeviceMatches }> = {
-  schema: orOfView("deviceCurrent"),
+  schema: anyRecord("deviceCurrent", "view"),
   write(json, shown) {
     if (shown.view === null) newestRecord.write(json, shown);
     else writeRecords(json, shown, shown.view);
@@ -89,7 +97,7 @@ export const shownRecord: Shape<ShownRecordsAnswer & { readonly match: DeviceMat
 };
 
 export const shownRecords: Shape<ShownRecordsAnswer> = {
-  schema: { type: "array", items: orOfView("current") },
+  schema: { type: "array", items: anyRecord("current", "view") },
   write(json, shown) {
     if (shown.view === null) newestRecords.write(json, shown);
     else {
@@ -100,20 +108,27 @@ export const shownRecords: Shape<ShownRecordsAnswer> = {
   },
 };
 
-function orOfView(kind: ResponseKind): Schema {
-  return { oneOf: [recordRef(kind), recordRef("view")] };
-}
-
 /** Writes commas between records. Places are those of the blurred positions, so they reveal nothing else. */
-function writeRecords(json: JsonWriter, { match, zone, marks }: NewestRecordsAnswer, view: View): void {
+function writeRecords(
+  json: JsonWriter,
+  { match, zone, fields, marks }: NewestRecordsAnswer,
+  view: View,
+): void {
   if (match === null) return;
   const { records, devices } = match;
   for (const [index, device] of devices.entries()) {
     if (index > 0) json.byte(COMMA);
     const record = viewRecord(view, records.pageOf(device), 0, zone);
-    json.value(record);
+    json.value(fields.isWhole ? record : chosenOf(record, fields));
     marks?.add(json.length - 1, record.latitude, record.longitude);
   }
+}
+
+/** Without the fields that are not chosen. What is no field, such as `local_time`, stays. */
+function chosenOf(record: Readonly<Record<string, unknown>>, fields: FieldChoice): object {
+  const isHidden = (name: string) =>
+    NUMBER_FIELDS.some((field) => field.name === name && !fields.shows(field));
+  return Object.fromEntries(Object.entries(record).filter(([name]) => !isHidden(name)));
 }
 
 /** Whether a view shows the field. A blurred view hides speeds, which would tell more than a cell and a minute. */

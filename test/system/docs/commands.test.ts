@@ -110,11 +110,14 @@ test("docs/start.md: the sample is imported, a bus is nearby, and a phone report
 
 test("docs/asking.md: every question about the sample has an answer that is not empty", async () => {
   const out = await type(blocksOf("docs/asking.md", "sh").join("\n"));
-  const [current, history, nearby, all, known] = out.map((line) => JSON.parse(line));
+  const [current, history, nearby, places, all, known] = out.map((line) => JSON.parse(line));
   expect(current.location.local_time).toMatch(/^\d{4}-\d\d-\d\dT/);
   expect(history.locations).toHaveLength(2);
   expect(history.distance_travelled.miles).toBeGreaterThan(10);
   expect(nearby.results.length).toBeGreaterThan(2);
+  for (const { location } of places.results)
+    expect(Object.keys(location)).toEqual(["device_id", "timestamp", "latitude", "longitude"]);
+  expect(places.results.length).toBe(nearby.results.length);
   expect(all.locations.length).toBeGreaterThan(2);
   expect(known.location.device_id).toBe("4836");
 });

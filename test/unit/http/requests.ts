@@ -112,6 +112,7 @@ interface ValueSchema {
   readonly type?: string;
   readonly format?: string;
   readonly enum?: readonly string[];
+  readonly items?: { readonly enum?: readonly string[] };
   readonly minimum?: number;
   readonly maximum?: number;
   readonly default?: unknown;
@@ -119,10 +120,20 @@ interface ValueSchema {
 }
 
 /** Some values that a parameter may have. */
-function valuesOf({ type, format, enum: words, minimum, maximum, ...more }: ValueSchema): readonly string[] {
+function valuesOf({
+  type,
+  format,
+  enum: words,
+  items,
+  minimum,
+  maximum,
+  ...more
+}: ValueSchema): readonly string[] {
   if (words !== undefined) return words;
   if (type === "boolean") return ["true", "false"];
-  if (type === "array") return []; // Of ids, which have to be known.
+  // Others are ids, which have to be known.
+  if (type === "array")
+    return items?.enum === undefined ? [] : [items.enum.slice(1, 4).join(), ...items.enum];
   if (format === "date") return ["2026-03-20"];
   if (type === "string") return more.pattern?.includes("14:00") ? ["Asia/Kathmandu", "+05:30"] : [];
   return [minimum, maximum, more.default, 2].filter((value) => value !== undefined).map(String);

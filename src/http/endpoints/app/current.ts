@@ -1,6 +1,7 @@
 import { sendWithPlaces, withPlaces } from "../../encode/place-marks.ts";
 import { queryEndpoint } from "../../endpoint.ts";
 import { limit, offset, places, timezone } from "../../parameters/common.ts";
+import { fieldsOf } from "../../parameters/fields.ts";
 import { optionalNumber } from "../../parameters/kinds.ts";
 import { exampleRecord } from "../../shapes/record-schemas.ts";
 import { shownRecords } from "../../shapes/records.ts";
@@ -47,6 +48,7 @@ export const appCurrent = queryEndpoint({
     }),
     timezone,
     places,
+    fields: fieldsOf("current"),
   },
   wrongQuery: "offset=-1",
   answer: {
@@ -61,7 +63,7 @@ export const appCurrent = queryEndpoint({
     },
   },
   open({ current, answers, loadPlaces }) {
-    return (call, { limit, offset, timestamp_after, timestamp_before, timezone: zone, places }) => {
+    return (call, { limit, offset, timestamp_after, timestamp_before, timezone: zone, places, fields }) => {
       const { view } = call;
       const query = { limit, offset, afterMs: timestamp_after, beforeMs: timestamp_before, view };
       return withPlaces(places ? loadPlaces() : null, (marks) =>
@@ -69,7 +71,7 @@ export const appCurrent = queryEndpoint({
           const count = match?.devices.length ?? 0;
           const body = {
             app_id: call.appId,
-            locations: { cache: answers.records, match, zone, view, marks },
+            locations: { cache: answers.records, match, zone, fields, view, marks },
             pagination: { count, has_more: offset + count < total, total_count: total, offset, limit },
           };
           return sendWithPlaces(call, answers.write(answer, body), marks);

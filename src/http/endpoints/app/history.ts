@@ -10,6 +10,7 @@ import {
   order,
   timezone,
 } from "../../parameters/common.ts";
+import { fieldsOf } from "../../parameters/fields.ts";
 import { readHistoryQuery } from "../../parameters/ranges.ts";
 import { EXAMPLE_QUERY_INFO, pageCountsOf, queryInfo, queryInfoOf } from "../../shapes/history.ts";
 import { exampleRecord } from "../../shapes/record-schemas.ts";
@@ -34,7 +35,15 @@ export const appHistory = queryEndpoint({
   description: HISTORY_PAGING,
   path: "/api/v1/locations/history",
   inPath: {},
-  query: { ...dates, limit, offset, min_accuracy: accuracyMetersTo1000, timezone, order },
+  query: {
+    ...dates,
+    limit,
+    offset,
+    min_accuracy: accuracyMetersTo1000,
+    timezone,
+    order,
+    fields: fieldsOf("appHistory"),
+  },
   wrongQuery: "min_accuracy=1001",
   answer: {
     name: "AppHistory",
@@ -59,7 +68,7 @@ export const appHistory = queryEndpoint({
         assert(devicesMatching !== null, "the history of an app counts its devices");
         const body = {
           app_id: call.appId,
-          locations: { appId: call.appId, pages, zone: values.timezone },
+          locations: { appId: call.appId, pages, zone: values.timezone, fields: values.fields },
           pagination: { ...pageCountsOf(result.value), total_devices: devicesMatching },
           query_info: {
             ...queryInfoOf(result.value, query, call.elapsedMs()),

@@ -2,6 +2,7 @@ import { MS_PER_SECOND } from "../../../model/time/units.ts";
 import { sendWithPlaces, withPlaces } from "../../encode/place-marks.ts";
 import { queryEndpoint } from "../../endpoint.ts";
 import { accuracyBounds, limit, places, timezone } from "../../parameters/common.ts";
+import { fieldsOf } from "../../parameters/fields.ts";
 import { optionalNumber } from "../../parameters/kinds.ts";
 import { userId } from "../../parameters/path-parameter.ts";
 import { EXAMPLE_REPORT, exampleRecord } from "../../shapes/record-schemas.ts";
@@ -31,6 +32,7 @@ export const userCurrent = queryEndpoint({
     limit,
     timezone,
     places,
+    fields: fieldsOf("current"),
   },
   wrongQuery: "limit=0",
   answer: {
@@ -45,12 +47,12 @@ export const userCurrent = queryEndpoint({
     },
   },
   open({ current, answers, loadPlaces }) {
-    return (call, { user_id, max_age, accuracy, limit, timezone: zone, places }) => {
+    return (call, { user_id, max_age, accuracy, limit, timezone: zone, places, fields }) => {
       const ageMsMax = max_age === null ? null : max_age * MS_PER_SECOND;
       const query = { ageMsMax, accuracyMetersMax: accuracy, limit };
       return withPlaces(places ? loadPlaces() : null, (marks) =>
         current.ofUser(call.appId, user_id, query, call.request, (match) => {
-          const locations = { cache: answers.records, match, zone, marks };
+          const locations = { cache: answers.records, match, zone, fields, marks };
           const body = { user_id, device_count: match?.devices.length ?? 0, locations };
           return sendWithPlaces(call, answers.write(answer, body), marks);
         }),

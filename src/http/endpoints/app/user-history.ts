@@ -11,6 +11,7 @@ import {
   order,
   timezone,
 } from "../../parameters/common.ts";
+import { fieldsOf } from "../../parameters/fields.ts";
 import { userId } from "../../parameters/path-parameter.ts";
 import { readHistoryQuery } from "../../parameters/ranges.ts";
 import {
@@ -73,7 +74,15 @@ export const userHistory = queryEndpoint({
   description: `Every report made under the user. ${HISTORY_PAGING}`,
   path: "/api/v1/users/:user_id/locations/history",
   inPath: { user_id: userId },
-  query: { ...dates, limit, offset, timezone, distance_travelled: distanceTravelled, order },
+  query: {
+    ...dates,
+    limit,
+    offset,
+    timezone,
+    distance_travelled: distanceTravelled,
+    order,
+    fields: fieldsOf("userHistory"),
+  },
   wrongQuery: "order=newest",
   answer: {
     name: "UserHistory",
@@ -90,12 +99,12 @@ export const userHistory = queryEndpoint({
     return (call, values) => {
       const dated = readHistoryQuery(values, call.nowMs);
       if (!dated.ok) return call.fail(dated.error);
-      const { user_id, timezone: zone } = values;
+      const { user_id, timezone: zone, fields } = values;
       const { query } = dated.value;
       return mapMaybe(history.ofUser(call.appId, user_id, query, call.request), (result) => {
         if (!result.ok) return call.fail(result.error);
         const { pages, paths } = result.value;
-        const first = { user_id, locations: { appId: call.appId, pages, zone } };
+        const first = { user_id, locations: { appId: call.appId, pages, zone, fields } };
         const last = endOf(result.value, query, call.elapsedMs());
         if (paths === null) return call.json(answers.write(answer, { ...first, ...last }));
         const json = answers.begin();

@@ -2,6 +2,7 @@ import { sendWithPlaces, withPlaces } from "../../encode/place-marks.ts";
 import { queryEndpoint } from "../../endpoint.ts";
 import { missingDevice, UNKNOWN_DEVICE } from "../../openapi/responses.ts";
 import { places, timezone } from "../../parameters/common.ts";
+import { fieldsOf } from "../../parameters/fields.ts";
 import { deviceId } from "../../parameters/path-parameter.ts";
 import { EXAMPLE_REPORT, exampleRecord } from "../../shapes/record-schemas.ts";
 import { shownRecord } from "../../shapes/records.ts";
@@ -21,7 +22,7 @@ export const deviceCurrent = queryEndpoint({
   path: "/api/v1/devices/:deviceId/locations/current",
   isForViews: true,
   inPath: { deviceId },
-  query: { timezone, places },
+  query: { timezone, places, fields: fieldsOf("deviceCurrent") },
   wrongQuery: "timezone=UTC&timezone=GMT",
   answer: {
     name: "DeviceCurrent",
@@ -35,13 +36,13 @@ export const deviceCurrent = queryEndpoint({
   },
   failures: { 404: missingDevice("DeviceError", UNKNOWN_DEVICE) },
   open({ current, answers, loadPlaces }) {
-    return (call, { deviceId, timezone: zone, places }) =>
+    return (call, { deviceId, timezone: zone, places, fields }) =>
       withPlaces(places ? loadPlaces() : null, (marks) => {
         const { view } = call;
         const match = current.ofDevice(call.appId, deviceId, view);
         if (!match.ok) return call.fail(match.error);
         const { records, devices } = match.value;
-        const location = { cache: answers.records, match: match.value, zone, view, marks };
+        const location = { cache: answers.records, match: match.value, zone, fields, view, marks };
         const written = answers.write(answer, { device_id: records.deviceId(devices[0]!), location });
         return sendWithPlaces(call, written, marks);
       });

@@ -13,6 +13,7 @@ import {
   order,
   timezone,
 } from "../../parameters/common.ts";
+import { fieldsOf } from "../../parameters/fields.ts";
 import { deviceId } from "../../parameters/path-parameter.ts";
 import { readHistoryQuery } from "../../parameters/ranges.ts";
 import {
@@ -92,6 +93,7 @@ const query = {
   timezone,
   distance_travelled: distanceTravelled,
   order,
+  fields: fieldsOf("deviceHistory"),
 };
 
 const EXAMPLE_DEVICE = String(EXAMPLE_REPORT.device_id);
@@ -137,7 +139,7 @@ export const deviceHistory = queryEndpoint({
     return (call, values) => {
       const dated = readHistoryQuery(values, call.nowMs);
       if (!dated.ok) return call.fail(dated.error);
-      const { deviceId, timezone: zone } = values;
+      const { deviceId, timezone: zone, fields } = values;
       const { startDate, endDate, query } = dated.value;
       return mapMaybe(history.ofDevice(call.appId, deviceId, query, call.request), (result) => {
         if (!result.ok) {
@@ -147,7 +149,7 @@ export const deviceHistory = queryEndpoint({
         const { pages, paths } = result.value;
         const body = {
           device_id: deviceId,
-          locations: { appId: call.appId, pages, zone },
+          locations: { appId: call.appId, pages, zone, fields },
           distance_travelled: paths === null ? undefined : distanceOf(paths),
           pagination: pageCountsOf(result.value),
           query_info: queryInfoOf(result.value, query, call.elapsedMs()),

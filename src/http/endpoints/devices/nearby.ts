@@ -9,10 +9,11 @@ import type { AnswerBuffer } from "../../encode/answer-buffer.ts";
 import { type PlaceMarks, sendWithPlaces, withPlaces } from "../../encode/place-marks.ts";
 import { queryEndpoint } from "../../endpoint.ts";
 import { accuracyMeters, limit, offset, places, timezone } from "../../parameters/common.ts";
+import { fieldsOf } from "../../parameters/fields.ts";
 import { numberParameter, requiredNumber } from "../../parameters/kinds.ts";
 import type { QueryValues } from "../../parameters/parameter.ts";
 import { roundedMs } from "../../shapes/history.ts";
-import { EXAMPLE_REPORT, exampleRecord, field, recordRef } from "../../shapes/record-schemas.ts";
+import { anyRecord, EXAMPLE_REPORT, exampleRecord, field } from "../../shapes/record-schemas.ts";
 import {
   always,
   amount,
@@ -51,6 +52,7 @@ const query = {
   min_accuracy: accuracyMeters,
   timezone,
   places,
+  fields: fieldsOf("current"),
 };
 
 /** `writeAnswer` writes this shape by hand, because this answer is requested most. */
@@ -72,7 +74,7 @@ const answer = object({
         maximum: 360,
         description: "Initial bearing from the center, clockwise from true north, with 2 decimals.",
       }),
-      location: plain(recordRef("current")),
+      location: plain(anyRecord("current")),
     }),
   ),
   pagination: object({
@@ -144,7 +146,16 @@ function writeAnswer(
   answers: AnswerBuffer,
   appId: AppId,
   page: NearbyAnswer | null,
-  { latitude, longitude, radius_miles, max_age_hours, offset, limit, timezone }: QueryValues<typeof query>,
+  {
+    latitude,
+    longitude,
+    radius_miles,
+    max_age_hours,
+    offset,
+    limit,
+    timezone,
+    fields,
+  }: QueryValues<typeof query>,
   marks: PlaceMarks | null,
   elapsedMs: number,
 ): Uint8Array<ArrayBuffer> {
@@ -163,7 +174,7 @@ function writeAnswer(
   json.fragment(RESULTS);
   const start = json.length;
   const localTime = localTimeFormatterOf(timezone);
-  if (page !== null) answers.records.writeNearby(json, page.records, page, localTime, marks);
+  if (page !== null) answers.records.writeNearby(json, page.records, page, { fields, localTime, marks });
   if (count === 0) json.byte(OPEN_BRACKET);
   else json.bytes[start] = OPEN_BRACKET; // Replaces the first item's comma.
   json.fragment(COUNT);

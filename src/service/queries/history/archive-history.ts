@@ -8,6 +8,7 @@ import type { Result } from "../../../lib/result.ts";
 import type { MaybePromise } from "../../../lib/schedule/maybe-promise.ts";
 import type { Steps } from "../../../lib/schedule/steps.ts";
 import type { ServiceError } from "../../../model/errors.ts";
+import { FieldChoice } from "../../../model/field-choice.ts";
 import type { DeviceId } from "../../../model/ids.ts";
 import { lastingPage, type RecordPage } from "../../../model/record-page.ts";
 import type { Order, TimeRange } from "../../../model/time/range.ts";
@@ -204,10 +205,9 @@ function archiveReader(
 ): StretchReader {
   const { range, days } = stretch;
   const { appId, device, userId, accuracyMetersMax } = scan;
-  const query = {
-    ...{ appId, deviceId: device?.id ?? null, userId, accuracyMetersMax, partsOfDay },
-    shownIn: device !== null ? "deviceHistory" : userId !== null ? "userHistory" : "appHistory",
-  } as const;
+  const kind = device !== null ? "deviceHistory" : userId !== null ? "userHistory" : "appHistory";
+  const { fields = new FieldChoice(kind) } = scan;
+  const query = { appId, deviceId: device?.id ?? null, userId, accuracyMetersMax, fields, partsOfDay };
   const archived = archiveScan(query, days, range);
   const whole = archiveWindow(session, archived);
   /** Null if no app has late rows. */

@@ -1,5 +1,6 @@
 import type { Device } from "../../../hot/devices/device.ts";
 import type { MemoryQuery } from "../../../hot/scan/memory-scan.ts";
+import type { FieldChoice } from "../../../model/field-choice.ts";
 import type { AppId } from "../../../model/ids.ts";
 import type { RecordPage } from "../../../model/record-page.ts";
 import type { Order, TimeRange } from "../../../model/time/range.ts";
@@ -18,6 +19,8 @@ export interface HistoryQuery {
   /** Excludes records with a greater horizontal accuracy; null includes all. */
   readonly accuracyMetersMax: number | null;
   readonly withDistance: boolean;
+  /** The fields that the answer shows; pages from the archive may lack others. Defaults to all of its kind. */
+  readonly fields?: FieldChoice;
 }
 
 /** A query of a device, of a user or of a whole app. Its range ends at the retention. */

@@ -11,6 +11,7 @@ import type { ArchiveScan, OverlayRows } from "../../../../src/archive/read/arch
 import type { ArchiveSession } from "../../../../src/archive/read/archive-session.ts";
 import { createPartReader, type PartReader } from "../../../../src/archive/read/part-reader.ts";
 import { compareUtf8 } from "../../../../src/lib/text/utf8.ts";
+import { FieldChoice } from "../../../../src/model/field-choice.ts";
 import type { AppId, DeviceId, UserId } from "../../../../src/model/ids.ts";
 import { LOCATION_FIELDS } from "../../../../src/model/location-fields.ts";
 import type { TimeRange } from "../../../../src/model/time/range.ts";
@@ -391,7 +392,9 @@ function keysOf(records: readonly Report[]): string[] {
 }
 
 test("page() leaves out what the named response does not show, and nothing else", async () => {
-  const page = await ask((session) => session.page(scanOf({ shownIn: "appHistory" }), "asc", 0, 1000));
+  const page = await ask((session) =>
+    session.page(scanOf({ fields: new FieldChoice("appHistory") }), "asc", 0, 1000),
+  );
   const shown = new Set(
     LOCATION_FIELDS.filter(({ responses }) => (responses as readonly string[]).includes("appHistory")).map(
       ({ name }) => name as string,

@@ -1,13 +1,15 @@
 import { expect, test } from "bun:test";
 import { EncodedRecordCache } from "../../../../src/http/encode/answer-buffer.ts";
+import type { RecordForm } from "../../../../src/http/encode/chosen-records.ts";
 import { createRecordEncoder } from "../../../../src/http/encode/record-encoder.ts";
 import { JsonWriter } from "../../../../src/lib/text/json-writer.ts";
+import { FieldChoice } from "../../../../src/model/field-choice.ts";
 import { METERS_PER_MILE } from "../../../../src/model/geo/distance.ts";
 import type { AppId, DeviceId } from "../../../../src/model/ids.ts";
 import { NUMBER_FIELDS } from "../../../../src/model/location-fields.ts";
 import type { NewestRecords } from "../../../../src/model/newest-records.ts";
 import type { RecordPage } from "../../../../src/model/record-page.ts";
-import { createLocalTimeFormatter } from "../../../../src/model/time/local-time.ts";
+import { createLocalTimeFormatter, type LocalTimeFormatter } from "../../../../src/model/time/local-time.ts";
 import { parseZone } from "../../../../src/model/time/zone.ts";
 import * as fc from "../../../support/fast-check.ts";
 
@@ -73,7 +75,15 @@ function createTexts() {
   };
 }
 
-const encoders = { current: createRecordEncoder("current"), device: createRecordEncoder("deviceCurrent") };
+/** All fields, without places. */
+function whole(localTime: LocalTimeFormatter | null = null): RecordForm {
+  return { fields: new FieldChoice("current"), localTime, marks: null };
+}
+
+const encoders = {
+  current: createRecordEncoder(new FieldChoice("current")),
+  device: createRecordEncoder(new FieldChoice("deviceCurrent")),
+};
 
 /** The record as the encoder of pages writes it. */
 function plain(app: FewDevices, device: number, kind: keyof typeof encoders, hasTime: boolean): string {
@@ -108,12 +118,12 @@ test("EncodedRecordCache writes each newest record as its encoder does, whatever
         const count = many ? 6 : 1; // Six outgrow the answer's memory.
 
         const withId = begin();
-        texts.writeRecord(withId, app, device, localTime);
+        texts.writeRecord(withId, app, device, whole(localTime));
         expect(written(withId)).toBe(plain(app, device, "device", hasTime));
 
         const devices = Uint32Array.from({ length: count }, (_, row) => (device + row) % 6);
         const records = begin();
-        texts.writeRecords(records, app, devices, localTime);
+        texts.writeRecords(records, app, devices, whole(localTime));
         expect(written(records)).toBe(
           Array.from(devices, (each) => plain(app, each, "current", hasTime)).join(","),
         );
@@ -121,7 +131,7 @@ test("EncodedRecordCache writes each newest record as its encoder does, whatever
         const json = begin();
         const meters = Float64Array.from(devices, (d) => d * 1234.5678);
         const bearings = Float64Array.from(devices, (d) => d * 71.9999);
-        texts.writeNearby(json, app, { count, devices, meters, bearings }, localTime);
+        texts.writeNearby(json, app, { count, devices, meters, bearings }, whole(localTime));
         const text = written(json);
         expect(text[0]).toBe(",");
         expect(JSON.parse(`[${text.slice(1)}]`)).toEqual(
@@ -143,11 +153,11 @@ test("EncodedRecordCache reads a record once a report, as long as its text has r
   const app = new FewDevices("app");
   app.report(0, "a", 1);
   app.report(1, "b", 2);
-  for (const device of [0, 1, 0, 1, 0]) texts.writeRecords(begin(), app, Uint32Array.of(device), null);
+  for (const device of [0, 1, 0, 1, 0]) texts.writeRecords(begin(), app, Uint32Array.of(device), whole());
   expect(app.reads).toBe(2);
   app.report(0, "a", 3);
-  texts.writeRecords(begin(), app, Uint32Array.of(0), null);
-  texts.writeRecords(begin(), app, Uint32Array.of(1), null);
+  texts.writeRecords(begin(), app, Uint32Array.of(0), whole());
+  texts.writeRecords(begin(), app, Uint32Array.of(1), whole());
   expect(app.reads).toBe(3);
 });
 
@@ -158,12 +168,12 @@ test("EncodedRecordCache writes a newer record over the one before, ids apart, a
   for (const value of values) {
     app.report(0, "a", value);
     const json = begin();
-    texts.writeRecords(json, app, Uint32Array.of(0), null);
+    texts.writeRecords(json, app, Uint32Array.of(0), whole());
     expect(written(json)).toBe(plain(app, 0, "current", false));
   }
   expect([app.reads, app.namings]).toEqual([values.length, 1]);
   app.report(0, "a", 12.123456);
-  texts.writeRecords(begin(), app, Uint32Array.of(0), null);
+  texts.writeRecords(begin(), app, Uint32Array.of(0), whole());
   expect(app.namings).toBe(2);
 });
 
@@ -176,7 +186,7 @@ test("EncodedRecordCache writes distances and bearings in every width", () => {
   miles.forEach((mile, index) => {
     const json = begin();
     const [meters, bearings] = [Float64Array.of(mile * METERS_PER_MILE), Float64Array.of(degrees[index]!)];
-    texts.writeNearby(json, app, { count: 1, devices: Uint32Array.of(0), meters, bearings }, null);
+    texts.writeNearby(json, app, { count: 1, devices: Uint32Array.of(0), meters, bearings }, whole());
     const { distance_miles, bearing_degrees } = JSON.parse(written(json).slice(1));
     expect(distance_miles).toBe(Math.round((meters[0]! / METERS_PER_MILE) * 1e4) / 1e4);
     expect(bearing_degrees).toBe((Math.round(degrees[index]! * 100) / 100) % 360);

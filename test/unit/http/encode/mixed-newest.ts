@@ -4,6 +4,7 @@ import { Dictionary } from "../../../../src/hot/records/dictionary.ts";
 import { EncodedRecordCache } from "../../../../src/http/encode/answer-buffer.ts";
 import { Scheduler } from "../../../../src/lib/schedule/scheduler.ts";
 import { JsonWriter } from "../../../../src/lib/text/json-writer.ts";
+import { FieldChoice } from "../../../../src/model/field-choice.ts";
 import { METERS_PER_MILE } from "../../../../src/model/geo/distance.ts";
 import { LOCATION_FIELDS } from "../../../../src/model/location-fields.ts";
 import type { NewestRecords } from "../../../../src/model/newest-records.ts";
@@ -101,7 +102,7 @@ function compareAnswers(
   const meters = Float64Array.from(devices, (device) => device * 1234.5678);
   const bearings = Float64Array.from(devices, (device) => device * 47.123);
   const items = new JsonWriter(ANSWER_BYTES, memory);
-  cache.writeNearby(items, records, { count, devices, meters, bearings }, null);
+  cache.writeNearby(items, records, { count, devices, meters, bearings }, WHOLE);
   assert.equal(
     textOf(items),
     Array.from(devices, (device, row) => {
@@ -113,14 +114,16 @@ function compareAnswers(
     }).join(""),
   );
   const all = new JsonWriter(ANSWER_BYTES, memory);
-  cache.writeRecords(all, records, devices, null);
+  cache.writeRecords(all, records, devices, WHOLE);
   assert.equal(textOf(all), Array.from(devices, (device) => encodedAnew(records, device)).join(","));
   for (const device of devices) {
     const single = new JsonWriter(ANSWER_BYTES, memory);
-    cache.writeRecords(single, records, Uint32Array.of(device), null);
+    cache.writeRecords(single, records, Uint32Array.of(device), WHOLE);
     assert.equal(textOf(single), encodedAnew(records, device));
   }
 }
+
+const WHOLE = { fields: new FieldChoice("current"), localTime: null, marks: null };
 
 const SHOWN = LOCATION_FIELDS.filter((field) =>
   (field.responses as readonly string[]).includes("current"),

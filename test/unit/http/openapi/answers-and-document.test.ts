@@ -362,4 +362,7 @@ test("schemaFaults() sees what is wrong", () => {
   expect([{}, { a: 0 }, { a: 1.5 }, { a: null }, { a: 1, c: 1 }, { a: 1, b: ["y"] }, []].map(faults)).toEqual(
     new Array(7).fill(1),
   );
+  const either = { anyOf: [schema, { type: "integer" }] };
+  expect([{ a: 1 }, 7].flatMap((value) => schemaFaults({}, either, value))).toEqual([]);
+  expect([{}, "7"].map((value) => schemaFaults({}, either, value).length)).toEqual([1, 1]);
 });

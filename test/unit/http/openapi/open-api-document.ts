@@ -9,6 +9,7 @@ export interface Schema {
   readonly properties: Readonly<Record<string, Schema>>;
   readonly items: Schema;
   readonly oneOf?: readonly Schema[];
+  readonly anyOf?: readonly Schema[];
   readonly enum?: readonly unknown[];
   readonly default?: unknown;
   readonly description?: string;

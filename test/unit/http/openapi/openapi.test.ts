@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { ENDPOINTS as SERVED } from "../../../../src/http/endpoints.ts";
-import { document, operationOf, text } from "./open-api-document.ts";
+import { document, operationOf, type Schema, text } from "./open-api-document.ts";
 
 /**
  * The document's endpoints, parameters and statuses against the interface specification and the contract. What
@@ -24,6 +24,33 @@ const FLAG = { type: "boolean", default: false };
 const TRAVELLED = { type: "string", enum: ["true", "false"], default: "false" };
 const ORDER = { type: "string", enum: ["asc", "desc"], default: "asc" };
 const USER_ID = { type: "string", pattern: "\\S", not: { enum: ["ANONYMOUS"] } };
+/** With the names of a list sorted: their order is that of our table. */
+function inOrder({ items, ...schema }: Schema): object {
+  return items?.enum === undefined
+    ? { items, ...schema }
+    : { ...schema, items: { ...items, enum: items.enum.toSorted() } };
+}
+
+/** Fields that an answer's records may have, in any order. */
+function fieldsOf(...names: readonly string[]) {
+  const known = ["device_id", "timestamp", "latitude", "longitude", "user_id", ...names];
+  return { type: "array", minItems: 1, uniqueItems: true, items: { type: "string", enum: known.toSorted() } };
+}
+const SHOWN = [
+  "horizontal_accuracy",
+  "altitude",
+  "speed",
+  "bearing",
+  "battery_level",
+  "type",
+  "battery_status",
+];
+const CIRCUMSTANCES = [
+  ...["vertical_accuracy", "network_status", "location_permission", "is_mock", "tracking_mode", "tz_offset"],
+];
+const MAKE = ["brand", "model", "os", "os_version"];
+const VERSIONS = ["sdk_version", "app_version_name", "app_version_code"];
+const CURRENT_FIELDS = fieldsOf("app_id", ...SHOWN, ...CIRCUMSTANCES);
 /** Every question about data may say how far the server must be. */
 const MIN_SEQUENCE = { "header Wherehouse-Min-Sequence": COUNT };
 const DEVICE_ID = { type: "string", minLength: 1 };
@@ -44,6 +71,7 @@ const PARAMETERS: Readonly<Record<string, Readonly<Record<string, object>>>> = {
     "query limit": LIMIT,
     "query timezone": ZONE,
     "query places": FLAG,
+    "query fields": CURRENT_FIELDS,
   },
   "GET /api/v1/users/{user_id}/locations/history": {
     "*path user_id": USER_ID,
@@ -54,6 +82,7 @@ const PARAMETERS: Readonly<Record<string, Readonly<Record<string, object>>>> = {
     "query timezone": ZONE,
     "query distance_travelled": TRAVELLED,
     "query order": ORDER,
+    "query fields": fieldsOf("appId", "id", ...SHOWN, ...CIRCUMSTANCES, ...MAKE),
   },
   "GET /api/v1/users/{user_id}/devices": {
     "*path user_id": USER_ID,
@@ -64,6 +93,7 @@ const PARAMETERS: Readonly<Record<string, Readonly<Record<string, object>>>> = {
     "*path deviceId": DEVICE_ID,
     "query timezone": ZONE,
     "query places": FLAG,
+    "query fields": fieldsOf("app_id", "id", ...SHOWN, ...CIRCUMSTANCES),
   },
   "GET /api/v1/devices/{deviceId}/locations/history": {
     "*path deviceId": DEVICE_ID,
@@ -75,6 +105,7 @@ const PARAMETERS: Readonly<Record<string, Readonly<Record<string, object>>>> = {
     "query timezone": ZONE,
     "query distance_travelled": TRAVELLED,
     "query order": ORDER,
+    "query fields": fieldsOf("appId", "id", ...SHOWN, ...CIRCUMSTANCES, ...MAKE, ...VERSIONS),
   },
   "GET /api/v1/locations/current": {
     "query limit": LIMIT,
@@ -83,6 +114,7 @@ const PARAMETERS: Readonly<Record<string, Readonly<Record<string, object>>>> = {
     "query timestamp_before": INSTANT,
     "query timezone": ZONE,
     "query places": FLAG,
+    "query fields": CURRENT_FIELDS,
   },
   "GET /api/v1/locations/history": {
     "query start_date": DATE,
@@ -92,6 +124,7 @@ const PARAMETERS: Readonly<Record<string, Readonly<Record<string, object>>>> = {
     "query min_accuracy": METERS_TO_1000,
     "query timezone": ZONE,
     "query order": ORDER,
+    "query fields": fieldsOf("appId", "id", ...SHOWN),
   },
   "GET /api/v1/devices/nearby": {
     "*query latitude": { type: "number", minimum: -90, maximum: 90 },
@@ -103,6 +136,7 @@ const PARAMETERS: Readonly<Record<string, Readonly<Record<string, object>>>> = {
     "query min_accuracy": METERS,
     "query timezone": ZONE,
     "query places": FLAG,
+    "query fields": CURRENT_FIELDS,
   },
   "POST /ingest/v1/locations": {
     "query app_id": { type: "string", minLength: 1, maxLength: 64 },
@@ -177,7 +211,7 @@ describe("each endpoint", () => {
     const parameters = operationOf(endpoint).parameters ?? [];
     const listed = parameters.map(({ name, in: place, required, schema, description }) => {
       expect(description).not.toBe("");
-      return [`${required ? "*" : ""}${place} ${name}`, schema];
+      return [`${required ? "*" : ""}${place} ${name}`, inOrder(schema)];
     });
     const isQuestion = endpoint.startsWith("GET /api/");
     const expected = { ...PARAMETERS[endpoint], ...(isQuestion ? MIN_SEQUENCE : {}) };

@@ -2,6 +2,7 @@
 export interface Schema {
   readonly $ref?: string;
   readonly oneOf?: readonly Schema[];
+  readonly anyOf?: readonly Schema[];
   readonly type?: string;
   readonly nullable?: boolean;
   readonly enum?: readonly unknown[];
@@ -30,13 +31,17 @@ export function resolveRef<Value>(document: unknown, value: Value | { readonly $
 
 /** Everything about a value that a schema does not allow, by where it is. */
 export function schemaFaults(document: unknown, schema: Schema, value: unknown, at = "body"): string[] {
-  const { oneOf, ...rules } = resolveRef<Schema>(document, schema as Schema & { $ref: string });
+  const { oneOf, anyOf, ...rules } = resolveRef<Schema>(document, schema as Schema & { $ref: string });
   if (oneOf !== undefined) {
     const faults = oneOf.map((each) => schemaFaults(document, each, value, at));
     const fitting = faults.filter((each) => each.length === 0).length;
     return fitting === 1
       ? []
       : [`${at} fits ${fitting} of ${oneOf.length} shapes: ${JSON.stringify(faults)}`];
+  }
+  if (anyOf !== undefined) {
+    const faults = anyOf.map((each) => schemaFaults(document, each, value, at));
+    return faults.some((each) => each.length === 0) ? [] : [`${at} fits no shape: ${JSON.stringify(faults)}`];
   }
   if (value === null && rules.nullable === true) return [];
   if (!isOfType(value, rules.type)) return [`${at} is no ${rules.type}: ${JSON.stringify(value)}`];
