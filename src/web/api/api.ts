@@ -22,14 +22,15 @@ export type Query = Readonly<Record<string, string | number | boolean | null | u
 
 /** Sends requests in the user's session. All methods throw an `ApiError` if a request fails. */
 export class Api {
-  readonly #pageHeader: Readonly<Record<string, string>>;
+  /** For requests that others send, such as MapLibre. */
+  readonly pageHeader: Readonly<Record<string, string>>;
   /** The requests that wait for their next attempt. */
   readonly retries = new Retries();
   /** Called when our server answers that the session has ended. */
   onSignedOut: (reason: ApiError) => void = () => undefined;
 
   constructor(page: PageKind = "map") {
-    this.#pageHeader = { [PAGE_HEADER]: HEADER_VALUES[page] };
+    this.pageHeader = { [PAGE_HEADER]: HEADER_VALUES[page] };
   }
 
   /** Returns the JSON body of a GET. Members of the query that are null or undefined are omitted. */
@@ -49,7 +50,7 @@ export class Api {
   async fetch(path: string, init: RequestInit = {}, sending: Sending = {}): Promise<Response> {
     const { send = fetch, answerMsMax = ANSWER_MS_MAX } = sending;
     const headers = {
-      ...this.#pageHeader,
+      ...this.pageHeader,
       ...(init.headers as Readonly<Record<string, string>> | undefined),
     };
     const waiting = new AbortController();

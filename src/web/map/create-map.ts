@@ -20,11 +20,15 @@ export function createScale(): ScaleControl {
   return new ScaleControl();
 }
 
-/** Creates a map that can't tilt or rotate, since our own layers draw on a plane. Throws without WebGL. */
+/**
+ * Creates a map that can't tilt or rotate, since our own layers draw on a plane. Tiles of the API need the header of the
+ * page's requests. Throws without WebGL.
+ */
 export function createMap(
   container: HTMLElement,
   style: StyleSpecification,
   scale: ScaleControl,
+  headers: Readonly<Record<string, string>>,
 ): MapLibreMap {
   const map = new MapLibreMap({
     container,
@@ -35,6 +39,8 @@ export function createMap(
     pitchWithRotate: false,
     maxPitch: 0,
     maxZoom: ZOOM_MAX,
+    transformRequest: (url) =>
+      url.startsWith(`${location.origin}/api/`) ? { url, headers: { ...headers } } : undefined,
     locale: { "Map.Title": "Map. Arrow keys move it, plus and minus zoom." },
   });
   map.touchZoomRotate.disableRotation();

@@ -28,7 +28,7 @@ import type { MomentMark } from "../history/moment.ts";
 import type { Head } from "../history/track.ts";
 import { faultNote, type Remedy } from "../shell/fault-note.ts";
 import type { ThemeName } from "../shell/theme.ts";
-import type { BaseMap } from "./base-map.ts";
+import { type BaseMap, fromFillingZoom } from "./base-map.ts";
 import { ClusterMarks } from "./cluster-marks.ts";
 import type { DayShape } from "./day-layers.ts";
 import { DeviceNames } from "./device-names.ts";
@@ -39,11 +39,12 @@ import { type Circle, Overlays } from "./overlays.ts";
 import { SpeedLegend } from "./speed-legend.ts";
 import { StreetsHint } from "./streets-hint.ts";
 import { mapStyle, repaint } from "./style.ts";
+import { TrackGround } from "./track-ground.ts";
 
 /** What the page provides to the map. */
 export interface MapParts {
   readonly table: DeviceTable;
-  readonly api: Pick<Api, "get" | "fetch" | "retries">;
+  readonly api: Pick<Api, "get" | "fetch" | "retries" | "pageHeader">;
   readonly theme: ThemeName;
   readonly settings: { readonly units: Units };
   /** Draws the panels again. */
@@ -86,6 +87,7 @@ export class MapView {
   readonly #pace = new GlidePace(REDUCED_MOTION);
   readonly #dotFade = new Fade(REDUCED_MOTION, 1);
   readonly #overlays = new Overlays();
+  readonly #ground = new TrackGround(location.origin);
   readonly #names: DeviceNames;
   readonly #speedLegend = new SpeedLegend();
   readonly #camera: MapCamera;
@@ -243,6 +245,11 @@ export class MapView {
     this.#map?.triggerRepaint();
   }
 
+  /** Shows where devices have been as the ground of cities without streets. Without it nothing of that stays here. */
+  showTracks(isShown: boolean): void {
+    this.#ground.show(isShown);
+  }
+
   /** Paints the map in another theme, without loading anything. The page's style sheets must have the theme already. */
   setTheme(theme: ThemeName): void {
     if (theme === this.#theme) return;
@@ -294,7 +301,7 @@ export class MapView {
     this.#createHead = creation.createHead;
     try {
       this.#scale = creation.createScale();
-      this.#map = creation.createMap(this.element, this.#style(baseMap), this.#scale);
+      this.#map = creation.createMap(this.element, this.#style(baseMap), this.#scale, api.pageHeader);
       this.setUnits();
     } catch {
       this.#setFault(NO_WEBGL);
@@ -333,6 +340,7 @@ export class MapView {
       this.#clusters.leave();
       this.#names.leave();
       this.#overlays.leave();
+      this.#ground.leave();
       this.#hasLayers = false;
       this.#setFault(LOST);
     });
@@ -360,7 +368,8 @@ export class MapView {
       await retries.pause(++failures, null, new AbortController().signal, () => undefined);
       const missing = [...holes];
       holes.clear();
-      for (const [source, tiles] of missing) map.refreshTiles(source, tiles);
+      for (const [source, tiles] of missing)
+        if (map.getSource(source) !== undefined) map.refreshTiles(source, tiles);
     });
     map.on("idle", () => {
       if (holes.size === 0) failures = 0;
@@ -375,6 +384,7 @@ export class MapView {
     const labels = this.#style(this.#baseMap!).layers.find(({ type }) => type === "symbol")?.id;
     map.addLayer(new DensityLayer(() => ({ cells: this.#density, colors: this.#colors })), labels);
     this.#clusters.addTo(map, this.#colors);
+    this.#ground.addTo(map, this.#groundLook(), "density");
     this.#names.addTo(map, this.#colors);
     this.#overlays.addTo(map, this.#colors, labels);
     const tails = new TailsLayer(() => ({
@@ -400,6 +410,11 @@ export class MapView {
   /** Paints the base map in the theme's colors. */
   #paint(map: MapLibreMap): void {
     repaint(map, this.#style(this.#baseMap!).layers);
+  }
+
+  #groundLook() {
+    const { streets } = this.#baseMap!;
+    return { theme: this.#theme, streets: streets === null ? null : fromFillingZoom(streets) };
   }
 
   #style(baseMap: BaseMap): StyleSpecification {

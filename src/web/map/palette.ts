@@ -18,6 +18,8 @@ export interface Palette {
   readonly motorway: string;
   readonly rail: string;
   readonly path: string;
+  /** Where devices have been, in place of streets. */
+  readonly track: string;
   readonly countryText: string;
   readonly placeText: string;
   readonly smallText: string;
@@ -40,6 +42,7 @@ const DAY: Palette = {
   motorway: "#f6dfae",
   rail: "#c2bcb3",
   path: "#d8d0c2",
+  track: "#d5ccbd",
   countryText: "#5b4a6b",
   placeText: "#262e39",
   smallText: "#4a5360",
@@ -61,6 +64,7 @@ const NIGHT: Palette = {
   motorway: "#484135",
   rail: "#3a4350",
   path: "#303945",
+  track: "#364251",
   countryText: "#c2b4d6",
   placeText: "#e3e9f1",
   smallText: "#b8c2cf",

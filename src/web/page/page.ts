@@ -62,13 +62,13 @@ export class Page {
       this.device.chosen.reload();
       this.tools.density.reload();
     });
-    const { map, zones } = this;
+    const { map, zones, sheet } = this;
     const onChoose = (id: string | null) => this.sheet.show(id === null ? "list" : "device");
     const viewOf = () => this.session.facts?.view ?? null;
     this.device = createDeviceParts({ api, zones, table, map, viewOf, settings, onChoose, changed });
     const { chosen } = this.device;
     const mayRead = () => this.session.may("read");
-    this.tools = new Tools({ api, table, map, chosen, zones, settings, mayRead, changed });
+    this.tools = new Tools({ api, table, map, chosen, zones, settings, sheet, mayRead, changed });
     this.tools.setKeys(keyboard);
     const refusal = () =>
       this.session.may("write")
@@ -121,6 +121,7 @@ export class Page {
     this.map.setUnits();
     this.device.plots.rescale();
     this.tools.nearby.setUnits();
+    this.#updateGround();
     this.changed();
   }
 
@@ -140,7 +141,14 @@ export class Page {
       this.tools.close();
       this.imports.close();
     }
+    this.#updateGround();
     this.changed();
+  }
+
+  /** Visitors of a share link see no tracks. */
+  #updateGround(): void {
+    const mayRead = this.session.state === "in" && this.session.may("read");
+    this.map.showTracks(mayRead && this.settings.values.tracks !== "hidden");
   }
 
   #draw(): void {

@@ -46,6 +46,13 @@ const FIELDS: { readonly [Name in FieldName]: Field<Name> } = {
       { value: "dark", text: "Dark" },
     ],
   },
+  tracks: {
+    label: "Own tracks as streets",
+    choices: [
+      { value: null, text: "Shown" },
+      { value: "hidden", text: "Hidden" },
+    ],
+  },
 };
 
 export function settingSelect(name: FieldName, settings: Settings): TemplateResult {

@@ -40,6 +40,7 @@ export class SettingsDialog {
     const body = html`<div class="settings">
         ${settingSelect("units", settings)} ${zoneSelect(zones)} ${settingSelect("hourCycle", settings)}
         ${settingSelect("weekStart", settings)} ${settingSelect("theme", settings)}
+        ${facts === null || facts.view !== null ? nothing : settingSelect("tracks", settings)}
       </div>
       <p class="soft">This browser remembers the settings.</p>
       ${facts === null || facts.view !== null ? nothing : this.#keySection(facts, zones.zone)}`;

@@ -12,6 +12,8 @@ export interface SettingsValues {
   readonly hourCycle: HourCycle | null;
   readonly weekStart: WeekStart | null;
   readonly theme: "light" | "dark" | null;
+  /** Where devices have been is the ground of cities without streets, unless the user hides it. */
+  readonly tracks: "hidden" | null;
 }
 
 export const AUTOMATIC: SettingsValues = {
@@ -20,6 +22,7 @@ export const AUTOMATIC: SettingsValues = {
   hourCycle: null,
   weekStart: null,
   theme: null,
+  tracks: null,
 };
 
 /** The allowed values; of a zone any text, since browsers differ in the zones that they know. */
@@ -28,6 +31,7 @@ const ALLOWED = {
   hourCycle: ["h12", "h23"],
   weekStart: [0, 1, 6],
   theme: ["light", "dark"],
+  tracks: ["hidden"],
 } as const;
 
 const NAME = "wherehouse-settings";
@@ -96,6 +100,7 @@ export function parseSettings(text: string | null): SettingsValues {
     hourCycle: allowed(ALLOWED.hourCycle, stored.hourCycle),
     weekStart: allowed(ALLOWED.weekStart, stored.weekStart),
     theme: allowed(ALLOWED.theme, stored.theme),
+    tracks: allowed(ALLOWED.tracks, stored.tracks),
   };
 }
 

@@ -20,6 +20,8 @@ interface DensityParts {
   readonly api: Pick<Api, "get" | "retries">;
   readonly map: DensityMap;
   readonly zones: { readonly zone: string };
+  /** The sheet of a phone, which covers half of the map. */
+  readonly sheet: { lower(): void };
   readonly changed: () => void;
   readonly timers?: Timers;
 }
@@ -63,6 +65,7 @@ export class Density {
 
   open(): void {
     this.isOpen = true;
+    this.#parts.sheet.lower();
     void this.load();
   }
 

@@ -22,6 +22,7 @@ export interface ToolsParts {
   readonly chosen: Chosen;
   readonly zones: { readonly zone: string };
   readonly settings: { readonly units: Units };
+  readonly sheet: { lower(): void };
   /** Whether the user may read all devices, not only those of a share link. */
   readonly mayRead: () => boolean;
   readonly changed: () => void;

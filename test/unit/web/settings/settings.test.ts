@@ -33,6 +33,7 @@ describe("settings", () => {
       hourCycle: "h12",
       weekStart: 0,
       theme: "dark",
+      tracks: null,
     });
     next.set({ units: null });
     expect(next.units).toBe("miles");

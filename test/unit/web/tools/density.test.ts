@@ -21,6 +21,7 @@ function setUp() {
   const retries = new Retries(() => 1_000_000, time);
   const asked: { query: Query; signal: AbortSignal; answer: PromiseWithResolvers<unknown> }[] = [];
   const drawn: unknown[] = [];
+  const lowered: true[] = [];
   let move = () => {};
   const map = {
     camera: CAMERA as typeof CAMERA | null,
@@ -41,16 +42,17 @@ function setUp() {
     },
     map,
     zones: { zone: "Europe/Berlin" },
+    sheet: { lower: () => lowered.push(true) },
     changed: () => undefined,
     timers: time,
   });
-  return { time, retries, density, map, asked, drawn, move: () => move() };
+  return { time, retries, density, map, asked, drawn, lowered, move: () => move() };
 }
 
 test("asks for what is seen, and counts what comes", async () => {
-  const { density, asked, drawn } = setUp();
+  const { density, asked, drawn, lowered } = setUp();
   density.open();
-  expect(density.isLoading).toBeTrue();
+  expect([density.isLoading, lowered.length]).toEqual([true, 1]);
   expect(asked[0]!.query).toMatchObject({ bbox: "-1,50,1,51", zoom: 12 });
   asked[0]!.answer.resolve(CELLS);
   await turns();

@@ -41,6 +41,7 @@ function setUp(mayRead = true) {
     },
     chosen: { id: null, choose: () => undefined },
     zones: { zone: "UTC" },
+    sheet: { lower: () => undefined },
     settings: { units: "metric" },
     mayRead: () => mayRead,
     changed: () => undefined,
