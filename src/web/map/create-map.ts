@@ -21,8 +21,8 @@ export function createScale(): ScaleControl {
 }
 
 /**
- * Creates a map that can't tilt or rotate, since our own layers draw on a plane. Tiles of the API need the header of the
- * page's requests. Throws without WebGL.
+ * Creates a map that can't tilt or rotate, since our own layers draw on a plane. Tiles of the API need the header of
+ * the page's requests. Throws without WebGL.
  */
 export function createMap(
   container: HTMLElement,

@@ -13,6 +13,8 @@ export interface NamedDevices {
   readonly table: { readonly ids: readonly string[] };
   readonly buffer: DotBuffer;
   readonly chosenRow: () => number | null;
+  /** Whether the dots are faded, under the heatmap; then the chosen one alone has a name. */
+  readonly areFaded: () => boolean;
 }
 
 /** From this zoom on the devices in view have names; the chosen one always has. */
@@ -95,10 +97,10 @@ export class DeviceNames {
       this.update(); // The worker is busy with the last names.
       return;
     }
-    const { buffer, chosenRow } = this.#devices;
+    const { buffer, chosenRow, areFaded } = this.#devices;
     const nowMs = performance.now();
     const view = dotViewOf(map, flatCamera(map));
-    const rows = namedRows(buffer, view, map.getZoom() >= NAMES_ZOOM, chosenRow());
+    const rows = namedRows(buffer, view, map.getZoom() >= NAMES_ZOOM && !areFaded(), chosenRow());
     const features = rows.map((row) => this.#featureOf(row, nowMs));
     const text = JSON.stringify(features);
     if (text !== this.#shown) {

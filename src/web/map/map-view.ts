@@ -117,7 +117,8 @@ export class MapView {
     this.#parts = parts;
     this.#theme = parts.theme;
     const chosenRow = () => this.#chosenRow;
-    this.#names = new DeviceNames({ table: parts.table, buffer: this.#buffer, chosenRow });
+    const areFaded = () => this.#density !== null;
+    this.#names = new DeviceNames({ table: parts.table, buffer: this.#buffer, chosenRow, areFaded });
     this.#camera = new MapCamera(parts.changed);
     this.streetsHint = new StreetsHint(this, parts.changed);
     this.element.className = "map-canvas";
@@ -242,6 +243,7 @@ export class MapView {
   setDensity(cells: DensityCells | null): void {
     this.#density = cells;
     this.#dotFade.moveTo(cells === null ? 1 : DOT_FADE, performance.now());
+    this.#names.update();
     this.#map?.triggerRepaint();
   }
 

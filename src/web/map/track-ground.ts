@@ -94,8 +94,8 @@ export function trackLayer({ theme, streets }: Ground): HeatmapLayerSpecificatio
     paint: {
       // A street that was driven once counts, and one with a hundred times as many positions is twice as strong.
       "heatmap-weight": ["interpolate", ["linear"], ["ln", ["get", "count"]], 0, 0.5, 4.6, 1],
-      // From zoom 14 on about two cells, so that they join. A cell is as wide as the error of a position, so beyond zoom
-      // 17 there is nothing to see.
+      // From zoom 14 on about two cells, so that they join. A cell is as wide as the error of a position, so there is
+      // nothing to see beyond zoom 17.
       "heatmap-radius": byZoom([11, 4.5], [13, 6.5], [14, 8.5], [15, 17], [16, 34], [17, 68]),
       "heatmap-intensity": byZoom([11, 0.7], [14, 1]),
       "heatmap-color": [

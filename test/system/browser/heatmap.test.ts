@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 import { store } from "../support/client.ts";
-import { pictureAt, pixelOf, rest } from "./support/map.ts";
+import { drawnOver, pictureAt, pixelOf, rest } from "./support/map.ts";
 import { describePage } from "./support/stage.ts";
 
 /* The heatmap: colors where positions are, over faded dots, in any range from an hour to a year. */
@@ -29,6 +29,8 @@ describePage(
       await visit.enter(stage.key, "/map?at=51.505,-0.11,13");
       await page.getByText("Live", { exact: true }).waitFor();
       await page.locator(".map-canvas canvas").waitFor();
+      const names = async () => ((await drawnOver(page))["device-names"] ?? []).length;
+      await visit.until("the van has a name", async () => (await names()) === 1);
       await rest(page);
       const [dot, depot] = [
         await pixelOf(page, DOT.latitude, DOT.longitude),
@@ -42,6 +44,7 @@ describePage(
       await panel.getByText(/^few\s+1 position$/).waitFor();
       await panel.getByText(/^many\s+5 or more$/).waitFor();
       await panel.getByText(/^Positions in each square of \d+ ft$/).waitFor();
+      await visit.until("no name lies over the heatmap", async () => (await names()) === 0);
       await rest(page);
       expect(await pictureAt(page, depot)).not.toBe(before.depot);
 
@@ -68,6 +71,7 @@ describePage(
 
       await page.keyboard.press("Escape");
       await panel.waitFor({ state: "detached" });
+      await visit.until("the name is back", async () => (await names()) === 1);
       await rest(page);
       expect(await pictureAt(page, dot)).toBe(before.dot);
     });

@@ -5,7 +5,7 @@ import { lookAt, pictureAt, pixelOf, rest } from "./support/map.ts";
 import { describePage } from "./support/stage.ts";
 import type { Visit } from "./support/visit.ts";
 
-/* The ground of a city without streets: where devices have been, drawn faintly, unless the user or a share link hides it. */
+/* The ground of a city without streets: where devices have been, drawn faintly. Share links and a setting hide it. */
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 1440 * MINUTE_MS;
