@@ -27,6 +27,7 @@ interface Circle extends Place {
 /** Circles with the counts of dots that overlap, over everything but the chosen device. */
 export class ClusterMarks {
   readonly #buffer: DotBuffer;
+  readonly #areFaded: () => boolean;
   readonly #clusters = new DotClusters();
   readonly #pace = new Pace(() => this.#show(), PACE_MS);
   #circles: readonly Circle[] = [];
@@ -36,8 +37,10 @@ export class ClusterMarks {
   /** The circles on the map, as text, so that they are not set again. */
   #shown = "";
 
-  constructor(buffer: DotBuffer) {
+  /** While dots are faded, under the heatmap, there are no circles. */
+  constructor(buffer: DotBuffer, areFaded: () => boolean) {
     this.#buffer = buffer;
+    this.#areFaded = areFaded;
   }
 
   /** Adds the layers on top once the map's style is loaded, or loaded again after a loss of the WebGL context. */
@@ -89,7 +92,8 @@ export class ClusterMarks {
     if (map === null) return;
     this.#zoom = Math.floor(map.getZoom());
     this.#clusters.update(this.#buffer, map.getZoom());
-    this.#circles = this.#clusters.clusters.map(({ x, y, count }) => ({
+    const clusters = this.#areFaded() ? [] : this.#clusters.clusters;
+    this.#circles = clusters.map(({ x, y, count }) => ({
       latitude: settled(latitudeOf(y)),
       longitude: settled(longitudeOf(x)),
       radius: Math.round(clusterRadius(count)),

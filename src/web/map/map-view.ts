@@ -79,7 +79,7 @@ export class MapView {
   readonly #parts: MapParts;
   readonly #buffer = new DotBuffer();
   readonly #tails = new TailBuffer();
-  readonly #clusters = new ClusterMarks(this.#buffer);
+  readonly #clusters = new ClusterMarks(this.#buffer, () => this.#density !== null);
   readonly #clicks = new MapClicks(this.element, this.#buffer, {
     targetAt: (pixel) => this.#clusters.targetAt(pixel),
     open: (target) => this.flyTo(target),
@@ -244,6 +244,7 @@ export class MapView {
     this.#density = cells;
     this.#dotFade.moveTo(cells === null ? 1 : DOT_FADE, performance.now());
     this.#names.update();
+    this.#clusters.update();
     this.#map?.triggerRepaint();
   }
 
