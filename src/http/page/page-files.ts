@@ -3,7 +3,10 @@ import { CachedBody } from "../answer/compression.ts";
 import { IMPORT_MAP, MODULES, pathOf } from "./packages.ts";
 import { type ModuleGraph, packModules, readdressed, readModuleGraph } from "./packed-modules.ts";
 
-/* The map page's own files, served almost as written: modules without their types, style sheets and one HTML file. */
+/*
+ * The map page's own files, served almost as written: modules without their types, style sheets, icons, one HTML file,
+ * and the manifest that lets a phone install the page.
+ */
 
 export interface PageSources {
   readonly readAsset: (specifier: string) => Promise<Uint8Array>;
@@ -14,6 +17,7 @@ export interface PageSources {
 
 export interface PageFiles {
   readonly html: CachedBody;
+  readonly manifest: CachedBody;
   readonly policy: string;
   /** Identifies all files together; content under it never changes. */
   readonly version: string;
@@ -35,18 +39,25 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   ".ts": "text/javascript; charset=utf-8",
   ".css": "text/css; charset=utf-8",
   ".svg": "image/svg+xml",
+  ".png": "image/png",
 };
 
 export async function readPageFiles({ readAsset, stripTypes, demoSpeed }: PageSources): Promise<PageFiles> {
-  const read = async (path: string) => new TextDecoder().decode(await readAsset(new URL(path, ROOT).href));
+  const readBytes = (path: string) => readAsset(new URL(path, ROOT).href);
+  const read = async (path: string) => new TextDecoder().decode(await readBytes(path));
+  const manifest = await read("manifest.webmanifest");
   const { template, sheets } = await packSheets(await read("index.html"), read);
   const graph = await readModuleGraph(FIRST_MODULE, async (path) => stripTypes(await read(path)));
   const texts = packModules(FIRST_MODULE, graph);
-  for (const [, path] of template.matchAll(/\{app\}\/([\w/-]+\.(?:css|svg))/g))
-    texts.set(path!, sheets.get(path!) ?? (await read(path!)));
+  const pictures = new Map<string, Uint8Array<ArrayBuffer>>();
+  for (const [, path, ending] of (template + manifest).matchAll(/\{app\}\/([\w/-]+\.(css|svg|png))/g)) {
+    if (ending === "png") pictures.set(path!, new Uint8Array(await readBytes(path!)));
+    else texts.set(path!, sheets.get(path!) ?? (await read(path!)));
+  }
 
   const hash = createHash("sha256").update(template).update(IMPORT_MAP);
   for (const [path, text] of [...texts].sort()) hash.update(`\0${path}\0${text}`);
+  for (const [path, bytes] of [...pictures].sort()) hash.update(`\0${path}\0`).update(bytes);
   const version = hash.digest("base64url").slice(0, 16);
 
   const app = `/map/app/${version}`;
@@ -55,9 +66,11 @@ export async function readPageFiles({ readAsset, stripTypes, demoSpeed }: PageSo
     .replaceAll("{maplibre.css}", pathOf("maplibre-gl", "dist/maplibre-gl.css"))
     .replace("<!-- modules -->", () => moduleTags(graph))
     .replace("<body>", demoSpeed === null ? "<body>" : `<body data-demo-speed="${demoSpeed}">`);
-  const files = [...texts].map(([path, text]): [string, PageFile] => [
+  const bodies = new Map([...texts].map(([path, text]) => [path, cachedText(text)]));
+  for (const [path, bytes] of pictures) bodies.set(path, new CachedBody(async () => bytes));
+  const files = [...bodies].map(([path, body]): [string, PageFile] => [
     path,
-    { body: cachedText(text), contentType: CONTENT_TYPES[path.slice(path.lastIndexOf("."))]! },
+    { body, contentType: CONTENT_TYPES[path.slice(path.lastIndexOf("."))]! },
   ]);
   const running = new Set([FIRST_MODULE, ...graph.packages]);
   const again = (path: string, query: string) => {
@@ -67,7 +80,14 @@ export async function readPageFiles({ readAsset, stripTypes, demoSpeed }: PageSo
     const body = cachedText(readdressed(path, text, { query, running, packages: MODULES }));
     return { body, contentType: CONTENT_TYPES[".ts"]! };
   };
-  return { html: cachedText(html), policy: pagePolicy(), version, files: new Map(files), again };
+  return {
+    html: cachedText(html),
+    manifest: cachedText(manifest.replaceAll("{app}", app)),
+    policy: pagePolicy(),
+    version,
+    files: new Map(files),
+    again,
+  };
 }
 
 /** The import map, and preloads of the packages that the first module needs, so that browsers load them early. */
@@ -87,6 +107,7 @@ function pagePolicy(): string {
     "img-src 'self' data: blob:",
     "connect-src 'self'",
     "worker-src 'self'",
+    "manifest-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",

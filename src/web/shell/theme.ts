@@ -31,7 +31,12 @@ export class Theme {
   }
 
   #apply(): void {
-    document.documentElement.dataset.theme = this.name;
+    const root = document.documentElement;
+    root.dataset.theme = this.name;
+    // Phones paint the bar above the page in this color.
+    const ground = getComputedStyle(root).getPropertyValue("--ground");
+    for (const meta of document.querySelectorAll<HTMLMetaElement>('meta[name="theme-color"]'))
+      meta.content = ground;
     this.#changed();
   }
 }

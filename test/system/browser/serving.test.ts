@@ -42,6 +42,26 @@ describePage(
         await showsMarkupAsText(page);
       },
     );
+
+    stage.test(
+      "can be installed by a phone, also from a share link, of which the installed page knows nothing",
+      async (visit, page) => {
+        visit.expect(/401/); // No link has that key.
+        const session = await page.context().newCDPSession(page);
+        for (const path of ["/map", "/map/s#wh_secret"]) {
+          await visit.goto(path);
+          const { url, errors, data } = await session.send("Page.getAppManifest");
+          expect([url, errors]).toEqual([`${visit.url}/map/manifest.webmanifest`, []]);
+          expect(JSON.parse(data!)).toMatchObject({ id: "/map", start_url: "/map", display: "standalone" });
+          expect(data).not.toContain("secret");
+          // A page of a test is as good as in a private window, in which none can be installed.
+          const { installabilityErrors } = await session.send("Page.getInstallabilityErrors");
+          expect(installabilityErrors.map(({ errorId }) => errorId)).toEqual(["in-incognito"]);
+        }
+        await session.detach();
+      },
+      { webgl: false },
+    );
   },
   {
     prepare: ({ client }) =>

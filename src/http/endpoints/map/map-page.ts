@@ -36,6 +36,16 @@ const html: readonly Endpoint[] = ["/map", "/map/s"].map((path) =>
   }),
 );
 
+/** Its address does not change: browsers fetch it again to see whether an installed page is still current. */
+const manifest = hiddenEndpoint("/map/manifest.webmanifest", (services, responder) => async (request) => {
+  const page = await pageOf(services);
+  return responder.cached(request, page.manifest, {
+    ...REVALIDATED_CACHE,
+    ...SAME_ORIGIN_HEADERS,
+    "content-type": "application/manifest+json",
+  });
+});
+
 const segment = (example: string) => textSegment("A part of the path of a file.", example);
 
 /** Every file of the page is in a folder. */
@@ -73,4 +83,4 @@ const packageFiles: readonly Endpoint[] = PACKAGE_FILES.map(({ path, specifier, 
 /** A worker obeys the policy of its own file; MapLibre's worker loads the tiles. */
 const WORKER_POLICY = "default-src 'none'; script-src 'self'; connect-src 'self'; frame-ancestors 'none'";
 
-export const mapPage: readonly Endpoint[] = [...html, ownFile, ...packageFiles];
+export const mapPage: readonly Endpoint[] = [...html, manifest, ownFile, ...packageFiles];

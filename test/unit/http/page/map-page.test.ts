@@ -16,11 +16,45 @@ test("every file that the page names is there, to be kept for good", async () =>
   for (const path of paths) {
     const file = await app.fetch(path);
     expect([path, file.status]).toEqual([path, 200]);
-    expect(file.headers.get("cache-control")).toContain("immutable");
+    const isManifest = path === "/map/manifest.webmanifest";
+    expect(file.headers.get("cache-control")).toContain(isManifest ? "no-cache" : "immutable");
     expect(file.headers.get("x-content-type-options")).toBe("nosniff");
     expect((await file.bytes()).length).toBeGreaterThan(0);
   }
 });
+
+test("a phone can install the page: its start is the map, and each icon has its size", async () => {
+  const answer = await app.fetch("/map/manifest.webmanifest");
+  expect(answer.headers.get("content-type")).toBe("application/manifest+json");
+  const { id, start_url, scope, display, icons } = (await answer.json()) as Record<string, unknown> & {
+    readonly icons: readonly Icon[];
+  };
+  expect({ id, start_url, scope, display }).toEqual({
+    id: "/map",
+    start_url: "/map", // Also for a visitor of a share link, whose address holds the key.
+    scope: "/map",
+    display: "standalone",
+  });
+  expect(icons.map(({ sizes, purpose = "any" }) => [sizes, purpose])).toEqual([
+    ["any", "any"],
+    ["192x192", "any"],
+    ["512x512", "any"],
+    ["512x512", "maskable"],
+  ]);
+  for (const { src, sizes, type } of icons) {
+    const icon = await app.fetch(src);
+    expect([icon.status, icon.headers.get("content-type")]).toEqual([200, type]);
+    const bytes = Buffer.from(await icon.bytes());
+    if (type === "image/png") expect(`${bytes.readUInt32BE(16)}x${bytes.readUInt32BE(20)}`).toBe(sizes);
+  }
+});
+
+interface Icon {
+  readonly src: string;
+  readonly sizes: string;
+  readonly type: string;
+  readonly purpose?: string;
+}
 
 test("a share link opens the same page", async () => {
   expect(await (await app.fetch("/map/s")).text()).toBe(await (await app.fetch("/map")).text());

@@ -9,7 +9,8 @@ const stripTypes = createStripTypes();
 const readAsset = (specifier: string) => Bun.file(new URL(specifier)).bytes();
 
 /** The page of a made-up src/web. */
-async function pageOf(files: Readonly<Record<string, string>>) {
+async function pageOf(given: Readonly<Record<string, string>>) {
+  const files: Readonly<Record<string, string>> = { "manifest.webmanifest": "{}", ...given };
   return readPageFiles({
     stripTypes,
     demoSpeed: null,
@@ -72,6 +73,25 @@ test("readPageFiles() sends style sheets that follow one another as one, in thei
   expect(await textOf(page, "style/c.css")).toBe("c{}");
   expect(await textOf(page, "style/b.css")).toBeNull();
   expect((await htmlOf(page)).match(/\w+\.css/g)).toEqual(["a.css", "c.css"]);
+});
+
+test("readPageFiles() finds what the manifest names, and gives another version to another picture", async () => {
+  const manifest = '{"icons":["{app}/style/icon.png","{app}/style/icon.svg"]}';
+  const files = {
+    ...{ "index.html": HTML, "style/a.css": "", "page/main.ts": "", "manifest.webmanifest": manifest },
+    ...{ "style/icon.png": "one", "style/icon.svg": "<svg/>" },
+  };
+  const page = await pageOf(files);
+  const app = `/map/app/${page.version}`;
+  expect(new TextDecoder().decode((await page.manifest.in(null)).bytes)).toBe(
+    `{"icons":["${app}/style/icon.png","${app}/style/icon.svg"]}`,
+  );
+  expect([page.files.get("style/icon.png")!.contentType, await textOf(page, "style/icon.png")]).toEqual([
+    "image/png",
+    "one",
+  ]);
+  expect(page.files.get("style/icon.svg")!.contentType).toBe("image/svg+xml");
+  expect((await pageOf({ ...files, "style/icon.png": "two" })).version).not.toBe(page.version);
 });
 
 test("readPageFiles() has browsers ask at once for the packages that are needed at first", async () => {
