@@ -18,4 +18,6 @@ export interface NewestRecords {
    * gets another device. Indexed by device number; a new array replaces it when devices are added.
    */
   notes(): Float64Array;
+  /** Like `notes()`, for another reader. */
+  positionNotes(): Float64Array;
 }

@@ -52,6 +52,7 @@ export const NOON_MS = Date.UTC(2026, 2, 20, 12);
 
 /** Less than a server's, since a test file has many apps. */
 const ENCODED_RECORD_BYTES = 4 << 20;
+const ENCODED_POSITION_BYTES = 1 << 20;
 
 const DAY_MS = 86_400_000;
 /** Keys with the permission `view` show nothing before this instant. */
@@ -220,7 +221,7 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
       },
       broker: { status: null, statusFor: () => null },
       baseMap: () => world,
-      answers: new AnswerBuffer(ENCODED_RECORD_BYTES),
+      answers: new AnswerBuffer(ENCODED_RECORD_BYTES, ENCODED_POSITION_BYTES),
       ...(options.bodies === undefined ? {} : { bodies: options.bodies }),
     }),
     loadPlaces: loadTestPlaces,

@@ -17,8 +17,9 @@ export class NewestOfApp implements NewestRecords {
   readonly #table: DeviceTable;
   readonly #archivedRows: ArchivedRows;
   readonly #dictionary: Dictionary;
-  /** The array that `notes()` returns, by device number; as long as was needed so far. */
+  /** The arrays that `notes()` and `positionNotes()` return, by device number; as long as was needed so far. */
   #notes = new Float64Array(0);
+  #positionNotes = new Float64Array(0);
   readonly #page: RecordOfDevice;
 
   constructor(appId: AppId, table: DeviceTable, archivedRows: ArchivedRows, dictionary: Dictionary) {
@@ -64,15 +65,27 @@ export class NewestOfApp implements NewestRecords {
     return this.#notes;
   }
 
+  positionNotes(): Float64Array {
+    const { numbersEnd } = this.#table;
+    if (numbersEnd > this.#positionNotes.length) this.#positionNotes = grown(this.#positionNotes, numbersEnd);
+    return this.#positionNotes;
+  }
+
   /** Marks that the device's newest record changed. */
   changed(device: number): void {
-    if (device < this.#notes.length) this.#notes[device] = -Math.abs(this.#notes[device]!);
+    negate(this.#notes, device);
+    negate(this.#positionNotes, device);
   }
 
   /** Removes the device, whose number another may get. */
   removed(device: number): void {
     if (device < this.#notes.length) this.#notes[device] = 0;
+    if (device < this.#positionNotes.length) this.#positionNotes[device] = 0;
   }
+}
+
+function negate(notes: Float64Array, device: number): void {
+  if (device < notes.length) notes[device] = -Math.abs(notes[device]!);
 }
 
 /** A page of one record. The device's id becomes a string only if it is read, which is seldom. */

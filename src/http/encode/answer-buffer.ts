@@ -12,7 +12,10 @@ import type { LocalTimeFormatter } from "../../model/time/local-time.ts";
 import type { Shape } from "../shapes/shape.ts";
 import { ChosenRecords, type RecordForm } from "./chosen-records.ts";
 import { type NearbyColumns, writeBearing, writeDistance } from "./nearby-slots.ts";
+import { copyBytes, LINE_BYTES } from "./newest-texts.ts";
 import type { PlaceMarks } from "./place-marks.ts";
+import { PositionRecords } from "./position-records.ts";
+import { isPosition } from "./position-texts.ts";
 import { LOCAL_TIME_ROOM, writeLocalTime } from "./record-encoder.ts";
 import { RecordTexts } from "./record-texts.ts";
 
@@ -21,6 +24,8 @@ const ANSWER_BYTES_EXPECTED = 4 << 20;
 
 /** Some 240,000 records with all fields. The system provides only the memory that is written to. */
 const ENCODED_RECORD_BYTES = 128 << 20;
+/** Some 260,000 positions, of two cache lines each. */
+const ENCODED_POSITION_BYTES = 32 << 20;
 
 /**
  * The buffer in which a server writes its answers, one at a time; the response copies it. After it, in the same memory,
@@ -31,10 +36,10 @@ export class AnswerBuffer {
   readonly #memory: Uint8Array<ArrayBuffer>;
   #answer: JsonWriter;
 
-  constructor(encodedRecordBytes = ENCODED_RECORD_BYTES) {
-    this.#memory = new Uint8Array(ANSWER_BYTES_EXPECTED + encodedRecordBytes);
+  constructor(recordBytes = ENCODED_RECORD_BYTES, positionBytes = ENCODED_POSITION_BYTES) {
+    this.#memory = new Uint8Array(ANSWER_BYTES_EXPECTED + recordBytes + positionBytes);
     this.#answer = new JsonWriter(ANSWER_BYTES_EXPECTED, this.#memory);
-    this.records = new EncodedRecordCache(this.#memory, ANSWER_BYTES_EXPECTED);
+    this.records = new EncodedRecordCache(this.#memory, ANSWER_BYTES_EXPECTED, positionBytes);
   }
 
   /** The writer of one answer, valid until the next begins. */
@@ -69,18 +74,21 @@ const LONGITUDE = numberIndex("longitude");
 export class EncodedRecordCache {
   readonly #memory: Uint8Array<ArrayBuffer>;
   readonly #texts: RecordTexts;
+  readonly #positions: PositionRecords;
   readonly #chosen = new ChosenRecords();
 
-  /** Stores texts in `memory` from `start` on, a multiple of 8. */
-  constructor(memory: Uint8Array<ArrayBuffer>, start: number) {
+  /** Stores texts in `memory` from `start` on, a multiple of 8; the last `positionBytes` are for positions alone. */
+  constructor(memory: Uint8Array<ArrayBuffer>, start: number, positionBytes: number) {
     this.#memory = memory;
-    this.#texts = new RecordTexts(memory, start);
+    const positionsStart = Math.floor((memory.length - positionBytes) / LINE_BYTES) * LINE_BYTES;
+    this.#texts = new RecordTexts(memory, start, positionsStart);
+    this.#positions = new PositionRecords(memory, positionsStart, memory.length);
   }
 
   /** Writes the items of a nearby answer, with a comma before each. */
   writeNearby(json: JsonWriter, records: NewestRecords, columns: NearbyColumns, form: RecordForm): void {
     if (!form.fields.isWhole) {
-      this.#chosen.writeNearby(json, records, columns, form);
+      this.#partsOf(form).writeNearby(json, records, columns, form);
       return;
     }
     const { count, devices, meters, bearings } = columns;
@@ -110,7 +118,7 @@ export class EncodedRecordCache {
   /** Writes records in the form of current positions, with commas between. */
   writeRecords(json: JsonWriter, records: NewestRecords, devices: Uint32Array, form: RecordForm): void {
     if (!form.fields.isWhole) {
-      this.#chosen.writeRecords(json, records, devices, form);
+      this.#partsOf(form).writeRecords(json, records, devices, form);
       return;
     }
     const { localTime, marks } = form;
@@ -127,7 +135,7 @@ export class EncodedRecordCache {
   /** Writes a record in the form of the answer about one device, with its id. */
   writeRecord(json: JsonWriter, records: NewestRecords, device: number, form: RecordForm): void {
     if (!form.fields.isWhole) {
-      this.#chosen.writeRecords(json, records, Uint32Array.of(device), form);
+      this.#partsOf(form).writeRecords(json, records, Uint32Array.of(device), form);
       return;
     }
     const { localTime, marks } = form;
@@ -135,6 +143,11 @@ export class EncodedRecordCache {
     this.#writeLocation(json, address, localTime, { records, device });
     if (marks !== null) mark(marks, json, records, device);
     json.byte(CLOSE_BRACE);
+  }
+
+  /** The writer of records with some of their fields. */
+  #partsOf({ fields }: RecordForm): ChosenRecords | PositionRecords {
+    return isPosition(fields) ? this.#positions : this.#chosen;
   }
 
   /** Omits the closing brace. */
@@ -172,12 +185,6 @@ export class EncodedRecordCache {
     copyBytes(this.#memory, from, count, json.bytes, json.length);
     json.length += count;
   }
-}
-
-/** Within one buffer this is twice as fast. An answer that has outgrown its memory is in another buffer. */
-function copyBytes(source: Uint8Array, from: number, count: number, target: Uint8Array, at: number): void {
-  if (target === source) target.copyWithin(at, from, from + count);
-  else target.set(source.subarray(from, from + count), at);
 }
 
 /** Marks where the name of the place near a device belongs. */

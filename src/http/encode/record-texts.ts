@@ -6,6 +6,7 @@ import type { NewestRecords } from "../../model/newest-records.ts";
 import { deviceDigest, RECORD_ID_DIGEST_CHARACTERS } from "../../model/record-id.ts";
 import type { RecordDictionary, RecordPage } from "../../model/record-page.ts";
 import { SLOTS_FRAGMENT } from "./nearby-slots.ts";
+import { NewestTexts } from "./newest-texts.ts";
 import { createRecordEncoder } from "./record-encoder.ts";
 
 /*
@@ -41,21 +42,18 @@ const U16_MAX = 0xffff;
 const GROWTH_BYTES = 16;
 /** More than the longest record: its texts have 128 characters at most. */
 const SCRATCH_BYTES = 16_384;
-/** A cache line of the processor, and the number of lines of a record with all fields. */
-const LINE_BYTES = 64;
+/** The cache lines of a record with all fields. */
 const LINES_PREFETCHED = 9;
 
 /**
  * Newest records as JSON text in a ring buffer. If a device's record changes, its text stays at its address while it
  * fits: mostly only numbers are rewritten. Texts that are first requested together are stored together.
  */
-export class RecordTexts {
-  readonly #memory: Uint8Array<ArrayBuffer>;
+export class RecordTexts extends NewestTexts {
   // Views of the memory with wider numbers: until a DataView's methods are inlined, a header costs half a record.
   readonly #u16: Uint16Array;
   readonly #u32: Uint32Array;
   readonly #f64: Float64Array;
-  readonly #ring: TextRing;
   readonly #encoder = createRecordEncoder(new FieldChoice("current"));
   /** Writes into the same memory, within which copying is cheapest. */
   readonly #scratch: JsonWriter;
@@ -63,23 +61,15 @@ export class RecordTexts {
   /** The current dictionary of profiles and states, and its edition number. */
   #dictionary: RecordDictionary | null = null;
   #edition = 0;
-  /** By row of a page, the address of its text. */
-  #addresses = new Int32Array(0);
-  /** Rows whose texts are missing or outdated, and their devices. */
-  #stale = new Int32Array(0);
-  #staleDevices = new Uint32Array(0);
 
-  /** Stores texts in `memory` from `start` on; both are multiples of 8. */
-  constructor(memory: Uint8Array<ArrayBuffer>, start: number) {
-    this.#memory = memory;
+  /** Stores texts in `memory` between two positions, both multiples of 8. */
+  constructor(memory: Uint8Array<ArrayBuffer>, start: number, end: number) {
+    super(memory, start + SCRATCH_BYTES, end, LINES_PREFETCHED);
     this.#u16 = new Uint16Array(memory.buffer);
     this.#u32 = new Uint32Array(memory.buffer);
     this.#f64 = new Float64Array(memory.buffer);
     this.#scratchBytes = memory.subarray(start, start + SCRATCH_BYTES);
     this.#scratch = new JsonWriter(SCRATCH_BYTES, this.#scratchBytes);
-    const ringStart = start + SCRATCH_BYTES;
-    // The memory must include the cache lines after the last text.
-    this.#ring = new TextRing(ringStart, memory.length - ringStart - LINES_PREFETCHED * LINE_BYTES);
   }
 
   timestampMs(address: number): number {
@@ -111,97 +101,21 @@ export class RecordTexts {
     if (this.#u16[flag] === 0) {
       encoder.encodeInto(
         deviceDigest(records.appId, records.deviceId(device)),
-        this.#memory.subarray(digestAt, digestAt + RECORD_ID_DIGEST_CHARACTERS),
+        this.memory.subarray(digestAt, digestAt + RECORD_ID_DIGEST_CHARACTERS),
       );
       this.#u16[flag] = 1;
     }
     return digestAt;
   }
 
-  /** The address of the text of a device's newest record, valid until the next call. */
-  find(records: NewestRecords, device: number): number {
-    return this.#find(records, records.notes(), device);
-  }
-
-  /**
-   * The addresses of the texts of a page, valid until the next call; null if they don't all fit the ring. They are
-   * spread over many megabytes, as are the records to encode, so all their cache lines are requested first: then memory
-   * fetches many at a time, where copying would wait for each.
-   */
-  findAll(records: NewestRecords, devices: Uint32Array, count: number): Int32Array | null {
-    if (count > this.#addresses.length) {
-      this.#addresses = new Int32Array(count);
-      this.#stale = new Int32Array(count);
-      this.#staleDevices = new Uint32Array(count);
-    }
-    const addresses = this.#addresses;
-    const stale = this.#stale;
-    const notes = records.notes();
-    const { oldest } = this.#ring;
-    const staleCount = this.#locate(notes, devices, count);
-    records.prefetch(this.#staleDevices, staleCount);
-    this.#prefetch(count);
-    for (let i = 0; i < staleCount; i++) {
-      const row = stale[i]!;
-      addresses[row] = this.#find(records, notes, devices[row]!);
-    }
-    // New texts may have displaced others of this page.
-    const mayMiss = this.#ring.oldest !== oldest;
-    return mayMiss && this.#locate(notes, devices, count) > 0 ? null : addresses;
-  }
-
-  /** Sets the addresses of a page's texts and collects the missing or outdated ones; returns their count. */
-  #locate(notes: Float64Array, devices: Uint32Array, count: number): number {
-    const ring = this.#ring;
-    const { oldest } = ring;
-    const addresses = this.#addresses;
-    const stale = this.#stale;
-    const staleDevices = this.#staleDevices;
-    let staleCount = 0;
-    for (let row = 0; row < count; row++) {
-      const device = devices[row]!;
-      const note = notes[device]!;
-      if (note < oldest) {
-        stale[staleCount] = row;
-        staleDevices[staleCount++] = device;
-      }
-      const offset = Math.abs(note);
-      addresses[row] = ring.addressOf(Math.max(oldest, offset));
-    }
-    return staleCount;
-  }
-
-  #prefetch(count: number): void {
-    const memory = this.#memory;
-    const addresses = this.#addresses;
-    let sum = 0;
-    for (let row = 0; row < count; row++) {
-      const address = addresses[row]!;
-      for (let line = 0; line < LINES_PREFETCHED; line++) sum += memory[address + line * LINE_BYTES]!;
-    }
-    assert(sum >= 0, "bytes are not negative"); // Keeps compilers from removing the sum.
-  }
-
-  #find(records: NewestRecords, notes: Float64Array, device: number): number {
-    const ring = this.#ring;
-    const note = notes[device]!;
-    if (note >= ring.oldest) return ring.addressOf(note);
-    const page = records.pageOf(device);
-    if (page.dictionary !== this.#dictionary) {
-      this.#dictionary = page.dictionary;
-      this.#edition++;
-    }
-    let offset = -note; // The text of the record before, if it still exists.
-    if (offset < ring.oldest || !this.#rewrite(ring.addressOf(offset), page)) {
-      offset = this.#encode(records, device, page);
-    }
-    notes[device] = offset;
-    return ring.addressOf(offset);
+  protected notesOf(records: NewestRecords): Float64Array {
+    return records.notes();
   }
 
   /** Updates the text of a device to its newer record; false if it doesn't fit there. */
-  #rewrite(address: number, page: RecordPage): boolean {
-    const memory = this.#memory;
+  protected rewrite(address: number, page: RecordPage): boolean {
+    const { memory } = this;
+    this.#noteEdition(page);
     const hasSameTexts =
       this.#u32[(address >> 2) + PROFILE] === page.profile[0] &&
       this.#u32[(address >> 2) + STATE] === page.state[0] &&
@@ -226,7 +140,8 @@ export class RecordTexts {
   }
 
   /** Adds the text of a record to the ring and returns its offset. */
-  #encode(records: NewestRecords, device: number, page: RecordPage): number {
+  protected encode(records: NewestRecords, device: number, page: RecordPage): number {
+    this.#noteEdition(page);
     const id = JSON.stringify(records.deviceId(device));
     const json = this.#scratch;
     json.clear();
@@ -247,14 +162,14 @@ export class RecordTexts {
     const reserved = Math.ceil((HEADER_BYTES + bytes + GROWTH_BYTES) / WORD_BYTES) * WORD_BYTES;
     const capacity = reserved - HEADER_BYTES;
     assert(capacity <= U16_MAX, "positions within a record's text fit in 16 bits");
-    const offset = this.#ring.reserve(reserved);
-    const address = this.#ring.addressOf(offset);
+    const offset = this.ring.reserve(reserved);
+    const address = this.ring.addressOf(offset);
     this.#u16[(address >> 1) + CAPACITY] = capacity;
     this.#u16[(address >> 1) + LOCATION_AT] = locationAt;
     this.#u16[(address >> 1) + NUMBERS_AT] = numbersAt;
     this.#u16[(address >> 1) + HAS_DIGEST] = 0;
     this.#setHeader(address, page, bytes, textsAt);
-    this.#memory.set(json.written(), this.start(address));
+    this.memory.set(json.written(), this.start(address));
     return offset;
   }
 
@@ -263,6 +178,13 @@ export class RecordTexts {
     json.byte(CLOSE_BRACE);
     json.byte(CLOSE_BRACE);
     assert(json.bytes === this.#scratchBytes, "a record's text fits the memory it is written in");
+  }
+
+  /** Profiles and states of another dictionary have other numbers. */
+  #noteEdition({ dictionary }: RecordPage): void {
+    if (dictionary === this.#dictionary) return;
+    this.#dictionary = dictionary;
+    this.#edition++;
   }
 
   /** Sets the part of the header that a newer record of the same device may change. */
@@ -277,51 +199,3 @@ export class RecordTexts {
 }
 
 const encoder = new TextEncoder();
-
-/**
- * Allocates texts one after the other in a ring buffer, where a new text displaces the oldest. A text is identified by
- * its offset, counted in bytes over all laps, which is never reused.
- */
-export class TextRing {
-  readonly #start: number;
-  readonly #bytes: number;
-  /** The offsets at which the lap began and at which the next text goes. */
-  #lap: number;
-  #next: number;
-
-  constructor(start: number, bytes: number) {
-    this.#start = start;
-    this.#bytes = bytes;
-    this.#lap = 2 * bytes; // So that 0, which means no text, is older than every text.
-    this.#next = this.#lap;
-  }
-
-  /** Texts with smaller offsets are gone. */
-  get oldest(): number {
-    return this.#next - this.#bytes;
-  }
-
-  /**
-   * The address of the text at an offset that still exists. A 32-bit number: otherwise JavaScriptCore would continue
-   * with a double, and compile all code that writes JSON at such positions without integer instructions.
-   */
-  addressOf(offset: number): number {
-    return (this.#start + offset - (offset < this.#lap ? this.#lap - this.#bytes : this.#lap)) | 0;
-  }
-
-  /** The offset of a new text: after the last one, or at the start of a new lap. */
-  reserve(bytes: number): number {
-    assert(bytes <= this.#bytes, "a record's text fits the ring buffer");
-    if (this.#next + bytes > this.#lap + this.#bytes) {
-      this.#lap += this.#bytes;
-      this.#next = this.#lap;
-    }
-    const offset = this.#next;
-    this.#next += bytes;
-    assert(
-      offset >= this.#lap && this.#next <= this.#lap + this.#bytes,
-      "a text lies within its lap of the ring",
-    );
-    return offset;
-  }
-}

@@ -15,6 +15,8 @@ import * as fc from "../../../support/fast-check.ts";
 
 const ANSWER_BYTES = 1024;
 const RING_BYTES = 16_384 + 2560;
+/** For two of the longest texts. */
+const POSITION_BYTES = 2048 + 128 + 512;
 const TIMES = createLocalTimeFormatter(parseZone("Asia/Kathmandu")!);
 
 const DICTIONARY = { profileText: () => "text", stateText: () => null };
@@ -27,13 +29,15 @@ class FewDevices implements NewestRecords {
   reads = 0;
   namings = 0;
   readonly #notes = new Float64Array(64);
+  readonly #positionNotes = new Float64Array(64);
 
   constructor(appId: string) {
     this.appId = appId as AppId;
   }
 
   report(device: number, id: string, value: number): void {
-    this.#notes[device] = this.ids[device] === id ? -Math.abs(this.#notes[device]!) : 0;
+    for (const notes of [this.#notes, this.#positionNotes])
+      notes[device] = this.ids[device] === id ? -Math.abs(notes[device]!) : 0;
     this.ids[device] = id;
     this.values[device] = value;
   }
@@ -65,12 +69,16 @@ class FewDevices implements NewestRecords {
   notes(): Float64Array {
     return this.#notes;
   }
+
+  positionNotes(): Float64Array {
+    return this.#positionNotes;
+  }
 }
 
 function createTexts() {
-  const memory = new Uint8Array(ANSWER_BYTES + RING_BYTES);
+  const memory = new Uint8Array(ANSWER_BYTES + RING_BYTES + POSITION_BYTES);
   return {
-    texts: new EncodedRecordCache(memory, ANSWER_BYTES),
+    texts: new EncodedRecordCache(memory, ANSWER_BYTES, POSITION_BYTES),
     begin: () => new JsonWriter(ANSWER_BYTES, memory),
   };
 }

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { createHotStore, type HotStore } from "../../../../src/hot/hot-store.ts";
 import { Dictionary } from "../../../../src/hot/records/dictionary.ts";
 import { EncodedRecordCache } from "../../../../src/http/encode/answer-buffer.ts";
+import type { RecordForm } from "../../../../src/http/encode/chosen-records.ts";
 import { Scheduler } from "../../../../src/lib/schedule/scheduler.ts";
 import { JsonWriter } from "../../../../src/lib/text/json-writer.ts";
 import { FieldChoice } from "../../../../src/model/field-choice.ts";
 import { METERS_PER_MILE } from "../../../../src/model/geo/distance.ts";
-import { LOCATION_FIELDS } from "../../../../src/model/location-fields.ts";
 import type { NewestRecords } from "../../../../src/model/newest-records.ts";
 import { recordsOf } from "../../../support/answers/page-records.ts";
 import * as fc from "../../../support/fast-check.ts";
@@ -22,9 +22,11 @@ const BASE_MS = Date.UTC(2026, 0, 14);
 const DAYS = 3;
 const ANSWER_BYTES = 1024;
 /** What texts are encoded in, and what is read behind the last. */
-const BESIDE_RING_BYTES = 16_384 + 576;
+const BESIDE_RING_BYTES = 16_384 + 576 + 64;
+const BESIDE_POSITIONS_BYTES = 2048 + 128 + 64;
 /** For the longest text of these, and for all of them several times. */
 const RING_WORDS = { min: 128, max: 1024 };
+const POSITION_LINES = { min: 3, max: 20 };
 
 const IDS = ["a", "bus-2", 'ü"', "🚌".repeat(9), "e", "f", "g", "h"];
 
@@ -56,12 +58,18 @@ const steps = fc.array(
 
 /** Throws where an answer is not what it should be. */
 export function checkMixes(numRuns: number): void {
-  const mix = { retiredMax: fc.integer({ min: 1, max: 6 }), ringWords: fc.integer(RING_WORDS), steps };
+  const mix = {
+    retiredMax: fc.integer({ min: 1, max: 6 }),
+    ringWords: fc.integer(RING_WORDS),
+    positionLines: fc.integer(POSITION_LINES),
+    steps,
+  };
   fc.assert(
-    fc.property(fc.record(mix), ({ retiredMax, ringWords, steps }) => {
+    fc.property(fc.record(mix), ({ retiredMax, ringWords, positionLines, steps }) => {
       const hot = createHotStore(new Scheduler(), new Dictionary(retiredMax));
-      const memory = new Uint8Array(ANSWER_BYTES + BESIDE_RING_BYTES + ringWords * 8);
-      const cache = new EncodedRecordCache(memory, ANSWER_BYTES);
+      const positionBytes = BESIDE_POSITIONS_BYTES + positionLines * 64;
+      const memory = new Uint8Array(ANSWER_BYTES + BESIDE_RING_BYTES + ringWords * 8 + positionBytes);
+      const cache = new EncodedRecordCache(memory, ANSWER_BYTES, positionBytes);
       let sequence = 0;
       for (const step of steps) {
         if ("report" in step) {
@@ -87,7 +95,7 @@ function seal(hot: HotStore, beforeMs: number): void {
   for (const _ of sealing.drop());
 }
 
-/** Asks for the devices of these numbers that there are: all at once, and one after the other. */
+/** Asks for the devices of these numbers that there are: together and one by one, with all fields and with some. */
 function compareAnswers(
   hot: HotStore,
   cache: EncodedRecordCache,
@@ -98,41 +106,55 @@ function compareAnswers(
   if (app === null) return;
   const records = app.newestRecords;
   const devices = Uint32Array.from(numbers.filter((number) => app.table.findByNumber(number) !== null));
+  for (const form of FORMS) compareForm(records, cache, memory, devices, form);
+}
+
+function compareForm(
+  records: NewestRecords,
+  cache: EncodedRecordCache,
+  memory: Uint8Array<ArrayBuffer>,
+  devices: Uint32Array,
+  form: RecordForm,
+): void {
+  const encoded = (device: number) => encodedAnew(records, device, form);
   const count = devices.length;
   const meters = Float64Array.from(devices, (device) => device * 1234.5678);
   const bearings = Float64Array.from(devices, (device) => device * 47.123);
   const items = new JsonWriter(ANSWER_BYTES, memory);
-  cache.writeNearby(items, records, { count, devices, meters, bearings }, WHOLE);
+  cache.writeNearby(items, records, { count, devices, meters, bearings }, form);
   assert.equal(
     textOf(items),
     Array.from(devices, (device, row) => {
       const distance = (meters[row]! / METERS_PER_MILE).toFixed(4).padStart(7);
       const bearing = bearings[row]!.toFixed(2).padStart(6);
-      const location = encodedAnew(records, device);
+      const location = encoded(device);
       const id = JSON.stringify(records.deviceId(device));
       return `,{"device_id":${id},"distance_miles":${distance},"bearing_degrees":${bearing},"location":${location}}`;
     }).join(""),
   );
   const all = new JsonWriter(ANSWER_BYTES, memory);
-  cache.writeRecords(all, records, devices, WHOLE);
-  assert.equal(textOf(all), Array.from(devices, (device) => encodedAnew(records, device)).join(","));
+  cache.writeRecords(all, records, devices, form);
+  assert.equal(textOf(all), Array.from(devices, encoded).join(","));
   for (const device of devices) {
     const single = new JsonWriter(ANSWER_BYTES, memory);
-    cache.writeRecords(single, records, Uint32Array.of(device), WHOLE);
-    assert.equal(textOf(single), encodedAnew(records, device));
+    cache.writeRecords(single, records, Uint32Array.of(device), form);
+    assert.equal(textOf(single), encoded(device));
   }
 }
 
-const WHOLE = { fields: new FieldChoice("current"), localTime: null, marks: null };
+/** All fields, those of positions alone, and some others. */
+const FORMS: readonly RecordForm[] = [null, ["longitude", "latitude"], ["speed", "user_id"]].map(
+  (chosen) => ({
+    fields: new FieldChoice("current", chosen),
+    localTime: null,
+    marks: null,
+  }),
+);
 
-const SHOWN = LOCATION_FIELDS.filter((field) =>
-  (field.responses as readonly string[]).includes("current"),
-).map(({ name }) => String(name));
-
-function encodedAnew(records: NewestRecords, device: number): string {
+function encodedAnew(records: NewestRecords, device: number, { fields }: RecordForm): string {
   const [{ device_id, ...others }] = recordsOf(records.pageOf(device)) as [Record<string, unknown>];
   const members = Object.entries({ device_id, app_id: records.appId, ...others });
-  return JSON.stringify(Object.fromEntries(members.filter(([name]) => SHOWN.includes(name))));
+  return JSON.stringify(Object.fromEntries(members.filter(([name]) => fields.names.includes(name))));
 }
 
 function textOf(json: JsonWriter): string {

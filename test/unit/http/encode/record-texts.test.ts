@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { createHotStore } from "../../../../src/hot/hot-store.ts";
 import { Dictionary } from "../../../../src/hot/records/dictionary.ts";
 import { EncodedRecordCache } from "../../../../src/http/encode/answer-buffer.ts";
-import { TextRing } from "../../../../src/http/encode/record-texts.ts";
+import { TextRing } from "../../../../src/http/encode/newest-texts.ts";
 import { Scheduler } from "../../../../src/lib/schedule/scheduler.ts";
 import { JsonWriter } from "../../../../src/lib/text/json-writer.ts";
 import { FieldChoice } from "../../../../src/model/field-choice.ts";
@@ -20,7 +20,7 @@ test("texts are those of the newest records, whatever was reported, asked, seale
 
 test("a profile's number that means another since is not taken for the one that it was", () => {
   const hot = createHotStore(new Scheduler(), new Dictionary(1));
-  const texts = new EncodedRecordCache(new Uint8Array(65_536), 1024);
+  const texts = new EncodedRecordCache(new Uint8Array(65_536), 1024, 16_384);
   const form = { fields: new FieldChoice("deviceCurrent"), localTime: null, marks: null };
   const users = ["u0", "u1", "u2", "u3", "u4"].map((user_id, index) => {
     const report = { device_id: "a", timestamp: BASE_MS, latitude: 1, longitude: 2, user_id };
