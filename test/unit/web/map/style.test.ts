@@ -44,7 +44,17 @@ describe.each(["light", "dark"] as const)("by %s", (theme) => {
   test("every text can be read on land, water, parks and built ground: 4.5:1", () => {
     const palette = PALETTES[theme];
     const texts = ["countryText", "placeText", "smallText", "waterText"] as const;
-    const grounds = ["land", "water", "park", "built", "building", "road", "motorway", "halo"] as const;
+    const grounds = [
+      "land",
+      "water",
+      "park",
+      "built",
+      "building",
+      "road",
+      "motorway",
+      "track",
+      "halo",
+    ] as const;
     const poor = texts.flatMap((text) =>
       grounds
         .filter((ground) => contrast(palette, text, ground) < 4.5)

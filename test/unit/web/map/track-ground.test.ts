@@ -1,6 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { validateStyleMin } from "@maplibre/maplibre-gl-style-spec";
+import {
+  type Feature,
+  featureFilter,
+  type ICanonicalTileID,
+  validateStyleMin,
+} from "@maplibre/maplibre-gl-style-spec";
 import type { LayerSpecification, MapLibreMap } from "maplibre-gl";
+import { WORLD_SIZE, worldX, worldY } from "../../../../src/web/geo/world.ts";
 import type { TileMap } from "../../../../src/web/map/base-map.ts";
 import { PALETTES } from "../../../../src/web/map/palette.ts";
 import { type Ground, TrackGround, trackLayer, trackSource } from "../../../../src/web/map/track-ground.ts";
@@ -72,6 +78,23 @@ test("its tiles are asked for at three zooms alone", () => {
   const { minzoom, maxzoom, tiles } = trackSource("http://127.0.0.1");
   expect([minzoom, maxzoom]).toEqual([11, 13]);
   expect(tiles).toEqual(["http://127.0.0.1/api/v1/tiles/{z}/{x}/{y}.mvt?layer=tracks"]);
+});
+
+test("nothing is drawn where the operator has streets, from the zoom on at which they are shown", () => {
+  const { filter } = trackLayer({ theme: "light", streets: STREETS });
+  const isDrawn = (longitude: number, latitude: number, zoom: number) => {
+    const [tiles, extent] = [2 ** 11, 8192];
+    const [x, y] = [(worldX(longitude) / WORLD_SIZE) * tiles, (worldY(latitude) / WORLD_SIZE) * tiles];
+    const tile = { z: 11, x: Math.floor(x), y: Math.floor(y) };
+    const point = { x: Math.floor((x - tile.x) * extent), y: Math.floor((y - tile.y) * extent) };
+    const feature = { type: 1, properties: { count: 1 }, geometry: [[point]] } as unknown as Feature;
+    return featureFilter(filter, "layers.tracks.filter").filter({ zoom }, feature, tile as ICanonicalTileID);
+  };
+  expect([isDrawn(-2.95, 53.4, 12), isDrawn(-2.95, 53.4, 8), isDrawn(-71.06, 42.35, 12)]).toEqual([
+    false,
+    true,
+    true,
+  ]);
 });
 
 test.each(["light", "dark"] as const)("the layer is valid, and faint: %s", (theme) => {
