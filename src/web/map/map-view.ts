@@ -111,6 +111,7 @@ export class MapView {
   #density: DensityCells | null = null;
   #head: Head | null = null;
   #covering: Element | null = null;
+  #isPaused = false;
   readonly #coverObserver = new ResizeObserver(() => this.#makeRoom());
 
   constructor(parts: MapParts) {
@@ -270,6 +271,12 @@ export class MapView {
     this.#scale?.setUnit(this.#parts.settings.units === "metric" ? "metric" : "imperial");
   }
 
+  /** Lets live devices move on without drawing them, while something else covers the map. */
+  pause(isPaused: boolean): void {
+    this.#isPaused = isPaused;
+    if (!isPaused) this.#map?.triggerRepaint();
+  }
+
   /** Keeps the map's center clear of an element that covers its lower end. */
   keepClearOf(element: Element | null): void {
     if (element === this.#covering) return;
@@ -322,6 +329,7 @@ export class MapView {
   /** Draws the map again if a dot or a tail looks older now. */
   #growOlder(): void {
     const nowMs = Date.now();
+    if (this.#isPaused) return;
     if (!this.#tails.isEmpty || this.#buffer.hasAged(this.#agedMs, nowMs)) this.#map?.triggerRepaint();
     this.#agedMs = nowMs;
   }
@@ -450,6 +458,7 @@ export class MapView {
 
   /** Draws immediately, or later if drawing is too slow to leave time for anything else. */
   #drawSoon(): void {
+    if (this.#isPaused) return;
     const waitMs = this.#pace.waitMs(performance.now());
     if (waitMs === 0) this.#map?.triggerRepaint();
     else

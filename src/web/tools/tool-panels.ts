@@ -37,7 +37,7 @@ type ButtonParts = Pick<ToolPanelsParts, "tools" | "session"> & {
 
 /** The buttons of the map's tools, as far as the user has the permissions for them. */
 export function toolButtons({ tools, map, session }: ButtonParts): TemplateResult | typeof nothing {
-  const { nearby, density } = tools;
+  const { nearby, density, lapse } = tools;
   if (map.fault !== null) return nothing;
   return html`${
     session.may("read")
@@ -45,7 +45,9 @@ export function toolButtons({ tools, map, session }: ButtonParts): TemplateResul
       <button class="tool" aria-pressed=${nearby.isOpen} @click=${() => nearby.close() || nearby.aim()}>
         ${icon("nearby")}<span>Nearby</span></button>
       <button class="tool" aria-pressed=${density.isOpen} @click=${() => density.close() || density.open()}>
-        ${icon("heatmap")}<span>Heatmap</span></button>`
+        ${icon("heatmap")}<span>Heatmap</span></button>
+      <button class="tool" @click=${() => lapse.use((part) => part.open())}>
+        ${icon("lapse")}<span>Time lapse</span></button>`
       : nothing
   }
     <button class="tool" @click=${() => map.fitAll()}>${icon("fit")}<span>Fit all</span></button>`;
@@ -80,13 +82,13 @@ export function mapCards({
 }: ToolPanelsParts): TemplateResult {
   const { chosen, nearby, density, making } = tools;
   const { loaded } = making;
-  const fault = making.fault ?? tools.settings.fault;
+  const late = [making, tools.settings, tools.lapse].find(({ fault }) => fault !== null);
   const { zone } = zones;
-  if (isEmpty && loaded === null && fault === null && session.may("read")) void making.use();
+  if (isEmpty && loaded === null && making.fault === null && session.may("read")) void making.use();
   return html`<section class="cards" aria-label="Tools">
     ${visitorBanner(session.facts!, zone)} ${connectionCard(live, () => api.retries.wake())}
     ${session.may("read") ? streetsHint(map.streetsHint) : nothing}
-    ${fault === null ? nothing : faultNote(fault, { label: "Try again", act: () => (making.fault === null ? tools.settings : making).retry() }, "visitor")}
+    ${late === undefined ? nothing : faultNote(late.fault!, { label: "Try again", act: () => late.retry() }, "visitor")}
     ${imports.faultNote()}
     ${densityPanel(density, zone, settings.units)} ${nearbyPanel({ nearby, chosen, zone })}
     ${session.may("read") ? loaded?.emptyPage(isEmpty, session.may("write")) : nothing}

@@ -3,6 +3,7 @@ import { LatePart } from "../api/late-part.ts";
 import type { DeviceTable } from "../devices/device-table.ts";
 import type { Units } from "../geo/units.ts";
 import type { Making } from "../keys/making.ts";
+import type { Lapse, LapseMap } from "../lapse/lapse.ts";
 import type { SettingsDialog } from "../settings/settings-dialog.ts";
 import type { Keyboard } from "../shell/keyboard.ts";
 import { Density, type DensityMap } from "./density.ts";
@@ -18,7 +19,7 @@ export interface Chosen {
 export interface ToolsParts {
   readonly api: Api;
   readonly table: DeviceTable;
-  readonly map: NearbyMap & DensityMap;
+  readonly map: NearbyMap & DensityMap & LapseMap;
   readonly chosen: Chosen;
   readonly zones: { readonly zone: string };
   readonly settings: { readonly units: Units };
@@ -36,6 +37,8 @@ export class Tools {
   readonly density: Density;
   readonly help: Help;
   readonly settings: LatePart<typeof import("../settings/settings-dialog.ts"), SettingsDialog>;
+  /** The time lapse of all devices. */
+  readonly lapse: LatePart<typeof import("../lapse/lapse.ts"), Lapse>;
   /** The tools that create keys: share links and phones. */
   readonly making: LatePart<typeof import("../keys/making.ts"), Making>;
 
@@ -54,6 +57,13 @@ export class Tools {
       path: "settings/settings-dialog.ts",
       load: () => import("../settings/settings-dialog.ts"),
       create: (module) => new module.SettingsDialog(parts.changed),
+      changed: parts.changed,
+    });
+    this.lapse = new LatePart({
+      api: parts.api,
+      path: "lapse/lapse.ts",
+      load: () => import("../lapse/lapse.ts"),
+      create: (module) => new module.Lapse(parts),
       changed: parts.changed,
     });
     this.chosen = chosen;
@@ -78,5 +88,6 @@ export class Tools {
     this.density.close();
     this.making.close();
     this.settings.close();
+    this.lapse.close();
   }
 }

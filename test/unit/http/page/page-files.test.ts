@@ -173,7 +173,9 @@ test("every late module of the page names in its path what it imports", async ()
   expect(named.sort()).toEqual([
     "days/bar-chart.ts",
     "days/days.ts",
+    "import/imports.ts",
     "keys/making.ts",
+    "lapse/lapse.ts",
     "map/create-map.ts",
     "plots/time-plot.ts",
     "settings/settings-dialog.ts",

@@ -30,6 +30,8 @@ function setUp(mayRead = true) {
     table,
     map: {
       camera: CAMERA,
+      baseMap: null,
+      pause: () => undefined,
       takeNextClick: () => undefined,
       setCircle: (circle) => {
         drawn.circles += circle === null ? 0 : 1;

@@ -1,0 +1,74 @@
+import { expect, test } from "bun:test";
+import { ApiError } from "../../../../src/web/api/api-error.ts";
+import { Retries } from "../../../../src/web/api/retries.ts";
+import { loadMovements, slicesOf } from "../../../../src/web/lapse/lapse-loader.ts";
+import type { TracksAnswer } from "../../../../src/web/lapse/movements.ts";
+
+const HOUR_MS = 3_600_000;
+const RANGE = { startMs: 10 * HOUR_MS, endMs: 34 * HOUR_MS };
+
+test("slices cover the range without gaps: an hour first, then longer ones", () => {
+  const slices = slicesOf(RANGE);
+  expect(slices[0]).toEqual({ startMs: 10 * HOUR_MS, endMs: 11 * HOUR_MS });
+  expect(slices.map(({ startMs, endMs }) => (endMs - startMs) / HOUR_MS)).toEqual([1, 2, 4, 8, 8, 1]);
+  for (const [index, { startMs }] of slices.entries())
+    expect(startMs).toBe(slices[index - 1]?.endMs ?? RANGE.startMs);
+  expect(slices.at(-1)!.endMs).toBe(RANGE.endMs);
+});
+
+/** A ship that reports every hour and a second later. */
+function answerFor({ start, end }: { start: number; end: number }): TracksAnswer & { incomplete?: true } {
+  const timestamp: number[] = [];
+  for (let ms = start; ms < end; ms += HOUR_MS) timestamp.push(ms, ms + 1000);
+  const gaps = timestamp.flatMap((_, index) => (index > 0 && index % 2 === 0 ? [index] : []));
+  const [latitude, longitude] = [timestamp.map(() => 55), timestamp.map(() => 10)];
+  const lacks = start === 11 * HOUR_MS ? { incomplete: true as const } : {};
+  return { device_id: ["ship"], first: [0], gaps, timestamp, latitude, longitude, ...lacks };
+}
+
+async function load(get: (query: { start: number; end: number }) => Promise<unknown>, signal: AbortSignal) {
+  const loaded: number[] = [];
+  let pieces = 0;
+  const answer = await loadMovements({
+    api: { get: (_path, query) => get(query as never) as never, retries: new Retries() },
+    range: RANGE,
+    toleranceMeters: 50,
+    signal,
+    onLoaded: (chunk, loadedMs) => {
+      pieces += chunk?.classes.reduce((sum, { count }) => sum + count, 0) ?? 0;
+      loaded.push(loadedMs / HOUR_MS);
+    },
+    onPause: () => undefined,
+  });
+  return { ...answer, loaded, pieces };
+}
+
+test("a range is loaded slice by slice, each known to ten minutes before its end, and the last to its end", async () => {
+  const { loaded, pieces, isIncomplete } = await load(
+    async (query) => answerFor(query),
+    new AbortController().signal,
+  );
+  const sixth = 1 / 6;
+  expect(loaded.map((hours) => hours.toFixed(3))).toEqual(
+    [11 - sixth, 13 - sixth, 17 - sixth, 25 - sixth, 33 - sixth, 34 - sixth, 34].map((hours) =>
+      hours.toFixed(3),
+    ),
+  );
+  expect({ pieces, isIncomplete }).toEqual({ pieces: 48, isIncomplete: true });
+});
+
+test("a refusal and an abort end loading", async () => {
+  const refusal = new ApiError(403, "no", { isOurs: true });
+  const refused = load(() => Promise.reject(refusal), new AbortController().signal);
+  expect(refused).rejects.toBe(refusal);
+  const loading = new AbortController();
+  let asked = 0;
+  const aborted = load(async (query) => {
+    asked++;
+    loading.abort();
+    loading.signal.throwIfAborted();
+    return answerFor(query);
+  }, loading.signal);
+  await expect(aborted).rejects.toThrow();
+  expect(asked).toBe(1);
+});
