@@ -3,6 +3,7 @@ import { ApiError } from "../../../../src/web/api/api-error.ts";
 import { Retries } from "../../../../src/web/api/retries.ts";
 import { loadMovements, slicesOf } from "../../../../src/web/lapse/lapse-loader.ts";
 import type { TracksAnswer } from "../../../../src/web/lapse/movements.ts";
+import { rejection } from "../../../support/rejection.ts";
 
 const HOUR_MS = 3_600_000;
 const RANGE = { startMs: 10 * HOUR_MS, endMs: 34 * HOUR_MS };
@@ -60,7 +61,7 @@ test("a range is loaded slice by slice, each known to ten minutes before its end
 test("a refusal and an abort end loading", async () => {
   const refusal = new ApiError(403, "no", { isOurs: true });
   const refused = load(() => Promise.reject(refusal), new AbortController().signal);
-  expect(refused).rejects.toBe(refusal);
+  expect(await rejection(refused)).toBe(refusal);
   const loading = new AbortController();
   let asked = 0;
   const aborted = load(async (query) => {
@@ -69,6 +70,6 @@ test("a refusal and an abort end loading", async () => {
     loading.signal.throwIfAborted();
     return answerFor(query);
   }, loading.signal);
-  await expect(aborted).rejects.toThrow();
+  expect(await rejection(aborted)).toBe(loading.signal.reason);
   expect(asked).toBe(1);
 });
