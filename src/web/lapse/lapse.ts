@@ -24,7 +24,7 @@ export interface LapseMap {
 }
 
 export interface LapseParts {
-  readonly api: Pick<Api, "get" | "retries">;
+  readonly api: Pick<Api, "get" | "retries" | "pageHeader">;
   readonly map: LapseMap;
   readonly zones: { readonly zone: string };
   readonly settings: { readonly units: Units };
@@ -107,7 +107,7 @@ export class LapseWindow {
     element.showModal();
     const scale = createScale();
     scale.setUnit(parts.settings.units === "metric" ? "metric" : "imperial");
-    this.#map = createMap(container, mapStyle("dark", baseMap, location.origin), scale);
+    this.#map = createMap(container, mapStyle("dark", baseMap, location.origin), scale, parts.api.pageHeader);
     this.#map.jumpTo({ center: [camera.longitude, camera.latitude], zoom: camera.zoom });
     this.#map.on("style.load", () => queueMicrotask(() => this.#addLayer()));
     void this.load();
