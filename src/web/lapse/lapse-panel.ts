@@ -1,17 +1,37 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
 import { clockText, dayText } from "../time/format.ts";
-import { dayAt, parseDay } from "../time/local-day.ts";
-import type { LapseWindow } from "./lapse.ts";
+import { dayAt, type LocalDay, parseDay } from "../time/local-day.ts";
 import { LAPSE_RATES, type LapseClock } from "./lapse-clock.ts";
-import { LAPSE_SPANS } from "./lapse-range.ts";
+import { LAPSE_SPANS, type LapseSpan } from "./lapse-range.ts";
 
 /* The controls of a time lapse. */
+
+/** What the controls show and change. */
+export interface LapseControls {
+  readonly zone: string;
+  readonly span: LapseSpan;
+  readonly day: LocalDay;
+  /** Null for a day that has not begun. */
+  readonly clock: LapseClock | null;
+  readonly hasDevices: boolean;
+  readonly isLoading: boolean;
+  readonly isIncomplete: boolean;
+  readonly fault: string | null;
+  choose(span: LapseSpan, day?: LocalDay): void;
+  load(): void;
+  toggle(): void;
+  seek(ms: number): void;
+  setRate(rate: number): void;
+  changeRate(step: number): void;
+  toggleScreen(): void;
+  close(): void;
+}
 
 /** Arrow keys move the clock by this part of the range, Page Up and Page Down by ten times as much. */
 const KEY_STEP = 1 / 200;
 
-export function lapsePanel(lapse: LapseWindow): TemplateResult {
+export function lapsePanel(lapse: LapseControls): TemplateResult {
   const { clock, hasDevices } = lapse;
   return html`<div class="lapse-top">
       <h2>Time lapse</h2>
@@ -34,7 +54,7 @@ function clockFace({ clockMs }: LapseClock, zone: string): TemplateResult {
   return html`<p class="lapse-clock"><b>${clockText(clockMs, zone)}</b> <span>${dayText(dayAt(clockMs, zone))}</span></p>`;
 }
 
-function slider(lapse: LapseWindow): TemplateResult {
+function slider(lapse: LapseControls): TemplateResult {
   const { clock, zone } = lapse;
   const { startMs, endMs } = clock?.range ?? { startMs: 0, endMs: 1 };
   const clockMs = clock?.clockMs ?? startMs;
@@ -44,14 +64,14 @@ function slider(lapse: LapseWindow): TemplateResult {
     min=${startMs} max=${endMs} .value=${live(String(clockMs))} ?disabled=${!lapse.hasDevices} @input=${seek}>`;
 }
 
-function rateSelect(lapse: LapseWindow): TemplateResult {
+function rateSelect(lapse: LapseControls): TemplateResult {
   const rate = lapse.clock?.rate;
   return html`<select aria-label="Speed" @change=${(event: Event) => lapse.setRate(Number((event.target as HTMLSelectElement).value))}>
     ${LAPSE_RATES.map((each) => html`<option value=${each} .selected=${live(each === rate)}>${each.toLocaleString("en")}×</option>`)}
   </select>`;
 }
 
-function rangeSelect(lapse: LapseWindow): TemplateResult {
+function rangeSelect(lapse: LapseControls): TemplateResult {
   const choose = (event: Event) =>
     lapse.choose(LAPSE_SPANS[(event.target as HTMLSelectElement).selectedIndex]!);
   const type = (event: Event) => {
@@ -68,7 +88,7 @@ function rangeSelect(lapse: LapseWindow): TemplateResult {
     }`;
 }
 
-function stateOf({ fault, clock, hasDevices, isLoading, isIncomplete }: LapseWindow): string {
+function stateOf({ fault, clock, hasDevices, isLoading, isIncomplete }: LapseControls): string {
   if (fault !== null) return fault;
   if (clock === null) return "This day has not begun.";
   if (!hasDevices) return isLoading ? "Loading…" : "No device reported in this time.";
@@ -77,7 +97,7 @@ function stateOf({ fault, clock, hasDevices, isLoading, isIncomplete }: LapseWin
 }
 
 /** Handles a key of the time lapse, unless the focused element uses it. */
-export function lapseKey(lapse: LapseWindow, event: KeyboardEvent): void {
+export function lapseKey(lapse: LapseControls, event: KeyboardEvent): void {
   const { clock } = lapse;
   const focused = event.target as HTMLElement;
   const isOfMap = focused.closest(".lapse-map") !== null;

@@ -11,7 +11,7 @@ import { dayAt, type LocalDay } from "../time/local-day.ts";
 import { LapseClock } from "./lapse-clock.ts";
 import { LapseLayer } from "./lapse-layer.ts";
 import { loadMovements } from "./lapse-loader.ts";
-import { lapseKey, lapsePanel } from "./lapse-panel.ts";
+import { type LapseControls, lapseKey, lapsePanel } from "./lapse-panel.ts";
 import { LAPSE_SPANS, type LapseSpan, lapseRange, toleranceFor, trailMsAt } from "./lapse-range.ts";
 import type { Chunk } from "./movements.ts";
 
@@ -63,7 +63,7 @@ export class Lapse {
 }
 
 /** An open time lapse. */
-export class LapseWindow {
+class LapseWindow implements LapseControls {
   readonly #parts: LapseParts;
   readonly #element = document.createElement("dialog");
   /** Browsers show no dialog in full screen, so its content is. */
