@@ -10,7 +10,7 @@ import { calendarDialog } from "./calendar-dialog.ts";
 import { firstWeekday, type Weekday, yearOf } from "./calendar-grid.ts";
 import { DayCalendar } from "./day-calendar.ts";
 import { FactsCache } from "./day-facts.ts";
-import { DISTANCE, measureTitle } from "./measures.ts";
+import { barText, DISTANCE, measureTitle } from "./measures.ts";
 import { barLabel, spanPeriods, sumByPeriod, yearsOf } from "./periods.ts";
 import { Statistics } from "./statistics.ts";
 import { statisticsDialog } from "./statistics-dialog.ts";
@@ -126,10 +126,12 @@ export class Days {
     if (!this.#hasCharts() || (isLoading && days.length === 0)) return skeletonPlot();
     const isByDay = periods.every(({ start, end }) => start === end);
     const labels = periods.map((period) => barLabel("week", period));
-    const values = sumByPeriod(periods, days).map((facts) => DISTANCE.value(facts, units));
+    const sums = sumByPeriod(periods, days);
+    const values = sums.map((facts) => DISTANCE.value(facts, units));
+    const texts = sums.map((facts) => barText(DISTANCE, isByDay ? "day" : "week", facts, units));
     const title = `${measureTitle(DISTANCE, units)} by ${isByDay ? "day" : "week"}`;
     return html`<p class="plot-head">${title}</p>
-      <bar-chart class="plot" role="img" aria-label=${title} .bars=${{ labels, values, unit: DISTANCE.unit(units), theme }}
+      <bar-chart class="plot" aria-label=${title} .bars=${{ labels, texts, values, unit: DISTANCE.unit(units), theme }}
         .onChoose=${(index: number) => isByDay && chosen.look(periods[index]!.start, DAY)}></bar-chart>`;
   }
 

@@ -8,7 +8,7 @@ import {
   type Units,
 } from "../geo/units.ts";
 import { durationText } from "../time/format.ts";
-import type { PeriodFacts } from "./periods.ts";
+import { type Grouping, type PeriodFacts, periodText } from "./periods.ts";
 
 /** A number of a day, week, month or year: in the table, in a chart and in the CSV file. */
 export interface Measure {
@@ -81,6 +81,23 @@ export const MEASURES: readonly Measure[] = [DISTANCE, MOVING, STOPS, TOP_SPEED,
 export function measureTitle({ name, unit }: Measure, units: Units): string {
   const text = unit(units);
   return text === "" ? name : `${name} (${text})`;
+}
+
+/** A bar in words: `21 Nov: 12.3 km`. */
+export function barText(measure: Measure, grouping: Grouping, facts: PeriodFacts, units: Units): string {
+  const value = facts.daysWithReports === 0 ? "no reports" : measure.text(facts, units);
+  return `${periodText(grouping, facts)}: ${value}`;
+}
+
+/** The bar that a key leads to; null if the key does not move. Without a bar the keys begin at the last one. */
+export function barByKey(key: string, from: number | null, last: number): number | null {
+  const before = from === null ? last : Math.max(0, from - 1);
+  const after = from === null ? last : Math.min(last, from + 1);
+  const targets: Readonly<Record<string, number>> = {
+    ...{ ArrowLeft: before, ArrowDown: before, ArrowRight: after, ArrowUp: after },
+    ...{ Home: 0, End: last },
+  };
+  return targets[key] ?? null;
 }
 
 const LINE_END = "\r\n";

@@ -6,7 +6,15 @@ import { faultNote } from "../shell/fault-note.ts";
 import { skeletonTiles } from "../shell/skeleton.ts";
 import type { LocalDay } from "../time/local-day.ts";
 import type { LoadedDays } from "./day-facts.ts";
-import { csvText, DAYS_WITH_REPORTS, MEASURES, type Measure, measureTitle, REPORTS } from "./measures.ts";
+import {
+  barText,
+  csvText,
+  DAYS_WITH_REPORTS,
+  MEASURES,
+  type Measure,
+  measureTitle,
+  REPORTS,
+} from "./measures.ts";
 import {
   barLabel,
   type Grouping,
@@ -114,12 +122,13 @@ function charts(sums: readonly PeriodFacts[], parts: StatisticsDialogParts): Tem
     const values = sums.map((facts) => measure.value(facts, units));
     if (!values.some((value) => value !== null && value > 0)) return nothing;
     const title = measureTitle(measure, units);
+    const texts = sums.map((facts) => barText(measure, grouping, facts, units));
     return html`<figure>
       <figcaption>${title}</figcaption>
       ${
         hasCharts
-          ? html`<bar-chart role="img" aria-label="${title} as bars; the table below has the numbers"
-              .bars=${{ labels, values, unit: measure.unit(units), theme }}
+          ? html`<bar-chart aria-label=${title}
+              .bars=${{ labels, texts, values, unit: measure.unit(units), theme }}
               .onChoose=${(index: number) => enter(sums[index]!, parts)}></bar-chart>`
           : html`<div class="bar-space"></div>`
       }

@@ -1,5 +1,6 @@
 import { expect } from "bun:test";
 import { readFileSync } from "node:fs";
+import type { Locator, Page } from "playwright-core";
 import { get, store } from "../support/client.ts";
 import { violationsOf } from "./support/axe.ts";
 import { describePage } from "./support/stage.ts";
@@ -78,6 +79,7 @@ describePage(
         await statistics.getByRole("cell", { name: "30", exact: true }).first().waitFor();
         await statistics.getByRole("button", { name: "Months" }).click();
         await statistics.locator("bar-chart canvas").first().waitFor();
+        await valuesOfBars(page, statistics.getByRole("slider", { name: "Distance (mi)" }), days);
         expect(await violationsOf(page)).toEqual([]);
         const downloading = page.waitForEvent("download");
         await statistics.getByRole("button", { name: "Download CSV" }).click();
@@ -100,13 +102,36 @@ describePage(
 
         // A month without reported speeds shows distances in place of the plot.
         await page.getByLabel("Number of days").selectOption("30 days");
-        await page.getByRole("img", { name: "Distance (mi) by day" }).locator("canvas").waitFor();
+        await page.getByRole("slider", { name: "Distance (mi) by day" }).locator("canvas").waitFor();
       },
       { webgl: false },
     );
   },
   { isPageAlone: true, prepare: ({ client }) => store(client, drives()) },
 );
+
+/** The pointer and the keys show the value of a bar: here a month, as the endpoint has it. */
+async function valuesOfBars(page: Page, chart: Locator, days: DaysAnswer["days"]): Promise<void> {
+  const tip = chart.locator(".bar-tip");
+  const march = `March 2026: ${miles(days.slice(1)).toFixed(2).slice(0, 4)} mi`;
+  const february = /^February 2026: \d/;
+  await chart.focus();
+  await page.keyboard.press("Home");
+  await tip.getByText("January 2026: no reports").waitFor();
+  await page.keyboard.press("ArrowRight");
+  await tip.getByText(february).waitFor();
+  await page.keyboard.press("ArrowRight");
+  await tip.getByText(march).waitFor();
+  expect(await chart.getAttribute("aria-valuetext")).toBe(march);
+  const plot = (await chart.locator(".u-over").boundingBox())!;
+  const months = Number(await chart.getAttribute("aria-valuemax")) + 1;
+  await page.mouse.move(plot.x + (plot.width * 1.6) / (months + 0.2), plot.y + plot.height / 2);
+  await tip.getByText(february).waitFor();
+  const box = (await tip.boundingBox())!;
+  expect(box.x).toBeGreaterThanOrEqual(plot.x);
+  await page.mouse.move(0, 0);
+  await tip.waitFor({ state: "hidden" });
+}
 
 function miles(days: DaysAnswer["days"]): number {
   const meters = days.reduce((sum, { distance_meters }) => sum + distance_meters, 0);
