@@ -9,9 +9,10 @@ import { addDays, DAY, type LocalDay, type Span } from "../time/local-day.ts";
 import { calendarDialog } from "./calendar-dialog.ts";
 import { firstWeekday, type Weekday, yearOf } from "./calendar-grid.ts";
 import { DayCalendar } from "./day-calendar.ts";
-import { FactsCache } from "./day-facts.ts";
+import { FactsCache, type LoadedDays } from "./day-facts.ts";
 import { barText, DISTANCE, measureTitle } from "./measures.ts";
-import { barLabel, spanPeriods, sumByPeriod, yearsOf } from "./periods.ts";
+import { barLabel, type Period, spanPeriods, sumByPeriod, yearsOf } from "./periods.ts";
+import { spanTable } from "./span-table.ts";
 import { Statistics } from "./statistics.ts";
 import { statisticsDialog } from "./statistics-dialog.ts";
 
@@ -45,6 +46,7 @@ export class Days {
   readonly statistics: Statistics;
   #charts: "none" | "loading" | "loaded" = "none";
   #chartFault: string | null = null;
+  #isTableOpen = false;
 
   constructor(parts: DaysParts) {
     const { api, table, changed } = parts;
@@ -116,10 +118,10 @@ export class Days {
   spanChart(theme: string): TemplateResult | typeof nothing {
     const { chosen, settings } = this.#parts;
     const { units } = settings;
-    const { id: deviceId, zone, day, span } = chosen;
+    const { id: deviceId } = chosen;
     if (deviceId === null) return nothing;
-    const periods = spanPeriods(addDays(day, 1 - span.days), day, this.statistics.first);
-    const { days, isLoading, fault } = this.#facts.look({ deviceId, zone, years: yearsOf(periods) });
+    const { periods, loaded } = this.#lookAtSpan(deviceId);
+    const { days, isLoading, fault } = loaded;
     const problem = fault ?? this.#chartFault;
     if (problem !== null)
       return faultNote(problem, { label: "Try again", act: () => this.#retry() }, "plot-none");
@@ -133,6 +135,36 @@ export class Days {
     return html`<p class="plot-head">${title}</p>
       <bar-chart class="plot" aria-label=${title} .bars=${{ labels, texts, values, unit: DISTANCE.unit(units), theme }}
         .onChoose=${(index: number) => isByDay && chosen.look(periods[index]!.start, DAY)}></bar-chart>`;
+  }
+
+  /** The table of the chosen span. */
+  get isTableOpen(): boolean {
+    return this.#isTableOpen;
+  }
+
+  openTable(isOpen: boolean): void {
+    this.#isTableOpen = isOpen;
+    this.#parts.changed();
+  }
+
+  /** The distance, the time and the reports of each day of the span, or of each week if it is long. */
+  spanTable(): TemplateResult | typeof nothing {
+    const { chosen, settings } = this.#parts;
+    const { id: deviceId } = chosen;
+    if (deviceId === null) return nothing;
+    const { periods, loaded } = this.#lookAtSpan(deviceId);
+    if (loaded.fault !== null)
+      return faultNote(loaded.fault, { label: "Try again", act: () => this.#retry() });
+    if (loaded.isLoading && loaded.days.length === 0) return html`<p class="soft">Loading…</p>`;
+    const { units } = settings;
+    const choose = (day: LocalDay) => chosen.look(day, DAY);
+    return spanTable({ sums: sumByPeriod(periods, loaded.days), units, choose });
+  }
+
+  #lookAtSpan(deviceId: string): { readonly periods: readonly Period[]; readonly loaded: LoadedDays } {
+    const { zone, day, span } = this.#parts.chosen;
+    const periods = spanPeriods(addDays(day, 1 - span.days), day, this.statistics.first);
+    return { periods, loaded: this.#facts.look({ deviceId, zone, years: yearsOf(periods) }) };
   }
 
   /** Whether charts can be drawn. Loads what draws them when it is first needed. */

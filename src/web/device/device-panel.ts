@@ -90,7 +90,8 @@ function dayPart(history: History, parts: DevicePanelParts): TemplateResult {
     ${history.isIncomplete ? html`<p class="soft">Some reports of this time are lost.</p>` : nothing}
     ${stops === null ? nothing : isDay ? story(history, stops, parts) : guard([stops, ...look], () => stopsOf(stops))}
     ${isDay ? hourByHour(guard([track, track.count, ...look], hours)) : nothing}
-    ${isDay && !chosen.isView ? html`<h3>Download</h3>${downloadButtons(downloads, { deviceId, day, zone })}` : nothing}`;
+    ${isDay || isTrail || chosen.isView ? nothing : spanTable(parts.days)}
+    ${isTrail || chosen.isView ? nothing : html`<h3>Download</h3>${downloadButtons(downloads, { deviceId, day, days: span.days, zone })}`}`;
 }
 
 /** The list of stays and trips. A chosen one is shown on the map, and a trip is played. */
@@ -120,6 +121,19 @@ function hourByHour(table: unknown): TemplateResult {
   return html`<details>
     <summary>Hour by hour</summary>
     ${table}
+  </details>`;
+}
+
+/** The days of a longer span as a table, which is loaded when it is opened: the track is simplified. */
+function spanTable(days: LateDays): TemplateResult {
+  const toggle = (event: Event) => {
+    const { open } = event.currentTarget as HTMLDetailsElement;
+    if (open !== (days.loaded?.isTableOpen ?? false)) void days.use((loaded) => loaded.openTable(open));
+  };
+  const { loaded } = days;
+  return html`<details ?open=${loaded?.isTableOpen ?? false} @toggle=${toggle}>
+    <summary>Day by day</summary>
+    ${loaded?.isTableOpen ? loaded.spanTable() : nothing}
   </details>`;
 }
 

@@ -103,12 +103,33 @@ describePage(
         // A month without reported speeds shows distances in place of the plot.
         await page.getByLabel("Number of days").selectOption("30 days");
         await page.getByRole("slider", { name: "Distance (mi) by day" }).locator("canvas").waitFor();
+        await severalDays(page);
       },
       { webgl: false },
     );
   },
   { isPageAlone: true, prepare: ({ client }) => store(client, drives()) },
 );
+
+/** Several days have a table, whose days can be chosen, and are downloaded in one file. */
+async function severalDays(page: Page): Promise<void> {
+  await page.getByLabel("Last day").fill("2026-03-30");
+  await page.getByRole("heading", { name: /^30 days to/ }).waitFor();
+  await page.getByText("Day by day").click();
+  const table = page.getByRole("table");
+  await table.getByRole("button", { name: "29 Mar" }).waitFor();
+  expect(await table.getByRole("rowheader").allTextContents()).toEqual(["29 Mar", "3 Mar", "2 Mar"]);
+  const downloading = page.waitForEvent("download");
+  await page.getByRole("group", { name: "Download the days" }).getByRole("button", { name: "CSV" }).click();
+  const file = await downloading;
+  expect(file.suggestedFilename()).toBe("bus-2026-03-01-to-2026-03-30.csv");
+  const rows = readFileSync(await file.path(), "utf8")
+    .trim()
+    .split(/\r?\n/);
+  expect(rows.length).toBe(1 + 3 * 30);
+  await table.getByRole("button", { name: "3 Mar", exact: true }).click();
+  await page.getByRole("heading", { name: /3 Mar 2026/ }).waitFor();
+}
 
 /** The pointer and the keys show the value of a bar: here a month, as the endpoint has it. */
 async function valuesOfBars(page: Page, chart: Locator, days: DaysAnswer["days"]): Promise<void> {
