@@ -23,6 +23,8 @@ export interface DayMap {
   /** Whether the map keeps the device in its center. */
   readonly isFollowing: boolean;
   onCamera(listener: () => void): () => void;
+  /** Whether the user, or the address, has moved the map. */
+  readonly isPlaced: boolean;
   /** Calls the listener when the user begins to move the map by hand. */
   onHand(listener: () => void): () => void;
   /** Shows the whole bounds, at a zoom of at most `zoomMax`. */
@@ -48,8 +50,12 @@ const MARGIN = 0.25;
 /** A line that takes a smaller share of the view is only a spot, unless the map is zoomed in to a town already. */
 const SPOT_PART = 0.05;
 const SPOT_ZOOM_MAX = 10;
-/** The most steps that the map zooms in by itself: after more the user does not recognize the area. */
+/**
+ * The most steps that the map zooms in by itself, unless it shows less than a town then: after more the user does not
+ * recognize the area.
+ */
 const ZOOM_STEPS_MAX = 3;
+const TOWN_ZOOM = 12;
 /** The distance between direction marks. */
 const DIRECTION_PIXELS = 110;
 /** More rings would hide each other. */
@@ -115,15 +121,20 @@ export class DayLine {
 
   /**
    * Moves the map if the line would be out of view or only a spot. Does nothing if the map follows the device, which
-   * may be elsewhere.
+   * may be elsewhere. A page that opens with a line, and at no other place, begins with the line.
    */
   #bringIntoView(track: Track): void {
     this.#isAwaited = false;
-    const { camera, isFollowing } = this.#map;
+    const { camera, isFollowing, isPlaced } = this.#map;
     const bounds = boundsOfTrack(track);
-    if (camera === null || bounds === null || isFollowing) return;
+    if (bounds === null || isFollowing) return;
+    if (camera === null) {
+      if (!isPlaced) this.#map.fit(bounds);
+      return;
+    }
     const isSpot = camera.zoom < SPOT_ZOOM_MAX && isWithin(bounds, camera.bounds, SPOT_PART);
-    if (isSpot || !areTouching(camera.bounds, bounds)) this.#map.fit(bounds, camera.zoom + ZOOM_STEPS_MAX);
+    if (isSpot || !areTouching(camera.bounds, bounds))
+      this.#map.fit(bounds, Math.max(camera.zoom + ZOOM_STEPS_MAX, TOWN_ZOOM));
   }
 
   #draw(): void {

@@ -39,6 +39,11 @@ export class MapCamera {
     this.#changed = changed;
   }
 
+  /** Whether the user, or the address, has moved the map. */
+  get isChosen(): boolean {
+    return this.#isChosen;
+  }
+
   get isFollowing(): boolean {
     return this.#isFollowing;
   }

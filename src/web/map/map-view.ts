@@ -178,6 +178,11 @@ export class MapView {
     this.#camera.flyTo(target, isAnimated);
   }
 
+  /** Whether the user, or the address, has moved the map. */
+  get isPlaced(): boolean {
+    return this.#camera.isChosen;
+  }
+
   get isFollowing(): boolean {
     return this.#camera.isFollowing;
   }

@@ -15,7 +15,7 @@ type Bounds = Parameters<DayMap["fit"]>[0];
 const TOWN: Bounds = { west: 9.9, south: -0.1, east: 10.1, north: 0.1 };
 
 /** The next line is awaited. */
-function create({ bounds = TOWN, zoom = 11, isFollowing = false } = {}) {
+function create({ bounds = TOWN, zoom = 11, isFollowing = false, isPlaced = true, hasMap = true } = {}) {
   const server = new FakeServer();
   const fitted: Bounds[] = [];
   const zoomsMax: (number | undefined)[] = [];
@@ -26,8 +26,9 @@ function create({ bounds = TOWN, zoom = 11, isFollowing = false } = {}) {
   let takeHand = () => {};
   const time = new VirtualTime();
   const map: DayMap = {
-    camera,
+    camera: hasMap ? camera : null,
     isFollowing,
+    isPlaced,
     onCamera(listener) {
       moved = listener;
       return () => {};
@@ -161,11 +162,24 @@ describe("the line of a day", () => {
 });
 
 describe("the map moves to another device's line", () => {
-  test("by itself comes three zoom steps closer at most, and as close as it can where that is asked for", () => {
-    const { line, zoomsMax } = create({ bounds: { west: -60, south: -40, east: 70, north: 40 }, zoom: 3 });
-    line.show(historyOf("day"));
-    line.fit();
-    expect(zoomsMax).toEqual([6, undefined]);
+  test("by itself as close as a town or three zoom steps closer, and as close as it can where the user wants that", () => {
+    const zoomsFrom = (zoom: number, bounds: Bounds) => {
+      const { line, zoomsMax } = create({ bounds, zoom });
+      line.show(historyOf("day"));
+      line.fit();
+      return zoomsMax;
+    };
+    expect(zoomsFrom(3, { west: -60, south: -40, east: 70, north: 40 })).toEqual([12, undefined]);
+    expect(zoomsFrom(11, { west: 50, south: 1, east: 51, north: 2 })).toEqual([14, undefined]);
+  });
+
+  test("before there is a map, unless the address names a place", () => {
+    const fitsWhere = (isPlaced: boolean) => {
+      const { line, zoomsMax } = create({ hasMap: false, isPlaced });
+      line.show(historyOf("day"));
+      return zoomsMax;
+    };
+    expect([fitsWhere(false), fitsWhere(true)]).toEqual([[undefined], []]);
   });
 
   test("only where nothing of it is seen, or a spot", () => {
