@@ -2,6 +2,7 @@ import { html, nothing, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
 import { countText, type Units } from "../geo/units.ts";
 import { faultNote } from "../shell/fault-note.ts";
+import { icon } from "../shell/icons.ts";
 import { skeletonRows } from "../shell/skeleton.ts";
 import type { ListFilter, ListOrder } from "./device-list.ts";
 import { activityText, ageText, freshnessOf } from "./freshness.ts";
@@ -75,6 +76,7 @@ function searchField(view: ListView): TemplateResult {
   };
   const label = table.size < 2 ? "Search devices" : `Search ${countText(table.size)} devices`;
   return html`<div class="list-search">
+    ${icon("search")}
     <input
       id="search"
       type="search"

@@ -21,6 +21,7 @@ const DIALOGS = [
   ["Share", "Share"],
   ["Connect", "Connect a phone"],
   ["Help", "Help"],
+  ["Settings", "Settings"],
 ] as const;
 
 type Look = (typeof LOOKS)[number];
