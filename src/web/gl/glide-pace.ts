@@ -35,12 +35,12 @@ export class GlidePace {
   }
 
   glideMs(nowMs: number): number {
-    return this.#reducedMotion.matches || this.#isSlow(nowMs) ? 0 : GLIDE_MS;
+    return this.#reducedMotion.matches || this.isSlow(nowMs) ? 0 : GLIDE_MS;
   }
 
   /** How long dots that have moved wait for the next frame. */
   waitMs(nowMs: number): number {
-    return this.#isSlow(nowMs) ? Math.max(0, this.#drawnMs + this.#frameMs / FRAME_SHARE - nowMs) : 0;
+    return this.isSlow(nowMs) ? Math.max(0, this.#drawnMs + this.#frameMs / FRAME_SHARE - nowMs) : 0;
   }
 
   /** Measures a frame. `isGliding` says that another frame follows immediately. */
@@ -64,7 +64,8 @@ export class GlidePace {
     this.#frameMs = frameMs;
   }
 
-  #isSlow(nowMs: number): boolean {
+  /** Whether frames take so long that nothing is drawn but what is needed. */
+  isSlow(nowMs: number): boolean {
     return nowMs < this.#restsUntilMs;
   }
 }

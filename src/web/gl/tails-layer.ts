@@ -2,6 +2,7 @@ import type { DotBuffer } from "./dot-buffer.ts";
 import { dotScale, seenCount } from "./dots-layer.ts";
 import type { Fade } from "./fade.ts";
 import { flatCamera, GlLayer, type GlResources, type RowLayout, setCamera } from "./gl-layer.ts";
+import type { GlidePace } from "./glide-pace.ts";
 import type { MapColors } from "./map-colors.ts";
 import { SHARE_WHOLE, TAIL_BYTES, TAIL_DIM, TAIL_MS, TAIL_WORDS, type TailBuffer } from "./tail-buffer.ts";
 
@@ -12,6 +13,7 @@ export interface TailScene {
   readonly tails: TailBuffer;
   readonly dots: DotBuffer;
   readonly colors: MapColors;
+  readonly pace: GlidePace;
   /** Tails fade under the heatmap as dots do. */
   readonly fade: Fade;
   /** Unix ms, for the ages of tails. */
@@ -118,8 +120,9 @@ export class TailsLayer extends GlLayer<Uint32Array | null> {
   }
 
   draw(gl: WebGL2RenderingContext, resources: Resources): void {
-    const { tails, dots, colors, fade, nowMs } = this.#scene();
+    const { tails, dots, colors, pace, fade, nowMs } = this.#scene();
     tails.fade(nowMs);
+    if (pace.isSlow(performance.now())) return;
     upload(gl, resources, tails);
     if (tails.isEmpty) return;
     const { map, program, rows } = resources;

@@ -3,6 +3,7 @@ import { latitudeOf, longitudeOf } from "../geo/world.ts";
 import { DOT_LEVELS, DOT_WORDS, type DotBuffer, type DotView } from "../gl/dot-buffer.ts";
 import { dotViewOf } from "../gl/dots-layer.ts";
 import { flatCamera } from "../gl/gl-layer.ts";
+import type { GlidePace } from "../gl/glide-pace.ts";
 import { colorText, type MapColors } from "../gl/map-colors.ts";
 import { Pace } from "../time/pace.ts";
 import { MEDIUM, REGULAR } from "./layer-parts.ts";
@@ -15,6 +16,7 @@ export interface NamedDevices {
   readonly chosenRow: () => number | null;
   /** Whether the dots are faded, under the heatmap; then the chosen one alone has a name. */
   readonly areFaded: () => boolean;
+  readonly pace: Pick<GlidePace, "isSlow">;
 }
 
 /** From this zoom on the devices in view have names; the chosen one always has. */
@@ -29,6 +31,9 @@ const NAME_MAX = 24;
 
 /** Names follow their dots this often: MapLibre places them anew each time, in a worker. */
 const PACE_MS = 200;
+
+/** If the browser draws slowly, only the chosen device has a name, which follows at this pace: it costs some frames. */
+const SLOW_PACE_MS = 3000;
 
 /** A name is set to where its dot will be in the middle of the pace, after the worker's time. */
 const LEAD_MS = 150;
@@ -54,6 +59,8 @@ export class DeviceNames {
   readonly #pace = new Pace(() => this.#show(), PACE_MS);
   /** The names on the map, as text, so that they are not set again. */
   #shown = "";
+  #shownMs = Number.NEGATIVE_INFINITY;
+  #chosenRow: number | null = null;
 
   constructor(devices: NamedDevices) {
     this.#devices = devices;
@@ -97,14 +104,21 @@ export class DeviceNames {
       this.update(); // The worker is busy with the last names.
       return;
     }
-    const { buffer, chosenRow, areFaded } = this.#devices;
+    const { buffer, chosenRow, areFaded, pace } = this.#devices;
     const nowMs = performance.now();
-    const view = dotViewOf(map, flatCamera(map));
-    const rows = namedRows(buffer, view, map.getZoom() >= NAMES_ZOOM && !areFaded(), chosenRow());
+    const isSlow = pace.isSlow(nowMs);
+    if (isSlow && nowMs < this.#shownMs + SLOW_PACE_MS && chosenRow() === this.#chosenRow) {
+      this.update();
+      return;
+    }
+    const isNear = map.getZoom() >= NAMES_ZOOM && !areFaded() && !isSlow;
+    const rows = namedRows(buffer, dotViewOf(map, flatCamera(map)), isNear, chosenRow());
     const features = rows.map((row) => this.#featureOf(row, nowMs));
     const text = JSON.stringify(features);
     if (text !== this.#shown) {
       this.#shown = text;
+      this.#shownMs = nowMs;
+      this.#chosenRow = chosenRow();
       map.getSource<GeoJSONSource>(SOURCE)?.setData({ type: "FeatureCollection", features });
     }
     if (rows.some((row) => buffer.isGliding(row, nowMs))) this.update();

@@ -119,7 +119,8 @@ export class MapView {
     this.#theme = parts.theme;
     const chosenRow = () => this.#chosenRow;
     const areFaded = () => this.#density !== null;
-    this.#names = new DeviceNames({ table: parts.table, buffer: this.#buffer, chosenRow, areFaded });
+    const pace = this.#pace;
+    this.#names = new DeviceNames({ table: parts.table, buffer: this.#buffer, chosenRow, areFaded, pace });
     this.#camera = new MapCamera(parts.changed);
     this.streetsHint = new StreetsHint(this, parts.changed);
     this.element.className = "map-canvas";
@@ -405,6 +406,7 @@ export class MapView {
     this.#overlays.addTo(map, this.#colors, labels);
     const tails = new TailsLayer(() => ({
       tails: this.#tails,
+      pace: this.#pace,
       dots: this.#buffer,
       colors: this.#colors,
       fade: this.#dotFade,

@@ -25,6 +25,7 @@ test("dots leap for a minute after six frames that took long together, over seve
   expect(pace.glideMs(2000)).toBe(GLIDE_MS);
   const endMs = draw(pace, 2500, [50, 400, 50]);
   expect([pace.glideMs(endMs), pace.glideMs(endMs + 59_999)]).toEqual([0, 0]);
+  expect([pace.isSlow(endMs), pace.isSlow(endMs + 60_000)]).toEqual([true, false]);
   expect(pace.glideMs(endMs + 60_000)).toBe(GLIDE_MS);
 });
 
