@@ -68,7 +68,7 @@ export class DotsLayer extends GlLayer<number> {
     setCamera(gl, program, camera);
     setLook(gl, program, scene, nowMs, dotScale(seenCount(scene.buffer, camera)));
     gl.uniform1f(program.uniforms.fade!, scene.fade.valueAt(nowMs));
-    drawDots(gl, program, scene, camera);
+    drawDots(gl, program, scene, camera, nowMs);
     gl.bindVertexArray(null);
     const isGliding = scene.buffer.isGlideSeen(dotViewOf(map, camera), nowMs);
     scene.pace.frame(nowMs, isGliding);
@@ -116,12 +116,14 @@ function setLook(
 function drawDots(
   gl: WebGL2RenderingContext,
   { uniforms }: GlProgram,
-  { buffer }: DotScene,
+  { buffer, fade }: DotScene,
   { copies }: FlatCamera,
+  nowMs: number,
 ): void {
   // In front of everything that MapLibre has drawn.
   gl.depthRange(0, 0.5);
-  gl.depthFunc(gl.LEQUAL);
+  // Of faded dots that overlap only one is drawn: together they would hide the heatmap.
+  gl.depthFunc(fade.valueAt(nowMs) < 1 ? gl.LESS : gl.LEQUAL);
   gl.depthMask(true);
   gl.enable(gl.DEPTH_TEST);
   gl.uniform1i(uniforms.isChosen!, 0);

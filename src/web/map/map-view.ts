@@ -65,7 +65,7 @@ const SHOW_MS = 150;
 const COVER_SHARE_MAX = 0.6;
 
 /** Dots over the heatmap: still visible, and what lies below as well. */
-const DOT_FADE = 0.22;
+const DOT_FADE = 0.16;
 
 const REDUCED_MOTION = matchMedia("(prefers-reduced-motion: reduce)");
 
