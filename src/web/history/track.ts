@@ -89,10 +89,10 @@ export class Track {
       .filter(({ startMs, endMs }) => endMs - startMs > SILENCE_MS_MAX);
   }
 
-  /** The lines to draw. A single position is not a line. */
-  lines(): readonly Position[][] {
+  /** The lines to draw, from a position on. A single position is not a line. */
+  lines(from = 0): readonly Position[][] {
     const lines: Position[][] = [];
-    for (let index = 0; index < this.count; index++) {
+    for (let index = from; index < this.count; index++) {
       const before = lines.at(-1);
       if (before === undefined || !this.isJoined(index)) lines.push([]);
       else if (before.length === LINE_VERTICES_MAX) lines.push([before.at(-1)!]);

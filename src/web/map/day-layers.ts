@@ -69,6 +69,13 @@ export function dayLineLayers(colors: MapColors): LayerSpecification[] {
   const bandColor = [...ofBand, colorText(old)] as unknown as ExpressionSpecification;
   return [
     {
+      id: "trails",
+      type: "line",
+      source: "trails",
+      layout: ROUND,
+      paint: { "line-color": colorText(accent), "line-width": 3, "line-opacity": 0.6 },
+    },
+    {
       id: "day-edge",
       type: "line",
       source: "day-lines",

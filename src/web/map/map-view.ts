@@ -213,6 +213,11 @@ export class MapView {
     this.#speedLegend.show(day?.scale ?? null, hasUnknown);
   }
 
+  /** Draws the lines that lead to several devices. */
+  setTrails(lines: readonly (readonly Position[])[]): void {
+    this.#overlays.setTrails(lines);
+  }
+
   setDirections(marks: readonly DirectionMark[]): void {
     this.#overlays.setDirections(marks);
   }

@@ -19,6 +19,7 @@ export interface Circle extends Place {
 }
 
 const SOURCES = [
+  "trails",
   "day-lines",
   "day-speeds",
   "day-directions",
@@ -85,6 +86,11 @@ export class Overlays {
       "day-ends",
       ends.map((end) => point(end, { name: end.name })),
     );
+  }
+
+  setTrails(lines: readonly (readonly Position[])[]): void {
+    const coordinates = lines.map(unwrapped);
+    this.#set("trails", coordinates.length === 0 ? [] : [feature({ type: "MultiLineString", coordinates })]);
   }
 
   setDirections(marks: readonly DirectionMark[]): void {

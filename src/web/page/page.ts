@@ -1,10 +1,12 @@
 import { render } from "lit-html";
 import { Api } from "../api/api.ts";
+import { LatePart } from "../api/late-part.ts";
 import { createDeviceParts, type DeviceParts, setDeviceKeys } from "../device/device-parts.ts";
 import { DeviceList } from "../devices/device-list.ts";
 import { DeviceTable } from "../devices/device-table.ts";
 import { ListView } from "../devices/list-view.ts";
 import { LiveDevices, liveWhileSeen } from "../devices/live.ts";
+import type { Trails } from "../history/trails.ts";
 import { FileImport } from "../import/file-import.ts";
 import { MapView } from "../map/map-view.ts";
 import { type Credential, Session } from "../session/session.ts";
@@ -42,6 +44,8 @@ export class Page {
   readonly device: DeviceParts;
   readonly tools: Tools;
   readonly imports: FileImport;
+  /** The trails of a share link to several devices. */
+  readonly trails: LatePart<typeof import("../history/trails.ts"), Trails>;
   readonly #navigation: Navigation;
   #endVisit: () => void = () => undefined;
 
@@ -83,6 +87,11 @@ export class Page {
     };
     this.imports = new FileImport({ api, table, map, chosen, zones, settings, refusal, onImported, changed });
     this.imports.listen(window);
+    this.trails = new LatePart({
+      ...{ api, changed, path: "history/trails.ts" },
+      load: () => import("../history/trails.ts"),
+      create: ({ Trails }) => new Trails({ api, devices: table, map }),
+    });
     setDeviceKeys(keyboard, this.device);
     setHourCycle(settings.values.hourCycle);
     settings.onChange(() => this.#settingsChanged());
@@ -134,6 +143,7 @@ export class Page {
       if (view !== null) this.#endVisit = beginVisit(view, { ...this, chosen: this.device.chosen });
     } else {
       this.#endVisit();
+      this.trails.close();
       this.#navigation.end();
       this.live.end();
       this.device.chosen.choose(null);

@@ -16,6 +16,8 @@ export interface VisitParts {
     follow(isFollowing: boolean): void;
   };
   readonly sheet: { lower(): void };
+  /** The trails of several devices. */
+  readonly trails: { use(begin: (trails: { show(ids: readonly string[]): void }) => void): void };
 }
 
 /** Shows the streets around the device: about a kilometer across on a phone. */
@@ -25,9 +27,9 @@ const CELL_METERS = 250;
 
 /**
  * Shows a visitor what a share link is about once it has a position, on a phone above a low sheet. A single device is
- * chosen, which shows its trail, and followed from close by. The returned function stops waiting for the position.
+ * chosen, which shows its trail, and followed from close by; of several, all trails are shown. The returned function stops waiting for the position.
  */
-export function beginVisit(view: ViewFacts, { table, chosen, map, sheet }: VisitParts): () => void {
+export function beginVisit(view: ViewFacts, { table, chosen, map, sheet, trails }: VisitParts): () => void {
   const [id, ...others] = view.device_ids;
   const look = () => {
     const row = id === undefined || others.length > 0 ? undefined : table.rowOf(id);
@@ -38,7 +40,7 @@ export function beginVisit(view: ViewFacts, { table, chosen, map, sheet }: Visit
       const place = { latitude: table.latitude[row]!, longitude: table.longitude[row]! };
       map.flyTo({ ...place, zoom: zoomFor(view.precision_meters) }, false);
       map.follow(true);
-    }
+    } else trails.use((loaded) => loaded.show(view.device_ids));
     sheet.lower();
   };
   const stop = table.onChange(look);

@@ -149,6 +149,13 @@ describePage(
         expect(new Set(coarse.latitudes).size).toBeLessThan(10);
         expect(trail.latitudes.filter((latitude) => coarse.latitudes.includes(latitude))).toEqual([]);
         expect((await cameraOf(page))!.zoom).toBeCloseTo(13);
+
+        // Of several devices all trails are shown, and none is chosen.
+        await page.goto("about:blank");
+        await visit.goto(`/map/s#${await createLink(visit, ["walker", "van-2"], 600_000, startMs)}`);
+        await page.locator('.sheet[data-height="low"]').waitFor();
+        await visit.until("a drawn trail", () => isDrawn(page, "trails"));
+        expect(await lineOf(page)).toEqual({ times: [], latitudes: [] });
       },
       { viewport: { width: 390, height: 844 } },
     );
@@ -214,15 +221,15 @@ async function makeLink(page: Page): Promise<string> {
   return dialog.getByRole("region", { name: "The new link" }).getByRole("textbox").inputValue();
 }
 
-/** What stands behind the `#` of a link to one device. */
+/** What stands behind the `#` of a link. */
 async function createLink(
   { context, url }: Visit,
-  deviceId: string,
+  deviceIds: string | readonly string[],
   lastsMs: number,
   startMs = Date.now() - 60 * MINUTE_MS,
   precisionMeters: number | null = null,
 ): Promise<string> {
-  const terms = { device_ids: [deviceId], not_before: startMs, expires: Date.now() + lastsMs };
+  const terms = { device_ids: [deviceIds].flat(), not_before: startMs, expires: Date.now() + lastsMs };
   const response = await context.request.post(`${url}/map/keys`, {
     headers: { "x-wherehouse-page": "1" },
     data: { kind: "share", ...terms, precision_meters: precisionMeters, label: "" },

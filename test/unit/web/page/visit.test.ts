@@ -15,6 +15,7 @@ function setUp(device_ids: readonly string[], precision_meters: number | null = 
         follow: (isFollowing) => done.push(["follow", isFollowing]),
       },
       sheet: { lower: () => done.push("lower") },
+      trails: { use: (begin) => begin({ show: (ids) => done.push(["trails", ...ids]) }) },
     },
   );
   const report = (device_id: string, latitude: number) =>
@@ -36,7 +37,7 @@ test("of several devices none is chosen, and the sheet is lowered once there is 
   expect(done).toEqual([]);
   report("bus", 1);
   report("van", 2);
-  expect(done).toEqual(["lower"]);
+  expect(done).toEqual([["trails", "van", "bus"], "lower"]);
 });
 
 test("a coarse device is shown from further away, so that its cell has the size of a neighborhood", () => {
