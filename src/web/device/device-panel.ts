@@ -10,7 +10,7 @@ import { chapterAt, storyOf } from "../history/story.ts";
 import type { Plots } from "../plots/plots.ts";
 import { faultNote } from "../shell/fault-note.ts";
 import { icon } from "../shell/icons.ts";
-import { skeletonLines } from "../shell/skeleton.ts";
+import { skeletonFacts, skeletonLines } from "../shell/skeleton.ts";
 import { dayText, durationText, localeOfTimes } from "../time/format.ts";
 import { DAY, dayAt, RECENT } from "../time/local-day.ts";
 import type { ChosenDevice } from "./chosen-device.ts";
@@ -40,8 +40,7 @@ export interface DevicePanelParts {
   };
 }
 
-/** Lines of the skeletons, as many as most devices and days need. */
-const FACTS = 5;
+/** Lines of the skeleton, as many as most days need. */
 const DAY_LINES = 8;
 
 /** The chosen device: its newest values, and its day. */
@@ -66,7 +65,7 @@ export function devicePanel(parts: DevicePanelParts): TemplateResult | typeof no
       }
     </div>
     ${days.fault === null ? nothing : faultNote(days.fault, { label: "Try again", act: () => days.retry() })}
-    ${current === null ? (fault === null ? skeletonLines(FACTS) : nothing) : deviceFacts(current, parts)}
+    ${current === null ? (fault === null ? skeletonFacts() : nothing) : deviceFacts(current, parts)}
     ${fault === null ? nothing : faultNote(fault, { label: "Try again", act: () => chosen.reload() })}
     <div class="day" aria-busy=${isLoading ? "true" : "false"}>
       ${history === null ? (fault === null ? skeletonLines(DAY_LINES) : nothing) : dayPart(history, parts)}

@@ -4,6 +4,7 @@ import { MS_PER_HOUR, RECENT_MS } from "../time/local-day.ts";
 import { readTrack } from "./history.ts";
 import { Track } from "./track.ts";
 
+/** What the page provides to them. */
 export interface TrailsParts {
   readonly api: Pick<Api, "get" | "retries">;
   /** The newest position of every device, kept up to date. */

@@ -27,7 +27,8 @@ const CELL_METERS = 250;
 
 /**
  * Shows a visitor what a share link is about once it has a position, on a phone above a low sheet. A single device is
- * chosen, which shows its trail, and followed from close by; of several, all trails are shown. The returned function stops waiting for the position.
+ * chosen, which shows its trail, and followed from close by; of several, all trails are shown. The returned function
+ * stops waiting for the position.
  */
 export function beginVisit(view: ViewFacts, { table, chosen, map, sheet, trails }: VisitParts): () => void {
   const [id, ...others] = view.device_ids;

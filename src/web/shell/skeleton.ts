@@ -7,6 +7,15 @@ export function skeletonLines(count: number): TemplateResult {
   return html`<div class="skeleton-lines late" aria-hidden="true">${bones(count)}</div>`;
 }
 
+/** The newest values of a device: its place, tiles, and the lines below them. */
+export function skeletonFacts(): TemplateResult {
+  return html`<div class="skeleton-facts late" aria-hidden="true">
+    <span class="bone"></span>
+    <div class="fact-tiles">${bones(4)}</div>
+    <span class="bone"></span>
+  </div>`;
+}
+
 /** Rows of the list of devices. */
 export function skeletonRows(count: number): TemplateResult {
   const row = html`<div class="device-row">

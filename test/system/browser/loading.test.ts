@@ -45,7 +45,8 @@ describePage(
         await day.locator("time-plot canvas").waitFor();
         expect(await page.locator(".bone").count()).toBe(0);
         expect(await list.getAttribute("aria-busy")).toBe("false");
-        expect(await placesOf(page)).toEqual(places);
+        const moved = (await placesOf(page)).map((at, index) => Math.abs(at - places[index]!));
+        expect(Math.max(...moved)).toBeLessThan(2); // Fractions of a line's height.
       },
       { webgl: false },
     );
@@ -142,9 +143,9 @@ describePage(
   },
 );
 
-/** Axe has nothing against it, by day and by night. */
+/** Axe has nothing against it, by day and by night. Once in a visit: after axe, browsers may not turn light again. */
 async function breaksNoRule(page: Page): Promise<void> {
-  for (const colorScheme of ["dark", "light"] as const) {
+  for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });
     await page.locator(`html[data-theme=${colorScheme}]`).waitFor();
     expect([colorScheme, await violationsOf(page)]).toEqual([colorScheme, []]);
@@ -159,12 +160,15 @@ async function tryNow(page: Page, region: Locator, path: string): Promise<void> 
   await page.unroute(path);
 }
 
-/** Where the parts of the page are: the map, the list, the device and its day. */
-function placesOf(page: Page): Promise<readonly (readonly number[])[]> {
-  return page.evaluate(() =>
-    [".map", ".list", ".device", ".time", ".plot-area"].map((selector) => {
-      const { x, y, width, height } = document.querySelector(selector)!.getBoundingClientRect();
-      return [x, y, width, height];
-    }),
-  );
+/** Where the parts of the page are, and the sizes of those that others lie below or beside. */
+function placesOf(page: Page): Promise<readonly number[]> {
+  return page.evaluate(() => {
+    const boxOf = (selector: string) => document.querySelector(selector)!.getBoundingClientRect();
+    const panels = [".map", ".list", ".device", ".time", ".plot-area"].map(boxOf);
+    const parts = [".fact-tiles", ".day"].map(boxOf);
+    return [
+      ...panels.flatMap(({ x, y, width, height }) => [x, y, width, height]),
+      ...parts.flatMap(({ x, y, width }) => [x, y, width]),
+    ];
+  });
 }
