@@ -46,6 +46,13 @@ export interface TailClock {
   readonly unixMs: number;
 }
 
+/** Where a device was. */
+export interface PastPoint {
+  readonly timestampMs: number;
+  readonly latitude: number;
+  readonly longitude: number;
+}
+
 interface Point {
   readonly x: number;
   readonly y: number;
@@ -94,6 +101,16 @@ export class TailBuffer {
     if (change.kind === "all") this.#clear();
     else if (change.kind === "shown") this.#dim(table);
     else for (const row of change.rows) if (row < dots.size) this.#move(table, row, dots, now);
+  }
+
+  /** Adds a way that a device went before the page saw it. */
+  addPast(table: DeviceTable, row: number, from: PastPoint, to: PastPoint, unixMs: number): void {
+    this.#makeRoom(unixMs);
+    const slot = this.#next++ % this.#capacity;
+    const look = SHARE_WHOLE | dimmedBit(table, row);
+    const [start, end] = [from, to].map(({ latitude, longitude }) => [worldX(longitude), worldY(latitude)]);
+    this.#words.set([...start!, ...end!, from.timestampMs, to.timestampMs, 0, look], slot * TAIL_WORDS);
+    this.#rows[slot] = row;
   }
 
   /** Forgets segments that have faded. */

@@ -37,6 +37,7 @@ uniform float copy;
 uniform int clockMs;
 uniform int trailMs;
 uniform bool isTrail;
+uniform float scale;
 uniform vec2 pixels; // Half the size of the canvas, in CSS pixels.
 
 out vec2 at; // CSS pixels from the middle of the dot or the trail.
@@ -65,7 +66,7 @@ void main() {
     at = (corner * 2.0 - 1.0) * DOT;
     vec2 middle = centerClip + (offsetOf(from) + way * (float(clockMs - startMs) / lengthMs)) * clipPerUnit;
     bool isThere = startMs <= clockMs && clockMs < endMs;
-    gl_Position = isThere ? vec4(middle + at / pixels, 0.0, 1.0) : NOWHERE;
+    gl_Position = isThere ? vec4(middle + at * scale / pixels, 0.0, 1.0) : NOWHERE;
     return;
   }
   int firstMs = max(startMs, clockMs - trailMs);
@@ -94,7 +95,7 @@ flat in uint kind;
 
 uniform bool isTrail;
 uniform vec3 colors[3]; // By kind.
-uniform float pixelRatio;
+uniform float pixelRatio; // Of the dot's own pixels.
 
 out vec4 color;
 
@@ -116,6 +117,11 @@ void main() {
   color = vec4(tint, 1.0) * strength * within(distance - radius);
   if (kind == ${PIECE_KINDS.moving}u) color += vec4(tint, 0.0) * 0.35 * max(0.0, 1.0 - distance / 8.0);
 }`;
+
+/** Dots are smaller on a map of a continent. */
+function dotScaleAt(zoom: number): number {
+  return Math.max(0.6, Math.min(1.1, 0.6 + (zoom - 5) * 0.15));
+}
 
 const ATTRIBUTES: RowLayout["attributes"] = [
   [2, 0],
@@ -165,7 +171,9 @@ export class LapseLayer extends GlLayer<null> {
     gl.uniform1i(uniforms.clockMs!, scene.clockMs);
     gl.uniform1i(uniforms.trailMs!, scene.trailMs);
     gl.uniform2f(uniforms.pixels!, width / 2, height / 2);
-    gl.uniform1f(uniforms.pixelRatio!, devicePixelRatio);
+    const scale = dotScaleAt(map.getZoom());
+    gl.uniform1f(uniforms.scale!, scale);
+    gl.uniform1f(uniforms.pixelRatio!, devicePixelRatio * scale);
     gl.uniform3fv(uniforms.colors!, COLORS.flat());
     this.#drawPieces(gl, program, camera, scene, scene.trailMs);
     this.#drawPieces(gl, program, camera, scene, 0);

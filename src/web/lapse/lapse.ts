@@ -69,7 +69,7 @@ class LapseWindow implements LapseControls {
   /** Browsers show no dialog in full screen, so its content is. */
   readonly stage = document.createElement("div");
   readonly #panel = document.createElement("div");
-  readonly #map: MapLibreMap;
+  #map: MapLibreMap | null = null;
   readonly #toleranceMeters: number;
   readonly close: () => void;
   #loading = new AbortController();
@@ -105,12 +105,13 @@ class LapseWindow implements LapseControls {
     document.body.append(element);
     this.#draw();
     element.showModal();
+    void this.load(); // Creating a map takes as long as the first answer.
     const scale = createScale();
     scale.setUnit(parts.settings.units === "metric" ? "metric" : "imperial");
-    this.#map = createMap(container, mapStyle("dark", baseMap, location.origin), scale, parts.api.pageHeader);
-    this.#map.jumpTo({ center: [camera.longitude, camera.latitude], zoom: camera.zoom });
-    this.#map.on("style.load", () => queueMicrotask(() => this.#addLayer()));
-    void this.load();
+    const map = createMap(container, mapStyle("dark", baseMap, location.origin), scale, parts.api.pageHeader);
+    map.jumpTo({ center: [camera.longitude, camera.latitude], zoom: camera.zoom });
+    map.on("style.load", () => queueMicrotask(() => this.#addLayer(map)));
+    this.#map = map;
   }
 
   get zone(): string {
@@ -127,7 +128,7 @@ class LapseWindow implements LapseControls {
     this.#element.removeEventListener("close", this.close);
     if (document.fullscreenElement !== null) void document.exitFullscreen();
     this.#chunks = [];
-    this.#map.remove();
+    this.#map?.remove();
     this.#element.close(); // Returns the focus to the button.
     this.#element.remove();
   }
@@ -216,14 +217,14 @@ class LapseWindow implements LapseControls {
     this.#run();
   }
 
-  #addLayer(): void {
+  #addLayer(map: MapLibreMap): void {
     const scene = () => ({
       chunks: this.#chunks,
       clockMs: (this.clock?.clockMs ?? 0) - this.#originMs,
       trailMs: trailMsAt(this.clock?.rate ?? 1),
     });
-    const labels = this.#map.getStyle().layers.find(({ type }) => type === "symbol")?.id;
-    this.#map.addLayer(new LapseLayer(scene), labels);
+    const labels = map.getStyle().layers.find(({ type }) => type === "symbol")?.id;
+    map.addLayer(new LapseLayer(scene), labels);
   }
 
   /** Moves the clock with each frame while it runs. */
@@ -236,13 +237,13 @@ class LapseWindow implements LapseControls {
   #advance(): void {
     const nowMs = performance.now();
     this.clock?.advance(nowMs);
-    this.#map.triggerRepaint();
+    this.#map?.triggerRepaint();
     if (this.clock?.isPlaying) this.#frame = requestAnimationFrame(() => this.#advance());
     if (nowMs - this.#drawnMs >= PANEL_MS || !this.clock?.isPlaying) this.#draw();
   }
 
   #show(): void {
-    this.#map.triggerRepaint();
+    this.#map?.triggerRepaint();
     this.#draw();
   }
 

@@ -21,6 +21,7 @@ import { ChosenDotLayer, type DotScene, DotsLayer } from "../gl/dots-layer.ts";
 import { Fade } from "../gl/fade.ts";
 import { GlidePace } from "../gl/glide-pace.ts";
 import { type MapColors, readMapColors } from "../gl/map-colors.ts";
+import { loadPastTails } from "../gl/past-tails.ts";
 import { TailBuffer } from "../gl/tail-buffer.ts";
 import { TailsLayer } from "../gl/tails-layer.ts";
 import type { DirectionMark } from "../history/direction-marks.ts";
@@ -47,6 +48,8 @@ export interface MapParts {
   readonly api: Pick<Api, "get" | "fetch" | "retries" | "pageHeader">;
   readonly theme: ThemeName;
   readonly settings: { readonly units: Units };
+  /** Whether the user may read all devices, not only those of a share link. */
+  readonly mayRead: () => boolean;
   /** Draws the panels again. */
   readonly changed: () => void;
 }
@@ -464,8 +467,15 @@ export class MapView {
   #updateDots(change: TableChange): void {
     const { table } = this.#parts;
     const pageMs = performance.now();
-    this.#tails.update(table, change, this.#buffer, { pageMs, unixMs: Date.now() });
+    const unixMs = Date.now();
+    this.#tails.update(table, change, this.#buffer, { pageMs, unixMs });
     this.#buffer.update(table, change, pageMs);
+    if (change.kind === "all" && this.#parts.mayRead()) void this.#loadTails(unixMs);
+  }
+
+  async #loadTails(unixMs: number): Promise<void> {
+    await loadPastTails(this.#parts.api, this.#parts.table, this.#tails, unixMs);
+    this.#drawSoon();
   }
 
   /** Draws immediately, or later if drawing is too slow to leave time for anything else. */

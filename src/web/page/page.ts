@@ -61,7 +61,8 @@ export class Page {
     liveWhileSeen(this.live);
     const list = new DeviceList(table, changed);
     this.listView = new ListView({ table, list, changed, choose: (id) => this.device.chosen.choose(id) });
-    this.map = new MapView({ api, table, theme: this.theme.name, settings, changed });
+    const mayRead = () => this.session.may("read");
+    this.map = new MapView({ api, table, theme: this.theme.name, settings, mayRead, changed });
     this.zones = new ZoneChoice(settings, () => {
       this.device.chosen.reload();
       this.tools.density.reload();
@@ -71,7 +72,6 @@ export class Page {
     const viewOf = () => this.session.facts?.view ?? null;
     this.device = createDeviceParts({ api, zones, table, map, viewOf, settings, onChoose, changed });
     const { chosen } = this.device;
-    const mayRead = () => this.session.may("read");
     this.tools = new Tools({ api, table, map, chosen, zones, settings, sheet, mayRead, changed });
     this.tools.setKeys(keyboard);
     const refusal = () =>
