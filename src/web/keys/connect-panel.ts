@@ -29,7 +29,8 @@ export function emptyPage(connect: Connect, mayConnect: boolean, isEmpty: boolea
     ${
       mayConnect
         ? connectSteps(connect, () => connectAnother(connect, isEmpty))
-        : html`<p>Your key may not connect phones: sign in with one that may <code>write</code>.</p>`
+        : html`<p>Your key may not connect phones: sign in with one that may <code>write</code>. Settings, in the menu, has the
+            command that creates it.</p>`
     }
     ${
       isEmpty

@@ -85,6 +85,10 @@ describePage(
         await pressInHeader(page, "Heatmap");
         await page.getByRole("heading", { name: "Heatmap" }).waitFor();
         await breaksNoRule(page, "where all were");
+        await page.getByRole("button", { name: "Menu" }).click();
+        await page.locator(".menu:popover-open").waitFor();
+        await breaksNoRule(page, "menu");
+        await page.keyboard.press("Escape");
         for (const [name, title] of DIALOGS) {
           await pressInHeader(page, name);
           await page.getByRole("dialog", { name: title }).waitFor();
