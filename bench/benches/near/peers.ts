@@ -13,7 +13,7 @@ import { startPostgis } from "../../support/peers/postgis/peer.ts";
 import { REDIS, startRedis } from "../../support/peers/redis.ts";
 import { startTile38, TILE38 } from "../../support/peers/tile38.ts";
 import { type Turn, takeTurn } from "../../support/peers/turn.ts";
-import { OURS, OURS_EVERY_AGE, startOurs } from "../../support/peers/wherehouse.ts";
+import { isOurs, startOurs } from "../../support/peers/wherehouse.ts";
 import { raceBesideWrites } from "../../support/peers/writes/beside-writes.ts";
 import type { Bench, BenchRun } from "../../support/run/bench.ts";
 
@@ -154,8 +154,19 @@ async function race(
 
 function noteRatios(run: BenchRun, contenders: readonly Contender[], figures: readonly Figure[]): void {
   const [ours, oursEveryAge] = figures;
-  for (const [index, { name, returns }] of contenders.entries()) {
-    if (name === OURS || name === OURS_EVERY_AGE) continue;
+  for (const [index, contender] of contenders.entries()) {
+    if (isOurs(contender)) continue;
+    const { name, returns } = contender;
+    if (returns.each !== "record") {
+      const isAlike = (other: Contender) =>
+        isOurs(other) && other.returns.each === returns.each && other.returns.ages === returns.ages;
+      run.ratio(
+        `times ${name}, ours of ${returns.each}s too`,
+        figures[contenders.findIndex(isAlike)]!,
+        figures[index]!,
+      );
+    }
+    if (returns.each === "id") continue;
     const isBound = !run.isSmoke && (name === REDIS || name === TILE38);
     run.ratio(`times ${name}`, ours!, figures[index]!, isBound ? { atLeast: TIMES_FASTER_MIN } : undefined);
     if (returns.ages === "all")
@@ -172,7 +183,7 @@ interface Raced {
 function table(racers: readonly Raced[]): readonly string[] {
   const head = [
     "",
-    "full records",
+    "each device has",
     "exact total",
     "ages",
     "ties in order",
@@ -181,13 +192,13 @@ function table(racers: readonly Raced[]): readonly string[] {
     "its µs an answer",
   ];
   const rows = racers.map(({ contender, turns }) => {
-    const { records, total, ages, ties } = contender.returns;
+    const { each, total, ages, ties } = contender.returns;
     const middle = (of: (turn: Turn) => number | null) => {
       const values = turns.map(of).filter((value) => value !== null);
       return values.length === 0 ? "unknown" : readable(median(values));
     };
     return [
-      ...[contender.name, yes(records), yes(total), ages, yes(ties)],
+      ...[contender.name, `its ${each}`, yes(total), ages, yes(ties)],
       ...[middle((turn) => turn.serverCores), middle((turn) => turn.clientCores)],
       middle((turn) => turn.clientMicroseconds),
     ];

@@ -23,7 +23,13 @@ import type { Bench, BenchRun } from "../../support/run/bench.ts";
 import { startWherehouse, type WherehouseProcess } from "../../support/servers/server.ts";
 
 /** The sizes for which the bounds were set. */
-const JUDGED = { devices: 200_000, questions: 2000, launches: 3, reportsPerSecond: 20_000 } as const;
+const JUDGED = {
+  devices: 200_000,
+  questions: 2000,
+  launches: 3,
+  questionsPerSecond: 4000,
+  reportsPerSecond: 20_000,
+} as const;
 
 /** Points drawn per query, since some don't have a full page. */
 const POINTS_A_QUESTION = 1.5;
@@ -51,10 +57,16 @@ export const bench: Bench = {
     nearbyRounds: { help: "of a launch for nearby, where there is a bound", smoke: 1, full: 3 },
     replyRounds: { help: "of a launch for replies without the finding", smoke: 1, full: 3 },
     endpointRounds: { help: "of a launch for each of the other endpoints", smoke: 1, full: 1 },
-    latencyRounds: { help: "of a launch for latencies and for what a report costs", smoke: 1, full: 2 },
+    latencyRounds: { help: "of a launch for latencies, each a slice of each kind", smoke: 1, full: 10 },
+    reportCostRounds: { help: "of a launch for what a report costs", smoke: 1, full: 2 },
     seconds: { help: "that a server is asked in a round", smoke: 0.05, full: 2 },
     warmSeconds: { help: "that a server is asked before", smoke: 0.05, full: 1 },
-    latencySeconds: { help: "of a slice at a steady rate", smoke: 0.2, full: 5 },
+    latencySeconds: { help: "of a slice at a steady rate", smoke: 0.2, full: 4 },
+    questionsPerSecond: {
+      help: "of latencies, if that is at most half of the peak",
+      smoke: 500,
+      full: JUDGED.questionsPerSecond,
+    },
     reportsPerSecond: { help: "beside questions", smoke: 2000, full: JUDGED.reportsPerSecond },
     seed: { help: "of the metropolis and the points asked from", smoke: 1, full: 1 },
   },

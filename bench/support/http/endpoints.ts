@@ -14,6 +14,8 @@ interface Endpoint {
   readonly name: string;
   /** The maximum processor time per answer with 200,000 devices; absent without a bound. */
   readonly cpuMsMax?: number;
+  /** The most times that it may take the processor time of a bare server as busy. */
+  readonly timesBusyMax?: number;
   path(random: Random): string;
 }
 
@@ -27,23 +29,31 @@ function endpointsOf(city: City, nowMs: number): readonly Endpoint[] {
   const counts = new Map(days.map((day) => [day, city.countOf(day)]));
   const dayOfApp = (day: UtcDay, offset: number) =>
     `/api/v1/locations/history?start_date=${utcDayName(day)}&end_date=${utcDayName(day)}&limit=${LIMIT}&offset=${offset}`;
+  const pageOfApp = (random: Random) => {
+    const offset = Math.floor(random() * Math.max(1, devices - LIMIT));
+    return `/api/v1/locations/current?limit=${LIMIT}&offset=${offset}`;
+  };
   const dayOfTracks = `start_date=${trackDay}&end_date=${trackDay}&limit=${LIMIT}`;
   return [
     {
       name: "current position of a device",
+      cpuMsMax: 0.02,
+      timesBusyMax: 1.5,
       path: (random) => `/api/v1/devices/${metropolis.deviceId(anyone(random))}/locations/current`,
     },
     {
       name: "current positions of a user",
+      cpuMsMax: 0.04,
       path: (random) => `/api/v1/users/${userOf(anyone(random))}/locations/current`,
     },
     {
       name: "current positions of an app, 100 from any offset",
-      cpuMsMax: 0.15,
-      path(random) {
-        const offset = Math.floor(random() * Math.max(1, devices - LIMIT));
-        return `/api/v1/locations/current?limit=${LIMIT}&offset=${offset}`;
-      },
+      cpuMsMax: 0.075,
+      path: (random) => pageOfApp(random),
+    },
+    {
+      name: "current positions of an app, 100 from any offset, positions alone",
+      path: (random) => `${pageOfApp(random)}&fields=latitude,longitude`,
     },
     {
       name: "day of a device, first 100",
@@ -77,6 +87,7 @@ function endpointsOf(city: City, nowMs: number): readonly Endpoint[] {
 export interface EndpointQuestions extends Sized {
   readonly name: string;
   readonly cpuMsMax?: number;
+  readonly timesBusyMax?: number;
 }
 
 export interface EndpointOptions {

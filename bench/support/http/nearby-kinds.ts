@@ -12,6 +12,10 @@ export interface NearbyKind {
   readonly limit: number;
   readonly age: "24 h" | "random age";
   readonly timezone?: string;
+  /** The chosen fields; absent for whole records. */
+  readonly fields?: string;
+  /** The most times that it may take the processor time of a bare server as busy. */
+  readonly timesBusyMax?: number;
   /** The required share of the bare server's requests; absent without a bound. */
   readonly shareMin?: number;
 }
@@ -19,8 +23,11 @@ export interface NearbyKind {
 /** The kind that other parts use too. */
 export const BEST_100 = "nearby, 5 mi, best 100";
 
+/** The same page with short records. */
+const POSITIONS_100 = "nearby, 5 mi, best 100, positions alone";
+
 export const NEARBY_KINDS: readonly NearbyKind[] = [
-  { name: BEST_100, miles: 5, limit: 100, age: "24 h", shareMin: 0.3 },
+  { name: BEST_100, miles: 5, limit: 100, age: "24 h", shareMin: 0.3, timesBusyMax: 2.6 },
   { name: "nearby, 1 mi, best 10", miles: 1, limit: 10, age: "24 h", shareMin: 0.45 },
   { name: "nearby, 5 mi, best 10", miles: 5, limit: 10, age: "24 h" },
   { name: "nearby, 5 mi, best 1,000", miles: 5, limit: 1000, age: "24 h" },
@@ -33,6 +40,7 @@ export const NEARBY_KINDS: readonly NearbyKind[] = [
     timezone: "America/New_York",
   },
   { name: "nearby, 5 mi, best 100, random age", miles: 5, limit: 100, age: "random age" },
+  { name: POSITIONS_100, miles: 5, limit: 100, age: "24 h", fields: "latitude,longitude" },
 ];
 
 /** Queries of one kind. */
@@ -60,6 +68,7 @@ export function nearbyQuestion(kind: NearbyKind, center: Point, ageHours: number
     max_age_hours: String(ageHours),
     limit: String(kind.limit),
     ...(kind.timezone === undefined ? {} : { timezone: kind.timezone }),
+    ...(kind.fields === undefined ? {} : { fields: kind.fields }),
   });
   return { center, ageHours, path: `/api/v1/devices/nearby?${parameters}` };
 }

@@ -10,6 +10,26 @@ import type { Turn } from "./turn.ts";
 export interface Pairs {
   readonly ours: Turn[];
   readonly control: Turn[];
+  /** Turns of a control that is as busy as ours, if there is one. */
+  readonly busy: BusyTurn[];
+}
+
+/**
+ * A turn of a bare server that holds each answer. A saturated client never sleeps; ours and this one's do, and to wake
+ * them costs the server 3 to 10 µs that no server can avoid.
+ */
+export interface BusyTurn extends Turn {
+  readonly holdMicros: number;
+}
+
+/** How long a bare server must hold an answer to take as long as ours: the difference of their times. */
+export function holdMicrosOf(ours: Turn, control: Turn): number {
+  return Math.max(0, microsOf(ours) - microsOf(control));
+}
+
+/** Processor time of a request, or its share of the turn if the system does not tell. */
+function microsOf({ cpuMicros, requestsPerSecond }: Turn): number {
+  return cpuMicros ?? 1e6 / requestsPerSecond;
 }
 
 /** Pairs by the kind of query, in the order of their first use. */
@@ -17,13 +37,16 @@ export class PairsByName {
   readonly #pairs = new Map<string, Pairs>();
 
   of(name: string): Pairs {
-    const pairs = this.#pairs.get(name) ?? { ours: [], control: [] };
+    const pairs = this.#pairs.get(name) ?? { ours: [], control: [], busy: [] };
     this.#pairs.set(name, pairs);
     return pairs;
   }
 
-  /** Reports requests a second of both, their ratio, and the processor time per request. */
-  report(run: BenchRun, name: string, bound?: Bound): void {
+  /**
+   * Reports requests a second of both, their ratio, and the processor time per request; and how many times the time of a
+   * bare server as busy ours is, with the bound `timesBusy`.
+   */
+  report(run: BenchRun, name: string, bound?: Bound, timesBusy?: Bound): void {
     const pairs = this.#pairs.get(name);
     if (pairs === undefined) return; // Not part of this run.
     const figure = (what: string, turns: readonly Turn[]): Figure => ({
@@ -41,6 +64,10 @@ export class PairsByName {
     if (ourCpu === null || controlCpu === null) return;
     // Steadier than requests a second if other processes use the server's core.
     run.ratio(`${name}: share by processor time`, perSecond(ourCpu), perSecond(controlCpu));
+    const busyCpu = cpuFigure(`${name}: processor, bare, as busy`, pairs.busy.map(withoutHold));
+    if (busyCpu === null || busyCpu.runs.length === 0) return;
+    run.figures([busyCpu]);
+    run.ratio(`${name}: times a bare server as busy, by processor time`, ourCpu, busyCpu, timesBusy);
   }
 
   /** Reports how long servers waited for their core. */
@@ -53,6 +80,12 @@ export class PairsByName {
       ...waitFigure("of the time, the bare server did", control),
     ]);
   }
+}
+
+/** What the bare server itself took. The hold counts by the clock, so a stolen core makes this too small, never below 0. */
+function withoutHold({ holdMicros, ...turn }: BusyTurn): Turn {
+  const { cpuMicros } = turn;
+  return { ...turn, cpuMicros: cpuMicros === null ? null : Math.max(cpuMicros - holdMicros, Number.EPSILON) };
 }
 
 /** Empty if the system does not tell. */
@@ -87,9 +120,12 @@ export async function takePairs(
   }
 }
 
+/** Sends a number of bytes, perhaps after holding each answer, or parses reports. */
+export type BareMode = { readonly bytes: number; readonly holdMicros?: number } | "parse";
+
 /** Runs a bare server, which sends a number of bytes or parses reports, during `use`. */
 export async function withBareServer<T>(
-  mode: { readonly bytes: number } | "parse",
+  mode: BareMode,
   launcher: readonly string[],
   use: (bare: ServerProcess) => Promise<T>,
 ): Promise<T> {
@@ -106,8 +142,8 @@ export async function withBareServer<T>(
   }
 }
 
-function bareCommand(mode: { readonly bytes: number } | "parse", file: string): string[] {
+function bareCommand(mode: BareMode, file: string): string[] {
   if (mode === "parse") return bareServerCommand("parse");
   writeFileSync(file, Buffer.alloc(Math.round(mode.bytes), " "));
-  return bareServerCommand("bytes", file);
+  return bareServerCommand("bytes", file, String(mode.holdMicros ?? 0));
 }

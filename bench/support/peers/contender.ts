@@ -61,7 +61,8 @@ export interface PeerConnection {
 
 /** The parts of our answers that a contender returns. */
 export interface Returns {
-  readonly records: boolean;
+  /** What comes with each device. */
+  readonly each: "record" | "position" | "id";
   readonly total: boolean;
   readonly ages: "24 h" | "all";
   /** Whether devices at the same distance have a stable order. */

@@ -62,7 +62,7 @@ async function prepare({ port, pid }: Daemon, metropolis: Metropolis): Promise<r
     {
       name: REDIS,
       pid,
-      returns: { records: false, total: false, ages: "all", ties: false },
+      returns: { each: "position", total: false, ages: "all", ties: false },
       connect: () =>
         connectRedis(port, "GEOSEARCH", ({ latitude, longitude }) => [
           ...[POSITIONS, "FROMLONLAT", longitude, latitude, "BYRADIUS", RADIUS_MILES, "mi"],
@@ -71,9 +71,20 @@ async function prepare({ port, pid }: Daemon, metropolis: Metropolis): Promise<r
       readDevices: namesOf,
     },
     {
+      name: `${REDIS} of ids`,
+      pid,
+      returns: { each: "id", total: false, ages: "all", ties: false },
+      connect: () =>
+        connectRedis(port, "GEOSEARCH", ({ latitude, longitude }) => [
+          ...[POSITIONS, "FROMLONLAT", longitude, latitude, "BYRADIUS", RADIUS_MILES, "mi"],
+          ...["ASC", "COUNT", PAGE],
+        ]),
+      readDevices: (answer) => answer as readonly string[],
+    },
+    {
       name: `${REDIS} and MGET in a script`,
       pid,
-      returns: { records: true, total: false, ages: "all", ties: false },
+      returns: { each: "record", total: false, ages: "all", ties: false },
       connect: () =>
         connectRedis(port, "EVALSHA", ({ latitude, longitude }) => [
           ...[script, 1, POSITIONS, longitude, latitude, RADIUS_MILES, PAGE],

@@ -59,7 +59,7 @@ function contendersOf({ port, pid }: Daemon, { oldestMs }: PeerOptions): readonl
     {
       name: TILE38,
       pid,
-      returns: { records: false, total: false, ages: "all", ties: false },
+      returns: { each: "position", total: false, ages: "all", ties: false },
       connect: () =>
         connectRedis(port, "NEARBY", (center) => [
           ...[POSITIONS, "LIMIT", PAGE, "DISTANCE", "POINTS", ...circle(center)],
@@ -69,7 +69,7 @@ function contendersOf({ port, pid }: Daemon, { oldestMs }: PeerOptions): readonl
     {
       name: `${TILE38} of features, WHERE their time`,
       pid,
-      returns: { records: true, total: false, ages: "24 h", ties: false },
+      returns: { each: "record", total: false, ages: "24 h", ties: false },
       connect: () =>
         connectRedis(port, "NEARBY", (center) => [
           ...[RECORDS, "LIMIT", PAGE, "DISTANCE", ...young, "OBJECTS", ...circle(center)],

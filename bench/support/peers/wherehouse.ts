@@ -21,7 +21,7 @@ interface NearbyBody {
   readonly results: readonly { readonly device_id: string }[];
 }
 
-/** Our server, with the specified query and without the limit on ages. */
+/** Our server, with the specified query, without the limit on ages, and with positions or ids alone. */
 export const startOurs: StartPeer = async ({ metropolis, connections }) => {
   const server = await startWherehouse();
   try {
@@ -32,12 +32,13 @@ export const startOurs: StartPeer = async ({ metropolis, connections }) => {
   }
   const headers = { authorization: `Bearer ${server.key}` };
 
-  function contender(name: string, ages: Returns["ages"], hours: number): Contender {
-    const bounds = `radius_miles=${RADIUS_MILES}&max_age_hours=${hours}&limit=${PAGE}`;
+  function contender(ages: Returns["ages"], each: Returns["each"]): Contender {
+    const hours = ages === "24 h" ? 24 : EVERY_AGE_HOURS;
+    const bounds = `radius_miles=${RADIUS_MILES}&max_age_hours=${hours}&limit=${PAGE}${FIELDS[each]}`;
     return {
-      name,
+      name: ourName(ages, each),
       pid: server.pid,
-      returns: { records: true, total: true, ages, ties: true },
+      returns: { each, total: true, ages, ties: true },
       async connect() {
         const client = await openHttpClient(server.url);
         return {
@@ -56,14 +57,31 @@ export const startOurs: StartPeer = async ({ metropolis, connections }) => {
   }
 
   return ok({
-    contenders: [contender(OURS, "24 h", 24), contender(OURS_EVERY_AGE, "all", EVERY_AGE_HOURS)],
+    contenders: [
+      ...[contender("24 h", "record"), contender("all", "record"), contender("all", "position")],
+      ...[contender("24 h", "id"), contender("all", "id")],
+    ],
     address: { peer: "wherehouse", port: Number(new URL(server.url).port), key: server.key },
     stop: server.stop,
   });
 };
 
-export const OURS = "wherehouse";
-export const OURS_EVERY_AGE = "wherehouse, all ages";
+/** The parameter that chooses what comes with each device. */
+const FIELDS: Readonly<Record<Returns["each"], string>> = {
+  record: "",
+  position: "&fields=latitude,longitude",
+  id: "&fields=device_id",
+};
+
+const OURS = "wherehouse";
+
+function ourName(ages: Returns["ages"], each: Returns["each"]): string {
+  return `${OURS}${each === "record" ? "" : ` of ${each}s`}${ages === "all" ? ", all ages" : ""}`;
+}
+
+export function isOurs({ name }: Contender): boolean {
+  return name.startsWith(OURS);
+}
 
 async function load(server: WherehouseProcess, metropolis: Metropolis, connections: number): Promise<void> {
   const headers = { authorization: `Bearer ${server.key}`, "content-type": "application/json" };

@@ -1,8 +1,8 @@
 /**
- * The control of the HTTP benches: a bare `Bun.serve`. `bytes FILE` answers every request with the file as JSON;
- * `parse` parses each body as JSON and only counts its reports.
+ * The control of the HTTP benches: a bare `Bun.serve`. `bytes FILE [MICROS]` answers every request with the file as JSON,
+ * and holds it for so many microseconds before; `parse` parses each body as JSON and only counts its reports.
  */
-const [mode, file] = process.argv.slice(2);
+const [mode, file, micros = "0"] = process.argv.slice(2);
 
 async function createHandler(): Promise<(request: Request) => Response | Promise<Response>> {
   if (mode === "parse") {
@@ -12,7 +12,16 @@ async function createHandler(): Promise<(request: Request) => Response | Promise
     };
   }
   const body = await Bun.file(file!).bytes();
-  return () => new Response(body, { headers: { "content-type": "application/json" } });
+  const holdMs = Number(micros) / 1000;
+  return () => {
+    if (holdMs > 0) keepBusy(holdMs);
+    return new Response(body, { headers: { "content-type": "application/json" } });
+  };
+}
+
+function keepBusy(ms: number): void {
+  const endMs = performance.now() + ms;
+  while (performance.now() < endMs);
 }
 
 export const server = Bun.serve({

@@ -15,7 +15,7 @@ import { type NearbyColumns, writeBearing, writeDistance } from "./nearby-slots.
 import { copyBytes, LINE_BYTES } from "./newest-texts.ts";
 import type { PlaceMarks } from "./place-marks.ts";
 import { PositionRecords } from "./position-records.ts";
-import { isPosition } from "./position-texts.ts";
+import { isInPositions } from "./position-texts.ts";
 import { LOCAL_TIME_ROOM, writeLocalTime } from "./record-encoder.ts";
 import { RecordTexts } from "./record-texts.ts";
 
@@ -147,7 +147,7 @@ export class EncodedRecordCache {
 
   /** The writer of records with some of their fields. */
   #partsOf({ fields }: RecordForm): ChosenRecords | PositionRecords {
-    return isPosition(fields) ? this.#positions : this.#chosen;
+    return isInPositions(fields) ? this.#positions : this.#chosen;
   }
 
   /** Omits the closing brace. */

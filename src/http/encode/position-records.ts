@@ -6,7 +6,7 @@ import type { NewestRecords } from "../../model/newest-records.ts";
 import type { RecordForm } from "./chosen-records.ts";
 import { type NearbyColumns, SLOTS_FRAGMENT, writeBearing, writeDistance } from "./nearby-slots.ts";
 import { copyBytes } from "./newest-texts.ts";
-import { PositionTexts } from "./position-texts.ts";
+import { isTimeAlone, PositionTexts } from "./position-texts.ts";
 import { LOCAL_TIME_ROOM, writeLocalTime } from "./record-encoder.ts";
 
 const ITEM = createFragment(',{"device_id":');
@@ -15,7 +15,7 @@ const ITEM_ROOM = fragmentRoom(ITEM) + fragmentRoom(SLOTS_FRAGMENT) + LOCAL_TIME
 const LATITUDE = numberIndex("latitude");
 const LONGITUDE = numberIndex("longitude");
 
-/** Writes the positions of devices, with the fields of `isPosition()`, from texts that are encoded once per report. */
+/** Writes the positions of devices, with the fields of `isInPositions()`, from texts that are encoded once per report. */
 export class PositionRecords {
   readonly #memory: Uint8Array<ArrayBuffer>;
   readonly #texts: PositionTexts;
@@ -35,26 +35,24 @@ export class PositionRecords {
   ): void {
     const memory = this.#memory;
     const texts = this.#texts;
+    const isShort = isTimeAlone(form.fields);
+    const hasExtras = form.localTime !== null || form.marks !== null;
     const addresses = texts.findAll(records, devices, count);
     for (let row = 0; row < count; row++) {
       const address = addresses === null ? texts.find(records, devices[row]!) : addresses[row]!;
-      const textBytes = texts.bytes(address);
+      const textBytes = isShort ? texts.timeEnd(address) : texts.bytes(address);
       const idBytes = texts.idBytes(address);
       json.ensure(ITEM_ROOM + idBytes + textBytes);
       const { bytes, view } = json;
-      let at = writeFragment(view, json.length, ITEM);
+      const at = writeFragment(view, json.length, ITEM);
       const idStart = texts.idStart(address);
       for (let i = 0; i < idBytes; i++) bytes[at + i] = memory[idStart + i]!; // Too short for a call.
       const location = writeFragment(view, at + idBytes, SLOTS_FRAGMENT);
       copyBytes(memory, texts.start(address), textBytes, bytes, location);
-      at = location + textBytes;
-      bytes[at] = CLOSE_BRACE;
-      json.length = at + 1;
+      json.length = location + textBytes;
       writeDistance(view, location, meters[row]! / METERS_PER_MILE);
       writeBearing(view, location, bearings[row]!);
-      if (form.localTime === null && form.marks === null) continue;
-      json.length -= 2;
-      writeExtras(json, records, devices[row]!, form);
+      if (hasExtras) writeExtras(json, records, devices[row]!, form);
       json.byte(CLOSE_BRACE);
       json.byte(CLOSE_BRACE);
     }
@@ -63,17 +61,17 @@ export class PositionRecords {
   /** Writes records with commas between. */
   writeRecords(json: JsonWriter, records: NewestRecords, devices: Uint32Array, form: RecordForm): void {
     const texts = this.#texts;
+    const isShort = isTimeAlone(form.fields);
+    const hasExtras = form.localTime !== null || form.marks !== null;
     const addresses = texts.findAll(records, devices, devices.length);
     for (let row = 0; row < devices.length; row++) {
       if (row > 0) json.byte(COMMA);
       const address = addresses === null ? texts.find(records, devices[row]!) : addresses[row]!;
-      const textBytes = texts.bytes(address);
-      json.ensure(textBytes + LOCAL_TIME_ROOM);
+      const textBytes = isShort ? texts.timeEnd(address) : texts.bytes(address);
+      json.ensure(textBytes + LOCAL_TIME_ROOM + 1);
       copyBytes(this.#memory, texts.start(address), textBytes, json.bytes, json.length);
       json.length += textBytes;
-      if (form.localTime === null && form.marks === null) continue;
-      json.length--;
-      writeExtras(json, records, devices[row]!, form);
+      if (hasExtras) writeExtras(json, records, devices[row]!, form);
       json.byte(CLOSE_BRACE);
     }
   }

@@ -8,11 +8,13 @@ import { checkPages, knownByDay } from "../../../bench/support/http/checks/pages
 import { createCity, writeCity } from "../../../bench/support/http/city.ts";
 import { takeCores } from "../../../bench/support/http/cores.ts";
 import { chooseQuestions, NEARBY_KINDS, nearbyQuestion } from "../../../bench/support/http/nearby-kinds.ts";
-import { PairsByName, takePairs, withBareServer } from "../../../bench/support/http/pairs.ts";
+import { holdMicrosOf, PairsByName, takePairs, withBareServer } from "../../../bench/support/http/pairs.ts";
 import { createMoves } from "../../../bench/support/http/reports/moves.ts";
 import { startReporter } from "../../../bench/support/http/reports/reporter.ts";
 import { chooseClient, timed } from "../../../bench/support/http/turn.ts";
 import { runWrk } from "../../../bench/support/http/wrk.ts";
+import type { Bench } from "../../../bench/support/run/bench.ts";
+import { runBench } from "../../../bench/support/run/bench-run.ts";
 import { measureOpenLoad } from "../../../bench/support/servers/open-load.ts";
 import {
   startProcess,
@@ -271,6 +273,50 @@ test("chooseClient() says why it is the bench's own, which answers as well", asy
   const { ours, control } = pairs.of("both");
   expect([ours.length, control.length]).toEqual([2, 2]);
   for (const { requestsPerSecond } of [...ours, ...control]) expect(requestsPerSecond).toBeGreaterThan(0);
+});
+
+test("holdMicrosOf() is what ours takes longer than the control, by processor time where it is known", () => {
+  const turn = (requestsPerSecond: number, cpuMicros: number | null) => ({
+    ...{ requestsPerSecond, cpuMicros },
+    waitPercent: null,
+  });
+  expect(holdMicrosOf(turn(1000, 60), turn(9000, 20))).toBe(40);
+  expect(holdMicrosOf(turn(10_000, null), turn(40_000, null))).toBe(75);
+  expect(holdMicrosOf(turn(1000, 10), turn(9000, 20))).toBe(0);
+});
+
+test("PairsByName compares ours with what a bare server as busy takes besides its hold", async () => {
+  const pairs = new PairsByName();
+  const { ours, control, busy } = pairs.of("a question");
+  const turn = { requestsPerSecond: 1000, waitPercent: null };
+  for (const cpuMicros of [60, 64]) {
+    ours.push({ ...turn, cpuMicros });
+    control.push({ ...turn, cpuMicros: 20 });
+    busy.push({ ...turn, cpuMicros: cpuMicros + 10, holdMicros: 40 });
+  }
+  const lines: string[] = [];
+  const bench: Bench = {
+    question: "q",
+    sizes: {},
+    run: async (run) => pairs.report(run, "a question", undefined, { atMost: 1.9 }),
+  };
+  const { ratios } = await runBench({
+    bench,
+    isSmoke: true,
+    given: new Map(),
+    print: (line) => lines.push(line),
+  });
+  const bySelf = ratios.find(
+    ({ name }) => name === "a question: times a bare server as busy, by processor time",
+  );
+  expect(bySelf).toMatchObject({ runs: [60 / 30, 64 / 34], bound: { atMost: 1.9 } });
+});
+
+test("a bare server that holds its answers sends the same", async () => {
+  for (const holdMicros of [0, 2000])
+    await withBareServer({ bytes: 300, holdMicros }, [], async ({ url }) => {
+      expect(await (await fetch(url)).text()).toBe(" ".repeat(300));
+    });
 });
 
 test("measureOpenLoad() charges a stall to all requests that came due meanwhile", async () => {

@@ -1,19 +1,15 @@
 import { assert } from "../../../../src/lib/assert.ts";
+import { FieldChoice } from "../../../../src/model/field-choice.ts";
 import { METERS_PER_MILE } from "../../../../src/model/geo/distance.ts";
-import { LOCATION_FIELDS, type ResponseKind } from "../../../../src/model/location-fields.ts";
 import { createLinearScan } from "../../finding/linear-scan.ts";
 import type { FullReport } from "../../fleets/fleet.ts";
 import type { Metropolis } from "../../fleets/metropolis.ts";
 import { openHttpClient } from "../../servers/http-client.ts";
 import { getRequest } from "../../servers/load.ts";
-import type { NearbyQuestions } from "../nearby-kinds.ts";
+import type { NearbyKind, NearbyQuestions } from "../nearby-kinds.ts";
 
 const MS_PER_HOUR = 3_600_000;
 const DISTANCE_ERROR_MILES = 0.0001; // Answers have four decimals.
-
-const SHOWN = LOCATION_FIELDS.filter(({ responses }) =>
-  (responses as readonly ResponseKind[]).includes("current"),
-).map(({ name }) => name);
 
 interface NearbyBody {
   readonly results: readonly {
@@ -65,7 +61,7 @@ export async function checkNearby(
         `${path} has local times if asked`,
       );
       assert(
-        Bun.deepEquals(fields, nearbyFieldsOf(metropolis.report(device))),
+        Bun.deepEquals(fields, nearbyFieldsOf(metropolis.report(device), kind)),
         `${path} has what ${device_id} reported`,
       );
     });
@@ -76,6 +72,7 @@ export async function checkNearby(
 }
 
 /** The fields of a report that nearby returns. */
-function nearbyFieldsOf(report: FullReport): FullReport {
-  return Object.fromEntries(SHOWN.filter((name) => name in report).map((name) => [name, report[name]!]));
+function nearbyFieldsOf(report: FullReport, kind: NearbyKind): FullReport {
+  const { names } = new FieldChoice("current", kind.fields?.split(",") ?? null);
+  return Object.fromEntries(names.filter((name) => name in report).map((name) => [name, report[name]!]));
 }

@@ -35,9 +35,10 @@ export class EndpointsPart implements Part {
     }
   }
 
-  report({ run, pairs }: Setting, { isJudged }: Judgement): void {
-    for (const { name, cpuMsMax } of this.#all ?? []) {
-      pairs.report(run, name);
+  report({ run, pairs }: Setting, { isJudged, areSharesJudged }: Judgement): void {
+    for (const { name, cpuMsMax, timesBusyMax } of this.#all ?? []) {
+      const times = areSharesJudged && timesBusyMax !== undefined ? { atMost: timesBusyMax } : undefined;
+      pairs.report(run, name, undefined, times);
       const micros = pairs.of(name).ours.map((turn) => turn.cpuMicros);
       if (cpuMsMax === undefined || !micros.every((value) => value !== null)) continue;
       const bound = isJudged ? { atMost: cpuMsMax } : undefined;

@@ -6,7 +6,7 @@ import type { ServerProcess, WherehouseProcess } from "../../servers/server.ts";
 import type { City, CityOptions } from "../city.ts";
 import type { Cores } from "../cores.ts";
 import type { NearbyQuestions } from "../nearby-kinds.ts";
-import { type PairsByName, takePairs, withBareServer } from "../pairs.ts";
+import { holdMicrosOf, type PairsByName, withBareServer } from "../pairs.ts";
 import type { Sized } from "../sized.ts";
 import type { Client } from "../turn.ts";
 
@@ -49,17 +49,31 @@ export interface PairsOptions {
   readonly rounds: number;
 }
 
-/** Compares a server with one that sends as many bytes. */
+/**
+ * Compares a server with one that sends as many bytes, and with one that also holds each answer for as long as the first
+ * takes. All three take turns.
+ */
 export async function measurePairs(
   { run, cores, ask, pairs }: Setting,
   server: ServerProcess,
   { name, questions, rounds }: PairsOptions,
 ): Promise<void> {
-  await withBareServer({ bytes: questions.answerBytes }, cores.serverLauncher, (bare) =>
-    takePairs(pairs.of(name), rounds, secondsOf(run), (whom, seconds) =>
-      ask(whom === "ours" ? server : bare, questions, seconds),
-    ),
-  );
+  const { warm, turn } = secondsOf(run);
+  const { ours, control, busy } = pairs.of(name);
+  const bytes = questions.answerBytes;
+  await withBareServer({ bytes }, cores.serverLauncher, async (bare) => {
+    const bareTurn = await ask(bare, questions, warm);
+    await ask(server, questions, warm);
+    const holdMicros = holdMicrosOf(await ask(server, questions, warm), bareTurn);
+    await withBareServer({ bytes, holdMicros }, cores.serverLauncher, async (busyBare) => {
+      await ask(busyBare, questions, warm);
+      for (let round = 0; round < rounds; round++) {
+        control.push(await ask(bare, questions, turn));
+        busy.push({ ...(await ask(busyBare, questions, turn)), holdMicros });
+        ours.push(await ask(server, questions, turn));
+      }
+    });
+  });
 }
 
 export function secondsOf(run: BenchRun) {

@@ -29,7 +29,7 @@ export class ReportCostPart implements Part {
     );
     try {
       await askBeside(setting, server, questions, reporter, run.size("warmSeconds"));
-      for (let round = 0; round < run.size("latencyRounds"); round++) {
+      for (let round = 0; round < run.size("reportCostRounds"); round++) {
         await this.#addRound(setting, server, questions, reporter, round % 2 === 0);
       }
     } finally {

@@ -2,7 +2,14 @@ import { ok } from "../../../../src/lib/result.ts";
 import { openHttpClient } from "../../servers/http-client.ts";
 import { getRequest } from "../../servers/load.ts";
 import { startProcess } from "../../servers/server.ts";
-import { devicesOf, type OpenWriter, PAGE, RADIUS_MILES, type StartPeer } from "../contender.ts";
+import {
+  type Contender,
+  devicesOf,
+  type OpenWriter,
+  PAGE,
+  RADIUS_MILES,
+  type StartPeer,
+} from "../contender.ts";
 import { openHttpWriter } from "../writes/http-writer.ts";
 
 const BATCH = 1000;
@@ -25,30 +32,33 @@ export const startGeokdbush: StartPeer = async ({ metropolis, oldestMs }) => {
     throw error;
   }
   const bounds = `radius_miles=${RADIUS_MILES}&oldest=${oldestMs}&limit=${PAGE}`;
-  return ok({
-    contenders: [
-      {
-        name: GEOKDBUSH,
-        pid: server.pid,
-        returns: { records: true, total: false, ages: "24 h", ties: false },
-        async connect() {
-          const client = await openHttpClient(server.url);
-          return {
-            ask: ({ latitude, longitude }) =>
-              client.ask(
-                getRequest(`${server.url}/?latitude=${latitude}&longitude=${longitude}&${bounds}`, {}),
-              ),
-            close: async () => client.close(),
-          };
-        },
-        readDevices(answer) {
-          const { results } = JSON.parse((answer as Buffer).toString()) as {
-            results: readonly { readonly device_id: string }[];
-          };
-          return results.map(({ device_id }) => device_id);
-        },
+
+  function contender(name: string, each: "record" | "id"): Contender {
+    return {
+      name,
+      pid: server.pid,
+      returns: { each, total: false, ages: "24 h", ties: false },
+      async connect() {
+        const client = await openHttpClient(server.url);
+        return {
+          ask({ latitude, longitude }) {
+            const query = `latitude=${latitude}&longitude=${longitude}&${bounds}&each=${each}`;
+            return client.ask(getRequest(`${server.url}/?${query}`, {}));
+          },
+          close: async () => client.close(),
+        };
       },
-    ],
+      readDevices(answer) {
+        const { results } = JSON.parse((answer as Buffer).toString()) as {
+          results: readonly { readonly device_id: string }[];
+        };
+        return results.map(({ device_id }) => device_id);
+      },
+    };
+  }
+
+  return ok({
+    contenders: [contender(GEOKDBUSH, "record"), contender(`${GEOKDBUSH}, of ids`, "id")],
     address,
     stop: server.stop,
   });

@@ -42,13 +42,15 @@ function nearby(query: URLSearchParams) {
   const [latitude, longitude, miles, limit, oldestMs] = [
     ...["latitude", "longitude", "radius_miles", "limit", "oldest"],
   ].map((name) => Number(query.get(name))) as [number, number, number, number, number];
+  const isWhole = query.get("each") === "record";
   const isYoung = (place: number) => Number(indexed[place]!.timestamp) >= oldestMs;
   const found = around(index, longitude, latitude, limit, miles * KM_PER_MILE, isYoung);
   return {
     results: found.map((place) => {
       const location = indexed[place]!;
       const km = distance(longitude, latitude, Number(location.longitude), Number(location.latitude));
-      return { device_id: location.device_id, distance_miles: km / KM_PER_MILE, location };
+      const item = { device_id: location.device_id, distance_miles: km / KM_PER_MILE };
+      return isWhole ? { ...item, location } : item;
     }),
   };
 }

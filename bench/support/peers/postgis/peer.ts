@@ -1,6 +1,13 @@
 import { fail, ok } from "../../../../src/lib/result.ts";
 import { METERS_PER_MILE } from "../../../../src/model/geo/distance.ts";
-import { type Contender, PAGE, type PeerOptions, RADIUS_MILES, type StartPeer } from "../contender.ts";
+import {
+  type Contender,
+  PAGE,
+  type PeerOptions,
+  RADIUS_MILES,
+  type Returns,
+  type StartPeer,
+} from "../contender.ts";
 import type { Daemon } from "../daemon.ts";
 import { connectTo, INSTALL, startPostgres } from "./postgres.ts";
 import { fillTable } from "./table.ts";
@@ -28,18 +35,21 @@ export const startPostgis: StartPeer = async (options) => {
 
 /** Two queries. The first checks the radius last, so that the index is read only as far as the page needs. */
 function contendersOf(daemon: Daemon, { metropolis, oldestMs }: PeerOptions): readonly Contender[] {
-  const columns = Object.keys(metropolis.report(0));
   const radiusMeters = RADIUS_MILES * METERS_PER_MILE;
   const center = "ST_MakePoint($1::float8, $2::float8)::geography";
-  const select = `SELECT ${columns.join(", ")}, place <-> ${center} AS meters FROM devices`;
+  const select = (columns: readonly string[]) =>
+    `SELECT ${columns.join(", ")}, place <-> ${center} AS meters FROM devices`;
+  const record = select(Object.keys(metropolis.report(0)));
+  const page = (selected: string) =>
+    `SELECT * FROM (${selected} WHERE ${isYoung} ${nearest}) AS page WHERE meters <= ${radiusMeters}`;
   const isYoung = "timestamp >= $3::bigint";
   const nearest = `ORDER BY place <-> ${center} LIMIT ${PAGE}`;
 
-  function contender(name: string, statement: string): Contender {
+  function contender(name: string, each: Returns["each"], statement: string): Contender {
     return {
       name,
       pid: daemon.pid,
-      returns: { records: true, total: false, ages: "24 h", ties: false },
+      returns: { each, total: false, ages: "24 h", ties: false },
       async connect() {
         const sql = connectTo(daemon.port);
         return {
@@ -54,13 +64,12 @@ function contendersOf(daemon: Daemon, { metropolis, oldestMs }: PeerOptions): re
   }
 
   return [
-    contender(
-      POSTGIS,
-      `SELECT * FROM (${select} WHERE ${isYoung} ${nearest}) AS page WHERE meters <= ${radiusMeters}`,
-    ),
+    contender(POSTGIS, "record", page(record)),
+    contender(`${POSTGIS} of ids`, "id", page(select(["device_id"]))),
     contender(
       `${POSTGIS} with ST_DWithin`,
-      `${select} WHERE ST_DWithin(place, ${center}, ${radiusMeters}, false) AND ${isYoung} ${nearest}`,
+      "record",
+      `${record} WHERE ST_DWithin(place, ${center}, ${radiusMeters}, false) AND ${isYoung} ${nearest}`,
     ),
   ];
 }

@@ -143,7 +143,7 @@ function compareForm(
 }
 
 /** All fields, those of positions alone, and some others. */
-const FORMS: readonly RecordForm[] = [null, ["longitude", "latitude"], ["speed", "user_id"]].map(
+const FORMS: readonly RecordForm[] = [null, ["longitude", "latitude"], [], ["speed", "user_id"]].map(
   (chosen) => ({
     fields: new FieldChoice("current", chosen),
     localTime: null,

@@ -112,7 +112,7 @@ describe.each(ENDPOINTS)("%s", (endpoint) => {
       expect(whole.status).toBe(200);
       await fc.assert(
         fc.asyncProperty(subsets, async (choices) => {
-          for (const names of [["latitude", "longitude"], ...choices]) {
+          for (const names of [["latitude", "longitude"], ["device_id"], ...choices]) {
             const mixed = names.toReversed();
             const { status, body } = await ask(withParameter(path, `fields=${mixed.join()}`));
             expect([status, withFields(body, null)]).toEqual([200, withFields(whole.body, names)]);
