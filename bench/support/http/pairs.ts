@@ -43,8 +43,8 @@ export class PairsByName {
   }
 
   /**
-   * Reports requests a second of both, their ratio, and the processor time per request; and how many times the time of a
-   * bare server as busy ours is, with the bound `timesBusy`.
+   * Reports requests a second of both, their ratio, and the processor time per request; and the ratio to the processor
+   * time of a bare server as busy, with the bound `timesBusy`.
    */
   report(run: BenchRun, name: string, bound?: Bound, timesBusy?: Bound): void {
     const pairs = this.#pairs.get(name);
@@ -82,7 +82,7 @@ export class PairsByName {
   }
 }
 
-/** What the bare server itself took. The hold counts by the clock, so a stolen core makes this too small, never below 0. */
+/** The time without the hold, which counts by the clock: on a shared core the result is too small, never below 0. */
 function withoutHold({ holdMicros, ...turn }: BusyTurn): Turn {
   const { cpuMicros } = turn;
   return { ...turn, cpuMicros: cpuMicros === null ? null : Math.max(cpuMicros - holdMicros, Number.EPSILON) };

@@ -1,6 +1,6 @@
 /**
- * The control of the HTTP benches: a bare `Bun.serve`. `bytes FILE [MICROS]` answers every request with the file as JSON,
- * and holds it for so many microseconds before; `parse` parses each body as JSON and only counts its reports.
+ * The control of the HTTP benches: a bare `Bun.serve`. `bytes FILE [MICROS]` answers every request with the file as
+ * JSON, after computing for that many microseconds; `parse` parses each body as JSON and only counts its reports.
  */
 const [mode, file, micros = "0"] = process.argv.slice(2);
 

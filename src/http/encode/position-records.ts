@@ -15,7 +15,7 @@ const ITEM_ROOM = fragmentRoom(ITEM) + fragmentRoom(SLOTS_FRAGMENT) + LOCAL_TIME
 const LATITUDE = numberIndex("latitude");
 const LONGITUDE = numberIndex("longitude");
 
-/** Writes the positions of devices, with the fields of `isInPositions()`, from texts that are encoded once per report. */
+/** Writes records with the fields of `isInPositions()`, from texts that are encoded once per report. */
 export class PositionRecords {
   readonly #memory: Uint8Array<ArrayBuffer>;
   readonly #texts: PositionTexts;

@@ -29,7 +29,8 @@ export function isTimeAlone({ key }: FieldChoice): boolean {
  *
  *   {"device_id":"bus-1","timestamp":1764000000000,"latitude":53.447185,"longitude":-2.91799
  *
- * The text has no closing brace, and its timestamp ends at `timeEnd`. It begins at a cache line and mostly takes two of them, where a whole record takes nine.
+ * The text has no closing brace, and its timestamp ends at `timeEnd`. It begins at a cache line and mostly takes two of
+ * them, where a whole record takes nine.
  */
 const BYTES = 0; // In cells of two bytes.
 const CAPACITY = 1;

@@ -50,8 +50,8 @@ export interface PairsOptions {
 }
 
 /**
- * Compares a server with one that sends as many bytes, and with one that also holds each answer for as long as the first
- * takes. All three take turns.
+ * Compares a server with one that sends as many bytes, and with one that also holds each answer for as long as the
+ * first takes. All three take turns.
  */
 export async function measurePairs(
   { run, cores, ask, pairs }: Setting,
