@@ -1,50 +1,11 @@
-import { html, nothing, type TemplateResult } from "lit-html";
-import type { NearPlace, StopAnswer } from "../api/answers.ts";
+import { html, type TemplateResult } from "lit-html";
+import type { NearPlace } from "../api/answers.ts";
 import { compassPoint, distanceText, METERS_PER_MILE, type Units } from "../geo/units.ts";
 import type { Track } from "../history/track.ts";
-import { dayText, durationText, minuteText } from "../time/format.ts";
-import { dayAt, hoursOf, type LocalDay, type TimeRange } from "../time/local-day.ts";
+import { minuteText } from "../time/format.ts";
+import { hoursOf, type LocalDay, type TimeRange } from "../time/local-day.ts";
 
-/* The stops and the hours of a device's day, as lists. */
-
-/** The list ends after this many stops. */
-const STOPS_MAX = 200;
-
-interface StopListParts {
-  readonly stops: readonly StopAnswer[];
-  readonly zone: string;
-  readonly units: Units;
-  readonly onChoose: (stop: StopAnswer) => void;
-}
-
-/** The stops of several days. */
-export function stopList(parts: StopListParts): TemplateResult | typeof nothing {
-  const { stops, onChoose } = parts;
-  if (stops.length === 0) return nothing;
-  const listed = stops.slice(0, STOPS_MAX);
-  return html`<h3>Stops</h3>
-    <ol class="stops">
-      ${listed.map(
-        (stop, index) => html`<li>
-          <button class="stop" @click=${() => onChoose(stop)}>
-            <span class="stop-number" aria-hidden="true">${index + 1}</span>
-            ${stopText(stop, parts)}
-          </button>
-        </li>`,
-      )}
-    </ol>
-    ${
-      listed.length < stops.length
-        ? html`<p class="soft">The first ${STOPS_MAX} of ${stops.length} are listed. Choose fewer days for the others.</p>`
-        : nothing
-    }`;
-}
-
-function stopText({ start, end, place }: StopAnswer, { zone, units }: StopListParts): TemplateResult {
-  return html`<span class="stop-time">${dayText(dayAt(start, zone))}, ${minuteText(start, zone)}</span>
-    <span class="stop-duration">${durationText(end - start)}</span>
-    <span class="stop-place soft">${place ? nearText(place, units) : "Far from any town"}</span>`;
-}
+/* The hours of a device's day as a table, and the place that it is near. */
 
 /** Nearer than this, a device is in a place. */
 const IN_PLACE_MILES_MAX = 1;

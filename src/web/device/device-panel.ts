@@ -15,7 +15,7 @@ import { dayText, durationText, localeOfTimes } from "../time/format.ts";
 import { DAY, dayAt, RECENT } from "../time/local-day.ts";
 import type { ChosenDevice } from "./chosen-device.ts";
 import type { Coordinates } from "./coordinates.ts";
-import { dayHours, hourTable, stopList } from "./day-lists.ts";
+import { dayHours, hourTable } from "./day-lists.ts";
 import { deviceFacts } from "./device-facts.ts";
 import type { LateDays } from "./device-parts.ts";
 import { type Downloads, downloadButtons } from "./downloads.ts";
@@ -73,37 +73,35 @@ export function devicePanel(parts: DevicePanelParts): TemplateResult | typeof no
 }
 
 function dayPart(history: History, parts: DevicePanelParts): TemplateResult {
-  const { chosen, player, downloads, units, map } = parts;
+  const { chosen, player, downloads, units } = parts;
   const { deviceId, day, zone, span, track, stops } = history;
   const isTrail = span === RECENT;
   const isDay = span.days === 1 && !isTrail;
   const look = [zone, units, localeOfTimes()];
   const title = isTrail ? span.label : isDay ? dayText(day) : `${span.label} to ${dayText(day)}`;
   if (track.count === 0) return html`<h3>${title}</h3>${nothingHere(history, chosen)}`;
-  const stopsOf = ({ stops: listed }: StopsAnswer) =>
-    stopList({ stops: listed, zone, units, onChoose: (stop) => map.flyTo(stop) });
   const hours = () =>
     hourTable({ hours: dayHours(track, day, zone), zone, units, onChoose: (ms) => player.seek(ms) });
   return html`<h3>${title}</h3>
     <p>${summary(history, units)}</p>
     ${history.isIncomplete ? html`<p class="soft">Some reports of this time are lost.</p>` : nothing}
-    ${stops === null ? nothing : isDay ? story(history, stops, parts) : guard([stops, ...look], () => stopsOf(stops))}
+    ${stops === null ? nothing : story(history, stops, parts)}
     ${isDay ? hourByHour(guard([track, track.count, ...look], hours)) : nothing}
     ${isDay || isTrail || chosen.isView ? nothing : spanTable(parts.days)}
     ${isTrail || chosen.isView ? nothing : html`<h3>Download</h3>${downloadButtons(downloads, { deviceId, day, days: span.days, zone })}`}`;
 }
 
-/** The list of stays and trips. A chosen one is shown on the map, and a trip is played. */
+/** The list of stays and trips. A chosen one is shown on the map, and a trip of a single day is played. */
 function story(history: History, stops: StopsAnswer, parts: DevicePanelParts): unknown {
   const { player, plots, map, units, chosen } = parts;
-  const { track, ends, zone } = history;
-  const speed = plots.daySpeed?.series ?? null;
+  const { track, ends, zone, span } = history;
+  const speed = plots.lineSpeed?.series ?? null;
   const clockMs = chosen.isLoading ? null : (player.playback?.clockMs ?? null);
   const chapters = storyOf(track, stops, ends, speed);
   const current = clockMs === null ? null : chapterAt(chapters, clockMs);
   return guard([track, track.count, stops, speed, zone, units, localeOfTimes(), current], () =>
     storyList({
-      ...{ story: chapters, current, zone, units },
+      ...{ story: chapters, current, zone, units, hasDays: span.days > 1 },
       onStay: ({ stop, startMs }) => {
         player.seek(startMs);
         map.flyTo(stop);

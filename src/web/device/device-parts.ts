@@ -60,12 +60,12 @@ export function createDeviceParts(needs: DeviceNeeds): DeviceParts {
   });
   const dayLine = new DayLine(api, map);
   const plots = new Plots(api, settings, () => {
-    dayLine.color(plots.daySpeed);
+    dayLine.color(plots.lineSpeed);
     changed();
   });
   const today = new TodayDistance({ api, changed });
   const coordinates = new Coordinates({ navigator, changed });
-  const moment = new Moment({ map, changed, textAt: (ms, zone) => momentText(ms, zone, plots.daySpeed) });
+  const moment = new Moment({ map, changed, textAt: (ms, zone) => momentText(ms, zone, plots.lineSpeed) });
   const chosen = new ChosenDevice({
     ...{ api, zones, devices: table, viewOf, changed },
     onChoose: (id) => {
@@ -80,7 +80,7 @@ export function createDeviceParts(needs: DeviceNeeds): DeviceParts {
       moment.use(history);
       player.use(history);
       plots.use(history);
-      dayLine.color(plots.daySpeed);
+      dayLine.color(plots.lineSpeed);
     },
   });
   const rowOf = (id: string | null) => (id === null ? null : (table.rowOf(id) ?? null));

@@ -2,11 +2,11 @@ import { html, nothing, type TemplateResult } from "lit-html";
 import type { NearPlace } from "../api/answers.ts";
 import { distanceText, speedText, speedUnit, type Units } from "../geo/units.ts";
 import type { Chapter, Stay, Trip } from "../history/story.ts";
-import { durationText, minuteText } from "../time/format.ts";
-import type { TimeRange } from "../time/local-day.ts";
+import { dayText, durationText, minuteText } from "../time/format.ts";
+import { dayAt, type TimeRange } from "../time/local-day.ts";
 import { nearText } from "./day-lists.ts";
 
-/* The stays and trips of a day, as a list. */
+/* The stays and trips of a day, or of several, as a list. */
 
 interface StoryListParts {
   readonly story: readonly Chapter[];
@@ -14,6 +14,8 @@ interface StoryListParts {
   readonly current: number | null;
   readonly zone: string;
   readonly units: Units;
+  /** Whether the story has several days, whose line is simplified and can't be played. */
+  readonly hasDays: boolean;
   readonly onStay: (stay: Stay) => void;
   readonly onTrip: (trip: Trip) => void;
 }
@@ -21,7 +23,7 @@ interface StoryListParts {
 /** The list ends after this many stays and trips. */
 const CHAPTERS_MAX = 400;
 
-/** The day as a list of stays and trips. */
+/** The day as a list of stays and trips; several days have their dates between them. */
 export function storyList(parts: StoryListParts): TemplateResult | typeof nothing {
   const { story, current } = parts;
   if (story.length === 0) return nothing;
@@ -29,7 +31,10 @@ export function storyList(parts: StoryListParts): TemplateResult | typeof nothin
   return html`<h3>Stops and trips</h3>
     <ol class="stops">
       ${listed.map(
-        (chapter, index) => html`<li aria-current=${index === current ? "time" : nothing}>
+        (
+          chapter,
+          index,
+        ) => html`${dateOf(listed, index, parts)}<li aria-current=${index === current ? "time" : nothing}>
           ${chapter.kind === "stay" ? stayButton(chapter, parts) : tripButton(chapter, parts)}
         </li>`,
       )}
@@ -39,6 +44,17 @@ export function storyList(parts: StoryListParts): TemplateResult | typeof nothin
         ? html`<p class="soft">The first ${CHAPTERS_MAX} of ${story.length} are listed.</p>`
         : nothing
     }`;
+}
+
+/** The date before the first chapter of a day. */
+function dateOf(
+  story: readonly Chapter[],
+  index: number,
+  { hasDays, zone }: StoryListParts,
+): TemplateResult | typeof nothing {
+  const day = dayAt(story[index]!.startMs, zone);
+  const isFirst = index === 0 || dayAt(story[index - 1]!.startMs, zone) !== day;
+  return hasDays && isFirst ? html`<li class="story-day">${dayText(day)}</li>` : nothing;
 }
 
 function stayButton(stay: Stay, { zone, units, onStay }: StoryListParts): TemplateResult {
@@ -51,13 +67,13 @@ function stayButton(stay: Stay, { zone, units, onStay }: StoryListParts): Templa
   </button>`;
 }
 
-function tripButton(trip: Trip, { zone, units, onTrip }: StoryListParts): TemplateResult {
+function tripButton(trip: Trip, { zone, units, hasDays, onTrip }: StoryListParts): TemplateResult {
   const way = wayText(trip);
-  return html`<button class="stop trip" title="Play this trip" @click=${() => onTrip(trip)}>
-    <span class="trip-mark" aria-hidden="true">▶</span>
+  return html`<button class="stop trip" title=${hasDays ? "Show this trip" : "Play this trip"} @click=${() => onTrip(trip)}>
+    <span class="trip-mark" aria-hidden="true">${hasDays ? "→" : "▶"}</span>
     <span class="stop-time">${timesText(trip, zone)}</span>
     <span class="stop-duration">${durationText(trip.endMs - trip.startMs)}</span>
-    <span class="stop-place soft">${way === null ? nothing : html`${way}<br>`}${tripText(trip, units)}</span>
+    <span class="stop-place soft">${way === null ? nothing : html`${way}<br>`}${hasDays ? roughTripText(trip, units) : tripText(trip, units)}</span>
   </button>`;
 }
 
@@ -88,6 +104,12 @@ export function tripText({ meters, movingMs, topSpeed, startMs, endMs }: Trip, u
   const silentMs = endMs - startMs - movingMs;
   if (silentMs >= SILENCE_MS_MIN) texts.push(`silent for ${durationText(silentMs)}`);
   return texts.join(", ");
+}
+
+/** `About 12.4 km, top 61 km/h`: a simplified line is shorter than the route, so an average would be too low. */
+export function roughTripText({ meters, topSpeed }: Trip, units: Units): string {
+  const distance = `About ${distanceText(meters, units)}`;
+  return topSpeed === null ? distance : `${distance}, top ${Math.round(topSpeed)} ${speedUnit(units)}`;
 }
 
 /** Shorter silences do not break the line. */

@@ -6,7 +6,7 @@ import { durationText } from "../time/format.ts";
 import { RECENT } from "../time/local-day.ts";
 import { browserTimers, type Timers } from "../time/timers.ts";
 import { type DirectionMark, directionMarks } from "./direction-marks.ts";
-import { areOfSame, type History, readTrack, toleranceMetersOf } from "./history.ts";
+import { areOfSame, bucketsOf, type History, readTrack, toleranceMetersOf } from "./history.ts";
 import { speedLimits, speedPieces, speedsAlong } from "./speed-line.ts";
 import { Track } from "./track.ts";
 
@@ -106,7 +106,7 @@ export class DayLine {
     if (isAnother) void this.#look();
   }
 
-  /** Colors the line of a single day by its speeds; null leaves it in one color. */
+  /** Colors the line by its speeds; null leaves it in one color. */
   color(speed: Plot | null): void {
     if (speed === this.#speed) return;
     this.#speed = speed;
@@ -159,7 +159,7 @@ export class DayLine {
     if (this.#speed === null || limits === null) return { pieces: [], scale: null };
     const { series, kind, isFromPositions } = this.#speed;
     const pieces = speedPieces(track, speedsAlong(track, series), limits);
-    return { pieces, scale: { limits, unit: kind.unit, isFromPositions } };
+    return { pieces, scale: { limits, unit: kind.unit, isFromPositions, stepMs: stepOf(this.#history) } };
   }
 
   /** The marks are as far from each other at every zoom, so they are chosen for the view. */
@@ -204,6 +204,13 @@ export class DayLine {
     const isInside = west >= box.west && east <= box.east && south >= box.south && north <= box.north;
     return isInside && track.toleranceMeters <= 2 * toleranceMeters;
   }
+}
+
+/** The length of a part of the series, if that matters. */
+function stepOf(history: History | null): number | null {
+  if (history === null || history.span.days === 1 || history.track.range === null) return null;
+  const { startMs, endMs } = history.track.range;
+  return (endMs - startMs) / bucketsOf(history.span);
 }
 
 export function metersPerPixel({

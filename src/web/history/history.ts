@@ -53,7 +53,9 @@ export function areOfSame(a: History | null, b: History | null): boolean {
 /** The longest range that the server lists stops of. */
 const STOP_DAYS_MAX = 31;
 /** A point for each pixel of a wide screen. */
-export const BUCKETS = 1200;
+const BUCKETS = 1200;
+/** The most that the server answers. */
+const BUCKETS_MAX = 4000;
 
 type Reader = Pick<Api, "get">;
 
@@ -110,14 +112,25 @@ export async function readCurrent(
   return (await api.get<CurrentAnswer>(path, { places: true }, signal)).location;
 }
 
+/** Whether the line is colored by speed: in longer ranges a value would stand for hours. */
+export function isColored({ days }: Span): boolean {
+  return days <= STOP_DAYS_MAX;
+}
+
+/** In how many parts of equal length the range is plotted: several days in as many as possible, to color the line. */
+export function bucketsOf(span: Span): number {
+  return span.days > 1 && isColored(span) ? BUCKETS_MAX : BUCKETS;
+}
+
 /** The range must be that of the track, from its first position to its last, so that most buckets have values. */
 export function readSeries(
   api: Reader,
   deviceId: string,
   { startMs, endMs }: TimeRange,
+  buckets: number,
   signal: AbortSignal,
 ): Promise<SeriesAnswer> {
-  const parameters = { ...query({ startMs, endMs: endMs + 1 }), buckets: BUCKETS };
+  const parameters = { ...query({ startMs, endMs: endMs + 1 }), buckets };
   return api.get(
     pathOf(deviceId, "series"),
     { ...parameters, fields: "speed,altitude,battery_level" },

@@ -2,7 +2,7 @@ import type { Position } from "../geo/earth.ts";
 import type { PlotSeries } from "../plots/plot-series.ts";
 import type { Track } from "./track.ts";
 
-/* The line of a day in bands of speed. The speeds are those of the plot, in its unit. */
+/* The line of a day, or of several, in bands of speed. The speeds are those of the plot, in its unit. */
 
 export interface SpeedScale {
   /** Where a faster band begins, from slow to fast: one number less than there are bands. */
@@ -10,6 +10,8 @@ export interface SpeedScale {
   readonly unit: string;
   /** Whether the speeds are computed from positions, because the device did not report them. */
   readonly isFromPositions: boolean;
+  /** The time that one speed stands for, in ms; null for a single day, where it is about a minute. */
+  readonly stepMs: number | null;
 }
 
 /** A piece of the line in one band. */
@@ -44,19 +46,33 @@ export function bandOf(speed: number, limits: readonly number[]): number {
 }
 
 /**
- * The speed on the way to each position, null if it is unknown. It is taken from the bucket of the series at the middle
- * of that way, never from the distance between positions, which spikes.
+ * The speed on the way to each position, null if it is unknown. It is the mean of the series on that way while the
+ * device moves, or its value at the middle if the way is shorter than a bucket. It is never computed from the distance,
+ * which spikes.
  */
 export function speedsAlong(track: Track, { timestamp, last }: PlotSeries): readonly (number | null)[] {
   const { count, timestampMs } = track;
   const speeds: (number | null)[] = [];
   let bucket = 0;
   for (let index = 0; index < count; index++) {
-    const middleMs = track.isJoined(index)
-      ? (timestampMs[index - 1]! + timestampMs[index]!) / 2
-      : timestampMs[index]!;
-    while (bucket < timestamp.length && timestamp[bucket]! * 1000 < middleMs) bucket++;
-    speeds.push(last[bucket] ?? null);
+    const endMs = timestampMs[index]!;
+    const startMs = track.isJoined(index) ? timestampMs[index - 1]! : endMs;
+    const middleMs = (startMs + endMs) / 2;
+    let [sum, moving] = [0, 0];
+    let middle: number | null | undefined;
+    // Bucket by bucket to the first one that ends at or after the position; the next way may be in that one, too.
+    for (; bucket < timestamp.length; bucket++) {
+      const bucketMs = timestamp[bucket]! * 1000;
+      const value = last[bucket] ?? null;
+      if (bucketMs >= middleMs && middle === undefined) middle = value;
+      if (bucketMs > endMs) break;
+      if (bucketMs > startMs && value !== null && value > 0) {
+        sum += value;
+        moving++;
+      }
+      if (bucketMs === endMs) break;
+    }
+    speeds.push(moving > 0 ? sum / moving : (middle ?? null));
   }
   return filled(track, speeds);
 }

@@ -1,5 +1,9 @@
 import { html, nothing, render, type TemplateResult } from "lit-html";
 import type { SpeedScale } from "../history/speed-line.ts";
+import { durationText } from "../time/format.ts";
+
+/** A day, too, has a speed for each minute or so. */
+const STEP_MS_MIN = 120_000;
 
 /** What the colors of the line mean: a control of the map. */
 export class SpeedLegend {
@@ -26,8 +30,10 @@ export class SpeedLegend {
 }
 
 function legend(scale: SpeedScale, hasUnknown: boolean): TemplateResult {
-  const { limits, unit, isFromPositions } = scale;
-  return html`<p>Speed in ${unit}, slow to fast${isFromPositions ? ", computed from positions" : nothing}</p>
+  const { limits, unit, isFromPositions, stepMs } = scale;
+  return html`<p>Speed in ${unit}, slow to fast${isFromPositions ? ", computed from positions" : nothing}${
+    stepMs === null || stepMs < STEP_MS_MIN ? nothing : `, one in ${durationText(stepMs)}`
+  }</p>
     <ol>
       ${bandTexts(limits).map((text, band) => html`<li class="speed-${band + 1}">${text}</li>`)}
       ${hasUnknown ? html`<li class="speed-unknown">unknown</li>` : nothing}

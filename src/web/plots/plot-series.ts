@@ -1,5 +1,4 @@
 import type { PlottedField, SeriesAnswer } from "../api/answers.ts";
-import { BUCKETS } from "../history/history.ts";
 import type { Track } from "../history/track.ts";
 import type { TimeRange } from "../time/local-day.ts";
 
@@ -22,8 +21,13 @@ const SILENCE_SECONDS_MAX = 600;
 /** In a long range, whose buckets are longer than that, one empty bucket is a silence. */
 const EMPTY_BUCKETS = 2;
 
-/** A field of the answer, converted to the page's unit. */
-export function plotSeries(answer: SeriesAnswer, field: PlottedField, factor: number): PlotSeries {
+/** A field of an answer of `buckets` parts, converted to the page's unit. */
+export function plotSeries(
+  answer: SeriesAnswer,
+  field: PlottedField,
+  factor: number,
+  buckets: number,
+): PlotSeries {
   const scaled = (values: readonly (number | null)[]) => values.map((value) => value && value * factor);
   const [min, max, last] = [`${field}_min`, `${field}_max`, `${field}_last`] as const;
   const whole = {
@@ -32,7 +36,7 @@ export function plotSeries(answer: SeriesAnswer, field: PlottedField, factor: nu
     max: scaled(answer[max]),
     last: scaled(answer[last]),
   };
-  return broken(whole);
+  return broken(whole, buckets);
 }
 
 /**
@@ -101,9 +105,9 @@ export function valueAt({ timestamp, last }: PlotSeries, ms: number): number | n
 }
 
 /** Adds a null in the middle of each silence, which breaks the plot. */
-function broken({ timestamp, min, max, last }: PlotSeries): PlotSeries {
+function broken({ timestamp, min, max, last }: PlotSeries, buckets: number): PlotSeries {
   const count = timestamp.length;
-  const bucketSeconds = count === 0 ? 0 : (timestamp[count - 1]! - timestamp[0]!) / BUCKETS;
+  const bucketSeconds = count === 0 ? 0 : (timestamp[count - 1]! - timestamp[0]!) / buckets;
   const silenceSeconds = Math.max(SILENCE_SECONDS_MAX, EMPTY_BUCKETS * bucketSeconds);
   const result = {
     timestamp: [] as number[],

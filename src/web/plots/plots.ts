@@ -3,7 +3,7 @@ import type { Api } from "../api/api.ts";
 import { retryingSentenceOf, sentenceOf } from "../api/api-error.ts";
 import { LateModule } from "../api/late-module.ts";
 import { heightFactor, heightUnit, speedFactor, speedUnit, type Units } from "../geo/units.ts";
-import { areOfSame, type History, readSeries } from "../history/history.ts";
+import { areOfSame, bucketsOf, type History, isColored, readSeries } from "../history/history.ts";
 import { isKnown, type PlotSeries, plotSeries, speedSeries } from "./plot-series.ts";
 
 /** A field that can be plotted, with its name and unit on the page. */
@@ -64,10 +64,11 @@ export class Plots {
     return this.#all.find(({ kind }) => kind.field === this.#chosenField) ?? this.#all[0] ?? null;
   }
 
-  /** The speeds of a single day; null if they are unknown, or while those of another day are still here. */
-  get daySpeed(): Plot | null {
-    if (this.#history?.span.days !== 1 || !areOfSame(this.#history, this.#plotted?.history ?? null))
-      return null;
+  /** The speeds that color the line; null if they are unknown, or while those of other days are still here. */
+  get lineSpeed(): Plot | null {
+    const history = this.#history;
+    if (history === null || !isColored(history.span)) return null;
+    if (!areOfSame(history, this.#plotted?.history ?? null)) return null;
     return this.#all.find(({ kind }) => kind.field === "speed") ?? null;
   }
 
@@ -108,10 +109,13 @@ export class Plots {
   }
 
   async #load(history: History, signal: AbortSignal): Promise<void> {
-    const { deviceId, track } = history;
+    const { deviceId, track, span } = history;
     try {
       const read = () =>
-        Promise.all([readSeries(this.#api, deviceId, track.range!, signal), this.#loadDrawing()]);
+        Promise.all([
+          readSeries(this.#api, deviceId, track.range!, bucketsOf(span), signal),
+          this.#loadDrawing(),
+        ]);
       const [series] = await this.#api.retries.ask(read, {
         signal,
         onPause: (error) => {
@@ -156,7 +160,7 @@ function plotsOf(history: History, series: SeriesAnswer, units: Units): readonly
 function plotOf({ track, span }: History, series: SeriesAnswer, kind: PlotKind): Plot | null {
   const { field, factor } = kind;
   if (isKnown(series, field))
-    return { kind, series: plotSeries(series, field, factor), isFromPositions: false };
+    return { kind, series: plotSeries(series, field, factor, bucketsOf(span)), isFromPositions: false };
   // A simplified line is shorter than the route, so its speeds would be wrong.
   const isWhole = span.days === 1 && track.toleranceMeters === 0 && track.count > 1;
   if (field !== "speed" || !isWhole) return null;

@@ -55,6 +55,7 @@ describePage(
       await momentIsOnBoth(visit);
       expect(await violationsOf(page)).toEqual([]);
       await tripIsPlayedByKeys(visit);
+      await weekIsTold(visit);
     });
   },
   { prepare: ({ client }) => store(client, reportsOf(LEGS)) },
@@ -132,6 +133,21 @@ async function tripIsPlayedByKeys(visit: Visit): Promise<void> {
     return /^12:(39|40|41):\d\d UTC, \d+ mph$/.test(String(text));
   });
   expect(await cameraOf(page)).not.toEqual(before);
+}
+
+/** Several days are colored and told too, with their dates; a trip is only shown. */
+async function weekIsTold(visit: Visit): Promise<void> {
+  const { page } = visit;
+  await page.getByLabel("Number of days").selectOption("7 days");
+  await page.getByRole("button", { name: /About 8\.\d+ mi, top 36 mph/ }).click();
+  const bands = (await valuesOf(page, "day-speeds", "band")) as readonly number[];
+  expect(bands.includes(3)).toBe(true);
+  expect(await page.locator(".story-day").allTextContents()).toEqual(["Tue, 10 Nov 2026"]);
+  await page
+    .getByRole("button", { name: /About 5\.\d+ mi, top 36 mph/ })
+    .first()
+    .click();
+  expect(await violationsOf(page)).toEqual([]);
 }
 
 /** A property of what is drawn in a source. */

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { tripText, wayText } from "../../../../src/web/device/story-list.ts";
+import { roughTripText, tripText, wayText } from "../../../../src/web/device/story-list.ts";
 
 const placeOf = (name: string) => ({ name, country: "GB", distance_miles: 1, bearing_degrees: 0 });
 
@@ -12,6 +12,11 @@ const TRIP = {
 test("a trip has its distance, its average and its top speed", () => {
   expect(tripText(TRIP, "metric")).toBe("12.0 km, average 36 km/h, top 61 km/h");
   expect(tripText({ ...TRIP, topSpeed: null }, "miles")).toBe("7.46 mi, average 22 mph");
+});
+
+test("a trip of a simplified line has a rough distance, and no average", () => {
+  expect(roughTripText(TRIP, "metric")).toBe("About 12.0 km, top 61 km/h");
+  expect(roughTripText({ ...TRIP, topSpeed: null }, "metric")).toBe("About 12.0 km");
 });
 
 test("a silence is no part of the average", () => {

@@ -55,7 +55,7 @@ function create({ bounds = TOWN, zoom = 11, isFollowing = false, isPlaced = true
 }
 
 function historyOf(
-  span: "day" | "year",
+  span: "day" | "week" | "year",
   longitudes: readonly number[] = [9.95, 10.05],
   deviceId = "bus",
 ): History {
@@ -124,8 +124,11 @@ describe("the line of a day", () => {
     line.color(speedOf([null, 35]));
     expect(drawn.at(-1)).toMatchObject({
       pieces: [{ band: 3 }],
-      scale: { limits: [10, 20, 30, 40], unit: "km/h", isFromPositions: false },
+      scale: { limits: [10, 20, 30, 40], unit: "km/h", isFromPositions: false, stepMs: null },
     });
+    line.show(historyOf("week"));
+    line.color(speedOf([null, 35]));
+    expect(drawn.at(-1)!.scale!.stepMs).toBe(1000 / 4000);
     line.color(null);
     expect(drawn.at(-1)).toMatchObject({ pieces: [], scale: null });
   });

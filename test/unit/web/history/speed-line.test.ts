@@ -46,6 +46,12 @@ describe("the speed along a line", () => {
     expect(speeds[4]).toBe(90);
   });
 
+  test("is the mean of a way that is longer than a bucket, as in a simplified line", () => {
+    const track = trackOf([0, 300, 600]);
+    const series = seriesOf([0, 100, 200, 300, 400, 500, 600], [0, 10, null, 50, 7, 0, 7]);
+    expect(speedsAlong(track, series).slice(1)).toEqual([30, 7]);
+  });
+
   test("holds for neighbors without one, but neither for long nor over a gap", () => {
     const track = trackOf([0, 60, 120, 200, 320, 400, 2000, 2010], { gaps: [6] });
     const known = seriesOf([0, 60, 120, 200, 320, 400, 2000, 2010], [5, 5, 5, null, null, null, null, null]);

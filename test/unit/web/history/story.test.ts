@@ -68,6 +68,19 @@ describe("a day as a story", () => {
     expect(tripsOf(storyOf(track, { stops }, NO_ENDS, speed)).map(({ topSpeed }) => topSpeed)).toEqual([20]);
   });
 
+  test("of a simplified line leads from stop to stop, since the line may lack positions there", () => {
+    // Two positions an hour apart are the whole line: everything between them lies on it.
+    const simple = trackOf([0, 3600], { toleranceMeters: 50 });
+    const at = (start: number, end: number, longitude: number) => ({ ...stopOf(start, end), longitude });
+    const stops = [at(0, 600, 0), at(1200, 1800, 0.1)];
+    const [there, on] = tripsOf(storyOf(simple, { stops }, NO_ENDS, null));
+    expect(there!.meters).toBeCloseTo(100 * STEP_METERS, -1);
+    expect(there!.bounds).toEqual({ west: 0, south: 0, east: 0.1, north: 0 });
+    expect(on!.meters).toBeCloseTo(99 * STEP_METERS, -1);
+    const broken = trackOf([0, 3600], { toleranceMeters: 50, gaps: [1] });
+    expect(tripsOf(storyOf(broken, { stops }, NO_ENDS, null))).toEqual([]);
+  });
+
   test("is empty without positions", () => {
     expect(storyOf(trackOf([]), { stops: [] }, NO_ENDS, null)).toEqual([]);
   });

@@ -24,7 +24,7 @@ function answerOf(seconds: readonly number[], speeds: readonly (number | null)[]
 
 describe("plotSeries()", () => {
   test("is in the unit that is shown", () => {
-    const { timestamp, min, max, last } = plotSeries(answerOf([1, 2, 3], [10, 0, null]), "speed", 3.6);
+    const { timestamp, min, max, last } = plotSeries(answerOf([1, 2, 3], [10, 0, null]), "speed", 3.6, 1200);
     expect([timestamp, min, last, max]).toEqual([
       [1, 2, 3],
       [18, 0, null],
@@ -34,7 +34,7 @@ describe("plotSeries()", () => {
   });
 
   test("breaks in a silence of more than 10 minutes", () => {
-    const { timestamp, last } = plotSeries(answerOf([0, 600, 1201], [1, 2, 3]), "speed", 1);
+    const { timestamp, last } = plotSeries(answerOf([0, 600, 1201], [1, 2, 3]), "speed", 1, 1200);
     expect(timestamp).toEqual([0, 600, 900.5, 1201]);
     expect(last).toEqual([1, 2, null, 3]);
   });
@@ -52,6 +52,7 @@ describe("plotSeries()", () => {
       ),
       "speed",
       1,
+      1200,
     );
     expect(last.filter((value) => value === null)).toHaveLength(199); // Buckets are 51 minutes long here.
     const dense = Array.from({ length: 1200 }, (_, index) => index * 3600);
@@ -62,6 +63,7 @@ describe("plotSeries()", () => {
       ),
       "speed",
       1,
+      1200,
     );
     expect(none.last).not.toContain(null);
   });
@@ -73,13 +75,13 @@ test("a field that no record has is not known", () => {
 });
 
 test("the greatest is the true maximum, when its bucket ends", () => {
-  const series = plotSeries(answerOf([1, 2, 3], [10, 30, 20]), "speed", 1);
+  const series = plotSeries(answerOf([1, 2, 3], [10, 30, 20]), "speed", 1, 1200);
   expect(greatest(series)).toEqual({ value: 60, ms: 2000 });
-  expect(greatest(plotSeries(answerOf([1], [null]), "speed", 1))).toBeNull();
+  expect(greatest(plotSeries(answerOf([1], [null]), "speed", 1, 1200))).toBeNull();
 });
 
 test("the value at an instant is the last that was known", () => {
-  const series = plotSeries(answerOf([10, 20], [1, 2]), "speed", 1);
+  const series = plotSeries(answerOf([10, 20], [1, 2]), "speed", 1, 1200);
   expect([9_999, 10_000, 19_999, 25_000].map((ms) => valueAt(series, ms))).toEqual([null, 1, 1, 2]);
 });
 

@@ -13,7 +13,11 @@ import { trackOf } from "../history/tracks.ts";
 let drawing: () => Promise<void> = async () => {};
 mock.module("../../../../src/web/plots/time-plot.ts", () => ({ defineTimePlot: () => drawing() }));
 
-function historyOf({ deviceId = "bus", span = "day" as "day" | "week", isView = false } = {}): History {
+function historyOf({
+  deviceId = "bus",
+  span = "day" as "day" | "week" | "year",
+  isView = false,
+} = {}): History {
   return {
     ...{ deviceId, day: "2026-11-22" as LocalDay, zone: "UTC", span: spanNamed(span), isView },
     ...{ range: { startMs: 0, endMs: 1e6 }, reports: 3, isIncomplete: false, ends: NO_ENDS, stops: null },
@@ -56,6 +60,21 @@ describe("plots", () => {
     await answer(seriesOf({ speed: [10, 20] }));
     expect([plots.isLoading, names()]).toEqual([false, ["Speed"]]);
     expect(plots.shown).toMatchObject({ isFromPositions: false, series: { last: [36, 72] } });
+  });
+
+  test("color the line of a day and of a week, a week by as many values as there are", async () => {
+    const { server, plots, answer } = create();
+    plots.use(historyOf());
+    expect([server.last("/series").query.buckets, plots.lineSpeed]).toEqual([1200, null]);
+    await answer(seriesOf({ speed: [10, 20] }));
+    expect(plots.lineSpeed).toBe(plots.shown);
+    plots.use(historyOf({ span: "week" }));
+    expect([server.last("/series").query.buckets, plots.lineSpeed]).toEqual([4000, null]);
+    await answer(seriesOf({ speed: [10, 20] }));
+    expect(plots.lineSpeed).toBe(plots.shown);
+    plots.use(historyOf({ span: "year" }));
+    await answer(seriesOf({ speed: [10, 20] }));
+    expect([server.last("/series").query.buckets, plots.lineSpeed]).toEqual([1200, null]);
   });
 
   test("have the units of the settings, at once", async () => {
