@@ -14,6 +14,8 @@ export interface TailScene {
   readonly dots: DotBuffer;
   readonly colors: MapColors;
   readonly pace: GlidePace;
+  /** Whether circles stand for dots, whose tails would be dust around them. */
+  readonly hasClusters: boolean;
   /** Tails fade under the heatmap as dots do. */
   readonly fade: Fade;
   /** Unix ms, for the ages of tails. */
@@ -120,9 +122,9 @@ export class TailsLayer extends GlLayer<Uint32Array | null> {
   }
 
   draw(gl: WebGL2RenderingContext, resources: Resources): void {
-    const { tails, dots, colors, pace, fade, nowMs } = this.#scene();
+    const { tails, dots, colors, pace, hasClusters, fade, nowMs } = this.#scene();
     tails.fade(nowMs);
-    if (pace.isSlow(performance.now())) return;
+    if (hasClusters || pace.isSlow(performance.now())) return;
     upload(gl, resources, tails);
     if (tails.isEmpty) return;
     const { map, program, rows } = resources;

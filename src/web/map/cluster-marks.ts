@@ -64,6 +64,10 @@ export class ClusterMarks {
     if (this.#map !== null) repaint(this.#map, clusterLayers(colors));
   }
 
+  get isShowing(): boolean {
+    return this.#circles.length > 0;
+  }
+
   /** Counts again soon. */
   update(): void {
     this.#pace.soon();

@@ -79,6 +79,7 @@ export class MapCamera {
       const { camera } = this;
       if (camera !== null) for (const listener of this.#listeners) listener(camera, this.#isChosen);
     });
+    map.on("resize", () => this.#centerAgain());
     map.on("dragstart", () => this.#leave());
     map.on("zoomstart", (event) => {
       this.#isZoomedByHand = event.originalEvent !== undefined;
@@ -145,6 +146,13 @@ export class MapCamera {
     if (this.#followed?.latitude === latitude && this.#followed.longitude === longitude) return;
     this.#followed = { latitude, longitude };
     this.#map.easeTo({ center: [longitude, latitude], duration: glideMs, easing: (share) => share });
+  }
+
+  /** A panel has grown or shrunk: a move that was under way has ended beside the new middle. */
+  #centerAgain(): void {
+    const place = this.#followed;
+    this.#followed = null;
+    if (place !== null) this.keepInMiddle(place, 0);
   }
 
   #move(move: (map: MapLibreMap) => void): void {

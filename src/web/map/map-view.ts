@@ -415,6 +415,7 @@ export class MapView {
     const tails = new TailsLayer(() => ({
       tails: this.#tails,
       pace: this.#pace,
+      hasClusters: this.#clusters.isShowing,
       dots: this.#buffer,
       colors: this.#colors,
       fade: this.#dotFade,

@@ -92,6 +92,22 @@ test("MapCamera moves with a device only while it follows, and not during a zoom
   ]);
 });
 
+test("MapCamera keeps a followed device in the middle when the map's size changes", () => {
+  const { map, told, fire } = createMap();
+  const camera = new MapCamera(() => {});
+  camera.use(map);
+  fire("resize");
+  camera.follow(true);
+  camera.keepInMiddle({ latitude: 2, longitude: 1 }, 900);
+  fire("resize");
+  camera.follow(false);
+  fire("resize");
+  expect(told).toEqual([
+    [1, 2],
+    [1, 2],
+  ]);
+});
+
 test("MapCamera tells of the user's hand, and of nothing else that moves the map", () => {
   const { map, fire, press } = createMap();
   const camera = new MapCamera(() => {});
