@@ -1,4 +1,4 @@
-import { RADIANS_PER_DEGREE } from "./earth.ts";
+import { EARTH_RADIUS_METERS, RADIANS_PER_DEGREE } from "./earth.ts";
 
 /**
  * Positions as integers: Web Mercator, with the world divided into 2^32 units, 9 mm each at the equator. Differences of
@@ -27,4 +27,19 @@ export function longitudeOf(x: number): number {
 
 export function latitudeOf(y: number): number {
   return Math.atan(Math.sinh(Math.PI * (1 - (2 * y) / WORLD_SIZE))) / RADIANS_PER_DEGREE;
+}
+
+/** The world's width in CSS pixels at MapLibre's zoom 0. */
+export const WORLD_PIXELS = 512;
+
+/** What a CSS pixel of a map shows, in meters. */
+export function pixelMetersAt({
+  latitude,
+  zoom,
+}: {
+  readonly latitude: number;
+  readonly zoom: number;
+}): number {
+  const equatorMeters = 2 * Math.PI * EARTH_RADIUS_METERS;
+  return (equatorMeters * Math.cos(latitude * RADIANS_PER_DEGREE)) / (WORLD_PIXELS * 2 ** zoom);
 }

@@ -1,5 +1,5 @@
 import type { CustomLayerInterface, MapLibreMap } from "maplibre-gl";
-import { WORLD_SIZE, worldX, worldY } from "../geo/world.ts";
+import { WORLD_PIXELS, WORLD_SIZE, worldX, worldY } from "../geo/world.ts";
 
 /*
  * What our own map layers share: a shader program, the rows that it reads, and the camera. Uniforms are not in blocks:
@@ -119,9 +119,6 @@ function createRows(gl: WebGL2RenderingContext, { rowBytes, attributes, per }: R
   gl.bindVertexArray(null);
   return rows;
 }
-
-/** The world's width in CSS pixels at MapLibre's zoom 0. */
-const WORLD_PIXELS = 512;
 
 /** The camera for our shaders. The map never tilts or rotates, so a position and a scale are enough. */
 export interface FlatCamera {

@@ -19,7 +19,9 @@ interface TracksAnswer {
 
 /** Tails of more devices would be a large answer, and on the map a carpet. */
 const DEVICES_MAX = 20_000;
-const TOLERANCE_METERS = 20;
+/** Half a pixel, since tails are thin. */
+const TOLERANCE_PIXELS = 0.5;
+const TOLERANCE_METERS = { min: 5, max: 1000 };
 /** Slower devices stand. */
 const SPEED_MIN = 0.7;
 
@@ -31,11 +33,13 @@ export async function loadPastTails(
   api: Pick<Api, "get">,
   table: DeviceTable,
   tails: TailBuffer,
-  nowMs: number,
+  { nowMs, pixelMeters }: { readonly nowMs: number; readonly pixelMeters: number },
 ): Promise<void> {
   const { edition, size } = table;
   if (size === 0 || size > DEVICES_MAX) return;
-  const query = { start: nowMs - TAIL_MS, end: nowMs, tolerance_meters: TOLERANCE_METERS };
+  const { min, max } = TOLERANCE_METERS;
+  const meters = Math.round(Math.max(min, Math.min(max, TOLERANCE_PIXELS * pixelMeters)));
+  const query = { start: nowMs - TAIL_MS, end: nowMs, tolerance_meters: meters };
   let answer: TracksAnswer;
   try {
     answer = await api.get<TracksAnswer>("/api/v1/tracks", query);

@@ -5,23 +5,16 @@ import { type Chunk, Movements, SILENCE_MS_MAX, type TracksAnswer } from "./move
 
 /* Loads the movements of a range in slices, so that a time lapse begins before all of it is there. */
 
-/** The first slice is as short as this, since the first frame waits for it; each next one is twice as long. */
+/** The first slice is as short as this, since the first frame waits for it. */
 const FIRST_SLICE_MS = MS_PER_HOUR;
 const SLICE_MS_MAX = 8 * MS_PER_HOUR;
 /** From this many pieces on, which take 28 MB, later slices are thinned more and more. */
 const PIECES_USUAL_MAX = 1_000_000;
 
-/** The ranges that are loaded one after the other. */
-export function slicesOf({ startMs, endMs }: TimeRange): readonly TimeRange[] {
-  const slices: TimeRange[] = [];
-  let lengthMs = FIRST_SLICE_MS;
-  for (let from = startMs; from < endMs; ) {
-    const to = Math.min(endMs, from + lengthMs);
-    slices.push({ startMs: from, endMs: to });
-    from = to;
-    lengthMs = Math.min(2 * lengthMs, SLICE_MS_MAX);
-  }
-  return slices;
+/** The slice after another one: twice as long, or as long as possible after one without devices. */
+export function sliceAfter({ startMs, endMs }: TimeRange, wasEmpty: boolean, rangeEndMs: number): TimeRange {
+  const lengthMs = wasEmpty ? SLICE_MS_MAX : Math.min(2 * (endMs - startMs), SLICE_MS_MAX);
+  return { startMs: endMs, endMs: Math.min(rangeEndMs, endMs + lengthMs) };
 }
 
 interface LoadedAnswer extends TracksAnswer {
@@ -50,7 +43,8 @@ export async function loadMovements(parts: LapseLoaderParts): Promise<LoadedRang
   let { toleranceMeters } = parts;
   let pieces = 0;
   let isIncomplete = false;
-  for (const slice of slicesOf(range)) {
+  let slice = { startMs: range.startMs, endMs: Math.min(range.endMs, range.startMs + FIRST_SLICE_MS) };
+  while (slice.startMs < slice.endMs) {
     const query = { start: slice.startMs, end: slice.endMs, tolerance_meters: toleranceMeters };
     const answer = await api.retries.ask(() => api.get<LoadedAnswer>("/api/v1/tracks", query, signal), {
       signal,
@@ -62,6 +56,7 @@ export async function loadMovements(parts: LapseLoaderParts): Promise<LoadedRang
     if (pieces > PIECES_USUAL_MAX) toleranceMeters = Math.min(2 * toleranceMeters, 100_000);
     // Where a device is after its last position, the next slice says.
     onLoaded(chunk, slice.endMs - SILENCE_MS_MAX);
+    slice = sliceAfter(slice, chunk === null, range.endMs);
   }
   onLoaded(movements.end(), range.endMs);
   return { isIncomplete };

@@ -1,3 +1,4 @@
+import { pixelMetersAt } from "../geo/world.ts";
 import { type LocalDay, MS_PER_HOUR, rangeOf, type TimeRange } from "../time/local-day.ts";
 
 /** The ranges that a time lapse offers. */
@@ -17,20 +18,9 @@ export function lapseRange(span: LapseSpan, day: LocalDay, zone: string, nowMs: 
   return range.startMs < endMs ? { startMs: range.startMs, endMs } : null;
 }
 
-const EQUATOR_METERS = 40_075_017;
-/** The world's width in CSS pixels at MapLibre's zoom 0. */
-const WORLD_PIXELS = 512;
-
 /** A quarter of a pixel on the map, so that a user may zoom in twice before lines look coarse. */
-export function toleranceFor({
-  latitude,
-  zoom,
-}: {
-  readonly latitude: number;
-  readonly zoom: number;
-}): number {
-  const pixelMeters = (EQUATOR_METERS * Math.cos((latitude * Math.PI) / 180)) / (WORLD_PIXELS * 2 ** zoom);
-  return Math.max(5, Math.min(1000, Math.round(pixelMeters / 4)));
+export function toleranceFor(camera: Parameters<typeof pixelMetersAt>[0]): number {
+  return Math.max(5, Math.min(1000, Math.round(pixelMetersAt(camera) / 4)));
 }
 
 /** A trail is what a device has moved in these seconds of playing, at the least and at the most in these times. */

@@ -14,6 +14,7 @@ import type { DeviceTable, TableChange } from "../devices/device-table.ts";
 import type { Bounds } from "../geo/bounds.ts";
 import type { Place, Position } from "../geo/earth.ts";
 import type { Units } from "../geo/units.ts";
+import { pixelMetersAt } from "../geo/world.ts";
 import type { DensityCells } from "../gl/density-grid.ts";
 import { DensityLayer } from "../gl/density-layer.ts";
 import { DotBuffer } from "../gl/dot-buffer.ts";
@@ -336,6 +337,7 @@ export class MapView {
     this.#makeRoom();
     this.#camera.use(this.#map);
     this.#followChosen(); // The device may have moved while the map was loading.
+    void this.#loadTails(Date.now());
     this.setHead(this.#head);
     setInterval(() => this.#growOlder(), AGING_MS);
   }
@@ -459,6 +461,7 @@ export class MapView {
     this.#updateDots(change);
     if (hadDevices && table.size === 0) this.#camera.forget();
     this.#camera.beginWith(table);
+    if (change.kind === "all") void this.#loadTails(Date.now());
     this.#followChosen();
     this.#clusters.update();
     this.#names.update();
@@ -471,11 +474,14 @@ export class MapView {
     const unixMs = Date.now();
     this.#tails.update(table, change, this.#buffer, { pageMs, unixMs });
     this.#buffer.update(table, change, pageMs);
-    if (change.kind === "all" && this.#parts.mayRead()) void this.#loadTails(unixMs);
   }
 
-  async #loadTails(unixMs: number): Promise<void> {
-    await loadPastTails(this.#parts.api, this.#parts.table, this.#tails, unixMs);
+  /** Adds the tails of the time before the page saw the devices, as far as this map shows them. */
+  async #loadTails(nowMs: number): Promise<void> {
+    const { api, table, mayRead } = this.#parts;
+    const { camera } = this;
+    if (camera === null || !mayRead()) return;
+    await loadPastTails(api, table, this.#tails, { nowMs, pixelMeters: pixelMetersAt(camera) });
     this.#drawSoon();
   }
 

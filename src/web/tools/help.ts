@@ -21,6 +21,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ["Space", "play or pause the day"],
   ["[ ]", "previous day, next day"],
   ["C", "calendar of the device"],
+  ["T", "time lapse; there, ← → move it, ↑ ↓ change its speed, F fills the screen"],
   ["Esc", "close, or go back"],
   ["?", "this help"],
 ];

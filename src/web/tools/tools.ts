@@ -77,6 +77,7 @@ export class Tools {
   /** Registers the keys that open and close the tools. */
   setKeys(keyboard: Keyboard): void {
     keyboard.on("n", () => this.#parts.mayRead() && this.nearby.aroundMiddle());
+    keyboard.on("t", () => this.#parts.mayRead() && void this.lapse.use((part) => part.open()));
     keyboard.on("?", () => this.help.open());
     keyboard.onEscape(() => this.density.close());
     keyboard.onEscape(() => this.nearby.close());

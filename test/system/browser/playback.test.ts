@@ -203,6 +203,11 @@ describePage(
       await page.locator(".map-canvas canvas").waitFor();
       await rest(page);
       await pressInHeader(page, "Time lapse");
+      await page.getByRole("dialog", { name: "Time lapse" }).waitFor();
+      await page.keyboard.press("Escape");
+      await page.getByRole("dialog", { name: "Time lapse" }).waitFor({ state: "detached" });
+      await page.getByRole("button", { name: "Time lapse" }).and(page.locator(":focus")).waitFor();
+      await page.keyboard.press("t");
       const lapse = page.getByRole("dialog", { name: "Time lapse" });
       const clock = lapse.locator(".lapse-clock");
       const slider = lapse.getByRole("slider", { name: "Time" });

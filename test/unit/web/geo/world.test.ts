@@ -3,6 +3,7 @@ import {
   LATITUDE_MAX,
   latitudeOf,
   longitudeOf,
+  pixelMetersAt,
   WORLD_SIZE,
   worldX,
   worldY,
@@ -39,4 +40,10 @@ test("worldY() puts the poles on the map's ends", () => {
   expect(worldY(90)).toBe(0);
   expect(worldY(-90)).toBe(WORLD_SIZE - 1);
   expect(worldY(0)).toBe(WORLD_SIZE / 2);
+});
+
+test("a pixel shows half as much with each zoom, and less toward the poles", () => {
+  expect(pixelMetersAt({ latitude: 0, zoom: 0 }) * 512).toBeCloseTo(40_030_230, -1);
+  expect(pixelMetersAt({ latitude: 0, zoom: 1 }) * 1024).toBeCloseTo(40_030_230, -1);
+  expect(pixelMetersAt({ latitude: 60, zoom: 0 }) * 1024).toBeCloseTo(40_030_230, -1);
 });

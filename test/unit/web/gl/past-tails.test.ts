@@ -23,7 +23,7 @@ async function load(
   table = tableOf([BUS]),
 ): Promise<readonly (readonly number[])[]> {
   const tails = new TailBuffer();
-  await loadPastTails({ get: get as never }, table, tails, NOW_MS);
+  await loadPastTails({ get: get as never }, table, tails, { nowMs: NOW_MS, pixelMeters: 40 });
   return Array.from({ length: tails.size }, (_, slot) => [
     ...tails.words.subarray(slot * TAIL_WORDS, (slot + 1) * TAIL_WORDS),
   ]);
@@ -36,7 +36,7 @@ test("past tails are the ways between positions, without gaps and stays", async 
   ]);
 });
 
-test("past tails come from the last two minutes of all devices", async () => {
+test("past tails come from the last two minutes of all devices, to half a pixel", async () => {
   let query: unknown;
   const get = async (...args: readonly unknown[]) => {
     query = args;

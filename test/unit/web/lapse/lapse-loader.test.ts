@@ -1,20 +1,25 @@
 import { expect, test } from "bun:test";
 import { ApiError } from "../../../../src/web/api/api-error.ts";
 import { Retries } from "../../../../src/web/api/retries.ts";
-import { loadMovements, slicesOf } from "../../../../src/web/lapse/lapse-loader.ts";
+import { loadMovements, sliceAfter } from "../../../../src/web/lapse/lapse-loader.ts";
 import type { TracksAnswer } from "../../../../src/web/lapse/movements.ts";
 import { rejection } from "../../../support/rejection.ts";
 
 const HOUR_MS = 3_600_000;
 const RANGE = { startMs: 10 * HOUR_MS, endMs: 34 * HOUR_MS };
 
-test("slices cover the range without gaps: an hour first, then longer ones", () => {
-  const slices = slicesOf(RANGE);
-  expect(slices[0]).toEqual({ startMs: 10 * HOUR_MS, endMs: 11 * HOUR_MS });
-  expect(slices.map(({ startMs, endMs }) => (endMs - startMs) / HOUR_MS)).toEqual([1, 2, 4, 8, 8, 1]);
-  for (const [index, { startMs }] of slices.entries())
-    expect(startMs).toBe(slices[index - 1]?.endMs ?? RANGE.startMs);
-  expect(slices.at(-1)!.endMs).toBe(RANGE.endMs);
+test("a slice is twice as long as the one before, and long at once after one without devices", () => {
+  const first = { startMs: 10 * HOUR_MS, endMs: 11 * HOUR_MS };
+  const after = (slice: typeof first, wasEmpty: boolean) => sliceAfter(slice, wasEmpty, RANGE.endMs);
+  const second = after(first, false);
+  expect(second).toEqual({ startMs: 11 * HOUR_MS, endMs: 13 * HOUR_MS });
+  expect(after(first, true)).toEqual({ startMs: 11 * HOUR_MS, endMs: 19 * HOUR_MS });
+  const [eighth, ninth] = [
+    { startMs: 13 * HOUR_MS, endMs: 21 * HOUR_MS },
+    { startMs: 21 * HOUR_MS, endMs: 29 * HOUR_MS },
+  ];
+  expect(after(eighth, false)).toEqual(ninth);
+  expect(after(ninth, false)).toEqual({ startMs: 29 * HOUR_MS, endMs: RANGE.endMs });
 });
 
 /** A ship that reports every hour and a second later. */
