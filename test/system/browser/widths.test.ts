@@ -45,6 +45,11 @@ describePage(
       }
       await page.getByRole("button", { name: "Menu" }).click();
       await holdsIn(visit, "the menu", WIDTHS);
+      await page.keyboard.press("Escape");
+      await page.setViewportSize({ width: 1280, height: 800 });
+      await pressInHeader(page, "Time lapse");
+      await page.getByRole("dialog", { name: "Time lapse" }).waitFor();
+      await holdsIn(visit, "the time lapse", WIDTHS);
     });
 
     stage.test(
