@@ -2,8 +2,8 @@ import { html, nothing, type TemplateResult } from "lit-html";
 import type { NearPlace } from "../api/answers.ts";
 import { distanceText, speedText, speedUnit, type Units } from "../geo/units.ts";
 import type { Chapter, Stay, Trip } from "../history/story.ts";
-import { dayText, durationText, minuteText } from "../time/format.ts";
-import { dayAt, type TimeRange } from "../time/local-day.ts";
+import { dayText, durationText, minuteRangeText } from "../time/format.ts";
+import { dayAt } from "../time/local-day.ts";
 import { nearText } from "./day-lists.ts";
 
 /* The stays and trips of a day, or of several, as a list. */
@@ -61,7 +61,7 @@ function stayButton(stay: Stay, { zone, units, onStay }: StoryListParts): Templa
   const { place } = stay.stop;
   return html`<button class="stop" @click=${() => onStay(stay)}>
     <span class="stop-number" aria-hidden="true">${stay.number}</span>
-    <span class="stop-time">${timesText(stay, zone)}</span>
+    <span class="stop-time">${minuteRangeText(stay.startMs, stay.endMs, zone)}</span>
     <span class="stop-duration">${durationText(stay.endMs - stay.startMs)}</span>
     <span class="stop-place soft">${place ? nearText(place, units) : "Far from any town"}</span>
   </button>`;
@@ -71,15 +71,10 @@ function tripButton(trip: Trip, { zone, units, hasDays, onTrip }: StoryListParts
   const way = wayText(trip);
   return html`<button class="stop trip" title=${hasDays ? "Show this trip" : "Play this trip"} @click=${() => onTrip(trip)}>
     <span class="trip-mark" aria-hidden="true">${hasDays ? "→" : "▶"}</span>
-    <span class="stop-time">${timesText(trip, zone)}</span>
+    <span class="stop-time">${minuteRangeText(trip.startMs, trip.endMs, zone)}</span>
     <span class="stop-duration">${durationText(trip.endMs - trip.startMs)}</span>
     <span class="stop-place soft">${way === null ? nothing : html`${way}<br>`}${hasDays ? roughTripText(trip, units) : tripText(trip, units)}</span>
   </button>`;
-}
-
-/** `9:30 GMT – 10:05 GMT`. */
-function timesText({ startMs, endMs }: TimeRange, zone: string): string {
-  return `${minuteText(startMs, zone)} – ${minuteText(endMs, zone)}`;
 }
 
 /** `Chelsea to Boston`; null if neither place is known. */

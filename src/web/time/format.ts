@@ -62,6 +62,14 @@ export function minuteText(ms: number, zone: string, locale = timeLocale): strin
   return formatOf("minute", zone, locale).format(ms);
 }
 
+/** `16:20 – 17:05 EST`; with both zones if clocks change between them. */
+export function minuteRangeText(startMs: number, endMs: number, zone: string, locale = timeLocale): string {
+  const start = minuteText(startMs, zone, locale);
+  const end = minuteText(endMs, zone, locale);
+  const name = end.slice(end.lastIndexOf(" "));
+  return `${start.endsWith(name) ? start.slice(0, -name.length) : start} – ${end}`;
+}
+
 /** `Sat 21 Nov 2026`. */
 export function dayText(day: LocalDay, locale: Intl.Locale = LOCALE): string {
   return formatOf("day", "UTC", locale).format(Date.parse(day));

@@ -7,6 +7,7 @@ import {
   instantText,
   localeOf,
   localeOfTimes,
+  minuteRangeText,
   minuteText,
   setHourCycle,
 } from "../../../../src/web/time/format.ts";
@@ -21,6 +22,16 @@ describe("times of a clock name their zone", () => {
     expect(instantText(MS, "America/New_York", localeOf("en-GB"))).toBe("Sat, 21 Nov 2026, 17:05:49 GMT-5");
     expect(clockText(MS, "Europe/Berlin", localeOf("de-DE"))).toBe("23:05:49 CET");
     expect(minuteText(MS, "UTC", localeOf("fr"))).toBe("22:05 UTC");
+  });
+
+  test("once for a range, and twice if clocks change in it", () => {
+    const change = Date.UTC(2026, 9, 25, 1);
+    const berlin = localeOf("de-DE");
+    const range = (startMs: number, endMs: number) =>
+      minuteRangeText(startMs, endMs, "Europe/Berlin", berlin);
+    expect(range(change, change + 3_600_000)).toBe("02:00 – 03:00 CET");
+    expect(range(change - 60_000, change + 60_000)).toBe("02:59 CEST – 02:01 CET");
+    expect(minuteRangeText(MS, MS, "America/New_York", US)).toBe("5:05 PM – 5:05 PM EST");
   });
 
   test("in English and of one calendar, whatever the region", () => {
