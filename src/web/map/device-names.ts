@@ -32,8 +32,11 @@ const NAME_MAX = 24;
 /** Names follow their dots this often: MapLibre places them anew each time, in a worker. */
 const PACE_MS = 200;
 
-/** If the browser draws slowly, only the chosen device has a name, which follows at this pace: it costs some frames. */
+/** If the browser draws slowly, names follow at this pace, since each time costs some frames. */
 const SLOW_PACE_MS = 3000;
+
+/** With more devices slow frames take up to half a second: then only the chosen one has a name. */
+const SLOW_DEVICES_MAX = 20_000;
 
 /** A name is set to where its dot will be in the middle of the pace, after the worker's time. */
 const LEAD_MS = 150;
@@ -111,7 +114,8 @@ export class DeviceNames {
       this.update();
       return;
     }
-    const isNear = map.getZoom() >= NAMES_ZOOM && !areFaded() && !isSlow;
+    const isTooSlow = isSlow && buffer.size > SLOW_DEVICES_MAX;
+    const isNear = map.getZoom() >= NAMES_ZOOM && !areFaded() && !isTooSlow;
     const rows = namedRows(buffer, dotViewOf(map, flatCamera(map)), isNear, chosenRow());
     const features = rows.map((row) => this.#featureOf(row, nowMs));
     const text = JSON.stringify(features);
