@@ -1,4 +1,4 @@
-import type { MapLibreMap } from "maplibre-gl";
+import type { MapLibreMap, PaddingOptions } from "maplibre-gl";
 import type { DeviceTable } from "../devices/device-table.ts";
 import { type Bounds, boundsOf } from "../geo/bounds.ts";
 import { denseBoundsOf } from "../geo/dense-bounds.ts";
@@ -18,6 +18,10 @@ export interface CameraTarget extends Place {
 
 /** The distance between fitted bounds and the edges, in pixels. */
 const FIT_PADDING = 56;
+const NARROW_PIXELS_MAX = 520;
+const NARROW_PADDING = 32;
+/** Above the legend of speeds. */
+const LEGEND_PADDING = 104;
 /** A single device is shown with the streets around it. */
 const FIT_ZOOM_MAX = 15;
 const MOVE_MS = 700;
@@ -180,13 +184,21 @@ export class MapCamera {
   }
 }
 
+/** The distance between fitted bounds and each edge: on a narrow map the legend takes most of the lower one. */
+export function fitPadding(widthPixels: number): PaddingOptions {
+  const [top, right] = [FIT_PADDING, FIT_PADDING];
+  if (widthPixels > NARROW_PIXELS_MAX) return { top, right, bottom: FIT_PADDING, left: FIT_PADDING };
+  return { top, right, bottom: LEGEND_PADDING, left: NARROW_PADDING };
+}
+
 function fitTo(
   map: MapLibreMap,
   { west, south, east, north }: Bounds,
   duration: number,
   maxZoom = FIT_ZOOM_MAX,
 ): void {
-  map.fitBounds([west, south, east, north], { padding: FIT_PADDING, maxZoom, duration });
+  const padding = fitPadding(map.getContainer().clientWidth);
+  map.fitBounds([west, south, east, north], { padding, maxZoom, duration });
 }
 
 /** The bounds of the devices that match the filter, or of all devices if none does. */

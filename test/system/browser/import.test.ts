@@ -112,6 +112,9 @@ describePage(
         await dialog.getByText("42 were there already.").waitFor();
         await dialog.getByRole("button", { name: "Another file" }).click();
 
+        await longFile(page, choose);
+        await dialog.getByRole("button", { name: "Another file" }).click();
+
         visit.expect(/400/);
         await choose(
           { name: "my table.csv", text: "latitude,longitude\n" },
@@ -144,6 +147,20 @@ describePage(
       store(client, [{ device_id: "bus-1", timestamp: Date.now(), latitude: 37.7, longitude: -122.4 }]),
   },
 );
+
+/** A long file is packed for its way, and reads as it was. */
+async function longFile(page: Page, choose: (file: SampleFile) => Promise<void>): Promise<void> {
+  const points = Array.from({ length: 4000 }, (_, index) => {
+    const time = new Date(Date.parse(YESTERDAY) + index * 1000).toISOString();
+    return `<trkpt lat="${37 + index / 10_000}" lon="-122.4"><time>${time}</time></trkpt>`;
+  });
+  const text = `<gpx><trk><trkseg>${points.join("\n")}</trkseg></trk></gpx>`;
+  const requested = page.waitForRequest((request) => request.url().includes("dry_run"));
+  await choose({ name: "long.gpx", text });
+  const request = await requested;
+  expect(await request.headerValue("content-encoding")).toBe("gzip");
+  await page.getByRole("button", { name: "Import 4,000 positions" }).waitFor();
+}
 
 /** Drags files over the page, or drops them. */
 async function drag(page: Page, type: "dragover" | "drop", files: readonly SampleFile[]): Promise<void> {

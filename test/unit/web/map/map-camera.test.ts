@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { MapLibreMap } from "maplibre-gl";
-import { MapCamera } from "../../../../src/web/map/map-camera.ts";
+import { fitPadding, MapCamera } from "../../../../src/web/map/map-camera.ts";
 import { type Dot, tableOf } from "../gl/dot-fleet.ts";
 
 const BUS: Dot = { latitude: 42.36, longitude: -71.06, timestamp: 0 };
@@ -17,6 +17,7 @@ function createMap() {
     getCenter: () => ({ wrap: () => ({ lat: 10, lng: 20 }) }),
     getBounds: () => bounds,
     getZoom: () => 5,
+    getContainer: () => ({ clientWidth: 1280 }),
     resize: () => {},
     easeTo: ({ center }: { readonly center: unknown }) => told.push(center),
     fitBounds: (corners: unknown) => told.push(corners),
@@ -137,4 +138,9 @@ test("dragging, and arrow keys, end following", () => {
   camera.follow(true);
   fire("dragstart");
   expect(camera.isFollowing).toBe(false);
+});
+
+test("fitPadding() keeps what is fitted above the legend of a narrow map", () => {
+  expect(fitPadding(1280)).toEqual({ top: 56, right: 56, bottom: 56, left: 56 });
+  expect(fitPadding(390)).toEqual({ top: 56, right: 56, bottom: 104, left: 32 });
 });
