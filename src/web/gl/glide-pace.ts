@@ -1,6 +1,9 @@
 /** The duration of a glide: about the time between two reports of a moving device. */
 export const GLIDE_MS = 900;
 
+/** More dots take up to half a second a frame without a graphics card: then nothing is drawn but what is needed. */
+export const MANY_DOTS = 20_000;
+
 /** Slower frames show no motion. */
 const FRAME_MS_MAX = 150;
 /** Durations are averaged over this many frames: browsers draw a frame ahead, so a short frame follows a long one. */
@@ -64,7 +67,7 @@ export class GlidePace {
     this.#frameMs = frameMs;
   }
 
-  /** Whether frames take so long that nothing is drawn but what is needed. */
+  /** Whether frames take so long that few should be drawn. */
   isSlow(nowMs: number): boolean {
     return nowMs < this.#restsUntilMs;
   }

@@ -2,7 +2,7 @@ import type { DotBuffer } from "./dot-buffer.ts";
 import { dotScale, seenCount } from "./dots-layer.ts";
 import type { Fade } from "./fade.ts";
 import { flatCamera, GlLayer, type GlResources, type RowLayout, setCamera } from "./gl-layer.ts";
-import type { GlidePace } from "./glide-pace.ts";
+import { type GlidePace, MANY_DOTS } from "./glide-pace.ts";
 import type { MapColors } from "./map-colors.ts";
 import { SHARE_WHOLE, TAIL_BYTES, TAIL_DIM, TAIL_MS, TAIL_WORDS, type TailBuffer } from "./tail-buffer.ts";
 
@@ -124,7 +124,8 @@ export class TailsLayer extends GlLayer<Uint32Array | null> {
   draw(gl: WebGL2RenderingContext, resources: Resources): void {
     const { tails, dots, colors, pace, hasClusters, fade, nowMs } = this.#scene();
     tails.fade(nowMs);
-    if (hasClusters || pace.isSlow(performance.now())) return;
+    const isTooSlow = dots.size > MANY_DOTS && pace.isSlow(performance.now());
+    if (hasClusters || isTooSlow) return;
     upload(gl, resources, tails);
     if (tails.isEmpty) return;
     const { map, program, rows } = resources;

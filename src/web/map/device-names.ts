@@ -3,7 +3,7 @@ import { latitudeOf, longitudeOf } from "../geo/world.ts";
 import { DOT_LEVELS, DOT_WORDS, type DotBuffer, type DotView } from "../gl/dot-buffer.ts";
 import { dotViewOf } from "../gl/dots-layer.ts";
 import { flatCamera } from "../gl/gl-layer.ts";
-import type { GlidePace } from "../gl/glide-pace.ts";
+import { type GlidePace, MANY_DOTS } from "../gl/glide-pace.ts";
 import { colorText, type MapColors } from "../gl/map-colors.ts";
 import { Pace } from "../time/pace.ts";
 import { MEDIUM, REGULAR } from "./layer-parts.ts";
@@ -32,11 +32,11 @@ const NAME_MAX = 24;
 /** Names follow their dots this often: MapLibre places them anew each time, in a worker. */
 const PACE_MS = 200;
 
-/** If the browser draws slowly, names follow at this pace, since each time costs some frames. */
+/**
+ * If the browser draws slowly, names follow at this pace, since each time costs some frames; and of many devices only
+ * the chosen one has a name.
+ */
 const SLOW_PACE_MS = 3000;
-
-/** With more devices slow frames take up to half a second: then only the chosen one has a name. */
-const SLOW_DEVICES_MAX = 20_000;
 
 /** A name is set to where its dot will be in the middle of the pace, after the worker's time. */
 const LEAD_MS = 150;
@@ -114,7 +114,7 @@ export class DeviceNames {
       this.update();
       return;
     }
-    const isTooSlow = isSlow && buffer.size > SLOW_DEVICES_MAX;
+    const isTooSlow = isSlow && buffer.size > MANY_DOTS;
     const isNear = map.getZoom() >= NAMES_ZOOM && !areFaded() && !isTooSlow;
     const rows = namedRows(buffer, dotViewOf(map, flatCamera(map)), isNear, chosenRow());
     const features = rows.map((row) => this.#featureOf(row, nowMs));
