@@ -50,7 +50,7 @@ describePage(
         // The zone of an address goes before the remembered one, and is not remembered.
         await page.goto(`${visit.url}/map?device=van-1&day=${DAY}&zone=UTC`);
         await page
-          .getByText(/3:00\sAM UTC/i)
+          .getByText(/3:00\sAM – 3:19\sAM UTC/i)
           .first()
           .waitFor();
         await page.goto(`${visit.url}/map?device=van-1&day=${DAY}`);
@@ -109,7 +109,7 @@ async function hasSettings(page: Page): Promise<void> {
   const device = page.getByRole("region", { name: "Device" });
   await device.getByText("21.1 km").first().waitFor();
   await device
-    .getByText(/12:00\sPM GMT\+9/i)
+    .getByText(/12:00\sPM – 12:19\sPM GMT\+9/i)
     .first()
     .waitFor();
   expect(new URL(page.url()).searchParams.get("zone")).toBe("Asia/Tokyo");
