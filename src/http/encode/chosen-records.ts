@@ -2,21 +2,21 @@ import { CLOSE_BRACE, COMMA } from "../../lib/text/ascii.ts";
 import { createFragment, type JsonWriter } from "../../lib/text/json-writer.ts";
 import type { FieldChoice } from "../../model/field-choice.ts";
 import { METERS_PER_MILE } from "../../model/geo/distance.ts";
+import type { AppId, DeviceId } from "../../model/ids.ts";
 import { numberIndex, type ResponseKind } from "../../model/location-fields.ts";
 import type { NewestRecords } from "../../model/newest-records.ts";
+import { deviceDigest, RECORD_ID_TIME_CHARACTERS, writeRecordIdTime } from "../../model/record-id.ts";
 import type { LocalTimeFormatter } from "../../model/time/local-time.ts";
 import { type NearbyColumns, SLOTS_FRAGMENT, writeBearing, writeDistance } from "./nearby-slots.ts";
 import type { PlaceMarks } from "./place-marks.ts";
-import { type RecordEncoder, RecordEncoders } from "./record-encoder.ts";
-import { DeviceFragments } from "./record-fragments.ts";
+import { RecordEncoders, writeLocalTime } from "./record-encoder.ts";
 
 const ITEM = createFragment(',{"device_id":');
+const DEVICE = createFragment('{"device_id":');
+const ID = createFragment(',"id":"');
 
 const LATITUDE = numberIndex("latitude");
 const LONGITUDE = numberIndex("longitude");
-
-/** Some 2,500 devices: a device's text is seldom worth more memory, since encoding it needs no digest. */
-const DEVICE_BYTES_MAX = 1_000_000;
 
 /** How an answer writes the records of newest positions. */
 export interface RecordForm {
@@ -38,15 +38,16 @@ export class ChosenRecords {
     { count, devices, meters, bearings }: NearbyColumns,
     form: RecordForm,
   ): void {
-    const encoder = this.#encoderOf(form.fields);
+    const write = this.#writerOf(records, form);
     records.prefetch(devices, count);
     for (let row = 0; row < count; row++) {
       const device = devices[row]!;
+      const deviceId = records.deviceId(device);
       json.fragment(ITEM);
-      json.string(records.deviceId(device));
+      json.string(deviceId);
       json.fragment(SLOTS_FRAGMENT);
       const location = json.length;
-      writeRecord(json, records, device, encoder, form);
+      write(json, device, deviceId);
       json.byte(CLOSE_BRACE);
       writeDistance(json.view, location, meters[row]! / METERS_PER_MILE);
       writeBearing(json.view, location, bearings[row]!);
@@ -55,33 +56,52 @@ export class ChosenRecords {
 
   /** Writes records with commas between. */
   writeRecords(json: JsonWriter, records: NewestRecords, devices: Uint32Array, form: RecordForm): void {
-    const encoder = this.#encoderOf(form.fields);
+    const write = this.#writerOf(records, form);
     records.prefetch(devices, devices.length);
     for (let row = 0; row < devices.length; row++) {
       if (row > 0) json.byte(COMMA);
-      writeRecord(json, records, devices[row]!, encoder, form);
+      const device = devices[row]!;
+      write(json, device, records.deviceId(device));
     }
   }
 
-  #encoderOf(fields: FieldChoice): RecordEncoder {
-    const { kind } = fields;
+  /** Returns the function that writes a record of an answer. */
+  #writerOf(records: NewestRecords, { fields, localTime, marks }: RecordForm) {
+    const encoder = this.#encodersOf(fields.kind).of(fields);
+    const { appId } = records;
+    const app = fields.names.includes("app_id") ? createFragment(`,"app_id":${JSON.stringify(appId)}`) : null;
+    const showsId = fields.names.includes("id");
+
+    return (json: JsonWriter, device: number, deviceId: DeviceId): void => {
+      const page = records.pageOf(device);
+      const timestampMs = page.timestampMs[0]!;
+      json.fragment(DEVICE);
+      json.string(deviceId);
+      if (app !== null) json.fragment(app);
+      if (showsId) writeId(json, appId, deviceId, timestampMs);
+      encoder.writeNumbers(json, page, 0);
+      encoder.writeTexts(json, page, 0);
+      if (localTime !== null) writeLocalTime(json, localTime, timestampMs);
+      marks?.add(json.length, page.numbers[LATITUDE]!, page.numbers[LONGITUDE]!);
+      json.byte(CLOSE_BRACE);
+    };
+  }
+
+  #encodersOf(kind: ResponseKind): RecordEncoders {
     let encoders = this.#encoders.get(kind);
     if (encoders === undefined) {
-      encoders = new RecordEncoders(kind, new DeviceFragments(kind, DEVICE_BYTES_MAX));
+      encoders = new RecordEncoders(kind);
       this.#encoders.set(kind, encoders);
     }
-    return encoders.of(fields);
+    return encoders;
   }
 }
 
-function writeRecord(
-  json: JsonWriter,
-  records: NewestRecords,
-  device: number,
-  encoder: RecordEncoder,
-  { localTime, marks }: RecordForm,
-): void {
-  const page = records.pageOf(device);
-  encoder.write(json, records.appId, page, 0, localTime);
-  marks?.add(json.length - 1, page.numbers[LATITUDE]!, page.numbers[LONGITUDE]!);
+/** Answers about a single device alone have ids, so the digest is not cached. */
+function writeId(json: JsonWriter, appId: AppId, deviceId: DeviceId, timestampMs: number): void {
+  json.fragment(ID);
+  json.ensure(RECORD_ID_TIME_CHARACTERS);
+  writeRecordIdTime(json.bytes, json.length, timestampMs);
+  json.length += RECORD_ID_TIME_CHARACTERS;
+  json.text(`${deviceDigest(appId, deviceId)}"`);
 }

@@ -106,9 +106,9 @@ export class RecordEncoders {
   readonly #whole: RecordEncoder;
   readonly #chosen = new Map<string, RecordEncoder>();
 
-  constructor(kind: ResponseKind, devices = new DeviceFragments(kind)) {
-    this.#devices = devices;
-    this.#whole = createRecordEncoder(new FieldChoice(kind), devices);
+  constructor(kind: ResponseKind) {
+    this.#devices = new DeviceFragments(kind);
+    this.#whole = createRecordEncoder(new FieldChoice(kind), this.#devices);
   }
 
   of(fields: FieldChoice): RecordEncoder {

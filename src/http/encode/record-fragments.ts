@@ -29,22 +29,20 @@ const FRAGMENTS_BYTES = 300;
 const NOTHING = createFragment("");
 const NO_DEVICE: DeviceFragment = { head: NOTHING, bytesBeforeApp: 0, idTail: NOTHING };
 
-/** Encoded devices for one kind of response. If they take more than `bytesMax`, all are dropped. */
+/** Encoded devices for one kind of response. If they take too much memory, all are dropped. */
 export class DeviceFragments {
   readonly #appMember: "app_id" | "appId";
   readonly #hasIds: boolean;
-  readonly #bytesMax: number;
   readonly #apps = new Map<AppId, Map<DeviceId, DeviceFragment>>();
   #bytes = 0;
   #lastAppId: AppId | null = null;
   #lastDeviceId: DeviceId | null = null;
   #last = NO_DEVICE;
 
-  constructor(kind: ResponseKind, bytesMax = BYTES_MAX) {
+  constructor(kind: ResponseKind) {
     const names = fieldNamesOf(kind);
     this.#appMember = names.includes("app_id") ? "app_id" : "appId";
     this.#hasIds = names.includes("id");
-    this.#bytesMax = bytesMax;
   }
 
   get bytes(): number {
@@ -64,7 +62,7 @@ export class DeviceFragments {
   #add(appId: AppId, deviceId: DeviceId): DeviceFragment {
     const fragment = this.#encode(appId, deviceId);
     const bytes = FRAGMENTS_BYTES + fragment.head.bytes + fragment.idTail.bytes;
-    if (this.#bytes + bytes > this.#bytesMax) {
+    if (this.#bytes + bytes > BYTES_MAX) {
       this.#apps.clear();
       this.#bytes = 0;
     }
