@@ -34,7 +34,8 @@ export function emptyPage(connect: Connect, mayConnect: boolean, isEmpty: boolea
     }
     ${
       isEmpty
-        ? html`<p class="soft">Or try the demo first: <code>npm run demo</code> replays recorded buses and ships.</p>`
+        ? html`<p class="soft">Or try the demo first: <code>npm run demo</code> replays recorded buses and ships.
+            ${mayConnect ? "A GPX, KML or GeoJSON file can be dropped on the page, too." : nothing}</p>`
         : html`<button class="primary" @click=${() => connect.restart()}>Show the map</button>`
     }
   </section>`;
