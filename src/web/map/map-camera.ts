@@ -22,6 +22,9 @@ const NARROW_PIXELS_MAX = 520;
 const NARROW_PADDING = 32;
 /** Above the legend of speeds. */
 const LEGEND_PADDING = 104;
+/** Below the note about streets, on maps that are high enough. */
+const NOTE_PADDING = 84;
+const HIGH_PIXELS_MIN = 480;
 /** A single device is shown with the streets around it. */
 const FIT_ZOOM_MAX = 15;
 const MOVE_MS = 700;
@@ -184,11 +187,19 @@ export class MapCamera {
   }
 }
 
-/** The distance between fitted bounds and each edge: on a narrow map the legend takes most of the lower one. */
-export function fitPadding(widthPixels: number): PaddingOptions {
-  const [top, right] = [FIT_PADDING, FIT_PADDING];
-  if (widthPixels > NARROW_PIXELS_MAX) return { top, right, bottom: FIT_PADDING, left: FIT_PADDING };
-  return { top, right, bottom: LEGEND_PADDING, left: NARROW_PADDING };
+/**
+ * The distance between fitted bounds and each edge. The legend takes a part of the lower edge, on a narrow map most of
+ * it; on a wide map that is low it may hide an end of a line.
+ */
+export function fitPadding(widthPixels: number, heightPixels: number): PaddingOptions {
+  const isNarrow = widthPixels <= NARROW_PIXELS_MAX;
+  const isHigh = heightPixels >= HIGH_PIXELS_MIN;
+  return {
+    top: isHigh ? NOTE_PADDING : FIT_PADDING,
+    right: FIT_PADDING,
+    bottom: isHigh || isNarrow ? LEGEND_PADDING : FIT_PADDING,
+    left: isNarrow ? NARROW_PADDING : FIT_PADDING,
+  };
 }
 
 function fitTo(
@@ -197,7 +208,8 @@ function fitTo(
   duration: number,
   maxZoom = FIT_ZOOM_MAX,
 ): void {
-  const padding = fitPadding(map.getContainer().clientWidth);
+  const { clientWidth, clientHeight } = map.getContainer();
+  const padding = fitPadding(clientWidth, clientHeight);
   map.fitBounds([west, south, east, north], { padding, maxZoom, duration });
 }
 

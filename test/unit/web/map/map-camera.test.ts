@@ -140,7 +140,8 @@ test("dragging, and arrow keys, end following", () => {
   expect(camera.isFollowing).toBe(false);
 });
 
-test("fitPadding() keeps what is fitted above the legend of a narrow map", () => {
-  expect(fitPadding(1280)).toEqual({ top: 56, right: 56, bottom: 56, left: 56 });
-  expect(fitPadding(390)).toEqual({ top: 56, right: 56, bottom: 104, left: 32 });
+test("fitPadding() keeps what is fitted clear of the legend and the note, where the map has space for it", () => {
+  expect(fitPadding(1280, 500)).toEqual({ top: 84, right: 56, bottom: 104, left: 56 });
+  expect(fitPadding(1280, 400)).toEqual({ top: 56, right: 56, bottom: 56, left: 56 });
+  expect(fitPadding(390, 366)).toEqual({ top: 56, right: 56, bottom: 104, left: 32 });
 });
