@@ -1,6 +1,6 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import type { NearPlace } from "../api/answers.ts";
-import { distanceText, speedText, speedUnit, type Units } from "../geo/units.ts";
+import { distanceText, speedFactor, speedText, speedUnit, type Units } from "../geo/units.ts";
 import type { Chapter, Stay, Trip } from "../history/story.ts";
 import { dayText, durationText, minuteRangeText } from "../time/format.ts";
 import { dayAt } from "../time/local-day.ts";
@@ -94,11 +94,20 @@ export function wayText({
 /** `12.4 km, average 38 km/h, top 61 km/h, silent for 12 min`. */
 export function tripText({ meters, movingMs, topSpeed, startMs, endMs }: Trip, units: Units): string {
   const texts = [distanceText(meters, units)];
-  if (movingMs > 0) texts.push(`average ${speedText((meters / movingMs) * 1000, units)}`);
+  const average = averageText(meters, movingMs, topSpeed, units);
+  if (average !== null) texts.push(`average ${average}`);
   if (topSpeed !== null) texts.push(`top ${Math.round(topSpeed)} ${speedUnit(units)}`);
   const silentMs = endMs - startMs - movingMs;
   if (silentMs >= SILENCE_MS_MIN) texts.push(`silent for ${durationText(silentMs)}`);
   return texts.join(", ");
+}
+
+/** Null without a time in motion, and in a replay: it is faster than the recorded speeds, so its average says nothing. */
+function averageText(meters: number, movingMs: number, topSpeed: number | null, units: Units): string | null {
+  if (movingMs === 0) return null;
+  const metersPerSecond = (meters / movingMs) * 1000;
+  const isReplayed = topSpeed !== null && metersPerSecond * speedFactor(units) > topSpeed;
+  return isReplayed ? null : speedText(metersPerSecond, units);
 }
 
 /** `About 12.4 km, top 61 km/h`: a simplified line is shorter than the route, so an average would be too low. */

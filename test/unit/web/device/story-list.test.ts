@@ -14,6 +14,10 @@ test("a trip has its distance, its average and its top speed", () => {
   expect(tripText({ ...TRIP, topSpeed: null }, "miles")).toBe("7.46 mi, average 22 mph");
 });
 
+test("a trip that was replayed faster than its recorded speeds has no average", () => {
+  expect(tripText({ ...TRIP, topSpeed: 35 }, "metric")).toBe("12.0 km, top 35 km/h");
+});
+
 test("a trip of a simplified line has a rough distance, and no average", () => {
   expect(roughTripText(TRIP, "metric")).toBe("About 12.0 km, top 61 km/h");
   expect(roughTripText({ ...TRIP, topSpeed: null }, "metric")).toBe("About 12.0 km");
