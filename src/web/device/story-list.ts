@@ -102,7 +102,7 @@ export function tripText({ meters, movingMs, topSpeed, startMs, endMs }: Trip, u
   return texts.join(", ");
 }
 
-/** Null without a time in motion, and in a replay: it is faster than the recorded speeds, so its average says nothing. */
+/** Null without a time in motion, and in a replay, which is faster than the recorded speeds. */
 function averageText(meters: number, movingMs: number, topSpeed: number | null, units: Units): string | null {
   if (movingMs === 0) return null;
   const metersPerSecond = (meters / movingMs) * 1000;

@@ -70,6 +70,21 @@ for (const [name, strip] of Object.entries(STRIPPERS))
     expect(graph.texts.get("parts/late.ts")).toBe(packModules("page/main.ts", graph).get("parts/late.ts")!);
   });
 
+test("texts that end in a word of an import name no module", async () => {
+  const sources = [
+    `const a = typed("from"); const b = "./x.ts";`,
+    `const a = ["a file to import", "./x.ts", \`${"${"}shown("until from")}\`, "y"];`,
+    `const a = "import"; const b = a + "import" + "./x.ts";`,
+  ];
+  for (const source of sources) {
+    const graph = await readModuleGraph("page/main.ts", async () => source);
+    expect([graph.needed, graph.packages, graph.texts.size]).toEqual([["page/main.ts"], [], 1]);
+    expect(readdressed("page/main.ts", source, { query: "?1", running: new Set(), packages: {} })).toBe(
+      source,
+    );
+  }
+});
+
 test("packModules() takes no export of what stands elsewhere", async () => {
   const files = {
     "page/main.ts": `export { step } from "../parts/step.ts";`,
