@@ -20,7 +20,7 @@ export interface ModuleGraph {
  * The match of `import("…")` includes the bracket. No name of a module has a character that would follow a text that
  * ends in one of these words, such as `"a file to import", "…"`.
  */
-const SPECIFIERS = /(?:from|import(\()?)\s*"([\w@./-]+)"/g;
+const SPECIFIERS = /(?:from|import(\()?)\s*"([\w@:./-]+)"/g;
 
 /** Reads a module and all its direct and indirect imports; `read` returns a module's JavaScript. */
 export async function readModuleGraph(
@@ -76,7 +76,7 @@ export function packModules(first: string, { texts, needed, packages }: ModuleGr
 }
 
 /** The name of an imported module, static or dynamic, with the word before it. */
-const SPECIFIER = /(from\s*|import\s*\(?\s*)"([\w@./-]+)"/g;
+const SPECIFIER = /(from\s*|import\s*\(?\s*)"([\w@:./-]+)"/g;
 
 /**
  * Rewrites a late module for a browser whose import failed: all its imports get new addresses, since the browser may
