@@ -24,8 +24,11 @@ import type { Files } from "../runtime/files.ts";
 import type { StartHelper } from "../runtime/helper/helper.ts";
 import { READING_SIZES } from "../service/export/export-source.ts";
 import { createExports, type Exports } from "../service/export/exports.ts";
+import { applyToMemory } from "../service/ingest/apply-entry.ts";
+import { createEditProfile, type EditProfile } from "../service/ingest/edit-profile.ts";
 import { createExactIngest, type ExactIngest } from "../service/ingest/exact-ingest.ts";
 import { createIngest, type Ingest } from "../service/ingest/ingest.ts";
+import { followLog } from "../service/ingest/memory-follower.ts";
 import { openQuarantine } from "../service/quarantine/open-quarantine.ts";
 import type { Quarantine } from "../service/quarantine/quarantine.ts";
 import { MemoryCompactor } from "../service/upkeep/memory-compactor.ts";
@@ -73,11 +76,13 @@ export interface DirectoryEvents {
 /** A data directory that this process owns, with all its unsealed records in memory. */
 export interface OpenDirectory {
   readonly hot: HotStore;
+  readonly scheduler: Scheduler;
   readonly log: Wal;
   readonly archive: Archive;
   readonly ingest: Ingest;
   /** Accepts reports of imports, and counts exactly which are new. */
   readonly exactIngest: ExactIngest;
+  readonly editProfile: EditProfile;
   readonly schedule: SealSchedule;
   readonly quarantine: Quarantine;
   readonly quarantineSweeps: QuarantineSweeps;
@@ -186,7 +191,7 @@ async function openParts(options: OpenDirectoryOptions, opened: Close[]): Promis
   const paths = directoryPaths(dataDir);
   const archiveDisk = options.archiveDisk ?? { directory: paths.archive, files };
   const archiveEngine = options.archiveEngine ?? OWN_ENGINE;
-  const { archive, notes, restoreNewest } = await openArchive({
+  const { archive, notes, restoreNewest, restoreStanding } = await openArchive({
     files,
     directory: paths.archive,
     damagedDirectory: paths.damaged,
@@ -200,12 +205,14 @@ async function openParts(options: OpenDirectoryOptions, opened: Close[]): Promis
     pathOf: (file) => join(archiveDisk.directory, file),
     openDatabase: archiveEngine.openDatabase,
     onNewest: (appId, batch) => hot.restoreNewest(appId, batch),
+    onStanding: (entry) => hot.profiles.restore(entry),
   });
   opened.push(() => archive.close());
   async function beginReplay(): Promise<boolean> {
     hot.beginReplay();
     const hasAll = await restoreNewest();
     hot.setSealed(sequencesOf(archive.manifest), hasAll);
+    hot.profiles.endRestore(await restoreStanding());
     return hasAll;
   }
   const hasAllNewest = await beginReplay();
@@ -229,6 +236,7 @@ async function openParts(options: OpenDirectoryOptions, opened: Close[]): Promis
   const schedule = createSchedule(options, { log, archive, recovery, hasAllNewest, archiveDisk });
   return {
     hot,
+    scheduler: options.scheduler,
     log,
     archive,
     quarantine,
@@ -259,16 +267,18 @@ async function openParts(options: OpenDirectoryOptions, opened: Close[]): Promis
 function createIngests(
   options: OpenDirectoryOptions,
   opened: Pick<OpenDirectory, "log" | "archive" | "schedule" | "recovery">,
-): Pick<OpenDirectory, "ingest" | "exactIngest"> {
+): Pick<OpenDirectory, "ingest" | "exactIngest" | "editProfile"> {
   const { hot, events, stream, scheduler } = options;
   const { log, archive, schedule, recovery } = opened;
+  const { onRefusal } = events;
+  const memory = followLog({ log, hot, schedule, scheduler });
   const ingest = createIngest({
     log,
     hot,
+    memory,
     schedule,
-    onRefusal: events.onRefusal,
+    onRefusal,
     hasWholeLog: stream === undefined && recovery.readUpTo === Number.POSITIVE_INFINITY,
-    scheduler,
   });
   const exactIngest = createExactIngest({
     ...options,
@@ -276,7 +286,7 @@ function createIngests(
     acknowledgedParts: acknowledgedPartsOf(options),
     ingest,
   });
-  return { ingest, exactIngest };
+  return { ingest, exactIngest, editProfile: createEditProfile({ log, hot, memory, onRefusal }) };
 }
 
 /** Reads which parts of the archive the operator has acknowledged as lost. */
@@ -293,7 +303,7 @@ function openLog(
   const { dataDir, files, hot, events, onProgress, stream } = options;
   const callbacks = {
     queueBytesMax: LOG_QUEUE_BYTES_MAX,
-    onEntry: ({ appId, batch, sequence }: LogEntry) => void hot.apply(appId, batch, sequence),
+    onEntry: (entry: LogEntry) => void applyToMemory(hot, entry),
     onProgress: ({ replayedBytes, totalBytes }: ReplayProgress) => onProgress(replayedBytes, totalBytes),
     onWritten: (write: LogWrite) => events.onLogWritten?.(write),
   };
@@ -368,6 +378,7 @@ function createSchedule(options: OpenDirectoryOptions, parts: SealParts): SealSc
       daysAtOnce: sealDaysAtOnce,
       acknowledgedParts: acknowledgedPartsOf(options),
       hasFarDays: options.stream !== undefined,
+      createSalt,
     }),
     hot,
     clock,

@@ -22,7 +22,6 @@ import { Doctor } from "../service/doctor/doctor.ts";
 import { createAppliedSequences } from "../service/ingest/applied-sequences.ts";
 import { createCountKnown } from "../service/ingest/count-known.ts";
 import type { ExactIngest } from "../service/ingest/exact-ingest.ts";
-import type { Ingest } from "../service/ingest/ingest.ts";
 import { createFriendsFor } from "../service/ingest/messages/friends.ts";
 import { createIngestMessage, decryptOf } from "../service/ingest/messages/ingest-message.ts";
 import { MessageCounts } from "../service/ingest/messages/message-counts.ts";
@@ -89,7 +88,7 @@ export interface Serving extends Pick<ServiceState, "readiness" | "stopping" | "
 export interface ServedDirectory
   extends Pick<
     OpenDirectory,
-    "log" | "archive" | "ingest" | "exactIngest" | "quarantine" | "exports" | "damage"
+    "log" | "archive" | "ingest" | "exactIngest" | "editProfile" | "quarantine" | "exports" | "damage"
   > {
   readonly schedule: Pick<SealSchedule, "state">;
 }
@@ -111,8 +110,7 @@ export function createServices(parts: ServiceParts): Services {
   const messages = new MessageCounts();
   const slots = new ViewerSlots(viewersMax);
   const countDamaged = () => countDamages(parts);
-  const ingest: Ingest = (appId, batch) => state.opened().ingest(appId, batch);
-  const exactIngest: ExactIngest = (client) => state.opened().exactIngest(client);
+  const { ingest, exactIngest, editProfile } = writersOf(state);
   return {
     ...queries,
     version,
@@ -122,6 +120,7 @@ export function createServices(parts: ServiceParts): Services {
     seals: () => state.opened().schedule.state,
     ingest,
     exactIngest,
+    editProfile,
     uploads: createUploadsWith(parts, exactIngest, archived),
     ingestMessage: createIngestMessage({
       ingest,
@@ -148,7 +147,7 @@ export function createServices(parts: ServiceParts): Services {
     exports: () => state.opened().exports,
     copies: parts.copies,
     nearby: createNearby(queries),
-    viewers: new Viewers({ live: createLive(queries), slots, counts: meters.viewers, answers }),
+    viewers: new Viewers({ live: createLive(queries), slots, counts: meters.viewers, answers, hot }),
     loadPlaces: createPlacesLoader(platform.readAsset, scheduler),
     baseMap: parts.baseMap,
     sequences: createAppliedSequences(hot),
@@ -174,6 +173,15 @@ export function createServices(parts: ServiceParts): Services {
     readAsset: platform.readAsset,
     stripTypes: platform.stripTypes,
     demoSpeed: parts.demoSpeed ?? null,
+  };
+}
+
+/** What writes to the directory once it is open. */
+function writersOf(state: Serving): Pick<ServedDirectory, "ingest" | "exactIngest" | "editProfile"> {
+  return {
+    ingest: (appId, batch) => state.opened().ingest(appId, batch),
+    exactIngest: (client) => state.opened().exactIngest(client),
+    editProfile: (...edit) => state.opened().editProfile(...edit),
   };
 }
 

@@ -9,6 +9,7 @@ import type { Files } from "../runtime/files.ts";
  *   manifest.json                          which days are archived, and in which files
  *   day=2026-11-14/00000012-000.parquet    records of a UTC day
  *   latest/00000012-000.parquet            the checkpoint: the newest archived record of every device
+ *   standing/00000012.entries              the entries of the log that stand (standing-file.ts)
  *   expired/1763078400000/day=2025-11-13/...   files of an interrupted seal, kept for a day from that time (Unix ms) on
  *   scratch/                               work in progress; emptied at each start
  */
@@ -19,6 +20,7 @@ export function archivePaths(directory: string) {
     scratch: join(directory, "scratch"),
     expired: join(directory, "expired"),
     latest: join(directory, "latest"),
+    standing: join(directory, "standing"),
   };
 }
 
@@ -46,6 +48,33 @@ export function partName(seal: number, index: number): string {
 export function parsePartName(name: string): number | null {
   const match = /^(\d{8,15})-\d{3,}\.parquet$/.exec(name);
   return match === null ? null : Number(match[1]);
+}
+
+/** The name of a seal's file of standing entries. */
+export function standingName(seal: number): string {
+  return `${String(seal).padStart(8, "0")}.entries`;
+}
+
+/** The seal in the name of a file of standing entries; null if it is not one. */
+export function parseStandingName(name: string): number | null {
+  const match = /^(\d{8,15})\.entries$/.exec(name);
+  return match === null ? null : Number(match[1]);
+}
+
+/** The files of standing entries, by their path in the archive, the newest first. */
+export async function listStandingFiles(files: Files, directory: string): Promise<string[]> {
+  const names = (await files.list(archivePaths(directory).standing)).filter(
+    (name) => parseStandingName(name) !== null,
+  );
+  return names
+    .sort((a, b) => parseStandingName(b)! - parseStandingName(a)!)
+    .map((name) => `standing/${name}`);
+}
+
+/** Whether an archive without a manifest has lost it. */
+export async function hasFiles(files: Files, directory: string): Promise<boolean> {
+  if ((await listPartFiles(files, directory)).length > 0) return true;
+  return (await listStandingFiles(files, directory)).length > 0;
 }
 
 /** The name of a part in the directory of damaged files, which has no folders. */

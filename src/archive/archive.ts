@@ -4,11 +4,12 @@ import { assert } from "../lib/assert.ts";
 import type { Timers } from "../lib/schedule/timers.ts";
 import type { UtcDay } from "../model/time/utc-day.ts";
 import { type Files, ignoreFileError, moveDurably } from "../runtime/files.ts";
-import { archivePaths, dayFolder, lostName, partName } from "./archive-files.ts";
+import { archivePaths, dayFolder, lostName, partName, standingName } from "./archive-files.ts";
 import { COLUMNS_MARK } from "./columns.ts";
-import { encodeManifest, type Manifest, type Part } from "./manifest.ts";
+import { encodeManifest, type Manifest, type Part, type StandingPart } from "./manifest.ts";
 import { PartChecks } from "./part-checks.ts";
 import type { PartReader } from "./read/part-reader.ts";
+import type { EncodedStanding } from "./standing-file.ts";
 import { findStrayFiles, listAside } from "./stray-files.ts";
 import type { NewPart } from "./write/part-job.ts";
 
@@ -30,6 +31,8 @@ export interface Archive extends Pick<PartChecks, "damaged" | "examine" | "reche
   readonly reader: PartReader;
   /** Writes a file durably. It becomes part of the archive once a manifest names it. */
   writePart(destination: PartDestination, part: Pick<NewPart, "bytes" | "rows" | "apps">): Promise<Part>;
+  /** Like `writePart()`, for the file of standing entries, which covers the log up to `sequence`. */
+  writeStanding(seal: number, sequence: number, standing: EncodedStanding): Promise<StandingPart>;
   /**
    * Removes files that are not part of the archive, the last first. The first part of a seal's day lists what all of
    * them contain, so a crash must not leave a later one without it. Files that the disk refuses to remove stay.
@@ -110,6 +113,7 @@ export function createArchive(options: ArchiveOptions): Archive {
       await files.replace(join(directory, file), bytes);
       return { file, rows, bytes: bytes.length, crc: crc32(bytes), apps, columns: COLUMNS_MARK };
     },
+    writeStanding: (...standing) => writeStanding(files, directory, ...standing),
     async discard(parts) {
       for (const part of parts.toReversed()) {
         checks.forget(part);
@@ -148,6 +152,19 @@ export function createArchive(options: ArchiveOptions): Archive {
   };
 }
 
+async function writeStanding(
+  files: Files,
+  directory: string,
+  seal: number,
+  sequence: number,
+  { bytes, rows, apps }: EncodedStanding,
+): Promise<StandingPart> {
+  const file = `standing/${standingName(seal)}`;
+  await files.makeDirectory(archivePaths(directory).standing);
+  await files.replace(join(directory, file), bytes);
+  return { file, rows, bytes: bytes.length, crc: crc32(bytes), apps, columns: "", sequence };
+}
+
 /**
  * DuckDB caches some 60 KB of each file that it read, even after the file is gone; this limits that to 15 MB. Clearing
  * the cache costs the next query some milliseconds.
@@ -155,7 +172,8 @@ export function createArchive(options: ArchiveOptions): Archive {
 const REMEMBERED_FILES_MAX = 256;
 
 /** Every file that belongs to the archive. */
-function namedFiles({ days, latest, expired }: Manifest): ReadonlySet<string> {
+function namedFiles({ days, latest, expired, standing }: Manifest): ReadonlySet<string> {
   const parts = [...days.values(), ...expired.values()].flatMap((day) => day.parts);
-  return new Set([...parts, ...(latest ?? [])].map(({ file }) => file));
+  const others = [...(latest ?? []), ...(standing === null ? [] : [standing])];
+  return new Set([...parts, ...others].map(({ file }) => file));
 }

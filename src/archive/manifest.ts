@@ -5,7 +5,7 @@ import type { AppId } from "../model/ids.ts";
 import { DEFAULT_RETENTION, FixedRetention, type Retention } from "../model/time/retention.ts";
 import { parseUtcDayName, type UtcDay, utcDayName } from "../model/time/utc-day.ts";
 import { type Files, readIfThere } from "../runtime/files.ts";
-import { archivePaths, listPartFiles } from "./archive-files.ts";
+import { archivePaths, hasFiles } from "./archive-files.ts";
 import { COLUMNS_MARK } from "./columns.ts";
 
 /** Which days are archived, in which files. Replaced as a whole, so a seal happens in one instant or not at all. */
@@ -25,6 +25,14 @@ export interface Manifest {
   readonly expired: ReadonlyMap<UtcDay, ExpiredDay>;
   /** The retention at the last seal, like `365d`, in case the setting is lost; null if it is not known. */
   readonly retention: string | null;
+  /** The file of the entries that stand; null before the first one of them was sealed. */
+  readonly standing: StandingPart | null;
+}
+
+/** The file of standing entries. Its rows are entries. */
+export interface StandingPart extends Part {
+  /** It has every entry up to this one of the log that still stands, and perhaps later ones. */
+  readonly sequence: number;
 }
 
 export interface SealedDay {
@@ -41,7 +49,7 @@ export interface ExpiredDay extends SealedDay {
   readonly sinceMs: number;
 }
 
-/** One Parquet file. */
+/** A file of the archive: mostly Parquet. */
 export interface Part {
   /** Its path within the archive directory, with `/`. */
   readonly file: string;
@@ -51,7 +59,7 @@ export interface Part {
   readonly crc: number;
   /** Number of rows by app. */
   readonly apps: ReadonlyMap<AppId, number>;
-  /** The mark of its columns (`columnsMark()`). */
+  /** The mark of its columns (`columnsMark()`); empty if it is not Parquet. */
   readonly columns: string;
 }
 
@@ -77,18 +85,19 @@ export const EMPTY_MANIFEST: Manifest = {
   latest: null,
   expired: new Map(),
   retention: null,
+  standing: null,
 };
 
-const FORMAT_VERSION = 2;
+const FORMAT_VERSION = 3;
 
-// {"version": 2, "crc": ..., "manifest": {...}}: the checksum covers the version and the JSON text of `manifest` as
+// {"version": 3, "crc": ..., "manifest": {...}}: the checksum covers the version and the JSON text of `manifest` as
 // this version writes it, so that any flipped bit is noticed, also one that makes the file look like another version's.
 export function checksumOf(text: string): number {
   return crc32(`${FORMAT_VERSION}\n${text}`);
 }
 
 export function encodeManifest(manifest: Manifest): Uint8Array {
-  const { seal, lastSequence, days, latest, expired, retention } = manifest;
+  const { seal, lastSequence, days, latest, expired, retention, standing } = manifest;
   const body = {
     seal,
     lastSequence,
@@ -98,6 +107,7 @@ export function encodeManifest(manifest: Manifest): Uint8Array {
       .sort(byDay)
       .map(([day, sealed]) => ({ day: utcDayName(day), ...sealedJson(sealed), sinceMs: sealed.sinceMs })),
     ...(retention === null ? {} : { retention }),
+    ...(standing === null ? {} : { standing: { ...partJson(standing), sequence: standing.sequence } }),
   };
   const text = JSON.stringify(body);
   return new TextEncoder().encode(
@@ -160,8 +170,7 @@ export interface ManifestFile {
 export async function findManifest(files: Files, directory: string): Promise<ManifestFile> {
   const path = archivePaths(directory).manifest;
   if (!(await files.exists(path))) {
-    const hasParts = (await listPartFiles(files, directory)).length > 0;
-    return { manifest: EMPTY_MANIFEST, state: hasParts ? "missing" : "none" };
+    return { manifest: EMPTY_MANIFEST, state: (await hasFiles(files, directory)) ? "missing" : "none" };
   }
   const manifest = readManifest(await files.read(path), path);
   return manifest === null ? { manifest: EMPTY_MANIFEST, state: "damaged" } : { manifest, state: "ok" };
@@ -200,10 +209,11 @@ interface ManifestJson {
   readonly expired: readonly (DayJson & { readonly sinceMs: number })[];
   /** The retention at the last seal. A rebuilt manifest lacks it. */
   readonly retention?: string;
+  readonly standing?: PartJson & { readonly sequence: number };
 }
 
 function manifestOf(json: ManifestJson): Manifest {
-  const { seal, lastSequence, days, latest, expired, retention = null } = json;
+  const { seal, lastSequence, days, latest, expired, retention = null, standing } = json;
   return {
     seal: wholeOf(seal),
     lastSequence: wholeOf(lastSequence),
@@ -211,6 +221,7 @@ function manifestOf(json: ManifestJson): Manifest {
     latest: latest?.map(partOf) ?? null,
     expired: new Map(expired.map((day) => [dayOf(day), { ...sealedOf(day), sinceMs: wholeOf(day.sinceMs) }])),
     retention,
+    standing: standing === undefined ? null : { ...partOf(standing), sequence: wholeOf(standing.sequence) },
   };
 }
 

@@ -2,19 +2,22 @@ import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { removeTemporaryFiles } from "../directory/temporary-files.ts";
 import { messageOf } from "../lib/message-of.ts";
+import { inTurns } from "../lib/schedule/steps.ts";
 import type { Timers } from "../lib/schedule/timers.ts";
 import type { AppId } from "../model/ids.ts";
 import type { ReportBatch } from "../model/report-batch.ts";
+import type { StandingEntry } from "../model/standing-entry.ts";
 import { utcDayName } from "../model/time/utc-day.ts";
 import { FileError, type Files, ignoreFileError, isOutOfDescriptors } from "../runtime/files.ts";
 import { type Archive, createArchive } from "./archive.ts";
-import { archivePaths, isInArchive, listPartFiles } from "./archive-files.ts";
+import { archivePaths, hasFiles, isInArchive } from "./archive-files.ts";
 import type { Database, DatabaseOptions } from "./duckdb/database.ts";
 import { loadDuckDb } from "./duckdb/database.ts";
 import { EMPTY_MANIFEST, type Manifest, type Part, readManifest } from "./manifest.ts";
 import { findNewest, readNewest } from "./newest-records.ts";
 import { createPartReader } from "./read/part-reader.ts";
 import { rebuildManifest } from "./rebuild-manifest.ts";
+import { decodeStanding } from "./standing-file.ts";
 import { findStrayFiles } from "./stray-files.ts";
 
 // Opens the archive of a data directory: reads its manifest, cleans up after a crash, and restores the newest record of
@@ -32,6 +35,7 @@ export interface OpenArchiveOptions {
   openDatabase(options: DatabaseOptions): Promise<Database>;
   /** Receives the newest archived record of each device. If a device comes twice, the later record counts. */
   onNewest(appId: AppId, batch: ReportBatch): void;
+  onStanding(entry: StandingEntry): void;
 }
 
 /** Limits for queries of the archive. */
@@ -55,6 +59,11 @@ export interface OpenedArchive {
    * false if the checkpoint and a part can't be read.
    */
   restoreNewest(): Promise<boolean>;
+  /**
+   * Calls `onStanding` with each standing entry that the archive has. Resolves with the last entry of the log that its
+   * file covers, of which it may have later ones; 0 if there is no file. Adds a note if any can't be read.
+   */
+  restoreStanding(): Promise<number>;
 }
 
 /**
@@ -107,6 +116,15 @@ export async function openArchive(options: OpenArchiveOptions): Promise<OpenedAr
   return {
     archive,
     notes,
+    async restoreStanding() {
+      const { standing } = archive.manifest;
+      if (standing === null) return 0;
+      await archive.examine([standing], true);
+      const fault = archive.damaged.get(standing.file);
+      if (fault !== undefined)
+        notes.push(`archive/${standing.file} is damaged: ${fault}. Profiles of devices are missing.`);
+      return restoreStanding(files, (file) => join(directory, file), archive.manifest, options.onStanding);
+    },
     restoreNewest: async () =>
       manifest.days.size + manifest.expired.size === 0 ||
       restoreNewest({
@@ -119,6 +137,23 @@ export async function openArchive(options: OpenArchiveOptions): Promise<OpenedAr
         notes,
       }),
   };
+}
+
+/**
+ * Calls `onEntry` with the entries of the manifest's file of standing entries that are intact. Resolves with the last
+ * entry of the log that it covers; 0 if there is no file.
+ */
+export async function restoreStanding(
+  files: Files,
+  pathOf: (file: string) => string,
+  { standing }: Manifest,
+  onEntry: (entry: StandingEntry) => void,
+): Promise<number> {
+  if (standing === null) return 0;
+  const path = pathOf(standing.file);
+  const bytes = await readOrFault(files, path);
+  if (bytes instanceof Uint8Array) await inTurns(decodeStanding(bytes, path, onEntry));
+  return standing.sequence;
 }
 
 async function emptyFolder(files: Files, folder: string): Promise<void> {
@@ -144,8 +179,7 @@ async function readOrRebuildManifest(
         : `can't be read (${bytes.message})`;
     notes.push(`The archive's manifest ${fate}. It was rebuilt from the files.`);
   } else {
-    if ((await listPartFiles(files, directory)).length === 0)
-      return { manifest: EMPTY_MANIFEST, isWritten: true };
+    if (!(await hasFiles(files, directory))) return { manifest: EMPTY_MANIFEST, isWritten: true };
     notes.push("The archive's manifest is missing. It was rebuilt from the files.");
   }
   const connection = await (await openReading()).connect();

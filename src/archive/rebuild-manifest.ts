@@ -1,12 +1,14 @@
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
+import { inTurns } from "../lib/schedule/steps.ts";
 import type { AppId } from "../model/ids.ts";
 import type { UtcDay } from "../model/time/utc-day.ts";
 import { type Files, ignoreFileError, isOutOfDescriptors, moveDurably } from "../runtime/files.ts";
-import { listPartFiles, lostName, type PartFile } from "./archive-files.ts";
+import { listPartFiles, listStandingFiles, lostName, type PartFile } from "./archive-files.ts";
 import { columnsMark } from "./columns.ts";
 import type { Connection } from "./duckdb/database.ts";
-import type { Manifest, Part, SealedDay } from "./manifest.ts";
+import type { Manifest, Part, SealedDay, StandingPart } from "./manifest.ts";
+import { decodeStanding, describeStanding } from "./standing-file.ts";
 
 // Rebuilds a lost manifest from the files: each states which log entries it covers and which files it replaced. A file
 // of a seal that did not finish counts too, since its records are those of the log. Files that can't be read are moved
@@ -24,7 +26,7 @@ export interface RebuildOptions {
 
 export interface RebuiltManifest {
   readonly manifest: Manifest;
-  /** Files of days that can't be read, so that the manifest lacks their records. */
+  /** Files that can't be read, so that the manifest lacks what they have. */
   readonly unreadable: readonly string[];
 }
 
@@ -43,7 +45,39 @@ export async function rebuildManifest(
   const immovable: PartFile[] = [];
   for (const partFile of unreadable)
     if (!(await moveToDamaged(options, partFile.file))) immovable.push(partFile);
-  return { manifest: manifestOf(readable, immovable), unreadable: unreadable.map(({ file }) => file) };
+  const { standing, unreadable: lostStanding } = await findStanding(options);
+  const days = manifestOf(readable, immovable);
+  const lastSequence = Math.max(days.lastSequence, standing?.sequence ?? 0);
+  return {
+    manifest: { ...days, lastSequence, standing },
+    unreadable: [...unreadable.map(({ file }) => file), ...lostStanding],
+  };
+}
+
+/**
+ * The newest file of standing entries that is whole. A seal that did not finish wrote it from the log all the same, and
+ * the log drops nothing that the files before do not cover.
+ */
+async function findStanding(
+  options: RebuildOptions,
+): Promise<{ standing: StandingPart | null; unreadable: string[] }> {
+  const { files, directory } = options;
+  const unreadable: string[] = [];
+  let standing: StandingPart | null = null;
+  for (const file of await listStandingFiles(files, directory)) {
+    const path = join(directory, file);
+    const bytes = await files.read(path).catch((error: unknown) => {
+      if (isOutOfDescriptors(error)) throw error;
+      ignoreFileError(error);
+      return null;
+    });
+    const decoded = bytes === null ? null : await inTurns(decodeStanding(bytes, path, () => {}));
+    if (decoded?.isWhole !== true) {
+      await moveToDamaged(options, file);
+      unreadable.push(file);
+    } else standing ??= describeStanding(file, bytes!, decoded);
+  }
+  return { standing, unreadable };
 }
 
 function manifestOf(readable: readonly ReadablePart[], lost: readonly PartFile[]): Manifest {
@@ -67,6 +101,7 @@ function manifestOf(readable: readonly ReadablePart[], lost: readonly PartFile[]
     latest: null, // The newest records are read from the parts.
     expired: new Map(),
     retention: null,
+    standing: null,
   };
 }
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { temporaryOf } from "../directory/temporary-files.ts";
 import type { Files } from "../runtime/files.ts";
-import { parseDayFolder, parsePartName } from "./archive-files.ts";
+import { parseDayFolder, parsePartName, parseStandingName } from "./archive-files.ts";
 import type { Manifest } from "./manifest.ts";
 
 /** Files in the archive's folders that the manifest does not name. */
@@ -25,17 +25,18 @@ export async function findStrayFiles(
         ...lost,
       ]),
       ...(manifest.latest ?? []),
+      ...(manifest.standing === null ? [] : [manifest.standing]),
     ].map(({ file }) => file),
   );
   const stray = { leftover: [] as string[], foreign: [] as string[] };
   for (const folder of await files.list(directory)) {
     if (folder.endsWith(".parquet")) stray.foreign.push(folder);
-    if (folder !== "latest" && parseDayFolder(folder) === null) continue;
+    if (!FOLDERS.includes(folder) && parseDayFolder(folder) === null) continue;
     for (const name of await files.list(join(directory, folder))) {
       const file = `${folder}/${name}`;
       if (named.has(file)) continue;
       const temporary = temporaryOf(name);
-      const seal = parsePartName(temporary ?? name);
+      const seal = parsePartName(temporary ?? name) ?? parseStandingName(temporary ?? name);
       // At most one seal was in progress when the manifest was last written.
       if (seal !== null && (temporary !== null || seal <= manifest.seal + 1)) stray.leftover.push(file);
       else if (name.endsWith(".parquet")) stray.foreign.push(file);
@@ -43,6 +44,9 @@ export async function findStrayFiles(
   }
   return stray;
 }
+
+/** Folders of the archive besides those of days. */
+const FOLDERS: readonly string[] = ["latest", "standing"];
 
 /** A file in `expired/`. */
 export interface AsideFile {

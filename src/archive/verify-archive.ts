@@ -6,6 +6,7 @@ import { nextUtcDay, type UtcDay, utcDayName, utcDayStartMs } from "../model/tim
 import { FileError, type Files, isOutOfDescriptors } from "../runtime/files.ts";
 import type { Connection, Database } from "./duckdb/database.ts";
 import type { Manifest, ManifestFile, Part } from "./manifest.ts";
+import { faultOf } from "./part-checks.ts";
 import { findStrayFiles } from "./stray-files.ts";
 
 /** The contents of an archive, and its damage. */
@@ -61,8 +62,18 @@ export async function verifyArchive(options: VerifyArchiveOptions): Promise<Arch
     onRead(part);
   }
   connection?.close();
+  const { standing } = manifest;
+  if (standing !== null && !isKnownGood(standing)) {
+    const fault = await faultOf(files, join(directory, standing.file), standing, true);
+    if (fault !== null) damaged.push({ file: standing.file, bytes: await sizeOf(options, standing), fault });
+  }
   const { foreign } = await findStrayFiles(files, directory, manifest);
   return { manifest: state, damaged, foreign, ...totalsOf(manifest) };
+}
+
+async function sizeOf({ files, directory }: VerifyArchiveOptions, { file }: Part): Promise<number> {
+  const path = join(directory, file);
+  return (await files.exists(path)) ? files.size(path) : 0;
 }
 
 /** Bytes of all parts, to show progress. */

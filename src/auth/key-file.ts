@@ -8,12 +8,13 @@ import { parseTierName, type TierName } from "./tiers.ts";
 import { parseViewSpec, type ViewSpec } from "./view.ts";
 
 /**
- * What a key may do: query (`read`), report (`write`), read `/metrics` and copy a whole node to another (`operate`), or
- * query what a share link shows (`view`). A key with `view` has no other permission.
+ * What a key may do: query (`read`), report (`write`), change profiles of devices (`edit`), read `/metrics` and copy a
+ * whole node to another (`operate`), or query what a share link shows (`view`). A key with `view` has no other
+ * permission.
  */
-export type Permission = "read" | "write" | "operate" | "view";
+export type Permission = "read" | "write" | "edit" | "operate" | "view";
 
-export const PERMISSIONS: readonly Permission[] = ["read", "write", "operate", "view"];
+export const PERMISSIONS: readonly Permission[] = ["read", "write", "edit", "operate", "view"];
 
 function parsePermission(text: string): Permission | null {
   return PERMISSIONS.find((permission) => permission === text) ?? null;

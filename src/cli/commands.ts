@@ -1,6 +1,7 @@
 import { type Command, loading } from "./arguments/command.ts";
 import { CLUSTER_INIT, CLUSTER_NODES, JOIN } from "./cluster/command.ts";
 import { DEMO } from "./demo/command.ts";
+import { DEVICES_LIST, DEVICES_SET } from "./devices/command.ts";
 import { BACKUP, RESTORE, SEAL, SETTINGS_LIST, SETTINGS_SET, VERIFY } from "./directory/command.ts";
 import { EXPORT } from "./export/command.ts";
 import { IMPORT } from "./import/command.ts";
@@ -31,6 +32,8 @@ export const COMMANDS: readonly Command[] = [
   loading(QUARANTINE_SHOW, async () => (await import("./remote/quarantine.ts")).showQuarantined),
   loading(QUARANTINE_REPLAY, async () => (await import("./remote/quarantine.ts")).replayQuarantined),
   loading(QUARANTINE_DELETE, async () => (await import("./remote/quarantine.ts")).deleteQuarantined),
+  loading(DEVICES_LIST, async () => (await import("./devices/list.ts")).listDevices),
+  loading(DEVICES_SET, async () => (await import("./devices/set.ts")).setDevice),
   loading(IMPORT, async () => (await import("./import/run.ts")).importFiles),
   loading(EXPORT, async () => (await import("./export/run.ts")).exportRecords),
   loading(MAP_FETCH, async () => (await import("./map/fetch.ts")).fetchMap),
@@ -65,6 +68,11 @@ const GROUPS: readonly CommandGroup[] = [
     name: "settings",
     about: "Settings belong to the data directory. Changes take effect on a running server within 2 seconds.",
     example: SETTINGS_SET.name,
+  },
+  {
+    name: "devices",
+    about: "A profile has a name, a color, an icon, tags and metadata.",
+    example: DEVICES_SET.name,
   },
   { name: "cluster", about: "", example: CLUSTER_INIT.name },
   { name: "map", about: "", example: MAP_FETCH.name },

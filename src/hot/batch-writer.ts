@@ -104,6 +104,16 @@ export class BatchWriter {
     }
   }
 
+  /** Notes that a device looks different. Returns whether viewers are to be told. */
+  noteProfile(app: AppDevices, deviceId: DeviceId, sequence: number): boolean {
+    const device = app.table.numberOf(deviceId);
+    if (device === NO_DEVICE || this.#records.showsAtEnd) return false;
+    app.touches.note(device, sequence);
+    if (!this.keepsChanges || app.table.columns.currentUsers.of(device) === NO_USER) return false;
+    this.#noteChange(app, device, sequence);
+    return true;
+  }
+
   /** The result of a batch that only repeats what memory has of the app; null if the batch would change anything. */
   findRepeated(app: AppDevices, batch: ReportBatch): AppliedBatch | null {
     let outranked = 0;

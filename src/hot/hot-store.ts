@@ -2,12 +2,14 @@ import { assert } from "../lib/assert.ts";
 import type { Scheduler } from "../lib/schedule/scheduler.ts";
 import type { AppId } from "../model/ids.ts";
 import type { ReportBatch } from "../model/report-batch.ts";
+import type { StandingEntry } from "../model/standing-entry.ts";
 import type { TimeRange } from "../model/time/range.ts";
 import type { UtcDay } from "../model/time/utc-day.ts";
 import type { AppDevices } from "./app-devices.ts";
 import { Apps, forgetDevices } from "./apps.ts";
 import { type AppliedBatch, BatchWriter, rowsWithoutRecord } from "./batch-writer.ts";
 import { type ChangeRoom, createChangeRoom } from "./change-ring.ts";
+import { DeviceProfiles } from "./device-profiles.ts";
 import type { Device } from "./devices/device.ts";
 import { DayLedger, isSealed, type LedgerDay } from "./late/day-ledger.ts";
 import { holdsLate, LateScan } from "./late/late-rows.ts";
@@ -19,9 +21,9 @@ import type { MemoryQuery, MemoryScan } from "./scan/memory-scan.ts";
 import { Sealing } from "./sealing.ts";
 
 /**
- * All records that are not archived, compressed, by app and device in time order, and the newest record of every
- * device, archived or not. Records enter only by applying a batch of reports, so replay and live traffic build the same
- * store; they leave only by a seal.
+ * All records that are not archived, compressed, by app and device in time order; the newest record of every device,
+ * archived or not; and the profiles of devices. Records enter only by applying a batch of reports, so replay and live
+ * traffic build the same store; they leave only by a seal.
  * Of a sealed day, memory has the late rows: what was reported since the seal. If the archive may have a record of the
  * same instant, the late row has only what its reports carried, to be merged into that record.
  */
@@ -29,6 +31,9 @@ export interface HotStore {
   readonly dictionary: Dictionary;
   /** Merges the batch of a log entry into the store, in order. Reports that the archive covers are skipped. */
   apply(appId: AppId, batch: ReportBatch, sequence: number): AppliedBatch;
+  readonly profiles: DeviceProfiles;
+  /** Applies an entry that has no reports. Those that the archive has are skipped. */
+  applyStanding(entry: StandingEntry, sequence: number): void;
   /** The result of a batch that would change nothing; null if it would change anything. */
   findRepeated(appId: AppId, batch: ReportBatch): AppliedBatch | null;
   /** The first row of each instant in the range that has no record in memory. */
@@ -109,24 +114,30 @@ export function createHotStore(
   room: ChangeRoom = createChangeRoom(),
 ): HotStore {
   let { dictionary, ledger, apps, records, batches } = createContents(firstDictionary, scheduler, room);
-  let appliedSequence = 0;
-  let onAppChanged = (_appId: AppId) => {};
-  let onApplied = (_sequence: number) => {};
+  let profiles = new DeviceProfiles();
+  const progress = new Progress();
   return {
     get dictionary() {
       return dictionary;
     },
     apply(appId, batch, sequence) {
-      // A seal covers all entries up to the last one applied, so an earlier one that came later would be lost.
-      assert(sequence > appliedSequence, "entries reach memory in the order of the log");
+      progress.expectNext(sequence);
       const app = apps.findOrAdd(appId);
       const { end } = app.changes;
       const applied = batches.apply(app, batch, sequence);
-      appliedSequence = sequence;
-      apps.visibleSequence = sequence;
-      if (app.changes.end > end) onAppChanged(appId);
-      onApplied(sequence);
+      progress.note(apps, sequence, app.changes.end > end ? appId : null);
       return applied;
+    },
+    get profiles() {
+      return profiles;
+    },
+    applyStanding(entry, sequence) {
+      progress.expectNext(sequence);
+      const { appId, deviceId } = entry;
+      profiles.apply(entry, sequence);
+      const app = apps.find(appId);
+      const isChanged = app !== null && batches.noteProfile(app, deviceId, sequence);
+      progress.note(apps, sequence, isChanged ? appId : null);
     },
     findRepeated(appId, batch) {
       const app = apps.find(appId);
@@ -142,7 +153,7 @@ export function createHotStore(
       return apps.deviceCount;
     },
     get appliedSequence() {
-      return appliedSequence;
+      return progress.sequence;
     },
     get visibleSequence() {
       return apps.visibleSequence;
@@ -151,27 +162,18 @@ export function createHotStore(
       assert(apps.deviceCount === 0, "a replay begins with an empty memory");
       records.showsAtEnd = true;
     },
-    *endReplay() {
-      for (const app of apps.all()) {
-        yield* records.showAllNewest(app);
-        app.touches.begin(appliedSequence);
-      }
-      records.showsAtEnd = false;
-    },
+    endReplay: () => showAllNewest(apps, records, progress.sequence),
     clear() {
       ({ dictionary, ledger, apps, records, batches } = createContents(new Dictionary(), scheduler, room));
-      appliedSequence = 0;
+      profiles = new DeviceProfiles();
+      progress.sequence = 0;
     },
     keepChanges(sequence) {
       apps.keepChanges(sequence);
       batches.keepsChanges = true;
     },
-    watchChanges(onChanged) {
-      onAppChanged = onChanged;
-    },
-    watchApplied(onEntry) {
-      onApplied = onEntry;
-    },
+    watchChanges: (onChanged) => progress.watchChanges(onChanged),
+    watchApplied: (onApplied) => progress.watchApplied(onApplied),
     get changesSince() {
       return apps.changesSince;
     },
@@ -185,7 +187,7 @@ export function createHotStore(
     },
     restoreNewest: (appId, batch) => batches.restoreNewest(apps.findOrAdd(appId), batch),
     daysInMemory: () => ledger.withRecords().map(dayInMemory),
-    seal: (days) => new Sealing(apps, ledger, dictionary, days, appliedSequence),
+    seal: (days) => new Sealing(apps, ledger, dictionary, days, progress.sequence),
     holdsLate: (day) => holdsLate(ledger.of(day)),
     lateRows: (app, device) => lateRowsOf(app, device, ledger, dictionary),
     lateRowsAt: (keys) => new LateScan(new LateOfKeys(keys), ledger, dictionary, null),
@@ -198,6 +200,44 @@ export function createHotStore(
     },
     forgetDevices: (beforeMs) => forgetDevices(apps, dictionary, beforeMs),
   };
+}
+
+/** How far memory is in the log, and who is told. */
+class Progress {
+  /** The last entry that was applied. */
+  sequence = 0;
+  #onAppChanged = (_appId: AppId) => {};
+  #onApplied = (_sequence: number) => {};
+
+  watchChanges(onChanged: (appId: AppId) => void): void {
+    this.#onAppChanged = onChanged;
+  }
+
+  watchApplied(onApplied: (sequence: number) => void): void {
+    this.#onApplied = onApplied;
+  }
+
+  /** A seal covers all entries up to the last one applied, so an earlier one that came later would be lost. */
+  expectNext(sequence: number): void {
+    assert(sequence > this.sequence, "entries reach memory in the order of the log");
+  }
+
+  /** `changed` is the app of which viewers are to be told something; null if there is none. */
+  note(apps: Apps, sequence: number, changed: AppId | null): void {
+    this.sequence = sequence;
+    apps.visibleSequence = sequence;
+    if (changed !== null) this.#onAppChanged(changed);
+    this.#onApplied(sequence);
+  }
+}
+
+/** Makes the newest records of all devices visible after a replay, in steps. */
+function* showAllNewest(apps: Apps, records: RecordWriter, sequence: number): Iterable<void> {
+  for (const app of apps.all()) {
+    yield* records.showAllNewest(app);
+    app.touches.begin(sequence);
+  }
+  records.showsAtEnd = false;
 }
 
 function createContents(dictionary: Dictionary, scheduler: Scheduler, room: ChangeRoom) {

@@ -7,7 +7,7 @@ import type { Answer, Responder } from "./answer/responder.ts";
 import type { Call } from "./call.ts";
 import type { ClientCall } from "./clients/client-gate.ts";
 import type { ClientExample } from "./clients/examples.ts";
-import { type Operation, refusedQuestion } from "./openapi/operation.ts";
+import { type Operation, refusedParameters, refusedQuestion } from "./openapi/operation.ts";
 import { shared } from "./openapi/responses.ts";
 import {
   ignoredParameters,
@@ -91,6 +91,8 @@ interface QueryEndpoint<Path extends string, InPath, Query> extends Operation {
   /** An invalid query for the document's example of a 400; by default one that repeats a parameter. */
   readonly wrongQuery?: string;
   readonly method?: Method;
+  /** Defaults to `read`. */
+  readonly permission?: "read" | "edit";
   readonly forWholeApp?: boolean;
   /** Whether share links may use it. Such an endpoint must cut and blur all answers by the call's view. */
   readonly isForViews?: boolean;
@@ -111,14 +113,14 @@ export function queryEndpoint<
   const Query extends QueryParameters,
 >(declared: QueryEndpoint<Path, InPath, Query>): KeyedEndpoint {
   const { path, inPath, query, wrongQuery, versionOf, open, refuse, ...rest } = declared;
-  const { method = "GET", forWholeApp = false, isForViews = false, ...operation } = rest;
+  const { method = "GET", permission = "read", forWholeApp = false, isForViews = false, ...operation } = rest;
   const pathParameters: PathParameters = inPath;
   const segments = segmentsOf(path, pathParameters);
   return {
     kind: "keyed",
     method,
     path,
-    permission: "read",
+    permission,
     isForViews,
     forWholeApp,
     isForPage: method === "GET" && path.startsWith(API),
@@ -127,9 +129,9 @@ export function queryEndpoint<
     query,
     operation: {
       ...operation,
-      description: `${operation.description} Needs the permission \`read\`${alsoNeeded(isForViews, forWholeApp)}.`,
+      description: `${operation.description} Needs the permission \`${permission}\`${alsoNeeded(isForViews, forWholeApp)}.`,
       failures: {
-        ...refusedQuestion(pathParameters, query, wrongQuery),
+        ...(permission === "read" ? refusedQuestion : refusedParameters)(pathParameters, query, wrongQuery),
         ...(forWholeApp ? NOT_FOR_ALL : {}),
         ...operation.failures,
       },

@@ -13,7 +13,9 @@ import { deviceCurrent } from "./endpoints/devices/current.ts";
 import { deviceDays } from "./endpoints/devices/days.ts";
 import { deviceHistory } from "./endpoints/devices/history.ts";
 import { deviceLastRequests } from "./endpoints/devices/last-requests.ts";
+import { listDevices } from "./endpoints/devices/list.ts";
 import { nearby } from "./endpoints/devices/nearby.ts";
+import { deleteDeviceProfile, deviceProfile, setDeviceProfile } from "./endpoints/devices/profile.ts";
 import { deviceSeries } from "./endpoints/devices/series.ts";
 import { deviceStops } from "./endpoints/devices/stops.ts";
 import { deviceTrack } from "./endpoints/devices/track.ts";
@@ -52,6 +54,10 @@ export const ENDPOINTS: readonly Endpoint[] = [
   deviceTrack,
   deviceDays,
   deviceLastRequests,
+  deviceProfile,
+  setDeviceProfile,
+  deleteDeviceProfile,
+  listDevices,
   appCurrent,
   appColumns,
   appHistory,

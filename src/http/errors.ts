@@ -30,6 +30,7 @@ export const ERROR_CODES = {
   NOT_FOUND_004: { status: 404, meaning: "The map has no such tile." },
   NOT_FOUND_005: { status: 404, meaning: "A file to copy is gone. Ask for the list of files again." },
   NOT_FOUND_006: { status: 404, meaning: "The page's key made no such key. List them again." },
+  NOT_FOUND_007: { status: 404, meaning: "The device has no profile." },
   METHOD_001: { status: 405, meaning: "The path does not take this method. `Allow` names those it takes." },
   CONFLICT_001: { status: 409, meaning: "The server is not a node of a cluster." },
   CONFLICT_002: {
@@ -105,6 +106,13 @@ export function answerError(error: HttpError): ErrorAnswer {
         device_id: error.deviceId,
         message: DEVICE_NOT_FOUND,
       });
+    case "profile_not_found":
+      return plain("NOT_FOUND_007", "this app's device has no profile");
+    case "too_many_profiles":
+      return plain(
+        "PARAMETER_001",
+        `the profiles of an app have at most ${error.bytesMax / 2 ** 20} MiB: delete some, or shorten metadata`,
+      );
     case "entry_not_found":
       return plain("NOT_FOUND_003", "the quarantine of this app has no such entry");
     case "tile_not_found":

@@ -188,6 +188,7 @@ function guarded(responder: Responder, request: Request, headers: MoreHeaders, m
 const TERMS: Readonly<Record<KeyedRoute["permission"], Terms["log"]>> = {
   read: "read",
   write: "written",
+  edit: "written",
   operate: null,
 };
 
@@ -210,9 +211,11 @@ function refusalOfKey(
   if (!permissions.includes(permission) && !(isForViews && permissions.includes("view"))) {
     return { kind: "permission_missing", permission };
   }
+  const isBound = deviceId !== null || userId !== null;
+  if (permission === "edit" && isBound) return { kind: "key_bound" };
   if (!forWholeApp) return null;
   if (!permissions.includes("write")) return { kind: "permission_missing", permission: "write" };
-  return deviceId === null && userId === null ? null : { kind: "key_bound" };
+  return isBound ? { kind: "key_bound" } : null;
 }
 
 /** Never read: the client has closed the connection and the work was cancelled. */

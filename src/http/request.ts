@@ -1,7 +1,7 @@
 /* Properties of a request without its body: its method and path, and whether the map page sent it. */
 
 /** Methods of endpoints; HEAD is answered as GET. */
-export type Method = "GET" | "POST" | "DELETE";
+export type Method = "GET" | "POST" | "PUT" | "DELETE";
 
 /** The path as sent. Parsed by hand: `new URL` throws on an invalid `Host`, and such a request needs an answer too. */
 export function pathnameOf(url: string): string {

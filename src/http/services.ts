@@ -11,6 +11,7 @@ import type { AppId } from "../model/ids.ts";
 import type { Doctor } from "../service/doctor/doctor.ts";
 import type { Exports } from "../service/export/exports.ts";
 import type { AppliedSequences } from "../service/ingest/applied-sequences.ts";
+import type { EditProfile } from "../service/ingest/edit-profile.ts";
 import type { ExactIngest } from "../service/ingest/exact-ingest.ts";
 import type { Ingest } from "../service/ingest/ingest.ts";
 import type { FriendsFor } from "../service/ingest/messages/friends.ts";
@@ -50,6 +51,7 @@ export interface Services extends QueryDependencies {
   readonly ingest: Ingest;
   /** Like `ingest`, but counts exactly which records are new. */
   readonly exactIngest: ExactIngest;
+  readonly editProfile: EditProfile;
   /** Imports files that clients send whole. */
   readonly uploads: Uploads;
   readonly ingestMessage: IngestMessage;

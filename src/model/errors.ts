@@ -4,6 +4,9 @@ export type ServiceError =
   | { readonly kind: "invalid_timezone"; readonly supplied: string }
   | { readonly kind: "invalid_user_id"; readonly message: string }
   | { readonly kind: "device_not_found"; readonly deviceId: string }
+  | { readonly kind: "profile_not_found" }
+  /** The profiles of an app may have this many bytes. */
+  | { readonly kind: "too_many_profiles"; readonly bytesMax: number }
   | { readonly kind: "entry_not_found" }
   | { readonly kind: "tile_not_found"; readonly message: string }
   | { readonly kind: "not_a_node" }

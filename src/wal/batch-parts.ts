@@ -1,7 +1,7 @@
 import { NUMBER_FIELDS, PROFILE_FIELDS, STATE_FIELDS } from "../model/location-fields.ts";
 import { createReportBatchBuilder, NOT_CARRIED, type ReportBatch } from "../model/report-batch.ts";
 import { nextUtcDay, type UtcDay, utcDayOf, utcDayStartMs } from "../model/time/utc-day.ts";
-import type { LogEntry } from "./entry/entry.ts";
+import type { LogEntry, ReportsEntry, Sequenced } from "./entry/entry.ts";
 
 // Counts the reports of a batch by UTC day, and makes batches of some of its reports.
 
@@ -25,6 +25,30 @@ export function addBatchDays({ count, timestampMs }: ReportBatch, days: Map<UtcD
 /** Adds counts to counts. */
 export function addDays(more: ReportsByDay, days: Map<UtcDay, number>): void {
   for (const [day, reports] of more) days.set(day, (days.get(day) ?? 0) + reports);
+}
+
+/** What decides when the log may drop entries. */
+export interface EntryTally {
+  readonly reports: ReportsByDay;
+  /** The sequence of the last standing entry; 0 if there is none. */
+  readonly standingSequence: number;
+}
+
+/** Tallies entries in the order of the log. */
+export class EntryCounter implements EntryTally {
+  readonly reports = new Map<UtcDay, number>();
+  standingSequence = 0;
+
+  add(entry: LogEntry): void {
+    if (entry.kind === "reports") addBatchDays(entry.batch, this.reports);
+    else this.standingSequence = entry.sequence;
+  }
+
+  /** Adds the tally of entries after all these. */
+  addAll({ reports, standingSequence }: EntryTally): void {
+    addDays(reports, this.reports);
+    this.standingSequence = Math.max(this.standingSequence, standingSequence);
+  }
 }
 
 /** A batch of the reports in `rows`, in that order, with only the texts that these use. */
@@ -60,7 +84,7 @@ export function withoutDays(batch: ReportBatch, days: ReadonlySet<UtcDay>): Repo
 
 /** The batch of an entry without reports of days that the archive covers up to its sequence. */
 export function withoutCovered(
-  { batch, sequence }: LogEntry,
+  { batch, sequence }: Sequenced<ReportsEntry>,
   covered: ReadonlyMap<UtcDay, number>,
 ): ReportBatch {
   const days = new Map<UtcDay, number>();

@@ -2,28 +2,28 @@ import { join } from "node:path";
 import type { CreateSalt } from "../lib/frames/head.ts";
 import type { UtcDay } from "../model/time/utc-day.ts";
 import { FileError, type Files } from "../runtime/files.ts";
-import type { ReportsByDay } from "./batch-parts.ts";
-import { rewriteSegment } from "./rewrite-segment.ts";
+import type { EntryTally } from "./batch-parts.ts";
+import { type CoveredEntries, rewriteSegment } from "./rewrite-segment.ts";
 import { segmentName } from "./segment.ts";
 
 /** A segment that is no longer written to. */
-export interface ClosedSegment {
+export interface ClosedSegment extends EntryTally {
   readonly number: number;
   readonly bytes: number;
-  /** The reports in its good frames. */
-  readonly reports: ReportsByDay;
   /** No entry has a greater sequence. */
   readonly lastSequence: number;
   /** False if its contents are not fully known, or are not known to be archived. The segment then stays. */
   readonly isRemovable: boolean;
 }
 
-/** Which reports the log may drop. */
+/** Which entries the log may drop. */
 export interface Coverage {
   /** Whether all reports of the day in entries up to this sequence are archived, or expired. */
   isCovered(day: UtcDay, lastSequence: number): boolean;
   /** Whether the day's reports, once covered, must be removed, whatever that costs. */
   isExpired(day: UtcDay): boolean;
+  /** The archive has every standing entry up to this one that still stands. */
+  readonly standingSequence: number;
 }
 
 /** What a trim removed. */
@@ -77,7 +77,7 @@ export function createClosedSegments(
 
   async function rewrite(
     segment: ClosedSegment,
-    covered: ReadonlySet<UtcDay>,
+    covered: CoveredEntries,
     signal: AbortSignal,
   ): Promise<number> {
     const { number, lastSequence } = segment;
@@ -116,11 +116,12 @@ export function createClosedSegments(
         if (signal.aborted) break;
         const covered = coveredDays(segment, coverage);
         try {
-          if (segment !== newest && isAllCovered(segment, covered)) {
+          if (segment !== newest && isAllCovered(segment, covered, coverage)) {
             trimmed.bytes += await remove(segment);
             trimmed.segments++;
           } else if (isWorthRewriting(segment, covered, coverage, segment === newest)) {
-            trimmed.bytes += await rewrite(segment, covered, signal);
+            const { standingSequence } = coverage;
+            trimmed.bytes += await rewrite(segment, { days: covered, standingSequence }, signal);
           }
         } catch (error) {
           failure ??= error;
@@ -140,8 +141,12 @@ function coveredDays(segment: ClosedSegment, { isCovered }: Coverage): ReadonlyS
   return new Set(isRemovable ? [...reports.keys()].filter((day) => isCovered(day, lastSequence)) : []);
 }
 
-function isAllCovered({ isRemovable, reports }: ClosedSegment, covered: ReadonlySet<UtcDay>): boolean {
-  return isRemovable && covered.size === reports.size;
+function isAllCovered(
+  { isRemovable, reports, standingSequence }: ClosedSegment,
+  covered: ReadonlySet<UtcDay>,
+  coverage: Coverage,
+): boolean {
+  return isRemovable && covered.size === reports.size && standingSequence <= coverage.standingSequence;
 }
 
 /**

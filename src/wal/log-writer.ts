@@ -2,11 +2,12 @@ import { FRAME_HEADER_BYTES } from "../lib/frames/frame.ts";
 import { fail, ok, type Result } from "../lib/result.ts";
 import type { AppId } from "../model/ids.ts";
 import type { ReportBatch } from "../model/report-batch.ts";
+import type { StandingEntry } from "../model/standing-entry.ts";
 import type { UtcDay } from "../model/time/utc-day.ts";
 import { isDiskFull, isOutOfDescriptors } from "../runtime/files.ts";
 import { addBatchDays } from "./batch-parts.ts";
 import type { Coverage, TrimmedLog } from "./closed-segments.ts";
-import { createEntryEncoder } from "./entry/entry.ts";
+import { createEntryEncoder, type NewEntry } from "./entry/entry.ts";
 import type { LogFollower, LogRefusal, LogWrite, Wal } from "./log.ts";
 import { SegmentWriter, type SegmentWriterOptions, type WriteGroup } from "./segment-writer.ts";
 
@@ -51,12 +52,20 @@ export class LogWriter implements Wal {
     this.#failure = options.failure;
   }
 
-  async append(appId: AppId, batch: ReportBatch): Promise<Result<number, LogRefusal>> {
+  append(appId: AppId, batch: ReportBatch): Promise<Result<number, LogRefusal>> {
+    return this.#append({ kind: "reports", appId, batch });
+  }
+
+  appendStanding(entry: StandingEntry): Promise<Result<number, LogRefusal>> {
+    return this.#append(entry);
+  }
+
+  async #append(entry: NewEntry): Promise<Result<number, LogRefusal>> {
     if (this.#closed !== null) return fail({ kind: "log_closed" });
     if (this.#failure !== null) return fail({ kind: "log_failed", cause: this.#failure });
-    const frame = this.#encoder.encode(appId, batch, FRAME_HEADER_BYTES);
+    const frame = this.#encoder.encodeEntry(entry, FRAME_HEADER_BYTES);
     if (!this.#queue.hasRoom(frame.length)) return fail({ kind: "log_queue_full" });
-    const outcome = this.#queue.add(frame, appId, batch);
+    const outcome = this.#queue.add(frame, entry);
     this.#startWriting();
     return outcome;
   }
@@ -78,7 +87,7 @@ export class LogWriter implements Wal {
   }
 
   get currentDays(): ReadonlySet<UtcDay> {
-    return new Set(this.#segments.segment?.reports.keys());
+    return new Set(this.#segments.segment?.tally.reports.keys());
   }
 
   get state(): Wal["state"] {
@@ -88,7 +97,7 @@ export class LogWriter implements Wal {
   }
 
   mayHold(day: UtcDay): boolean {
-    return this.#segments.segment?.reports.has(day) === true || this.#options.earlier.mayHold(day);
+    return this.#segments.segment?.tally.reports.has(day) === true || this.#options.earlier.mayHold(day);
   }
 
   async rotate(): Promise<void> {
@@ -154,9 +163,9 @@ export class LogWriter implements Wal {
     this.#options.onWritten?.({ entries: entries.length, bytes, syncMs });
     this.#isFull = false;
     this.#nextSequence += entries.length;
-    entries.forEach(({ appId, batch, resolve }, index) => {
+    entries.forEach(({ entry, resolve }, index) => {
       const sequence = firstSequence + index;
-      this.#follower?.take({ appId, batch, sequence }, true).catch((error) => this.#break(error));
+      this.#follower?.take({ ...entry, sequence }, true).catch((error) => this.#break(error));
       resolve(ok(sequence));
     });
     return null;
@@ -204,8 +213,7 @@ export class LogWriter implements Wal {
 /** An entry that waits for the disk. */
 interface WaitingEntry {
   readonly frame: Uint8Array<ArrayBuffer>;
-  readonly appId: AppId;
-  readonly batch: ReportBatch;
+  readonly entry: NewEntry;
   resolve(outcome: Result<number, LogRefusal>): void;
 }
 
@@ -216,6 +224,7 @@ class WriteQueue {
   readonly #bytesMax: number;
   #entries: WaitingEntry[] = [];
   #reports = new Map<UtcDay, number>();
+  #lastStanding = -1;
   #groupBytes = 0;
 
   constructor(bytesMax: number) {
@@ -232,21 +241,28 @@ class WriteQueue {
   }
 
   /** Resolves when the writer resolves the entry. */
-  add(frame: Uint8Array<ArrayBuffer>, appId: AppId, batch: ReportBatch): Promise<Result<number, LogRefusal>> {
+  add(frame: Uint8Array<ArrayBuffer>, entry: NewEntry): Promise<Result<number, LogRefusal>> {
     this.bytes += frame.length;
     const outcome = new Promise<Result<number, LogRefusal>>((resolve) => {
-      this.#entries.push({ frame, appId, batch, resolve });
+      this.#entries.push({ frame, entry, resolve });
     });
     this.#groupBytes += frame.length;
-    addBatchDays(batch, this.#reports);
+    if (entry.kind === "reports") addBatchDays(entry.batch, this.#reports);
+    else this.#lastStanding = this.#entries.length - 1;
     return outcome;
   }
 
   /** Removes and returns the waiting entries. */
   take(): WriteGroup<WaitingEntry> {
-    const group = { entries: this.#entries, reports: this.#reports, bytes: this.#groupBytes };
+    const group = {
+      entries: this.#entries,
+      reports: this.#reports,
+      lastStanding: this.#lastStanding,
+      bytes: this.#groupBytes,
+    };
     this.#entries = [];
     this.#reports = new Map();
+    this.#lastStanding = -1;
     this.#groupBytes = 0;
     return group;
   }

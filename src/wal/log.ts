@@ -1,11 +1,12 @@
 import type { Result } from "../lib/result.ts";
 import type { AppId } from "../model/ids.ts";
 import type { ReportBatch } from "../model/report-batch.ts";
+import type { StandingEntry } from "../model/standing-entry.ts";
 import type { UtcDay } from "../model/time/utc-day.ts";
 import type { Coverage, TrimmedLog } from "./closed-segments.ts";
 import type { LogEntry } from "./entry/entry.ts";
 
-/** Why a batch was refused. None of it is in the log, as far as the log knows, unless stated otherwise. */
+/** Why an entry was refused. None of it is in the log, as far as the log knows, unless stated otherwise. */
 export type LogRefusal =
   /** The disk is full. Every append tries again. */
   | { readonly kind: "log_full" }
@@ -38,6 +39,8 @@ export interface Wal {
    * durable, and resolve, in the order of the calls.
    */
   append(appId: AppId, batch: ReportBatch): Promise<Result<number, LogRefusal>>;
+  /** Like `append()`, for an entry of another kind. */
+  appendStanding(entry: StandingEntry): Promise<Result<number, LogRefusal>>;
   /** Sets the receiver of all entries after the replay. Call before the first `append()`. */
   follow(follower: LogFollower): void;
   /** No entry that the follower got has a greater sequence; 0 if there was none. */
@@ -58,7 +61,7 @@ export interface Wal {
    */
   rotate(): Promise<void>;
   /**
-   * Removes every segment whose days are all covered at its last sequence, and rewrites others as
+   * Removes every segment whose entries are all covered, and rewrites others as
    * `ClosedSegments.trim()` describes. Never touches the segment that is being written, the newest (its number tells
    * where sequences continue), or one that could not be read or repaired at the start. Does nothing once the log has
    * failed or is closed. Aborting `signal`, or closing the log, stops it between two entries; the next trim continues.

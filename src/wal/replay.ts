@@ -1,8 +1,7 @@
 import { join } from "node:path";
 import { nextTurn, systemTimers, type Timers } from "../lib/schedule/timers.ts";
-import type { UtcDay } from "../model/time/utc-day.ts";
 import type { Files } from "../runtime/files.ts";
-import { addBatchDays, type ReportsByDay } from "./batch-parts.ts";
+import { EntryCounter, type EntryTally } from "./batch-parts.ts";
 import { applyEntry, type LogEntry } from "./entry/entry.ts";
 import { readLog } from "./read-log.ts";
 import { misnamedSegments, segmentNumbers } from "./segment.ts";
@@ -33,10 +32,8 @@ export interface ReplayProgress {
   readonly records: number;
 }
 
-export interface ReplayedSegment extends SegmentContents {
-  /** The reports in its good frames. */
-  readonly reports: ReportsByDay;
-}
+/** A segment, and the tally of its good frames. */
+export interface ReplayedSegment extends SegmentContents, EntryTally {}
 
 export interface ReplayedLog {
   readonly segments: readonly ReplayedSegment[];
@@ -65,7 +62,7 @@ export async function replayLog(options: ReplayOptions): Promise<ReplayedLog> {
   let sliceEndMs = timers.nowMs() + SLICE_MS;
 
   for await (const reader of readLog(files, directory, names)) {
-    const reports = new Map<UtcDay, number>();
+    const tally = new EntryCounter();
     let clockAt = CLOCK_STEP_BYTES;
     for (let entry = reader.next(); entry !== null; entry = reader.next()) {
       if (rejected.has(entry.sequence)) {
@@ -73,7 +70,7 @@ export async function replayLog(options: ReplayOptions): Promise<ReplayedLog> {
         continue;
       }
       applyEntry(entry, onEntry);
-      addBatchDays(entry.batch, reports);
+      tally.add(entry);
       if (reader.readBytes < clockAt) continue;
       clockAt = reader.readBytes + CLOCK_STEP_BYTES;
       if (timers.nowMs() < sliceEndMs) continue;
@@ -83,7 +80,8 @@ export async function replayLog(options: ReplayOptions): Promise<ReplayedLog> {
       options.signal?.throwIfAborted();
       sliceEndMs = timers.nowMs() + SLICE_MS;
     }
-    segments.push({ ...reader.contents(), reports });
+    const { reports, standingSequence } = tally;
+    segments.push({ ...reader.contents(), reports, standingSequence });
     ({ nextSequence } = reader.position);
     replayedBytes += reader.readBytes;
     records += reader.records;

@@ -3,7 +3,7 @@ import type { DamagedRange, FrameScanner } from "../lib/frames/frame-scanner.ts"
 import type { OpenedFrames } from "../lib/frames/head.ts";
 import { type Views, viewsOf } from "../lib/frames/views.ts";
 import { FileError, type Files } from "../runtime/files.ts";
-import { createEntryDecoder, type EntryDecoder, type LogEntry } from "./entry/entry.ts";
+import { createEntryDecoder, type EntryDecoder, type LogEntry, reportsIn } from "./entry/entry.ts";
 import type { TextColumnReader } from "./entry/text-column.ts";
 import { openSegment, SEGMENT_HEAD_BYTES, SEGMENT_SEQUENCES_MAX } from "./segment.ts";
 
@@ -122,10 +122,11 @@ export class SegmentReader {
 
   #countNewest(): void {
     if (this.#newest === null) return;
-    const { batch, sequence } = this.#newest;
+    const entry = this.#newest;
+    const { sequence } = entry;
     this.#newest = null;
     this.entries++;
-    this.records += batch.count;
+    this.records += reportsIn(entry);
     this.#firstSequence ??= sequence;
     this.#lastSequence = sequence;
   }

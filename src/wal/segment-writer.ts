@@ -2,9 +2,8 @@ import { join } from "node:path";
 import { assert } from "../lib/assert.ts";
 import { createSaltedFrames, type SaltedFrames } from "../lib/frames/frame.ts";
 import type { CreateSalt } from "../lib/frames/head.ts";
-import type { UtcDay } from "../model/time/utc-day.ts";
 import type { AppendFile, Files } from "../runtime/files.ts";
-import { addDays, type ReportsByDay } from "./batch-parts.ts";
+import { EntryCounter, type EntryTally, type ReportsByDay } from "./batch-parts.ts";
 import type { ClosedSegments } from "./closed-segments.ts";
 import { encodeSegmentHead, SEGMENT_HEAD_BYTES, SEGMENT_SEQUENCES_MAX, segmentName } from "./segment.ts";
 
@@ -24,6 +23,8 @@ export interface SegmentWriterOptions {
 export interface WriteGroup<Entry extends { readonly frame: Uint8Array<ArrayBuffer> }> {
   readonly entries: readonly Entry[];
   readonly reports: ReportsByDay;
+  /** The index of the last standing entry; -1 if there is none. */
+  readonly lastStanding: number;
   readonly bytes: number;
 }
 
@@ -37,8 +38,8 @@ interface LogSegment {
   readonly frames: SaltedFrames;
   /** Bytes of the head and the frames, all of which are on disk. */
   bytes: number;
-  /** The reports in its frames. */
-  readonly reports: Map<UtcDay, number>;
+  /** The tally of its frames. */
+  readonly tally: EntryCounter;
 }
 
 export class SegmentWriter {
@@ -50,13 +51,13 @@ export class SegmentWriter {
   }
 
   /** The segment that is being written; null before the first group, and after `leave()`. */
-  get segment(): (Pick<LogSegment, "bytes"> & { readonly reports: ReportsByDay }) | null {
+  get segment(): (Pick<LogSegment, "bytes"> & { readonly tally: EntryTally }) | null {
     return this.#segment;
   }
 
   /** Resolves once all frames of the group are on disk, with sequences from `firstSequence` on. */
   async write(group: FrameGroup, firstSequence: number): Promise<{ readonly syncMs: number }> {
-    const { entries, reports, bytes } = group;
+    const { entries, reports, lastStanding, bytes } = group;
     if (this.#segment !== null && !this.#hasRoom(this.#segment, group, firstSequence))
       await this.leave(firstSequence - 1);
     this.#segment ??= await this.#begin(firstSequence);
@@ -70,7 +71,8 @@ export class SegmentWriter {
     await segment.file.sync();
     const syncMs = performance.now() - startedMs;
     segment.bytes += bytes;
-    addDays(reports, segment.reports);
+    const standingSequence = lastStanding < 0 ? 0 : firstSequence + lastStanding;
+    segment.tally.addAll({ reports, standingSequence });
     return { syncMs };
   }
 
@@ -88,8 +90,16 @@ export class SegmentWriter {
     const segment = this.#segment;
     if (segment === null) return;
     this.#segment = null;
-    const { number, bytes, reports, file } = segment;
-    this.#options.earlier.add({ number, bytes, reports, lastSequence, isRemovable: true });
+    const { number, bytes, tally, file } = segment;
+    const { reports, standingSequence } = tally;
+    this.#options.earlier.add({
+      number,
+      bytes,
+      reports,
+      standingSequence,
+      lastSequence,
+      isRemovable: true,
+    });
     await file.close();
   }
 
@@ -112,6 +122,7 @@ export class SegmentWriter {
     await files.replace(path, encodeSegmentHead(number, salt));
     const file = await files.openAppend(path);
     earlier.forget(number); // A segment of this number that already exists has never held a frame.
-    return { number, file, frames: createSaltedFrames(salt), bytes: SEGMENT_HEAD_BYTES, reports: new Map() };
+    const frames = createSaltedFrames(salt);
+    return { number, file, frames, bytes: SEGMENT_HEAD_BYTES, tally: new EntryCounter() };
   }
 }

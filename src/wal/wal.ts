@@ -14,7 +14,7 @@ import { segmentSize } from "./segment-reader.ts";
 
 /**
  * The log of everything that was acknowledged: segments (segment.ts) of frames (frame.ts), each with one entry
- * (entry.ts), a batch of reports. Opening the log replays and repairs it, then makes it ready for appends. Archived
+ * (entry.ts). Opening the log replays and repairs it, then makes it ready for appends. Archived
  * reports leave the log, mostly as whole segments.
  */
 export interface WalOptions extends ReplayOptions {
@@ -181,6 +181,7 @@ async function closedSegments(
       number,
       bytes: await segmentSize(files, path),
       reports: segment?.reports ?? new Map(),
+      standingSequence: segment?.standingSequence ?? 0,
       lastSequence: segment?.lastSequence ?? number - 1,
       isRemovable: segment !== undefined && !unrepaired.has(path),
     });

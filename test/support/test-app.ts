@@ -29,7 +29,10 @@ import { createStripTypes } from "../../src/runtime/strip-types.ts";
 import { READING_SIZES } from "../../src/service/export/export-source.ts";
 import { createExports } from "../../src/service/export/exports.ts";
 import { ExportMakers } from "../../src/service/export/maker/export-makers.ts";
+import { applyToMemory } from "../../src/service/ingest/apply-entry.ts";
+import { createEditProfile } from "../../src/service/ingest/edit-profile.ts";
 import { createIngest } from "../../src/service/ingest/ingest.ts";
+import { followLog } from "../../src/service/ingest/memory-follower.ts";
 import { createMeters, DELAY_BOUNDS_SECONDS, Durations } from "../../src/service/metrics/meters.ts";
 import type { LateWindowSize } from "../../src/service/queries/history/read-stretches.ts";
 import { openWal } from "../../src/wal/wal.ts";
@@ -69,10 +72,12 @@ export const OTHER_APP_ID = "rival";
 
 /** The permissions of a test app's keys. All except `other` belong to the app `fleet`. */
 const KEYS = {
-  full: { permissions: ["read", "write"] },
-  other: { appId: OTHER_APP_ID, permissions: ["read", "write"] },
+  full: { permissions: ["read", "write", "edit"] },
+  other: { appId: OTHER_APP_ID, permissions: ["read", "write", "edit"] },
   reader: { permissions: ["read"] },
   writer: { permissions: ["write"] },
+  editor: { permissions: ["edit"] },
+  boundEditor: { permissions: ["edit"], deviceId: "pixel7" },
   operator: { permissions: ["operate"] },
   free: { permissions: ["read", "write"], tier: "free" },
   freeReader: { permissions: ["read"], tier: "free" },
@@ -283,18 +288,14 @@ async function openTestStores(
     segmentBytesMax: SEGMENT_BYTES_MAX,
     queueBytesMax: LOG_QUEUE_BYTES_MAX,
     sequenceMin: 1,
-    onEntry: ({ appId, batch, sequence }) => hot.apply(appId, batch, sequence),
+    onEntry: (entry) => applyToMemory(hot, entry),
   });
   hot.keepChanges(log.lastSequence);
   const archive = createEmptyArchive();
-  const ingest = createIngest({
-    log,
-    hot,
-    schedule: NO_SEALS,
-    onRefusal: () => {},
-    hasWholeLog: true,
-    scheduler,
-  });
+  const memory = followLog({ log, hot, schedule: NO_SEALS, scheduler });
+  const onRefusal = () => {};
+  const ingest = createIngest({ log, hot, memory, schedule: NO_SEALS, onRefusal, hasWholeLog: true });
+  const editProfile = createEditProfile({ log, hot, memory, onRefusal });
   const { quarantine } = await openTestQuarantine(files, { scheduler });
   const put = quarantine.put.bind(quarantine);
   quarantine.put = (messages) => {
@@ -325,7 +326,7 @@ async function openTestStores(
     files,
     damagedDirectory: "/data/damaged",
     directory: {
-      ...{ log, archive, ingest, quarantine, exports },
+      ...{ log, archive, ingest, editProfile, quarantine, exports },
       exactIngest: () => ingest,
       damage: [],
       schedule: NO_SEALS,

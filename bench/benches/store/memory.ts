@@ -5,6 +5,7 @@ import { createHotStore } from "../../../src/hot/hot-store.ts";
 import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
 import { NUMBER_FIELDS, PROFILE_FIELDS, STATE_FIELDS } from "../../../src/model/location-fields.ts";
 import type { ReportBatch } from "../../../src/model/report-batch.ts";
+import { applyToMemory } from "../../../src/service/ingest/apply-entry.ts";
 import { type Figure, median } from "../../support/figures/report.ts";
 import { readBoston } from "../../support/fleets/boston.ts";
 import { createFleet } from "../../support/fleets/fleet.ts";
@@ -82,9 +83,10 @@ if (import.meta.main) {
   const objects: object[] = [];
   const before = await stableBytes();
   hot.beginReplay();
-  const { recovery } = await openLog(directory!, ({ appId, batch, sequence }) => {
-    if (keeper === "store") hot.apply(appId, batch, sequence);
-    else for (let row = 0; row < batch.count; row++) objects.push(objectOf(batch, row));
+  const { recovery } = await openLog(directory!, (entry) => {
+    if (keeper === "store") applyToMemory(hot, entry);
+    else if (entry.kind === "reports")
+      for (let row = 0; row < entry.batch.count; row++) objects.push(objectOf(entry.batch, row));
   });
   for (const _ of hot.endReplay());
   for (const _ of hot.pack(Number.POSITIVE_INFINITY)); // Packs records older than an hour, as the server does.

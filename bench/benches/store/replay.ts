@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createHotStore } from "../../../src/hot/hot-store.ts";
 import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
+import { applyToMemory } from "../../../src/service/ingest/apply-entry.ts";
 import { type Figure, median } from "../../support/figures/report.ts";
 import { batchesOf } from "../../support/fleets/batches.ts";
 import { readBoston } from "../../support/fleets/boston.ts";
@@ -53,9 +54,7 @@ async function replay(run: BenchRun, name: string, reports: readonly object[]): 
       const replayMs = performance.now();
       const hot = createHotStore(new Scheduler());
       hot.beginReplay();
-      const { wal, recovery } = await openLog(directory, ({ appId, batch, sequence }) =>
-        hot.apply(appId, batch, sequence),
-      );
+      const { wal, recovery } = await openLog(directory, (entry) => applyToMemory(hot, entry));
       for (const _ of hot.endReplay());
       ours.push(rate(reports.length, replayMs));
       await wal.close();

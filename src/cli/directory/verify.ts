@@ -74,6 +74,7 @@ function formatReport(dataDir: string, report: DirectoryReport, listsDays: boole
     ["given up", archive.lost.length === 0 ? "none" : archive.lost.join(", ")],
     ["other files in the archive", archive.foreign.length === 0 ? "none" : archive.foreign.join(", ")],
     ["records", appDays === null ? "not checked" : describeRecords(appDays)],
+    ["profiles of devices", describeProfiles(report.profiles)],
     ["SHA-256 of all records", report.sha256 ?? "-"],
     ["keys", keys.state === "missing" ? "no key file" : formatCount(keys.count)],
     ["damaged bytes set aside", describeSetAside(report.setAside)],
@@ -103,6 +104,11 @@ function describeRecords(appDays: readonly AppDay[]): string {
   const records = appDays.reduce((sum, day) => sum + day.records, 0);
   const apps = new Set(appDays.map(({ app }) => app));
   return `${formatCount(records)} on ${countOf(appDays.length, "day")} of ${countOf(apps.size, "app")}`;
+}
+
+function describeProfiles(profiles: DirectoryReport["profiles"]): string {
+  if (profiles === null) return "not checked";
+  return formatCount(profiles.reduce((sum, app) => sum + app.profiles, 0));
 }
 
 function formatDays(appDays: readonly AppDay[]): string {

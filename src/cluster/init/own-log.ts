@@ -3,9 +3,9 @@ import type { UtcDay } from "../../model/time/utc-day.ts";
 import type { Files } from "../../runtime/files.ts";
 import { sequencesOf } from "../../service/upkeep/seal/seal.ts";
 import { withoutCovered } from "../../wal/batch-parts.ts";
+import type { NewEntry } from "../../wal/entry/entry.ts";
 import { scanLog } from "../../wal/read-log.ts";
 import { replayLog } from "../../wal/replay.ts";
-import type { PlannedEntry } from "../log/plan-messages.ts";
 import { InitError } from "./init-error.ts";
 
 /** The part of a single process's log that its archive does not cover. */
@@ -15,7 +15,7 @@ export interface OwnLog {
   /** Records that the archive does not cover. */
   readonly records: number;
   /** In order; each call starts at the first entry. */
-  entries(): AsyncIterable<PlannedEntry>;
+  entries(): AsyncIterable<NewEntry>;
 }
 
 export interface OwnLogPaths {
@@ -38,7 +38,7 @@ export async function openOwnLog(
     files,
     directory: paths.log,
     onEntry: (entry) => {
-      records += withoutCovered(entry, covered).count;
+      if (entry.kind === "reports") records += withoutCovered(entry, covered).count;
     },
     onProgress: ({ replayedBytes, totalBytes }) => onProgress(replayedBytes, totalBytes),
   });
@@ -55,7 +55,7 @@ export async function openOwnLog(
   return {
     lastSequence: Math.max(manifest.lastSequence, nextSequence - 1),
     records,
-    entries: () => uncovered(files, paths.log, covered),
+    entries: () => uncovered(files, paths.log, covered, manifest.standing?.sequence ?? 0),
   };
 }
 
@@ -63,10 +63,15 @@ async function* uncovered(
   files: Files,
   directory: string,
   covered: ReadonlyMap<UtcDay, number>,
-): AsyncGenerator<PlannedEntry, void> {
+  standingSequence: number,
+): AsyncGenerator<NewEntry, void> {
   for await (const entry of scanLog(files, directory)) {
+    if (entry.kind !== "reports") {
+      if (entry.sequence > standingSequence) yield entry;
+      continue;
+    }
     const batch = withoutCovered(entry, covered);
-    if (batch.count > 0) yield { appId: entry.appId, batch };
+    if (batch.count > 0) yield { ...entry, batch };
   }
 }
 

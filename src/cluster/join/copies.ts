@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { listPartFiles } from "../../archive/archive-files.ts";
+import { hasFiles } from "../../archive/archive-files.ts";
 import { directoryPaths } from "../../directory/paths.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import { Semaphore } from "../../lib/schedule/semaphore.ts";
@@ -66,7 +66,7 @@ export function createCopies({ files, dataDir, cluster, stallMs }: CopiesOptions
       const hasManifest = await files.exists(join(dataDir, MANIFEST_PATH));
       // The manifest is lost until the next seal: without it a copy would lack all parts.
       const archive = directoryPaths(dataDir).archive;
-      if (!hasManifest && (await listPartFiles(files, archive)).length > 0) return fail(NO_MANIFEST);
+      if (!hasManifest && (await hasFiles(files, archive))) return fail(NO_MANIFEST);
       const names = await files.list(directoryPaths(dataDir).quarantine);
       const quarantined = names.map((name) => `quarantine/${name}`).filter(isQuarantinePath);
       const manifest = hasManifest ? [MANIFEST_PATH] : [];

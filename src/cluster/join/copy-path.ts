@@ -2,7 +2,7 @@ import { MANIFEST } from "../../operator/backup/source.ts";
 import { STREAM_POSITION_FILE } from "../quarantine/stream-position.ts";
 
 /*
- * Paths of the files that nodes copy from each other: the manifest, parts, quarantine segments and the quarantine's
+ * Paths of the files that nodes copy from each other: the manifest, its files, quarantine segments and the quarantine's
  * position in its stream. No other file of a data directory matches, and no path leads out of it.
  */
 
@@ -12,12 +12,14 @@ export const MANIFEST_PATH = MANIFEST as CopyPath;
 export const POSITION_PATH = `quarantine/${STREAM_POSITION_FILE}` as CopyPath;
 
 const PART = /^archive\/(?:latest|day=\d{4}-\d{2}-\d{2})\/\d{8,15}-\d{3,6}\.parquet$/;
+const STANDING = /^archive\/standing\/\d{8,15}\.entries$/;
 const SEGMENT = /^quarantine\/\d{12}\.entries$/;
 
 /** A regular expression for the API document. */
 export const COPY_PATH_PATTERN = [
   ...[MANIFEST_PATH, POSITION_PATH].map((path) => `^${escaped(path)}$`),
   PART.source,
+  STANDING.source,
   SEGMENT.source,
 ].join("|");
 
@@ -27,7 +29,7 @@ export function parseCopyPath(text: string): CopyPath | null {
 }
 
 export function isPartPath(text: string): text is CopyPath {
-  return PART.test(text);
+  return PART.test(text) || STANDING.test(text);
 }
 
 export function isQuarantinePath(text: string): text is CopyPath {

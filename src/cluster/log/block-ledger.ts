@@ -1,5 +1,5 @@
 import type { UtcDay } from "../../model/time/utc-day.ts";
-import { addDays, type ReportsByDay } from "../../wal/batch-parts.ts";
+import { EntryCounter, type EntryTally } from "../../wal/batch-parts.ts";
 import type { Coverage } from "../../wal/closed-segments.ts";
 
 /** A run of applied messages. */
@@ -8,7 +8,7 @@ interface Block {
   /** The greatest sequence of its entries. */
   lastSequence: number;
   bytes: number;
-  readonly reports: Map<UtcDay, number>;
+  readonly tally: EntryCounter;
 }
 
 /** At 1000 messages a second, a window of a week has 150,000 blocks of 200 bytes. */
@@ -21,16 +21,16 @@ export class BlockLedger {
 
   /** The days of the block that is being filled. */
   get currentDays(): ReadonlySet<UtcDay> {
-    return new Set(this.#current?.reports.keys());
+    return new Set(this.#current?.tally.reports.keys());
   }
 
   /** Called in message order; `lastSequence` is that of the last entry. */
-  note(message: number, lastSequence: number, reports: ReportsByDay, bytes: number): void {
+  note(message: number, lastSequence: number, tally: EntryTally, bytes: number): void {
     if (this.#current !== null && message - this.#current.firstMessage >= BLOCK_MESSAGES_MAX) this.endBlock();
-    this.#current ??= { firstMessage: message, lastSequence, bytes: 0, reports: new Map() };
+    this.#current ??= { firstMessage: message, lastSequence, bytes: 0, tally: new EntryCounter() };
     this.#current.lastSequence = lastSequence;
     this.#current.bytes += bytes;
-    addDays(reports, this.#current.reports);
+    this.#current.tally.addAll(tally);
   }
 
   /** The next message starts a new block. */
@@ -44,13 +44,14 @@ export class BlockLedger {
   }
 
   mayHold(day: UtcDay): boolean {
-    return this.#all().some(({ reports }) => reports.has(day));
+    return this.#all().some(({ tally }) => tally.reports.has(day));
   }
 
   /** Removes the oldest blocks that are fully covered. */
-  trim({ isCovered }: Coverage): void {
-    const isNeeded = ({ reports, lastSequence }: Block) =>
-      [...reports.keys()].some((day) => !isCovered(day, lastSequence));
+  trim({ isCovered, standingSequence }: Coverage): void {
+    const isNeeded = ({ tally, lastSequence }: Block) =>
+      tally.standingSequence > standingSequence ||
+      [...tally.reports.keys()].some((day) => !isCovered(day, lastSequence));
     const first = this.#blocks.findIndex(isNeeded);
     this.#blocks = first < 0 ? [] : this.#blocks.slice(first);
   }

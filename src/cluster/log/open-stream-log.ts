@@ -1,5 +1,5 @@
 import { nextTurn, systemTimers } from "../../lib/schedule/timers.ts";
-import { applyEntry, type LogEntry } from "../../wal/entry/entry.ts";
+import { applyEntry, type LogEntry, reportsIn } from "../../wal/entry/entry.ts";
 import type { ReplayProgress } from "../../wal/replay.ts";
 import type { LogRecovery } from "../../wal/wal.ts";
 import { StreamError, type StreamProbe, type StreamState, type TakenMessage } from "../stream/stream.ts";
@@ -46,7 +46,7 @@ export async function openStreamLog(
     for (const [index, entry] of entries.entries()) {
       applyEntry(entry, onEntry);
       recovery.entries++;
-      recovery.records += entry.batch.count;
+      recovery.records += reportsIn(entry);
       const isLast = message >= lastMessage && index === entries.length - 1;
       if (!isLast && timers.nowMs() >= sliceEndMs) await nextSlice(); // A message may have 1024 entries.
     }

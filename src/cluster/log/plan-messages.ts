@@ -1,7 +1,5 @@
-import type { AppId } from "../../model/ids.ts";
-import type { ReportBatch } from "../../model/report-batch.ts";
 import { halvesOf } from "../../wal/batch-parts.ts";
-import { createEntryEncoder } from "../../wal/entry/entry.ts";
+import { createEntryEncoder, type NewEntry, reportsIn } from "../../wal/entry/entry.ts";
 import {
   ENTRY_LENGTH_BYTES,
   encodeGroup,
@@ -9,12 +7,6 @@ import {
   MESSAGE_HEAD_BYTES,
   MessageError,
 } from "./group-message.ts";
-
-/** A batch to publish. */
-export interface PlannedEntry {
-  readonly appId: AppId;
-  readonly batch: ReportBatch;
-}
 
 export interface PlannedMessage {
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -27,7 +19,7 @@ export interface PlannedMessage {
  * batch that is too large for a message is split. Throws a `MessageError` if a single report is too long.
  */
 export async function* planMessages(
-  entries: AsyncIterable<PlannedEntry>,
+  entries: AsyncIterable<NewEntry>,
   messageBytesMax: number,
 ): AsyncGenerator<PlannedMessage, void> {
   const encoder = createEntryEncoder();
@@ -44,18 +36,19 @@ export async function* planMessages(
   }
   if (group.hasEntries) yield group.message();
 
-  function* framesOf({ appId, batch }: PlannedEntry): Generator<{ frame: Frame; records: number }> {
-    const frame = encoder.encode(appId, batch, ENTRY_LENGTH_BYTES);
+  function* framesOf(entry: NewEntry): Generator<{ frame: Frame; records: number }> {
+    const frame = encoder.encodeEntry(entry, ENTRY_LENGTH_BYTES);
+    const records = reportsIn(entry);
     if (frame.length <= framesBytesMax) {
-      yield { frame, records: batch.count };
+      yield { frame, records };
       return;
     }
-    if (batch.count === 1)
+    if (entry.kind !== "reports" || records === 1)
       throw new MessageError(
-        `A report takes ${frame.length} bytes, but the servers accept messages of at most ${messageBytesMax}: ` +
+        `A ${entry.kind === "reports" ? "report" : "device profile"} takes ${frame.length} bytes, but the servers accept messages of at most ${messageBytesMax}: ` +
           "set a larger max_payload.",
       );
-    for (const half of halvesOf(batch)) yield* framesOf({ appId, batch: half });
+    for (const half of halvesOf(entry.batch)) yield* framesOf({ ...entry, batch: half });
   }
 }
 

@@ -2,10 +2,11 @@ import { fail, type Result } from "../../lib/result.ts";
 import { atMost, systemTimers } from "../../lib/schedule/timers.ts";
 import type { AppId } from "../../model/ids.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
+import type { StandingEntry } from "../../model/standing-entry.ts";
 import type { UtcDay } from "../../model/time/utc-day.ts";
-import { addBatchDays } from "../../wal/batch-parts.ts";
+import { EntryCounter } from "../../wal/batch-parts.ts";
 import type { Coverage, TrimmedLog } from "../../wal/closed-segments.ts";
-import { createEntryEncoder, EntryError, type LogEntry } from "../../wal/entry/entry.ts";
+import { createEntryEncoder, EntryError, type LogEntry, type NewEntry } from "../../wal/entry/entry.ts";
 import type { LogFollower, LogRefusal, Wal } from "../../wal/log.ts";
 import type { Stream, StreamMessage, TakenMessage } from "../stream/stream.ts";
 import { BlockLedger } from "./block-ledger.ts";
@@ -84,12 +85,20 @@ export class StreamLog implements Wal {
     this.#followed.resolve();
   }
 
-  async append(appId: AppId, batch: ReportBatch): Promise<Result<number, LogRefusal>> {
+  append(appId: AppId, batch: ReportBatch): Promise<Result<number, LogRefusal>> {
+    return this.#append({ kind: "reports", appId, batch }, batch.count + batch.texts.length);
+  }
+
+  appendStanding(entry: StandingEntry): Promise<Result<number, LogRefusal>> {
+    return this.#append(entry, 1);
+  }
+
+  async #append(entry: NewEntry, work: number): Promise<Result<number, LogRefusal>> {
     if (this.#closed !== null) return fail({ kind: "log_closed" });
     if (this.#failure !== null) return fail({ kind: "log_failed", cause: this.#failure });
-    const frame = this.#encoder.encode(appId, batch, ENTRY_LENGTH_BYTES);
+    const frame = this.#encoder.encodeEntry(entry, ENTRY_LENGTH_BYTES);
     if (frame.length > this.#publisher.frameBytesMax) return fail({ kind: "log_entry_too_long" });
-    return this.#publisher.add(frame, batch.count + batch.texts.length);
+    return this.#publisher.add(frame, work);
   }
 
   get lastSequence(): number {
@@ -143,7 +152,8 @@ export class StreamLog implements Wal {
   async #take({ number, id, bytes }: StreamMessage): Promise<void> {
     const entries = this.#reader.entries(number, bytes);
     if (this.#replay === null && this.#follower === null) await this.#followed.promise;
-    for (const { batch } of entries) await this.#follower?.makeRoomFor(batch, this.#stopped.signal);
+    for (const entry of entries)
+      if (entry.kind === "reports") await this.#follower?.makeRoomFor(entry.batch, this.#stopped.signal);
     if (this.#stopped.signal.aborted) return;
     // Set before the entries are applied: a seal must not see entries that a restart would not.
     this.#lastSequence = entries.at(-1)!.sequence;
@@ -165,9 +175,9 @@ export class StreamLog implements Wal {
   }
 
   #note(entries: readonly LogEntry[], message: number, bytes: number): void {
-    const reports = new Map<UtcDay, number>();
-    for (const { batch } of entries) addBatchDays(batch, reports);
-    this.#ledger.note(message, this.#lastSequence, reports, bytes);
+    const tally = new EntryCounter();
+    for (const entry of entries) tally.add(entry);
+    this.#ledger.note(message, this.#lastSequence, tally, bytes);
   }
 
   async #finish(): Promise<void> {

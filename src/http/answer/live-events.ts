@@ -1,8 +1,11 @@
 import type { View } from "../../auth/view.ts";
+import type { DeviceProfiles } from "../../hot/device-profiles.ts";
 import { COMMA } from "../../lib/text/ascii.ts";
 import { FieldChoice } from "../../model/field-choice.ts";
+import type { AppId } from "../../model/ids.ts";
 import type { Changes, EventWriter } from "../../service/live/live.ts";
 import type { AnswerBuffer } from "../encode/answer-buffer.ts";
+import { RecordNames } from "../encode/record-names.ts";
 import { exampleRecord } from "../shapes/record-schemas.ts";
 import { viewRecord } from "../shapes/records.ts";
 
@@ -37,17 +40,21 @@ export function beginning(sequence: number): Bytes {
 export class LiveEventWriter implements EventWriter {
   readonly #answers: AnswerBuffer;
   readonly #onReset: () => void;
+  readonly #profiles: ProfileSource | null;
 
-  constructor(answers: AnswerBuffer, onReset: () => void) {
+  /** Adds names of devices unless `profiles` is null. */
+  constructor(answers: AnswerBuffer, onReset: () => void, profiles: ProfileSource | null = null) {
     this.#answers = answers;
     this.#onReset = onReset;
+    this.#profiles = profiles;
   }
 
   changes({ records, devices, isFirst, isLast, sequence }: Changes): Bytes {
     const json = this.#answers.begin();
     if (isFirst) json.text(eventBegin(sequence));
     else if (devices.length > 0) json.byte(COMMA);
-    this.#answers.records.writeRecords(json, records, devices, WHOLE);
+    const names = namesOf(this.#profiles, records.appId);
+    this.#answers.records.writeRecords(json, records, devices, { ...WHOLE, names });
     if (isLast) json.text(EVENT_END);
     return json.written().slice();
   }
@@ -62,16 +69,21 @@ export class LiveEventWriter implements EventWriter {
 export class ViewEventWriter implements EventWriter {
   readonly #view: View;
   readonly #onReset: () => void;
+  readonly #profiles: ProfileSource | null;
 
-  constructor(view: View, onReset: () => void) {
+  constructor(view: View, onReset: () => void, profiles: ProfileSource | null = null) {
     this.#view = view;
     this.#onReset = onReset;
+    this.#profiles = profiles;
   }
 
   changes({ records, devices, isFirst, isLast, sequence }: Changes): Bytes {
-    const viewRecords = Array.from(devices, (device) =>
-      viewRecord(this.#view, records.pageOf(device), 0, null),
-    );
+    const names = namesOf(this.#profiles, records.appId);
+    const viewRecords = Array.from(devices, (device) => {
+      const name = names?.of(records.deviceId(device)) ?? null;
+      const record = viewRecord(this.#view, records.pageOf(device), 0, null);
+      return name === null ? record : { ...record, name };
+    });
     const begin = isFirst ? eventBegin(sequence) : viewRecords.length > 0 ? "," : "";
     return encoded(begin + JSON.stringify(viewRecords).slice(1, -1) + (isLast ? EVENT_END : ""));
   }
@@ -80,6 +92,15 @@ export class ViewEventWriter implements EventWriter {
     this.#onReset();
     return encoded(resetText(sequence));
   }
+}
+
+/** The profiles of devices, as they are whenever an event is written. */
+export interface ProfileSource {
+  readonly profiles: Pick<DeviceProfiles, "find">;
+}
+
+function namesOf(source: ProfileSource | null, appId: AppId): RecordNames | null {
+  return source === null ? null : new RecordNames(source.profiles, appId);
 }
 
 const EVENT_END = "]}\n\n";

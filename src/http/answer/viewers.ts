@@ -6,7 +6,7 @@ import type { ViewerSlots } from "../../service/live/viewer-slots.ts";
 import type { ViewerCounts } from "../../service/metrics/meters.ts";
 import type { Call } from "../call.ts";
 import type { AnswerBuffer } from "../encode/answer-buffer.ts";
-import { beat, beginning, LiveEventWriter, ViewEventWriter } from "./live-events.ts";
+import { beat, beginning, LiveEventWriter, type ProfileSource, ViewEventWriter } from "./live-events.ts";
 import type { Sendable } from "./piecewise.ts";
 
 /* Viewers of the live stream over HTTP, and the stream of each. */
@@ -16,10 +16,17 @@ export interface ViewersDependencies {
   readonly answers: AnswerBuffer;
   readonly slots: ViewerSlots;
   readonly counts: ViewerCounts;
+  readonly hot: ProfileSource;
   readonly timers?: Timers;
 }
 
 export type LiveCall = Pick<Call, "request" | "appId" | "keyId" | "view" | "isStillAllowed">;
+
+/** What a viewer subscribes to. */
+export interface LiveQuery extends ViewerQuery {
+  /** Whether records have the names of their devices. */
+  readonly withNames?: boolean;
+}
 
 /** How often keys are checked: a revoked one is known after a second, and its streams must end within five. */
 const LOOK_MS = 1000;
@@ -40,20 +47,24 @@ export class Viewers {
   readonly #onReset = () => this.#counts.resets++;
   /** Shared, so that viewers may be sent the same bytes. */
   readonly #writer: LiveEventWriter;
+  readonly #namingWriter: LiveEventWriter;
+  readonly #hot: ProfileSource;
   readonly #timers: Timers;
   readonly #open = new Map<ViewerStream, LiveCall>();
   #stopLooking: (() => void) | null = null;
 
-  constructor({ live, slots, counts, answers, timers = systemTimers }: ViewersDependencies) {
+  constructor({ live, slots, counts, answers, hot, timers = systemTimers }: ViewersDependencies) {
+    this.#hot = hot;
     this.#live = live;
     this.#slots = slots;
     this.#counts = counts;
     this.#timers = timers;
     this.#writer = new LiveEventWriter(answers, this.#onReset);
+    this.#namingWriter = new LiveEventWriter(answers, this.#onReset, hot);
   }
 
   /** Opens a stream. It ends with its client, with its key, or after a stall of minutes. */
-  open(call: LiveCall, query: ViewerQuery): Result<ViewerStream, ServiceError> {
+  open(call: LiveCall, { withNames, ...query }: LiveQuery): Result<ViewerStream, ServiceError> {
     const { appId, keyId, view } = call;
     const leave = this.#slots.take({ appId, keyId, isView: view !== null });
     if (leave === null) {
@@ -61,7 +72,9 @@ export class Viewers {
       return fail(TOO_MANY);
     }
     const { signal } = call.request;
-    const writer = view === null ? this.#writer : new ViewEventWriter(view, this.#onReset);
+    const shared = withNames ? this.#namingWriter : this.#writer;
+    const names = withNames ? this.#hot : null;
+    const writer = view === null ? shared : new ViewEventWriter(view, this.#onReset, names);
     const stream: ViewerStream = new ViewerStream({
       timers: this.#timers,
       viewer: this.#live.open(appId, query, writer),

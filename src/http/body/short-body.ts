@@ -7,24 +7,29 @@ import { decodeUtf8 } from "../../lib/text/long-text.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import { piecesUntil } from "./body-reader.ts";
 
-/** 8 KiB: the names of some hundred devices. */
+/** 8 KiB: the names of some hundred devices. Endpoints may take more. */
 export const SHORT_BODY_BYTES_MAX = 8 * 1024;
 
 const ARRIVAL_MS_MAX = 10_000;
 
+export interface ShortBodyOptions {
+  readonly timers?: Timers;
+  readonly bytesMax?: number;
+}
+
 /**
- * Reads the members of a short JSON object that the map page sends. It uses no part of the memory for reports: clients
- * without a key could use that up, and this takes no more than an open connection.
+ * Reads the members of a short JSON object. It uses no part of the memory for reports: clients without a key could use
+ * that up, and this takes no more than an open connection.
  */
 export async function readShortObject(
   request: Request,
-  timers: Timers = systemTimers,
+  { timers = systemTimers, bytesMax = SHORT_BODY_BYTES_MAX }: ShortBodyOptions = {},
 ): Promise<Result<Readonly<Record<string, unknown>>, ServiceError>> {
   const [mediaType = ""] = (request.headers.get("content-type") ?? "").split(";", 1);
   if (mediaType.trim().toLowerCase() !== "application/json") {
     return fail({ kind: "media_type_unsupported", message: "content-type must be application/json" });
   }
-  const body = await readInTime(request, timers);
+  const body = await readInTime(request, timers, bytesMax);
   if (!body.ok) return body;
   const text = decodeUtf8(body.value);
   const value = text === null ? undefined : parseJson(text);
@@ -32,7 +37,11 @@ export async function readShortObject(
 }
 
 /** Gives up a late body and drops what still arrives. */
-async function readInTime(request: Request, timers: Timers): Promise<Result<Uint8Array, ServiceError>> {
+async function readInTime(
+  request: Request,
+  timers: Timers,
+  bytesMax: number,
+): Promise<Result<Uint8Array, ServiceError>> {
   const late = Promise.withResolvers<Result<never, ServiceError>>();
   const giveUp = new AbortController();
   const stopTimer = timers.after(ARRIVAL_MS_MAX, () => {
@@ -40,7 +49,7 @@ async function readInTime(request: Request, timers: Timers): Promise<Result<Uint
     late.resolve(fail(INCOMPLETE));
   });
   try {
-    return await Promise.race([late.promise, collect(request, giveUp.signal)]);
+    return await Promise.race([late.promise, collect(request, giveUp.signal, bytesMax)]);
   } catch {
     return fail(INCOMPLETE);
   } finally {
@@ -51,22 +60,23 @@ async function readInTime(request: Request, timers: Timers): Promise<Result<Uint
 async function collect(
   { body, headers }: Request,
   givenUp: AbortSignal,
+  bytesMax: number,
 ): Promise<Result<Uint8Array, ServiceError>> {
-  if (Number(headers.get("content-length") ?? 0) > SHORT_BODY_BYTES_MAX) return fail(TOO_LARGE);
+  if (Number(headers.get("content-length") ?? 0) > bytesMax) return fail(tooLarge(bytesMax));
   const pieces: Uint8Array[] = [];
   let bytes = 0;
   for await (const piece of body === null ? [] : piecesUntil(body, givenUp)) {
     bytes += piece.length;
-    if (bytes > SHORT_BODY_BYTES_MAX) return fail(TOO_LARGE);
+    if (bytes > bytesMax) return fail(tooLarge(bytesMax));
     pieces.push(piece);
   }
   return ok(Buffer.concat(pieces));
 }
 
-const TOO_LARGE: ServiceError = {
-  kind: "body_too_large",
-  message: `the body must be at most ${SHORT_BODY_BYTES_MAX / 1024} KiB`,
-};
+function tooLarge(bytesMax: number): ServiceError {
+  return { kind: "body_too_large", message: `the body must be at most ${bytesMax / 1024} KiB` };
+}
+
 const NO_OBJECT: ServiceError = { kind: "body_unreadable", message: "the body must be a JSON object" };
 const INCOMPLETE: ServiceError = {
   kind: "body_incomplete",

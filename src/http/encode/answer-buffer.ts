@@ -92,7 +92,7 @@ export class EncodedRecordCache {
       return;
     }
     const { count, devices, meters, bearings } = columns;
-    const { localTime, marks } = form;
+    const { localTime, marks, names = null } = form;
     const memory = this.#memory;
     const texts = this.#texts;
     const addresses = texts.findAll(records, devices, count);
@@ -106,9 +106,10 @@ export class EncodedRecordCache {
       json.length += textBytes;
       writeDistance(view, location, meters[row]! / METERS_PER_MILE);
       writeBearing(view, location, bearings[row]!);
-      if (localTime === null && marks === null) continue;
+      if (localTime === null && marks === null && names === null) continue;
       json.length -= 2;
       if (localTime !== null) writeLocalTime(json, localTime, texts.timestampMs(address));
+      names?.write(json, records.deviceId(devices[row]!));
       if (marks !== null) mark(marks, json, records, devices[row]!);
       json.byte(CLOSE_BRACE);
       json.byte(CLOSE_BRACE);
@@ -121,12 +122,13 @@ export class EncodedRecordCache {
       this.#partsOf(form).writeRecords(json, records, devices, form);
       return;
     }
-    const { localTime, marks } = form;
+    const { localTime, marks, names = null } = form;
     const addresses = this.#texts.findAll(records, devices, devices.length);
     for (let row = 0; row < devices.length; row++) {
       if (row > 0) json.byte(COMMA);
       const address = addresses === null ? this.#texts.find(records, devices[row]!) : addresses[row]!;
       this.#writeLocation(json, address, localTime, null);
+      names?.write(json, records.deviceId(devices[row]!));
       if (marks !== null) mark(marks, json, records, devices[row]!);
       json.byte(CLOSE_BRACE);
     }
@@ -138,9 +140,10 @@ export class EncodedRecordCache {
       this.#partsOf(form).writeRecords(json, records, Uint32Array.of(device), form);
       return;
     }
-    const { localTime, marks } = form;
+    const { localTime, marks, names = null } = form;
     const address = this.#texts.find(records, device);
     this.#writeLocation(json, address, localTime, { records, device });
+    names?.write(json, records.deviceId(device));
     if (marks !== null) mark(marks, json, records, device);
     json.byte(CLOSE_BRACE);
   }

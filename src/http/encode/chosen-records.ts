@@ -10,6 +10,7 @@ import type { LocalTimeFormatter } from "../../model/time/local-time.ts";
 import { type NearbyColumns, SLOTS_FRAGMENT, writeBearing, writeDistance } from "./nearby-slots.ts";
 import type { PlaceMarks } from "./place-marks.ts";
 import { RecordEncoders, writeLocalTime } from "./record-encoder.ts";
+import type { RecordNames } from "./record-names.ts";
 
 const ITEM = createFragment(',{"device_id":');
 const DEVICE = createFragment('{"device_id":');
@@ -25,6 +26,8 @@ export interface RecordForm {
   readonly localTime: LocalTimeFormatter | null;
   /** Collects where names of places belong, unless it is null. */
   readonly marks: PlaceMarks | null;
+  /** Adds names of devices unless it is null. */
+  readonly names?: RecordNames | null;
 }
 
 /** Writes some fields of newest records, which are encoded anew for each answer. */
@@ -66,7 +69,7 @@ export class ChosenRecords {
   }
 
   /** Returns the function that writes a record of an answer. */
-  #writerOf(records: NewestRecords, { fields, localTime, marks }: RecordForm) {
+  #writerOf(records: NewestRecords, { fields, localTime, marks, names = null }: RecordForm) {
     const encoder = this.#encodersOf(fields.kind).of(fields);
     const { appId } = records;
     const app = fields.names.includes("app_id") ? createFragment(`,"app_id":${JSON.stringify(appId)}`) : null;
@@ -82,6 +85,7 @@ export class ChosenRecords {
       encoder.writeNumbers(json, page, 0);
       encoder.writeTexts(json, page, 0);
       if (localTime !== null) writeLocalTime(json, localTime, timestampMs);
+      names?.write(json, deviceId);
       marks?.add(json.length, page.numbers[LATITUDE]!, page.numbers[LONGITUDE]!);
       json.byte(CLOSE_BRACE);
     };

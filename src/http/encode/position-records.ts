@@ -36,7 +36,7 @@ export class PositionRecords {
     const memory = this.#memory;
     const texts = this.#texts;
     const isShort = isTimeAlone(form.fields);
-    const hasExtras = form.localTime !== null || form.marks !== null;
+    const hasExtras = form.localTime !== null || form.marks !== null || (form.names ?? null) !== null;
     const addresses = texts.findAll(records, devices, count);
     for (let row = 0; row < count; row++) {
       const address = addresses === null ? texts.find(records, devices[row]!) : addresses[row]!;
@@ -62,7 +62,7 @@ export class PositionRecords {
   writeRecords(json: JsonWriter, records: NewestRecords, devices: Uint32Array, form: RecordForm): void {
     const texts = this.#texts;
     const isShort = isTimeAlone(form.fields);
-    const hasExtras = form.localTime !== null || form.marks !== null;
+    const hasExtras = form.localTime !== null || form.marks !== null || (form.names ?? null) !== null;
     const addresses = texts.findAll(records, devices, devices.length);
     for (let row = 0; row < devices.length; row++) {
       if (row > 0) json.byte(COMMA);
@@ -82,9 +82,10 @@ function writeExtras(
   json: JsonWriter,
   records: NewestRecords,
   device: number,
-  { localTime, marks }: RecordForm,
+  { localTime, marks, names = null }: RecordForm,
 ): void {
   const { numbers, timestampMs } = records.pageOf(device);
   if (localTime !== null) writeLocalTime(json, localTime, timestampMs[0]!);
+  names?.write(json, records.deviceId(device));
   marks?.add(json.length, numbers[LATITUDE]!, numbers[LONGITUDE]!);
 }

@@ -103,7 +103,7 @@ function schemasOf({ answer, schemas }: Operation): Schemas {
 const introduction = (retention: string) => `Current and past positions of devices, and devices near a point.
 
 **Keys.** All of \`/api/v1\`, \`/ingest/v1\` and \`/metrics\` needs \`Authorization: Bearer <API_KEY>\`. A key has an app, some of the
-permissions \`read\`, \`write\` and \`operate\` (or only \`view\`, as a share link), and a tier that limits its requests.
+permissions \`read\`, \`write\`, \`edit\` and \`operate\` (or only \`view\`, as a share link), and a tier that limits its requests.
 \`RateLimit\` and \`RateLimit-Policy\` have the limits.
 
 **Parameters.** Numbers are plain decimals (\`1e2\` and \`0x10\` are errors), booleans \`true\` or \`false\`. A repeated parameter is

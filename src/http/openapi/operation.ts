@@ -126,10 +126,11 @@ function describeBody({ isRequired = true, description, content }: RequestBody):
 const KEYED_FAILURES: Readonly<Record<Exclude<Permission, "view">, Readonly<Record<number, Schema>>>> = {
   read: { ...keyedFailures("NoRead"), 503: shared("Unavailable") },
   write: { ...keyedFailures("NoWrite"), 503: shared("Unavailable") },
+  edit: { ...keyedFailures("NoEdit"), 503: shared("Unavailable") },
   operate: keyedFailures("NoOperate"), // Answers also while the server starts and stops.
 };
 
-function keyedFailures(forbidden: "NoRead" | "NoWrite" | "NoOperate") {
+function keyedFailures(forbidden: "NoRead" | "NoWrite" | "NoEdit" | "NoOperate") {
   return { 401: shared("Unauthorized"), 403: shared(forbidden), 429: shared("TooMany") };
 }
 

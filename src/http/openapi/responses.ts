@@ -163,6 +163,15 @@ export const RESPONSES = {
   NoWrite: failure("The key lacks the permission `write`.", SENT_WITH_KEY, ["AuthError"], {
     forbidden: exampleOf({ kind: "permission_missing", permission: "write" }),
   }),
+  NoEdit: failure(
+    "The key lacks the permission `edit`, or is bound to a device or user.",
+    SENT_WITH_KEY,
+    ["AuthError"],
+    {
+      forbidden: exampleOf({ kind: "permission_missing", permission: "edit" }),
+      bound: exampleOf({ kind: "key_bound" }),
+    },
+  ),
   NoOperate: failure("The key lacks the permission `operate`.", SENT_WITH_KEY, ["AuthError"], {
     forbidden: exampleOf({ kind: "permission_missing", permission: "operate" }),
   }),

@@ -65,6 +65,9 @@ export const places = flag(
   "boolean",
 );
 
+/** Adds names of devices. Each endpoint implements it. */
+export const names = flag("Adds name to each location whose device has one in its profile.", "boolean");
+
 export const distanceTravelled = flag(
   "Adds the length of the path through the day's positions. Requires that start_date equals end_date.",
   "string",

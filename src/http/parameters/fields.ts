@@ -31,7 +31,7 @@ export function fieldsOf(kind: ResponseKind): Parameter<FieldChoice> {
   return {
     description: [
       "Only these fields of each record, separated by commas; device_id and timestamp are always among them. Their order",
-      "does not matter. local_time and place are no fields: timezone and places add them. Defaults to all fields.",
+      "does not matter. local_time, place and name are no fields: timezone, places and names add them. Defaults to all fields.",
     ].join(" "),
     required: false,
     schema: { type: "array", items: { type: "string", enum: known }, minItems: 1, uniqueItems: true },

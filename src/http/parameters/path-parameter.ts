@@ -2,7 +2,8 @@ import { assert } from "../../lib/assert.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import { parsePlainDecimal } from "../../lib/text/decimal.ts";
 import type { ServiceError } from "../../model/errors.ts";
-import { ANONYMOUS, type UserId } from "../../model/ids.ts";
+import { ANONYMOUS, type DeviceId, type UserId } from "../../model/ids.ts";
+import { deviceIdFault } from "../../model/report.ts";
 import { pathnameOf } from "../request.ts";
 import { EXAMPLE_REPORT } from "../shapes/record-schemas.ts";
 import type { Schema } from "../shapes/shape.ts";
@@ -60,6 +61,17 @@ export function textSegment(description: string, example: string): PathParameter
 }
 
 export const deviceId = textSegment("The device.", String(EXAMPLE_REPORT.device_id));
+
+/** A device that need not have reported. */
+export const newDeviceId: PathParameter<DeviceId> = {
+  ...deviceId,
+  description: "The device, which need not have reported yet.",
+  schema: { type: "string", minLength: 1, maxLength: 128 },
+  parse: (text) =>
+    deviceIdFault(text) === null
+      ? ok(text as DeviceId)
+      : invalid("device_id must be 1 to 128 characters, none of them control characters, and not . or .."),
+};
 
 export const userId: PathParameter<UserId> = {
   description: `The user; neither blank nor ${ANONYMOUS}, the user of reports without one.`,

@@ -1,3 +1,4 @@
+import { NAME_CHARACTERS_MAX } from "../../model/device-profile.ts";
 import { ALWAYS_CHOSEN } from "../../model/field-choice.ts";
 import {
   LOCATION_FIELDS,
@@ -39,7 +40,16 @@ const LOCAL_TIME: Schema = {
   example: "2026-01-26T16:55:12.000+01:00",
 };
 
-/** Kinds of record that may include the place nearby. */
+/** The name of a device, for requests with `names=true`. */
+export const DEVICE_NAME: Schema = {
+  type: "string",
+  minLength: 1,
+  maxLength: NAME_CHARACTERS_MAX,
+  description: "The name in the device's profile; absent without `names=true`, or if it has none.",
+  example: "Bus 42",
+};
+
+/** Kinds of record that may include the device's name and the place nearby. */
 const NEAR_PLACES: readonly ResponseKind[] = ["current", "deviceCurrent", "view"];
 
 export const RECORD_SCHEMAS: Schemas = {
@@ -56,7 +66,7 @@ function recordSchema(kind: ResponseKind): Schema {
     {
       ...membersOf(fields.filter((field) => !isAlwaysShown(field))),
       local_time: LOCAL_TIME,
-      ...(NEAR_PLACES.includes(kind) ? { place: placeRef } : {}),
+      ...(NEAR_PLACES.includes(kind) ? { name: DEVICE_NAME, place: placeRef } : {}),
     },
     "A position with the values of its report; values that the report lacked are absent.",
   );
@@ -70,6 +80,7 @@ function partialRecordSchema(): Schema {
     {
       ...membersOf(fields.filter((field) => !isAlwaysChosen(field))),
       local_time: LOCAL_TIME,
+      name: DEVICE_NAME,
       place: placeRef,
     },
     "The fields of a position that the request chose with `fields`; values that the report lacked are absent.",

@@ -12,6 +12,7 @@ import type { DeviceMatches } from "../../service/queries/current.ts";
 import type { EncodedRecordCache } from "../encode/answer-buffer.ts";
 import type { PlaceMarks } from "../encode/place-marks.ts";
 import { RecordEncoders } from "../encode/record-encoder.ts";
+import type { RecordNames } from "../encode/record-names.ts";
 import { anyRecord } from "./record-schemas.ts";
 import type { Shape } from "./shape.ts";
 
@@ -26,25 +27,26 @@ export interface NewestRecordsAnswer {
   readonly fields: FieldChoice;
   /** Collects where names of places belong, unless it is null. */
   readonly marks: PlaceMarks | null;
+  /** Adds names of devices unless it is null. */
+  readonly names: RecordNames | null;
 }
 
 const newestRecord: Shape<NewestRecordsAnswer & { readonly match: DeviceMatches }> = {
   schema: anyRecord("deviceCurrent"),
-  write(json, { cache, match: { records, devices }, zone, fields, marks }) {
-    cache.writeRecord(json, records, devices[0]!, { fields, localTime: localTimeFormatterOf(zone), marks });
+  write(json, { cache, match: { records, devices }, zone, ...extras }) {
+    cache.writeRecord(json, records, devices[0]!, { ...extras, localTime: localTimeFormatterOf(zone) });
   },
 };
 
 export const newestRecords: Shape<NewestRecordsAnswer> = {
   schema: { type: "array", items: anyRecord("current") },
-  write(json, { cache, match, zone, fields, marks }) {
+  write(json, { cache, match, zone, ...extras }) {
     json.byte(OPEN_BRACKET);
     if (match !== null) {
       const devices = new Uint32Array(match.devices);
       cache.writeRecords(json, match.records, devices, {
-        fields,
+        ...extras,
         localTime: localTimeFormatterOf(zone),
-        marks,
       });
     }
     json.byte(CLOSE_BRACKET);
@@ -111,7 +113,7 @@ export const shownRecords: Shape<ShownRecordsAnswer> = {
 /** Writes commas between records. Places are those of the blurred positions, so they reveal nothing else. */
 function writeRecords(
   json: JsonWriter,
-  { match, zone, fields, marks }: NewestRecordsAnswer,
+  { match, zone, fields, marks, names }: NewestRecordsAnswer,
   view: View,
 ): void {
   if (match === null) return;
@@ -119,7 +121,9 @@ function writeRecords(
   for (const [index, device] of devices.entries()) {
     if (index > 0) json.byte(COMMA);
     const record = viewRecord(view, records.pageOf(device), 0, zone);
-    json.value(fields.isWhole ? record : chosenOf(record, fields));
+    const chosen = fields.isWhole ? record : chosenOf(record, fields);
+    const name = names?.of(records.deviceId(device)) ?? null;
+    json.value(name === null ? chosen : { ...chosen, name });
     marks?.add(json.length - 1, record.latitude, record.longitude);
   }
 }

@@ -21,7 +21,7 @@ export function closed(required: Schemas, optional: Schemas = {}, description?: 
     type: "object",
     ...(description === undefined ? {} : { description }),
     additionalProperties: false,
-    required: Object.keys(required),
+    ...(Object.keys(required).length === 0 ? {} : { required: Object.keys(required) }),
     properties: { ...required, ...optional },
   };
 }

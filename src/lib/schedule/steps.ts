@@ -1,3 +1,5 @@
+import { nextTurn } from "./timers.ts";
+
 /** Long work in steps: a generator that yields wherever it may be interrupted, and returns its result. */
 export type Steps<Value> = Generator<void, Value, void>;
 
@@ -10,6 +12,15 @@ export function* inOneStep<Value>(work: () => Value): Steps<Value> {
 /** Applies `next` to the result, within the last step. */
 export function* thenDo<Value, Next>(steps: Steps<Value>, next: (value: Value) => Next): Steps<Next> {
   return next(yield* steps);
+}
+
+/** Runs the steps at once, a turn of the event loop for each. */
+export async function inTurns<Value>(steps: Steps<Value>): Promise<Value> {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    await nextTurn();
+  }
 }
 
 /** Items sorted per step, in some tenths of a millisecond. */

@@ -250,5 +250,5 @@ async function dataFolders(files: Files, directory: string): Promise<string[]> {
   const list = (folder: string) => files.list(join(directory, folder));
   const isDay = (name: string) => parseDayFolder(name) !== null;
   const days = (await list("archive")).filter(isDay).map((day) => `archive/${day}`);
-  return ["wal", "damaged", "imports", "archive/latest", ...days];
+  return ["wal", "damaged", "imports", "archive/latest", "archive/standing", ...days];
 }

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { archivePaths, listPartFiles } from "../../archive/archive-files.ts";
+import { archivePaths, listPartFiles, listStandingFiles } from "../../archive/archive-files.ts";
 import type { Manifest, Part, SealedDay } from "../../archive/manifest.ts";
 import { STREAM_POSITION_FILE } from "../../cluster/quarantine/stream-position.ts";
 import { FileError, type Files } from "../../runtime/files.ts";
@@ -20,17 +20,23 @@ export interface WantedFile {
   readonly expected: Pick<Part, "bytes" | "crc"> | null;
 }
 
-/** Every part that a manifest names, except those acknowledged as lost. */
-export function wantedParts({ days, latest, expired }: Manifest): WantedFile[] {
+/** Every file that a manifest names, except parts acknowledged as lost. */
+export function wantedParts({ days, latest, expired, standing }: Manifest): WantedFile[] {
   const partsIn = (sealed: Iterable<SealedDay>) => [...sealed].flatMap(({ parts }) => parts);
-  const all = [...partsIn(days.values()), ...(latest ?? []), ...partsIn(expired.values())];
+  const all = [
+    ...partsIn(days.values()),
+    ...(latest ?? []),
+    ...partsIn(expired.values()),
+    ...(standing === null ? [] : [standing]),
+  ];
   return all.map((part) => ({ file: `archive/${part.file}`, expected: part }));
 }
 
 /** Every file that may be a part, for an archive whose manifest is lost. */
 export async function findParts(files: Files, archiveDirectory: string): Promise<WantedFile[]> {
-  const names = (await listPartFiles(files, archiveDirectory)).map(({ file }) => `archive/${file}`);
-  return names.map(wanted);
+  const parts = (await listPartFiles(files, archiveDirectory)).map(({ file }) => file);
+  const all = [...parts, ...(await listStandingFiles(files, archiveDirectory))];
+  return all.map((file) => wanted(`archive/${file}`));
 }
 
 /** The messages that could not be used. A node's position in the quarantine's stream means nothing after a restore. */

@@ -13,6 +13,7 @@ import type { Clock } from "../../model/time/clock.ts";
 import type { Retention } from "../../model/time/retention.ts";
 import { type UtcDay, utcDayName, utcDayOf } from "../../model/time/utc-day.ts";
 import type { Files } from "../../runtime/files.ts";
+import { applyToMemory } from "../../service/ingest/apply-entry.ts";
 import { addBatchDays, type ReportsByDay } from "../../wal/batch-parts.ts";
 import { applyEntry } from "../../wal/entry/entry.ts";
 import { type InspectedSegment, inspectLog } from "../../wal/read-log.ts";
@@ -94,9 +95,10 @@ async function readBy(
   const logged = new Map<UtcDay, number>();
   const unusable: string[] = [];
   const segments = await inspectLog(progress.counted, paths.log, (entry) => {
-    addBatchDays(entry.batch, logged);
+    if (entry.kind === "reports") addBatchDays(entry.batch, logged);
+    const memory = hot;
     try {
-      if (hot !== null) applyEntry(entry, ({ appId, batch, sequence }) => hot?.apply(appId, batch, sequence));
+      if (memory !== null) applyEntry(entry, () => applyToMemory(memory, entry));
     } catch (error) {
       unusable.push(
         `${messageOf(error)}. The next start sets it aside; records are not compared before that`,

@@ -4,6 +4,7 @@ import { findManifest } from "../../archive/manifest.ts";
 import type { UtcDay } from "../../model/time/utc-day.ts";
 import { utcDayName, utcDayOf } from "../../model/time/utc-day.ts";
 import type { Files } from "../../runtime/files.ts";
+import { applyToMemory } from "../../service/ingest/apply-entry.ts";
 import { inspectLog } from "../../wal/read-log.ts";
 import { createMemory } from "./records.ts";
 
@@ -57,7 +58,7 @@ async function readOnce(
   const { manifest } = await findManifest(files, paths.archive);
   const pathOf = (file: string) => join(paths.archive, file);
   const hot = await createMemory(manifest, files, { openDatabase, pathOf });
-  await inspectLog(files, paths.log, ({ appId, batch, sequence }) => hot.apply(appId, batch, sequence));
+  await inspectLog(files, paths.log, (entry) => applyToMemory(hot, entry));
 
   const [first, firstAfter] = [utcDayOf(beforeMs), utcDayOf(afterMs)];
   const going = new Map<UtcDay, number>();

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Database } from "../../archive/duckdb/database.ts";
 import type { Manifest, SealedDay } from "../../archive/manifest.ts";
 import { countUnlisted } from "../../archive/newest-records.ts";
-import { restoreNewest } from "../../archive/open-archive.ts";
+import { restoreNewest, restoreStanding } from "../../archive/open-archive.ts";
 import { faultOf } from "../../archive/part-checks.ts";
 import { readDay } from "../../archive/read/all-records.ts";
 import { createHotStore, type HotStore } from "../../hot/hot-store.ts";
@@ -10,6 +10,7 @@ import type { LateRows } from "../../hot/late/late-rows.ts";
 import { messageOf } from "../../lib/message-of.ts";
 import { Scheduler } from "../../lib/schedule/scheduler.ts";
 import { compareUtf8 } from "../../lib/text/utf8.ts";
+import { profileMembers } from "../../model/device-profile.ts";
 import type { AppId } from "../../model/ids.ts";
 import { recordColumns } from "../../model/record-columns.ts";
 import { nextUtcDay, type UtcDay, utcDayName, utcDayStartMs } from "../../model/time/utc-day.ts";
@@ -29,10 +30,23 @@ export interface AppDay {
 /** A summary of all records of a directory. */
 export interface RecordsReport {
   readonly records: number;
-  /** SHA-256 over a line `app day records sha256` for each of the days below, in their order. */
+  /**
+   * SHA-256 over a line `app day records sha256` for each of the days below, in their order, then a line `app profiles
+   * count sha256` for each app with profiles.
+   */
   readonly sha256: string;
   /** By app (UTF-8 bytes), then day; days with a damaged part are skipped. */
   readonly appDays: readonly AppDay[];
+  /** By app. */
+  readonly profiles: readonly AppProfiles[];
+}
+
+/** One app's profiles of devices. */
+export interface AppProfiles {
+  readonly app: string;
+  readonly profiles: number;
+  /** SHA-256 over a line of JSON for each: `device_id`, then its members. By device (UTF-8 bytes). */
+  readonly sha256: string;
 }
 
 export interface VerifyRecordsOptions {
@@ -72,6 +86,9 @@ export async function createMemory(
       notes: [], // `verifyArchive` reports parts that can't be read.
     }));
   hot.setSealed(sequencesOf(manifest), hasAllNewest);
+  hot.profiles.endRestore(
+    await restoreStanding(files, pathOf, manifest, (entry) => hot.profiles.restore(entry)),
+  );
   return hot;
 }
 
@@ -90,12 +107,33 @@ export async function verifyRecords(
   await checkNewest(options, problems);
 
   appDays.sort((a, b) => compareUtf8(a.app, b.app) || compareUtf8(a.day, b.day));
-  const lines = appDays.map(({ app, day, records, sha256 }) => `${app} ${day} ${records} ${sha256}\n`);
+  const profiles = hashProfiles(hot);
+  const lines = [
+    ...appDays.map(({ app, day, records, sha256 }) => `${app} ${day} ${records} ${sha256}\n`),
+    ...profiles.map(({ app, profiles: count, sha256 }) => `${app} profiles ${count} ${sha256}\n`),
+  ];
   return {
     records: appDays.reduce((sum, { records }) => sum + records, 0),
     sha256: createHash("sha256").update(lines.join("")).digest("hex"),
     appDays,
+    profiles,
   };
+}
+
+function hashProfiles({ profiles }: HotStore): AppProfiles[] {
+  const linesOf = new Map<string, [deviceId: string, line: string][]>();
+  for (const { appId, deviceId, profile } of profiles.entries()) {
+    const members = { device_id: deviceId, ...(profile === null ? {} : profileMembers(profile)) };
+    const lines = linesOf.get(appId) ?? [];
+    lines.push([deviceId, `${JSON.stringify(members)}\n`]);
+    linesOf.set(appId, lines);
+  }
+  const inOrder = [...linesOf].sort(([a], [b]) => compareUtf8(a, b));
+  return inOrder.map(([app, lines]) => {
+    const hash = createHash("sha256");
+    for (const [, line] of lines.sort(([a], [b]) => compareUtf8(a, b))) hash.update(line);
+    return { app, profiles: lines.length, sha256: hash.digest("hex") };
+  });
 }
 
 function describeDay(app: string, day: UtcDay, hash: RecordHash): AppDay {

@@ -20,7 +20,7 @@ import type { AcquireLock, LockOwner } from "../../runtime/lock.ts";
 import type { InspectedSegment } from "../../wal/read-log.ts";
 import { type PastDay, verifyData } from "./data.ts";
 import { type QuarantineReport, verifyQuarantine } from "./quarantine.ts";
-import type { AppDay } from "./records.ts";
+import type { AppDay, AppProfiles } from "./records.ts";
 import { findTemporaryFiles } from "./temporary-files.ts";
 
 /** The contents of a data directory, and what of it is damaged. */
@@ -37,6 +37,8 @@ export interface DirectoryReport {
   /** All records by day; null after a quick check, or if the manifest can't be used. */
   readonly appDays: readonly AppDay[] | null;
   readonly sha256: string | null;
+  /** Profiles of devices by app; null like `appDays`. */
+  readonly profiles: readonly AppProfiles[] | null;
   readonly keys: { readonly state: SharedFileState; readonly count: number };
   /** Damaged bytes that an earlier start removed from the log. */
   readonly setAside: readonly SetAsideFile[];
@@ -120,7 +122,7 @@ export function createVerify(dependencies: VerifyDependencies) {
     const temporary = (await findTemporaryFiles(files, paths)).filter((file) =>
       temporaryBefore.includes(file),
     );
-    const { appDays = null, sha256 = null } = data.records ?? {};
+    const { appDays = null, sha256 = null, profiles = null } = data.records ?? {};
     const totals = totalsOf(segments);
     return {
       owner,
@@ -131,6 +133,7 @@ export function createVerify(dependencies: VerifyDependencies) {
       pastDays,
       appDays,
       sha256,
+      profiles,
       keys,
       setAside,
       temporary,

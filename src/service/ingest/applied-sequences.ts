@@ -33,7 +33,7 @@ const NEVER = Number.POSITIVE_INFINITY;
 
 /** Callers limit how many requests wait. */
 export function createAppliedSequences(
-  hot: Pick<HotStore, "findApp" | "visibleSequence" | "watchApplied">,
+  hot: Pick<HotStore, "findApp" | "profiles" | "visibleSequence" | "watchApplied">,
 ): AppliedSequences {
   const waiters = new Set<Waiter>();
   /** The least sequence that a request waits for. */
@@ -62,7 +62,7 @@ export function createAppliedSequences(
     ofApp(appId, view) {
       const app = hot.findApp(appId);
       return view === null
-        ? (app?.touches.sequence ?? 0)
+        ? Math.max(app?.touches.sequence ?? 0, hot.profiles.sequenceOf(appId))
         : lastSequenceOf(app, view.deviceIds, startOf(view));
     },
     note,

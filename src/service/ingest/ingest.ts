@@ -1,15 +1,13 @@
 import type { AppliedBatch } from "../../hot/batch-writer.ts";
 import type { HotStore } from "../../hot/hot-store.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
-import type { Scheduler } from "../../lib/schedule/scheduler.ts";
 import { Semaphore } from "../../lib/schedule/semaphore.ts";
-import type { Timers } from "../../lib/schedule/timers.ts";
 import { type ServiceError, unavailable } from "../../model/errors.ts";
 import type { AppId } from "../../model/ids.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
 import { halvesOf } from "../../wal/batch-parts.ts";
 import type { LogRefusal, Wal } from "../../wal/log.ts";
-import { type FollowedSchedule, MemoryFollower } from "./memory-follower.ts";
+import type { FollowedSchedule, MemoryFollower } from "./memory-follower.ts";
 
 /*
  * Stores a batch: first on disk, then in memory, then it is answered. So what is acknowledged is durable, and what is
@@ -17,10 +15,12 @@ import { type FollowedSchedule, MemoryFollower } from "./memory-follower.ts";
  */
 
 export interface IngestDependencies {
-  readonly log: Pick<Wal, "append" | "follow" | "lastSequence" | "state">;
+  readonly log: Pick<Wal, "append" | "lastSequence" | "state">;
   readonly hot: HotStore;
-  /** Notified of batches in memory, and decides whether memory can take more. */
-  readonly schedule: FollowedSchedule;
+  /** Lays the entries of the log over memory. */
+  readonly memory: Pick<MemoryFollower, "applied">;
+  /** Decides whether memory can take more. */
+  readonly schedule: Pick<FollowedSchedule, "hasRoomFor">;
   /** Called for every batch that the log refused. */
   readonly onRefusal: (refusal: LogRefusal) => void;
   /**
@@ -28,10 +28,6 @@ export interface IngestDependencies {
    * entry of another node that is on its way to this one.
    */
   readonly hasWholeLog: boolean;
-  /** Shares the time for applying batches to memory. */
-  readonly scheduler: Scheduler;
-  /** Times the checks for room; defaults to the system's timers. */
-  readonly timers?: Timers;
 }
 
 export interface IngestAnswer extends AppliedBatch {
@@ -51,11 +47,9 @@ export type Ingest = (appId: AppId, batch: ReportBatch) => Promise<Result<Ingest
 const UNDER_WAY_MAX = 40_000;
 
 export function createIngest(dependencies: IngestDependencies): Ingest {
-  const { log, hot, schedule, onRefusal, hasWholeLog, scheduler, timers } = dependencies;
+  const { log, hot, memory, schedule, onRefusal, hasWholeLog } = dependencies;
   /** Batches that memory does not show yet. Each app has its own share, so no app waits for another. */
   const underWay = new Semaphore<AppId>(Number.POSITIVE_INFINITY, { runningOfOwnerMax: UNDER_WAY_MAX });
-  const memory = new MemoryFollower(hot, scheduler, schedule, timers);
-  log.follow(memory);
 
   async function store(appId: AppId, batch: ReportBatch, isAlone: boolean): ReturnType<Ingest> {
     // If the log has failed, perhaps at the start, memory may show what the disk lacks.
@@ -155,7 +149,8 @@ function addedUp(first: IngestAnswer, second: IngestAnswer): IngestAnswer {
   };
 }
 
-function refusalError(refusal: LogRefusal): ServiceError {
+/** The error for a caller whose entry the log refused. */
+export function refusalError(refusal: LogRefusal): ServiceError {
   switch (refusal.kind) {
     case "log_full":
       return unavailable("the disk is full: no reports are taken until there is room", 10);

@@ -31,7 +31,7 @@ export interface ScrapeDependencies {
   readonly meters: Meters;
   readonly messages: MessageCounts;
   readonly eventLoop: Pick<EventLoopMeter, "delays" | "takeLongestMs">;
-  readonly hot: Pick<HotStore, "recordCount" | "deviceCount">;
+  readonly hot: Pick<HotStore, "recordCount" | "deviceCount" | "profiles">;
   /** Null until they are open. */
   readonly stores: () => OpenStores | null;
   /** Bytes of the log that the start has replayed. */
@@ -191,6 +191,8 @@ function recordMetrics({ hot, stores, countDamaged }: ScrapeDependencies): Metri
     {
       wherehouse_hot_records: "Records in memory.",
       wherehouse_devices: "Devices with a position.",
+      wherehouse_device_profiles: "Devices with a profile.",
+      wherehouse_device_profile_bytes: "Their profiles; those of an app may have 64 MiB.",
       wherehouse_archived_records: "Records in the archive's files.",
       wherehouse_archive_bytes: "Size of the archive's files.",
       wherehouse_archive_files: "Parquet files of sealed days.",
@@ -205,6 +207,8 @@ function recordMetrics({ hot, stores, countDamaged }: ScrapeDependencies): Metri
       return {
         wherehouse_hot_records: hot.recordCount,
         wherehouse_devices: hot.deviceCount,
+        wherehouse_device_profiles: hot.profiles.count,
+        wherehouse_device_profile_bytes: hot.profiles.bytes,
         wherehouse_archived_records: parts?.reduce((sum, { rows }) => sum + rows, 0) ?? null,
         wherehouse_archive_bytes: parts?.reduce((sum, { bytes }) => sum + bytes, 0) ?? null,
         wherehouse_archive_files: parts?.length ?? null,

@@ -8,6 +8,12 @@ import type { AppId } from "../../model/ids.ts";
 import { RETIRED_COLUMN_NUMBERS } from "../../model/location-fields.ts";
 import { BATCH_REPORTS_MAX, type ReportBatch } from "../../model/report-batch.ts";
 import {
+  DEVICE_PROFILE_KIND,
+  decodeStandingEntry,
+  encodeStandingEntry,
+  type StandingEntry,
+} from "../../model/standing-entry.ts";
+import {
   hasOwnTuples,
   NUMBER_COLUMNS,
   namesEnd,
@@ -26,16 +32,29 @@ import {
 } from "./entry-head.ts";
 import { encodeTextColumn, type TextColumnReader, textColumnBytesMax } from "./text-column.ts";
 
-/** A batch of reports of one app, with its sequence in the log. */
-export interface LogEntry {
-  /** Sequences start at 1. Numbers may be skipped, but none is used twice. */
-  readonly sequence: number;
+/** An entry of the log, with its sequence. */
+export type LogEntry = Sequenced<NewEntry>;
+
+/** An entry that is not in the log yet. */
+export type NewEntry = ReportsEntry | StandingEntry;
+
+/** A batch of reports of one app. */
+export interface ReportsEntry {
+  readonly kind: "reports";
   readonly appId: AppId;
   readonly batch: ReportBatch;
 }
 
+/** Sequences start at 1. Numbers may be skipped, but none is used twice. */
+export type Sequenced<Entry> = Entry & { readonly sequence: number };
+
+/** How many reports an entry has. */
+export function reportsIn(entry: NewEntry): number {
+  return entry.kind === "reports" ? entry.batch.count : 0;
+}
+
 /*
- * An entry, without its sequence, which is in its frame:
+ * An entry of reports, without its sequence, which is in its frame; standing-entry.ts has the other kinds:
  *
  *    0  head and app id (entry-head.ts)
  *       column numbers, one byte each: of number columns, of profile fields, of state fields; zeros up to 8
@@ -54,6 +73,8 @@ const NAMES_BYTES_MAX = padded(NUMBER_COLUMNS.length + TUPLE_COLUMNS.length);
 export interface EntryEncoder {
   /** The encoded entry behind `headroomBytes` for the caller, a multiple of 8. */
   encode(appId: AppId, batch: ReportBatch, headroomBytes: number): Uint8Array<ArrayBuffer>;
+  /** Like `encode()`, for an entry of any kind. */
+  encodeEntry(entry: NewEntry, headroomBytes: number): Uint8Array<ArrayBuffer>;
 }
 
 export function createEntryEncoder(): EntryEncoder {
@@ -66,13 +87,19 @@ export function createEntryEncoder(): EntryEncoder {
     return views;
   }
 
+  function encode(appId: AppId, batch: ReportBatch, headroomBytes: number): Uint8Array<ArrayBuffer> {
+    const views = viewsFor(headroomBytes + entryBytesMax(appId, batch));
+    const end = writeEntry(views, headroomBytes, appId, batch);
+    const encoded = new Uint8Array(end);
+    encoded.set(views.bytes.subarray(0, end));
+    return encoded;
+  }
+
   return {
-    encode(appId, batch, headroomBytes) {
-      const views = viewsFor(headroomBytes + entryBytesMax(appId, batch));
-      const end = writeEntry(views, headroomBytes, appId, batch);
-      const encoded = new Uint8Array(end);
-      encoded.set(views.bytes.subarray(0, end));
-      return encoded;
+    encode,
+    encodeEntry(entry, headroomBytes) {
+      if (entry.kind !== "reports") return encodeStandingEntry(entry, headroomBytes);
+      return encode(entry.appId, entry.batch, headroomBytes);
     },
   };
 }
@@ -146,21 +173,33 @@ export interface EntryDecoder {
 export function createEntryDecoder(texts: TextColumnReader, path: string): EntryDecoder {
   return {
     decode(source, start, end, sequence) {
-      if (start === end || !isReports(source.bytes[start]!, path)) return null;
-      const head = readEntryHead(source, start, end);
-      if (head === null) return null;
-      if (namesEnd(head) > end || !areNames(source.bytes, head, path)) return null;
-      const batch = readColumns(source, end, head, texts);
-      return batch === null ? null : { sequence, appId: head.appId, batch };
+      if (start === end) return null;
+      switch (source.bytes[start]) {
+        case REPORTS_KIND:
+          return decodeReports(source, start, end, sequence);
+        case DEVICE_PROFILE_KIND: {
+          const entry = decodeStandingEntry(source, start, end, path);
+          return entry === null ? null : { ...entry, sequence };
+        }
+        case 0: // No kind.
+          return null;
+        default:
+          throw unknownKind(source.bytes[start]!, path);
+      }
     },
   };
+
+  function decodeReports(source: Views, start: number, end: number, sequence: number): LogEntry | null {
+    const head = readEntryHead(source, start, end);
+    if (head === null) return null;
+    if (namesEnd(head) > end || !areNames(source.bytes, head, path)) return null;
+    const batch = readColumns(source, end, head, texts);
+    return batch === null ? null : { kind: "reports", sequence, appId: head.appId, batch };
+  }
 }
 
-/** False for 0, which is no kind. Throws if a newer version added the kind. */
-function isReports(kind: number, path: string): boolean {
-  if (kind > REPORTS_KIND)
-    throw new FormatVersionError("log segment", path, "known kinds of entries", `kind ${kind}`);
-  return kind === REPORTS_KIND;
+function unknownKind(kind: number, path: string): FormatVersionError {
+  return new FormatVersionError("log segment", path, "known kinds of entries", `kind ${kind}`);
 }
 
 const KNOWN_NUMBER_COLUMNS = knownColumns(NUMBER_COLUMNS);
@@ -199,8 +238,9 @@ export class EntryError extends Error {
   override readonly name = "EntryError";
   readonly sequence: number;
 
-  constructor({ sequence, appId, batch }: LogEntry, cause: unknown) {
-    const content = `app "${appId}", reports: ${batch.count}`;
+  constructor(entry: LogEntry, cause: unknown) {
+    const { sequence, appId, kind } = entry;
+    const content = `app "${appId}", ${kind === "reports" ? `reports: ${entry.batch.count}` : "profile of a device"}`;
     super(`Cannot apply entry ${sequence} of the log (${content}) to memory: ${messageOf(cause)}`, {
       cause,
     });

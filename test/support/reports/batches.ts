@@ -7,6 +7,7 @@ import {
   type ReportBatch,
   type RowBatch,
 } from "../../../src/model/report-batch.ts";
+import type { LogEntry } from "../../../src/wal/entry/entry.ts";
 import { laidOver, type ReferenceRecord, type ReferenceReport } from "../../reference/records.ts";
 
 export const APP = "app" as AppId;
@@ -48,4 +49,10 @@ export function rowBatchOf(reports: readonly Report[]): RowBatch {
 export function fixOf(report: Report): Report {
   const kept = ["device_id", "timestamp", ...FIX_MEMBERS];
   return Object.fromEntries(Object.entries(report).filter(([name]) => kept.includes(name)));
+}
+
+/** The reports of an entry of the log, which has no others. */
+export function batchIn(entry: LogEntry): ReportBatch {
+  assert(entry.kind === "reports", "the entry has reports");
+  return entry.batch;
 }

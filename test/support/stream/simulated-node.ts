@@ -1,3 +1,4 @@
+import { decodeStanding, encodeStanding } from "../../../src/archive/standing-file.ts";
 import { openStreamLog } from "../../../src/cluster/log/open-stream-log.ts";
 import type { StreamLog } from "../../../src/cluster/log/stream-log.ts";
 import type { TakenMessage } from "../../../src/cluster/stream/stream.ts";
@@ -5,12 +6,16 @@ import { createHotStore, type HotStore } from "../../../src/hot/hot-store.ts";
 import { assert } from "../../../src/lib/assert.ts";
 import type { Result } from "../../../src/lib/result.ts";
 import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
+import { inTurns } from "../../../src/lib/schedule/steps.ts";
 import type { ServiceError } from "../../../src/model/errors.ts";
 import type { AppId } from "../../../src/model/ids.ts";
 import { createManualClock } from "../../../src/model/time/clock.ts";
 import type { TimeRange } from "../../../src/model/time/range.ts";
 import { DEFAULT_RETENTION } from "../../../src/model/time/retention.ts";
+import { applyToMemory } from "../../../src/service/ingest/apply-entry.ts";
+import { createEditProfile, type EditProfile } from "../../../src/service/ingest/edit-profile.ts";
 import { createIngest, type Ingest, type IngestAnswer } from "../../../src/service/ingest/ingest.ts";
+import { followLog } from "../../../src/service/ingest/memory-follower.ts";
 import { createHistoryQueries } from "../../../src/service/queries/history/history.ts";
 import type { Coverage } from "../../../src/wal/closed-segments.ts";
 import type { LogRefusal } from "../../../src/wal/log.ts";
@@ -37,9 +42,13 @@ interface NodeProcess {
   readonly wal: StreamLog;
   readonly hot: HotStore;
   readonly ingest: Ingest;
+  readonly editProfile: EditProfile;
 }
 
-/** A node in memory without an archive: a start skips what the archive would cover. */
+/**
+ * A node in memory whose archive has only the profiles of devices: a start skips what the archive would cover of the
+ * reports.
+ */
 export class SimulatedNode {
   /** The first message that the next start needs. */
   floor: number;
@@ -48,6 +57,8 @@ export class SimulatedNode {
   #process: NodeProcess | null = null;
   #starts = 0;
   #lastTaken: TakenMessage | null = null;
+  /** The archive's file of standing entries. */
+  #standing: { readonly bytes: Uint8Array; readonly sequence: number } | null = null;
   readonly #options: SimulatedNodeOptions;
 
   constructor(options: SimulatedNodeOptions) {
@@ -76,6 +87,10 @@ export class SimulatedNode {
     const { name, servers, time, random, weather, messageBytesMax, giveUpMs } = this.#options;
     const scheduler = new Scheduler(() => 0); // Independent of the machine's speed, so that a seed repeats it.
     const hot = createHotStore(scheduler);
+    if (this.#standing !== null) {
+      const restoring = decodeStanding(this.#standing.bytes, name, (entry) => hot.profiles.restore(entry));
+      hot.profiles.endRestore((await inTurns(restoring)).sequence);
+    }
     const room = messageBytesMax === undefined ? {} : { messageBytesMax };
     const stream = new SimulatedStream({ servers, time, random, weather, ...room });
     const { wal } = await openStreamLog({
@@ -89,7 +104,7 @@ export class SimulatedNode {
       giveUpMs,
       retryMs: 10,
       timers: time,
-      onEntry: ({ appId, batch, sequence }) => hot.apply(appId, batch, sequence),
+      onEntry: (entry) => applyToMemory(hot, entry),
       onFloor: async (message, lastTaken) => {
         await time.wait(3);
         if (this.#process?.wal !== wal) return;
@@ -100,15 +115,18 @@ export class SimulatedNode {
         if (this.#process?.wal === wal) this.failures.push(error);
       },
     });
+    const memory = followLog({ log: wal, hot, schedule: NO_SEALS, scheduler });
     const ingest = createIngest({
       log: wal,
       hot,
+      memory,
       schedule: NO_SEALS,
       onRefusal: (refusal) => this.refusals.push(refusal),
       hasWholeLog: false,
-      scheduler,
     });
-    this.#process = { stream, wal, hot, ingest };
+    const onRefusal = (refusal: LogRefusal) => this.refusals.push(refusal);
+    const editProfile = createEditProfile({ log: wal, hot, memory, onRefusal });
+    this.#process = { stream, wal, hot, ingest, editProfile };
   }
 
   /** Posts reports as a client does. */
@@ -116,10 +134,28 @@ export class SimulatedNode {
     return this.#running.ingest(appId as AppId, batchOf(reports));
   }
 
-  async trim(coverage: Coverage): Promise<void> {
-    const { wal } = this.#running;
+  /** Sets a profile as a client does. */
+  editProfile(...edit: Parameters<EditProfile>): ReturnType<EditProfile> {
+    return this.#running.editProfile(...edit);
+  }
+
+  /** All profiles, as `app device name`, sorted. */
+  profiles(): string[] {
+    const entries = [...this.#running.hot.profiles.entries()];
+    return entries.map(({ appId, deviceId, profile }) => `${appId} ${deviceId} ${profile?.name}`).sort();
+  }
+
+  /** Writes the standing entries as a seal does, and then gives up what is covered. */
+  async trim(coverage: Omit<Coverage, "standingSequence">): Promise<void> {
+    const { wal, hot } = this.#running;
     await wal.rotate();
-    await wal.trim(coverage);
+    const sequence = hot.appliedSequence;
+    const { bytes } = await inTurns(
+      encodeStanding(hot.profiles.entries(), sequence, () => new Uint8Array(8)),
+    );
+    if (this.#process?.wal !== wal) return;
+    if (sequence > 0) this.#standing = { bytes: Uint8Array.from(bytes), sequence };
+    await wal.trim({ ...coverage, standingSequence: sequence });
   }
 
   async stop(): Promise<void> {

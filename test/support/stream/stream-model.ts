@@ -43,8 +43,10 @@ export function layStream(
   const unanswered = posts.filter(({ answer }) => answer === null).map(textOf);
   let broken: string | null = null;
   for (const { number, bytes } of history) {
-    for (const { sequence, appId, batch } of reader.entries(number, bytes)) {
-      const reports = plainReports(batch);
+    for (const entry of reader.entries(number, bytes)) {
+      if (entry.kind !== "reports") continue;
+      const { sequence, appId } = entry;
+      const reports = plainReports(entry.batch);
       const text = textOf({ appId, reports });
       const accepted = models.get(appId)!.report(reports);
       const post = answered.get(sequence);

@@ -20,6 +20,8 @@ const TYPED: Readonly<Record<string, readonly string[]>> = {
   "quarantine list": [],
   "quarantine show": ["0"],
   import: [SAMPLE, "--app", "a"],
+  "devices list": ["--app", "a"],
+  "devices set": ["bus", "--app", "a", "--name", "Bus"],
   export: ["--app", "a", "--format", "csv"],
   doctor: [],
   "map fetch": ["--from", "http://127.0.0.1:9/a", "--bbox", "1,2,3,4", "--yes"],

@@ -18,9 +18,10 @@ import { createSaltedFrames } from "../../../src/lib/frames/frame.ts";
 import { encodeIndexColumn } from "../../../src/lib/frames/index-column.ts";
 import { encodeNumberColumn } from "../../../src/lib/frames/number-column.ts";
 import { viewsOf } from "../../../src/lib/frames/views.ts";
-import type { AppId } from "../../../src/model/ids.ts";
+import type { AppId, DeviceId } from "../../../src/model/ids.ts";
 import { NUMBER_FIELDS, PROFILE_FIELDS, STATE_FIELDS } from "../../../src/model/location-fields.ts";
 import { createReportBatchBuilder } from "../../../src/model/report-batch.ts";
+import { encodeStandingEntry } from "../../../src/model/standing-entry.ts";
 import { FixedRetention } from "../../../src/model/time/retention.ts";
 import { utcDayOf } from "../../../src/model/time/utc-day.ts";
 import { encodeBackup } from "../../../src/operator/backup/file.ts";
@@ -192,6 +193,24 @@ describe("docs/internals/formats.md draws", () => {
       ...[profiles, profile, states, state].map(indexColumn),
     ];
     expect(content).toBe(parts.map(hexOf).join(""));
+  });
+
+  test("an entry of a device profile", () => {
+    const profile = { name: "Bus", color: null, icon: null, tags: [], metadata: null };
+    const entry = { kind: "device_profile", appId: APP, deviceId: "bü" as DeviceId, profile } as const;
+    const json = '{"name":"Bus"}';
+    expect(fieldsIn("Entry of a device profile", encodeStandingEntry(entry, 0))).toEqual({
+      kind: 2,
+      app_id_bytes: APP.length,
+      device_id_bytes: 3,
+      profile_bytes: json.length,
+      content: hexOf(padded(Buffer.from(`${APP}bü${json}`))),
+    });
+    expect(
+      fieldsIn("Entry of a device profile", encodeStandingEntry({ ...entry, profile: null }, 0)),
+    ).toMatchObject({
+      profile_bytes: 0,
+    });
   });
 
   test.each([

@@ -12,6 +12,15 @@ export async function quarantine(app: TestApp, key: KeyName = "full"): Promise<v
   assert(status === 200, "what can't be used is kept");
 }
 
+/** Gives the bus a profile that has its id, as every endpoint about profiles then finds. */
+export async function giveProfile(app: TestApp, key: KeyName = "full"): Promise<void> {
+  const headers = { authorization: `Bearer ${app.keys[key]}`, "content-type": "application/json" };
+  const body = JSON.stringify({ name: `the ${BUS.device_id}`, tags: [BUS.device_id] });
+  const path = `/api/v1/devices/${BUS.device_id}/profile`;
+  const { status } = await app.fetch(path, { method: "PUT", headers, body });
+  assert(status === 200, "the profile is stored");
+}
+
 /** A path of the document's example with the app's newest entry in it, where there is one. */
 export async function withEntry(app: TestApp, path: string, key: KeyName = "full"): Promise<string> {
   if (!path.includes(EXAMPLE_ENTRY_ID)) return path;

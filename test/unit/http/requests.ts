@@ -44,9 +44,9 @@ export function withParameter(path: string, pair: string): string {
   return `${path}${path.includes("?") ? "&" : "?"}${pair}`;
 }
 
-/** Whether it may change what is stored. */
+/** Whether it may change what is stored, by reports or edits. */
 export function takesReports(endpoint: Endpoint): boolean {
-  if (endpoint.kind !== "client") return endpoint.permission === "write";
+  if (endpoint.kind !== "client") return endpoint.permission === "write" || endpoint.permission === "edit";
   return endpoint.client.methods.includes(endpoint.method);
 }
 
@@ -150,11 +150,12 @@ export function wrongQueryTo(endpoint: Endpoint, path = pathTo(endpoint)): strin
 }
 
 /** The key of a test app that has this permission and no other, and one that lacks it. */
-export const KEY_WITH = { read: "reader", write: "writer", operate: "operator" } as const;
+export const KEY_WITH = { read: "reader", write: "writer", edit: "editor", operate: "operator" } as const;
 export const KEYS_WITHOUT = {
-  read: ["writer", "operator"],
-  write: ["reader", "operator", "viewer"],
-  operate: ["reader", "writer", "viewer"],
+  read: ["writer", "editor", "operator"],
+  write: ["reader", "editor", "operator", "viewer"],
+  edit: ["reader", "writer", "operator", "viewer"],
+  operate: ["reader", "writer", "editor", "viewer"],
 } as const satisfies Record<KeyedEndpoint["permission"], readonly KeyName[]>;
 
 /** Keys of share links that show where the bus is. */
@@ -186,6 +187,12 @@ export type ReadEndpoint = keyof typeof READ_PATHS;
 export const EVERY_READ_PATH = READS.filter(({ path }) => !path.includes(":entryId"))
   .filter(answersJson)
   .map((endpoint) => pathTo(endpoint));
+/** Those of them that take no other method. */
+export const GET_ALONE_PATHS = READS.filter(
+  ({ path }) => ENDPOINTS.filter((endpoint) => endpoint.path === path).length === 1,
+)
+  .map((endpoint) => pathTo(endpoint))
+  .filter((path) => EVERY_READ_PATH.includes(path));
 /** Those that need no key and answer with JSON. */
 export const OPEN_PATHS = OPEN.filter(answersJson).map(({ path }) => path);
 

@@ -7,7 +7,7 @@ import { FileError } from "../../../src/runtime/files.ts";
 import { createNodeFiles } from "../../../src/runtime/node-files.ts";
 import { inspectLog } from "../../../src/wal/read-log.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../../support/archive-app.ts";
-import { batchOf } from "../../support/reports/batches.ts";
+import { batchIn, batchOf } from "../../support/reports/batches.ts";
 import { verifyDirectory } from "../../support/verify-directory.ts";
 
 /**
@@ -41,7 +41,9 @@ async function importYear(app: ArchiveApp): Promise<void> {
 /** The times of all reports in the log. */
 async function timesInLog({ dataDir }: ArchiveApp): Promise<number[]> {
   const times: number[] = [];
-  await inspectLog(createNodeFiles(), join(dataDir, "wal"), ({ batch }) => times.push(...batch.timestampMs));
+  await inspectLog(createNodeFiles(), join(dataDir, "wal"), (entry) => {
+    times.push(...batchIn(entry).timestampMs);
+  });
   return times;
 }
 

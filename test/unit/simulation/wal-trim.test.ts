@@ -2,11 +2,13 @@
 // is given twice. Method: two writers append reports of many days, beside rotations and trims of days that become
 // covered as they go; the power fails before operation 0, 1, 2, ... until none is left, and what the disk kept of
 // unsynced bytes and names is drawn from a seed. Then the log is opened again, trimmed and appended to.
+
 import { expect, test } from "bun:test";
 import { utcDayOf } from "../../../src/model/time/utc-day.ts";
 import type { Coverage } from "../../../src/wal/closed-segments.ts";
 import { createSimulatedFiles, type SimulatedFiles } from "../../support/disk/simulated-files.ts";
 import { RANDOM_SEED, randomRuns } from "../../support/random-runs.ts";
+import { batchIn } from "../../support/reports/batches.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
 import { APP, appendNamed, dayBatch, NOTHING_LEFT, openTestWal } from "../wal/fixture.ts";
 
@@ -32,6 +34,7 @@ function coverageOf(known: Known, today: number): Coverage {
   return {
     isCovered: (day, lastSequence) => isCovered(known, [day], lastSequence),
     isExpired: (day) => day < today - 2,
+    standingSequence: 0,
   };
 }
 
@@ -89,8 +92,9 @@ test("rotate() and trim() keep what is not covered through a power loss at any o
       const reports: string[] = [];
       const found: string[] = [];
       const again = await openTestWal(after, {
-        onEntry({ sequence, batch: { texts, device, timestampMs } }) {
-          const entry = `${sequence} ${texts[device[0]!] ?? NOTHING_LEFT}`;
+        onEntry(logged) {
+          const { texts, device, timestampMs } = batchIn(logged);
+          const entry = `${logged.sequence} ${texts[device[0]!] ?? NOTHING_LEFT}`;
           found.push(entry);
           reports.push(...reportsOf(entry, Array.from(timestampMs, utcDayOf)));
         },

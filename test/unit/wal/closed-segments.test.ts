@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import type { DeviceId } from "../../../src/model/ids.ts";
 import { type UtcDay, utcDayOf } from "../../../src/model/time/utc-day.ts";
 import { FileError } from "../../../src/runtime/files.ts";
 import type { Coverage } from "../../../src/wal/closed-segments.ts";
@@ -7,6 +8,7 @@ import { SEGMENT_HEAD_BYTES } from "../../../src/wal/segment.ts";
 import { createSimulatedFiles, type SimulatedFiles } from "../../support/disk/simulated-files.ts";
 import * as fc from "../../support/fast-check.ts";
 import { outcome } from "../../support/rejection.ts";
+import { batchIn } from "../../support/reports/batches.ts";
 import { APP, appendNamed, COVERS_ALL, covers, dayBatch, LOG, openTestWal, segmentPaths } from "./fixture.ts";
 
 type TestWal = Awaited<ReturnType<typeof openTestWal>>["wal"];
@@ -56,9 +58,10 @@ async function expectLeft(files: SimulatedFiles, wal: TestWal, left: readonly st
 /** Every report of a log, as `sequence name day`. */
 async function reportsIn(files: SimulatedFiles): Promise<string[]> {
   const reports: string[] = [];
-  await inspectLog(files, LOG, ({ sequence, batch: { texts, device, timestampMs } }) => {
+  await inspectLog(files, LOG, (entry) => {
+    const { texts, device, timestampMs } = batchIn(entry);
     const found = Array.from(timestampMs, (atMs, row) => `${texts[device[row]!]} ${utcDayOf(atMs)}`);
-    reports.push(...found.map((report) => `${sequence} ${report}`));
+    reports.push(...found.map((report) => `${entry.sequence} ${report}`));
   });
   return reports;
 }
@@ -79,7 +82,7 @@ test("trim() asks for each day at the segment's last sequence", async () => {
   const { wal } = await createLog([[[1], [1, 2]], [[5], [3], [5]], [[4]]]);
   const asked: string[] = [];
   const isCovered: Coverage["isCovered"] = (day, lastSequence) => asked.push(`${day} at ${lastSequence}`) > 0;
-  await wal.trim({ isCovered, isExpired: () => false });
+  await wal.trim({ isCovered, isExpired: () => false, standingSequence: 0 });
   expect(asked).toEqual(["1 at 2", "2 at 2", "5 at 5", "3 at 5"]);
 });
 
@@ -88,7 +91,7 @@ test("trim() keeps a segment for one late report, and of it that report alone", 
   const before = wal.bytes;
   // Day 1 was sealed before its late report arrived with sequence 3.
   const isCovered: Coverage["isCovered"] = (day, lastSequence) => lastSequence <= (day === 1 ? 2 : 100);
-  const trimmed = await wal.trim({ isCovered, isExpired: () => false });
+  const trimmed = await wal.trim({ isCovered, isExpired: () => false, standingSequence: 0 });
   expect(trimmed).toEqual({ segments: 2, bytes: before - wal.bytes });
   const disk = await expectLeft(files, wal, [written[2]!, "4 -", ...written.slice(5)]);
   expect(await reportsIn(disk)).toEqual(["3 c 1", "6 f 9"]);
@@ -128,7 +131,7 @@ test("trim() leaves nothing that is expired, however much else a segment holds, 
 
 test("trim() leaves an expired report that is not covered", async () => {
   const { files, wal, written } = await createLog([[[1], [2]], [[3]]]);
-  await wal.trim({ isCovered: (day) => day === 2, isExpired: () => true });
+  await wal.trim({ isCovered: (day) => day === 2, isExpired: () => true, standingSequence: 0 });
   await expectLeft(files, wal, [written[0]!, "2 -", written[2]!]);
 });
 
@@ -328,6 +331,7 @@ test("trim() leaves every report that is not covered, and none that is covered a
         await wal.trim({
           isCovered: (day, lastSequence) => lastSequence <= covered[day]!,
           isExpired: (day) => expired.includes(day),
+          standingSequence: 0,
         });
 
         const names = written.values();
@@ -416,4 +420,51 @@ test("trim() looks at the signal between two entries of a segment", async () => 
   expect(await wal.trim(covers(1), stop.signal)).toEqual({ segments: 0, bytes: 0 });
   files.beforeOperation = null;
   expect(await reportsIn(files)).toEqual(before);
+});
+
+const PROFILE = {
+  kind: "device_profile",
+  appId: APP,
+  deviceId: "bus" as DeviceId,
+  profile: { name: "Bus", color: null, icon: null, tags: [], metadata: null },
+} as const;
+
+/** Covers all days, and standing entries up to this one. */
+const standingUpTo = (standingSequence: number): Coverage => ({ ...COVERS_ALL, standingSequence });
+
+test("trim() keeps a segment until the archive has its standing entries", async () => {
+  const files = createSimulatedFiles();
+  const { wal } = await openTestWal(files);
+  for (const append of [
+    () => wal.append(APP, dayBatch("a", [1])),
+    () => wal.appendStanding(PROFILE),
+    () => wal.append(APP, dayBatch("b", [1])),
+    () => wal.rotate(),
+    () => wal.append(APP, dayBatch("c", [1])),
+  ])
+    await append();
+  expect((await wal.trim(standingUpTo(1))).segments).toBe(0);
+  await wal.close();
+  // Of the days nothing is left; the last entry says how far the sequences went.
+  const { wal: again, found } = await openTestWal(files);
+  expect(found).toEqual(["2 profile of bus", "3 -", "4 c"]);
+  await again.append(APP, dayBatch("d", [1]));
+  expect((await again.trim(standingUpTo(2))).segments).toBe(2);
+  await again.close();
+  expect((await openTestWal(files)).found).toEqual(["5 d"]);
+});
+
+test("trim() writes a segment anew without standing entries that the archive has", async () => {
+  const files = createSimulatedFiles();
+  const { wal } = await openTestWal(files);
+  await wal.appendStanding(PROFILE);
+  await wal.append(APP, dayBatch("a", [1]));
+  await wal.append(APP, dayBatch("b", [2]));
+  await wal.appendStanding({ ...PROFILE, profile: null });
+  await wal.rotate();
+  await wal.append(APP, dayBatch("c", [3]));
+  const isCovered: Coverage["isCovered"] = (day) => day === 1;
+  await wal.trim({ isCovered, isExpired: () => false, standingSequence: 3 });
+  await wal.close();
+  expect((await openTestWal(files)).found).toEqual(["3 b", "4 profile of bus", "5 c"]);
 });

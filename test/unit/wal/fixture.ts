@@ -4,6 +4,7 @@ import { createReportBatchBuilder, type ReportBatch } from "../../../src/model/r
 import { type UtcDay, utcDayStartMs } from "../../../src/model/time/utc-day.ts";
 import type { Files } from "../../../src/runtime/files.ts";
 import type { Coverage } from "../../../src/wal/closed-segments.ts";
+import type { LogEntry } from "../../../src/wal/entry/entry.ts";
 import { openSegment, SEGMENT_HEAD_BYTES } from "../../../src/wal/segment.ts";
 import { openWal, type WalOptions } from "../../../src/wal/wal.ts";
 
@@ -41,6 +42,12 @@ function batchAt(name: string, timestampsMs: readonly number[]): ReportBatch {
 /** The name of an entry all of whose reports have left. */
 export const NOTHING_LEFT = "-";
 
+/** The name of a batch, or the device of a profile. */
+function nameOf(entry: LogEntry): string {
+  if (entry.kind !== "reports") return `profile of ${entry.deviceId}`;
+  return entry.batch.texts[entry.batch.device[0]!] ?? NOTHING_LEFT;
+}
+
 /** What a replay found: `sequence name` of each entry. */
 export async function openTestWal(files: Files, options: Partial<WalOptions> = {}) {
   const found: string[] = [];
@@ -51,8 +58,7 @@ export async function openTestWal(files: Files, options: Partial<WalOptions> = {
     segmentBytesMax: SEGMENT_HEAD_BYTES + 768, // Three entries of one report.
     queueBytesMax: 1_000_000,
     sequenceMin: 1,
-    onEntry: ({ sequence, batch }) =>
-      found.push(`${sequence} ${batch.texts[batch.device[0]!] ?? NOTHING_LEFT}`),
+    onEntry: (entry) => found.push(`${entry.sequence} ${nameOf(entry)}`),
     ...options,
   });
   return { wal, recovery, found };
@@ -74,10 +80,10 @@ export async function appendNamed(
 
 /** Covered up to any sequence, and not expired. */
 export function covers(...days: readonly number[]): Coverage {
-  return { isCovered: (day) => days.includes(day), isExpired: () => false };
+  return { isCovered: (day) => days.includes(day), isExpired: () => false, standingSequence: 0 };
 }
 
-export const COVERS_ALL: Coverage = { isCovered: () => true, isExpired: () => false };
+export const COVERS_ALL: Coverage = { isCovered: () => true, isExpired: () => false, standingSequence: 0 };
 
 /** The salt of a segment's frames. */
 export function saltOf(segment: Uint8Array): Uint8Array {

@@ -4,6 +4,7 @@ import { createRandomSalt } from "../../../src/lib/frames/head.ts";
 import { SEGMENT_HEAD_BYTES } from "../../../src/wal/segment.ts";
 import { createSimulatedFiles, type SimulatedFiles } from "../../support/disk/simulated-files.ts";
 import { outcome } from "../../support/rejection.ts";
+import { batchIn } from "../../support/reports/batches.ts";
 import { appendNamed, DAMAGED, LOG, openTestWal, saltOf, segmentPaths } from "./fixture.ts";
 
 /** A log of two segments, `a` to `c` and `d` to `e`, and the bytes of one frame of it. */
@@ -185,7 +186,9 @@ async function openWithout(files: SimulatedFiles, isUnusable: (sequence: number)
   let found: string[] = [];
   const failures: string[] = [];
   const { recovery } = await openTestWal(files, {
-    onEntry({ sequence, batch }) {
+    onEntry(entry) {
+      const { sequence } = entry;
+      const batch = batchIn(entry);
       if (isUnusable(sequence)) throw new Error("no room");
       found.push(`${sequence} ${batch.texts[batch.device[0]!]}`);
     },

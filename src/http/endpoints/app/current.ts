@@ -1,6 +1,7 @@
 import { sendWithPlaces, withPlaces } from "../../encode/place-marks.ts";
+import { RecordNames } from "../../encode/record-names.ts";
 import { queryEndpoint } from "../../endpoint.ts";
-import { limit, offset, places, timezone } from "../../parameters/common.ts";
+import { limit, names, offset, places, timezone } from "../../parameters/common.ts";
 import { fieldsOf } from "../../parameters/fields.ts";
 import { optionalNumber } from "../../parameters/kinds.ts";
 import { exampleRecord } from "../../shapes/record-schemas.ts";
@@ -49,6 +50,7 @@ export const appCurrent = queryEndpoint({
     timezone,
     places,
     fields: fieldsOf("current"),
+    names,
   },
   wrongQuery: "offset=-1",
   answer: {
@@ -62,16 +64,20 @@ export const appCurrent = queryEndpoint({
       pagination: { ...EXAMPLE_COUNTS, total_count: 1, ...EXAMPLE_ASKED },
     },
   },
-  open({ current, answers, loadPlaces }) {
-    return (call, { limit, offset, timestamp_after, timestamp_before, timezone: zone, places, fields }) => {
+  open({ current, answers, loadPlaces, hot }) {
+    return (
+      call,
+      { limit, offset, timestamp_after, timestamp_before, timezone: zone, places, fields, names: withNames },
+    ) => {
       const { view } = call;
       const query = { limit, offset, afterMs: timestamp_after, beforeMs: timestamp_before, view };
+      const names = withNames ? new RecordNames(hot.profiles, call.appId) : null;
       return withPlaces(places ? loadPlaces() : null, (marks) =>
         current.ofApp(call.appId, query, call.request, ({ page: match, total }) => {
           const count = match?.devices.length ?? 0;
           const body = {
             app_id: call.appId,
-            locations: { cache: answers.records, match, zone, fields, view, marks },
+            locations: { cache: answers.records, match, zone, fields, view, marks, names },
             pagination: { count, has_more: offset + count < total, total_count: total, offset, limit },
           };
           return sendWithPlaces(call, answers.write(answer, body), marks);

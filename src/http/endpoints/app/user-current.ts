@@ -1,7 +1,8 @@
 import { MS_PER_SECOND } from "../../../model/time/units.ts";
 import { sendWithPlaces, withPlaces } from "../../encode/place-marks.ts";
+import { RecordNames } from "../../encode/record-names.ts";
 import { queryEndpoint } from "../../endpoint.ts";
-import { accuracyBounds, limit, places, timezone } from "../../parameters/common.ts";
+import { accuracyBounds, limit, names, places, timezone } from "../../parameters/common.ts";
 import { fieldsOf } from "../../parameters/fields.ts";
 import { optionalNumber } from "../../parameters/kinds.ts";
 import { userId } from "../../parameters/path-parameter.ts";
@@ -33,6 +34,7 @@ export const userCurrent = queryEndpoint({
     timezone,
     places,
     fields: fieldsOf("current"),
+    names,
   },
   wrongQuery: "limit=0",
   answer: {
@@ -46,13 +48,17 @@ export const userCurrent = queryEndpoint({
       locations: [exampleRecord("current")],
     },
   },
-  open({ current, answers, loadPlaces }) {
-    return (call, { user_id, max_age, accuracy, limit, timezone: zone, places, fields }) => {
+  open({ current, answers, loadPlaces, hot }) {
+    return (
+      call,
+      { user_id, max_age, accuracy, limit, timezone: zone, places, fields, names: withNames },
+    ) => {
       const ageMsMax = max_age === null ? null : max_age * MS_PER_SECOND;
       const query = { ageMsMax, accuracyMetersMax: accuracy, limit };
+      const names = withNames ? new RecordNames(hot.profiles, call.appId) : null;
       return withPlaces(places ? loadPlaces() : null, (marks) =>
         current.ofUser(call.appId, user_id, query, call.request, (match) => {
-          const locations = { cache: answers.records, match, zone, fields, marks };
+          const locations = { cache: answers.records, match, zone, fields, marks, names };
           const body = { user_id, device_count: match?.devices.length ?? 0, locations };
           return sendWithPlaces(call, answers.write(answer, body), marks);
         }),

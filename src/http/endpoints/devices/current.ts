@@ -1,7 +1,8 @@
 import { sendWithPlaces, withPlaces } from "../../encode/place-marks.ts";
+import { RecordNames } from "../../encode/record-names.ts";
 import { queryEndpoint } from "../../endpoint.ts";
 import { missingDevice, UNKNOWN_DEVICE } from "../../openapi/responses.ts";
-import { places, timezone } from "../../parameters/common.ts";
+import { names, places, timezone } from "../../parameters/common.ts";
 import { fieldsOf } from "../../parameters/fields.ts";
 import { deviceId } from "../../parameters/path-parameter.ts";
 import { EXAMPLE_REPORT, exampleRecord } from "../../shapes/record-schemas.ts";
@@ -22,7 +23,7 @@ export const deviceCurrent = queryEndpoint({
   path: "/api/v1/devices/:deviceId/locations/current",
   isForViews: true,
   inPath: { deviceId },
-  query: { timezone, places, fields: fieldsOf("deviceCurrent") },
+  query: { timezone, places, fields: fieldsOf("deviceCurrent"), names },
   wrongQuery: "timezone=UTC&timezone=GMT",
   answer: {
     name: "DeviceCurrent",
@@ -35,14 +36,15 @@ export const deviceCurrent = queryEndpoint({
     },
   },
   failures: { 404: missingDevice("DeviceError", UNKNOWN_DEVICE) },
-  open({ current, answers, loadPlaces }) {
-    return (call, { deviceId, timezone: zone, places, fields }) =>
+  open({ current, answers, loadPlaces, hot }) {
+    return (call, { deviceId, timezone: zone, places, fields, names: withNames }) =>
       withPlaces(places ? loadPlaces() : null, (marks) => {
         const { view } = call;
+        const names = withNames ? new RecordNames(hot.profiles, call.appId) : null;
         const match = current.ofDevice(call.appId, deviceId, view);
         if (!match.ok) return call.fail(match.error);
         const { records, devices } = match.value;
-        const location = { cache: answers.records, match: match.value, zone, fields, view, marks };
+        const location = { cache: answers.records, match: match.value, zone, fields, view, marks, names };
         const written = answers.write(answer, { device_id: records.deviceId(devices[0]!), location });
         return sendWithPlaces(call, written, marks);
       });

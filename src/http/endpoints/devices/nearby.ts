@@ -6,9 +6,11 @@ import { localTimeFormatterOf } from "../../../model/time/local-time.ts";
 import { MS_PER_HOUR } from "../../../model/time/units.ts";
 import type { NearbyAnswer } from "../../../service/queries/nearby.ts";
 import type { AnswerBuffer } from "../../encode/answer-buffer.ts";
-import { type PlaceMarks, sendWithPlaces, withPlaces } from "../../encode/place-marks.ts";
+import type { RecordForm } from "../../encode/chosen-records.ts";
+import { sendWithPlaces, withPlaces } from "../../encode/place-marks.ts";
+import { RecordNames } from "../../encode/record-names.ts";
 import { queryEndpoint } from "../../endpoint.ts";
-import { accuracyMeters, limit, offset, places, timezone } from "../../parameters/common.ts";
+import { accuracyMeters, limit, names, offset, places, timezone } from "../../parameters/common.ts";
 import { fieldsOf } from "../../parameters/fields.ts";
 import { numberParameter, requiredNumber } from "../../parameters/kinds.ts";
 import type { QueryValues } from "../../parameters/parameter.ts";
@@ -53,6 +55,7 @@ const query = {
   timezone,
   places,
   fields: fieldsOf("current"),
+  names,
 };
 
 /** `writeAnswer` writes this shape by hand, because this answer is requested most. */
@@ -120,7 +123,7 @@ export const nearby = queryEndpoint({
       query_time_ms: 0.087,
     },
   },
-  open({ nearby, answers, loadPlaces }) {
+  open({ nearby, answers, loadPlaces, hot }) {
     return (call, values) => {
       const { latitude, longitude, radius_miles, max_age_hours, limit, offset, min_accuracy } = values;
       const criteria = {
@@ -132,9 +135,11 @@ export const nearby = queryEndpoint({
         offset,
         limit,
       };
+      const deviceNames = values.names ? new RecordNames(hot.profiles, call.appId) : null;
       return withPlaces(values.places ? loadPlaces() : null, (marks) =>
         nearby(call.appId, criteria, call.request, (page) => {
-          const written = writeAnswer(answers, call.appId, page, values, marks, call.elapsedMs());
+          const extras = { marks, names: deviceNames };
+          const written = writeAnswer(answers, call.appId, page, values, extras, call.elapsedMs());
           return sendWithPlaces(call, written, marks);
         }),
       );
@@ -156,7 +161,7 @@ function writeAnswer(
     timezone,
     fields,
   }: QueryValues<typeof query>,
-  marks: PlaceMarks | null,
+  extras: Pick<RecordForm, "marks" | "names">,
   elapsedMs: number,
 ): Uint8Array<ArrayBuffer> {
   const { count, matches, candidates } = page ?? NO_DEVICES;
@@ -174,7 +179,7 @@ function writeAnswer(
   json.fragment(RESULTS);
   const start = json.length;
   const localTime = localTimeFormatterOf(timezone);
-  if (page !== null) answers.records.writeNearby(json, page.records, page, { fields, localTime, marks });
+  if (page !== null) answers.records.writeNearby(json, page.records, page, { fields, localTime, ...extras });
   if (count === 0) json.byte(OPEN_BRACKET);
   else json.bytes[start] = OPEN_BRACKET; // Replaces the first item's comma.
   json.fragment(COUNT);

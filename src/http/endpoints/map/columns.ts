@@ -2,10 +2,11 @@ import { mapMaybe } from "../../../lib/schedule/maybe-promise.ts";
 import type { AppId } from "../../../model/ids.ts";
 import { REPORT_FIELDS, type StoredField } from "../../../model/location-fields.ts";
 import { createTakeSnapshot, type Snapshot } from "../../../service/queries/snapshot.ts";
-import { type Column, jsonColumns } from "../../encode/json-columns.ts";
+import { type Column, type ColumnBlock, jsonColumns } from "../../encode/json-columns.ts";
+import { RecordNames } from "../../encode/record-names.ts";
 import { queryEndpoint } from "../../endpoint.ts";
-import { severalWords } from "../../parameters/kinds.ts";
-import { EXAMPLE_REPORT, fieldSchema } from "../../shapes/record-schemas.ts";
+import { flag, severalWords } from "../../parameters/kinds.ts";
+import { DEVICE_NAME, EXAMPLE_REPORT, fieldSchema } from "../../shapes/record-schemas.ts";
 import { viewShows } from "../../shapes/records.ts";
 import { always, count, object, optional, plain, text } from "../../shapes/shape.ts";
 
@@ -31,6 +32,7 @@ const answer = object({
     REPORT_FIELDS.filter(({ required }) => required).map((field) => [field.name, columnOf(field)]),
   ),
   ...Object.fromEntries(CHOSEN_FIELDS.map((field) => [field.name, optional(columnOf(field))])),
+  name: optional(plain<never>({ type: "array", items: { ...DEVICE_NAME, nullable: true } })),
 });
 
 export const appColumns = queryEndpoint({
@@ -49,6 +51,7 @@ export const appColumns = queryEndpoint({
       CHOSEN_FIELDS.map(({ name }) => name),
       ["speed"],
     ),
+    names: flag("Adds a column name, with the name in each device's profile, or null.", "boolean"),
   },
   wrongQuery: "fields=velocity",
   answer: {
@@ -66,13 +69,14 @@ export const appColumns = queryEndpoint({
   versionOf: ({ versions }, { appId, view }) => versions.ofNewest(appId, view),
   open(services) {
     const takeSnapshot = createTakeSnapshot(services);
-    return (call, { fields }) => {
+    return (call, { fields, names: withNames }) => {
       const { view } = call;
       const isShown = (field: StoredField) => view === null || viewShows(view, field);
       const chosenFields = CHOSEN_FIELDS.filter((field) => fields.includes(field.name) && isShown(field));
+      const names = withNames ? new RecordNames(services.hot.profiles, call.appId) : null;
       return mapMaybe(takeSnapshot(call, chosenFields, call.request), (snapshot) =>
         snapshot.ok
-          ? call.pieces(piecesOf(call.appId, chosenFields, snapshot.value))
+          ? call.pieces(piecesOf(call.appId, chosenFields, names, snapshot.value))
           : call.fail(snapshot.error),
       );
     };
@@ -82,6 +86,7 @@ export const appColumns = queryEndpoint({
 function* piecesOf(
   appId: AppId,
   chosenFields: readonly StoredField[],
+  names: RecordNames | null,
   { sequence, blocks, end }: Snapshot,
 ): Iterable<Uint8Array<ArrayBuffer>> {
   const columns: Column[] = [
@@ -90,10 +95,16 @@ function* piecesOf(
     { name: "latitude", blocks: blocks.map(({ latitude }) => latitude) },
     { name: "longitude", blocks: blocks.map(({ longitude }) => longitude) },
     ...chosenFields.map(({ name }, index) => ({ name, blocks: blocks.map(({ fields }) => fields[index]!) })),
+    ...(names === null ? [] : [{ name: "name", blocks: namesOf(names, blocks) }]),
   ];
   try {
     yield* jsonColumns({ success: true, app_id: appId, sequence }, columns);
   } finally {
     end();
   }
+}
+
+/** Looked up block by block, as each is written. */
+function* namesOf(names: RecordNames, blocks: Snapshot["blocks"]): Iterable<ColumnBlock> {
+  for (const { deviceIds } of blocks) yield Array.from(deviceIds, (id) => names.of(id));
 }

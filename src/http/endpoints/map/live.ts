@@ -2,7 +2,7 @@ import type { Result } from "../../../lib/result.ts";
 import type { ServiceError } from "../../../model/errors.ts";
 import { EXAMPLE_STREAM } from "../../answer/live-events.ts";
 import { queryEndpoint } from "../../endpoint.ts";
-import { bbox } from "../../parameters/common.ts";
+import { bbox, names } from "../../parameters/common.ts";
 import { optionalNumber, severalTexts } from "../../parameters/kinds.ts";
 import { optionalUserId } from "../../parameters/path-parameter.ts";
 
@@ -25,7 +25,7 @@ export const live = queryEndpoint({
   summary: "Positions as they change",
   description: [
     "Server-Sent Events, without an end. Each event carries the current record of every device whose latest record changed,",
-    "as `/api/v1/locations/current` shows it. A device that changed several times since the last event is in it once; there",
+    "as `/api/v1/locations/current` shows it. A device whose profile changed is sent again. One that changed several times since the last event is in it once; there",
     "are about four events a second at most. Queries already include the changes of an event. Its `id` is the number of the",
     `log entry up to which everything has been sent: as \`${LAST_EVENT_ID}\`, or as \`since\`, it makes the stream continue`,
     "there. If the changes in between are no longer known, because the client was away or too slow for long, or the server",
@@ -46,6 +46,7 @@ export const live = queryEndpoint({
       DEVICES_MAX,
     ),
     user_id: optionalUserId,
+    names,
   },
   headers: [
     {
@@ -68,7 +69,7 @@ export const live = queryEndpoint({
     },
   },
   open({ viewers }) {
-    return (call, { since, bbox, device_id, user_id }) => {
+    return (call, { since, bbox, device_id, user_id, names: withNames }) => {
       const last = readLastEventId(call.request);
       if (!last.ok) return call.fail(last.error);
       const opened = viewers.open(call, {
@@ -77,6 +78,7 @@ export const live = queryEndpoint({
         deviceIds: device_id.length === 0 ? null : new Set(device_id),
         userId: user_id,
         view: call.view,
+        withNames,
       });
       if (!opened.ok) return call.fail(opened.error);
       if (call.request.method === "HEAD") opened.value.close(); // A HEAD needs no body.

@@ -1,13 +1,22 @@
-import { findSealed, type Manifest, type Part, type SealedDay } from "../../../archive/manifest.ts";
+import {
+  findSealed,
+  type Manifest,
+  type Part,
+  type SealedDay,
+  type StandingPart,
+} from "../../../archive/manifest.ts";
+import { encodeStanding } from "../../../archive/standing-file.ts";
 import type { HotStore } from "../../../hot/hot-store.ts";
+import { type CreateSalt, createRandomSalt } from "../../../lib/frames/head.ts";
 import { messageOf } from "../../../lib/message-of.ts";
+import { inTurns } from "../../../lib/schedule/steps.ts";
 import { nextTurn } from "../../../lib/schedule/timers.ts";
 import type { Clock } from "../../../model/time/clock.ts";
 import type { Retention } from "../../../model/time/retention.ts";
 import { type UtcDay, utcDayName, utcDayOf, utcDayStartMs } from "../../../model/time/utc-day.ts";
 import { ignoreFileError } from "../../../runtime/files.ts";
 import type { Wal } from "../../../wal/log.ts";
-import { type FoldDependencies, type Folded, foldDays, type SealProgress } from "./fold.ts";
+import { type FoldDependencies, type Folded, type FoldRequest, foldDays, type SealProgress } from "./fold.ts";
 import {
   ASIDE_KEEP_MS,
   planRetention,
@@ -49,6 +58,8 @@ export interface SealDependencies extends FoldDependencies {
   readonly retention: Retention;
   /** Files of parts whose loss an operator has acknowledged. */
   readonly acknowledgedParts: () => Promise<ReadonlySet<string>>;
+  /** Creates the salts of files; random by default. */
+  readonly createSalt?: CreateSalt;
 }
 
 /**
@@ -87,9 +98,12 @@ export function createSeal(dependencies: SealDependencies): Seal {
     const sealing = hot.seal(days);
 
     let folded: Folded;
+    let leaving: LeavingParts;
     try {
-      folded = await foldDays(dependencies, { sealing, days, plan, oldestMs, signal, onProgress });
-      const next = nextManifest(archive.manifest, folded, plan, sealing.sequence, time);
+      const request = { sealing, days, plan, oldestMs, signal, onProgress };
+      const written = await writeFiles(dependencies, request);
+      ({ folded, leaving } = written);
+      const next = nextManifest(archive.manifest, written, plan, sealing.sequence, time);
       if (folded.days.size > 0 || !isSame(archive.manifest, next)) await archive.swap(next);
     } catch (error) {
       sealing.abandon();
@@ -100,7 +114,7 @@ export function createSeal(dependencies: SealDependencies): Seal {
     await yielding(sealing.drop(), signal);
     await yielding(hot.forgetDevices(oldestMs), signal);
 
-    const { logBytes, unfinished } = await giveUpCovered(dependencies, folded, plan, time, signal);
+    const { logBytes, unfinished } = await giveUpCovered(dependencies, leaving, plan, time, signal);
     return {
       days: names(folded.days.keys()),
       records: folded.records,
@@ -116,10 +130,46 @@ export function createSeal(dependencies: SealDependencies): Seal {
   };
 }
 
+/** What a seal wrote. It takes effect when a manifest names it. */
+interface WrittenFiles {
+  readonly folded: Folded;
+  readonly standing: StandingPart | null;
+  readonly leaving: LeavingParts;
+}
+
+/** Writes the entries that stand and the days. On failure it leaves no files. */
+async function writeFiles(dependencies: SealDependencies, request: FoldRequest): Promise<WrittenFiles> {
+  const { archive } = dependencies;
+  const before = archive.manifest.standing;
+  const standing = await writeStanding(dependencies, request.sealing.sequence);
+  const isNew = standing !== before;
+  let folded: Folded;
+  try {
+    folded = await foldDays(dependencies, request);
+  } catch (error) {
+    if (standing !== null && isNew) await archive.discard([standing]);
+    throw error;
+  }
+  const replaced = before !== null && isNew ? [before] : [];
+  const isDamaged = ({ file }: Part) => archive.damaged.has(file);
+  const leaving = {
+    replaced: [...folded.replaced, ...replaced.filter((part) => !isDamaged(part))],
+    damaged: replaced.filter(isDamaged),
+  };
+  return { folded, standing, leaving };
+}
+
+/** Parts that the swapped manifest no longer names. */
+interface LeavingParts {
+  readonly replaced: readonly Part[];
+  /** Stays for an operator. */
+  readonly damaged: readonly Part[];
+}
+
 /** Removes what the swapped manifest made superfluous. Each step is tried; the next seal repeats those that failed. */
 async function giveUpCovered(
   { archive, log }: SealDependencies,
-  { replaced }: Folded,
+  { replaced, damaged }: LeavingParts,
   { deleted }: RetentionPlan,
   { nowMs, firstDay }: SealTime,
   signal: AbortSignal,
@@ -129,6 +179,7 @@ async function giveUpCovered(
   const steps = [
     () => archive.discard([...deleted.values()].flatMap(({ parts }) => parts)),
     () => archive.discard(replaced),
+    () => archive.moveToDamaged(damaged),
     async () => {
       // Moves aside files that could not be deleted; it lists the folder of every day.
       if (deleted.size + replaced.length > 0) await archive.tidy(nowMs, ASIDE_KEEP_MS);
@@ -137,6 +188,7 @@ async function giveUpCovered(
       const coverage = {
         isCovered: (day: UtcDay, lastSequence: number) => isCovered(archive.manifest, day, lastSequence),
         isExpired: (day: UtcDay) => day < firstDay,
+        standingSequence: archive.manifest.standing?.sequence ?? 0,
       };
       logBytes = (await log.trim(coverage, signal)).bytes;
     },
@@ -152,6 +204,23 @@ async function giveUpCovered(
   }
   if (signal.aborted) unfinished ??= "It was broken off once the archive had the records";
   return { logBytes, unfinished };
+}
+
+/**
+ * Writes the entries that stand, unless the archive's file has them all and is intact. What is applied while it is
+ * written may be in the file or not: it is in the log too, behind the sequence.
+ */
+async function writeStanding(
+  { hot, archive, readUpTo, createSalt = createRandomSalt }: SealDependencies,
+  appliedSequence: number,
+): Promise<StandingPart | null> {
+  const { standing, seal } = archive.manifest;
+  const { profiles } = hot;
+  const hasAll = profiles.sequence <= (standing?.sequence ?? 0);
+  if (hasAll && (standing === null || !archive.damaged.has(standing.file))) return standing;
+  const sequence = Math.max(standing?.sequence ?? 0, Math.min(appliedSequence, readUpTo));
+  const encoded = await inTurns(encodeStanding(profiles.entries(), sequence, createSalt));
+  return archive.writeStanding(seal + 1, sequence, encoded);
 }
 
 /** Removes damaged parts that an operator has acknowledged as lost from the archive; the manifest remembers them. */
@@ -187,7 +256,7 @@ async function rotateLog(log: Pick<Wal, "rotate" | "currentDays">, nowMs: number
  */
 function nextManifest(
   manifest: Manifest,
-  folded: Folded,
+  { folded, standing }: WrittenFiles,
   { restored, remaining }: RetentionPlan,
   sequence: number,
   time: SealTime,
@@ -207,6 +276,7 @@ function nextManifest(
     latest: folded.latest,
     expired: new Map([...expiredBefore, ...expired]),
     retention: time.retention,
+    standing,
   };
 }
 
@@ -218,6 +288,7 @@ function coveredUpTo<Day extends SealedDay>(day: Day, sequence: number): Day {
 function isSame(before: Manifest, after: Manifest): boolean {
   return (
     before.latest === after.latest &&
+    before.standing === after.standing &&
     before.retention === after.retention &&
     hasSameKeys(before.days, after.days) &&
     hasSameKeys(before.expired, after.expired) &&

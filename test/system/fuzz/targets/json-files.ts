@@ -226,6 +226,7 @@ function manifestOf(draw: Draw): Manifest {
     latest: draw.chance(2) ? parts() : null,
     expired: new Map(days.slice(2).map((day) => [day, { ...sealedDay(), sinceMs: draw.upTo(2 ** 45) }])),
     retention: draw.chance(2) ? `${draw.upTo(9999)}d` : null,
+    standing: draw.chance(2) ? { ...partOf(draw), sequence: draw.upTo(2 ** 40) } : null,
   };
 }
 

@@ -8,10 +8,12 @@ import { viewsOf } from "../../../../src/lib/frames/views.ts";
 import { FormatVersionError } from "../../../../src/lib/text/versioned-json.ts";
 import type { AppId } from "../../../../src/model/ids.ts";
 import { PROFILE_FIELDS, STATE_FIELDS } from "../../../../src/model/location-fields.ts";
+import { encodeStandingEntry, type StandingEntry } from "../../../../src/model/standing-entry.ts";
 import { createEntryDecoder, createEntryEncoder, type LogEntry } from "../../../../src/wal/entry/entry.ts";
 import { createTextColumnReader } from "../../../../src/wal/entry/text-column.ts";
 import { encodeSegmentHead, openSegment, segmentName } from "../../../../src/wal/segment.ts";
 import { LOG_START, SegmentReader } from "../../../../src/wal/segment-reader.ts";
+import { batchIn } from "../../../support/reports/batches.ts";
 import { damage } from "../support/damage.ts";
 import { fixture } from "../support/fixtures.ts";
 import { rowsOf } from "../support/inputs/batch-rows.ts";
@@ -41,7 +43,7 @@ export const logEntries: Target = {
       const bytes = encoder.encode(APP, batch, 0);
       const entry = decoder.decode(viewsOf(bytes), 0, bytes.length, 7);
       mustEqual(
-        entry && [entry.appId, rowsOf(entry.batch)],
+        entry && [entry.appId, rowsOf(batchIn(entry))],
         [APP, rowsOf(batch)],
         "an entry gives its batch back",
       );
@@ -69,6 +71,10 @@ function decoded(bytes: Uint8Array): LogEntry | null {
 /** What was decoded names only what it has, and can be written again. */
 function mustBeEntry(entry: LogEntry | null): void {
   if (entry === null) return;
+  if (entry.kind !== "reports") {
+    mustBeProfile(entry);
+    return;
+  }
   const { appId, batch } = entry;
   const { profiles, states, device, profile, state, count } = batch;
   must(/^[\w.-]{1,64}$/.test(appId), "an entry has an app", () => appId);
@@ -84,7 +90,14 @@ function mustBeEntry(entry: LogEntry | null): void {
   must(isBelow(state, states.length / STATE_FIELDS.length), "a state that is named is there");
   const bytes = encoder.encode(appId, batch, 0);
   const again = decoder.decode(viewsOf(bytes), 0, bytes.length, 7);
-  mustEqual(again && rowsOf(again.batch), rowsOf(batch), "an entry that was read can be written");
+  mustEqual(again && rowsOf(batchIn(again)), rowsOf(batch), "an entry that was read can be written");
+}
+
+function mustBeProfile(entry: StandingEntry): void {
+  const bytes = encodeStandingEntry(entry, 0);
+  const { sequence: _, ...again } = decoder.decode(viewsOf(bytes), 0, bytes.length, 7) ?? { sequence: 0 };
+  const { kind, appId, deviceId, profile } = entry;
+  mustEqual(again, { kind, appId, deviceId, profile }, "a profile that was read can be written");
 }
 
 function isBelow(indexes: Uint32Array, end: number): boolean {
@@ -209,7 +222,7 @@ function read({ number }: Pick<Segment, "number">, bytes: Uint8Array) {
   const source = { path: PATH, number, bytes: aligned, isReadable: true, isNewest: false };
   const reader = new SegmentReader(source, LOG_START, texts);
   for (let entry = reader.next(); entry !== null; entry = reader.next()) {
-    const payload = encoder.encode(entry.appId, entry.batch, 0);
+    const payload = encoder.encodeEntry(entry, 0);
     entries.push({ sequence: entry.sequence, payload });
   }
   const { damage: ranges } = reader.contents();

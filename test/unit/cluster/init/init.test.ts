@@ -2,12 +2,14 @@ import { expect, test } from "bun:test";
 import { InitError } from "../../../../src/cluster/init/init-error.ts";
 import { publishLog } from "../../../../src/cluster/init/publish-log.ts";
 import { createMessageReader } from "../../../../src/cluster/log/group-message.ts";
-import { type PlannedEntry, planMessages } from "../../../../src/cluster/log/plan-messages.ts";
+import { planMessages } from "../../../../src/cluster/log/plan-messages.ts";
 import { type Stream, StreamError } from "../../../../src/cluster/stream/stream.ts";
-import type { AppId } from "../../../../src/model/ids.ts";
+import type { AppId, DeviceId } from "../../../../src/model/ids.ts";
 import type { UtcDay } from "../../../../src/model/time/utc-day.ts";
 import { withoutCovered } from "../../../../src/wal/batch-parts.ts";
+import type { NewEntry } from "../../../../src/wal/entry/entry.ts";
 import * as fc from "../../../support/fast-check.ts";
+import { batchIn } from "../../../support/reports/batches.ts";
 import { SimulatedServers } from "../../../support/stream/simulated-servers.ts";
 import { dayBatch, namedBatch } from "../../wal/fixture.ts";
 
@@ -15,15 +17,18 @@ const APP = "default" as AppId;
 const FIRST = 7;
 const NEVER = new AbortController().signal;
 
-async function* entriesOf(names: readonly string[], reports = 1): AsyncGenerator<PlannedEntry, void> {
-  for (const name of names) yield { appId: APP, batch: namedBatch(name, reports) };
+async function* entriesOf(names: readonly string[], reports = 1): AsyncGenerator<NewEntry, void> {
+  for (const name of names) yield { kind: "reports", appId: APP, batch: namedBatch(name, reports) };
 }
 
 /** What the messages of a stream hold, as `name reports`. */
 function namesIn(servers: SimulatedServers): string[] {
   const reader = createMessageReader("fleet");
   return servers.messages.flatMap(({ number, bytes }) =>
-    reader.entries(number, bytes).map(({ batch }) => `${batch.texts[batch.device[0]!]} ${batch.count}`),
+    reader.entries(number, bytes).map((entry) => {
+      const batch = batchIn(entry);
+      return `${batch.texts[batch.device[0]!]} ${batch.count}`;
+    }),
   );
 }
 
@@ -144,7 +149,10 @@ test("planMessages() keeps to the length, takes a long batch apart, and says the
   expect(planned.reduce((sum, { records }) => sum + records, 0)).toBe(1500);
   const reader = createMessageReader("fleet");
   const devices = planned.flatMap(({ bytes }, index) =>
-    reader.entries(FIRST + index, bytes).map(({ batch }) => batch.texts[batch.device[0]!]!),
+    reader
+      .entries(FIRST + index, bytes)
+      .map(batchIn)
+      .map((batch) => batch.texts[batch.device[0]!]!),
   );
   expect(devices).toEqual([...devices].sort());
   expect(new Set(devices)).toEqual(new Set(["a", "b", "c"]));
@@ -156,10 +164,27 @@ test("withoutCovered() leaves out days that are covered up to the entry, and no 
     [101 as UtcDay, 9],
   ]);
   const daysOf = (sequence: number) => {
-    const batch = withoutCovered({ sequence, appId: APP, batch: dayBatch("d", [100, 101, 102]) }, covered);
+    const entry = { kind: "reports", sequence, appId: APP, batch: dayBatch("d", [100, 101, 102]) } as const;
+    const batch = withoutCovered(entry, covered);
     return [...batch.timestampMs].map((ms) => Math.floor(ms / 86_400_000));
   };
   expect(daysOf(5)).toEqual([102]);
   expect(daysOf(6)).toEqual([100, 102]);
   expect(daysOf(10)).toEqual([100, 101, 102]);
+});
+
+test("planMessages() carries profiles of devices between reports, in their order", async () => {
+  const profile = { name: "Bus", color: null, icon: null, tags: [], metadata: null };
+  async function* mixed(): AsyncGenerator<NewEntry, void> {
+    yield { kind: "reports", appId: APP, batch: namedBatch("a") };
+    yield { kind: "device_profile", appId: APP, deviceId: "bus" as DeviceId, profile };
+    yield { kind: "device_profile", appId: APP, deviceId: "tram" as DeviceId, profile: null };
+    yield { kind: "reports", appId: APP, batch: namedBatch("b") };
+  }
+  const [message] = await Array.fromAsync(planMessages(mixed(), 8000));
+  expect([message!.entries, message!.records]).toEqual([4, 2]);
+  const entries = createMessageReader("fleet").entries(FIRST, message!.bytes);
+  expect(entries.map((entry) => (entry.kind === "reports" ? "reports" : entry.deviceId)) as string[]).toEqual(
+    ["reports", "bus", "tram", "reports"],
+  );
 });

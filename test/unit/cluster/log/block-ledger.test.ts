@@ -65,7 +65,8 @@ test("BlockLedger says what a list of all messages says", () => {
           const lastSequence = message * 1024 + step.entries - 1;
           const bytes = 8 * (1 + step.days.length);
           list.push({ message, lastSequence, days: step.days, bytes, block });
-          ledger.note(message, lastSequence, new Map(step.days.map((each) => [each as UtcDay, 1])), bytes);
+          const reports = new Map(step.days.map((each) => [each as UtcDay, 1]));
+          ledger.note(message, lastSequence, { reports, standingSequence: 0 }, bytes);
           next = message + 1;
         } else if (step.kind === "end") {
           if (list.some((other) => other.block === block)) block++;
@@ -84,7 +85,7 @@ test("BlockLedger says what a list of all messages says", () => {
               ),
           );
           list = list.filter(({ message }) => needed !== undefined && message >= needed.message);
-          ledger.trim({ isCovered, isExpired: () => false });
+          ledger.trim({ isCovered, isExpired: () => false, standingSequence: 0 });
         }
         expectSame(ledger, list, block, next);
       }
@@ -109,14 +110,31 @@ function expectSame(ledger: BlockLedger, list: readonly NotedMessage[], block: n
 
 test("trim() gives up a block that is covered up to its last entry, though its message has room for more", () => {
   const ledger = new BlockLedger();
-  ledger.note(5, 5 * 1024 + 2, new Map([[7 as UtcDay, 1]]), 100);
+  ledger.note(5, 5 * 1024 + 2, { reports: new Map([[7 as UtcDay, 1]]), standingSequence: 0 }, 100);
   ledger.endBlock();
   const coveredTo = (sequence: number) => ({
     isCovered: (_: UtcDay, last: number) => last <= sequence,
     isExpired: () => false,
+    standingSequence: 0,
   });
   ledger.trim(coveredTo(5 * 1024 + 1));
   expect(ledger.floor(6)).toBe(5);
   ledger.trim(coveredTo(5 * 1024 + 2));
   expect(ledger.floor(6)).toBe(6);
+});
+
+test("trim() retains a block until the archive has its standing entries", () => {
+  const ledger = new BlockLedger();
+  ledger.note(5, 5120, { reports: new Map(), standingSequence: 5120 }, 100);
+  ledger.endBlock();
+  ledger.note(6, 6144, { reports: new Map(), standingSequence: 0 }, 100);
+  const coveredTo = (standingSequence: number) => ({
+    isCovered: () => true,
+    isExpired: () => false,
+    standingSequence,
+  });
+  ledger.trim(coveredTo(5119));
+  expect(ledger.floor(7)).toBe(5);
+  ledger.trim(coveredTo(5120));
+  expect(ledger.floor(7)).toBe(6);
 });

@@ -4,6 +4,7 @@ import type { TakenMessage } from "../../../../src/cluster/stream/stream.ts";
 import type { AppId } from "../../../../src/model/ids.ts";
 import { createEntryEncoder, type LogEntry } from "../../../../src/wal/entry/entry.ts";
 import type { LogFollower } from "../../../../src/wal/log.ts";
+import { batchIn } from "../../../support/reports/batches.ts";
 import { seededRandom } from "../../../support/seeded-random.ts";
 import { SimulatedServers } from "../../../support/stream/simulated-servers.ts";
 import { SimulatedStream, type StreamWeather } from "../../../support/stream/simulated-stream.ts";
@@ -26,8 +27,9 @@ export function keepNamed(servers: SimulatedServers, ...names: readonly string[]
 }
 
 /** `sequence name`, as tests of the file log have it. */
-export function nameOf({ sequence, batch }: LogEntry): string {
-  return `${sequence} ${batch.texts[batch.device[0]!]}`;
+export function nameOf(entry: LogEntry): string {
+  const { texts, device } = batchIn(entry);
+  return `${entry.sequence} ${texts[device[0]!]}`;
 }
 
 export interface TestLogOptions extends Partial<OpenStreamLogOptions> {

@@ -12,7 +12,7 @@ import type { ReportBatch } from "../../../../src/model/report-batch.ts";
 import { createEntryEncoder } from "../../../../src/wal/entry/entry.ts";
 import * as fc from "../../../support/fast-check.ts";
 import { arbitraryReport } from "../../../support/reports/arbitrary-reports.ts";
-import { batchOf } from "../../../support/reports/batches.ts";
+import { batchIn, batchOf } from "../../../support/reports/batches.ts";
 import { plainReports } from "../../../support/reports/plain-reports.ts";
 import { namedBatch } from "../../wal/fixture.ts";
 
@@ -29,7 +29,7 @@ function messageOf(...batches: readonly (readonly [string, ReportBatch])[]): Uin
 function entriesOf(number: number, message: Uint8Array): unknown[] {
   return reader
     .entries(number, message)
-    .map(({ sequence, appId, batch }) => [sequence, appId, plainReports(batch)]);
+    .map((entry) => [entry.sequence, entry.appId, plainReports(batchIn(entry))]);
 }
 
 /** With a checksum that fits what is there. */

@@ -14,6 +14,8 @@ import { ScriptedLive, ScriptedViewer } from "./scripted-live.ts";
 const QUERY = { sinceSequence: 41, box: null, deviceIds: null, userId: null, view: null };
 const VIEW = new View({ deviceIds: ["bus" as DeviceId], notBeforeMs: 0, precisionMeters: null });
 
+const NO_PROFILES = { profiles: { find: () => null } };
+
 let live: ScriptedLive;
 let slots: ViewerSlots;
 let counts = { events: 0, resets: 0, refused: 0 };
@@ -26,7 +28,14 @@ beforeEach(() => {
   slots = new ViewerSlots(4);
   counts = { events: 0, resets: 0, refused: 0 };
   time = new VirtualTime();
-  viewers = new Viewers({ live, slots, counts, answers: new AnswerBuffer(1024), timers: time });
+  viewers = new Viewers({
+    hot: NO_PROFILES,
+    live,
+    slots,
+    counts,
+    answers: new AnswerBuffer(1024),
+    timers: time,
+  });
   isGood = true;
 });
 
@@ -96,7 +105,7 @@ describe("Viewers", () => {
 
   test("has room for many who open one share link", () => {
     slots = new ViewerSlots(1024);
-    viewers = new Viewers({ live, slots, counts, answers: new AnswerBuffer(1024) });
+    viewers = new Viewers({ hot: NO_PROFILES, live, slots, counts, answers: new AnswerBuffer(1024) });
     for (let count = 0; count < 512; count++) open(call({ view: VIEW }));
     expect(viewers.open(call({ view: VIEW }), QUERY).ok).toBe(false);
     viewers.stop();

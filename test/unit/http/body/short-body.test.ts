@@ -31,7 +31,7 @@ function bodyOf(pieces: readonly string[], then: "ends" | "breaks" | "hangs" = "
 }
 
 async function messageOf(request: Request, timers?: Timers): Promise<string> {
-  const read = await readShortObject(request, timers);
+  const read = await readShortObject(request, timers === undefined ? {} : { timers });
   return read.ok || !("message" in read.error) ? "none" : read.error.message;
 }
 

@@ -37,7 +37,7 @@ describe.each(KEYED.map((endpoint) => [nameOf(endpoint), endpoint] as const))("%
   };
 
   test("the method comes before the key", async () => {
-    expect((await app.fetch(wrong, { method: "PUT" })).status).toBe(405);
+    expect((await app.fetch(wrong, { method: "PATCH" })).status).toBe(405);
   });
 
   test("the key comes before all that is in the request", async () => {
@@ -78,7 +78,7 @@ test("the path comes before the key", async () => {
 
 test("the method comes before the key", async () => {
   for (const path of [...EVERY_READ_PATH, USER_ANONYMOUS]) {
-    const response = await app.fetch(path, { method: "PUT" });
+    const response = await app.fetch(path, { method: "PATCH" });
     expect(response.status).toBe(405);
   }
   expect((await app.fetch(INGEST_PATH)).status).toBe(405);

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createTestApp } from "../../../support/test-app.ts";
-import { EVERY_READ_PATH, INGEST_PATH, OPEN_PATHS, READ_PATHS } from "../requests.ts";
+import { EVERY_READ_PATH, GET_ALONE_PATHS, INGEST_PATH, OPEN_PATHS, READ_PATHS } from "../requests.ts";
 
 /** Contract §3: CORS is off unless origins are named; then `OPTIONS` answers. */
 
@@ -60,7 +60,7 @@ test.each([
   expect(options.headers.get("access-control-allow-origin")).toBeNull();
 });
 
-test.each([...EVERY_READ_PATH, ...OPEN_PATHS])("a preflight for %s needs no key", async (path) => {
+test.each([...GET_ALONE_PATHS, ...OPEN_PATHS])("a preflight for %s needs no key", async (path) => {
   const response = await open.fetch(path, { method: "OPTIONS", headers: PREFLIGHT });
   expect(response.status).toBe(204);
   expect(await response.text()).toBe("");
@@ -75,6 +75,11 @@ test("a preflight lets a page go on with a stream, by the id of the last event t
   expect(response.headers.get("access-control-allow-headers")).toContain("Last-Event-ID");
 });
 
+test("a preflight for a profile allows PUT and DELETE", async () => {
+  const response = await open.fetch("/api/v1/devices/bus/profile", { method: "OPTIONS", headers: PREFLIGHT });
+  expect(response.headers.get("access-control-allow-methods")).toBe("DELETE, GET, HEAD, OPTIONS, PUT");
+});
+
 test("a preflight for reports allows POST with a type and a coding", async () => {
   const response = await open.fetch(INGEST_PATH, { method: "OPTIONS", headers: PREFLIGHT });
   expect(response.status).toBe(204);
@@ -87,7 +92,7 @@ test("a preflight for an unknown path lets the page ask, so that it reads the 40
   const response = await open.fetch("/nowhere", { method: "OPTIONS", headers: PREFLIGHT });
   expect(response.status).toBe(204);
   expect(response.headers.get("access-control-allow-origin")).toBe(ORIGIN);
-  expect(response.headers.get("access-control-allow-methods")).toBe("DELETE, GET, HEAD, OPTIONS, POST");
+  expect(response.headers.get("access-control-allow-methods")).toBe("DELETE, GET, HEAD, OPTIONS, POST, PUT");
   expect(response.headers.get("access-control-allow-headers")).toContain("Authorization");
   const asked = await open.fetch("/nowhere", { headers: { origin: ORIGIN } });
   expect(asked.status).toBe(404);

@@ -131,7 +131,7 @@ describe.each(CLIENT_PATHS.map((endpoint) => [nameOf(endpoint), endpoint] as con
       expect(await ask(app, createKeyText(), { "x-limit-d": "phone" })).toBe("AUTH_002");
       const [path] = askedWith(endpoint, app.keys.writer);
       const headers = bearer("writer", app);
-      expect(await codeOf(await app.fetch(path, { method: "PUT", headers }), true)).toBe("METHOD_001");
+      expect(await codeOf(await app.fetch(path, { method: "PATCH", headers }), true)).toBe("METHOD_001");
       if (endpoint.method === "POST") {
         const file = {
           method: "POST",

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createTestApp, NOON_MS } from "../../../support/test-app.ts";
-import { withEntry } from "../quarantined.ts";
+import { giveProfile, withEntry } from "../quarantined.ts";
 import { BUS, KEYED, keyFor, nameOf, pathTo, requestTo, withParameter, wrongQueryTo } from "../requests.ts";
 
 /* Contract §2: unknown query parameters are ignored, and on `/api/v1` a header names them, but never their values. */
@@ -15,6 +15,7 @@ describe.each(OF_API.map((endpoint) => [nameOf(endpoint), endpoint] as const))("
   const headers = { authorization: `Bearer ${app.keys[keyFor(endpoint)]}` };
   const ask = async (path: string) => {
     const aborted = new AbortController();
+    await giveProfile(app);
     const init = { ...requestTo(endpoint, headers), signal: aborted.signal };
     const response = await app.fetch(await withEntry(app, path), init);
     aborted.abort(); // Of a stream nobody reads more.

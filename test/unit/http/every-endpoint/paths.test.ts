@@ -1,7 +1,18 @@
 import { expect, test } from "bun:test";
 import { ENDPOINTS } from "../../../../src/http/endpoints.ts";
 import { createTestApp, NOON_MS } from "../../../support/test-app.ts";
-import { BUS, EVERY_READ_PATH, INGEST_PATH, KEYED, nameOf, OPEN, OPEN_PATHS, pathTo } from "../requests.ts";
+import { giveProfile } from "../quarantined.ts";
+import {
+  BUS,
+  EVERY_READ_PATH,
+  GET_ALONE_PATHS,
+  INGEST_PATH,
+  KEYED,
+  nameOf,
+  OPEN,
+  OPEN_PATHS,
+  pathTo,
+} from "../requests.ts";
 
 /** Paths and methods: contract §2, and what path parts may hold. */
 
@@ -14,7 +25,7 @@ test.each([
   "/",
   "/api",
   "/api/v1",
-  "/api/v1/devices",
+  "/api/v1/device",
   "/api/v1/devices/bus",
   "/api/v1/devices/bus/locations",
   "/api/v1/devices/bus/devices",
@@ -60,7 +71,7 @@ test("a browser at the bare address is led to the map, and nothing else is", asy
   expect((await ask(html, { method: "POST" })).status).toBe(404);
 });
 
-test.each([...EVERY_READ_PATH, "/api/v1/users//devices", ...OPEN_PATHS])(
+test.each([...GET_ALONE_PATHS, "/api/v1/users//devices", ...OPEN_PATHS])(
   "%s takes GET and HEAD alone",
   async (path) => {
     for (const method of ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"]) {
@@ -131,10 +142,12 @@ function withoutLength(headers: Headers) {
 }
 
 test("a slash at the end changes nothing", async () => {
+  await giveProfile(app);
   for (const path of EVERY_READ_PATH) {
     const slashed = path.includes("?") ? path.replace("?", "/?") : `${path}/`;
     expect((await app.get(slashed)).status).toBe(200);
-    expect((await app.fetch(slashed, { method: "DELETE" })).headers.get("allow")).toBe("GET, HEAD");
+    const allow = GET_ALONE_PATHS.includes(path) ? "GET, HEAD" : "DELETE, GET, HEAD, PUT";
+    expect((await app.fetch(slashed, { method: "PATCH" })).headers.get("allow")).toBe(allow);
   }
 });
 

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "bun:test";
+import { DeviceProfiles } from "../../../../src/hot/device-profiles.ts";
 import { createHotStore } from "../../../../src/hot/hot-store.ts";
 import { Scheduler } from "../../../../src/lib/schedule/scheduler.ts";
 import { textOf } from "../../../support/event-reader.ts";
 import { createTestApp, type KeyName, NOON_MS, type TestApp } from "../../../support/test-app.ts";
-import { quarantine, withEntry } from "../quarantined.ts";
+import { giveProfile, quarantine, withEntry } from "../quarantined.ts";
 import {
   askedWith,
   BUS,
@@ -95,7 +96,8 @@ describe.each(DOCUMENTED.map((endpoint) => [nameOf(endpoint), endpoint] as const
     const key = endpoint.kind === "keyed" ? keyFor(endpoint) : "full";
     const ask = async (from: TestApp, status: number, asked = path, as: KeyName | null = key) => {
       const headers = as === null ? {} : { authorization: `Bearer ${from.keys[as]}` };
-      if (status === 200) await quarantine(from); // Another each time: it may be deleted.
+      // Again each time: it may be deleted.
+      if (status === 200) await Promise.all([quarantine(from), giveProfile(from)]);
       const known = status === 200 ? await withEntry(from, asked) : asked;
       const response = await from.fetch(known, requestTo(endpoint, headers));
       const isJson = response.headers.get("content-type") === "application/json";
@@ -107,7 +109,7 @@ describe.each(DOCUMENTED.map((endpoint) => [nameOf(endpoint), endpoint] as const
     test("answers as the document has it", async () => {
       await ask(app, 200);
       for (const more of pathsWithEach(endpoint)) await ask(app, 200, more);
-      const response = await app.fetch(path, { method: "PUT" });
+      const response = await app.fetch(path, { method: "PATCH" });
       expect(response.status).toBe(405);
       expect(faultsOf(template, method, response, await response.json())).toEqual([]);
       if (Object.keys(query).length > 0) await ask(app, 400, wrongQueryTo(endpoint));
@@ -128,7 +130,7 @@ describe.each(DOCUMENTED.map((endpoint) => [nameOf(endpoint), endpoint] as const
     }
 
     // What answers about records needs them to be there; the rest of what takes a key tells of the service.
-    if (permission === "read" || permission === "write") {
+    if (permission !== null && permission !== "operate") {
       test("fails as the document has it", async () => {
         const own = await createTestApp();
         for (const state of [
@@ -154,7 +156,12 @@ function createBrokenApp(): Promise<TestApp> {
     throw new Error("broken");
   };
   return createTestApp({
-    hot: { ...createHotStore(new Scheduler()), findApp: fault },
+    hot: {
+      ...createHotStore(new Scheduler()),
+      findApp: fault,
+      profiles: Object.assign(new DeviceProfiles(), { find: fault }),
+    },
+    editProfile: fault,
     nearby: fault,
     viewers: { open: fault, stop: fault },
     quarantine: fault,
@@ -197,7 +204,7 @@ describe.each(OF_CLIENTS.map((endpoint) => [nameOf(endpoint), endpoint] as const
       await ask(app, 200, "writer");
       await ask(app, 401, "revoked");
       await ask(app, 401, "reader");
-      await ask(app, 405, "writer", { method: "DELETE", body: null });
+      await ask(app, 405, "writer", { method: "PATCH", body: null });
       if (takesReports(endpoint)) await ask(app, 400, "writer", {}, "speed_unit=x");
       if (endpoint.method === "POST") {
         await ask(app, 413, "writer", { headers: { "content-length": "16777217" } });
@@ -259,7 +266,7 @@ test.each(READ_ENDPOINTS)("answers of %s are as the document has them", async (e
   await expectStatus("", 401, {});
   await expectStatus("", 401, keyed("revoked"));
   await expectStatus("", 403, keyed("writer"));
-  await expectStatus("", 405, { method: "PUT" });
+  await expectStatus("", 405, { method: "PATCH" });
   const hasZone = endpoint !== "userDevices";
   await expectStatus(hasZone ? "timezone=Mars" : "max_age=-1", 400);
   if (endpoint !== "deviceCurrent") await expectStatus(hasZone ? "limit=0&max_age=x" : "active_only=1", 400);
@@ -303,7 +310,7 @@ test("answers to reports are as the document has them", async () => {
   await send(413, "{}", { "content-length": "16777217" });
   await send(415, "{}", { "content-type": "text/plain" });
   await send(415, "{}", { "content-encoding": "br" });
-  await expectDescribed(app, INGEST_PATH, INGEST_PATH, { method: "PUT" }, 405);
+  await expectDescribed(app, INGEST_PATH, INGEST_PATH, { method: "PATCH" }, 405);
   for (let i = 0; i < 20; i++) await app.post([], "freeWriter");
   await send(429, "{}", {}, "freeWriter");
 
@@ -326,7 +333,7 @@ test("what the service says of itself is as the document has it", async () => {
   await expectDescribed(own, "/ready", "/ready", {}, 200);
   await expectDescribed(own, "/docs", "/docs", {}, 200);
   for (const path of ["/health", "/ready", "/docs"])
-    await expectDescribed(own, path, path, { method: "PUT" }, 405);
+    await expectDescribed(own, path, path, { method: "PATCH" }, 405);
   for (const state of [{ status: "starting", replayed: 0, total: 9 }, { status: "stopping" }] as const) {
     own.setReadiness(state);
     await expectDescribed(own, "/ready", "/ready", {}, 503);

@@ -92,7 +92,7 @@ describe("bodies of 200", () => {
   const EVERY_RECORD =
     "device_id timestamp latitude longitude horizontal_accuracy? altitude? speed? bearing? type? battery_level? battery_status? user_id local_time?";
   const CURRENT =
-    "app_id vertical_accuracy? network_status? location_permission? is_mock? tracking_mode? tz_offset? place?";
+    "app_id vertical_accuracy? network_status? location_permission? is_mock? tracking_mode? tz_offset? name? place?";
   const USER_HISTORY =
     "id appId vertical_accuracy? network_status? location_permission? is_mock? tracking_mode? tz_offset? brand? model? os? os_version?";
 
@@ -131,14 +131,14 @@ describe("bodies of 200", () => {
 
   test("records of a view have theirs, and nothing of users, ids or phones", () => {
     expect(membersOf(APP_CURRENT.anyOf![1]!).sort()).toEqual(
-      "device_id timestamp latitude longitude horizontal_accuracy? altitude? speed? bearing? local_time? place?"
+      "device_id timestamp latitude longitude horizontal_accuracy? altitude? speed? bearing? local_time? name? place?"
         .split(" ")
         .sort(),
     );
   });
 
   test("records of which some fields are chosen may have all fields, and must have two", () => {
-    const all = `${EVERY_RECORD} ${USER_HISTORY} app_id place sdk_version app_version_name app_version_code`;
+    const all = `${EVERY_RECORD} ${USER_HISTORY} app_id name place sdk_version app_version_name app_version_code`;
     const names = new Set(all.split(" ").map((name) => name.replace("?", "")));
     const partial = [...names].map((name) => (["device_id", "timestamp"].includes(name) ? name : `${name}?`));
     expect(membersOf(APP_CURRENT.anyOf![2]!).sort()).toEqual(partial.sort());

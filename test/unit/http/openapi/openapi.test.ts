@@ -72,6 +72,7 @@ const PARAMETERS: Readonly<Record<string, Readonly<Record<string, object>>>> = {
     "query timezone": ZONE,
     "query places": FLAG,
     "query fields": CURRENT_FIELDS,
+    "query names": FLAG,
   },
   "GET /api/v1/users/{user_id}/locations/history": {
     "*path user_id": USER_ID,
@@ -94,6 +95,7 @@ const PARAMETERS: Readonly<Record<string, Readonly<Record<string, object>>>> = {
     "query timezone": ZONE,
     "query places": FLAG,
     "query fields": fieldsOf("app_id", "id", ...SHOWN, ...CIRCUMSTANCES),
+    "query names": FLAG,
   },
   "GET /api/v1/devices/{deviceId}/locations/history": {
     "*path deviceId": DEVICE_ID,
@@ -115,6 +117,7 @@ const PARAMETERS: Readonly<Record<string, Readonly<Record<string, object>>>> = {
     "query timezone": ZONE,
     "query places": FLAG,
     "query fields": CURRENT_FIELDS,
+    "query names": FLAG,
   },
   "GET /api/v1/locations/history": {
     "query start_date": DATE,
@@ -137,6 +140,7 @@ const PARAMETERS: Readonly<Record<string, Readonly<Record<string, object>>>> = {
     "query timezone": ZONE,
     "query places": FLAG,
     "query fields": CURRENT_FIELDS,
+    "query names": FLAG,
   },
   "POST /ingest/v1/locations": {
     "query app_id": { type: "string", minLength: 1, maxLength: 64 },

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { DeviceProfiles } from "../../../../src/hot/device-profiles.ts";
 import type { HotStore } from "../../../../src/hot/hot-store.ts";
 import { createAppliedSequences } from "../../../../src/service/ingest/applied-sequences.ts";
 import * as fc from "../../../support/fast-check.ts";
@@ -8,8 +9,9 @@ import { turns } from "../../../support/turns.ts";
 function createMemory() {
   let onApplied = (_sequence: number) => {};
   let visibleSequence = 0;
-  const hot: Pick<HotStore, "findApp" | "visibleSequence" | "watchApplied"> = {
+  const hot: Pick<HotStore, "findApp" | "profiles" | "visibleSequence" | "watchApplied"> = {
     findApp: () => null,
+    profiles: new DeviceProfiles(),
     get visibleSequence() {
       return visibleSequence;
     },

@@ -6,6 +6,7 @@ import { AssertionError } from "../../../../src/lib/assert.ts";
 import { Scheduler } from "../../../../src/lib/schedule/scheduler.ts";
 import { createIngest } from "../../../../src/service/ingest/ingest.ts";
 import type { FollowedSchedule } from "../../../../src/service/ingest/memory-follower.ts";
+import { followLog } from "../../../../src/service/ingest/memory-follower.ts";
 import type { LogRefusal } from "../../../../src/wal/log.ts";
 import { createReferenceRecords } from "../../../reference/records.ts";
 import { NO_SEALS } from "../../../support/empty-archive.ts";
@@ -29,14 +30,14 @@ async function openIngest({
   const refusals: LogRefusal[] = [];
   const { stream, told, opening } = createTestLog({ servers, time, messageBytesMax });
   const { wal: log } = await time.until(opening);
+  const memory = followLog({ log, hot, schedule, scheduler, timers: time });
   const ingest = createIngest({
     log,
     hot,
+    memory,
     schedule,
     onRefusal: (refusal) => refusals.push(refusal),
     hasWholeLog: false,
-    scheduler,
-    timers: time,
   });
   return { time, servers, stream, told, log, hot, refusals, ingest };
 }

@@ -3,7 +3,9 @@ import { createHotStore } from "../../../../src/hot/hot-store.ts";
 import { Scheduler } from "../../../../src/lib/schedule/scheduler.ts";
 import type { Steps } from "../../../../src/lib/schedule/steps.ts";
 import { FileError } from "../../../../src/runtime/files.ts";
+import { applyToMemory } from "../../../../src/service/ingest/apply-entry.ts";
 import { createIngest } from "../../../../src/service/ingest/ingest.ts";
+import { followLog } from "../../../../src/service/ingest/memory-follower.ts";
 import { createSimulatedFiles, type SimulatedFiles } from "../../../support/disk/simulated-files.ts";
 import { NO_SEALS } from "../../../support/empty-archive.ts";
 import { APP, batchOf } from "../../../support/reports/batches.ts";
@@ -16,16 +18,17 @@ const BATCH = batchOf([REPORT]);
 async function openIngest(files: SimulatedFiles, scheduler = new Scheduler()) {
   const hot = createHotStore(scheduler);
   const { wal: log, recovery } = await openTestWal(files, {
-    onEntry: ({ appId, batch, sequence }) => hot.apply(appId, batch, sequence),
+    onEntry: (entry) => applyToMemory(hot, entry),
   });
   const hasWholeLog = recovery.readUpTo === Number.POSITIVE_INFINITY;
+  const memory = followLog({ log, hot, schedule: NO_SEALS, scheduler });
   const ingest = createIngest({
     log,
     hot,
+    memory,
     schedule: NO_SEALS,
     onRefusal: () => {},
     hasWholeLog,
-    scheduler,
   });
   return { ingest, log, hot };
 }
@@ -78,11 +81,17 @@ test("ingest() has so much of an app under way and no more, and takes all in, in
   const underWay = new Map<string, number>();
   let most = 0;
   const applied: number[] = [];
+  const watched: typeof hot = {
+    ...hot,
+    apply(appId, batch, sequence) {
+      applied.push(sequence);
+      return hot.apply(appId, batch, sequence);
+    },
+  };
   const ingest = createIngest({
     log: {
       state: "open",
       lastSequence: 0,
-      follow: (follower) => log.follow(follower),
       async append(appId, batch) {
         const size = batch.count + batch.texts.length;
         underWay.set(appId, (underWay.get(appId) ?? 0) + size);
@@ -92,17 +101,11 @@ test("ingest() has so much of an app under way and no more, and takes all in, in
         return appended;
       },
     },
-    hot: {
-      ...hot,
-      apply(appId, batch, sequence) {
-        applied.push(sequence);
-        return hot.apply(appId, batch, sequence);
-      },
-    },
+    hot: watched,
+    memory: followLog({ log, hot: watched, schedule: NO_SEALS, scheduler: new Scheduler() }),
     schedule: NO_SEALS,
     onRefusal: () => {},
     hasWholeLog: true,
-    scheduler: new Scheduler(),
   });
   const answers = await Promise.all(
     Array.from({ length: 24 }, (_, index) => {

@@ -40,7 +40,7 @@ export function findFrames(contents: ReadonlyMap<string, Uint8Array>): LogFrame[
     while (scanner.next()) {
       const { sequence, payloadStart, payloadEnd } = scanner;
       const entry = decoder.decode(views, payloadStart, payloadEnd, sequence);
-      if (entry === null) continue;
+      if (entry?.kind !== "reports") continue;
       const { appId, batch } = entry;
       frames.push({
         path,

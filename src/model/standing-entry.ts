@@ -1,0 +1,91 @@
+import { Buffer } from "node:buffer";
+import { padded, type Views } from "../lib/frames/views.ts";
+import { isObject } from "../lib/is-object.ts";
+import { FormatVersionError } from "../lib/text/versioned-json.ts";
+import { type DeviceProfile, parseDeviceProfile, profileMembers } from "./device-profile.ts";
+import { type AppId, type DeviceId, parseAppId } from "./ids.ts";
+import { deviceIdFault } from "./report.ts";
+
+/*
+ * Entries of the log other than reports. Such an entry stands until another replaces it: there is one for each thing
+ * that it is about, and the newest counts. Each seal writes those that stand into a file, so the log can drop them.
+ *
+ * The profile of a device, padded with zeros to a multiple of 8:
+ *
+ *    0  u8   kind, 2
+ *    1  u8   bytes of the app id
+ *    2  u16  bytes of the device id
+ *    4  u32  bytes of the profile; 0 if it is deleted
+ *    8  app id, device id and profile (JSON)
+ */
+export const DEVICE_PROFILE_KIND = 2;
+
+/** A device gets a profile, or loses the one that it has. */
+export interface StandingEntry {
+  readonly kind: "device_profile";
+  readonly appId: AppId;
+  readonly deviceId: DeviceId;
+  readonly profile: DeviceProfile | null;
+}
+
+const HEAD_BYTES = 8;
+
+/** The encoded entry behind `headroomBytes` for the caller, a multiple of 8. */
+export function encodeStandingEntry(
+  { appId, deviceId, profile }: StandingEntry,
+  headroomBytes: number,
+): Uint8Array<ArrayBuffer> {
+  const id = Buffer.from(deviceId);
+  const json = Buffer.from(profile === null ? "" : JSON.stringify(profileMembers(profile)));
+  const contentAt = headroomBytes + HEAD_BYTES;
+  const encoded = new Uint8Array(padded(contentAt + appId.length + id.length + json.length));
+  const bytes = Buffer.from(encoded.buffer);
+  bytes[headroomBytes] = DEVICE_PROFILE_KIND;
+  bytes[headroomBytes + 1] = bytes.write(appId, contentAt, "latin1");
+  bytes.writeUInt16LE(id.length, headroomBytes + 2);
+  bytes.writeUInt32LE(json.length, headroomBytes + 4);
+  bytes.set(id, contentAt + appId.length);
+  bytes.set(json, contentAt + appId.length + id.length);
+  return encoded;
+}
+
+/**
+ * The entry of this kind from `start` to `end`, both 8-aligned; null if the bytes are not valid. Throws a
+ * `FormatVersionError`, which names `path`, if it has a member that a newer version added.
+ */
+export function decodeStandingEntry(
+  { bytes }: Views,
+  start: number,
+  end: number,
+  path: string,
+): StandingEntry | null {
+  if (start + HEAD_BYTES > end || end > bytes.length) return null;
+  const idAt = start + HEAD_BYTES + bytes[start + 1]!;
+  const jsonAt = idAt + bytes.readUInt16LE(start + 2);
+  const jsonEnd = jsonAt + bytes.readUInt32LE(start + 4);
+  if (padded(jsonEnd) !== end) return null;
+  const appId = parseAppId(bytes.toString("latin1", start + HEAD_BYTES, idAt));
+  const deviceId = bytes.toString("utf8", idAt, jsonAt);
+  if (appId === null || deviceIdFault(deviceId) !== null) return null;
+  const common = { kind: "device_profile", appId, deviceId: deviceId as DeviceId } as const;
+  if (jsonAt === jsonEnd) return { ...common, profile: null };
+  const profile = decodeProfile(bytes.toString("utf8", jsonAt, jsonEnd), path);
+  return profile === null ? null : { ...common, profile };
+}
+
+const KNOWN_MEMBERS: readonly string[] = ["name", "color", "icon", "tags", "metadata"];
+
+function decodeProfile(text: string, path: string): DeviceProfile | null {
+  let members: unknown;
+  try {
+    members = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  if (!isObject(members)) return null;
+  const stranger = Object.keys(members).find((name) => !KNOWN_MEMBERS.includes(name));
+  if (stranger !== undefined)
+    throw new FormatVersionError("device profile", path, "known members", `member "${stranger}"`);
+  const profile = parseDeviceProfile(members);
+  return profile.ok ? profile.value : null;
+}
