@@ -18,11 +18,11 @@ export class Film {
     this.#height = height;
   }
 
-  /** Adds a screenshot of the film's size. */
-  async add(screenshot: Buffer, durationMs: number): Promise<void> {
+  /** Adds a screenshot of the film's size; all of it, if a scene begins. */
+  async add(screenshot: Buffer, durationMs: number, isCut: boolean): Promise<void> {
     const changed = await this.#darkroom.evaluate(differenceOf, {
       png: screenshot.toString("base64"),
-      tolerance: this.#frames.length === 0 ? -1 : TOLERANCE,
+      tolerance: isCut ? -1 : TOLERANCE,
     });
     const last = this.#frames.at(-1);
     if (changed === null)
