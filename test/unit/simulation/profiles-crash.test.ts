@@ -99,6 +99,11 @@ class Run {
     expect(this.directory.hot.profiles.find(APP, device)?.name ?? null).toBe(value);
   }
 
+  /** Enough to fill segments of the log while a seal goes on. */
+  async editSome(): Promise<void> {
+    for (let edits = this.draw(12); edits > 0; edits--) await this.edit();
+  }
+
   async seal(): Promise<void> {
     await this.directory.schedule.sealNow().then(
       () => this.seals++,
@@ -136,11 +141,11 @@ test("profiles that were acknowledged outlive failing disks and power failures, 
       for (let step = run.draw(6); step > 0; step--) {
         if (run.draw(5) === 0) run.failSomething();
         await run.edit();
-        if (run.draw(3) === 0) await run.seal();
+        if (run.draw(3) === 0) await Promise.all([run.seal(), run.editSome()]);
       }
       await run.crashDuring(async () => {
         await run.edit();
-        await run.seal();
+        await Promise.all([run.seal(), run.editSome()]);
         await run.edit();
       });
     }
