@@ -164,6 +164,7 @@ export class LapseLayer extends GlLayer<null> {
     const { clientWidth: width, clientHeight: height } = map.getCanvas();
     const { uniforms } = program;
     const camera = flatCamera(map);
+    this.#deleteOthers(gl, scene.chunks);
     gl.useProgram(program.program);
     gl.bindVertexArray(rows.vertices);
     gl.disable(gl.DEPTH_TEST);
@@ -208,6 +209,16 @@ export class LapseLayer extends GlLayer<null> {
           gl.drawArraysInstanced(gl.TRIANGLE_STRIP, 0, 4, count);
         }
       }
+    }
+  }
+
+  /** Deletes the buffers of chunks that are not shown any more: those of an earlier range. */
+  #deleteOthers(gl: WebGL2RenderingContext, chunks: readonly Chunk[]): void {
+    const range = new Set(chunks);
+    for (const [chunk, buffer] of this.#uploaded) {
+      if (range.has(chunk)) continue;
+      gl.deleteBuffer(buffer);
+      this.#uploaded.delete(chunk);
     }
   }
 
