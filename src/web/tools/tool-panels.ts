@@ -85,11 +85,18 @@ export function mapCards({
   const late = [making, tools.settings, tools.lapse].find(({ fault }) => fault !== null);
   const { zone } = zones;
   if (isEmpty && loaded === null && making.fault === null && session.may("read")) void making.use();
+  const faults = [
+    connectionCard(live, () => api.retries.wake()),
+    late === undefined
+      ? nothing
+      : faultNote(late.fault!, { label: "Try again", act: () => late.retry() }, "visitor"),
+    imports.faultNote(),
+  ].filter((fault) => fault !== nothing);
+  // Several notes would hide the chosen device.
+  const isHinted = faults.length === 0 && session.may("read");
   return html`<section class="cards" aria-label="Tools">
-    ${visitorBanner(session.facts!, zone)} ${connectionCard(live, () => api.retries.wake())}
-    ${session.may("read") ? streetsHint(map.streetsHint) : nothing}
-    ${late === undefined ? nothing : faultNote(late.fault!, { label: "Try again", act: () => late.retry() }, "visitor")}
-    ${imports.faultNote()}
+    ${visitorBanner(session.facts!, zone)} ${faults}
+    ${isHinted ? streetsHint(map.streetsHint) : nothing}
     ${densityPanel(density, zone, settings.units)} ${nearbyPanel({ nearby, chosen, zone })}
     ${session.may("read") ? loaded?.emptyPage(isEmpty, session.may("write")) : nothing}
   </section>`;
