@@ -20,8 +20,8 @@ export interface CameraTarget extends Place {
 const FIT_PADDING = 56;
 const NARROW_PIXELS_MAX = 520;
 const NARROW_PADDING = 32;
-/** Above the legend of speeds. */
-const LEGEND_PADDING = 104;
+/** Above the legend of speeds, with space for the duration under the lowest stop. */
+const LEGEND_PADDING = 120;
 /** Below the note about streets, on maps that are high enough. */
 const NOTE_PADDING = 84;
 const HIGH_PIXELS_MIN = 480;

@@ -141,7 +141,7 @@ test("dragging, and arrow keys, end following", () => {
 });
 
 test("fitPadding() keeps what is fitted clear of the legend and the note, where the map has space for it", () => {
-  expect(fitPadding(1280, 500)).toEqual({ top: 84, right: 56, bottom: 104, left: 56 });
+  expect(fitPadding(1280, 500)).toEqual({ top: 84, right: 56, bottom: 120, left: 56 });
   expect(fitPadding(1280, 400)).toEqual({ top: 56, right: 56, bottom: 56, left: 56 });
-  expect(fitPadding(390, 366)).toEqual({ top: 56, right: 56, bottom: 104, left: 32 });
+  expect(fitPadding(390, 366)).toEqual({ top: 56, right: 56, bottom: 120, left: 32 });
 });
