@@ -109,7 +109,8 @@ export class TailBuffer {
     const slot = this.#next++ % this.#capacity;
     const look = SHARE_WHOLE | dimmedBit(table, row);
     const [start, end] = [from, to].map(({ latitude, longitude }) => [worldX(longitude), worldY(latitude)]);
-    this.#words.set([...start!, ...end!, from.timestampMs, to.timestampMs, 0, look], slot * TAIL_WORDS);
+    const toMs = tailEndMs(to.timestampMs, unixMs);
+    this.#words.set([...start!, ...end!, from.timestampMs, toMs, 0, look], slot * TAIL_WORDS);
     this.#rows[slot] = row;
   }
 
@@ -144,7 +145,7 @@ export class TailBuffer {
     const x = worldX(table.longitude[row]!);
     const y = worldY(table.latitude[row]!);
     const fromMs = dots.reportMsOf(row);
-    const toMs = Math.min(table.timestampMs[row]!, now.unixMs); // A clock that is ahead would keep its tail too long.
+    const toMs = tailEndMs(table.timestampMs[row]!, now.unixMs);
     const seen = dots.positionAt(row, now.pageMs);
     const wayX = (x - seen.x) | 0;
     const wayY = y - seen.y;
@@ -239,4 +240,9 @@ export class TailBuffer {
 
 function dimmedBit(table: DeviceTable, row: number): number {
   return table.isShown(row) ? 0 : TAIL_DIM;
+}
+
+/** A device whose clock is ahead would keep its tail too long. */
+function tailEndMs(timestampMs: number, unixMs: number): number {
+  return Math.min(timestampMs, unixMs);
 }

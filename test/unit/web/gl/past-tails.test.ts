@@ -36,6 +36,12 @@ test("past tails are the ways between positions, without gaps and stays", async 
   ]);
 });
 
+test("a past tail to a time after now ends now, so that it fades in time", async () => {
+  const answer = { ...ANSWER, timestamp: ANSWER.timestamp.map((ms) => ms + 100_000) };
+  const [tail] = await load(async () => answer);
+  expect(tail!.slice(4, 6)).toEqual([(NOW_MS - 10_000) % 2 ** 32, NOW_MS % 2 ** 32]);
+});
+
 test("past tails come from the last two minutes of all devices, to half a pixel", async () => {
   let query: unknown;
   const get = async (...args: readonly unknown[]) => {
