@@ -125,6 +125,11 @@ export function sumByPeriod(periods: readonly Period[], days: readonly DayFacts[
   );
 }
 
+/** What a table lists: the newest period first, without those that have no reports. */
+export function listedSums(sums: readonly PeriodFacts[]): readonly PeriodFacts[] {
+  return sums.filter(({ daysWithReports }) => daysWithReports > 0).reverse();
+}
+
 /** The sum of all days of the periods. */
 export function sumOfAll(periods: readonly Period[], days: readonly DayFacts[]): PeriodFacts | null {
   const [first] = periods;

@@ -2,7 +2,7 @@ import { html, type nothing, type TemplateResult } from "lit-html";
 import { countText, distanceText, type Units } from "../geo/units.ts";
 import { durationText } from "../time/format.ts";
 import type { LocalDay } from "../time/local-day.ts";
-import { type PeriodFacts, periodText } from "./periods.ts";
+import { listedSums, type PeriodFacts, periodText } from "./periods.ts";
 
 /** What the table shows, and what a click on a day does. */
 interface SpanTableParts {
@@ -12,9 +12,9 @@ interface SpanTableParts {
   readonly choose: (day: LocalDay) => void;
 }
 
-/** The days or weeks of a span, newest first, without those that have no reports. A day can be chosen. */
+/** The days or weeks of a span. A day can be chosen. */
 export function spanTable({ sums, units, choose }: SpanTableParts): TemplateResult | typeof nothing {
-  const listed = sums.filter(({ daysWithReports }) => daysWithReports > 0).reverse();
+  const listed = listedSums(sums);
   if (listed.length === 0) return html`<p class="soft">No reports.</p>`;
   const isByDay = sums.every(({ start, end }) => start === end);
   const row = (facts: PeriodFacts) => {

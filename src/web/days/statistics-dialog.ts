@@ -18,6 +18,7 @@ import {
 import {
   barLabel,
   type Grouping,
+  listedSums,
   type PeriodFacts,
   pageTitle,
   periodText,
@@ -144,11 +145,11 @@ function table(sums: readonly PeriodFacts[], parts: StatisticsDialogParts): Temp
   const measures = MEASURES.filter((measure) => measure !== DAYS_WITH_REPORTS || grouping !== "day");
   const row = (facts: PeriodFacts) => html`<tr>
     <th scope="row"><button class="plain" @click=${() => enter(facts, parts)}>${periodText(grouping, facts)}</button></th>
-    ${measures.map((measure) => html`<td>${facts.daysWithReports === 0 ? "–" : measure.text(facts, units)}</td>`)}
+    ${measures.map((measure) => html`<td>${measure.text(facts, units)}</td>`)}
   </tr>`;
   return html`<div class="table-frame" role="region" aria-label="Table" tabindex="0"><table class="hours">
     <thead><tr><th scope="col">${noun}</th>${measures.map(({ name }) => html`<th scope="col">${name}</th>`)}</tr></thead>
-    <tbody>${sums.map(row)}</tbody>
+    <tbody>${listedSums(sums).map(row)}</tbody>
   </table></div>`;
 }
 

@@ -80,6 +80,8 @@ describePage(
         await statistics.getByRole("button", { name: "Months" }).click();
         await statistics.locator("bar-chart canvas").first().waitFor();
         await valuesOfBars(page, statistics.getByRole("slider", { name: "Distance (mi)" }), days);
+        const listed = await statistics.getByRole("rowheader").allTextContents();
+        expect(listed).toEqual(["March 2026", "February 2026"]);
         expect(await violationsOf(page)).toEqual([]);
         const downloading = page.waitForEvent("download");
         await statistics.getByRole("button", { name: "Download CSV" }).click();

@@ -4,6 +4,7 @@ import type { DayFacts } from "../../../../src/web/days/day-facts.ts";
 import { csvText } from "../../../../src/web/days/measures.ts";
 import {
   type Grouping,
+  listedSums,
   moveAnchor,
   pageTitle,
   periodsOf,
@@ -112,6 +113,13 @@ describe("sums", () => {
       [day("2026-10-19"), 3],
       [day("2026-10-26"), 1],
     ]);
+  });
+
+  test("are listed from the newest, without empty periods, and stay in the order of time", () => {
+    const days = [facts("2026-02-03", 1), facts("2026-02-27", 2)];
+    const sums = sumByPeriod(periodsOf("day", day("2026-02-10"), MONDAY, TODAY), days);
+    expect(listedSums(sums).map(({ start }) => start)).toEqual([day("2026-02-27"), day("2026-02-03")]);
+    expect([sums.length, sums[0]!.start]).toEqual([28, day("2026-02-01")]);
   });
 
   test("of a page without periods are unknown", () => {
