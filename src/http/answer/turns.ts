@@ -30,6 +30,8 @@ export class LongAnswers {
     if (!this.#slow.has(appId)) return this.#timed(appId, answer);
     const turn = this.#turns.run(appId, async () => {
       const result = this.#timed(appId, answer);
+      // It may fail, or its client leave, before this turn is over; an unhandled rejection would end the process.
+      if (result instanceof Promise) result.catch(() => undefined);
       if (this.#slow.has(appId)) await nextTurn(); // Later answers don't wait a turn for a short one.
       return { result }; // Wrapped, so that the next answer doesn't wait for this one's promise.
     });

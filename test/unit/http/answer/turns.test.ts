@@ -55,6 +55,23 @@ test("LongAnswers has nobody wait for what another's answer waits for", async ()
   expect(await (await waiting).text()).toBe("at last");
 });
 
+test("LongAnswers passes on the failure of an answer that failed within its turn", async () => {
+  let nowMs = 0;
+  const answers = new LongAnswers(() => (nowMs += LONG_MS)); // All take long.
+  const unhandled = jest.fn();
+  process.on("unhandledRejection", unhandled);
+  try {
+    answers.make("app", () => new Response());
+    const failed = answers.make("app", () => Promise.reject(new Error("the client left")));
+    await nextTurn();
+    await nextTurn();
+    await expect(failed as Promise<Response>).rejects.toThrow("the client left");
+    expect(unhandled).not.toHaveBeenCalled();
+  } finally {
+    process.off("unhandledRejection", unhandled);
+  }
+});
+
 test("LongAnswers answers an app at once again after an answer that was short", async () => {
   const clocked = createClocked();
   await clocked.ask("app", LONG_MS);
