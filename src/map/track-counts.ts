@@ -14,6 +14,8 @@ export class TrackCounts {
   readonly #cellsMax: number;
   readonly #finestBits: number;
   readonly #tableBits: number;
+  /** Random, so that no client can choose cells that all want the same place of the table. */
+  readonly #seed = crypto.getRandomValues(new Int32Array(2));
   #bits: number;
   #keys: Float64Array;
   /** 0 where the table is empty. */
@@ -37,7 +39,7 @@ export class TrackCounts {
     return this.#size;
   }
 
-  /** Counts a cell by its column and row in the initial grid. The caller must call `fit` after 4,096 cells. */
+  /** Counts a cell by its column and row in the initial grid. The caller must call `fit` after 16,384 cells. */
   add(column: number, row: number): void {
     const shift = this.#finestBits - this.#bits;
     this.#count(column >>> shift, row >>> shift, 1);
@@ -75,8 +77,7 @@ export class TrackCounts {
   #count(column: number, row: number, count: number): void {
     const [keys, counts] = [this.#keys, this.#counts];
     const key = row * KEYS_PER_ROW + column;
-    const hash = Math.imul(Math.imul(row, 0x9e3779b1) ^ column, 0x85ebca6b);
-    let place = hash >>> (32 - this.#tableBits);
+    let place = hashOf(column ^ this.#seed[0]!, row ^ this.#seed[1]!) >>> (32 - this.#tableBits);
     while (counts[place] !== 0 && keys[place] !== key) place = (place + 1) % keys.length;
     if (counts[place] === 0) this.#size++;
     keys[place] = key;
@@ -85,4 +86,17 @@ export class TrackCounts {
 }
 
 /** More cells than allowed may come before `fit`. */
-const SLACK_CELLS = 4096;
+const SLACK_CELLS = 16_384;
+
+/** Mixes two 32-bit numbers with the finalizer of MurmurHash3 (public domain), after each of them. */
+function hashOf(a: number, b: number): number {
+  return mixed(mixed(a) ^ b);
+}
+
+function mixed(value: number): number {
+  let hash = value ^ (value >>> 16);
+  hash = Math.imul(hash, 0x85ebca6b);
+  hash ^= hash >>> 13;
+  hash = Math.imul(hash, 0xc2b2ae35);
+  return hash ^ (hash >>> 16);
+}

@@ -79,3 +79,14 @@ test("the far corner of the world is in the last tile", () => {
 test("a grid that is coarser than tiles has none for them", () => {
   expect(finish(gridOf(5, [[0, 0]]).countsIn(new Tile(6, 0, 0), 8))).toBeNull();
 });
+
+test("TrackCounts has another order in each table, so that no client can choose cells that want the same place", () => {
+  const keysOf = () => {
+    const counts = new TrackCounts(21, 1000);
+    for (let cell = 0; cell < 1000; cell++) counts.add(cell * 7, cell * 13);
+    return [...finish(counts.cells()).keys];
+  };
+  const [first, second] = [keysOf(), keysOf()];
+  expect(first).not.toEqual(second);
+  expect(first.sort()).toEqual(second.sort());
+});
