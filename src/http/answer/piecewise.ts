@@ -62,7 +62,9 @@ export function beginPiecewise(
 
   const close = () => void pieces.return?.();
 
-  return mapMaybe(scheduler.runAtOnce(owner, signal, create(WHOLE_BYTES_MAX)), (beginning) => ({
+  const created = scheduler.runAtOnce(owner, signal, create(WHOLE_BYTES_MAX));
+  if (created instanceof Promise) created.catch(close);
+  return mapMaybe(created, (beginning) => ({
     whole: beginning.isLast ? beginning.bytes : null,
     pieces: () => all(beginning),
     close,

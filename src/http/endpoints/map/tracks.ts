@@ -1,4 +1,8 @@
+import { SharedPool } from "../../../lib/schedule/shared-pool.ts";
+import type { ServiceError } from "../../../model/errors.ts";
+import type { AppId } from "../../../model/ids.ts";
 import { DEVICES_MAX, VERTICES_MAX } from "../../../service/queries/fleet-tracks.ts";
+import type { RangeAnswer } from "../../../service/queries/history/read-stretches.ts";
 import type { FleetTracks } from "../../../service/queries/track/fleet-lines.ts";
 import { type Column, jsonColumns } from "../../encode/json-columns.ts";
 import { queryEndpoint } from "../../endpoint.ts";
@@ -10,6 +14,14 @@ import { EXAMPLE_REPORT, field } from "../../shapes/record-schemas.ts";
 import { always, amount, count, object, optional, plain, text } from "../../shapes/shape.ts";
 
 const DAYS_MAX = 7;
+/** An answer takes some 15 MB until the client has all of it; three times as much with 250,000 devices. */
+const ANSWERS_MAX = 8;
+
+const TOO_MANY: ServiceError = {
+  kind: "unavailable",
+  message: "too many answers with tracks are under way; ask again later",
+  retryAfterSeconds: 2,
+};
 
 const column = (name: "timestamp" | "latitude" | "longitude") =>
   plain<readonly number[]>({ type: "array", items: field(name).schema, maxItems: VERTICES_MAX });
@@ -84,24 +96,63 @@ export const appTracks = queryEndpoint({
   },
   versionOf: ({ versions }, { appId }) => versions.ofRecords(appId),
   open({ findFleetTracks }) {
+    const pool = new SharedPool(ANSWERS_MAX);
     return async (call, { start, end, tolerance_meters: toleranceMeters, bbox: box }) => {
       const range = readInstants({ start, end }, DAYS_MAX);
       if (!range.ok) return call.fail(range.error);
       const query = { range: range.value, toleranceMeters, box };
-      const result = await findFleetTracks(call.appId, query, call.request);
-      if (!result.ok) return call.fail(result.error);
-      const { value, isIncomplete } = result.value;
-      const members = {
-        success: true,
-        app_id: call.appId,
-        total: value.total,
-        tolerance_meters: value.toleranceMeters,
-        ...(isIncomplete ? { incomplete: true } : {}),
-      };
-      return call.pieces(jsonColumns(members, columnsOf(value)));
+      const { appId, keyId } = call;
+      if (!pool.take({ appId, keyId }, 1)) return call.fail(TOO_MANY);
+      const share = new Share(() => pool.give({ appId, keyId }, 1));
+      try {
+        const result = await findFleetTracks(appId, query, call.request);
+        if (result.ok) return await call.pieces(share.until(bodyOf(appId, result.value)));
+        share.end();
+        return call.fail(result.error);
+      } catch (error) {
+        share.end();
+        throw error;
+      }
     };
   },
 });
+
+function bodyOf(
+  appId: AppId,
+  { value, isIncomplete }: RangeAnswer<FleetTracks>,
+): Iterable<Uint8Array<ArrayBuffer>> {
+  const members = {
+    success: true,
+    app_id: appId,
+    total: value.total,
+    tolerance_meters: value.toleranceMeters,
+    ...(isIncomplete ? { incomplete: true } : {}),
+  };
+  return jsonColumns(members, columnsOf(value));
+}
+
+/** A share of a pool, given back once. */
+class Share {
+  #giveBack: (() => void) | null;
+
+  constructor(giveBack: () => void) {
+    this.#giveBack = giveBack;
+  }
+
+  end(): void {
+    this.#giveBack?.();
+    this.#giveBack = null;
+  }
+
+  /** The body, at whose end the share ends, whether or not all of it was read. */
+  *until<Piece>(body: Iterable<Piece>): Generator<Piece, void, void> {
+    try {
+      yield* body;
+    } finally {
+      this.end();
+    }
+  }
+}
 
 function columnsOf({ deviceIds, first, gaps, timestampMs, latitude, longitude }: FleetTracks): Column[] {
   return [

@@ -99,12 +99,17 @@ export class FleetLines {
     }
     yield* this.catchUp();
     if (this.#isTooMuch) return null;
-    const ids = yield* sortInSteps([...this.#devices.keys()], compareUtf8);
-    const places = new Uint32Array(this.#devices.size);
-    for (const [place, id] of ids.entries()) places[this.#devices.get(id)!.device] = place;
+    const lines = yield* sortInSteps([...this.#devices.values()], byId);
+    const places = new Uint32Array(lines.length);
+    const deviceIds: DeviceId[] = [];
+    for (const [place, line] of lines.entries()) {
+      places[line.device] = place;
+      deviceIds.push(line.deviceId);
+      if (place % STEP_VERTICES === STEP_VERTICES - 1) yield;
+    }
     const total = this.#total;
     const toleranceMeters = this.#toleranceMeters;
-    return { ...(yield* inOrder(this.#vertices, places)), deviceIds: ids, total, toleranceMeters };
+    return { ...(yield* inOrder(this.#vertices, places)), deviceIds, total, toleranceMeters };
   }
 
   #lineOf(deviceId: DeviceId): OpenLine | null {
@@ -121,6 +126,10 @@ export class FleetLines {
     this.#line = line;
     return line;
   }
+}
+
+function byId(a: OpenLine, b: OpenLine): number {
+  return compareUtf8(a.deviceId, b.deviceId);
 }
 
 interface OpenLine {
@@ -196,7 +205,8 @@ class VertexStore {
 
 /** Thins vertices again, by device. Ends of lines stay. */
 function* coarsen(vertices: VertexStore, devices: number, degrees: number): Steps<VertexStore> {
-  const places = Uint32Array.from({ length: devices }, (_, device) => device);
+  const places = new Uint32Array(devices);
+  for (let device = 0; device < devices; device++) places[device] = device;
   const { order } = yield* orderOf(vertices, places);
   const { device, isStart, timestampMs, latitude, longitude } = vertices;
   const coarser = new VertexStore();

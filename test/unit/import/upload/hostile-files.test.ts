@@ -61,11 +61,11 @@ test("a line of 100,000 positions is read, some of them of one instant", async (
   expect(await send(file)).toMatchObject({ status: 200, body: { read: 100_000, new: 80_000 } });
 }, 30_000);
 
-test("after all of them 200,000 points in one file come in", async () => {
-  const rows = Array.from({ length: 200_000 }, (_, n) => {
+test("after all of them 100,000 points in one file come in", async () => {
+  const rows = Array.from({ length: 100_000 }, (_, n) => {
     const time = new Date(Date.UTC(2026, 2, 15) + n * 500).toISOString();
     return `<trkpt lat="1" lon="${n / 1e5}"><time>${time}</time></trkpt>`;
   });
   const { body } = await send(`<gpx><trk><trkseg>${rows.join("")}</trkseg></trk></gpx>`);
-  expect(body).toMatchObject({ new: 200_000 });
+  expect(body).toMatchObject({ new: 100_000 });
 }, 30_000);

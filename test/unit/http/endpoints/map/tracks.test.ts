@@ -115,3 +115,35 @@ test("tracks are not sent again while no report has come, and share links get no
   expect((await ask({ "if-none-match": etag })).status).toBe(200);
   expect((await app.get(path, "viewer")).status).toBe(403);
 });
+
+test("a key has its share of answers under way until it has read them, left them, or they have failed", async () => {
+  const app = await createTestApp();
+  const startMs = NOON_MS - HOUR_MS;
+  for (let from = 0; from < 40_000; from += 1000)
+    await app.store(
+      Array.from({ length: 1000 }, (_, n) => {
+        const [device, step] = [`d${Math.floor((from + n) / 1000)}`, n];
+        const position = { latitude: 50 + (n % 2) / 1000, longitude: 10 + n / 1e5 };
+        return { device_id: device, timestamp: startMs + step * 1000, ...position };
+      }),
+    );
+  const headers = { authorization: `Bearer ${app.keys.full}`, "accept-encoding": "identity" };
+  const ask = (tolerance = 0, signal?: AbortSignal) =>
+    app.fetch(`/api/v1/tracks?start=${startMs}&end=${NOON_MS}&tolerance_meters=${tolerance}`, {
+      ...{ headers },
+      ...(signal === undefined ? {} : { signal }),
+    });
+  const held = [await ask(), await ask(), await ask()];
+  expect(held.map(({ status }) => status)).toEqual([200, 200, 200]);
+  const refused = await ask();
+  expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "2"]);
+  await held[0]!.body!.cancel();
+  await held[1]!.arrayBuffer();
+  // Short answers, failures and clients that leave keep nothing.
+  for (let n = 0; n < 4; n++) {
+    expect((await ask(100_000)).status).toBe(200);
+    expect((await ask(0, AbortSignal.abort())).ok).toBe(false);
+  }
+  const [again, also] = [await ask(), await ask()];
+  expect([again.status, also.status, (await ask()).status]).toEqual([200, 200, 503]);
+});
