@@ -50,13 +50,18 @@ function command(reason: string): FilePlan {
 
 /** The import command for a file, as it is typed in a shell. `KEY` stands for a key with the permission `write`. */
 export function importCommand(name: string, origin: string, deviceId: string | null): string {
-  const device = deviceId === null ? "" : ` --device ${quoted(deviceId)}`;
-  return `npm run --silent cli -- import ${quoted(pathOf(name))}${device} --url ${quoted(origin)} --key KEY`;
+  return `npm run --silent cli -- import ${quoted(pathOf(name))}${deviceFlag(deviceId)} --url ${quoted(origin)} --key KEY`;
 }
 
 /** A name that begins with a hyphen would be an option. */
 function pathOf(name: string): string {
   return name.startsWith("-") ? `./${name}` : name;
+}
+
+/** An id that begins with a hyphen would be an option, unless it follows an equals sign. */
+function deviceFlag(deviceId: string | null): string {
+  if (deviceId === null) return "";
+  return ` --device${deviceId.startsWith("-") ? "=" : " "}${quoted(deviceId)}`;
 }
 
 function quoted(text: string): string {

@@ -7,7 +7,7 @@ import type { Position } from "../geo/earth.ts";
 import type { Copying } from "../keys/copying.ts";
 import { DAY, dayAt, type LocalDay, type Span } from "../time/local-day.ts";
 import type { QueuedFile } from "./chosen-files.ts";
-import { BEGINNING_BYTES, baseName, type FilePlan, planFile } from "./file-plan.ts";
+import { BEGINNING_BYTES, baseName, planFile } from "./file-plan.ts";
 import { boundsOfLines, type ImportAnswer, tooOldCount } from "./import-answer.ts";
 import { type PackedFile, packFile, sendFile } from "./send-file.ts";
 
@@ -58,6 +58,20 @@ export interface Fault {
   readonly needsZone: boolean;
 }
 
+/** The open file. What is prepared of it belongs to it, so that no other file is sent in its place. */
+interface OpenFile {
+  readonly file: QueuedFile;
+  /** Resolves once the file is packed; never rejects. */
+  readonly preparation: Promise<Preparation>;
+  /** Stops the packing. */
+  readonly controller: AbortController;
+}
+
+/** How a file is prepared: packed, or left to the import command. */
+type Preparation =
+  | { readonly kind: "send"; readonly packed: PackedFile }
+  | { readonly kind: "command"; readonly reason: string };
+
 /** The server reads one file of an app at a time, and asks to send others shortly. */
 const BUSY_SECONDS_MAX = 10;
 const ATTEMPTS_MAX = 5;
@@ -81,8 +95,7 @@ export class Importing {
   isSkippingOld = false;
   /** Whether the user has chosen the device, which then is that of the next files too. */
   #isDeviceChosen = false;
-  #plan: FilePlan = { kind: "send", encoding: null };
-  #packed: PackedFile | null = null;
+  #openFile: OpenFile | null = null;
   #request = new AbortController();
 
   constructor(parts: ImportingParts) {
@@ -124,15 +137,14 @@ export class Importing {
     if (!this.isOpen) this.#begin();
     const wasEmpty = this.file === null;
     this.#files = [...this.#files, ...files];
-    if (wasEmpty && this.file !== null) void this.#beginFile();
+    if (wasEmpty && this.file !== null) this.#beginFile(this.file);
     this.#parts.changed();
   }
 
   close(): void {
-    this.#request.abort();
+    this.#leaveFile();
     this.isOpen = false;
     this.#files = [];
-    this.#packed = null;
     this.#parts.map.setPreview([]);
     this.#parts.changed();
   }
@@ -178,18 +190,27 @@ export class Importing {
     return step.answer.usable > 0 && (this.isSkippingOld || tooOldCount(step.answer) === 0);
   }
 
-  /** Asks the server what is in the file. */
+  /** Asks the server what is in the file, once it is packed. */
   async look(): Promise<void> {
+    const openFile = this.#openFile;
+    if (openFile === null) return;
     const { signal } = this.#restart();
     const { step } = this;
     const before = step.kind === "preview" || step.kind === "looking" ? step.answer : null;
     this.step = { kind: "looking", answer: before, sentShare: 0 };
     this.#parts.changed();
     try {
-      const answer = await this.#send({ dry_run: true }, signal, (sentShare) => {
+      const preparation = await openFile.preparation;
+      signal.throwIfAborted();
+      if (preparation.kind === "command") {
+        this.step = preparation;
+        return this.#parts.changed();
+      }
+      const answer = await this.#send(preparation.packed, { dry_run: true }, signal, (sentShare) => {
         this.step = { kind: "looking", answer: before, sentShare };
       });
-      if (this.#mustName(answer)) return this.#useBaseName();
+      signal.throwIfAborted();
+      if (this.#mustName(answer)) return this.#useBaseName(openFile.file);
       this.step = { kind: "preview", answer, fault: null };
       this.#show(answer);
     } catch (error) {
@@ -202,18 +223,23 @@ export class Importing {
   /** Imports the file of the preview. */
   async begin(): Promise<void> {
     const { step } = this;
-    if (step.kind !== "preview" || step.answer === null || !this.isReady) return;
+    const openFile = this.#openFile;
+    if (openFile === null || step.kind !== "preview" || step.answer === null || !this.isReady) return;
     const { answer: preview } = step;
     const { signal } = this.#restart();
     this.step = { kind: "importing", answer: preview, sentShare: 0 };
     this.#parts.changed();
+    const query = { skip_old: this.isSkippingOld };
     try {
-      const answer = await this.#send({ skip_old: this.isSkippingOld }, signal, (sentShare) => {
+      const preparation = await openFile.preparation;
+      signal.throwIfAborted();
+      if (preparation.kind === "command") throw new Error("A file for the import command has a preview");
+      const answer = await this.#send(preparation.packed, query, signal, (sentShare) => {
         this.step = { kind: "importing", answer: preview, sentShare };
       });
-      this.step = { kind: "done", answer };
+      if (this.#openFile === openFile) this.step = { kind: "done", answer };
     } catch (error) {
-      if (signal.aborted && !this.isOpen) return this.#parts.onImported();
+      if (this.#openFile !== openFile) return this.#parts.onImported();
       const fault = isGivenUp(error) ? CANCELLED : faultOf(error);
       this.step = { kind: "preview", answer: preview, fault };
     }
@@ -228,8 +254,9 @@ export class Importing {
 
   /** Goes on with the next file; with no file left the dialog asks for others. */
   next(): void {
+    this.#leaveFile();
     this.#index++;
-    if (this.file !== null) void this.#beginFile();
+    if (this.file !== null) this.#beginFile(this.file);
     else {
       this.#begin();
       this.#parts.changed();
@@ -260,29 +287,27 @@ export class Importing {
     this.#parts.map.setPreview([]);
   }
 
-  async #beginFile(): Promise<void> {
-    const { signal } = this.#restart();
-    const file = this.file!;
+  #beginFile(file: QueuedFile): void {
+    const controller = new AbortController();
+    this.#openFile = { file, preparation: prepare(file, controller.signal), controller };
     if (!this.#isDeviceChosen) this.deviceId = null;
     this.search = this.deviceId ?? "";
     this.isSkippingOld = false;
     this.#parts.map.setPreview([]);
     this.step = { kind: "looking", answer: null, sentShare: 0 };
-    this.#parts.changed();
-    try {
-      this.#plan = planFile(file, await beginningOf(file));
-      if (this.#plan.kind === "send") this.#packed = await packFile(file.content, this.#plan.encoding);
-    } catch {
-      this.#plan = { kind: "command", reason: "The browser can't read it." };
-    }
-    if (signal.aborted) return;
-    if (this.#plan.kind === "send") return this.look();
-    this.step = { kind: "command", reason: this.#plan.reason };
-    this.#parts.changed();
+    void this.look();
+  }
+
+  /** Stops all that goes on for the open file. */
+  #leaveFile(): void {
+    this.#openFile?.controller.abort();
+    this.#openFile = null;
+    this.#request.abort();
   }
 
   /** Sends the file, again if the server is busy with another one. */
   async #send(
+    packed: PackedFile,
     query: { readonly dry_run?: boolean; readonly skip_old?: boolean },
     signal: AbortSignal,
     onProgress: (share: number) => void,
@@ -291,7 +316,7 @@ export class Importing {
     const parameters = { device_id: this.deviceId, timezone: this.zone, ...query };
     for (let attempts = 1; ; attempts++) {
       try {
-        return await send<ImportAnswer>(api, this.#packed!, parameters, {
+        return await send<ImportAnswer>(api, packed, parameters, {
           signal,
           onProgress: (share) => {
             if (signal.aborted) return;
@@ -320,8 +345,8 @@ export class Importing {
   }
 
   /** Chooses the device that the import command would. */
-  #useBaseName(): Promise<void> {
-    this.deviceId = baseName(this.file!.name);
+  #useBaseName({ name }: QueuedFile): Promise<void> {
+    this.deviceId = baseName(name);
     this.search = this.deviceId;
     return this.look();
   }
@@ -359,6 +384,16 @@ function faultOf(error: unknown): Fault {
 function isBusy(error: unknown): error is ApiError {
   if (!(error instanceof ApiError) || error.status !== 503 || error.retryAfterSeconds === null) return false;
   return error.retryAfterSeconds <= BUSY_SECONDS_MAX;
+}
+
+async function prepare(file: QueuedFile, signal: AbortSignal): Promise<Preparation> {
+  try {
+    const plan = planFile(file, await beginningOf(file));
+    if (plan.kind === "command") return plan;
+    return { kind: "send", packed: await packFile(file.content, plan.encoding, signal) };
+  } catch {
+    return { kind: "command", reason: "The browser can't read it." };
+  }
 }
 
 async function beginningOf({ content, isFolder }: QueuedFile): Promise<Uint8Array> {

@@ -15,9 +15,14 @@ const PACKED_BYTES_MIN = 64 * 1024;
 const ANSWER_MS_MAX = 15 * 60_000;
 
 /** Packs a file for its way through a slow network: GPX and KML shrink to a tenth. */
-export async function packFile(file: Blob, encoding: PackedFile["encoding"]): Promise<PackedFile> {
+export async function packFile(
+  file: Blob,
+  encoding: PackedFile["encoding"],
+  signal: AbortSignal,
+): Promise<PackedFile> {
+  signal.throwIfAborted();
   if (encoding !== null || file.size < PACKED_BYTES_MIN) return { body: file, encoding };
-  const stream = file.stream().pipeThrough(new CompressionStream("gzip"));
+  const stream = file.stream().pipeThrough(new CompressionStream("gzip"), { signal });
   return { body: await new Response(stream).blob(), encoding: "gzip" };
 }
 

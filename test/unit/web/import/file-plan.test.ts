@@ -51,6 +51,15 @@ test("importCommand() is one line for a shell, whatever the names are", () => {
   );
 });
 
+test.each([
+  ["-x", "--device=-x"],
+  ["-x y", "--device='-x y'"],
+  ["x-y", "--device x-y"],
+])("importCommand() for the device %p has %p", (deviceId, flag) => {
+  const line = importCommand("a.gpx", "http://a:3000", deviceId);
+  expect(line).toBe(`npm run --silent cli -- import a.gpx ${flag} --url http://a:3000 --key KEY`);
+});
+
 test("baseName() is the device that the import command would choose", () => {
   expect(["ride.gpx.gz", "a.b.kml", "ride", ".hidden", "x.GPX.ZST"].map(baseName)).toEqual([
     ...["ride", "a.b", "ride", ".hidden", "x"],

@@ -1,10 +1,13 @@
 import { expect, test } from "bun:test";
+import { gunzipSync } from "node:zlib";
 import { ApiError } from "../../../../src/web/api/api-error.ts";
 import { Retries } from "../../../../src/web/api/retries.ts";
 import type { QueuedFile } from "../../../../src/web/import/chosen-files.ts";
 import type { ImportAnswer } from "../../../../src/web/import/import-answer.ts";
 import { Importing, type ImportingParts } from "../../../../src/web/import/importing.ts";
+import type { PackedFile } from "../../../../src/web/import/send-file.ts";
 import { Copying } from "../../../../src/web/keys/copying.ts";
+import { turns } from "../../../support/turns.ts";
 
 const TIME_MS = Date.UTC(2026, 1, 2, 2, 40);
 
@@ -34,6 +37,7 @@ type Reply = ImportAnswer | ApiError | "never";
 function setUp(replies: Reply[], chosenId: string | null = null) {
   const seen = {
     queries: [] as object[],
+    bodies: [] as Blob[],
     previews: [] as number[],
     fits: 0,
     imported: 0,
@@ -64,7 +68,13 @@ function setUp(replies: Reply[], chosenId: string | null = null) {
       seen.imported++;
     },
     changed: check,
-    async send<Body>(_api: unknown, _file: unknown, query: object, { signal }: { signal: AbortSignal }) {
+    async send<Body>(
+      _api: unknown,
+      file: PackedFile | null,
+      query: object,
+      { signal }: { signal: AbortSignal },
+    ) {
+      seen.bodies.push(file!.body);
       seen.queries.push(JSON.parse(JSON.stringify(query)));
       const reply = replies.shift()!;
       if (reply === "never")
@@ -91,6 +101,53 @@ function setUp(replies: Reply[], chosenId: string | null = null) {
 
 function fileOf(name: string, text = "<gpx/>"): QueuedFile {
   return { name, size: text.length, isFolder: false, content: new Blob([text]) };
+}
+
+/** A file that is packed as slowly as the test says. */
+function slowFileOf(name: string) {
+  const content = new Blob([`<gpx>${name}${" ".repeat(100_000)}</gpx>`]);
+  const begin = Promise.withResolvers<void>();
+  const arrival = Promise.withResolvers<void>();
+  const end = Promise.withResolvers<void>();
+  const stream = () => {
+    begin.resolve();
+    return new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        await arrival.promise;
+        const bytes = await content.bytes();
+        if (isLeft) return;
+        controller.enqueue(bytes);
+        controller.close();
+        end.resolve();
+      },
+      cancel() {
+        isLeft = true;
+        end.resolve();
+      },
+    });
+  };
+  let isLeft = false;
+  const file: QueuedFile = {
+    ...{ name, size: content.size, isFolder: false },
+    content: Object.assign(content, { stream }),
+  };
+  /** Resolves once the packing has begun. */
+  const isBegun = begin.promise;
+  /** Lets the content arrive, and waits until it is packed, or was left before. */
+  const arrive = async () => {
+    arrival.resolve();
+    await end.promise;
+    await turns(PACKING_TURNS);
+  };
+  return { file, isBegun, arrive };
+}
+
+/** Enough for the packing of a file that has arrived. */
+const PACKING_TURNS = 300;
+
+async function textOf(body: Blob): Promise<string> {
+  const bytes = new Uint8Array(await body.arrayBuffer());
+  return (bytes[0] === 0x1f ? gunzipSync(bytes) : Buffer.from(bytes)).toString().replaceAll(" ", "");
 }
 
 test("a file is previewed, imported into the chosen device, and its day shown", async () => {
@@ -204,6 +261,7 @@ test("a cancelled import says what became of it, and the page loads what came in
   importing.open([fileOf("a.gpx")]);
   await reach("preview");
   const end = importing.begin();
+  await turns(); // The request begins.
   importing.cancel();
   await end;
   expect(importing.step).toMatchObject({
@@ -218,10 +276,77 @@ test("closing cancels, and the next file begins anew", async () => {
   importing.open([fileOf("a.gpx")]);
   await reach("preview");
   const end = importing.begin();
+  await turns(); // The request begins.
   importing.close();
   await end;
   expect(seen.imported).toBe(1);
   importing.open([fileOf("b.gpx")]);
   await reach("preview");
   expect([importing.file!.name, importing.place]).toEqual(["b.gpx", null]);
+});
+
+test.each([
+  ["Next file", (importing: Importing) => importing.next()],
+  ["Esc and another drop", (importing: Importing) => importing.close()],
+])("a file that is left by %s while it is packed is never sent", async (_, leave) => {
+  const { importing, seen, reach } = setUp([answerWith({}), answerWith({ new: 3 })]);
+  const { file, isBegun, arrive } = slowFileOf("a.gpx");
+  importing.open([file, fileOf("b.gpx", "<gpx>b</gpx>")]);
+  await isBegun;
+  leave(importing);
+  if (!importing.isOpen) importing.open([fileOf("b.gpx", "<gpx>b</gpx>")]);
+  await reach("preview");
+  await arrive();
+  await importing.begin();
+  expect(importing.step.kind).toBe("done");
+  expect(await Promise.all(seen.bodies.map(textOf))).toEqual(["<gpx>b</gpx>", "<gpx>b</gpx>"]);
+});
+
+test("a file that fails after it is left changes nothing for the next one", async () => {
+  const { importing, seen, reach } = setUp([answerWith({}), answerWith({})]);
+  const { promise, reject } = Promise.withResolvers<ArrayBuffer>();
+  const content = Object.assign(new Blob(["<gpx/>"]), { slice: () => ({ arrayBuffer: () => promise }) });
+  importing.open([{ ...fileOf("a.gpx"), content: content as unknown as Blob }]);
+  const b = slowFileOf("b.gpx");
+  importing.close();
+  importing.open([b.file]);
+  await b.isBegun;
+  reject(new DOMException("The file is gone", "NotFoundError"));
+  await turns();
+  expect(importing.step.kind).toBe("looking");
+  await b.arrive();
+  await reach("preview");
+  expect(await Promise.all(seen.bodies.map(textOf))).toEqual(["<gpx>b.gpx</gpx>"]);
+});
+
+test("a device that is chosen while the file is packed is asked about once it is packed", async () => {
+  const { importing, seen, reach } = setUp([answerWith({}), answerWith({}), answerWith({})]);
+  const [a, b] = [slowFileOf("a.gpx"), slowFileOf("b.gpx")];
+  importing.open([a.file, b.file]);
+  for (const [{ isBegun, arrive }, deviceId] of [
+    [a, "bike"],
+    [b, "bus"],
+  ] as const) {
+    await isBegun;
+    const count = seen.bodies.length;
+    importing.setDevice(deviceId);
+    await turns();
+    expect([importing.step.kind, seen.bodies.length]).toEqual(["looking", count]);
+    await arrive();
+    await reach("preview");
+    expect(importing.step).toMatchObject({ fault: null });
+    if (importing.hasNext) importing.next();
+  }
+  expect(seen.queries).toMatchObject([{ device_id: "bike" }, { device_id: "bus" }]);
+  expect(await Promise.all(seen.bodies.map(textOf))).toEqual(["<gpx>a.gpx</gpx>", "<gpx>b.gpx</gpx>"]);
+});
+
+test("the last file can be left for another one while it is packed", async () => {
+  const { importing, seen } = setUp([answerWith({})]);
+  const { file, isBegun, arrive } = slowFileOf("a.gpx");
+  importing.open([file]);
+  await isBegun;
+  importing.next();
+  await arrive();
+  expect([importing.file, importing.step.kind, seen.queries]).toEqual([null, "choose", []]);
 });
