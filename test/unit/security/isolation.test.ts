@@ -160,6 +160,8 @@ test("every operation with a key is asked here, or changes something", () => {
   const others = KEYED_OPERATIONS.filter((each) => !READS.includes(each)).map(({ name }) => name);
   // These are asked by test/unit/http/every-endpoint/isolation.test.ts.
   expect(others).toEqual([
+    "PUT /api/v1/devices/{deviceId}/profile",
+    "DELETE /api/v1/devices/{deviceId}/profile",
     "DELETE /api/v1/quarantine/{entryId}",
     "POST /api/v1/quarantine/{entryId}/replay",
     "POST /ingest/v1/locations",

@@ -44,6 +44,7 @@ const PROBES: Readonly<Record<string, Probe>> = {
   offset: () => [1],
   timezone: () => ["Asia/Kathmandu"],
   places: () => ["true"],
+  names: () => ["true"],
   fields: () => [
     "speed,bearing,altitude,horizontal_accuracy",
     "user_id",
