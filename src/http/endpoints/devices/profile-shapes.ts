@@ -46,9 +46,12 @@ export const PROFILE_SCHEMA = closed({}, PROFILE_MEMBERS, "Members that the prof
 /** The body of a request. */
 export const NEW_PROFILE_SCHEMA = closed(
   {},
-  Object.fromEntries(
-    Object.entries(PROFILE_MEMBERS).map(([name, schema]) => [name, { ...schema, nullable: true }]),
-  ),
+  {
+    ...Object.fromEntries(
+      Object.entries(PROFILE_MEMBERS).map(([name, schema]) => [name, { ...schema, nullable: true }]),
+    ),
+    icon: { ...PROFILE_MEMBERS.icon, nullable: true, enum: [...DEVICE_ICONS, null] },
+  },
   "The whole profile: members that are absent or null are removed.",
 );
 
