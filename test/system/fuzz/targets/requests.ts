@@ -117,7 +117,8 @@ export const paths: Target = {
     if (fault !== null) {
       must(/^invalid/.test(fault.kind), "a fault is a 400", () => fault);
       const refuses = Object.values(pathParameters).some(
-        ({ refusal, schema }) => refusal !== null || schema.type === "integer",
+        ({ refusal, schema }) =>
+          refusal !== null || schema.type === "integer" || schema.maxLength !== undefined,
       );
       return must(!isEncoded || refuses, "an encoded id is read, unless it is refused", () => [id, fault]);
     }
