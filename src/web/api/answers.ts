@@ -82,3 +82,15 @@ export interface DaysAnswer {
     readonly speed_max?: number;
   }[];
 }
+
+/** `GET /api/v1/tracks`: lines of all devices, in columns. */
+export interface TracksAnswer {
+  readonly device_id: readonly string[];
+  /** The index of each device's first position. */
+  readonly first: readonly number[];
+  /** Indexes of positions that no line leads to. */
+  readonly gaps: readonly number[];
+  readonly timestamp: readonly number[];
+  readonly latitude: readonly number[];
+  readonly longitude: readonly number[];
+}

@@ -1,21 +1,10 @@
+import type { TracksAnswer } from "../api/answers.ts";
 import type { Api } from "../api/api.ts";
 import type { DeviceTable } from "../devices/device-table.ts";
 import { metersBetween } from "../geo/earth.ts";
 import { type PastPoint, TAIL_MS, type TailBuffer } from "./tail-buffer.ts";
 
 /* The tails of the minutes before the page was opened. */
-
-/** The used part of the server's answer: lines of all devices, in columns. */
-interface TracksAnswer {
-  readonly device_id: readonly string[];
-  /** The index of each device's first position. */
-  readonly first: readonly number[];
-  /** Indexes of positions that no line leads to. */
-  readonly gaps: readonly number[];
-  readonly timestamp: readonly number[];
-  readonly latitude: readonly number[];
-  readonly longitude: readonly number[];
-}
 
 /** Tails of more devices would be a large answer, and on the map a carpet. */
 const DEVICES_MAX = 20_000;

@@ -1,7 +1,8 @@
+import type { TracksAnswer } from "../api/answers.ts";
 import type { Api } from "../api/api.ts";
 import { retryingSentenceOf } from "../api/api-error.ts";
 import { MS_PER_HOUR, type TimeRange } from "../time/local-day.ts";
-import { type Chunk, Movements, SILENCE_MS_MAX, type TracksAnswer } from "./movements.ts";
+import { type Chunk, Movements, SILENCE_MS_MAX } from "./movements.ts";
 
 /* Loads the movements of a range in slices, so that a time lapse begins before all of it is there. */
 

@@ -1,3 +1,4 @@
+import type { TracksAnswer } from "../api/answers.ts";
 import { METERS_PER_DEGREE, RADIANS_PER_DEGREE } from "../geo/earth.ts";
 import { worldX, worldY } from "../geo/world.ts";
 
@@ -21,18 +22,6 @@ export const PIECE_BYTES = PIECE_WORDS * 4;
 
 /** What a device does during a piece. A silent device is shown where it was last. */
 export const PIECE_KINDS = { moving: 0, standing: 1, silent: 2 } as const;
-
-/** The used part of the server's answer: lines of all devices, in columns. */
-export interface TracksAnswer {
-  readonly device_id: readonly string[];
-  /** The index of each device's first position. */
-  readonly first: readonly number[];
-  /** Indexes of positions that no line leads to. */
-  readonly gaps: readonly number[];
-  readonly timestamp: readonly number[];
-  readonly latitude: readonly number[];
-  readonly longitude: readonly number[];
-}
 
 /** Pieces with similar durations. */
 export interface PieceClass {

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
+import type { TracksAnswer } from "../../../../src/web/api/answers.ts";
 import { ApiError } from "../../../../src/web/api/api-error.ts";
 import { Retries } from "../../../../src/web/api/retries.ts";
 import { loadMovements, sliceAfter } from "../../../../src/web/lapse/lapse-loader.ts";
-import type { TracksAnswer } from "../../../../src/web/lapse/movements.ts";
 import { rejection } from "../../../support/rejection.ts";
 
 const HOUR_MS = 3_600_000;

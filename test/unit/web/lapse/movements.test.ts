@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import type { TracksAnswer } from "../../../../src/web/api/answers.ts";
 import { worldX, worldY } from "../../../../src/web/geo/world.ts";
 import {
   type Chunk,
@@ -6,7 +7,6 @@ import {
   PIECE_KINDS,
   PIECE_WORDS,
   piecesWithin,
-  type TracksAnswer,
 } from "../../../../src/web/lapse/movements.ts";
 import * as fc from "../../../support/fast-check.ts";
 
@@ -70,7 +70,7 @@ function dotsAt(chunks: readonly Chunk[], ms: number): string[] {
   return dots.sort();
 }
 
-/** The same by a plain loop over all positions. */
+/** The expected places, found by a plain loop over all positions. */
 function obviousDotsAt(fleet: Fleet, ms: number): string[] {
   return Object.values(fleet)
     .flatMap((vertices) => {
