@@ -265,6 +265,14 @@ export function exampleOf(error: HttpError): unknown {
   return answerError(error).body;
 }
 
+/** The examples of a 413 for a body in general. */
+export const BODY_TOO_LARGE = {
+  body_too_large: exampleOf({
+    kind: "body_too_large",
+    message: "the body must be at most 16 MiB, before and after decompression",
+  }),
+};
+
 /** The body for a device that the app doesn't have. */
 
 export const UNKNOWN_DEVICE = exampleOf({

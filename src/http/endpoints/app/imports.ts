@@ -11,7 +11,13 @@ import { BodyReader, TOO_MANY_REPORTS } from "../../body/body-reader.ts";
 import type { Call } from "../../call.ts";
 import { keyedEndpoint } from "../../endpoint.ts";
 import { CONTENT_ENCODING } from "../../openapi/operation.ts";
-import { exampleOf, failure, SENT_TO_RETRY, SENT_WITH_DATA } from "../../openapi/responses.ts";
+import {
+  BODY_TOO_LARGE,
+  exampleOf,
+  failure,
+  SENT_TO_RETRY,
+  SENT_WITH_DATA,
+} from "../../openapi/responses.ts";
 import { timezone } from "../../parameters/common.ts";
 import { flag, optionalWord } from "../../parameters/kinds.ts";
 import {
@@ -195,12 +201,7 @@ export const importFile = keyedEndpoint({
       "The file is larger than 16 MiB, or takes too much memory.",
       SENT_WITH_DATA,
       ["PlainError"],
-      {
-        body_too_large: exampleOf({
-          kind: "body_too_large",
-          message: "the body must be at most 16 MiB, before and after decompression",
-        }),
-      },
+      BODY_TOO_LARGE,
     ),
     415: failure(
       "The media type is not that of a file, or the content encoding is none of those above.",

@@ -12,7 +12,13 @@ import { readReports, reportFormat } from "../../body/read-reports.ts";
 import type { Call } from "../../call.ts";
 import { keyedEndpoint } from "../../endpoint.ts";
 import { CONTENT_ENCODING } from "../../openapi/operation.ts";
-import { exampleOf, failure, SENT_TO_RETRY, SENT_WITH_DATA } from "../../openapi/responses.ts";
+import {
+  BODY_TOO_LARGE,
+  exampleOf,
+  failure,
+  SENT_TO_RETRY,
+  SENT_WITH_DATA,
+} from "../../openapi/responses.ts";
 import { invalid, type QueryParameters, readQuery } from "../../parameters/parameter.ts";
 import type { Services } from "../../services.ts";
 import { EXAMPLE_REPORT } from "../../shapes/record-schemas.ts";
@@ -125,12 +131,7 @@ export const ingestLocations = keyedEndpoint({
       "The body is larger than 16 MiB, or has more than 10,000 reports.",
       SENT_WITH_DATA,
       ["PlainError"],
-      {
-        body_too_large: exampleOf({
-          kind: "body_too_large",
-          message: "the body must be at most 16 MiB, before and after decompression",
-        }),
-      },
+      BODY_TOO_LARGE,
     ),
     415: failure(
       "The media type or the content encoding is not one of those above.",
