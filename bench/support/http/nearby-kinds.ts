@@ -23,7 +23,7 @@ export interface NearbyKind {
 /** The kind that other parts use too. */
 export const BEST_100 = "nearby, 5 mi, best 100";
 
-/** The same page with short records. */
+/** A page of the kind above, whose records have only the fields of a position. */
 const POSITIONS_100 = "nearby, 5 mi, best 100, positions alone";
 
 export const NEARBY_KINDS: readonly NearbyKind[] = [

@@ -163,7 +163,7 @@ async function lastMessage(): Promise<number | null> {
   });
 }
 
-/** Kills it once so many messages are there; it may have ended by then. */
+/** Runs the command and kills it after it has sent that many messages. It may end by itself before. */
 async function killAt(runtime: Runtime, messages: number): Promise<Ended> {
   const begun = (await lastMessage()) ?? 0;
   const moving = startCommand(runtime, place, [...initArgs(), "--json"]);

@@ -13,7 +13,7 @@ import { type Judgement, type Part, type Setting, wholeText } from "./part.ts";
 const SHARES = [0.5, 0.99, 0.999] as const;
 const P99_TIMES_MAX = 2.5;
 const P99_MS_MAX = 4;
-/** Of batches of reports, from when they were due to their acknowledgement. */
+/** Latencies of batches of reports, from the time when a batch was due until its acknowledgement. */
 const ACKNOWLEDGED_P99_MS_MAX = 15;
 /** The peak is only needed to be sure that the server is not overloaded. */
 const PEAK_ROUNDS = 2;
