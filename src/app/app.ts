@@ -29,8 +29,9 @@ import type { Platform } from "../runtime/platform.ts";
 import { createMeters, type Meters, watchEventLoop } from "../service/metrics/meters.ts";
 import { BrokerLink, type BrokerLinkEvents, type BrokerLinkParts } from "./broker-link.ts";
 import { type Config, EXPORT_STALL_MS } from "./config.ts";
+import type { DirectoryEvents, OpenDirectory } from "./directory.ts";
 import { createFirstKey, FIRST_APP } from "./first-key.ts";
-import { type DirectoryEvents, type OpenDirectory, openDirectory } from "./open-directory.ts";
+import { openDirectory } from "./open-directory.ts";
 import { openSecrets, type Secrets, watchSecrets } from "./secrets.ts";
 import { ServiceState } from "./service-state.ts";
 import { createServices } from "./services.ts";
@@ -135,13 +136,10 @@ export async function openApp(
       startHelper: platform.startHelper,
       clock,
       retention: settings.retention,
-      hot,
-      config,
+      ...{ hot, config, scheduler, release, keepsChanges: true, access: secrets },
       events: meteredEvents(events, meters),
       onProgress: (replayed, total) => state.noteReplayed(replayed, total),
-      release,
-      scheduler,
-      keepsChanges: true,
+      forget: (appId, deviceId) => services.doctor.forget(appId, deviceId),
       ...(node === null ? {} : { stream: node.directoryStream }),
     });
     const ready = noteFailure(opening, node)
@@ -295,6 +293,7 @@ async function begin(
   directory.schedule.start();
   directory.quarantineSweeps.start();
   directory.compactor.start();
+  directory.eraser.start();
 }
 
 function appliedLog({ log }: OpenDirectory): AppliedLog {

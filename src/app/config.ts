@@ -80,14 +80,6 @@ export const LOG_QUEUE_BYTES_MAX = 64 * 1024 * 1024;
  */
 export const LOG_STREAM_LIMITS = { underWayMax: 16, giveUpMs: 15_000, retryMs: 200 } as const;
 
-/** Messages for the quarantine's stream, which are rare; a body may have 16 MiB. */
-export const QUARANTINE_STREAM_LIMITS = {
-  queueBytesMax: 32 * 1024 * 1024,
-  underWayMax: 4,
-  giveUpMs: 15_000,
-  retryMs: 200,
-} as const;
-
 /** Limits for requests with reports that are in flight, and for their bodies. Keys and apps get shares of these. */
 export const INGEST_LIMITS = {
   requestsMax: 2048,

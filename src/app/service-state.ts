@@ -1,7 +1,7 @@
 import type { Readiness } from "../http/services.ts";
 import { assert } from "../lib/assert.ts";
 import type { ClusterMeasures } from "../service/metrics/service-metrics.ts";
-import type { OpenDirectory } from "./open-directory.ts";
+import type { OpenDirectory } from "./directory.ts";
 
 /** A load balancer should choose another node once this one's data is this old. */
 const LAG_MS_MAX = 10_000;

@@ -19,6 +19,7 @@ import { countUnacknowledged } from "../operator/verify/verify.ts";
 import type { Files } from "../runtime/files.ts";
 import type { Platform } from "../runtime/platform.ts";
 import { Doctor } from "../service/doctor/doctor.ts";
+import type { ErasureStates } from "../service/erasures/states.ts";
 import { createAppliedSequences } from "../service/ingest/applied-sequences.ts";
 import { createCountKnown } from "../service/ingest/count-known.ts";
 import type { ExactIngest } from "../service/ingest/exact-ingest.ts";
@@ -44,7 +45,7 @@ import { createVersions } from "../service/queries/versions.ts";
 import type { SealSchedule } from "../service/upkeep/seal/schedule.ts";
 import type { BrokerLink } from "./broker-link.ts";
 import { DEFAULT_VIEWERS, INGEST_LIMITS, LATE_WINDOW } from "./config.ts";
-import type { OpenDirectory } from "./open-directory.ts";
+import type { OpenDirectory } from "./directory.ts";
 import type { Secrets } from "./secrets.ts";
 import type { ServiceState } from "./service-state.ts";
 
@@ -73,7 +74,7 @@ export interface ServiceParts {
   readonly baseMap: Services["baseMap"];
   readonly bodies?: BodyBudget;
   readonly answers?: AnswerBuffer;
-  readonly doctor?: Pick<Doctor, "note" | "lastRequests" | "examine" | "deviceCount">;
+  readonly doctor?: Pick<Doctor, "note" | "lastRequests" | "examine" | "forget" | "deviceCount">;
   readonly lateWindow?: LateWindowSize;
 }
 
@@ -88,9 +89,20 @@ export interface Serving extends Pick<ServiceState, "readiness" | "stopping" | "
 export interface ServedDirectory
   extends Pick<
     OpenDirectory,
-    "log" | "archive" | "ingest" | "exactIngest" | "editProfile" | "quarantine" | "exports" | "damage"
+    | "log"
+    | "archive"
+    | "ingest"
+    | "exactIngest"
+    | "editProfile"
+    | "correct"
+    | "erase"
+    | "quarantine"
+    | "erasures"
+    | "exports"
+    | "damage"
   > {
   readonly schedule: Pick<SealSchedule, "state">;
+  readonly eraser: ErasureStates;
 }
 
 /** The keys, the session secret, and the passphrases of phones. */
@@ -110,7 +122,8 @@ export function createServices(parts: ServiceParts): Services {
   const messages = new MessageCounts();
   const slots = new ViewerSlots(viewersMax);
   const countDamaged = () => countDamages(parts);
-  const { ingest, exactIngest, editProfile } = writersOf(state);
+  const writers = writersOf(state);
+  const { ingest, exactIngest } = writers;
   return {
     ...queries,
     version,
@@ -118,12 +131,11 @@ export function createServices(parts: ServiceParts): Services {
     stopping: state.stopping,
     countDamaged,
     seals: () => state.opened().schedule.state,
-    ingest,
-    exactIngest,
-    editProfile,
+    ...writers,
     uploads: createUploadsWith(parts, exactIngest, archived),
     ingestMessage: createIngestMessage({
       ingest,
+      blocks: { blocked: (appId) => state.opened().erasures.blocked(appId) },
       quarantineRefused: (refused) => state.opened().quarantine.put(refused),
       doctor,
       counts: messages,
@@ -177,11 +189,23 @@ export function createServices(parts: ServiceParts): Services {
 }
 
 /** What writes to the directory once it is open. */
-function writersOf(state: Serving): Pick<ServedDirectory, "ingest" | "exactIngest" | "editProfile"> {
+function writersOf(
+  state: Serving,
+): Pick<Services, "ingest" | "exactIngest" | "editProfile" | "correct" | "erase" | "erasures"> {
   return {
     ingest: (appId, batch) => state.opened().ingest(appId, batch),
     exactIngest: (client) => state.opened().exactIngest(client),
     editProfile: (...edit) => state.opened().editProfile(...edit),
+    correct: {
+      create: (...made) => state.opened().correct.create(...made),
+      preview: (...made) => state.opened().correct.preview(...made),
+      undo: (...undone) => state.opened().correct.undo(...undone),
+    },
+    erase: {
+      create: (...made) => state.opened().erase.create(...made),
+      preview: (...made) => state.opened().erase.preview(...made),
+    },
+    erasures: () => state.opened().eraser,
   };
 }
 

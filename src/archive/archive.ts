@@ -2,11 +2,13 @@ import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { assert } from "../lib/assert.ts";
 import type { Timers } from "../lib/schedule/timers.ts";
+import type { PendingErasure } from "../model/erasure.ts";
 import type { UtcDay } from "../model/time/utc-day.ts";
 import { type Files, ignoreFileError, moveDurably } from "../runtime/files.ts";
 import { archivePaths, dayFolder, lostName, partName, standingName } from "./archive-files.ts";
 import { COLUMNS_MARK } from "./columns.ts";
 import { encodeManifest, type Manifest, type Part, type StandingPart } from "./manifest.ts";
+import { createMasks, type Masks, NO_MASKS } from "./masks.ts";
 import { PartChecks } from "./part-checks.ts";
 import type { PartReader } from "./read/part-reader.ts";
 import type { EncodedStanding } from "./standing-file.ts";
@@ -28,6 +30,8 @@ export interface Archive extends Pick<PartChecks, "damaged" | "examine" | "reche
    * damaged it differs each time.
    */
   readonly version: string;
+  /** What erasures mask now. The same object until the manifest or an erasure changes. */
+  readonly masks: Masks;
   readonly reader: PartReader;
   /** Writes a file durably. It becomes part of the archive once a manifest names it. */
   writePart(destination: PartDestination, part: Pick<NewPart, "bytes" | "rows" | "apps">): Promise<Part>;
@@ -65,6 +69,8 @@ export interface ArchiveOptions {
   readonly isWritten: boolean;
   readonly reader: PartReader;
   readonly timers: Pick<Timers, "nowMs">;
+  /** Erasures that are not finished, in order. */
+  erasures(): readonly PendingErasure[];
 }
 
 export function createArchive(options: ArchiveOptions): Archive {
@@ -75,6 +81,7 @@ export function createArchive(options: ArchiveOptions): Archive {
   let discarded = 0;
   let swaps = 0;
   let looks = 0;
+  const masks = new CurrentMasks();
   const pathOf = ({ file }: Part) => join(directory, file);
   const checks = new PartChecks({
     files,
@@ -85,11 +92,6 @@ export function createArchive(options: ArchiveOptions): Archive {
     timers: options.timers,
   });
 
-  async function move(from: string, to: string): Promise<void> {
-    if (!(await files.exists(from))) return; // Moved before a crash, or lost, which `examine()` reports.
-    await moveDurably(files, from, to);
-  }
-
   return {
     get manifest() {
       return manifest;
@@ -99,7 +101,10 @@ export function createArchive(options: ArchiveOptions): Archive {
     },
     get version() {
       if (checks.damaged.size > 0) looks++; // Only reading a part again shows that an operator has restored it.
-      return `${swaps}.${checks.changes}.${looks}`;
+      return `${swaps}.${checks.changes}.${looks}.${lastOf(options.erasures())}`;
+    },
+    get masks() {
+      return masks.at(manifest, options.erasures());
     },
     reader,
     damaged: checks.damaged,
@@ -136,20 +141,46 @@ export function createArchive(options: ArchiveOptions): Archive {
     async moveToDamaged(parts) {
       for (const part of parts) {
         checks.forget(part);
-        await move(pathOf(part), join(damagedDirectory, lostName(part.file)));
+        await moveIfThere(files, pathOf(part), join(damagedDirectory, lostName(part.file)));
       }
     },
     async tidy(nowMs, keepMs) {
       assert(isWritten, "files are removed only if the manifest that does not name them is on disk");
       const { leftover } = await findStrayFiles(files, directory, manifest);
       for (const file of leftover.toReversed()) // In the order of `discard()`.
-        await move(join(directory, file), join(paths.expired, String(nowMs), file));
+        await moveIfThere(files, join(directory, file), join(paths.expired, String(nowMs), file));
       for (const { sinceMs, folder, file } of await listAside(files, paths.expired)) {
         if (nowMs - sinceMs >= keepMs) await files.remove(join(folder, file));
       }
     },
     close: () => reader.close(),
   };
+}
+
+/** Makes masks anew only if they are others. */
+class CurrentMasks {
+  #manifest: Manifest | null = null;
+  #last = 0;
+  #masks = NO_MASKS;
+
+  at(manifest: Manifest, erasures: readonly PendingErasure[]): Masks {
+    const last = lastOf(erasures);
+    if (last === 0) return NO_MASKS;
+    if (this.#manifest !== manifest || this.#last !== last) this.#masks = createMasks(manifest, erasures);
+    this.#manifest = manifest;
+    this.#last = last;
+    return this.#masks;
+  }
+}
+
+/** Tells sets of pending erasures apart: one leaves with a swap of the manifest. 0 if there are none. */
+function lastOf(erasures: readonly PendingErasure[]): number {
+  return erasures.at(-1)?.sequence ?? 0;
+}
+
+async function moveIfThere(files: Files, from: string, to: string): Promise<void> {
+  if (!(await files.exists(from))) return; // Moved before a crash, or lost, which `examine()` reports.
+  await moveDurably(files, from, to);
 }
 
 async function writeStanding(

@@ -27,6 +27,8 @@ export interface Manifest {
   readonly retention: string | null;
   /** The file of the entries that stand; null before the first one of them was sealed. */
   readonly standing: StandingPart | null;
+  /** Erasures up to this entry of the log are finished: nothing of them is left to erase. */
+  readonly erased: number;
 }
 
 /** The file of standing entries. Its rows are entries. */
@@ -38,6 +40,8 @@ export interface StandingPart extends Part {
 export interface SealedDay {
   /** The parts contain every report of the day in log entries up to this one. */
   readonly sequence: number;
+  /** What erasures up to this entry of the log destroy is not in the parts. */
+  readonly cleared: number;
   /** No record is in two parts. */
   readonly parts: readonly Part[];
   /** Parts whose loss an operator has acknowledged. Answers leave them out and say so. */
@@ -86,21 +90,23 @@ export const EMPTY_MANIFEST: Manifest = {
   expired: new Map(),
   retention: null,
   standing: null,
+  erased: 0,
 };
 
-const FORMAT_VERSION = 3;
+const FORMAT_VERSION = 4;
 
-// {"version": 3, "crc": ..., "manifest": {...}}: the checksum covers the version and the JSON text of `manifest` as
+// {"version": 4, "crc": ..., "manifest": {...}}: the checksum covers the version and the JSON text of `manifest` as
 // this version writes it, so that any flipped bit is noticed, also one that makes the file look like another version's.
 export function checksumOf(text: string): number {
   return crc32(`${FORMAT_VERSION}\n${text}`);
 }
 
 export function encodeManifest(manifest: Manifest): Uint8Array {
-  const { seal, lastSequence, days, latest, expired, retention, standing } = manifest;
+  const { seal, lastSequence, days, latest, expired, retention, standing, erased } = manifest;
   const body = {
     seal,
     lastSequence,
+    erased,
     days: [...days].sort(byDay).map(([day, sealed]) => ({ day: utcDayName(day), ...sealedJson(sealed) })),
     latest: latest?.map(partJson) ?? null,
     expired: [...expired]
@@ -119,8 +125,8 @@ function byDay([a]: [UtcDay, unknown], [b]: [UtcDay, unknown]): number {
   return a - b;
 }
 
-function sealedJson({ sequence, parts, lost }: SealedDay) {
-  return { sequence, parts: parts.map(partJson), lost: lost.map(partJson) };
+function sealedJson({ sequence, cleared, parts, lost }: SealedDay) {
+  return { sequence, cleared, parts: parts.map(partJson), lost: lost.map(partJson) };
 }
 
 function partJson({ file, rows, bytes, crc, apps, columns }: Part) {
@@ -197,6 +203,7 @@ interface PartJson extends Omit<Part, "apps"> {
 interface DayJson {
   readonly day: string;
   readonly sequence: number;
+  readonly cleared: number;
   readonly parts: readonly PartJson[];
   readonly lost: readonly PartJson[];
 }
@@ -204,6 +211,7 @@ interface DayJson {
 interface ManifestJson {
   readonly seal: number;
   readonly lastSequence: number;
+  readonly erased: number;
   readonly days: readonly DayJson[];
   readonly latest: readonly PartJson[] | null;
   readonly expired: readonly (DayJson & { readonly sinceMs: number })[];
@@ -213,10 +221,11 @@ interface ManifestJson {
 }
 
 function manifestOf(json: ManifestJson): Manifest {
-  const { seal, lastSequence, days, latest, expired, retention = null, standing } = json;
+  const { seal, lastSequence, erased, days, latest, expired, retention = null, standing } = json;
   return {
     seal: wholeOf(seal),
     lastSequence: wholeOf(lastSequence),
+    erased: wholeOf(erased),
     days: new Map(days.map((day) => [dayOf(day), sealedOf(day)])),
     latest: latest?.map(partOf) ?? null,
     expired: new Map(expired.map((day) => [dayOf(day), { ...sealedOf(day), sinceMs: wholeOf(day.sinceMs) }])),
@@ -231,8 +240,13 @@ function dayOf({ day }: DayJson): UtcDay {
   return parsed;
 }
 
-function sealedOf({ sequence, parts, lost }: DayJson): SealedDay {
-  return { sequence: wholeOf(sequence), parts: parts.map(partOf), lost: lost.map(partOf) };
+function sealedOf({ sequence, cleared, parts, lost }: DayJson): SealedDay {
+  return {
+    sequence: wholeOf(sequence),
+    cleared: wholeOf(cleared),
+    parts: parts.map(partOf),
+    lost: lost.map(partOf),
+  };
 }
 
 function partOf({ file, rows, bytes, crc, apps, columns }: PartJson): Part {

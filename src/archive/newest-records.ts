@@ -3,6 +3,7 @@ import { NUMBER_FIELDS, PROFILE_FIELDS, STATE_FIELDS } from "../model/location-f
 import { createReportBatchBuilder, type ReportBatch } from "../model/report-batch.ts";
 import { NO_RECORDS_SQL, VALUE_COLUMNS } from "./columns.ts";
 import type { Connection, Rows } from "./duckdb/database.ts";
+import { type MaskValues, unmaskedSql } from "./masks.ts";
 
 // Reads the newest archived record of every device, from the checkpoint or from the parts of days.
 
@@ -37,33 +38,69 @@ export async function* readNewest(connection: Connection, path: string): AsyncGe
   }
 }
 
-/** The newest record of each device in a part of a day, for a start without the checkpoint. */
+/** Keys of records that corrections hide: their app, with the devices and times of a batch without values. */
+export type HiddenBatch = NewestBatch;
+
+const HIDDEN_TABLE = "hidden_keys";
+
+/** Creates the table of hidden keys for `findNewest()`. */
+export async function createHiddenKeys(connection: Connection, hidden: Iterable<HiddenBatch>): Promise<void> {
+  await connection.run(
+    `CREATE OR REPLACE TEMP TABLE ${HIDDEN_TABLE} (app_id VARCHAR, device_id VARCHAR, timestamp BIGINT)`,
+  );
+  for (const { appId, batch } of hidden) {
+    const { count, device, timestampMs, texts } = batch;
+    const rows = {
+      device_id: Array.from(device.subarray(0, count), (text) => texts[text]!),
+      timestamp: Array.from(timestampMs.subarray(0, count)),
+    };
+    await connection.run(
+      `INSERT INTO ${HIDDEN_TABLE} SELECT $app, unnest(rows.device_id), unnest(rows.timestamp)
+       FROM (SELECT from_json($rows, '{"device_id":["VARCHAR"],"timestamp":["BIGINT"]}') AS rows)`,
+      { app: appId, rows: JSON.stringify(rows) },
+    );
+  }
+}
+
+/**
+ * The newest record of each device in a part of a day, for a start without the checkpoint: of those that are hidden,
+ * and of the others. Needs `createHiddenKeys()` once.
+ */
 export async function* findNewest(connection: Connection, path: string): AsyncGenerator<NewestBatch> {
   const rows = await connection.run(
-    `SELECT ${COLUMNS} FROM ${fileTable("")}
-     QUALIFY row_number() OVER (PARTITION BY app_id, device_id ORDER BY timestamp DESC) = 1 ORDER BY app_id`,
+    `SELECT ${COLUMNS} FROM ${fileTable("")} LEFT JOIN (SELECT *, true AS is_hidden FROM ${HIDDEN_TABLE})
+       USING (app_id, device_id, timestamp)
+     QUALIFY row_number() OVER (PARTITION BY app_id, device_id, is_hidden ORDER BY timestamp DESC) = 1
+     ORDER BY app_id`,
     { path },
   );
   yield* batchesOf(rows);
 }
 
-/** How many devices have a newer record in the parts than in the checkpoint, or are missing there. */
+/**
+ * How many devices of an app have a newer record in the parts than in the checkpoint, or are missing there. What the
+ * mask names does not count.
+ */
 export async function countUnlisted(
   connection: Connection,
+  appId: AppId,
   parts: readonly string[],
   checkpoint: readonly string[],
+  mask: MaskValues | null,
 ): Promise<number> {
-  const newest = (files: string) =>
-    `SELECT app_id, device_id, max(timestamp) AS newest FROM read_parquet(${files}, hive_partitioning = false)
-     GROUP BY app_id, device_id`;
+  const tableOf = (files: string) =>
+    `SELECT * FROM read_parquet(${files}, hive_partitioning = false) WHERE app_id = $app`;
+  const newest = (table: string) =>
+    `SELECT device_id, max(timestamp) AS newest FROM (${table}) GROUP BY device_id`;
   const listed =
     checkpoint.length > 0
-      ? newest("$checkpoint")
-      : "SELECT NULL AS app_id, NULL AS device_id, 0 AS newest WHERE false";
+      ? newest(tableOf("$checkpoint"))
+      : "SELECT NULL AS device_id, 0 AS newest WHERE false";
+  const archived = mask === null ? tableOf("$parts") : `SELECT * FROM ${unmaskedSql(tableOf("$parts"))}`;
   const rows = await connection.run(
-    `SELECT count(*)::DOUBLE FROM (${newest("$parts")}) o LEFT JOIN (${listed}) n USING (app_id, device_id)
+    `SELECT count(*)::DOUBLE FROM (${newest(archived)}) o LEFT JOIN (${listed}) n USING (device_id)
      WHERE n.newest IS NULL OR n.newest < o.newest`,
-    { parts, ...(checkpoint.length > 0 ? { checkpoint } : {}) },
+    { parts, app: appId, ...(checkpoint.length > 0 ? { checkpoint } : {}), ...mask },
   );
   return rows.numbers(0)[0]!;
 }

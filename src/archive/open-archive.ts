@@ -4,6 +4,7 @@ import { removeTemporaryFiles } from "../directory/temporary-files.ts";
 import { messageOf } from "../lib/message-of.ts";
 import { inTurns } from "../lib/schedule/steps.ts";
 import type { Timers } from "../lib/schedule/timers.ts";
+import type { PendingErasure } from "../model/erasure.ts";
 import type { AppId } from "../model/ids.ts";
 import type { ReportBatch } from "../model/report-batch.ts";
 import type { StandingEntry } from "../model/standing-entry.ts";
@@ -14,7 +15,7 @@ import { archivePaths, hasFiles, isInArchive } from "./archive-files.ts";
 import type { Database, DatabaseOptions } from "./duckdb/database.ts";
 import { loadDuckDb } from "./duckdb/database.ts";
 import { EMPTY_MANIFEST, type Manifest, type Part, readManifest } from "./manifest.ts";
-import { findNewest, readNewest } from "./newest-records.ts";
+import { createHiddenKeys, findNewest, type HiddenBatch, readNewest } from "./newest-records.ts";
 import { createPartReader } from "./read/part-reader.ts";
 import { rebuildManifest } from "./rebuild-manifest.ts";
 import { decodeStanding } from "./standing-file.ts";
@@ -35,7 +36,10 @@ export interface OpenArchiveOptions {
   openDatabase(options: DatabaseOptions): Promise<Database>;
   /** Receives the newest archived record of each device. If a device comes twice, the later record counts. */
   onNewest(appId: AppId, batch: ReportBatch): void;
-  onStanding(entry: StandingEntry): void;
+  /** Keys of the records that corrections hide, once these are restored. */
+  hidden(): Iterable<HiddenBatch>;
+  /** Erasures that are not finished, in order. Reads leave out what they destroy. */
+  erasures(): readonly PendingErasure[];
 }
 
 /** Limits for queries of the archive. */
@@ -60,10 +64,10 @@ export interface OpenedArchive {
    */
   restoreNewest(): Promise<boolean>;
   /**
-   * Calls `onStanding` with each standing entry that the archive has. Resolves with the last entry of the log that its
+   * Calls `onEntry` with each standing entry that the archive has. Resolves with the last entry of the log that its
    * file covers, of which it may have later ones; 0 if there is no file. Adds a note if any can't be read.
    */
-  restoreStanding(): Promise<number>;
+  restoreStanding(onEntry: (entry: StandingEntry) => void): Promise<number>;
 }
 
 /**
@@ -71,7 +75,8 @@ export interface OpenedArchive {
  * other file. Throws a `FormatVersionError` if another version of the program wrote the manifest.
  */
 export async function openArchive(options: OpenArchiveOptions): Promise<OpenedArchive> {
-  const { files, directory, damagedDirectory, limits, timers, pathOf, openDatabase, onNewest } = options;
+  const { files, directory, damagedDirectory, limits, timers, pathOf, openDatabase, onNewest, hidden } =
+    options;
   const paths = archivePaths(directory);
   await loadDuckDb(); // Now, while no request waits: it blocks the event loop for 60 to 160 ms.
   await files.makeDirectory(paths.scratch);
@@ -109,21 +114,23 @@ export async function openArchive(options: OpenArchiveOptions): Promise<OpenedAr
     pathOf: ({ file }: Part) => pathOf(file),
     closeUnused: closeFirst,
     readRange: ({ file }, start, end) => files.readRange(join(directory, file), start, end),
+    masks: () => archive.masks,
     slots: limits.queriesMax,
     queueMax: limits.queueMax,
   });
-  const archive = createArchive({ files, directory, damagedDirectory, manifest, isWritten, reader, timers });
+  const { erasures } = options;
+  const storage = { files, directory, damagedDirectory };
+  const archive = createArchive({ ...storage, manifest, isWritten, reader, timers, erasures });
   return {
     archive,
     notes,
-    async restoreStanding() {
+    async restoreStanding(onEntry) {
       const { standing } = archive.manifest;
       if (standing === null) return 0;
       await archive.examine([standing], true);
       const fault = archive.damaged.get(standing.file);
-      if (fault !== undefined)
-        notes.push(`archive/${standing.file} is damaged: ${fault}. Profiles of devices are missing.`);
-      return restoreStanding(files, (file) => join(directory, file), archive.manifest, options.onStanding);
+      if (fault !== undefined) notes.push(standingNote(standing.file, fault));
+      return restoreStanding(files, (file) => join(directory, file), archive.manifest, onEntry);
     },
     restoreNewest: async () =>
       manifest.days.size + manifest.expired.size === 0 ||
@@ -134,9 +141,14 @@ export async function openArchive(options: OpenArchiveOptions): Promise<OpenedAr
           (await archive.verifyChecksums([part])) ? null : (archive.damaged.get(part.file) ?? ""),
         pathOf,
         onNewest,
+        hidden,
         notes,
       }),
   };
+}
+
+function standingNote(file: string, fault: string): string {
+  return `archive/${file} is damaged: ${fault}. Profiles of devices, corrections, and how often messages of the quarantine came, are missing.`;
 }
 
 /**
@@ -228,6 +240,8 @@ export interface RestoreNewestOptions {
   faultOf(part: Part): Promise<string | null>;
   pathOf(file: string): string;
   onNewest(appId: AppId, batch: ReportBatch): void;
+  /** Keys of the records that corrections hide. */
+  hidden(): Iterable<HiddenBatch>;
   /** Notes about what can't be read are added here. */
   readonly notes: string[];
 }
@@ -237,7 +251,7 @@ export interface RestoreNewestOptions {
  * does not notice most flipped bits. Resolves with whether everything was read.
  */
 export async function restoreNewest(options: RestoreNewestOptions): Promise<boolean> {
-  const { manifest, database, faultOf, pathOf, onNewest, notes } = options;
+  const { manifest, database, faultOf, pathOf, onNewest, hidden, notes } = options;
   const connection = await database.connect();
   const expectGood = async (part: Part) => {
     const fault = await faultOf(part);
@@ -260,10 +274,13 @@ export async function restoreNewest(options: RestoreNewestOptions): Promise<bool
       }
     }
     let isWhole = true;
+    let hasHiddenKeys = false;
     for (const [day, { parts }] of [...manifest.expired, ...manifest.days].sort(([a], [b]) => a - b)) {
       for (const part of parts) {
         try {
           await expectGood(part);
+          if (!hasHiddenKeys) await createHiddenKeys(connection, hidden());
+          hasHiddenKeys = true;
           for await (const { appId, batch } of findNewest(connection, pathOf(part.file)))
             onNewest(appId, batch);
         } catch (error) {

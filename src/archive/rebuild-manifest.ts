@@ -1,10 +1,16 @@
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { crc32 } from "node:zlib";
 import { inTurns } from "../lib/schedule/steps.ts";
 import type { AppId } from "../model/ids.ts";
 import type { UtcDay } from "../model/time/utc-day.ts";
 import { type Files, ignoreFileError, isOutOfDescriptors, moveDurably } from "../runtime/files.ts";
-import { listPartFiles, listStandingFiles, lostName, type PartFile } from "./archive-files.ts";
+import {
+  listPartFiles,
+  listStandingFiles,
+  lostName,
+  type PartFile,
+  parseStandingName,
+} from "./archive-files.ts";
 import { columnsMark } from "./columns.ts";
 import type { Connection } from "./duckdb/database.ts";
 import type { Manifest, Part, SealedDay, StandingPart } from "./manifest.ts";
@@ -45,11 +51,13 @@ export async function rebuildManifest(
   const immovable: PartFile[] = [];
   for (const partFile of unreadable)
     if (!(await moveToDamaged(options, partFile.file))) immovable.push(partFile);
-  const { standing, unreadable: lostStanding } = await findStanding(options);
+  const { standing, seal: standingSeal, unreadable: lostStanding } = await findStanding(options);
   const days = manifestOf(readable, immovable);
   const lastSequence = Math.max(days.lastSequence, standing?.sequence ?? 0);
+  // The next seal's files must have other names: it removes those that its manifest no longer names.
+  const seal = Math.max(days.seal, standingSeal);
   return {
-    manifest: { ...days, lastSequence, standing },
+    manifest: { ...days, seal, lastSequence, standing },
     unreadable: [...unreadable.map(({ file }) => file), ...lostStanding],
   };
 }
@@ -60,12 +68,14 @@ export async function rebuildManifest(
  */
 async function findStanding(
   options: RebuildOptions,
-): Promise<{ standing: StandingPart | null; unreadable: string[] }> {
+): Promise<{ standing: StandingPart | null; seal: number; unreadable: string[] }> {
   const { files, directory } = options;
   const unreadable: string[] = [];
+  let seal = 0;
   let standing: StandingPart | null = null;
   for (const file of await listStandingFiles(files, directory)) {
     const path = join(directory, file);
+    seal = Math.max(seal, parseStandingName(basename(file))!);
     const bytes = await files.read(path).catch((error: unknown) => {
       if (isOutOfDescriptors(error)) throw error;
       ignoreFileError(error);
@@ -77,7 +87,7 @@ async function findStanding(
       unreadable.push(file);
     } else standing ??= describeStanding(file, bytes!, decoded);
   }
-  return { standing, unreadable };
+  return { standing, seal, unreadable };
 }
 
 function manifestOf(readable: readonly ReadablePart[], lost: readonly PartFile[]): Manifest {
@@ -90,9 +100,14 @@ function manifestOf(readable: readonly ReadablePart[], lost: readonly PartFile[]
       lost: [...known.lost, { file, rows: 0, bytes: 0, crc: 0, apps: new Map(), columns: "" }],
     });
   }
-  for (const { part, day, sequence } of readable.filter(({ part }) => !replaced.has(part.file))) {
+  for (const { part, day, sequence, cleared } of readable.filter(({ part }) => !replaced.has(part.file))) {
     const known = days.get(day) ?? NOTHING_KNOWN;
-    days.set(day, { ...known, sequence: Math.max(known.sequence, sequence), parts: [...known.parts, part] });
+    days.set(day, {
+      ...known,
+      sequence: Math.max(known.sequence, sequence),
+      cleared: Math.max(known.cleared, cleared),
+      parts: [...known.parts, part],
+    });
   }
   return {
     seal: Math.max(0, ...readable.map(({ seal }) => seal)),
@@ -102,14 +117,16 @@ function manifestOf(readable: readonly ReadablePart[], lost: readonly PartFile[]
     expired: new Map(),
     retention: null,
     standing: null,
+    erased: 0, // An erasure that the log still has is applied again.
   };
 }
 
-const NOTHING_KNOWN: SealedDay = { sequence: 0, parts: [], lost: [] };
+const NOTHING_KNOWN: SealedDay = { sequence: 0, cleared: 0, parts: [], lost: [] };
 
 interface DescribedPart {
   readonly part: Part;
   readonly sequence: number;
+  readonly cleared: number;
   readonly replaces: readonly string[];
 }
 
@@ -145,6 +162,8 @@ async function describePart(
     const metadataOf = (key: string) => values[keys.indexOf(key)] ?? null;
     const sequence = Number(metadataOf("wherehouse_sequence"));
     if (metadataOf("wherehouse_format") !== "1" || !Number.isSafeInteger(sequence)) return null;
+    const cleared = Number(metadataOf("wherehouse_cleared") ?? 0);
+    if (!Number.isSafeInteger(cleared)) return null;
     const counts = await connection.run(
       "SELECT app_id, count(*)::DOUBLE FROM read_parquet($path) GROUP BY app_id ORDER BY app_id",
       { path },
@@ -160,6 +179,7 @@ async function describePart(
     return {
       part: { file, rows, bytes: bytes.length, crc: crc32(bytes), apps, columns },
       sequence,
+      cleared,
       replaces,
     };
   } catch (error) {

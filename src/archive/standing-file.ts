@@ -4,8 +4,15 @@ import { createSaltedFrames, FRAME_HEADER_BYTES } from "../lib/frames/frame.ts";
 import { type CreateSalt, HeadFormat } from "../lib/frames/head.ts";
 import { viewsOf } from "../lib/frames/views.ts";
 import type { Steps } from "../lib/schedule/steps.ts";
+import { FormatVersionError } from "../lib/text/versioned-json.ts";
 import type { AppId } from "../model/ids.ts";
-import { decodeStandingEntry, encodeStandingEntry, type StandingEntry } from "../model/standing-entry.ts";
+import {
+  decodeStandingEntry,
+  encodeStandingEntry,
+  isStandingKind,
+  NEWEST_KIND,
+  type StandingEntry,
+} from "../model/standing-entry.ts";
 
 /*
  * The file of the entries that stand: the head of a file of salted frames (head.ts), whose number is the last entry of
@@ -41,7 +48,7 @@ export function* encodeStanding(
     frames.stamp(frame, ++rows);
     chunks.push(frame);
     apps.set(entry.appId, (apps.get(entry.appId) ?? 0) + 1);
-    if (rows % STEP_ENTRIES === 0) yield;
+    if (rows % STEP_ENTRIES === 0 || isLong(entry)) yield;
   }
   return { bytes: Buffer.concat(chunks), rows, apps };
 }
@@ -75,15 +82,23 @@ export function* decodeStanding(
   const apps = new Map<AppId, number>();
   let rows = 0;
   while (scanner.next()) {
+    const kind = views.bytes[scanner.payloadStart]!;
+    if (!isStandingKind(kind))
+      throw FormatVersionError.ofKind("file of standing entries", path, NEWEST_KIND, kind);
     const entry = decodeStandingEntry(views, scanner.payloadStart, scanner.payloadEnd, path);
     if (entry === null) scanner.reject();
     else {
       onEntry(entry);
       apps.set(entry.appId, (apps.get(entry.appId) ?? 0) + 1);
-      if (++rows % STEP_ENTRIES === 0) yield;
+      if (++rows % STEP_ENTRIES === 0 || isLong(entry)) yield;
     }
   }
   return { isWhole: goodHead && scanner.damage.length === 0, sequence, rows, apps };
+}
+
+/** Whether an entry has as many rows as a step should. */
+function isLong(entry: StandingEntry): boolean {
+  return entry.kind === "correction" && entry.change.type === "piece" && entry.change.rows !== null;
 }
 
 /** The manifest's description of a file that is whole. */

@@ -2,11 +2,13 @@ import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { assert } from "../lib/assert.ts";
 import { messageOf } from "../lib/message-of.ts";
+import { inTurns } from "../lib/schedule/steps.ts";
 import { nextUtcDay, type UtcDay, utcDayName, utcDayStartMs } from "../model/time/utc-day.ts";
 import { FileError, type Files, isOutOfDescriptors } from "../runtime/files.ts";
 import type { Connection, Database } from "./duckdb/database.ts";
-import type { Manifest, ManifestFile, Part } from "./manifest.ts";
+import type { Manifest, ManifestFile, Part, StandingPart } from "./manifest.ts";
 import { faultOf } from "./part-checks.ts";
+import { decodeStanding } from "./standing-file.ts";
 import { findStrayFiles } from "./stray-files.ts";
 
 /** The contents of an archive, and its damage. */
@@ -64,11 +66,26 @@ export async function verifyArchive(options: VerifyArchiveOptions): Promise<Arch
   connection?.close();
   const { standing } = manifest;
   if (standing !== null && !isKnownGood(standing)) {
-    const fault = await faultOf(files, join(directory, standing.file), standing, true);
+    const path = join(directory, standing.file);
+    const fault = (await faultOf(files, path, standing, true)) ?? (await wrongEntries(files, path, standing));
     if (fault !== null) damaged.push({ file: standing.file, bytes: await sizeOf(options, standing), fault });
   }
   const { foreign } = await findStrayFiles(files, directory, manifest);
   return { manifest: state, damaged, foreign, ...totalsOf(manifest) };
+}
+
+/** Compares the entries of a file whose checksum matches with the manifest. */
+async function wrongEntries(files: Files, path: string, standing: StandingPart): Promise<string | null> {
+  const { isWhole, sequence, rows, apps } = await inTurns(
+    decodeStanding(await files.read(path), path, () => {}),
+  );
+  if (!isWhole) return "it has entries that can't be read";
+  const isAsCounted =
+    sequence === standing.sequence &&
+    rows === standing.rows &&
+    apps.size === standing.apps.size &&
+    [...apps].every(([app, count]) => standing.apps.get(app) === count);
+  return isAsCounted ? null : "its entries are not those the manifest counts";
 }
 
 async function sizeOf({ files, directory }: VerifyArchiveOptions, { file }: Part): Promise<number> {

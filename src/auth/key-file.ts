@@ -12,9 +12,9 @@ import { parseViewSpec, type ViewSpec } from "./view.ts";
  * whole node to another (`operate`), or query what a share link shows (`view`). A key with `view` has no other
  * permission.
  */
-export type Permission = "read" | "write" | "edit" | "operate" | "view";
+export type Permission = "read" | "write" | "edit" | "erase" | "operate" | "view";
 
-export const PERMISSIONS: readonly Permission[] = ["read", "write", "edit", "operate", "view"];
+export const PERMISSIONS: readonly Permission[] = ["read", "write", "edit", "erase", "operate", "view"];
 
 function parsePermission(text: string): Permission | null {
   return PERMISSIONS.find((permission) => permission === text) ?? null;

@@ -64,6 +64,8 @@ export interface KeyStore {
   make(makerId: string, spec: KeySpec): Promise<Result<NewKey, SharedFileError | MakingError>>;
   /** Revoking again changes nothing. */
   revoke(id: string): Promise<Result<KeyRecord, SharedFileError | UnknownKeyError>>;
+  /** Removes keys from the file, which end with that as do the keys that they made; returns them. */
+  removeAll(isLeaving: (key: KeyRecord) => boolean): Promise<Result<readonly KeyRecord[], SharedFileError>>;
   /** Reads the file again. Never fails: `state` has what is wrong with the file. */
   reload(): Promise<void>;
   /** Like `reload`, but asks the cluster's servers. */
@@ -153,6 +155,13 @@ export async function openKeyStore(dependencies: SharedFileDependencies): Promis
         const revoked = { ...key, revokedMs: key.revokedMs ?? clock.nowMs() };
         return ok({ value: keysOf(list.map((other) => (other === key ? revoked : other))), answer: revoked });
       }),
+    async removeAll(isLeaving) {
+      if (typeof file.state !== "object" && !file.value.list.some(isLeaving)) return ok([]); // Writes no file.
+      return file.change<readonly KeyRecord[], never>(({ list }) => {
+        const staying = list.filter((key) => !isLeaving(key));
+        return ok({ value: keysOf(staying), answer: list.filter(isLeaving) });
+      });
+    },
     reload: () => file.reload(),
     refresh: () => file.refresh(),
   };

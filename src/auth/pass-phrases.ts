@@ -74,6 +74,10 @@ export class PassPhrases {
     return this.#file.state;
   }
 
+  list(): readonly PassPhrase[] {
+    return this.#file.value.list;
+  }
+
   /** Candidate keys for a box, the likeliest first: for the device, for its name without a user, for any device. */
   boxKeys({ appId, keyId, deviceId }: Encrypter): readonly Uint8Array[] {
     const { boxKeys } = this.#file.value;
@@ -100,6 +104,17 @@ export class PassPhrases {
       const others = list.filter((other) => !isSame(other, name));
       if (others.length === list.length) return fail({ kind: "pass_phrase_not_found", ...name });
       return ok({ value: indexOf(others), answer: undefined });
+    });
+  }
+
+  /** Removes pass phrases; returns them. */
+  async removeAll(
+    isLeaving: (passPhrase: PassPhrase) => boolean,
+  ): Promise<Result<readonly PassPhrase[], SharedFileError>> {
+    if (typeof this.state !== "object" && !this.list().some(isLeaving)) return ok([]); // Writes no file.
+    return this.#file.change<readonly PassPhrase[], never>(({ list }) => {
+      const staying = list.filter((passPhrase) => !isLeaving(passPhrase));
+      return ok({ value: indexOf(staying), answer: list.filter(isLeaving) });
     });
   }
 

@@ -1,8 +1,16 @@
 import { type Command, loading } from "./arguments/command.ts";
 import { CLUSTER_INIT, CLUSTER_NODES, JOIN } from "./cluster/command.ts";
+import { CORRECTIONS_LIST, CORRECTIONS_UNDO } from "./corrections/command.ts";
+import {
+  CORRECTIONS_ASSIGN,
+  CORRECTIONS_HIDE,
+  CORRECTIONS_MOVE,
+  CORRECTIONS_SHIFT,
+} from "./corrections/make-command.ts";
 import { DEMO } from "./demo/command.ts";
 import { DEVICES_LIST, DEVICES_SET } from "./devices/command.ts";
 import { BACKUP, RESTORE, SEAL, SETTINGS_LIST, SETTINGS_SET, VERIFY } from "./directory/command.ts";
+import { ERASE } from "./erase/command.ts";
 import { EXPORT } from "./export/command.ts";
 import { IMPORT } from "./import/command.ts";
 import { KEYS_CREATE, KEYS_LINK, KEYS_LIST, KEYS_PASS_PHRASE, KEYS_REVOKE } from "./keys/command.ts";
@@ -34,8 +42,15 @@ export const COMMANDS: readonly Command[] = [
   loading(QUARANTINE_DELETE, async () => (await import("./remote/quarantine.ts")).deleteQuarantined),
   loading(DEVICES_LIST, async () => (await import("./devices/list.ts")).listDevices),
   loading(DEVICES_SET, async () => (await import("./devices/set.ts")).setDevice),
+  loading(CORRECTIONS_LIST, async () => (await import("./corrections/list.ts")).listCorrections),
+  loading(CORRECTIONS_HIDE, async () => (await import("./corrections/change.ts")).makeCorrection),
+  loading(CORRECTIONS_MOVE, async () => (await import("./corrections/change.ts")).makeCorrection),
+  loading(CORRECTIONS_SHIFT, async () => (await import("./corrections/change.ts")).makeCorrection),
+  loading(CORRECTIONS_ASSIGN, async () => (await import("./corrections/change.ts")).makeCorrection),
+  loading(CORRECTIONS_UNDO, async () => (await import("./corrections/change.ts")).undoCorrection),
   loading(IMPORT, async () => (await import("./import/run.ts")).importFiles),
   loading(EXPORT, async () => (await import("./export/run.ts")).exportRecords),
+  loading(ERASE, async () => (await import("./erase/run.ts")).erase),
   loading(MAP_FETCH, async () => (await import("./map/fetch.ts")).fetchMap),
   loading(DOCTOR, async () => (await import("./remote/doctor.ts")).doctor),
   loading(SETTINGS_LIST, async () => (await import("./directory/settings.ts")).listSettings),
@@ -73,6 +88,11 @@ const GROUPS: readonly CommandGroup[] = [
     name: "devices",
     about: "A profile has a name, a color, an icon, tags and metadata.",
     example: DEVICES_SET.name,
+  },
+  {
+    name: "corrections",
+    about: "A correction changes what answers show, and can be undone.",
+    example: CORRECTIONS_HIDE.name,
   },
   { name: "cluster", about: "", example: CLUSTER_INIT.name },
   { name: "map", about: "", example: MAP_FETCH.name },

@@ -2,7 +2,6 @@ import { ClusterFileError } from "../cluster/cluster-file.ts";
 import { InitError } from "../cluster/init/init-error.ts";
 import { MessageError } from "../cluster/log/group-message.ts";
 import { ClusterError } from "../cluster/open-cluster.ts";
-import { StreamPositionError } from "../cluster/quarantine/stream-position.ts";
 import { StreamError } from "../cluster/stream/stream.ts";
 import { DirectoryInUseError, ForeignDirectoryError } from "../directory/take-directory.ts";
 import { FormatVersionError } from "../lib/text/versioned-json.ts";
@@ -41,5 +40,4 @@ const EXPLAINED = [
   RecordingError,
   RemoteArchiveError,
   StreamError,
-  StreamPositionError,
 ];

@@ -61,6 +61,7 @@ export const REFUSAL_REASONS = [
   "too_old",
   "bad_device",
   "undecryptable",
+  "erased",
 ] as const;
 
 export type RefusalReason = (typeof REFUSAL_REASONS)[number];

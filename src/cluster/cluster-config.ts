@@ -28,9 +28,6 @@ export type ClusterCredentials =
   /** The path of a `.creds` file. */
   | { readonly kind: "file"; readonly path: string };
 
-/** The quarantine's stream has a quarter of the log's size, within these bounds. */
-export const QUARANTINE_LOG_BYTES = { min: 64_000_000, max: 1_000_000_000 } as const;
-
 /** The value of `--log` for this address. */
 export function logUrl({ isSecure, servers }: Pick<ClusterAddress, "isSecure" | "servers">): string {
   return `${isSecure ? "tls" : "nats"}://${servers.join(",")}`;

@@ -15,18 +15,12 @@ import {
   type TakenMessage,
 } from "./stream/stream.ts";
 
-/** The streams, buckets and settings that a node works with. */
+/** The stream, buckets and settings that a node works with. */
 export interface ClusterNodeParts {
   readonly dataDir: string;
   readonly files: Pick<Files, "replace">;
   readonly file: ClusterFile;
   readonly stream: Stream;
-  /** Replicates the quarantine to all nodes. */
-  readonly quarantineStream: Stream;
-  /** The first message of the quarantine stream that a start needs. */
-  readonly quarantineFloor: number;
-  /** The last message of the quarantine stream that this node has applied. */
-  readonly quarantineLastTaken: TakenMessage | null;
   /** The status of each node. */
   readonly nodes: Bucket;
   /** Keys, settings and secrets. */
@@ -53,9 +47,6 @@ const POLL_MS = 2000;
 /** How long to wait for servers when announcing a stop. They notice it anyway. */
 const LEAVE_MS = 1000;
 
-/** A shorter quarantine stream is not purged, so an empty new node in a young cluster gets all of it from there. */
-const QUARANTINE_LEFT_BYTES = 64 * 1024 * 1024;
-
 /** This process as a node: publishes its progress, measures its lag, and purges messages that no node needs. */
 export class ClusterNode {
   readonly stream: Stream;
@@ -76,9 +67,7 @@ export class ClusterNode {
   #address = "";
   #onWaiting: (error: unknown) => void = () => undefined;
   #log: AppliedLog | null = null;
-  #quarantineFloor: number;
   readonly #purging: Purging;
-  readonly #quarantinePurging: Purging;
   readonly #starting = new AbortController();
   #isStopped = false;
 
@@ -87,9 +76,7 @@ export class ClusterNode {
     this.#timers = parts.timers ?? systemTimers;
     this.#lag = new LagMeter(this.#timers.nowMs());
     this.#file = parts.file;
-    this.#quarantineFloor = parts.quarantineFloor;
-    this.#purging = new Purging(parts.stream, 0);
-    this.#quarantinePurging = new Purging(parts.quarantineStream, QUARANTINE_LEFT_BYTES);
+    this.#purging = new Purging(parts.stream);
     this.stream = parts.stream;
     this.shared = parts.shared;
     this.codes = parts.codes;
@@ -105,11 +92,11 @@ export class ClusterNode {
     return this.#failed.promise;
   }
 
-  /** Options for opening the log and the quarantine. */
+  /** Options for opening the log. */
   get directoryStream() {
-    const { idPrefix } = this;
-    const onFailed = (error: unknown) => this.#failed.reject(error);
+    const { idPrefix, nodeId } = this;
     return {
+      nodeId,
       stream: this.stream,
       fromMessage: this.#file.floor,
       lastTaken: this.#file.lastTaken,
@@ -117,18 +104,7 @@ export class ClusterNode {
       idPrefix,
       probe: this.#retryingProbe(this.stream),
       onFloor: (message: number, lastTaken: TakenMessage | null) => this.#saveFloor(message, lastTaken),
-      onFailed,
-      quarantine: {
-        stream: this.#parts.quarantineStream,
-        fromMessage: this.#quarantineFloor,
-        lastTaken: this.#parts.quarantineLastTaken,
-        idPrefix,
-        probe: this.#retryingProbe(this.#parts.quarantineStream),
-        onPosition: (message: number) => {
-          this.#quarantineFloor = message + 1;
-        },
-        onFailed,
-      },
+      onFailed: (error: unknown) => this.#failed.reject(error),
     };
   }
 
@@ -213,7 +189,7 @@ export class ClusterNode {
       if (wasUp) await this.#orNote(() => this.#publishStatus());
     });
     await atMost(this.#timers, LEAVE_MS, leaving);
-    await Promise.all([this.stream.close(), this.#parts.quarantineStream.close()]);
+    await this.stream.close();
     await leaving; // Pending requests have failed by now.
   }
 
@@ -256,7 +232,6 @@ export class ClusterNode {
       process: this.#process,
       program: this.#parts.program,
       floor: this.#file.floor,
-      quarantineFloor: this.#quarantineFloor,
       appliedSequence: this.#log?.lastSequence ?? 0,
       lagMs: this.lagMs ?? 0,
       atMs: Math.max(0, Math.floor(this.#parts.clock.nowMs())),
@@ -265,8 +240,7 @@ export class ClusterNode {
   }
 
   async #purge(): Promise<void> {
-    await this.#purging.purge(this.#nodes.floor("floor", this.#file.floor));
-    await this.#quarantinePurging.purge(this.#nodes.floor("quarantineFloor", this.#quarantineFloor));
+    await this.#purging.purge(this.#nodes.floor(this.#file.floor));
   }
 
   async #pollStream(): Promise<void> {

@@ -10,8 +10,6 @@ export interface NodeStatus {
   readonly program: string;
   /** The first message of the log's stream that a restart needs. */
   readonly floor: number;
-  /** The first message of the quarantine's stream that a restart needs. */
-  readonly quarantineFloor: number;
   readonly appliedSequence: number;
   readonly lagMs: number;
   /** By the node's own clock. */
@@ -20,7 +18,7 @@ export interface NodeStatus {
   readonly isUp: boolean;
 }
 
-const FORMAT_VERSION = 1;
+const FORMAT_VERSION = 2;
 
 export function encodeNodeStatus(status: NodeStatus): Uint8Array {
   return new TextEncoder().encode(JSON.stringify({ version: FORMAT_VERSION, ...status }));
@@ -30,8 +28,7 @@ export function encodeNodeStatus(status: NodeStatus): Uint8Array {
 export function parseNodeStatus(value: Uint8Array): NodeStatus | null {
   const content = parseVersionedJson(value, FORMAT_VERSION);
   if (!content.ok) return null;
-  const { address, process, program, floor, quarantineFloor, appliedSequence, lagMs, atMs, isUp } =
-    content.value;
+  const { address, process, program, floor, appliedSequence, lagMs, atMs, isUp } = content.value;
   if (
     typeof address !== "string" ||
     typeof process !== "string" ||
@@ -39,9 +36,8 @@ export function parseNodeStatus(value: Uint8Array): NodeStatus | null {
     typeof isUp !== "boolean"
   )
     return null;
-  if (!isWhole(floor) || !isWhole(quarantineFloor)) return null;
-  if (!isWhole(appliedSequence) || !isWhole(lagMs) || !isWhole(atMs)) return null;
-  return { address, process, program, floor, quarantineFloor, appliedSequence, lagMs, atMs, isUp };
+  if (!isWhole(floor) || !isWhole(appliedSequence) || !isWhole(lagMs) || !isWhole(atMs)) return null;
+  return { address, process, program, floor, appliedSequence, lagMs, atMs, isUp };
 }
 
 function isWhole(value: unknown): value is number {

@@ -95,10 +95,10 @@ export class Nodes {
   }
 
   /** The first message that any node needs, at most `own`; 0, which purges nothing, if a status is unreadable. */
-  floor(of: "floor" | "quarantineFloor", own: number): number {
+  floor(own: number): number {
     let floor = own;
     for (const [id, { status }] of this.#seen) {
-      if (id !== this.#ownId) floor = Math.min(floor, status?.[of] ?? 0);
+      if (id !== this.#ownId) floor = Math.min(floor, status?.floor ?? 0);
     }
     return floor;
   }
@@ -123,22 +123,15 @@ export class Nodes {
 /** Purges messages that no node needs. */
 export class Purging {
   readonly #stream: Stream;
-  readonly #leftBytes: number;
   #purgedBefore = 0;
 
-  /** A stream is not purged below `leftBytes`, or below a quarter of its maximum size. */
-  constructor(stream: Stream, leftBytes: number) {
+  constructor(stream: Stream) {
     this.#stream = stream;
-    this.#leftBytes = leftBytes;
   }
 
   /** `floor` is the first message that any node needs. Rejects with a `StreamError`. */
   async purge(floor: number): Promise<void> {
     if (floor <= this.#purgedBefore) return;
-    if (this.#leftBytes > 0) {
-      const { bytes, bytesMax } = await this.#stream.state();
-      if (bytes <= Math.min(this.#leftBytes, bytesMax / 4)) return;
-    }
     await this.#stream.purgeBefore(floor);
     this.#purgedBefore = floor;
   }

@@ -3,10 +3,9 @@ import { directoryPaths } from "../directory/paths.ts";
 import type { Clock } from "../model/time/clock.ts";
 import type { Files } from "../runtime/files.ts";
 import { codesBucketName, nodesBucketName, sharedBucketName } from "./buckets.ts";
-import { type ClusterConfig, logUrl, QUARANTINE_LOG_BYTES, readStreamAddress } from "./cluster-config.ts";
+import { type ClusterConfig, logUrl, readStreamAddress } from "./cluster-config.ts";
 import { type ClusterFile, createClusterFile, readClusterFile, writeClusterFile } from "./cluster-file.ts";
 import { ClusterNode } from "./cluster-node.ts";
-import { readStreamPosition } from "./quarantine/stream-position.ts";
 import { patiently } from "./repeat.ts";
 import { CODES_MS } from "./shared-codes.ts";
 import { type BucketOptions, type OpenStream, type Stream, StreamError } from "./stream/stream.ts";
@@ -49,26 +48,10 @@ export async function openCluster(
     throw new ClusterError(
       `"${dataDir}" belongs to the stream "${file.address.stream}", and --stream says "${address.stream}".`,
     );
-  const { quarantine } = directoryPaths(dataDir);
-  const position = await readStreamPosition(parts.files, quarantine);
-  const bytesMax = cluster.logBytesMax;
-  const opened: Stream[] = [];
-  const quietParts = { ...parts, onLogNote: withoutRepeats(parts.onLogNote) };
-  const open = async (name: string, created: string | null, bytesMax: number) => {
-    const stream = await openPatiently(name, cluster, { isNew: created === null, bytesMax }, quietParts);
-    opened.push(stream);
-    if (created !== null && created !== stream.created) throw recreatedError(dataDir, created, stream);
-    return stream;
-  };
+  const stream = await openPatiently(cluster, file.created === null, parts);
   try {
-    const stream = await open(address.stream, file.created, bytesMax);
-    const quarter = Math.floor(bytesMax / 4);
-    const quarantineBytes = Math.min(Math.max(quarter, QUARANTINE_LOG_BYTES.min), QUARANTINE_LOG_BYTES.max);
-    const quarantineStream = await open(
-      `${address.stream}-quarantine`,
-      position?.created ?? null,
-      quarantineBytes,
-    );
+    if (file.created !== null && file.created !== stream.created)
+      throw recreatedError(dataDir, file.created, stream);
     const bucket = (name: string, options: BucketOptions = {}) =>
       patiently(() => stream.bucket(name, options), parts.onWaiting);
     const nodes = await bucket(nodesBucketName(address.stream));
@@ -83,9 +66,6 @@ export async function openCluster(
       files: parts.files,
       file: current,
       stream,
-      quarantineStream,
-      quarantineFloor: (position?.message ?? 0) + 1,
-      quarantineLastTaken: position?.lastTaken ?? null,
       nodes,
       shared,
       codes,
@@ -95,7 +75,7 @@ export async function openCluster(
       onNote: parts.onLogNote,
     });
   } catch (error) {
-    await Promise.all(opened.map((stream) => stream.close()));
+    await stream.close();
     throw error;
   }
 }
@@ -128,23 +108,12 @@ async function beginFile(
   return createClusterFile(address);
 }
 
-/** Both streams connect to the same servers, and report the same notes. */
-function withoutRepeats(report: (note: string) => void): (note: string) => void {
-  let last = "";
-  return (note) => {
-    if (note === last) return;
-    last = note;
-    report(note);
-  };
-}
-
 async function openPatiently(
-  stream: string,
-  { address, access }: ClusterConfig,
-  { isNew, bytesMax }: { readonly isNew: boolean; readonly bytesMax: number },
+  { address, access, logBytesMax: bytesMax }: ClusterConfig,
+  isNew: boolean,
   { files, openStream, onWaiting, onLogNote }: OpenClusterParts,
 ): Promise<Stream> {
-  const whole = { ...(await readStreamAddress(address, access, files)), stream };
+  const whole = await readStreamAddress(address, access, files);
   const create = isNew ? { firstMessage: 1, bytesMax } : null;
   try {
     return await patiently(() => openStream({ address: whole, create, onNote: onLogNote }), onWaiting);

@@ -20,6 +20,11 @@ export const DAMAGED_SUFFIX = ".damaged";
 export const TORN_SUFFIX = ".torn";
 const ACKNOWLEDGED_FILE = "acknowledged.json";
 
+/** Whether a file under `damaged/` is the list of what an operator acknowledged. */
+export function isAcknowledgedList(name: string): boolean {
+  return name === ACKNOWLEDGED_FILE;
+}
+
 /** Whether a file under `damaged/` is one that this program writes. */
 export function isDamageFile(name: string): boolean {
   return name.endsWith(DAMAGED_SUFFIX) || name.endsWith(TORN_SUFFIX) || name === ACKNOWLEDGED_FILE;

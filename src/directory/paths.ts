@@ -16,10 +16,13 @@ export function directoryPaths(dataDir: string) {
     sessionSecret: join(dataDir, "session-secret"),
     passPhrases: join(dataDir, "pass-phrases.json"),
     firstKey: join(dataDir, "first-key"),
+    erasures: join(dataDir, "erasures.json"),
     directoryId: join(dataDir, "directory-id"),
     cluster: join(dataDir, "cluster.json"),
     /** Streets that `map fetch` copied; not in backups, since they can be copied again. */
     map: join(dataDir, "map"),
+    /** The reports of erasures, by their ids. */
+    erasureReports: join(dataDir, "erasures"),
     lock: join(dataDir, "lock"),
     serving: join(dataDir, "serving.json"),
   };

@@ -2,6 +2,7 @@ import { assert } from "../lib/assert.ts";
 import type { MaybePromise } from "../lib/schedule/maybe-promise.ts";
 import type { Scheduler } from "../lib/schedule/scheduler.ts";
 import type { Steps } from "../lib/schedule/steps.ts";
+import { FloatColumn } from "../lib/tables/columns.ts";
 import type { AppId, DeviceId } from "../model/ids.ts";
 import { numberIndex } from "../model/location-fields.ts";
 import { PositionIndex } from "../spatial/position-index.ts";
@@ -46,6 +47,21 @@ export class AppDevices implements DeviceBlocks {
   readonly lateMinutes: LateMinutes;
   readonly times: TimeIndex;
   recordCount = 0;
+  /** The app's records that corrections hide; null if there are none, and if these are they. */
+  hidden: AppDevices | null = null;
+  /** Whether corrections hide these records. They are then in no answer. */
+  isHidden = false;
+  /** Whether these are what devices reported that show as others. The records that show are copies of them. */
+  isAliased = false;
+  /**
+   * Devices whose newest archived record may be that of a device that shows as them; with that device, unless it is
+   * unknown.
+   */
+  readonly borrowed = new Map<number, DeviceId | null>();
+  /** By device, the entry of the log whose correction last made its newest record an older one, or none. */
+  readonly olderSince = new FloatColumn();
+  /** Devices that are known but in no list, because corrections hide all their records. */
+  readonly #unlisted = new Set<number>();
   readonly #scheduler: Scheduler;
 
   constructor(
@@ -91,6 +107,28 @@ export class AppDevices implements DeviceBlocks {
     return this.table.count;
   }
 
+  /** Takes a device without a record out of all answers. It keeps its number. */
+  unlist(device: number): void {
+    if (this.#unlisted.has(device)) return;
+    this.#unlisted.add(device);
+    this.list.delete(this.table.byNumber(device));
+    if (this.newestTimes.of(device) > Number.NEGATIVE_INFINITY) this.positions.remove(device);
+    this.newestTimes.remove(device);
+    this.newestRecords.changed(device);
+    this.users.setCurrent(device, NO_USER);
+  }
+
+  /** Devices that are in no list. Any may come or go meanwhile. */
+  *unlistedDevices(): Iterable<Device> {
+    for (const device of this.#unlisted) yield this.table.byNumber(device);
+  }
+
+  /** Makes a device's newest record an older one than was published. */
+  noteOlder(device: number): void {
+    this.list.noteOlder(this.table.byNumber(device));
+    this.users.setCurrent(device, NO_USER); // Lists of users may know that it is newer.
+  }
+
   /** How many devices `blocks()` visits. */
   get size(): number {
     return this.list.size;
@@ -107,6 +145,7 @@ export class AppDevices implements DeviceBlocks {
 
   /** Publishes a record as the device's newest: its position, its time and its user. */
   showNewest(device: number, { chunk, row }: RowRef, user: number): void {
+    if (this.#unlisted.size > 0 && this.#unlisted.delete(device)) this.list.add(this.table.byNumber(device));
     const timestampMs = timestampAt(chunk, row);
     this.positions.set(
       device,
@@ -132,7 +171,10 @@ export class AppDevices implements DeviceBlocks {
     for (let device = 0; device < numbersEnd; device++) {
       if (device % SHOWN_STEP === 0) yield;
       const newest = this.archivedRows.findNewest(device);
-      if (newest === null) continue;
+      if (newest === null) {
+        if (this.table.findByNumber(device) !== null) this.unlist(device);
+        continue;
+      }
       const { chunk, row } = newest;
       devices[count++] = device;
       latitude[device] = numberAt(chunk, row, LATITUDE);
@@ -143,6 +185,26 @@ export class AppDevices implements DeviceBlocks {
       this.users.setCurrent(device, userOf(newest));
     }
     yield* this.positions.load({ devices, count, latitude, longitude, timesMs, accuracies });
+  }
+
+  /** The device's newest archived record, if it has this time and is its own; else null. */
+  findOwnArchived(device: number, timestampMs: number): RowRef | null {
+    if (timestampMs !== this.table.columns.archivedTimes.of(device)) return null;
+    return this.borrowed.has(device) ? null : this.archivedRows.at(device);
+  }
+
+  /**
+   * Before this time the device may have archived records, hidden or not; `findOwnArchived()` knows the one at it.
+   * -Infinity if there are none.
+   */
+  archivedEndMs(device: number): number {
+    const newestMs = this.table.columns.archivedTimes.of(device);
+    const shownMs = this.borrowed.has(device) ? newestMs + 1 : newestMs;
+    if (this.hidden === null) return shownMs;
+    const number = this.hidden.table.numberOf(this.table.idOf(device));
+    return number === NO_DEVICE
+      ? shownMs
+      : Math.max(shownMs, this.hidden.table.columns.archivedTimes.of(number));
   }
 
   /** Horizontal accuracy of a device's newest record; NaN if it has none. */
@@ -158,13 +220,18 @@ export class AppDevices implements DeviceBlocks {
       this.table.columns.userCounts.isEmpty(device.number),
       "the user counts of a device without records are empty",
     );
-    this.list.delete(device);
-    this.positions.remove(device.number);
-    this.newestTimes.remove(device.number);
+    if (!this.#unlisted.delete(device.number)) this.list.delete(device);
+    if (this.newestTimes.of(device.number) > Number.NEGATIVE_INFINITY) {
+      this.positions.remove(device.number);
+      this.newestTimes.remove(device.number);
+    }
     this.touches.remove(device.number);
     this.newestRecords.removed(device.number);
     this.users.setCurrent(device.number, NO_USER);
     this.archivedRows.remove(device.number);
+    this.borrowed.delete(device.number);
+    this.table.columns.copies?.unwatch(device.number);
+    this.olderSince.set(device.number, Number.NEGATIVE_INFINITY);
     this.table.remove(device);
   }
 

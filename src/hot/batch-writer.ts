@@ -1,14 +1,19 @@
-import type { DeviceId } from "../model/ids.ts";
+import type { DeviceAlias } from "../model/device-alias.ts";
+import type { AppId, DeviceId } from "../model/ids.ts";
 import type { ReportBatch } from "../model/report-batch.ts";
 import type { TimeRange } from "../model/time/range.ts";
 import type { AppDevices } from "./app-devices.ts";
+import { BatchBlock, BLOCK_ROWS } from "./batch-block.ts";
 import { NO_DEVICE } from "./devices/device-table.ts";
 import { NO_USER } from "./devices/users-of-app.ts";
-import { type DayLedger, isSealed } from "./late/day-ledger.ts";
-import type { RecordWriter } from "./record-writer.ts";
-import { profileAt } from "./records/chunk.ts";
+import type { AliasRows } from "./hidden/alias-rows.ts";
+import type { Followed, FollowingReport } from "./hidden/follow-report.ts";
+import type { ChangedPlace } from "./hidden/row-mover.ts";
+import { type DayLedger, isSealed, type LedgerDay } from "./late/day-ledger.ts";
+import type { RecordWriter, Written } from "./record-writer.ts";
+import { timestampAt } from "./records/chunk.ts";
 import { NO_TUPLE } from "./records/counted-tuples.ts";
-import type { BatchTuples, Dictionary } from "./records/dictionary.ts";
+import type { Dictionary } from "./records/dictionary.ts";
 
 /** What a batch of reports changed. Accepted are new and changed records; duplicates changed nothing. */
 export interface AppliedBatch {
@@ -34,13 +39,23 @@ export class BatchWriter {
   readonly #dictionary: Dictionary;
   readonly #ledger: DayLedger;
   readonly #records: RecordWriter;
+  readonly #hidden: HiddenRecords;
+  readonly #aliasRows: AliasRows;
   /** Whether apps remember what becomes visible. */
   keepsChanges = false;
 
-  constructor(dictionary: Dictionary, ledger: DayLedger, records: RecordWriter) {
+  constructor(
+    dictionary: Dictionary,
+    ledger: DayLedger,
+    records: RecordWriter,
+    hidden: HiddenRecords,
+    aliasRows: AliasRows,
+  ) {
     this.#dictionary = dictionary;
     this.#ledger = ledger;
     this.#records = records;
+    this.#hidden = hidden;
+    this.#aliasRows = aliasRows;
   }
 
   /** Merges the batch of a log entry into the app's records, in order. Reports that the archive covers are skipped. */
@@ -68,6 +83,9 @@ export class BatchWriter {
     const { devices, profiles, states } = block;
     const carried = { profile: 0, state: 0 };
     const newest: number[] = [];
+    const unseen = this.#hidden.of(app.appId);
+    const aliases = this.#aliasRows.aliasesOf(app.appId);
+    const isPlain = unseen === null && aliases === null;
     for (let row = from; row < to; row++) {
       const device = devices[row - from]!;
       if (device === NO_DEVICE) continue;
@@ -75,7 +93,25 @@ export class BatchWriter {
       carried.profile = profiles[row - from]!;
       carried.state = states[row - from]!;
       const day = this.#ledger.at(timestampMs);
-      const written = this.#records.write(app, device, day, batch, row, carried);
+      const deviceId = isPlain ? null : (batch.texts[batch.device[row]!] as DeviceId);
+      const isHidden = deviceId !== null && unseen?.has(deviceId, timestampMs) === true;
+      let visible = device;
+      let written: Written;
+      if (isHidden) {
+        written = this.#records.write(unseen!.app, unseen!.app.findOrAdd(deviceId), day, batch, row, carried);
+        this.#follow(app, unseen!, { deviceId, batch, row, carried, sequence }, newest);
+      } else if (deviceId !== null && aliases !== null) {
+        const report = { deviceId, batch, row, carried, sequence };
+        const alias = aliases.of(deviceId);
+        if (alias === null) written = this.#writeOwn(app, device, day, report);
+        else {
+          visible = this.#aliasRows.place(app.appId, alias.shownId).device;
+          written = this.#writeAliased(app, alias, day, report);
+          if (unseen !== null) this.#follow(app, unseen, report, newest);
+        }
+      } else written = this.#records.write(app, device, day, batch, row, carried);
+      // The report may have added it.
+      if ((isHidden || visible !== device) && !this.#records.showsAtEnd) unlistEmpty(app, device);
       if (written === "outranked") counts.outranked++;
       if (written === "outranked" || written === "known") continue;
       counts.accepted++;
@@ -84,13 +120,66 @@ export class BatchWriter {
         if (isSealed(day)) counts.createdLate.push(row);
       }
       if (this.#records.showsAtEnd) continue;
-      app.touches.note(device, sequence);
-      if (timestampMs === app.table.columns.newestMs(device) && device !== newest.at(-1)) newest.push(device);
+      if (isHidden) continue;
+      app.touches.note(visible, sequence);
+      if (timestampMs === app.table.columns.newestMs(visible) && visible !== newest.at(-1))
+        newest.push(visible);
     }
     for (let at = 0; at < newest.length; at++) {
       if (this.keepsChanges) this.#noteChange(app, newest[at]!, sequence);
       this.#records.showNewest(app, newest[at]!);
     }
+  }
+
+  /** Merges a report of a device that shows as itself, and perhaps others as it. */
+  #writeOwn(
+    app: AppDevices,
+    device: number,
+    day: LedgerDay,
+    { deviceId, batch, row, carried }: FollowingReport,
+  ): Written {
+    if (this.#aliasRows.aliasesOf(app.appId)!.shownAs(deviceId).length === 0)
+      return this.#records.write(app, device, day, batch, row, carried);
+    const place = this.#aliasRows.place(app.appId, deviceId);
+    const timestampMs = batch.timestampMs[row]!;
+    this.#aliasRows.giveWay(place, timestampMs);
+    const written = this.#records.write(app, device, day, batch, row, carried);
+    this.#aliasRows.noteOwn(place, timestampMs);
+    return written;
+  }
+
+  /** Merges a report of a device that shows as another, and makes what shows there follow. */
+  #writeAliased(
+    { appId }: AppDevices,
+    { shownId }: DeviceAlias,
+    day: LedgerDay,
+    { deviceId, batch, row, carried }: FollowingReport,
+  ): Written {
+    const place = this.#aliasRows.place(appId, shownId);
+    const timestampMs = batch.timestampMs[row]!;
+    const before = this.#aliasRows.before(place, timestampMs);
+    const { app, device } = this.#aliasRows.aliasedPlace(appId, deviceId);
+    const written = this.#records.write(app, device, day, batch, row, carried);
+    if (written === "created" || written === "changed") this.#aliasRows.follow(place, timestampMs, before);
+    if (place.app.archivedRows.findNewest(place.device) === null) unlistEmpty(place.app, place.device);
+    return written;
+  }
+
+  /** Merges a report into what corrections show instead. Adds a device whose newest record changed. */
+  #follow(app: AppDevices, unseen: HiddenOfApp, report: FollowingReport, newest: number[]): void {
+    const changed = unseen.follow(app, report);
+    if (changed === null) return;
+    const { timestampMs, alias } = changed;
+    let { device } = changed;
+    if (alias !== null) {
+      const place = this.#aliasRows.place(app.appId, alias.shownId);
+      ({ device } = place);
+      const before = this.#aliasRows.before(place, timestampMs);
+      this.#aliasRows.follow(place, timestampMs, before);
+    }
+    if (this.#records.showsAtEnd) return;
+    app.touches.note(device, report.sequence);
+    if (timestampMs === app.table.columns.newestMs(device) && device !== newest.at(-1)) newest.push(device);
   }
 
   /** Records what the device was before the change, so call it before the change is visible. */
@@ -114,14 +203,48 @@ export class BatchWriter {
     return true;
   }
 
+  /** Publishes a device after a step of a correction that changes its records. */
+  showCorrected({ app, device, hasOtherNewest }: ChangedPlace, view: CorrectedView): void {
+    if (this.#records.showsAtEnd) return;
+    const newest = app.archivedRows.findNewest(device);
+    const newestMs = newest === null ? Number.NEGATIVE_INFINITY : timestampAt(newest.chunk, newest.row);
+    const shownMs = app.newestTimes.of(device);
+    view.beforeMs ??= shownMs;
+    const isChanged = newestMs !== shownMs || hasOtherNewest;
+    if (isChanged) {
+      if (this.keepsChanges && !view.isChanged) this.#noteChange(app, device, view.sequence);
+      view.isChanged = true;
+    }
+    if (newest === null) app.unlist(device);
+    else if (isChanged) {
+      if (newestMs < shownMs) app.noteOlder(device);
+      this.#records.showNewest(app, device);
+    }
+  }
+
+  /** Notes that a device was corrected, after the last step. Returns whether viewers are to be told. */
+  noteCorrected(app: AppDevices, device: number, { sequence, beforeMs, isChanged }: CorrectedView): boolean {
+    if (this.#records.showsAtEnd) return false;
+    app.touches.note(device, sequence);
+    if (app.newestTimes.of(device) < beforeMs!) app.olderSince.set(device, sequence);
+    return isChanged && this.keepsChanges;
+  }
+
   /** The result of a batch that only repeats what memory has of the app; null if the batch would change anything. */
   findRepeated(app: AppDevices, batch: ReportBatch): AppliedBatch | null {
     let outranked = 0;
+    const unseen = this.#hidden.of(app.appId);
     for (let row = 0; row < batch.count; row++) {
-      const device = app.table.numberOf(batch.texts[batch.device[row]!]!);
+      const deviceId = batch.texts[batch.device[row]!] as DeviceId;
+      const isHidden = unseen?.has(deviceId, batch.timestampMs[row]!) === true;
+      const isAliased = this.#aliasRows.aliasesOf(app.appId)?.of(deviceId) != null;
+      if ((isHidden || isAliased) && unseen?.isFollowed(deviceId, batch.timestampMs[row]!)) return null;
+      const reported = isAliased ? this.#aliasRows.aliasedPlace(app.appId, deviceId).app : app;
+      const place = isHidden ? unseen!.app : reported;
+      const device = place.table.numberOf(deviceId);
       if (device === NO_DEVICE) return null;
       const day = this.#ledger.at(batch.timestampMs[row]!);
-      const unchanged = this.#records.findUnchanged(app, device, day, batch, row);
+      const unchanged = this.#records.findUnchanged(place, device, day, batch, row);
       if (unchanged === null) return null;
       if (unchanged === "outranked") outranked++;
     }
@@ -132,124 +255,72 @@ export class BatchWriter {
   restoreNewest(app: AppDevices, batch: ReportBatch): void {
     const tuples = this.#dictionary.translate(batch);
     const carried = { profile: 0, state: 0 };
+    const unseen = this.#hidden.of(app.appId);
     for (let row = 0; row < batch.count; row++) {
-      const device = app.findOrAdd(batch.texts[batch.device[row]!] as DeviceId);
-      if (batch.timestampMs[row]! < app.table.columns.archivedTimes.of(device)) continue;
+      const deviceId = batch.texts[batch.device[row]!] as DeviceId;
+      const isAliased = this.#aliasRows.aliasesOf(app.appId)?.of(deviceId) != null;
+      const reported = isAliased ? this.#aliasRows.aliasedPlace(app.appId, deviceId).app : app;
+      const place = unseen?.has(deviceId, batch.timestampMs[row]!) === true ? unseen.app : reported;
+      const device = place.findOrAdd(deviceId);
+      if (batch.timestampMs[row]! < place.table.columns.archivedTimes.of(device)) continue;
       carried.profile = tuples.profiles.numberOf(batch.profile[row]!, NO_TUPLE);
       carried.state = tuples.states.numberOf(batch.state[row]!, NO_TUPLE);
-      this.#records.restoreNewest(app, device, batch, row, carried);
+      this.#records.restoreNewest(place, device, batch, row, carried);
     }
     this.#dictionary.collect();
   }
 }
 
-/** The first row of each instant in the range that has no record in memory. `app` is null if memory doesn't know it. */
+/** How a device was published while the correction of an entry changed its records. */
+export interface CorrectedView {
+  readonly sequence: number;
+  /** The time of the newest record before the first step; null until then. */
+  beforeMs: number | null;
+  /** Whether the newest record changed. */
+  isChanged: boolean;
+}
+
+/** The records of one app that corrections hide. */
+export interface HiddenOfApp {
+  readonly app: AppDevices;
+  /** Whether a device's record of this instant is hidden. */
+  has(deviceId: DeviceId, timestampMs: number): boolean;
+  /** Whether corrections show, or will show again, another row instead of a record. */
+  isFollowed(deviceId: DeviceId, timestampMs: number): boolean;
+  /** Merges a report into these rows. Returns the record that answers show if that changed. */
+  follow(app: AppDevices, report: FollowingReport): Followed["changed"];
+}
+
+export interface HiddenRecords {
+  /** Null if no correction hides a record of the app. */
+  of(appId: AppId): HiddenOfApp | null;
+}
+
+/** Takes a device without a record out of all answers. */
+function unlistEmpty(app: AppDevices, device: number): void {
+  if (app.archivedRows.findNewest(device) === null) app.unlist(device);
+}
+
+/** The first row of each instant in the range that has no record in any of some places. */
 export function rowsWithoutRecord(
-  app: AppDevices | null,
+  places: readonly AppDevices[],
   { count, texts, device, timestampMs }: ReportBatch,
   { startMs, endMs }: TimeRange,
 ): number[] {
   const rows = new Map<string, number>();
   for (let row = 0; row < count; row++) {
     if (timestampMs[row]! < startMs || timestampMs[row]! >= endMs) continue;
-    const number = app?.table.numberOf(texts[device[row]!]!) ?? NO_DEVICE;
-    if (number !== NO_DEVICE && app!.table.columns.tracks.find(number, timestampMs[row]!) !== null) continue;
+    const has = (place: AppDevices) => {
+      const match = place.find(texts[device[row]!]!);
+      if (match === null || match.findRecord(timestampMs[row]!) === null) return false;
+      const { corrected, copies } = match.columns;
+      return !(
+        corrected.has(match.number, timestampMs[row]!) || copies?.has(match.number, timestampMs[row]!)
+      );
+    };
+    if (places.some(has)) continue;
     const instant = `${device[row]} ${timestampMs[row]}`;
     if (!rows.has(instant)) rows.set(instant, row);
   }
   return [...rows.values()];
-}
-
-/** Enough rows that memory fetches many lines at once, and few enough that they stay in the cache for the next pass. */
-export const BLOCK_ROWS = 128;
-
-/**
- * What some rows of a batch need from memory, looked up in passes over all of them: the cache misses of the rows then
- * overlap, where row by row each would wait for the one before.
- */
-class BatchBlock {
-  /** The device of each row of the block; `NO_DEVICE` if the archive covers the row. */
-  readonly devices: Int32Array;
-  /** The profile and state of each row of the block, by the dictionary's numbers. */
-  readonly profiles: Int32Array;
-  readonly states: Int32Array;
-  readonly #app: AppDevices;
-  readonly #batch: ReportBatch;
-  readonly #sequence: number;
-  readonly #ledger: DayLedger;
-  readonly #tuples: BatchTuples;
-  /** Device numbers that are known already, by the number of the id's text. */
-  readonly #numbers: Int32Array;
-
-  constructor(
-    app: AppDevices,
-    batch: ReportBatch,
-    sequence: number,
-    ledger: DayLedger,
-    dictionary: Dictionary,
-  ) {
-    const rowsMax = Math.min(BLOCK_ROWS, batch.count);
-    this.profiles = new Int32Array(rowsMax);
-    this.states = new Int32Array(rowsMax);
-    this.devices = new Int32Array(rowsMax);
-    this.#numbers = new Int32Array(batch.texts.length).fill(NO_DEVICE);
-    this.#app = app;
-    this.#batch = batch;
-    this.#sequence = sequence;
-    this.#ledger = ledger;
-    this.#tuples = dictionary.translate(batch);
-  }
-
-  /** Moves the block to these rows of the batch. */
-  moveTo(from: number, to: number): void {
-    this.#findDevices(from, to);
-    this.#readNewestProfiles(to - from);
-    this.#translateTuples(from, to);
-  }
-
-  /** Fills `devices` and adds devices that are new. */
-  #findDevices(from: number, to: number): void {
-    const { device, texts } = this.#batch;
-    const wanted: number[] = [];
-    const ids: DeviceId[] = [];
-    for (let row = from; row < to; row++) {
-      const text = device[row]!;
-      if (this.#numbers[text] !== NO_DEVICE || this.#isCovered(row) || text === wanted[wanted.length - 1])
-        continue;
-      wanted.push(text);
-      ids.push(texts[text] as DeviceId);
-    }
-    const known = this.#app.table.numbersOf(ids);
-    for (let at = 0; at < ids.length; at++) {
-      const number = known[at]!;
-      this.#numbers[wanted[at]!] = number === NO_DEVICE ? this.#app.findOrAdd(ids[at]!) : number;
-    }
-    for (let row = from; row < to; row++) {
-      this.devices[row - from] = this.#isCovered(row) ? NO_DEVICE : this.#numbers[device[row]!]!;
-    }
-  }
-
-  #isCovered(row: number): boolean {
-    return this.#sequence <= this.#ledger.at(this.#batch.timestampMs[row]!).sealedSequence;
-  }
-
-  /** A report mostly carries the profile of the device's newest record, so translating compares with that first. */
-  #readNewestProfiles(rows: number): void {
-    for (let at = 0; at < rows; at++) this.profiles[at] = this.#newestProfile(this.devices[at]!);
-  }
-
-  #newestProfile(device: number): number {
-    const newest = device === NO_DEVICE ? null : this.#app.archivedRows.findNewest(device);
-    return newest === null ? NO_TUPLE : profileAt(newest.chunk, newest.row);
-  }
-
-  #translateTuples(from: number, to: number): void {
-    const { profile, state } = this.#batch;
-    for (let row = from; row < to; row++) {
-      const at = row - from;
-      if (this.devices[at] === NO_DEVICE) continue;
-      this.profiles[at] = this.#tuples.profiles.numberOf(profile[row]!, this.profiles[at]!);
-      this.states[at] = this.#tuples.states.numberOf(state[row]!, NO_TUPLE);
-    }
-  }
 }

@@ -3,7 +3,7 @@ import { type Steps, sortInSteps } from "../lib/schedule/steps.ts";
 import { compareUtf8 } from "../lib/text/utf8.ts";
 import { type DeviceProfile, PROFILE_OVERHEAD_BYTES, profileMembers } from "../model/device-profile.ts";
 import type { AppId, DeviceId } from "../model/ids.ts";
-import type { StandingEntry } from "../model/standing-entry.ts";
+import type { DeviceProfileEntry } from "../model/standing-entry.ts";
 
 interface HeldProfile {
   readonly profile: DeviceProfile;
@@ -77,7 +77,7 @@ export class DeviceProfiles {
   }
 
   /** Puts a profile of the archive back, before any entry of the log. A later one of the same device counts. */
-  restore(entry: StandingEntry): void {
+  restore(entry: DeviceProfileEntry): void {
     assert(this.#sequence === 0, "profiles are restored before the log is read");
     this.#set(entry);
   }
@@ -88,23 +88,31 @@ export class DeviceProfiles {
   }
 
   /** Applies an entry of the log, unless the archive's file had it. */
-  apply(entry: StandingEntry, sequence: number): void {
+  apply(entry: DeviceProfileEntry, sequence: number): void {
     if (sequence <= this.#sequence) return;
     this.#sequence = sequence;
     this.#set(entry).sequence = sequence;
+  }
+
+  /** Forgets the profiles of devices for an entry of the log, unless the archive's file was written after it. */
+  erase(appId: AppId, deviceIds: readonly DeviceId[], sequence: number): void {
+    if (sequence <= this.#sequence) return;
+    this.#sequence = sequence;
+    for (const deviceId of deviceIds)
+      this.#set({ kind: "device_profile", appId, deviceId, profile: null }).sequence = sequence;
   }
 
   /**
    * Every profile as the entry that stands, in the order of the log for each app. May be read in steps while entries
    * are applied: then it may have a device twice, whose later entry counts, and changes that came meanwhile.
    */
-  *entries(): Iterable<StandingEntry> {
+  *entries(): Iterable<DeviceProfileEntry> {
     for (const [appId, { byDevice }] of this.#byApp)
       for (const [deviceId, { profile }] of byDevice)
         yield { kind: "device_profile", appId, deviceId, profile };
   }
 
-  #set({ appId, deviceId, profile }: StandingEntry): ProfilesOfApp {
+  #set({ appId, deviceId, profile }: DeviceProfileEntry): ProfilesOfApp {
     let app = this.#byApp.get(appId);
     if (app === undefined) {
       app = new ProfilesOfApp();

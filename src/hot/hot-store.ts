@@ -1,24 +1,43 @@
 import { assert } from "../lib/assert.ts";
 import type { Scheduler } from "../lib/schedule/scheduler.ts";
-import type { AppId } from "../model/ids.ts";
+import type { Steps } from "../lib/schedule/steps.ts";
+import type { RecordMembers } from "../model/correction.ts";
+import type { CorrectionEntry } from "../model/correction-entry.ts";
+import type { DeviceAlias } from "../model/device-alias.ts";
+import type { ErasureEntry } from "../model/erasure-entry.ts";
+import type { AppId, DeviceId } from "../model/ids.ts";
 import type { ReportBatch } from "../model/report-batch.ts";
-import type { StandingEntry } from "../model/standing-entry.ts";
+import type { DeviceProfileEntry } from "../model/standing-entry.ts";
 import type { TimeRange } from "../model/time/range.ts";
-import type { UtcDay } from "../model/time/utc-day.ts";
+import { type UtcDay, utcDayStartMs } from "../model/time/utc-day.ts";
 import type { AppDevices } from "./app-devices.ts";
 import { Apps, forgetDevices } from "./apps.ts";
-import { type AppliedBatch, BatchWriter, rowsWithoutRecord } from "./batch-writer.ts";
+import { type AppliedBatch, BatchWriter, type HiddenRecords, rowsWithoutRecord } from "./batch-writer.ts";
 import { type ChangeRoom, createChangeRoom } from "./change-ring.ts";
 import { DeviceProfiles } from "./device-profiles.ts";
-import type { Device } from "./devices/device.ts";
+import { Erasures } from "./erasures.ts";
+import { AliasMover } from "./hidden/alias-mover.ts";
+import { AliasRows } from "./hidden/alias-rows.ts";
+import { applyCorrection, forgetCorrected } from "./hidden/apply-correction.ts";
+import { CorrectedRows } from "./hidden/corrected-rows.ts";
+import { Corrections, isAliasEffect } from "./hidden/corrections.ts";
+import { followReport } from "./hidden/follow-report.ts";
+import { type CorrectionsOfApp, rowsAfter } from "./hidden/held-correction.ts";
+import { HiddenRows } from "./hidden/hidden-rows.ts";
+import { type DeviceInDoubt, NewestInDoubt } from "./hidden/newest-in-doubt.ts";
+import { type ReportWatch, ReportWatches, type WatchedRange } from "./hidden/report-watch.ts";
+import { RowMover } from "./hidden/row-mover.ts";
 import { DayLedger, isSealed, type LedgerDay } from "./late/day-ledger.ts";
-import { holdsLate, LateScan } from "./late/late-rows.ts";
-import { LateOfApp, LateOfDevice, LateOfKeys } from "./late/late-sources.ts";
+import { holdsLate } from "./late/late-rows.ts";
+import { createLateScans, type LateScans } from "./late-scans.ts";
+import { applyErasure } from "./record-eraser.ts";
 import { RecordWriter } from "./record-writer.ts";
 import { Dictionary } from "./records/dictionary.ts";
-import type { RecordKey } from "./scan/first-records.ts";
 import type { MemoryQuery, MemoryScan } from "./scan/memory-scan.ts";
 import { Sealing } from "./sealing.ts";
+
+/** Entries without reports that memory applies. */
+export type HotEntry = DeviceProfileEntry | CorrectionEntry | ErasureEntry;
 
 /**
  * All records that are not archived, compressed, by app and device in time order; the newest record of every device,
@@ -27,13 +46,22 @@ import { Sealing } from "./sealing.ts";
  * Of a sealed day, memory has the late rows: what was reported since the seal. If the archive may have a record of the
  * same instant, the late row has only what its reports carried, to be merged into that record.
  */
-export interface HotStore {
+export interface HotStore extends LateScans {
   readonly dictionary: Dictionary;
   /** Merges the batch of a log entry into the store, in order. Reports that the archive covers are skipped. */
   apply(appId: AppId, batch: ReportBatch, sequence: number): AppliedBatch;
+  /** Notes reports that show in these ranges from now on, until the watch is ended. */
+  watchReports(appId: AppId, ranges: readonly WatchedRange[]): ReportWatch;
   readonly profiles: DeviceProfiles;
-  /** Applies an entry that has no reports. Those that the archive has are skipped. */
-  applyStanding(entry: StandingEntry, sequence: number): void;
+  readonly corrections: Corrections;
+  readonly erasures: Erasures;
+  /**
+   * Applies the profile of a device, a correction or an erasure, unless the archive has it. The last two take several
+   * steps; no other entry may be applied between them.
+   */
+  applyStanding(entry: HotEntry, sequence: number): Steps<void>;
+  /** Notes an entry that changes nothing here. */
+  pass(sequence: number): void;
   /** The result of a batch that would change nothing; null if it would change anything. */
   findRepeated(appId: AppId, batch: ReportBatch): AppliedBatch | null;
   /** The first row of each instant in the range that has no record in memory. */
@@ -43,6 +71,26 @@ export interface HotStore {
   /** Records in memory. */
   readonly recordCount: number;
   readonly deviceCount: number;
+  /** Puts an entry of the archive's file back, before the newest archived records are restored. */
+  restoreStanding(entry: DeviceProfileEntry | CorrectionEntry): void;
+  /** Ends the restoring: entries up to this one are in memory. Call after `setSealed()`. */
+  endRestoreStanding(sequence: number): void;
+  /** The devices whose newest archived record a replay could not tell, by the name that they show as; forgets them. */
+  takeInDoubt(): DeviceInDoubt[];
+  /** Sets the newest archived record of such a device, if it is newer than the one that is known. */
+  settleNewest(appId: AppId, deviceId: DeviceId, newest: RecordMembers): void;
+  /** The hidden instants of an app, or of one of its devices; null if there are none. */
+  hiddenRows(appId: AppId, deviceId: DeviceId | null): HiddenRows | null;
+  /** The devices that show as others, of an app, or those that show as one of its devices. */
+  aliases(appId: AppId, deviceId: DeviceId | null): readonly DeviceAlias[];
+  /** The hidden records in memory of an app; null if it has none. */
+  findHidden(appId: AppId): AppDevices | null;
+  /** All places in memory that have an app's records as they were reported. */
+  reportedPlaces(appId: AppId): readonly AppDevices[];
+  /** What devices reported that show as others, of an app; null if there never were any. */
+  findAliased(appId: AppId): AppDevices | null;
+  /** The corrections as entries for a file of the archive, as they are now. */
+  correctionEntries(): Iterable<CorrectionEntry>;
   /** The last log entry that was applied, or 0. */
   readonly appliedSequence: number;
   /**
@@ -69,35 +117,38 @@ export interface HotStore {
   readonly changesSince: number;
 
   /**
-   * Sets which days are archived, each up to which log entry, and whether the newest archived record of every device is
-   * restored. Call before the first `apply()`.
+   * Sets which days are archived, each up to which log entry, whether the newest archived record of every device is
+   * restored, and up to which log entry erasures are gone from the files of days. Call before the first `apply()`.
    */
-  setSealed(sequences: ReadonlyMap<UtcDay, number>, hasAllNewest: boolean): void;
+  setSealed(
+    sequences: ReadonlyMap<UtcDay, number>,
+    hasAllNewest: boolean,
+    cleared?: ReadonlyMap<UtcDay, number>,
+  ): void;
   /** Restores the newest archived record of each device. Call before the first `apply()`. */
   restoreNewest(appId: AppId, batch: ReportBatch): void;
   /** The scan of a query, for the functions of `scan/`. */
   scan(query: MemoryQuery): MemoryScan;
 
-  /** Days with records in memory, sorted. */
+  /** Days with records in memory, or with rows of corrections, sorted. */
   daysInMemory(): readonly DayInMemory[];
   /** Begins to move these days into the archive. One seal runs at a time. */
   seal(days: readonly UtcDay[]): Sealing;
   /** Whether memory has late rows of this sealed day, of any app. */
   holdsLate(day: UtcDay): boolean;
-  /** The late rows of an app, or of one of its devices. */
-  lateRows(app: AppDevices, device: Device | null): LateScan;
-  /** The late rows with these keys, in order of time, each once. */
-  lateRowsAt(keys: readonly RecordKey[]): LateScan;
   /** Compresses records older than this that lie among many others, in steps. They then take a third of the memory. */
   pack(beforeMs: number): Iterable<void>;
   /** Drops indexes that no query used for an hour. */
   forgetIdle(): void;
+  /** Forgets, in steps, what is in memory of corrections all of whose records are older than this and in no store. */
+  forgetCorrected(beforeMs: number): Iterable<void>;
   /** Forgets devices without records in memory and with nothing newer than this, in steps. */
   forgetDevices(beforeMs: number): Iterable<void>;
 }
 
 export interface DayInMemory {
   readonly day: UtcDay;
+  /** Less the rows of corrections. */
   readonly records: number;
   /** The size of the late fixes (`LateFixes`) of the day, counted in records. */
   readonly fixSize: number;
@@ -113,37 +164,36 @@ export function createHotStore(
   firstDictionary: Dictionary = new Dictionary(),
   room: ChangeRoom = createChangeRoom(),
 ): HotStore {
-  let { dictionary, ledger, apps, records, batches } = createContents(firstDictionary, scheduler, room);
-  let profiles = new DeviceProfiles();
+  let contents = createContents(firstDictionary, scheduler, room);
+  let { dictionary, ledger, apps, records, batches, profiles, corrections } = contents;
   const progress = new Progress();
   return {
     get dictionary() {
       return dictionary;
     },
     apply(appId, batch, sequence) {
-      progress.expectNext(sequence);
+      progress.expectReports(appId, batch, sequence, corrections);
       const app = apps.findOrAdd(appId);
       const { end } = app.changes;
       const applied = batches.apply(app, batch, sequence);
       progress.note(apps, sequence, app.changes.end > end ? appId : null);
       return applied;
     },
+    watchReports: (appId, ranges) => progress.watches.begin(appId, ranges),
     get profiles() {
       return profiles;
     },
-    applyStanding(entry, sequence) {
-      progress.expectNext(sequence);
-      const { appId, deviceId } = entry;
-      profiles.apply(entry, sequence);
-      const app = apps.find(appId);
-      const isChanged = app !== null && batches.noteProfile(app, deviceId, sequence);
-      progress.note(apps, sequence, isChanged ? appId : null);
+    get corrections() {
+      return corrections;
     },
+    erasures: contents.erasures,
+    ...standingMethods(() => contents, progress),
+    pass: (sequence) => progress.pass(apps, sequence),
     findRepeated(appId, batch) {
       const app = apps.find(appId);
       return app === null ? null : batches.findRepeated(app, batch);
     },
-    rowsWithoutRecord: (appId, batch, range) => rowsWithoutRecord(apps.find(appId), batch, range),
+    rowsWithoutRecord: (appId, batch, range) => rowsWithoutRecord(apps.placesOf(appId), batch, range),
     findApp: (appId) => apps.find(appId),
     apps: () => apps.all(),
     get recordCount() {
@@ -164,8 +214,9 @@ export function createHotStore(
     },
     endReplay: () => showAllNewest(apps, records, progress.sequence),
     clear() {
-      ({ dictionary, ledger, apps, records, batches } = createContents(new Dictionary(), scheduler, room));
-      profiles = new DeviceProfiles();
+      contents.erasures.clear();
+      contents = createContents(new Dictionary(), scheduler, room, contents.erasures);
+      ({ dictionary, ledger, apps, records, batches, profiles, corrections } = contents);
       progress.sequence = 0;
     },
     keepChanges(sequence) {
@@ -177,33 +228,147 @@ export function createHotStore(
     get changesSince() {
       return apps.changesSince;
     },
-    scan({ devices, range, userId, accuracyMetersMax }) {
+    scan({ devices, range, userId, accuracyMetersMax, originals = false }) {
       const user = () => (userId === null ? null : dictionary.findUser(userId));
-      return { devices, range, filter: () => ({ accuracyMetersMax, user: user() }), dictionary };
+      return { devices, range, filter: () => ({ accuracyMetersMax, user: user(), originals }), dictionary };
     },
-    setSealed(sequences, hasAllNewest) {
-      ledger.setSealed(sequences);
+    setSealed(sequences, hasAllNewest, cleared) {
+      ledger.setSealed(sequences, cleared);
       records.hasAllNewest = hasAllNewest;
     },
     restoreNewest: (appId, batch) => batches.restoreNewest(apps.findOrAdd(appId), batch),
     daysInMemory: () => ledger.withRecords().map(dayInMemory),
-    seal: (days) => new Sealing(apps, ledger, dictionary, days, progress.sequence),
+    seal: (days) => new Sealing(apps, ledger, dictionary, contents.aliasRows, days, progress.sequence),
     holdsLate: (day) => holdsLate(ledger.of(day)),
-    lateRows: (app, device) => lateRowsOf(app, device, ledger, dictionary),
-    lateRowsAt: (keys) => new LateScan(new LateOfKeys(keys), ledger, dictionary, null),
+    ...createLateScans(() => contents),
+    ...upkeepMethods(() => contents),
+  };
+}
+
+type Contents = ReturnType<typeof createContents>;
+
+/** The methods that free memory. */
+function upkeepMethods(now: () => Contents): Pick<HotStore, "pack" | "forgetIdle" | "forgetDevices"> {
+  return {
     *pack(beforeMs) {
-      for (const { table } of apps.all()) yield* table.columns.tracks.pack(beforeMs);
+      const { apps } = now();
+      for (const { table } of [...apps.all(), ...apps.allUnseen()])
+        yield* table.columns.tracks.pack(beforeMs);
     },
     forgetIdle() {
       const beforeMs = performance.now() - IDLE_MS_MAX;
-      for (const { times } of apps.all()) times.forgetIdle(beforeMs);
+      for (const { times } of now().apps.all()) times.forgetIdle(beforeMs);
     },
-    forgetDevices: (beforeMs) => forgetDevices(apps, dictionary, beforeMs),
+    forgetDevices(beforeMs) {
+      const { apps, dictionary, corrections } = now();
+      return forgetDevices(apps, dictionary, corrections, beforeMs);
+    },
+  };
+}
+
+type StandingMethods = Pick<
+  HotStore,
+  | "applyStanding"
+  | "restoreStanding"
+  | "takeInDoubt"
+  | "settleNewest"
+  | "endRestoreStanding"
+  | "hiddenRows"
+  | "aliases"
+  | "findHidden"
+  | "reportedPlaces"
+  | "findAliased"
+  | "correctionEntries"
+  | "forgetCorrected"
+>;
+
+/** The methods about profiles and corrections. */
+function standingMethods(now: () => Contents, progress: Progress): StandingMethods {
+  return {
+    *applyStanding(entry, sequence) {
+      progress.expectNext(sequence);
+      const { appId } = entry;
+      const { apps, batches, profiles } = now();
+      let isChanged = false;
+      if (entry.kind === "correction") isChanged = yield* applyCorrection(now(), entry, sequence);
+      else if (entry.kind === "erasure") isChanged = yield* applyErasure(now(), entry, sequence);
+      else {
+        profiles.apply(entry, sequence);
+        const app = apps.find(appId);
+        isChanged = app !== null && batches.noteProfile(app, entry.deviceId, sequence);
+      }
+      progress.note(apps, sequence, isChanged ? appId : null);
+    },
+    restoreStanding(entry) {
+      const { profiles, corrections, mover, aliasMover } = now();
+      if (entry.kind === "correction") {
+        const effect = corrections.restore(entry);
+        if (effect === null) return;
+        if (isAliasEffect(effect)) aliasMover.restore(effect);
+        else if (effect.type === "make") mover.restore(effect);
+      } else profiles.restore(entry);
+    },
+    endRestoreStanding(sequence) {
+      const { profiles, corrections } = now();
+      profiles.endRestore(sequence);
+      corrections.endRestore(sequence);
+      for (const [appId, ofApp] of corrections.apps()) restoreCorrected(appId, ofApp, now());
+    },
+    takeInDoubt() {
+      const { corrections, inDoubt } = now();
+      return [...inDoubt.take()].map(({ appId, deviceId }) => {
+        const shownId = corrections.find(appId)?.aliases.of(deviceId)?.shownId;
+        return { appId, deviceId: shownId ?? deviceId };
+      });
+    },
+    settleNewest(appId, deviceId, newest) {
+      const { apps, mover, records } = now();
+      const app = apps.findOrAdd(appId);
+      const device = app.findOrAdd(deviceId);
+      mover.setNewest({ app, device }, deviceId, newest);
+      if (app.archivedRows.findNewest(device) === null) app.unlist(device);
+      else records.showNewest(app, device);
+    },
+    hiddenRows(appId, deviceId) {
+      const ofApp = now().corrections.find(appId);
+      if (ofApp === null || ofApp.hidden.size === 0) return null;
+      if (deviceId === null) return new HiddenRows(appId, ofApp, null);
+      const shownAs = ofApp.aliases.shownAs(deviceId).map((alias) => alias.deviceId);
+      const deviceIds = [deviceId, ...shownAs].filter((id) => ofApp.hidden.has(id));
+      return deviceIds.length === 0 ? null : new HiddenRows(appId, ofApp, deviceIds);
+    },
+    aliases(appId, deviceId) {
+      const aliases = now().corrections.find(appId)?.aliases;
+      if (aliases === undefined) return [];
+      return deviceId === null ? aliases.all() : aliases.shownAs(deviceId);
+    },
+    findHidden: (appId) => now().apps.findHidden(appId),
+    reportedPlaces: (appId) => now().apps.placesOf(appId),
+    forgetCorrected(beforeMs) {
+      const first = now()
+        .ledger.withRecords()
+        .find(({ count, correctedCount }) => count > correctedCount);
+      const startMs = first === undefined ? beforeMs : Math.min(beforeMs, utcDayStartMs(first.day));
+      return forgetCorrected(now(), startMs, progress.sequence);
+    },
+    findAliased: (appId) => now().apps.findAliased(appId),
+    correctionEntries() {
+      const { apps, corrections, corrected } = now();
+      return corrections.entries((appId, item, from, to) => {
+        const ofApp = corrections.find(appId);
+        const app = apps.find(appId);
+        if (app === null || ofApp?.byId.get(item.correction.id) !== item) return null;
+        const rows = corrected.read(app, ofApp, item, from, to);
+        return rows === null ? null : { rows, upTo: progress.sequence };
+      });
+    },
   };
 }
 
 /** How far memory is in the log, and who is told. */
 class Progress {
+  /** Who notes reports that come. */
+  readonly watches = new ReportWatches();
   /** The last entry that was applied. */
   sequence = 0;
   #onAppChanged = (_appId: AppId) => {};
@@ -220,6 +385,16 @@ class Progress {
   /** A seal covers all entries up to the last one applied, so an earlier one that came later would be lost. */
   expectNext(sequence: number): void {
     assert(sequence > this.sequence, "entries reach memory in the order of the log");
+  }
+
+  expectReports(appId: AppId, batch: ReportBatch, sequence: number, corrections: Corrections): void {
+    this.expectNext(sequence);
+    this.watches.note(appId, batch, sequence, corrections.find(appId)?.aliases ?? null);
+  }
+
+  pass(apps: Apps, sequence: number): void {
+    this.expectNext(sequence);
+    this.note(apps, sequence, null);
   }
 
   /** `changed` is the app of which viewers are to be told something; null if there is none. */
@@ -240,24 +415,90 @@ function* showAllNewest(apps: Apps, records: RecordWriter, sequence: number): It
   records.showsAtEnd = false;
 }
 
-function createContents(dictionary: Dictionary, scheduler: Scheduler, room: ChangeRoom) {
+function createContents(
+  dictionary: Dictionary,
+  scheduler: Scheduler,
+  room: ChangeRoom,
+  erasures = new Erasures(),
+) {
   const ledger = new DayLedger();
   const apps = new Apps(dictionary, ledger, scheduler, room);
   const records = new RecordWriter(dictionary);
-  return { dictionary, ledger, apps, records, batches: new BatchWriter(dictionary, ledger, records) };
+  const corrections = new Corrections();
+  const corrected = new CorrectedRows(apps, ledger, dictionary, corrections);
+  const inDoubt = new NewestInDoubt();
+  const hidden = hiddenRecords({ corrections, apps, ledger, dictionary, corrected });
+  const aliasRows = new AliasRows(apps, ledger, dictionary, records, corrections, inDoubt);
+  const mover = new RowMover(apps, ledger, records, dictionary, corrected, aliasRows, inDoubt);
+  return {
+    dictionary,
+    ledger,
+    apps,
+    records,
+    batches: new BatchWriter(dictionary, ledger, records, hidden, aliasRows),
+    profiles: new DeviceProfiles(),
+    erasures,
+    corrections,
+    corrected,
+    mover,
+    inDoubt,
+    aliasRows,
+    aliasMover: new AliasMover(mover, aliasRows),
+  };
+}
+
+interface Hiding {
+  readonly corrections: Corrections;
+  readonly apps: Apps;
+  readonly ledger: DayLedger;
+  readonly dictionary: Dictionary;
+  readonly corrected: CorrectedRows;
+}
+
+/** Finds what corrections hide of an app. */
+function hiddenRecords({ corrections, apps, corrected, ...stores }: Hiding): HiddenRecords {
+  return {
+    of(appId) {
+      const ofApp = corrections.find(appId);
+      if (ofApp === null || ofApp.hidden.size === 0) return null;
+      return {
+        app: apps.findOrAddHidden(appId),
+        has: (deviceId, timestampMs) => ofApp.isHidden(deviceId, timestampMs),
+        isFollowed: (deviceId, timestampMs) => rowsAfter(ofApp, deviceId, timestampMs).length > 0,
+        follow(app, report) {
+          const followed = followReport({ ...stores, app, ofApp, rows: corrected }, report);
+          if (followed.isMerged) corrections.noteMerged(report.sequence);
+          return followed.changed;
+        },
+      };
+    },
+  };
+}
+
+/** Restores the newest records that the checkpoint may not show, because it is older than a correction. */
+function restoreCorrected(
+  appId: AppId,
+  ofApp: CorrectionsOfApp,
+  { apps, mover, aliasRows }: Pick<Contents, "apps" | "mover" | "aliasRows">,
+): void {
+  for (const { correction, newest, newestOfTarget } of ofApp.byId.values()) {
+    const { deviceId, target } = correction;
+    restore(deviceId, newest);
+    if (target !== null) restore(target.deviceId, newestOfTarget);
+  }
+  // Of what aliased devices show, memory has the rows of their corrections by now.
+  for (const shownId of new Set(ofApp.aliases.all().map((alias) => alias.shownId)))
+    for (const _ of aliasRows.copyAll(appId, shownId));
+
+  function restore(deviceId: DeviceId, newest: RecordMembers | null): void {
+    if (newest === null || ofApp.isHidden(deviceId, Number(newest.timestamp))) return;
+    const isAliased = ofApp.aliases.of(deviceId) !== null;
+    const app = isAliased ? apps.findOrAddAliased(appId) : apps.findOrAdd(appId);
+    mover.setNewest({ app, device: app.findOrAdd(deviceId) }, deviceId, newest);
+  }
 }
 
 function dayInMemory(entry: LedgerDay): DayInMemory {
-  const { day, count, fixCount } = entry;
-  return { day, records: count, fixSize: fixCount, isSealed: isSealed(entry) };
-}
-
-function lateRowsOf(
-  app: AppDevices,
-  device: Device | null,
-  ledger: DayLedger,
-  dictionary: Dictionary,
-): LateScan {
-  const source = device === null ? new LateOfApp(app.table, app.lateMinutes) : new LateOfDevice(device);
-  return new LateScan(source, ledger, dictionary, JSON.stringify([app.appId, device?.id ?? null]));
+  const { day, count, correctedCount, fixCount } = entry;
+  return { day, records: count - correctedCount, fixSize: fixCount, isSealed: isSealed(entry) };
 }

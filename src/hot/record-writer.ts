@@ -66,10 +66,7 @@ export class RecordWriter {
     const stored = app.table.columns.tracks.find(device, timestampMs);
     if (stored === null) {
       // A repeat of the archived record is stored too: its row may be of an entry that the archive doesn't cover.
-      const base =
-        isSealed(day) && timestampMs === app.table.columns.archivedTimes.of(device)
-          ? app.archivedRows.at(device)
-          : null;
+      const base = isSealed(day) ? app.findOwnArchived(device, timestampMs) : null;
       this.#insert(app, device, day, base, batch, row, carried);
       if (day.changed !== null) day.changed.noteNew(app.table.columns, device, timestampMs);
       noteChange(day);
@@ -106,11 +103,9 @@ export class RecordWriter {
   ): Unchanged | null {
     const timestampMs = batch.timestampMs[row]!;
     const inTrack = app.table.columns.tracks.find(device, timestampMs);
-    const stored =
-      inTrack === null && timestampMs === app.table.columns.archivedTimes.of(device)
-        ? app.archivedRows.at(device)
-        : inTrack;
-    if (stored === null) return null;
+    const stored = inTrack ?? app.findOwnArchived(device, timestampMs);
+    if (stored === null || (inTrack !== null && app.table.columns.copies?.has(device, timestampMs) === true))
+      return null;
     const laid = layFix(batch, row, stored);
     if (changesNumbers(batch, row, stored, laid)) return null;
     const [profile, state] = [profileAt(stored.chunk, stored.row), stateAt(stored.chunk, stored.row)];
@@ -122,7 +117,7 @@ export class RecordWriter {
 
   /** Publishes the newest record of a device after it changed. */
   showNewest(app: AppDevices, device: number): void {
-    if (this.showsAtEnd) return;
+    if (this.showsAtEnd || app.isHidden || app.isAliased) return;
     const newest = app.archivedRows.newest(device);
     app.showNewest(device, newest, this.#dictionary.userOf(profileAt(newest.chunk, newest.row)));
   }
@@ -130,6 +125,87 @@ export class RecordWriter {
   /** Publishes the newest records of all devices, none of which was published before. */
   showAllNewest(app: AppDevices): Steps<void> {
     return app.showAll(({ chunk, row }) => this.#dictionary.userOf(profileAt(chunk, row)));
+  }
+
+  /**
+   * Sets the newest archived record of a device, which is at least as new as the one that is known. If memory has a
+   * late row of the same instant, that is merged into it.
+   */
+  setArchived(
+    app: AppDevices,
+    device: number,
+    day: LedgerDay,
+    batch: ReportBatch,
+    row: number,
+    carried: CarriedTuples,
+  ): void {
+    const { columns } = app.table;
+    const timestampMs = batch.timestampMs[row]!;
+    const profile = this.#dictionary.asStored(carried.profile);
+    app.archivedRows.write(device, batch, row, profile, carried.state);
+    const stored = columns.tracks.find(device, timestampMs);
+    if (stored === null) return;
+    const base = app.archivedRows.at(device);
+    const { changed } = day;
+    if (changed !== null && changed.savedOf(columns, device, timestampMs) === undefined)
+      changed.save(columns, device, timestampMs, stored, this.#dictionary);
+    this.#fill(app, device, stored, base);
+    noteChange(day);
+  }
+
+  /** Merges a late row into the archived record of its instant, within the row. */
+  #fill(app: AppDevices, device: number, stored: RowRef, base: RowRef): void {
+    const dictionary = this.#dictionary;
+    const at = (ref: RowRef, field: number) => numberAt(ref.chunk, ref.row, field);
+    const widened = app.table.columns.tracks.widen(device, stored, base.chunk.mask);
+    const laid = compareFixes(
+      at(base, LATITUDE),
+      at(base, LONGITUDE),
+      at(base, ACCURACY),
+      at(widened, LATITUDE),
+      at(widened, LONGITUDE),
+      at(widened, ACCURACY),
+    );
+    fillNumbers(widened, base, laid);
+    const { chunk, row } = widened;
+    const [oldProfile, oldState] = [profileAt(chunk, row), stateAt(chunk, row)];
+    const profile = dictionary.mergeProfiles(profileAt(base.chunk, base.row), oldProfile);
+    const state = dictionary.mergeStates(stateAt(base.chunk, base.row), oldState, laid);
+    dictionary.retain(profile, state);
+    dictionary.release(oldProfile, oldState);
+    setTuples(chunk, row, profile, state);
+    const [user, oldUser] = [dictionary.userOf(profile), dictionary.userOf(oldProfile)];
+    if (user === oldUser) return;
+    app.users.countRecord(device, user);
+    app.users.discountRecord(device, oldUser);
+  }
+
+  /** Lays a late row over a device's newest archived record, which is of the same instant. */
+  layOverArchived(
+    app: AppDevices,
+    device: number,
+    late: RowRef,
+    changeProfile: (profile: number) => number,
+  ): void {
+    const dictionary = this.#dictionary;
+    const { chunk, row } = app.archivedRows.at(device);
+    const numbers = NUMBER_FIELDS.map((_, field) => numberAt(late.chunk, late.row, field));
+    const laid = compareFixes(
+      numberAt(chunk, row, LATITUDE),
+      numberAt(chunk, row, LONGITUDE),
+      numberAt(chunk, row, ACCURACY),
+      numbers[LATITUDE]!,
+      numbers[LONGITUDE]!,
+      numbers[ACCURACY]!,
+    );
+    for (const [field, value] of numbers.entries())
+      if (takes(field, value, numberAt(chunk, row, field), laid)) setNumber(chunk, row, field, value);
+    const [oldProfile, oldState] = [profileAt(chunk, row), stateAt(chunk, row)];
+    const profile = changeProfile(dictionary.mergeProfiles(oldProfile, profileAt(late.chunk, late.row)));
+    const state = dictionary.mergeStates(oldState, stateAt(late.chunk, late.row), laid);
+    dictionary.retain(profile, state);
+    dictionary.release(oldProfile, oldState);
+    setTuples(chunk, row, profile, state);
   }
 
   /** Restores the newest archived record of a device. */
@@ -142,6 +218,7 @@ export class RecordWriter {
   ): void {
     const profile = this.#dictionary.asStored(carried.profile);
     app.archivedRows.write(device, batch, row, profile, carried.state);
+    app.borrowed.delete(device);
     this.showNewest(app, device);
   }
 
@@ -158,7 +235,7 @@ export class RecordWriter {
     const dictionary = this.#dictionary;
     const timestampMs = batch.timestampMs[row]!;
     const mayHaveBase =
-      isSealed(day) && (timestampMs < app.table.columns.archivedTimes.of(device) || !this.hasAllNewest);
+      isSealed(day) && (timestampMs < app.archivedEndMs(device) || app.isHidden || !this.hasAllNewest);
     let { profile, state } = carried;
     let mask = maskOf(batch.numbers, row);
     const laid = base === null ? "replaced" : layFix(batch, row, base);
@@ -221,7 +298,8 @@ function carriesOtherNumbers({ numbers }: ReportBatch, row: number, { chunk, row
   return false;
 }
 
-function layFix({ numbers }: ReportBatch, row: number, { chunk, row: at }: RowRef): LaidFix {
+/** How a report's fix compares with a record's. */
+export function layFix({ numbers }: ReportBatch, row: number, { chunk, row: at }: RowRef): LaidFix {
   return compareFixes(
     numberAt(chunk, at, LATITUDE),
     numberAt(chunk, at, LONGITUDE),
@@ -254,7 +332,7 @@ function changesNumbers(
 }
 
 /** Whether a report's number replaces the record's. NaN is a number that is not there. */
-function takes(field: number, value: number, stored: number, laid: LaidFix): boolean {
+export function takes(field: number, value: number, stored: number, laid: LaidFix): boolean {
   if (value === stored) return false;
   if (laid !== "merged" && IS_OF_FIX[field]!)
     return laid === "replaced" && !(Number.isNaN(value) && Number.isNaN(stored));

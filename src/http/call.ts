@@ -1,4 +1,4 @@
-import type { KeyRecord } from "../auth/key-file.ts";
+import type { KeyRecord, Permission } from "../auth/key-file.ts";
 import type { View } from "../auth/view.ts";
 import type { Binding } from "../model/binding.ts";
 import type { AppId } from "../model/ids.ts";
@@ -13,7 +13,7 @@ import { targetOf } from "./request.ts";
 /** The key and the time of one admitted request. */
 export interface Admission {
   readonly request: Request;
-  readonly key: Pick<KeyRecord, "id" | "appId" | keyof Binding>;
+  readonly key: Pick<KeyRecord, "id" | "appId" | "permissions" | keyof Binding>;
   /** What the key shows of its app; null for all. */
   readonly view: View | null;
   readonly nowMs: number;
@@ -73,6 +73,11 @@ export class Call {
   /** What the key shows of its app; null for all. */
   get view(): View | null {
     return this.#admission.view;
+  }
+
+  /** Whether the key has a permission besides that of the endpoint. */
+  may(permission: Permission): boolean {
+    return this.#admission.key.permissions.includes(permission);
   }
 
   get nowMs(): number {

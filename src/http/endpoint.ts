@@ -92,7 +92,7 @@ interface QueryEndpoint<Path extends string, InPath, Query> extends Operation {
   readonly wrongQuery?: string;
   readonly method?: Method;
   /** Defaults to `read`. */
-  readonly permission?: "read" | "edit";
+  readonly permission?: "read" | "edit" | "erase";
   readonly forWholeApp?: boolean;
   /** Whether share links may use it. Such an endpoint must cut and blur all answers by the call's view. */
   readonly isForViews?: boolean;
@@ -123,7 +123,7 @@ export function queryEndpoint<
     permission,
     isForViews,
     forWholeApp,
-    isForPage: method === "GET" && path.startsWith(API),
+    isForPage: path.startsWith(API) && permission !== "erase" && (method === "GET" || permission === "edit"),
     isTagged: versionOf !== undefined,
     pathParameters,
     query,
@@ -131,7 +131,11 @@ export function queryEndpoint<
       ...operation,
       description: `${operation.description} Needs the permission \`${permission}\`${alsoNeeded(isForViews, forWholeApp)}.`,
       failures: {
-        ...(permission === "read" ? refusedQuestion : refusedParameters)(pathParameters, query, wrongQuery),
+        ...(permission === "read" || method === "GET" ? refusedQuestion : refusedParameters)(
+          pathParameters,
+          query,
+          wrongQuery,
+        ),
         ...(forWholeApp ? NOT_FOR_ALL : {}),
         ...operation.failures,
       },
@@ -181,7 +185,7 @@ function alsoNeeded(isForViews: boolean, forWholeApp: boolean): string {
   return isForViews ? " or `view`" : "";
 }
 
-/** The map page reads below this path with its session. */
+/** The map page reads below this path with its session, and edits if the key behind the session may. */
 const API = "/api/v1/";
 
 export function keyedEndpoint(

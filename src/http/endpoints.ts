@@ -9,16 +9,23 @@ import { ingestLocations } from "./endpoints/app/locations.ts";
 import { userCurrent } from "./endpoints/app/user-current.ts";
 import { userDevices } from "./endpoints/app/user-devices.ts";
 import { userHistory } from "./endpoints/app/user-history.ts";
+import { createCorrection } from "./endpoints/corrections/create.ts";
+import { listCorrections } from "./endpoints/corrections/list.ts";
+import { oneCorrection, undoCorrection } from "./endpoints/corrections/one.ts";
 import { deviceCurrent } from "./endpoints/devices/current.ts";
 import { deviceDays } from "./endpoints/devices/days.ts";
 import { deviceHistory } from "./endpoints/devices/history.ts";
 import { deviceLastRequests } from "./endpoints/devices/last-requests.ts";
 import { listDevices } from "./endpoints/devices/list.ts";
 import { nearby } from "./endpoints/devices/nearby.ts";
+import { deviceOutliers } from "./endpoints/devices/outliers.ts";
 import { deleteDeviceProfile, deviceProfile, setDeviceProfile } from "./endpoints/devices/profile.ts";
 import { deviceSeries } from "./endpoints/devices/series.ts";
 import { deviceStops } from "./endpoints/devices/stops.ts";
 import { deviceTrack } from "./endpoints/devices/track.ts";
+import { createErasure } from "./endpoints/erasures/create.ts";
+import { listErasures } from "./endpoints/erasures/list.ts";
+import { oneErasure } from "./endpoints/erasures/one.ts";
 import { baseMapEndpoints } from "./endpoints/map/base-map.ts";
 import { appColumns } from "./endpoints/map/columns.ts";
 import { density } from "./endpoints/map/density.ts";
@@ -53,6 +60,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   deviceStops,
   deviceTrack,
   deviceDays,
+  deviceOutliers,
   deviceLastRequests,
   deviceProfile,
   setDeviceProfile,
@@ -67,6 +75,13 @@ export const ENDPOINTS: readonly Endpoint[] = [
   appTracks,
   density,
   vectorTile,
+  createCorrection,
+  listCorrections,
+  oneCorrection,
+  undoCorrection,
+  createErasure,
+  listErasures,
+  oneErasure,
   quarantineList,
   quarantineEntry,
   quarantineReplay,

@@ -31,6 +31,8 @@ export const ERROR_CODES = {
   NOT_FOUND_005: { status: 404, meaning: "A file to copy is gone. Ask for the list of files again." },
   NOT_FOUND_006: { status: 404, meaning: "The page's key made no such key. List them again." },
   NOT_FOUND_007: { status: 404, meaning: "The device has no profile." },
+  NOT_FOUND_008: { status: 404, meaning: "The app has no such correction. List them." },
+  NOT_FOUND_009: { status: 404, meaning: "The app has no such erasure. List them." },
   METHOD_001: { status: 405, meaning: "The path does not take this method. `Allow` names those it takes." },
   CONFLICT_001: { status: 409, meaning: "The server is not a node of a cluster." },
   CONFLICT_002: {
@@ -38,6 +40,22 @@ export const ERROR_CODES = {
     meaning: "Another node answered. Copy from an address that leads to one node.",
   },
   CONFLICT_003: { status: 409, meaning: "One key has made too many keys. Revoke some of them." },
+  CONFLICT_004: {
+    status: 409,
+    meaning: "The `Idempotency-Key` came with another body before. Use each for one request.",
+  },
+  CONFLICT_005: {
+    status: 409,
+    meaning: "Other corrections touch the same records. Undo them first; the answer names them.",
+  },
+  CONFLICT_006: {
+    status: 409,
+    meaning: "A correction would put a record where the device has one. Hide that one, or select fewer.",
+  },
+  CONFLICT_007: {
+    status: 409,
+    meaning: "A device of the correction shows as another. Undo that correction first; the answer names it.",
+  },
   SERVER_001: { status: 500, meaning: "The server failed. Send its operator the `X-Request-Id`." },
   SERVER_002: { status: 500, meaning: "The archive lost records of the answer. The operator runs `verify`." },
   UNAVAILABLE_001: { status: 503, meaning: "The server starts, stops, is full or busy. Obey `Retry-After`." },
@@ -113,6 +131,18 @@ export function answerError(error: HttpError): ErrorAnswer {
         "PARAMETER_001",
         `the profiles of an app have at most ${error.bytesMax / 2 ** 20} MiB: delete some, or shorten metadata`,
       );
+    case "erasure_not_found":
+      return plain("NOT_FOUND_009", "the app has no such erasure");
+    case "correction_not_found":
+      return plain("NOT_FOUND_008", "the app has no such correction");
+    case "record_exists":
+    case "corrected_later":
+    case "corrections_in_the_way":
+    case "device_assigned":
+    case "records_exist":
+      return correctionError(error);
+    case "idempotency_key_used":
+      return plain("CONFLICT_004", "another body was sent with this Idempotency-Key in the last 24 hours");
     case "entry_not_found":
       return plain("NOT_FOUND_003", "the quarantine of this app has no such entry");
     case "tile_not_found":
@@ -264,4 +294,36 @@ export function lookupError(kind: UnknownKey["kind"]): AccessError {
     case "session_expired":
       return { kind };
   }
+}
+
+type CorrectionKind =
+  | "record_exists"
+  | "corrected_later"
+  | "corrections_in_the_way"
+  | "device_assigned"
+  | "records_exist";
+
+/** Why a correction can't be made or undone beside others. Ids of devices are quoted. */
+function correctionError(error: Extract<ServiceError, { kind: CorrectionKind }>): ErrorAnswer {
+  if (error.kind === "corrected_later")
+    return plain(
+      "CONFLICT_005",
+      `later corrections touch the same records; undo them first: ${error.ids.join(", ")}`,
+    );
+  if (error.kind === "corrections_in_the_way")
+    return plain(
+      "CONFLICT_005",
+      `corrections have records that the erasure does not destroy; undo them first: ${error.ids.join(", ")}`,
+    );
+  const device = JSON.stringify(error.deviceId);
+  if (error.kind === "record_exists")
+    return plain("CONFLICT_006", `the device ${device} has a record at ${error.timestampMs} already`);
+  const toDevice = JSON.stringify(error.toId);
+  if (error.kind === "device_assigned") {
+    const since = `since correction ${error.correctionId}`;
+    return plain("CONFLICT_007", `the device ${device} shows as ${toDevice} ${since}: undo that first`);
+  }
+  const times = `${error.timestampMs.join(", ")}${error.hasMore ? " and others" : ""}`;
+  const both = `both ${device} and ${toDevice} have a record, shown or hidden, at ${times}`;
+  return plain("CONFLICT_006", `${both}: hide those of ${device} first`);
 }

@@ -128,7 +128,7 @@ export function createGate(dependencies: GateDependencies): Gate {
       // Operators must be able to watch the service start and stop.
       const obstacle = permission === "operate" ? () => null : unavailable;
       const refusalOf = (key: KeyRecord) => refusalOfKey(key, route) ?? obstacle();
-      const terms = { refusalOf, log: TERMS[permission] };
+      const terms = { refusalOf, log: logTermOf(route) };
       return observe(method, path, (request, bearerToken) => {
         const authorization = request.headers.get("authorization");
         const keyText = presentedKey(authorization, bearerToken);
@@ -189,8 +189,13 @@ const TERMS: Readonly<Record<KeyedRoute["permission"], Terms["log"]>> = {
   read: "read",
   write: "written",
   edit: "written",
+  erase: "written",
   operate: null,
 };
+
+function logTermOf({ method, permission }: KeyedRoute): Terms["log"] {
+  return (permission === "edit" || permission === "erase") && method === "GET" ? "read" : TERMS[permission];
+}
 
 /** The page's own requests are about sessions and keys. */
 const OF_PAGE: Terms = { refusalOf: () => null, log: null };
@@ -212,7 +217,7 @@ function refusalOfKey(
     return { kind: "permission_missing", permission };
   }
   const isBound = deviceId !== null || userId !== null;
-  if (permission === "edit" && isBound) return { kind: "key_bound" };
+  if ((permission === "edit" || permission === "erase") && isBound) return { kind: "key_bound" };
   if (!forWholeApp) return null;
   if (!permissions.includes("write")) return { kind: "permission_missing", permission: "write" };
   return isBound ? { kind: "key_bound" } : null;

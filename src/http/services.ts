@@ -8,7 +8,10 @@ import type { Uploads } from "../import/upload/uploads.ts";
 import type { BaseMap } from "../map/base-map.ts";
 import type { LoadPlaces } from "../map/read-places.ts";
 import type { AppId } from "../model/ids.ts";
+import type { Correct } from "../service/corrections/correct.ts";
 import type { Doctor } from "../service/doctor/doctor.ts";
+import type { Erase } from "../service/erasures/erase.ts";
+import type { ErasureStates } from "../service/erasures/states.ts";
 import type { Exports } from "../service/export/exports.ts";
 import type { AppliedSequences } from "../service/ingest/applied-sequences.ts";
 import type { EditProfile } from "../service/ingest/edit-profile.ts";
@@ -52,6 +55,9 @@ export interface Services extends QueryDependencies {
   /** Like `ingest`, but counts exactly which records are new. */
   readonly exactIngest: ExactIngest;
   readonly editProfile: EditProfile;
+  readonly correct: Correct;
+  readonly erase: Erase;
+  readonly erasures: () => ErasureStates;
   /** Imports files that clients send whole. */
   readonly uploads: Uploads;
   readonly ingestMessage: IngestMessage;
@@ -63,7 +69,7 @@ export interface Services extends QueryDependencies {
   /** Counts reports by result. */
   readonly reports: Meters["reports"];
   /** Observes all reports and diagnoses problems of their devices. */
-  readonly doctor: Pick<Doctor, "note" | "lastRequests" | "examine">;
+  readonly doctor: Pick<Doctor, "note" | "lastRequests" | "examine" | "forget">;
   readonly friendsFor: FriendsFor;
   readonly decryptOf: (sender: Sender, address: Address) => ClientMessage["decrypt"];
   /** The broker connections that bring reports to this app; null if there are none. */

@@ -7,6 +7,32 @@ export type ServiceError =
   | { readonly kind: "profile_not_found" }
   /** The profiles of an app may have this many bytes. */
   | { readonly kind: "too_many_profiles"; readonly bytesMax: number }
+  | { readonly kind: "correction_not_found" }
+  /** A correction would show a record where the device has one. */
+  | { readonly kind: "record_exists"; readonly deviceId: string; readonly timestampMs: number }
+  /** Undoing waits for these later corrections of the same records. */
+  | { readonly kind: "corrected_later"; readonly ids: readonly string[] }
+  /** An erasure would take only a part of these corrections' records, or records that are not the subject's. */
+  | { readonly kind: "corrections_in_the_way"; readonly ids: readonly string[] }
+  /** The device shows as another since a correction. */
+  | {
+      readonly kind: "device_assigned";
+      readonly deviceId: string;
+      readonly toId: string;
+      readonly correctionId: string;
+    }
+  /** Two devices, of which the first is to show as the second, have records of the same times. */
+  | {
+      readonly kind: "records_exist";
+      readonly deviceId: string;
+      readonly toId: string;
+      /** The first of these times. */
+      readonly timestampMs: readonly number[];
+      readonly hasMore: boolean;
+    }
+  /** Another body came with the same Idempotency-Key. */
+  | { readonly kind: "idempotency_key_used" }
+  | { readonly kind: "erasure_not_found" }
   | { readonly kind: "entry_not_found" }
   | { readonly kind: "tile_not_found"; readonly message: string }
   | { readonly kind: "not_a_node" }

@@ -28,6 +28,9 @@ const LOOKS_LIKE_SECONDS_MAX = 100_000_000_000;
 export const BEFORE_RETENTION = ", the start of the retention";
 export const IN_FUTURE = "timestamp must not be more than 10 minutes in the future";
 
+/** The message for a report of an erased device or user that is blocked. */
+export const ERASED = "erased: reports of this device or user are refused since it was erased";
+
 const DEVICE_FIELD = REPORT_FIELDS.find((field) => field.column === "device")!;
 const USER_FIELD = PROFILE_FIELDS.find((field) => field.name === "user_id")!;
 const PROFILE_TEXTS = PROFILE_FIELDS.map(withOpenness);

@@ -2,13 +2,28 @@ import { Buffer } from "node:buffer";
 import { padded, type Views } from "../lib/frames/views.ts";
 import { isObject } from "../lib/is-object.ts";
 import { FormatVersionError } from "../lib/text/versioned-json.ts";
+import {
+  CORRECTION_KIND,
+  type CorrectionEntry,
+  decodeCorrectionEntry,
+  encodeCorrectionEntry,
+} from "./correction-entry.ts";
 import { type DeviceProfile, parseDeviceProfile, profileMembers } from "./device-profile.ts";
+import { decodeErasureEntry, ERASURE_KIND, type ErasureEntry, encodeErasureEntry } from "./erasure-entry.ts";
 import { type AppId, type DeviceId, parseAppId } from "./ids.ts";
+import {
+  decodeQuarantineEntry,
+  encodeQuarantineEntry,
+  QUARANTINE_KIND,
+  type QuarantineEntry,
+} from "./quarantine-entry.ts";
 import { deviceIdFault } from "./report.ts";
 
 /*
- * Entries of the log other than reports. Such an entry stands until another replaces it: there is one for each thing
- * that it is about, and the newest counts. Each seal writes those that stand into a file, so the log can drop them.
+ * Entries of the log other than reports. Each seal writes what they amount to into a file, as such entries, so the log
+ * can drop them. A profile stands until another replaces it, a correction (correction-entry.ts) until it is undone; of
+ * the quarantine (quarantine-entry.ts) the file has what the files of its messages don't tell. An erasure
+ * (erasure-entry.ts) stays in the log until it is finished, and is in no such file.
  *
  * The profile of a device, padded with zeros to a multiple of 8:
  *
@@ -20,8 +35,10 @@ import { deviceIdFault } from "./report.ts";
  */
 export const DEVICE_PROFILE_KIND = 2;
 
+export type StandingEntry = DeviceProfileEntry | CorrectionEntry | QuarantineEntry | ErasureEntry;
+
 /** A device gets a profile, or loses the one that it has. */
-export interface StandingEntry {
+export interface DeviceProfileEntry {
   readonly kind: "device_profile";
   readonly appId: AppId;
   readonly deviceId: DeviceId;
@@ -31,8 +48,21 @@ export interface StandingEntry {
 const HEAD_BYTES = 8;
 
 /** The encoded entry behind `headroomBytes` for the caller, a multiple of 8. */
-export function encodeStandingEntry(
-  { appId, deviceId, profile }: StandingEntry,
+export function encodeStandingEntry(entry: StandingEntry, headroomBytes: number): Uint8Array<ArrayBuffer> {
+  switch (entry.kind) {
+    case "device_profile":
+      return encodeProfileEntry(entry, headroomBytes);
+    case "correction":
+      return encodeCorrectionEntry(entry, headroomBytes);
+    case "erasure":
+      return encodeErasureEntry(entry, headroomBytes);
+    default:
+      return encodeQuarantineEntry(entry, headroomBytes);
+  }
+}
+
+function encodeProfileEntry(
+  { appId, deviceId, profile }: DeviceProfileEntry,
   headroomBytes: number,
 ): Uint8Array<ArrayBuffer> {
   const id = Buffer.from(deviceId);
@@ -49,16 +79,47 @@ export function encodeStandingEntry(
   return encoded;
 }
 
+/** The greatest kind that any program up to this one wrote. */
+export const NEWEST_KIND = ERASURE_KIND;
+
+/** Whether entries of this kind are standing entries. */
+export function isStandingKind(kind: number | undefined): boolean {
+  return (
+    kind === DEVICE_PROFILE_KIND ||
+    kind === QUARANTINE_KIND ||
+    kind === CORRECTION_KIND ||
+    kind === ERASURE_KIND
+  );
+}
+
 /**
- * The entry of this kind from `start` to `end`, both 8-aligned; null if the bytes are not valid. Throws a
+ * The entry of one of these kinds from `start` to `end`, both 8-aligned; null if the bytes are not valid. Throws a
  * `FormatVersionError`, which names `path`, if it has a member that a newer version added.
  */
 export function decodeStandingEntry(
-  { bytes }: Views,
+  views: Views,
   start: number,
   end: number,
   path: string,
 ): StandingEntry | null {
+  switch (views.bytes[start]) {
+    case QUARANTINE_KIND:
+      return decodeQuarantineEntry(views, start, end);
+    case CORRECTION_KIND:
+      return decodeCorrectionEntry(views, start, end, path);
+    case ERASURE_KIND:
+      return decodeErasureEntry(views, start, end, path);
+    default:
+      return decodeProfileEntry(views, start, end, path);
+  }
+}
+
+function decodeProfileEntry(
+  { bytes }: Views,
+  start: number,
+  end: number,
+  path: string,
+): DeviceProfileEntry | null {
   if (start + HEAD_BYTES > end || end > bytes.length) return null;
   const idAt = start + HEAD_BYTES + bytes[start + 1]!;
   const jsonAt = idAt + bytes.readUInt16LE(start + 2);

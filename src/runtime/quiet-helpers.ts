@@ -18,6 +18,12 @@ const POOL_NICENESS = 5;
 
 const LOOK_MS = 1000;
 
+/**
+ * Looks until the background threads step back. Under full load, compilers that step back at once keep a new process
+ * three times slower for some ten seconds.
+ */
+const WARM_LOOKS = 20;
+
 /** The threads of this process; tests simulate them. */
 export interface Threads {
   /** Their ids. */
@@ -27,16 +33,17 @@ export interface Threads {
 }
 
 /**
- * Lets helper threads step back, now and every second, since new ones come. If the system refuses, everything runs as
- * it did and nothing more is tried. The returned function ends it.
+ * Lets helper threads step back, the pool now and the others after 20 s, and looks again every second, since new ones
+ * come. If the system refuses, everything runs as it did and nothing more is tried. The returned function ends it.
  */
 export function quietHelpers(threads: Threads | null, timers: Pick<Timers, "after">): () => void {
   let quiet: ReadonlySet<string> = new Set();
+  let looks = 0;
   let cancel = (): void => undefined;
 
   function look(some: Threads): void {
     try {
-      quiet = quieted(some, quiet);
+      quiet = quieted(some, quiet, looks++ >= WARM_LOOKS);
     } catch {
       return;
     }
@@ -48,14 +55,14 @@ export function quietHelpers(threads: Threads | null, timers: Pick<Timers, "afte
 }
 
 /** The threads that have stepped back. Others are looked at each time, since a new thread has no name yet. */
-function quieted(threads: Threads, before: ReadonlySet<string>): ReadonlySet<string> {
-  return new Set(threads.list().filter((thread) => before.has(thread) || stepsBack(threads, thread)));
+function quieted(threads: Threads, before: ReadonlySet<string>, isWarm: boolean): ReadonlySet<string> {
+  return new Set(threads.list().filter((thread) => before.has(thread) || stepsBack(threads, thread, isWarm)));
 }
 
-function stepsBack(threads: Threads, thread: string): boolean {
+function stepsBack(threads: Threads, thread: string, isWarm: boolean): boolean {
   try {
     const name = threads.nameOf(thread);
-    if (BACKGROUND.test(name)) threads.setNiceness(thread, BACKGROUND_NICENESS);
+    if (isWarm && BACKGROUND.test(name)) threads.setNiceness(thread, BACKGROUND_NICENESS);
     else if (POOL.test(name)) threads.setNiceness(thread, POOL_NICENESS);
     else return false;
     return true;

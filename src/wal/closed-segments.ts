@@ -1,178 +1,202 @@
 import { join } from "node:path";
 import type { CreateSalt } from "../lib/frames/head.ts";
+import type { PendingErasure } from "../model/erasure.ts";
 import type { UtcDay } from "../model/time/utc-day.ts";
-import { FileError, type Files } from "../runtime/files.ts";
-import type { EntryTally } from "./batch-parts.ts";
-import { type CoveredEntries, rewriteSegment } from "./rewrite-segment.ts";
-import { segmentName } from "./segment.ts";
-
-/** A segment that is no longer written to. */
-export interface ClosedSegment extends EntryTally {
-  readonly number: number;
-  readonly bytes: number;
-  /** No entry has a greater sequence. */
-  readonly lastSequence: number;
-  /** False if its contents are not fully known, or are not known to be archived. The segment then stays. */
-  readonly isRemovable: boolean;
-}
-
-/** Which entries the log may drop. */
-export interface Coverage {
-  /** Whether all reports of the day in entries up to this sequence are archived, or expired. */
-  isCovered(day: UtcDay, lastSequence: number): boolean;
-  /** Whether the day's reports, once covered, must be removed, whatever that costs. */
-  isExpired(day: UtcDay): boolean;
-  /** The archive has every standing entry up to this one that still stands. */
-  readonly standingSequence: number;
-}
+import { FileError, type Files, isPassing } from "../runtime/files.ts";
+import { type ClosedSegment, type Coverage, mayHoldErased, mayHoldReports, planSegment } from "./coverage.ts";
+import {
+  type LeavingEntries,
+  type RewrittenFile,
+  rewriteSegment,
+  type SegmentFiles,
+} from "./rewrite-segment.ts";
+import { misnamedSegments, segmentName } from "./segment.ts";
+import { SegmentRemover } from "./segment-remover.ts";
+import { collectUserInstants, type InstantsOfErasures } from "./user-instants.ts";
 
 /** What a trim removed. */
 export interface TrimmedLog {
   readonly segments: number;
   readonly bytes: number;
+  readonly erasing: LogErasing;
+}
+
+/** What a trim did for pending erasures. */
+export interface LogErasing {
+  /** Whether nothing that they erase is left in the log's files, except perhaps in `unsearched`. */
+  readonly isComplete: boolean;
+  /** Files written anew, also by earlier trims that failed elsewhere. */
+  readonly rewritten: readonly RewrittenFile[];
+  /** Files that can't be read, or that may be back after a power failure. */
+  readonly unsearched: readonly string[];
 }
 
 /** All segments of a log except the one that is being written, in log order. */
-export interface ClosedSegments {
-  readonly bytes: number;
-  /** Whether a segment may have reports of the day, or may be back with them after a power failure. */
-  mayHold(day: UtcDay): boolean;
-  /** Adds a segment that is newer than all others. */
-  add(segment: ClosedSegment): void;
-  /** Forgets a segment whose file was replaced by another segment with this number. */
-  forget(number: number): void;
-  /**
-   * Removes the covered segments, and rewrites others without their covered reports if those are much of the segment or
-   * expired. With `keepsNewest`, never removes the newest segment. Removals are durable when it resolves. Tries all
-   * segments until `signal` aborts, then throws the first `FileError`; the next trim tries again. After a crash,
-   * removed segments may be back, without anything new in them.
-   */
-  trim(coverage: Coverage, keepsNewest: boolean, signal: AbortSignal): Promise<TrimmedLog>;
-}
+export class ClosedSegments {
+  readonly #source: SegmentFiles;
+  readonly #segments: ClosedSegment[];
+  readonly #remover: SegmentRemover<ClosedSegment>;
+  /** Segments that an earlier process may have emptied, though not for good. */
+  readonly #doubtful: Set<number>;
+  /** Files that were written anew for erasures since a trim last resolved. */
+  #rewritten: RewrittenFile[] = [];
+  #bytes: number;
 
-export function createClosedSegments(
-  files: Files,
-  directory: string,
-  createSalt: CreateSalt,
-  initial: readonly ClosedSegment[],
-): ClosedSegments {
-  const segments = [...initial];
-  /** Removed segments whose removal is not synced yet. */
-  let unsynced: ClosedSegment[] = [];
-  let bytes = segments.reduce((sum, segment) => sum + segment.bytes, 0);
-
-  function put(number: number, other: ClosedSegment | null): void {
-    const index = segments.findIndex((segment) => segment.number === number);
-    if (index < 0) return;
-    bytes += (other?.bytes ?? 0) - segments[index]!.bytes;
-    segments.splice(index, 1, ...(other === null ? [] : [other]));
+  constructor(files: Files, directory: string, createSalt: CreateSalt, initial: readonly ClosedSegment[]) {
+    this.#source = { files, directory, createSalt };
+    this.#segments = [...initial];
+    this.#remover = new SegmentRemover<ClosedSegment>(files, directory, createSalt);
+    this.#doubtful = new Set(initial.filter(hasNothing).map(({ number }) => number));
+    this.#bytes = initial.reduce((sum, segment) => sum + segment.bytes, 0);
   }
 
-  async function remove(segment: ClosedSegment): Promise<number> {
-    await removeFile(files, join(directory, segmentName(segment.number)));
-    put(segment.number, null);
-    unsynced.push(segment);
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Whether a segment may have reports of the day, or may be back with them after a power failure. */
+  mayHold(day: UtcDay): boolean {
+    const isSuspect = ({ isRemovable, reports }: ClosedSegment) => !isRemovable || reports.has(day);
+    return (
+      this.#doubtful.size > 0 || this.#segments.some(isSuspect) || this.#remover.returning.some(isSuspect)
+    );
+  }
+
+  /** Adds a segment that is newer than all others. */
+  add(segment: ClosedSegment): void {
+    this.#segments.push(segment);
+    this.#bytes += segment.bytes;
+  }
+
+  /** Forgets a segment whose file was replaced by another segment with this number. */
+  forget(number: number): void {
+    this.#doubtful.delete(number);
+    this.#put(number, null);
+  }
+
+  /**
+   * Removes the covered segments, and rewrites others without their covered reports if those are much of the segment or
+   * expired. Rewrites each segment that may have what a pending erasure erases, once. With `keepsNewest`, never removes
+   * the newest segment. Removals are durable when it resolves. Tries all segments until `signal` aborts, then throws
+   * the first `FileError`; the next trim tries again. After a crash, removed segments may be back, empty or, if the
+   * disk was full, as they were.
+   */
+  async trim(coverage: Coverage, keepsNewest: boolean, signal: AbortSignal): Promise<TrimmedLog> {
+    const trimmed = { segments: 0, bytes: 0 };
+    const newest = keepsNewest ? this.#segments.at(-1) : undefined;
+    const unread = new Set<number>();
+    let failure: unknown = null;
+    const instants = await this.#instantsFor(coverage, newest, signal);
+    for (const segment of [...this.#segments]) {
+      if (signal.aborted) break;
+      const plan = planSegment(segment, coverage, segment === newest);
+      try {
+        if (plan.kind === "remove") {
+          trimmed.bytes += await this.#remove(segment);
+          trimmed.segments++;
+        } else if (plan.kind === "rewrite") {
+          const { days, clearedSequence } = plan;
+          const erasing = clearedBetween(coverage, segment.clearedSequence, clearedSequence);
+          const leaving = { ...coverage, days, erasing, instants };
+          const saved = await this.#rewrite(segment, leaving, clearedSequence, signal);
+          if (saved === null && !signal.aborted) unread.add(segment.number);
+          trimmed.bytes += saved ?? 0;
+        }
+      } catch (error) {
+        failure ??= error;
+      }
+    }
+    if (trimmed.segments > 0) await this.#remover.sync();
+    if (failure !== null) throw failure;
+    return { ...trimmed, erasing: await this.#erasing(coverage.erasures, unread) };
+  }
+
+  /** The instants of users that this trim erases, from all segments that may have reports of them. */
+  async #instantsFor(
+    coverage: Coverage,
+    newest: ClosedSegment | undefined,
+    signal: AbortSignal,
+  ): Promise<InstantsOfErasures> {
+    if (coverage.erasures.every(({ userId }) => userId === null)) return new Map();
+    const erasing = new Set<PendingErasure>();
+    for (const segment of this.#segments) {
+      const plan = planSegment(segment, coverage, segment === newest);
+      if (plan.kind !== "rewrite") continue;
+      for (const each of clearedBetween(coverage, segment.clearedSequence, plan.clearedSequence))
+        erasing.add(each);
+    }
+    const ofUsers = [...erasing].filter(({ userId }) => userId !== null);
+    const holding = this.#segments.filter((segment) => ofUsers.some((each) => mayHoldReports(segment, each)));
+    const numbers = holding.map(({ number }) => number);
+    return collectUserInstants(this.#source, numbers, ofUsers, coverage.erasures, signal);
+  }
+
+  async #erasing(erasures: readonly PendingErasure[], unread: ReadonlySet<number>): Promise<LogErasing> {
+    const { files, directory } = this.#source;
+    const misnamed = erasures.length === 0 ? [] : misnamedSegments(await files.list(directory));
+    const mayHold = (segment: ClosedSegment) => erasures.some((erasure) => mayHoldErased(segment, erasure));
+    const holding = this.#segments.filter(mayHold);
+    const unsearched = holding.filter(({ number }) => unread.has(number));
+    const returning = this.#remover.returning.filter(mayHold);
+    const rewritten = this.#rewritten;
+    this.#rewritten = [];
+    return {
+      isComplete: holding.length === unsearched.length,
+      rewritten,
+      unsearched: [
+        ...[...unsearched, ...returning].map(({ number }) => segmentName(number)),
+        ...misnamed,
+      ].map((name) => join(directory, name)),
+    };
+  }
+
+  async #remove(segment: ClosedSegment): Promise<number> {
+    const isEmptied = await this.#remover.remove(segment);
+    if (isEmptied) this.#doubtful.delete(segment.number);
+    this.#put(segment.number, null);
     return segment.bytes;
   }
 
-  async function rewrite(
+  /** How many bytes shorter the segment became; null if it can't be read whole, or the signal aborted. */
+  async #rewrite(
     segment: ClosedSegment,
-    covered: CoveredEntries,
+    leaving: LeavingEntries,
+    clearedSequence: number,
     signal: AbortSignal,
-  ): Promise<number> {
-    const { number, lastSequence } = segment;
-    const rewritten = await rewriteSegment(
-      files,
-      directory,
-      number,
-      covered,
-      lastSequence,
-      createSalt,
-      signal,
-    );
-    if (rewritten === null) return 0;
-    put(number, { ...segment, ...rewritten });
-    return segment.bytes - rewritten.bytes;
+  ): Promise<number | null> {
+    if (!segment.isRemovable) return null;
+    const isErasing = clearedSequence > segment.clearedSequence;
+    try {
+      const copy = await rewriteSegment(this.#source, segment, leaving, signal);
+      if (copy === null) return null;
+      const { file, ...tally } = copy;
+      this.#put(segment.number, { ...segment, ...tally, bytes: file.after.bytes, clearedSequence });
+      if (isErasing) this.#rewritten.push(file);
+      return segment.bytes - file.after.bytes;
+    } catch (error) {
+      if (isErasing && isUnreadable(error)) return null; // An erasure is not held up for ever by a bad disk.
+      throw error;
+    }
   }
 
-  return {
-    get bytes() {
-      return bytes;
-    },
-    mayHold(day) {
-      const isSuspect = ({ isRemovable, reports }: ClosedSegment) => !isRemovable || reports.has(day);
-      return segments.some(isSuspect) || unsynced.some(isSuspect);
-    },
-    add(segment) {
-      segments.push(segment);
-      bytes += segment.bytes;
-    },
-    forget: (number) => put(number, null),
-    async trim(coverage, keepsNewest, signal) {
-      const trimmed = { segments: 0, bytes: 0 };
-      const newest = keepsNewest ? segments.at(-1) : undefined;
-      let failure: unknown = null;
-      for (const segment of [...segments]) {
-        if (signal.aborted) break;
-        const covered = coveredDays(segment, coverage);
-        try {
-          if (segment !== newest && isAllCovered(segment, covered, coverage)) {
-            trimmed.bytes += await remove(segment);
-            trimmed.segments++;
-          } else if (isWorthRewriting(segment, covered, coverage, segment === newest)) {
-            const { standingSequence } = coverage;
-            trimmed.bytes += await rewrite(segment, { days: covered, standingSequence }, signal);
-          }
-        } catch (error) {
-          failure ??= error;
-        }
-      }
-      if (unsynced.length > 0) await files.syncDirectory(directory);
-      unsynced = [];
-      if (failure !== null) throw failure;
-      return trimmed;
-    },
-  };
-}
-
-/** The covered days of a segment; none if its contents are not fully known. */
-function coveredDays(segment: ClosedSegment, { isCovered }: Coverage): ReadonlySet<UtcDay> {
-  const { isRemovable, reports, lastSequence } = segment;
-  return new Set(isRemovable ? [...reports.keys()].filter((day) => isCovered(day, lastSequence)) : []);
-}
-
-function isAllCovered(
-  { isRemovable, reports, standingSequence }: ClosedSegment,
-  covered: ReadonlySet<UtcDay>,
-  coverage: Coverage,
-): boolean {
-  return isRemovable && covered.size === reports.size && standingSequence <= coverage.standingSequence;
-}
-
-/**
- * Rewriting a segment costs as much as what stays in it, so at most half may stay, unless something is expired. The
- * newest segment is soon removed as a whole.
- */
-function isWorthRewriting(
-  { reports }: ClosedSegment,
-  covered: ReadonlySet<UtcDay>,
-  { isExpired }: Coverage,
-  isNewest: boolean,
-): boolean {
-  let all = 0;
-  let leaving = 0;
-  for (const [day, count] of reports) {
-    all += count;
-    if (covered.has(day)) leaving += count;
+  #put(number: number, other: ClosedSegment | null): void {
+    const index = this.#segments.findIndex((segment) => segment.number === number);
+    if (index < 0) return;
+    this.#bytes += (other?.bytes ?? 0) - this.#segments[index]!.bytes;
+    this.#segments.splice(index, 1, ...(other === null ? [] : [other]));
   }
-  return [...covered].some(isExpired) || (!isNewest && leaving > 0 && leaving * 2 >= all);
 }
 
-/** Removes a file that may be gone already. */
-async function removeFile(files: Files, path: string): Promise<void> {
-  try {
-    await files.remove(path);
-  } catch (error) {
-    if (!(error instanceof FileError && error.code === "ENOENT")) throw error;
-  }
+/** The pending erasures after one and up to another. */
+function clearedBetween({ erasures }: Coverage, after: number, upTo: number): PendingErasure[] {
+  return erasures.filter(({ sequence }) => sequence > after && sequence <= upTo);
+}
+
+function hasNothing({ reports, standingSequence }: ClosedSegment): boolean {
+  return reports.size === 0 && standingSequence === 0;
+}
+
+/** The disk can't read a file, and trying again soon would not help. */
+function isUnreadable(error: unknown): boolean {
+  return error instanceof FileError && error.operation === "read" && !isPassing(error);
 }

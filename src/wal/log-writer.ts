@@ -5,8 +5,9 @@ import type { ReportBatch } from "../model/report-batch.ts";
 import type { StandingEntry } from "../model/standing-entry.ts";
 import type { UtcDay } from "../model/time/utc-day.ts";
 import { isDiskFull, isOutOfDescriptors } from "../runtime/files.ts";
-import { addBatchDays } from "./batch-parts.ts";
-import type { Coverage, TrimmedLog } from "./closed-segments.ts";
+import { addBatchDays, isErasureEntry, refusedBytesOf } from "./batch-parts.ts";
+import type { TrimmedLog } from "./closed-segments.ts";
+import type { Coverage } from "./coverage.ts";
 import { createEntryEncoder, type NewEntry } from "./entry/entry.ts";
 import type { LogFollower, LogRefusal, LogWrite, Wal } from "./log.ts";
 import { SegmentWriter, type SegmentWriterOptions, type WriteGroup } from "./segment-writer.ts";
@@ -26,7 +27,11 @@ export interface LogWriterOptions extends SegmentWriterOptions {
   onBroken?(error: unknown): void;
 }
 
-const NOTHING_TRIMMED: TrimmedLog = { segments: 0, bytes: 0 };
+const NOTHING_TRIMMED: TrimmedLog = {
+  segments: 0,
+  bytes: 0,
+  erasing: { isComplete: false, rewritten: [], unsearched: [] },
+};
 
 export class LogWriter implements Wal {
   readonly #options: LogWriterOptions;
@@ -76,6 +81,10 @@ export class LogWriter implements Wal {
 
   get lastSequence(): number {
     return this.#nextSequence - 1;
+  }
+
+  get entryBytesMax(): number {
+    return Number.POSITIVE_INFINITY;
   }
 
   get bytes(): number {
@@ -200,8 +209,13 @@ export class LogWriter implements Wal {
 
   async #trim(coverage: Coverage, signal: AbortSignal): Promise<TrimmedLog> {
     if (this.#closed !== null || this.#failure !== null) return NOTHING_TRIMMED;
-    const { earlier } = this.#options;
-    return earlier.trim(coverage, this.#segments.segment === null, signal);
+    const { segment } = this.#segments;
+    const trimmed = await this.#options.earlier.trim(coverage, segment === null, signal);
+    const isBehind = coverage.erasures.every(
+      ({ sequence }) => segment === null || sequence <= segment.number,
+    );
+    const { erasing } = trimmed;
+    return { ...trimmed, erasing: { ...erasing, isComplete: isBehind && erasing.isComplete } };
   }
 
   async #finish(): Promise<void> {
@@ -225,6 +239,8 @@ class WriteQueue {
   #entries: WaitingEntry[] = [];
   #reports = new Map<UtcDay, number>();
   #lastStanding = -1;
+  #lastErasure = -1;
+  #refusedBytes = 0;
   #groupBytes = 0;
 
   constructor(bytesMax: number) {
@@ -249,6 +265,8 @@ class WriteQueue {
     this.#groupBytes += frame.length;
     if (entry.kind === "reports") addBatchDays(entry.batch, this.#reports);
     else this.#lastStanding = this.#entries.length - 1;
+    if (isErasureEntry(entry)) this.#lastErasure = this.#entries.length - 1;
+    this.#refusedBytes += refusedBytesOf(entry);
     return outcome;
   }
 
@@ -258,11 +276,15 @@ class WriteQueue {
       entries: this.#entries,
       reports: this.#reports,
       lastStanding: this.#lastStanding,
+      lastErasure: this.#lastErasure,
+      refusedBytes: this.#refusedBytes,
       bytes: this.#groupBytes,
     };
     this.#entries = [];
     this.#reports = new Map();
     this.#lastStanding = -1;
+    this.#lastErasure = -1;
+    this.#refusedBytes = 0;
     this.#groupBytes = 0;
     return group;
   }

@@ -3,7 +3,8 @@ import type { AppId } from "../model/ids.ts";
 import type { ReportBatch } from "../model/report-batch.ts";
 import type { StandingEntry } from "../model/standing-entry.ts";
 import type { UtcDay } from "../model/time/utc-day.ts";
-import type { Coverage, TrimmedLog } from "./closed-segments.ts";
+import type { TrimmedLog } from "./closed-segments.ts";
+import type { Coverage } from "./coverage.ts";
 import type { LogEntry } from "./entry/entry.ts";
 
 /** Why an entry was refused. None of it is in the log, as far as the log knows, unless stated otherwise. */
@@ -45,6 +46,8 @@ export interface Wal {
   follow(follower: LogFollower): void;
   /** No entry that the follower got has a greater sequence; 0 if there was none. */
   readonly lastSequence: number;
+  /** The longest encoded entry that is accepted. */
+  readonly entryBytesMax: number;
   /** Bytes of all segments on disk. */
   readonly bytes: number;
   /** Bytes of encoded entries that wait for the disk. */
@@ -63,8 +66,10 @@ export interface Wal {
   /**
    * Removes every segment whose entries are all covered, and rewrites others as
    * `ClosedSegments.trim()` describes. Never touches the segment that is being written, the newest (its number tells
-   * where sequences continue), or one that could not be read or repaired at the start. Does nothing once the log has
-   * failed or is closed. Aborting `signal`, or closing the log, stops it between two entries; the next trim continues.
+   * where sequences continue), or one that could not be read or repaired at the start. So a caller with pending
+   * erasures calls `rotate()` first; what they erase from a stream goes when that is purged. Does nothing once the log
+   * has failed or is closed. Aborting `signal`, or closing the log, stops it between two entries; the next trim
+   * continues.
    */
   trim(coverage: Coverage, signal?: AbortSignal): Promise<TrimmedLog>;
   /** Finishes all pending appends, and refuses new ones. */

@@ -80,8 +80,8 @@ export async function replayLog(options: ReplayOptions): Promise<ReplayedLog> {
       options.signal?.throwIfAborted();
       sliceEndMs = timers.nowMs() + SLICE_MS;
     }
-    const { reports, standingSequence } = tally;
-    segments.push({ ...reader.contents(), reports, standingSequence });
+    const { reports, standingSequence, erasureSequence, refusedBytes } = tally;
+    segments.push({ ...reader.contents(), reports, standingSequence, erasureSequence, refusedBytes });
     ({ nextSequence } = reader.position);
     replayedBytes += reader.readBytes;
     records += reader.records;

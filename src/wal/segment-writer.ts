@@ -25,6 +25,9 @@ export interface WriteGroup<Entry extends { readonly frame: Uint8Array<ArrayBuff
   readonly reports: ReportsByDay;
   /** The index of the last standing entry; -1 if there is none. */
   readonly lastStanding: number;
+  /** The index of the last erasure; -1 if there is none. */
+  readonly lastErasure: number;
+  readonly refusedBytes: number;
   readonly bytes: number;
 }
 
@@ -51,13 +54,13 @@ export class SegmentWriter {
   }
 
   /** The segment that is being written; null before the first group, and after `leave()`. */
-  get segment(): (Pick<LogSegment, "bytes"> & { readonly tally: EntryTally }) | null {
+  get segment(): (Pick<LogSegment, "number" | "bytes"> & { readonly tally: EntryTally }) | null {
     return this.#segment;
   }
 
   /** Resolves once all frames of the group are on disk, with sequences from `firstSequence` on. */
   async write(group: FrameGroup, firstSequence: number): Promise<{ readonly syncMs: number }> {
-    const { entries, reports, lastStanding, bytes } = group;
+    const { entries, reports, lastStanding, lastErasure, refusedBytes, bytes } = group;
     if (this.#segment !== null && !this.#hasRoom(this.#segment, group, firstSequence))
       await this.leave(firstSequence - 1);
     this.#segment ??= await this.#begin(firstSequence);
@@ -71,8 +74,13 @@ export class SegmentWriter {
     await segment.file.sync();
     const syncMs = performance.now() - startedMs;
     segment.bytes += bytes;
-    const standingSequence = lastStanding < 0 ? 0 : firstSequence + lastStanding;
-    segment.tally.addAll({ reports, standingSequence });
+    const sequenceOf = (index: number) => (index < 0 ? 0 : firstSequence + index);
+    segment.tally.addAll({
+      reports,
+      standingSequence: sequenceOf(lastStanding),
+      erasureSequence: sequenceOf(lastErasure),
+      refusedBytes,
+    });
     return { syncMs };
   }
 
@@ -91,13 +99,16 @@ export class SegmentWriter {
     if (segment === null) return;
     this.#segment = null;
     const { number, bytes, tally, file } = segment;
-    const { reports, standingSequence } = tally;
+    const { reports, standingSequence, erasureSequence, refusedBytes } = tally;
     this.#options.earlier.add({
       number,
       bytes,
       reports,
       standingSequence,
+      erasureSequence,
+      refusedBytes,
       lastSequence,
+      clearedSequence: 0,
       isRemovable: true,
     });
     await file.close();

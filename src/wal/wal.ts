@@ -3,7 +3,8 @@ import { type Damage, isDamageFile } from "../directory/damaged-files.ts";
 import { removeTemporaryFiles } from "../directory/temporary-files.ts";
 import { type CreateSalt, createRandomSalt } from "../lib/frames/head.ts";
 import { FileError, type Files, isDiskFull } from "../runtime/files.ts";
-import { type ClosedSegment, createClosedSegments } from "./closed-segments.ts";
+import { ClosedSegments } from "./closed-segments.ts";
+import type { ClosedSegment } from "./coverage.ts";
 import { EntryError } from "./entry/entry.ts";
 import type { LogWrite, Wal } from "./log.ts";
 import { LogWriter } from "./log-writer.ts";
@@ -77,7 +78,7 @@ export async function openWal(options: WalOptions): Promise<{ wal: Wal; recovery
   const failure = await rewriteNewest(files, replayed);
 
   const closed = await closedSegments(files, directory, segments, unrepaired);
-  const earlier = createClosedSegments(files, directory, createSalt, closed);
+  const earlier = new ClosedSegments(files, directory, createSalt, closed);
   const { segmentBytesMax, queueBytesMax, onWritten, onBroken } = options;
   const limits = { createSalt, segmentBytesMax, queueBytesMax };
   const callbacks = {
@@ -182,7 +183,10 @@ async function closedSegments(
       bytes: await segmentSize(files, path),
       reports: segment?.reports ?? new Map(),
       standingSequence: segment?.standingSequence ?? 0,
+      erasureSequence: segment?.erasureSequence ?? 0,
+      refusedBytes: segment?.refusedBytes ?? 0,
       lastSequence: segment?.lastSequence ?? number - 1,
+      clearedSequence: 0,
       isRemovable: segment !== undefined && !unrepaired.has(path),
     });
   }

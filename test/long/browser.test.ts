@@ -12,20 +12,21 @@ const ROOT = resolve(import.meta.dir, "../..");
 const FOLDER = "test/system/browser";
 
 describe.skipIf(chromiumPath === null)("the map page of a server on Deno", () => {
-  test.each(readdirSync(join(ROOT, FOLDER)).filter((name) => name.endsWith(".test.ts")))(
-    "%s",
-    async (name) => {
-      const child = Bun.spawn([process.execPath, "test", "--timeout=120000", `./${FOLDER}/${name}`], {
-        cwd: ROOT,
-        env: { ...process.env, WHEREHOUSE_TEST_RUNTIME: "Deno" },
-        stdout: "pipe",
-        stderr: "pipe",
-      });
-      const texts = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
-      const said = texts.join("\n");
-      if ((await child.exited) !== 0) console.error(said.replaceAll(/^ *\d+ (pass|fail)$/gm, "of them: $&"));
-      expect(child.exitCode).toBe(0);
-      expect(said).toMatch(/^ *[1-9]\d* pass$/m);
-    },
-  );
+  test.each(
+    readdirSync(join(ROOT, FOLDER), { recursive: true, encoding: "utf8" }).filter((name) =>
+      name.endsWith(".test.ts"),
+    ),
+  )("%s", async (name) => {
+    const child = Bun.spawn([process.execPath, "test", "--timeout=120000", `./${FOLDER}/${name}`], {
+      cwd: ROOT,
+      env: { ...process.env, WHEREHOUSE_TEST_RUNTIME: "Deno" },
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    const texts = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+    const said = texts.join("\n");
+    if ((await child.exited) !== 0) console.error(said.replaceAll(/^ *\d+ (pass|fail)$/gm, "of them: $&"));
+    expect(child.exitCode).toBe(0);
+    expect(said).toMatch(/^ *[1-9]\d* pass$/m);
+  });
 });

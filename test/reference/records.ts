@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from "node:util";
+
 /** A good report as a client writes it: a member that is null or missing is not carried. */
 export interface ReferenceReport {
   readonly device_id: string;
@@ -51,7 +53,7 @@ export function createReferenceRecords(appId: string): ReferenceRecords {
       return true;
     }
     const after = laidOver(before, report);
-    if (Bun.deepEquals(before, after)) return false;
+    if (isDeepStrictEqual(before, after)) return false;
     track[row - 1] = after;
     return true;
   }

@@ -2,15 +2,14 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DEFAULT_ARCHIVE_CONFIG } from "../../src/app/config.ts";
-import {
-  type OpenDirectory,
-  type OpenDirectoryOptions,
-  openDirectory,
-} from "../../src/app/open-directory.ts";
+import type { OpenDirectory, OpenDirectoryOptions } from "../../src/app/directory.ts";
+import { openDirectory } from "../../src/app/open-directory.ts";
+import type { AccessDependencies } from "../../src/auth/erase-access.ts";
 import { directoryPaths } from "../../src/directory/paths.ts";
 import { createHotStore } from "../../src/hot/hot-store.ts";
 import type { ReadAsset } from "../../src/http/services.ts";
 import { messageOf } from "../../src/lib/message-of.ts";
+import { ok } from "../../src/lib/result.ts";
 import { Scheduler } from "../../src/lib/schedule/scheduler.ts";
 import { createManualClock, type ManualClock } from "../../src/model/time/clock.ts";
 import { DEFAULT_RETENTION, type Retention } from "../../src/model/time/retention.ts";
@@ -47,6 +46,10 @@ export interface ArchiveAppOptions {
   readonly lateWindow?: LateWindowSize;
   /** Reads the files of the documentation page. */
   readonly readAsset?: ReadAsset;
+  /** Smaller than usual, so that few entries fill a segment of the log. */
+  readonly segmentBytesMax?: number;
+  /** Defaults to one that measures its time. */
+  readonly scheduler?: Scheduler;
 }
 
 const directories: string[] = [];
@@ -62,17 +65,24 @@ export function removeArchiveApps(): void {
   for (const directory of directories.splice(0)) rmSync(directory, { recursive: true, force: true });
 }
 
+/** The app's keys are not those of the directory. */
+const NO_ACCESS: AccessDependencies = {
+  keys: { list: () => [], refresh: async () => undefined, removeAll: async () => ok([]) },
+  passPhrases: { list: () => [], reload: async () => undefined, removeAll: async () => ok([]) },
+};
+
 export async function createArchiveApp(options: ArchiveAppOptions = {}): Promise<ArchiveApp> {
   const clock = options.clock ?? createManualClock(options.startMs ?? Date.UTC(2026, 0, 28, 12));
   const retention = options.retention ?? DEFAULT_RETENTION;
   const dataDir = options.dataDir ?? temporaryDataDir();
   const disk = options.disk ?? { files: createNodeFiles() };
-  const scheduler = new Scheduler();
+  const { scheduler = new Scheduler() } = options;
   const hot = createHotStore(scheduler);
   const notes: string[] = [];
   const directory = await openDirectory({
     ...disk,
     ...(options.sealDaysAtOnce === undefined ? {} : { sealDaysAtOnce: options.sealDaysAtOnce }),
+    ...(options.segmentBytesMax === undefined ? {} : { segmentBytesMax: options.segmentBytesMax }),
     dataDir,
     clock,
     retention,
@@ -90,6 +100,7 @@ export async function createArchiveApp(options: ArchiveAppOptions = {}): Promise
     },
     onProgress: () => {},
     release: () => {},
+    access: NO_ACCESS,
   });
   hot.keepChanges(directory.log.lastSequence);
   const { lateWindow, readAsset } = options;

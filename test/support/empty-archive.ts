@@ -18,6 +18,7 @@ export function createEmptyArchive(): Archive {
     isWritten: true,
     reader: { withSession: unasked, running: 0, waiting: 0, renew: () => {}, close: () => {} },
     timers: systemTimers,
+    erasures: () => [],
   });
 }
 

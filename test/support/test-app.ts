@@ -1,5 +1,5 @@
 import { tmpdir } from "node:os";
-import { LOG_QUEUE_BYTES_MAX, SEGMENT_BYTES_MAX } from "../../src/app/config.ts";
+import { LATE_WINDOW, LOG_QUEUE_BYTES_MAX, SEGMENT_BYTES_MAX } from "../../src/app/config.ts";
 import { createServices, type ServedDirectory, type ServiceParts } from "../../src/app/services.ts";
 import { EMPTY_MANIFEST, encodeManifest } from "../../src/archive/manifest.ts";
 import type { Permission } from "../../src/auth/key-file.ts";
@@ -13,12 +13,15 @@ import type { ViewSpec } from "../../src/auth/view.ts";
 import type { RefusedMessage } from "../../src/clients/refused-message.ts";
 import type { ClusterStatus } from "../../src/cluster/cluster-config.ts";
 import { createCopies } from "../../src/cluster/join/copies.ts";
+import { ErasureLedger } from "../../src/directory/erasure-ledger.ts";
+import { directoryPaths } from "../../src/directory/paths.ts";
 import { createHotStore } from "../../src/hot/hot-store.ts";
 import { AnswerBuffer } from "../../src/http/encode/answer-buffer.ts";
 import { createServer, type ServerOptions } from "../../src/http/server.ts";
 import type { Readiness, Services } from "../../src/http/services.ts";
 import { assert } from "../../src/lib/assert.ts";
 import { Scheduler } from "../../src/lib/schedule/scheduler.ts";
+import { systemTimers } from "../../src/lib/schedule/timers.ts";
 import type { Binding } from "../../src/model/binding.ts";
 import type { AppId } from "../../src/model/ids.ts";
 import { createManualClock, type ManualClock } from "../../src/model/time/clock.ts";
@@ -26,6 +29,10 @@ import { DEFAULT_RETENTION, type Retention } from "../../src/model/time/retentio
 import type { StartHelper } from "../../src/runtime/helper/helper.ts";
 import { createNodeFiles } from "../../src/runtime/node-files.ts";
 import { createStripTypes } from "../../src/runtime/strip-types.ts";
+import { createCorrect } from "../../src/service/corrections/correct.ts";
+import { Turns } from "../../src/service/corrections/turns.ts";
+import { createErase } from "../../src/service/erasures/erase.ts";
+import { FileEraser } from "../../src/service/erasures/file-eraser.ts";
 import { READING_SIZES } from "../../src/service/export/export-source.ts";
 import { createExports } from "../../src/service/export/exports.ts";
 import { ExportMakers } from "../../src/service/export/maker/export-makers.ts";
@@ -33,8 +40,13 @@ import { applyToMemory } from "../../src/service/ingest/apply-entry.ts";
 import { createEditProfile } from "../../src/service/ingest/edit-profile.ts";
 import { createIngest } from "../../src/service/ingest/ingest.ts";
 import { followLog } from "../../src/service/ingest/memory-follower.ts";
+import { createQuarantineAppend, createStandingAppend } from "../../src/service/ingest/standing-append.ts";
 import { createMeters, DELAY_BOUNDS_SECONDS, Durations } from "../../src/service/metrics/meters.ts";
+import { openMessages } from "../../src/service/quarantine/message-store.ts";
+import { Quarantine } from "../../src/service/quarantine/quarantine.ts";
+import { createHistoryQueries } from "../../src/service/queries/history/history.ts";
 import type { LateWindowSize } from "../../src/service/queries/history/read-stretches.ts";
+import { createReadPositions } from "../../src/service/queries/positions.ts";
 import { openWal } from "../../src/wal/wal.ts";
 import {
   createMemoryKeyFiles,
@@ -42,7 +54,6 @@ import {
   type MemoryKeyFiles,
 } from "../unit/auth/memory-key-files.ts";
 import { startInlineHelper } from "../unit/cli/support/inline-helper.ts";
-import { openTestQuarantine } from "../unit/service/quarantine/fixture.ts";
 import { createSimulatedFiles, type SimulatedFiles } from "./disk/simulated-files.ts";
 import { createEmptyArchive, NO_SEALS } from "./empty-archive.ts";
 import { textOf } from "./event-reader.ts";
@@ -77,6 +88,7 @@ const KEYS = {
   reader: { permissions: ["read"] },
   writer: { permissions: ["write"] },
   editor: { permissions: ["edit"] },
+  eraser: { permissions: ["erase"] },
   boundEditor: { permissions: ["edit"], deviceId: "pixel7" },
   operator: { permissions: ["operate"] },
   free: { permissions: ["read", "write"], tier: "free" },
@@ -281,6 +293,13 @@ async function openTestStores(
 ): Promise<TestStores> {
   const scheduler = new Scheduler();
   const hot = createHotStore(scheduler);
+  const { messages } = await openMessages({
+    files,
+    directory: "/data/quarantine",
+    damagedDirectory: "/data/damaged",
+    coveredSequence: 0,
+  });
+  messages.endRestore(0);
   const { wal: log } = await openWal({
     files,
     directory: "/data/wal",
@@ -288,15 +307,46 @@ async function openTestStores(
     segmentBytesMax: SEGMENT_BYTES_MAX,
     queueBytesMax: LOG_QUEUE_BYTES_MAX,
     sequenceMin: 1,
-    onEntry: (entry) => applyToMemory(hot, entry),
+    onEntry: (entry) => applyToMemory({ hot, messages }, entry),
   });
   hot.keepChanges(log.lastSequence);
   const archive = createEmptyArchive();
-  const memory = followLog({ log, hot, schedule: NO_SEALS, scheduler });
+  const memory = followLog({ log, hot, messages, schedule: NO_SEALS, scheduler });
+  const erasures = await ErasureLedger.open(files, directoryPaths("/data").erasures);
   const onRefusal = () => {};
-  const ingest = createIngest({ log, hot, memory, schedule: NO_SEALS, onRefusal, hasWholeLog: true });
-  const editProfile = createEditProfile({ log, hot, memory, onRefusal });
-  const { quarantine } = await openTestQuarantine(files, { scheduler });
+  const ingest = createIngest({
+    ...{ log, blocks: erasures, hot, memory, onRefusal },
+    schedule: NO_SEALS,
+    hasWholeLog: true,
+  });
+  const append = createStandingAppend({ log, memory, onRefusal });
+  const editProfile = createEditProfile({ append, hot });
+  const archived = {
+    ...{ hot, clock, retention, scheduler, lateWindow: LATE_WINDOW },
+    archive: () => archive,
+    acknowledgedParts: async () => new Set<string>(),
+  };
+  const history = createHistoryQueries(archived);
+  const correcting = {
+    ...archived,
+    append,
+    history,
+    readPositions: createReadPositions(archived),
+    turns: new Turns(),
+  };
+  const correct = createCorrect({ ...correcting, ingest });
+  const quarantine = new Quarantine({
+    ...{
+      messages,
+      append: createQuarantineAppend(append),
+      scheduler,
+      hasFailed: () => log.state === "failed",
+      entryBytesMax: log.entryBytesMax,
+      source: "",
+      timers: systemTimers,
+    },
+    sealSoon: () => {},
+  });
   const put = quarantine.put.bind(quarantine);
   quarantine.put = (messages) => {
     refused.push(...messages);
@@ -326,7 +376,22 @@ async function openTestStores(
     files,
     damagedDirectory: "/data/damaged",
     directory: {
-      ...{ log, archive, ingest, editProfile, quarantine, exports },
+      ...{ log, archive, ingest, editProfile, correct, quarantine, erasures, exports },
+      erase: createErase({ ...correcting, ledger: erasures, foldLate: async () => undefined }),
+      eraser: new FileEraser({
+        ...{
+          hot,
+          archive,
+          files,
+          clock,
+          timers: systemTimers,
+          directory: "/data/erasures",
+          ledger: erasures,
+        },
+        schedule: { sealNow: () => Promise.reject(new Error("this app has no files")) },
+        eraseElsewhere: () => Promise.reject(new Error("this app has no files")),
+        onNote: () => undefined,
+      }),
       exactIngest: () => ingest,
       damage: [],
       schedule: NO_SEALS,

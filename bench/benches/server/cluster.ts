@@ -2,10 +2,10 @@ import { findNatsServer } from "../../../test/support/nats/nats-server.ts";
 import { type Figure, median } from "../../support/figures/report.ts";
 import { createFleet } from "../../support/fleets/fleet.ts";
 import type { Bench, BenchRun } from "../../support/run/bench.ts";
-import { type ClusterProcesses, startCluster } from "../../support/servers/cluster.ts";
-import { postRequest } from "../../support/servers/load.ts";
+import { startCluster } from "../../support/servers/cluster.ts";
+import { batchBodies, postRequest } from "../../support/servers/load.ts";
 import { measureOpenLoad, percentile } from "../../support/servers/open-load.ts";
-import { startWherehouse } from "../../support/servers/server.ts";
+import { type ServerProcess, startWherehouse } from "../../support/servers/server.ts";
 
 const BATCH = 100;
 const DEVICES = 1000;
@@ -31,17 +31,21 @@ export const bench: Bench = {
   },
   async run(run) {
     const single = await startWherehouse();
-    const cluster = findNatsServer() === null ? null : await startCluster();
+    const cluster = findNatsServer() === null ? null : await startCluster({ nodeCount: 3, replicas: 3 });
     try {
       if (cluster === null) run.note("Nodes left out: there is no nats-server.");
-      await compare(run, { urls: [single.url], key: single.key }, cluster);
+      await compare(
+        run,
+        targetOf([single], single.key),
+        cluster === null ? null : targetOf(cluster.nodes, cluster.key),
+      );
     } finally {
       await Promise.all([single.stop(), cluster?.stop()]);
     }
   },
 };
 
-async function compare(run: BenchRun, single: Target, cluster: ClusterProcesses | null): Promise<void> {
+async function compare(run: BenchRun, single: Target, cluster: Target | null): Promise<void> {
   const batches = (run.size("seconds") * run.size("reportsPerSecond")) / BATCH;
   const startMs = Date.now() - 3 * 86_400_000;
   const fleet = createFleet({ devices: DEVICES, seed: run.size("seed"), startMs, stepMs: 1000 });
@@ -50,7 +54,7 @@ async function compare(run: BenchRun, single: Target, cluster: ClusterProcesses 
   let fleetRound = 0;
   for (let round = -1; round < run.size("rounds"); round++) {
     const bodies: Uint8Array[] = [];
-    while (bodies.length < batches) bodies.push(...bodiesOf(fleet.round(fleetRound++)));
+    while (bodies.length < batches) bodies.push(...batchBodies(fleet.round(fleetRound++), BATCH));
     const order = targets.map((_, index) => (index + round + 1) % targets.length);
     for (const index of order) {
       const latencies = await send(run, targets[index]!, bodies.slice(0, batches));
@@ -63,11 +67,8 @@ async function compare(run: BenchRun, single: Target, cluster: ClusterProcesses 
   tell(run, runs);
 }
 
-function bodiesOf(reports: readonly object[]): Uint8Array[] {
-  return Array.from({ length: reports.length / BATCH }, (_, index) => {
-    const locations = reports.slice(index * BATCH, (index + 1) * BATCH);
-    return new TextEncoder().encode(JSON.stringify({ locations }));
-  });
+function targetOf(nodes: readonly ServerProcess[], key: string): Target {
+  return { urls: nodes.map(({ url }) => url), key };
 }
 
 /** Returns the sorted latencies of the batches; nodes get them concurrently in equal shares. */

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { OpenDirectory } from "../../../src/app/open-directory.ts";
+import type { OpenDirectory } from "../../../src/app/directory.ts";
 import { type Connection, openDatabase } from "../../../src/archive/duckdb/database.ts";
 import { BATCH_REPORTS_MAX } from "../../../src/model/report-batch.ts";
 import { systemClock } from "../../../src/model/time/clock.ts";
@@ -48,6 +48,7 @@ export const bench: Bench = {
       appId: SERVED_APP,
       deviceIds: fleet.deviceIds,
       userId: null,
+      originals: false,
       range: { startMs: made.dayStartsMs[0]!, endMs: made.dayStartsMs.at(-1)! + 86_400_000 },
     };
     const records = run.size("days") * run.size("dayMinutes");

@@ -1,5 +1,5 @@
 import { LATE_WINDOW } from "../../../src/app/config.ts";
-import type { OpenDirectory } from "../../../src/app/open-directory.ts";
+import type { OpenDirectory } from "../../../src/app/directory.ts";
 import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
 import type { UserId } from "../../../src/model/ids.ts";
 import { NUMBER_FIELDS } from "../../../src/model/location-fields.ts";

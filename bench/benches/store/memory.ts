@@ -84,7 +84,7 @@ if (import.meta.main) {
   const before = await stableBytes();
   hot.beginReplay();
   const { recovery } = await openLog(directory!, (entry) => {
-    if (keeper === "store") applyToMemory(hot, entry);
+    if (keeper === "store") applyToMemory({ hot, messages: null }, entry);
     else if (entry.kind === "reports")
       for (let row = 0; row < entry.batch.count; row++) objects.push(objectOf(entry.batch, row));
   });

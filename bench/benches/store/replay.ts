@@ -54,7 +54,9 @@ async function replay(run: BenchRun, name: string, reports: readonly object[]): 
       const replayMs = performance.now();
       const hot = createHotStore(new Scheduler());
       hot.beginReplay();
-      const { wal, recovery } = await openLog(directory, (entry) => applyToMemory(hot, entry));
+      const { wal, recovery } = await openLog(directory, (entry) =>
+        applyToMemory({ hot, messages: null }, entry),
+      );
       for (const _ of hot.endReplay());
       ours.push(rate(reports.length, replayMs));
       await wal.close();

@@ -1,6 +1,6 @@
 import { rmSync } from "node:fs";
 import { LATE_WINDOW } from "../../../src/app/config.ts";
-import type { OpenDirectory } from "../../../src/app/open-directory.ts";
+import type { OpenDirectory } from "../../../src/app/directory.ts";
 import type { Manifest } from "../../../src/archive/manifest.ts";
 import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
 import type { ReportBatch } from "../../../src/model/report-batch.ts";

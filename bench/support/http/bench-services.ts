@@ -1,5 +1,5 @@
 import { tmpdir } from "node:os";
-import type { OpenDirectory } from "../../../src/app/open-directory.ts";
+import type { OpenDirectory } from "../../../src/app/directory.ts";
 import { ServiceState } from "../../../src/app/service-state.ts";
 import { createServices, type ServiceParts } from "../../../src/app/services.ts";
 import type { KeyStore } from "../../../src/auth/key-store.ts";

@@ -5,17 +5,21 @@ import { startNatsCluster } from "../../../test/support/nats/nats-cluster.ts";
 import { bunForServer } from "../run/profiling.ts";
 import { type ServerProcess, startProcess } from "./server.ts";
 
-/** Local nodes over a log of three replicas. */
+/** Local nodes over one log. */
 export interface ClusterProcesses {
-  readonly urls: readonly string[];
+  readonly nodes: readonly ServerProcess[];
   readonly key: string;
   stop(): Promise<void>;
 }
 
-const NODES = 3;
+export interface ClusterSize {
+  readonly nodeCount: number;
+  /** How many nats-servers have a replica of the log. */
+  readonly replicas: 1 | 3;
+}
 
-export async function startCluster(): Promise<ClusterProcesses> {
-  const servers = await startNatsCluster({ count: 3 });
+export async function startCluster({ nodeCount, replicas }: ClusterSize): Promise<ClusterProcesses> {
+  const servers = await startNatsCluster({ count: replicas });
   const directory = mkdtempSync(join(tmpdir(), "wherehouse-bench-nodes-"));
   const nodes: ServerProcess[] = [];
   const stop = async () => {
@@ -25,7 +29,7 @@ export async function startCluster(): Promise<ClusterProcesses> {
   };
   const log = ["--log", `nats://${servers.servers.join(",")}`, "--log-size", "4GB"];
   try {
-    for (let index = 0; index < NODES; index++) {
+    for (let index = 0; index < nodeCount; index++) {
       const dataDir = join(directory, `node-${index + 1}`);
       const words = ["src/main.ts", "serve", "--port", "0", "--data-dir", dataDir, ...log];
       const node = await startProcess([...bunForServer(), ...words]);
@@ -34,7 +38,7 @@ export async function startCluster(): Promise<ClusterProcesses> {
     }
     // The first node creates the key, and all know it.
     const key = readFileSync(join(directory, "node-1", "first-key"), "utf8").trim();
-    return { urls: nodes.map(({ url }) => url), key, stop };
+    return { nodes, key, stop };
   } catch (error) {
     await stop();
     throw error;

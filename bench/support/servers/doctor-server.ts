@@ -11,7 +11,7 @@ import { createMeters } from "../../../src/service/metrics/meters.ts";
 import { createBenchServices } from "../http/bench-services.ts";
 import { openServedDirectory } from "../store/served-directory.ts";
 
-const NO_DOCTOR = { note() {}, lastRequests: () => null, *examine() {}, deviceCount: 0 };
+const NO_DOCTOR = { note() {}, forget() {}, lastRequests: () => null, *examine() {}, deviceCount: 0 };
 
 const [dataDir, mode] = process.argv.slice(2);
 const { directory, keys, platform, listen } = await openServedDirectory(dataDir!);

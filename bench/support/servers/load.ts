@@ -99,6 +99,14 @@ export function postRequest(
   return request("POST", url, { ...headers, "content-length": String(body.length) }, body);
 }
 
+/** Bodies of full batches of this size; the last one may be smaller. */
+export function batchBodies(reports: readonly object[], size: number): Uint8Array[] {
+  return Array.from({ length: Math.ceil(reports.length / size) }, (_, index) => {
+    const locations = reports.slice(index * size, (index + 1) * size);
+    return new TextEncoder().encode(JSON.stringify({ locations }));
+  });
+}
+
 function request(
   method: string,
   url: string,

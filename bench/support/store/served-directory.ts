@@ -1,4 +1,4 @@
-import type { OpenDirectory } from "../../../src/app/open-directory.ts";
+import type { OpenDirectory } from "../../../src/app/directory.ts";
 import { type KeyStore, openKeyStore } from "../../../src/auth/key-store.ts";
 import { directoryPaths } from "../../../src/directory/paths.ts";
 import { systemClock as clock } from "../../../src/model/time/clock.ts";

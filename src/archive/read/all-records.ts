@@ -1,3 +1,4 @@
+import type { DeviceAlias } from "../../model/device-alias.ts";
 import type { AppId, DeviceId, UserId } from "../../model/ids.ts";
 import { NUMBER_FIELDS, PROFILE_FIELDS, STATE_FIELDS } from "../../model/location-fields.ts";
 import type { RecordColumns } from "../../model/record-columns.ts";
@@ -6,7 +7,9 @@ import { nextUtcDay, type UtcDay, utcDayStartMs } from "../../model/time/utc-day
 import { VALUE_COLUMNS } from "../columns.ts";
 import type { Connection, Rows, SqlValues } from "../duckdb/database.ts";
 import { hasOldParts, type Part } from "../manifest.ts";
+import type { Mask, MaskValues } from "../masks.ts";
 import type { UpperRows } from "../overlay-sql.ts";
+import { aliasShape, aliasValues } from "./alias-sql.ts";
 import type { OverlayRows } from "./archive-scan.ts";
 import { createLateTable, dropLateTable } from "./late-tables.ts";
 import { type AllRecordsShape, allRecordsSql } from "./scan-sql.ts";
@@ -34,6 +37,12 @@ export interface AllRecords {
   readonly hasOldFiles: boolean;
   /** The connection's tables of late rows, to merge into the files' records; null if there are none. */
   readonly late: UpperRows | null;
+  /** The table of the keys whose records are left out; null if there are none. */
+  readonly hidden: string | null;
+  /** What erasures mask of the files' records; null if nothing. */
+  readonly mask: MaskValues | null;
+  /** Devices whose records show as those of others; of a single device, those that show as it. */
+  readonly aliases: readonly DeviceAlias[];
   /** Whether the files, read one after the other, are sorted. */
   readonly isSorted: boolean;
 }
@@ -54,7 +63,19 @@ export function recordStatement(request: AllRecords): { readonly sql: string; re
 }
 
 function shapeOf(request: AllRecords): AllRecordsShape {
-  const { deviceIds, afterDeviceId, lastDeviceId, behind, userId, paths, order, late } = request;
+  const {
+    deviceIds,
+    afterDeviceId,
+    lastDeviceId,
+    behind,
+    userId,
+    paths,
+    order,
+    late,
+    hidden,
+    mask,
+    aliases,
+  } = request;
   const ofDevice = deviceIds?.length === 1;
   return {
     ofDevice,
@@ -67,29 +88,36 @@ function shapeOf(request: AllRecords): AllRecordsShape {
     },
     hasFiles: paths.length > 0,
     late,
+    hidden,
+    isMasked: mask !== null && paths.length > 0,
+    aliases: aliasShape(aliases, ofDevice ? deviceIds[0]! : null),
     hasOldFiles: request.hasOldFiles,
-    isSorted: request.isSorted,
+    isSorted: request.isSorted && hidden === null && mask === null && aliases.length === 0,
     order,
   };
 }
 
 /** DuckDB accepts only values that the statement names. */
 function valuesOf(request: AllRecords): SqlValues {
-  const { appId, range, deviceIds, afterDeviceId, lastDeviceId, behind, userId, paths } = request;
+  const { appId, range, afterDeviceId, lastDeviceId, behind, userId, paths, mask } = request;
   return {
     start: BigInt(range.startMs),
     end: BigInt(range.endMs),
     ...(paths.length > 0 ? { files: paths, app: appId } : {}),
-    ...(deviceIds === null
-      ? {}
-      : deviceIds.length === 1
-        ? { device: deviceIds[0]! }
-        : { devices: deviceIds }),
+    ...deviceValues(request),
     ...(afterDeviceId === null ? {} : { after: afterDeviceId }),
     ...(lastDeviceId === null ? {} : { last: lastDeviceId }),
     ...(behind === null ? {} : { behindMs: BigInt(behind.timestampMs), behindDevice: behind.deviceId }),
     ...(userId === null ? {} : { user: userId }),
+    ...(mask === null || paths.length === 0 ? {} : mask),
   };
+}
+
+function deviceValues({ deviceIds, aliases, hidden }: AllRecords): SqlValues {
+  const one = deviceIds?.length === 1 ? deviceIds[0]! : null;
+  const renaming = aliases.length === 0 ? {} : aliasValues(aliases, one, hidden !== null);
+  if (deviceIds === null || (one !== null && aliases.length > 0)) return renaming;
+  return { ...renaming, ...(one === null ? { devices: deviceIds } : { device: one }) };
 }
 
 const TEXT_COLUMNS = [...PROFILE_FIELDS, ...STATE_FIELDS].map(({ name, type }) =>
@@ -126,6 +154,8 @@ export interface DayOfApp {
   /** The day's parts that have records of the app. */
   readonly parts: readonly Part[];
   readonly pathOf: (file: string) => string;
+  /** What erasures mask of their records; null if nothing. */
+  readonly mask: Mask | null;
   /** Late rows to merge into them. */
   readonly late: OverlayRows | null;
 }
@@ -133,7 +163,7 @@ export interface DayOfApp {
 /** Reads one app's records of an archived day, some thousand at a time. */
 export async function readDay(
   connection: Connection,
-  { day, appId, parts, pathOf, late }: DayOfApp,
+  { day, appId, parts, pathOf, mask, late }: DayOfApp,
   onRecords: (records: RecordColumns) => void,
 ): Promise<void> {
   const request = {
@@ -147,6 +177,9 @@ export async function readDay(
     userId: null,
     paths: parts.map(({ file }) => pathOf(file)),
     hasOldFiles: hasOldParts(parts),
+    hidden: null,
+    mask: mask?.values ?? null,
+    aliases: [],
     isSorted: parts.length === 1, // A part is sorted, and DuckDB keeps the order of a file.
   } as const;
   try {

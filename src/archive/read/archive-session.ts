@@ -4,13 +4,15 @@ import type { NumberFieldName } from "../../model/location-fields.ts";
 import type { RecordPage } from "../../model/record-page.ts";
 import type { Order } from "../../model/time/range.ts";
 import type { Connection, Rows } from "../duckdb/database.ts";
-import { type ArchiveScan, scanDays } from "./archive-scan.ts";
+import { type Masks, NO_MASKS } from "../masks.ts";
+import { type ArchiveScan, scanDays, withMask } from "./archive-scan.ts";
 import { findRecords, stretchOf } from "./find-records.ts";
 import { createPageDictionary, deviceIdsOf, recordPage } from "./record-rows.ts";
 import { columnsOf, createScanRunner, type SharedResources } from "./scan-runner.ts";
 import {
   COUNT_STATEMENT,
   coordinatesStatement,
+  DEVICE_COUNTS_STATEMENT,
   DEVICES_STATEMENT,
   KEYS_STATEMENT,
   PATH_STATEMENT,
@@ -20,6 +22,13 @@ import {
   type ScanStatement,
   TRACKS_STATEMENT,
 } from "./scan-sql.ts";
+import {
+  type DroppedKeys,
+  droppedKeysOf,
+  type FindInTable,
+  ShownRecords,
+  withoutHidden,
+} from "./shown-records.ts";
 
 /** Identifies records within an app. */
 export interface RecordKeys {
@@ -67,6 +76,7 @@ export interface CoordinateRows {
 export interface ArchiveSession {
   /** Records in order of time, then device id (UTF-8); newest first reverses both. */
   page(scan: ArchiveScan, order: Order, offset: number, limit: number): Promise<RecordPage>;
+  /** Counts a scan once. */
   count(scan: ArchiveScan): Promise<number>;
   /** Devices with a matching record, in UTF-8 order, some thousand at a time. */
   devices(scan: ArchiveScan): AsyncIterable<readonly DeviceId[]>;
@@ -100,6 +110,10 @@ function createStatements(connection: Connection, signal: AbortSignal, shared: S
     work: (tabled: ArchiveScan) => AsyncIterable<Value>,
   ): AsyncIterable<Value> {
     signal.throwIfAborted();
+    if (scan.hidden !== undefined && scan.hidden !== null && scan.hiddenTable === undefined)
+      return shared.lateTables.over({ connection, signal }, scan.hidden, [], ({ rows }) =>
+        overLate({ ...scan, hiddenTable: rows }, statement, work),
+      );
     if (scan.late === null) return work(scan);
     const columns = statement.columns(columnsOf(scan));
     return shared.lateTables.over({ connection, signal }, scan.late, columns, (upper) =>
@@ -126,38 +140,154 @@ function createStatements(connection: Connection, signal: AbortSignal, shared: S
   return { runner, overLate, read, readInTime };
 }
 
-/** Answers queries over one connection, until `signal` aborts. */
+/** Reads what is visible, with hidden records left out by the statements or dropped from their rows. */
+function createVisibleReads({ runner, overLate, read, readInTime }: ReturnType<typeof createStatements>) {
+  const findInTable: FindInTable = (scan, order, offset, limit) => {
+    const records = (tabled: ArchiveScan) => findRecords(runner, tabled, order, offset, limit);
+    return overLate(scan, recordsStatement(order), records);
+  };
+  const shownRecords = new ShownRecords(runner, findInTable);
+
+  async function* readDevices(scan: ArchiveScan, keys: DroppedKeys): AsyncIterable<DeviceId[]> {
+    const whole = { ...scan, hidden: null };
+    const deviceIds: DeviceId[] = [];
+    const hidden = new Set<DeviceId>();
+    for await (const rows of read(whole, DEVICE_COUNTS_STATEMENT)) {
+      const [ids, counts] = [rows.texts(0) as DeviceId[], rows.numbers(1)];
+      ids.forEach((id, row) => {
+        deviceIds.push(id);
+        if (counts[row]! <= (keys.timesOf(id)?.length ?? 0)) hidden.add(id);
+      });
+    }
+    // Not each hidden key is that of an archived record.
+    if (hidden.size > 0)
+      for await (const rows of read(whole, KEYS_STATEMENT))
+        for (const id of withoutHidden(rows, keys, null, 1, 0).texts(0)) hidden.delete(id as DeviceId);
+    yield deviceIds.filter((id) => !hidden.has(id));
+  }
+
+  /** Rows of a statement with these columns. */
+  async function* readRows(
+    scan: ArchiveScan,
+    [timeColumn, deviceColumn]: readonly [number, number],
+    readPlain: (scan: ArchiveScan) => AsyncIterable<Rows>,
+  ): AsyncIterable<Rows> {
+    const keys = droppedKeysOf(scan);
+    if (keys === null) yield* readPlain(scan);
+    else
+      for await (const rows of readPlain({ ...scan, hidden: null }))
+        yield withoutHidden(rows, keys, scan.deviceId, timeColumn, deviceColumn);
+  }
+
+  return {
+    findInTable,
+    /** Null if `findInTable()` must find them. */
+    page: shownRecords.page.bind(shownRecords),
+    /** Null if a statement must count them. */
+    count: shownRecords.count.bind(shownRecords),
+    async *devices(scan: ArchiveScan): AsyncIterable<DeviceId[]> {
+      const keys = droppedKeysOf(scan);
+      if (keys !== null) yield* readDevices(scan, keys);
+      else for await (const rows of read(scan, DEVICES_STATEMENT)) yield rows.texts(0) as DeviceId[];
+    },
+    keys: (scan: ArchiveScan) => readRows(scan, [1, 0], (plain) => read(plain, KEYS_STATEMENT)),
+    tracks: (scan: ArchiveScan) => readRows(scan, [1, 0], (plain) => readInTime(plain, TRACKS_STATEMENT, 1)),
+    positions: (scan: ArchiveScan, fields: readonly NumberFieldName[]) =>
+      readRows(scan, [0, 0], (plain) => readInTime(plain, positionsStatement(fields), POSITION_DAYS)),
+  };
+}
+
+/** Counts what is visible, each scan once. */
+function createCount(
+  { runner, overLate }: ReturnType<typeof createStatements>,
+  visible: ReturnType<typeof createVisibleReads>,
+): ArchiveSession["count"] {
+  const counts = new WeakMap<ArchiveScan, Promise<number>>();
+
+  async function count(scan: ArchiveScan): Promise<number> {
+    const known = await visible.count(scan);
+    if (known !== null) return known;
+    const days = scanDays(scan);
+    const unknown = days.filter(({ matching }) => matching === null);
+    let sum = days.reduce((rows, { matching }) => rows + (matching ?? 0), 0);
+    if (unknown.length === 0) return sum;
+    const countRows = async function* (tabled: ArchiveScan) {
+      yield await runner.run(stretchOf(tabled, unknown), COUNT_STATEMENT);
+    };
+    for await (const rows of overLate(scan, COUNT_STATEMENT, countRows)) sum += rows.numbers(0)[0]!;
+    return sum;
+  }
+
+  return (scan) => {
+    const known = counts.get(scan) ?? count(scan);
+    counts.set(scan, known);
+    return known;
+  };
+}
+
+/**
+ * Answers queries over one connection, until `signal` aborts. The caller's scans are of the manifest of this moment.
+ */
 export function createArchiveSession(
   connection: Connection,
   signal: AbortSignal,
   shared: SharedResources,
 ): ArchiveSession {
-  const { runner, overLate, read, readInTime } = createStatements(connection, signal, shared);
+  const session = createUnmaskedSession(connection, signal, shared);
+  const masks = shared.masks(); // Later ones may be without what older files still have.
+  return masks === NO_MASKS ? session : maskedSession(session, masks);
+}
+
+/** A session whose answers lack what is masked. */
+function maskedSession(session: ArchiveSession, masks: Masks): ArchiveSession {
+  /** A page and its count are of one scan, so that days are looked at once. */
+  const masked = new WeakMap<ArchiveScan, ArchiveScan>();
+  function over(scan: ArchiveScan): ArchiveScan {
+    const known = masked.get(scan) ?? withMask(scan, masks);
+    masked.set(scan, known);
+    return known;
+  }
+  return {
+    page: (scan, order, offset, limit) => session.page(over(scan), order, offset, limit),
+    count: (scan) => session.count(over(scan)),
+    devices: (scan) => session.devices(over(scan)),
+    keys: (scan) => session.keys(over(scan)),
+    repeats: (scan) => session.repeats(over(scan)),
+    path: (scan) => session.path(over(scan)),
+    positions: (scan, fields) => session.positions(over(scan), fields),
+    tracks: (scan) => session.tracks(over(scan)),
+    coordinates: (scan, box) => session.coordinates(over(scan), box),
+    get scannedBytes() {
+      return session.scannedBytes;
+    },
+  };
+}
+
+function createUnmaskedSession(
+  connection: Connection,
+  signal: AbortSignal,
+  shared: SharedResources,
+): ArchiveSession {
+  const statements = createStatements(connection, signal, shared);
+  const { runner, read } = statements;
+  const visible = createVisibleReads(statements);
+  const count = createCount(statements, visible);
 
   return {
     async page(scan, order, offset, limit) {
       const results: Rows[] = [];
-      const records = (tabled: ArchiveScan) => findRecords(runner, tabled, order, offset, limit);
-      for await (const rows of overLate(scan, recordsStatement(order), records)) results.push(rows);
+      const shown = await visible.page(scan, order, offset, limit);
+      // Counting is cheaper than a page that turns out to be empty.
+      const isCounted = shown === null && scan.late !== null && offset > 0;
+      if (!isCounted || offset < (await count(scan)))
+        for await (const rows of shown ?? visible.findInTable(scan, order, offset, limit)) results.push(rows);
       if (shared.dictionary.isFull) shared.dictionary = createPageDictionary();
       return recordPage(results, scan.deviceId, shared.dictionary);
     },
-    async count(scan) {
-      const days = scanDays(scan);
-      let count = days.reduce((sum, { matching }) => sum + (matching ?? 0), 0);
-      const unknown = days.filter(({ matching }) => matching === null);
-      if (unknown.length === 0) return count;
-      const countRows = async function* (tabled: ArchiveScan) {
-        yield await runner.run(stretchOf(tabled, unknown), COUNT_STATEMENT);
-      };
-      for await (const rows of overLate(scan, COUNT_STATEMENT, countRows)) count += rows.numbers(0)[0]!;
-      return count;
-    },
-    async *devices(scan) {
-      for await (const rows of read(scan, DEVICES_STATEMENT)) yield rows.texts(0) as DeviceId[];
-    },
+    count,
+    devices: visible.devices,
     async *keys(scan) {
-      for await (const rows of read(scan, KEYS_STATEMENT)) {
+      for await (const rows of visible.keys(scan)) {
         yield { count: rows.count, deviceIds: rows.texts(0) as DeviceId[], timestampMs: rows.numbers(1) };
       }
     },
@@ -168,13 +298,23 @@ export function createArchiveSession(
       }
     },
     async *path(scan) {
+      if (scan.deviceId !== null && droppedKeysOf(scan) !== null) {
+        for await (const rows of visible.positions(scan, []))
+          yield {
+            count: rows.count,
+            deviceIds: deviceIdsOf(rows, 0, scan.deviceId),
+            latitude: rows.numbers(1),
+            longitude: rows.numbers(2),
+          };
+        return;
+      }
       for await (const rows of read(scan, PATH_STATEMENT)) {
         const [latitude, longitude] = [rows.numbers(0), rows.numbers(1)];
         yield { count: rows.count, deviceIds: deviceIdsOf(rows, 2, scan.deviceId), latitude, longitude };
       }
     },
     async *positions(scan, fields) {
-      for await (const rows of readInTime(scan, positionsStatement(fields), POSITION_DAYS)) {
+      for await (const rows of visible.positions(scan, fields)) {
         yield {
           count: rows.count,
           timestampMs: rows.numbers(0),
@@ -185,7 +325,7 @@ export function createArchiveSession(
       }
     },
     async *tracks(scan) {
-      for await (const rows of readInTime(scan, TRACKS_STATEMENT, 1)) {
+      for await (const rows of visible.tracks(scan)) {
         const [deviceIds, timestampMs] = [rows.texts(0) as DeviceId[], rows.numbers(1)];
         const [latitude, longitude] = [rows.numbers(2), rows.numbers(3)];
         yield { count: rows.count, deviceIds, timestampMs, latitude, longitude };

@@ -1,7 +1,7 @@
 import type { Order, TimeRange } from "../../model/time/range.ts";
 import { MS_PER_DAY } from "../../model/time/units.ts";
 import type { Rows } from "../duckdb/database.ts";
-import { type ArchiveScan, rangeOfDays, type ScanDay, scanDays } from "./archive-scan.ts";
+import { type ArchiveScan, hasAliases, rangeOfDays, type ScanDay, scanDays } from "./archive-scan.ts";
 import type { ScanRunner, Stretch } from "./scan-runner.ts";
 import { countBySpanStatement, recordsStatement, timesStatement } from "./scan-sql.ts";
 
@@ -127,7 +127,8 @@ async function readRecords(runner: ScanRunner, start: PageStart, order: Order, l
 }
 
 function isWorthLocating({ scan, days }: Stretch): boolean {
-  if (days.some(({ hasLate }) => hasLate)) return false; // Each statement would merge the late rows again.
+  // Each statement would merge the late rows, or rename records, again.
+  if (hasAliases(scan) || days.some(({ hasLate }) => hasLate)) return false;
   const isOfAll = scan.deviceId === null && scan.userId === null;
   const records = days.reduce((sum, { matching, appRows }) => sum + (matching ?? (isOfAll ? appRows : 0)), 0);
   return records >= LOCATED_ROWS_MIN;
@@ -185,7 +186,8 @@ export function stretchOf(scan: ArchiveScan, days: readonly ScanDay[]): Stretch 
   return { scan, days, range: rangeOfDays(scan.range, days) };
 }
 
-function narrowed({ scan, days, range }: Stretch, within: TimeRange): Stretch {
+/** The part of a stretch within a range of time. */
+export function narrowed({ scan, days, range }: Stretch, within: TimeRange): Stretch {
   const both = {
     startMs: Math.max(range.startMs, within.startMs),
     endMs: Math.min(range.endMs, within.endMs),

@@ -1,5 +1,6 @@
 import { forEachAtOnce } from "../../lib/schedule/semaphore.ts";
 import { compareUtf8 } from "../../lib/text/utf8.ts";
+import type { DeviceAlias } from "../../model/device-alias.ts";
 import type { AppId, DeviceId } from "../../model/ids.ts";
 import type { TimeRange } from "../../model/time/range.ts";
 import type { Part } from "../manifest.ts";
@@ -100,6 +101,8 @@ export interface ScanKeys {
   readonly appId: AppId;
   readonly deviceId: DeviceId | null;
   readonly range: TimeRange;
+  /** Devices that show as this one. */
+  readonly aliases?: readonly DeviceAlias[];
 }
 
 /** Adds up the bytes that the statements of a session read, each column chunk once. */
@@ -168,10 +171,12 @@ export function findConstants(
 }
 
 /** Whether a row group may have matching records. A missing bound excludes nothing. */
-function mayHold(group: Readonly<RowGroup>, { appId, deviceId, range }: ScanKeys): boolean {
+function mayHold(group: Readonly<RowGroup>, { appId, deviceId, range, aliases = [] }: ScanKeys): boolean {
   if (group.lastMs < range.startMs || group.startMs >= range.endMs) return false;
   if (!mayLieWithin(appId, group.appMin, group.appMax)) return false;
-  return deviceId === null || mayLieWithin(deviceId, group.deviceMin, group.deviceMax);
+  if (deviceId === null) return true;
+  const mayHoldDevice = (id: DeviceId) => mayLieWithin(id, group.deviceMin, group.deviceMax);
+  return mayHoldDevice(deviceId) || aliases.some((alias) => mayHoldDevice(alias.deviceId));
 }
 
 function mayLieWithin(text: string, min: string | null, max: string | null): boolean {

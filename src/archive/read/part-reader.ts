@@ -5,6 +5,7 @@ import type { ServiceError } from "../../model/errors.ts";
 import type { AppId } from "../../model/ids.ts";
 import type { Connection, Database } from "../duckdb/database.ts";
 import type { Part } from "../manifest.ts";
+import { type Masks, NO_MASKS } from "../masks.ts";
 import { type ArchiveSession, createArchiveSession } from "./archive-session.ts";
 import { createLateTables } from "./late-tables.ts";
 import { createChunkIndex, type ReadRange } from "./part-chunks.ts";
@@ -39,6 +40,8 @@ export interface PartReaderOptions {
   /** The path by which DuckDB finds a part. */
   pathOf(part: Part): string;
   readonly readRange: ReadRange;
+  /** What is masked now. Defaults to nothing. */
+  masks?(): Masks;
   /** Queries that run at the same time, each on a connection of its own. */
   readonly slots: number;
   /** Queries that may wait for a slot. */
@@ -144,7 +147,11 @@ export function createPartReader(options: PartReaderOptions): PartReader {
   };
 }
 
-function createDatabaseState({ readRange, pathOf }: PartReaderOptions): DatabaseState {
+function createDatabaseState({
+  readRange,
+  pathOf,
+  masks = () => NO_MASKS,
+}: PartReaderOptions): DatabaseState {
   return {
     database: null,
     idle: [],
@@ -153,6 +160,7 @@ function createDatabaseState({ readRange, pathOf }: PartReaderOptions): Database
       lateTables: createLateTables(),
       dictionary: createPageDictionary(),
       pathOf,
+      masks,
     },
     running: 0,
     isLeft: false,

@@ -4,11 +4,12 @@ import type { RecordDictionary, RecordPage } from "../../model/record-page.ts";
 import type { Rows } from "../duckdb/database.ts";
 
 /** Column indexes of `recordsStatement`. */
-const TIMESTAMP = 0;
-const FIRST_NUMBER = 1;
-const PROFILE = FIRST_NUMBER + NUMBER_FIELDS.length;
-const STATE = PROFILE + 1;
-const DEVICE = STATE + 1;
+export const TIME_COLUMN = 0;
+export const FIRST_NUMBER_COLUMN = 1;
+export const PROFILE_COLUMN = FIRST_NUMBER_COLUMN + NUMBER_FIELDS.length;
+export const STATE_COLUMN = PROFILE_COLUMN + 1;
+/** If rows name their device. */
+export const DEVICE_COLUMN = STATE_COLUMN + 1;
 
 /**
  * A page of the rows of `recordsStatement`, of one statement after another. `deviceId` is null if rows name their
@@ -22,7 +23,7 @@ export function recordPage(
   const count = results.reduce((sum, rows) => sum + rows.count, 0);
   const page = {
     count,
-    deviceIds: results.flatMap((rows) => deviceIdsOf(rows, DEVICE, deviceId)),
+    deviceIds: results.flatMap((rows) => deviceIdsOf(rows, DEVICE_COLUMN, deviceId)),
     timestampMs: new Float64Array(count),
     numbers: new Float64Array(count * NUMBER_FIELDS.length),
     profile: new Uint32Array(count),
@@ -31,10 +32,10 @@ export function recordPage(
   };
   let start = 0;
   for (const rows of results) {
-    page.timestampMs.set(rows.numbers(TIMESTAMP), start);
+    page.timestampMs.set(rows.numbers(TIME_COLUMN), start);
     putNumbers(rows, page.numbers, start);
-    putTuples(rows.texts(PROFILE), page.profile, start, dictionary.profileOf);
-    putTuples(rows.texts(STATE), page.state, start, dictionary.stateOf);
+    putTuples(rows.texts(PROFILE_COLUMN), page.profile, start, dictionary.profileOf);
+    putTuples(rows.texts(STATE_COLUMN), page.state, start, dictionary.stateOf);
     start += rows.count;
   }
   return page;
@@ -49,7 +50,7 @@ export function deviceIdsOf(rows: Rows, column: number, deviceId: DeviceId | nul
 function putNumbers(rows: Rows, numbers: Float64Array, start: number): void {
   const width = NUMBER_FIELDS.length;
   for (let field = 0; field < width; field++) {
-    const column = rows.numbers(FIRST_NUMBER + field);
+    const column = rows.numbers(FIRST_NUMBER_COLUMN + field);
     for (let row = 0; row < column.length; row++) numbers[(start + row) * width + field] = column[row]!;
   }
 }

@@ -2,8 +2,10 @@ import { assert } from "../../lib/assert.ts";
 import type { TimeRange } from "../../model/time/range.ts";
 import type { Connection, Rows, SqlValues } from "../duckdb/database.ts";
 import { hasOldParts, type Part } from "../manifest.ts";
+import type { Masks } from "../masks.ts";
 import { type UpperRows, withDeciding } from "../overlay-sql.ts";
-import type { ArchiveScan, ScanDay } from "./archive-scan.ts";
+import { aliasShape, aliasValues } from "./alias-sql.ts";
+import { type ArchiveScan, hasAliases, type ScanDay } from "./archive-scan.ts";
 import type { LateTables } from "./late-tables.ts";
 import {
   type ChunkIndex,
@@ -38,6 +40,8 @@ export interface SharedResources {
   /** Used by new pages. */
   dictionary: PageDictionary;
   pathOf(part: Part): string;
+  /** What is masked now. */
+  masks(): Masks;
 }
 
 /** The most parts whose footers are read before a statement, to find constant columns. A page mostly reads one part. */
@@ -94,8 +98,8 @@ async function findConstantsOf(
   { shownColumns }: ScanStatement,
 ): Promise<ConstantColumns> {
   const parts = partsOfDays(days);
-  if (shownColumns === undefined || parts.length > CONSTANT_PARTS_MAX || days.some(({ hasLate }) => hasLate))
-    return NO_CONSTANTS;
+  const isMerged = hasAliases(scan) || days.some(({ hasLate }) => hasLate);
+  if (shownColumns === undefined || parts.length > CONSTANT_PARTS_MAX || isMerged) return NO_CONSTANTS;
   await chunks.learn(parts);
   const known = chunks.findAll(parts);
   if (known.length < parts.length) return NO_CONSTANTS;
@@ -115,12 +119,20 @@ function shapeOf({ scan, days }: Stretch, constants: ConstantColumns): ScanShape
   return {
     ...columnsOf(scan),
     ofDevice: scan.deviceId !== null,
-    ofOneApp: partsOfDays(days).every(({ apps }) => apps.size === 1),
+    ofOneApp: partsOfDays(days).every(({ apps }) => apps.size === 1 && apps.has(scan.appId)),
     hasFiles: days.some(({ parts }) => parts.length > 0),
     late: days.some(({ hasLate }) => hasLate) ? upperOf(scan) : null,
+    hidden: days.some(({ hasHidden }) => hasHidden) ? hiddenTableOf(scan) : null,
+    isMasked: days.some(({ isMasked }) => isMasked),
+    aliases: aliasShape(scan.aliases ?? [], scan.deviceId),
     hasOldFiles: hasOldParts(partsOfDays(days)),
     constants,
-    isSorted: days.every(({ parts, day }, index) => parts.length <= 1 && day > (days[index - 1]?.day ?? -1)),
+    isSorted:
+      !hasAliases(scan) &&
+      days.every(
+        ({ parts, day, hasHidden, isMasked }, index) =>
+          !hasHidden && !isMasked && parts.length <= 1 && day > (days[index - 1]?.day ?? -1),
+      ),
   };
 }
 
@@ -129,17 +141,32 @@ function upperOf({ upper }: ArchiveScan): UpperRows {
   return upper;
 }
 
+function hiddenTableOf({ hiddenTable }: ArchiveScan): string {
+  assert(
+    hiddenTable !== undefined && hiddenTable !== null,
+    "keys are in a table before a statement leaves their records out",
+  );
+  return hiddenTable;
+}
+
 /** DuckDB accepts only values that the statement names. */
 function valuesOf({ scan, range }: Stretch, shape: ScanShape, paths: readonly string[]): SqlValues {
-  const { appId, deviceId, userId, accuracyMetersMax } = scan;
+  const { appId, deviceId, userId, accuracyMetersMax, aliases = [] } = scan;
+  const device =
+    aliases.length > 0
+      ? aliasValues(aliases, deviceId, shape.hidden !== null)
+      : deviceId === null
+        ? {}
+        : { device: deviceId };
   return {
     start: BigInt(range.startMs),
     end: BigInt(range.endMs),
     ...(shape.hasFiles ? { files: paths } : {}),
     ...(shape.hasFiles && !shape.ofOneApp ? { app: appId } : {}),
-    ...(deviceId === null ? {} : { device: deviceId }),
+    ...device,
     ...(userId === null ? {} : { user: userId }),
     ...(accuracyMetersMax === null ? {} : { accuracy: accuracyMetersMax }),
+    ...(shape.isMasked ? scan.mask?.values : {}),
     ...constantValues(shape),
   };
 }

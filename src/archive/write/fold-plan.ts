@@ -9,9 +9,11 @@ export const PART_ROWS_MAX = 500_000;
 /** The most parts per day with less than half of `PART_ROWS_MAX` rows. A query opens every part of its day. */
 export const PARTS_PER_DAY_SMALL_MAX = 4;
 
-/** A part of the day, and whether merging the rows changes any of its records. */
+/** A part of the day, and whether merging the rows, or erasing some, changes any of its records. */
 export interface ComparedPart {
   readonly part: Part;
+  /** How many records are left of it. */
+  readonly rows: number;
   /** Its index among the day's parts. */
   readonly index: number;
   readonly isChanged: boolean;
@@ -23,18 +25,31 @@ export interface NewRows {
   readonly end: number;
 }
 
-/** One part to write, from the records of old parts and new rows. */
+/** One part to write, from the records of old parts and new rows. Without any row there is nothing to write. */
 export interface FoldOutput {
   readonly sources: readonly ComparedPart[];
   readonly newRows: NewRows | null;
 }
 
-/** The parts to write; empty if nothing changes. */
+/**
+ * The parts to write; empty if nothing changes. Parts of which nothing is left join the last one, whose file tells what
+ * it replaces: if the manifest is lost, it is rebuilt without them.
+ */
 export function planFold(
   parts: readonly ComparedPart[],
   newRowCount: number,
   partRowsMax: number,
 ): FoldOutput[] {
+  const left = parts.filter(({ rows }) => rows > 0);
+  const outputs = planOutputs(left, newRowCount, partRowsMax);
+  const emptied = parts.filter(({ rows }) => rows === 0);
+  if (emptied.length === 0) return outputs;
+  const [smallest] = left.toSorted((a, b) => a.rows - b.rows);
+  const last = outputs.pop() ?? { sources: smallest === undefined ? [] : [smallest], newRows: null };
+  return [...outputs, { ...last, sources: [...last.sources, ...emptied] }];
+}
+
+function planOutputs(parts: readonly ComparedPart[], newRowCount: number, partRowsMax: number): FoldOutput[] {
   const changed = parts.filter(({ isChanged }) => isChanged);
   if (changed.length === 0 && newRowCount === 0) return [];
 
@@ -86,7 +101,7 @@ function outputOf(source: ComparedPart): FoldOutput {
   return { sources: [source], newRows: null };
 }
 
-function rowsOf({ sources, newRows }: FoldOutput): number {
+export function rowsOf({ sources, newRows }: FoldOutput): number {
   const added = newRows === null ? 0 : newRows.end - newRows.start;
-  return sources.reduce((sum, { part }) => sum + part.rows, added);
+  return sources.reduce((sum, { rows }) => sum + rows, added);
 }

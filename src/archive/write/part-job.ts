@@ -1,4 +1,5 @@
 import { crc32 } from "node:zlib";
+import type { PendingErasure } from "../../model/erasure.ts";
 import type { AppId } from "../../model/ids.ts";
 import type { Files } from "../../runtime/files.ts";
 import type { Part } from "../manifest.ts";
@@ -6,21 +7,26 @@ import type { PartConnection, PartEngine } from "./engine/part-engine.ts";
 import { type ComparedPart, type FoldOutput, type NewRows, PART_ROWS_MAX } from "./fold-plan.ts";
 import {
   COUNT_NEW,
+  CREATE_ERASED,
   CREATE_SHARED,
   columnsSql,
   copySql,
   countAppsSql,
+  countErasedSql,
   createFixesSql,
   createStagedSql,
+  erasedValues,
   FIX_TABLE,
   insertSharedSql,
   newRecordsSql,
   overlaidRecordsSql,
   type PartMetadata,
   partRecordsSql,
+  partTable,
   SELECT_CHANGED_PARTS,
   selectNewRowSql,
   sortedSql,
+  withoutErased,
 } from "./part-sql.ts";
 import { type DayRows, type StagedPath, splitFixes, stageRows } from "./row-stager.ts";
 import { readStagedSql } from "./staged-rows.ts";
@@ -51,6 +57,9 @@ export interface PartJobOptions {
   readonly partRowsMax?: number;
 }
 
+/** How many records of parts are erased, by the sequence of the erasure. Parts without any are absent. */
+export type ErasedCounts = ReadonlyMap<Part, ReadonlyMap<number, number>>;
+
 /** Makes parts over one connection, with scratch files whose paths begin with the job's prefix. */
 export interface PartJob {
   readonly partRowsMax: number;
@@ -61,34 +70,129 @@ export interface PartJob {
     originOf: (isLast: boolean) => PartOrigin,
     store: StorePart,
   ): Promise<void>;
+  /** Erases records of these parts from what follows. Resolves with how many of which, by erasure. */
+  erase(parts: readonly Part[], erasures: readonly PendingErasure[]): Promise<ErasedCounts>;
   /** Creates the table `staged`, and `fixes` if a row has several fixes. False if there are no rows. */
   loadStaged(rows: AsyncIterable<DayRows>): Promise<boolean>;
-  /** Compares the staged rows with these parts. */
+  /** Compares the staged rows, if there are any, with these parts. */
   compare(parts: readonly Part[]): Promise<{ compared: ComparedPart[]; newRowCount: number }>;
   writeOutput(output: FoldOutput, origin: PartOrigin, store: StorePart): Promise<void>;
 }
 
 export function createPartJob(
-  { files, pathOf, engine, partRowsMax = PART_ROWS_MAX }: PartJobOptions,
+  options: PartJobOptions,
   scratchPath: string,
   connection: PartConnection,
 ): PartJob {
-  let scratchFiles = 0;
+  return new Job(options, scratchPath, connection);
+}
+
+class Job implements PartJob {
+  readonly partRowsMax: number;
+  readonly #options: PartJobOptions;
+  readonly #scratchPath: string;
+  readonly #connection: PartConnection;
+  #scratchFiles = 0;
   /** Set once there is a table of fixes. */
-  let fixTable: string | null = null;
+  #fixTable: string | null = null;
+  #isStaged = false;
+  /** Indexes of parts that staged rows change. */
+  #overlaid: ReadonlySet<number> = new Set();
+  readonly #checked = new Set<Part>();
+  readonly #erased = new Map<Part, ReadonlyMap<number, number>>();
 
-  function newPath(extension: string): string {
-    return `${scratchPath}${++scratchFiles}.${extension}`;
+  constructor(options: PartJobOptions, scratchPath: string, connection: PartConnection) {
+    this.partRowsMax = options.partRowsMax ?? PART_ROWS_MAX;
+    this.#options = options;
+    this.#scratchPath = scratchPath;
+    this.#connection = connection;
   }
 
-  function stage(rows: AsyncIterable<DayRows>): AsyncGenerator<StagedPath> {
-    return stageRows(rows, { engine, rowsMax: partRowsMax, newPath: () => newPath("csv") });
+  async writeStaged(
+    rows: AsyncIterable<DayRows>,
+    asRecords: boolean,
+    originOf: (isLast: boolean) => PartOrigin,
+    store: StorePart,
+  ): Promise<void> {
+    for await (const { path, isLast, isSorted } of this.#stage(rows)) {
+      const query = `SELECT ${columnsSql(asRecords)} FROM ${readStagedSql([path])}`;
+      await this.#writePart(isSorted ? query : sortedSql([query]), originOf(isLast), store);
+      await this.#options.files.remove(path);
+    }
   }
 
-  async function writePart(query: string, origin: PartOrigin, store: StorePart): Promise<void> {
-    const path = newPath("parquet");
-    await connection.run(copySql(query, path, origin));
-    const apps = (await connection.counts(countAppsSql(path))) as ReadonlyMap<AppId, number>;
+  async erase(parts: readonly Part[], erasures: readonly PendingErasure[]): Promise<ErasedCounts> {
+    await this.#connection.run(CREATE_ERASED, erasedValues(erasures));
+    for (const part of parts) {
+      if (!erasures.some(({ appId }) => part.apps.has(appId))) continue;
+      await this.#checkPart(part);
+      const counts = await this.#connection.counts(countErasedSql(this.#options.pathOf(part)));
+      if (counts.size > 0)
+        this.#erased.set(part, new Map([...counts].map(([erasure, count]) => [Number(erasure), count])));
+    }
+    return this.#erased;
+  }
+
+  async loadStaged(rows: AsyncIterable<DayRows>): Promise<boolean> {
+    const { files, engine } = this.#options;
+    const split = splitFixes(rows, { engine, newPath: () => this.#newPath("csv") });
+    const paths = await Array.fromAsync(this.#stage(split.rows), ({ path }) => path);
+    if (paths.length === 0) return false;
+    await this.#connection.run(createStagedSql(paths));
+    const fixPath = split.path();
+    if (fixPath !== null) {
+      this.#fixTable = FIX_TABLE;
+      await this.#connection.run(createFixesSql(fixPath));
+      paths.push(fixPath);
+    }
+    for (const path of paths) await files.remove(path);
+    this.#isStaged = true;
+    return true;
+  }
+
+  async compare(parts: readonly Part[]): Promise<{ compared: ComparedPart[]; newRowCount: number }> {
+    if (this.#isStaged) {
+      await this.#connection.run(CREATE_SHARED);
+      for (const [index, part] of parts.entries()) {
+        await this.#checkPart(part);
+        await this.#connection.run(insertSharedSql(index, this.#tableOf(part), this.#fixTable));
+      }
+      this.#overlaid = new Set(await this.#connection.numbers(SELECT_CHANGED_PARTS));
+    }
+    const compared = parts.map((part, index) => {
+      const isChanged = this.#overlaid.has(index) || this.#erased.has(part);
+      return { part, index, isChanged, rows: this.#rowsLeft(part) };
+    });
+    return { compared, newRowCount: this.#isStaged ? await this.#numberOf(COUNT_NEW) : 0 };
+  }
+
+  async writeOutput({ sources, newRows }: FoldOutput, origin: PartOrigin, store: StorePart): Promise<void> {
+    const queries: string[] = [];
+    for (const { part, index, rows } of sources) {
+      if (rows === 0) continue;
+      await this.#checkPart(part);
+      const table = this.#tableOf(part);
+      const isOverlaid = this.#overlaid.has(index);
+      queries.push(isOverlaid ? overlaidRecordsSql(index, table, this.#fixTable) : partRecordsSql(table));
+    }
+    if (newRows !== null) queries.push(await this.#newRecords(newRows));
+    await this.#writePart(sortedSql(queries), origin, store);
+  }
+
+  #newPath(extension: string): string {
+    return `${this.#scratchPath}${++this.#scratchFiles}.${extension}`;
+  }
+
+  #stage(rows: AsyncIterable<DayRows>): AsyncGenerator<StagedPath> {
+    const { engine } = this.#options;
+    return stageRows(rows, { engine, rowsMax: this.partRowsMax, newPath: () => this.#newPath("csv") });
+  }
+
+  async #writePart(query: string, origin: PartOrigin, store: StorePart): Promise<void> {
+    const { files } = this.#options;
+    const path = this.#newPath("parquet");
+    await this.#connection.run(copySql(query, path, origin));
+    const apps = (await this.#connection.counts(countAppsSql(path))) as ReadonlyMap<AppId, number>;
     const bytes = await files.read(path);
     await files.remove(path);
     const rows = apps.values().reduce((sum, count) => sum + count, 0);
@@ -96,64 +200,36 @@ export function createPartJob(
   }
 
   /** DuckDB does not notice most flipped bits, and the new part would get a valid checksum over them. */
-  async function checkPart(part: Part): Promise<void> {
-    const path = pathOf(part);
-    const crc = crc32(await files.read(path));
+  async #checkPart(part: Part): Promise<void> {
+    if (this.#checked.has(part)) return;
+    const path = this.#options.pathOf(part);
+    const crc = crc32(await this.#options.files.read(path));
     if (crc !== part.crc)
       throw new Error(`Part "${path}" is damaged: expected CRC ${part.crc}, found ${crc}`);
+    this.#checked.add(part);
   }
 
-  async function newRecords({ start, end }: NewRows): Promise<string> {
-    return newRecordsSql(await numberOf(selectNewRowSql(start)), await numberOf(selectNewRowSql(end - 1)));
+  /** A part as a table, without what is erased. */
+  #tableOf(part: Part): string {
+    const table = partTable(this.#options.pathOf(part));
+    return this.#erased.has(part) ? withoutErased(table) : table;
   }
 
-  async function numberOf(sql: string): Promise<number> {
-    return (await connection.numbers(sql))[0]!;
+  #rowsLeft(part: Part): number {
+    let rows = part.rows;
+    for (const count of this.#erased.get(part)?.values() ?? []) rows -= count;
+    return rows;
   }
 
-  return {
-    partRowsMax,
+  async #newRecords({ start, end }: NewRows): Promise<string> {
+    const [first, last] = [
+      await this.#numberOf(selectNewRowSql(start)),
+      await this.#numberOf(selectNewRowSql(end - 1)),
+    ];
+    return newRecordsSql(first, last);
+  }
 
-    async writeStaged(rows, asRecords, originOf, store) {
-      for await (const { path, isLast } of stage(rows)) {
-        const query = `SELECT ${columnsSql(asRecords)} FROM ${readStagedSql([path])}`;
-        await writePart(query, originOf(isLast), store);
-        await files.remove(path);
-      }
-    },
-
-    async loadStaged(rows) {
-      const split = splitFixes(rows, { engine, newPath: () => newPath("csv") });
-      const paths = await Array.fromAsync(stage(split.rows), ({ path }) => path);
-      if (paths.length === 0) return false;
-      await connection.run(createStagedSql(paths));
-      const fixPath = split.path();
-      if (fixPath !== null) {
-        fixTable = FIX_TABLE;
-        await connection.run(createFixesSql(fixPath));
-        paths.push(fixPath);
-      }
-      for (const path of paths) await files.remove(path);
-      return true;
-    },
-
-    async compare(parts) {
-      await connection.run(CREATE_SHARED);
-      for (const [index, part] of parts.entries()) {
-        await checkPart(part);
-        await connection.run(insertSharedSql(index, pathOf(part), fixTable));
-      }
-      const changed = new Set(await connection.numbers(SELECT_CHANGED_PARTS));
-      const compared = parts.map((part, index) => ({ part, index, isChanged: changed.has(index) }));
-      return { compared, newRowCount: await numberOf(COUNT_NEW) };
-    },
-
-    async writeOutput({ sources, newRows }, origin, store) {
-      const queries = sources.map(({ part, index, isChanged }) =>
-        isChanged ? overlaidRecordsSql(index, pathOf(part), fixTable) : partRecordsSql(pathOf(part)),
-      );
-      if (newRows !== null) queries.push(await newRecords(newRows));
-      await writePart(sortedSql(queries), origin, store);
-    },
-  };
+  async #numberOf(sql: string): Promise<number> {
+    return (await this.#connection.numbers(sql))[0]!;
+  }
 }

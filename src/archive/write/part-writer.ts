@@ -2,6 +2,7 @@ import { Buffer } from "node:buffer";
 import { join } from "node:path";
 import type { CreateSalt } from "../../lib/frames/head.ts";
 import { messageOf } from "../../lib/message-of.ts";
+import type { PendingErasure } from "../../model/erasure.ts";
 import type { UtcDay } from "../../model/time/utc-day.ts";
 import type { Files } from "../../runtime/files.ts";
 import { archivePaths } from "../archive-files.ts";
@@ -9,8 +10,14 @@ import type { Database, DatabaseOptions } from "../duckdb/database.ts";
 import type { Part } from "../manifest.ts";
 import { createPartEngine, type PartEngine } from "./engine/part-engine.ts";
 import { type PartProcesses, StuckProcessError } from "./engine/part-process.ts";
-import { planFold } from "./fold-plan.ts";
-import { createPartJob, type PartJob, type PartJobOptions, type StorePart } from "./part-job.ts";
+import { planFold, rowsOf } from "./fold-plan.ts";
+import {
+  createPartJob,
+  type ErasedCounts,
+  type PartJob,
+  type PartJobOptions,
+  type StorePart,
+} from "./part-job.ts";
 import type { DayRows } from "./row-stager.ts";
 
 // Makes the archive's Parquet files. Rows become CSV on a scratch disk, DuckDB sorts and merges them, and each new part
@@ -21,19 +28,40 @@ export interface FoldRequest {
   /** The log entry up to which the day is covered with its new parts, and the one before them. */
   readonly sequence: number;
   readonly sequenceBefore: number;
+  /** The log entry up to which erasures are gone from the day with its new parts, and the one before them. */
+  readonly cleared: number;
+  readonly clearedBefore: number;
   /** The day's archived parts. */
   readonly parts: readonly Part[];
+  /** What to erase from them. */
+  readonly erasures: readonly PendingErasure[];
   /** The day's rows in memory, to merge into them. */
   readonly rows: AsyncIterable<DayRows>;
+}
+
+/** What was erased from a part. */
+export interface ErasedPart {
+  readonly part: Part;
+  /** How many records each erasure erased, by its sequence. */
+  readonly counts: ReadonlyMap<number, number>;
+  /** The index of the new part that has what was left; null if nothing was. */
+  readonly into: number | null;
+}
+
+/** The result of a fold. */
+export interface FoldResult {
+  readonly replaced: readonly Part[];
+  readonly erased: readonly ErasedPart[];
 }
 
 /** Rejects with the disk's or DuckDB's error, or one that names a damaged part. */
 export interface PartWriter {
   /**
-   * Makes the day's new parts. Resolves with the parts that they replace. Only the last new part states that the day is
-   * covered up to the new entry: if a crash leaves only some of them and the manifest is lost, the log has the rest.
+   * Makes the day's new parts, first without what is erased, then with the rows merged into them. Resolves with the
+   * parts that they replace, and with what was erased. Only the last new part states the new
+   * entries: if a crash leaves only some of them and the manifest is lost, the log has the rest.
    */
-  fold(request: FoldRequest, store: StorePart): Promise<{ readonly replaced: readonly Part[] }>;
+  fold(request: FoldRequest, store: StorePart): Promise<FoldResult>;
   /** Writes the checkpoint: the newest archived record of each device, even one without a position. */
   writeLatest(sequence: number, rows: AsyncIterable<DayRows>, store: StorePart): Promise<void>;
   /** Makes all running and later calls reject. */
@@ -49,6 +77,8 @@ export interface PartWriterOptions extends PartJobOptions {
   /** Must not be another writer's: rows must never be appended to a file that another one left or still writes. */
   readonly scratchDirectory: string;
 }
+
+const NONE: ErasedCounts = new Map();
 
 export function createPartWriter(options: PartWriterOptions): PartWriter {
   let jobs = 0;
@@ -68,29 +98,40 @@ export function createPartWriter(options: PartWriterOptions): PartWriter {
   }
 
   return {
-    async fold({ day, sequence, sequenceBefore, parts, rows }, store) {
+    async fold({ day, sequence, sequenceBefore, cleared, clearedBefore, parts, erasures, rows }, store) {
       const replaced: Part[] = [];
-      const sequenceOf = (isLast: boolean) => (isLast ? sequence : sequenceBefore);
+      const erased: ErasedPart[] = [];
+      const stateOf = (isLast: boolean) =>
+        isLast ? { day, sequence, cleared } : { day, sequence: sequenceBefore, cleared: clearedBefore };
       await runJob(async (job) => {
         if (parts.length === 0) {
-          const originOf = (isLast: boolean) => ({ day, sequence: sequenceOf(isLast), replaces: [] });
+          const originOf = (isLast: boolean) => ({ ...stateOf(isLast), replaces: [] });
           await job.writeStaged(rows, true, originOf, store);
           return;
         }
-        if (!(await job.loadStaged(rows))) return;
+        const counts = erasures.length === 0 ? NONE : await job.erase(parts, erasures);
+        const hasRows = await job.loadStaged(rows);
+        if (!hasRows && counts.size === 0) return;
         const { compared, newRowCount } = await job.compare(parts);
         const outputs = planFold(compared, newRowCount, job.partRowsMax);
-        for (const output of outputs) {
+        for (const [index, output] of outputs.entries()) {
           const replaces = output.sources.map(({ part }) => part);
-          const origin = { day, sequence: sequenceOf(output === outputs.at(-1)), replaces };
-          await job.writeOutput(output, origin, store);
+          const origin = { ...stateOf(output === outputs.at(-1)), replaces };
+          if (rowsOf(output) > 0) await job.writeOutput(output, origin, store);
           replaced.push(...replaces);
+          for (const { part, rows: left } of output.sources) {
+            const ofPart = counts.get(part);
+            if (ofPart !== undefined) erased.push({ part, counts: ofPart, into: left > 0 ? index : null });
+          }
         }
       });
-      return { replaced };
+      return { replaced, erased };
     },
     writeLatest: (sequence, rows, store) =>
-      runJob((job) => job.writeStaged(rows, false, () => ({ day: null, sequence, replaces: [] }), store)),
+      runJob((job) => {
+        const origin = { day: null, sequence, cleared: sequence, replaces: [] };
+        return job.writeStaged(rows, false, () => origin, store);
+      }),
     breakOff: () => void options.engine.close(),
     async close() {
       const { files, scratchDirectory, engine } = options;

@@ -4,12 +4,14 @@ import type { RowBatch } from "../../model/report-batch.ts";
 import type { PartEngine, RowsFile } from "./engine/part-engine.ts";
 
 /**
- * Rows of one app, at most as many as a part has. All rows come in order of app and device (UTF-8 bytes) and time, each
- * (app, device, time) once.
+ * Rows of one app, at most as many as a part has, in order of device (UTF-8 bytes) and time. Apps come in order, and
+ * each (app, device, time) once.
  */
 export interface DayRows {
   readonly appId: AppId;
   readonly batch: RowBatch;
+  /** Whether they may belong before rows of an earlier batch. */
+  readonly isOutOfOrder: boolean;
 }
 
 /** A file of rows that is being written. */
@@ -17,6 +19,7 @@ interface StagedFile {
   readonly path: string;
   readonly file: RowsFile;
   rows: number;
+  isSorted: boolean;
 }
 
 /** A complete file of rows. */
@@ -24,6 +27,7 @@ export interface StagedPath {
   readonly path: string;
   /** Whether it is the last file. */
   readonly isLast: boolean;
+  readonly isSorted: boolean;
 }
 
 export interface RowStagerOptions {
@@ -41,27 +45,28 @@ export async function* stageRows(
 ): AsyncGenerator<StagedPath> {
   let staged: StagedFile | null = null;
   try {
-    for await (const { appId, batch } of rows) {
+    for await (const { appId, batch, isOutOfOrder } of rows) {
       assert(batch.count <= rowsMax, "a batch fits into a part");
       if (batch.count === 0) continue;
       if (staged !== null && staged.rows + batch.count > rowsMax) {
         await staged.file.close();
-        const { path }: StagedFile = staged;
+        const { path, isSorted }: StagedFile = staged;
         staged = null;
-        yield { path, isLast: false };
+        yield { path, isLast: false, isSorted };
       }
       staged ??= await openStaged(engine, newPath());
       staged.rows += batch.count;
+      if (isOutOfOrder) staged.isSorted = false;
       await staged.file.append(appId, batch);
     }
   } finally {
     await staged?.file.close();
   }
-  if (staged !== null) yield { path: staged.path, isLast: true };
+  if (staged !== null) yield { path: staged.path, isLast: true, isSorted: staged.isSorted };
 }
 
 async function openStaged(engine: PartEngine, path: string): Promise<StagedFile> {
-  return { path, file: await engine.openRows(path), rows: 0 };
+  return { path, file: await engine.openRows(path), rows: 0, isSorted: true };
 }
 
 /** Passes rows on and writes their fixes to a separate file. `path()` is that file's, or null if there are no fixes. */

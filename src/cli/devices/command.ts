@@ -1,13 +1,13 @@
-import { DEFAULT_SERVER_URL } from "../../app/config.ts";
 import { isObject } from "../../lib/is-object.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import { parseJson } from "../../lib/text/long-json.ts";
 import { DEVICE_ICONS, type ProfileMembers, parseDeviceProfile } from "../../model/device-profile.ts";
-import type { AppId, DeviceId } from "../../model/ids.ts";
+import type { DeviceId } from "../../model/ids.ts";
 import { deviceIdFault } from "../../model/report.ts";
+import { APP_FLAGS, type AppChoice, parseAppChoice } from "../arguments/app-choice.ts";
 import { type CommandInput, defineCommand, oneArgument } from "../arguments/command.ts";
-import type { FlagRows, FlagValues } from "../arguments/flag-row.ts";
-import { APP, KEY, oneOf, ruled, SERVER_URL, type ValueKind } from "../arguments/value-kinds.ts";
+import type { FlagRows } from "../arguments/flag-row.ts";
+import { oneOf, ruled, type ValueKind } from "../arguments/value-kinds.ts";
 
 /* The commands on the profiles of devices, in a data directory or through a running server. */
 
@@ -18,39 +18,8 @@ const METADATA = ruled("JSON", "be a JSON object", (text) => {
   return isObject(value) ? value : null;
 });
 
-const WHERE_FLAGS = {
-  appId: { name: "app", takes: APP, otherwise: "that of --key", does: "the app, in the data directory" },
-  url: {
-    name: "url",
-    takes: SERVER_URL,
-    otherwise: `with a key ${DEFAULT_SERVER_URL}, else the data directory`,
-    does: "a running server",
-  },
-  key: { name: "key", takes: KEY, variable: "WHEREHOUSE_KEY", does: "a key of that server" },
-} as const satisfies FlagRows;
-
-/** Where a command finds the profiles. */
-export type ProfilesChoice =
-  | { readonly kind: "server"; readonly url: string; readonly key: string }
-  | { readonly kind: "directory"; readonly dataDir: string; readonly appId: AppId };
-
-function parseChoice(
-  command: string,
-  { appId, url, key }: FlagValues<typeof WHERE_FLAGS>,
-  dataDir: string,
-): Result<ProfilesChoice, string> {
-  if (key !== null) {
-    if (appId !== null)
-      return fail("--app does not go with --key or WHEREHOUSE_KEY: a key belongs to one app");
-    return ok({ kind: "server", url: url ?? DEFAULT_SERVER_URL, key });
-  }
-  if (url !== null) return fail(`${command} --url needs --key, or the key in WHEREHOUSE_KEY`);
-  if (appId === null) return fail(`${command} needs --app, or --key for a running server`);
-  return ok({ kind: "directory", dataDir, appId });
-}
-
 const LIST_FLAGS = {
-  ...WHERE_FLAGS,
+  ...APP_FLAGS,
   text: { name: "text", takes: TEXT, otherwise: "all", does: "only devices whose id or name contains this" },
   tag: { name: "tag", takes: TEXT, otherwise: "all", does: "only devices with this tag" },
   json: { name: "json", does: "print JSON, with times in Unix milliseconds" },
@@ -71,7 +40,7 @@ the data directory, ask the server.`,
 });
 
 export interface DevicesListOptions {
-  readonly choice: ProfilesChoice;
+  readonly choice: AppChoice;
   readonly text: string | null;
   readonly tag: string | null;
   readonly json: boolean;
@@ -79,12 +48,12 @@ export interface DevicesListOptions {
 
 function parseList({ values, dataDir }: CommandInput<typeof LIST_FLAGS>): Result<DevicesListOptions, string> {
   const { text, tag, json, ...where } = values;
-  const choice = parseChoice("devices list", where, dataDir);
+  const choice = parseAppChoice("devices list", where, dataDir);
   return choice.ok ? ok({ choice: choice.value, text, tag, json }) : choice;
 }
 
 const SET_FLAGS = {
-  ...WHERE_FLAGS,
+  ...APP_FLAGS,
   name: { name: "name", takes: TEXT, otherwise: "as it is", does: "what people call the device" },
   color: { name: "color", takes: TEXT, otherwise: "as it is", does: "its color on the map, #rrggbb" },
   icon: {
@@ -125,7 +94,7 @@ The key needs the permissions read and edit.`,
 });
 
 export interface DevicesSetOptions {
-  readonly choice: ProfilesChoice;
+  readonly choice: AppChoice;
   readonly deviceId: DeviceId;
   /** The members to set; null deletes the profile. */
   readonly members: ProfileMembers | null;
@@ -141,7 +110,7 @@ function parseSet({
   if (!device.ok) return device;
   const fault = deviceIdFault(device.value);
   if (fault !== null) return fail(fault);
-  const choice = parseChoice("devices set", where, dataDir);
+  const choice = parseAppChoice("devices set", where, dataDir);
   if (!choice.ok) return choice;
   const members = {
     ...(name === null ? {} : { name }),

@@ -1,29 +1,24 @@
+import { fail, ok } from "../../lib/result.ts";
 import { printableLine } from "../../lib/text/printable.ts";
 import type { CommandContext } from "../arguments/command.ts";
-import { refuse } from "../screen/layout.ts";
+import { withSource } from "../directory/open-for-app.ts";
 import type { DevicesSetOptions } from "./command.ts";
 import { openSource } from "./source.ts";
 
 /** Sets some members of a device's profile, or deletes it. */
-export async function setDevice(
+export function setDevice(
   { choice, deviceId, members }: DevicesSetOptions,
   context: CommandContext,
 ): Promise<number> {
-  const { terminal } = context;
-  const source = await openSource(choice, "devices set", context);
-  if (!source.ok) return refuse(printableLine(source.error), terminal);
-  try {
-    const before = await source.value.find(deviceId);
-    if (!before.ok) return refuse(printableLine(before.error), terminal);
-    if (members === null && before.value === null)
-      return refuse(printableLine(`The device "${deviceId}" has no profile.`), terminal);
+  return withSource(openSource(choice, "devices set", context), context, async (source) => {
+    const before = await source.find(deviceId);
+    if (!before.ok) return before;
+    if (members === null && before.value === null) return fail(`The device "${deviceId}" has no profile.`);
     const next = members === null ? null : { ...before.value, ...members };
-    const stored = await source.value.set(deviceId, next);
-    if (!stored.ok) return refuse(printableLine(stored.error), terminal);
+    const stored = await source.set(deviceId, next);
+    if (!stored.ok) return stored;
     const what = next === null ? "deleted" : "stored";
-    terminal.error(printableLine(`The profile of "${deviceId}" is ${what}.`).concat("\n"));
-    return 0;
-  } finally {
-    await source.value.close();
-  }
+    context.terminal.error(printableLine(`The profile of "${deviceId}" is ${what}.`).concat("\n"));
+    return ok(undefined);
+  });
 }

@@ -1,17 +1,19 @@
-import type { OpenDirectory } from "../../app/open-directory.ts";
-import { readClusterFile } from "../../cluster/cluster-file.ts";
-import { DirectoryInUseError, takeDirectory } from "../../directory/take-directory.ts";
 import { answerError } from "../../http/errors.ts";
 import { isObject } from "../../lib/is-object.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import { type ProfileMembers, parseDeviceProfile, profileMembers } from "../../model/device-profile.ts";
 import type { DeviceId } from "../../model/ids.ts";
-import { fetchAnswer, type RemoteServer, refusalText } from "../../operator/remote/ask-server.ts";
+import {
+  askForAll,
+  fetchAnswer,
+  jsonRequest,
+  type RemoteServer,
+  refusalText,
+} from "../../operator/remote/ask-server.ts";
 import { createListDevices } from "../../service/queries/list-devices.ts";
+import type { AppChoice } from "../arguments/app-choice.ts";
 import type { CommandContext } from "../arguments/command.ts";
-import { expectDataDirectory, openSettings } from "../directory/data-directory.ts";
-import { openForCommand, releasing } from "../directory/open-for-command.ts";
-import type { ProfilesChoice } from "./command.ts";
+import { openForApp } from "../directory/open-for-app.ts";
 
 /** A device as the commands show it, in the words of the API. */
 export interface DeviceRow extends ProfileMembers {
@@ -34,10 +36,8 @@ export interface ProfileSource {
   close(): Promise<void>;
 }
 
-const PAGE_DEVICES = 1000;
-
 export function openSource(
-  choice: ProfilesChoice,
+  choice: AppChoice,
   command: string,
   context: CommandContext,
 ): Promise<Result<ProfileSource, string>> {
@@ -54,10 +54,7 @@ function serverSource(server: RemoteServer): ProfileSource {
     path: string,
     body?: ProfileMembers,
   ): Promise<Result<Readonly<Record<string, unknown>> | null, string>> {
-    const request =
-      body === undefined
-        ? { method }
-        : { method, body: JSON.stringify(body), headers: { "content-type": "application/json" } };
+    const request = body === undefined ? { method } : jsonRequest(method, body);
     const answer = await fetchAnswer(server, path, fetch, request);
     if (!answer.ok) return answer;
     const { status, headers, body: object } = answer.value;
@@ -68,18 +65,9 @@ function serverSource(server: RemoteServer): ProfileSource {
 
   return {
     async list({ text, tag }) {
-      const rows: DeviceRow[] = [];
-      for (;;) {
-        const query = new URLSearchParams({ limit: String(PAGE_DEVICES), offset: String(rows.length) });
-        if (text !== null) query.set("text", text);
-        if (tag !== null) query.set("tag", tag);
-        const page = await ask("GET", `/api/v1/devices?${query}`);
-        if (!page.ok) return page;
-        const devices = page.value?.devices;
-        if (!Array.isArray(devices)) return fail(`${server.url} is no Wherehouse server.`);
-        rows.push(...(devices as DeviceRow[]));
-        if (devices.length < PAGE_DEVICES) return ok(rows);
-      }
+      const devices = { path: "/api/v1/devices", parameters: { text, tag }, member: "devices" };
+      const rows = await askForAll(server, devices, fetch);
+      return rows.ok ? ok(rows.value as readonly DeviceRow[]) : rows;
     },
     async find(deviceId) {
       const answer = await ask("GET", pathOf(deviceId));
@@ -95,64 +83,38 @@ function serverSource(server: RemoteServer): ProfileSource {
   };
 }
 
-const OF_NODE =
-  "This is the directory of a node of a cluster, whose log is on the NATS servers: use --url and --key of a running node.";
-
 async function openDirectorySource(
-  { dataDir, appId }: Extract<ProfilesChoice, { kind: "directory" }>,
+  { dataDir, appId }: Extract<AppChoice, { kind: "directory" }>,
   command: string,
-  { platform, clock, terminal, stopSignal }: CommandContext,
+  context: CommandContext,
 ): Promise<Result<ProfileSource, string>> {
-  const { files } = platform;
-  await expectDataDirectory(files, dataDir);
-  if ((await readClusterFile(files, dataDir)) !== null) return fail(OF_NODE);
-  let directory: OpenDirectory;
-  const signal = stopSignal();
-  try {
-    const release = await takeDirectory(dataDir, command, platform, clock);
-    const settings = await openSettings(command, dataDir, platform, clock).catch(releasing(release));
-    directory = await openForCommand({
-      dataDir,
-      platform,
-      clock,
-      retention: settings.retention,
-      say: (line) => terminal.error(`${line}\n`),
-      onProgress: () => undefined,
-      signal,
-      release,
-    });
-    const { retention } = settings;
-    return ok(directorySource(directory));
-
-    function directorySource({ hot, scheduler, editProfile, close }: OpenDirectory): ProfileSource {
-      const listDevices = createListDevices({ hot, clock, retention, scheduler });
-      return {
-        async list(filter) {
-          const all = { ...filter, offset: 0, limit: Number.MAX_SAFE_INTEGER };
-          const { devices } = await listDevices(appId, all, { signal });
-          return ok(
-            devices.map(({ deviceId, lastSeenMs, profile }) => ({
-              device_id: deviceId,
-              ...(lastSeenMs === null ? {} : { last_seen: lastSeenMs }),
-              ...(profile === null ? {} : profileMembers(profile)),
-            })),
-          );
-        },
-        async find(deviceId) {
-          const profile = hot.profiles.find(appId, deviceId);
-          return ok(profile === null ? null : profileMembers(profile));
-        },
-        async set(deviceId, members) {
-          const profile = members === null ? null : parseDeviceProfile({ ...members });
-          if (profile !== null && !profile.ok) return profile;
-          const edited = await editProfile(appId, deviceId, profile === null ? null : profile.value);
-          return edited.ok ? ok(undefined) : fail(`${String(answerError(edited.error).body.message)}.`);
-        },
-        close,
-      };
-    }
-  } catch (error) {
-    if (!(error instanceof DirectoryInUseError)) throw error;
-    return fail(`${error.message} To ask a running server, use ${error.urlFlag} and --key.`);
-  }
+  const opened = await openForApp(dataDir, command, context);
+  if (!opened.ok) return opened;
+  const { directory, retention, signal } = opened.value;
+  const { hot, scheduler, editProfile, close } = directory;
+  const listDevices = createListDevices({ hot, clock: context.clock, retention, scheduler });
+  return ok({
+    async list(filter) {
+      const all = { ...filter, offset: 0, limit: Number.MAX_SAFE_INTEGER };
+      const { devices } = await listDevices(appId, all, { signal });
+      return ok(
+        devices.map(({ deviceId, lastSeenMs, profile }) => ({
+          device_id: deviceId,
+          ...(lastSeenMs === null ? {} : { last_seen: lastSeenMs }),
+          ...(profile === null ? {} : profileMembers(profile)),
+        })),
+      );
+    },
+    async find(deviceId) {
+      const profile = hot.profiles.find(appId, deviceId);
+      return ok(profile === null ? null : profileMembers(profile));
+    },
+    async set(deviceId, members) {
+      const profile = members === null ? null : parseDeviceProfile({ ...members });
+      if (profile !== null && !profile.ok) return profile;
+      const edited = await editProfile(appId, deviceId, profile === null ? null : profile.value);
+      return edited.ok ? ok(undefined) : fail(`${String(answerError(edited.error).body.message)}.`);
+    },
+    close,
+  });
 }

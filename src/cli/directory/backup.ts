@@ -1,14 +1,17 @@
 import manifest from "../../../package.json" with { type: "json" };
 import { readClusterFile } from "../../cluster/cluster-file.ts";
 import { takeDirectory } from "../../directory/take-directory.ts";
+import { ok } from "../../lib/result.ts";
 import { printableLine, shellQuote } from "../../lib/text/printable.ts";
 import { type BackupReport, backUp } from "../../operator/backup/backup.ts";
+import { readNewerLedger } from "../../operator/backup/newer-ledger.ts";
 import { type RestoreReport, restore as restoreBackup } from "../../operator/backup/restore.ts";
 import type { CommandContext } from "../arguments/command.ts";
-import { countOf, formatCount } from "../screen/layout.ts";
+import { countOf, formatCount, refuse } from "../screen/layout.ts";
 import { createProgressBar } from "../screen/progress-bar.ts";
-import type { CopyOptions } from "./command.ts";
+import type { CopyOptions, RestoreOptions } from "./command.ts";
 import { expectDataDirectory } from "./data-directory.ts";
+import { eraseAgain } from "./erase-again.ts";
 
 /** Backs a data directory up; returns 1 if there is no new backup, or if the data directory is damaged. */
 export async function backup(
@@ -62,11 +65,14 @@ function backupSummary(report: BackupReport): string {
 
 /** Creates a data directory from a backup; returns 1 if that failed. */
 export async function restore(
-  { dataDir, directory, json }: CopyOptions,
-  { platform, clock, terminal, program }: CommandContext,
+  { dataDir, directory, json, erasures }: RestoreOptions,
+  context: CommandContext,
 ): Promise<number> {
+  const { platform, clock, terminal, program } = context;
   const { files } = platform;
   const say = (line: string) => terminal.error(`${printableLine(line)}\n`);
+  const newer = erasures === null ? null : await readNewerLedger(files, erasures);
+  if (newer?.ok === false) return refuse(printableLine(newer.error), terminal);
   const bar = createProgressBar("Restoring", terminal);
   try {
     const result = await restoreBackup({
@@ -74,6 +80,15 @@ export async function restore(
       directory,
       dataDir,
       take: (path) => takeDirectory(path, "restore", platform, clock),
+      async prepare(copied) {
+        if (newer === null) return ok(undefined);
+        const erased = await eraseAgain(copied, newer.value, context);
+        if (!erased.ok) return erased;
+        say(
+          `Erased again: what the backup had of erased devices (${erased.value.devices}) and users (${erased.value.users}).`,
+        );
+        return ok(undefined);
+      },
       onProgress: (done, total) => bar.show({ done, total, count: null }),
     });
     bar.clear();

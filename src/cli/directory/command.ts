@@ -1,6 +1,7 @@
 import { relative, resolve, sep } from "node:path";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import { FixedRetention, type Retention } from "../../model/time/retention.ts";
+import type { TraceSubject } from "../../operator/verify/trace-readers.ts";
 import {
   type CommandInput,
   defineCommand,
@@ -9,6 +10,7 @@ import {
   type PlainOptions,
 } from "../arguments/command.ts";
 import type { FlagRows, FlagValues } from "../arguments/flag-row.ts";
+import { APP, DEVICE, FILE, USER } from "../arguments/value-kinds.ts";
 
 /* The commands that work on a data directory without a server. */
 
@@ -112,20 +114,43 @@ or if the data directory is damaged: then it is backed up as it is, and the dama
   parse: parserOfCopy("backup", "data directory"),
 });
 
+const RESTORE_FLAGS = {
+  ...REPORT_FLAGS,
+  erasures: {
+    name: "erasures",
+    takes: FILE,
+    otherwise: "none",
+    does: "erase again what this erasures.json, of the directory that was backed up, has as erased",
+  },
+} as const satisfies FlagRows;
+
 export const RESTORE = defineCommand({
   name: "restore",
   takes: "DIR",
   summary: "create a data directory from a backup",
-  flags: REPORT_FLAGS,
+  flags: RESTORE_FLAGS,
   help: {
     before: `\
 Copies the backup in DIR to a new data directory, which must be missing or empty. Every file is checked before
 the first is written, and the data directory gets its name when all of it is on the disk. An incomplete or
-damaged backup is rejected, and its bad files are named.`,
+damaged backup is rejected, and its bad files are named.
+
+What was erased after the backup comes back with it, unless --erasures names a newer erasures.json of the same
+data directory: then it is erased again before the new directory gets its name, and what was blocked stays so.`,
     example: (program) => `${program} restore /mnt/backup/wherehouse --data-dir data/restored`,
   },
-  parse: parserOfCopy("restore", "new data directory"),
+  parse: parseRestore,
 });
+
+export interface RestoreOptions extends CopyOptions {
+  /** The path of a newer ledger of erasures. */
+  readonly erasures: string | null;
+}
+
+function parseRestore(input: CommandInput<typeof RESTORE_FLAGS>): Result<RestoreOptions, string> {
+  const parsed = parserOfCopy("restore", "new data directory")(input);
+  return parsed.ok ? ok({ ...parsed.value, erasures: input.values.erasures }) : parsed;
+}
 
 /** The options of `backup` and `restore`. */
 export interface CopyOptions extends FlagValues<typeof REPORT_FLAGS> {
@@ -139,13 +164,16 @@ function parserOfCopy(command: string, noun: string) {
     values,
     dataDir,
     positionals,
-  }: CommandInput<typeof REPORT_FLAGS>): Result<CopyOptions, string> => {
+  }: Pick<CommandInput<typeof REPORT_FLAGS>, "values" | "dataDir" | "positionals">): Result<
+    CopyOptions,
+    string
+  > => {
     const backup = { needs: "the directory of the backup", takes: "one directory" };
     const directory = oneArgument(positionals, command, backup);
     if (!directory.ok) return directory;
     if (overlap(directory.value, dataDir))
       return fail(`The backup "${directory.value}" and the ${noun} "${dataDir}" must not contain each other`);
-    return ok({ dataDir, directory: directory.value, ...values });
+    return ok({ dataDir, directory: directory.value, json: values.json });
   };
 }
 
@@ -164,9 +192,13 @@ const VERIFY_FLAGS = {
   acknowledge: { name: "acknowledge", does: "accept the damage that was set aside" },
   days: { name: "days", does: "list the records and the SHA-256 of each app and day (--json always does)" },
   quick: { name: "quick", does: "check the log and the files, but not their records" },
+  isErased: { name: "erased", does: "search all files for traces of a device or a user instead" },
+  deviceId: { name: "device", takes: DEVICE, otherwise: "a user", does: "the device, with --erased" },
+  userId: { name: "user", takes: USER, otherwise: "a device", does: "the user, with --erased" },
+  appId: { name: "app", takes: APP, otherwise: "all apps", does: "the app, with --erased" },
 } as const satisfies FlagRows;
 
-export const VERIFY = definePlainCommand({
+export const VERIFY = defineCommand({
   name: "verify",
   takes: "",
   summary: "check the data directory for damage",
@@ -187,8 +219,37 @@ start of the server sets that aside.
 
 Every file of the archive is read completely. A missing or damaged file can be restored from a backup, even
 while a server runs; until then answers that need it fail. --acknowledge gives it up for good: answers then
-omit its records, and are marked as incomplete.`,
+omit its records, and are marked as incomplete.
+
+--erased searches every file for a device or a user after an erasure: log, archive, messages, corrections,
+profiles and keys are decoded, and the bytes of all others are searched. Exit code 1 if there is any trace. A
+short id may be part of other bytes. Files that can't be read whole are named as not searched.`,
+    example: (program) => `${program} verify --erased --device phone-2025 --app shop`,
   },
+  parse: parseVerify,
 });
 
-export type VerifyOptions = PlainOptions<typeof VERIFY_FLAGS>;
+export interface VerifyOptions
+  extends Pick<FlagValues<typeof VERIFY_FLAGS>, "json" | "acknowledge" | "days" | "quick"> {
+  readonly dataDir: string;
+  /** What to search for instead; null to check for damage. */
+  readonly subject: TraceSubject | null;
+}
+
+function parseVerify({ values, dataDir }: CommandInput<typeof VERIFY_FLAGS>): Result<VerifyOptions, string> {
+  const { isErased, deviceId, userId, appId, ...checks } = values;
+  const given = { device: deviceId, user: userId, app: appId };
+  if (!isErased) {
+    const stray = Object.entries(given).find(([, value]) => value !== null);
+    return stray === undefined
+      ? ok({ dataDir, ...checks, subject: null })
+      : fail(`--${stray[0]} needs --erased`);
+  }
+  const { json, ...others } = checks;
+  const other = Object.entries(others).find(([, value]) => value);
+  if (other !== undefined) return fail(`--erased does not go with --${other[0]}`);
+  if ((deviceId === null) === (userId === null))
+    return fail("verify --erased needs either --device or --user");
+  const kind = deviceId === null ? "user" : "device";
+  return ok({ dataDir, json, ...others, subject: { kind, id: (deviceId ?? userId)!, appId } });
+}

@@ -50,7 +50,15 @@ export function settingsFault({ state }: Settings): string | null {
 
 export function openReadingDatabase(dataDir: string): Promise<Database> {
   const { archive } = directoryPaths(dataDir);
+  return openDatabase({ ...readingLimits(archive), directories: [archive] });
+}
+
+/** Opens a database for a search of all files, since Parquet files may wait in another folder of a backup. */
+export function openSearchingDatabase(dataDir: string): Promise<Database> {
+  return openDatabase({ ...readingLimits(directoryPaths(dataDir).archive), directories: [dataDir] });
+}
+
+function readingLimits(archive: string) {
   const { archiveThreads: threads, archiveMemoryBytes: memoryBytes } = DEFAULT_ARCHIVE_CONFIG;
-  const spillDirectory = join(archive, "scratch");
-  return openDatabase({ threads, memoryBytes, directories: [archive], spillDirectory, cachesFiles: false });
+  return { threads, memoryBytes, spillDirectory: join(archive, "scratch"), cachesFiles: false };
 }

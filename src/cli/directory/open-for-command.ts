@@ -1,10 +1,6 @@
 import { DEFAULT_ARCHIVE_CONFIG } from "../../app/config.ts";
-import {
-  type DirectoryEvents,
-  type OpenDirectory,
-  type OpenDirectoryOptions,
-  openDirectory,
-} from "../../app/open-directory.ts";
+import type { DirectoryEvents, OpenDirectory, OpenDirectoryOptions } from "../../app/directory.ts";
+import { openDirectory } from "../../app/open-directory.ts";
 import { createHotStore } from "../../hot/hot-store.ts";
 import { Scheduler } from "../../lib/schedule/scheduler.ts";
 import type { Files } from "../../runtime/files.ts";

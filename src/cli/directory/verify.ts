@@ -1,6 +1,7 @@
 import { readClusterFile } from "../../cluster/cluster-file.ts";
 import { directoryPaths } from "../../directory/paths.ts";
 import { printableLine } from "../../lib/text/printable.ts";
+import type { AppCorrections } from "../../operator/verify/corrections.ts";
 import type { AppDay } from "../../operator/verify/records.ts";
 import { createVerify, type DirectoryReport } from "../../operator/verify/verify.ts";
 import type { CommandContext } from "../arguments/command.ts";
@@ -8,13 +9,14 @@ import { countOf, formatCount, formatTable } from "../screen/layout.ts";
 import { createProgressBar } from "../screen/progress-bar.ts";
 import type { VerifyOptions } from "./command.ts";
 import { expectDataDirectory, openReadingDatabase, openSettings } from "./data-directory.ts";
+import { searchTraces } from "./traces.ts";
 
 /** Checks a data directory; returns 1 if it has a problem that is not acknowledged. */
-export async function verify(
-  { dataDir, json, acknowledge, quick, days }: VerifyOptions,
-  { platform, clock, terminal }: CommandContext,
-): Promise<number> {
+export async function verify(options: VerifyOptions, context: CommandContext): Promise<number> {
+  const { dataDir, subject, json, acknowledge, quick, days } = options;
+  const { platform, clock, terminal } = context;
   const { files, acquireLock, pid } = platform;
+  if (subject !== null) return searchTraces({ dataDir, subject, json }, context);
   await expectDataDirectory(files, dataDir);
   if ((await readClusterFile(files, dataDir)) !== null) terminal.error(`${NODE_NOTE}\n`);
   const bar = createProgressBar("Reading the directory", terminal);
@@ -75,6 +77,7 @@ function formatReport(dataDir: string, report: DirectoryReport, listsDays: boole
     ["other files in the archive", archive.foreign.length === 0 ? "none" : archive.foreign.join(", ")],
     ["records", appDays === null ? "not checked" : describeRecords(appDays)],
     ["profiles of devices", describeProfiles(report.profiles)],
+    ["corrections", describeCorrections(report.corrections)],
     ["SHA-256 of all records", report.sha256 ?? "-"],
     ["keys", keys.state === "missing" ? "no key file" : formatCount(keys.count)],
     ["damaged bytes set aside", describeSetAside(report.setAside)],
@@ -109,6 +112,14 @@ function describeRecords(appDays: readonly AppDay[]): string {
 function describeProfiles(profiles: DirectoryReport["profiles"]): string {
   if (profiles === null) return "not checked";
   return formatCount(profiles.reduce((sum, app) => sum + app.profiles, 0));
+}
+
+function describeCorrections(corrections: DirectoryReport["corrections"]): string {
+  if (corrections === null) return "not checked";
+  const sum = (count: (app: AppCorrections) => number) =>
+    formatCount(corrections.reduce((total, app) => total + count(app), 0));
+  const [active, undone] = [sum((app) => app.active), sum((app) => app.undone)];
+  return `${active} active of ${sum((app) => app.records)} records, ${undone} undone`;
 }
 
 function formatDays(appDays: readonly AppDay[]): string {

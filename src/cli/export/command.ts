@@ -52,7 +52,20 @@ const TOLERANCE = ruled("DISTANCE", "be a distance such as 10m or 0.5km, at most
 
 const EXPORT_FLAGS = {
   appId: { name: "app", takes: APP, does: "the app to export; with --url it must be the app of the key" },
-  format: { name: "format", takes: FORMAT, required: true, does: "the format to write, one of those above" },
+  format: {
+    name: "format",
+    takes: FORMAT,
+    otherwise: "none: required without --complete",
+    does: "the format to write, one of those above",
+  },
+  isComplete: {
+    name: "complete",
+    does: "write one ZIP with everything about a person: those of --device, or --user",
+  },
+  isPartial: {
+    name: "partial",
+    does: "with --complete: leave out what the key may not read, instead of failing",
+  },
   deviceIds: {
     name: "device",
     takes: DEVICE,
@@ -85,6 +98,10 @@ const EXPORT_FLAGS = {
     does: "omit positions that lie within this distance of the remaining track",
   },
   redact: { name: "redact", does: "replace device names by numbers, and omit users" },
+  originals: {
+    name: "originals",
+    does: "write what was reported, without corrections; with --url the key needs edit too",
+  },
   recordSeparator: { name: "rs", does: "for geojsonseq: begin each line with RFC 8142's separator" },
   gapMs: {
     name: "gap",
@@ -108,7 +125,11 @@ export const EXPORT = defineCommand({
   summary: "export records to files for other programs",
   flags: EXPORT_FLAGS,
   help: {
-    ways: ["--app APP --format FORMAT", "--url URL --key KEY --format FORMAT"],
+    ways: [
+      "--app APP --format FORMAT",
+      "--app APP --complete --user USER --out FILE",
+      "--url URL --key KEY --format FORMAT",
+    ],
     before: `\
 Writes all records of an app to a file or standard output: directly from the data directory or, while a server
 runs on it, through the server. The formats are
@@ -118,32 +139,54 @@ format can express. See docs/exporting.md.
 
 A file is written under a temporary name and renamed at the end, so an existing file is complete. The command
 prints the number of records; with --out - it prints that last, on standard error.`,
-    after: `--split writes one file for each day, month or device that has records, and names it accordingly. Ctrl-C
+    after: `--complete answers a person who asks what is stored: records as answers show them and as they were
+reported (CSV, GeoJSON, GPX), profiles, corrections, quarantined messages, keys without their secrets, and a
+README. Through a server it needs a key that may read and edit, and the server's directory as --data-dir, from
+which it reads the keys.
+
+--split writes one file for each day, month or device that has records, and names it accordingly. Ctrl-C
 removes the unfinished file. Exit code 1 if a file could not be written completely, or if it exists and
 --force is missing.`,
     example: (program) => `${program} export --app default --format gpx --from 2025-01-01 --out 2025.gpx
-  ${program} export --app default --format ndjson --compress zstd --out everything.ndjson.zst`,
+  ${program} export --app default --format ndjson --compress zstd --out everything.ndjson.zst
+  ${program} export --app default --complete --user anna --out anna.zip`,
   },
   parse: parseExport,
 });
 
-export interface ExportOptions {
+export type ExportOptions = RecordsExport | CompleteExport;
+
+interface CommonExport {
   readonly dataDir: string;
   readonly source: ExportSource;
-  readonly format: ExportFormat;
   readonly options: WriteOptions;
   /** Empty for all devices. */
   readonly deviceIds: readonly DeviceId[];
   readonly userId: UserId | null;
+  /** A path, or `-` for standard output; a directory if the export is split. */
+  readonly out: string;
+  readonly force: boolean;
+}
+
+/** Writes records in one format. */
+export interface RecordsExport extends CommonExport {
+  readonly content: "records";
+  readonly format: ExportFormat;
+  /** Whether records are written without corrections. */
+  readonly originals: boolean;
   /** Null for the first record's day. */
   readonly from: LocalDate | null;
   /** Null for today. */
   readonly to: LocalDate | null;
-  /** A path, or `-` for standard output; a directory if the export is split. */
-  readonly out: string;
-  readonly force: boolean;
   readonly compression: Compression | null;
   readonly split: Split | null;
+}
+
+/** Writes all that is stored about devices or a user as a ZIP. */
+export interface CompleteExport extends CommonExport {
+  readonly content: "complete";
+  /** Whether parts may be missing. */
+  readonly isPartial: boolean;
 }
 
 export type Split = "day" | "month" | "device";
@@ -164,25 +207,40 @@ type Values = FlagValues<typeof EXPORT_FLAGS>;
 const COMPRESSED_FORMATS = ["parquet", "kmz"];
 
 function parseExport({ values, dataDir }: CommandInput<typeof EXPORT_FLAGS>): Result<ExportOptions, string> {
-  const { format, deviceIds, userId, from, to, out, force, compression, split } = values;
+  const { deviceIds, userId, out, force, isPartial } = values;
+  const { format, originals, from, to, compression, split } = values;
   const { zone, redact, recordSeparator, gapMs, simplifyMeters } = values;
-  const fault = faultOf(values);
+  const fault = values.isComplete ? completeFaultOf(values) : faultOf(values);
   if (fault !== null) return fail(fault);
   const source = parseSource(values);
   if (!source.ok) return source;
   const options = { zone, redact, recordSeparator, gapMs, simplifyMeters };
-  const which = { deviceIds, userId, from, to };
-  return ok({
-    dataDir,
-    source: source.value,
-    format,
-    options,
-    ...which,
-    out,
-    force,
-    compression,
-    split,
-  });
+  const common = { dataDir, source: source.value, options, deviceIds, userId, out, force };
+  if (values.isComplete) return ok({ content: "complete", ...common, isPartial });
+  if (isPartial) return fail("--partial goes with --complete");
+  if (format === null) return fail("export needs --format, or --complete");
+  return ok({ content: "records", ...common, format, originals, from, to, compression, split });
+}
+
+/** Why the options don't go with `--complete`; null if they do. */
+function completeFaultOf(values: Values): string | null {
+  const { deviceIds, userId } = values;
+  if (deviceIds.length === 0 && userId === null) return "--complete needs --device or --user";
+  if (deviceIds.length > 0 && userId !== null)
+    return "--complete takes --device or --user, not both: a user's devices are found";
+  const others = {
+    "--format": values.format,
+    "--from": values.from,
+    "--to": values.to,
+    "--compress": values.compression,
+    "--split": values.split,
+    "--simplify": values.simplifyMeters,
+    "--redact": values.redact || null,
+    "--originals": values.originals || null,
+    "--rs": values.recordSeparator || null,
+  };
+  const [other] = Object.entries(others).find(([, value]) => value !== null) ?? [];
+  return other === undefined ? null : `--complete writes everything in its own formats: omit ${other}`;
 }
 
 /** Which options contradict each other; null if none do. */
@@ -202,6 +260,7 @@ function faultOf({
   if ((split === "day" || split === "month") && from === null) return `--split ${split} needs --from`;
   if (split !== null && redact)
     return "--redact numbers the devices of one file, so it can't be used with --split";
+  if (format === null) return null;
   if (compression !== null && COMPRESSED_FORMATS.includes(format.name))
     return `${format.name} is compressed already: omit --compress`;
   if (simplifyMeters !== null && !format.marksSimplified)

@@ -1,21 +1,30 @@
-import type { OpenDirectory } from "../../app/open-directory.ts";
+import type { OpenDirectory } from "../../app/directory.ts";
 import { readClusterFile } from "../../cluster/cluster-file.ts";
 import { DirectoryInUseError, takeDirectory } from "../../directory/take-directory.ts";
 import { messageOf } from "../../lib/message-of.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import type { ServiceError } from "../../model/errors.ts";
-import type { AppId } from "../../model/ids.ts";
+import type { AppId, DeviceId } from "../../model/ids.ts";
 import type { Clock } from "../../model/time/clock.ts";
 import { dayRange } from "../../model/time/range.ts";
 import { UTC } from "../../model/time/zone.ts";
 import type { Platform } from "../../runtime/platform.ts";
+import { correctedDevices } from "../../service/export/export-devices.ts";
+import type { ExportQuery } from "../../service/export/export-formats.ts";
 import type { Export } from "../../service/export/export-job.ts";
 import { expectDataDirectory, openSettings, settingsFault } from "../directory/data-directory.ts";
 import { openForCommand, releasing } from "../directory/open-for-command.ts";
 import type { ExportOptions } from "./command.ts";
+import { createDirectoryData } from "./complete/directory-data.ts";
 import { RecordMarks } from "./record-marks.ts";
 import type { ExportScreen } from "./screen.ts";
-import { ExportFailedError, type ExportFrom, type OpenExport, type OutputFormat } from "./source.ts";
+import {
+  ExportFailedError,
+  type ExportFrom,
+  type OpenExport,
+  type OutputFormat,
+  type WantedRecords,
+} from "./source.ts";
 
 /** The longest time that a timer can wait, since the reader of a pipe may be slow. */
 const STALL_MS = 2 ** 31 - 1;
@@ -34,8 +43,10 @@ export async function openDirectorySource(
   signal: AbortSignal,
 ): Promise<Result<ExportFrom, string>> {
   await expectDataDirectory(platform.files, command.dataDir);
-  const { files } = platform;
-  if ((await readClusterFile(files, command.dataDir)) !== null) screen.say(NODE_NOTE);
+  if ((await readClusterFile(platform.files, command.dataDir)) !== null) {
+    if (command.content === "complete") return fail(NODE_NOTE);
+    screen.say(NODE_NOTE);
+  }
   let directory: OpenDirectory;
   try {
     directory = await openToExport(command.dataDir, platform, clock, screen);
@@ -43,25 +54,31 @@ export async function openDirectorySource(
     if (!(error instanceof DirectoryInUseError)) throw error;
     return fail(`${error.message} To export through a running server, use ${error.urlFlag} and --key.`);
   }
+  const queryOf = (
+    { from, to, deviceIds, originals }: WantedRecords,
+    { format, options }: OutputFormat,
+  ): ExportQuery => ({
+    appId,
+    deviceIds: deviceIds.length === 0 ? null : deviceIds,
+    userId: command.userId,
+    originals,
+    range: dayRange(from, to, options.zone ?? UTC),
+    format: format.name,
+    options,
+  });
   return ok({
-    listDevices: async () => {
-      const list = directory.hot.findApp(appId)?.list;
-      return ok(list === undefined ? [] : [...list.blocks()].flat().map(({ id }) => id));
+    async listDevices(originals) {
+      const visible = [...(directory.hot.findApp(appId)?.list.devices() ?? [])].flatMap((device) =>
+        device === null ? [] : [device.id],
+      );
+      const corrected = originals ? correctedDevices(directory.hot, appId) : [];
+      return ok([...new Set<DeviceId>([...visible, ...corrected])]);
     },
-    async open({ from, to, deviceIds }, { format, options }) {
-      const query = {
-        appId,
-        deviceIds: deviceIds.length === 0 ? null : deviceIds,
-        userId: command.userId,
-        range: dayRange(from, to, options.zone ?? UTC),
-        format: format.name,
-        options,
-      };
-      const started = await directory.exports.start(query, { signal });
-      return started.ok
-        ? ok(openExport(started.value, { format, options }, signal))
-        : fail(reasonOf(started.error));
+    async open(records, written) {
+      const started = await directory.exports.start(queryOf(records, written), { signal });
+      return started.ok ? ok(openExport(started.value, written, signal)) : fail(reasonOf(started.error));
     },
+    data: createDirectoryData({ appId, dataDir: command.dataDir, directory, platform, clock }),
     close: () => directory.close(),
   });
 }

@@ -55,3 +55,16 @@ export function compressed(
   // The reader of the result gets the error of a failure.
   return pipeline(Readable.from(pieces, { objectMode: false }), compressor, () => undefined);
 }
+
+/** Pieces on their way to a file, until the process must stop. */
+export async function* watched(
+  pieces: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+  onPiece: (bytes: number) => void,
+): AsyncGenerator<Uint8Array> {
+  for await (const piece of pieces) {
+    signal.throwIfAborted();
+    onPiece(piece.length);
+    yield piece;
+  }
+}

@@ -2,25 +2,31 @@ import { join } from "node:path";
 import { ok } from "../../lib/result.ts";
 import { type LocalDate, today } from "../../model/time/range.ts";
 import { UTC } from "../../model/time/zone.ts";
+import type { Ask } from "../../operator/remote/ask-server.ts";
 import type { Files } from "../../runtime/files.ts";
 import type { Platform } from "../../runtime/platform.ts";
 import type { Terminal } from "../../runtime/process.ts";
 import { EXPORT_FORMATS } from "../../service/export/export-formats.ts";
 import type { CommandContext } from "../arguments/command.ts";
-import type { ExportOptions } from "./command.ts";
+import type { ExportOptions, RecordsExport } from "./command.ts";
+import { exportComplete } from "./complete/export-complete.ts";
 import { openDirectorySource } from "./directory-source.ts";
-import { COMPRESSED_EXTENSIONS, compressed, FileOutput } from "./file-output.ts";
+import { COMPRESSED_EXTENSIONS, compressed, FileOutput, watched } from "./file-output.ts";
 import { isCountable } from "./record-marks.ts";
 import { createExportScreen, type ExportScreen } from "./screen.ts";
 import { createServerSource } from "./server-source.ts";
 import { ExportFailedError, type ExportFrom, type OpenExport } from "./source.ts";
-import { dayAfter, type ExportedRange, type PlannedFile, planDevices, planPeriod } from "./split-plan.ts";
-
-/** Earlier than every record. */
-const FIRST_DAY = "1970-01-01" as LocalDate;
+import {
+  dayAfter,
+  type ExportedRange,
+  FIRST_DAY,
+  type PlannedFile,
+  planDevices,
+  planPeriod,
+} from "./split-plan.ts";
 
 interface Work {
-  readonly command: ExportOptions;
+  readonly command: RecordsExport;
   readonly platform: Platform;
   readonly terminal: Terminal;
   readonly screen: ExportScreen;
@@ -40,9 +46,10 @@ export async function exportRecords(
     screen.say(fault);
     return 1;
   }
+  const fetchFrom: Ask = (url, init) => fetch(url, init);
   const opened =
     command.source.kind === "server"
-      ? ok(createServerSource(command, command.source, (url, init) => fetch(url, init), signal))
+      ? ok(createServerSource(command, command.source, fetchFrom, { platform, clock }, signal))
       : await openDirectorySource(command, command.source, platform, clock, screen, signal);
   if (!opened.ok) {
     screen.say(opened.error);
@@ -50,6 +57,10 @@ export async function exportRecords(
   }
   const source = opened.value;
   try {
+    if (command.content === "complete") {
+      await exportComplete({ command, platform, clock, terminal, screen, signal, source });
+      return 0;
+    }
     const zone = command.options.zone ?? UTC;
     const range = { from: command.from ?? FIRST_DAY, to: command.to ?? today(zone, clock.nowMs()) };
     if (range.from > range.to)
@@ -69,14 +80,22 @@ export async function exportRecords(
 
 /** Why the command may not write to `--out`; null if it may. */
 async function outputFault(
-  { out, split, force, format, compression }: ExportOptions,
+  command: ExportOptions,
   { files }: Platform,
   terminal: Terminal,
 ): Promise<string | null> {
-  const isBinary = compression !== null || ["parquet", "kmz"].includes(format.name);
-  if (out === "-" && isBinary && terminal.outIsTerminal)
-    return `${compression ?? format.name} is binary and can't go to a terminal: name a file with --out.`;
-  return out === "-" || split !== null ? null : pathFault(files, out, force, "file");
+  const { out, force } = command;
+  const binary = out === "-" && terminal.outIsTerminal ? binaryNameOf(command) : null;
+  if (binary !== null) return `${binary} is binary and can't go to a terminal: name a file with --out.`;
+  const isSplit = command.content === "records" && command.split !== null;
+  return out === "-" || isSplit ? null : pathFault(files, out, force, "file");
+}
+
+/** What an export writes if it is not text. */
+function binaryNameOf(command: ExportOptions): string | null {
+  if (command.content === "complete") return "A ZIP";
+  const { compression, format } = command;
+  return compression ?? (["parquet", "kmz"].includes(format.name) ? format.name : null);
 }
 
 /** Why no file can be written to this path; null if one can. */
@@ -92,13 +111,13 @@ async function pathFault(
 }
 
 async function exportAll(work: Work, range: ExportedRange): Promise<void> {
-  const { command, platform, source, screen } = work;
+  const { command, platform, screen } = work;
   const { split, out, deviceIds } = command;
   if (split === null) {
     await exportFile(work, { name: out, ...range, deviceIds }, out);
     return;
   }
-  const devices = split === "device" && deviceIds.length === 0 ? await listDevices(source) : deviceIds;
+  const devices = split === "device" && deviceIds.length === 0 ? await listDevices(work) : deviceIds;
   await platform.files.makeDirectory(out);
   const extension = `${command.format.extension}${command.compression === null ? "" : COMPRESSED_EXTENSIONS[command.compression]}`;
   const write = (file: PlannedFile) => exportFile(work, file, join(out, `${file.name}${extension}`));
@@ -145,7 +164,8 @@ async function findNextDay(
 ): Promise<LocalDate | null> {
   const format = EXPORT_FORMATS.find(({ name }) => name === "ndjson")!;
   const options = { ...command.options, redact: false, recordSeparator: false, simplifyMeters: null };
-  const opened = await source.open({ from, to, deviceIds: command.deviceIds }, { format, options });
+  const { deviceIds, originals } = command;
+  const opened = await source.open({ from, to, deviceIds, originals }, { format, options });
   if (!opened.ok) throw new ExportFailedError(opened.error);
   const decoder = new TextDecoder();
   let text = "";
@@ -157,8 +177,8 @@ async function findNextDay(
   return null;
 }
 
-async function listDevices(source: ExportFrom) {
-  const devices = await source.listDevices();
+async function listDevices({ source, command }: Work) {
+  const devices = await source.listDevices(command.originals);
   if (!devices.ok) throw new ExportFailedError(devices.error);
   return devices.value;
 }
@@ -169,11 +189,11 @@ async function exportFile(work: Work, file: PlannedFile, path: string): Promise<
   const isOneOfMany = command.split !== null;
   const fault = isOneOfMany ? await pathFault(platform.files, path, command.force, "directory") : null;
   if (fault !== null) throw new ExportFailedError(fault);
-  const opened = await work.source.open(file, command);
+  const opened = await work.source.open({ ...file, originals: command.originals }, command);
   if (!opened.ok) throw new ExportFailedError(opened.error);
   const source = opened.value;
   let bytes = 0;
-  const pieces = counted(compressed(source.pieces(), command.compression), signal, (count) => {
+  const pieces = watched(compressed(source.pieces(), command.compression), signal, (count) => {
     bytes += count;
     screen.onBytes(count);
   });
@@ -186,17 +206,5 @@ async function exportFile(work: Work, file: PlannedFile, path: string): Promise<
 
   function isWanted({ records }: OpenExport): boolean {
     return !isOneOfMany || records !== 0;
-  }
-}
-
-async function* counted(
-  pieces: AsyncIterable<Uint8Array>,
-  signal: AbortSignal,
-  onPiece: (bytes: number) => void,
-): AsyncGenerator<Uint8Array> {
-  for await (const piece of pieces) {
-    signal.throwIfAborted();
-    onPiece(piece.length);
-    yield piece;
   }
 }

@@ -16,6 +16,8 @@ export interface ExportedFile {
 export interface ExportScreen {
   say(line: string): void;
   onReplayed(doneBytes: number, totalBytes: number): void;
+  /** Shows how many records were searched for the devices of a user. */
+  onSearched(records: number): void;
   onBytes(bytes: number): void;
   /** Prints what was written, to standard error if the records went to standard output. */
   written(file: ExportedFile): void;
@@ -24,11 +26,13 @@ export interface ExportScreen {
 
 export function createExportScreen(terminal: Terminal): ExportScreen {
   const reading = createProgressBar("Reading the log", terminal);
+  const searching = createProgressBar("Searching for devices, in records:", terminal);
   const writing = createProgressBar("Exporting, in bytes:", terminal);
   let bytes = 0;
 
   function clear(): void {
     reading.clear();
+    searching.clear();
     writing.clear();
   }
 
@@ -38,7 +42,9 @@ export function createExportScreen(terminal: Terminal): ExportScreen {
       terminal.error(`${printableLine(line)}\n`);
     },
     onReplayed: (done, total) => reading.show({ done, total, count: null }),
+    onSearched: (records) => searching.show({ done: records, total: null, count: records }),
     onBytes(count) {
+      searching.clear();
       bytes += count;
       writing.show({ done: bytes, total: null, count: bytes });
     },

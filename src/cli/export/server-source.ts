@@ -1,69 +1,61 @@
 import { fail, ok, type Result } from "../../lib/result.ts";
-import { wait } from "../../lib/schedule/timers.ts";
-import type { AppId, DeviceId, UserId } from "../../model/ids.ts";
+import type { AppId, DeviceId } from "../../model/ids.ts";
+import type { Clock } from "../../model/time/clock.ts";
 import {
   type Ask,
+  askForAll,
   askServer,
   type OptionNames,
   type RemoteServer,
   refusalText,
-  retryAfterSeconds,
   sendRequest,
 } from "../../operator/remote/ask-server.ts";
+import type { Platform } from "../../runtime/platform.ts";
 import type { ExportOptions } from "./command.ts";
+import { createServerData } from "./complete/server-data.ts";
+import { patient } from "./patient-ask.ts";
 import { RecordMarks } from "./record-marks.ts";
-import { ExportFailedError, type ExportFrom, type OpenExport, type OutputFormat } from "./source.ts";
-import type { PlannedFile } from "./split-plan.ts";
-
-/** If a server is busy, the request is repeated after the time that the server names, up to a minute. */
-const ATTEMPTS_MAX = 10;
-const WAIT_SECONDS_MAX = 60;
+import {
+  ExportFailedError,
+  type ExportFrom,
+  type OpenExport,
+  type OutputFormat,
+  type WantedRecords,
+} from "./source.ts";
 
 /** Exports through a running server. */
 export function createServerSource(
   command: ExportOptions,
-  server: RemoteServer & { readonly appId: AppId | null },
-  ask: Ask,
+  server: Extract<ExportOptions["source"], { kind: "server" }>,
+  plainAsk: Ask,
+  { platform, clock }: { readonly platform: Platform; readonly clock: Clock },
   signal: AbortSignal,
 ): ExportFrom {
   const { url } = server;
+  const ask = patient(plainAsk, signal);
   /** Remembers that the key's app was checked: a split export opens many files. */
   let isOfApp = server.appId === null;
 
-  /** Retries if the server is busy: a split export may exceed the key's rate limit. */
   async function begin(parameters: URLSearchParams): Promise<Result<Response, string>> {
-    for (let attempt = 1; ; attempt++) {
-      const answer = await askOnce(parameters);
-      if (!answer.ok || answer.value.status === 200) return answer;
-      const { status, headers } = answer.value;
-      const seconds = retryAfterSeconds(headers);
-      if ((status !== 429 && status !== 503) || seconds === null || attempt === ATTEMPTS_MAX) {
-        const body: unknown = await answer.value.json().catch(() => null);
-        return fail(refusalText(url, status, body, EXPORT_OPTIONS));
-      }
-      await answer.value.body?.cancel();
-      await wait(Math.min(WAIT_SECONDS_MAX, seconds) * 1000, signal);
-      signal.throwIfAborted();
-    }
-  }
-
-  async function askOnce(parameters: URLSearchParams): Promise<Result<Response, string>> {
-    const response = await sendRequest(server, `/api/v1/export?${parameters}`, ask, { signal });
-    if (!response.ok) signal.throwIfAborted();
-    return response;
+    const answer = await sendRequest(server, `/api/v1/export?${parameters}`, ask, { signal });
+    if (!answer.ok) signal.throwIfAborted();
+    if (!answer.ok || answer.value.status === 200) return answer;
+    const body: unknown = await answer.value.json().catch(() => null);
+    return fail(refusalText(url, answer.value.status, body, EXPORT_OPTIONS));
   }
 
   return {
-    listDevices: () => listDevices(server, ask),
-    async open(file, written) {
+    listDevices: (originals) => listDevices(originals, server, ask),
+    async open(records, written) {
       if (!isOfApp) {
         const fault = await appFault(server, ask);
         if (fault !== null) return fail(fault);
         isOfApp = true;
       }
-      const response = await begin(parametersOf(command.userId, file, written));
+      const response = await begin(parametersOf(command.userId, records, written));
       return response.ok ? ok(openExport(written.format.name, url, response.value, signal)) : response;
     },
+    data: createServerData({ server, dataDir: command.dataDir, ask, platform, clock, signal }),
     close: async () => undefined,
   };
 }
@@ -79,12 +71,13 @@ export const EXPORT_OPTIONS: OptionNames = {
   gap: "--gap",
   simplify: "--simplify",
   redact: "--redact",
+  originals: "--originals",
   rs: "--rs",
 };
 
 function parametersOf(
-  userId: UserId | null,
-  { from, to, deviceIds }: Omit<PlannedFile, "name">,
+  userId: ExportOptions["userId"],
+  { from, to, deviceIds, originals }: WantedRecords,
   { format, options }: OutputFormat,
 ): URLSearchParams {
   const { zone, redact, recordSeparator, gapMs, simplifyMeters } = options;
@@ -92,6 +85,7 @@ function parametersOf(
   for (const deviceId of deviceIds) parameters.append("device_id", deviceId);
   if (userId !== null) parameters.set("user_id", userId);
   if (zone !== null) parameters.set("timezone", zone.name);
+  if (originals) parameters.set("originals", "true");
   if (redact) parameters.set("redact", "true");
   if (recordSeparator) parameters.set("rs", "true");
   if (simplifyMeters !== null) parameters.set("simplify", String(simplifyMeters));
@@ -136,12 +130,21 @@ async function appFault(
 
 /**
  * All devices of the key's app, from one response: between two pages of a list devices appear and disappear, so that
- * one might be listed twice or not at all.
+ * one might be listed twice or not at all. If originals are exported, also the devices that have corrections.
  */
-async function listDevices(server: RemoteServer, ask: Ask): Promise<Result<readonly DeviceId[], string>> {
+async function listDevices(
+  originals: boolean,
+  server: RemoteServer,
+  ask: Ask,
+): Promise<Result<readonly DeviceId[], string>> {
   const answer = await askServer(server, "GET", "/api/v1/locations/current/columns", ask);
   if (!answer.ok) return answer;
   const { device_id } = answer.value;
   if (!Array.isArray(device_id)) return fail(`${server.url} does not answer like a Wherehouse server.`);
-  return ok(device_id);
+  if (!originals) return ok(device_id);
+  const list = { path: "/api/v1/corrections", parameters: { state: "active" }, member: "corrections" };
+  const corrections = await askForAll(server, list, ask);
+  if (!corrections.ok) return corrections;
+  const corrected = corrections.value.map((each) => (each as { device_id: DeviceId }).device_id);
+  return ok([...new Set([...device_id, ...corrected])]);
 }

@@ -12,6 +12,9 @@ export interface PlannedFile {
   readonly deviceIds: readonly DeviceId[];
 }
 
+/** Earlier than every record. */
+export const FIRST_DAY = "1970-01-01" as LocalDate;
+
 export interface ExportedRange {
   readonly from: LocalDate;
   readonly to: LocalDate;

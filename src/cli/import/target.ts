@@ -1,6 +1,6 @@
 import { IMPORT_OLD_RECORDS_BOUNDS, IMPORT_SEAL_DAYS_AT_ONCE } from "../../app/config.ts";
+import type { OpenDirectory } from "../../app/directory.ts";
 import { createFirstKey } from "../../app/first-key.ts";
-import type { OpenDirectory } from "../../app/open-directory.ts";
 import { openKeyStore } from "../../auth/key-store.ts";
 import { directoryPaths } from "../../directory/paths.ts";
 import { beginDirectory, DirectoryInUseError } from "../../directory/take-directory.ts";
@@ -11,6 +11,7 @@ import { fail, ok, type Result } from "../../lib/result.ts";
 import { wait } from "../../lib/schedule/timers.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import type { AppId } from "../../model/ids.ts";
+import { ERASED } from "../../model/report.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
 import type { Clock } from "../../model/time/clock.ts";
 import type { Retention } from "../../model/time/retention.ts";
@@ -162,10 +163,16 @@ export function deliveryTo(
     if (!hasRoom.ok) return hasRoom;
     const result = await ingest(appId, batch);
     if (!result.ok) return fail(reasonOf(result.error));
-    const { accepted, duplicates, created } = result.value;
+    const { accepted, duplicates, created, blocked } = result.value;
     const sameTime = sameTimeOf(result.value);
     const alreadyThere = accepted + duplicates - created - sameTime;
-    return ok({ created, sameTime, alreadyThere, resent: 0, rejected: [] });
+    return ok({
+      created,
+      sameTime,
+      alreadyThere,
+      resent: 0,
+      rejected: blocked.map((index) => ({ index, message: ERASED })),
+    });
   };
 }
 

@@ -137,8 +137,9 @@ function permissionsOf(values: CreateValues): Result<readonly Permission[], stri
     );
   if (!isView && isAboutView(values))
     return fail("--show-device, --not-before and --precision are for share links: add --permission view");
-  if (permissions.includes("edit") && (deviceId !== null || userId !== null))
-    return fail("--permission edit does not go with --device and --user: it is about the whole app");
+  const ofWholeApp = permissions.find((permission) => permission === "edit" || permission === "erase");
+  if (ofWholeApp !== undefined && (deviceId !== null || userId !== null))
+    return fail(`--permission ${ofWholeApp} does not go with --device and --user: it is about the whole app`);
   if (permissions.length === 0) {
     return client === null
       ? fail(`keys create needs --permission: ${PERMISSIONS.join(", ")}`)

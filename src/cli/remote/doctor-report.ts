@@ -1,6 +1,6 @@
 import { roughDuration } from "../../lib/text/duration.ts";
 import { printableLine } from "../../lib/text/printable.ts";
-import type { RemoteFinding, RemoteFindings } from "../../operator/remote/ask-findings.ts";
+import type { RemoteFinding, RemoteFindings, RemoteStored } from "../../operator/remote/ask-findings.ts";
 import type { Problem } from "../../operator/remote/checkup.ts";
 import { countOf } from "../screen/layout.ts";
 
@@ -11,7 +11,7 @@ export interface DoctorReport extends RemoteFindings {
 
 /** The findings as text. A null device means that the report is about all devices. */
 export function doctorReport(
-  { url, findings, total_count, mqtt, problems }: DoctorReport,
+  { url, findings, total_count, stored, mqtt, problems }: DoctorReport,
   deviceId: string | null,
 ): string {
   const sections = [
@@ -22,6 +22,7 @@ export function doctorReport(
   if (more > 0)
     sections.push(`${countOf(more, "older finding")} more; --device shows those of one device.\n`);
   if (sections.length === 0) sections.push(nothingText(deviceId));
+  if (deviceId === null && stored !== undefined) sections.push(...storedTexts(stored));
   if (mqtt?.outage_seconds !== undefined) sections.push(outageText(mqtt.outage_seconds));
   if (!isHere(url)) sections.push(KEYS_IN_LOGS);
   return sections.join("\n");
@@ -32,13 +33,24 @@ function nothingText(deviceId: string | null): string {
   return `${printableLine(`Device "${deviceId}" has no problem, if it reported.`)}\n`;
 }
 
-function findingText({ device_id, client, at, what, measured, advice }: RemoteFinding): string {
-  const title = `${device_id} (${client}), ${new Date(at).toISOString().slice(0, 16)}Z`;
+function findingText({ device_id, name, client, at, what, measured, advice }: RemoteFinding): string {
+  const device = name === undefined ? device_id : `${name}, ${device_id}`;
+  const title = `${device} (${client}), ${new Date(at).toISOString().slice(0, 16)}Z`;
   return section(printableLine(title), [what, measured, advice].map(printableLine));
 }
 
 function section(title: string, sentences: readonly string[]): string {
   return [title, ...sentences.map((sentence) => `  ${sentence}`), ""].join("\n");
+}
+
+function storedTexts({ corrections, corrected_records, profiles }: RemoteStored): string[] {
+  const parts = [
+    ...(corrections > 0
+      ? [`${countOf(corrections, "active correction")} of ${countOf(corrected_records, "record")}`]
+      : []),
+    ...(profiles > 0 ? [countOf(profiles, "device profile")] : []),
+  ];
+  return parts.length === 0 ? [] : [`The app has ${parts.join(" and ")}.\n`];
 }
 
 function outageText(seconds: number): string {

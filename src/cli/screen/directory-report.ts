@@ -20,7 +20,8 @@ export function didAnything({ days, blocked, expired, deleted, logBytes, unfinis
 }
 
 export function sealSummary(report: SealReport): string {
-  const { days, records, bytes, blocked, expired, deleted, logBytes, unfinished, durationMs } = report;
+  const { days, records, bytes, blocked, expired, deleted, erased, logBytes, unfinished, durationMs } =
+    report;
   const seconds = (durationMs / 1000).toFixed(1);
   const clauses = [
     days.length > 0
@@ -29,6 +30,9 @@ export function sealSummary(report: SealReport): string {
     blocked.length > 0 ? `not ${range(blocked)}, whose archive is damaged` : null,
     expired.length > 0 ? `${range(expired)} expired` : null,
     deleted.length > 0 ? `${range(deleted)} deleted` : null,
+    erased !== null && erased.records > 0
+      ? `${countOf(erased.records, "record")} erased from files of ${countOf(erased.days.length, "day")}`
+      : null,
     logBytes > 0 ? `${sizeOf(logBytes)} of the log freed` : null,
     unfinished !== null ? `old files are not all removed, the next seal continues: ${unfinished}` : null,
   ];

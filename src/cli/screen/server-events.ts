@@ -1,5 +1,5 @@
 import type { AppEvents } from "../../app/app.ts";
-import type { OpenDirectory } from "../../app/open-directory.ts";
+import type { OpenDirectory } from "../../app/directory.ts";
 import { StreamError } from "../../cluster/stream/stream.ts";
 import type { Damage } from "../../directory/damaged-files.ts";
 import { messageOf } from "../../lib/message-of.ts";

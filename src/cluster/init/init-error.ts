@@ -9,7 +9,7 @@ export class InitError extends Error {
 /** Names what to delete on the servers before a cluster of the same name can be created again. */
 export function remainsOf(stream: string): string {
   return (
-    `the streams "${stream}" and "${stream}-quarantine" with the buckets "${nodesBucketName(stream)}" and ` +
+    `the stream "${stream}" with the buckets "${nodesBucketName(stream)}" and ` +
     `"${sharedBucketName(stream)}"`
   );
 }

@@ -6,7 +6,7 @@ import { Semaphore } from "../../lib/schedule/semaphore.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import { FileError, type Files } from "../../runtime/files.ts";
 import type { ClusterStatus } from "../cluster-config.ts";
-import { type CopyPath, isQuarantinePath, MANIFEST_PATH, positionFirst } from "./copy-path.ts";
+import { type CopyPath, isQuarantinePath, LEDGER_PATH, MANIFEST_PATH } from "./copy-path.ts";
 
 /** Serves this node's files to a node that joins. */
 export interface Copies {
@@ -26,7 +26,7 @@ export interface Copies {
 /** The floor is read before the manifest, so the copied parts and the log from the floor on are complete. */
 export interface CopyPlan {
   readonly cluster: ClusterStatus;
-  /** Paths in a data directory, in copy order: the manifest, which names the parts, and the quarantine. */
+  /** Paths in a data directory, in copy order: the manifest, which names the parts, the quarantine, and the ledger. */
   readonly files: readonly CopyPath[];
 }
 
@@ -70,7 +70,8 @@ export function createCopies({ files, dataDir, cluster, stallMs }: CopiesOptions
       const names = await files.list(directoryPaths(dataDir).quarantine);
       const quarantined = names.map((name) => `quarantine/${name}`).filter(isQuarantinePath);
       const manifest = hasManifest ? [MANIFEST_PATH] : [];
-      return ok({ cluster: status, files: [...manifest, ...positionFirst(quarantined)] });
+      const ledger = (await files.exists(join(dataDir, LEDGER_PATH))) ? [LEDGER_PATH] : [];
+      return ok({ cluster: status, files: [...manifest, ...quarantined, ...ledger] });
     },
     async open(nodeId, path, signal) {
       const status = cluster();

@@ -1,31 +1,34 @@
+import { basename } from "node:path";
+import { directoryPaths } from "../../directory/paths.ts";
 import { MANIFEST } from "../../operator/backup/source.ts";
-import { STREAM_POSITION_FILE } from "../quarantine/stream-position.ts";
 
 /*
- * Paths of the files that nodes copy from each other: the manifest, its files, quarantine segments and the quarantine's
- * position in its stream. No other file of a data directory matches, and no path leads out of it.
+ * Paths of the files that nodes copy from each other: the manifest, its files, messages of the quarantine, and the
+ * ledger of erasures, which has what is blocked. No other file of a data directory matches, and no path leads out of
+ * it.
  */
 
 export type CopyPath = string & { readonly brand: "CopyPath" };
 
 export const MANIFEST_PATH = MANIFEST as CopyPath;
-export const POSITION_PATH = `quarantine/${STREAM_POSITION_FILE}` as CopyPath;
+export const LEDGER_PATH = basename(directoryPaths("").erasures) as CopyPath;
 
 const PART = /^archive\/(?:latest|day=\d{4}-\d{2}-\d{2})\/\d{8,15}-\d{3,6}\.parquet$/;
 const STANDING = /^archive\/standing\/\d{8,15}\.entries$/;
-const SEGMENT = /^quarantine\/\d{12}\.entries$/;
+const MESSAGE = /^quarantine\/\d{16}-[0-9a-f]{32}\.message$/;
 
 /** A regular expression for the API document. */
 export const COPY_PATH_PATTERN = [
-  ...[MANIFEST_PATH, POSITION_PATH].map((path) => `^${escaped(path)}$`),
+  `^${escaped(MANIFEST_PATH)}$`,
   PART.source,
   STANDING.source,
-  SEGMENT.source,
+  MESSAGE.source,
+  `^${escaped(LEDGER_PATH)}$`,
 ].join("|");
 
 export function parseCopyPath(text: string): CopyPath | null {
-  const isOurs = text === MANIFEST_PATH || isPartPath(text) || isQuarantinePath(text);
-  return isOurs ? (text as CopyPath) : null;
+  const isSingle = text === MANIFEST_PATH || text === LEDGER_PATH;
+  return isSingle || isPartPath(text) || isQuarantinePath(text) ? (text as CopyPath) : null;
 }
 
 export function isPartPath(text: string): text is CopyPath {
@@ -33,12 +36,7 @@ export function isPartPath(text: string): text is CopyPath {
 }
 
 export function isQuarantinePath(text: string): text is CopyPath {
-  return text === POSITION_PATH || SEGMENT.test(text);
-}
-
-/** Puts the position first, so that the copied position is never ahead of the copied segments. */
-export function positionFirst(files: readonly CopyPath[]): CopyPath[] {
-  return [...files].sort((a, b) => Number(b === POSITION_PATH) - Number(a === POSITION_PATH));
+  return MESSAGE.test(text);
 }
 
 function escaped(text: string): string {

@@ -1,14 +1,17 @@
+import { dirname } from "node:path";
 import { type Manifest, readManifest } from "../../archive/manifest.ts";
+import { readLedger } from "../../directory/erasure-ledger.ts";
 import { messageOf } from "../../lib/message-of.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import type { Wait } from "../../lib/schedule/timers.ts";
 import { wantedParts } from "../../operator/backup/source.ts";
+import { verifyQuarantine } from "../../operator/verify/quarantine.ts";
 import { FileError, type Files } from "../../runtime/files.ts";
 import type { ClusterStatus } from "../cluster-config.ts";
 import { type ClusterFile, createClusterFile } from "../cluster-file.ts";
 import type { CopyPlan } from "./copies.ts";
-import { type CopiedFile, type CopyFileOptions, copyFile, cutTornTails } from "./copy-file.ts";
-import { type CopyPath, isPartPath, isQuarantinePath, MANIFEST_PATH, positionFirst } from "./copy-path.ts";
+import { type CopiedFile, type CopyFileOptions, copyFile } from "./copy-file.ts";
+import { type CopyPath, isPartPath, isQuarantinePath, LEDGER_PATH, MANIFEST_PATH } from "./copy-path.ts";
 import {
   type FileSum,
   findFormerNode,
@@ -94,8 +97,12 @@ async function joinTo(
   const target = await openJoiningDirectory(files, dataDir);
   const copied = await copyAll(options, target, peer);
   if (!copied.ok) return copied;
-  const { cluster, archived, segments, all, lastSequence } = copied.value;
-  const problems = await cutTornTails(files, target, segments);
+  const { cluster, archived, all, lastSequence } = copied.value;
+  const [message] = all.map(({ file }) => file).filter(isQuarantinePath);
+  const { problems } =
+    message === undefined
+      ? { problems: [] }
+      : await verifyQuarantine(files, dirname(target.pathOf(message)), copied.value.standingSequence);
   const { servers, isSecure, floor, lastTaken } = cluster;
   const fresh = createClusterFile({ servers, isSecure, stream: cluster.stream });
   const node = { ...fresh, nodeId: former?.nodeId ?? fresh.nodeId, created, floor, lastTaken };
@@ -117,7 +124,6 @@ async function joinTo(
 /** All copied files, as one consistent state of the peer. */
 interface Copied extends ArchiveCopy {
   readonly cluster: ClusterStatus;
-  readonly segments: readonly CopyPath[];
 }
 
 /**
@@ -145,8 +151,8 @@ async function copyAll(
       continue;
     }
     const { fault, file } = copied.error;
-    if (fault === UNUSABLE && missing !== file) {
-      missing = file; // A seal replaced the file during the transfer.
+    if ((fault === UNUSABLE || fault === UNUSABLE_LEDGER) && missing !== file) {
+      missing = file; // The file was replaced during the transfer.
       continue;
     }
     if (fault.kind !== "gone") return fail(`${fault.message} ${CONTINUE_TEXT}`);
@@ -166,22 +172,25 @@ async function copyOnce(
 ): Promise<Result<Copied, CopyFault>> {
   const archive = await copyArchive(options, target, plan, copiedParts);
   if (!archive.ok) return archive;
+  // Listed after the manifest was copied, so that the copy has all messages that its archive covers.
+  const listed = await options.peer.plan();
+  if (!listed.ok)
+    return fail({ file: MANIFEST_PATH, fault: { kind: "refused", message: listed.error.message } });
   const quarantine = await copyQuarantine(
     { ...options, target, nodeId: plan.cluster.nodeId },
-    positionFirst(plan.files.filter(isQuarantinePath)),
+    listed.value.files.filter(isQuarantinePath),
   );
   if (!quarantine.ok) return quarantine;
-  const all = [...archive.value.all, ...quarantine.value];
-  return ok({
-    ...archive.value,
-    all,
-    cluster: plan.cluster,
-    segments: quarantine.value.map(({ file }) => file),
-  });
+  const ledger = await copyLedger({ ...options, target, nodeId: plan.cluster.nodeId }, listed.value);
+  if (!ledger.ok) return ledger;
+  const all = [...archive.value.all, ...quarantine.value, ...ledger.value];
+  return ok({ ...archive.value, all, cluster: plan.cluster });
 }
 
 interface ArchiveCopy {
   readonly lastSequence: number;
+  /** The last entry of the log whose standing entries are in the copy. */
+  readonly standingSequence: number;
   readonly archived: readonly CopyPath[];
   readonly all: readonly CopiedFile[];
 }
@@ -199,7 +208,7 @@ async function copyArchive(
 ): Promise<Result<ArchiveCopy, CopyFault>> {
   if (!planned.includes(MANIFEST_PATH)) {
     await target.clear("archive");
-    return ok({ lastSequence: 0, archived: [], all: [] });
+    return ok({ lastSequence: 0, standingSequence: 0, archived: [], all: [] });
   }
   const manifestFile = await copyFile({ ...options, target, nodeId }, MANIFEST_PATH, null);
   if (!manifestFile.ok) return fail({ file: MANIFEST_PATH, fault: manifestFile.error });
@@ -220,7 +229,9 @@ async function copyArchive(
     doneBytes += sum.bytes;
     options.onProgress(doneBytes, totalBytes);
   }
-  return ok({ lastSequence: manifest.lastSequence, archived: all.map(({ file }) => file), all });
+  const { lastSequence, standing } = manifest;
+  const archived = all.map(({ file }) => file);
+  return ok({ lastSequence, standingSequence: standing?.sequence ?? 0, archived, all });
 }
 
 /** A copied part with the checksum that the manifest had. */
@@ -244,6 +255,11 @@ const UNUSABLE: PeerFault = {
   message: "The peer's manifest is damaged: copy another node.",
 };
 
+const UNUSABLE_LEDGER: PeerFault = {
+  kind: "refused",
+  message: "The peer's erasures.json can't be used: copy another node.",
+};
+
 interface NamedPart {
   readonly file: CopyPath;
   readonly sum: FileSum;
@@ -259,7 +275,7 @@ function namedParts(manifest: Manifest): readonly NamedPart[] | null {
   return parts;
 }
 
-/** Copies the quarantine from scratch, since its files change; later entries come through its stream. */
+/** Copies the quarantine from scratch. Messages that the copied archive does not cover come again with the log. */
 async function copyQuarantine(
   options: CopyFileOptions,
   files: readonly CopyPath[],
@@ -271,9 +287,21 @@ async function copyQuarantine(
     const copy = await copyFile(options, file, null);
     if (copy.ok) all.push(copy.value);
     else if (copy.error.kind !== "gone") return fail({ file, fault: copy.error });
-    // Otherwise all of its entries were deleted in the meantime.
+    // Otherwise it was deleted in the meantime.
   }
   return ok(all);
+}
+
+/** Copies the ledger of erasures after the archive, so that it has all that the copied archive has finished. */
+async function copyLedger(
+  { files, ...options }: CopyFileOptions & Pick<JoinOptions, "files">,
+  plan: CopyPlan,
+): Promise<Result<readonly CopiedFile[], CopyFault>> {
+  if (!plan.files.includes(LEDGER_PATH)) return ok([]);
+  const copy = await copyFile(options, LEDGER_PATH, null);
+  if (!copy.ok) return fail({ file: LEDGER_PATH, fault: copy.error });
+  const { state } = await readLedger(files, options.target.pathOf(LEDGER_PATH));
+  return state === "ok" ? ok([copy.value]) : fail({ file: LEDGER_PATH, fault: UNUSABLE_LEDGER });
 }
 
 function sumOfBytes(all: readonly CopiedFile[]): number {

@@ -4,7 +4,7 @@ import { directoryPaths } from "../../directory/paths.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import { FileError, type Files, ignoreFileError, isPassing, moveDurably } from "../../runtime/files.ts";
 import { type ClusterFile, readClusterFile, writeClusterFile } from "../cluster-file.ts";
-import type { CopyPath } from "./copy-path.ts";
+import { type CopyPath, LEDGER_PATH } from "./copy-path.ts";
 
 /*
  * Copied files stay in `joining/` until the copy is complete: `cluster.json` is written last, so a directory belongs to
@@ -129,6 +129,8 @@ export async function openJoiningDirectory(files: Files, dataDir: string): Promi
         await files.syncDirectory(dataDir);
       }
       for (const folder of FOLDERS) await swap(files, dataDir, folder);
+      const ledger = pathOf(LEDGER_PATH);
+      if (await files.exists(ledger)) await moveDurably(files, ledger, join(dataDir, LEDGER_PATH));
       await writeClusterFile(files, dataDir, node);
       await files.removeAll(work).catch(ignoreFileError); // A later attempt reuses it.
     },

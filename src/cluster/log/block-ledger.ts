@@ -1,6 +1,6 @@
 import type { UtcDay } from "../../model/time/utc-day.ts";
 import { EntryCounter, type EntryTally } from "../../wal/batch-parts.ts";
-import type { Coverage } from "../../wal/closed-segments.ts";
+import type { Coverage } from "../../wal/coverage.ts";
 
 /** A run of applied messages. */
 interface Block {
@@ -47,9 +47,10 @@ export class BlockLedger {
     return this.#all().some(({ tally }) => tally.reports.has(day));
   }
 
-  /** Removes the oldest blocks that are fully covered. */
-  trim({ isCovered, standingSequence }: Coverage): void {
+  /** Removes the oldest blocks that are fully covered, up to the first with a pending erasure. */
+  trim({ isCovered, standingSequence, erasures }: Coverage): void {
     const isNeeded = ({ tally, lastSequence }: Block) =>
+      erasures.some(({ sequence }) => sequence <= lastSequence) ||
       tally.standingSequence > standingSequence ||
       [...tally.reports.keys()].some((day) => !isCovered(day, lastSequence));
     const first = this.#blocks.findIndex(isNeeded);

@@ -2,13 +2,13 @@ import { crc32 } from "node:zlib";
 import { assert } from "../../lib/assert.ts";
 import { type Views, viewsOf } from "../../lib/frames/views.ts";
 import { FormatVersionError } from "../../lib/text/versioned-json.ts";
-import { createEntryDecoder, type LogEntry } from "../../wal/entry/entry.ts";
+import { createEntryDecoder, type EntryDecoder, type LogEntry } from "../../wal/entry/entry.ts";
 import { createTextColumnReader } from "../../wal/entry/text-column.ts";
 
 /*
  * A message of the stream, 8-aligned, numbers little-endian:
  *
- *    0  u8   kind: 1 for a group of the log's entries, 2 for one of the quarantine's
+ *    0  u8   kind, 1
  *    1  u8   version of this layout, 2
  *    2  u16  zero
  *    4  u32  CRC-32 of everything after this
@@ -19,10 +19,7 @@ import { createTextColumnReader } from "../../wal/entry/text-column.ts";
  * An entry contains data from clients, but its bounds come only from our own length fields, so data can't be mistaken
  * for another entry.
  */
-export const LOG_GROUP = 1;
-export const QUARANTINE_GROUP = 2;
-export type GroupKind = typeof LOG_GROUP | typeof QUARANTINE_GROUP;
-
+const GROUP_KIND = 1;
 const GROUP_VERSION = 2;
 export const MESSAGE_HEAD_BYTES = 16;
 /** The size of the length field before each entry. The encoder of an entry leaves room for it. */
@@ -35,10 +32,7 @@ export class MessageError extends Error {
 }
 
 /** Encodes entries as one message. Each frame starts with `ENTRY_LENGTH_BYTES` of free space. */
-export function encodeGroup(
-  frames: readonly Uint8Array<ArrayBuffer>[],
-  kind: GroupKind = LOG_GROUP,
-): Uint8Array<ArrayBuffer> {
+export function encodeGroup(frames: readonly Uint8Array<ArrayBuffer>[]): Uint8Array<ArrayBuffer> {
   let end = MESSAGE_HEAD_BYTES;
   for (const frame of frames) end += frame.length;
   const { bytes, u32 } = viewsOf(new Uint8Array(end));
@@ -49,35 +43,26 @@ export function encodeGroup(
     u32[(at >> 2) + 1] = 0;
     at += frame.length;
   }
-  bytes[0] = kind;
+  bytes[0] = GROUP_KIND;
   bytes[1] = GROUP_VERSION;
   u32[2] = frames.length;
   u32[1] = crc32(bytes.subarray(CHECKED_FROM));
   return new Uint8Array(bytes.buffer as ArrayBuffer);
 }
 
-/** The byte range of an entry in its message. */
-export interface EntryRange {
-  readonly start: number;
-  readonly end: number;
-  readonly sequence: number;
-}
-
-/** Decodes groups of one kind; `decode` returns null for a damaged entry. */
-export class GroupReader<Entry> {
+/** Decodes messages of the stream. */
+export class MessageReader {
   readonly #stream: string;
-  readonly #kind: GroupKind;
-  readonly #decode: (views: Views, range: EntryRange) => Entry | null;
+  readonly #decoder: EntryDecoder;
 
   /** Errors name `stream`. */
-  constructor(stream: string, kind: GroupKind, decode: (views: Views, range: EntryRange) => Entry | null) {
+  constructor(stream: string) {
     this.#stream = stream;
-    this.#kind = kind;
-    this.#decode = decode;
+    this.#decoder = createEntryDecoder(createTextColumnReader(), `stream ${stream}`);
   }
 
   /** Returns the entries in order. Throws a `MessageError` if the message is damaged or unknown. */
-  entries(message: number, bytes: Uint8Array): Entry[] {
+  entries(message: number, bytes: Uint8Array): LogEntry[] {
     const views = viewsOf(bytes);
     const entries = this.#isSound(views) ? this.#readEntries(views, message) : null;
     if (entries !== null) return entries;
@@ -88,38 +73,31 @@ export class GroupReader<Entry> {
   }
 
   #isSound({ bytes, u32 }: Views): boolean {
-    if (bytes.length < MESSAGE_HEAD_BYTES || bytes.length % 8 !== 0 || bytes[0] !== this.#kind) return false;
+    if (bytes.length < MESSAGE_HEAD_BYTES || bytes.length % 8 !== 0 || bytes[0] !== GROUP_KIND) return false;
     if (bytes[1] !== 0 && bytes[1] !== GROUP_VERSION)
       throw FormatVersionError.of("message", `stream ${this.#stream}`, GROUP_VERSION, bytes[1]!);
-    const head = this.#kind | (GROUP_VERSION << 8);
+    const head = GROUP_KIND | (GROUP_VERSION << 8);
     return u32[0] === head && u32[1] === crc32(bytes.subarray(CHECKED_FROM));
   }
 
-  #readEntries(views: Views, message: number): Entry[] | null {
+  #readEntries(views: Views, message: number): LogEntry[] | null {
     const { bytes, u32 } = views;
     const count = u32[2]!;
     if (count === 0 || count > MESSAGE_ENTRIES_MAX) return null;
-    const entries: Entry[] = [];
+    const entries: LogEntry[] = [];
     let at = MESSAGE_HEAD_BYTES;
     for (let index = 0; index < count; index++) {
       if (at + ENTRY_LENGTH_BYTES > bytes.length) return null;
       const start = at + ENTRY_LENGTH_BYTES;
       const end = start + u32[at >> 2]!;
       if (end % 8 !== 0 || end > bytes.length) return null;
-      const entry = this.#decode(views, { start, end, sequence: entrySequence(message, index) });
+      const entry = this.#decoder.decode(views, start, end, entrySequence(message, index));
       if (entry === null) return null;
       entries.push(entry);
       at = end;
     }
     return at === bytes.length ? entries : null;
   }
-}
-
-export function createMessageReader(stream: string): GroupReader<LogEntry> {
-  const decoder = createEntryDecoder(createTextColumnReader(), `stream ${stream}`);
-  return new GroupReader(stream, LOG_GROUP, (views, { start, end, sequence }) =>
-    decoder.decode(views, start, end, sequence),
-  );
 }
 
 /*

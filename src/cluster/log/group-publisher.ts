@@ -2,14 +2,7 @@ import { fail, ok, type Result } from "../../lib/result.ts";
 import { systemTimers, type Timers } from "../../lib/schedule/timers.ts";
 import type { LogRefusal, LogWrite } from "../../wal/log.ts";
 import { type Stream, StreamError } from "../stream/stream.ts";
-import {
-  encodeGroup,
-  entrySequence,
-  type GroupKind,
-  LOG_GROUP,
-  MESSAGE_ENTRIES_MAX,
-  MESSAGE_HEAD_BYTES,
-} from "./group-message.ts";
+import { encodeGroup, entrySequence, MESSAGE_ENTRIES_MAX, MESSAGE_HEAD_BYTES } from "./group-message.ts";
 
 /*
  * Publishes entries in groups: all that are queued when another message may be sent. An entry is acknowledged once its
@@ -28,8 +21,6 @@ export interface GroupPublisherOptions {
   /** The timeout of an entry, from `add` until its message comes back. */
   readonly giveUpMs: number;
   readonly retryMs: number;
-  /** Defaults to `LOG_GROUP`. */
-  readonly kind?: GroupKind;
   /** Defaults to the system timers. */
   readonly timers?: Timers;
   /** A message of this process came back; `syncMs` is the time since it was published. */
@@ -186,9 +177,9 @@ export class GroupPublisher {
 
   /** Ends when the stream has the message, or nothing waits for it any more. */
   async #publish(id: string, group: PendingGroup): Promise<void> {
-    const { stream, retryMs, kind = LOG_GROUP } = this.#options;
+    const { stream, retryMs } = this.#options;
     const frames = group.entries.map(({ frame }) => frame);
-    const message = encodeGroup(frames, kind);
+    const message = encodeGroup(frames);
     while (this.#groups.has(id)) {
       try {
         await stream.publish(message, id);

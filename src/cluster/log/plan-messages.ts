@@ -1,3 +1,4 @@
+import type { RefusedPiece } from "../../model/quarantine-entry.ts";
 import { halvesOf } from "../../wal/batch-parts.ts";
 import { createEntryEncoder, type NewEntry, reportsIn } from "../../wal/entry/entry.ts";
 import {
@@ -16,7 +17,7 @@ export interface PlannedMessage {
 
 /**
  * Packs entries into messages, in order and deterministically: the same entries and length give the same messages. A
- * batch that is too large for a message is split. Throws a `MessageError` if a single report is too long.
+ * batch or a piece that is too large for a message is split. Throws a `MessageError` if a single report is too long.
  */
 export async function* planMessages(
   entries: AsyncIterable<NewEntry>,
@@ -43,13 +44,23 @@ export async function* planMessages(
       yield { frame, records };
       return;
     }
+    if (entry.kind === "refused_piece" && entry.bytes.length > 1) {
+      for (const half of halvesOfPiece(entry)) yield* framesOf(half);
+      return;
+    }
     if (entry.kind !== "reports" || records === 1)
       throw new MessageError(
-        `A ${entry.kind === "reports" ? "report" : "device profile"} takes ${frame.length} bytes, but the servers accept messages of at most ${messageBytesMax}: ` +
+        `An entry (${entry.kind === "reports" ? "a report" : entry.kind.replaceAll("_", " ")}) takes ${frame.length} bytes, but the servers accept messages of at most ${messageBytesMax}: ` +
           "set a larger max_payload.",
       );
     for (const half of halvesOf(entry.batch)) yield* framesOf({ ...entry, batch: half });
   }
+}
+
+function halvesOfPiece(piece: RefusedPiece): readonly RefusedPiece[] {
+  const half = Math.ceil(piece.bytes.length / 2);
+  const rest = { ...piece, start: piece.start + half, bytes: piece.bytes.subarray(half) };
+  return [{ ...piece, bytes: piece.bytes.subarray(0, half) }, rest];
 }
 
 type Frame = Uint8Array<ArrayBuffer>;

@@ -5,12 +5,13 @@ import type { ReportBatch } from "../../model/report-batch.ts";
 import type { StandingEntry } from "../../model/standing-entry.ts";
 import type { UtcDay } from "../../model/time/utc-day.ts";
 import { EntryCounter } from "../../wal/batch-parts.ts";
-import type { Coverage, TrimmedLog } from "../../wal/closed-segments.ts";
+import type { TrimmedLog } from "../../wal/closed-segments.ts";
+import type { Coverage } from "../../wal/coverage.ts";
 import { createEntryEncoder, EntryError, type LogEntry, type NewEntry } from "../../wal/entry/entry.ts";
 import type { LogFollower, LogRefusal, Wal } from "../../wal/log.ts";
 import type { Stream, StreamMessage, TakenMessage } from "../stream/stream.ts";
 import { BlockLedger } from "./block-ledger.ts";
-import { createMessageReader, ENTRY_LENGTH_BYTES, entrySequence, MessageError } from "./group-message.ts";
+import { ENTRY_LENGTH_BYTES, entrySequence, MessageError, MessageReader } from "./group-message.ts";
 import { GroupPublisher, type GroupPublisherOptions } from "./group-publisher.ts";
 
 /*
@@ -18,7 +19,7 @@ import { GroupPublisher, type GroupPublisherOptions } from "./group-publisher.ts
  * so all nodes apply the same entries in the same order.
  */
 
-export interface StreamLogOptions extends Omit<GroupPublisherOptions, "stream" | "kind"> {
+export interface StreamLogOptions extends Omit<GroupPublisherOptions, "stream"> {
   readonly stream: Stream;
   /** The first message that this node needs: its archive covers all earlier ones. */
   readonly fromMessage: number;
@@ -30,8 +31,17 @@ export interface StreamLogOptions extends Omit<GroupPublisherOptions, "stream" |
   onFailed(error: unknown): void;
 }
 
+/** A standing entry weighs like this many reports, to limit the entries of a message. */
+const STANDING_WORK = 8;
 /** How long to wait for pending entries on close; unreachable servers would take longer. */
 const CLOSE_MS = 500;
+
+/** This node has no files of the log from which something could be erased. */
+const NOTHING_TRIMMED: TrimmedLog = {
+  segments: 0,
+  bytes: 0,
+  erasing: { isComplete: true, rewritten: [], unsearched: [] },
+};
 
 /** Applies the entries of a message during the start. */
 export type ReplayEntries = (entries: readonly LogEntry[], message: number, bytes: number) => Promise<void>;
@@ -42,7 +52,7 @@ export class StreamLog implements Wal {
   readonly #publisher: GroupPublisher;
   readonly #ledger = new BlockLedger();
   readonly #stopped = new AbortController();
-  readonly #reader: ReturnType<typeof createMessageReader>;
+  readonly #reader: MessageReader;
   readonly #followed = Promise.withResolvers<void>();
   #follower: LogFollower | null = null;
   #following: Promise<void> = Promise.resolve();
@@ -57,7 +67,7 @@ export class StreamLog implements Wal {
   constructor(options: StreamLogOptions, replay: ReplayEntries) {
     this.#options = options;
     this.#publisher = new GroupPublisher(options);
-    this.#reader = createMessageReader(options.stream.name);
+    this.#reader = new MessageReader(options.stream.name);
     this.#nextMessage = options.fromMessage;
     this.#lastSequence = entrySequence(options.fromMessage, 0) - 1;
     this.#lastTaken = options.lastTaken;
@@ -90,7 +100,7 @@ export class StreamLog implements Wal {
   }
 
   appendStanding(entry: StandingEntry): Promise<Result<number, LogRefusal>> {
-    return this.#append(entry, 1);
+    return this.#append(entry, STANDING_WORK);
   }
 
   async #append(entry: NewEntry, work: number): Promise<Result<number, LogRefusal>> {
@@ -103,6 +113,10 @@ export class StreamLog implements Wal {
 
   get lastSequence(): number {
     return this.#lastSequence;
+  }
+
+  get entryBytesMax(): number {
+    return this.#publisher.frameBytesMax - ENTRY_LENGTH_BYTES;
   }
 
   /** The last applied message. */
@@ -138,10 +152,10 @@ export class StreamLog implements Wal {
   }
 
   async trim(coverage: Coverage): Promise<TrimmedLog> {
-    if (this.#closed !== null) return { segments: 0, bytes: 0 };
+    if (this.#closed !== null) return NOTHING_TRIMMED;
     this.#ledger.trim(coverage);
     await this.#options.onFloor(this.#ledger.floor(this.#nextMessage), this.#lastTaken);
-    return { segments: 0, bytes: 0 }; // The stream is purged later, once no node needs the messages.
+    return NOTHING_TRIMMED; // The stream is purged later, once no node needs the messages.
   }
 
   close(): Promise<void> {

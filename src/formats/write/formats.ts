@@ -4,7 +4,7 @@ import { createGpxWriter } from "./gpx.ts";
 import { createNdjsonWriter } from "./json-members.ts";
 import { createKmlWriter, createKmzWriter } from "./kml.ts";
 import { createOwnTracksWriter } from "./owntracks.ts";
-import type { RecordWriter, WriteFormat, WriteOptions } from "./record-writer.ts";
+import type { NameOf, RecordWriter, WriteFormat, WriteOptions } from "./record-writer.ts";
 import { staged } from "./stages.ts";
 
 /** All text formats of exports. */
@@ -16,6 +16,7 @@ export const WRITE_FORMATS: readonly WriteFormat[] = [
     mediaType: "application/x-ndjson",
     order: "time",
     marksSimplified: false,
+    showsNames: false,
     create: withStages(createNdjsonWriter),
   },
   {
@@ -25,6 +26,7 @@ export const WRITE_FORMATS: readonly WriteFormat[] = [
     mediaType: "text/csv; charset=utf-8",
     order: "time",
     marksSimplified: false,
+    showsNames: false,
     create: withStages(createCsvWriter),
   },
   {
@@ -34,6 +36,7 @@ export const WRITE_FORMATS: readonly WriteFormat[] = [
     mediaType: "application/geo+json",
     order: "time",
     marksSimplified: true,
+    showsNames: false,
     create: withStages(createGeoJsonWriter),
   },
   {
@@ -43,6 +46,7 @@ export const WRITE_FORMATS: readonly WriteFormat[] = [
     mediaType: "application/geo+json-seq",
     order: "time",
     marksSimplified: false,
+    showsNames: false,
     create: withStages(createGeoJsonSeqWriter),
   },
   {
@@ -52,6 +56,7 @@ export const WRITE_FORMATS: readonly WriteFormat[] = [
     mediaType: "application/gpx+xml",
     order: "device",
     marksSimplified: true,
+    showsNames: true,
     create: withStages(createGpxWriter),
   },
   {
@@ -61,6 +66,7 @@ export const WRITE_FORMATS: readonly WriteFormat[] = [
     mediaType: "application/vnd.google-earth.kml+xml",
     order: "device",
     marksSimplified: true,
+    showsNames: true,
     create: withStages(createKmlWriter),
   },
   {
@@ -70,6 +76,7 @@ export const WRITE_FORMATS: readonly WriteFormat[] = [
     mediaType: "application/vnd.google-earth.kmz",
     order: "device",
     marksSimplified: true,
+    showsNames: true,
     create: withStages(createKmzWriter),
   },
   {
@@ -79,10 +86,15 @@ export const WRITE_FORMATS: readonly WriteFormat[] = [
     mediaType: "application/json",
     order: "time",
     marksSimplified: true,
+    showsNames: false,
     create: withStages(createOwnTracksWriter),
   },
 ];
 
-function withStages(create: (options: WriteOptions) => RecordWriter): WriteFormat["create"] {
-  return (options) => staged(create(options), options);
+function withStages(create: (options: WriteOptions, nameOf: NameOf) => RecordWriter): WriteFormat["create"] {
+  return (options, nameOf = noName) => staged(create(options, options.redact ? noName : nameOf), options);
+}
+
+function noName(): null {
+  return null;
 }

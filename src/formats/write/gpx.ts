@@ -8,12 +8,19 @@ import {
 import { numberIndex } from "../../model/location-fields.ts";
 import type { RecordColumns } from "../../model/record-columns.ts";
 import { createUtcTimeWriter, type UtcTimeWriter } from "../../model/time/local-time.ts";
-import { PIECE_BYTES_EXPECTED, type RecordWriter, textPiece, type WriteOptions } from "./record-writer.ts";
+import {
+  type NameOf,
+  PIECE_BYTES_EXPECTED,
+  type RecordWriter,
+  textPiece,
+  type WriteOptions,
+} from "./record-writer.ts";
 import { escapeXml, simplifiedText, writeDecimal } from "./xml-text.ts";
 
 /*
  * GPX 1.1, valid by its schema: a track per device, and a new segment after a gap. Speed and course use Garmin's
- * TrackPointExtension v2; accuracies use Apple's names, in a namespace of ours.
+ * TrackPointExtension v2; accuracies use Apple's names, in a namespace of ours. A track has the name of its device, and
+ * then the id in an extension.
  */
 
 const LATITUDE = numberIndex("latitude");
@@ -53,7 +60,7 @@ const V_ACC = element("wh:vAcc");
 /** Space for a point: seven numbers and all tags. */
 const POINT_ROOM = 7 * NUMBER_BYTES_MAX + 512;
 
-export function createGpxWriter({ gapMs, simplifyMeters }: WriteOptions): RecordWriter {
+export function createGpxWriter({ gapMs, simplifyMeters }: WriteOptions, nameOf: NameOf): RecordWriter {
   const xml = new JsonWriter(PIECE_BYTES_EXPECTED);
   const time = createUtcTimeWriter();
   const mark =
@@ -69,7 +76,7 @@ export function createGpxWriter({ gapMs, simplifyMeters }: WriteOptions): Record
         if (deviceIds[row] !== device) {
           if (device !== null) xml.text("</trkseg>\n</trk>\n");
           device = deviceIds[row]!;
-          xml.text(`<trk>\n<name>${escapeXml(device)}</name>\n<trkseg>\n`);
+          xml.text(`<trk>\n${describeDevice(device, nameOf(device))}<trkseg>\n`);
         } else if (timestampMs[row]! - lastMs > gapMs) xml.text("</trkseg>\n<trkseg>\n");
         lastMs = timestampMs[row]!;
         writePoint(xml, records, row, time);
@@ -78,6 +85,12 @@ export function createGpxWriter({ gapMs, simplifyMeters }: WriteOptions): Record
     },
     end: () => textPiece(`${device === null ? "" : "</trkseg>\n</trk>\n"}</gpx>\n`),
   };
+}
+
+function describeDevice(deviceId: string, name: string | null): string {
+  if (name === null) return `<name>${escapeXml(deviceId)}</name>\n`;
+  const id = `<wh:deviceId>${escapeXml(deviceId)}</wh:deviceId>`;
+  return `<name>${escapeXml(name)}</name>\n<extensions>${id}</extensions>\n`;
 }
 
 function writePoint(

@@ -5,7 +5,13 @@ import { createFragment, JsonWriter, NUMBER_BYTES_MAX, writeFragment } from "../
 import { numberIndex } from "../../model/location-fields.ts";
 import type { RecordColumns } from "../../model/record-columns.ts";
 import { createUtcTimeWriter } from "../../model/time/local-time.ts";
-import { PIECE_BYTES_EXPECTED, type RecordWriter, textPiece, type WriteOptions } from "./record-writer.ts";
+import {
+  type NameOf,
+  PIECE_BYTES_EXPECTED,
+  type RecordWriter,
+  textPiece,
+  type WriteOptions,
+} from "./record-writer.ts";
 import { escapeXml, simplifiedText, writeDecimal } from "./xml-text.ts";
 
 /*
@@ -13,6 +19,8 @@ import { escapeXml, simplifiedText, writeDecimal } from "./xml-text.ts";
  * written in columns: times, then positions, then other values, so it is buffered until it ends:
  *
  *   <gx:Track><when>...</when><when>...</when><gx:coord>lon lat alt</gx:coord>...<ExtendedData>...</ExtendedData>
+ *
+ * A Placemark has the name of its device, and then the id as extended data.
  */
 
 const LATITUDE = numberIndex("latitude");
@@ -45,7 +53,7 @@ const NO_VALUE = createFragment("<gx:value/>\n");
 /** Space for three numbers and two tags. */
 const POINT_ROOM = 3 * NUMBER_BYTES_MAX + 64;
 
-export function createKmlWriter({ gapMs, simplifyMeters }: WriteOptions): RecordWriter {
+export function createKmlWriter({ gapMs, simplifyMeters }: WriteOptions, nameOf: NameOf): RecordWriter {
   const xml = new JsonWriter(PIECE_BYTES_EXPECTED);
   const track = new Track();
   let device: string | null = null;
@@ -72,7 +80,7 @@ ${mark}<Schema id="point">${SCHEMA}</Schema>
         if (deviceId !== device) {
           close("device");
           device = deviceId;
-          xml.text(`<Placemark><name>${escapeXml(deviceId)}</name><gx:MultiTrack>\n`);
+          xml.text(`<Placemark>${describeDevice(deviceId, nameOf(deviceId))}<gx:MultiTrack>\n`);
         } else if (!track.takes(records, row, gapMs)) close("track");
         track.add(records, row);
       }
@@ -85,6 +93,12 @@ ${mark}<Schema id="point">${SCHEMA}</Schema>
       return xml.written();
     },
   };
+}
+
+function describeDevice(deviceId: string, name: string | null): string {
+  if (name === null) return `<name>${escapeXml(deviceId)}</name>`;
+  const id = `<Data name="device_id"><value>${escapeXml(deviceId)}</value></Data>`;
+  return `<name>${escapeXml(name)}</name><ExtendedData>${id}</ExtendedData>`;
 }
 
 /** The open track, in columns. */
@@ -189,8 +203,8 @@ function move(from: JsonWriter, to: JsonWriter): void {
 const ENTRY_NAME = "doc.kml";
 
 /** Writes a zip archive with the KML. */
-export function createKmzWriter(options: WriteOptions): RecordWriter {
-  const kml = createKmlWriter(options);
+export function createKmzWriter(options: WriteOptions, nameOf: NameOf): RecordWriter {
+  const kml = createKmlWriter(options, nameOf);
   const zip = new ZipWriter();
   return {
     begin: () => joinBytes([zip.begin(ENTRY_NAME), zip.add(kml.begin())]),

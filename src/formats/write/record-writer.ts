@@ -22,8 +22,13 @@ export interface WriteFormat {
   readonly order: RecordOrder;
   /** Whether a file can state that its tracks were simplified; otherwise they can't be. */
   readonly marksSimplified: boolean;
-  create(options: WriteOptions): RecordWriter;
+  /** Whether a device appears under its profile's name, with its id beside it. */
+  readonly showsNames: boolean;
+  create(options: WriteOptions, nameOf?: NameOf): RecordWriter;
 }
+
+/** The name of a device in its profile; null if it has none. It is known before the device's first record. */
+export type NameOf = (deviceId: string) => string | null;
 
 export type RecordOrder = "time" | "device";
 

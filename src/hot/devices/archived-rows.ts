@@ -68,8 +68,8 @@ export class ArchivedRows {
     this.#table.columns.archivedTimes.set(device, timestampMs);
   }
 
-  /** Copies a row from another chunk. */
-  set(device: number, { chunk, row }: RowRef): void {
+  /** Copies a row from another chunk, perhaps with another profile. */
+  set(device: number, { chunk, row }: RowRef, profile = profileAt(chunk, row)): void {
     const timestampMs = timestampAt(chunk, row);
     const target = this.#chunkFor(device);
     const targetRow = device & ROW_MASK;
@@ -78,7 +78,7 @@ export class ArchivedRows {
     this.#numbers.forEach((value, field) => {
       setNumber(target, targetRow, field, value);
     });
-    this.#setTuples(device, profileAt(chunk, row), stateAt(chunk, row));
+    this.#setTuples(device, profile, stateAt(chunk, row));
     this.#table.columns.archivedTimes.set(device, timestampMs);
   }
 

@@ -1,10 +1,22 @@
 import { FloatColumn, NumberColumn } from "../../lib/tables/columns.ts";
 import { PackedTexts } from "../../lib/tables/packed-texts.ts";
 import { type UtcDay, utcDayOf } from "../../model/time/utc-day.ts";
+import { DeviceInstants } from "../hidden/device-instants.ts";
 import { LateFixes } from "../late/late-fixes.ts";
 import type { RowPages } from "../records/row-pages.ts";
 import { Tracks } from "../records/tracks.ts";
 import { UserCounts } from "./user-counts.ts";
+
+/** Which records in memory are copies of what devices reported that show as others. */
+export interface Copies {
+  has(device: number, timestampMs: number): boolean;
+  /** How many devices show as this one. */
+  sourceCount(device: number): number;
+  /** Forgets a device that has no records in memory. */
+  unwatch(device: number): void;
+  /** Forgets what it knows of records of the devices' own in a range. */
+  forgetOwn(startMs: number, endMs: number): void;
+}
 
 /** Columns of what is known of an app's devices, by device number. As objects, a million devices took 1 KB each. */
 export class DeviceColumns {
@@ -18,6 +30,10 @@ export class DeviceColumns {
   readonly archivedTimes = new FloatColumn();
   /** The fixes of each instant that has several. */
   readonly fixes = new LateFixes();
+  /** The instants whose record in memory is a row of a correction. */
+  readonly corrected = new DeviceInstants();
+  /** Which records in memory are copies of what devices reported that show as others; null if none ever was. */
+  copies: Copies | null = null;
   /** How many of the records in memory belong to each user. */
   readonly userCounts = new UserCounts();
 

@@ -87,6 +87,12 @@ export class DeviceList implements ListedDevices {
     }
   }
 
+  /** Notes that the newest record of a device is an older one than before, or none. */
+  noteOlder(device: Device): void {
+    this.#oldestMs = Number.NEGATIVE_INFINITY;
+    this.#blocks[this.#indexFor(device.id)]?.noteOlder();
+  }
+
   /** Sorts in some of the waiting devices; true once none waits. Readers call it until it is true before they read. */
   sortPending(): boolean {
     this.#unread = 0;
@@ -103,7 +109,7 @@ export class DeviceList implements ListedDevices {
     return this.#oldestMs >= startMs;
   }
 
-  /** Records whether `isSince()` is true of all blocks. That stays true until a device is added. */
+  /** Records whether `isSince()` is true of all blocks. That stays true until a device is added or gets older. */
   noteSince(startMs: number): void {
     if (this.isSorted && this.#blocks.every((block) => block.isSince(startMs)))
       this.#oldestMs = Math.max(this.#oldestMs, startMs);
@@ -317,7 +323,12 @@ export class DeviceBlock {
     return this.#oldestMs >= startMs;
   }
 
-  /** Records that a reader found no older newest record. That stays true: newest records only become newer. */
+  /** Forgets what `noteSince()` recorded. */
+  noteOlder(): void {
+    this.#oldestMs = Number.NEGATIVE_INFINITY;
+  }
+
+  /** Records that a reader found no older newest record. That stays true until `noteOlder()`. */
   noteSince(startMs: number): void {
     this.#oldestMs = Math.max(this.#oldestMs, startMs);
   }

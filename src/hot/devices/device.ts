@@ -1,7 +1,7 @@
 import type { Buffer } from "node:buffer";
 import { unpackText } from "../../lib/tables/packed-texts.ts";
 import type { DeviceId } from "../../model/ids.ts";
-import type { Chunk } from "../records/chunk.ts";
+import { type Chunk, timestampAt } from "../records/chunk.ts";
 import type { RowRef } from "../records/long-track.ts";
 import type { DeviceColumns } from "./device-columns.ts";
 
@@ -58,6 +58,11 @@ export class Device {
 
   recordAt(index: number): RowRef {
     return this.#columns.tracks.at(this.number, index);
+  }
+
+  timeAt(index: number): number {
+    const { chunk, row } = this.recordAt(index);
+    return timestampAt(chunk, row);
   }
 
   /** The record with exactly this timestamp, or null. */

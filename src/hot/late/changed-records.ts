@@ -9,6 +9,16 @@ export interface SavedRecord {
   readonly chunk: Chunk;
   /** How many fixes of its instant are stored beside it. */
   fixCount: number;
+  /** Whether a correction has taken the record away. */
+  isGone: boolean;
+}
+
+/** A record that a correction took away before the seal had read it, as it was when the seal began. */
+export interface LeftRecord {
+  readonly device: number;
+  readonly saved: SavedRecord;
+  /** The fixes that were stored beside it. */
+  readonly fixes: readonly Float64Array[];
 }
 
 /**
@@ -18,10 +28,73 @@ export interface SavedRecord {
 export class ChangedRecords {
   /** By columns and number of the device, then by timestamp; null for a record that did not exist before. */
   readonly #records = new Map<DeviceColumns, Map<number, Map<number, SavedRecord | null>>>();
+  /** Records that the seal must still read although they are gone, by columns, then by device and timestamp. */
+  readonly #left = new Map<DeviceColumns, Map<string, LeftRecord>>();
   #count = 0;
+  /** Whether the seal has read the record of a device at this time; null before it reads the day. */
+  hasRead: ((columns: DeviceColumns, device: number, timestampMs: number) => boolean) | null = null;
 
+  /** How many of them are in memory. */
   get count(): number {
     return this.#count;
+  }
+
+  /** Notes that a correction takes a record away, before it does. */
+  leave(
+    columns: DeviceColumns,
+    device: number,
+    timestampMs: number,
+    ref: RowRef,
+    dictionary: Dictionary,
+  ): void {
+    const known = this.savedOf(columns, device, timestampMs);
+    if (known === null) {
+      this.#records.get(columns)!.get(device)!.delete(timestampMs);
+      this.#count--;
+      return;
+    }
+    const saved = known ?? this.save(columns, device, timestampMs, ref, dictionary);
+    saved.isGone = true;
+    this.#count--;
+    if (this.hasRead?.(columns, device, timestampMs) === true) return;
+    const list = columns.fixes.find(device, timestampMs);
+    const fixes = Array.from({ length: saved.fixCount }, (_, index) => list!.at(index).slice());
+    const left = this.#left.get(columns) ?? new Map<string, LeftRecord>();
+    left.set(`${device} ${timestampMs}`, { device, saved, fixes });
+    this.#left.set(columns, left);
+  }
+
+  /** Notes that a correction, or its undoing, brings a record. */
+  arrive(columns: DeviceColumns, device: number, timestampMs: number): void {
+    const known = this.savedOf(columns, device, timestampMs);
+    if (known === undefined || known === null) this.noteNew(columns, device, timestampMs);
+    else {
+      known.isGone = false;
+      this.#count++;
+    }
+  }
+
+  /** The record as it was when the seal began, if it was gone before the seal read it; it then counts as read. */
+  takeLeft(columns: DeviceColumns, device: number, timestampMs: number): LeftRecord | null {
+    const left = this.#left.get(columns);
+    if (left === undefined) return null;
+    const key = `${device} ${timestampMs}`;
+    const record = left.get(key) ?? null;
+    left.delete(key);
+    return record;
+  }
+
+  /** All that `takeLeft()` did not take yet. */
+  takeAllLeft(columns: DeviceColumns): LeftRecord[] {
+    const left = [...(this.#left.get(columns)?.values() ?? [])];
+    this.#left.delete(columns);
+    return left;
+  }
+
+  /** Records that are gone, as they were before. */
+  *goneOf(columns: DeviceColumns): Iterable<readonly [number, SavedRecord]> {
+    for (const [device, records] of this.#records.get(columns) ?? [])
+      for (const saved of records.values()) if (saved?.isGone === true) yield [device, saved];
   }
 
   /** Records that the record did not exist before. */
@@ -38,7 +111,7 @@ export class ChangedRecords {
     dictionary: Dictionary,
   ): SavedRecord {
     const fixCount = columns.fixes.find(device, timestampMs)?.count ?? 0;
-    const saved = { chunk: copyRows(chunk, row, row + 1, 1, chunk.mask), fixCount };
+    const saved = { chunk: copyRows(chunk, row, row + 1, 1, chunk.mask), fixCount, isGone: false };
     dictionary.retain(profileAt(chunk, row), stateAt(chunk, row));
     this.#note(columns, device, timestampMs, saved);
     return saved;
@@ -62,7 +135,7 @@ export class ChangedRecords {
       for (const [device, records] of devices) {
         for (const saved of records.values()) {
           if (saved === null || saved.fixCount === 0) continue;
-          columns.fixes.find(device, timestampAt(saved.chunk, 0))!.removeFirst(saved.fixCount);
+          columns.fixes.find(device, timestampAt(saved.chunk, 0))?.removeFirst(saved.fixCount);
           saved.fixCount = 0;
         }
       }
@@ -85,6 +158,7 @@ export class ChangedRecords {
       }
     }
     this.#records.clear();
+    this.#left.clear();
   }
 
   #note(columns: DeviceColumns, device: number, timestampMs: number, saved: SavedRecord | null): void {

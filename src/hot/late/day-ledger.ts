@@ -1,4 +1,5 @@
 import { assert } from "../../lib/assert.ts";
+import { masksDay, type PendingErasure } from "../../model/erasure.ts";
 import { nextUtcDay, type UtcDay, utcDayOf, utcDayStartMs } from "../../model/time/utc-day.ts";
 import type { ChangedRecords } from "./changed-records.ts";
 
@@ -9,14 +10,20 @@ export interface LedgerDay {
   readonly endMs: number;
   /** Records in memory, of all apps. */
   count: number;
+  /** How many of them are rows of corrections. The archive gets all others. */
+  correctedCount: number;
   /** The size of the late fixes (`LateFixes`) of the day, counted in records. */
   fixCount: number;
   /** For this day, log entries up to this one are archived; `UNSEALED` if the day is not. */
   sealedSequence: number;
+  /** Erasures up to this entry of the log are gone from the day's archived records. */
+  clearedSequence: number;
   /** The records in memory that changed since the last seal read the day's rows; null while no seal runs. */
   changed: ChangedRecords | null;
   /** Whether all records but the changed ones are archived and only wait to be dropped from memory. */
   isLeaving: boolean;
+  /** Whether the seal that it leaves with is its first. */
+  isFirstSeal: boolean;
   /** The value of a counter of all days, taken when a record of this day last came or changed. */
   changedAt: number;
 }
@@ -72,14 +79,20 @@ export class DayLedger {
     return records;
   }
 
-  /** Sets the sealed days, each with the log entry up to which it is archived. */
-  setSealed(sequences: ReadonlyMap<UtcDay, number>): void {
+  /**
+   * Sets the sealed days, each with the log entry up to which it is archived, and with the one up to which erasures are
+   * gone from its files.
+   */
+  setSealed(sequences: ReadonlyMap<UtcDay, number>, cleared: ReadonlyMap<UtcDay, number> = new Map()): void {
     for (const [day, sequence] of sequences) {
       const known = this.#days.get(day)?.sealedSequence ?? UNSEALED;
       assert(sequence >= known, "what the archive covers of a day only grows");
     }
-    for (const entry of this.#days.values()) entry.sealedSequence = sequences.get(entry.day) ?? UNSEALED;
     for (const [day, sequence] of sequences) this.of(day).sealedSequence = sequence;
+    for (const entry of this.#days.values()) {
+      entry.sealedSequence = sequences.get(entry.day) ?? UNSEALED;
+      entry.clearedSequence = cleared.get(entry.day) ?? UNSEALED;
+    }
     this.#forgetEmpty();
   }
 
@@ -99,16 +112,32 @@ export function isSealed({ sealedSequence }: LedgerDay): boolean {
   return sealedSequence !== UNSEALED;
 }
 
+/**
+ * Whether records of the day in memory may be copies of what devices reported that show as others. A read of a sealed
+ * day renames its records, so the first seal drops them.
+ */
+export function mayHaveCopies(day: LedgerDay): boolean {
+  return !isSealed(day) || (day.isLeaving && day.isFirstSeal);
+}
+
+/** Whether the day's archived files may still have records that one of these erasures destroys. */
+export function isMasked(day: LedgerDay, erasures: readonly PendingErasure[]): boolean {
+  return isSealed(day) && erasures.some((erasure) => masksDay(erasure, day, day.clearedSequence));
+}
+
 function createDay(day: UtcDay): LedgerDay {
   return {
     day,
     startMs: utcDayStartMs(day),
     endMs: utcDayStartMs(nextUtcDay(day)),
     count: 0,
+    correctedCount: 0,
     fixCount: 0,
     sealedSequence: UNSEALED,
+    clearedSequence: UNSEALED,
     changed: null,
     isLeaving: false,
+    isFirstSeal: false,
     changedAt: 0,
   };
 }

@@ -121,6 +121,18 @@ export class LateFixes {
     return list;
   }
 
+  /** Moves the list of an instant, if there is one, to another device of `target`. */
+  move(device: number, timestampMs: number, target: LateFixes, to: number): void {
+    const lists = this.#devices.get(device);
+    const list = lists?.get(timestampMs);
+    if (lists === undefined || list === undefined) return;
+    lists.delete(timestampMs);
+    if (lists.size === 0) this.#devices.delete(device);
+    const others = target.#devices.get(to) ?? new Map<number, FixList>();
+    others.set(timestampMs, list);
+    target.#devices.set(to, others);
+  }
+
   /** Drops the list of an instant, if there is one. */
   remove(device: number, timestampMs: number): void {
     if (this.#devices.size === 0) return;

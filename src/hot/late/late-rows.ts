@@ -3,6 +3,7 @@ import { nextTurn } from "../../lib/schedule/timers.ts";
 import type { DeviceId } from "../../model/ids.ts";
 import type { RowBatch } from "../../model/report-batch.ts";
 import type { Order, TimeRange } from "../../model/time/range.ts";
+import { MS_PER_MINUTE } from "../../model/time/units.ts";
 import type { UtcDay } from "../../model/time/utc-day.ts";
 import type { Device } from "../devices/device.ts";
 import { type Chunk, rowBytes, timestampAt } from "../records/chunk.ts";
@@ -16,8 +17,8 @@ const ROWS_A_BATCH = 2048;
 const LOOKS_A_STEP = 4096;
 
 /** Whether memory has rows of a sealed day that are not archived. */
-export function holdsLate({ count, isLeaving, changed }: LedgerDay): boolean {
-  return isLeaving ? changed!.count > 0 : count > 0;
+export function holdsLate({ count, correctedCount, isLeaving, changed }: LedgerDay): boolean {
+  return isLeaving ? changed!.count + correctedCount > 0 : count > 0;
 }
 
 /** A range of sealed days with its late rows. */
@@ -48,9 +49,17 @@ export class LateScan {
   readonly #ledger: DayLedger;
   readonly #dictionary: Dictionary;
   readonly #name: string | null;
+  readonly #originals: boolean;
 
-  /** `name` is unique to the source; null if the rows need no version. */
-  constructor(source: LateSource, ledger: DayLedger, dictionary: Dictionary, name: string | null) {
+  /** `name` is unique to the source; null if the rows need no version. `originals` excludes rows of corrections. */
+  constructor(
+    source: LateSource,
+    ledger: DayLedger,
+    dictionary: Dictionary,
+    name: string | null,
+    originals = false,
+  ) {
+    this.#originals = originals;
     this.#source = source;
     this.#ledger = ledger;
     this.#dictionary = dictionary;
@@ -59,10 +68,12 @@ export class LateScan {
 
   /**
    * The first window of a range of sealed days in the given order: either one without late rows, or one with about
-   * `rowsMax` rows at most, or more if they share a millisecond.
+   * `rowsMax` rows at most, or more if they share a millisecond. It has the time before its rows, too, if it
+   * `keepsGaps`.
    */
-  async window(range: TimeRange, order: Order, rowsMax: number): Promise<LateWindow> {
-    const { range: first, isEmpty } = await this.#source.cut(range, order, rowsMax);
+  async window(range: TimeRange, order: Order, rowsMax: number, keepsGaps = false): Promise<LateWindow> {
+    const gapMs = keepsGaps ? Number.POSITIVE_INFINITY : MS_PER_MINUTE;
+    const { range: first, isEmpty } = await this.#source.cut(range, order, rowsMax, gapMs);
     const isFirst = order === "asc" ? first.startMs === range.startMs : first.endMs === range.endMs;
     assert(isFirst && first.startMs < first.endMs, "a window is the first of its range, and not empty");
     return { range: first, late: isEmpty ? null : this.#lateRows(first) };
@@ -115,6 +126,11 @@ export class LateScan {
     this.bytesRead += rowBytes(chunk);
     const timestampMs = timestampAt(chunk, row);
     const { isLeaving, changed } = this.#ledger.at(timestampMs);
-    return !isLeaving || changed!.has(device, timestampMs) ? wholeRow(device, chunk, row) : null;
+    const isCorrected = device.columns.corrected.has(device.number, timestampMs);
+    const isCopy = this.#originals && device.columns.copies?.has(device.number, timestampMs) === true;
+    const stays = isCorrected
+      ? !this.#originals
+      : !isCopy && (!isLeaving || changed!.has(device, timestampMs));
+    return stays ? wholeRow(device, chunk, row) : null;
   }
 }

@@ -14,10 +14,10 @@ export interface LateSource {
   /** Reads what the other methods need of a range. */
   know(range: TimeRange): Promise<void>;
   /**
-   * The first part of a range in the given order: a gap without rows if it lasts a minute or more, or else about
-   * `rowsMax` rows.
+   * The first part of a range in the given order: a gap without rows if it lasts `gapMs` or more, at least a minute,
+   * or else about `rowsMax` rows.
    */
-  cut(range: TimeRange, order: Order, rowsMax: number): Promise<Cut>;
+  cut(range: TimeRange, order: Order, rowsMax: number, gapMs: number): Promise<Cut>;
   /** Days of a range that may have rows, sorted. */
   days(range: TimeRange): UtcDay[];
   /** The devices that may have rows in a range, each with the part of the range to read. */
@@ -54,11 +54,11 @@ export class LateOfDevice implements LateSource {
 
   async know(): Promise<void> {}
 
-  async cut(range: TimeRange, order: Order, rowsMax: number): Promise<Cut> {
+  async cut(range: TimeRange, order: Order, rowsMax: number, gapMs: number): Promise<Cut> {
     const { from, to } = this.#rows(range);
     if (from === to) return { range, isEmpty: true };
     const gap = rangeBefore(range, order, this.#borderMs(order, order === "asc" ? from : to - 1));
-    if (gap.endMs - gap.startMs >= MS_PER_MINUTE) return { range: gap, isEmpty: true };
+    if (gap.endMs - gap.startMs >= gapMs) return { range: gap, isEmpty: true };
     if (to - from <= rowsMax) return { range, isEmpty: false };
     const next = order === "asc" ? from + rowsMax : to - 1 - rowsMax;
     return { range: rangeBefore(range, order, this.#borderMs(order, next)), isEmpty: false };
@@ -68,7 +68,7 @@ export class LateOfDevice implements LateSource {
     const { from, to } = this.#rows(range);
     const days: UtcDay[] = [];
     for (let row = from; row < to; ) {
-      const day = utcDayOf(this.#timeAt(row));
+      const day = utcDayOf(this.#device.timeAt(row));
       days.push(day);
       row = this.#device.countBefore(utcDayStartMs(nextUtcDay(day)));
     }
@@ -81,17 +81,12 @@ export class LateOfDevice implements LateSource {
 
   /** The instant that separates the row at an index from those before it, in the given order. */
   #borderMs(order: Order, index: number): number {
-    return order === "asc" ? this.#timeAt(index) : this.#timeAt(index) + 1;
+    return order === "asc" ? this.#device.timeAt(index) : this.#device.timeAt(index) + 1;
   }
 
   #rows({ startMs, endMs }: TimeRange) {
     const device = this.#device;
     return { from: device.countBefore(startMs), to: device.countBefore(endMs) };
-  }
-
-  #timeAt(index: number): number {
-    const { chunk, row } = this.#device.recordAt(index);
-    return timestampAt(chunk, row);
   }
 }
 
@@ -117,7 +112,7 @@ export class LateOfApp implements LateSource {
     }
   }
 
-  async cut(range: TimeRange, order: Order, rowsMax: number): Promise<Cut> {
+  async cut(range: TimeRange, order: Order, rowsMax: number, gapMs: number): Promise<Cut> {
     await this.know(range);
     let rows = 0;
     for (const minute of this.#minutesOf(range, order)) {
@@ -126,8 +121,7 @@ export class LateOfApp implements LateSource {
         order,
         clamped(range, order === "asc" ? minute.startMs : minute.endMs),
       );
-      if (rows === 0 && before.endMs - before.startMs >= MS_PER_MINUTE)
-        return { range: before, isEmpty: true };
+      if (rows === 0 && before.endMs - before.startMs >= gapMs) return { range: before, isEmpty: true };
       if (rows === 0 && minute.rows > rowsMax) return this.#cutWithin(minute, range, order, rowsMax);
       if (rows + minute.rows > rowsMax) return { range: before, isEmpty: false };
       rows += minute.rows;
@@ -214,11 +208,11 @@ export class LateOfKeys implements LateSource {
 
   async know(): Promise<void> {}
 
-  async cut(range: TimeRange, order: Order, rowsMax: number): Promise<Cut> {
+  async cut(range: TimeRange, order: Order, rowsMax: number, gapMs: number): Promise<Cut> {
     const { from, to } = this.#within(range);
     if (from === to) return { range, isEmpty: true };
     const gap = rangeBefore(range, order, this.#borderMs(order, order === "asc" ? from : to - 1));
-    if (gap.endMs - gap.startMs >= MS_PER_MINUTE) return { range: gap, isEmpty: true };
+    if (gap.endMs - gap.startMs >= gapMs) return { range: gap, isEmpty: true };
     if (to - from <= rowsMax) return { range, isEmpty: false };
     // Keys of one millisecond stay together: cut before that millisecond, or behind it if it is the first.
     const next = this.#keys[order === "asc" ? from + rowsMax : to - 1 - rowsMax]!.timestampMs;

@@ -1,4 +1,5 @@
 import { MOCK } from "../../model/fix.ts";
+import type { DeviceId } from "../../model/ids.ts";
 import {
   createReportBatchBuilder,
   type ReportBatchBuilder,
@@ -9,6 +10,7 @@ import { type Chunk, timestampAt } from "../records/chunk.ts";
 import type { Dictionary } from "../records/dictionary.ts";
 import type { RowRef } from "../records/long-track.ts";
 import { ReportCollector } from "../scan/report-collector.ts";
+import type { LeftRecord } from "./changed-records.ts";
 import { FIX_NUMBERS, MOCK_CELL } from "./late-fixes.ts";
 
 /** Chooses the record to export for a row of a track, and how many of its late fixes; null to skip the row. */
@@ -54,6 +56,13 @@ export class RowCollector {
     return timestampAt(chunk, row);
   }
 
+  /** Adds a record that a correction took away, as it was. */
+  addLeft(deviceId: DeviceId, { saved, fixes }: LeftRecord): void {
+    this.#rows.add(deviceId, saved.chunk, 0);
+    for (const fix of fixes)
+      addFix(this.#fixBuilder(fixes.length), deviceId, timestampAt(saved.chunk, 0), fix);
+  }
+
   build(): RowBatch {
     return { ...this.#rows.build(), fixes: this.#fixes?.build() ?? null };
   }
@@ -63,10 +72,15 @@ export class RowCollector {
     const { chunk, row, fixCount } = picked;
     this.#rows.add(id, chunk, row);
     if (fixCount === 0) return;
-    this.#fixes ??= createReportBatchBuilder(fixCount);
+    const fixes = this.#fixBuilder(fixCount);
     const timestampMs = timestampAt(chunk, row);
     const list = columns.fixes.find(number, timestampMs)!;
-    for (let index = 0; index < fixCount; index++) addFix(this.#fixes, id, timestampMs, list.at(index));
+    for (let index = 0; index < fixCount; index++) addFix(fixes, id, timestampMs, list.at(index));
+  }
+
+  #fixBuilder(expected: number): ReportBatchBuilder {
+    this.#fixes ??= createReportBatchBuilder(expected);
+    return this.#fixes;
   }
 }
 

@@ -89,6 +89,12 @@ export class Dictionary {
     return this.#profiles.merge(stored, carried);
   }
 
+  /** The profile with another user. */
+  withUser(profile: number, userId: string): number {
+    const user = this.#texts.intern(userId); // The profile retains it.
+    return this.userOf(profile) === user ? profile : this.#profiles.withMember(profile, USER, user);
+  }
+
   /** The state of a record after a report with another state is merged into it. `is_mock` goes with the fix. */
   mergeStates(stored: number, carried: number, laid: LaidFix): number {
     const merged = this.#states.merge(stored, carried);

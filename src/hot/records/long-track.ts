@@ -6,6 +6,7 @@ import {
   copyRows,
   createChunk,
   openRow,
+  putRows,
   rowsBefore,
   timestampAt,
 } from "./chunk.ts";
@@ -269,7 +270,7 @@ export class LongTrack {
   }
 }
 
-/** Adds copies of what remains of a chunk: all rows outside `from` to `to`, and those inside that are kept. */
+/** Adds a copy of what remains of a chunk: all rows outside `from` to `to`, and those inside that are kept. */
 function keepRows(
   chunks: OlderChunk[],
   chunk: Chunk,
@@ -277,18 +278,19 @@ function keepRows(
   to: number,
   isKept: (timestampMs: number) => boolean,
 ): void {
+  const rest = createChunk(chunk.count, chunk.mask);
   let runStart = 0;
-  const push = (runEnd: number) => {
-    if (runEnd === runStart) return;
-    const count = runEnd - runStart;
-    chunks.push(copyRows(chunk, runStart, runEnd, count, chunk.mask));
+  const put = (runEnd: number) => {
+    putRows(rest, rest.count, chunk, runStart, runEnd);
+    rest.count += runEnd - runStart;
   };
   for (let row = from; row < to; row++) {
     if (isKept(timestampAt(chunk, row))) continue;
-    push(row);
+    put(row);
     runStart = row + 1;
   }
-  push(chunk.count);
+  put(chunk.count);
+  if (rest.count > 0) chunks.push(copyRows(rest, 0, rest.count, rest.count, rest.mask));
 }
 
 function isPacked(chunk: OlderChunk): chunk is PackedChunk {

@@ -7,6 +7,8 @@ export class TextTuples {
   readonly counted: CountedTuples;
   readonly #texts: CountedTexts;
   readonly #scratch: Uint32Array;
+  /** The last `merge()`: a report may be merged into many rows that corrections made of a record. */
+  readonly #last = { stored: NO_TUPLE, carried: NO_TUPLE, merged: NO_TUPLE };
 
   constructor(width: number, texts: CountedTexts) {
     this.counted = new CountedTuples(width);
@@ -61,6 +63,8 @@ export class TextTuples {
   /** The stored tuple after a report that carries another is merged into it. */
   merge(stored: number, carried: number): number {
     if (stored === carried) return stored;
+    const last = this.#last;
+    if (stored === last.stored && carried === last.carried) return last.merged;
     const { counted } = this;
     const scratch = this.#scratch;
     counted.read(stored, scratch);
@@ -68,7 +72,10 @@ export class TextTuples {
       const member = counted.at(carried, m);
       if (member !== NOT_CARRIED) scratch[m] = member;
     }
-    return counted.add(scratch, this.#retainTexts);
+    last.stored = stored;
+    last.carried = carried;
+    last.merged = counted.add(scratch, this.#retainTexts);
+    return last.merged;
   }
 
   /** The tuple with another text for one member. */
@@ -101,6 +108,7 @@ export class TextTuples {
 
   /** Removes the tuples without references. */
   collect(): void {
+    this.#last.stored = NO_TUPLE;
     this.counted.collect(this.#releaseTexts);
   }
 

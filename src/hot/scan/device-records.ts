@@ -15,6 +15,8 @@ export interface RecordFilter {
   readonly accuracyMetersMax: number | null;
   /** Only records of this user, by the dictionary's number; null for all. */
   readonly user: number | null;
+  /** Excludes rows of corrections. */
+  readonly originals: boolean;
 }
 
 /** The records of one device in a time range that pass a filter. Invalid once the device gets a report. */
@@ -36,8 +38,12 @@ export class DeviceRecords {
     // If all records of the device are of this user, no record's user needs to be read.
     const user =
       filter.user !== null && device.recordsOf(filter.user) < device.recordCount ? filter.user : null;
-    const needed = filter.accuracyMetersMax !== null || user !== null;
-    this.#filter = needed ? { accuracyMetersMax: filter.accuracyMetersMax, user } : null;
+    const { accuracyMetersMax } = filter;
+    const { corrected, copies } = device.columns;
+    const hasOthers = corrected.hasAny(device.number) || (copies?.sourceCount(device.number) ?? 0) > 0;
+    const originals = filter.originals && hasOthers;
+    const needed = accuracyMetersMax !== null || user !== null || originals;
+    this.#filter = needed ? { accuracyMetersMax, user, originals } : null;
   }
 
   /** Whether each record must be read to know if it matches. */
@@ -58,7 +64,9 @@ export class DeviceRecords {
   matches(chunk: Chunk, row: number): boolean {
     const filter = this.#filter;
     if (filter === null) return true;
-    const { accuracyMetersMax, user } = filter;
+    const { accuracyMetersMax, user, originals } = filter;
+    const { columns, number } = this.device;
+    if (originals && isNotReported(columns, number, timestampAt(chunk, row))) return false;
     // A record without an accuracy has NaN, which is never greater.
     if (accuracyMetersMax !== null && numberAt(chunk, row, ACCURACY) > accuracyMetersMax) return false;
     return user === null || this.#dictionary.userOf(profileAt(chunk, row)) === user;
@@ -103,7 +111,15 @@ export class DeviceRecords {
   }
 
   timeAt(index: number): number {
-    const { chunk, row } = this.device.recordAt(index);
-    return timestampAt(chunk, row);
+    return this.device.timeAt(index);
   }
+}
+
+/** Whether a record shows instead of reported ones, or is a copy of what another device reported. */
+function isNotReported(
+  { corrected, copies }: Device["columns"],
+  device: number,
+  timestampMs: number,
+): boolean {
+  return corrected.has(device, timestampMs) || copies?.has(device, timestampMs) === true;
 }

@@ -36,6 +36,8 @@ export interface MemoryQuery {
   readonly userId: UserId | null;
   /** Excludes records whose horizontal accuracy is greater; null for none. */
   readonly accuracyMetersMax: number | null;
+  /** Excludes rows of corrections; false by default. */
+  readonly originals?: boolean;
 }
 
 /** A `MemoryQuery` in the terms of the store. */

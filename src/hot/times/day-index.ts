@@ -201,7 +201,7 @@ export class DayIndex {
   }
 }
 
-const EVERY_RECORD = { accuracyMetersMax: null, user: null };
+const EVERY_RECORD = { accuracyMetersMax: null, user: null, originals: false };
 
 /** Sorts keys in runs of `RUN_KEYS`. */
 class KeyRuns {

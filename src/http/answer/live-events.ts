@@ -2,10 +2,10 @@ import type { View } from "../../auth/view.ts";
 import type { DeviceProfiles } from "../../hot/device-profiles.ts";
 import { COMMA } from "../../lib/text/ascii.ts";
 import { FieldChoice } from "../../model/field-choice.ts";
-import type { AppId } from "../../model/ids.ts";
+import type { AppId, DeviceId } from "../../model/ids.ts";
 import type { Changes, EventWriter } from "../../service/live/live.ts";
 import type { AnswerBuffer } from "../encode/answer-buffer.ts";
-import { RecordNames } from "../encode/record-names.ts";
+import { type NamesForm, RecordNames } from "../encode/record-names.ts";
 import { exampleRecord } from "../shapes/record-schemas.ts";
 import { viewRecord } from "../shapes/records.ts";
 
@@ -40,17 +40,18 @@ export function beginning(sequence: number): Bytes {
 export class LiveEventWriter implements EventWriter {
   readonly #answers: AnswerBuffer;
   readonly #onReset: () => void;
-  readonly #profiles: ProfileSource | null;
+  readonly #profiles: AddedProfiles | null;
 
-  /** Adds names of devices unless `profiles` is null. */
-  constructor(answers: AnswerBuffer, onReset: () => void, profiles: ProfileSource | null = null) {
+  /** Adds parts of profiles unless `profiles` is null. */
+  constructor(answers: AnswerBuffer, onReset: () => void, profiles: AddedProfiles | null = null) {
     this.#answers = answers;
     this.#onReset = onReset;
     this.#profiles = profiles;
   }
 
-  changes({ records, devices, isFirst, isLast, sequence }: Changes): Bytes {
+  changes({ records, devices, removed, isFirst, isLast, sequence }: Changes): Bytes {
     const json = this.#answers.begin();
+    for (const device of removed) json.text(removedText(records.deviceId(device), sequence));
     if (isFirst) json.text(eventBegin(sequence));
     else if (devices.length > 0) json.byte(COMMA);
     const names = namesOf(this.#profiles, records.appId);
@@ -69,23 +70,23 @@ export class LiveEventWriter implements EventWriter {
 export class ViewEventWriter implements EventWriter {
   readonly #view: View;
   readonly #onReset: () => void;
-  readonly #profiles: ProfileSource | null;
+  readonly #profiles: AddedProfiles | null;
 
-  constructor(view: View, onReset: () => void, profiles: ProfileSource | null = null) {
+  constructor(view: View, onReset: () => void, profiles: AddedProfiles | null = null) {
     this.#view = view;
     this.#onReset = onReset;
     this.#profiles = profiles;
   }
 
-  changes({ records, devices, isFirst, isLast, sequence }: Changes): Bytes {
+  changes({ records, devices, removed, isFirst, isLast, sequence }: Changes): Bytes {
+    const gone = Array.from(removed, (device) => removedText(records.deviceId(device), sequence)).join("");
     const names = namesOf(this.#profiles, records.appId);
-    const viewRecords = Array.from(devices, (device) => {
-      const name = names?.of(records.deviceId(device)) ?? null;
-      const record = viewRecord(this.#view, records.pageOf(device), 0, null);
-      return name === null ? record : { ...record, name };
-    });
+    const viewRecords = Array.from(devices, (device) => ({
+      ...viewRecord(this.#view, records.pageOf(device), 0, null),
+      ...names?.membersOf(records.deviceId(device)),
+    }));
     const begin = isFirst ? eventBegin(sequence) : viewRecords.length > 0 ? "," : "";
-    return encoded(begin + JSON.stringify(viewRecords).slice(1, -1) + (isLast ? EVENT_END : ""));
+    return encoded(gone + begin + JSON.stringify(viewRecords).slice(1, -1) + (isLast ? EVENT_END : ""));
   }
 
   reset(sequence: number): Bytes {
@@ -99,14 +100,25 @@ export interface ProfileSource {
   readonly profiles: Pick<DeviceProfiles, "find">;
 }
 
-function namesOf(source: ProfileSource | null, appId: AppId): RecordNames | null {
-  return source === null ? null : new RecordNames(source.profiles, appId);
+/** What is added from which profiles. */
+interface AddedProfiles {
+  readonly source: ProfileSource;
+  readonly form: NamesForm;
+}
+
+function namesOf(added: AddedProfiles | null, appId: AppId): RecordNames | null {
+  return added === null ? null : new RecordNames(added.source.profiles, appId, added.form);
 }
 
 const EVENT_END = "]}\n\n";
 
 function eventBegin(sequence: number): string {
   return `id: ${sequence}\ndata: {"locations":[`;
+}
+
+/** Has no id, since more of the same entry follows. */
+function removedText(deviceId: DeviceId, sequence: number): string {
+  return `event: removed\ndata: ${JSON.stringify({ device_id: deviceId, sequence })}\n\n`;
 }
 
 function beginningText(sequence: number): string {
@@ -125,6 +137,8 @@ export const EXAMPLE_STREAM = [
   beginningText(1_452_216),
   `${eventBegin(1_452_217)}${JSON.stringify(exampleRecord("current"))}${EVENT_END}`,
   beatText(1_452_219),
+  removedText("4836" as DeviceId, 1_452_230),
+  `${eventBegin(1_452_230)}${EVENT_END}`,
   resetText(1_520_001),
 ].join("");
 

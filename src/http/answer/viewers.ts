@@ -6,6 +6,7 @@ import type { ViewerSlots } from "../../service/live/viewer-slots.ts";
 import type { ViewerCounts } from "../../service/metrics/meters.ts";
 import type { Call } from "../call.ts";
 import type { AnswerBuffer } from "../encode/answer-buffer.ts";
+import type { NamesForm } from "../encode/record-names.ts";
 import { beat, beginning, LiveEventWriter, type ProfileSource, ViewEventWriter } from "./live-events.ts";
 import type { Sendable } from "./piecewise.ts";
 
@@ -24,14 +25,16 @@ export type LiveCall = Pick<Call, "request" | "appId" | "keyId" | "view" | "isSt
 
 /** What a viewer subscribes to. */
 export interface LiveQuery extends ViewerQuery {
-  /** Whether records have the names of their devices. */
-  readonly withNames?: boolean;
+  /** What records get from the profiles of their devices; absent for nothing. */
+  readonly names?: NamesForm;
 }
 
 /** How often keys are checked: a revoked one is known after a second, and its streams must end within five. */
 const LOOK_MS = 1000;
 /** A slow connection may need minutes for the content of the buffers on the way. */
 const STALL_MS_MAX = 300_000;
+
+const NO_NAMES: NamesForm = { withNames: false, withProfiles: false };
 
 const TOO_MANY: ServiceError = {
   kind: "unavailable",
@@ -45,9 +48,9 @@ export class Viewers {
   readonly #slots: ViewerSlots;
   readonly #counts: ViewerCounts;
   readonly #onReset = () => this.#counts.resets++;
-  /** Shared, so that viewers may be sent the same bytes. */
-  readonly #writer: LiveEventWriter;
-  readonly #namingWriter: LiveEventWriter;
+  readonly #answers: AnswerBuffer;
+  /** One for each form of names, shared, so that viewers may be sent the same bytes. */
+  readonly #writers = new Map<string, LiveEventWriter>();
   readonly #hot: ProfileSource;
   readonly #timers: Timers;
   readonly #open = new Map<ViewerStream, LiveCall>();
@@ -59,12 +62,11 @@ export class Viewers {
     this.#slots = slots;
     this.#counts = counts;
     this.#timers = timers;
-    this.#writer = new LiveEventWriter(answers, this.#onReset);
-    this.#namingWriter = new LiveEventWriter(answers, this.#onReset, hot);
+    this.#answers = answers;
   }
 
   /** Opens a stream. It ends with its client, with its key, or after a stall of minutes. */
-  open(call: LiveCall, { withNames, ...query }: LiveQuery): Result<ViewerStream, ServiceError> {
+  open(call: LiveCall, { names, ...query }: LiveQuery): Result<ViewerStream, ServiceError> {
     const { appId, keyId, view } = call;
     const leave = this.#slots.take({ appId, keyId, isView: view !== null });
     if (leave === null) {
@@ -72,9 +74,7 @@ export class Viewers {
       return fail(TOO_MANY);
     }
     const { signal } = call.request;
-    const shared = withNames ? this.#namingWriter : this.#writer;
-    const names = withNames ? this.#hot : null;
-    const writer = view === null ? shared : new ViewEventWriter(view, this.#onReset, names);
+    const writer = this.#writerFor(view, names ?? NO_NAMES);
     const stream: ViewerStream = new ViewerStream({
       timers: this.#timers,
       viewer: this.#live.open(appId, query, writer),
@@ -96,6 +96,18 @@ export class Viewers {
   stop(): void {
     this.#live.close();
     for (const stream of this.#open.keys()) stream.close();
+  }
+
+  #writerFor(view: LiveCall["view"], form: NamesForm): LiveEventWriter | ViewEventWriter {
+    const { withNames, withProfiles } = form;
+    const added = withNames || withProfiles ? { source: this.#hot, form } : null;
+    if (view !== null) return new ViewEventWriter(view, this.#onReset, added);
+    const name = `${withNames} ${withProfiles}`;
+    const known = this.#writers.get(name);
+    if (known !== undefined) return known;
+    const writer = new LiveEventWriter(this.#answers, this.#onReset, added);
+    this.#writers.set(name, writer);
+    return writer;
   }
 
   #add(stream: ViewerStream, call: LiveCall): void {

@@ -1,10 +1,11 @@
 import { isObject } from "../../lib/is-object.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import type { Binding } from "../../model/binding.ts";
-import { type AcceptedTimes, addReport, type RejectedReport } from "../../model/report.ts";
+import { type AcceptedTimes, addReport, ERASED, type RejectedReport } from "../../model/report.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
 import { ReportBatches } from "../../model/report-batches.ts";
 import { ReportScanner } from "../../model/report-scanner.ts";
+import { pickReports } from "../../wal/batch-parts.ts";
 
 export interface ReportRules {
   readonly times: AcceptedTimes;
@@ -16,6 +17,27 @@ export interface ReadReports {
   /** At least one, which is empty if no report is valid. */
   readonly batches: readonly ReportBatch[];
   readonly rejected: readonly RejectedReport[];
+}
+
+/** The reports without those in `rows` of all batches, which are rejected because their device or user is blocked. */
+export function withoutRows(read: ReadReports, rows: readonly number[]): ReadReports {
+  if (rows.length === 0) return read;
+  const leaving = new Set(rows);
+  const known = new Set(read.rejected.map(({ index }) => index));
+  const rejected = [...read.rejected];
+  const batches: ReportBatch[] = [];
+  let row = 0;
+  let index = 0;
+  for (const batch of read.batches) {
+    const remaining: number[] = [];
+    for (let each = 0; each < batch.count; each++, row++, index++) {
+      while (known.has(index)) index++;
+      if (!leaving.has(row)) remaining.push(each);
+      else rejected.push({ index, deviceId: batch.texts[batch.device[each]!]!, message: ERASED });
+    }
+    batches.push(pickReports(batch, remaining));
+  }
+  return { batches, rejected: rejected.sort((a, b) => a.index - b.index) };
 }
 
 /** Checks a body's reports one by one, in their order. */

@@ -4,7 +4,7 @@ import { JsonWriter, NUMBER_BYTES_MAX, writeReading } from "../../lib/text/json-
 /** Answers in columns: a list for each, written in pieces, since each may have a million values. */
 
 /** Consecutive values of a column; NaN or null if a row has none. */
-export type ColumnBlock = Float64Array | readonly (string | boolean | null)[];
+export type ColumnBlock = Float64Array | readonly (string | boolean | object | null)[];
 
 export interface Column {
   readonly name: string;

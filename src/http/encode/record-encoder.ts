@@ -1,5 +1,5 @@
 import { assert } from "../../lib/assert.ts";
-import { CLOSE_BRACE, QUOTE } from "../../lib/text/ascii.ts";
+import { CLOSE_BRACE, COMMA, QUOTE } from "../../lib/text/ascii.ts";
 import {
   createFragment,
   fragmentRoom,
@@ -15,18 +15,18 @@ import { type LocationField, NUMBER_FIELDS, type ResponseKind } from "../../mode
 import { RECORD_ID_TIME_CHARACTERS, writeRecordIdTime } from "../../model/record-id.ts";
 import type { RecordPage } from "../../model/record-page.ts";
 import { LOCAL_TIME_BYTES, type LocalTimeFormatter } from "../../model/time/local-time.ts";
-import { CHOSEN_TUPLES_CACHED, DeviceFragments, EncodedTuples, TUPLES_CACHED } from "./record-fragments.ts";
+import {
+  CHOSEN_TUPLES_CACHED,
+  DeviceFragments,
+  EncodedTuples,
+  TUPLES_CACHED,
+  type TupleTexts,
+} from "./record-fragments.ts";
 
 /** Writes records in the form of one kind of response: its fields or some of them, its spelling of the app. */
 export interface RecordEncoder {
-  /** Writes record `row` of the page as a JSON object; `localTime` adds `local_time`. */
-  write(
-    json: JsonWriter,
-    appId: AppId,
-    page: RecordPage,
-    row: number,
-    localTime: LocalTimeFormatter | null,
-  ): void;
+  /** Writes the records of a page as JSON objects, with commas between; `localTime` adds `local_time`. */
+  writePage(json: JsonWriter, appId: AppId, page: RecordPage, localTime: LocalTimeFormatter | null): void;
   /** Writes the time and the numbers of a record, with a comma before each. */
   writeNumbers(json: JsonWriter, page: RecordPage, row: number): void;
   /** Writes its profile and state, with a comma before each. */
@@ -67,33 +67,46 @@ export function createRecordEncoder(
     json.length = at;
   }
 
-  function writeTexts(json: JsonWriter, page: RecordPage, row: number): void {
-    const text = tuples.of(page.dictionary, page.profile[row]!, page.state[row]!);
+  function writeTuple(
+    json: JsonWriter,
+    texts: TupleTexts,
+    { profile, state }: RecordPage,
+    row: number,
+  ): void {
+    const text = texts.of(profile[row]!, state[row]!);
     json.ensure(text.length);
     json.bytes.set(text, json.length);
     json.length += text.length;
   }
 
+  function writeDevice(json: JsonWriter, appId: AppId, { deviceIds, timestampMs }: RecordPage, row: number) {
+    const device = devices.of(appId, deviceIds[row]!);
+    json.ensure(fragmentRoom(device.head) + fragmentRoom(device.idTail) + ID_HEAD_ROOM);
+    const { bytes, view } = json;
+    let at = writeFragment(view, json.length, device.head);
+    if (!showsApp) at = json.length + device.bytesBeforeApp; // The next text overwrites the app.
+    if (showsId) {
+      at = writeFragment(view, at, ID_HEAD);
+      writeRecordIdTime(bytes, at, timestampMs[row]!);
+      at = writeFragment(view, at + RECORD_ID_TIME_CHARACTERS, device.idTail);
+    }
+    json.length = at;
+  }
+
   return {
-    write(json, appId, page, row, localTime) {
-      const device = devices.of(appId, page.deviceIds[row]!);
-      json.ensure(fragmentRoom(device.head) + fragmentRoom(device.idTail) + ID_HEAD_ROOM);
-      const { bytes, view } = json;
-      let at = writeFragment(view, json.length, device.head);
-      if (!showsApp) at = json.length + device.bytesBeforeApp; // The next text overwrites the app.
-      if (showsId) {
-        at = writeFragment(view, at, ID_HEAD);
-        writeRecordIdTime(bytes, at, page.timestampMs[row]!);
-        at = writeFragment(view, at + RECORD_ID_TIME_CHARACTERS, device.idTail);
+    writePage(json, appId, page, localTime) {
+      const texts = tuples.of(page.dictionary);
+      for (let row = 0; row < page.count; row++) {
+        if (row > 0) json.byte(COMMA);
+        writeDevice(json, appId, page, row);
+        writeNumbers(json, page, row);
+        writeTuple(json, texts, page, row);
+        if (localTime !== null) writeLocalTime(json, localTime, page.timestampMs[row]!);
+        json.byte(CLOSE_BRACE);
       }
-      json.length = at;
-      writeNumbers(json, page, row);
-      writeTexts(json, page, row);
-      if (localTime !== null) writeLocalTime(json, localTime, page.timestampMs[row]!);
-      json.byte(CLOSE_BRACE);
     },
     writeNumbers,
-    writeTexts,
+    writeTexts: (json, page, row) => writeTuple(json, tuples.of(page.dictionary), page, row),
   };
 }
 

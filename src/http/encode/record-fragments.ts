@@ -91,7 +91,7 @@ export class EncodedTuples {
   readonly #profileMembers: readonly TupleMember[];
   readonly #stateMembers: readonly TupleMember[];
   readonly #slots: number;
-  readonly #caches = new WeakMap<RecordDictionary, TupleCache>();
+  readonly #texts = new WeakMap<RecordDictionary, TupleTexts>();
 
   /** Caches up to `slots` pairs, a power of two. */
   constructor(isShown: (field: LocationField) => boolean, slots: number) {
@@ -100,14 +100,14 @@ export class EncodedTuples {
     this.#stateMembers = membersShown(STATE_FIELDS, isShown);
   }
 
-  /** All shown members of a profile and a state, with a comma before each. */
-  of(dictionary: RecordDictionary, profile: number, state: number): Uint8Array {
-    let cache = this.#caches.get(dictionary);
-    if (cache === undefined) {
-      cache = new TupleCache(this.#slots);
-      this.#caches.set(dictionary, cache);
+  /** The pairs of a dictionary. A page looks this up once, since each lookup costs as much as a copied text. */
+  of(dictionary: RecordDictionary): TupleTexts {
+    let texts = this.#texts.get(dictionary);
+    if (texts === undefined) {
+      texts = new TupleTexts(this.#slots, (profile, state) => this.#encode(dictionary, profile, state));
+      this.#texts.set(dictionary, texts);
     }
-    return cache.find(profile, state) ?? cache.put(profile, state, this.#encode(dictionary, profile, state));
+    return texts;
   }
 
   #encode(dictionary: RecordDictionary, profile: number, state: number): Uint8Array {
@@ -157,27 +157,28 @@ const TUPLE_BYTES_CACHED = 1024;
  * Texts by profile and state; a new one replaces the old one in its slot, which bounds the cache without bookkeeping.
  * Both are one text, since one copy of both costs little more than one of either.
  */
-class TupleCache {
+export class TupleTexts {
   readonly #profiles: Int32Array;
   readonly #states: Int32Array;
   readonly #texts: Uint8Array[] = [];
+  readonly #encode: (profile: number, state: number) => Uint8Array;
 
-  constructor(slots: number) {
+  constructor(slots: number, encode: (profile: number, state: number) => Uint8Array) {
     this.#profiles = new Int32Array(slots).fill(-1);
     this.#states = new Int32Array(slots);
+    this.#encode = encode;
   }
 
-  find(profile: number, state: number): Uint8Array | null {
+  /** All shown members of a profile and a state, with a comma before each. */
+  of(profile: number, state: number): Uint8Array {
     const slot = this.#slotOf(profile, state);
-    return this.#profiles[slot] === profile && this.#states[slot] === state ? this.#texts[slot]! : null;
-  }
-
-  put(profile: number, state: number, text: Uint8Array): Uint8Array {
-    if (text.length > TUPLE_BYTES_CACHED) return text;
-    const slot = this.#slotOf(profile, state);
-    this.#profiles[slot] = profile;
-    this.#states[slot] = state;
-    this.#texts[slot] = text;
+    if (this.#profiles[slot] === profile && this.#states[slot] === state) return this.#texts[slot]!;
+    const text = this.#encode(profile, state);
+    if (text.length <= TUPLE_BYTES_CACHED) {
+      this.#profiles[slot] = profile;
+      this.#states[slot] = state;
+      this.#texts[slot] = text;
+    }
     return text;
   }
 

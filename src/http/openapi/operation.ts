@@ -3,6 +3,7 @@ import { assert } from "../../lib/assert.ts";
 import { MIN_SEQUENCE_HEADER, WRONG_MIN_SEQUENCE } from "../min-sequence.ts";
 import { type QueryParameters, readQuery } from "../parameters/parameter.ts";
 import { type PathParameters, unreadable } from "../parameters/path-parameter.ts";
+import type { Method } from "../request.ts";
 import { ref, type Schema, type Schemas, type Shape } from "../shapes/shape.ts";
 import {
   ALWAYS_SENT,
@@ -61,6 +62,7 @@ export interface RequestBody {
 export interface DescribedEndpoint {
   readonly kind: "keyed" | "open" | "client";
   readonly permission: Exclude<Permission, "view"> | null;
+  readonly method?: Method;
   readonly isTagged?: boolean;
   readonly pathParameters: PathParameters;
   readonly query: QueryParameters;
@@ -68,16 +70,17 @@ export interface DescribedEndpoint {
 }
 
 export function describeOperation(endpoint: DescribedEndpoint): Schema {
-  const { kind, permission, isTagged = false, pathParameters, query, operation } = endpoint;
+  const { kind, permission, method, isTagged = false, pathParameters, query, operation } = endpoint;
+  const reads = permission === "read" || (permission === "edit" && method === "GET");
   const { operationId, tag, summary, description, answer, failures, headers = [], body } = operation;
   const conditions = [
     ...(isTagged ? [IF_NONE_MATCH] : []),
-    ...(kind === "keyed" && permission === "read" ? [MIN_SEQUENCE_HEADER] : []),
+    ...(kind === "keyed" && reads ? [MIN_SEQUENCE_HEADER] : []),
   ];
   const parameters = [...describePath(pathParameters), ...describeQuery(query), ...conditions, ...headers];
   const aboutData = isTagged ? SENT_WITH_TAG : SENT_WITH_DATA;
   const sentWithKey = permission === "operate" ? SENT_WITH_KEY : aboutData;
-  const sentWithAnswer = permission === "read" ? { ...sentWithKey, ...SENT_IF_IGNORED } : sentWithKey;
+  const sentWithAnswer = reads ? { ...sentWithKey, ...SENT_IF_IGNORED } : sentWithKey;
   return {
     operationId,
     summary,
@@ -127,10 +130,11 @@ const KEYED_FAILURES: Readonly<Record<Exclude<Permission, "view">, Readonly<Reco
   read: { ...keyedFailures("NoRead"), 503: shared("Unavailable") },
   write: { ...keyedFailures("NoWrite"), 503: shared("Unavailable") },
   edit: { ...keyedFailures("NoEdit"), 503: shared("Unavailable") },
+  erase: { ...keyedFailures("NoErase"), 503: shared("Unavailable") },
   operate: keyedFailures("NoOperate"), // Answers also while the server starts and stops.
 };
 
-function keyedFailures(forbidden: "NoRead" | "NoWrite" | "NoEdit" | "NoOperate") {
+function keyedFailures(forbidden: "NoRead" | "NoWrite" | "NoEdit" | "NoErase" | "NoOperate") {
   return { 401: shared("Unauthorized"), 403: shared(forbidden), 429: shared("TooMany") };
 }
 

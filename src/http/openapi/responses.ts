@@ -172,6 +172,15 @@ export const RESPONSES = {
       bound: exampleOf({ kind: "key_bound" }),
     },
   ),
+  NoErase: failure(
+    "The key lacks the permission `erase`, or is bound to a device or user.",
+    SENT_WITH_KEY,
+    ["AuthError"],
+    {
+      forbidden: exampleOf({ kind: "permission_missing", permission: "erase" }),
+      bound: exampleOf({ kind: "key_bound" }),
+    },
+  ),
   NoOperate: failure("The key lacks the permission `operate`.", SENT_WITH_KEY, ["AuthError"], {
     forbidden: exampleOf({ kind: "permission_missing", permission: "operate" }),
   }),

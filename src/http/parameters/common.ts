@@ -68,6 +68,12 @@ export const places = flag(
 /** Adds names of devices. Each endpoint implements it. */
 export const names = flag("Adds name to each location whose device has one in its profile.", "boolean");
 
+/** For maps. Each endpoint implements it. */
+export const profiles = flag(
+  "Adds profile to each location whose device has one with a name, a color or an icon, with these three.",
+  "boolean",
+);
+
 export const distanceTravelled = flag(
   "Adds the length of the path through the day's positions. Requires that start_date equals end_date.",
   "string",

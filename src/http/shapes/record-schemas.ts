@@ -1,4 +1,4 @@
-import { NAME_CHARACTERS_MAX } from "../../model/device-profile.ts";
+import { COLOR_PATTERN, DEVICE_ICONS, NAME_CHARACTERS_MAX } from "../../model/device-profile.ts";
 import { ALWAYS_CHOSEN } from "../../model/field-choice.ts";
 import {
   LOCATION_FIELDS,
@@ -48,6 +48,17 @@ export const DEVICE_NAME: Schema = {
   description: "The name in the device's profile; absent without `names=true`, or if it has none.",
   example: "Bus 42",
 };
+
+/** What the map shows of a device's profile, for requests with `profiles=true`. */
+export const SHOWN_PROFILE: Schema = closed(
+  {},
+  {
+    name: { type: "string", minLength: 1, maxLength: NAME_CHARACTERS_MAX },
+    color: { type: "string", pattern: COLOR_PATTERN.source },
+    icon: { type: "string", enum: DEVICE_ICONS },
+  },
+  "Name, color and icon in the device's profile.",
+);
 
 /** Kinds of record that may include the device's name and the place nearby. */
 const NEAR_PLACES: readonly ResponseKind[] = ["current", "deviceCurrent", "view"];

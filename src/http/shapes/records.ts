@@ -71,11 +71,10 @@ export function historyRecords(kind: "userHistory" | "deviceHistory" | "appHisto
       json.byte(OPEN_BRACKET);
       let isFirst = true;
       for (const page of pages) {
-        for (let row = 0; row < page.count; row++) {
-          if (!isFirst) json.byte(COMMA);
-          isFirst = false;
-          encoder.write(json, appId, page, row, localTime);
-        }
+        if (page.count === 0) continue;
+        if (!isFirst) json.byte(COMMA);
+        isFirst = false;
+        encoder.writePage(json, appId, page, localTime);
       }
       json.byte(CLOSE_BRACKET);
     },

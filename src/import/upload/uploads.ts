@@ -28,6 +28,8 @@ export interface StoredUpload {
   readonly created: number;
   readonly alreadyThere: number;
   readonly sameTime: number;
+  /** Points that were refused, because their device or user was erased and is blocked. */
+  readonly blocked: number;
   readonly accepted: number;
   readonly duplicates: number;
   readonly sequence: number;
@@ -125,12 +127,13 @@ async function takeFile(
     if (read.value === null) return ok({ survey, known: null, stored });
     const answer = await ingest(appId, read.value);
     if (!answer.ok) return fail(withStored(answer.error, stored));
-    const { accepted, duplicates, created, sequence } = answer.value;
+    const { accepted, duplicates, created, blocked, sequence } = answer.value;
     const sameTime = sameTimeOf(answer.value);
     stored = {
       created: stored.created + created,
       sameTime: stored.sameTime + sameTime,
       alreadyThere: stored.alreadyThere + accepted + duplicates - created - sameTime,
+      blocked: stored.blocked + blocked.length,
       accepted: stored.accepted + accepted,
       duplicates: stored.duplicates + duplicates,
       sequence,
@@ -139,7 +142,7 @@ async function takeFile(
 }
 
 const NOTHING_STORED: StoredUpload = {
-  ...{ created: 0, alreadyThere: 0, sameTime: 0, accepted: 0, duplicates: 0, sequence: 0 },
+  ...{ created: 0, alreadyThere: 0, sameTime: 0, blocked: 0, accepted: 0, duplicates: 0, sequence: 0 },
 };
 
 /** Points before the retention. */

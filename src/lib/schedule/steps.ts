@@ -9,6 +9,14 @@ export function* inOneStep<Value>(work: () => Value): Steps<Value> {
   return work();
 }
 
+/** Runs all steps now, where nothing else may come between them. */
+export function inOneTurn<Value>(steps: Steps<Value>): Value {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
 /** Applies `next` to the result, within the last step. */
 export function* thenDo<Value, Next>(steps: Steps<Value>, next: (value: Value) => Next): Steps<Next> {
   return next(yield* steps);

@@ -18,6 +18,12 @@ export class FormatVersionError extends Error {
     const writer = writerOf(expected, actual);
     return new FormatVersionError(what, path, `format version ${expected}`, `${actual}`, writer);
   }
+
+  /** For an entry of an unknown kind; kinds up to `newestKind` were used. */
+  static ofKind(what: string, path: string, newestKind: number, kind: number): FormatVersionError {
+    const writer = writerOf(newestKind, kind);
+    return new FormatVersionError(what, path, "known kinds of entries", `kind ${kind}`, writer);
+  }
 }
 
 /** The kind of program that wrote another version. No release wrote an older one. */
@@ -30,14 +36,28 @@ export function parseVersionedJson(
   bytes: Uint8Array,
   expected: number,
 ): Result<Readonly<Record<string, unknown>>, string> {
-  const text = decodeUtf8(bytes);
-  const object = text === null ? null : parseJson(text);
-  if (!isObject(object)) return fail("it is not a JSON object");
-  const { version } = object;
-  if (typeof version !== "number" || !Number.isInteger(version) || version < 1) {
-    return fail("its format version is missing");
-  }
+  const object = parseObject(bytes);
+  if (object === null) return fail("it is not a JSON object");
+  const version = versionOf(object);
+  if (version === null) return fail("its format version is missing");
   if (version === expected) return ok(object);
   const writer = writerOf(expected, version);
   return fail(`it has format version ${version} of a ${writer}, and this program reads version ${expected}`);
+}
+
+/** Whether the file is a JSON object in another version of its format. */
+export function isOtherVersion(bytes: Uint8Array, expected: number): boolean {
+  const object = parseObject(bytes);
+  const version = object === null ? null : versionOf(object);
+  return version !== null && version !== expected;
+}
+
+function parseObject(bytes: Uint8Array): Readonly<Record<string, unknown>> | null {
+  const text = decodeUtf8(bytes);
+  const object = text === null ? null : parseJson(text);
+  return isObject(object) ? object : null;
+}
+
+function versionOf({ version }: Readonly<Record<string, unknown>>): number | null {
+  return typeof version === "number" && Number.isInteger(version) && version >= 1 ? version : null;
 }

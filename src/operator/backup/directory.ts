@@ -12,7 +12,7 @@ import {
   parseBackup,
   sameFile,
 } from "./file.ts";
-import { MANIFEST, SINGLE_FILES } from "./source.ts";
+import { MANIFEST, OTHER_FOLDERS, SINGLE_FILES } from "./source.ts";
 
 /*
  * A backup's directory is a data directory with a `backup.json`, which names every file. New files wait in `next/`
@@ -250,5 +250,5 @@ async function dataFolders(files: Files, directory: string): Promise<string[]> {
   const list = (folder: string) => files.list(join(directory, folder));
   const isDay = (name: string) => parseDayFolder(name) !== null;
   const days = (await list("archive")).filter(isDay).map((day) => `archive/${day}`);
-  return ["wal", "damaged", "imports", "archive/latest", "archive/standing", ...days];
+  return ["wal", "quarantine", ...OTHER_FOLDERS, "archive/latest", "archive/standing", ...days];
 }

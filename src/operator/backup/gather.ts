@@ -4,6 +4,7 @@ import { archivePaths } from "../../archive/archive-files.ts";
 import { type Manifest, readManifest } from "../../archive/manifest.ts";
 import { parseKeyFile } from "../../auth/key-file.ts";
 import { parsePassPhraseFile } from "../../auth/pass-phrases.ts";
+import { readLedger } from "../../directory/erasure-ledger.ts";
 import { directoryPaths } from "../../directory/paths.ts";
 import { parseSettings } from "../../directory/settings.ts";
 import { FileError, type Files, isPassing } from "../../runtime/files.ts";
@@ -55,7 +56,9 @@ export async function gather(options: GatherOptions): Promise<Gathered | null> {
     for (const part of parts) progress.add(await backupFiles.bring(part));
     // Quarantine before log: replaying an entry removes it once its reports are in the log.
     for (const file of await findQuarantined(files, dataDir)) await backupFiles.bring(file);
-    problems.push(...(await verifyQuarantine(files, directoryPaths(dataDir).quarantine)).problems);
+    const { quarantine } = directoryPaths(dataDir);
+    const coveredSequence = manifest?.standing?.sequence ?? 0;
+    problems.push(...(await verifyQuarantine(files, quarantine, coveredSequence)).problems);
     const logSequence = await bringLog(options, backupFiles, progress, problems);
     for (const other of await findOthers(files, dataDir)) await backupFiles.bring(other);
     await checkSharedFiles(files, dataDir, problems);
@@ -126,7 +129,7 @@ async function bringLog(
 }
 
 async function checkSharedFiles(files: Files, dataDir: string, problems: string[]): Promise<void> {
-  const { keys, passPhrases, settings } = directoryPaths(dataDir);
+  const { keys, passPhrases, settings, erasures } = directoryPaths(dataDir);
   for (const [path, parse] of [
     [keys, parseKeyFile],
     [passPhrases, parsePassPhraseFile],
@@ -136,6 +139,8 @@ async function checkSharedFiles(files: Files, dataDir: string, problems: string[
     const parsed = parse(await files.read(path));
     if (!parsed.ok) problems.push(`${basename(path)} can't be used: ${parsed.error}`);
   }
+  const { state } = await readLedger(files, erasures);
+  if (typeof state === "object") problems.push(`${basename(erasures)} can't be used: ${state.reason}`);
 }
 
 interface Progress {

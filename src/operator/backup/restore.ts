@@ -23,6 +23,8 @@ export interface RestoreOptions {
   readonly directory: string;
   /** Missing or empty. */
   readonly dataDir: string;
+  /** Changes the copied directory, which is locked, before it gets its name. A failure is a sentence. */
+  prepare?(directory: string): Promise<Result<void, string>>;
   /** Locks a directory, which it creates if missing; the result releases the lock. */
   take(directory: string): Promise<() => void>;
   onProgress(doneBytes: number, totalBytes: number): void;
@@ -87,6 +89,11 @@ async function restoreFrom(
   try {
     await clear(files, unfinished);
     await copy(options, backup, unfinished, progress);
+    const prepared = (await options.prepare?.(unfinished)) ?? ok(undefined);
+    if (!prepared.ok) {
+      await files.removeAll(unfinished).catch(ignoreFileError);
+      return refuse(`${prepared.error} Nothing was restored.`);
+    }
     await moveDurably(files, unfinished, target); // The lock moves with it.
   } catch (error) {
     if (!(error instanceof FileError)) throw error;

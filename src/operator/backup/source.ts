@@ -1,17 +1,25 @@
 import { join } from "node:path";
 import { archivePaths, listPartFiles, listStandingFiles } from "../../archive/archive-files.ts";
 import type { Manifest, Part, SealedDay } from "../../archive/manifest.ts";
-import { STREAM_POSITION_FILE } from "../../cluster/quarantine/stream-position.ts";
 import { FileError, type Files } from "../../runtime/files.ts";
 
 /** The manifest's path in a data directory. */
 export const MANIFEST = "archive/manifest.json";
 
 /**
- * Keys, passphrases, settings, and the name under which a broker queues messages: a restored directory takes the place
- * of the one that was lost.
+ * Keys, passphrases, settings, erasures, and the name under which a broker queues messages: a restored directory takes
+ * the place of the one that was lost.
  */
-export const SINGLE_FILES = ["keys.json", "pass-phrases.json", "settings.json", "directory-id"];
+export const SINGLE_FILES = [
+  "keys.json",
+  "pass-phrases.json",
+  "settings.json",
+  "erasures.json",
+  "directory-id",
+] as const;
+
+/** Folders of which every file belongs to a backup: damaged bytes, import state, and reports of erasures. */
+export const OTHER_FOLDERS = ["damaged", "imports", "erasures"] as const;
 
 /** A file that a backup should have. */
 export interface WantedFile {
@@ -39,17 +47,16 @@ export async function findParts(files: Files, archiveDirectory: string): Promise
   return all.map((file) => wanted(`archive/${file}`));
 }
 
-/** The messages that could not be used. A node's position in the quarantine's stream means nothing after a restore. */
-export async function findQuarantined(files: Files, dataDir: string): Promise<WantedFile[]> {
-  const quarantined = await findFilesOf(files, dataDir, "quarantine");
-  return quarantined.filter(({ file }) => file !== `quarantine/${STREAM_POSITION_FILE}`);
+/** The messages that could not be used. */
+export function findQuarantined(files: Files, dataDir: string): Promise<WantedFile[]> {
+  return findFilesOf(files, dataDir, "quarantine");
 }
 
 /** Single files, and all files of some other folders of a data directory. */
 export async function findOthers(files: Files, dataDir: string): Promise<WantedFile[]> {
   const others: WantedFile[] = [];
   for (const file of SINGLE_FILES) if (await files.exists(join(dataDir, file))) others.push(wanted(file));
-  for (const folder of ["damaged", "imports"]) others.push(...(await findFilesOf(files, dataDir, folder)));
+  for (const folder of OTHER_FOLDERS) others.push(...(await findFilesOf(files, dataDir, folder)));
   return others;
 }
 

@@ -9,6 +9,8 @@ import { type Ask, askServer, type RemoteServer } from "./ask-server.ts";
 /** Fields as in the server's answer. */
 export interface RemoteFinding {
   readonly device_id: string;
+  /** Absent if the device has none. */
+  readonly name?: string;
   readonly client: string;
   readonly kind: string;
   readonly at: number;
@@ -22,8 +24,21 @@ export interface RemoteFindings {
   /** The newest ones, newest first. */
   readonly findings: readonly RemoteFinding[];
   readonly total_count: number;
+  /** Absent if the server is older than these. */
+  readonly stored?: RemoteStored;
   /** Absent if no broker brings reports to the app. */
   readonly mqtt?: RemoteMqtt;
+}
+
+/** What an app has besides records, and its bounds. */
+export interface RemoteStored {
+  readonly corrections: number;
+  readonly corrections_max: number;
+  readonly corrected_records: number;
+  readonly corrected_records_max: number;
+  readonly profiles: number;
+  readonly profile_bytes: number;
+  readonly profile_bytes_max: number;
 }
 
 export interface RemoteMqtt {
@@ -65,14 +80,25 @@ function isFindings(body: unknown): body is RemoteFindings {
   return (
     typeof body.app_id === "string" &&
     typeof body.total_count === "number" &&
+    (body.stored === undefined || isStored(body.stored)) &&
     (body.mqtt === undefined || isMqtt(body.mqtt)) &&
     body.findings.every(
       (finding: unknown) =>
         isObject(finding) &&
         typeof finding.at === "number" &&
+        (finding.name === undefined || typeof finding.name === "string") &&
         TEXTS.every((name) => typeof finding[name] === "string"),
     )
   );
+}
+
+function isStored(stored: unknown): stored is RemoteStored {
+  if (!isObject(stored)) return false;
+  const numbers = ["corrections", "corrected_records", "profile_bytes"].flatMap((name) => [
+    stored[name],
+    stored[`${name}_max`],
+  ]);
+  return [...numbers, stored.profiles].every((value) => typeof value === "number");
 }
 
 function isMqtt(mqtt: unknown): mqtt is RemoteMqtt {

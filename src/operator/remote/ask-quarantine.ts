@@ -1,6 +1,6 @@
 import { isObject } from "../../lib/is-object.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
-import { type Ask, askServer, type RemoteServer } from "./ask-server.ts";
+import { type Ask, askForAll, askServer, type RemoteServer } from "./ask-server.ts";
 
 /*
  * The quarantine of a running server, asked for over HTTP. Errors are sentences.
@@ -17,6 +17,7 @@ export interface RemoteEntry {
   readonly id: string;
   readonly client: string;
   readonly reason: string;
+  readonly key_id?: string;
   readonly device_id?: string;
   readonly body_bytes: number;
   readonly last_arrived: number;
@@ -24,7 +25,6 @@ export interface RemoteEntry {
 }
 
 const PATH = "/api/v1/quarantine";
-const PAGE_ENTRIES = 1000;
 
 /** The options of commands for these parameters. */
 const OPTIONS = { client: "--client", reason: "--reason", device_id: "--device" };
@@ -35,19 +35,12 @@ export async function askEntries(
   filter: RemoteEntryFilter,
   ask: Ask,
 ): Promise<Result<readonly RemoteEntry[], string>> {
-  const entries: RemoteEntry[] = [];
-  for (;;) {
-    const query = new URLSearchParams({ limit: String(PAGE_ENTRIES), offset: String(entries.length) });
-    const parameters = { client: filter.client, reason: filter.reason, device_id: filter.deviceId };
-    for (const [name, value] of Object.entries(parameters)) if (value !== null) query.set(name, value);
-    const page = await askServer(server, "GET", `${PATH}?${query}`, ask, OPTIONS);
-    if (!page.ok) return page;
-    const more = page.value.entries;
-    if (!Array.isArray(more) || !more.every(isEntry))
-      return fail(`${server.url} is no Wherehouse server: its answer has no entries.`);
-    entries.push(...more);
-    if (more.length < PAGE_ENTRIES) return ok(entries);
-  }
+  const parameters = { client: filter.client, reason: filter.reason, device_id: filter.deviceId };
+  const entries = await askForAll(server, { path: PATH, parameters, member: "entries" }, ask, OPTIONS);
+  if (!entries.ok) return entries;
+  return entries.value.every(isEntry)
+    ? ok(entries.value)
+    : fail(`${server.url} is no Wherehouse server: its answer has no entries.`);
 }
 
 /** One entry with its body. */

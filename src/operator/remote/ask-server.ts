@@ -81,6 +81,43 @@ export async function askServer(
   return fail(refusalText(server.url, status, body, options));
 }
 
+const PAGE_ITEMS = 1000;
+
+/** A list that a server answers in pages. */
+export interface RemoteList {
+  readonly path: string;
+  /** Null for parameters that are left out. */
+  readonly parameters: Readonly<Record<string, string | null>>;
+  /** The name of the list in the answer. */
+  readonly member: string;
+}
+
+/** All items of a list, page after page. */
+export async function askForAll(
+  server: RemoteServer,
+  { path, parameters, member }: RemoteList,
+  ask: Ask,
+  options: OptionNames = {},
+): Promise<Result<readonly unknown[], string>> {
+  const items: unknown[] = [];
+  for (;;) {
+    const query = new URLSearchParams({ limit: String(PAGE_ITEMS), offset: String(items.length) });
+    for (const [name, value] of Object.entries(parameters)) if (value !== null) query.set(name, value);
+    const page = await askServer(server, "GET", `${path}?${query}`, ask, options);
+    if (!page.ok) return page;
+    const more = page.value[member];
+    if (!Array.isArray(more))
+      return fail(`${server.url} is no Wherehouse server: its answer has no ${member}.`);
+    items.push(...more);
+    if (more.length < PAGE_ITEMS) return ok(items);
+  }
+}
+
+/** A request with these members as a JSON object. */
+export function jsonRequest(method: string, members: object) {
+  return { method, body: JSON.stringify(members), headers: { "content-type": "application/json" } };
+}
+
 /** How long a running server retains records. A server that doesn't say is older than this setting. */
 export async function askRetention(server: RemoteServer, ask: Ask): Promise<Result<Retention, string>> {
   const ready = await askServer(server, "GET", "/ready", ask);
@@ -100,14 +137,10 @@ export async function signInByCode(
   code: string,
   ask: Ask,
 ): Promise<Result<PageSession, string>> {
+  const { headers: ofBody, ...request } = jsonRequest("POST", { code });
   const answer = await fetchAnswer({ url, key: null }, "/map/session", ask, {
-    method: "POST",
-    headers: {
-      "content-type": "application/json",
-      "sec-fetch-site": "same-origin",
-      "x-wherehouse-page": "1",
-    },
-    body: JSON.stringify({ code }),
+    ...request,
+    headers: { ...ofBody, "sec-fetch-site": "same-origin", "x-wherehouse-page": "1" },
   });
   if (!answer.ok) return answer;
   const { status, headers, body } = answer.value;

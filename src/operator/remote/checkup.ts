@@ -1,6 +1,6 @@
 import { isObject } from "../../lib/is-object.ts";
 import { printableLine } from "../../lib/text/printable.ts";
-import type { RemoteMqtt } from "./ask-findings.ts";
+import type { RemoteMqtt, RemoteStored } from "./ask-findings.ts";
 import { type Ask, fetchAnswer } from "./ask-server.ts";
 
 /*
@@ -151,3 +151,40 @@ export function checkMqtt(mqtt: RemoteMqtt): readonly Problem[] {
   }
   return problems;
 }
+
+/** The share of a bound from which on it is a problem. */
+const NEAR_SHARE = 0.8;
+
+/** Bounds that an app is near, beyond which corrections and profiles are refused. */
+export function checkStored(stored: RemoteStored): readonly Problem[] {
+  const bounds = [
+    {
+      used: stored.corrections,
+      max: stored.corrections_max,
+      what: "active corrections",
+      advice: UNDO_SOME,
+    },
+    {
+      used: stored.corrected_records,
+      max: stored.corrected_records_max,
+      what: "records that corrections touch",
+      advice: UNDO_SOME,
+    },
+    {
+      used: stored.profile_bytes,
+      max: stored.profile_bytes_max,
+      what: "bytes of device profiles",
+      advice:
+        "Beyond that profiles are refused. Shorten metadata, or delete profiles of devices that are gone.",
+    },
+  ];
+  return bounds
+    .filter(({ used, max }) => used >= NEAR_SHARE * max)
+    .map(({ used, max, what, advice }) => ({
+      what: `The app has ${used.toLocaleString("en")} ${what}, and may have ${max.toLocaleString("en")}.`,
+      advice,
+    }));
+}
+
+const UNDO_SOME =
+  "Beyond that corrections are refused. corrections list --state active names them; undo those that are not needed.";

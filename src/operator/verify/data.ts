@@ -1,6 +1,7 @@
 import { basename, join } from "node:path";
 import type { Database } from "../../archive/duckdb/database.ts";
 import { findManifest, type Manifest, type ManifestFile, type SealedDay } from "../../archive/manifest.ts";
+import { createMasks } from "../../archive/masks.ts";
 import {
   type ArchiveReport,
   archiveBytes,
@@ -13,13 +14,19 @@ import type { Clock } from "../../model/time/clock.ts";
 import type { Retention } from "../../model/time/retention.ts";
 import { type UtcDay, utcDayName, utcDayOf } from "../../model/time/utc-day.ts";
 import type { Files } from "../../runtime/files.ts";
-import { applyToMemory } from "../../service/ingest/apply-entry.ts";
+import { applyAsReported } from "../../service/ingest/apply-entry.ts";
 import { addBatchDays, type ReportsByDay } from "../../wal/batch-parts.ts";
-import { applyEntry } from "../../wal/entry/entry.ts";
+import { applyEntry, type LogEntry } from "../../wal/entry/entry.ts";
 import { type InspectedSegment, inspectLog } from "../../wal/read-log.ts";
 import { misnamedSegments, parseSegmentName } from "../../wal/segment.ts";
 import { segmentSize } from "../../wal/segment-reader.ts";
-import { createMemory, type KnownDays, type RecordsReport, verifyRecords } from "./records.ts";
+import {
+  createMemory,
+  type KnownDays,
+  type RecordsReport,
+  type VerifiedMemory,
+  verifyRecords,
+} from "./records.ts";
 
 /*
  * Reads log and archive, also while a server writes them; `quick` skips hashing their records.
@@ -91,19 +98,18 @@ async function readBy(
   const progress = await createProgress(options, manifest, quick ? 1 : 2);
   const pathOf = (file: string) => join(paths.archive, file);
   const isReadable = state === "ok" || state === "none";
-  let hot = quick || !isReadable ? null : await createMemory(manifest, files, { openDatabase, pathOf });
+  let memory = quick || !isReadable ? null : await createMemory(manifest, files, { openDatabase, pathOf });
   const logged = new Map<UtcDay, number>();
   const unusable: string[] = [];
   const segments = await inspectLog(progress.counted, paths.log, (entry) => {
     if (entry.kind === "reports") addBatchDays(entry.batch, logged);
-    const memory = hot;
     try {
-      if (memory !== null) applyEntry(entry, () => applyToMemory(memory, entry));
+      if (memory !== null) applyToVerified(memory, entry);
     } catch (error) {
       unusable.push(
         `${messageOf(error)}. The next start sets it aside; records are not compared before that`,
       );
-      hot = null; // It may have half of the entry.
+      memory = null; // It may have half of the entry.
     }
   });
   const firstDay = utcDayOf(retention.startMs(clock.nowMs()));
@@ -130,16 +136,34 @@ async function readBy(
       `${join(paths.log, name)}: no segment of the log has such a name, so nothing of it was read`,
     );
   if (!isWholeLog) problems.push("The archive changed while the log was read: look again");
-  if (hot === null) return { segments, archive, pastDays, records: null, problems };
+  if (memory === null) return { segments, archive, pastDays, records: null, problems };
   const isDamaged = (file: string) => damaged.has(file);
   const onRead = progress.add;
   const known = knownDays;
   const records = await verifyRecords(
-    { manifest, hot, firstDay, openDatabase, pathOf, isDamaged, known, onRead },
+    {
+      manifest,
+      memory,
+      masks: createMasks(manifest, memory.hot.erasures.pending()),
+      firstDay,
+      openDatabase,
+      pathOf,
+      isDamaged,
+      known,
+      onRead,
+    },
     problems,
   );
   progress.finish();
   return { segments, archive, pastDays, records, problems };
+}
+
+/** Applies an entry of the log to the records as they were reported, and to the corrections. */
+function applyToVerified({ hot, corrections }: VerifiedMemory, entry: LogEntry): void {
+  applyEntry(entry, () => {
+    applyAsReported({ hot, messages: null }, entry);
+    if (entry.kind === "correction") corrections.apply(entry, entry.sequence);
+  });
 }
 
 /** Counts the bytes read of log and archive, and wraps the disk so that reads of the log are counted. */

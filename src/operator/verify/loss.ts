@@ -4,7 +4,7 @@ import { findManifest } from "../../archive/manifest.ts";
 import type { UtcDay } from "../../model/time/utc-day.ts";
 import { utcDayName, utcDayOf } from "../../model/time/utc-day.ts";
 import type { Files } from "../../runtime/files.ts";
-import { applyToMemory } from "../../service/ingest/apply-entry.ts";
+import { applyAsReported } from "../../service/ingest/apply-entry.ts";
 import { inspectLog } from "../../wal/read-log.ts";
 import { createMemory } from "./records.ts";
 
@@ -57,8 +57,8 @@ async function readOnce(
 ): Promise<{ readonly loss: Loss; readonly seal: number }> {
   const { manifest } = await findManifest(files, paths.archive);
   const pathOf = (file: string) => join(paths.archive, file);
-  const hot = await createMemory(manifest, files, { openDatabase, pathOf });
-  await inspectLog(files, paths.log, (entry) => applyToMemory(hot, entry));
+  const { hot } = await createMemory(manifest, files, { openDatabase, pathOf });
+  await inspectLog(files, paths.log, (entry) => applyAsReported({ hot, messages: null }, entry));
 
   const [first, firstAfter] = [utcDayOf(beforeMs), utcDayOf(afterMs)];
   const going = new Map<UtcDay, number>();

@@ -1,5 +1,6 @@
-import type { Files } from "../../runtime/files.ts";
-import { readSegments } from "../../service/quarantine/read-segments.ts";
+import { join } from "node:path";
+import { FileError, type Files, isPassing, readIfThere } from "../../runtime/files.ts";
+import { decodeMessageFile, readMessageHeads } from "../../service/quarantine/message-file.ts";
 
 /** The state of a quarantine on disk. */
 export interface QuarantineReport {
@@ -9,22 +10,37 @@ export interface QuarantineReport {
   readonly problems: readonly string[];
 }
 
-/** Reads every entry. A write in progress may look like damage, so damage is read a second time. */
-export async function verifyQuarantine(files: Files, directory: string): Promise<QuarantineReport> {
-  const report = await read(files, directory);
-  return report.problems.length === 0 ? report : read(files, directory);
+/**
+ * Reads every message. One that the archive does not cover (`coveredSequence`) may be a write in progress, or one that
+ * was interrupted: the log has it.
+ */
+export async function verifyQuarantine(
+  files: Files,
+  directory: string,
+  coveredSequence: number,
+): Promise<QuarantineReport> {
+  const report = { entries: 0, bytes: 0, problems: [] as string[] };
+  for (const { name, sequence, isRemoved } of await readMessageHeads(files, directory)) {
+    if (isRemoved) continue;
+    const path = join(directory, name);
+    const bytes = await readOrFault(files, path);
+    if (bytes === null) continue; // It was deleted in the meantime.
+    const isWhole = typeof bytes !== "string" && decodeMessageFile(bytes) !== null;
+    if (isWhole) {
+      report.entries++;
+      report.bytes += bytes.length;
+    } else if (sequence <= coveredSequence) {
+      report.problems.push(typeof bytes === "string" ? bytes : `${path}: ${bytes.length} damaged bytes at 0`);
+    }
+  }
+  return report;
 }
 
-async function read(files: Files, directory: string): Promise<QuarantineReport> {
-  const segments = await readSegments(files, directory);
-  const problems: string[] = [];
-  for (const { path, isReadable, damage } of segments) {
-    if (!isReadable) problems.push(`${path} can't be read`);
-    for (const { offset, bytes } of damage) problems.push(`${path}: ${bytes} damaged bytes at ${offset}`);
+async function readOrFault(files: Files, path: string): Promise<Uint8Array | string | null> {
+  try {
+    return await readIfThere(files, path);
+  } catch (error) {
+    if (!(error instanceof FileError) || isPassing(error)) throw error;
+    return `${path} can't be read`;
   }
-  return {
-    entries: segments.reduce((sum, { entries }) => sum + entries.length, 0),
-    bytes: segments.reduce((sum, { bytes }) => sum + bytes, 0),
-    problems,
-  };
 }

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Database } from "../../archive/duckdb/database.ts";
 import type { Manifest, SealedDay } from "../../archive/manifest.ts";
+import type { Masks } from "../../archive/masks.ts";
 import { countUnlisted } from "../../archive/newest-records.ts";
 import { restoreNewest, restoreStanding } from "../../archive/open-archive.ts";
 import { faultOf } from "../../archive/part-checks.ts";
@@ -13,9 +14,11 @@ import { compareUtf8 } from "../../lib/text/utf8.ts";
 import { profileMembers } from "../../model/device-profile.ts";
 import type { AppId } from "../../model/ids.ts";
 import { recordColumns } from "../../model/record-columns.ts";
+import type { StandingEntry } from "../../model/standing-entry.ts";
 import { nextUtcDay, type UtcDay, utcDayName, utcDayStartMs } from "../../model/time/utc-day.ts";
 import type { Files } from "../../runtime/files.ts";
-import { sequencesOf } from "../../service/upkeep/seal/seal.ts";
+import { clearedOf, sequencesOf } from "../../service/upkeep/seal/seal.ts";
+import { type AppCorrections, VerifiedCorrections } from "./corrections.ts";
 import { createRecordHash, type RecordHash } from "./record-hash.ts";
 
 /** One app's records of a UTC day, as answers show them, whether memory or the archive has them. */
@@ -39,6 +42,7 @@ export interface RecordsReport {
   readonly appDays: readonly AppDay[];
   /** By app. */
   readonly profiles: readonly AppProfiles[];
+  readonly corrections: readonly AppCorrections[];
 }
 
 /** One app's profiles of devices. */
@@ -52,7 +56,9 @@ export interface AppProfiles {
 export interface VerifyRecordsOptions {
   readonly manifest: Manifest;
   /** Everything that memory would have with this manifest. */
-  readonly hot: HotStore;
+  readonly memory: VerifiedMemory;
+  /** What erasures mask of the archive. */
+  readonly masks: Masks;
   /** The first day that answers show. */
   readonly firstDay: UtcDay;
   openDatabase(): Promise<Database>;
@@ -68,12 +74,18 @@ export interface VerifyRecordsOptions {
 /** Archived days by their parts. */
 export type KnownDays = Map<string, readonly AppDay[]>;
 
+/** Memory as it was reported, and the corrections beside it. */
+export interface VerifiedMemory {
+  readonly hot: HotStore;
+  readonly corrections: VerifiedCorrections;
+}
+
 /** Memory as it is before the log is read: what the archive covers, and the newest record of each device. */
 export async function createMemory(
   manifest: Manifest,
   files: Files,
   { openDatabase, pathOf }: Pick<VerifyRecordsOptions, "openDatabase" | "pathOf">,
-): Promise<HotStore> {
+): Promise<VerifiedMemory> {
   const hot = createHotStore(new Scheduler());
   const hasAllNewest =
     manifest.days.size + manifest.expired.size === 0 ||
@@ -83,13 +95,19 @@ export async function createMemory(
       faultOf: (part) => faultOf(files, pathOf(part.file), part, true),
       pathOf,
       onNewest: (appId, batch) => hot.restoreNewest(appId, batch),
+      hidden: () => [],
       notes: [], // `verifyArchive` reports parts that can't be read.
     }));
-  hot.setSealed(sequencesOf(manifest), hasAllNewest);
-  hot.profiles.endRestore(
-    await restoreStanding(files, pathOf, manifest, (entry) => hot.profiles.restore(entry)),
-  );
-  return hot;
+  hot.setSealed(sequencesOf(manifest), hasAllNewest, clearedOf(manifest));
+  const corrections = new VerifiedCorrections();
+  const onEntry = (entry: StandingEntry) => {
+    if (entry.kind === "device_profile") hot.profiles.restore(entry);
+    if (entry.kind === "correction") corrections.restore(entry);
+  };
+  const sequence = await restoreStanding(files, pathOf, manifest, onEntry);
+  hot.profiles.endRestore(sequence);
+  corrections.endRestore(sequence);
+  return { hot, corrections };
 }
 
 /** Reads every record that answers may show; appends disagreements to `problems`, a line each. */
@@ -97,7 +115,8 @@ export async function verifyRecords(
   options: VerifyRecordsOptions,
   problems: string[],
 ): Promise<RecordsReport> {
-  const { manifest, hot, firstDay } = options;
+  const { manifest, memory, firstDay } = options;
+  const { hot } = memory;
   const appDays: AppDay[] = [];
   for (const [day, sealed] of [...manifest.days, ...manifest.expired]) {
     if (day >= firstDay) appDays.push(...(await hashSealedDay(options, day, sealed, problems)));
@@ -108,15 +127,18 @@ export async function verifyRecords(
 
   appDays.sort((a, b) => compareUtf8(a.app, b.app) || compareUtf8(a.day, b.day));
   const profiles = hashProfiles(hot);
+  const corrections = memory.corrections.report(utcDayStartMs(firstDay), problems);
   const lines = [
     ...appDays.map(({ app, day, records, sha256 }) => `${app} ${day} ${records} ${sha256}\n`),
     ...profiles.map(({ app, profiles: count, sha256 }) => `${app} profiles ${count} ${sha256}\n`),
+    ...corrections.map(({ app, active, sha256 }) => `${app} corrections ${active} ${sha256}\n`),
   ];
   return {
     records: appDays.reduce((sum, { records }) => sum + records, 0),
     sha256: createHash("sha256").update(lines.join("")).digest("hex"),
     appDays,
     profiles,
+    corrections,
   };
 }
 
@@ -157,28 +179,31 @@ function hashDayInMemory(hot: HotStore, day: UtcDay): AppDay[] {
 }
 
 async function hashSealedDay(
-  { hot, openDatabase, pathOf, isDamaged, known, onRead }: VerifyRecordsOptions,
+  { memory: { hot }, masks, openDatabase, pathOf, isDamaged, known, onRead }: VerifyRecordsOptions,
   day: UtcDay,
   { parts }: SealedDay,
   problems: string[],
 ): Promise<readonly AppDay[]> {
   const bytes = parts.reduce((sum, part) => sum + part.bytes, 0);
   const rows = parts.reduce((sum, part) => sum + part.rows, 0);
-  const key = JSON.stringify([day, parts.map(({ file, crc }) => [file, crc])]);
+  const apps = new Set<AppId>(parts.flatMap((part) => [...part.apps.keys()]));
+  const masked = [...apps].map((appId) => masks.of(appId, [day]));
+  const key = JSON.stringify([day, parts.map(({ file, crc }) => [file, crc]), masked]);
   const before = hot.holdsLate(day) ? undefined : known.get(key);
   if (before !== undefined || parts.some(({ file }) => isDamaged(file))) {
     onRead(bytes);
     return before ?? [];
   }
   const late = await lateRowsOf(hot, day);
-  const apps = new Set<AppId>([...parts.flatMap((part) => [...part.apps.keys()]), ...late.keys()]);
+  for (const appId of late.keys()) apps.add(appId);
   const appDays: AppDay[] = [];
   const connection = await (await openDatabase()).connect();
   try {
     for (const appId of [...apps].sort(compareUtf8)) {
       const hash = createRecordHash();
       const ofApp = parts.filter((part) => part.apps.has(appId));
-      const dayOfApp = { day, appId, parts: ofApp, pathOf, late: late.get(appId) ?? null };
+      const mask = masks.of(appId, [day]);
+      const dayOfApp = { day, appId, parts: ofApp, pathOf, mask, late: late.get(appId) ?? null };
       await readDay(connection, dayOfApp, (records) => {
         hash.add(records);
         onRead(rows === 0 ? 0 : (records.count / rows) * bytes);
@@ -212,15 +237,20 @@ async function lateRowsOf(hot: HotStore, day: UtcDay): Promise<Map<AppId, LateRo
 
 /** The checkpoint must have every device's newest archived record, because current positions come from it. */
 async function checkNewest(
-  { manifest, openDatabase, pathOf, isDamaged }: VerifyRecordsOptions,
+  { manifest, masks, openDatabase, pathOf, isDamaged }: VerifyRecordsOptions,
   problems: string[],
 ): Promise<void> {
-  const parts = [...manifest.days.values()].flatMap((day) => day.parts.map(({ file }) => file));
+  const parts = [...manifest.days.values()].flatMap((day) => day.parts);
+  const files = parts.map(({ file }) => file);
   const checkpoint = manifest.latest?.map(({ file }) => file) ?? null;
-  if (checkpoint === null || parts.length === 0 || [...parts, ...checkpoint].some(isDamaged)) return;
+  if (checkpoint === null || parts.length === 0 || [...files, ...checkpoint].some(isDamaged)) return;
   const connection = await (await openDatabase()).connect();
   try {
-    const count = await countUnlisted(connection, parts.map(pathOf), checkpoint.map(pathOf));
+    let count = 0;
+    for (const appId of new Set(parts.flatMap(({ apps }) => [...apps.keys()]))) {
+      const mask = masks.of(appId, manifest.days.keys())?.values ?? null;
+      count += await countUnlisted(connection, appId, files.map(pathOf), checkpoint.map(pathOf), mask);
+    }
     if (count > 0)
       problems.push(`archive/latest does not have the newest archived record of ${count} devices`);
   } catch (error) {

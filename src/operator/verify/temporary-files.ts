@@ -3,7 +3,7 @@ import { isInArchive, parseDayFolder, parsePartName } from "../../archive/archiv
 import { isDamageFile } from "../../directory/damaged-files.ts";
 import { isInRoot, listTemporaryFiles } from "../../directory/temporary-files.ts";
 import type { Files } from "../../runtime/files.ts";
-import { isInQuarantine } from "../../service/quarantine/segment.ts";
+import { isInQuarantine } from "../../service/quarantine/message-file.ts";
 import { isSegmentName } from "../../wal/segment.ts";
 
 /** The paths of a data directory where files are written and then renamed. */

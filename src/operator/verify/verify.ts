@@ -1,6 +1,7 @@
 import { basename, dirname, join } from "node:path";
 import { lostName } from "../../archive/archive-files.ts";
 import type { Database } from "../../archive/duckdb/database.ts";
+import { findManifest } from "../../archive/manifest.ts";
 import type { ArchiveReport, DamagedPart } from "../../archive/verify-archive.ts";
 import { openKeyStore } from "../../auth/key-store.ts";
 import { PassPhrases } from "../../auth/pass-phrases.ts";
@@ -11,6 +12,7 @@ import {
   TORN_SUFFIX,
   writeAcknowledged,
 } from "../../directory/damaged-files.ts";
+import { readLedger } from "../../directory/erasure-ledger.ts";
 import type { Settings } from "../../directory/settings.ts";
 import type { SharedFileState } from "../../directory/shared-file.ts";
 import { findDirectoryOwner } from "../../directory/take-directory.ts";
@@ -18,6 +20,7 @@ import type { Clock } from "../../model/time/clock.ts";
 import type { Files } from "../../runtime/files.ts";
 import type { AcquireLock, LockOwner } from "../../runtime/lock.ts";
 import type { InspectedSegment } from "../../wal/read-log.ts";
+import type { AppCorrections } from "./corrections.ts";
 import { type PastDay, verifyData } from "./data.ts";
 import { type QuarantineReport, verifyQuarantine } from "./quarantine.ts";
 import type { AppDay, AppProfiles } from "./records.ts";
@@ -39,6 +42,8 @@ export interface DirectoryReport {
   readonly sha256: string | null;
   /** Profiles of devices by app; null like `appDays`. */
   readonly profiles: readonly AppProfiles[] | null;
+  /** Corrections by app; null like `appDays`. */
+  readonly corrections: readonly AppCorrections[] | null;
   readonly keys: { readonly state: SharedFileState; readonly count: number };
   /** Damaged bytes that an earlier start removed from the log. */
   readonly setAside: readonly SetAsideFile[];
@@ -76,6 +81,7 @@ export interface VerifyDependencies {
     readonly keys: string;
     readonly passPhrases: string;
     readonly settings: string;
+    readonly erasures: string;
     readonly cluster: string;
     readonly lock: string;
   };
@@ -102,7 +108,8 @@ export function createVerify(dependencies: VerifyDependencies) {
     const owner = lock?.owner ?? null;
     const data = await verifyData({ ...dependencies, retention: settings.retention }, quick);
     const { segments, archive, pastDays } = data;
-    const quarantine = await verifyQuarantine(files, paths.quarantine);
+    const { manifest } = await findManifest(files, paths.archive);
+    const quarantine = await verifyQuarantine(files, paths.quarantine, manifest.standing?.sequence ?? 0);
     const keys = await readKeys(dependencies);
     const passPhrases = await readPassPhrases(dependencies);
     if (acknowledge) await acknowledgeAll(files, paths.damaged, archive.damaged);
@@ -115,6 +122,7 @@ export function createVerify(dependencies: VerifyDependencies) {
       ...fileProblems(paths.keys, keys.state),
       ...fileProblems(paths.passPhrases, passPhrases.state),
       ...fileProblems(paths.settings, settings.state),
+      ...(await ledgerProblems(files, paths.erasures)),
       ...setAsideProblems(setAside),
       ...data.problems,
     ];
@@ -122,7 +130,7 @@ export function createVerify(dependencies: VerifyDependencies) {
     const temporary = (await findTemporaryFiles(files, paths)).filter((file) =>
       temporaryBefore.includes(file),
     );
-    const { appDays = null, sha256 = null, profiles = null } = data.records ?? {};
+    const { appDays = null, sha256 = null, profiles = null, corrections = null } = data.records ?? {};
     const totals = totalsOf(segments);
     return {
       owner,
@@ -134,6 +142,7 @@ export function createVerify(dependencies: VerifyDependencies) {
       appDays,
       sha256,
       profiles,
+      corrections,
       keys,
       setAside,
       temporary,
@@ -233,6 +242,11 @@ function segmentProblems({ file, bytes, damage, isReadable, goodHead }: Inspecte
 /** A missing key file is not damage: the directory may have been filled by `import` alone. */
 function fileProblems(path: string, state: SharedFileState): string[] {
   return typeof state === "object" ? [`${basename(path)} can't be used: ${state.damaged}`] : [];
+}
+
+async function ledgerProblems(files: Files, path: string): Promise<string[]> {
+  const { state } = await readLedger(files, path);
+  return typeof state === "object" ? [`${basename(path)} can't be used: ${state.reason}`] : [];
 }
 
 function setAsideProblems(setAside: readonly SetAsideFile[]): string[] {

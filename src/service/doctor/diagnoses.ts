@@ -168,6 +168,8 @@ const ADVICE: Readonly<Record<RefusedFor, string>> = {
     "The device's clock is far behind, or it sends what is older than the retention: set its date and time.",
   bad_device: `Give the device a name: in the app, in its URL after the key, or by a key that is bound to it; ${REPLAY}.`,
   undecryptable: `Tell the server the pass phrase that is set in the app (keys passphrase), ${REPLAY}.`,
+  erased:
+    "It was erased, and what it sends is refused from then on: remove the app, or give the device another name.",
   invalid: "Read the messages in `rejected` of the answers, and mend what sends.",
 };
 

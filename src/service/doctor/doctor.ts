@@ -49,6 +49,15 @@ export class Doctor {
     return this.#lastRequests.find(appId, deviceId);
   }
 
+  /** Forgets what is known of a device. */
+  forget(appId: string, deviceId: string): void {
+    for (const slot of this.#slots.usedBy({ appId, deviceId })) {
+      this.#measures.clear(slot);
+      this.#slots.free(slot);
+    }
+    this.#lastRequests.forget(appId, deviceId);
+  }
+
   /** Reports everything that is wrong with the selected devices now, some devices in each step. */
   *examine(selection: DeviceSelection, visit: Visit): Steps<void> {
     let examined = 0;

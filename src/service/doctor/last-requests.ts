@@ -60,6 +60,13 @@ export class LastRequests {
     return slot === null ? null : this.#requests[slot]!;
   }
 
+  forget(appId: string, deviceId: string): void {
+    const slot = this.#slots.find(appId, "", deviceId);
+    if (slot === null) return;
+    this.#requests[slot] = [];
+    this.#slots.free(slot);
+  }
+
   /** Notes accepted reports of a device; the last of them is in this row. */
   noteAccepted(of: DeviceInMessage, reports: number, batch: ReportBatch, row: number): void {
     const request = this.#requestOf(of);

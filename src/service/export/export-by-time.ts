@@ -1,15 +1,23 @@
-import type { OverlayRows } from "../../archive/read/archive-scan.ts";
 import { readRecords } from "../../hot/scan/find-by-device.ts";
 import type { RecordKey } from "../../hot/scan/first-records.ts";
-import { type DeviceBlocks, NO_DEVICES } from "../../hot/scan/memory-scan.ts";
 import { findNext, NEXT_MS_MAX, type ReadUpTo } from "../../hot/scan/next-records.ts";
 import { inOneStep } from "../../lib/schedule/steps.ts";
+import type { DeviceAlias } from "../../model/device-alias.ts";
 import { pageReports } from "../../model/page-reports.ts";
 import type { TimeRange } from "../../model/time/range.ts";
 import { nextUtcDay, type UtcDay, utcDayStartMs } from "../../model/time/utc-day.ts";
 import { daysWithin, type HistoryStretch, planStretches } from "../queries/history/plan.ts";
+import { devicesInMemory, lateRowsOf } from "./export-devices.ts";
 import { findWriteFormat } from "./export-formats.ts";
-import { CHANGED, type ExportRun, inSteps, readSealed, runCommand } from "./export-source.ts";
+import {
+  CHANGED,
+  type ExportRun,
+  inSteps,
+  isStill,
+  readSealed,
+  runCommand,
+  whereabouts,
+} from "./export-source.ts";
 
 /*
  * Exports all records in order of time, stretch after stretch. Each stretch reads the stores as they are at that
@@ -40,13 +48,10 @@ export async function exportByTime(run: ExportRun): Promise<void> {
 }
 
 /** The first days of a stretch, as many as may be read at once. */
-function firstDays(
-  { archive, query, listed, sizes }: ExportRun,
-  { days }: HistoryStretch,
-  daysMax: number,
-): UtcDay[] {
-  const { manifest } = archive();
-  const isSorted = listed?.size === 1;
+function firstDays(run: ExportRun, { days }: HistoryStretch, daysMax: number): UtcDay[] {
+  const { query, listed, sizes } = run;
+  const { manifest } = run.archive();
+  const isSorted = listed?.length === 1 && aliasesOf(run).length === 0;
   const first: UtcDay[] = [];
   let rows = 0;
   let parts = 0;
@@ -64,6 +69,11 @@ function firstDays(
   return first;
 }
 
+/** The devices that show as others, of those that are exported. */
+function aliasesOf({ hot, query, listed }: ExportRun): readonly DeviceAlias[] {
+  return query.originals ? [] : hot.aliases(query.appId, listed?.length === 1 ? listed[0]! : null);
+}
+
 /** Returns the time at which to continue. */
 async function writeSealed(
   run: ExportRun,
@@ -71,20 +81,20 @@ async function writeSealed(
   days: readonly UtcDay[],
   range: TimeRange,
 ): Promise<number> {
-  const { manifest } = run.archive();
-  const app = kind === "both" ? run.hot.findApp(run.query.appId) : null;
-  const [device] = run.listed?.size === 1 ? run.listed.blocks() : [];
-  const scan = app === null ? null : run.hot.lateRows(app, device?.[0] ?? null);
+  const { appId, originals } = run.query;
+  const at = whereabouts(run);
+  const only = run.listed?.length === 1 ? run.listed[0]! : null;
+  const scan = kind === "both" ? lateRowsOf(run, only) : null;
   for (let rest = range; rest.startMs < rest.endMs; ) {
-    let window = rest;
-    let late: readonly OverlayRows[] = [];
-    if (scan !== null) {
-      const cut = await scan.window(rest, "asc", run.sizes.lateRowsMax);
-      window = cut.range;
-      if (cut.late !== null) late = [cut.late];
-    }
+    const { range: window, late: rows } =
+      scan === null ? { range: rest, late: null } : await scan.window(rest, "asc", run.sizes.lateRowsMax);
+    const late = rows === null ? [] : [rows];
+    const keys = originals ? null : (run.hot.hiddenRows(appId, only)?.within(window) ?? null);
+    const hidden = keys === null ? [] : [keys];
     const touched = daysWithin(window, days);
-    const reading = { manifest, days: touched, range: window, afterDeviceId: null, lastDeviceId: null, late };
+    const ofAll = { afterDeviceId: null, lastDeviceId: null };
+    const aliases = aliasesOf(run);
+    const reading = { at, days: touched, range: window, ...ofAll, late, hidden, aliases };
     if ((await readSealed(run, reading)) === CHANGED) return rest.startMs;
     rest = { startMs: window.endMs, endMs: rest.endMs };
   }
@@ -96,22 +106,22 @@ const GROWTH = 2;
 const EMPTY_GROWTH = 64;
 
 /**
- * Writes what memory has of a range; returns the time at which to continue, before the range's end if days were
- * archived meanwhile. A search visits each device, so it finds thousands of records, which are then copied some at a
+ * Writes what memory has of a range; returns the time at which to continue, before the range's end if records were
+ * moved meanwhile. A search visits each device, so it finds thousands of records, which are then copied some at a
  * time.
  */
 async function writeMemory(run: ExportRun, { startMs, endMs }: TimeRange): Promise<number> {
   const { hot, query, sizes } = run;
-  const archive = run.archive();
-  const { manifest } = archive;
-  const devices = devicesOf(run);
+  const at = whereabouts(run);
+  const devices = devicesInMemory(run);
   let last: ReadUpTo | null = null;
   let fromMs = startMs;
   // Devices may come with the newest records first, each older than all before it; so no window is much too long.
   let spanMs = NEXT_MS_MAX;
   while (fromMs < endMs) {
     const range = { startMs: fromMs, endMs: Math.min(endMs, fromMs + spanMs) };
-    const scan = hot.scan({ devices, range, userId: query.userId, accuracyMetersMax: null });
+    const { userId, originals } = query;
+    const scan = hot.scan({ devices, range, userId, accuracyMetersMax: null, originals });
     const keys: readonly RecordKey[] = await inSteps(run, findNext(scan, last, sizes.foundRecords));
     let written = 0;
     while (written < keys.length) {
@@ -120,7 +130,7 @@ async function writeMemory(run: ExportRun, { startMs, endMs }: TimeRange): Promi
         run,
         inOneStep(() => readRecords(scan, some)),
       );
-      if (archive.manifest !== manifest) return fromMs;
+      if (!isStill(run, at)) return fromMs;
       if (page === null) break; // A record has passed to another user, so the search starts again.
       await runCommand(run, { kind: "records", batch: pageReports(page) });
       written += some.length;
@@ -128,7 +138,7 @@ async function writeMemory(run: ExportRun, { startMs, endMs }: TimeRange): Promi
       last = { deviceId: device.id, timestampMs };
       fromMs = timestampMs;
     }
-    if (archive.manifest !== manifest) return fromMs;
+    if (!isStill(run, at)) return fromMs;
     if (written < keys.length) continue;
     if (keys.length === sizes.foundRecords) spanMs = Math.max(1, GROWTH * (fromMs - range.startMs));
     else {
@@ -137,12 +147,4 @@ async function writeMemory(run: ExportRun, { startMs, endMs }: TimeRange): Promi
     }
   }
   return endMs;
-}
-
-function devicesOf({ hot, query, listed }: ExportRun): DeviceBlocks {
-  if (listed !== null) return listed;
-  const app = hot.findApp(query.appId);
-  if (app === null) return NO_DEVICES;
-  const { userId } = query;
-  return userId === null ? app : app.users.devicesWithRecords(() => hot.dictionary.findUser(userId));
 }

@@ -20,6 +20,8 @@ export interface ExportQuery {
   /** Only records of this user; null for all. */
   readonly userId: UserId | null;
   readonly range: TimeRange;
+  /** Whether records are written as they were reported, without corrections. */
+  readonly originals: boolean;
   /** A name in `EXPORT_FORMATS`. */
   readonly format: string;
   readonly options: WriteOptions;
@@ -37,6 +39,7 @@ const PARQUET: ExportFormat = {
   mediaType: "application/vnd.apache.parquet",
   order: "time",
   marksSimplified: false,
+  showsNames: false,
   isPacked: true,
 };
 
@@ -48,6 +51,11 @@ export const EXPORT_FORMATS: readonly ExportFormat[] = [
 /** The writer of a text format; null for Parquet. */
 export function findWriteFormat(name: string): WriteFormat | null {
   return WRITE_FORMATS.find((format) => format.name === name) ?? null;
+}
+
+/** Whether devices appear under the names of their profiles. */
+export function showsNames(name: string, { redact }: WriteOptions): boolean {
+  return !redact && findWriteFormat(name)?.showsNames === true;
 }
 
 export function exportOrder(name: string, options: WriteOptions): RecordOrder {

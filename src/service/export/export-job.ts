@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import type { ServiceError } from "../../model/errors.ts";
+import type { DeviceId } from "../../model/ids.ts";
 import type { TimeRange } from "../../model/time/range.ts";
 import { type Files, isOutOfDescriptors } from "../../runtime/files.ts";
 import { type QueryDependencies, retainedRange } from "../queries/find-device.ts";
@@ -9,7 +10,6 @@ import { planStretches, sealedDaysOf } from "../queries/history/plan.ts";
 import { findGaps, OUT_OF_DESCRIPTORS } from "../queries/history/read-archive.ts";
 import { exportByDevice } from "./export-by-device.ts";
 import { exportByTime } from "./export-by-time.ts";
-import type { ListedDevices } from "./export-devices.ts";
 import { type ExportQuery, exportOrder } from "./export-formats.ts";
 import { ExportDamagedError, type ExportSources, runCommand } from "./export-source.ts";
 import type { ExportMaker, ExportMakers } from "./maker/export-makers.ts";
@@ -51,7 +51,7 @@ export class ExportJob implements Export {
   readonly over: Promise<void>;
   readonly #dependencies: ExportDependencies;
   readonly #query: ExportQuery;
-  readonly #listed: ListedDevices | null;
+  readonly #listed: readonly DeviceId[] | null;
   readonly #left = new AbortController();
   readonly #signal: AbortSignal;
   readonly #scratchDirectory: string;
@@ -62,7 +62,7 @@ export class ExportJob implements Export {
     dependencies: ExportDependencies,
     makers: ExportMakers,
     query: ExportQuery,
-    listed: ListedDevices | null,
+    listed: readonly DeviceId[] | null,
     clientSignal: AbortSignal,
   ) {
     const { archiveDirectory, stallMs } = dependencies;

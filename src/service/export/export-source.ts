@@ -1,14 +1,16 @@
 import type { Archive } from "../../archive/archive.ts";
 import { hasOldParts, type Manifest, type Part, partsOfApp } from "../../archive/manifest.ts";
+import type { Masks } from "../../archive/masks.ts";
 import type { OverlayRows } from "../../archive/read/archive-scan.ts";
 import type { HotStore } from "../../hot/hot-store.ts";
 import type { Scheduler } from "../../lib/schedule/scheduler.ts";
 import { inOneStep, type Steps } from "../../lib/schedule/steps.ts";
+import type { DeviceAlias } from "../../model/device-alias.ts";
 import type { DeviceId } from "../../model/ids.ts";
 import type { TimeRange } from "../../model/time/range.ts";
 import type { UtcDay } from "../../model/time/utc-day.ts";
 import { findGaps, type GapsDependencies, remaining } from "../queries/history/read-archive.ts";
-import type { ListedDevices } from "./export-devices.ts";
+import type { ExportedDevices } from "./export-devices.ts";
 import type { ExportQuery } from "./export-formats.ts";
 import type { ExportMaker } from "./maker/export-makers.ts";
 import type { Command, ExportProgress, Outcome, ReadingRequest } from "./maker/messages.ts";
@@ -54,19 +56,35 @@ export interface ExportSources extends GapsDependencies {
 }
 
 /** A running export. */
-export interface ExportRun extends ExportSources {
+export interface ExportRun extends ExportSources, ExportedDevices {
   readonly query: ExportQuery;
   /** The query's range, from the retention on. */
   readonly range: TimeRange;
-  /** The devices of the query; null for all. */
-  readonly listed: ListedDevices | null;
   readonly maker: ExportMaker;
   readonly signal: AbortSignal;
 }
 
-/** The archive has changed under a read, which must be planned again. */
-export const CHANGED = Symbol("the archive has changed");
+/** The archive, a correction or an erasure has changed something under a read, which must be planned again. */
+export const CHANGED = Symbol("the records have moved");
 export type Changed = typeof CHANGED;
+
+/** Where records are: a seal moves them from memory to the archive, a correction within memory. */
+export interface Whereabouts {
+  readonly manifest: Manifest;
+  readonly masks: Masks;
+  /** How many steps of the app's corrections there were. */
+  readonly moves: number;
+}
+
+export function whereabouts({ archive, hot, query }: ExportRun): Whereabouts {
+  const { manifest, masks } = archive();
+  return { manifest, masks, moves: hot.corrections.find(query.appId)?.moves ?? 0 };
+}
+
+export function isStill(run: ExportRun, { manifest, masks, moves }: Whereabouts): boolean {
+  const now = whereabouts(run);
+  return now.manifest === manifest && now.masks === masks && now.moves === moves;
+}
 
 /** Works on memory in steps, in turns with other owners. */
 export async function inSteps<Value>(
@@ -86,24 +104,30 @@ export async function runCommand({ maker, signal }: ExportRun, command: Command)
 
 /** Archived days, and rows of memory that lie over their records. */
 export interface SealedReading {
-  readonly manifest: Manifest;
+  readonly at: Whereabouts;
   readonly days: readonly UtcDay[];
   readonly range: TimeRange;
   readonly afterDeviceId: DeviceId | null;
   readonly lastDeviceId: DeviceId | null;
   readonly late: readonly OverlayRows[];
+  /** Keys of archived records to leave out. */
+  readonly hidden: readonly OverlayRows[];
+  /** Devices that show as others. */
+  readonly aliases: readonly DeviceAlias[];
 }
 
 /** Has the maker read records of archived days, from the archive as it was when the read was planned. */
 export async function readSealed(run: ExportRun, reading: SealedReading): Promise<ExportProgress | Changed> {
   const { query, listed, pathOf, signal } = run;
   const archive = run.archive();
-  const { manifest, days, range, afterDeviceId, lastDeviceId } = reading;
+  const { at, days, range, afterDeviceId, lastDeviceId } = reading;
+  const { manifest } = at;
   const selection = await findParts(run, archive, manifest, days);
   if (selection === CHANGED) return CHANGED;
-  await sendLate(run, reading.late);
-  if (archive.manifest !== manifest) {
-    // Some of the rows may have moved to parts that this read does not know.
+  await sendRows(run, "late", reading.late);
+  await sendRows(run, "hidden", reading.hidden);
+  if (!isStill(run, at)) {
+    // Some of the rows may have moved to parts that this read does not know, or past it.
     await runCommand(run, { kind: "discard" });
     return CHANGED;
   }
@@ -111,13 +135,15 @@ export async function readSealed(run: ExportRun, reading: SealedReading): Promis
   const request: ReadingRequest = {
     appId: query.appId,
     range,
-    deviceIds: listed?.ids ?? null,
+    deviceIds: listed,
     afterDeviceId,
     lastDeviceId,
     userId: query.userId,
     paths: selection.parts.map(({ file }) => pathOf(file)),
     hasOldFiles: hasOldParts(selection.parts),
-    isSorted: listed?.size === 1 && selection.isOnePartADay,
+    mask: at.masks.of(query.appId, days)?.values ?? null,
+    aliases: reading.aliases,
+    isSorted: listed?.length === 1 && selection.isOnePartADay,
   };
   const { result, progress } = await run.maker.run({ kind: "read", request });
   if (result.ok) return progress;
@@ -156,8 +182,8 @@ async function findParts(
   return { parts: remaining(all, gaps), isOnePartADay };
 }
 
-async function sendLate(run: ExportRun, late: readonly OverlayRows[]): Promise<void> {
-  for (const rows of late) {
+async function sendRows(run: ExportRun, kind: "late" | "hidden", all: readonly OverlayRows[]): Promise<void> {
+  for (const rows of all) {
     const batches = rows.batches()[Symbol.iterator]();
     for (;;) {
       const { done, value } = await inSteps(
@@ -165,7 +191,7 @@ async function sendLate(run: ExportRun, late: readonly OverlayRows[]): Promise<v
         inOneStep(() => batches.next()),
       );
       if (done === true) break;
-      if (value.count > 0) await runCommand(run, { kind: "late", batch: value });
+      if (value.count > 0) await runCommand(run, { kind, batch: value });
     }
   }
 }

@@ -1,10 +1,11 @@
 import { fail, ok, type Result } from "../../lib/result.ts";
 import { Semaphore } from "../../lib/schedule/semaphore.ts";
+import { compareUtf8 } from "../../lib/text/utf8.ts";
 import type { ServiceError } from "../../model/errors.ts";
-import type { AppId } from "../../model/ids.ts";
+import type { AppId, DeviceId } from "../../model/ids.ts";
 import { doneWithin } from "../../runtime/listen.ts";
 import { type Caller, findDevice } from "../queries/find-device.ts";
-import { ListedDevices } from "./export-devices.ts";
+import { correctedDevices } from "./export-devices.ts";
 import type { ExportQuery } from "./export-formats.ts";
 import { describeExport, type Export, type ExportDependencies, ExportJob } from "./export-job.ts";
 import { ExportMakers, type ExportMakersOptions } from "./maker/export-makers.ts";
@@ -69,7 +70,7 @@ export function createExports(
     return !signal.aborted;
   }
 
-  function run(query: ExportQuery, listed: ListedDevices | null, signal: AbortSignal): ExportJob {
+  function run(query: ExportQuery, listed: readonly DeviceId[] | null, signal: AbortSignal): ExportJob {
     const job = new ExportJob(dependencies, makers, query, listed, signal);
     const left = job.over.finally(() => {
       slots.leave(query.appId);
@@ -112,14 +113,13 @@ export function createExports(
 /** Checks that the requested devices belong to the app. */
 function listDevices(
   dependencies: ExportDependencies,
-  { appId, deviceIds }: ExportQuery,
-): Result<ListedDevices | null, ServiceError> {
+  { appId, deviceIds, originals }: ExportQuery,
+): Result<readonly DeviceId[] | null, ServiceError> {
   if (deviceIds === null) return ok(null);
-  const devices = [];
+  const corrected = originals ? new Set<string>(correctedDevices(dependencies.hot, appId)) : null;
   for (const deviceId of deviceIds) {
     const match = findDevice(dependencies, appId, deviceId);
-    if (!match.ok) return match;
-    devices.push(match.value.device);
+    if (!match.ok && corrected?.has(deviceId) !== true) return match;
   }
-  return ok(new ListedDevices(devices));
+  return ok([...new Set(deviceIds as readonly DeviceId[])].sort(compareUtf8));
 }

@@ -1,12 +1,11 @@
 import { profileBytes } from "../../hot/device-profiles.ts";
 import type { HotStore } from "../../hot/hot-store.ts";
-import { fail, ok, type Result } from "../../lib/result.ts";
+import { fail, type Result } from "../../lib/result.ts";
 import { type DeviceProfile, PROFILES_BYTES_MAX } from "../../model/device-profile.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import type { AppId, DeviceId } from "../../model/ids.ts";
-import type { LogRefusal, Wal } from "../../wal/log.ts";
 import { refusalError } from "./ingest.ts";
-import type { MemoryFollower } from "./memory-follower.ts";
+import type { StandingAppend } from "./standing-append.ts";
 
 /** Sets or deletes (null) the profile of a device. Resolves with the entry of the log once the profile is visible. */
 export type EditProfile = (
@@ -16,10 +15,8 @@ export type EditProfile = (
 ) => Promise<Result<number, ServiceError>>;
 
 export interface EditProfileDependencies {
-  readonly log: Pick<Wal, "appendStanding">;
+  readonly append: StandingAppend;
   readonly hot: Pick<HotStore, "profiles">;
-  readonly memory: Pick<MemoryFollower, "applied">;
-  readonly onRefusal: (refusal: LogRefusal) => void;
   /** Defaults to `PROFILES_BYTES_MAX`. */
   readonly bytesMax?: number;
 }
@@ -29,7 +26,7 @@ export interface EditProfileDependencies {
  * checked by the node that is asked, so nodes together may exceed it by what is under way.
  */
 export function createEditProfile(dependencies: EditProfileDependencies): EditProfile {
-  const { log, hot, memory, onRefusal, bytesMax = PROFILES_BYTES_MAX } = dependencies;
+  const { append, hot, bytesMax = PROFILES_BYTES_MAX } = dependencies;
   /** Bytes of profiles that memory does not show yet, by app. */
   const underWay = new Map<AppId, number>();
 
@@ -42,13 +39,8 @@ export function createEditProfile(dependencies: EditProfileDependencies): EditPr
       return fail({ kind: "too_many_profiles", bytesMax });
     underWay.set(appId, waiting + bytes);
     try {
-      const appended = await log.appendStanding({ kind: "device_profile", appId, deviceId, profile });
-      if (!appended.ok) {
-        onRefusal(appended.error);
-        return fail(refusalError(appended.error));
-      }
-      await memory.applied(appended.value);
-      return ok(appended.value);
+      const appended = await append({ kind: "device_profile", appId, deviceId, profile });
+      return appended.ok ? appended : fail(refusalError(appended.error));
     } finally {
       const others = (underWay.get(appId) ?? 0) - bytes;
       if (others > 0) underWay.set(appId, others);

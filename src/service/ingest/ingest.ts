@@ -1,3 +1,4 @@
+import type { Blocks } from "../../directory/erasure-ledger.ts";
 import type { AppliedBatch } from "../../hot/batch-writer.ts";
 import type { HotStore } from "../../hot/hot-store.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
@@ -7,6 +8,7 @@ import type { AppId } from "../../model/ids.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
 import { halvesOf } from "../../wal/batch-parts.ts";
 import type { LogRefusal, Wal } from "../../wal/log.ts";
+import { withoutBlocked } from "./blocked-reports.ts";
 import type { FollowedSchedule, MemoryFollower } from "./memory-follower.ts";
 
 /*
@@ -16,6 +18,8 @@ import type { FollowedSchedule, MemoryFollower } from "./memory-follower.ts";
 
 export interface IngestDependencies {
   readonly log: Pick<Wal, "append" | "lastSequence" | "state">;
+  /** Devices and users of which nothing is stored. This is the one place that all reports pass. */
+  readonly blocks: Blocks;
   readonly hot: HotStore;
   /** Lays the entries of the log over memory. */
   readonly memory: Pick<MemoryFollower, "applied">;
@@ -33,6 +37,8 @@ export interface IngestDependencies {
 export interface IngestAnswer extends AppliedBatch {
   /** Accepted reports that repeat a record that only the archive has; known if the archive was queried. */
   readonly repeated: number;
+  /** Rows that were refused, because their device or user was erased and is blocked. */
+  readonly blocked: readonly number[];
   /** Position in the log after this batch. */
   readonly sequence: number;
 }
@@ -47,16 +53,33 @@ export type Ingest = (appId: AppId, batch: ReportBatch) => Promise<Result<Ingest
 const UNDER_WAY_MAX = 40_000;
 
 export function createIngest(dependencies: IngestDependencies): Ingest {
-  const { log, hot, memory, schedule, onRefusal, hasWholeLog } = dependencies;
+  const { log, blocks, hot, memory, schedule, onRefusal, hasWholeLog } = dependencies;
   /** Batches that memory does not show yet. Each app has its own share, so no app waits for another. */
   const underWay = new Semaphore<AppId>(Number.POSITIVE_INFINITY, { runningOfOwnerMax: UNDER_WAY_MAX });
 
+  /** Checks for blocks in the turn of the append, so that no blocked report comes behind its erasure in the log. */
   async function store(appId: AppId, batch: ReportBatch, isAlone: boolean): ReturnType<Ingest> {
+    const appBlocks = blocks.blocked(appId);
+    const allowed = appBlocks === null ? null : withoutBlocked(batch, appBlocks);
+    if (allowed === null) return storeAllowed(appId, batch, isAlone);
+    const { rows, blocked } = allowed;
+    if (rows.length === 0) return ok({ ...NOTHING_TAKEN, blocked, sequence: log.lastSequence });
+    const stored = await storeAllowed(appId, allowed.batch, isAlone);
+    if (!stored.ok) return stored;
+    const { createdLate, blocked: others } = stored.value;
+    return ok({
+      ...stored.value,
+      createdLate: createdLate.map((row) => rows[row]!),
+      blocked: [...blocked, ...others.map((row) => rows[row]!)].sort((a, b) => a - b),
+    });
+  }
+
+  async function storeAllowed(appId: AppId, batch: ReportBatch, isAlone: boolean): ReturnType<Ingest> {
     // If the log has failed, perhaps at the start, memory may show what the disk lacks.
     const knowsDisk = isAlone && hasWholeLog && log.state !== "failed";
     // If all of it is on the disk already, nothing must be stored, and no batch in progress could change that.
     const repeated = knowsDisk ? hot.findRepeated(appId, batch) : null;
-    if (repeated !== null) return ok({ ...repeated, repeated: 0, sequence: log.lastSequence });
+    if (repeated !== null) return ok({ ...repeated, ...NEITHER, sequence: log.lastSequence });
     if (!schedule.hasRoomFor(batch)) {
       return fail(unavailable("old reports arrive faster than they are archived; send again shortly", 2));
     }
@@ -70,7 +93,7 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
       return fail(refusalError(appended.error));
     }
     const sequence = appended.value;
-    return ok({ ...(await memory.applied(sequence)), repeated: 0, sequence });
+    return ok({ ...(await memory.applied(sequence)), ...NEITHER, sequence });
   }
 
   /** Stores halves as two entries: a replicated log accepts smaller entries than a client may send. */
@@ -122,11 +145,19 @@ export function bodiesOf(appId: AppId): string {
   return `bodies of ${appId}`;
 }
 
+/** What an answer adds about a batch that memory has taken. */
+const NEITHER = { repeated: 0, blocked: [] } as const;
+
 /** The answer for no batch. */
 const NOTHING_TAKEN: IngestAnswer = {
   ...{ accepted: 0, duplicates: 0, created: 0, outranked: 0, createdLate: [] },
-  ...{ repeated: 0, sequence: 0 },
+  ...{ ...NEITHER, sequence: 0 },
 };
+
+/** How many rows a batch had. */
+function rowsOf({ accepted, duplicates, blocked }: IngestAnswer): number {
+  return accepted + duplicates + blocked.length;
+}
 
 /** Reports at times that had a record, which they changed or of which they are a better fix. */
 export function sameTimeOf({ accepted, created, outranked, repeated }: IngestAnswer): number {
@@ -140,10 +171,8 @@ function addedUp(first: IngestAnswer, second: IngestAnswer): IngestAnswer {
     duplicates: first.duplicates + second.duplicates,
     created: first.created + second.created,
     outranked: first.outranked + second.outranked,
-    createdLate: [
-      ...first.createdLate,
-      ...second.createdLate.map((row) => row + first.accepted + first.duplicates),
-    ],
+    createdLate: [...first.createdLate, ...second.createdLate.map((row) => row + rowsOf(first))],
+    blocked: [...first.blocked, ...second.blocked.map((row) => row + rowsOf(first))],
     repeated: first.repeated + second.repeated,
     sequence: second.sequence,
   };

@@ -1,20 +1,16 @@
 import type { AppliedBatch } from "../../hot/batch-writer.ts";
-import type { HotStore } from "../../hot/hot-store.ts";
 import { assert } from "../../lib/assert.ts";
 import type { Scheduler } from "../../lib/schedule/scheduler.ts";
-import { inOneStep } from "../../lib/schedule/steps.ts";
+import type { Steps } from "../../lib/schedule/steps.ts";
 import { pause, systemTimers, type Timers } from "../../lib/schedule/timers.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
 import { applyEntry, type LogEntry } from "../../wal/entry/entry.ts";
 import type { LogFollower, Wal } from "../../wal/log.ts";
 import type { SealSchedule } from "../upkeep/seal/schedule.ts";
-import { applyToMemory } from "./apply-entry.ts";
+import { type AppliedMemory, applyInSteps } from "./apply-entry.ts";
 
 /** The schedule, as far as a follower of the log needs it. */
 export type FollowedSchedule = Pick<SealSchedule, "noteReports" | "hasRoomFor" | "hasRoomToFollow">;
-
-/** Memory, as far as a follower of the log changes it. */
-type FollowedMemory = Pick<HotStore, "apply" | "applyStanding">;
 
 /** Pause between two checks for room during a seal. */
 const ROOM_PAUSE_MS = 200;
@@ -22,9 +18,8 @@ const ROOM_PAUSE_MS = 200;
 /** The owner of all waits for memory, because its order is that of the log. No app has this name. */
 const MEMORY = "";
 
-export interface FollowLogDependencies {
+export interface FollowLogDependencies extends AppliedMemory {
   readonly log: Pick<Wal, "follow">;
-  readonly hot: FollowedMemory;
   /** Notified of batches in memory, and decides whether memory can take more. */
   readonly schedule: FollowedSchedule;
   /** Shares the time for applying entries to memory. */
@@ -33,33 +28,43 @@ export interface FollowLogDependencies {
   readonly timers?: Timers;
 }
 
+const noop = () => {};
+
 /** From now on memory has what the log has. */
-export function followLog({ log, hot, schedule, scheduler, timers }: FollowLogDependencies): MemoryFollower {
-  const memory = new MemoryFollower(hot, scheduler, schedule, timers);
+export function followLog({
+  log,
+  schedule,
+  scheduler,
+  timers,
+  ...applied
+}: FollowLogDependencies): MemoryFollower {
+  const memory = new MemoryFollower(applied, scheduler, schedule, timers);
   log.follow(memory);
   return memory;
 }
 
 /**
- * Applies log entries to memory in their order, each in a step of its own. The results of entries that this process
+ * Applies log entries to memory in their order, each in steps of its own. The results of entries that this process
  * appended are stored until the request for them is answered. After an entry that memory can't apply, no other one is
  * applied: the next seal would cover an entry that is in no part.
  */
 export class MemoryFollower implements LogFollower {
-  readonly #hot: FollowedMemory;
+  readonly #memory: AppliedMemory;
   readonly #scheduler: Scheduler;
   readonly #schedule: FollowedSchedule;
   readonly #timers: Timers;
   readonly #applied = new Map<number, Promise<AppliedBatch>>();
+  /** Resolves after the last entry that takes several steps, or waits for one that does; null if there is none. */
+  #turn: Promise<unknown> | null = null;
   #failure: { readonly error: unknown } | null = null;
 
   constructor(
-    hot: FollowedMemory,
+    memory: AppliedMemory,
     scheduler: Scheduler,
     schedule: FollowedSchedule,
     timers: Timers = systemTimers,
   ) {
-    this.#hot = hot;
+    this.#memory = memory;
     this.#scheduler = scheduler;
     this.#schedule = schedule;
     this.#timers = timers;
@@ -67,22 +72,36 @@ export class MemoryFollower implements LogFollower {
 
   /** Rejects with an `EntryError` if memory can't apply the entry, or could not apply an earlier one. */
   take(entry: LogEntry, isOwn: boolean): Promise<unknown> {
-    const applied = this.#scheduler.run(
-      MEMORY,
-      inOneStep(() => this.#apply(entry)),
-    );
+    const run = () => this.#scheduler.run(MEMORY, this.#apply(entry));
+    const applied = this.#turn === null ? run() : this.#turn.then(run);
+    // The scheduler keeps the order of works of a single step only.
+    if (this.#turn !== null || entry.kind === "correction" || entry.kind === "erasure")
+      this.#takeTurn(applied);
     if (isOwn) this.#applied.set(entry.sequence, applied);
     return applied;
   }
 
-  #apply(entry: LogEntry): AppliedBatch {
+  /** Entries that come while this one is applied wait for it. */
+  #takeTurn(applied: Promise<unknown>): void {
+    const turn = applied.then(noop, noop).then(() => {
+      if (this.#turn === turn) this.#turn = null;
+    });
+    this.#turn = turn;
+  }
+
+  *#apply(entry: LogEntry): Steps<AppliedBatch> {
     if (this.#failure !== null) throw this.#failure.error;
+    const steps = applyInSteps(this.#memory, entry);
     try {
-      return applyEntry(entry, () => {
-        const applied = applyToMemory(this.#hot, entry);
-        if (entry.kind === "reports") this.#schedule.noteReports();
-        return applied;
-      });
+      for (;;) {
+        const { done, value } = applyEntry(entry, () => steps.next());
+        if (done !== true) {
+          yield;
+          continue;
+        }
+        if (entry.kind === "reports") applyEntry(entry, () => this.#schedule.noteReports());
+        return value;
+      }
     } catch (error) {
       this.#failure = { error };
       throw error;

@@ -14,6 +14,8 @@ export const RECORDS_MAX = 5000;
 /** The devices of a viewer's next event, and its progress after it. */
 export interface Selected {
   readonly devices: Uint32Array;
+  /** Devices of which corrections hide everything that the viewer could see. */
+  readonly removed: Uint32Array;
   /** The position of the first change that is not in the event. */
   readonly end: number;
   /** The entry of the log up to which the viewer then knows everything. */
@@ -57,9 +59,12 @@ export class ChangeBatch {
       const position = from + i;
       const device = changes.deviceAt(position);
       this.#devices[i] = device;
-      now.latitudes[i] = byDevice.latitudeOf(device);
-      now.longitudes[i] = byDevice.longitudeOf(device);
-      now.userHashes[i] = dictionary.userHash(table.byNumber(device).currentUser);
+      const isNowhere = app.newestTimes.of(device) === Number.NEGATIVE_INFINITY;
+      now.latitudes[i] = isNowhere ? changes.latitudeBefore(position) : byDevice.latitudeOf(device);
+      now.longitudes[i] = isNowhere ? changes.longitudeBefore(position) : byDevice.longitudeOf(device);
+      now.userHashes[i] = isNowhere
+        ? changes.userHashBefore(position)
+        : dictionary.userHash(table.byNumber(device).currentUser);
       const isNew = Number.isNaN(changes.latitudeBefore(position));
       before.latitudes[i] = isNew ? now.latitudes[i]! : changes.latitudeBefore(position);
       before.longitudes[i] = isNew ? now.longitudes[i]! : changes.longitudeBefore(position);
@@ -74,25 +79,30 @@ export class ChangeBatch {
    * `marks` are by device number.
    */
   select(filter: ViewerFilter, edgeMs: number, marks: DeviceMarks): Selected {
-    const { newestTimes } = this.#app;
+    const { newestTimes, olderSince, changes } = this.#app;
+    const fromSequence = this.#devices.length === 0 ? 0 : changes.sequenceAt(this.from);
     const startMs = Math.max(edgeMs, filter.startMs);
     const wanted = filter.deviceIds === null ? null : marks.setAll(devicesOf(this.#app, filter.deviceIds));
     const listed = marks.next();
     const selected: number[] = [];
+    const removed: number[] = [];
     const count = this.#findCandidates(filter);
     for (let at = 0; at < count; at++) {
       const i = this.#candidates[at]!;
       const device = this.#devices[i]!;
       const mark = marks.of(device);
-      if (mark === listed || (wanted !== null && mark !== wanted) || newestTimes.of(device) < startMs)
-        continue;
+      if (mark === listed || (wanted !== null && mark !== wanted)) continue;
+      const isUnseen = newestTimes.of(device) < startMs;
+      if (isUnseen && olderSince.of(device) < fromSequence) continue;
       if (!matches(filter, this.#now, i) && !matches(filter, this.#before, i)) continue;
-      if (selected.length === RECORDS_MAX) return this.#upTo(this.from + i, selected);
+      if (selected.length + removed.length === RECORDS_MAX)
+        return this.#upTo(this.from + i, selected, removed);
       marks.set(device, listed);
-      selected.push(device);
+      (isUnseen ? removed : selected).push(device);
     }
     const sequence = Math.min(this.#sequence, filter.lastSequence(this.#app));
-    return { devices: filter.inOrder(this.#app, selected), end: this.#end, sequence };
+    const devices = filter.inOrder(this.#app, selected);
+    return { devices, removed: filter.inOrder(this.#app, removed), end: this.#end, sequence };
   }
 
   /**
@@ -114,8 +124,9 @@ export class ChangeBatch {
   }
 
   /** Leaves out an entry of several changes if this batch has only some of them. */
-  #upTo(end: number, selected: readonly number[]): Selected {
-    return { devices: new Uint32Array(selected), end, sequence: this.#app.changes.sequenceAt(end) - 1 };
+  #upTo(end: number, selected: readonly number[], removed: readonly number[]): Selected {
+    const sequence = this.#app.changes.sequenceAt(end) - 1;
+    return { devices: new Uint32Array(selected), removed: new Uint32Array(removed), end, sequence };
   }
 }
 

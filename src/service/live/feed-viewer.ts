@@ -1,5 +1,6 @@
 import type { AppDevices } from "../../hot/app-devices.ts";
 import { assert } from "../../lib/assert.ts";
+import type { Selected } from "./change-batch.ts";
 import type { Changes, EventWriter, Viewer, ViewerQuery } from "./live.ts";
 import { ViewerFilter, ViewerRecords } from "./viewer-filter.ts";
 
@@ -100,21 +101,27 @@ export class Event {
   /** The position of the app's next change when the devices were selected. */
   readonly #foundAt: number;
   #devices: Uint32Array;
+  #removed: Uint32Array;
   #isBegun = false;
   #isOver = false;
 
   /** With `viewerRecords`, only the devices that differ from them are sent. */
-  constructor(app: AppDevices, devices: Uint32Array, sequence: number, viewerRecords: ViewerRecords | null) {
+  constructor(
+    app: AppDevices,
+    { devices, removed, sequence }: Omit<Selected, "end">,
+    viewerRecords: ViewerRecords | null,
+  ) {
     this.#app = app;
     this.#viewerRecords = viewerRecords;
     this.#devices = viewerRecords?.findNews(app, devices) ?? devices;
+    this.#removed = removed;
     this.sequence = sequence;
     this.#foundAt = app.changes.end;
   }
 
   /** Whether there is nothing to send. */
   get isEmpty(): boolean {
-    return this.#devices.length === 0;
+    return this.#devices.length + this.#removed.length === 0;
   }
 
   get isOver(): boolean {
@@ -123,10 +130,19 @@ export class Event {
 
   /** Sends records as they are now, which may be newer than the event. */
   nextPart(): Changes {
-    const { changes, newestRecords } = this.#app;
-    // Devices were removed, and their numbers may be reused: the event ends here, and a reset follows.
-    if (changes.clearedAt > this.#foundAt) this.#devices = this.#devices.subarray(0, 0);
+    const { changes, newestRecords, newestTimes } = this.#app;
     const viewerRecords = this.#viewerRecords;
+    // Devices were removed, and their numbers may be reused: the event ends here, and a reset follows.
+    if (changes.clearedAt > this.#foundAt) {
+      this.#devices = this.#devices.subarray(0, 0);
+      this.#removed = this.#removed.subarray(0, 0);
+    }
+    // A later change is about those that went, or came back, since they were selected.
+    const isThere = (device: number) => newestTimes.of(device) > Number.NEGATIVE_INFINITY;
+    if (this.#app.changes.end > this.#foundAt) this.#devices = this.#devices.filter(isThere);
+    const removed = this.#removed;
+    this.#removed = removed.subarray(0, 0);
+    viewerRecords?.forget(this.#app, removed);
     const isFirst = !this.#isBegun;
     // The device may have returned to the viewer's state while the former parts were sent.
     if (viewerRecords !== null && !isFirst) this.#devices = viewerRecords.findNews(this.#app, this.#devices);
@@ -135,6 +151,13 @@ export class Event {
     this.#devices = this.#devices.subarray(PART_RECORDS_MAX);
     this.#isBegun = true;
     this.#isOver = this.#devices.length === 0;
-    return { records: newestRecords, devices, isFirst, isLast: this.#isOver, sequence: this.sequence };
+    return {
+      records: newestRecords,
+      devices,
+      removed,
+      isFirst,
+      isLast: this.#isOver,
+      sequence: this.sequence,
+    };
   }
 }

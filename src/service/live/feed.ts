@@ -170,8 +170,9 @@ export class Feed {
     if (app === null || viewer.cursor === app.changes.end) return lastBatch;
     const isSame = lastBatch?.from === cursor;
     const batch = isSame ? lastBatch : new ChangeBatch(app, cursor, hot);
-    const { devices, end, sequence } = batch.select(viewer.filter, edges.nowMs(), this.#marks);
-    const event = new Event(app, devices, sequence, viewer.records);
+    const selected = batch.select(viewer.filter, edges.nowMs(), this.#marks);
+    const { end, sequence } = selected;
+    const event = new Event(app, selected, viewer.records);
     viewer.cursor = end;
     if (event.isEmpty) viewer.sentSequence = sequence;
     else {

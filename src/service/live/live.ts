@@ -25,6 +25,8 @@ export interface Changes {
   readonly records: NewestRecords;
   /** By device number; may be empty in the last part. */
   readonly devices: Uint32Array;
+  /** Devices, by number, of which nothing is shown any more; they come with the first part. */
+  readonly removed: Uint32Array;
   /** A large event is sent in parts, so that no part takes long to write or much memory. */
   readonly isFirst: boolean;
   readonly isLast: boolean;

@@ -115,6 +115,11 @@ export class ViewerRecords {
     for (const device of devices) this.#states.set(app.table.byNumber(device).id, this.#stateOf(app, device));
   }
 
+  /** Notes that the viewer has these devices no more. */
+  forget(app: AppDevices, devices: Uint32Array): void {
+    for (const device of devices) this.#states.delete(app.table.idOf(device));
+  }
+
   /** Forgets all, because the viewer starts anew. */
   clear(): void {
     this.#states.clear();

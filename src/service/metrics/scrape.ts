@@ -31,7 +31,7 @@ export interface ScrapeDependencies {
   readonly meters: Meters;
   readonly messages: MessageCounts;
   readonly eventLoop: Pick<EventLoopMeter, "delays" | "takeLongestMs">;
-  readonly hot: Pick<HotStore, "recordCount" | "deviceCount" | "profiles">;
+  readonly hot: Pick<HotStore, "recordCount" | "deviceCount" | "profiles" | "corrections">;
   /** Null until they are open. */
   readonly stores: () => OpenStores | null;
   /** Bytes of the log that the start has replayed. */
@@ -193,6 +193,8 @@ function recordMetrics({ hot, stores, countDamaged }: ScrapeDependencies): Metri
       wherehouse_devices: "Devices with a position.",
       wherehouse_device_profiles: "Devices with a profile.",
       wherehouse_device_profile_bytes: "Their profiles; those of an app may have 64 MiB.",
+      wherehouse_corrections: "Active corrections; an app may have 10,000.",
+      wherehouse_corrected_records: "Records that they touch; those of an app may touch 1,000,000.",
       wherehouse_archived_records: "Records in the archive's files.",
       wherehouse_archive_bytes: "Size of the archive's files.",
       wherehouse_archive_files: "Parquet files of sealed days.",
@@ -203,12 +205,15 @@ function recordMetrics({ hot, stores, countDamaged }: ScrapeDependencies): Metri
     },
     async () => {
       const { manifest, reader } = stores()?.archive ?? { manifest: null, reader: null };
+      const corrections = [...hot.corrections.apps()].map(([, ofApp]) => ofApp);
       const parts = manifest === null ? null : [...manifest.days.values()].flatMap((day) => day.parts);
       return {
         wherehouse_hot_records: hot.recordCount,
         wherehouse_devices: hot.deviceCount,
         wherehouse_device_profiles: hot.profiles.count,
         wherehouse_device_profile_bytes: hot.profiles.bytes,
+        wherehouse_corrections: corrections.reduce((sum, { active }) => sum + active, 0),
+        wherehouse_corrected_records: corrections.reduce((sum, { records }) => sum + records, 0),
         wherehouse_archived_records: parts?.reduce((sum, { rows }) => sum + rows, 0) ?? null,
         wherehouse_archive_bytes: parts?.reduce((sum, { bytes }) => sum + bytes, 0) ?? null,
         wherehouse_archive_files: parts?.length ?? null,

@@ -2,7 +2,20 @@ import type { ClientName } from "../../clients/client.ts";
 import type { RefusalReason } from "../../clients/point.ts";
 import type { AppId } from "../../model/ids.ts";
 import type { EntrySummary } from "./entry.ts";
-import type { IndexedEntry } from "./segment.ts";
+
+/** The part of an entry that is in memory. */
+export interface IndexedEntry extends EntrySummary {
+  lastArrivedMs: number;
+  count: number;
+  /** Its size as it counts in the shares. */
+  readonly bytes: number;
+  /** The name of its file. */
+  readonly name: string;
+  /** The entry of the log that brought it. */
+  readonly sequence: number;
+  /** False for a file from before the start that neither the archive covers nor the replay has met yet. */
+  readonly isConfirmed: boolean;
+}
 
 /** Selects entries; null matches any. */
 export interface EntryFilter {
@@ -12,7 +25,7 @@ export interface EntryFilter {
 }
 
 export interface EntryPage {
-  readonly entries: readonly EntrySummary[];
+  readonly entries: readonly IndexedEntry[];
   /** All matching entries, not only those of the page. */
   readonly total: number;
 }
@@ -63,8 +76,8 @@ export class EntryIndex {
     return [...this.#kinds.values()];
   }
 
-  *entries(): Generator<IndexedEntry> {
-    for (const entries of this.#apps.values()) yield* entries.values();
+  entriesOf(appId: AppId): Iterable<IndexedEntry> {
+    return this.#apps.get(appId)?.values() ?? [];
   }
 
   /** An app's entries, the newest first. There are ten thousand or so at most, which takes a millisecond. */

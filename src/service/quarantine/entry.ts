@@ -1,4 +1,3 @@
-import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import type { RefusedMessage } from "../../clients/refused-message.ts";
 import type { Steps } from "../../lib/schedule/steps.ts";
@@ -8,18 +7,18 @@ export interface EntrySummary extends ToldOfMessage {
   /** A hash of the content, so that a repetition by the same key has the same id. */
   readonly id: string;
   readonly bodyBytes: number;
-  /** Arrivals; after a crash these may be an hour behind. */
+  /** Arrivals; after a crash these may be some seconds behind. */
   readonly lastArrivedMs: number;
   readonly count: number;
 }
 
-export interface QuarantineEntry {
+export interface FoundMessageEntry {
   readonly summary: EntrySummary;
   readonly message: RefusedMessage;
 }
 
 /** The fields of a message in lists. */
-type ToldOfMessage = Pick<
+export type ToldOfMessage = Pick<
   RefusedMessage,
   "appId" | "keyId" | "client" | "reason" | "deviceId" | "topic" | "index" | "isCut" | "arrivedMs"
 >;
@@ -29,7 +28,7 @@ export function toldOf(message: ToldOfMessage): ToldOfMessage {
   return { appId, keyId, client, reason, deviceId, topic, index, isCut, arrivedMs };
 }
 
-export const ID_BYTES = 16;
+const ID_BYTES = 16;
 
 /** Bytes that are hashed in one step, which takes a fraction of a millisecond. */
 const STEP_BYTES = 256 * 1024;
@@ -54,7 +53,7 @@ const SENT = [
  * The id of a message's entry: a hash of the sender and the content, without time and reason. So a phone that repeats a
  * bad point all day has one entry, and an entry that is replayed without success keeps its id.
  */
-export function* entryId(message: RefusedMessage): Steps<Uint8Array> {
+export function* entryId(message: RefusedMessage): Steps<string> {
   const { body } = message;
   const values = SENT.map((name) => message[name]);
   const hash = createHash("sha256").update(`${JSON.stringify(values)}\n`);
@@ -62,10 +61,5 @@ export function* entryId(message: RefusedMessage): Steps<Uint8Array> {
     hash.update(body.subarray(start, start + STEP_BYTES));
     if (body.length > STEP_BYTES) yield;
   }
-  return hash.digest().subarray(0, ID_BYTES);
-}
-
-/** The id as answers show it. */
-export function* hexId(message: RefusedMessage): Steps<string> {
-  return Buffer.from(yield* entryId(message)).toString("hex");
+  return hash.digest().toString("hex", 0, ID_BYTES);
 }

@@ -20,9 +20,9 @@ export const DEFAULT_SHARES: ShareBounds = {
  */
 const ENTRY_BYTES_MIN = 1024;
 
-/** The size that an entry counts as, by the bytes of its frame. */
-export function chargedBytes(frameBytes: number): number {
-  return Math.max(frameBytes, ENTRY_BYTES_MIN);
+/** The size that an entry counts as, by the bytes of its file. */
+export function chargedBytes(fileBytes: number): number {
+  return Math.max(fileBytes, ENTRY_BYTES_MIN);
 }
 
 /** The owner of an entry's share: its key, or its topic if it came from a broker, where all phones share one key. */
@@ -40,45 +40,33 @@ export type FullShare = "key" | "app" | "all";
 /** The used part of each share. */
 export class Shares {
   bytes = 0;
-  readonly #bounds: ShareBounds;
+  readonly bounds: ShareBounds;
   readonly #apps = new Map<string, number>();
   readonly #keys = new Map<string, number>();
 
   constructor(bounds: ShareBounds) {
-    this.#bounds = bounds;
+    this.bounds = bounds;
   }
 
   /**
    * Returns the share that has no room for these bytes; null if there is room. A key without entries may store one
-   * message of any size, because the largest would otherwise never fit. `promised` counts as used.
+   * message of any size, because the largest would otherwise never fit. What `others` have counts too.
    */
-  findFull(holder: QuotaOwner, bytes: number, promised: Shares | null = null): FullShare | null {
-    const { keyBytesMax, appBytesMax, bytesMax } = this.#bounds;
-    const ofKey = this.ofKey(holder) + (promised?.ofKey(holder) ?? 0);
+  findFull(holder: QuotaOwner, bytes: number, ...others: readonly Shares[]): FullShare | null {
+    const { keyBytesMax, appBytesMax, bytesMax } = this.bounds;
+    const used = (of: (shares: Shares) => number) => others.reduce((sum, each) => sum + of(each), of(this));
+    const ofKey = used((shares) => shares.ofKey(holder));
     if (ofKey > 0 && ofKey + bytes > keyBytesMax) return "key";
-    if (this.ofApp(holder) + (promised?.ofApp(holder) ?? 0) + bytes > appBytesMax) return "app";
-    return this.bytes + (promised?.bytes ?? 0) + bytes > bytesMax ? "all" : null;
+    if (used((shares) => shares.ofApp(holder)) + bytes > appBytesMax) return "app";
+    return used((shares) => shares.bytes) + bytes > bytesMax ? "all" : null;
   }
 
   ofKey(holder: QuotaOwner): number {
     return this.#keys.get(keyOf(holder)) ?? 0;
   }
 
-  ofApp({ appId }: QuotaOwner): number {
+  ofApp({ appId }: Pick<QuotaOwner, "appId">): number {
     return this.#apps.get(appId) ?? 0;
-  }
-
-  /** Empty shares with the same bounds. */
-  ofNobody(): Shares {
-    return new Shares(this.#bounds);
-  }
-
-  get keyBytesMax(): number {
-    return this.#bounds.keyBytesMax;
-  }
-
-  get bytesMax(): number {
-    return this.#bounds.bytesMax;
   }
 
   take(holder: QuotaOwner, bytes: number): void {

@@ -2,10 +2,11 @@ import { findSealed } from "../../archive/manifest.ts";
 import { ok, type Result } from "../../lib/result.ts";
 import { SharedPool } from "../../lib/schedule/shared-pool.ts";
 import type { Steps } from "../../lib/schedule/steps.ts";
+import { masksDay } from "../../model/erasure.ts";
 import type { ServiceError } from "../../model/errors.ts";
-import type { AppId } from "../../model/ids.ts";
+import type { AppId, DeviceId } from "../../model/ids.ts";
 import { type LocalDate, localDays, type TimeRange } from "../../model/time/range.ts";
-import { nextUtcDay, type UtcDay, utcDayOf } from "../../model/time/utc-day.ts";
+import { nextUtcDay, type UtcDay, utcDayOf, utcDayStartMs } from "../../model/time/utc-day.ts";
 import type { Zone } from "../../model/time/zone.ts";
 import { type Caller, findDevice, retainedRange } from "./find-device.ts";
 import type { HistoryDependencies, RangeAnswer } from "./history/read-stretches.ts";
@@ -67,7 +68,7 @@ export function createDeviceDays(dependencies: DaysDependencies): DeviceDays {
       sources: null as string | null,
       summary: undefined as DaySummary | null | undefined,
     }));
-    const sourcesOf = createSourcesOf(dependencies, appId);
+    const sourcesOf = createSourcesOf(dependencies, appId, device.value.device.id);
     for (const day of days) {
       day.sources = sourcesOf(day.range);
       if (day.sources !== null) day.summary = remembered.find(appId, day.key, day.sources);
@@ -84,7 +85,7 @@ export function createDeviceDays(dependencies: DaysDependencies): DeviceDays {
       if (!answer.ok) return answer;
       isIncomplete ||= answer.value.isIncomplete;
       const summaries = new Map(answer.value.value.map((summary) => [summary.date, summary]));
-      const sourcesNow = createSourcesOf(dependencies, appId);
+      const sourcesNow = createSourcesOf(dependencies, appId, device.value.device.id);
       for (const day of unread) {
         day.summary = summaries.get(day.date) ?? null;
         // Reports and seals may have arrived since the plan.
@@ -100,13 +101,18 @@ export function createDeviceDays(dependencies: DaysDependencies): DeviceDays {
 }
 
 /**
- * Returns a text that identifies the records of a range: the files of its parts, if all its records are archived
- * without late reports. The records are the same if the text is. Null if they may still change.
+ * Returns a text that identifies the records of a range: the files of its parts, and what is masked in them, if all its
+ * records are archived without late reports. The records are the same if the text is. Null if they may still change.
  */
-function createSourcesOf({ hot, archive, clock, retention }: DaysDependencies, appId: AppId) {
+function createSourcesOf(
+  { hot, archive, clock, retention }: DaysDependencies,
+  appId: AppId,
+  deviceId: DeviceId,
+) {
   const { manifest } = archive();
   const inMemory = new Set<UtcDay>(hot.daysInMemory().map(({ day }) => day));
   const retainedMs = retention.startMs(clock.nowMs());
+  const erasures = hot.erasures.ofApp(appId);
   return function sourcesOf({ startMs, endMs }: TimeRange): string | null {
     const files: string[] = [`${startMs}`]; // A day that the retention cuts off has fewer records tomorrow.
     if (startMs < retainedMs) return null;
@@ -118,8 +124,13 @@ function createSourcesOf({ hot, archive, clock, retention }: DaysDependencies, a
       }
       if (hot.holdsLate(day) || sealed.lost.length > 0) return null;
       for (const { file, apps } of sealed.parts) if (apps.has(appId)) files.push(file);
+      const ofDay = { startMs: utcDayStartMs(day), endMs: utcDayStartMs(nextUtcDay(day)) };
+      for (const erasure of erasures)
+        if (masksDay(erasure, ofDay, sealed.cleared)) files.push(`less ${erasure.sequence}`);
     }
-    return files.join();
+    const hidden = hot.hiddenRows(appId, deviceId)?.within({ startMs, endMs });
+    const aliases = hot.aliases(appId, deviceId);
+    return [...files, hidden?.version() ?? "", aliases.length === 0 ? "" : JSON.stringify(aliases)].join();
   };
 }
 

@@ -1,3 +1,4 @@
+import type { HotStore } from "../../hot/hot-store.ts";
 import { ok, type Result } from "../../lib/result.ts";
 import type { Scheduler } from "../../lib/schedule/scheduler.ts";
 import type { Steps } from "../../lib/schedule/steps.ts";
@@ -28,6 +29,7 @@ export interface Tracks {
 }
 
 export interface TracksDependencies {
+  readonly hot: Pick<HotStore, "corrections">;
   readonly readCoordinates: ReadCoordinates;
   readonly scheduler: Scheduler;
   readonly clock: Clock;
@@ -63,11 +65,13 @@ interface RememberedGrid {
   readonly untilMs: number;
   /** The start of the retention. After that records may have expired. */
   readonly retainedMs: number;
+  /** The number of corrections that it takes into account. */
+  readonly corrections: number;
   usedMs: number;
 }
 
 export function createTracks(dependencies: TracksDependencies): Tracks {
-  const { scheduler, clock, retention } = dependencies;
+  const { hot, scheduler, clock, retention } = dependencies;
   const grids = new Map<AppId, RememberedGrid>();
   const counting = new Map<AppId, Promise<Result<TrackGrid, ServiceError>>>();
   let counts = 0;
@@ -76,7 +80,12 @@ export function createTracks(dependencies: TracksDependencies): Tracks {
     const known = grids.get(appId);
     const nowMs = clock.nowMs();
     if (known === undefined || nowMs < known.fromMs || nowMs >= known.untilMs) return null;
+    if (known.corrections !== correctionsOf(appId)) return null;
     return known.retainedMs === retention.startMs(nowMs) ? known : null;
+  }
+
+  function correctionsOf(appId: AppId): number {
+    return hot.corrections.find(appId)?.number ?? 0;
   }
 
   function hasRoom(appId: AppId): boolean {
@@ -91,13 +100,14 @@ export function createTracks(dependencies: TracksDependencies): Tracks {
   async function count(appId: AppId): Promise<Result<TrackGrid, ServiceError>> {
     const fromMs = clock.nowMs();
     const retainedMs = retention.startMs(fromMs);
+    const corrections = correctionsOf(appId);
     const result = await countAll(dependencies, appId, fromMs);
     if (!result.ok) return result;
     const nowMs = clock.nowMs();
     const restMs = Math.max(REST_MS_MIN, REST_FACTOR * (nowMs - fromMs));
     const grid = result.value;
     const times = { fromMs, untilMs: nowMs + restMs, usedMs: nowMs };
-    grids.set(appId, { grid, number: ++counts, retainedMs, ...times });
+    grids.set(appId, { grid, number: ++counts, retainedMs, corrections, ...times });
     return result;
   }
 

@@ -16,7 +16,7 @@ import { bodiesOf } from "../ingest/ingest.ts";
 import type { IngestMessage } from "../ingest/messages/ingest-message.ts";
 import type { RefusedPoint } from "../ingest/messages/point-collector.ts";
 import { type MessageEnvelope, refusedMessages } from "../ingest/messages/refused-messages.ts";
-import { hexId } from "../quarantine/entry.ts";
+import { entryId } from "../quarantine/entry.ts";
 import type { Quarantine } from "../quarantine/quarantine.ts";
 
 /** The result of replaying an entry. */
@@ -102,7 +102,7 @@ function* isAmong(
   refused: readonly RefusedPoint[],
 ): Steps<boolean> {
   for (const message of yield* refusedMessages(envelope, client, refused)) {
-    if ((yield* hexId(message)) === id) return true;
+    if ((yield* entryId(message)) === id) return true;
     yield;
   }
   return false;

@@ -1,15 +1,15 @@
-import { join } from "node:path";
 import { isObject } from "../../lib/is-object.ts";
 import type { Clock } from "../../model/time/clock.ts";
 import { type Retention, startOfUtcDayMs } from "../../model/time/retention.ts";
 import { MS_PER_DAY } from "../../model/time/units.ts";
-import { type Files, ignoreFileError } from "../../runtime/files.ts";
+import { ignoreFileError } from "../../runtime/files.ts";
+import { EXPIRY_FILE } from "../quarantine/message-file.ts";
+import type { MessageFiles } from "../quarantine/message-files.ts";
 import type { Quarantine } from "../quarantine/quarantine.ts";
-import { EXPIRY_FILE } from "../quarantine/segment.ts";
 
 /**
- * Every hour the quarantine deletes expired entries, and saves the arrivals of the others. A clock that is temporarily
- * ahead must delete nothing, so a sweep first notes which time has expired, and deletes earlier entries a day later.
+ * Every hour the quarantine deletes expired entries. A clock that is temporarily ahead must delete nothing, so a sweep
+ * first notes which time has expired, and deletes earlier entries a day later.
  */
 export interface QuarantineSweeps {
   start(): void;
@@ -19,11 +19,13 @@ export interface QuarantineSweeps {
 
 export interface QuarantineSweepsOptions {
   readonly quarantine: Quarantine;
-  readonly files: Files;
-  readonly directory: string;
+  readonly files: NoteFiles;
   readonly clock: Clock;
   readonly retention: Retention;
 }
+
+/** Access to the directory of the messages. */
+type NoteFiles = Pick<MessageFiles, "read" | "replace">;
 
 const INTERVAL_MS = 60 * 60 * 1000;
 
@@ -46,16 +48,10 @@ export function createQuarantineSweeps(options: QuarantineSweepsOptions): Quaran
 }
 
 /** If the disk refuses, the next sweep does it. */
-async function sweep({
-  quarantine,
-  files,
-  directory,
-  clock,
-  retention,
-}: QuarantineSweepsOptions): Promise<void> {
+async function sweep({ quarantine, files, clock, retention }: QuarantineSweepsOptions): Promise<void> {
   if (quarantine.totals.entries === 0) return;
   try {
-    await quarantine.sweep(await findExpired(files, directory, clock.nowMs(), retention));
+    await quarantine.sweep(await findExpired(files, clock.nowMs(), retention));
   } catch (error) {
     ignoreFileError(error);
   }
@@ -73,26 +69,21 @@ interface Noted {
 const FORMAT_VERSION = 1;
 
 /** Entries before this time may be deleted now; negative infinity if none may. The note on disk survives restarts. */
-export async function findExpired(
-  files: Files,
-  directory: string,
-  nowMs: number,
-  retention: Retention,
-): Promise<number> {
-  const path = join(directory, EXPIRY_FILE);
-  const noted = await readNote(files, path);
+export async function findExpired(files: NoteFiles, nowMs: number, retention: Retention): Promise<number> {
+  const noted = await readNote(files);
   const isRipe = noted !== null && nowMs >= noted.sinceMs + MS_PER_DAY;
   const isWaiting = noted !== null && nowMs >= noted.sinceMs && !isRipe;
   const oldestMs = Math.max(startOfUtcDayMs(nowMs) - QUARANTINE_DAYS * MS_PER_DAY, retention.startMs(nowMs));
-  if (!isWaiting) await writeNote(files, directory, path, { sinceMs: nowMs, oldestMs });
+  if (!isWaiting) await writeNote(files, { sinceMs: nowMs, oldestMs });
   return isRipe ? Math.min(noted.oldestMs, oldestMs) : Number.NEGATIVE_INFINITY;
 }
 
 /** Null if there is no readable note: the caller writes a new one. */
-async function readNote(files: Files, path: string): Promise<Noted | null> {
-  if (!(await files.exists(path))) return null;
+async function readNote(files: NoteFiles): Promise<Noted | null> {
+  const bytes = await files.read(EXPIRY_FILE);
+  if (bytes === null) return null;
   try {
-    const note: unknown = JSON.parse(new TextDecoder().decode(await files.read(path)));
+    const note: unknown = JSON.parse(new TextDecoder().decode(bytes));
     if (!isObject(note) || note.version !== FORMAT_VERSION) return null;
     const { sinceMs, oldestMs } = note;
     return typeof sinceMs === "number" && typeof oldestMs === "number" ? { sinceMs, oldestMs } : null;
@@ -103,11 +94,10 @@ async function readNote(files: Files, path: string): Promise<Noted | null> {
 }
 
 /** If the disk refuses, entries stay a day longer. */
-async function writeNote(files: Files, directory: string, path: string, noted: Noted): Promise<void> {
+async function writeNote(files: NoteFiles, noted: Noted): Promise<void> {
   const note = { version: FORMAT_VERSION, ...noted };
   try {
-    await files.makeDirectory(directory);
-    await files.replace(path, new TextEncoder().encode(`${JSON.stringify(note)}\n`));
+    await files.replace(EXPIRY_FILE, new TextEncoder().encode(`${JSON.stringify(note)}\n`));
   } catch (error) {
     ignoreFileError(error);
   }

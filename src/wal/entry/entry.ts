@@ -8,9 +8,10 @@ import type { AppId } from "../../model/ids.ts";
 import { RETIRED_COLUMN_NUMBERS } from "../../model/location-fields.ts";
 import { BATCH_REPORTS_MAX, type ReportBatch } from "../../model/report-batch.ts";
 import {
-  DEVICE_PROFILE_KIND,
   decodeStandingEntry,
   encodeStandingEntry,
+  isStandingKind,
+  NEWEST_KIND,
   type StandingEntry,
 } from "../../model/standing-entry.ts";
 import {
@@ -174,18 +175,12 @@ export function createEntryDecoder(texts: TextColumnReader, path: string): Entry
   return {
     decode(source, start, end, sequence) {
       if (start === end) return null;
-      switch (source.bytes[start]) {
-        case REPORTS_KIND:
-          return decodeReports(source, start, end, sequence);
-        case DEVICE_PROFILE_KIND: {
-          const entry = decodeStandingEntry(source, start, end, path);
-          return entry === null ? null : { ...entry, sequence };
-        }
-        case 0: // No kind.
-          return null;
-        default:
-          throw unknownKind(source.bytes[start]!, path);
-      }
+      const kind = source.bytes[start]!;
+      if (kind === REPORTS_KIND) return decodeReports(source, start, end, sequence);
+      if (kind === 0) return null; // No kind.
+      if (!isStandingKind(kind)) throw unknownKind(kind, path);
+      const entry = decodeStandingEntry(source, start, end, path);
+      return entry === null ? null : { ...entry, sequence };
     },
   };
 
@@ -199,7 +194,7 @@ export function createEntryDecoder(texts: TextColumnReader, path: string): Entry
 }
 
 function unknownKind(kind: number, path: string): FormatVersionError {
-  return new FormatVersionError("log segment", path, "known kinds of entries", `kind ${kind}`);
+  return FormatVersionError.ofKind("log segment", path, NEWEST_KIND, kind);
 }
 
 const KNOWN_NUMBER_COLUMNS = knownColumns(NUMBER_COLUMNS);
@@ -240,7 +235,7 @@ export class EntryError extends Error {
 
   constructor(entry: LogEntry, cause: unknown) {
     const { sequence, appId, kind } = entry;
-    const content = `app "${appId}", ${kind === "reports" ? `reports: ${entry.batch.count}` : "profile of a device"}`;
+    const content = `app "${appId}", ${kind === "reports" ? `reports: ${entry.batch.count}` : kind.replaceAll("_", " ")}`;
     super(`Cannot apply entry ${sequence} of the log (${content}) to memory: ${messageOf(cause)}`, {
       cause,
     });

@@ -18,12 +18,14 @@ export interface Sending {
   readonly answerMsMax?: number;
 }
 
+type Headers = Readonly<Record<string, string>>;
+
 export type Query = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
 /** Sends requests in the user's session. All methods throw an `ApiError` if a request fails. */
 export class Api {
   /** For requests that others send, such as MapLibre. */
-  readonly pageHeader: Readonly<Record<string, string>>;
+  readonly pageHeader: Headers;
   /** The requests that wait for their next attempt. */
   readonly retries = new Retries();
   /** Called when our server answers that the session has ended. */
@@ -39,9 +41,14 @@ export class Api {
     return bodyOf(response);
   }
 
-  async send<Body>(method: "POST" | "DELETE", path: string, body?: unknown): Promise<Body> {
+  async send<Body>(
+    method: "POST" | "PUT" | "DELETE",
+    path: string,
+    body?: unknown,
+    more: Headers = {},
+  ): Promise<Body> {
     const content = body === undefined ? {} : { body: JSON.stringify(body) };
-    const headers = { "content-type": "application/json" };
+    const headers = { "content-type": "application/json", ...more };
     const response = await this.fetch(path, { method, headers, ...content });
     return bodyOf(response);
   }
@@ -51,7 +58,7 @@ export class Api {
     const { send = fetch, answerMsMax = ANSWER_MS_MAX } = sending;
     const headers = {
       ...this.pageHeader,
-      ...(init.headers as Readonly<Record<string, string>> | undefined),
+      ...(init.headers as Headers | undefined),
     };
     const waiting = new AbortController();
     const watchdog = setTimeout(() => waiting.abort(), answerMsMax);

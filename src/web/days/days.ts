@@ -28,7 +28,11 @@ export interface ChosenDays {
 
 export interface DaysParts {
   readonly api: Api;
-  readonly table: { readonly timestampMs: ArrayLike<number>; rowOf(id: string): number | undefined };
+  readonly table: {
+    readonly timestampMs: ArrayLike<number>;
+    rowOf(id: string): number | undefined;
+    labelOf(id: string): string;
+  };
   readonly chosen: ChosenDays;
   readonly settings: {
     readonly units: Units;
@@ -108,8 +112,9 @@ export class Days {
     };
     const hasCharts = this.#hasCharts();
     const fault = loaded.fault ?? this.#chartFault;
+    const label = this.#parts.table.labelOf(deviceId);
     return statisticsDialog({
-      ...{ statistics, deviceId, zone, units, theme, hasCharts, openDay, retry },
+      ...{ statistics, deviceId, label, zone, units, theme, hasCharts, openDay, retry },
       loaded: { ...loaded, fault },
     });
   }

@@ -32,6 +32,8 @@ import type { Statistics } from "./statistics.ts";
 export interface StatisticsDialogParts {
   readonly statistics: Statistics;
   readonly deviceId: string;
+  /** What the page calls the device. */
+  readonly label: string;
   readonly loaded: LoadedDays;
   readonly zone: string;
   readonly units: Units;
@@ -54,7 +56,7 @@ const GROUPINGS: readonly { readonly grouping: Grouping; readonly name: string; 
 
 /** What a device did by day, week, month or year: sums, charts, and a table. */
 export function statisticsDialog(parts: StatisticsDialogParts): TemplateResult | typeof nothing {
-  const { statistics, loaded, deviceId } = parts;
+  const { statistics, loaded, label } = parts;
   const { anchor, grouping, periods } = statistics;
   if (anchor === null) return nothing;
   const sums = sumByPeriod(periods, loaded.days);
@@ -77,7 +79,7 @@ export function statisticsDialog(parts: StatisticsDialogParts): TemplateResult |
     <p class="soft calendar-note">Days of ${parts.zone}. ${grouping === "week" ? "A week belongs to the year that it begins in." : nothing}</p>`;
   return dialog({
     name: "statistics",
-    title: `Statistics of ${deviceId}`,
+    title: `Statistics of ${label}`,
     body,
     closed: () => statistics.close(),
   });

@@ -37,7 +37,10 @@ export interface ChosenParts {
   readonly onChoose: (id: string | null) => void;
   /** The user has chosen a device, or other days of it; `onHistory` follows. */
   readonly onAsk: () => void;
-  readonly onHistory: (history: History | null) => void;
+  /**
+   * `isRefresh` is true if only new reports of the device are the reason, and not the user or a change of its past.
+   */
+  readonly onHistory: (history: History | null, isRefresh: boolean) => void;
   readonly changed: () => void;
 }
 
@@ -315,13 +318,13 @@ export class ChosenDevice {
     const { timestamp, latitude, longitude } = this.#current;
     if (timestamp < range.startMs || timestamp >= range.endMs) return false;
     if (!track.append(timestamp, latitude, longitude)) return false;
-    this.#parts.onHistory(this.#history);
+    this.#parts.onHistory(this.#history, true);
     return true;
   }
 
   #show(history: History | null): void {
     this.#history = history;
-    this.#parts.onHistory(history);
+    this.#parts.onHistory(history, history !== null && !this.#isLoading);
   }
 }
 

@@ -1,6 +1,7 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import { guard } from "lit-html/directives/guard.js";
 import type { StopsAnswer } from "../api/answers.ts";
+import { deviceBadge } from "../devices/device-badge.ts";
 import type { Bounds } from "../geo/bounds.ts";
 import { counted, distanceText, type Units } from "../geo/units.ts";
 import type { DayLine } from "../history/day-line.ts";
@@ -17,7 +18,7 @@ import type { ChosenDevice } from "./chosen-device.ts";
 import type { Coordinates } from "./coordinates.ts";
 import { dayHours, hourTable } from "./day-lists.ts";
 import { deviceFacts } from "./device-facts.ts";
-import type { LateDays } from "./device-parts.ts";
+import type { DeviceParts, LateCorrections, LateDays, LateEditor } from "./device-parts.ts";
 import { type Downloads, downloadButtons } from "./downloads.ts";
 import { storyList } from "./story-list.ts";
 import type { TodayDistance } from "./today-distance.ts";
@@ -31,6 +32,10 @@ export interface DevicePanelParts {
   readonly coordinates: Coordinates;
   readonly dayLine: DayLine;
   readonly days: LateDays;
+  readonly editor: LateEditor;
+  readonly table: DeviceParts["table"];
+  readonly mayEdit: () => boolean;
+  readonly corrections: LateCorrections;
   readonly units: Units;
   readonly map: {
     readonly isFollowing: boolean;
@@ -45,13 +50,10 @@ const DAY_LINES = 8;
 
 /** The chosen device: its newest values, and its day. */
 export function devicePanel(parts: DevicePanelParts): TemplateResult | typeof nothing {
-  const { chosen, map, dayLine, days } = parts;
+  const { chosen, map, dayLine, days, editor } = parts;
   const { id, current, history, fault, isLoading } = chosen;
   if (id === null) return html`<p class="device-hint soft">Choose a device in the list or on the map.</p>`;
-  return html`<div class="device-head">
-      <h2 title=${id}>${id}</h2>
-      <button class="quiet" aria-label="Close ${id}" @click=${() => chosen.choose(null)}>✕</button>
-    </div>
+  return html`${head(id, parts)}
     <div class="device-actions">
       <button class="tool" aria-pressed=${map.isFollowing ? "true" : "false"} @click=${() => map.follow(!map.isFollowing)}>
         ${icon("follow")}<span>Follow</span></button>
@@ -64,7 +66,7 @@ export function devicePanel(parts: DevicePanelParts): TemplateResult | typeof no
         ${icon("chart")}<span>Statistics</span></button>`
       }
     </div>
-    ${days.fault === null ? nothing : faultNote(days.fault, { label: "Try again", act: () => days.retry() })}
+    ${[days, editor].map((late) => (late.fault === null ? nothing : faultNote(late.fault, { label: "Try again", act: () => late.retry() })))}
     ${current === null ? (fault === null ? skeletonFacts() : nothing) : deviceFacts(current, parts)}
     ${fault === null ? nothing : faultNote(fault, { label: "Try again", act: () => chosen.reload() })}
     <div class="day" aria-busy=${isLoading ? "true" : "false"}>
@@ -72,22 +74,44 @@ export function devicePanel(parts: DevicePanelParts): TemplateResult | typeof no
     </div>`;
 }
 
+/** What the device is called. The id stays in sight below a name. */
+function head(id: string, { chosen, editor, table, mayEdit }: DevicePanelParts): TemplateResult {
+  const row = table.rowOf(id);
+  const label = table.labelOf(id);
+  return html`<div class="device-head">
+      <h2>${deviceBadge(row === undefined ? null : table.lookOf(row))}${label}</h2>
+      ${
+        mayEdit()
+          ? html`<button class="quiet" aria-label="Edit device" title="Name, color, icon, tags"
+              @click=${() => editor.use((loaded) => void loaded.open(id))}>${icon("edit")}</button>`
+          : nothing
+      }
+      <button class="quiet" aria-label="Close ${label}" @click=${() => chosen.choose(null)}>✕</button>
+    </div>
+    ${label === id ? nothing : html`<p class="device-id soft">${id}</p>`}`;
+}
+
 function dayPart(history: History, parts: DevicePanelParts): TemplateResult {
   const { chosen, player, downloads, units } = parts;
   const { deviceId, day, zone, span, track, stops } = history;
   const isTrail = span === RECENT;
   const isDay = span.days === 1 && !isTrail;
+  const corrections = isTrail || chosen.isView ? null : parts.corrections.loaded;
   const look = [zone, units, localeOfTimes()];
   const title = isTrail ? span.label : isDay ? dayText(day) : `${span.label} to ${dayText(day)}`;
-  if (track.count === 0) return html`<h3>${title}</h3>${nothingHere(history, chosen)}`;
+  if (track.count === 0)
+    return html`<h3>${title}</h3>${nothingHere(history, chosen)}
+      ${corrections?.list()}`;
   const hours = () =>
     hourTable({ hours: dayHours(track, day, zone), zone, units, onChoose: (ms) => player.seek(ms) });
   return html`<h3>${title}</h3>
     <p>${summary(history, units)}</p>
     ${history.isIncomplete ? html`<p class="soft">Some reports of this time are lost.</p>` : nothing}
+    ${corrections?.suggestions()}
     ${stops === null ? nothing : story(history, stops, parts)}
     ${isDay ? hourByHour(guard([track, track.count, ...look], hours)) : nothing}
     ${isDay || isTrail || chosen.isView ? nothing : spanTable(parts.days)}
+    ${corrections?.list()}
     ${isTrail || chosen.isView ? nothing : html`<h3>Download</h3>${downloadButtons(downloads, { deviceId, day, days: span.days, zone })}`}`;
 }
 

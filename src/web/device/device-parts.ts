@@ -1,8 +1,10 @@
 import type { Api } from "../api/api.ts";
 import { LatePart } from "../api/late-part.ts";
+import type { Corrections } from "../corrections/corrections.ts";
 import type { Days } from "../days/days.ts";
 import type { DeviceTable } from "../devices/device-table.ts";
 import { DayLine, metersPerPixel } from "../history/day-line.ts";
+import type { History } from "../history/history.ts";
 import { Moment } from "../history/moment.ts";
 import { Player } from "../history/player.ts";
 import type { MapView } from "../map/map-view.ts";
@@ -14,6 +16,7 @@ import { clockText } from "../time/format.ts";
 import { ChosenDevice } from "./chosen-device.ts";
 import { Coordinates } from "./coordinates.ts";
 import { Downloads } from "./downloads.ts";
+import type { ProfileEditor } from "./profile-editor.ts";
 import { TodayDistance } from "./today-distance.ts";
 
 /** The largest distance of a click from the line. */
@@ -24,6 +27,12 @@ const HOVER_PIXELS = 10;
 
 /** The calendar and the statistics. */
 export type LateDays = LatePart<typeof import("../days/days.ts"), Days>;
+
+/** Edits the profile of the device. */
+export type LateEditor = LatePart<typeof import("./profile-editor.ts"), ProfileEditor>;
+
+/** Suspicious positions, and corrections. */
+export type LateCorrections = LatePart<typeof import("../corrections/corrections.ts"), Corrections>;
 
 /** The parts that show one device and its days. */
 export interface DeviceParts {
@@ -36,6 +45,12 @@ export interface DeviceParts {
   readonly coordinates: Coordinates;
   readonly dayLine: DayLine;
   readonly days: LateDays;
+  readonly editor: LateEditor;
+  readonly corrections: LateCorrections;
+  /** What the page calls a device, and how it is marked. */
+  readonly table: Pick<DeviceTable, "rowOf" | "labelOf" | "lookOf">;
+  /** Whether the user may edit profiles and correct positions. */
+  readonly mayEdit: () => boolean;
 }
 
 /** What the page provides to them. */
@@ -46,13 +61,21 @@ export interface DeviceNeeds {
   readonly map: MapView;
   readonly viewOf: () => { readonly not_before: number } | null;
   readonly settings: Settings;
+  readonly mayEdit: () => boolean;
   readonly onChoose: (id: string | null) => void;
+  /** The id of the user's key. */
+  readonly keyId: () => string | null;
+  /** The user has begun, or has ended, to move a position on the map. */
+  readonly onMove: (hasBegun: boolean) => void;
+  /** Records of the past have changed. */
+  readonly onCorrected: () => void;
   readonly changed: () => void;
 }
 
 /** Creates the parts and connects them. */
 export function createDeviceParts(needs: DeviceNeeds): DeviceParts {
-  const { api, zones, table, map, viewOf, settings, onChoose, changed } = needs;
+  const { api, zones, table, map, viewOf, settings, mayEdit, onChoose, changed } = needs;
+  const { keyId, onMove, onCorrected } = needs;
   const player = new Player(map, () => {
     const { playback } = player;
     moment.stand(playback === null || playback.isPlaying || playback.isAtEnd ? null : playback.clockMs);
@@ -75,12 +98,15 @@ export function createDeviceParts(needs: DeviceNeeds): DeviceParts {
       onChoose(id);
     },
     onAsk: () => dayLine.await(),
-    onHistory: (history) => {
+    onHistory: (history, isRefresh) => {
       dayLine.show(history);
       moment.use(history);
       player.use(history);
       plots.use(history);
       dayLine.color(plots.lineSpeed);
+      const day = correctable(history);
+      if (corrections.loaded !== null) corrections.loaded.use(day, isRefresh);
+      else if (day !== null) void corrections.use((loaded) => loaded.use(correctable(chosen.history)));
     },
   });
   const rowOf = (id: string | null) => (id === null ? null : (table.rowOf(id) ?? null));
@@ -91,7 +117,10 @@ export function createDeviceParts(needs: DeviceNeeds): DeviceParts {
   map.onPick((row, at) => {
     const { camera } = map;
     if (row !== null) chosen.choose(table.ids[row]!);
-    else if (camera !== null) player.seekNear(at, CLICK_PIXELS * metersPerPixel(camera));
+    else if (camera !== null) {
+      const ms = player.seekNear(at, CLICK_PIXELS * metersPerPixel(camera));
+      if (ms !== null && mayEdit()) corrections.loaded?.selectAt(ms);
+    }
   });
   map.onHover((at) => {
     const { camera } = map;
@@ -104,8 +133,36 @@ export function createDeviceParts(needs: DeviceNeeds): DeviceParts {
     create: ({ Days }) => new Days({ api, table, chosen, settings, changed }),
     changed,
   });
+  const editor = new LatePart({
+    api,
+    path: "device/profile-editor.ts",
+    load: () => import("./profile-editor.ts"),
+    create: ({ ProfileEditor }) => new ProfileEditor({ api, table, changed }),
+    changed,
+  });
+  const corrections = new LatePart({
+    api,
+    path: "corrections/corrections.ts",
+    load: () => import("../corrections/corrections.ts"),
+    create: ({ Corrections }) =>
+      new Corrections({
+        ...{ api, table, map, settings, mayEdit, keyId, onMove, onCorrected, changed },
+        onLook: (ms) => player.seek(ms),
+        look: (id, day, span) => {
+          chosen.choose(id);
+          chosen.look(day, span);
+        },
+      }),
+    changed,
+  });
   const downloads = new Downloads(api, changed);
-  return { chosen, player, plots, moment, downloads, today, coordinates, dayLine, days };
+  const parts = { chosen, player, plots, moment, downloads, today, coordinates, dayLine, days };
+  return { ...parts, editor, corrections, table, mayEdit };
+}
+
+/** Visitors correct nothing. */
+function correctable(history: History | null): History | null {
+  return history?.isView ? null : history;
 }
 
 /** `17:05:49 EST, 38 km/h`. */
@@ -116,7 +173,7 @@ function momentText(ms: number, zone: string, speed: Plot | null): string {
 }
 
 /** Registers the keys of the day. Esc closes what was opened last, so it closes the device after all tools. */
-export function setDeviceKeys(keyboard: Keyboard, { chosen, player, days }: DeviceParts): void {
+export function setDeviceKeys(keyboard: Keyboard, { chosen, player, days, corrections }: DeviceParts): void {
   keyboard.on(" ", () => player.toggle());
   keyboard.on("[", () => chosen.move(-1));
   keyboard.on("]", () => chosen.move(1));
@@ -128,4 +185,6 @@ export function setDeviceKeys(keyboard: Keyboard, { chosen, player, days }: Devi
     chosen.choose(null);
     return isOpen;
   });
+  keyboard.onEscape(() => corrections.loaded?.clear() ?? false);
+  keyboard.onUndo(() => corrections.loaded?.undoLast() ?? false);
 }

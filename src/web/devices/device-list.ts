@@ -21,12 +21,15 @@ export class DeviceList {
   readonly #order = new RowOrder();
   readonly #names = new NameOrder();
   readonly #search = new NameSearch();
+  /** Searches what the page calls devices, if any has a name. */
+  readonly #labelSearch = new NameSearch();
   readonly #holds = new Set<HoldReason>();
   #orderBy: ListOrder = "newest";
   #filter: ListFilter = "all";
   #query = "";
   #rows: Uint32Array<ArrayBuffer> = new Uint32Array(0);
   #edition = 0;
+  #labelEdition = 0;
   /** The table's version when the rows were arranged. */
   #version = 0;
   /** The names of the rows' edition. */
@@ -37,6 +40,7 @@ export class DeviceList {
     this.#changed = changed;
     this.#nowMs = nowMs;
     table.onChange(() => {
+      if (table.labelEdition !== this.#labelEdition) this.#forgetLabels();
       if (table.edition !== this.#edition) this.#useEdition();
     });
   }
@@ -70,7 +74,9 @@ export class DeviceList {
 
   /** Prepares the names for a search that is about to begin. */
   prepareSearch(): void {
-    this.#search.fold(this.#table.ids);
+    const { ids, labels } = this.#table;
+    this.#search.fold(ids);
+    if (labels !== ids) this.#labelSearch.fold(labels);
   }
 
   showOnly(filter: ListFilter): void {
@@ -106,8 +112,8 @@ export class DeviceList {
     this.#edition = this.#table.edition;
     this.#ids = this.#table.ids;
     this.#order.clear();
-    this.#names.clear();
     this.#search.clear();
+    this.#forgetLabels();
     if (this.#table.size === 0) {
       this.#query = "";
       this.#filter = "all";
@@ -118,6 +124,13 @@ export class DeviceList {
       this.#rows = Uint32Array.from(rows);
       this.#changed();
     }
+  }
+
+  /** A device has another name: names are sorted and searched anew. */
+  #forgetLabels(): void {
+    this.#labelEdition = this.#table.labelEdition;
+    this.#names.clear();
+    this.#labelSearch.clear();
   }
 
   #arrange(): void {
@@ -136,12 +149,12 @@ export class DeviceList {
     return this.#filter === "all" && this.#query === "";
   }
 
-  /** The matching rows. Names that begin with the query come first. */
+  /** The matching rows. Names and ids that begin with the query come first. */
   #selected(sorted: Uint32Array): Uint32Array<ArrayBuffer> {
     const table = this.#table;
     const nowMs = this.#nowMs();
     const filter = this.#filter;
-    const matches = this.#query === "" ? null : this.#search.search(table.ids, this.#query);
+    const matches = this.#query === "" ? null : this.#matchesOf(this.#query);
     const rows = new Uint32Array(sorted.length);
     let count = 0;
     for (const kind of matches === null ? [AT_START] : [AT_START, WITHIN]) {
@@ -153,13 +166,22 @@ export class DeviceList {
     return rows.slice(0, count);
   }
 
+  /** How each device matches, by its name or by its id. */
+  #matchesOf(query: string): Uint8Array {
+    const { ids, labels } = this.#table;
+    const byId = this.#search.search(ids, query);
+    if (labels === ids) return byId;
+    const byLabel = this.#labelSearch.search(labels, query);
+    return byId.map((match, row) => Math.max(match, byLabel[row]!));
+  }
+
   /** The sort key of a row, in ascending order. */
   #keys(): (row: number) => number {
     const table = this.#table;
     const { timestampMs, speedMetersPerSecond } = table;
     if (this.#orderBy === "newest") return (row) => -timestampMs[row]!;
     if (this.#orderBy === "name") {
-      const ranks = this.#names.ranksOf(table.ids);
+      const ranks = this.#names.ranksOf(table.labels);
       return (row) => ranks[row]!;
     }
     const nowMs = this.#nowMs();

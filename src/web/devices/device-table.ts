@@ -1,4 +1,13 @@
+import type { DeviceIcon } from "./device-icons.ts";
 import { Motion } from "./motion.ts";
+
+/** How people call and mark a device: what the page shows of its profile. */
+export interface DeviceLook {
+  readonly name?: string;
+  /** `#rrggbb`. */
+  readonly color?: string;
+  readonly icon?: DeviceIcon;
+}
 
 /** A device's newest record from the live stream. A share link lacks the fields that it doesn't show. */
 export interface LiveRecord {
@@ -9,6 +18,8 @@ export interface LiveRecord {
   /** Meters per second. */
   readonly speed?: number;
   readonly bearing?: number;
+  /** Absent if the device has no name, color or icon. */
+  readonly profile?: DeviceLook;
 }
 
 /** The newest record of every device, a list for each field; null for a missing value. */
@@ -20,6 +31,7 @@ export interface Columns {
   readonly longitude: readonly number[];
   readonly speed?: readonly (number | null)[];
   readonly bearing?: readonly (number | null)[];
+  readonly profile?: readonly (DeviceLook | null)[];
 }
 
 export type TableChange =
@@ -42,11 +54,17 @@ export class DeviceTable {
   #rows = new Map<string, number>();
   /** 1 for each row that matches the filter; null without a filter. */
   #matches: Uint8Array | null = null;
+  /** By row. Often few devices have one, or none. */
+  readonly #looks = new Map<number, DeviceLook>();
+  /** Null as long as no device has a name. */
+  #labels: string[] | null = null;
   size = 0;
   /** Increases with each change. */
   version = 0;
   /** How often all rows were replaced. */
   edition = 0;
+  /** How often a known device has got another label. */
+  labelEdition = 0;
   ids: string[] = [];
   timestampMs = new Float64Array(0);
   latitude = new Float64Array(0);
@@ -58,6 +76,22 @@ export class DeviceTable {
 
   rowOf(id: string): number | undefined {
     return this.#rows.get(id);
+  }
+
+  /** What the page calls each device: its name, or its id. The ids themselves if no device has a name. */
+  get labels(): readonly string[] {
+    return this.#labels ?? this.ids;
+  }
+
+  /** What the page calls a device, which need not be in the table. */
+  labelOf(id: string): string {
+    const row = this.#rows.get(id);
+    return row === undefined ? id : this.labels[row]!;
+  }
+
+  /** Null if the device has none. */
+  lookOf(row: number): DeviceLook | null {
+    return this.#looks.get(row) ?? null;
   }
 
   /** Whether all devices match the list's filter and search. */
@@ -85,7 +119,7 @@ export class DeviceTable {
 
   /** Replaces all devices. */
   fill(columns: Columns): void {
-    const { device_id, timestamp, latitude, longitude, speed, bearing } = columns;
+    const { device_id, timestamp, latitude, longitude, speed, bearing, profile = [] } = columns;
     this.ids = device_id.slice();
     this.size = device_id.length;
     this.#rows = new Map();
@@ -96,20 +130,27 @@ export class DeviceTable {
     this.speedMetersPerSecond = numbersOf(speed, this.size);
     this.bearing = numbersOf(bearing, this.size);
     this.motion.begin(this);
+    this.#looks.clear();
+    this.#labels = null;
+    for (const [row, look] of profile.entries()) this.#setLook(row, look);
     this.#matches = null;
     this.edition++;
     this.#notify({ kind: "all" });
   }
 
   /**
-   * Updates some devices, each at most once. Older records change nothing: right after a snapshot the stream may still
-   * send earlier ones.
+   * Updates some devices, each at most once. Older records change nothing unless they are accepted: right after a
+   * snapshot the stream may still send earlier ones, but a correction may hide the newest one.
    */
-  update(records: readonly LiveRecord[]): void {
+  update(records: readonly LiveRecord[], acceptsOlder = false): void {
     const rows: number[] = [];
     for (const record of records) {
       const row = this.#rows.get(record.device_id) ?? this.#add(record.device_id);
-      if (record.timestamp < this.timestampMs[row]!) continue;
+      const isLookNew = this.#setLook(row, record.profile ?? null); // Of now, whatever the record's time.
+      if (!acceptsOlder && record.timestamp < this.timestampMs[row]!) {
+        if (isLookNew) rows.push(row);
+        continue;
+      }
       this.timestampMs[row] = record.timestamp;
       this.latitude[row] = record.latitude;
       this.longitude[row] = record.longitude;
@@ -121,6 +162,12 @@ export class DeviceTable {
     if (rows.length > 0) this.#notify({ kind: "rows", rows });
   }
 
+  /** Gives a device another look before the stream does, after the user has set it. */
+  setLook(id: string, look: DeviceLook | null): void {
+    const row = this.#rows.get(id);
+    if (row !== undefined && this.#setLook(row, look)) this.#notify({ kind: "rows", rows: [row] });
+  }
+
   /** Forgets all positions and names. */
   clear(): void {
     this.fill({ sequence: 0, device_id: [], timestamp: [], latitude: [], longitude: [] });
@@ -130,8 +177,25 @@ export class DeviceTable {
     const row = this.size++;
     this.#rows.set(id, row);
     this.ids.push(id);
+    this.#labels?.push(id);
     if (row >= this.timestampMs.length) this.#grow(Math.max(ROWS_MIN, row * 2));
     return row;
+  }
+
+  /** Returns whether that changed anything. */
+  #setLook(row: number, look: DeviceLook | null): boolean {
+    const before = this.#looks.get(row);
+    if (before?.name === look?.name && before?.color === look?.color && before?.icon === look?.icon)
+      return false;
+    if (look === null) this.#looks.delete(row);
+    else this.#looks.set(row, look);
+    const label = look?.name ?? this.ids[row]!;
+    if (label !== this.labels[row]) {
+      this.#labels ??= this.ids.slice();
+      this.#labels[row] = label;
+      this.labelEdition++;
+    }
+    return true;
   }
 
   #grow(capacity: number): void {

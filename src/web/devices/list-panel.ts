@@ -4,6 +4,7 @@ import { countText, type Units } from "../geo/units.ts";
 import { faultNote } from "../shell/fault-note.ts";
 import { icon } from "../shell/icons.ts";
 import { skeletonRows } from "../shell/skeleton.ts";
+import { deviceBadge } from "./device-badge.ts";
 import type { ListFilter, ListOrder } from "./device-list.ts";
 import { activityText, ageText, freshnessOf } from "./freshness.ts";
 import type { ListView } from "./list-view.ts";
@@ -178,7 +179,9 @@ function row(
 ): TemplateResult {
   const { table, list } = view;
   const at = list.rows[index]!;
-  const id = table.ids[at]!;
+  const [id, label] = [table.ids[at]!, table.labels[at]!];
+  // The search also finds ids.
+  const isIdShown = label !== id && list.query !== "";
   const timestampMs = table.timestampMs[at]!;
   return html`<div
     class=${isActive ? "device-row active" : "device-row"}
@@ -190,8 +193,8 @@ function row(
     aria-selected=${id === chosenId ? "true" : "false"}
   >
     <span class="mark" data-freshness=${freshnessOf(timestampMs, nowMs)}></span>
-    <span class="name" title=${id}>${id}</span>
-    <span class="activity soft">${activityText(table, at, nowMs, units)}</span>
+    <span class="name" title=${label === id ? id : `${label} (${id})`}>${deviceBadge(table.lookOf(at))}${label}</span>
+    <span class="activity soft">${activityText(table, at, nowMs, units)}${isIdShown ? html` · ${id}` : nothing}</span>
     <span class="age soft">${ageText(timestampMs, nowMs)}</span>
   </div>`;
 }

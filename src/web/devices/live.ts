@@ -18,8 +18,8 @@ export interface LiveDependencies {
   readonly timers?: Timers;
 }
 
-const SNAPSHOT_PATH = "/api/v1/locations/current/columns?fields=speed,bearing";
-const STREAM_PATH = "/api/v1/live";
+const SNAPSHOT_PATH = "/api/v1/locations/current/columns?fields=speed,bearing&profiles=true";
+const STREAM_PATH = "/api/v1/live?profiles=true";
 /** The server sends a heartbeat every 15 s. */
 const SILENCE_MS_MAX = 40_000;
 /** An event of this many records takes half a frame, so the stream yields to the page after it. */
@@ -40,6 +40,10 @@ export class LiveDevices {
   #retryAtMs: number | null = null;
   /** The position in the stream that the table has reached; null before the first snapshot. */
   #lastId: string | null = null;
+  /** The position of the snapshot, which may have newer records than the events up to there. */
+  #snapshotSequence = 0;
+  /** Whether a correction has hidden all positions of a device that may be in the table. */
+  #hasRemoved = false;
   /** Aborts the connection; null while there is none. */
   #work: AbortController | null = null;
   #isBegun = false;
@@ -142,13 +146,17 @@ export class LiveDevices {
 
   /** Applies an event, and only then remembers its id: after an interruption the server sends the event again. */
   async #apply({ type, data, id }: SseEvent, signal: AbortSignal): Promise<void> {
+    if (type === "removed") this.#hasRemoved = true;
     if (type === "reset") {
       await this.#loadSnapshot(signal);
     } else if (type === "message" && data !== null) {
       const { locations } = JSON.parse(data) as { readonly locations: readonly LiveRecord[] };
-      this.#table.update(locations);
+      // After a correction a device is where it was before.
+      this.#table.update(locations, Number(id) > this.#snapshotSequence);
       if (locations.length >= LONG_EVENT_RECORDS) await new Promise((resolve) => setTimeout(resolve));
     }
+    // The end of the entry. Rows of the table can't be removed one by one, and it is rare.
+    if (this.#hasRemoved && type === "message") await this.#loadSnapshot(signal);
     if (signal.aborted) return;
     if (id !== null) this.#lastId = id;
     this.#failures = 0;
@@ -165,6 +173,8 @@ export class LiveDevices {
     signal.throwIfAborted();
     this.#table.fill(columns);
     this.#lastId = String(columns.sequence);
+    this.#snapshotSequence = columns.sequence;
+    this.#hasRemoved = false;
     this.#changed();
   }
 

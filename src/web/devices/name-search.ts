@@ -86,10 +86,18 @@ export class NameSearch {
 
 const SUGGESTIONS_MAX = 6;
 
-/** Some names that contain the text; those that begin with it come first. `size` is how many names are valid. */
-export function suggestedNames(
-  names: readonly string[],
-  size: number,
+/** Devices by row. */
+export interface SearchedDevices {
+  readonly ids: readonly string[];
+  /** What the page calls them. */
+  readonly labels: readonly string[];
+  /** How many rows are valid. */
+  readonly size: number;
+}
+
+/** The ids of some devices whose names or ids contain the text; those that begin with it come first. */
+export function suggestedIds(
+  { ids, labels, size }: SearchedDevices,
   text: string,
   excluded: readonly string[] = [],
 ): readonly string[] {
@@ -98,11 +106,12 @@ export function suggestedNames(
   const starting: string[] = [];
   const containing: string[] = [];
   for (let row = 0; row < size && starting.length < SUGGESTIONS_MAX; row++) {
-    const name = names[row]!;
-    const at = folded(name).indexOf(query);
-    if (at === -1 || excluded.includes(name)) continue;
-    if (at === 0) starting.push(name);
-    else if (containing.length < SUGGESTIONS_MAX) containing.push(name);
+    const id = ids[row]!;
+    const label = labels[row]!;
+    const places = (label === id ? [id] : [label, id]).map((name) => folded(name).indexOf(query));
+    if (places.every((at) => at === -1) || excluded.includes(id)) continue;
+    if (places.includes(0)) starting.push(id);
+    else if (containing.length < SUGGESTIONS_MAX) containing.push(id);
   }
   return [...starting, ...containing].slice(0, SUGGESTIONS_MAX);
 }

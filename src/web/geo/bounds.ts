@@ -1,3 +1,5 @@
+import { nearestMeridian, type Place } from "./earth.ts";
+
 /** Degrees. `east` is never below `west`; it exceeds 180 if the bounds cross ±180°. */
 export interface Bounds {
   readonly west: number;
@@ -50,4 +52,11 @@ export function boxOf({ west, south, east, north }: Bounds): string | undefined 
 /** Normalizes a longitude to [-180°, 180°). Maps extend beyond that, endpoints do not. */
 export function wrapped(longitude: number): number {
   return longitude - 360 * Math.floor((longitude + 180) / 360);
+}
+
+/** Whether a place is within the bounds or on their edge, in whichever turn of the world they are. */
+export function isInside({ latitude, longitude }: Place, { west, south, east, north }: Bounds): boolean {
+  const middle = (west + east) / 2;
+  const isBetween = Math.abs(nearestMeridian(longitude, middle) - middle) <= (east - west) / 2;
+  return isBetween && latitude >= south && latitude <= north;
 }

@@ -153,7 +153,11 @@ export class TailBuffer {
       Math.max(Math.abs(wayX), Math.abs(wayY)) <= GLIDE_UNITS_MAX &&
       toMs - fromMs <= GAP_MS_MAX &&
       table.motion.stateOf(table, row) === "moving";
-    if (!isDrive || (wayX === 0 && wayY === 0)) return;
+    if (!isDrive) {
+      if (row < this.#newest.length) this.#newest[row] = NO_SEGMENT; // The next segment begins elsewhere.
+      return;
+    }
+    if (wayX === 0 && wayY === 0) return;
     const newest = row < this.#newest.length ? this.#newest[row]! : NO_SEGMENT;
     if (newest >= this.#oldest && this.#extend(newest, seen, { x, y, ms: toMs }, now)) return;
     this.#makeRoom(now.unixMs);

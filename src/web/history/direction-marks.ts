@@ -1,4 +1,4 @@
-import type { Bounds } from "../geo/bounds.ts";
+import { type Bounds, isInside } from "../geo/bounds.ts";
 import { bearingBetween, metersBetween, nearestMeridian, type Place } from "../geo/earth.ts";
 import type { Track } from "./track.ts";
 
@@ -49,10 +49,4 @@ export function directionMarks(
     from = index;
   }
   return marks;
-}
-
-function isInside({ latitude, longitude }: Place, { west, south, east, north }: Bounds): boolean {
-  const middle = (west + east) / 2;
-  const isBetween = Math.abs(nearestMeridian(longitude, middle) - middle) <= (east - west) / 2;
-  return isBetween && latitude >= south && latitude <= north;
 }

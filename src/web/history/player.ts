@@ -62,11 +62,17 @@ export class Player {
     this.#show();
   }
 
-  /** Seeks to the time at which the device was closest to a clicked position, if it came near. */
-  seekNear({ latitude, longitude }: Pick<Head, "latitude" | "longitude">, metersMax: number): void {
+  /**
+   * Seeks to the time at which the device was closest to a clicked position, if it came near. Returns that time, or
+   * null.
+   */
+  seekNear({ latitude, longitude }: Pick<Head, "latitude" | "longitude">, metersMax: number): number | null {
     const { track } = this.#history ?? {};
     const closest = track?.nearestTo(latitude, longitude);
-    if (closest != null && closest.meters <= metersMax) this.seek(track!.timestampMs[closest.index]!);
+    if (closest == null || closest.meters > metersMax) return null;
+    const ms = track!.timestampMs[closest.index]!;
+    this.seek(ms);
+    return ms;
   }
 
   #run(): void {

@@ -3,7 +3,7 @@ import { bearingBetween, metersBetween, nearestMeridian, type Position } from ".
 import type { TimeRange } from "../time/local-day.ts";
 
 /** A line breaks after a longer silence, since the route is unknown. The server uses the same limit. */
-const SILENCE_MS_MAX = 10 * 60_000;
+export const SILENCE_MS_MAX = 10 * 60_000;
 /** If a device seems faster, at least one of the two positions is wrong. */
 const SPEED_MAX_METERS_PER_SECOND = 400;
 

@@ -1,5 +1,6 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
+import { deviceSuggestions } from "../devices/device-suggestions.ts";
 import type { Bounds } from "../geo/bounds.ts";
 import { counted, countText, type Units } from "../geo/units.ts";
 import { copyLines } from "../keys/copying.ts";
@@ -20,7 +21,8 @@ import {
   resultTexts,
   tooOldCount,
 } from "./import-answer.ts";
-import type { Fault, Importing, Step } from "./importing.ts";
+import type { Fault, Step } from "./import-step.ts";
+import type { Importing } from "./importing.ts";
 
 /* The dialog that previews and imports files. It leaves the map visible, which shows the line. */
 
@@ -106,7 +108,6 @@ function deviceChoice(importing: Importing, answer: ImportAnswer | null): Templa
     commit(search);
   };
   const isTyping = search.trim() !== "" && search !== deviceId;
-  const suggestions = isTyping ? importing.suggestions() : [];
   return html`<fieldset class="import-device">
     <legend>Device</legend>
     <label><input type="radio" name="import-device" .checked=${live(deviceId === null)}
@@ -118,14 +119,13 @@ function deviceChoice(importing: Importing, answer: ImportAnswer | null): Templa
       @input=${(event: Event) => importing.type((event.target as HTMLInputElement).value)}>
     ${
       isTyping
-        ? html`<ul class="suggestions">
-      ${suggestions.map((id) => html`<li><button type="button" class="suggestion" @click=${() => commit(id)}>${id}</button></li>`)}
-      ${
-        importing.isKnown(search.trim())
-          ? nothing
-          : html`<li><button type="button" class="suggestion" @click=${() => commit(search)}>New device “${search.trim()}”</button></li>`
-      }
-    </ul>`
+        ? deviceSuggestions(importing.suggestions(), {
+            labelOf: (id) => importing.labelOf(id),
+            choose: commit,
+            last: importing.isKnown(search.trim())
+              ? nothing
+              : html`<li><button type="button" class="suggestion" @click=${() => commit(search)}>New device “${search.trim()}”</button></li>`,
+          })
         : nothing
     }
   </fieldset>`;

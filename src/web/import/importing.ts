@@ -1,23 +1,23 @@
 import type { Api } from "../api/api.ts";
 import { isGivenUp } from "../api/api.ts";
-import { ApiError, retryingSentenceOf, sentenceOf } from "../api/api-error.ts";
-import { suggestedNames } from "../devices/name-search.ts";
+import { ApiError, retryingSentenceOf } from "../api/api-error.ts";
+import { type SearchedDevices, suggestedIds } from "../devices/name-search.ts";
 import type { Bounds } from "../geo/bounds.ts";
 import type { Position } from "../geo/earth.ts";
 import type { Copying } from "../keys/copying.ts";
 import { DAY, dayAt, type LocalDay, type Span } from "../time/local-day.ts";
 import type { QueuedFile } from "./chosen-files.ts";
-import { BEGINNING_BYTES, baseName, planFile } from "./file-plan.ts";
+import { baseName } from "./file-plan.ts";
 import { boundsOfLines, type ImportAnswer, tooOldCount } from "./import-answer.ts";
-import { type PackedFile, packFile, sendFile } from "./send-file.ts";
+import { CANCELLED, faultOf, type Step } from "./import-step.ts";
+import { type OpenFile, openFile, type PackedFile, sendFile } from "./send-file.ts";
 
 /** The used part of the page. */
 export interface ImportingParts {
   readonly api: Pick<Api, "fetch" | "retries">;
-  readonly table: {
-    readonly size: number;
-    readonly ids: readonly string[];
+  readonly table: SearchedDevices & {
     rowOf(id: string): number | undefined;
+    labelOf(id: string): string;
   };
   readonly chosen: {
     readonly id: string | null;
@@ -36,41 +36,6 @@ export interface ImportingParts {
   readonly changed: () => void;
   readonly send?: typeof sendFile;
 }
-
-/** What the dialog shows of the file. */
-export type Step =
-  /** There is no file yet. */
-  | { readonly kind: "choose" }
-  /** The server reads the file. `sentShare` is from 0 to 1; `answer` is that for another device. */
-  | { readonly kind: "looking"; readonly answer: ImportAnswer | null; readonly sentShare: number }
-  /** `fault` is why the answer is missing or old. */
-  | { readonly kind: "preview"; readonly answer: ImportAnswer | null; readonly fault: Fault | null }
-  /** The import command reads the file, not the server. */
-  | { readonly kind: "command"; readonly reason: string }
-  | { readonly kind: "importing"; readonly answer: ImportAnswer; readonly sentShare: number }
-  | { readonly kind: "done"; readonly answer: ImportAnswer };
-
-export interface Fault {
-  readonly sentence: string;
-  /** Whether the import command may help. */
-  readonly hasCommand: boolean;
-  /** Whether the file has times without a zone, so that the user must name it. */
-  readonly needsZone: boolean;
-}
-
-/** The open file. What is prepared of it belongs to it, so that no other file is sent in its place. */
-interface OpenFile {
-  readonly file: QueuedFile;
-  /** Resolves once the file is packed; never rejects. */
-  readonly preparation: Promise<Preparation>;
-  /** Stops the packing. */
-  readonly controller: AbortController;
-}
-
-/** How a file is prepared: packed, or left to the import command. */
-type Preparation =
-  | { readonly kind: "send"; readonly packed: PackedFile }
-  | { readonly kind: "command"; readonly reason: string };
 
 /** The server reads one file of an app at a time, and asks to send others shortly. */
 const BUSY_SECONDS_MAX = 10;
@@ -154,10 +119,14 @@ export class Importing {
     this.#parts.changed();
   }
 
+  /** What the page calls a device. */
+  labelOf(deviceId: string): string {
+    return this.#parts.table.labelOf(deviceId);
+  }
+
   /** Devices to choose from. */
   suggestions(): readonly string[] {
-    const { ids, size } = this.#parts.table;
-    return suggestedNames(ids, size, this.search);
+    return suggestedIds(this.#parts.table, this.search);
   }
 
   /** Chooses the device, or those of the file by null, and looks at the file again. */
@@ -288,8 +257,7 @@ export class Importing {
   }
 
   #beginFile(file: QueuedFile): void {
-    const controller = new AbortController();
-    this.#openFile = { file, preparation: prepare(file, controller.signal), controller };
+    this.#openFile = openFile(file);
     if (!this.#isDeviceChosen) this.deviceId = null;
     this.search = this.deviceId ?? "";
     this.isSkippingOld = false;
@@ -366,37 +334,7 @@ export class Importing {
   }
 }
 
-const CANCELLED: Fault = {
-  sentence: "Cancelled. What was stored until then stays; importing again adds the rest.",
-  hasCommand: false,
-  needsZone: false,
-};
-
-function faultOf(error: unknown): Fault {
-  const message = error instanceof ApiError ? error.message : "";
-  return {
-    sentence: sentenceOf(error),
-    hasCommand: /^the (file|body) |import command/.test(message),
-    needsZone: message.includes("has no time zone"),
-  };
-}
-
 function isBusy(error: unknown): error is ApiError {
   if (!(error instanceof ApiError) || error.status !== 503 || error.retryAfterSeconds === null) return false;
   return error.retryAfterSeconds <= BUSY_SECONDS_MAX;
-}
-
-async function prepare(file: QueuedFile, signal: AbortSignal): Promise<Preparation> {
-  try {
-    const plan = planFile(file, await beginningOf(file));
-    if (plan.kind === "command") return plan;
-    return { kind: "send", packed: await packFile(file.content, plan.encoding, signal) };
-  } catch {
-    return { kind: "command", reason: "The browser can't read it." };
-  }
-}
-
-async function beginningOf({ content, isFolder }: QueuedFile): Promise<Uint8Array> {
-  if (isFolder) return new Uint8Array();
-  return new Uint8Array(await content.slice(0, BEGINNING_BYTES).arrayBuffer());
 }

@@ -1,4 +1,6 @@
 import { type Api, pathWith, type Query } from "../api/api.ts";
+import type { QueuedFile } from "./chosen-files.ts";
+import { BEGINNING_BYTES, planFile } from "./file-plan.ts";
 
 /* Sends a file to the server, with progress, which `fetch` does not report. */
 
@@ -84,4 +86,39 @@ function headersOf(xhr: XMLHttpRequest): Headers {
     if (colon > 0) headers.append(line.slice(0, colon), line.slice(colon + 1).trim());
   }
   return headers;
+}
+
+/** The open file. What is prepared of it belongs to it, so that no other file is sent in its place. */
+export interface OpenFile {
+  readonly file: QueuedFile;
+  /** Resolves once the file is packed; never rejects. */
+  readonly preparation: Promise<Preparation>;
+  /** Stops the packing. */
+  readonly controller: AbortController;
+}
+
+/** How a file is prepared: packed, or left to the import command. */
+export type Preparation =
+  | { readonly kind: "send"; readonly packed: PackedFile }
+  | { readonly kind: "command"; readonly reason: string };
+
+/** Begins to prepare a file. */
+export function openFile(file: QueuedFile): OpenFile {
+  const controller = new AbortController();
+  return { file, preparation: prepare(file, controller.signal), controller };
+}
+
+async function prepare(file: QueuedFile, signal: AbortSignal): Promise<Preparation> {
+  try {
+    const plan = planFile(file, await beginningOf(file));
+    if (plan.kind === "command") return plan;
+    return { kind: "send", packed: await packFile(file.content, plan.encoding, signal) };
+  } catch {
+    return { kind: "command", reason: "The browser can't read it." };
+  }
+}
+
+async function beginningOf({ content, isFolder }: QueuedFile): Promise<Uint8Array> {
+  if (isFolder) return new Uint8Array();
+  return new Uint8Array(await content.slice(0, BEGINNING_BYTES).arrayBuffer());
 }

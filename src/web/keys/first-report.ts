@@ -146,6 +146,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
   too_old: "its time is too long ago",
   bad_device: "its device name is not valid",
   undecryptable: "it is encrypted, and the server doesn't know its passphrase",
+  erased: "the device or its user was erased here, and is refused from then on",
   invalid: "one of its fields has an impossible value",
 };
 

@@ -1,5 +1,6 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import type { Api } from "../api/api.ts";
+import type { SearchedDevices } from "../devices/name-search.ts";
 import type { Units } from "../geo/units.ts";
 import { Connect } from "./connect.ts";
 import { connectDialog, emptyPage } from "./connect-panel.ts";
@@ -11,7 +12,7 @@ import { shareDialog } from "./share-dialog.ts";
 
 export interface MakingParts {
   readonly api: Api;
-  readonly table: KnownDevices & { readonly size: number; readonly ids: readonly string[] };
+  readonly table: KnownDevices & SearchedDevices & { labelOf(id: string): string };
   readonly chosen: { readonly id: string | null };
   readonly zones: { readonly zone: string };
   readonly settings: { readonly units: Units };

@@ -1,5 +1,6 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
+import { deviceSuggestions } from "../devices/device-suggestions.ts";
 import { dialog } from "../shell/dialog.ts";
 import { faultNote } from "../shell/fault-note.ts";
 import { dayMinuteText } from "../time/format.ts";
@@ -8,7 +9,7 @@ import { copyField } from "./copying.ts";
 import { keyList } from "./key-list.ts";
 import type { PageKey } from "./page-keys.ts";
 import { qrCode } from "./qr-code.ts";
-import { namesText, type Share } from "./share.ts";
+import type { Share } from "./share.ts";
 import { FROM, PRECISIONS, UNTIL } from "./share-terms.ts";
 
 /** The dialog that creates and revokes share links. */
@@ -28,7 +29,7 @@ export function shareDialog(share: Share): TemplateResult | typeof nothing {
       kind: "share",
       keys: share.keys,
       zone: share.zone,
-      describe: (key) => describe(key, share.zone),
+      describe: (key) => describe(key, share),
     })}`;
   return dialog({ name: "share", title: "Share", body, closed: () => share.close() });
 }
@@ -55,8 +56,8 @@ function devices(share: Share): TemplateResult {
         ? nothing
         : html`<ul class="chips">
       ${share.deviceIds.map(
-        (id) => html`<li><span class="name">${id}</span>
-        <button type="button" class="quiet" aria-label="Remove ${id}" @click=${() => share.remove(id)}>✕</button></li>`,
+        (id) => html`<li><span class="name" title=${id}>${share.labelOf(id)}</span>
+        <button type="button" class="quiet" aria-label="Remove ${share.labelOf(id)}" @click=${() => share.remove(id)}>✕</button></li>`,
       )}
     </ul>`
     }
@@ -66,10 +67,10 @@ function devices(share: Share): TemplateResult {
     ${
       share.search.trim() === ""
         ? nothing
-        : html`<ul class="suggestions">
-      ${suggestions.map((id) => html`<li><button type="button" class="suggestion" @click=${() => share.add(id)}>${id}</button></li>`)}
-      ${suggestions.length === 0 ? html`<li class="soft" role="status">No matching device.</li>` : nothing}
-    </ul>`
+        : deviceSuggestions(suggestions, {
+            labelOf: (id) => share.labelOf(id),
+            choose: (id) => share.add(id),
+          })
     }
   </fieldset>`;
 }
@@ -113,7 +114,7 @@ function pathText(share: Share): TemplateResult | typeof nothing {
   const silent =
     silentIds.length === 0
       ? ""
-      : ` Devices that were silent for more than a day are shown once they report again: ${namesText(silentIds)}.`;
+      : ` Devices that were silent for more than a day are shown once they report again: ${share.namesText(silentIds)}.`;
   return html`<p class="soft">Visitors can see the path since ${dayMinuteText(fromMs, share.zone)}. The map opens with its
     last 30 minutes.${silent}</p>`;
 }
@@ -132,8 +133,9 @@ function madeLink(share: Share, url: string): TemplateResult {
 }
 
 /** What a link shows, and until when. */
-function describe({ view, expires }: PageKey, zone: string): string {
-  const names = namesText(view?.device_ids ?? []);
+function describe({ view, expires }: PageKey, share: Share): string {
+  const { zone } = share;
+  const names = share.namesText(view?.device_ids ?? []);
   const blur = view?.precision_meters == null ? "" : `, within ${view.precision_meters} m`;
   return `${names}${blur}; ${expires === null ? "until it is revoked" : `until ${dayMinuteText(expires, zone)}`}`;
 }

@@ -1,5 +1,5 @@
 import { sentenceOf } from "../api/api-error.ts";
-import { suggestedNames } from "../devices/name-search.ts";
+import { type SearchedDevices, suggestedIds } from "../devices/name-search.ts";
 import { MS_PER_HOUR } from "../time/local-day.ts";
 import { localTextOf } from "../time/local-time.ts";
 import type { Copying } from "./copying.ts";
@@ -11,11 +11,10 @@ import { FROM, PRECISIONS, type ShareTerms, shareRange, showsLast } from "./shar
 interface ShareParts {
   readonly keys: PageKeys;
   readonly copying: Copying;
-  readonly devices: {
-    readonly size: number;
-    readonly ids: readonly string[];
+  readonly devices: SearchedDevices & {
     readonly timestampMs: ArrayLike<number>;
     rowOf(id: string): number | undefined;
+    labelOf(id: string): string;
   };
   readonly chosen: { readonly id: string | null };
   readonly zones: { readonly zone: string };
@@ -31,6 +30,9 @@ interface ShareStart {
   /** Chosen devices whose last position is too old to begin with. */
   readonly silentIds: readonly string[];
 }
+
+/** A sentence names at most this many devices. */
+const NAMES_MAX = 3;
 
 /** Creates share links. */
 export class Share {
@@ -128,7 +130,7 @@ export class Share {
     const { url, key } = this.made;
     this.sendFault = null;
     try {
-      await send({ title: `Live position of ${namesText(key.view?.device_ids ?? [])}`, url });
+      await send({ title: `Live position of ${this.namesText(key.view?.device_ids ?? [])}`, url });
     } catch (error) {
       const isCancelled = error instanceof DOMException && error.name === "AbortError";
       if (!isCancelled) this.sendFault = "The link could not be sent: copy it instead.";
@@ -147,10 +149,21 @@ export class Share {
     );
   }
 
-  /** Devices whose names contain the search text. Those that begin with it come first. */
+  /** What the page calls a device. */
+  labelOf(id: string): string {
+    return this.#parts.devices.labelOf(id);
+  }
+
+  /** `bus-1, bus-2, bus-3 and 7 more`. */
+  namesText(ids: readonly string[]): string {
+    const names = ids.slice(0, NAMES_MAX).map((id) => this.labelOf(id));
+    const rest = ids.length - names.length;
+    return rest > 0 ? `${names.join(", ")} and ${rest} more` : names.join(", ");
+  }
+
+  /** Devices whose names or ids contain the search text. Those that begin with it come first. */
   suggestions(): readonly string[] {
-    const { ids, size } = this.#parts.devices;
-    return suggestedNames(ids, size, this.search, this.deviceIds);
+    return suggestedIds(this.#parts.devices, this.search, this.deviceIds);
   }
 
   add(id: string): void {
@@ -191,9 +204,4 @@ export class Share {
     this.isMaking = false;
     changed();
   }
-}
-
-/** `bus-1, bus-2, bus-3 and 7 more`. */
-export function namesText(ids: readonly string[]): string {
-  return ids.length > 3 ? `${ids.slice(0, 3).join(", ")} and ${ids.length - 3} more` : ids.join(", ");
 }

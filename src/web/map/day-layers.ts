@@ -2,7 +2,8 @@ import type { ExpressionSpecification, LayerSpecification } from "maplibre-gl";
 import type { Place, Position } from "../geo/earth.ts";
 import { colorText, type MapColors } from "../gl/map-colors.ts";
 import type { SpeedPiece, SpeedScale } from "../history/speed-line.ts";
-import { MEDIUM } from "./layer-parts.ts";
+import { correctionLayers } from "./correction-layers.ts";
+import { MEDIUM, ROUND } from "./layer-parts.ts";
 
 /** A device's day on the map. */
 export interface DayShape {
@@ -55,7 +56,6 @@ export function directionImage(): {
   return { width: IMAGE_PIXELS, height: IMAGE_PIXELS, data };
 }
 
-const ROUND = { "line-cap": "round", "line-join": "round" } as const;
 const ALWAYS = { "text-allow-overlap": true, "text-ignore-placement": true } as const;
 
 /** The line of the day, below the names of places. */
@@ -117,6 +117,7 @@ export function dayMarkLayers(colors: MapColors): LayerSpecification[] {
   const [accent, edge, text] = [colorText(colors.accent), colorText(colors.edge), colorText(colors.text)];
   const label = { "text-color": text, "text-halo-color": edge, "text-halo-width": 1.6 };
   return [
+    ...correctionLayers(colors),
     {
       id: "end-dots",
       type: "circle",

@@ -1,4 +1,5 @@
 import type { ExpressionSpecification, GeoJSONSource, LayerSpecification, MapLibreMap } from "maplibre-gl";
+import type { DeviceLook } from "../devices/device-table.ts";
 import { latitudeOf, longitudeOf } from "../geo/world.ts";
 import { DOT_LEVELS, DOT_WORDS, type DotBuffer, type DotView } from "../gl/dot-buffer.ts";
 import { dotViewOf } from "../gl/dots-layer.ts";
@@ -6,12 +7,13 @@ import { flatCamera } from "../gl/gl-layer.ts";
 import { type GlidePace, MANY_DOTS } from "../gl/glide-pace.ts";
 import { colorText, type MapColors } from "../gl/map-colors.ts";
 import { Pace } from "../time/pace.ts";
+import { LabelBadges } from "./label-badges.ts";
 import { MEDIUM, REGULAR } from "./layer-parts.ts";
 import { repaint } from "./style.ts";
 
 /** The devices whose names are shown. */
 export interface NamedDevices {
-  readonly table: { readonly ids: readonly string[] };
+  readonly table: { readonly labels: readonly string[]; lookOf(row: number): DeviceLook | null };
   readonly buffer: DotBuffer;
   readonly chosenRow: () => number | null;
   /** Whether the dots are faded, under the heatmap; then the chosen one alone has a name. */
@@ -55,11 +57,13 @@ const TILES_ZOOM_MAX = 11;
 const ROOM_IMAGE = "room";
 const ROOM_PIXELS = 32;
 
-/** The names of the devices in view, without collisions, over the names of places. */
+/** The names of the devices in view with their badges, without collisions, over the names of places. */
 export class DeviceNames {
   readonly #devices: NamedDevices;
   #map: MapLibreMap | null = null;
   readonly #pace = new Pace(() => this.#show(), PACE_MS);
+  readonly #badges = new LabelBadges();
+  #colors: MapColors | null = null;
   /** The names on the map, as text, so that they are not set again. */
   #shown = "";
   #shownMs = Number.NEGATIVE_INFINITY;
@@ -72,6 +76,7 @@ export class DeviceNames {
   /** Adds the layer on top once the map's style is loaded, or loaded again after a loss of the WebGL context. */
   addTo(map: MapLibreMap, colors: MapColors): void {
     this.#map = map;
+    this.#colors = colors;
     this.#shown = "";
     if (map.getLayer(LAYER) !== undefined) map.removeLayer(LAYER);
     if (map.getSource(SOURCE) === undefined)
@@ -94,7 +99,10 @@ export class DeviceNames {
   }
 
   paint(colors: MapColors): void {
-    if (this.#map !== null) repaint(this.#map, [deviceNameLayer(colors)]);
+    this.#colors = colors;
+    if (this.#map === null) return;
+    repaint(this.#map, [deviceNameLayer(colors)]);
+    this.update(); // Badges without a color of their own have one of the theme.
   }
 
   /** Follows dots, camera and choice soon. */
@@ -102,7 +110,8 @@ export class DeviceNames {
 
   #show(): void {
     const map = this.#map;
-    if (map === null) return;
+    const colors = this.#colors;
+    if (map === null || colors === null) return;
     if (!map.isSourceLoaded(SOURCE)) {
       this.update(); // The worker is busy with the last names.
       return;
@@ -117,7 +126,8 @@ export class DeviceNames {
     const isTooSlow = isSlow && buffer.size > MANY_DOTS;
     const isNear = map.getZoom() >= NAMES_ZOOM && !areFaded() && !isTooSlow;
     const rows = namedRows(buffer, dotViewOf(map, flatCamera(map)), isNear, chosenRow());
-    const features = rows.map((row) => this.#featureOf(row, nowMs));
+    this.#badges.tidy(map);
+    const features = rows.map((row) => this.#featureOf(row, nowMs, map, colors));
     const text = JSON.stringify(features);
     if (text !== this.#shown) {
       this.#shown = text;
@@ -128,13 +138,18 @@ export class DeviceNames {
     if (rows.some((row) => buffer.isGliding(row, nowMs))) this.update();
   }
 
-  #featureOf(row: number, nowMs: number): GeoJSON.Feature {
+  #featureOf(row: number, nowMs: number, map: MapLibreMap, colors: MapColors): GeoJSON.Feature {
     const { table, buffer, chosenRow } = this.#devices;
     const { x, y } = buffer.positionAt(row, nowMs + LEAD_MS);
     return {
       type: "Feature",
       geometry: { type: "Point", coordinates: [longitudeOf(x), latitudeOf(y)] },
-      properties: { name: shortName(table.ids[row] ?? ""), row, chosen: row === chosenRow() },
+      properties: {
+        name: shortName(table.labels[row] ?? ""),
+        badge: this.#badges.imageFor(map, table.lookOf(row), colors),
+        row,
+        chosen: row === chosenRow(),
+      },
     };
   }
 }
@@ -177,12 +192,14 @@ function rowsInView(buffer: DotBuffer, { center, reach }: DotView, cells: Uint8A
 }
 
 /** A name in one line, cut if it is long. Whatever it contains is shown as text. */
-export function shortName(id: string): string {
-  const characters = [...id.replace(/\s+/g, " ")];
+export function shortName(label: string): string {
+  const characters = [...label.replace(/\s+/g, " ")];
   return characters.length <= NAME_MAX
     ? characters.join("")
     : `${characters.slice(0, NAME_MAX - 1).join("")}…`;
 }
+
+const CENTERED = { "vertical-align": "center" } as const;
 
 /** The layer of the names. A name is beside its dot, on the side that is free. */
 export function deviceNameLayer({ text, edge }: MapColors): LayerSpecification {
@@ -192,7 +209,12 @@ export function deviceNameLayer({ text, edge }: MapColors): LayerSpecification {
     type: "symbol",
     source: SOURCE,
     layout: {
-      "text-field": ["get", "name"],
+      "text-field": [
+        "case",
+        ["==", ["get", "badge"], ""],
+        ["format", ["get", "name"], {}],
+        ["format", ["image", ["get", "badge"]], CENTERED, ["get", "name"], CENTERED],
+      ],
       "text-font": ["case", isChosen, ["literal", MEDIUM], ["literal", REGULAR]],
       "text-size": ["case", isChosen, 14, 12],
       "text-variable-anchor": ["left", "right", "top", "bottom"],

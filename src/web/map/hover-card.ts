@@ -2,6 +2,7 @@ import { html, nothing, render, type TemplateResult } from "lit-html";
 import type { MapLibreMap } from "maplibre-gl";
 import type { CurrentAnswer } from "../api/answers.ts";
 import type { Api } from "../api/api.ts";
+import { deviceBadge } from "../devices/device-badge.ts";
 import type { DeviceTable } from "../devices/device-table.ts";
 import { activityText, ageText } from "../devices/freshness.ts";
 import type { Units } from "../geo/units.ts";
@@ -114,7 +115,9 @@ function hoverFacts(
   batteryPercent: number | null,
   nowMs: number,
 ): TemplateResult {
-  return html`<strong>${table.ids[row]}</strong>
+  const [id, label] = [table.ids[row]!, table.labels[row]!];
+  return html`<strong>${deviceBadge(table.lookOf(row))}${label}</strong>
+    ${label === id ? nothing : html`<span class="id soft">${id}</span>`}
     <span>${activityText(table, row, nowMs, settings.units)}</span>
     <span class="soft">${ageText(table.timestampMs[row]!, nowMs)}</span>
     ${batteryPercent === null ? nothing : html`<span class="soft">Battery ${Math.round(batteryPercent)} %</span>`}`;

@@ -31,6 +31,9 @@ export function all(...filters: readonly ExpressionSpecification[]): ExpressionS
   return ["all", ...filters];
 }
 
+/** Lines with round ends and corners. */
+export const ROUND = { "line-cap": "round", "line-join": "round" } as const;
+
 type Layout = NonNullable<SymbolLayerSpecification["layout"]>;
 type Paint = NonNullable<SymbolLayerSpecification["paint"]>;
 

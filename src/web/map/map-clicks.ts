@@ -136,7 +136,8 @@ export class MapClicks {
   }
 }
 
-function placeOf(at: LngLat): Place {
+/** A place of MapLibre, with the longitude in its range. */
+export function placeOf(at: LngLat): Place {
   const { lat, lng } = at.wrap();
   return { latitude: lat, longitude: lng };
 }

@@ -4,6 +4,7 @@ import { type Place, type Position, unwrapped } from "../geo/earth.ts";
 import { colorText, type MapColors } from "../gl/map-colors.ts";
 import type { DirectionMark } from "../history/direction-marks.ts";
 import type { MomentMark } from "../history/moment.ts";
+import type { DayMark, MoveMark } from "./correction-layers.ts";
 import {
   type DayShape,
   DIRECTION_IMAGE,
@@ -12,6 +13,7 @@ import {
   dayMarkLayers,
   directionImage,
 } from "./day-layers.ts";
+import { ROUND } from "./layer-parts.ts";
 import { repaint } from "./style.ts";
 
 export interface Circle extends Place {
@@ -26,6 +28,8 @@ const SOURCES = [
   "day-ends",
   "day-stops",
   "day-moment",
+  "day-marks",
+  "day-move",
   "circle",
   "import-lines",
 ] as const;
@@ -104,6 +108,27 @@ export class Overlays {
     this.#set("day-moment", mark === null ? [] : [point(mark, { text: mark.text })]);
   }
 
+  setDayMarks(marks: readonly DayMark[]): void {
+    this.#set(
+      "day-marks",
+      marks.map((mark) => point(mark, { kind: mark.kind })),
+    );
+  }
+
+  /** Shows where a position was and where it would be, and the line of the day through it. */
+  setMove(move: MoveMark | null): void {
+    if (move === null) {
+      this.#set("day-move", []);
+      return;
+    }
+    const { from, to, line } = move;
+    const shift = [from, to].map(({ longitude, latitude }): Position => [longitude, latitude]);
+    this.#set("day-move", [
+      feature({ type: "LineString", coordinates: unwrapped(line) }, { kind: "line" }),
+      feature({ type: "LineString", coordinates: unwrapped(shift) }, { kind: "shift" }),
+    ]);
+  }
+
   setCircle(circle: Circle | null): void {
     const shape = circle === null ? null : circleShape(circle, circle.radiusMeters);
     const features = [
@@ -157,7 +182,7 @@ function previewLayers(colors: MapColors): LayerSpecification[] {
       type: "line",
       source: "import-lines",
       filter: isLine,
-      layout: { "line-cap": "round", "line-join": "round" },
+      layout: ROUND,
       paint: { "line-color": edge, "line-width": 7, "line-opacity": 0.85 },
     },
     {

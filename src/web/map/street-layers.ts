@@ -14,6 +14,7 @@ import {
   ofKind,
   placeSize,
   REGULAR,
+  ROUND,
   textPaint,
 } from "./layer-parts.ts";
 import type { Palette } from "./palette.ts";
@@ -144,7 +145,7 @@ function line(
     "source-layer": layer,
     minzoom,
     filter,
-    layout: { "line-cap": "round", "line-join": "round" },
+    layout: ROUND,
     paint,
   };
 }

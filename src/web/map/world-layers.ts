@@ -12,6 +12,7 @@ import {
   ofKind,
   placeSize,
   REGULAR,
+  ROUND,
   textPaint,
 } from "./layer-parts.ts";
 import type { Palette } from "./palette.ts";
@@ -40,7 +41,7 @@ export function worldShapes(palette: Palette): LayerSpecification[] {
       "source-layer": "water",
       minzoom: 3,
       filter: ofKind("river"),
-      layout: { "line-cap": "round", "line-join": "round" },
+      layout: ROUND,
       paint: { "line-color": river, "line-width": byZoom([3, 0.4], [6, 1], [10, 2.4]) },
     },
     {

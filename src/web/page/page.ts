@@ -70,7 +70,14 @@ export class Page {
     const { map, zones, sheet } = this;
     const onChoose = (id: string | null) => this.sheet.show(id === null ? "list" : "device");
     const viewOf = () => this.session.facts?.view ?? null;
-    this.device = createDeviceParts({ api, zones, table, map, viewOf, settings, onChoose, changed });
+    const mayEdit = () => this.session.may("edit");
+    const keyId = () => this.session.facts?.key_id ?? null;
+    const onMove = (hasBegun: boolean) => (hasBegun ? sheet.lower() : sheet.show("time"));
+    const onCorrected = () => this.#reloadPast();
+    this.device = createDeviceParts({
+      ...{ api, zones, table, map, viewOf, settings, mayEdit, keyId },
+      ...{ onChoose, onMove, onCorrected, changed },
+    });
     const { chosen } = this.device;
     this.tools = new Tools({ api, table, map, chosen, zones, settings, sheet, mayRead, changed });
     this.tools.setKeys(keyboard);
@@ -80,11 +87,7 @@ export class Page {
         : this.session.state === "in"
           ? "Importing needs a key with the permission write."
           : "Sign in to import files.";
-    const onImported = () => {
-      chosen.reload();
-      this.device.days.loaded?.reload();
-      this.tools.density.reload();
-    };
+    const onImported = () => this.#reloadPast();
     this.imports = new FileImport({ api, table, map, chosen, zones, settings, refusal, onImported, changed });
     this.imports.listen(window);
     this.trails = new LatePart({
@@ -100,6 +103,7 @@ export class Page {
     setInterval(() => {
       list.refresh();
       chosen.refresh(Date.now());
+      this.device.corrections.loaded?.active.refresh(Date.now());
     }, REFRESH_MS);
     keyboard.on("/", () => {
       this.sheet.show("list");
@@ -125,6 +129,13 @@ export class Page {
     return this.session.begin(credential);
   }
 
+  /** Loads everything about the past again, since records of it have changed. */
+  #reloadPast(): void {
+    this.device.chosen.reload();
+    this.device.days.loaded?.reload();
+    this.tools.density.reload();
+  }
+
   #settingsChanged(): void {
     setHourCycle(this.settings.values.hourCycle);
     this.map.setUnits();
@@ -148,6 +159,8 @@ export class Page {
       this.live.end();
       this.device.chosen.choose(null);
       this.device.days.close();
+      this.device.editor.close();
+      this.device.corrections.close();
       this.tools.close();
       this.imports.close();
     }

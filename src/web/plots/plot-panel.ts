@@ -1,12 +1,12 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import type { ChosenDevice } from "../device/chosen-device.ts";
-import type { LateDays } from "../device/device-parts.ts";
+import type { LateCorrections, LateDays } from "../device/device-parts.ts";
 import type { Moment } from "../history/moment.ts";
 import type { Player } from "../history/player.ts";
 import { faultNote } from "../shell/fault-note.ts";
 import { skeletonPlot } from "../shell/skeleton.ts";
-import { clockText, instantText } from "../time/format.ts";
-import { DAY, dayAt } from "../time/local-day.ts";
+import { positionTime } from "../time/format.ts";
+import { DAY, dayAt, type TimeRange } from "../time/local-day.ts";
 import { greatest, valueAt } from "./plot-series.ts";
 import type { Plot, PlotKind, Plots } from "./plots.ts";
 
@@ -15,6 +15,7 @@ export interface PlotPanelParts {
   readonly player: Player;
   readonly plots: Plots;
   readonly days: LateDays;
+  readonly corrections: LateCorrections;
   readonly moment: Moment;
   readonly theme: { readonly name: string };
 }
@@ -40,20 +41,24 @@ function content({ all, shown, isLoading, fault }: Plots, parts: PlotPanelParts)
     return faultNote(fault, { label: "Try again", act: () => parts.plots.retry() }, "plot-none");
   if (shown === null && parts.chosen.span.days > 1) return distances(parts);
   if (shown === null)
-    return html`<p class="plot-none soft">There is no speed, altitude or battery to plot.</p>`;
+    return html`<p class="plot-none soft">There is no speed, altitude or battery to plot.</p>
+      ${parts.corrections.loaded?.bar(parts.player.playback?.clockMs ?? null)}`;
+  const hasSelection = parts.corrections.loaded?.selection != null; // It takes the place of the caption.
   return area(html`<div class="plot-head">
       <div class="tabs" role="group" aria-label="Plot">${all.map((plot) => tab(plot, parts.plots))}</div>
-      ${isLoading ? nothing : caption(shown, parts)}
+      ${isLoading || hasSelection ? nothing : caption(shown, parts)}
+      ${parts.corrections.loaded?.bar(parts.player.playback?.clockMs ?? null)}
     </div>
     ${figure(shown, parts)}`);
 }
 
 /** Several days have no speeds between positions, since the track is simplified. */
-function distances({ days, theme }: PlotPanelParts): TemplateResult {
+function distances({ days, theme, corrections }: PlotPanelParts): TemplateResult {
   if (days.fault !== null)
     return faultNote(days.fault, { label: "Try again", act: () => days.retry() }, "plot-none");
   if (days.loaded === null) void days.use();
-  return area(days.loaded?.spanChart(theme.name) ?? skeletonPlot(), days.loaded === null);
+  return html`${area(days.loaded?.spanChart(theme.name) ?? skeletonPlot(), days.loaded === null)}
+    ${corrections.loaded?.bar(null)}`;
 }
 
 function tab({ kind: { field, name } }: Plot, plots: Plots): TemplateResult {
@@ -65,7 +70,7 @@ function caption(
   { kind, series, isFromPositions }: Plot,
   { chosen, player, moment }: PlotPanelParts,
 ): TemplateResult {
-  const timeText = (ms: number) => (chosen.span.days === 1 ? clockText : instantText)(ms, chosen.zone);
+  const timeText = (ms: number) => positionTime(ms, chosen.zone, chosen.span);
   const ms = moment.pointedMs ?? player.playback?.clockMs ?? null;
   const value = ms === null ? null : valueAt(series, ms);
   const top = greatest(series);
@@ -78,9 +83,11 @@ function caption(
 
 function figure(
   { kind, series, isFromPositions }: Plot,
-  { chosen, player, moment, theme }: PlotPanelParts,
+  { chosen, player, moment, theme, corrections }: PlotPanelParts,
 ): TemplateResult {
   const { zone } = chosen;
+  const { loaded } = corrections;
+  const isSelectable = loaded !== null && loaded.history !== null && loaded.mayEdit;
   const seek = (ms: number) => {
     if (player.playback === null) chosen.look(dayAt(ms, zone), DAY);
     else player.seek(ms);
@@ -92,8 +99,10 @@ function figure(
     role="img"
     aria-label=${label}
     .onSeek=${seek}
+    .onSelect=${(range: TimeRange) => loaded?.selectWithin(range)}
+    .selected=${loaded?.selectedRange ?? null}
     .onPoint=${(ms: number | null) => moment.point(ms)}
-    .plotted=${{ series, unit: kind.unit, isStepped: isFromPositions, zone, theme: theme.name }}
+    .plotted=${{ series, unit: kind.unit, isStepped: isFromPositions, isSelectable, zone, theme: theme.name }}
     .clockMs=${player.playback?.clockMs ?? null}
     .pointedMs=${moment.pointedMs}
   ></time-plot>`;

@@ -1,6 +1,6 @@
 import uPlot from "uplot";
 import { clockText, dayText, localeOfTimes, minuteText } from "../time/format.ts";
-import { dayAt } from "../time/local-day.ts";
+import { dayAt, type TimeRange } from "../time/local-day.ts";
 import { PlotElement } from "./plot-element.ts";
 import type { PlotSeries } from "./plot-series.ts";
 import { loadPlotSheet } from "./plot-sheet.ts";
@@ -11,6 +11,8 @@ export interface Plotted {
   readonly unit: string;
   /** Whether a value holds until the next one. */
   readonly isStepped: boolean;
+  /** Whether the user selects a range by dragging across the plot. */
+  readonly isSelectable: boolean;
   readonly zone: string;
   /** A change redraws the plot with the page's current colors. */
   readonly theme: string;
@@ -22,6 +24,10 @@ const DAY_SECONDS = 86_400;
 const Y_AXIS_PIXELS = 64;
 const X_AXIS_PIXELS = 26;
 const X_LABEL_PIXELS_MIN = 110;
+/** A shorter drag is a click. */
+const DRAG_PIXELS_MIN = 5;
+/** A single position is selected visibly, too. */
+const SELECTED_PIXELS_MIN = 3;
 
 /** A plot of numbers over time, with lines at the playback's clock and at the moment that is pointed at on the map. */
 class TimePlot extends PlotElement {
@@ -31,15 +37,20 @@ class TimePlot extends PlotElement {
   #locale = localeOfTimes();
   #clockMs: number | null = null;
   #pointedMs: number | null = null;
+  #selected: TimeRange | null = null;
+  #isDragging = false;
   onSeek: (ms: number) => void = () => undefined;
   /** Called with null when the pointer leaves. */
   onPoint: (ms: number | null) => void = () => undefined;
+  /** Called with the range that the user has dragged across. */
+  onSelect: (range: TimeRange) => void = () => undefined;
 
   set plotted(plotted: Plotted) {
     const now = this.#plotted;
     const isSame =
       now?.series === plotted.series &&
       now.unit === plotted.unit &&
+      now.isSelectable === plotted.isSelectable &&
       now.zone === plotted.zone &&
       now.theme === plotted.theme &&
       this.#locale === localeOfTimes();
@@ -61,6 +72,13 @@ class TimePlot extends PlotElement {
     this.#placeLines();
   }
 
+  /** The range that is selected, on the plot or elsewhere. */
+  set selected(range: TimeRange | null) {
+    if (range?.startMs === this.#selected?.startMs && range?.endMs === this.#selected?.endMs) return;
+    this.#selected = range;
+    this.#placeSelection();
+  }
+
   override connectedCallback(): void {
     this.#clockLine.className = "plot-clock";
     this.#pointedLine.className = "plot-pointed";
@@ -78,9 +96,13 @@ class TimePlot extends PlotElement {
     plot.over.append(this.#pointedLine, this.#clockLine);
     plot.over.addEventListener("click", ({ offsetX }) => this.onSeek(this.#msAt(offsetX)));
     plot.over.addEventListener("mouseleave", () => this.onPoint(null));
+    plot.over.addEventListener("mousedown", () => {
+      this.#isDragging = true;
+      addEventListener("mouseup", () => (this.#isDragging = false), { once: true });
+    });
   }
 
-  #optionsOf({ unit, zone, isStepped }: Plotted): Omit<uPlot.Options, "width" | "height"> {
+  #optionsOf({ unit, zone, isStepped, isSelectable }: Plotted): Omit<uPlot.Options, "width" | "height"> {
     const axis = { stroke: this.color("--text-soft"), font: "12px system-ui", ticks: { show: false } };
     const grid = { stroke: this.color("--line"), width: 1 };
     const drawn = {
@@ -92,7 +114,11 @@ class TimePlot extends PlotElement {
       legend: { show: false },
       padding: [8, 40, 0, 0],
       tzDate: (seconds) => uPlot.tzDate(new Date(seconds * MS_PER_SECOND), zone),
-      cursor: { y: false, drag: { x: false, y: false }, points: { size: 7 } },
+      cursor: {
+        y: false,
+        drag: { x: isSelectable, y: false, setScale: false, dist: DRAG_PIXELS_MIN },
+        points: { size: 7 },
+      },
       // The axis begins at 0 only if the values are near it: an altitude changes by little.
       scales: { y: { range: (_, from, to) => rangeOf(from, to) } },
       axes: [
@@ -120,7 +146,14 @@ class TimePlot extends PlotElement {
       ],
       bands: [{ series: [3, 2], fill: band }],
       hooks: {
-        draw: [() => this.#placeLines()], // The scales are final only then.
+        // The scales are final only then.
+        draw: [
+          () => {
+            this.#placeLines();
+            if (!this.#isDragging) this.#placeSelection(); // Or the range that the user drags would vanish.
+          },
+        ],
+        setSelect: [({ select: { left, width } }) => this.#select(left, width)],
         setCursor: [
           ({ cursor: { left } }) => {
             if (left !== undefined && left >= 0) this.onPoint(this.#msAt(left));
@@ -132,6 +165,27 @@ class TimePlot extends PlotElement {
 
   #msAt(pixels: number): number {
     return Math.round(this.plot!.posToVal(pixels, "x") * MS_PER_SECOND);
+  }
+
+  #select(left: number, width: number): void {
+    if (width === 0) return;
+    const range = { startMs: this.#msAt(left), endMs: this.#msAt(left + width) };
+    this.#selected = null; // The page answers with the range of the positions within.
+    this.onSelect(range);
+  }
+
+  #placeSelection(): void {
+    const { plot } = this;
+    if (plot === null) return;
+    const left = this.#selected === null ? 0 : this.#pixelOf(plot, this.#selected.startMs);
+    const right = this.#selected === null ? 0 : this.#pixelOf(plot, this.#selected.endMs);
+    const width = this.#selected === null ? 0 : Math.max(SELECTED_PIXELS_MIN, right - left);
+    plot.setSelect({ left, width, top: 0, height: width === 0 ? 0 : plot.over.clientHeight }, false);
+  }
+
+  #pixelOf(plot: uPlot, ms: number): number {
+    const pixel = plot.valToPos(ms / MS_PER_SECOND, "x");
+    return Math.min(plot.over.clientWidth, Math.max(0, pixel));
   }
 
   #placeLines(): void {

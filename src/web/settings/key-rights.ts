@@ -6,7 +6,7 @@ type KeyFacts = Pick<SessionFacts, "app_id" | "permissions">;
 
 /** Something that a key may do, or lacks the permission for. */
 export interface KeyRight {
-  readonly permission: "read" | "write";
+  readonly permission: "read" | "write" | "edit";
   readonly what: string;
   readonly isGranted: boolean;
 }
@@ -14,6 +14,7 @@ export interface KeyRight {
 const RIGHTS: readonly Omit<KeyRight, "isGranted">[] = [
   { permission: "read", what: "see devices and their history, and share them" },
   { permission: "write", what: "connect phones and add positions" },
+  { permission: "edit", what: "give devices names, colors and icons, and correct positions" },
 ];
 
 export function keyRights({ permissions }: KeyFacts): readonly KeyRight[] {

@@ -4,7 +4,7 @@ import type { Settings, SettingsValues } from "./settings.ts";
 
 /* The controls of settings that are a choice of a few values. */
 
-type FieldName = Exclude<keyof SettingsValues, "zone">;
+type FieldName = Exclude<keyof SettingsValues, "zone" | "accuracyMax">;
 
 interface Field<Name extends FieldName> {
   readonly label: string;

@@ -14,7 +14,11 @@ export interface SettingsValues {
   readonly theme: "light" | "dark" | null;
   /** Where devices have been is the ground of cities without streets, unless the user hides it. */
   readonly tracks: "hidden" | null;
+  /** Positions less accurate than this, in meters, are suspicious; null if the accuracy does not matter. */
+  readonly accuracyMax: (typeof ACCURACY_LIMITS)[number] | null;
 }
+
+export const ACCURACY_LIMITS = [20, 50, 100, 200, 500, 1000] as const;
 
 export const AUTOMATIC: SettingsValues = {
   units: null,
@@ -23,6 +27,7 @@ export const AUTOMATIC: SettingsValues = {
   weekStart: null,
   theme: null,
   tracks: null,
+  accuracyMax: null,
 };
 
 /** The allowed values; of a zone any text, since browsers differ in the zones that they know. */
@@ -32,6 +37,7 @@ const ALLOWED = {
   weekStart: [0, 1, 6],
   theme: ["light", "dark"],
   tracks: ["hidden"],
+  accuracyMax: ACCURACY_LIMITS,
 } as const;
 
 const NAME = "wherehouse-settings";
@@ -101,6 +107,7 @@ export function parseSettings(text: string | null): SettingsValues {
     weekStart: allowed(ALLOWED.weekStart, stored.weekStart),
     theme: allowed(ALLOWED.theme, stored.theme),
     tracks: allowed(ALLOWED.tracks, stored.tracks),
+    accuracyMax: allowed(ALLOWED.accuracyMax, stored.accuracyMax),
   };
 }
 

@@ -4,6 +4,7 @@ export interface KeyPress {
   readonly ctrlKey: boolean;
   readonly metaKey: boolean;
   readonly altKey: boolean;
+  readonly shiftKey: boolean;
   readonly defaultPrevented: boolean;
   /** The focused element. */
   readonly target: unknown;
@@ -23,6 +24,7 @@ const WITHOUT_TEXT: readonly string[] = ["button", "checkbox", "radio", "range",
 export class Keyboard {
   readonly #actions = new Map<string, () => void>();
   readonly #closers: (() => boolean)[] = [];
+  #undo: () => boolean = () => false;
 
   /** `key` is a value of `KeyboardEvent.key`. */
   on(key: string, action: () => void): void {
@@ -34,10 +36,17 @@ export class Keyboard {
     this.#closers.unshift(close);
   }
 
+  /** Sets the function for Ctrl+Z or ⌘Z, which returns whether there was anything to undo. */
+  onUndo(undo: () => boolean): void {
+    this.#undo = undo;
+  }
+
   /** Handles a key; returns whether it was a shortcut. */
   press(press: KeyPress): boolean {
     const { key, target } = press;
-    if (press.defaultPrevented || isCommand(press)) return false;
+    if (press.defaultPrevented) return false;
+    if (isUndo(press)) return !keepsKey(target as Focused | null, key) && this.#undo();
+    if (isCommand(press)) return false;
     if (key === "Escape") return this.#closers.some((close) => close());
     const action = this.#actions.get(key.length === 1 ? key.toLowerCase() : key);
     if (action === undefined || keepsKey(target as Focused | null, key)) return false;
@@ -64,6 +73,11 @@ const PLAIN = /^[\p{L}\p{N}\s]/u;
 function isCommand({ key, ctrlKey, metaKey, altKey }: KeyPress): boolean {
   const isTyped = altKey && !PLAIN.test(key);
   return metaKey || ((ctrlKey || altKey) && !isTyped);
+}
+
+/** A text field undoes what was typed. */
+function isUndo({ key, ctrlKey, metaKey, altKey, shiftKey }: KeyPress): boolean {
+  return key.toLowerCase() === "z" && ctrlKey !== metaKey && !altKey && !shiftKey;
 }
 
 /** Whether the focused element uses the key itself: it is a text field, or the space bar presses it. */

@@ -74,5 +74,6 @@ function signedIn(parts: LoadedParts): TemplateResult {
       <section class="device" ?data-idle=${id === null} aria-label="Device">${devicePanel({ ...device, map, units })}</section>
       <section class="time" ?data-idle=${id === null} aria-label="Day">${timeBar({ ...device, theme: parts.theme })}</section>
     </div>
-    ${device.days.loaded?.dialogs(parts.theme.name)}`;
+    ${device.days.loaded?.dialogs(parts.theme.name)}${device.editor.loaded?.dialog()}
+    ${device.corrections.loaded?.dialogs()}`;
 }

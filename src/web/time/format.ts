@@ -1,4 +1,4 @@
-import { type LocalDay, MS_PER_HOUR } from "./local-day.ts";
+import { type LocalDay, MS_PER_HOUR, type Span } from "./local-day.ts";
 
 /* Formats times. Times of day include their zone. */
 
@@ -38,6 +38,7 @@ const STYLES = {
   clock: SECONDS,
   minute: MINUTES,
   day: DATE,
+  date: { ...DATE, weekday: undefined },
 } as const;
 
 type StyleName = keyof typeof STYLES;
@@ -57,6 +58,11 @@ export function clockText(ms: number, zone: string, locale = timeLocale): string
   return formatOf("clock", zone, locale).format(ms);
 }
 
+/** The time of a position: `17:05:49 EST`, with the day if several days are shown. */
+export function positionTime(ms: number, zone: string, { days }: Pick<Span, "days">): string {
+  return days > 1 ? instantText(ms, zone) : clockText(ms, zone);
+}
+
 /** `17:05 EST`. */
 export function minuteText(ms: number, zone: string, locale = timeLocale): string {
   return formatOf("minute", zone, locale).format(ms);
@@ -73,6 +79,11 @@ export function minuteRangeText(startMs: number, endMs: number, zone: string, lo
 /** `Sat 21 Nov 2026`. */
 export function dayText(day: LocalDay, locale: Intl.Locale = LOCALE): string {
   return formatOf("day", "UTC", locale).format(Date.parse(day));
+}
+
+/** `21 Nov 2026`, for a list of dates. */
+export function dateText(day: LocalDay, locale: Intl.Locale = LOCALE): string {
+  return formatOf("date", "UTC", locale).format(Date.parse(day));
 }
 
 /** A duration in its two largest units: `1 h 12 min`. */

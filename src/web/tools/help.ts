@@ -22,6 +22,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ["[ ]", "previous day, next day"],
   ["C", "calendar of the device"],
   ["T", "time lapse; there, ← → move it, ↑ ↓ change its speed, F fills the screen"],
+  ["Ctrl+Z", "undo the last correction"],
   ["Esc", "close, or go back"],
   ["?", "this help"],
 ];

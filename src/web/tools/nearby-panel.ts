@@ -1,6 +1,8 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
 import { repeat } from "lit-html/directives/repeat.js";
+import { deviceBadge } from "../devices/device-badge.ts";
+import type { DeviceTable } from "../devices/device-table.ts";
 import { compassPoint, counted, distanceText } from "../geo/units.ts";
 import { faultNote } from "../shell/fault-note.ts";
 import { agoText, minuteText } from "../time/format.ts";
@@ -9,6 +11,7 @@ import { nearestStep, parseRadius, radiusMax, radiusSteps, UNIT_NAMES } from "./
 
 interface NearbyPanelParts {
   readonly nearby: Nearby;
+  readonly table: Pick<DeviceTable, "rowOf" | "labelOf" | "lookOf">;
   readonly chosen: { readonly id: string | null; choose(id: string): void };
   readonly zone: string;
 }
@@ -99,12 +102,13 @@ function summary({ state, matches, total, queriedMs }: Nearby, zone: string): st
     : `${count} ${when}, nearest first`;
 }
 
-function row(device: NearbyDevice, { nearby, chosen }: NearbyPanelParts): TemplateResult {
+function row(device: NearbyDevice, { nearby, table, chosen }: NearbyPanelParts): TemplateResult {
   const { id, distanceMeters, bearingDegrees, timestampMs } = device;
   const isChosen = chosen.id === id;
+  const tableRow = table.rowOf(id);
   return html`<li class="nearby-row">
     <button aria-current=${isChosen ? "true" : nothing} @click=${() => chosen.choose(id)}>
-      <span class="name">${id}</span>
+      <span class="name">${deviceBadge(tableRow === undefined ? null : table.lookOf(tableRow))}${table.labelOf(id)}</span>
       <span class="soft">${distanceText(distanceMeters, nearby.units)} ${compassPoint(bearingDegrees)}</span>
       <span class="soft">${agoText(timestampMs, nearby.queriedMs)}</span>
     </button>

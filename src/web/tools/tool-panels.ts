@@ -1,5 +1,6 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import type { Api } from "../api/api.ts";
+import type { LateCorrections } from "../device/device-parts.ts";
 import type { LiveDevices } from "../devices/live.ts";
 import { connectionCard } from "../devices/live-badge.ts";
 import type { FileImport } from "../import/file-import.ts";
@@ -22,6 +23,7 @@ interface ToolPanelsParts {
   readonly tools: Tools;
   readonly imports: FileImport;
   readonly map: Pick<MapView, "streetsHint">;
+  readonly device: { readonly corrections: LateCorrections };
   readonly session: Session;
   readonly live: LiveDevices;
   readonly api: Pick<Api, "retries">;
@@ -73,6 +75,7 @@ export function mapCards({
   tools,
   imports,
   map,
+  device,
   session,
   live,
   api,
@@ -80,7 +83,7 @@ export function mapCards({
   settings,
   isEmpty,
 }: ToolPanelsParts): TemplateResult {
-  const { chosen, nearby, density, making } = tools;
+  const { table, chosen, nearby, density, making } = tools;
   const { loaded } = making;
   const late = [making, tools.settings, tools.lapse].find(({ fault }) => fault !== null);
   const { zone } = zones;
@@ -92,12 +95,13 @@ export function mapCards({
       : faultNote(late.fault!, { label: "Try again", act: () => late.retry() }, "visitor"),
     imports.faultNote(),
   ].filter((fault) => fault !== nothing);
+  const move = device.corrections.loaded?.card() ?? null;
   // Several notes would hide the chosen device.
-  const isHinted = faults.length === 0 && session.may("read");
+  const isHinted = faults.length === 0 && move === null && session.may("read");
   return html`<section class="cards" aria-label="Tools">
     ${visitorBanner(session.facts!, zone)} ${faults}
-    ${isHinted ? streetsHint(map.streetsHint) : nothing}
-    ${densityPanel(density, zone, settings.units)} ${nearbyPanel({ nearby, chosen, zone })}
+    ${move ?? nothing} ${isHinted ? streetsHint(map.streetsHint) : nothing}
+    ${densityPanel(density, zone, settings.units)} ${nearbyPanel({ nearby, table, chosen, zone })}
     ${session.may("read") ? loaded?.emptyPage(isEmpty, session.may("write")) : nothing}
   </section>`;
 }

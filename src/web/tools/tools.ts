@@ -32,6 +32,7 @@ export interface ToolsParts {
 /** The tools that open over the map and the page. */
 export class Tools {
   readonly #parts: ToolsParts;
+  readonly table: DeviceTable;
   readonly chosen: Chosen;
   readonly nearby: Nearby;
   readonly density: Density;
@@ -45,6 +46,7 @@ export class Tools {
   constructor(parts: ToolsParts) {
     const { table, chosen } = parts;
     this.#parts = parts;
+    this.table = table;
     this.making = new LatePart({
       api: parts.api,
       path: "keys/making.ts",

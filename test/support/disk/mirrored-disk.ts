@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { ArchiveDisk } from "../../../src/app/open-directory.ts";
+import type { ArchiveDisk } from "../../../src/app/directory.ts";
 import type { Files } from "../../../src/runtime/files.ts";
 import { createNodeFiles } from "../../../src/runtime/node-files.ts";
 import { temporaryDataDir } from "../archive-app.ts";

@@ -147,10 +147,12 @@ export class SimulatedNames {
   }
 
   removeAll(path: string): void {
+    const isMissing = ![...this.files.keys()].some((each) => isWithin(each, path));
+    this.#removeDirectories(path);
+    if (isMissing) return; // A sync writes nothing then.
     this.#change([dirname(path)], (all) => {
       for (const each of [...all.keys()]) if (isWithin(each, path)) all.delete(each);
     });
-    this.#removeDirectories(path);
   }
 
   #isEmpty(directory: string): boolean {

@@ -1,4 +1,4 @@
-import type { ArchiveEngine } from "../../../src/app/open-directory.ts";
+import type { ArchiveEngine } from "../../../src/app/directory.ts";
 import type { AppendFile, Files } from "../../../src/runtime/files.ts";
 
 /** Runs before each operation, which waits for it and fails with its error. */

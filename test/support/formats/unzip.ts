@@ -13,9 +13,9 @@ export async function unzip(bytes: Uint8Array): Promise<{ name: string; bytes: U
   const files: { name: string; bytes: Uint8Array }[] = [];
   for (;;) {
     const entry = await new Promise<Entry | null>((resolve, reject) => {
-      zip.once("entry", resolve);
-      zip.once("end", () => resolve(null));
-      zip.once("error", reject);
+      zip.removeAllListeners("entry").once("entry", resolve);
+      zip.removeAllListeners("end").once("end", () => resolve(null));
+      zip.removeAllListeners("error").once("error", reject);
       zip.readEntry();
     });
     if (entry === null) return files;

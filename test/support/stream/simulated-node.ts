@@ -16,12 +16,14 @@ import { applyToMemory } from "../../../src/service/ingest/apply-entry.ts";
 import { createEditProfile, type EditProfile } from "../../../src/service/ingest/edit-profile.ts";
 import { createIngest, type Ingest, type IngestAnswer } from "../../../src/service/ingest/ingest.ts";
 import { followLog } from "../../../src/service/ingest/memory-follower.ts";
+import { createStandingAppend } from "../../../src/service/ingest/standing-append.ts";
 import { createHistoryQueries } from "../../../src/service/queries/history/history.ts";
-import type { Coverage } from "../../../src/wal/closed-segments.ts";
+import type { Coverage } from "../../../src/wal/coverage.ts";
 import type { LogRefusal } from "../../../src/wal/log.ts";
 import { recordsOf } from "../answers/page-records.ts";
 import { createEmptyArchive, NO_SEALS } from "../empty-archive.ts";
 import { batchOf, type Report } from "../reports/batches.ts";
+import { NO_BLOCKS } from "../reports/blocks.ts";
 import type { SimulatedServers } from "./simulated-servers.ts";
 import { SimulatedStream, type StreamWeather } from "./simulated-stream.ts";
 import type { VirtualTime } from "./virtual-time.ts";
@@ -88,8 +90,10 @@ export class SimulatedNode {
     const scheduler = new Scheduler(() => 0); // Independent of the machine's speed, so that a seed repeats it.
     const hot = createHotStore(scheduler);
     if (this.#standing !== null) {
-      const restoring = decodeStanding(this.#standing.bytes, name, (entry) => hot.profiles.restore(entry));
-      hot.profiles.endRestore((await inTurns(restoring)).sequence);
+      const restoring = decodeStanding(this.#standing.bytes, name, (entry) => {
+        if (entry.kind === "device_profile" || entry.kind === "correction") hot.restoreStanding(entry);
+      });
+      hot.endRestoreStanding((await inTurns(restoring)).sequence);
     }
     const room = messageBytesMax === undefined ? {} : { messageBytesMax };
     const stream = new SimulatedStream({ servers, time, random, weather, ...room });
@@ -104,7 +108,7 @@ export class SimulatedNode {
       giveUpMs,
       retryMs: 10,
       timers: time,
-      onEntry: (entry) => applyToMemory(hot, entry),
+      onEntry: (entry) => applyToMemory({ hot, messages: null }, entry),
       onFloor: async (message, lastTaken) => {
         await time.wait(3);
         if (this.#process?.wal !== wal) return;
@@ -115,8 +119,9 @@ export class SimulatedNode {
         if (this.#process?.wal === wal) this.failures.push(error);
       },
     });
-    const memory = followLog({ log: wal, hot, schedule: NO_SEALS, scheduler });
+    const memory = followLog({ log: wal, hot, messages: null, schedule: NO_SEALS, scheduler });
     const ingest = createIngest({
+      blocks: NO_BLOCKS,
       log: wal,
       hot,
       memory,
@@ -125,7 +130,10 @@ export class SimulatedNode {
       hasWholeLog: false,
     });
     const onRefusal = (refusal: LogRefusal) => this.refusals.push(refusal);
-    const editProfile = createEditProfile({ log: wal, hot, memory, onRefusal });
+    const editProfile = createEditProfile({
+      append: createStandingAppend({ log: wal, memory, onRefusal }),
+      hot,
+    });
     this.#process = { stream, wal, hot, ingest, editProfile };
   }
 
@@ -146,7 +154,7 @@ export class SimulatedNode {
   }
 
   /** Writes the standing entries as a seal does, and then gives up what is covered. */
-  async trim(coverage: Omit<Coverage, "standingSequence">): Promise<void> {
+  async trim(coverage: Omit<Coverage, "standingSequence" | "erasures">): Promise<void> {
     const { wal, hot } = this.#running;
     await wal.rotate();
     const sequence = hot.appliedSequence;
@@ -155,7 +163,7 @@ export class SimulatedNode {
     );
     if (this.#process?.wal !== wal) return;
     if (sequence > 0) this.#standing = { bytes: Uint8Array.from(bytes), sequence };
-    await wal.trim({ ...coverage, standingSequence: sequence });
+    await wal.trim({ ...coverage, standingSequence: sequence, erasures: [] });
   }
 
   async stop(): Promise<void> {

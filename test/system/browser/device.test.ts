@@ -61,7 +61,7 @@ describePage(
           .getByText(/of London|In London/)
           .first()
           .waitFor();
-        await device.getByText(/\d{4}, \d+:\d\d:\d\d GMT\S*, altitude 39 ft/).waitFor();
+        await device.getByText(/\d{4}, \d+:\d\d:\d\d (GMT|UTC)\S*, altitude 39 ft/).waitFor();
         await device.getByRole("button", { name: "Copy coordinates" }).click();
         await device.getByRole("button", { name: "Copied" }).waitFor();
         expect(await page.evaluate(() => navigator.clipboard.readText())).toBe("51.50900, -0.12574");

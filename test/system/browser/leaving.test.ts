@@ -1,13 +1,15 @@
 import { expect } from "bun:test";
 import { runCommand } from "../../support/server-process.ts";
 import { store, untilKnown } from "../support/client.ts";
+import { setProfile } from "./support/devices.ts";
 import { pressInHeader } from "./support/header.ts";
 import { describePage, type Stage } from "./support/stage.ts";
 import type { Visit } from "./support/visit.ts";
 
 /*
- * Goal: nothing is left of what a key has shown. Method: a page that shows a device is signed out; another is left as
- * it is while its key is revoked from the command line. Then the heap is searched for the device's name.
+ * Goal: nothing is left of what a key has shown. Method: a page that shows devices is signed out; another is left as it
+ * is while its key is revoked from the command line. Then the heap is searched for an id, and for the name of a device
+ * that was edited. The id of a chosen device stays in the page's address.
  */
 
 describePage(
@@ -20,12 +22,20 @@ describePage(
         const van = page.getByRole("option", { name: "van-1" });
         const isCleared = async () => {
           await key.waitFor();
-          expect(await page.content()).not.toContain("van-1");
-          expect(await reachable(visit, "van-1")).toBe(false);
+          for (const text of ["van-1", "Grandmother"]) {
+            expect(await page.content()).not.toContain(text);
+            expect([text, await reachable(visit, text)]).toEqual([text, false]);
+          }
         };
         await visit.enter(stage.key);
         await van.waitFor();
-        expect(await reachable(visit, "van-1")).toBe(true);
+        await page.getByRole("option", { name: "Grandmother" }).click();
+        await page.getByRole("button", { name: "Edit device" }).click();
+        await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+        await page.getByRole("dialog").waitFor({ state: "detached" });
+        await page.keyboard.press("/");
+        await page.keyboard.type("grandmother");
+        for (const text of ["van-1", "Grandmother"]) expect(await reachable(visit, text)).toBe(true);
         await pressInHeader(page, "Sign out");
         await isCleared();
         expect(await visit.context.cookies()).toEqual([]);
@@ -43,8 +53,14 @@ describePage(
   },
   {
     isPageAlone: true,
-    prepare: ({ client }) =>
-      store(client, [{ device_id: "van-1", timestamp: Date.now(), latitude: 51.5, longitude: -0.12 }]),
+    async prepare({ client }) {
+      await setProfile(client, "car-1", { name: "Grandmother", icon: "car" });
+      const at = { timestamp: Date.now(), latitude: 51.5, longitude: -0.12 };
+      await store(client, [
+        { device_id: "van-1", ...at },
+        { device_id: "car-1", ...at },
+      ]);
+    },
   },
 );
 

@@ -10,7 +10,7 @@ import { describePage } from "./support/stage.ts";
  */
 
 const DEVICES = "**/locations/current/columns*";
-const LIVE = "**/api/v1/live";
+const LIVE = "**/api/v1/live?*";
 const DAY = /devices\/van\/(track|stops|series|locations)/;
 
 const refusal = (message: string) => (route: Route) =>

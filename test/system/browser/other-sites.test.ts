@@ -1,5 +1,6 @@
 import { expect } from "bun:test";
 import { get, store } from "../support/client.ts";
+import { setProfile } from "./support/devices.ts";
 import { describePage, type Stage } from "./support/stage.ts";
 import type { Visit } from "./support/visit.ts";
 
@@ -44,6 +45,13 @@ for (const [path, method] of [["/map/session", "DELETE"], ["/map/keys", "POST"],
       method === "POST" ? JSON.stringify({ locations: [{ device_id: "evil", timestamp: Date.now(), latitude: 1, longitude: 1 }] })
       : undefined }).then((answer) => answer.text()),
   );
+const profile = "/api/v1/devices/secret-van/profile";
+for (const method of ["PUT", "DELETE"])
+  for (const header of [{}, { "x-wherehouse-page": "1" }])
+    got[method + " " + profile + Object.keys(header)] = await said(
+      fetch(target + profile, { method, credentials: "include", headers: { "content-type": "application/json", ...header },
+        body: method === "PUT" ? '{"name":"evil"}' : undefined }).then((answer) => answer.text()),
+    );
 globalThis.got = got;
 </script>`;
 
@@ -63,9 +71,11 @@ describePage(
         visit.expect(/./); // Every refusal is a fault of the other page's.
         const answers = await watchAnswers(visit, stage.server.url);
         for (const host of HOSTS) await tryFrom(host, stage, visit, answers);
-        // Whoever was signed in still is, and nobody reported.
-        const current = await get(stage.client, "/api/v1/locations/current");
-        expect(await current.text()).not.toContain("evil");
+        // The user is still signed in, and no report and no name was stored.
+        const current = await get(stage.client, "/api/v1/locations/current?names=true");
+        const text = await current.text();
+        expect(text).not.toContain("evil");
+        expect(text).toContain("Anna's van");
         await visit.goto("/map");
         await page.getByRole("button", { name: "Menu" }).waitFor();
       },
@@ -96,8 +106,11 @@ describePage(
     );
   },
   {
-    prepare: ({ client }) =>
-      store(client, [{ device_id: "secret-van", timestamp: Date.now(), latitude: 51.5, longitude: -0.12 }]),
+    async prepare({ client }) {
+      const report = { device_id: "secret-van", timestamp: Date.now(), latitude: 51.5, longitude: -0.12 };
+      await store(client, [report]);
+      await setProfile(client, "secret-van", { name: "Anna's van" });
+    },
   },
 );
 

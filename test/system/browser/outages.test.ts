@@ -11,7 +11,7 @@ import type { Visit } from "./support/visit.ts";
  */
 
 const SESSION = "**/map/session";
-const LIVE = "**/api/v1/live";
+const LIVE = "**/api/v1/live?*";
 const PROXY_PAGE = "<h1>No backend</h1>";
 
 /** What may come in place of our server's answer. */

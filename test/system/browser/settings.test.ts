@@ -64,10 +64,16 @@ describePage(
     stage.test(
       "name what the key lacks, and a command that works as it stands there",
       async (visit, page) => {
-        await visit.enter(await createKey(stage, "keys create --app default --permission read"));
+        const readKey = await createKey(stage, "keys create --app default --permission read");
+        await visit.enter(readKey, "/map?device=van-1");
+        await page.getByRole("button", { name: "Follow" }).waitFor();
+        expect(await page.getByRole("button", { name: "Edit device" }).count()).toBe(0);
         await pressInHeader(page, "Settings");
         const dialog = page.getByRole("dialog", { name: "Settings" });
         await dialog.getByText("It may not connect phones").waitFor();
+        const lacks =
+          "It may not give devices names, colors and icons, and correct positions: that needs edit.";
+        await dialog.getByText(lacks).waitFor();
         await page.setViewportSize({ width: 390, height: 844 });
         expect(await violationsOf(page)).toEqual([]);
         const command = await dialog.getByRole("textbox").inputValue();
@@ -82,6 +88,8 @@ describePage(
         await pressInHeader(page, "Settings");
         await dialog.getByText("It may connect phones").waitFor();
         expect(await dialog.getByRole("textbox").count()).toBe(0);
+        await page.keyboard.press("Escape");
+        await page.getByRole("button", { name: "Edit device" }).waitFor();
       },
       { webgl: false },
     );

@@ -1,5 +1,6 @@
 import { expect } from "bun:test";
 import { store } from "../support/client.ts";
+import { setProfile } from "./support/devices.ts";
 import { pressInHeader } from "./support/header.ts";
 import { layoutFaults } from "./support/layout.ts";
 import { describePage } from "./support/stage.ts";
@@ -25,10 +26,10 @@ describePage(
       await page.getByLabel("Key", { exact: true }).waitFor();
       await holdsIn(visit, "the sign-in form", WIDTHS);
       await visit.enter(stage.key);
-      await page.getByRole("option", { name: "van" }).waitFor();
+      await page.locator('[data-id="van"]').waitFor();
       await holdsIn(visit, "the list", WIDTHS);
 
-      await page.getByRole("option", { name: "van" }).click();
+      await page.locator('[data-id="van"]').click();
       await page.locator("time-plot canvas").waitFor();
       await holdsIn(visit, "a device", SCREENS);
       for (const tab of ["Devices", "Device", "Day"]) {
@@ -57,10 +58,11 @@ describePage(
       async (visit, page) => {
         await visit.enter(stage.key, "/map?device=van");
         await page.getByText("reports", { exact: false }).first().waitFor();
-        for (const open of ["Share", "Connect", "Statistics", "Calendar"]) {
+        for (const open of ["Share", "Connect", "Statistics", "Calendar", "Edit device"]) {
           await page.setViewportSize({ width: 1280, height: 800 });
           await page.getByRole("button", { name: open }).first().click();
           await page.getByRole("dialog").waitFor();
+          if (open === "Edit device") await page.getByRole("button", { name: "Save" }).waitFor();
           await holdsIn(visit, open, WIDTHS);
           await page.keyboard.press("Escape");
           await page.getByRole("dialog").waitFor({ state: "detached" });
@@ -77,6 +79,32 @@ describePage(
       { webgl: false },
     );
 
+    stage.test("holds a selection, its move and its dialog", async (visit, page) => {
+      await visit.enter(stage.key, "/map?device=van");
+      await page.getByRole("button", { name: "Select", exact: true }).click();
+      await holdsIn(visit, "a selection", SCREENS);
+      await page.getByRole("button", { name: "Move…" }).click();
+      await holdsIn(visit, "a move", WIDTHS);
+      await page.setViewportSize({ width: 390, height: 844 });
+      await page.keyboard.press("Escape");
+      await page.getByRole("button", { name: "Hide…" }).waitFor();
+      await holdsIn(visit, "a selection", PHONES);
+      await page.setViewportSize({ width: 390, height: 844 });
+      await page.getByRole("button", { name: "Hide…" }).click();
+      await page.getByRole("dialog").waitFor();
+      await holdsIn(visit, "what is asked before hiding", WIDTHS);
+      await page.keyboard.press("Escape");
+      await page.setViewportSize({ width: 390, height: 844 });
+      await page.getByRole("button", { name: "More…" }).click();
+      await page.getByLabel("What was wrong").selectOption("The device");
+      await page.getByLabel("Give them to").fill("w");
+      await page
+        .getByRole("button", { name: "w".repeat(128) })
+        .last()
+        .waitFor();
+      await holdsIn(visit, "more changes", WIDTHS);
+    });
+
     stage.test("holds what a visitor of a share link sees, and the link's end", async (visit, page) => {
       await visit.signIn(stage.key);
       await visit.goto(`/map/s#${await shareLink(visit)}`);
@@ -92,8 +120,14 @@ describePage(
   },
   {
     isPageAlone: true,
-    prepare: ({ client }) =>
-      store(client, [
+    async prepare({ client }) {
+      await setProfile(client, "van", {
+        name: "W".repeat(128),
+        color: "#d93025",
+        icon: "van",
+        tags: ["m".repeat(64)],
+      });
+      await store(client, [
         ...Array.from({ length: 60 }, (_, index) => ({
           ...{
             device_id: "van",
@@ -109,7 +143,8 @@ describePage(
         })),
         // The longest name that a device may have, without a place to break it.
         { device_id: "w".repeat(128), timestamp: Date.now(), latitude: 51.6, longitude: -0.2 },
-      ]),
+      ]);
+    },
   },
 );
 

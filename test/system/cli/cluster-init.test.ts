@@ -79,7 +79,19 @@ async function post(server: ServerProcess, key: string, reports: readonly object
   expect(await response.json()).toMatchObject({ success: true, rejected: [] });
 }
 
-/** Archived days, days in the log alone, and reports that came late for archived ones or say a second thing. */
+async function setName(server: ServerProcess, key: string, deviceId: string, name: string | null) {
+  const response = await fetch(`${server.url}/api/v1/devices/${deviceId}/profile`, {
+    method: name === null ? "DELETE" : "PUT",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    ...(name === null ? {} : { body: JSON.stringify({ name, tags: ["fleet"] }) }),
+  });
+  expect(response.status).toBe(200);
+}
+
+/**
+ * Archived days, days in the log alone, and reports that came late for archived ones or say a second thing. Profiles
+ * are in the archive's file, in the log, or in both.
+ */
 async function fill(runtime: Runtime): Promise<string> {
   const nowMs = Date.now();
   const old = join(place.directory, "old.csv");
@@ -90,8 +102,16 @@ async function fill(runtime: Runtime): Promise<string> {
     expect(await runCommand(runtime, place, ["import", file, "--app", "default"], [file])).toMatchObject({
       code: 0,
     });
-  const server = await startReady(runtime, place);
+  const sealing = await startReady(runtime, place);
   const key = readFirstKey(place);
+  for (const device of ["van1", "van2", "van3", "silent"])
+    await setName(sealing, key, device, `Sealed ${device}`);
+  expect((await sealing.stop()).code).toBe(0);
+  expect((await runCommand(runtime, place, ["seal"])).code).toBe(0);
+  const server = await startReady(runtime, place);
+  await setName(server, key, "van2", null);
+  await setName(server, key, "van3", "Renamed since");
+  await setName(server, key, "van4", "Named since");
   const at = nowMs - 28 * DAY_MS;
   const late = { device_id: "van3", latitude: 10, longitude: 20, timestamp: at };
   await post(server, key, [late, { ...late, timestamp: at + 1, user_id: "ann" }]);
@@ -115,6 +135,7 @@ async function answersOf(server: ServerProcess, key: string): Promise<string[]> 
     `devices/van3/locations/history?start_date=${dayOf(3)}&end_date=${dayOf(-1)}&limit=1000&order=desc`,
     `locations/history?start_date=${dayOf(29)}&end_date=${dayOf(27)}&limit=1000`,
     "users/bea/devices?max_age=9999999",
+    "devices?limit=1000&tag=fleet",
     everything(),
   ];
   const answers: string[] = [];
@@ -184,6 +205,9 @@ describe.skipIf(!HAS_NATS).each([...RUNTIMES])("on $name", (runtime) => {
     const key = await fill(runtime);
     const single = await startReady(runtime, place);
     const before = await answersOf(single, key);
+    for (const name of ["Sealed van1", "Sealed silent", "Renamed since", "Named since"])
+      expect(before.join("\n")).toContain(`"name":"${name}"`);
+    expect(before.join("\n")).not.toContain("Sealed van2");
     expect((await single.stop()).code).toBe(0);
     const hashesBefore = await verified(runtime, place);
     let last = await killAt(runtime, 1);

@@ -85,9 +85,9 @@ describe.if(hasNatsServer("tests of the quarantine of real nodes"))("two nodes o
     expect(entries[0].body).toMatch(/^\[{65536}/);
     expect(entries[1]).toEqual(entries[0]);
     const { state } = await nats.ask(async (connection) =>
-      (await jetstreamManager(connection)).streams.info("fleet-quarantine"),
+      (await jetstreamManager(connection)).streams.info("fleet"),
     );
-    expect(state.messages).toBeGreaterThan(5); // The short one, and the parts of the long one.
+    expect(state.messages).toBeGreaterThan(5); // The short one, and the pieces of the long one.
   });
 
   test("what is deleted on one is gone from both", async () => {

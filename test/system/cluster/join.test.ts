@@ -70,6 +70,18 @@ describe.if(isPossible).each(RUNTIMES.map((runtime) => [runtime.name, runtime] a
       });
       expect([response.status, await response.json()]).toMatchObject([200, { accepted: 1 }]);
     }
+    async function setName({ url }: ServerProcess, deviceId: string, name: string | null) {
+      const response = await fetch(`${url}/api/v1/devices/${deviceId}/profile`, {
+        method: name === null ? "DELETE" : "PUT",
+        headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+        ...(name === null ? {} : { body: JSON.stringify({ name }) }),
+      });
+      expect(response.status).toBe(200);
+    }
+    const namesIn = (told: unknown[][]) =>
+      (told[2] as { device_id: string; name?: string }[]).flatMap(({ device_id, name }) =>
+        name === undefined ? [] : [`${device_id}: ${name}`],
+      );
     async function answers({ url }: ServerProcess) {
       const days = new Date(BEGIN - 40 * DAY_MS).toISOString().slice(0, 10);
       const headers = { authorization: `Bearer ${key}` };
@@ -77,7 +89,12 @@ describe.if(isPossible).each(RUNTIMES.map((runtime) => [runtime.name, runtime] a
         headers,
       });
       const current = await fetch(`${url}/api/v1/locations/current`, { headers });
-      return [(await history.json()).locations, (await current.json()).locations];
+      const devices = await fetch(`${url}/api/v1/devices?limit=1000`, { headers });
+      return [
+        (await history.json()).locations,
+        (await current.json()).locations,
+        (await devices.json()).devices,
+      ];
     }
 
     beforeAll(async () => {
@@ -96,11 +113,14 @@ describe.if(isPossible).each(RUNTIMES.map((runtime) => [runtime.name, runtime] a
       runCommand(runtime, target, ["join", first.url, "--key", operatorKey, ...more]);
 
     test("a node whose log was purged meanwhile copies again, and answers as the others do", async () => {
+      await setName(first, "bus-12", "Bus of the north");
+      await setName(first, "silent", "Has not reported");
       for (let day = 10; day < 20; day++) await send(first, `bus-${day}`, day);
       await until(async () => floorOf(place) > 10 && (await firstMessage()) > 10);
       const third = newPlace();
       expect(await joinTo(third)).toMatchObject({ code: 0 });
       for (let day = 20; day < 25; day++) await send(first, `train-${day}`, day);
+      await setName(first, "train-21", "Night train");
       const gone = floorOf(third);
       await until(async () => floorOf(place) > gone && (await firstMessage()) > gone);
       const refused = await runCommand(runtime, third, ["serve", "--port", "0", ...log()]);
@@ -111,6 +131,11 @@ describe.if(isPossible).each(RUNTIMES.map((runtime) => [runtime.name, runtime] a
       const node = await startReady(runtime, third, log());
       const told = await answers(node);
       expect(told[0].length).toBe(15);
+      expect(namesIn(told)).toEqual([
+        "bus-12: Bus of the north",
+        "silent: Has not reported",
+        "train-21: Night train",
+      ]);
       expect(told).toEqual(await answers(first));
       expect(await node.stop()).toMatchObject({ code: 0 });
     });
@@ -123,11 +148,14 @@ describe.if(isPossible).each(RUNTIMES.map((runtime) => [runtime.name, runtime] a
       expect(joined).toMatchObject({ code: 0, error: "" });
       expect(joined.out).toContain(`serve --log nats://${nats.servers[0]} --stream ${STREAM} --data-dir`);
       await send(first, "tram", 0);
+      await setName(first, "tram", "Tram 4");
+      await setName(first, "silent", null);
       const node = await startReady(runtime, second, log());
       await send(node, "taxi", 0);
       await until(async () => JSON.stringify(await answers(first)).includes("taxi"));
       const told = await answers(node);
       expect(told[0]).toHaveLength(18);
+      expect(namesIn(told)).toEqual(["bus-12: Bus of the north", "train-21: Night train", "tram: Tram 4"]);
       expect(told).toEqual(await answers(first));
       expect(await node.stop()).toMatchObject({ code: 0 });
     });

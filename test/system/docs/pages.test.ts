@@ -106,6 +106,7 @@ test.each([
   ["docs/troubleshooting.md", 1080],
   ["docs/keys.md", 1000],
   ["docs/retention.md", 300],
+  ["docs/map.md", 500],
   ["docs/streets.md", 500],
   ["deploy/README.md", 250],
   ["CHANGELOG.md", 1500],

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "../../support/fast-check.ts";
-import { writeFile } from "../../unit/formats/write/arbitrary-records.ts";
+import { someNames, writeFile } from "../../unit/formats/write/arbitrary-records.ts";
 import { arbitraryTracks } from "../../unit/formats/write/arbitrary-tracks.ts";
 
 const xmllint = Bun.which("xmllint");
@@ -22,7 +22,7 @@ test.if(xmllint !== null)("GPX is valid by its schema, whatever the records", ()
   fc.assert(
     fc.property(arbitraryTracks, fc.constantFrom(null, 10), ({ batches }, simplifyMeters) => {
       const path = join(directory, `${paths.length}.gpx`);
-      writeFileSync(path, writeFile("gpx", batches, { simplifyMeters }));
+      writeFileSync(path, writeFile("gpx", batches, { simplifyMeters }, someNames));
       paths.push(path);
     }),
   );

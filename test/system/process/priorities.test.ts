@@ -16,9 +16,9 @@ import { asUser, canBeOthers, giveTo, OWNER_UID } from "../support/other-user.ts
 import { test } from "../support/process-test.ts";
 
 /*
- * Goal: a server's compilers, collectors and syncs step back behind the thread that answers, also for a user who is not
- * root; Deno shows no threads to a program, and serves as before. Method: what Linux shows of the threads of a real
- * server that stores reports.
+ * Goal: a server's compilers, collectors and syncs step back behind the thread that answers once the process is warm,
+ * also for a user who is not root; Deno shows no threads to a program, and serves as before. Method: what Linux shows
+ * of the threads of a real server that stores reports.
  */
 
 const BACKGROUND = ["JITWorker", "mi-scavenger"];

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { OpenDirectory } from "../../../src/app/open-directory.ts";
+import type { OpenDirectory } from "../../../src/app/directory.ts";
 import { ServiceState } from "../../../src/app/service-state.ts";
 
 test("a service that is told to stop while it replays its log says no more that it starts", () => {

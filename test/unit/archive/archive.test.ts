@@ -4,8 +4,9 @@ import { EMPTY_MANIFEST, type Manifest, type Part, parseManifest } from "../../.
 import { DAMAGED_AGAIN_MS, GOOD_AGAIN_MS } from "../../../src/archive/part-checks.ts";
 import { ok } from "../../../src/lib/result.ts";
 import { systemTimers, type Timers } from "../../../src/lib/schedule/timers.ts";
-import type { AppId } from "../../../src/model/ids.ts";
-import { parseUtcDayName } from "../../../src/model/time/utc-day.ts";
+import type { PendingErasure } from "../../../src/model/erasure.ts";
+import type { AppId, DeviceId } from "../../../src/model/ids.ts";
+import { parseUtcDayName, utcDayStartMs } from "../../../src/model/time/utc-day.ts";
 import { createSimulatedFiles, type SimulatedFiles } from "../../support/disk/simulated-files.ts";
 import { outcome, rejection } from "../../support/rejection.ts";
 import { VirtualTime } from "../../support/stream/virtual-time.ts";
@@ -20,6 +21,7 @@ function archiveOn(
   manifest: Manifest = EMPTY_MANIFEST,
   renew = () => {},
   timers: Timers = systemTimers,
+  erasures: () => readonly PendingErasure[] = () => [],
 ) {
   const reader = {
     withSession: () => Promise.reject(),
@@ -36,11 +38,12 @@ function archiveOn(
     isWritten: true,
     reader,
     timers,
+    erasures,
   });
 }
 
 function manifestOf(parts: readonly Part[]): Manifest {
-  return { ...EMPTY_MANIFEST, seal: 1, days: new Map([[DAY, { sequence: 7, parts, lost: [] }]]) };
+  return { ...EMPTY_MANIFEST, seal: 1, days: new Map([[DAY, { sequence: 7, cleared: 0, parts, lost: [] }]]) };
 }
 
 function names(files: SimulatedFiles): string[] {
@@ -52,7 +55,7 @@ test("writePart() and swap() last: a crash after each leaves what it wrote", asy
   const archive = archiveOn(files);
   const part = await archive.writePart({ day: DAY, seal: 1, index: 0 }, MADE);
   expect(part).toMatchObject({ file: "day=2026-01-14/00000001-000.parquet", rows: 3, bytes: BYTES.length });
-  const days = new Map([[DAY, { sequence: 7, parts: [part], lost: [] }]]);
+  const days = new Map([[DAY, { sequence: 7, cleared: 0, parts: [part], lost: [] }]]);
   const next = { ...EMPTY_MANIFEST, seal: 1, lastSequence: 7, days };
   await archive.swap(next);
   expect(archive.manifest).toBe(next);
@@ -103,6 +106,42 @@ test("its version is another after every swap, and after damage was found or und
   versions.push(archive.version, archive.version);
   await archive.moveToDamaged([part]);
   versions.push(archive.version);
+  expect(new Set(versions).size).toBe(versions.length);
+});
+
+test("its masks and its version are others after each erasure, and once a day is clear", async () => {
+  let erasures: readonly PendingErasure[] = [];
+  const files = createSimulatedFiles();
+  await files.makeDirectory("/a");
+  const archive = archiveOn(files, manifestOf([]), undefined, undefined, () => erasures);
+  const appId = "app" as AppId;
+  const masked = () => archive.masks.of(appId, [DAY])?.values ?? null;
+  expect(masked()).toBe(null);
+  const versions = [archive.version];
+  const ofDevice = (sequence: number, deviceId: string): PendingErasure => ({
+    ...{ sequence, appId, deviceIds: [deviceId as DeviceId], userId: null },
+    range: { startMs: Number.NEGATIVE_INFINITY, endMs: Number.POSITIVE_INFINITY },
+  });
+  erasures = [ofDevice(8, "a")];
+  versions.push(archive.version);
+  const { masks } = archive;
+  expect(masked()).toEqual({
+    maskDevices: ["a"],
+    maskUsers: [""],
+    maskStarts: [String(utcDayStartMs(DAY))],
+    maskEnds: [String(utcDayStartMs(DAY) + DAY_MS)],
+  });
+  expect(archive.masks).toBe(masks);
+  erasures = [ofDevice(8, "a"), ofDevice(9, "b")];
+  versions.push(archive.version);
+  expect(masked()?.maskDevices).toEqual(["a", "b"]);
+  expect(archive.masks.of("other" as AppId, [DAY])).toBe(null);
+  await archive.swap({
+    ...EMPTY_MANIFEST,
+    days: new Map([[DAY, { sequence: 7, cleared: 8, parts: [], lost: [] }]]),
+  });
+  versions.push(archive.version);
+  expect(masked()?.maskDevices).toEqual(["b"]);
   expect(new Set(versions).size).toBe(versions.length);
 });
 
@@ -294,7 +333,7 @@ test("tidy() moves leftovers of a cut-off seal aside, deletes them a day later, 
   await archive.swap({
     ...EMPTY_MANIFEST,
     seal: 1,
-    days: new Map([[DAY, { sequence: 1, parts: [part], lost: [] }]]),
+    days: new Map([[DAY, { sequence: 1, cleared: 0, parts: [part], lost: [] }]]),
   });
   const left = await archive.writePart({ day: DAY, seal: 2, index: 0 }, MADE);
   const newer = await archive.writePart({ day: DAY, seal: 9, index: 0 }, MADE); // Of a manifest that was lost.
@@ -314,7 +353,7 @@ test("tidy() moves leftovers of a cut-off seal aside, deletes them a day later, 
   await archive.swap({
     ...EMPTY_MANIFEST,
     seal: 2,
-    days: new Map([[DAY, { sequence: 2, parts: [part, again], lost: [] }]]),
+    days: new Map([[DAY, { sequence: 2, cleared: 0, parts: [part, again], lost: [] }]]),
   });
   await archive.tidy(nowMs + DAY_MS - 1, DAY_MS);
   expect(names(files)).toHaveLength(6);

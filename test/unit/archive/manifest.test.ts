@@ -25,7 +25,8 @@ const MANIFEST: Manifest = {
   retention: "10y",
   seal: 1,
   lastSequence: 7,
-  days: new Map([[20_467 as UtcDay, { sequence: 7, parts: [PART], lost: [] }]]),
+  erased: 5,
+  days: new Map([[20_467 as UtcDay, { sequence: 7, cleared: 6, parts: [PART], lost: [] }]]),
 };
 
 test("parseManifest() gives back what was encoded", () => {
@@ -50,7 +51,7 @@ test("parseManifest() takes no manifest with a flipped bit for a good one or ano
 test("parseManifest() knows another format, older or newer, whatever else it holds", () => {
   const encode = (text: string) => new TextEncoder().encode(text);
   const body = '{"seal":1}';
-  for (const version of [1, 2, 10]) {
+  for (const version of [1, 3, 10]) {
     for (const rest of ["", ',"crc":1,"manifest":{}', `,"crc":${crc32(body)},"manifest":${body}`]) {
       const parsed = parseManifest(encode(`{"version":${version}${rest}}`));
       expect(parsed).toEqual({ ok: false, error: { kind: "other_version", version } });
@@ -64,7 +65,7 @@ test("readManifest() refuses another format and says who wrote it", () => {
   const read = (version: number) =>
     readManifest(new TextEncoder().encode(`{"version":${version}}`), "/a/m.json");
   const found = (version: number) =>
-    `Cannot open the archive's manifest "/a/m.json": expected format version 3, found ${version}.`;
+    `Cannot open the archive's manifest "/a/m.json": expected format version 4, found ${version}.`;
   expect(() => read(1)).toThrow(`${found(1)} A program from before the first release wrote it.`);
-  expect(() => read(4)).toThrow(`${found(4)} A newer program wrote it.`);
+  expect(() => read(5)).toThrow(`${found(5)} A newer program wrote it.`);
 });

@@ -1,11 +1,13 @@
 import { expect, test } from "bun:test";
 import { decodeStanding, describeStanding, encodeStanding } from "../../../src/archive/standing-file.ts";
+import { createSaltedFrames, FRAME_HEADER_BYTES } from "../../../src/lib/frames/frame.ts";
 import { createRandomSalt } from "../../../src/lib/frames/head.ts";
 import { inTurns } from "../../../src/lib/schedule/steps.ts";
 import { FormatVersionError } from "../../../src/lib/text/versioned-json.ts";
 import type { AppId, DeviceId } from "../../../src/model/ids.ts";
 import type { StandingEntry } from "../../../src/model/standing-entry.ts";
 import { profileOf } from "../../reference/profiles.ts";
+import { outcome } from "../../support/rejection.ts";
 
 const ENTRIES = Array.from(
   { length: 300 },
@@ -55,4 +57,23 @@ test("decodeStanding() gives every entry whose bytes are intact, and says that o
     expect(entries.length).toBeGreaterThanOrEqual(4);
     for (const entry of entries) expect(ENTRIES).toContainEqual(entry);
   }
+});
+
+test("a file has entries of the quarantine too, and one with entries of a kind that is not known is refused", async () => {
+  const id = "0123456789abcdef".repeat(2);
+  const arrivals = [{ id, count: 3, lastArrivedMs: 5.5 }];
+  const entries: StandingEntry[] = [
+    ENTRIES[0]!,
+    { kind: "refused_arrivals", appId: "app" as AppId, arrivals },
+    {
+      ...{ kind: "refused_piece", appId: "app" as AppId, id, source: "node", number: 7, start: 2 },
+      ...{ totalBytes: 9, bytes: new Uint8Array([1, 2, 3]) },
+    },
+  ];
+  expect((await decoded(await encoded(entries))).entries).toEqual(entries);
+  const salt = createRandomSalt();
+  const head = (await inTurns(encodeStanding([], 1, () => salt))).bytes;
+  const frame = new Uint8Array(FRAME_HEADER_BYTES + 8).fill(9, FRAME_HEADER_BYTES);
+  createSaltedFrames(salt).stamp(frame, 1);
+  expect(await outcome(decoded(Uint8Array.from([...head, ...frame])))).toThrow(FormatVersionError);
 });

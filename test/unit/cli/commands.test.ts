@@ -22,8 +22,9 @@ test("help is in two columns, and what is too long goes on under its beginning",
   const lines = helpText("quarantine list", "wherehouse").split("\n");
   const start = lines.findIndex((line) => line.startsWith("  --reason REASON  only messages"));
   const column = lines[start]!.indexOf("only messages");
-  expect(lines[start + 1]).toMatch(new RegExp(`^ {${column}}[^ ].*undecryptable \\(all\\)$`));
-  expect(lines[start + 2]!.indexOf("only messages")).toBe(column);
+  expect(lines[start + 1]).toMatch(new RegExp(`^ {${column}}[^ ].*undecryptable, erased$`));
+  expect(lines[start + 2]).toMatch(new RegExp(`^ {${column}}\\(all\\)$`));
+  expect(lines[start + 3]!.indexOf("only messages")).toBe(column);
 });
 
 test("a default is a value that its flag takes, written as it is shown", () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createTestApp, NOON_MS, type TestApp } from "../../support/test-app.ts";
+import { BUS } from "../http/requests.ts";
 import { runCli } from "./support/run-cli.ts";
 
 /** `doctor`, beside a server that answers it. */
@@ -52,6 +53,20 @@ describe("doctor", () => {
     });
   });
 
+  test("says the name of a device before its id", async () => {
+    const app = await createLateApp("7f3a");
+    const { status } = await app.fetch("/api/v1/devices/7f3a/profile", {
+      method: "PUT",
+      headers: { authorization: `Bearer ${app.keys.full}`, "content-type": "application/json" },
+      body: JSON.stringify({ name: "Anna\u202e's phone" }),
+    });
+    expect(status).toBe(200);
+    await serving(app, async (url) => {
+      const { out } = await runCli("doctor", "--url", url, "--key", app.keys.reader);
+      expect(out).toStartWith("Anna\ufffd's phone, 7f3a (native), 2026-03-20T12:07Z\n");
+    });
+  });
+
   test("says it as JSON", async () => {
     const app = await createLateApp("phone");
     await serving(app, async (url) => {
@@ -77,6 +92,31 @@ describe("doctor", () => {
         code: 0,
         out: "No device that reported has a problem.\n",
         error: "",
+      });
+    });
+  });
+
+  test("says how many corrections and profiles the app has, with 0", async () => {
+    const app = await createTestApp();
+    await app.store([1, 2].map((second) => ({ ...BUS, timestamp: NOON_MS - 1000 * second })));
+    const headers = { authorization: `Bearer ${app.keys.full}`, "content-type": "application/json" };
+    const hide = { action: "hide", device_id: BUS.device_id, start: 0, end: NOON_MS - 1000 };
+    for (const [method, path, body] of [
+      ["POST", "/api/v1/corrections", { ...hide, start: NOON_MS - 3000 }],
+      ["PUT", "/api/v1/devices/tram/profile", { name: "Tram" }],
+    ] as const)
+      expect((await app.fetch(path, { method, headers, body: JSON.stringify(body) })).status).toBe(200);
+    await serving(app, async (url) => {
+      const { code, out } = await runCli("doctor", "--url", url, "--key", app.keys.reader);
+      expect([code, out]).toEqual([
+        0,
+        "No device that reported has a problem.\n\nThe app has 1 active correction of 1 record and 1 device profile.\n",
+      ]);
+      const other = await runCli("doctor", "--url", url, "--key", app.keys.other, "--json");
+      expect(JSON.parse(other.out).stored).toMatchObject({
+        corrections: 0,
+        profiles: 0,
+        corrections_max: 10_000,
       });
     });
   });

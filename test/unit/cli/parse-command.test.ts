@@ -437,15 +437,32 @@ describe("parseCommand()", () => {
       acknowledge: false,
       quick: false,
       days: false,
+      subject: null,
     });
     expect(parsed("verify --json --acknowledge")).toMatchObject({ json: true, acknowledge: true });
     expect(parsed("verify --quick --days")).toMatchObject({ quick: true, days: true });
+    expect(parsed("verify --erased --device van")).toMatchObject({
+      subject: { kind: "device", id: "van", appId: null },
+    });
+    expect(parsed("verify --erased --user anna --app shop --json")).toMatchObject({
+      json: true,
+      subject: { kind: "user", id: "anna", appId: "shop" },
+    });
+    for (const [args, error] of [
+      ["--erased", "needs either --device or --user"],
+      ["--erased --device van --user anna", "needs either --device or --user"],
+      ["--erased --device van --quick", "--erased does not go with --quick"],
+      ["--device van", "--device needs --erased"],
+      ["--app shop", "--app needs --erased"],
+    ])
+      expect(parsed(`verify ${args}`)).toMatchObject({ message: expect.stringContaining(error!) });
   });
 
   test("reads backup and restore, whose directories lie apart from the data", () => {
     const told = { dataDir: "data/local", directory: "/mnt/b", json: false };
     expect(parsed("backup /mnt/b")).toEqual({ kind: "backup", ...told });
-    expect(parsed("restore /mnt/b")).toEqual({ kind: "restore", ...told });
+    expect(parsed("restore /mnt/b")).toEqual({ kind: "restore", ...told, erasures: null });
+    expect(parsed("restore /mnt/b --erasures e.json")).toMatchObject({ erasures: "e.json" });
     expect(parsed("backup x --data-dir y --json")).toMatchObject({
       dataDir: "y",
       directory: "x",
@@ -528,14 +545,14 @@ describe("parseCommand()", () => {
       "keys create --app a/b --permission read",
       '--app must have 1 to 64 letters, digits, dots, dashes and underscores, not "a/b"',
     ],
-    ["keys create --app a", "keys create needs --permission: read, write, edit, operate, view"],
+    ["keys create --app a", "keys create needs --permission: read, write, edit, erase, operate, view"],
     [
       "keys create --app a --permission write --permission edit --device bus",
       "--permission edit does not go with --device and --user: it is about the whole app",
     ],
     [
       "keys create --app a --permission own",
-      '--permission must be one of read, write, edit, operate, view, not "own"',
+      '--permission must be one of read, write, edit, erase, operate, view, not "own"',
     ],
     [
       "keys create --app a --permission read --tier gold",

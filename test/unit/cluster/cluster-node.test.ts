@@ -16,16 +16,10 @@ const DAY_MS = 86_400_000;
 function openCluster() {
   const time = new VirtualTime();
   const servers = new SimulatedServers("fleet", () => time.nowMs());
-  const quarantineServers = new SimulatedServers("fleet-quarantine", () => time.nowMs());
   const clock = createManualClock(0);
   const notes: string[] = [];
   const open = async (nodeId?: string) => {
     const stream = new SimulatedStream({ servers, time, random: seededRandom(1) });
-    const quarantineStream = new SimulatedStream({
-      servers: quarantineServers,
-      time,
-      random: seededRandom(2),
-    });
     const files = createSimulatedFiles();
     await files.makeDirectory("data");
     const node = new ClusterNode({
@@ -37,9 +31,6 @@ function openCluster() {
         ...(nodeId === undefined ? {} : { nodeId }),
       },
       stream,
-      quarantineStream,
-      quarantineFloor: 1,
-      quarantineLastTaken: null,
       nodes: await stream.bucket("fleet-nodes"),
       shared: await stream.bucket("fleet-shared"),
       codes: await stream.bucket("fleet-codes"),
@@ -52,7 +43,7 @@ function openCluster() {
     const log = { lastMessage: 0, lastSequence: 0 };
     return { node, stream, files, log };
   };
-  return { time, servers, quarantineServers, clock, notes, open };
+  return { time, servers, clock, notes, open };
 }
 
 /** The id of a message after the floor. */
@@ -98,34 +89,6 @@ test("the last message that was taken is on the disk after each trim, whether or
   await node.directoryStream.onFloor(39, taken(60));
   expect(await known()).toEqual([40, 63]);
   expect(node.status).toMatchObject({ floor: 40, lastTaken: taken(60) });
-});
-
-test("the stream of the quarantine is purged likewise, once it is long", async () => {
-  const { time, quarantineServers: servers, open } = openCluster();
-  const a = await time.until(open());
-  const b = await time.until(open());
-  await begin(time, a);
-  await begin(time, b);
-  const megabytes = (count: number) => {
-    for (let i = 0; i < count; i++) servers.keepForeign(new Uint8Array(1024 * 1024));
-  };
-  megabytes(60);
-  a.node.directoryStream.quarantine.onPosition(39);
-  b.node.directoryStream.quarantine.onPosition(30);
-  await time.until(time.wait(20_000));
-  expect(servers.firstMessage).toBe(1); // A new node needs no copy.
-  servers.bytesMax = 200 * 1024 * 1024;
-  await time.until(time.wait(20_000));
-  expect(servers.firstMessage).toBe(31); // Or a stream of such a size would soon be full.
-  servers.bytesMax = 1024 * 1024 * 1024;
-  a.node.directoryStream.quarantine.onPosition(40);
-  b.node.directoryStream.quarantine.onPosition(40);
-  await time.until(time.wait(20_000));
-  expect(servers.firstMessage).toBe(31);
-  megabytes(35);
-  await time.until(time.wait(20_000));
-  expect(servers.firstMessage).toBe(41);
-  expect(b.node.directoryStream.quarantine.fromMessage).toBe(41);
 });
 
 test("of two processes with one node's directory the one that came later stops, and says why", async () => {

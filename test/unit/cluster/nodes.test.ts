@@ -11,7 +11,6 @@ const STATUS: NodeStatus = {
   process: "p",
   program: "0.1.0",
   floor: 7,
-  quarantineFloor: 4,
   appliedSequence: 9000,
   lagMs: 0,
   atMs: 0,
@@ -37,11 +36,11 @@ test("a status is read as it was written, and an invalid one is null", () => {
     "{}",
     text.slice(0, -1),
     text.replace(":7,", ":-7,"),
-    text.replace(":4,", ":0.5,"),
+    text.replace(":9000,", ":0.5,"),
     text.replace("true", "1"),
   ])
     expect(parseNodeStatus(new TextEncoder().encode(broken))).toBeNull();
-  expect(parseNodeStatus(new TextEncoder().encode(text.replace('"version":1', '"version":2')))).toBeNull();
+  expect(parseNodeStatus(new TextEncoder().encode(text.replace('"version":2', '"version":3')))).toBeNull();
 });
 
 test("nodes that published within half a minute are live, as is this one", async () => {
@@ -67,26 +66,25 @@ test("the lease of the broker is no node, and keeps nothing of the log", async (
   await b.bucket.put("mqtt-lease", new TextEncoder().encode("{}"));
   await a.nodes.read();
   expect(a.nodes.liveCount).toBe(2);
-  expect(a.nodes.floor("floor", 40)).toBe(30);
+  expect(a.nodes.floor(40)).toBe(30);
 });
 
 test("the floor is what the hindmost needs, whether it is live or away", async () => {
   const { time, a, b, c } = openNodes();
   await b.nodes.publish({ ...STATUS, floor: 30 });
-  await c.nodes.publish({ ...STATUS, floor: 20, quarantineFloor: 9, isUp: false });
+  await c.nodes.publish({ ...STATUS, floor: 20, isUp: false });
   await a.nodes.publish({ ...STATUS, floor: 1 }); // Its own is what it says now, not what it told last.
   await a.nodes.read();
   time.monotonicMs = DAY_MS;
-  expect(a.nodes.floor("floor", 25)).toBe(20);
-  expect(a.nodes.floor("floor", 10)).toBe(10);
-  expect([5, 3].map((own) => a.nodes.floor("quarantineFloor", own))).toEqual([4, 3]);
+  expect(a.nodes.floor(25)).toBe(20);
+  expect(a.nodes.floor(10)).toBe(10);
 });
 
 test("nothing is purged beside a node that this program can't read", async () => {
   const { values, a } = openNodes();
-  values.write("b", new TextEncoder().encode('{"version":2,"floor":[1]}'));
+  values.write("b", new TextEncoder().encode('{"version":3,"floor":[1]}'));
   await a.nodes.read();
-  expect(a.nodes.floor("floor", 25)).toBe(0);
+  expect(a.nodes.floor(25)).toBe(0);
 });
 
 test("a node that is absent for longer than the timeout is removed, by the servers' clock and its own", async () => {
@@ -104,7 +102,7 @@ test("a node that is absent for longer than the timeout is removed, by the serve
   expect(await a.nodes.forgetAway(5 * DAY_MS, 7 * DAY_MS)).toEqual([]); // Its own clock says otherwise.
   expect(await a.nodes.forgetAway(8 * DAY_MS, 7 * DAY_MS)).toEqual(["b"]);
   await a.nodes.read();
-  expect(a.nodes.floor("floor", 100)).toBe(5);
+  expect(a.nodes.floor(100)).toBe(5);
 });
 
 test("a node whose own clock is ahead removes no other, even if it is alone", async () => {
@@ -115,7 +113,7 @@ test("a node whose own clock is ahead removes no other, even if it is alone", as
   await a.nodes.read();
   time.monotonicMs = 60_000;
   expect(await a.nodes.forgetAway(9 * DAY_MS, 7 * DAY_MS)).toEqual([]);
-  expect(a.nodes.floor("floor", 100)).toBe(3);
+  expect(a.nodes.floor(100)).toBe(3);
 });
 
 test.each([
@@ -143,7 +141,7 @@ test("a node that could not read for the whole timeout removes no node that may 
   time.monotonicMs = 8 * DAY_MS;
   await a.nodes.read();
   expect(await a.nodes.forgetAway(0, 7 * DAY_MS)).toEqual([]);
-  expect(a.nodes.floor("floor", 100)).toBe(3);
+  expect(a.nodes.floor(100)).toBe(3);
 });
 
 test("what is known stays known where the servers can't be asked", async () => {
@@ -152,7 +150,7 @@ test("what is known stays known where the servers can't be asked", async () => {
   await a.nodes.read();
   a.bucket.refusal = new StreamError("unreachable", "no server answers");
   expect(await outcome(a.nodes.read())).toThrow(StreamError);
-  expect(a.nodes.floor("floor", 100)).toBe(3);
+  expect(a.nodes.floor(100)).toBe(3);
 });
 
 test("another process under a node's name is found when it tells of itself twice, and nothing that only came late", async () => {

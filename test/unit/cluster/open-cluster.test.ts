@@ -2,7 +2,6 @@ import { expect, test } from "bun:test";
 import type { Config } from "../../../src/app/config.ts";
 import { readClusterFile } from "../../../src/cluster/cluster-file.ts";
 import { ClusterError, openCluster } from "../../../src/cluster/open-cluster.ts";
-import { StreamPositionError, writeStreamPosition } from "../../../src/cluster/quarantine/stream-position.ts";
 import { StreamError, type StreamOptions } from "../../../src/cluster/stream/stream.ts";
 import { createManualClock } from "../../../src/model/time/clock.ts";
 import { createSimulatedFiles, type SimulatedFiles } from "../../support/disk/simulated-files.ts";
@@ -22,9 +21,7 @@ const CLUSTER = {
 
 function openWorld() {
   const time = new VirtualTime();
-  const [servers, quarantineServers] = ["fleet", "fleet-quarantine"].map(
-    (name) => new SimulatedServers(name, () => time.nowMs()),
-  ) as [SimulatedServers, SimulatedServers];
+  const servers = new SimulatedServers("fleet", () => time.nowMs());
   const asked: StreamOptions[] = [];
   const open = (files: SimulatedFiles, cluster: Config["cluster"], refusal: StreamError | null = null) =>
     time.until(
@@ -36,12 +33,11 @@ function openWorld() {
         async openStream(options) {
           asked.push(options);
           if (refusal !== null) throw refusal;
-          const found = options.address.stream === servers.name ? servers : quarantineServers;
-          return new SimulatedStream({ servers: found, time, random: seededRandom(1) });
+          return new SimulatedStream({ servers, time, random: seededRandom(1) });
         },
       }),
     );
-  return { servers, quarantineServers, asked, open };
+  return { servers, asked, open };
 }
 
 async function emptyDirectory(): Promise<SimulatedFiles> {
@@ -82,18 +78,14 @@ test("an empty directory becomes that of a node, and makes the stream once", asy
   const { nodeId } = file!;
   const status = { ...CLUSTER.address, nodeId, created: servers.created, floor: 1, lastTaken: null };
   expect(node!.status).toEqual(status);
-  const lastTaken = { number: 8, id: "n.8" };
-  await writeStreamPosition(files, "data/quarantine", { created: servers.created, message: 6, lastTaken });
   const again = await open(files, CLUSTER);
-  expect(again!.directoryStream.quarantine).toMatchObject({ fromMessage: 7, lastTaken });
+  expect(again!.directoryStream).toMatchObject({ nodeId, fromMessage: 1, lastTaken: null });
   expect(again!.idPrefix.slice(0, 16)).toBe(file!.nodeId);
   expect(again!.idPrefix).not.toBe(node!.idPrefix); // Its messages are other ones.
   const made = { firstMessage: 1, bytesMax: 1e9 };
   expect(asked.map(({ address, create }) => [address.stream, create])).toEqual([
     ["fleet", made],
-    ["fleet-quarantine", { ...made, bytesMax: 0.25e9 }],
     ["fleet", null],
-    ["fleet-quarantine", null],
   ]);
 });
 
@@ -125,25 +117,6 @@ test("a stream that was made anew is refused: it lacks what the other one held",
   servers.created = "2026-02-02T00:00:00.000000001Z";
   expect(await refusalOf(open(files, CLUSTER))).toContain("was created at 2026-02-02");
   expect(await readClusterFile(files, "data")).toEqual(before);
-});
-
-test("so is a stream of the quarantine, or a directory that can't say how far it is there", async () => {
-  const { open, quarantineServers } = openWorld();
-  const files = await emptyDirectory();
-  await open(files, CLUSTER);
-  const directory = "data/quarantine";
-  await writeStreamPosition(files, directory, {
-    created: quarantineServers.created,
-    message: 6,
-    lastTaken: null,
-  });
-  quarantineServers.created = "2026-02-02T00:00:00.000000001Z";
-  expect(await refusalOf(open(files, CLUSTER))).toContain('"fleet-quarantine" was created at 2026-02-02');
-  const contents = ["", "{}", '{"version":2,"created":"x","message":-1}', '{"version":1}', '{"version":3}'];
-  for (const content of contents) {
-    await files.replace(`${directory}/stream.json`, new TextEncoder().encode(content));
-    expect(await outcome(open(files, CLUSTER))).toThrow(StreamPositionError);
-  }
 });
 
 test("a deleted bucket of keys and settings is not created again, neither for an old nor for a new node", async () => {

@@ -8,9 +8,9 @@ import { encodeKeyFile, type KeyRecord } from "../../../src/auth/key-file.ts";
 import { encodePassPhraseFile } from "../../../src/auth/pass-phrases.ts";
 import type { RefusedMessage } from "../../../src/clients/refused-message.ts";
 import { encodeClusterFile } from "../../../src/cluster/cluster-file.ts";
-import { ENTRY_LENGTH_BYTES, encodeGroup, QUARANTINE_GROUP } from "../../../src/cluster/log/group-message.ts";
-import { writeStreamPosition } from "../../../src/cluster/quarantine/stream-position.ts";
+import { ENTRY_LENGTH_BYTES, encodeGroup } from "../../../src/cluster/log/group-message.ts";
 import { writeAcknowledged } from "../../../src/directory/damaged-files.ts";
+import { encodeLedger } from "../../../src/directory/erasure-ledger.ts";
 import { encodeSettings } from "../../../src/directory/settings.ts";
 import { noteServing } from "../../../src/directory/take-directory.ts";
 import { encodeImportState } from "../../../src/import/state.ts";
@@ -25,7 +25,7 @@ import { encodeStandingEntry } from "../../../src/model/standing-entry.ts";
 import { FixedRetention } from "../../../src/model/time/retention.ts";
 import { utcDayOf } from "../../../src/model/time/utc-day.ts";
 import { encodeBackup } from "../../../src/operator/backup/file.ts";
-import { encodeEntry, writeArrivals } from "../../../src/service/quarantine/entry-format.ts";
+import { encodeMessageFile } from "../../../src/service/quarantine/message-file.ts";
 import { createEntryEncoder } from "../../../src/wal/entry/entry.ts";
 import { encodeSegmentHead, segmentName } from "../../../src/wal/segment.ts";
 import { createSimulatedFiles } from "../../support/disk/simulated-files.ts";
@@ -248,9 +248,9 @@ describe("docs/internals/formats.md draws", () => {
 
   test("a message of a cluster's stream", () => {
     const entry = new Uint8Array(ENTRY_LENGTH_BYTES + 16).fill(7, ENTRY_LENGTH_BYTES);
-    const message = encodeGroup([entry], QUARANTINE_GROUP);
+    const message = encodeGroup([entry]);
     expect(fieldsIn("Message of the stream", message)).toEqual({
-      kind: 2,
+      kind: 1,
       version: expect.any(Number),
       crc: crc32(message.subarray(8)),
       entries: 1,
@@ -258,19 +258,41 @@ describe("docs/internals/formats.md draws", () => {
     });
   });
 
-  test("an entry of the quarantine", () => {
+  test("a message of the quarantine", () => {
     const body = Buffer.from("not JSON");
-    const json = { clientName: "owntracks", arrivedMs: 1_795_198_776_000 };
-    const id = new Uint8Array(16).fill(9);
-    const frame = encodeEntry({ ...json, body } as unknown as RefusedMessage, id);
-    writeArrivals(frame, { count: 3, lastArrivedMs: 1_795_198_777_000 });
-    expect(fieldsIn("Quarantine entry", frame.subarray(24))).toEqual({
-      id: "09".repeat(16),
-      last_arrived: 1_795_198_777_000,
-      count: 3,
-      json_bytes: JSON.stringify(json).length,
+    const message = { clientName: "owntracks", arrivedMs: 1_795_198_776_000 };
+    const json = Buffer.from(JSON.stringify(message));
+    const file = encodeMessageFile({ ...message, body } as unknown as RefusedMessage);
+    expect(fieldsIn("Message of the quarantine", file)).toEqual({
+      magic: hexOf(Buffer.from("WHEREQRN")),
+      version: 2,
+      crc: crc32(file.subarray(16, file.length - body.length), crc32(file.subarray(8, 12))),
+      json_bytes: json.length,
       body_bytes: body.length,
-      content: hexOf(padded(Buffer.concat([Buffer.from(JSON.stringify(json)), body]))),
+      body_crc: crc32(body),
+      content: hexOf(Buffer.concat([json, body])),
+    });
+  });
+
+  test("an entry that changes the quarantine", () => {
+    const id = "09".repeat(16);
+    const common = { appId: APP, id, source: "", number: 5, start: 0, totalBytes: 3 };
+    const piece = { kind: "refused_piece", ...common, bytes: new Uint8Array([1, 2, 3]) } as const;
+    const json = Buffer.from(JSON.stringify(common));
+    expect(fieldsIn("Entry of the quarantine", encodeStandingEntry(piece, 0))).toEqual({
+      kind: 5,
+      change: 1,
+      json_bytes: json.length,
+      piece_bytes: 3,
+      content: hexOf(padded(Buffer.concat([json, piece.bytes]))),
+    });
+    const deletion = { kind: "refused_deletion", appId: APP, messages: [{ id, sequence: 7 }] } as const;
+    expect(fieldsIn("Entry of the quarantine", encodeStandingEntry(deletion, 0))).toMatchObject({
+      change: 2,
+    });
+    const arrivals = { kind: "refused_arrivals", appId: APP, arrivals: [{ id, count: 2, lastArrivedMs: 1 }] };
+    expect(fieldsIn("Entry of the quarantine", encodeStandingEntry(arrivals as never, 0))).toMatchObject({
+      change: 3,
     });
   });
 });
@@ -300,13 +322,9 @@ const JSON_FILES: Record<string, () => Uint8Array | Promise<Uint8Array>> = {
   "keys.json": () => encodeKeyFile([KEY]),
   "pass-phrases.json": () => encodePassPhraseFile([]),
   "settings.json": () => encodeSettings({ retention: FixedRetention.ofDays(365) }),
+  "erasures.json": () => encodeLedger({ salt: "0".repeat(64), erasures: [] }),
   "cluster.json": () =>
     encodeClusterFile({ nodeId: "0", address: ADDRESS, created: null, floor: 1, lastTaken: null }),
-  "quarantine/stream.json": () =>
-    written(
-      (files) => writeStreamPosition(files, "/data", { created: "", message: 1, lastTaken: null }),
-      "/data/stream.json",
-    ),
   "imports/NAME.json": () => encodeImportState({} as Parameters<typeof encodeImportState>[0]),
   "damaged/acknowledged.json": () =>
     written(

@@ -10,7 +10,6 @@ import { createNodeFiles } from "../../../src/runtime/node-files.ts";
 import { createPlatform } from "../../../src/runtime/platform.ts";
 import { createArchiveApp } from "../../support/archive-app.ts";
 import { outcome } from "../../support/rejection.ts";
-import { openTestQuarantine } from "../service/quarantine/fixture.ts";
 
 const files = createNodeFiles();
 const { acquireLock } = createPlatform();
@@ -82,8 +81,11 @@ const IN_FOLDERS = {
     others: ["disk-image.tmp", "copy.wal.deadbeef.tmp"],
   },
   quarantine: {
-    ours: ["000000000001.entries.deadbeef.tmp", "expiry.json.deadbeef.tmp", "stream.json.deadbeef.tmp"],
-    others: ["1.entries.deadbeef.tmp", "todo.tmp"],
+    ours: [
+      "0000000000000012-0123456789abcdef0123456789abcdef.message.deadbeef.tmp",
+      "expiry.json.deadbeef.tmp",
+    ],
+    others: ["1.message.deadbeef.tmp", "todo.tmp"],
   },
   wal: {
     ours: ["00000000000000000001.wal.deadbeef.tmp"],
@@ -107,9 +109,6 @@ test("a start removes ours of every folder but those that a seal moves aside, an
     leave(...[...ours, ...others].map((name) => join(folder, name)));
   }
   await (await createArchiveApp({ dataDir })).close();
-  const { quarantine: directory, damaged: damagedDirectory } = directoryPaths(dataDir);
-  const { quarantine } = await openTestQuarantine(files, { directory, damagedDirectory });
-  await quarantine.close();
   for (const [folder, { ours, others }] of Object.entries(IN_FOLDERS)) {
     const left = folder.includes("=") ? [...ours, ...others] : others;
     const names = readdirSync(join(dataDir, folder)).filter((name) => name.endsWith(".tmp"));

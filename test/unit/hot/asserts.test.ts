@@ -2,6 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { Apps, forgetDevices } from "../../../src/hot/apps.ts";
 import { BatchWriter } from "../../../src/hot/batch-writer.ts";
 import { DeviceTable } from "../../../src/hot/devices/device-table.ts";
+import { AliasRows } from "../../../src/hot/hidden/alias-rows.ts";
+import { Corrections } from "../../../src/hot/hidden/corrections.ts";
+import { NewestInDoubt } from "../../../src/hot/hidden/newest-in-doubt.ts";
 import { createHotStore } from "../../../src/hot/hot-store.ts";
 import { DayLedger } from "../../../src/hot/late/day-ledger.ts";
 import { LateScan } from "../../../src/hot/late/late-rows.ts";
@@ -28,14 +31,16 @@ function plantStore() {
   const dictionary = new Dictionary();
   const apps = new Apps(dictionary, new DayLedger(), new Scheduler());
   const ledger = new DayLedger();
-  const batches = new BatchWriter(dictionary, ledger, new RecordWriter(dictionary));
+  const writer = new RecordWriter(dictionary);
+  const aliasRows = new AliasRows(apps, ledger, dictionary, writer, new Corrections(), new NewestInDoubt());
+  const batches = new BatchWriter(dictionary, ledger, writer, { of: () => null }, aliasRows);
   const report = (timestamp: number, sequence: number) => {
     const reports = [{ device_id: "a", timestamp, latitude: 1, longitude: 2 }];
     batches.apply(apps.findOrAdd(APP), batchOf(reports), sequence);
   };
   report(BASE_MS, 1);
   report(BASE_MS + 1, 2);
-  const begin = () => new Sealing(apps, ledger, dictionary, [DAY], 2);
+  const begin = () => new Sealing(apps, ledger, dictionary, aliasRows, [DAY], 2);
   return { apps, ledger, dictionary, report, begin, app: apps.find(APP)! };
 }
 
@@ -114,10 +119,14 @@ test("neither an app that counts records nor a device that somebody made records
   drain(sealing.drop());
   const device = app.find("a")!;
   app.table.columns.userCounts.add(device.number, 1);
-  expect(() => drain(forgetDevices(apps, dictionary, BASE_MS + 2))).toThrow(AssertionError);
+  expect(() => drain(forgetDevices(apps, dictionary, new Corrections(), BASE_MS + 2))).toThrow(
+    AssertionError,
+  );
   app.table.columns.userCounts.remove(device.number, 1);
   app.recordCount++;
-  expect(() => drain(forgetDevices(apps, dictionary, BASE_MS + 2))).toThrow(AssertionError);
+  expect(() => drain(forgetDevices(apps, dictionary, new Corrections(), BASE_MS + 2))).toThrow(
+    AssertionError,
+  );
 });
 
 describe("a chunk", () => {

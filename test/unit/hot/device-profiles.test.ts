@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import { DeviceProfiles } from "../../../src/hot/device-profiles.ts";
 import type { AppId, DeviceId } from "../../../src/model/ids.ts";
-import type { StandingEntry } from "../../../src/model/standing-entry.ts";
+import type { DeviceProfileEntry } from "../../../src/model/standing-entry.ts";
 import { profileOf } from "../../reference/profiles.ts";
 
 const APP = "app" as AppId;
 
-function entry(deviceId: string, name: string | null): StandingEntry {
+function entry(deviceId: string, name: string | null): DeviceProfileEntry {
   const profile = name === null ? null : profileOf({ name });
   return { kind: "device_profile", appId: APP, deviceId: deviceId as DeviceId, profile };
 }

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import type { AppDevices } from "../../../src/hot/app-devices.ts";
 import type { Device } from "../../../src/hot/devices/device.ts";
 import { createHotStore, type HotStore } from "../../../src/hot/hot-store.ts";
 import { type Chunk, profileAt } from "../../../src/hot/records/chunk.ts";
@@ -115,18 +116,26 @@ test("texts of what was sealed go with the rows, and those of the newest record 
   expect([...hot.apps()]).toEqual([]);
 });
 
-test("few devices are forgotten in a step, since each may be the one for which cells of positions become one", () => {
-  const hot = createForgetfulStore();
-  apply(hot, ...Array.from({ length: 2000 }, (_, device) => report(`d${device}`, BASE_MS)));
-  sealAll(hot);
-  let left = hot.deviceCount;
-  for (const _ of hot.forgetDevices(BASE_MS + DAY_MS)) {
-    expect(left - hot.deviceCount).toBeLessThanOrEqual(114);
-    left = hot.deviceCount;
-  }
-  expect(left).toBeLessThanOrEqual(114);
-  expect(hot.deviceCount).toBe(0);
-});
+test.each([
+  ["listed", () => {}],
+  ["unlisted", ({ app, number }: { app: AppDevices; number: number }) => app.unlist(number)],
+])(
+  "few %s devices are forgotten in a step, since each may be the one for which cells of positions become one",
+  (_, change) => {
+    const hot = createForgetfulStore();
+    apply(hot, ...Array.from({ length: 2000 }, (_, device) => report(`d${device}`, BASE_MS)));
+    sealAll(hot);
+    const app = hot.findApp(APP)!;
+    for (let i = 0; i < 2000; i++) change({ app, number: app.find(`d${i}`)!.number });
+    let left = hot.deviceCount;
+    for (const _ of hot.forgetDevices(BASE_MS + DAY_MS)) {
+      expect(left - hot.deviceCount).toBeLessThanOrEqual(114);
+      left = hot.deviceCount;
+    }
+    expect(left).toBeLessThanOrEqual(114);
+    expect(hot.deviceCount).toBe(0);
+  },
+);
 
 test("a checkpoint's record that a newer one takes the place of gives its texts up", () => {
   const hot = createForgetfulStore();
@@ -157,6 +166,20 @@ test("late rows have their own texts, though their numbers meant others when the
     apply(hot, report(ids.at(-1)!, BASE_MS, { brand: "last" }));
   }
   expect([brands.get(ids[0]!), brands.get(ids.at(-1)!)]).toEqual(["before", "last"]);
+});
+
+test("a report is merged into a record by its own texts, though their number meant others a batch before", () => {
+  const hot = createForgetfulStore();
+  apply(hot, report("a", BASE_MS, { brand: "x" }), report("b", BASE_MS, { brand: "x" }));
+  for (const [id, os_version] of [
+    ["a", "1"],
+    ["b", "2"],
+  ] as const) {
+    apply(hot, report(id, BASE_MS, { os_version }));
+    const app = hot.findApp(APP)!;
+    const { dictionary, profile } = app.newestRecords.pageOf(app.find(id)!.number);
+    expect(dictionary.profileText(profile[0]!, profileIndex("os_version"))).toBe(os_version);
+  }
 });
 
 test("a page can not be read once its numbers mean something else; a lasting copy can", () => {

@@ -1,7 +1,9 @@
+import { EXAMPLE_CORRECTION_ID } from "../../../src/http/endpoints/corrections/shapes.ts";
+import { EXAMPLE_ERASURE_ID } from "../../../src/http/endpoints/erasures/shapes.ts";
 import { EXAMPLE_ENTRY_ID } from "../../../src/http/endpoints/quarantine/entry-shapes.ts";
 import { assert } from "../../../src/lib/assert.ts";
 import type { JsonObject, KeyName, TestApp } from "../../support/test-app.ts";
-import { BUS } from "./requests.ts";
+import { BUS, INACCURATE_METERS } from "./requests.ts";
 
 /** Sends a point of the bus without a position, as Overland does: it goes into the quarantine. */
 export async function quarantine(app: TestApp, key: KeyName = "full"): Promise<void> {
@@ -21,8 +23,47 @@ export async function giveProfile(app: TestApp, key: KeyName = "full"): Promise<
   assert(status === 200, "the profile is stored");
 }
 
-/** A path of the document's example with the app's newest entry in it, where there is one. */
+/**
+ * Hides a report of the bus, and has another one to be hidden, both so inaccurate that the examples' body finds them;
+ * what was hidden before shows again.
+ */
+export async function correct(app: TestApp, key: KeyName = "full"): Promise<void> {
+  const headers = { authorization: `Bearer ${app.keys[key]}`, "content-type": "application/json" };
+  const path = "/api/v1/corrections";
+  const { body } = await app.get(`${path}?state=active`, key);
+  for (const { id } of (body as { corrections?: readonly JsonObject[] }).corrections ?? [])
+    await app.fetch(`${path}/${id}`, { method: "DELETE", headers });
+  const timestamp = app.clock.nowMs() - 9000;
+  const report = { ...BUS, horizontal_accuracy: INACCURATE_METERS };
+  await app.store(
+    [report, report].map((each, index) => ({ ...each, timestamp: timestamp + index })),
+    key,
+  );
+  const hide = JSON.stringify({ action: "hide", device_id: BUS.device_id, timestamps: [timestamp] });
+  const { status } = await app.fetch(path, { method: "POST", headers, body: hide });
+  assert(status === 200, "the report is hidden");
+}
+
+/** Erases a device that never reported. */
+export async function erase(app: TestApp): Promise<void> {
+  const headers = { authorization: `Bearer ${app.keys.eraser}`, "content-type": "application/json" };
+  const body = JSON.stringify({ device_id: "that never reported" });
+  const { status } = await app.fetch("/api/v1/erasures", { method: "POST", headers, body });
+  assert(status === 200, "what is not there can be erased");
+}
+
+/** A path of the document's example with the app's newest entry, correction or erasure in it, where there is one. */
 export async function withEntry(app: TestApp, path: string, key: KeyName = "full"): Promise<string> {
+  if (path.includes(EXAMPLE_CORRECTION_ID)) {
+    const { body } = await app.get("/api/v1/corrections", key);
+    const [newest] = (body as { corrections?: readonly JsonObject[] }).corrections ?? [];
+    return path.replace(EXAMPLE_CORRECTION_ID, String(newest?.id ?? EXAMPLE_CORRECTION_ID));
+  }
+  if (path.includes(EXAMPLE_ERASURE_ID)) {
+    const { body } = await app.get("/api/v1/erasures", "eraser");
+    const [newest] = (body as { erasures?: readonly JsonObject[] }).erasures ?? [];
+    return path.replace(EXAMPLE_ERASURE_ID, String(newest?.id ?? EXAMPLE_ERASURE_ID));
+  }
   if (!path.includes(EXAMPLE_ENTRY_ID)) return path;
   const { entries } = (await app.get("/api/v1/quarantine", key)).body as { entries?: readonly JsonObject[] };
   return path.replace(EXAMPLE_ENTRY_ID, String(entries?.[0]?.id ?? EXAMPLE_ENTRY_ID));

@@ -46,7 +46,9 @@ export function withParameter(path: string, pair: string): string {
 
 /** Whether it may change what is stored, by reports or edits. */
 export function takesReports(endpoint: Endpoint): boolean {
-  if (endpoint.kind !== "client") return endpoint.permission === "write" || endpoint.permission === "edit";
+  const { permission, method } = endpoint;
+  if (endpoint.kind !== "client")
+    return permission === "write" || (permission === "edit" && method !== "GET");
   return endpoint.client.methods.includes(endpoint.method);
 }
 
@@ -82,10 +84,24 @@ function sentByClient(
 /** What goes with the path: the method, and the body that the endpoint's own example has. */
 export function requestTo(endpoint: Endpoint, headers: Readonly<Record<string, string>> = {}): RequestInit {
   const { method } = endpoint;
-  const body = JSON.stringify(endpoint.operation?.body?.example);
+  const body = JSON.stringify(BODIES[nameOf(endpoint)] ?? endpoint.operation?.body?.example);
   if (body === undefined) return method === "GET" ? { headers } : { method, headers };
   return { method, headers: { "content-type": "application/json", ...headers }, body };
 }
+
+/** Reports of the bus that are so inaccurate are there to be corrected. */
+export const INACCURATE_METERS = 9_500_000;
+
+/** Bodies that find something, where those of the document's examples don't. */
+const BODIES: Readonly<Record<string, object>> = {
+  "POST /api/v1/corrections": {
+    action: "hide",
+    device_id: BUS.device_id,
+    start: Date.UTC(2025, 11, 1),
+    end: Date.UTC(2026, 11, 1),
+    accuracy_above: INACCURATE_METERS - 1,
+  },
+};
 
 /** The path once more with each of its other parameters, one at a time. */
 export function pathsWithEach(endpoint: Endpoint): readonly string[] {
@@ -150,12 +166,19 @@ export function wrongQueryTo(endpoint: Endpoint, path = pathTo(endpoint)): strin
 }
 
 /** The key of a test app that has this permission and no other, and one that lacks it. */
-export const KEY_WITH = { read: "reader", write: "writer", edit: "editor", operate: "operator" } as const;
+export const KEY_WITH = {
+  read: "reader",
+  write: "writer",
+  edit: "editor",
+  erase: "eraser",
+  operate: "operator",
+} as const;
 export const KEYS_WITHOUT = {
-  read: ["writer", "editor", "operator"],
-  write: ["reader", "editor", "operator", "viewer"],
-  edit: ["reader", "writer", "operator", "viewer"],
-  operate: ["reader", "writer", "editor", "viewer"],
+  read: ["writer", "editor", "eraser", "operator"],
+  write: ["reader", "editor", "eraser", "operator", "viewer"],
+  edit: ["reader", "writer", "eraser", "operator", "viewer"],
+  erase: ["reader", "writer", "editor", "operator", "viewer"],
+  operate: ["reader", "writer", "editor", "eraser", "viewer"],
 } as const satisfies Record<KeyedEndpoint["permission"], readonly KeyName[]>;
 
 /** Keys of share links that show where the bus is. */

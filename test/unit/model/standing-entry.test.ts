@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { viewsOf } from "../../../src/lib/frames/views.ts";
 import { FormatVersionError } from "../../../src/lib/text/versioned-json.ts";
-import type { AppId, DeviceId } from "../../../src/model/ids.ts";
+import type { AppId, DeviceId, UserId } from "../../../src/model/ids.ts";
 import {
   decodeStandingEntry,
   encodeStandingEntry,
@@ -28,13 +28,32 @@ const entries = fc
     }),
   );
 
+const erasures = fc
+  .record({
+    deviceIds: fc.uniqueArray(fc.constantFrom("bus", "ä\u{1F68C}"), { minLength: 1 }),
+    userId: fc.option(fc.constantFrom("u")),
+    startMs: fc.constantFrom(Number.NEGATIVE_INFINITY, 0, 1_700_000_000_000),
+    endMs: fc.constantFrom(Number.POSITIVE_INFINITY, 1_700_000_000_001),
+    block: fc.boolean(),
+    newest: fc.constantFrom(
+      [],
+      [{ deviceId: "bus" as DeviceId, record: { timestamp: 1_700_000_000_000, latitude: 2, longitude: 3 } }],
+    ),
+  })
+  .map(({ deviceIds, userId, startMs, endMs, block, newest }): StandingEntry => {
+    const ids = (userId === null ? deviceIds : []) as DeviceId[];
+    const subject = { appId: "app" as AppId, deviceIds: ids, userId: userId as UserId | null };
+    const erasure = { ...subject, range: { startMs, endMs }, id: "e", block, createdMs: 5, createdBy: "key" };
+    return { kind: "erasure", appId: "app" as AppId, erasure, newest };
+  });
+
 function decode(bytes: Uint8Array, start = 0) {
   return decodeStandingEntry(viewsOf(bytes), start, bytes.length, PATH);
 }
 
-test("encodeStandingEntry() and decodeStandingEntry() give every profile back, behind any headroom", () => {
+test("encodeStandingEntry() and decodeStandingEntry() give every entry back, behind any headroom", () => {
   fc.assert(
-    fc.property(entries, fc.constantFrom(0, 8, 24), (entry, headroom) => {
+    fc.property(fc.oneof(entries, erasures), fc.constantFrom(0, 8, 24), (entry, headroom) => {
       const bytes = encodeStandingEntry(entry, headroom);
       expect(bytes.length % 8).toBe(0);
       expect(decode(bytes, headroom)).toEqual(entry);
@@ -44,7 +63,7 @@ test("encodeStandingEntry() and decodeStandingEntry() give every profile back, b
 
 test("decodeStandingEntry() takes bytes of any other length for no entry", () => {
   fc.assert(
-    fc.property(entries, (entry) => {
+    fc.property(fc.oneof(entries, erasures), (entry) => {
       const bytes = encodeStandingEntry(entry, 0);
       for (let length = 0; length < bytes.length; length += 8)
         expect(decode(bytes.slice(0, length))).toBeNull();

@@ -1,5 +1,5 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { createMessageReader } from "../../../src/cluster/log/group-message.ts";
+import { MessageReader } from "../../../src/cluster/log/group-message.ts";
 import type { AppId, DeviceId } from "../../../src/model/ids.ts";
 import { profileOf } from "../../reference/profiles.ts";
 import { randomRuns } from "../../support/random-runs.ts";
@@ -88,12 +88,12 @@ class Round {
 
   /** What a map has that takes every profile of the stream up to an entry. */
   model(upTo = Number.POSITIVE_INFINITY) {
-    const reader = createMessageReader("wherehouse");
+    const reader = new MessageReader("wherehouse");
     const names = new Map<string, string>();
     const applied = new Map<number, string>();
     for (const { number, bytes } of this.servers.history) {
       for (const entry of reader.entries(number, bytes)) {
-        if (entry.kind === "reports" || entry.sequence > upTo) continue;
+        if (entry.kind !== "device_profile" || entry.sequence > upTo) continue;
         const { appId, deviceId, profile, sequence } = entry;
         applied.set(sequence, `${appId} ${deviceId} ${profile?.name ?? null}`);
         if (profile === null) names.delete(`${appId} ${deviceId}`);

@@ -179,6 +179,7 @@ const DIRECTORIES = [
   'archive/open-archive.ts [pathOf("")]',
   "archive/write/part-writer.ts [directory]",
   "cli/directory/data-directory.ts [archive]",
+  "cli/directory/data-directory.ts [dataDir]", // Searches for traces, by statements of its own.
   "formats/read/table/parquet.ts []",
   "service/export/maker/serve-exports.ts [archiveDirectory, scratchDirectory]",
 ];

@@ -162,6 +162,9 @@ test("every operation with a key is asked here, or changes something", () => {
   expect(others).toEqual([
     "PUT /api/v1/devices/{deviceId}/profile",
     "DELETE /api/v1/devices/{deviceId}/profile",
+    "POST /api/v1/corrections",
+    "DELETE /api/v1/corrections/{correctionId}",
+    "POST /api/v1/erasures",
     "DELETE /api/v1/quarantine/{entryId}",
     "POST /api/v1/quarantine/{entryId}/replay",
     "POST /ingest/v1/locations",

@@ -225,10 +225,11 @@ test("each operation opens with the permission that it names, and with no other"
   const openedBy: Record<string, string[]> = {};
   for (const named of KEYED_OPERATIONS) {
     openedBy[named.name] = [];
-    for (const key of ["reader", "writer", "editor", "operator"] as const) {
+    for (const key of ["reader", "writer", "editor", "eraser", "operator"] as const) {
       const response = await ask(named, { authorization: `Bearer ${app.keys[key]}` });
-      // A report is no file to import, and no profile.
-      const isOther = named.name === IMPORTS || named.method === "PUT";
+      // A report is no file to import, no profile, no correction and no erasure.
+      const others = [IMPORTS, "POST /api/v1/corrections", "POST /api/v1/erasures"];
+      const isOther = others.includes(named.name) || named.method === "PUT";
       expect([200, 403, 404, ...(isOther ? [400, 415] : [])]).toContain(response.status);
       expectSilent(await textOf(response), named.name);
       if (response.status !== 403) openedBy[named.name]!.push(key);
@@ -237,6 +238,7 @@ test("each operation opens with the permission that it names, and with no other"
   const expected = KEYED_OPERATIONS.map(({ name, method, operation: { description } }) => {
     if (description.includes("`read` and `write`")) return [name, []];
     if (description.includes("`edit`")) return [name, ["editor"]];
+    if (description.includes("`erase`")) return [name, ["eraser"]];
     return [name, [description.includes("`operate`") ? "operator" : method === "POST" ? "writer" : "reader"]];
   });
   expect(openedBy).toEqual(Object.fromEntries(expected));

@@ -41,6 +41,16 @@ test.each(Object.keys(STRANGERS))("a session opens nothing to %s", async (who) =
   expect([session.status, session.body.code]).toEqual([403, "AUTH_010"]);
 });
 
+test.each(Object.keys(STRANGERS))("a session edits nothing for %s", async (who) => {
+  const edits = ENDPOINTS.filter((endpoint) => endpoint.kind === "keyed" && endpoint.permission === "edit");
+  expect(edits.length).toBeGreaterThan(1);
+  for (const endpoint of edits) {
+    const sent = { cookie: cookie!, "content-type": "application/json", ...STRANGERS[who] };
+    const answer = await app.fetch(pathTo(endpoint), requestTo(endpoint, sent));
+    expect([answer.status, ((await answer.json()) as { code: string }).code]).toEqual([401, "AUTH_001"]);
+  }
+});
+
 test.each(Object.keys(STRANGERS))("nobody is signed in or out by %s", async (who) => {
   const victim = new Browser(app);
   const signedIn = await victim.signIn({ key: app.keys.other }, STRANGERS[who]);
@@ -66,11 +76,13 @@ test.each(OF_THE_PAGE.map((endpoint) => [nameOf(endpoint), endpoint] as const))(
 test("a page whose origin CORS lets in can't send our header, nor the cookie", async () => {
   const origin = "https://map.example";
   const open = await createTestApp({ corsOrigins: [origin] });
-  for (const path of [...EVERY_READ_PATH, "/map/session"]) {
-    const headers = { origin, "access-control-request-method": "GET" };
-    const { headers: allowed } = await open.fetch(path, { method: "OPTIONS", headers });
-    expect(allowed.get("access-control-allow-headers")?.toLowerCase()).not.toContain("x-wherehouse-page");
-    expect(allowed.get("access-control-allow-credentials")).toBeNull();
+  for (const path of [...EVERY_READ_PATH, "/map/session", "/api/v1/devices/bus/profile"]) {
+    for (const method of ["GET", "PUT", "DELETE"]) {
+      const headers = { origin, "access-control-request-method": method };
+      const { headers: allowed } = await open.fetch(path, { method: "OPTIONS", headers });
+      expect(allowed.get("access-control-allow-headers")?.toLowerCase()).not.toContain("x-wherehouse-page");
+      expect(allowed.get("access-control-allow-credentials")).toBeNull();
+    }
   }
 });
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createManualClock } from "../../../src/model/time/clock.ts";
-import { answerBytes } from "../../support/answers/same-answers.ts";
+import { answerBytes } from "../../support/answers/answer-bytes.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../../support/archive-app.ts";
 import { createMirroredDisk, SIMULATED_DATA_DIR } from "../../support/disk/mirrored-disk.ts";
 import {

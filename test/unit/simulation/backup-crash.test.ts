@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { parseManifest } from "../../../src/archive/manifest.ts";
 import { fail } from "../../../src/lib/result.ts";
+import type { AppId, DeviceId } from "../../../src/model/ids.ts";
 import { createManualClock } from "../../../src/model/time/clock.ts";
 import { backUp } from "../../../src/operator/backup/backup.ts";
 import { restore } from "../../../src/operator/backup/restore.ts";
 import { FileError, ignoreFileError } from "../../../src/runtime/files.ts";
-import { answerBytes } from "../../support/answers/same-answers.ts";
+import { profileOf } from "../../reference/profiles.ts";
+import { answerBytes } from "../../support/answers/answer-bytes.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../../support/archive-app.ts";
 import { createMirroredDisk, SIMULATED_DATA_DIR } from "../../support/disk/mirrored-disk.ts";
 import { createSimulatedFiles, type SimulatedFiles } from "../../support/disk/simulated-files.ts";
@@ -15,9 +17,10 @@ import { seededRandom } from "../../support/seeded-random.ts";
 
 /**
  * Goal: whatever happens during a backup, there is a backup: the former one or the new one, whole. Method: a data
- * directory is backed up at two moments of a story, between which days are sealed, folded, expired and trimmed. The
- * second backup runs again and again from the same disk; each time the power fails, the disk refuses or is full, or
- * the server seals, at another of its operations. What is restored then must be one of the two moments, file by file.
+ * directory is backed up at two moments of a story, between which days are sealed, folded, expired and trimmed, and
+ * profiles of devices change. The second backup runs again and again from the same disk; each time the power fails, the
+ * disk refuses or is full, or the server seals, at another of its operations. What is restored then must be one of the
+ * two moments, file by file.
  */
 
 const DAY_MS = 86_400_000;
@@ -41,10 +44,12 @@ beforeAll(async () => {
   const disk = createSimulatedFiles();
   const app = await openOn(disk);
   await app.store(reportsOf(0));
+  await setName(app, "a", "Bus 42");
   clock.advance(9 * DAY_MS);
   await app.store(reportsOf(9));
   await app.seal();
   await app.store([...reportsOf(9, 6), ...reportsOf(0, 3)]);
+  await setName(app, "silent", "Depot");
   await disk.makeDirectory("/data/damaged");
   await disk.replace("/data/damaged/x.damaged", new Uint8Array(3));
   await disk.replace("/data/keys.json", text({ version: 4, keys: [] }));
@@ -54,17 +59,22 @@ beforeAll(async () => {
 
   clock.advance(DAY_MS);
   await app.store(reportsOf(10));
+  await setName(app, "a", "Bus 43");
   await app.seal();
   clock.advance(356 * DAY_MS);
   await app.store(reportsOf(366));
   await app.seal(); // The first day expires.
   await app.store(reportsOf(366, 7));
+  await setName(app, "silent", null);
   await disk.replace("/data/damaged/y.damaged", new Uint8Array(4));
   await disk.replace("/data/damaged/acknowledged.json", text({ version: 1, files: [] }));
   await disk.replace("/data/keys.json", text({ version: 4, keys: [], more: true }));
   secondData = dataOf(disk.contents(), SIMULATED_DATA_DIR);
   await app.close();
   const parts = (data: Contents) => [...data.keys()].filter((path) => path.endsWith(".parquet"));
+  const standing = (data: Contents) => [...data.keys()].filter((path) => path.includes("/standing/"));
+  expect([firstData, secondData].map((data) => standing(data).length)).toEqual([1, 1]);
+  expect(standing(firstData)).not.toEqual(standing(secondData));
   const manifest = parseManifest(secondData.get("archive/manifest.json")!);
   expect(
     manifest.ok && [...manifest.value.expired.values()].some(({ parts: { length } }) => length > 0),
@@ -75,6 +85,12 @@ afterAll(removeArchiveApps);
 
 async function openOn(disk: SimulatedFiles): Promise<ArchiveApp> {
   return createArchiveApp({ clock, dataDir: SIMULATED_DATA_DIR, disk: createMirroredDisk(disk) });
+}
+
+async function setName({ directory }: ArchiveApp, deviceId: string, name: string | null): Promise<void> {
+  const profile = name === null ? null : profileOf({ name });
+  const edited = await directory.editProfile("fleet" as AppId, deviceId as DeviceId, profile);
+  expect(edited.ok).toBe(true);
 }
 
 function reportsOf(day: number, hour = 0): Report[] {
@@ -338,7 +354,8 @@ test("a restore during which the power fails makes nothing or all, and can be re
 test("a seal at any moment of a backup changes nothing of what is restored", async () => {
   const paths = [
     "/api/v1/locations/history?start_date=2026-01-15&end_date=2026-01-25&limit=1000",
-    "/api/v1/locations/current",
+    "/api/v1/locations/current?names=true",
+    "/api/v1/devices",
     "/api/v1/devices/a/locations/history?start_date=2026-01-15&end_date=2026-01-15",
   ];
   const answersOf = async (app: ArchiveApp) =>

@@ -1,9 +1,10 @@
 /*
  * Goal: nodes that share a log have the same for ever, whatever becomes of their disks. Method: three real services,
  * each over a simulated disk and an archive of its own, follow one simulated stream that loses, repeats and delays
- * messages and is purged of what no node needs. They take reports, new and late, seal, end in every way and start
- * again, and the power fails before any operation of a seal or a start. What a node has in the end, in memory and
- * archive, is what the obvious model makes of all that the stream ever had; what was acknowledged is in that.
+ * messages and is purged of what no node needs. They take reports, new and late, and corrections, on several nodes at
+ * once, seal, end in every way and start again, and the power fails before any operation of a seal or a start. What a
+ * node has in the end, in memory and archive, is what the obvious model makes of all that the stream ever had; what was
+ * acknowledged is in that.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { RANDOM_SEED, randomRuns } from "../../support/random-runs.ts";
@@ -15,6 +16,8 @@ import { RunFailure } from "./run/outcome.ts";
 setDefaultTimeout(60_000);
 
 const RUNS = randomRuns(8);
+/** Fewer runs may end without a seal that fails. */
+const RUNS_FOR_RARE = 8;
 
 /** A DuckDB for each node. */
 const engines: SimulationEngine[] = [];
@@ -42,7 +45,9 @@ test(`the ${RUNS} runs of a cluster from ${RANDOM_SEED} on keep every promise`, 
   // Less than half of what comes on average, so that no new seed misses it by chance.
   expect(sum.acknowledged).toBeGreaterThan(40 * RUNS);
   for (const name of ["seals", "purged"] as const) expect([name, sum[name]! >= RUNS]).toEqual([name, true]);
-  for (const name of ["refused", "failedSeals"] as const)
-    expect([name, sum[name]! > 0]).toEqual([name, true]);
+  const rare = RUNS < RUNS_FOR_RARE ? (["refused"] as const) : (["refused", "failedSeals"] as const);
+  for (const name of rare) expect([name, sum[name]! > 0]).toEqual([name, true]);
+  expect(sum.corrections).toBeGreaterThan(2 * RUNS);
+  expect(sum.undone).toBeGreaterThan(0);
   expect(sum.powerFailures).toBeGreaterThan(4 * RUNS);
 });

@@ -1,20 +1,8 @@
 import { expect, test } from "bun:test";
-import { DEFAULT_ARCHIVE_CONFIG } from "../../../src/app/config.ts";
-import { type OpenDirectory, openDirectory } from "../../../src/app/open-directory.ts";
-import { createHotStore } from "../../../src/hot/hot-store.ts";
-import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
 import type { AppId, DeviceId } from "../../../src/model/ids.ts";
-import { createManualClock } from "../../../src/model/time/clock.ts";
-import { DEFAULT_RETENTION } from "../../../src/model/time/retention.ts";
-import { SEGMENT_HEAD_BYTES } from "../../../src/wal/segment.ts";
 import { profileOf } from "../../reference/profiles.ts";
-import {
-  createSimulatedFiles,
-  type FileOperation,
-  type SimulatedFiles,
-} from "../../support/disk/simulated-files.ts";
 import { RANDOM_SEED, randomRuns } from "../../support/random-runs.ts";
-import { seededRandom } from "../../support/seeded-random.ts";
+import { CrashRun } from "./crash-run.ts";
 
 /**
  * Goal: a profile that was acknowledged outlives whatever the disk does, and one that was not is there whole or not at
@@ -25,61 +13,25 @@ import { seededRandom } from "../../support/seeded-random.ts";
 
 const APP = "app" as AppId;
 const DEVICES = ["a", "b", "c", "d"] as DeviceId[];
-const FAILURES: readonly FileOperation[] = ["append", "sync", "replace", "remove", "rename", "syncDirectory"];
 const ROUNDS = 8;
 
 type Value = string | null;
 
-class Run {
-  readonly random: () => number;
-  files = createSimulatedFiles();
+class Run extends CrashRun {
   /** What each device may have: the first is what was acknowledged last. */
   readonly possible = new Map<DeviceId, Value[]>(DEVICES.map((device) => [device, [null]]));
-  readonly clock = createManualClock(Date.UTC(2026, 0, 28, 12));
-  directory!: OpenDirectory;
-  seals = 0;
   #names = 0;
 
   constructor(seed: number) {
-    this.random = seededRandom(seed);
+    super(seed, 400);
   }
 
-  draw(below: number): number {
-    return Math.floor(this.random() * below);
-  }
-
-  async open(): Promise<void> {
-    const scheduler = new Scheduler();
-    this.directory = await openDirectory({
-      dataDir: "/data",
-      files: this.files,
-      clock: this.clock,
-      retention: DEFAULT_RETENTION,
-      hot: createHotStore(scheduler),
-      scheduler,
-      config: DEFAULT_ARCHIVE_CONFIG,
-      segmentBytesMax: SEGMENT_HEAD_BYTES + 400,
-      events: {
-        onRefusal: () => {},
-        onArchiveNote: () => {},
-        onSealed: () => {},
-        onSealFailed: () => {},
-        onDamage: () => {},
-        onEntryLeftOut: (failure) => {
-          throw failure;
-        },
-        onBroken: (error) => {
-          throw error;
-        },
-      },
-      onProgress: () => {},
-      release: () => {},
-    });
-    this.expectPossible();
+  protected disk() {
+    return { files: this.files };
   }
 
   /** Each device has one of its possible values, which from then on is the only one. */
-  expectPossible(): void {
+  protected async expectPossible(): Promise<void> {
     for (const [device, values] of this.possible) {
       const found = this.directory.hot.profiles.find(APP, device)?.name ?? null;
       expect(values).toContain(found);
@@ -102,33 +54,6 @@ class Run {
   /** Enough to fill segments of the log while a seal goes on. */
   async editSome(): Promise<void> {
     for (let edits = this.draw(12); edits > 0; edits--) await this.edit();
-  }
-
-  async seal(): Promise<void> {
-    await this.directory.schedule.sealNow().then(
-      () => this.seals++,
-      () => {},
-    );
-  }
-
-  failSomething(): void {
-    const operation = FAILURES[this.draw(FAILURES.length)]!;
-    this.files.failNext(operation, this.draw(2) === 0 ? "ENOSPC" : "EIO", this.draw(40));
-  }
-
-  /** The power fails at an operation of the work, or after it. */
-  async crashDuring(work: () => Promise<void>): Promise<void> {
-    let left = this.draw(12);
-    let disk: SimulatedFiles | null = null;
-    this.files.beforeOperation = () => {
-      if (left-- === 0) disk = this.files.crash(this.random);
-    };
-    await work().catch(() => {});
-    this.files.beforeOperation = null;
-    const after: SimulatedFiles = disk ?? this.files.crash(this.random);
-    await this.directory.close().catch(() => {});
-    this.files = after;
-    await this.open();
   }
 }
 

@@ -5,7 +5,7 @@
 
 import { expect, test } from "bun:test";
 import { utcDayOf } from "../../../src/model/time/utc-day.ts";
-import type { Coverage } from "../../../src/wal/closed-segments.ts";
+import type { Coverage } from "../../../src/wal/coverage.ts";
 import { createSimulatedFiles, type SimulatedFiles } from "../../support/disk/simulated-files.ts";
 import { RANDOM_SEED, randomRuns } from "../../support/random-runs.ts";
 import { batchIn } from "../../support/reports/batches.ts";
@@ -35,6 +35,7 @@ function coverageOf(known: Known, today: number): Coverage {
     isCovered: (day, lastSequence) => isCovered(known, [day], lastSequence),
     isExpired: (day) => day < today - 2,
     standingSequence: 0,
+    erasures: [],
   };
 }
 

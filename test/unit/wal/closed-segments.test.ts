@@ -2,7 +2,8 @@ import { expect, test } from "bun:test";
 import type { DeviceId } from "../../../src/model/ids.ts";
 import { type UtcDay, utcDayOf } from "../../../src/model/time/utc-day.ts";
 import { FileError } from "../../../src/runtime/files.ts";
-import type { Coverage } from "../../../src/wal/closed-segments.ts";
+import type { TrimmedLog } from "../../../src/wal/closed-segments.ts";
+import type { Coverage } from "../../../src/wal/coverage.ts";
 import { inspectLog } from "../../../src/wal/read-log.ts";
 import { SEGMENT_HEAD_BYTES } from "../../../src/wal/segment.ts";
 import { createSimulatedFiles, type SimulatedFiles } from "../../support/disk/simulated-files.ts";
@@ -26,6 +27,11 @@ async function appendSegments(wal: TestWal, segments: readonly (readonly (readon
     }
   }
   return written;
+}
+
+/** What a trim answers that had nothing to erase. One that looked at nothing does not say that nothing is left. */
+function trimmed(segments: number, bytes: number, isComplete = true): TrimmedLog {
+  return { segments, bytes, erasing: { isComplete, rewritten: [], unsearched: [] } };
 }
 
 /** A log of such segments, written in one run. */
@@ -71,9 +77,9 @@ test("trim() removes the segments all of whose days are covered, and tells how m
   const before = wal.bytes;
   const [first] = await segmentPaths(files);
   const firstBytes = files.contents().get(first!)!.length;
-  expect(await wal.trim(covers(1))).toEqual({ segments: 1, bytes: firstBytes });
+  expect(await wal.trim(covers(1))).toEqual(trimmed(1, firstBytes));
   expect(wal.bytes).toBe(before - firstBytes);
-  expect(await wal.trim(covers(1))).toEqual({ segments: 0, bytes: 0 });
+  expect(await wal.trim(covers(1))).toEqual(trimmed(0, 0));
   expect((await wal.trim(covers(1, 2))).segments).toBe(2);
   await expectLeft(files, wal, written.slice(5));
 });
@@ -82,7 +88,7 @@ test("trim() asks for each day at the segment's last sequence", async () => {
   const { wal } = await createLog([[[1], [1, 2]], [[5], [3], [5]], [[4]]]);
   const asked: string[] = [];
   const isCovered: Coverage["isCovered"] = (day, lastSequence) => asked.push(`${day} at ${lastSequence}`) > 0;
-  await wal.trim({ isCovered, isExpired: () => false, standingSequence: 0 });
+  await wal.trim({ isCovered, isExpired: () => false, standingSequence: 0, erasures: [] });
   expect(asked).toEqual(["1 at 2", "2 at 2", "5 at 5", "3 at 5"]);
 });
 
@@ -91,8 +97,8 @@ test("trim() keeps a segment for one late report, and of it that report alone", 
   const before = wal.bytes;
   // Day 1 was sealed before its late report arrived with sequence 3.
   const isCovered: Coverage["isCovered"] = (day, lastSequence) => lastSequence <= (day === 1 ? 2 : 100);
-  const trimmed = await wal.trim({ isCovered, isExpired: () => false, standingSequence: 0 });
-  expect(trimmed).toEqual({ segments: 2, bytes: before - wal.bytes });
+  const late = await wal.trim({ isCovered, isExpired: () => false, standingSequence: 0, erasures: [] });
+  expect(late).toEqual(trimmed(2, before - wal.bytes));
   const disk = await expectLeft(files, wal, [written[2]!, "4 -", ...written.slice(5)]);
   expect(await reportsIn(disk)).toEqual(["3 c 1", "6 f 9"]);
 });
@@ -107,7 +113,7 @@ test("trim() writes a segment anew where half of its reports are covered", async
     const { segments, bytes } = await wal.trim(covers(1));
     expect([segments, bytes > 0, before - wal.bytes]).toEqual([0, isWorth, bytes]);
     expect((await reportsIn(files)).includes("1 a 1")).toBe(!isWorth);
-    expect(await wal.trim(covers(1))).toEqual({ segments: 0, bytes: 0 });
+    expect(await wal.trim(covers(1))).toEqual(trimmed(0, 0));
   }
 });
 
@@ -131,7 +137,7 @@ test("trim() leaves nothing that is expired, however much else a segment holds, 
 
 test("trim() leaves an expired report that is not covered", async () => {
   const { files, wal, written } = await createLog([[[1], [2]], [[3]]]);
-  await wal.trim({ isCovered: (day) => day === 2, isExpired: () => true, standingSequence: 0 });
+  await wal.trim({ isCovered: (day) => day === 2, isExpired: () => true, standingSequence: 0, erasures: [] });
   await expectLeft(files, wal, [written[0]!, "2 -", written[2]!]);
 });
 
@@ -141,7 +147,7 @@ test("trim() leaves a segment as it is that changed behind its back", async () =
   const damaged = files.contents().get(path!)!;
   damaged[SEGMENT_HEAD_BYTES + 40]! ^= 1;
   await files.replace(path!, damaged);
-  expect(await wal.trim({ ...covers(1), isExpired: () => true })).toEqual({ segments: 0, bytes: 0 });
+  expect(await wal.trim({ ...covers(1), isExpired: () => true })).toEqual(trimmed(0, 0));
   expect(files.contents().get(path!)).toEqual(damaged);
 });
 
@@ -160,10 +166,10 @@ test("trim() keeps the segment being written and, where there is none, the newes
 
 test("trim() of an empty log, and of one that is closed, removes nothing", async () => {
   const { wal } = await openTestWal(createSimulatedFiles());
-  expect(await wal.trim(COVERS_ALL)).toEqual({ segments: 0, bytes: 0 });
+  expect(await wal.trim(COVERS_ALL)).toEqual(trimmed(0, 0));
   const closing = await createLog([[[1]], [[1]]]);
   await closing.wal.close();
-  expect(await closing.wal.trim(COVERS_ALL)).toEqual({ segments: 0, bytes: 0 });
+  expect(await closing.wal.trim(COVERS_ALL)).toEqual(trimmed(0, 0, false));
   expect((await segmentPaths(closing.files)).length).toBe(2);
 });
 
@@ -177,7 +183,7 @@ test("trim() knows the days that a start has replayed, and sequences go on above
   const disk = await expectLeft(files, again, written.slice(2));
   for (let start = 0; start < 2; start++) {
     const { wal: idle } = await openTestWal(disk); // Trimmed again, and nothing appended.
-    expect(await idle.trim(COVERS_ALL)).toEqual({ segments: 0, bytes: 0 });
+    expect(await idle.trim(COVERS_ALL)).toEqual(trimmed(0, 0));
     expect(idle.lastSequence).toBe(4);
     await idle.close();
   }
@@ -194,9 +200,9 @@ test("trim() removes what has no good frame, once it is not the newest", async (
   contents.set(newest!, contents.get(newest!)!.slice(0, SEGMENT_HEAD_BYTES));
   const cut = createSimulatedFiles(contents);
   const { wal: again } = await openTestWal(cut, { sequenceMin: 10 });
-  expect(await again.trim(covers())).toEqual({ segments: 0, bytes: 0 });
+  expect(await again.trim(covers())).toEqual(trimmed(0, 0));
   expect(await appendNamed(again, ["c"])).toEqual(["10 c"]);
-  expect(await again.trim(covers())).toEqual({ segments: 1, bytes: SEGMENT_HEAD_BYTES });
+  expect(await again.trim(covers())).toEqual(trimmed(1, SEGMENT_HEAD_BYTES));
   await expectLeft(cut, again, ["1 a", "10 c"]);
 });
 
@@ -252,6 +258,54 @@ test("trim() tries all segments where one can't be removed, and that one again t
   await expectLeft(files, wal, [...written.slice(3), "5 e"]);
 });
 
+/** The directory's syncs fail from this operation on, until the result is called. */
+function failSyncsFrom(files: SimulatedFiles, first: "replace" | "remove"): () => void {
+  let isReached = false;
+  files.beforeOperation = (operation) => {
+    isReached ||= operation === first;
+    if (isReached && operation === "syncDirectory") files.failNext(operation, "EIO");
+  };
+  return () => {
+    files.beforeOperation = null;
+  };
+}
+
+test("trim() leaves nothing in a segment whose removal does not last, also beyond a restart", async () => {
+  const { files, wal } = await createLog([[[1]], [[2]]]);
+  const endFaults = failSyncsFrom(files, "remove");
+  expect(await outcome(wal.trim(covers(1)))).toThrow(FileError);
+  endFaults();
+  const { wal: again } = await openTestWal(files);
+  expect(again.mayHold(1 as UtcDay)).toBe(false);
+  expect((await again.trim(covers(1))).segments).toBe(0);
+  const disk = files.crash();
+  expect((await segmentPaths(disk)).length).toBe(2);
+  expect(await reportsIn(disk)).toEqual(["2 b 2"]);
+});
+
+test("mayHold() trusts no segment that an earlier process may have emptied, until trim() has removed it", async () => {
+  const { files, wal } = await createLog([[[1]], [[2]]]);
+  const endFaults = failSyncsFrom(files, "replace");
+  expect(await outcome(wal.trim(covers(1)))).toThrow(FileError);
+  expect(wal.mayHold(1 as UtcDay)).toBe(true);
+  endFaults();
+  const { wal: again } = await openTestWal(files);
+  expect(again.mayHold(1 as UtcDay)).toBe(true);
+  expect((await again.trim(covers(1))).segments).toBe(1);
+  expect(again.mayHold(1 as UtcDay)).toBe(false);
+  expect(await reportsIn(files.crash())).toEqual(["2 b 2"]);
+});
+
+test("trim() on a full disk removes a segment as it is, which stays suspect if its sync fails", async () => {
+  const { files, wal } = await createLog([[[1]], [[2]]]);
+  files.capacityBytes = bytesOnDisk(files);
+  const endFaults = failSyncsFrom(files, "remove");
+  expect(await outcome(wal.trim(covers(1)))).toThrow(FileError);
+  endFaults();
+  expect(await wal.trim(covers(1))).toEqual(trimmed(0, 0));
+  expect(wal.mayHold(1 as UtcDay)).toBe(true);
+});
+
 test("trim() removes each segment once, however often it is called meanwhile", async () => {
   const { files, wal, written } = await createLog([[[1]], [[1]], [[2]]]);
   const trimmed = await Promise.all([wal.trim(covers(1)), wal.trim(covers(1))]);
@@ -294,7 +348,7 @@ test("trim() removes nothing where the log has failed", async () => {
   files.failNext("sync", "EIO");
   await wal.append(APP, dayBatch("c", [1]));
   expect(wal.state).toBe("failed");
-  expect(await wal.trim(COVERS_ALL)).toEqual({ segments: 0, bytes: 0 });
+  expect(await wal.trim(COVERS_ALL)).toEqual(trimmed(0, 0, false));
   expect((await segmentPaths(files)).length).toBe(2);
 });
 
@@ -332,6 +386,7 @@ test("trim() leaves every report that is not covered, and none that is covered a
           isCovered: (day, lastSequence) => lastSequence <= covered[day]!,
           isExpired: (day) => expired.includes(day),
           standingSequence: 0,
+          erasures: [],
         });
 
         const names = written.values();
@@ -417,7 +472,7 @@ test("trim() looks at the signal between two entries of a segment", async () => 
   files.beforeOperation = (operation) => {
     if (operation === "read") stop.abort(); // The segment is in memory, and not looked at yet.
   };
-  expect(await wal.trim(covers(1), stop.signal)).toEqual({ segments: 0, bytes: 0 });
+  expect(await wal.trim(covers(1), stop.signal)).toEqual(trimmed(0, 0));
   files.beforeOperation = null;
   expect(await reportsIn(files)).toEqual(before);
 });
@@ -464,7 +519,34 @@ test("trim() writes a segment anew without standing entries that the archive has
   await wal.rotate();
   await wal.append(APP, dayBatch("c", [3]));
   const isCovered: Coverage["isCovered"] = (day) => day === 1;
-  await wal.trim({ isCovered, isExpired: () => false, standingSequence: 3 });
+  await wal.trim({ isCovered, isExpired: () => false, standingSequence: 3, erasures: [] });
   await wal.close();
   expect((await openTestWal(files)).found).toEqual(["3 b", "4 profile of bus", "5 c"]);
+});
+
+test("trim() writes a segment anew once half of it is messages of the quarantine that the archive has", async () => {
+  for (const runs of [1, 2]) {
+    const files = createSimulatedFiles();
+    let { wal } = await openTestWal(files, { segmentBytesMax: 100_000 });
+    const piece = (bytes: number) =>
+      ({
+        kind: "refused_piece",
+        ...{ appId: APP, id: "f".repeat(32), source: "", number: 1, start: 0 },
+        ...{ totalBytes: bytes, bytes: new Uint8Array(bytes) },
+      }) as const;
+    await wal.append(APP, dayBatch("a", [1]));
+    await wal.appendStanding(piece(20_000));
+    await wal.append(APP, dayBatch("b", [1]));
+    await wal.appendStanding(piece(100));
+    if (runs === 2) {
+      await wal.close(); // What was counted while they were written is counted by a start too.
+      ({ wal } = await openTestWal(files, { segmentBytesMax: 100_000 }));
+    } else await wal.rotate();
+    await wal.append(APP, dayBatch("c", [1]));
+    const coverage = { isCovered: () => false, isExpired: () => false, erasures: [] };
+    expect((await wal.trim({ ...coverage, standingSequence: 3 })).bytes).toBe(0);
+    expect((await wal.trim({ ...coverage, standingSequence: 4 })).bytes).toBeGreaterThan(20_000);
+    await wal.close();
+    expect((await openTestWal(files)).found).toEqual(["1 a", "3 b", "4 -", "5 c"]);
+  }
 });

@@ -3,7 +3,7 @@ import type { AppId } from "../../../src/model/ids.ts";
 import { createReportBatchBuilder, type ReportBatch } from "../../../src/model/report-batch.ts";
 import { type UtcDay, utcDayStartMs } from "../../../src/model/time/utc-day.ts";
 import type { Files } from "../../../src/runtime/files.ts";
-import type { Coverage } from "../../../src/wal/closed-segments.ts";
+import type { Coverage } from "../../../src/wal/coverage.ts";
 import type { LogEntry } from "../../../src/wal/entry/entry.ts";
 import { openSegment, SEGMENT_HEAD_BYTES } from "../../../src/wal/segment.ts";
 import { openWal, type WalOptions } from "../../../src/wal/wal.ts";
@@ -44,7 +44,8 @@ export const NOTHING_LEFT = "-";
 
 /** The name of a batch, or the device of a profile. */
 function nameOf(entry: LogEntry): string {
-  if (entry.kind !== "reports") return `profile of ${entry.deviceId}`;
+  if (entry.kind === "device_profile") return `profile of ${entry.deviceId}`;
+  if (entry.kind !== "reports") return entry.kind;
   return entry.batch.texts[entry.batch.device[0]!] ?? NOTHING_LEFT;
 }
 
@@ -80,10 +81,20 @@ export async function appendNamed(
 
 /** Covered up to any sequence, and not expired. */
 export function covers(...days: readonly number[]): Coverage {
-  return { isCovered: (day) => days.includes(day), isExpired: () => false, standingSequence: 0 };
+  return {
+    isCovered: (day) => days.includes(day),
+    isExpired: () => false,
+    standingSequence: 0,
+    erasures: [],
+  };
 }
 
-export const COVERS_ALL: Coverage = { isCovered: () => true, isExpired: () => false, standingSequence: 0 };
+export const COVERS_ALL: Coverage = {
+  isCovered: () => true,
+  isExpired: () => false,
+  standingSequence: 0,
+  erasures: [],
+};
 
 /** The salt of a segment's frames. */
 export function saltOf(segment: Uint8Array): Uint8Array {

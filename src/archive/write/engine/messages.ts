@@ -1,7 +1,7 @@
 import type { Result } from "../../../lib/result.ts";
 import type { AppId } from "../../../model/ids.ts";
 import type { ReportBatch } from "../../../model/report-batch.ts";
-import type { DatabaseOptions } from "../../duckdb/database.ts";
+import type { DatabaseOptions, SqlValues } from "../../duckdb/database.ts";
 
 // The messages between this process and the helper process that makes parts. Requests have numbers, which their answers
 // repeat; this process numbers files and connections. A statement may take minutes, so the helper also reports that it
@@ -15,7 +15,12 @@ export type Request =
   | { readonly kind: "close rows"; readonly file: number }
   | { readonly kind: "connect"; readonly connection: number }
   | { readonly kind: "disconnect"; readonly connection: number }
-  | { readonly kind: "run" | "numbers" | "counts"; readonly connection: number; readonly sql: string };
+  | {
+      readonly kind: "run" | "numbers" | "counts";
+      readonly connection: number;
+      readonly sql: string;
+      readonly values?: SqlValues | undefined;
+    };
 
 export interface NumberedRequest {
   readonly id: number;

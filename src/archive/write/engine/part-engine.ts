@@ -2,7 +2,7 @@ import { JsonWriter } from "../../../lib/text/json-writer.ts";
 import type { AppId } from "../../../model/ids.ts";
 import type { ReportBatch } from "../../../model/report-batch.ts";
 import type { Files } from "../../../runtime/files.ts";
-import type { Connection, Database } from "../../duckdb/database.ts";
+import type { Connection, Database, SqlValues } from "../../duckdb/database.ts";
 import { createCellFinder } from "../h3-cells.ts";
 import { encodeRows } from "../staged-rows.ts";
 
@@ -29,11 +29,11 @@ export interface RowsFile {
 
 /** Runs one statement at a time, and rejects with DuckDB's error. */
 export interface PartConnection {
-  run(sql: string): Promise<void>;
+  run(sql: string, values?: SqlValues): Promise<void>;
   /** The first column of a result, a DOUBLE. */
-  numbers(sql: string): Promise<Float64Array>;
+  numbers(sql: string, values?: SqlValues): Promise<Float64Array>;
   /** The first column of a result, a VARCHAR, mapped to the second, a DOUBLE. */
-  counts(sql: string): Promise<ReadonlyMap<string, number>>;
+  counts(sql: string, values?: SqlValues): Promise<ReadonlyMap<string, number>>;
   close(): void;
 }
 
@@ -73,14 +73,14 @@ export function createPartEngine(files: Files, database: Database): PartEngine {
 }
 
 function connectionOf(connection: Connection, signal: AbortSignal): PartConnection {
-  const run = (sql: string) => connection.run(sql, undefined, signal);
+  const run = (sql: string, values?: SqlValues) => connection.run(sql, values, signal);
   return {
-    async run(sql) {
-      await run(sql);
+    async run(sql, values) {
+      await run(sql, values);
     },
-    numbers: async (sql) => (await run(sql)).numbers(0),
-    async counts(sql) {
-      const rows = await run(sql);
+    numbers: async (sql, values) => (await run(sql, values)).numbers(0),
+    async counts(sql, values) {
+      const rows = await run(sql, values);
       const counts = rows.numbers(1);
       return new Map(rows.texts(0).map((text, row) => [text!, counts[row]!]));
     },

@@ -91,12 +91,13 @@ function engineOf(process: PartProcess): PartEngine {
     const connection = ++connections;
     await process.ask({ kind: "connect", connection });
     return {
-      async run(sql) {
-        await process.ask({ kind: "run", connection, sql });
+      async run(sql, values) {
+        await process.ask({ kind: "run", connection, sql, values });
       },
-      numbers: async (sql) => (await process.ask({ kind: "numbers", connection, sql })) as Float64Array,
-      counts: async (sql) =>
-        (await process.ask({ kind: "counts", connection, sql })) as ReadonlyMap<string, number>,
+      numbers: async (sql, values) =>
+        (await process.ask({ kind: "numbers", connection, sql, values })) as Float64Array,
+      counts: async (sql, values) =>
+        (await process.ask({ kind: "counts", connection, sql, values })) as ReadonlyMap<string, number>,
       close: () => process.tell({ kind: "disconnect", connection }),
     };
   }

@@ -77,12 +77,12 @@ class PartRequests {
         this.#connections.delete(request.connection);
         return null;
       case "run":
-        await this.#connectionOf(request.connection).run(request.sql);
+        await this.#connectionOf(request.connection).run(request.sql, request.values);
         return null;
       case "numbers":
-        return this.#connectionOf(request.connection).numbers(request.sql);
+        return this.#connectionOf(request.connection).numbers(request.sql, request.values);
       case "counts":
-        return this.#connectionOf(request.connection).counts(request.sql);
+        return this.#connectionOf(request.connection).counts(request.sql, request.values);
     }
   }
 

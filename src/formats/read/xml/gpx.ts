@@ -76,7 +76,7 @@ class GpxReader implements PushReader, XmlElements {
   #place = 1;
   /** OsmAnd writes meters into `hdop`, other programs a ratio. */
   #isOsmAnd = false;
-  /** The name of the only track. The schema puts it before the points; a later name is ignored. */
+  /** The name or id in the only track. The schema puts it before the points; a later one is ignored. */
   #device: string | null = null;
   #hasTrackBegun = false;
   /** `trkpt`, `wpt`, or "" outside a point. */
@@ -123,6 +123,8 @@ class GpxReader implements PushReader, XmlElements {
         return false;
       case "name":
         return parent === "trk" && !this.#hasTrackBegun;
+      case "deviceId":
+        return parent === "extensions" && !this.#hasTrackBegun;
       default:
         return this.#point !== "" && this.#isWanted(name, parent);
     }
@@ -130,7 +132,9 @@ class GpxReader implements PushReader, XmlElements {
 
   close(name: string, text: string): void {
     if (this.#point === "") {
-      if (name === "name" && this.#isNamedByTrack()) this.#device ??= text.trim() || null;
+      // Our own export has the device's id behind its name.
+      if (name === "deviceId" && this.#isNamedByTrack()) this.#device = text.trim() || null;
+      else if (name === "name" && this.#isNamedByTrack()) this.#device ??= text.trim() || null;
     } else if (name === this.#point) this.#addPoint();
     else if (text !== "" && !this.#texts.has(name)) this.#texts.set(name, text);
   }

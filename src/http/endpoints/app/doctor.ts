@@ -1,5 +1,10 @@
 import { CLIENT_NAMES } from "../../../clients/client.ts";
+import { countSince } from "../../../hot/hidden/held-correction.ts";
+import type { HotStore } from "../../../hot/hot-store.ts";
 import { mapMaybe } from "../../../lib/schedule/maybe-promise.ts";
+import { ACTIVE_CORRECTIONS_MAX, CORRECTED_RECORDS_MAX } from "../../../model/correction.ts";
+import { PROFILES_BYTES_MAX } from "../../../model/device-profile.ts";
+import type { AppId } from "../../../model/ids.ts";
 import { FINDING_KINDS, type Finding } from "../../../service/doctor/diagnoses.ts";
 import type { MqttStatus } from "../../../service/metrics/service-metrics.ts";
 import { createFindings } from "../../../service/queries/findings.ts";
@@ -18,9 +23,11 @@ import {
   text,
   type ValueOf,
 } from "../../shapes/shape.ts";
+import { EXAMPLE_PROFILE } from "../devices/profile-shapes.ts";
 
 const finding = object({
   device_id: text("The device."),
+  name: optional(text("Its name, if its profile has one.")),
   client: plain<string>({
     type: "string",
     enum: [...CLIENT_NAMES, "native"],
@@ -61,11 +68,25 @@ const mqtt = object(
   "The MQTT broker that brings reports to the app.",
 );
 
+const stored = object(
+  {
+    corrections: count("Active corrections."),
+    corrections_max: count("As many as an app may have."),
+    corrected_records: count("Records that active corrections touch."),
+    corrected_records_max: count("As many as those of an app may touch."),
+    profiles: count("Devices with a profile."),
+    profile_bytes: count("Size of the profiles."),
+    profile_bytes_max: count("Size that those of an app may have."),
+  },
+  "What the app has besides records, and its bounds.",
+);
+
 const answer = object({
   success: always(true),
   app_id: text("Application of the key."),
   findings: list(finding),
   total_count: count("All findings, including those beyond the limit."),
+  stored,
   mqtt: optional(mqtt),
 });
 
@@ -91,6 +112,7 @@ export const appDoctor = queryEndpoint({
       findings: [
         {
           device_id: EXAMPLE_REPORT.device_id,
+          name: EXAMPLE_PROFILE.name,
           client: "homeassistant",
           kind: "units",
           at: EXAMPLE_REPORT.timestamp,
@@ -101,6 +123,15 @@ export const appDoctor = queryEndpoint({
         },
       ],
       total_count: 1,
+      stored: {
+        corrections: 3,
+        corrections_max: ACTIVE_CORRECTIONS_MAX,
+        corrected_records: 1200,
+        corrected_records_max: CORRECTED_RECORDS_MAX,
+        profiles: 12,
+        profile_bytes: 4310,
+        profile_bytes_max: PROFILES_BYTES_MAX,
+      },
       mqtt: {
         connections: 1,
         connected: 1,
@@ -113,6 +144,8 @@ export const appDoctor = queryEndpoint({
   },
   open(services) {
     const findings = createFindings(services);
+    const { profiles } = services.hot;
+    const nameOf = (appId: AppId, deviceId: string) => profiles.find(appId, deviceId)?.name ?? undefined;
     return (call, { device_id, limit }) =>
       mapMaybe(
         findings.ofApp(call.appId, { deviceId: device_id, limit }, call.request),
@@ -120,8 +153,9 @@ export const appDoctor = queryEndpoint({
           const body: ValueOf<typeof answer> = {
             success: true,
             app_id: call.appId,
-            findings: findings.map(presented),
+            findings: findings.map((each) => presented(each, nameOf(call.appId, each.deviceId))),
             total_count: total,
+            stored: presentedStored(services.hot, call.appId, services.retention.startMs(call.nowMs)),
             mqtt: presentedMqtt(services.mqttOf(call.appId)),
           };
           return call.object(body, 200);
@@ -130,16 +164,29 @@ export const appDoctor = queryEndpoint({
   },
 });
 
-function presented({
-  deviceId,
-  client,
-  kind,
-  atMs,
-  what,
-  measured,
-  advice,
-}: Finding): ValueOf<typeof finding> {
-  return { device_id: deviceId, client, kind, at: atMs, what, measured, advice };
+function presented(
+  { deviceId, client, kind, atMs, what, measured, advice }: Finding,
+  name: string | undefined,
+): ValueOf<typeof finding> {
+  return { device_id: deviceId, name, client, kind, at: atMs, what, measured, advice };
+}
+
+function presentedStored(
+  { corrections, profiles }: Pick<HotStore, "corrections" | "profiles">,
+  appId: AppId,
+  startMs: number,
+): ValueOf<typeof stored> {
+  const ofApp = corrections.find(appId);
+  const { active, records } = ofApp === null ? { active: 0, records: 0 } : countSince(ofApp, startMs);
+  return {
+    corrections: active,
+    corrections_max: ACTIVE_CORRECTIONS_MAX,
+    corrected_records: records,
+    corrected_records_max: CORRECTED_RECORDS_MAX,
+    profiles: profiles.countOf(appId),
+    profile_bytes: profiles.bytesOf(appId),
+    profile_bytes_max: PROFILES_BYTES_MAX,
+  };
 }
 
 function presentedMqtt(status: MqttStatus | null): ValueOf<typeof mqtt> | undefined {

@@ -48,6 +48,10 @@ const query = {
     maximum: SIMPLIFY_METERS_MAX,
   }),
   redact: flag("Replaces device names by numbers and omits users.", "boolean"),
+  originals: flag(
+    "Writes records as they were reported, without corrections. The key needs the permission edit as well.",
+    "boolean",
+  ),
   rs: flag("For geojsonseq: begins each line with RFC 8142's record separator.", "boolean"),
 };
 
@@ -79,6 +83,8 @@ export const appExport = queryEndpoint({
   },
   open({ exports }) {
     return async (call, values) => {
+      if (values.originals && !call.may("edit"))
+        return call.fail({ kind: "permission_missing", permission: "edit" });
       const read = readQuery(call.appId, values, call.nowMs);
       if (!read.ok) return call.fail(read.error);
       const { query, format, name } = read.value;
@@ -106,6 +112,7 @@ interface Values {
   readonly gap: number;
   readonly simplify: number | null;
   readonly redact: boolean;
+  readonly originals: boolean;
   readonly rs: boolean;
 }
 
@@ -129,6 +136,7 @@ function readQuery(appId: AppId, values: Values, nowMs: number): Result<AskedFil
     deviceIds: values.device_id.length === 0 ? null : values.device_id,
     userId: values.user_id,
     range: dayRange(startDate, endDate, zone),
+    originals: values.originals,
     format: format.name,
     options: {
       zone: values.timezone,

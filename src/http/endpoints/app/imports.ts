@@ -1,11 +1,11 @@
 import { REMARKS, SKIP_REASONS } from "../../../formats/read/file-point.ts";
-import { PLACE_MARK } from "../../../import/tally/skip-counts.ts";
+import { PLACE_MARK, type SkipCount } from "../../../import/tally/skip-counts.ts";
 import { UPLOAD_FORMAT_NAMES } from "../../../import/upload/upload-formats.ts";
 import type { UploadOutcome } from "../../../import/upload/uploads.ts";
 import { ok, type Result } from "../../../lib/result.ts";
 import type { ServiceError } from "../../../model/errors.ts";
 import type { DeviceId, UserId } from "../../../model/ids.ts";
-import { deviceIdFault } from "../../../model/report.ts";
+import { deviceIdFault, ERASED } from "../../../model/report.ts";
 import { FUTURE_MAX_MS } from "../../../model/time/retention.ts";
 import { BodyReader, TOO_MANY_REPORTS } from "../../body/body-reader.ts";
 import type { Call } from "../../call.ts";
@@ -281,12 +281,17 @@ async function importBody(services: Services, call: Call, body: Uint8Array, valu
   if (!outcome.ok) return call.fail(outcome.error);
   counts.accepted += outcome.value.stored?.accepted ?? 0;
   counts.duplicates += outcome.value.stored?.duplicates ?? 0;
+  counts.rejected += outcome.value.stored?.blocked ?? 0;
   return call.object(answerOf(outcome.value), 200);
 }
 
 function answerOf({ survey, known, stored }: UploadOutcome): ValueOf<typeof answer> {
   const { format, reason, fault, lines, tally } = survey;
-  const { points, skips, remarks, leftOut, unreadable, extent } = tally;
+  const { remarks, leftOut, unreadable, extent } = tally;
+  const blocked = stored?.blocked ?? 0;
+  const points = tally.points - blocked;
+  const refused: SkipCount[] = [{ reason: "rejected", message: ERASED, count: blocked, places: [] }];
+  const skips = [...tally.skips, ...(blocked === 0 ? [] : refused)];
   const skipped = skips.reduce((sum, skip) => sum + skip.count, 0);
   const leftOutByField = new Map<string, number>();
   for (const [field, times] of [...leftOut, ...unreadable])

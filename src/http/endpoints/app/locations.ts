@@ -7,7 +7,7 @@ import { type IngestedReports, NONE } from "../../../service/doctor/ingested-rep
 import { bodiesOf, ingestBatches, sameTimeOf } from "../../../service/ingest/ingest.ts";
 import type { BodyShare } from "../../body/body-budget.ts";
 import { BodyReader, TOO_MANY_REPORTS } from "../../body/body-reader.ts";
-import type { ReadReports } from "../../body/collect-reports.ts";
+import { type ReadReports, withoutRows } from "../../body/collect-reports.ts";
 import { readReports, reportFormat } from "../../body/read-reports.ts";
 import type { Call } from "../../call.ts";
 import { keyedEndpoint } from "../../endpoint.ts";
@@ -73,7 +73,8 @@ export const ingestLocations = keyedEndpoint({
     "and timestamp of a record replaces the fields it has, unless it is a worse fix of another position: then the fix",
     "with the smaller horizontal_accuracy stays as a whole. If the key is bound to a device, a user or both, it writes",
     "only as them: `device_id` and `user_id` may then be absent, even if they are required below, and a report that",
-    "names another is rejected.",
+    "names another is rejected. So is one of a device or user that was erased and blocked; its message begins with",
+    "`erased`.",
     `At most ${BATCH_REPORTS_MAX.toLocaleString("en")} reports, and 16 MiB before and after decompression.`,
   ].join(" "),
   method: "POST",
@@ -197,14 +198,15 @@ async function storeReports(
   const into = exactness === "exact" ? exactIngest(call.request) : ingest;
   const stored = await ingestBatches(into, call.appId, reports.value.batches);
   if (!stored.ok) return call.fail(stored.error);
-  const { accepted, duplicates, created, sequence } = stored.value;
+  const { accepted, duplicates, created, blocked, sequence } = stored.value;
+  const read = withoutRows(reports.value, blocked);
   counts.accepted += accepted;
   counts.duplicates += duplicates;
-  counts.rejected += reports.value.rejected.length;
+  counts.rejected += read.rejected.length;
   // A repeated import is not a device that repeats itself, and its times say nothing about a clock.
   if (call.request.headers.get("user-agent") !== IMPORT_USER_AGENT)
-    doctor.note(call, "native", ingestedReports(call.nowMs, reports.value, duplicates));
-  const rejected = reports.value.rejected.map(({ index, deviceId, message }) => ({
+    doctor.note(call, "native", ingestedReports(call.nowMs, read, duplicates));
+  const rejected = read.rejected.map(({ index, deviceId, message }) => ({
     index,
     device_id: deviceId,
     message,

@@ -6,7 +6,7 @@ import { type Column, type ColumnBlock, jsonColumns } from "../../encode/json-co
 import { RecordNames } from "../../encode/record-names.ts";
 import { queryEndpoint } from "../../endpoint.ts";
 import { flag, severalWords } from "../../parameters/kinds.ts";
-import { DEVICE_NAME, EXAMPLE_REPORT, fieldSchema } from "../../shapes/record-schemas.ts";
+import { DEVICE_NAME, EXAMPLE_REPORT, fieldSchema, SHOWN_PROFILE } from "../../shapes/record-schemas.ts";
 import { viewShows } from "../../shapes/records.ts";
 import { always, count, object, optional, plain, text } from "../../shapes/shape.ts";
 
@@ -33,6 +33,7 @@ const answer = object({
   ),
   ...Object.fromEntries(CHOSEN_FIELDS.map((field) => [field.name, optional(columnOf(field))])),
   name: optional(plain<never>({ type: "array", items: { ...DEVICE_NAME, nullable: true } })),
+  profile: optional(plain<never>({ type: "array", items: { ...SHOWN_PROFILE, nullable: true } })),
 });
 
 export const appColumns = queryEndpoint({
@@ -52,6 +53,10 @@ export const appColumns = queryEndpoint({
       ["speed"],
     ),
     names: flag("Adds a column name, with the name in each device's profile, or null.", "boolean"),
+    profiles: flag(
+      "Adds a column profile: name, color and icon in each device's profile, or null if it has none of these.",
+      "boolean",
+    ),
   },
   wrongQuery: "fields=velocity",
   answer: {
@@ -69,11 +74,11 @@ export const appColumns = queryEndpoint({
   versionOf: ({ versions }, { appId, view }) => versions.ofNewest(appId, view),
   open(services) {
     const takeSnapshot = createTakeSnapshot(services);
-    return (call, { fields, names: withNames }) => {
+    return (call, { fields, names: withNames, profiles: withProfiles }) => {
       const { view } = call;
       const isShown = (field: StoredField) => view === null || viewShows(view, field);
       const chosenFields = CHOSEN_FIELDS.filter((field) => fields.includes(field.name) && isShown(field));
-      const names = withNames ? new RecordNames(services.hot.profiles, call.appId) : null;
+      const names = new RecordNames(services.hot.profiles, call.appId, { withNames, withProfiles });
       return mapMaybe(takeSnapshot(call, chosenFields, call.request), (snapshot) =>
         snapshot.ok
           ? call.pieces(piecesOf(call.appId, chosenFields, names, snapshot.value))
@@ -86,7 +91,7 @@ export const appColumns = queryEndpoint({
 function* piecesOf(
   appId: AppId,
   chosenFields: readonly StoredField[],
-  names: RecordNames | null,
+  names: RecordNames,
   { sequence, blocks, end }: Snapshot,
 ): Iterable<Uint8Array<ArrayBuffer>> {
   const columns: Column[] = [
@@ -95,7 +100,10 @@ function* piecesOf(
     { name: "latitude", blocks: blocks.map(({ latitude }) => latitude) },
     { name: "longitude", blocks: blocks.map(({ longitude }) => longitude) },
     ...chosenFields.map(({ name }, index) => ({ name, blocks: blocks.map(({ fields }) => fields[index]!) })),
-    ...(names === null ? [] : [{ name: "name", blocks: namesOf(names, blocks) }]),
+    ...(names.form.withNames ? [{ name: "name", blocks: ofEach(blocks, (id) => names.of(id)) }] : []),
+    ...(names.form.withProfiles
+      ? [{ name: "profile", blocks: ofEach(blocks, (id) => names.profileOf(id)) }]
+      : []),
   ];
   try {
     yield* jsonColumns({ success: true, app_id: appId, sequence }, columns);
@@ -104,7 +112,10 @@ function* piecesOf(
   }
 }
 
-/** Looked up block by block, as each is written. */
-function* namesOf(names: RecordNames, blocks: Snapshot["blocks"]): Iterable<ColumnBlock> {
-  for (const { deviceIds } of blocks) yield Array.from(deviceIds, (id) => names.of(id));
+/** Looks values of devices up, block by block, as each is written. */
+function* ofEach(
+  blocks: Snapshot["blocks"],
+  find: (deviceId: string) => string | object | null,
+): Iterable<ColumnBlock> {
+  for (const { deviceIds } of blocks) yield Array.from(deviceIds, find);
 }

@@ -2,7 +2,7 @@ import type { Result } from "../../../lib/result.ts";
 import type { ServiceError } from "../../../model/errors.ts";
 import { EXAMPLE_STREAM } from "../../answer/live-events.ts";
 import { queryEndpoint } from "../../endpoint.ts";
-import { bbox, names } from "../../parameters/common.ts";
+import { bbox, names, profiles } from "../../parameters/common.ts";
 import { optionalNumber, severalTexts } from "../../parameters/kinds.ts";
 import { optionalUserId } from "../../parameters/path-parameter.ts";
 
@@ -47,6 +47,7 @@ export const live = queryEndpoint({
     ),
     user_id: optionalUserId,
     names,
+    profiles,
   },
   headers: [
     {
@@ -64,12 +65,12 @@ export const live = queryEndpoint({
     schema: {
       type: "string",
       description:
-        "`data` of an event is an object with `locations`, an array of CurrentRecord (ViewRecord for `view` keys), on one line.",
+        "`data` of an event is an object with `locations`, an array of CurrentRecord (ViewRecord for `view` keys), on one line. `profiles=true` adds `profile` to them.",
       example: EXAMPLE_STREAM,
     },
   },
   open({ viewers }) {
-    return (call, { since, bbox, device_id, user_id, names: withNames }) => {
+    return (call, { since, bbox, device_id, user_id, names: withNames, profiles: withProfiles }) => {
       const last = readLastEventId(call.request);
       if (!last.ok) return call.fail(last.error);
       const opened = viewers.open(call, {
@@ -78,7 +79,7 @@ export const live = queryEndpoint({
         deviceIds: device_id.length === 0 ? null : new Set(device_id),
         userId: user_id,
         view: call.view,
-        withNames,
+        names: { withNames, withProfiles },
       });
       if (!opened.ok) return call.fail(opened.error);
       if (call.request.method === "HEAD") opened.value.close(); // A HEAD needs no body.

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import type { QuarantineEntry } from "../../../service/quarantine/entry.ts";
+import type { FoundMessageEntry } from "../../../service/quarantine/entry.ts";
 import { queryEndpoint } from "../../endpoint.ts";
 import { always, object, optional, plain, text, type ValueOf } from "../../shapes/shape.ts";
 import { EXAMPLE_ENTRY, entryId, entryMembers, MISSING_ENTRY, presentEntry } from "./entry-shapes.ts";
@@ -20,7 +20,7 @@ const answer = object({
 });
 
 /** A body may have megabytes, and six times as many characters in JSON, which would block the event loop. */
-const SHOWN_BYTES_MAX = 64 * 1024;
+export const SHOWN_BYTES_MAX = 64 * 1024;
 
 export const quarantineEntry = queryEndpoint({
   operationId: "getQuarantineEntry",
@@ -54,13 +54,21 @@ export const quarantineEntry = queryEndpoint({
   },
 });
 
-function present({ summary, message }: QuarantineEntry): ValueOf<typeof answer> {
-  const { method, path, query, headers, body } = message;
-  return { success: true, ...presentEntry(summary), method, path, query, headers, ...presentBody(body) };
+function present(entry: FoundMessageEntry): ValueOf<typeof answer> {
+  return { success: true, ...presentContent(entry, SHOWN_BYTES_MAX) };
 }
 
-function presentBody(body: Uint8Array): { readonly body: string } | { readonly body_base64: string } {
-  const beginning = body.subarray(0, SHOWN_BYTES_MAX);
+/** An entry with at most this many bytes of its body. */
+export function presentContent({ summary, message }: FoundMessageEntry, bodyBytesMax: number) {
+  const { method, path, query, headers, body } = message;
+  return { ...presentEntry(summary), method, path, query, headers, ...presentBody(body, bodyBytesMax) };
+}
+
+function presentBody(
+  body: Uint8Array,
+  bytesMax: number,
+): { readonly body: string } | { readonly body_base64: string } {
+  const beginning = body.subarray(0, bytesMax);
   const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   try {
     // The cut may split a character.

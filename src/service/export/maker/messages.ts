@@ -20,16 +20,26 @@ export interface ExportSettings {
   readonly scratchDirectory: string;
 }
 
-/** A read without what the maker adds: the order, whether there are late rows, and the cursor. */
-export type ReadingRequest = Omit<AllRecords, "late" | "order" | "behind">;
+/** A read without what the maker adds: the order, the tables of late rows and of hidden keys, and the cursor. */
+export type ReadingRequest = Omit<AllRecords, "late" | "hidden" | "order" | "behind">;
 
-export type Command =
+export type Command = RecordCommand | NamesCommand;
+
+/** The names of devices whose records follow. Devices without one are absent. */
+export interface NamesCommand {
+  readonly kind: "names";
+  readonly names: readonly (readonly [deviceId: string, name: string])[];
+}
+
+export type RecordCommand =
   /** Rows of memory that lie over the next read. */
   | { readonly kind: "late"; readonly batch: RowBatch }
+  /** Keys whose records the next read leaves out. */
+  | { readonly kind: "hidden"; readonly batch: RowBatch }
   /** Complete records of memory, in order. */
   | { readonly kind: "records"; readonly batch: ReportBatch }
   | { readonly kind: "read"; readonly request: ReadingRequest }
-  /** Drops the late rows, because their read must be repeated. */
+  /** Drops the late rows and the keys, because their read must be repeated. */
   | { readonly kind: "discard" }
   /** There are no more records. */
   | { readonly kind: "end" };

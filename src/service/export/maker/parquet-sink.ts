@@ -105,6 +105,9 @@ export function createParquetSink({
 
 /** Everything in the table of late rows. */
 const OF_MEMORY: Omit<AllRecords, "late"> = {
+  hidden: null,
+  mask: null,
+  aliases: [],
   appId: "" as AllRecords["appId"], // No file is read, so the app does not matter.
   range: { startMs: Number.MIN_SAFE_INTEGER, endMs: Number.MAX_SAFE_INTEGER },
   order: "time",

@@ -4,7 +4,7 @@ import type { UpperRows } from "../../../archive/overlay-sql.ts";
 import type { AllRecords } from "../../../archive/read/all-records.ts";
 import { addLateRows, createEmptyLateTable, dropLateTable } from "../../../archive/read/late-tables.ts";
 import type { ReportBatch, RowBatch } from "../../../model/report-batch.ts";
-import type { Command, ExportProgress } from "./messages.ts";
+import type { ExportProgress, RecordCommand } from "./messages.ts";
 
 /** Makes a file of records that arrive in order. */
 export interface RecordSink {
@@ -19,15 +19,17 @@ export interface RecordSink {
   end(): Promise<string | null>;
 }
 
+const HIDDEN_TABLE = "hidden_keys";
 const ALL_COLUMNS = VALUE_COLUMNS.map(({ name }) => name);
 
-/** Runs the commands of an export's owner. */
+/** Runs the commands of an export's owner that are about records. */
 export class RecordIntake {
   readonly #sink: RecordSink;
   readonly #order: "time" | "device";
   readonly #connect: () => Promise<Connection>;
   readonly #signal: AbortSignal;
   #late: UpperRows | null = null;
+  #hidden: UpperRows | null = null;
 
   /** Opens the connection with the first read; records of memory need none. */
   constructor(
@@ -47,11 +49,14 @@ export class RecordIntake {
   }
 
   /** Resolves with the result of the sink's `end`. */
-  async run(command: Command): Promise<string | null> {
+  async run(command: RecordCommand): Promise<string | null> {
     switch (command.kind) {
       case "late":
         await this.#sink.flush();
         await this.#addLate(command.batch);
+        return null;
+      case "hidden":
+        await this.#addHidden(command.batch);
         return null;
       case "records":
         await this.#sink.add(command.batch);
@@ -59,14 +64,19 @@ export class RecordIntake {
       case "read":
         await this.#sink.flush();
         try {
-          const own = { order: this.#order, late: this.#late, behind: null };
+          const own = {
+            order: this.#order,
+            late: this.#late,
+            hidden: this.#hidden?.rows ?? null,
+            behind: null,
+          };
           await this.#sink.read(await this.#connect(), { ...command.request, ...own });
           return null;
         } finally {
-          await this.#dropLate();
+          await this.#dropTables();
         }
       case "discard":
-        await this.#dropLate();
+        await this.#dropTables();
         return null;
       case "end":
         return this.#sink.end();
@@ -79,9 +89,16 @@ export class RecordIntake {
     this.#late = await addLateRows(connection, batch, ALL_COLUMNS, this.#late, this.#signal);
   }
 
-  async #dropLate(): Promise<void> {
-    if (this.#late === null) return;
-    await dropLateTable(await this.#connect());
+  async #addHidden(batch: RowBatch): Promise<void> {
+    const connection = await this.#connect();
+    this.#hidden ??= await createEmptyLateTable(connection, this.#signal, HIDDEN_TABLE);
+    await addLateRows(connection, batch, [], this.#hidden, this.#signal);
+  }
+
+  async #dropTables(): Promise<void> {
+    if (this.#late !== null) await dropLateTable(await this.#connect());
     this.#late = null;
+    if (this.#hidden !== null) await dropLateTable(await this.#connect(), HIDDEN_TABLE);
+    this.#hidden = null;
   }
 }

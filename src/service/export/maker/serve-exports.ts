@@ -79,6 +79,8 @@ class OpenExport {
   /** Opened with the first read, because memory needs no database. */
   #opening: Promise<OpenDatabase> | null = null;
   readonly #intake: RecordIntake;
+  /** By device. An app's profiles are limited to 64 MiB, so these are, too. */
+  readonly #names = new Map<string, string>();
   #commands: Promise<void> = Promise.resolve();
   /** Pieces that may be sent before another is taken, and the resolver of the sink's wait. */
   #room = PIECES_MAX;
@@ -123,7 +125,8 @@ class OpenExport {
       return createParquetSink({ connect, scratchDirectory, redacts: options.redact, signal });
     const zone = options.zone === null ? null : parseZone(options.zone);
     const sendPiece = (bytes: Uint8Array<ArrayBuffer>) => this.#sendPiece(bytes);
-    return createTextSink(writeFormat.create({ ...options, zone }), order, sendPiece, signal);
+    const writer = writeFormat.create({ ...options, zone }, (deviceId) => this.#names.get(deviceId) ?? null);
+    return createTextSink(writer, order, sendPiece, signal);
   }
 
   async #sendPiece(bytes: Uint8Array<ArrayBuffer>): Promise<void> {
@@ -144,7 +147,9 @@ class OpenExport {
     let file: string | null = null;
     try {
       this.#stop.signal.throwIfAborted();
-      file = await this.#intake.run(command);
+      if (command.kind === "names")
+        for (const [deviceId, name] of command.names) this.#names.set(deviceId, name);
+      else file = await this.#intake.run(command);
     } catch (error) {
       result = fail({ message: messageOf(error), isOutOfDescriptors: isOutOfDescriptors(error) });
     }

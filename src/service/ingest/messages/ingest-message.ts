@@ -6,6 +6,7 @@ import { maybeSettings } from "../../../clients/owntracks/apps.ts";
 import { openBox } from "../../../clients/owntracks/encryption.ts";
 import type { ValueFault } from "../../../clients/point.ts";
 import type { RefusedMessage } from "../../../clients/refused-message.ts";
+import type { Blocks } from "../../../directory/erasure-ledger.ts";
 import { fail, ok, type Result } from "../../../lib/result.ts";
 import type { Scheduler } from "../../../lib/schedule/scheduler.ts";
 import type { Steps } from "../../../lib/schedule/steps.ts";
@@ -45,6 +46,7 @@ interface IngestMessageDependencies {
   readonly quarantineRefused: (messages: readonly RefusedMessage[]) => Promise<Result<void, ServiceError>>;
   /** Notified of every message that has just arrived. */
   readonly doctor: Pick<Doctor, "note">;
+  readonly blocks: Blocks;
   readonly counts: MessageCounts;
   readonly scheduler: Scheduler;
   readonly clock: Clock;
@@ -68,7 +70,7 @@ const WRONG_CLOCK: ServiceError = {
 };
 
 export function createIngestMessage(dependencies: IngestMessageDependencies): IngestMessage {
-  const { ingest, quarantineRefused, doctor, counts, scheduler, clock, retention } = dependencies;
+  const { ingest, quarantineRefused, blocks, doctor, counts, scheduler, clock, retention } = dependencies;
 
   return async function ingestMessage(envelope, client) {
     const { sender, address, message } = envelope;
@@ -78,7 +80,8 @@ export function createIngestMessage(dependencies: IngestMessageDependencies): In
     const { arrivedMs } = message;
     const nowMs = clock.nowMs();
     const oldestMs = retention.startMs(nowMs);
-    const collected = new PointCollector({ sender, address, client: reader, arrivedMs, nowMs, oldestMs });
+    const rules = { sender, address, client: reader, arrivedMs, nowMs, oldestMs };
+    const collected = new PointCollector({ ...rules, blocks: blocks.blocked(sender.appId) });
     const owner = bodiesOf(sender.appId);
     const batches = await scheduler.run(owner, readPoints(reader, envelope, collected));
     const stored = await ingestBatches(ingest, sender.appId, batches);

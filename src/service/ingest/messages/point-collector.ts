@@ -8,6 +8,7 @@ import type {
   RefusalReason,
   ValueFault,
 } from "../../../clients/point.ts";
+import type { AppBlocks } from "../../../directory/erasure-ledger.ts";
 import { assert } from "../../../lib/assert.ts";
 import { isOnEarth } from "../../../model/geo/box.ts";
 import { NUMBER_FIELDS } from "../../../model/location-fields.ts";
@@ -52,6 +53,8 @@ export interface PointContext {
   readonly nowMs: number;
   /** The edge of the retention. */
   readonly oldestMs: number;
+  /** Devices and users that were erased, whose points are refused; null if there are none. */
+  readonly blocks: AppBlocks | null;
 }
 
 /**
@@ -67,6 +70,8 @@ export class PointCollector implements MessageSink {
   /** Times that were corrected by 1024 weeks. */
   rolledOver = 0;
   readonly #context: PointContext;
+  /** Whether the last identity is blocked. */
+  #isBlocked = false;
   readonly #leftOut: { field: string; fault: ValueFault; count: number }[] = [];
   readonly #reports = new ReportBatches();
   #lastClaim: Claim | null = null;
@@ -95,12 +100,13 @@ export class PointCollector implements MessageSink {
 
   add(point: ClientPoint, raw: unknown): void {
     const identity = this.#identify(point);
-    const refusal = this.#take(point, identity);
+    const refusal = this.#isBlocked ? ERASED : this.#take(point, identity);
     if (refusal !== null) this.#refuse(refusal, identity, raw);
   }
 
   refuse(reason: RefusalReason, raw?: unknown, from: Claim = NO_CLAIM): void {
-    this.#refuse({ reason, fault: null }, this.#identify(from), raw);
+    const identity = this.#identify(from);
+    this.#refuse(this.#isBlocked ? ERASED : { reason, fault: null }, identity, raw);
   }
 
   skip(what: string): void {
@@ -117,7 +123,11 @@ export class PointCollector implements MessageSink {
       claim.isDeviceUnreadable === last.isDeviceUnreadable;
     if (!isSame) {
       const { sender, address, client } = this.#context;
-      this.#lastIdentity = identify(sender, address, client, claim);
+      const identity = identify(sender, address, client, claim);
+      const { blocks } = this.#context;
+      this.#isBlocked =
+        blocks !== null && identity !== null && blocks.isBlocked(identity.deviceId, identity.userId);
+      this.#lastIdentity = identity;
       this.#lastClaim = claim;
     }
     return this.#lastIdentity;
@@ -207,6 +217,9 @@ function coordinateFault(latitude: number | null, longitude: number | null): Fie
 function countOne(counts: Map<string, number>, name: string): void {
   counts.set(name, (counts.get(name) ?? 0) + 1);
 }
+
+/** Whatever else is wrong with the point. */
+const ERASED: Refusal = { reason: "erased", fault: null };
 
 const NO_CLAIM = { device: null, user: null };
 

@@ -28,7 +28,8 @@ const POINTS_MAX = 1000;
 
 /**
  * The quarantine's messages for points that could not be used: each point alone, or the whole message if all of it was
- * refused or its points would be far larger. Works in steps, because a message may have ten thousand such points.
+ * refused or its points would be far larger. Erased points give one message, which has nothing of what they say. Works
+ * in steps, because a message may have ten thousand such points.
  */
 export function* refusedMessages(
   envelope: MessageEnvelope,
@@ -58,15 +59,22 @@ export function* refusedMessages(
   const commonBytes = JSON.stringify([path, device, user, basicUser, topic, headers, query]).length;
   const bytesMax = 2 * source.body.length + BYTES_BEYOND_MAX;
   const messages: RefusedMessage[] = [];
+  const erased = refused.find(({ reason }) => reason === "erased");
+  if (erased !== undefined) {
+    const { reason, deviceId } = erased;
+    messages.push({ ...common, query: "", body: NO_BODY, isCut: true, reason, deviceId, index: null });
+  }
   let bytes = 0;
   let stepBytes = 0;
   for (const { reason, deviceId, raw, index } of refused) {
+    if (reason === "erased") continue;
     const text = textOf(envelope, raw, query);
     messages.push({ ...common, ...text, reason, deviceId, index: raw === undefined ? null : index });
     const addedBytes = text.body.length + commonBytes;
     bytes += addedBytes;
     stepBytes += addedBytes;
-    if ((bytes > bytesMax && messages.length > 1) || messages.length > POINTS_MAX) {
+    // With erased points beside these, the whole message can't be stored.
+    if (erased === undefined && ((bytes > bytesMax && messages.length > 1) || messages.length > POINTS_MAX)) {
       const { reason, deviceId } = refused[0]!;
       return [{ ...common, ...textOf(envelope, undefined, query), reason, deviceId, index: null }];
     }

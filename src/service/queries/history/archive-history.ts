@@ -1,5 +1,6 @@
 import type { ArchiveScan } from "../../../archive/read/archive-scan.ts";
 import type { ArchiveSession } from "../../../archive/read/archive-session.ts";
+import { canMergeRows } from "../../../archive/read/few-late-rows.ts";
 import type { LateScan } from "../../../hot/late/late-rows.ts";
 import { addDevices, addPositions, type MemoryScan } from "../../../hot/scan/memory-scan.ts";
 import type { Timeline } from "../../../hot/scan/page-builder.ts";
@@ -76,12 +77,11 @@ async function readPages(
   for (const reader of order === "asc" ? readers : readers.toReversed()) {
     for await (const window of reader.windows(order, lateRows)) {
       const page = await window.page(order, skip, room);
-      if (page !== null) pages.push(page);
-      room -= page?.count ?? 0;
+      pages.push(page);
+      room -= page.count;
       if (room === 0) return pages;
       // If there is no record, the offset may be beyond the window; only counting tells how far.
-      const isFound = page !== null && page.count > 0;
-      skip = isFound || skip === 0 ? 0 : Math.max(0, skip - (await window.count()));
+      skip = page.count > 0 || skip === 0 ? 0 : Math.max(0, skip - (await window.count()));
     }
   }
   return pages;
@@ -130,8 +130,7 @@ async function sourceOf(readers: readonly StretchReader[]): Promise<HistoryAnswe
 
 /** A window of the range: the records of windows follow each other. */
 interface Window {
-  /** Null if the window has no record after the offset. */
-  page(order: Order, offset: number, limit: number): Promise<RecordPage | null>;
+  page(order: Order, offset: number, limit: number): Promise<RecordPage>;
   count(): Promise<number>;
   /** Adds the devices that have a matching record. */
   addDevices(devices: Set<DeviceId>): Promise<void>;
@@ -207,7 +206,10 @@ function archiveReader(
   const { appId, device, userId, accuracyMetersMax } = scan;
   const kind = device !== null ? "deviceHistory" : userId !== null ? "userHistory" : "appHistory";
   const { fields = new FieldChoice(kind) } = scan;
-  const query = { appId, deviceId: device?.id ?? null, userId, accuracyMetersMax, fields, partsOfDay };
+  const deviceId = device?.id ?? null;
+  const hidden = hot.hiddenRows(appId, deviceId);
+  const aliases = hot.aliases(appId, deviceId);
+  const query = { appId, deviceId, userId, accuracyMetersMax, fields, partsOfDay, hidden, aliases };
   const archived = archiveScan(query, days, range);
   const whole = archiveWindow(session, archived);
   /** Null if no app has late rows. */
@@ -229,8 +231,11 @@ function archiveReader(
     const keysMax = 2 * lateWindow.rowsMax;
     const ofUser = hot.scan({ ...scan, range });
     const keys =
-      userId === null ? null : await findLateOfUser(app, ofUser, session.keys(archived), keysMax, steps);
-    const late = keys === null ? hot.lateRows(app, device) : hot.lateRowsAt(keys);
+      userId === null || aliases.length > 0 // Late rows have the names that reported.
+        ? null
+        : await findLateOfUser(app, ofUser, session.keys(archived), keysMax, steps);
+    const lateRows = scan.originals === true ? hot.originalLateRows : hot.lateRows;
+    const late = keys === null ? lateRows(app, device) : hot.lateRowsAt(keys);
     bytesRead = () => late.bytesRead;
     return late;
   }
@@ -242,7 +247,9 @@ function archiveReader(
       yield whole;
       return;
     }
-    const size = { firstRows, rowsMax: lateWindow.rowsMax };
+    // Few late rows and the records before them are then read by one statement.
+    const keepsGaps = canMergeRows({ ...query, hidden: null }) && (device !== null || scan.offset === 0);
+    const size = { firstRows, rowsMax: lateWindow.rowsMax, keepsGaps };
     for await (const window of archiveScans(query, stretch, late, order, size))
       yield archiveWindow(session, window);
   }
@@ -250,7 +257,7 @@ function archiveReader(
   return {
     windows,
     async addDevices(devices) {
-      if (app === null || accuracyMetersMax === null) {
+      if (app === null || (accuracyMetersMax === null && aliases.length === 0)) {
         await whole.addDevices(devices);
         // A late row is a record, whatever it replaces.
         if (app !== null) await hot.lateRows(app, device).addDevices(range, devices);
@@ -268,20 +275,9 @@ function archiveReader(
 }
 
 function archiveWindow(session: ArchiveSession, scan: ArchiveScan): Window {
-  let counted: Promise<number> | null = null;
-
-  function count(): Promise<number> {
-    counted ??= session.count(scan);
-    return counted;
-  }
-
   return {
-    async page(order, offset, limit) {
-      // Counting is cheaper than a page that turns out to be empty.
-      if (scan.late !== null && offset > 0 && (await count()) <= offset) return null;
-      return session.page(scan, order, offset, limit);
-    },
-    count,
+    page: (order, offset, limit) => session.page(scan, order, offset, limit),
+    count: () => session.count(scan),
     async addDevices(devices) {
       for await (const some of session.devices(scan)) for (const deviceId of some) devices.add(deviceId);
     },

@@ -86,8 +86,10 @@ async function readWhole<Value>(
   const { hot } = dependencies;
   const archive = dependencies.archive();
   for (;;) {
-    // A seal moves records from one store to the other, so an answer that began before it starts over.
-    const { manifest } = archive;
+    // A seal moves records from one store to the other, and an erasure takes some from both, so an answer that began
+    // before starts over.
+    const { manifest, masks } = archive;
+    const isStill = () => archive.manifest === manifest && archive.masks === masks;
     const stretches = planStretches(hot, archive.manifest, range);
     const days = sealedDaysOf(stretches);
     const parts = partsOfApp(archive.manifest, appId, days);
@@ -96,19 +98,20 @@ async function readWhole<Value>(
       const answered = await archive.reader.withSession(appId, caller.signal, async (session) => {
         const suspects = parts.filter(({ file }) => archive.damaged.has(file));
         await archive.recheck(suspects, caller.signal); // An operator may have restored them.
-        if (archive.manifest !== manifest) return null;
+        if (!isStill()) return null;
+        unreadable = new Set(suspects.map(({ file }) => file).filter((file) => archive.damaged.has(file)));
         const gaps = await findGaps(dependencies, archive, appId, days);
         unreadable = gaps.files;
         if (gaps.unacknowledged.length > 0)
           return fail({ kind: "archive_damaged", days: gaps.unacknowledged } as const);
-        if (archive.manifest !== manifest) return null;
+        if (!isStill()) return null;
         const partsOfDay = (day: UtcDay) => remaining(partsOfApp(manifest, appId, [day]), gaps);
         const { isIncomplete } = gaps;
         const reading = { session, stretches, partsOfDay, isIncomplete };
         return readVerified(archive, remaining(parts, gaps), caller.signal, () => read(reading));
       });
       if (!answered.ok) return answered;
-      if (answered.value !== null && archive.manifest === manifest) return answered.value;
+      if (answered.value !== null && isStill()) return answered.value;
     } catch (error) {
       if (caller.signal.aborted) throw error;
       if (archive.manifest !== manifest) continue; // The seal may have deleted its files.

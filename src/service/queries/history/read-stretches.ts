@@ -2,6 +2,7 @@ import type { Part } from "../../../archive/manifest.ts";
 import type { ArchiveScan } from "../../../archive/read/archive-scan.ts";
 import type { ArchiveSession } from "../../../archive/read/archive-session.ts";
 import type { Device } from "../../../hot/devices/device.ts";
+import type { HiddenRows } from "../../../hot/hidden/hidden-rows.ts";
 import type { LateScan } from "../../../hot/late/late-rows.ts";
 import type { Result } from "../../../lib/result.ts";
 import type { MaybePromise } from "../../../lib/schedule/maybe-promise.ts";
@@ -22,20 +23,25 @@ import { type ArchiveDependencies, createReadArchive, memoryOrArchive } from "./
 export interface LateWindowSize {
   readonly firstRows: number;
   readonly rowsMax: number;
+  /** Whether time without late rows, before those of a window, is part of it. */
+  readonly keepsGaps?: boolean;
 }
 
 /** The requested records of a stretch, and the parts that have them. */
-export interface StretchQuery extends Omit<ArchiveScan, "range" | "parts" | "late"> {
+export interface StretchQuery extends Omit<ArchiveScan, "range" | "parts" | "late" | "hidden"> {
   readonly partsOfDay: (day: UtcDay) => readonly Part[];
+  /** What corrections hide of the requested records; null if nothing. */
+  readonly hidden: Pick<HiddenRows, "within"> | null;
 }
 
 /** The archive's scan for a range of archived days without late rows. */
 export function archiveScan(
-  { partsOfDay, ...records }: StretchQuery,
+  { partsOfDay, hidden, ...records }: StretchQuery,
   days: readonly UtcDay[],
   range: TimeRange,
 ): ArchiveScan {
-  return { ...records, range, parts: daysWithin(range, days).flatMap(partsOfDay), late: null };
+  const parts = daysWithin(range, days).flatMap(partsOfDay);
+  return { ...records, range, parts, late: null, hidden: hidden?.within(range) ?? null };
 }
 
 /** The archive's scans for a stretch of archived days: windows of time, so that each has few enough late rows. */
@@ -44,7 +50,7 @@ export async function* archiveScans(
   { range, days }: Pick<HistoryStretch, "range" | "days">,
   late: LateScan | null,
   order: Order,
-  { firstRows, rowsMax }: LateWindowSize,
+  { firstRows, rowsMax, keepsGaps = false }: LateWindowSize,
 ): AsyncIterable<ArchiveScan> {
   if (late === null) {
     yield archiveScan(query, days, range);
@@ -52,7 +58,7 @@ export async function* archiveScans(
   }
   let rows = firstRows;
   for (let rest = range; rest.startMs < rest.endMs; ) {
-    const window = await late.window(rest, order, rows);
+    const window = await late.window(rest, order, rows, keepsGaps);
     yield { ...archiveScan(query, days, window.range), late: window.late };
     const { startMs, endMs } = window.range;
     rest = order === "asc" ? { ...rest, startMs: endMs } : { ...rest, endMs: startMs };
@@ -110,7 +116,10 @@ export function createReadStretches(dependencies: HistoryDependencies): ReadStre
         readArchive(appId, range, caller, async ({ session, stretches, partsOfDay, isIncomplete }) => {
           const sink = begin();
           const deviceId = device?.id ?? null;
-          const query = { appId, deviceId, userId: null, accuracyMetersMax: null, partsOfDay };
+          const hidden = hot.hiddenRows(appId, deviceId);
+          const aliases = hot.aliases(appId, deviceId);
+          const ofAll = { userId: null, accuracyMetersMax: null };
+          const query = { appId, deviceId, ...ofAll, partsOfDay, hidden, aliases };
           for (const stretch of stretches) {
             if (stretch.kind === "memory") {
               await steps(sink.addMemory(stretch.range));

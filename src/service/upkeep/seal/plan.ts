@@ -23,7 +23,7 @@ export function windowStart(nowMs: number): UtcDay {
  * would be retained for years. If memory has nothing of the window, this node's clock is wrong, and they are not due.
  */
 export function planSeal(
-  inMemory: readonly Pick<DayInMemory, "day" | "isSealed">[],
+  inMemory: readonly Pick<DayInMemory, "day" | "records" | "isSealed">[],
   nowMs: number,
   hasFarDays = false,
 ): UtcDay[] {
@@ -31,6 +31,7 @@ export function planSeal(
   const end = utcDayOf(startOfUtcDayMs(nowMs) + WINDOW_DAYS * MS_PER_DAY);
   const sealsFar = hasFarDays && inMemory.some(({ day }) => day >= start && day <= end);
   return inMemory
+    .filter(({ records }) => records > 0)
     .filter(({ day, isSealed }) => isSealed || day < start || (sealsFar && day > end))
     .map(({ day }) => day);
 }

@@ -15,6 +15,8 @@ export interface SealSchedule {
   sealNow(onProgress?: (progress: SealProgress) => void): Promise<SealReport>;
   /** Must be called after reports are in memory. */
   noteReports(): void;
+  /** Begins a seal, unless one is running or has just failed. */
+  sealSoon(): void;
   /** False if a batch has old reports while too many already wait for the archive. */
   hasRoomFor(batch: ReportBatch): boolean;
   /** Like `hasRoomFor`, but for entries of other nodes, with a higher limit: a log that waits delays every client. */
@@ -109,6 +111,10 @@ export function createSealSchedule(options: SealScheduleOptions): SealSchedule {
     }
   }
 
+  function sealSoon(): void {
+    if (sealsWaiting === 0 && timers.nowMs() >= retryAtMs) void sealBySchedule();
+  }
+
   function wait(delayMs: number): void {
     cancelNext = timers.after(delayMs, async () => {
       await sealBySchedule();
@@ -125,9 +131,9 @@ export function createSealSchedule(options: SealScheduleOptions): SealSchedule {
     sealNow,
     noteReports() {
       if (++batches % BATCHES_A_COUNT === 0 || old.count > oldRecordsSeal) old.recount();
-      if (old.count <= oldRecordsSeal || sealsWaiting > 0 || timers.nowMs() < retryAtMs) return;
-      void sealBySchedule();
+      if (old.count > oldRecordsSeal) sealSoon();
     },
+    sealSoon,
     hasRoomFor,
     hasRoomToFollow: (batch) => old.hasRoom(batch, FOLLOWED_TIMES * oldRecordsMax),
     async makeRoomFor(batch, onProgress) {

@@ -11,11 +11,16 @@ import { type CreateSalt, createRandomSalt } from "../../../lib/frames/head.ts";
 import { messageOf } from "../../../lib/message-of.ts";
 import { inTurns } from "../../../lib/schedule/steps.ts";
 import { nextTurn } from "../../../lib/schedule/timers.ts";
+import type { PendingErasure } from "../../../model/erasure.ts";
+import type { StandingEntry } from "../../../model/standing-entry.ts";
 import type { Clock } from "../../../model/time/clock.ts";
 import type { Retention } from "../../../model/time/retention.ts";
 import { type UtcDay, utcDayName, utcDayOf, utcDayStartMs } from "../../../model/time/utc-day.ts";
 import { ignoreFileError } from "../../../runtime/files.ts";
+import type { LogErasing } from "../../../wal/closed-segments.ts";
 import type { Wal } from "../../../wal/log.ts";
+import type { MessageStore, QuarantineSnapshot } from "../../quarantine/message-store.ts";
+import { type ErasedFiles, Erasing } from "./erase.ts";
 import { type FoldDependencies, type Folded, type FoldRequest, foldDays, type SealProgress } from "./fold.ts";
 import {
   ASIDE_KEEP_MS,
@@ -41,6 +46,8 @@ export interface SealReport {
   readonly deleted: readonly string[];
   /** Bytes of the log that were freed. */
   readonly logBytes: number;
+  /** What was done for erasures that are not finished; null if there are none. */
+  readonly erased: SealErasing | null;
   /**
    * Why the next seal must repeat the removal of superfluous files: an error of the disk, or a stop; null if all are
    * gone.
@@ -49,11 +56,21 @@ export interface SealReport {
   readonly durationMs: number;
 }
 
+/** What a seal erased. Once it leaves nothing, erasures up to `sequence` are finished in the archive and the log. */
+export interface SealErasing extends ErasedFiles {
+  /** The seal erased what erasures up to this entry of the log destroy. */
+  readonly sequence: number;
+  /** What it erased from the log; null if it did not get that far. */
+  readonly log: LogErasing | null;
+}
+
 export interface SealDependencies extends FoldDependencies {
   /** Whether days far ahead are due (`planSeal`), as in a cluster, whose log would be retained for them. */
   readonly hasFarDays?: boolean;
   readonly hot: HotStore;
   readonly log: Pick<Wal, "rotate" | "trim" | "currentDays" | "mayHold">;
+  /** The quarantine, whose files a seal syncs. */
+  readonly messages: Pick<MessageStore, "snapshot" | "files" | "noteCovered">;
   readonly clock: Clock;
   readonly retention: Retention;
   /** Files of parts whose loss an operator has acknowledged. */
@@ -78,7 +95,8 @@ export type Seal = (
  * nothing is removed until the next seal has put the one in place that memory assumes. One seal runs at a time.
  */
 export function createSeal(dependencies: SealDependencies): Seal {
-  const { hot, log, archive, clock, retention } = dependencies;
+  const { hot, log, messages, archive, clock, retention } = dependencies;
+  const progress = new ErasingProgress();
 
   return async function seal(signal, onProgress = () => {}) {
     const startedMs = performance.now();
@@ -87,34 +105,50 @@ export function createSeal(dependencies: SealDependencies): Seal {
     if (!archive.isWritten) await archive.swap(archive.manifest);
     await writeOffLost(dependencies);
     // Leftovers of an earlier seal must not lie beside new parts, in case the manifest is rebuilt from all files.
-    await archive.tidy(nowMs, ASIDE_KEEP_MS);
-    await rotateLog(log, nowMs);
+    await archive.tidy(nowMs, asideKeepMs(hot));
+    await rotateLog(dependencies, nowMs, progress);
 
     // In one turn of the event loop: the seal's sequence would otherwise cover a report in between whose day is not
     // folded.
-    const days = planSeal(hot.daysInMemory(), nowMs, dependencies.hasFarDays);
-    const plan = planRetention(archive.manifest, new Set(days), (day) => log.mayHold(day), time);
+    const due = planSeal(hot.daysInMemory(), nowMs, dependencies.hasFarDays);
+    const { erasing, days, held } = planErasing(hot, dependencies.readUpTo, due);
+    const plan = planRetention(archive.manifest, new Set(due), (day) => log.mayHold(day), time);
     const oldestMs = oldestNeededMs(archive.manifest, days, plan, time);
     const sealing = hot.seal(days);
+    const quarantine = messages.snapshot();
 
     let folded: Folded;
     let leaving: LeavingParts;
+    let unsynced: string | null;
     try {
-      const request = { sealing, days, plan, oldestMs, signal, onProgress };
-      const written = await writeFiles(dependencies, request);
-      ({ folded, leaving } = written);
-      const next = nextManifest(archive.manifest, written, plan, sealing.sequence, time);
+      const isCheckpointStale = progress.isCheckpointStale(erasing);
+      const toErase = { erasing, held, isCheckpointStale };
+      const request = { sealing, days, plan, ...toErase, oldestMs, signal, onProgress };
+      const written = await writeFiles(dependencies, request, quarantine);
+      ({ folded, leaving, unsynced } = written);
+      const { finishedSequence } = hot.erasures;
+      const sequences = { sequence: sealing.sequence, finishedSequence };
+      const next = nextManifest(archive.manifest, written, plan, sequences, time);
       if (folded.days.size > 0 || !isSame(archive.manifest, next)) await archive.swap(next);
+      progress.noteCheckpoint(folded);
     } catch (error) {
       sealing.abandon();
       throw error;
     }
-    sealing.commit(new Set(folded.days.keys()), sequencesOf(archive.manifest));
+    const { manifest } = archive;
+    sealing.commit(new Set(folded.days.keys()), sequencesOf(manifest), clearedOf(manifest));
     // A process that stops needs no memory, and the next one starts without these records.
     await yielding(sealing.drop(), signal);
+    await yielding(hot.forgetCorrected(oldestMs), signal);
     await yielding(hot.forgetDevices(oldestMs), signal);
 
-    const { logBytes, unfinished } = await giveUpCovered(dependencies, leaving, plan, time, signal);
+    const { logBytes, logErasing, unfinished } = await giveUpCovered(
+      dependencies,
+      leaving,
+      plan,
+      time,
+      signal,
+    );
     return {
       days: names(folded.days.keys()),
       records: folded.records,
@@ -124,7 +158,8 @@ export function createSeal(dependencies: SealDependencies): Seal {
       expired: names([...archive.manifest.expired.keys()].filter((day) => !plan.remaining.has(day))),
       deleted: names(plan.deleted.keys()),
       logBytes,
-      unfinished,
+      erased: erasing.isNeeded ? erasingOf(erasing, folded, archive.manifest, logErasing) : null,
+      unfinished: unsynced ?? unfinished,
       durationMs: performance.now() - startedMs,
     };
   };
@@ -134,14 +169,30 @@ export function createSeal(dependencies: SealDependencies): Seal {
 interface WrittenFiles {
   readonly folded: Folded;
   readonly standing: StandingPart | null;
+  /** Why the entries that stand could not be written; null if they were. */
+  readonly unsynced: string | null;
   readonly leaving: LeavingParts;
 }
 
 /** Writes the entries that stand and the days. On failure it leaves no files. */
-async function writeFiles(dependencies: SealDependencies, request: FoldRequest): Promise<WrittenFiles> {
-  const { archive } = dependencies;
+async function writeFiles(
+  dependencies: SealDependencies,
+  request: FoldRequest,
+  quarantine: QuarantineSnapshot,
+): Promise<WrittenFiles> {
+  const { archive, messages } = dependencies;
   const before = archive.manifest.standing;
-  const standing = await writeStanding(dependencies, request.sealing.sequence);
+  let standing = before;
+  let unsynced: string | null = null;
+  try {
+    await messages.files.sync();
+    standing = await writeStanding(dependencies, request.sealing.sequence, quarantine);
+  } catch (error) {
+    // Reports that a day of this seal covers are in rows of corrections that only the file has.
+    if (hasUnwrittenRows(dependencies)) throw error;
+    ignoreFileError(error); // The log keeps the entries, and the next seal tries again.
+    unsynced = messageOf(error);
+  }
   const isNew = standing !== before;
   let folded: Folded;
   try {
@@ -156,7 +207,7 @@ async function writeFiles(dependencies: SealDependencies, request: FoldRequest):
     replaced: [...folded.replaced, ...replaced.filter((part) => !isDamaged(part))],
     damaged: replaced.filter(isDamaged),
   };
-  return { folded, standing, leaving };
+  return { folded, standing, unsynced, leaving };
 }
 
 /** Parts that the swapped manifest no longer names. */
@@ -168,13 +219,14 @@ interface LeavingParts {
 
 /** Removes what the swapped manifest made superfluous. Each step is tried; the next seal repeats those that failed. */
 async function giveUpCovered(
-  { archive, log }: SealDependencies,
+  { hot, archive, log, messages }: SealDependencies,
   { replaced, damaged }: LeavingParts,
   { deleted }: RetentionPlan,
   { nowMs, firstDay }: SealTime,
   signal: AbortSignal,
-): Promise<Pick<SealReport, "logBytes" | "unfinished">> {
+): Promise<Pick<SealReport, "logBytes" | "unfinished"> & { readonly logErasing: LogErasing | null }> {
   let logBytes = 0;
+  let logErasing: LogErasing | null = null;
   let unfinished: string | null = null;
   const steps = [
     () => archive.discard([...deleted.values()].flatMap(({ parts }) => parts)),
@@ -182,15 +234,20 @@ async function giveUpCovered(
     () => archive.moveToDamaged(damaged),
     async () => {
       // Moves aside files that could not be deleted; it lists the folder of every day.
-      if (deleted.size + replaced.length > 0) await archive.tidy(nowMs, ASIDE_KEEP_MS);
+      if (deleted.size + replaced.length > 0) await archive.tidy(nowMs, asideKeepMs(hot));
     },
     async () => {
+      const standingSequence = archive.manifest.standing?.sequence ?? 0;
       const coverage = {
         isCovered: (day: UtcDay, lastSequence: number) => isCovered(archive.manifest, day, lastSequence),
         isExpired: (day: UtcDay) => day < firstDay,
-        standingSequence: archive.manifest.standing?.sequence ?? 0,
+        standingSequence,
+        erasures: hot.erasures.pending().filter(({ sequence }) => sequence <= standingSequence),
       };
-      logBytes = (await log.trim(coverage, signal)).bytes;
+      const trimmed = await log.trim(coverage, signal);
+      logBytes = trimmed.bytes;
+      logErasing = trimmed.erasing;
+      messages.noteCovered(standingSequence);
     },
   ];
   for (const step of steps) {
@@ -203,24 +260,38 @@ async function giveUpCovered(
     }
   }
   if (signal.aborted) unfinished ??= "It was broken off once the archive had the records";
-  return { logBytes, unfinished };
+  return { logBytes, logErasing, unfinished };
+}
+
+function* concat<Item>(...all: readonly Iterable<Item>[]): Iterable<Item> {
+  for (const items of all) yield* items;
 }
 
 /**
  * Writes the entries that stand, unless the archive's file has them all and is intact. What is applied while it is
- * written may be in the file or not: it is in the log too, behind the sequence.
+ * written of profiles may be in the file or not: it is in the log too, behind the sequence.
  */
 async function writeStanding(
   { hot, archive, readUpTo, createSalt = createRandomSalt }: SealDependencies,
   appliedSequence: number,
+  quarantine: QuarantineSnapshot,
 ): Promise<StandingPart | null> {
   const { standing, seal } = archive.manifest;
-  const { profiles } = hot;
-  const hasAll = profiles.sequence <= (standing?.sequence ?? 0);
+  const { profiles, corrections } = hot;
+  const erased = lastSequenceOf(hot.erasures.pending(), Math.min(appliedSequence, readUpTo));
+  const newest = Math.max(profiles.sequence, corrections.sequence, quarantine.sequence, erased);
+  const hasAll = newest <= (standing?.sequence ?? 0);
   if (hasAll && (standing === null || !archive.damaged.has(standing.file))) return standing;
   const sequence = Math.max(standing?.sequence ?? 0, Math.min(appliedSequence, readUpTo));
-  const encoded = await inTurns(encodeStanding(profiles.entries(), sequence, createSalt));
+  // Corrections are those of this moment, in which the seal's sequence was read.
+  const entries = concat<StandingEntry>(hot.correctionEntries(), profiles.entries(), quarantine.entries);
+  const encoded = await inTurns(encodeStanding(entries, sequence, createSalt));
   return archive.writeStanding(seal + 1, sequence, encoded);
+}
+
+/** Whether reports were merged into rows of corrections after the archive's file was written. */
+function hasUnwrittenRows({ hot, archive }: SealDependencies): boolean {
+  return hot.corrections.mergedSequence > (archive.manifest.standing?.sequence ?? 0);
 }
 
 /** Removes damaged parts that an operator has acknowledged as lost from the archive; the manifest remembers them. */
@@ -244,10 +315,67 @@ async function writeOffLost({ archive, acknowledgedParts }: SealDependencies): P
   await archive.moveToDamaged(lost);
 }
 
-/** A segment is deleted as a whole, so none should have reports of many days. */
-async function rotateLog(log: Pick<Wal, "rotate" | "currentDays">, nowMs: number): Promise<void> {
+/** A segment is deleted as a whole, so none should have reports of many days, or what is to be erased. */
+async function rotateLog(
+  { hot, log }: SealDependencies,
+  nowMs: number,
+  progress: ErasingProgress,
+): Promise<void> {
   const today = utcDayOf(nowMs);
-  if ([...log.currentDays].some((day) => day < today)) await log.rotate();
+  const erased = lastSequenceOf(hot.erasures.pending());
+  if ([...log.currentDays].some((day) => day < today) || erased > progress.rotatedSequence)
+    await log.rotate();
+  progress.rotatedSequence = erased;
+}
+
+/** What later seals need to know of this one, as long as erasures are pending. */
+class ErasingProgress {
+  /** What erasures up to this entry of the log destroy is in no segment that is being written. */
+  rotatedSequence = 0;
+  /** The checkpoint has nothing that erasures up to this entry of the log destroy; 0 if that is not known. */
+  #checkpointSequence = 0;
+
+  isCheckpointStale(erasing: Erasing): boolean {
+    return erasing.isAfter(this.#checkpointSequence);
+  }
+
+  noteCheckpoint({ hasNewLatest, sequence }: Folded): void {
+    if (hasNewLatest) this.#checkpointSequence = sequence;
+  }
+}
+
+/** The last of these erasures up to an entry of the log; 0 if there is none. */
+function lastSequenceOf(erasures: readonly PendingErasure[], upTo = Number.POSITIVE_INFINITY): number {
+  return Math.max(0, ...erasures.map(({ sequence }) => sequence).filter((sequence) => sequence <= upTo));
+}
+
+/** Files that were moved aside may have what is to be erased. */
+function asideKeepMs({ erasures }: HotStore): number {
+  return erasures.pending().length > 0 ? 0 : ASIDE_KEEP_MS;
+}
+
+/**
+ * What this seal erases, the due days that it folds, and those that wait: if a part of the log could not be read, days
+ * are not covered by what comes after, so erasures there can't be finished, and would mask new records of these days.
+ */
+function planErasing(hot: HotStore, readUpTo: number, due: readonly UtcDay[]) {
+  const pending = hot.erasures.pending().filter(({ sequence }) => sequence <= hot.appliedSequence);
+  const later = new Erasing(pending.filter(({ sequence }) => sequence > readUpTo));
+  const held = due.filter((day) => later.of(day, { cleared: 0 }).length > 0);
+  return {
+    erasing: new Erasing(pending.filter(({ sequence }) => sequence <= readUpTo)),
+    days: due.filter((day) => !held.includes(day)),
+    held,
+  };
+}
+
+function erasingOf(
+  erasing: Erasing,
+  { sequence }: Folded,
+  { days, expired }: Manifest,
+  log: LogErasing | null,
+): SealErasing {
+  return { ...erasing.report([...days, ...expired]), sequence, log };
 }
 
 /**
@@ -258,16 +386,18 @@ function nextManifest(
   manifest: Manifest,
   { folded, standing }: WrittenFiles,
   { restored, remaining }: RetentionPlan,
-  sequence: number,
+  { sequence, finishedSequence }: { readonly sequence: number; readonly finishedSequence: number },
   time: SealTime,
 ): Manifest {
   const days = new Map<UtcDay, SealedDay>();
-  for (const [day, sealed] of [...manifest.days, ...restored])
+  for (const [day, before] of [...manifest.days, ...restored]) {
+    const sealed = folded.cleared.get(day) ?? before;
     days.set(day, folded.blocked.includes(day) ? sealed : coveredUpTo(sealed, folded.sequence));
+  }
   for (const [day, sealed] of folded.days) days.set(day, sealed);
   const { retained, expired } = splitExpired(days, time);
   const expiredBefore = [...remaining].map(
-    ([day, entry]) => [day, coveredUpTo(entry, folded.sequence)] as const,
+    ([day, entry]) => [day, coveredUpTo({ ...entry, ...folded.cleared.get(day) }, folded.sequence)] as const,
   );
   return {
     seal: manifest.seal + 1,
@@ -277,6 +407,7 @@ function nextManifest(
     expired: new Map([...expiredBefore, ...expired]),
     retention: time.retention,
     standing,
+    erased: Math.max(manifest.erased, finishedSequence),
   };
 }
 
@@ -290,10 +421,19 @@ function isSame(before: Manifest, after: Manifest): boolean {
     before.latest === after.latest &&
     before.standing === after.standing &&
     before.retention === after.retention &&
+    before.erased === after.erased &&
     hasSameKeys(before.days, after.days) &&
+    hasSameCleared(before, after) &&
     hasSameKeys(before.expired, after.expired) &&
     [...before.expired].every(([day, { sinceMs }]) => after.expired.get(day)!.sinceMs === sinceMs)
   );
+}
+
+function hasSameCleared(before: Manifest, after: Manifest): boolean {
+  const cleared = clearedOf(after);
+  return clearedOf(before)
+    .entries()
+    .every(([day, sequence]) => cleared.get(day) === sequence);
 }
 
 function hasSameKeys(a: ReadonlyMap<UtcDay, unknown>, b: ReadonlyMap<UtcDay, unknown>): boolean {
@@ -303,6 +443,11 @@ function hasSameKeys(a: ReadonlyMap<UtcDay, unknown>, b: ReadonlyMap<UtcDay, unk
 /** By day, the log entry up to which it is covered; includes expired days, or the log would bring them back. */
 export function sequencesOf({ days, expired }: Manifest): ReadonlyMap<UtcDay, number> {
   return new Map([...expired, ...days].map(([day, { sequence }]) => [day, sequence]));
+}
+
+/** By day, the log entry up to which erasures are gone from its files. */
+export function clearedOf({ days, expired }: Manifest): ReadonlyMap<UtcDay, number> {
+  return new Map([...expired, ...days].map(([day, { cleared }]) => [day, cleared]));
 }
 
 /** Whether the archive has every report of the day in entries up to this one. */

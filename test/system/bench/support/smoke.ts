@@ -16,6 +16,7 @@ export const SLOW_BENCHES: readonly string[] = [
   "seen",
   "fairness",
   "cluster",
+  "nodes",
   "live",
   "decade",
   "seal",

@@ -1,4 +1,5 @@
 import type { Page } from "playwright-core";
+import type { StoredProfile } from "../../../../src/web/device/profile-draft.ts";
 import type { DeviceTable } from "../../../../src/web/devices/device-table.ts";
 import { askPart, type PartName } from "./parts.ts";
 
@@ -39,4 +40,18 @@ export async function knownPositions(client: {
   return Object.fromEntries(
     device_id.map((id, row) => [id, [timestamp![row]!, latitude![row]!, longitude![row]!] as const]),
   );
+}
+
+/** Gives a device a name, a color, an icon or tags, as a program does. */
+export async function setProfile(
+  { url, key }: { readonly url: string; readonly key: string },
+  deviceId: string,
+  profile: StoredProfile,
+): Promise<void> {
+  const response = await fetch(`${url}/api/v1/devices/${encodeURIComponent(deviceId)}/profile`, {
+    method: "PUT",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: JSON.stringify(profile),
+  });
+  if (!response.ok) throw new Error(`setting a profile: ${response.status} ${await response.text()}`);
 }

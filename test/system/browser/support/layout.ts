@@ -71,9 +71,10 @@ export function layoutFaults(page: Page): Promise<readonly string[]> {
     }
 
     // Every control can be pressed where it is, so nothing lies over it. A dialog or an open menu lies over all others.
+    // Markers are left out: they move with the map, below its buttons too.
     const layer = document.querySelector("dialog:modal, :popover-open") ?? document;
     for (const control of layer.querySelectorAll(
-      "button, select, input:not([type=radio]), textarea, summary",
+      "button:not(.maplibregl-marker), select, input:not([type=radio]), textarea, summary",
     )) {
       const part = isVisible(control) ? shownPart(control) : null;
       if (part === null) continue;

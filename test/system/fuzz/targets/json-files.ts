@@ -217,11 +217,17 @@ export const manifests: Target = {
 
 function manifestOf(draw: Draw): Manifest {
   const parts = () => draw.list(3, () => partOf(draw));
-  const sealedDay = () => ({ sequence: draw.upTo(2 ** 40), parts: parts(), lost: parts() });
+  const sealedDay = () => ({
+    sequence: draw.upTo(2 ** 40),
+    cleared: draw.upTo(2 ** 40),
+    parts: parts(),
+    lost: parts(),
+  });
   const days = [...new Set(draw.list(4, () => draw.upTo(30_000)))].sort((a, b) => a - b) as UtcDay[];
   return {
     seal: draw.upTo(2 ** 20),
     lastSequence: draw.upTo(2 ** 40),
+    erased: draw.upTo(2 ** 40),
     days: new Map(days.map((day) => [day, sealedDay()])),
     latest: draw.chance(2) ? parts() : null,
     expired: new Map(days.slice(2).map((day) => [day, { ...sealedDay(), sinceMs: draw.upTo(2 ** 45) }])),

@@ -35,7 +35,7 @@ const decoder = createEntryDecoder(texts, PATH);
 export const logEntries: Target = {
   name: "entries",
   bytesMax: 4096,
-  seeds: () => [3, 7, 11].flatMap(payloads).map((payload) => Uint8Array.from([0, ...payload])),
+  seeds: () => [5, 13, 19].flatMap(payloads).map((payload) => Uint8Array.from([0, ...payload])),
   check(input) {
     const draw = createDraw(input);
     if (draw.chance(2)) {
@@ -72,7 +72,7 @@ function decoded(bytes: Uint8Array): LogEntry | null {
 function mustBeEntry(entry: LogEntry | null): void {
   if (entry === null) return;
   if (entry.kind !== "reports") {
-    mustBeProfile(entry);
+    mustBeStanding(entry);
     return;
   }
   const { appId, batch } = entry;
@@ -93,11 +93,11 @@ function mustBeEntry(entry: LogEntry | null): void {
   mustEqual(again && rowsOf(batchIn(again)), rowsOf(batch), "an entry that was read can be written");
 }
 
-function mustBeProfile(entry: StandingEntry): void {
+function mustBeStanding(entry: StandingEntry & { readonly sequence?: number }): void {
   const bytes = encodeStandingEntry(entry, 0);
   const { sequence: _, ...again } = decoder.decode(viewsOf(bytes), 0, bytes.length, 7) ?? { sequence: 0 };
-  const { kind, appId, deviceId, profile } = entry;
-  mustEqual(again, { kind, appId, deviceId, profile }, "a profile that was read can be written");
+  const { sequence: __, ...before } = { sequence: 0, ...entry };
+  mustEqual(again, before, "an entry that was read can be written");
 }
 
 function isBelow(indexes: Uint32Array, end: number): boolean {

@@ -1,5 +1,4 @@
-import { existsSync, readdirSync } from "node:fs";
-import { join } from "node:path";
+import type { ReferenceReport } from "../../../reference/records.ts";
 import { unlessHung } from "../../../support/hang-guard.ts";
 import { seededRandom } from "../../../support/seeded-random.ts";
 import {
@@ -20,12 +19,15 @@ import { bostonTrack } from "../../support/track.ts";
 import { checkAll, checkDevices } from "./check.ts";
 import { postOn, readOn } from "./clients.ts";
 import { createLedger, type Ledger } from "./ledger.ts";
+import { createProfileEditors, type ProfileEditors } from "./profile-editors.ts";
+import { daysIn, isSealingNow, untilArchived, untilSealed, untilSealing } from "./seals.ts";
 import { planTours, type Tour } from "./tour.ts";
 
 /*
  * Goal: nothing that was acknowledged is ever lost or changed, whenever the process is killed.
- * Method: one data directory for all rounds; in each, clients post and ask while days are sealed, `kill -9` comes at a
- * random moment, then often once more while the log is replayed or the start's seal runs; then all is asked for.
+ * Method: one data directory for all rounds; in each, clients post, edit profiles and ask while days are sealed,
+ * `kill -9` comes at a random moment, then often once more while the log is replayed or the start's seal runs; then all
+ * is asked for.
  */
 
 export interface SoakOptions {
@@ -40,9 +42,11 @@ export interface SoakOptions {
 export interface SoakSummary {
   readonly rounds: number;
   readonly acknowledgedReports: number;
+  /** Profiles set and deleted. */
+  readonly acknowledgedEdits: number;
   readonly records: number;
   readonly archivedDays: number;
-  readonly kills: { readonly underLoad: number; readonly inReplay: number; readonly inSeal: number };
+  readonly kills: Readonly<Record<"underLoad" | "inReplay" | "inSeal" | "afterSeal", number>>;
   /** Starts that failed. The rounds end with the first. */
   readonly refusedStarts: readonly string[];
   /** Differences between what the server says and what it was told: lost, doubled or changed records, and all else. */
@@ -56,14 +60,20 @@ export interface SoakSummary {
 
 const CLIENTS = 4;
 const READERS = 2;
+/** Devices with profiles: some that report, and as many that never do. */
+const NAMED_DEVICES = 40;
+export const ROUND_EDITS_MIN = 10;
 const LOAD_MS_MIN = 150;
 const LOAD_MS_MAX = 1200;
 /** A start takes a second; on a machine that is busy with much else, dozens. */
 const READY_MS_MAX = 110_000;
-const SEAL_LOOKS_MAX = 500; // 2.5 s at least. Seals are a second apart.
 const FULL_CHECK_ROUNDS = 20;
 const ROUNDS_REMEMBERED = 2;
 const WRONG_MAX = 20; // More of them tell nothing new, and the rounds end.
+
+/** When the load is killed: after some time, or when a seal has begun or ended since. Rounds take turns. */
+const MOMENTS = ["at any time", "in a seal", "after a seal"] as const;
+type Moment = (typeof MOMENTS)[number];
 
 const SERVE_FLAGS = ["--seal-every", "1s"];
 
@@ -72,8 +82,10 @@ export async function soak(options: SoakOptions): Promise<SoakSummary> {
   const pick = createPicker(seededRandom(seed));
   const place = openPlace();
   const ledger = createLedger("default");
-  const tours = planTours(bostonTrack(place.directory).reports, CLIENTS, pick, Date.now());
-  const kills = { underLoad: 0, inReplay: 0, inSeal: 0 };
+  const { reports } = bostonTrack(place.directory);
+  const tours = planTours(reports, CLIENTS, pick, Date.now());
+  const profiles = createProfileEditors(namedDevices(reports));
+  const kills = { underLoad: 0, inReplay: 0, inSeal: 0, afterSeal: 0 };
   const readyMs: number[] = [];
   const refusedStarts: string[] = [];
   const wrongAnswers: string[] = [];
@@ -96,10 +108,12 @@ export async function soak(options: SoakOptions): Promise<SoakSummary> {
   async function runRound(running: ServerProcess, round: number): Promise<ServerProcess> {
     const client = { url: running.url, key: readFirstKey(place) };
     const loadMs = pick.integer(LOAD_MS_MIN, loadMsMax);
-    const isAtSeal = pick.maybe(0.33, () => true) ?? false;
-    const wrong = await killUnderLoad({ running, client, pick, ledger, tours, place, loadMs, isAtSeal });
+    const moment = MOMENTS[round % MOMENTS.length]!;
+    const load = { running, client, pick, ledger, profiles, tours, place, loadMs, moment };
+    const wrong = await killUnderLoad(load);
     kills.underLoad++;
     if (wrong.isSealing) kills.inSeal++;
+    if (moment === "after a seal") kills.afterSeal++;
     wrongAnswers.push(...wrong.answers);
     for (const again of [pick.maybe(0.35, () => "replay"), pick.maybe(0.25, () => "first seal")]) {
       if (again === "replay" && (await killInReplay(runtime, place, pick))) kills.inReplay++;
@@ -107,7 +121,7 @@ export async function soak(options: SoakOptions): Promise<SoakSummary> {
     }
     const server = await start();
     const asked = { ...client, url: server.url };
-    wrongAnswers.push(...(await ledger.settle(asked)));
+    wrongAnswers.push(...(await ledger.settle(asked)), ...(await profiles.findWrong(asked)));
     recentDevices.push(ledger.takeTouched());
     if (recentDevices.length > ROUNDS_REMEMBERED) recentDevices.shift();
     const isFull = round % FULL_CHECK_ROUNDS === 0 || round === rounds;
@@ -139,6 +153,7 @@ export async function soak(options: SoakOptions): Promise<SoakSummary> {
   return {
     rounds: done,
     acknowledgedReports: ledger.acknowledgedReports,
+    acknowledgedEdits: profiles.acknowledgedEdits,
     records: ledger.fleet.records().length,
     archivedDays,
     kills,
@@ -150,9 +165,9 @@ export async function soak(options: SoakOptions): Promise<SoakSummary> {
   };
 }
 
-/** On a machine that is busy with much else, every seal may have been killed: the last one is let through. */
-async function untilArchived(place: Place): Promise<void> {
-  await until(() => daysIn(place) > 0);
+function namedDevices(reports: readonly ReferenceReport[]): string[] {
+  const reporting = [...new Set(reports.map(({ device_id }) => device_id))].slice(0, NAMED_DEVICES);
+  return reporting.flatMap((deviceId, index) => [deviceId, `silent ${index}`]);
 }
 
 interface LoadOptions {
@@ -160,14 +175,15 @@ interface LoadOptions {
   readonly client: Client;
   readonly pick: Picker;
   readonly ledger: Ledger;
+  readonly profiles: ProfileEditors;
   readonly tours: readonly Tour[];
   readonly place: Place;
   readonly loadMs: number;
-  /** Whether the kill waits for the next seal. */
-  readonly isAtSeal: boolean;
+  readonly moment: Moment;
 }
 
-async function killUnderLoad({ running, client, pick, ledger, tours, place, loadMs, isAtSeal }: LoadOptions) {
+async function killUnderLoad(load: LoadOptions) {
+  const { running, client, pick, ledger, profiles, tours, place, loadMs, moment } = load;
   const answers: string[] = [];
   let isOver = false;
   const options = {
@@ -180,12 +196,16 @@ async function killUnderLoad({ running, client, pick, ledger, tours, place, load
   for (const tour of tours) tour.turn();
   const clients = tours.map((tour) => postOn(options, tour));
   const readers = Array.from({ length: READERS }, () => readOn(options));
+  const edits = profiles.acknowledgedEdits + ROUND_EDITS_MIN;
+  const editors = profiles.editOn(options);
   await pause(loadMs);
-  if (isAtSeal) await untilSealing(place, pick);
+  await Promise.race([editors, until(() => isOver || profiles.acknowledgedEdits >= edits)]);
+  if (moment === "in a seal") await untilSealing(place, pick);
+  if (moment === "after a seal") await untilSealed(place, pick);
   const isSealing = isSealingNow(place);
   isOver = true;
   running.kill("SIGKILL");
-  await Promise.all([...clients, ...readers, running.ended]);
+  await Promise.all([...clients, ...readers, editors, running.ended]);
   return { answers, isSealing };
 }
 
@@ -214,22 +234,4 @@ async function untilReady(server: ServerProcess): Promise<void> {
     server.kill("SIGKILL");
     throw new Error(`Not ready: /ready says ${state}; it said: ${server.error}`, { cause });
   }
-}
-
-async function untilSealing(place: Place, pick: Picker): Promise<void> {
-  let looks = 0; // The kill comes without a seal if there is nothing to seal.
-  await until(() => isSealingNow(place) || ++looks > SEAL_LOOKS_MAX);
-  await pause(pick.integer(0, 600)); // Its process begins in some 200 ms.
-}
-
-/** A seal works in a folder that is empty between seals. */
-function isSealingNow({ dataDir }: Place): boolean {
-  const scratch = join(dataDir, "archive/scratch");
-  return existsSync(scratch) && readdirSync(scratch).length > 0;
-}
-
-function daysIn({ dataDir }: Place): number {
-  const archive = join(dataDir, "archive");
-  if (!existsSync(archive)) return 0; // Nothing ever started.
-  return readdirSync(archive).filter((name) => name.startsWith("day=")).length;
 }

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,8 +7,9 @@ import { dayFolder } from "../../../../src/archive/archive-files.ts";
 import { type Database, openDatabase } from "../../../../src/archive/duckdb/database.ts";
 import { statementsUnderWay } from "../../../../src/archive/duckdb/running-statements.ts";
 import type { Part } from "../../../../src/archive/manifest.ts";
-import type { ArchiveScan, OverlayRows } from "../../../../src/archive/read/archive-scan.ts";
-import type { ArchiveSession } from "../../../../src/archive/read/archive-session.ts";
+import { type Masks, NO_MASKS } from "../../../../src/archive/masks.ts";
+import type { ArchiveScan, HiddenKeys, OverlayRows } from "../../../../src/archive/read/archive-scan.ts";
+import type { ArchiveSession, RecordKeys } from "../../../../src/archive/read/archive-session.ts";
 import { createPartReader, type PartReader } from "../../../../src/archive/read/part-reader.ts";
 import { compareUtf8 } from "../../../../src/lib/text/utf8.ts";
 import { FieldChoice } from "../../../../src/model/field-choice.ts";
@@ -24,6 +25,7 @@ import { outcome } from "../../../support/rejection.ts";
 import { type Report, rowBatchOf } from "../../../support/reports/batches.ts";
 import { seededRandom } from "../../../support/seeded-random.ts";
 import { csvRows, readTestData } from "../../../support/test-data.ts";
+import { drawMasks } from "../write/plain-masks.ts";
 import { deviceOf, type PlainRow, plainScan, timeOf, writePart } from "../write/plain-parts.ts";
 
 /*
@@ -53,6 +55,8 @@ const INSTANT_MS = [0, 1, 500, 59_999, 60_000, 1_800_000, MS_PER_DAY - 1];
 
 let plain: DuckDBConnection;
 let reader: PartReader;
+/** What readers leave out. */
+let masks: Masks = NO_MASKS;
 let rows: readonly PlainRow[];
 let parts: readonly Part[];
 
@@ -130,6 +134,7 @@ function openReader(folder: string, { slots = 2, queueMax = 8 } = {}): PartReade
       }),
     pathOf: ({ file }) => join(directory, file),
     readRange: ({ file }, start, end) => FILES.readRange(join(directory, file), start, end),
+    masks: () => masks,
     slots,
     queueMax,
   });
@@ -166,6 +171,42 @@ function lateOf(reports: readonly Report[]): OverlayRows {
       yield rowBatchOf([]);
     },
   };
+}
+
+/** The keys of rows to leave out. */
+function hiddenOf(hidden: readonly PlainRow[]): HiddenKeys | null {
+  if (hidden.length === 0) return null;
+  const keys = hidden.map(({ report }) => report);
+  const version = `hidden ${++hiddenCount}`;
+  return {
+    days: [...new Set(keys.map((key) => utcDayOf(timeOf(key))))].sort((a, b) => a - b),
+    *batches() {
+      for (let start = 0; start < keys.length; start += 1000)
+        yield rowBatchOf(keys.slice(start, start + 1000));
+    },
+    version: () => version,
+    timesOf(deviceId) {
+      const times = keys.filter((key) => deviceOf(key) === deviceId).map(timeOf);
+      return times.length === 0 ? null : Float64Array.from(times).sort();
+    },
+  };
+}
+
+let hiddenCount = 0;
+
+/** Some of the app's rows that a scan may find, or all of a day. */
+function arbitraryHidden({ appId, deviceId, range }: ArchiveScan): readonly PlainRow[] {
+  const share = pick([0.01, 0.3, 1]);
+  const days = pick([null, new Set([0, 1, 4].map((day) => FIRST_DAY + day))]);
+  return rows.filter(
+    ({ app, report }) =>
+      app === appId &&
+      (deviceId === null || deviceOf(report) === deviceId) &&
+      timeOf(report) >= range.startMs &&
+      timeOf(report) < range.endMs &&
+      days?.has(utcDayOf(timeOf(report))) !== false &&
+      random() < share,
+  );
 }
 
 function scanOf(scan: Partial<ArchiveScan> = {}): ArchiveScan {
@@ -223,9 +264,15 @@ function arbitraryLateRows(ofInstantMax: number): Report[] {
   return late;
 }
 
-async function expectAgreement(scan: ArchiveScan, late: readonly Report[]): Promise<void> {
+async function expectAgreement(
+  scan: ArchiveScan,
+  late: readonly Report[],
+  hidden: readonly PlainRow[] = [],
+): Promise<void> {
   const order = pick(["asc", "desc"] as const);
-  const all = plainScan(rows, scan, late, order);
+  const leftOut = new Set(hidden);
+  const shown = rows.filter((row) => !leftOut.has(row));
+  const all = plainScan(shown, scan, late, order);
   const offset = pick([0, 0, 1, 5, Math.floor(all.length / 2), all.length - 1, all.length, 10_000]);
   const limit = pick([0, 1, 7, 40, 1000]);
   const from = Math.max(0, offset);
@@ -234,6 +281,8 @@ async function expectAgreement(scan: ArchiveScan, late: readonly Report[]): Prom
     count: await session.count(scan),
     devices: await devicesOf(session, scan),
     path: await pathOf(session, scan),
+    keys: await Array.fromAsync(session.keys(scan)),
+    tracks: await Array.fromAsync(session.tracks(scan)),
   }));
   expect(recordsOf(found.page)).toEqual(all.slice(from, from + limit));
   expect(found.count).toBe(all.length);
@@ -245,6 +294,17 @@ async function expectAgreement(scan: ArchiveScan, late: readonly Report[]): Prom
   expect(found.path.deviceIds).toEqual(path.map((record) => deviceOf(record) as DeviceId));
   expect([...found.path.latitude]).toEqual(path.map(({ latitude }) => latitude as number));
   expect([...found.path.longitude]).toEqual(path.map(({ longitude }) => longitude as number));
+  const keys = path.map((record) => `${deviceOf(record)} ${timeOf(record)}`);
+  expect(textsOf(found.keys).sort()).toEqual(keys.toSorted());
+  const ofDevices = Map.groupBy(textsOf(found.tracks), (text) => text.slice(0, text.lastIndexOf(" ")));
+  const tracks = Map.groupBy(keys, (text) => text.slice(0, text.lastIndexOf(" ")));
+  expect([...ofDevices].sort()).toEqual([...tracks].sort());
+}
+
+function textsOf(found: readonly RecordKeys[]): string[] {
+  return found.flatMap(({ deviceIds, timestampMs }) =>
+    deviceIds.map((id, row) => `${id} ${timestampMs[row]}`),
+  );
 }
 
 describe("a session agrees with a loop over all rows", () => {
@@ -264,6 +324,110 @@ describe("a session agrees with a loop over all rows", () => {
       const { scan, late } = arbitraryScan(arbitraryLateRows(5));
       await expectAgreement(scan, late);
     }
+  });
+
+  test("where records are left out", async () => {
+    for (let round = 0; round < randomRuns(150); round++) {
+      const { scan } = arbitraryScan([]);
+      const hidden = arbitraryHidden(scan);
+      await expectAgreement({ ...scan, hidden: hiddenOf(hidden) }, [], hidden);
+    }
+  });
+
+  test("where records are left out, and late rows lie over others or take their place", async () => {
+    for (let round = 0; round < randomRuns(100); round++) {
+      const { scan, late } = arbitraryScan(arbitraryLateRows(1));
+      const hidden = arbitraryHidden(scan);
+      await expectAgreement({ ...scan, hidden: hiddenOf(hidden) }, late, hidden);
+    }
+  });
+
+  describe("where records are masked", () => {
+    let masked: readonly PlainRow[];
+
+    function mask(): void {
+      const days = FILES_OF_DAYS.map((_, day) => (FIRST_DAY + day) as UtcDay);
+      const drawn = drawMasks(random, { apps: APPS, devices: DEVICES, users: USERS, days });
+      masks = drawn.masks;
+      masked = rows.filter((row) => drawn.isMasked(row));
+    }
+
+    afterEach(() => {
+      masks = NO_MASKS;
+    });
+
+    test("alone", async () => {
+      for (let round = 0; round < randomRuns(150); round++) {
+        mask();
+        await expectAgreement(arbitraryScan([]).scan, [], masked);
+      }
+    });
+
+    test("and whole days are counted", async () => {
+      for (let round = 0; round < randomRuns(10); round++) {
+        mask();
+        const shown = rows.filter((row) => !masked.includes(row));
+        for (const appId of APPS) {
+          const expected = shown.filter(({ app }) => app === appId).length;
+          expect(await ask((session) => session.count(scanOf({ appId })))).toBe(expected);
+        }
+      }
+    });
+
+    test("and late rows lie over others, or take the place of masked ones", async () => {
+      for (let round = 0; round < randomRuns(40); round++) {
+        mask();
+        const { scan, late } = arbitraryScan(arbitraryLateRows(3));
+        await expectAgreement(scan, late, masked);
+      }
+    });
+
+    test("and others are left out", async () => {
+      for (let round = 0; round < randomRuns(50); round++) {
+        mask();
+        const { scan, late } = arbitraryScan(pick([[], arbitraryLateRows(1)]));
+        const hidden = arbitraryHidden(scan);
+        await expectAgreement({ ...scan, hidden: hiddenOf(hidden) }, late, [...masked, ...hidden]);
+      }
+    });
+
+    test("positions() and repeats() leave them out, too", async () => {
+      for (let round = 0; round < randomRuns(40); round++) {
+        mask();
+        const deviceId = pick(DEVICES) as DeviceId;
+        const isShown = new Set(rows).difference(new Set(masked));
+        const shown = plainScan([...isShown], scanOf({ deviceId }), [], "asc");
+        const found = await ask(async (session) => ({
+          positions: await Array.fromAsync(session.positions(scanOf({ deviceId }), ["speed"])),
+          repeats: await Array.fromAsync(
+            session.repeats(
+              scanOf({ deviceId, late: lateOf(plainScan(rows, scanOf({ deviceId }), [], "asc")) }),
+            ),
+          ),
+        }));
+        expect(found.positions.flatMap(({ timestampMs }) => [...timestampMs])).toEqual(shown.map(timeOf));
+        expect(found.repeats.flatMap(({ timestampMs }) => [...timestampMs]).sort((a, b) => a - b)).toEqual(
+          shown.map(timeOf),
+        );
+      }
+    });
+
+    test("and a session that has begun goes on with what was masked then", async () => {
+      do mask();
+      while (!masked.some(({ app }) => app === APP));
+      const scan = scanOf();
+      const expected = plainScan(
+        rows.filter((row) => !masked.includes(row)),
+        scan,
+        [],
+        "asc",
+      ).length;
+      const counts = await ask(async (session) => {
+        masks = NO_MASKS;
+        return [await session.count(scan), await session.count(scanOf())];
+      });
+      expect(counts).toEqual([expected, expected]);
+    });
   });
 
   test("where nothing but late rows is there", async () => {
@@ -335,6 +499,26 @@ describe("on a busy day", () => {
       for (const order of ["asc", "desc"] as const) {
         const all = plainScan(busyRows, asked, [], order);
         for (const offset of [0, 1, 249, 250, 2399, 2401, 9999, 20_011, all.length - 3, all.length, 99_999]) {
+          const page = await ask((session) => session.page(asked, order, offset, 130), busy);
+          expect(keysOf(recordsOf(page))).toEqual(keysOf(all.slice(offset, offset + 130)));
+        }
+      }
+    });
+  }
+
+  const selections: [string, (report: Report, row: number) => boolean][] = [
+    ["here and there", (report, row) => row % 11 === 0 || timeOf(report) % 60_000 === 3],
+    ["for the first minutes", (report) => timeOf(report) < FIRST_MS + 2 * 60_000],
+  ];
+  for (const [name, isHidden] of selections) {
+    test(`page() finds its place where records are left out ${name}`, async () => {
+      const hidden = busyRows.filter(({ report }, row) => isHidden(report, row));
+      const leftOut = new Set(hidden);
+      const shown = busyRows.filter((row) => !leftOut.has(row));
+      const asked = { ...scan, hidden: hiddenOf(hidden) };
+      for (const order of ["asc", "desc"] as const) {
+        const all = plainScan(shown, asked, [], order);
+        for (const offset of [0, 240, 2399, 9999, all.length - 3, all.length]) {
           const page = await ask((session) => session.page(asked, order, offset, 130), busy);
           expect(keysOf(recordsOf(page))).toEqual(keysOf(all.slice(offset, offset + 130)));
         }
@@ -512,21 +696,39 @@ describe("scannedBytes", () => {
   });
 });
 
+test("a file that has records of another app alone has none of the scan's", async () => {
+  const row = { app: APPS[1]!, report: { device_id: "a", timestamp: FIRST_MS, latitude: 1, longitude: 2 } };
+  const part = await writePart(plain, join(DIRECTORY, "other"), fileName(FIRST_DAY, 1), [row]);
+  const ofOther = openReader("other");
+  const scan = scanOf({ parts: [part] });
+  const found = await ask(
+    async (session) => ({
+      page: (await session.page(scan, "asc", 0, 10)).count,
+      keys: textsOf(await Array.fromAsync(session.keys(scan))),
+      tracks: textsOf(await Array.fromAsync(session.tracks(scan))),
+    }),
+    ofOther,
+  );
+  expect(found).toEqual({ page: 0, keys: [], tracks: [] });
+  ofOther.close();
+});
+
 describe("withSession()", () => {
   test("ends a running statement once its client has gone, and the slot serves the next", async () => {
     const alone = openReader("days", { slots: 1 });
     const gone = new AbortController();
     const slow = scanOf({ parts: Array.from({ length: 400 }, () => parts).flat() });
-    let count = 0;
+    let pieces = 0;
     const asked = alone.withSession(APP, gone.signal, async (session) => {
       for await (const piece of session.path(slow)) {
-        count += piece.count;
+        pieces++;
+        expect(piece.count).toBeGreaterThan(0);
         expect(alone.running).toBe(1);
         gone.abort();
       }
     });
     expect(((await asked.catch((error) => error)) as Error).name).toBe("AbortError");
-    expect(count).toBeWithin(1, (400 * plainScan(rows, scanOf(), [], "asc").length) / 10);
+    expect(pieces).toBe(1); // Of about ten.
     expect(alone.running).toBe(0);
     expect(await ask((session) => session.count(scanOf()), alone)).toBe(
       plainScan(rows, scanOf(), [], "asc").length,

@@ -11,7 +11,7 @@ import * as fc from "../../../support/fast-check.ts";
 const MAX = 100;
 
 function partsOf(...parts: [rows: number, isChanged: boolean][]): ComparedPart[] {
-  return parts.map(([rows, isChanged], index) => ({ part: partOf(index, rows), index, isChanged }));
+  return parts.map(([rows, isChanged], index) => ({ part: partOf(index, rows), index, rows, isChanged }));
 }
 
 function partOf(index: number, rows: number): Part {

@@ -25,12 +25,14 @@ import { PARTS_PER_DAY_SMALL_MAX } from "../../../../src/archive/write/fold-plan
 import type { NewPart } from "../../../../src/archive/write/part-job.ts";
 import {
   createPartWriter,
+  type ErasedPart,
   openPartWriter,
   type PartWriter,
 } from "../../../../src/archive/write/part-writer.ts";
 import type { DayRows } from "../../../../src/archive/write/row-stager.ts";
 import { compareUtf8 } from "../../../../src/lib/text/utf8.ts";
-import type { AppId } from "../../../../src/model/ids.ts";
+import { isErased, type PendingErasure } from "../../../../src/model/erasure.ts";
+import type { AppId, DeviceId, UserId } from "../../../../src/model/ids.ts";
 import { STORED_FIELDS } from "../../../../src/model/location-fields.ts";
 import { createReportBatchBuilder } from "../../../../src/model/report-batch.ts";
 import { utcDayOf } from "../../../../src/model/time/utc-day.ts";
@@ -50,6 +52,7 @@ import { seededSalts } from "../../../support/seeded-random.ts";
 
 const PART_ROWS_MAX = 8;
 const DAY = utcDayOf(BASE_MS);
+const STATES = { day: DAY, sequence: 7, sequenceBefore: 3, cleared: 6, clearedBefore: 2, erasures: [] };
 
 /** A row of a part, or a report with its app. */
 type Row = Record<string, unknown>;
@@ -107,18 +110,26 @@ let partsMade = 0;
 class Day {
   parts: readonly Part[] = [];
 
+  /** What the last fold erased. */
+  erased: readonly ErasedPart[] = [];
+
   /** Folds reports in; resolves with the parts that were made, and checks what `fold` says of the replaced. */
-  async fold(reports: readonly AppReport[], by = writer): Promise<NewPart[]> {
+  async fold(
+    reports: readonly AppReport[],
+    by = writer,
+    erasures: readonly PendingErasure[] = [],
+  ): Promise<NewPart[]> {
     const made: NewPart[] = [];
     const added: Part[] = [];
-    const request = { day: DAY, sequence: 7, sequenceBefore: 3, parts: this.parts, rows: dayRows(reports) };
-    const { replaced } = await by.fold(request, async (part) => {
+    const request = { ...STATES, parts: this.parts, erasures, rows: dayRows(reports) };
+    const { replaced, erased } = await by.fold(request, async (part) => {
       expect(scratchFiles().filter((name) => name.endsWith(".parquet"))).toEqual([]); // One at a time.
       expect(scratchFiles().length).toBeLessThanOrEqual(1);
       made.push(part);
       added.push(this.keep(part));
     });
-    expect(made.flatMap(({ replaces }) => replaces)).toEqual([...replaced]);
+    if (made.length > 0) expect(made.flatMap(({ replaces }) => replaces)).toEqual([...replaced]);
+    this.erased = erased;
     expect(this.parts).toEqual(expect.arrayContaining([...replaced]));
     this.parts = [...this.parts.filter((part) => !replaced.includes(part)), ...added];
     return made;
@@ -144,7 +155,7 @@ async function* dayRows(reports: readonly AppReport[]): AsyncGenerator<DayRows> 
     const appId = first![0]!.app as AppId;
     const pair = second?.[0]?.app === appId ? [first!, second] : [first!];
     sorted.splice(0, pair.length);
-    yield { appId, batch: rowBatchOf(pair.flat().map(({ report }) => report)) };
+    yield { appId, batch: rowBatchOf(pair.flat().map(({ report }) => report)), isOutOfOrder: false };
   }
 }
 
@@ -180,6 +191,22 @@ class Model {
       this.#rows.set(keyOf(row), { ...laid, h3_cell: cellOf(laid) });
     }
     return before !== Bun.hash(JSON.stringify([...this.#rows]));
+  }
+
+  /** How many rows each of the erasures takes, and which devices then have none of them. */
+  erase(erasures: readonly PendingErasure[]): Map<number, number> {
+    const counts = new Map<number, number>();
+    for (const [key, { app_id, device_id, user_id, timestamp }] of [...this.#rows]) {
+      const first = erasures.find(
+        (erasure) =>
+          erasure.appId === app_id &&
+          isErased(erasure, device_id as string, user_id as string, timestamp as number),
+      );
+      if (first === undefined) continue;
+      this.#rows.delete(key);
+      counts.set(first.sequence, (counts.get(first.sequence) ?? 0) + 1);
+    }
+    return counts;
   }
 
   rows(): Row[] {
@@ -240,6 +267,36 @@ const folds = fc.array(
   { minLength: 1, maxLength: 8 },
 );
 
+const EVER = { startMs: Number.NEGATIVE_INFINITY, endMs: Number.POSITIVE_INFINITY };
+
+/** Something to erase: the device or the user of a row, in a range. */
+interface Subject {
+  readonly of: "device" | "user";
+  readonly row: number;
+  readonly range: { readonly startMs: number; readonly endMs: number };
+}
+
+const subjects: fc.Arbitrary<Subject> = fc.record({
+  of: fc.constantFrom("device", "device", "user"),
+  row: fc.nat(100),
+  range: fc.constantFrom(
+    EVER,
+    { ...EVER, startMs: BASE_MS + 1000 },
+    { startMs: BASE_MS, endMs: BASE_MS + 1000 },
+  ),
+});
+
+function erasureOf({ of, row, range }: Subject, rows: readonly Row[], sequence: number): PendingErasure {
+  const { app_id = "app", device_id = "none", user_id = "none" } = rows[row % Math.max(1, rows.length)] ?? {};
+  return {
+    sequence,
+    appId: app_id as AppId,
+    deviceIds: of === "user" ? [] : [device_id as DeviceId],
+    userId: of === "user" ? (user_id as UserId) : null,
+    range,
+  };
+}
+
 describe("fold()", () => {
   test("leaves what a map of records would hold, in few sorted parts", async () => {
     await fc.assert(
@@ -265,6 +322,94 @@ describe("fold()", () => {
     );
   });
 
+  test("erases what a loop over a map would, before it folds", async () => {
+    const rounds = fc.array(fc.tuple(folds, fc.array(subjects, { maxLength: 2 })), {
+      minLength: 1,
+      maxLength: 4,
+    });
+    let erasedRows = 0;
+    await fc.assert(
+      fc.asyncProperty(rounds, async (all) => {
+        const day = new Day();
+        const model = new Model();
+        for (const [reports, drawn] of all) {
+          for (const some of reports) {
+            await day.fold(some);
+            model.fold(some);
+          }
+          const erasures = drawn.map((subject, index) => erasureOf(subject, model.rows(), 4 + index));
+          const counts = model.erase(erasures);
+          const before = day.parts;
+          const now = reports[0]!.slice(0, drawn.length === 2 ? 3 : 0);
+          const isChanged = model.fold(now) || counts.size > 0;
+          const made = await day.fold(now, writer, erasures);
+          if (!isChanged) expect([made, day.erased]).toEqual([[], []]);
+          expect(await day.rows()).toEqual(model.rows());
+          const found = new Map<number, number>();
+          for (const { part, counts: ofPart, into } of day.erased) {
+            expect(before).toContain(part);
+            expect(day.parts).not.toContain(part);
+            for (const [sequence, count] of ofPart) found.set(sequence, (found.get(sequence) ?? 0) + count);
+            const left = part.rows - ofPart.values().reduce((sum, count) => sum + count, 0);
+            expect(into === null).toBe(left === 0);
+            if (into !== null) expect(made[into]!.replaces).toContain(part);
+          }
+          expect(found).toEqual(counts);
+          erasedRows += found.values().reduce((sum, count) => sum + count, 0);
+          for (const { rows } of day.parts) expect(rows).toBeGreaterThan(0);
+          if (made.length > 0)
+            expect(await metadataOf(day.parts.at(-1)!)).toMatchObject({ wherehouse_cleared: "6" });
+          expect(scratchFiles()).toEqual([]);
+        }
+      }),
+      { numRuns: 10 },
+    );
+    expect(erasedRows).toBeGreaterThan(0);
+  });
+
+  test("writes a part anew to say that it replaces another of which nothing is left", async () => {
+    const day = new Day();
+    await day.fold([bus("a", 1), bus("b", 1)]);
+    await day.fold([bus("c", 1)]);
+    const [kept, gone] = day.parts;
+    const made = await day.fold([], writer, [
+      erasureOf({ of: "device", row: 2, range: EVER }, await day.rows(), 5),
+    ]);
+    expect(made.map(({ rows, replaces }) => [rows, replaces])).toEqual([[2, [kept!, gone!]]]);
+    expect(day.erased).toEqual([{ part: gone!, counts: new Map([[5, 1]]), into: null }]);
+    expect(await metadataOf(day.parts[0]!)).toMatchObject({
+      wherehouse_sequence: "7",
+      wherehouse_cleared: "6",
+      wherehouse_replaces: JSON.stringify([kept!.file, gone!.file]),
+    });
+  });
+
+  test("leaves nothing of a day that has nothing else, and reads no part of other apps", async () => {
+    const day = new Day();
+    await day.fold([bus("a", 1)]);
+    const [part] = day.parts;
+    const erasure = erasureOf({ of: "device", row: 0, range: EVER }, await day.rows(), 5);
+    rmSync(join(directory, part!.file));
+    expect(await day.fold([], writer, [{ ...erasure, appId: "b" as AppId }])).toEqual([]);
+    expect(day.parts).toEqual([part!]);
+    expect(await outcome(day.fold([], writer, [erasure]))).toThrow("ENOENT");
+    const other = new Day();
+    await other.fold([bus("a", 1)]);
+    expect(await other.fold([], writer, [erasure])).toEqual([]);
+    expect([other.parts, other.erased.length]).toEqual([[], 1]);
+  });
+
+  test("rejects where a part to erase from has a flipped bit", async () => {
+    const day = new Day();
+    await day.fold([bus("a", 1), bus("b", 1)]);
+    const erasure = erasureOf({ of: "device", row: 0, range: EVER }, await day.rows(), 5);
+    const path = join(directory, day.parts[0]!.file);
+    const flipped = readFileSync(path);
+    flipped[flipped.length >> 1]! ^= 1;
+    writeFileSync(path, flipped);
+    expect(await outcome(day.fold([], writer, [erasure]))).toThrow(`Part "${path}" is damaged`);
+  });
+
   test("replaces only the part whose record changes, and says so in the file", async () => {
     const day = new Day();
     await day.fold([bus("a", 1), bus("b", 1)]);
@@ -277,6 +422,7 @@ describe("fold()", () => {
       wherehouse_format: "1",
       wherehouse_day: "2026-01-15",
       wherehouse_sequence: "7",
+      wherehouse_cleared: "6",
       wherehouse_replaces: JSON.stringify([first!.file]),
     });
     expect(await metadataOf(second!)).toMatchObject({ wherehouse_replaces: "[]" });
@@ -300,14 +446,14 @@ describe("fold()", () => {
     const day = new Day();
     const sequences = async (made: readonly NewPart[]) => {
       const metadata = await Promise.all(day.parts.slice(-made.length).map(metadataOf));
-      return metadata.map((each) => each.wherehouse_sequence);
+      return metadata.map((each) => `${each.wherehouse_sequence} ${each.wherehouse_cleared}`);
     };
     const many = await day.fold(Array.from({ length: 2 * PART_ROWS_MAX + 1 }, (_, step) => bus("a", step)));
     expect(many.length).toBeGreaterThan(2);
-    expect(await sequences(many)).toEqual([...Array(many.length - 1).fill("3"), "7"]);
+    expect(await sequences(many)).toEqual([...Array(many.length - 1).fill("3 2"), "7 6"]);
     const two = await day.fold([bus("a", 1, { speed: 3 }), bus("b", 1)]); // A part that changes, and a new one.
     expect(two.length).toBe(2);
-    expect(await sequences(two)).toEqual(["3", "7"]);
+    expect(await sequences(two)).toEqual(["3 2", "7 6"]);
   });
 
   test("keeps what a late report leaves out but what is of another fix, and moves the cell with the place", async () => {
@@ -329,16 +475,31 @@ describe("fold()", () => {
     ]);
   });
 
+  test("sorts a part whose rows come out of order", async () => {
+    async function* rows(): AsyncGenerator<DayRows> {
+      yield* dayRows([bus("a", 2), bus("b", 1)]);
+      for await (const hidden of dayRows([bus("a", 1), bus("a", 3)])) yield { ...hidden, isOutOfOrder: true };
+    }
+    const parts: Part[] = [];
+    const request = { ...STATES, parts: [], rows: rows() };
+    await writer.fold(request, async (made) => {
+      parts.push(new Day().keep(made));
+    });
+    const read = await readPart(parts[0]!);
+    const keys = read.map(({ device_id, timestamp }) => `${device_id} ${Number(timestamp) - BASE_MS}`);
+    expect(keys).toEqual(["a 1000", "a 2000", "a 3000", "b 1000"]);
+  });
+
   test("writes nothing for no rows and for rows it has", async () => {
     const day = new Day();
-    const nothing = { appId: "app" as AppId, batch: rowBatchOf([]) };
+    const nothing = { appId: "app" as AppId, batch: rowBatchOf([]), isOutOfOrder: false };
     async function* noRows(): AsyncGenerator<DayRows> {
       yield nothing;
     }
     const keep = () => Promise.reject(new Error("nothing is to be kept"));
-    await writer.fold({ day: DAY, sequence: 7, sequenceBefore: 3, parts: [], rows: noRows() }, keep);
+    await writer.fold({ ...STATES, parts: [], rows: noRows() }, keep);
     await day.fold([bus("a", 1, { speed: 3 }), bus("b", 1)]);
-    await writer.fold({ day: DAY, sequence: 7, sequenceBefore: 3, parts: day.parts, rows: noRows() }, keep);
+    await writer.fold({ ...STATES, parts: day.parts, rows: noRows() }, keep);
     expect(await day.fold([])).toEqual([]);
     expect(await day.fold([bus("a", 1), bus("b", 1)])).toEqual([]);
   });
@@ -386,7 +547,7 @@ describe("fold()", () => {
     await day.fold([bus("a", 1)]);
     const full = new FileError("replace", "x", "ENOSPC");
     for (const parts of [[], day.parts]) {
-      const request = { day: DAY, sequence: 7, sequenceBefore: 3, parts, rows: dayRows([bus("b", 1)]) };
+      const request = { ...STATES, parts, rows: dayRows([bus("b", 1)]) };
       expect(await rejection(writer.fold(request, () => Promise.reject(full)))).toBe(full);
       expect(scratchFiles()).toEqual([]);
     }
@@ -397,7 +558,7 @@ describe("fold()", () => {
       yield* dayRows([bus("a", 1)]);
       throw new Error("no more rows");
     }
-    const request = { day: DAY, sequence: 7, sequenceBefore: 3, parts: [] };
+    const request = { ...STATES, parts: [] };
     const keep = () => Promise.reject(new Error("nothing is to be kept"));
     expect(await outcome(writer.fold({ ...request, rows: failing() }, keep))).toThrow("no more rows");
     expect(scratchFiles()).toEqual([]);
@@ -438,7 +599,7 @@ describe("fold()", () => {
     expect(scratchFiles()).not.toEqual([]);
 
     const made: NewPart[] = [];
-    const request = { day: DAY, sequence: 7, sequenceBefore: 3, parts: [], rows: dayRows(reports) };
+    const request = { ...STATES, parts: [], rows: dayRows(reports) };
     await (await open(real)).fold(request, async (part) => void made.push(part));
     expect(made.map(({ rows }) => rows)).toEqual([2]);
   });
@@ -464,7 +625,7 @@ describe("fold()", () => {
 
   test("is broken off by breakOff()", async () => {
     const reports = Array.from({ length: 40 }, (_, step) => bus("a", step));
-    const request = { day: DAY, sequence: 7, sequenceBefore: 3, parts: [], rows: dayRows(reports) };
+    const request = { ...STATES, parts: [], rows: dayRows(reports) };
     let kept = 0;
     const folding = writer.fold(request, async () => {
       if (++kept === 2) writer.breakOff();
@@ -484,7 +645,7 @@ test("writeLatest() writes rows as they are, also without a place", async () => 
   builder.numbers[1] = -71.06;
   builder.add(builder.text("placed"), BASE_MS);
   async function* rows(): AsyncGenerator<DayRows> {
-    yield { appId: "app" as AppId, batch: { ...builder.build(), fixes: null } };
+    yield { appId: "app" as AppId, batch: { ...builder.build(), fixes: null }, isOutOfOrder: false };
   }
   const parts: Part[] = [];
   await writer.writeLatest(9, rows(), async (made) => {

@@ -257,6 +257,9 @@ describe("commands that see a part of the data, or would write it", () => {
       "To import into the cluster give --url and --key of any of its nodes.",
     ],
     ["seal", "Its server seals by itself."],
+    ["corrections hide bus --app shop --at 1", "Give --url and --key of any of its nodes."],
+    ["devices list --app shop", "Give --url and --key of any of its nodes."],
+    ["devices set bus --app shop --name Bus", "Give --url and --key of any of its nodes."],
   ])("%s is refused", async (line, advice) => {
     await createNode();
     const track = join(directory, "track.csv");

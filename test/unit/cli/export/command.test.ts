@@ -46,9 +46,25 @@ describe("export", () => {
     });
   });
 
+  test("--complete takes devices or a user, and leaves out nothing unless that is allowed", () => {
+    expect(parsed("export --app shop --complete --device a --device b --out x --gap 2h")).toMatchObject({
+      content: "complete",
+      deviceIds: ["a", "b"],
+      userId: null,
+      out: "x",
+      isPartial: false,
+      options: { gapMs: 7_200_000 },
+    });
+    expect(parsed(`export --url http://h --key ${KEY} --complete --user u --partial`)).toMatchObject({
+      content: "complete",
+      userId: "u",
+      isPartial: true,
+    });
+  });
+
   test("says what is missing and what does not go together", () => {
     const refusals: Record<string, string> = {
-      "--app a": "export needs --format",
+      "--app a": "export needs --format, or --complete",
       "--format csv": "export needs --app, or --url with --key",
       "--format csv --url http://h": "--url needs --key, or the key in WHEREHOUSE_KEY",
       "--app a --format xlsx":
@@ -69,7 +85,25 @@ describe("export", () => {
         '--simplify must be a distance such as 10m or 0.5km, at most 100km, not "0m"',
       "--app a --format gpx --rs": "--rs is for geojsonseq",
       "--app a --format gpx --gap 0m": '--gap must be a time such as 30m, 2h or 1d, not "0m"',
+      "--app a --format csv --partial": "--partial goes with --complete",
+      "--app a --complete": "--complete needs --device or --user",
+      "--app a --complete --device a --user u":
+        "--complete takes --device or --user, not both: a user's devices are found",
+      "--complete --user u": "export needs --app, or --url with --key",
     };
+    for (const other of [
+      "--format csv",
+      "--from 2025-01-01",
+      "--to 2025-01-01",
+      "--compress gzip",
+      "--split device",
+      "--simplify 10m",
+      "--redact",
+      "--originals",
+      "--rs",
+    ])
+      refusals[`--app a --complete --user u ${other}`] =
+        `--complete writes everything in its own formats: omit ${other.split(" ")[0]}`;
     for (const [line, refusal] of Object.entries(refusals)) expect(parsed(`export ${line}`)).toBe(refusal);
   });
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { OpenDirectory } from "../../../../src/app/open-directory.ts";
+import type { OpenDirectory } from "../../../../src/app/directory.ts";
 import type { ImportOptions } from "../../../../src/cli/import/command.ts";
 import { createImportScreen } from "../../../../src/cli/import/screen.ts";
 import { deliveryTo, openTarget, type TargetDependencies } from "../../../../src/cli/import/target.ts";
@@ -38,7 +38,7 @@ test("a batch that needs no room waits for one before it that does", async () =>
       () =>
       async (_: AppId, { count }: ReportBatch) => {
         taken.push(`batch ${count}`);
-        return ok({ accepted: count, duplicates: 0, created: count, sequence: 0 });
+        return ok({ accepted: count, duplicates: 0, created: count, blocked: [], sequence: 0 });
       },
   } as unknown as OpenDirectory;
   const reloadRetention = async () => void taken.push("retention");
@@ -49,6 +49,28 @@ test("a batch that needs no room waits for one before it that does", async () =>
   sealed.resolve();
   expect((await Promise.all(answers)).every(({ ok }) => ok)).toBe(true);
   expect(taken.filter((each) => each !== "retention")).toEqual(["batch 1", "batch 2", "batch 3"]);
+});
+
+test("rows of an erased and blocked device are rejected", async () => {
+  const answer = {
+    accepted: 1,
+    duplicates: 0,
+    created: 1,
+    outranked: 0,
+    repeated: 0,
+    blocked: [0, 2],
+    sequence: 1,
+  };
+  const directory = {
+    schedule: { makeRoomFor: async () => undefined },
+    exactIngest: () => async () => ok(answer),
+  } as unknown as OpenDirectory;
+  const deliver = deliveryTo(directory, APP, { screen, reloadRetention: async () => undefined });
+  const message = "erased: reports of this device or user are refused since it was erased";
+  expect(await deliver(batch(3))).toMatchObject({
+    ok: true,
+    value: { created: 1, alreadyThere: 0, rejected: [0, 2].map((index) => ({ index, message })) },
+  });
 });
 
 test("a directory is left alone whose retention was set while the files were read", () =>

@@ -11,6 +11,7 @@ const IDLE: SealReport = {
   expired: [],
   deleted: [],
   logBytes: 0,
+  erased: null,
   unfinished: null,
   durationMs: 12,
 };

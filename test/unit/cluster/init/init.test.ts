@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { InitError } from "../../../../src/cluster/init/init-error.ts";
 import { publishLog } from "../../../../src/cluster/init/publish-log.ts";
-import { createMessageReader } from "../../../../src/cluster/log/group-message.ts";
+import { MessageReader } from "../../../../src/cluster/log/group-message.ts";
 import { planMessages } from "../../../../src/cluster/log/plan-messages.ts";
 import { type Stream, StreamError } from "../../../../src/cluster/stream/stream.ts";
 import type { AppId, DeviceId } from "../../../../src/model/ids.ts";
@@ -23,7 +23,7 @@ async function* entriesOf(names: readonly string[], reports = 1): AsyncGenerator
 
 /** What the messages of a stream hold, as `name reports`. */
 function namesIn(servers: SimulatedServers): string[] {
-  const reader = createMessageReader("fleet");
+  const reader = new MessageReader("fleet");
   return servers.messages.flatMap(({ number, bytes }) =>
     reader.entries(number, bytes).map((entry) => {
       const batch = batchIn(entry);
@@ -147,7 +147,7 @@ test("planMessages() keeps to the length, takes a long batch apart, and says the
   expect(await plan()).toEqual(planned);
   expect(Math.max(...planned.map(({ bytes }) => bytes.length))).toBeLessThanOrEqual(8000);
   expect(planned.reduce((sum, { records }) => sum + records, 0)).toBe(1500);
-  const reader = createMessageReader("fleet");
+  const reader = new MessageReader("fleet");
   const devices = planned.flatMap(({ bytes }, index) =>
     reader
       .entries(FIRST + index, bytes)
@@ -183,8 +183,32 @@ test("planMessages() carries profiles of devices between reports, in their order
   }
   const [message] = await Array.fromAsync(planMessages(mixed(), 8000));
   expect([message!.entries, message!.records]).toEqual([4, 2]);
-  const entries = createMessageReader("fleet").entries(FIRST, message!.bytes);
-  expect(entries.map((entry) => (entry.kind === "reports" ? "reports" : entry.deviceId)) as string[]).toEqual(
-    ["reports", "bus", "tram", "reports"],
-  );
+  const entries = new MessageReader("fleet").entries(FIRST, message!.bytes);
+  expect(
+    entries.map((entry) => (entry.kind === "device_profile" ? entry.deviceId : entry.kind)) as string[],
+  ).toEqual(["reports", "bus", "tram", "reports"]);
+});
+
+test("planMessages() cuts a long piece of a message of the quarantine, and its pieces are the whole again", async () => {
+  const bytes = Uint8Array.from({ length: 20_000 }, (_, index) => index % 251);
+  const piece = {
+    ...({ kind: "refused_piece", appId: APP, id: "0123456789abcdef".repeat(2), source: "" } as const),
+    ...{ number: 3, start: 1000, totalBytes: 30_000, bytes },
+  };
+  async function* entries(): AsyncGenerator<NewEntry, void> {
+    yield piece;
+  }
+  const messages = await Array.fromAsync(planMessages(entries(), 4096));
+  const reader = new MessageReader("fleet");
+  const pieces = messages.flatMap((message, index) => reader.entries(FIRST + index, message.bytes));
+  expect(pieces.length).toBeGreaterThan(5);
+  let end = 1000;
+  for (const each of pieces) {
+    if (each.kind !== "refused_piece") throw new Error(`a piece became a ${each.kind}`);
+    const { start, id, source, number, totalBytes } = each;
+    expect([start, id, source, number, totalBytes]).toEqual([end, piece.id, "", 3, 30_000]);
+    expect(each.bytes).toEqual(bytes.subarray(start - 1000, start - 1000 + each.bytes.length));
+    end += each.bytes.length;
+  }
+  expect(end).toBe(21_000);
 });

@@ -18,8 +18,8 @@ test("openOwnLog() has the profiles that no seal has covered, and no others", as
   await app.close();
   const log = await openOwnLog(createNodeFiles(), app.dataDir, directoryPaths(app.dataDir), () => {});
   const entries = await Array.fromAsync(log.entries());
-  expect(entries.map((entry) => (entry.kind === "reports" ? "reports" : entry.deviceId)) as string[]).toEqual(
-    ["later"],
-  );
+  expect(
+    entries.map((entry) => (entry.kind === "device_profile" ? entry.deviceId : entry.kind)) as string[],
+  ).toEqual(["later"]);
   expect([log.lastSequence, log.records]).toEqual([2, 0]);
 });

@@ -1,22 +1,12 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
-import {
-  appendFileSync,
-  cpSync,
-  existsSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { EMPTY_MANIFEST, encodeManifest } from "../../../../src/archive/manifest.ts";
 import { readClusterFile } from "../../../../src/cluster/cluster-file.ts";
 import { type JoinOptions, join as joinCluster } from "../../../../src/cluster/join/join.ts";
 import { createPeer } from "../../../../src/cluster/join/peer.ts";
-import {
-  readStreamPosition,
-  writeStreamPosition,
-} from "../../../../src/cluster/quarantine/stream-position.ts";
+import { ErasureLedger } from "../../../../src/directory/erasure-ledger.ts";
+import type { AppId } from "../../../../src/model/ids.ts";
 import { FileError, type Files } from "../../../../src/runtime/files.ts";
 import { createNodeFiles } from "../../../../src/runtime/node-files.ts";
 import { createArchiveApp, removeArchiveApps, temporaryDataDir } from "../../../support/archive-app.ts";
@@ -25,7 +15,8 @@ import { VirtualTime } from "../../../support/stream/virtual-time.ts";
 import { type KeyName, TEST_CLUSTER } from "../../../support/test-app.ts";
 import { turns } from "../../../support/turns.ts";
 import { until } from "../../../support/until.ts";
-import { at, contentsOf, report, type ServedCopies, serveCopies } from "./serve-copies.ts";
+import { refused } from "../../service/quarantine/fixture.ts";
+import { at, contentsOf, report, type ServedCopies, serveCopies, setName } from "./serve-copies.ts";
 
 /** Makes one more node from a copy of another: the copy is whole, of one state, and never half of one. */
 
@@ -100,14 +91,30 @@ async function contentsOfCopy() {
   }
 }
 
+/** Paths of the messages that the peer's quarantine has. */
+function quarantined(): string[] {
+  const directory = join(served.source.dataDir, "quarantine");
+  const names = readdirSync(directory).filter((name) => name.endsWith(".message"));
+  return names.sort().map((name) => join(directory, name));
+}
+
+/** The peer gets one more message, and has written its file. */
+async function quarantineLate() {
+  await served.source.directory.quarantine.put([refused("late")]);
+  await until(() => quarantined().length === 4);
+}
+
 async function expectSameContents() {
   const contents = await contentsOfCopy();
   expect(contents.locations.length).toBeGreaterThan(7);
+  expect(contents.devices).toContainEqual({ device_id: "never reported", name: expect.any(String) });
   expect(contents).toEqual(await contentsOf(served.source));
 }
 
-const parts = () => served.asked.filter((path) => path.endsWith(".parquet"));
-const isPart = (path: string | null): path is string => path?.endsWith(".parquet") === true;
+/** The archive's Parquet files and its file of profiles. */
+const isPart = (path: string | null): path is string =>
+  path !== null && /\.parquet$|(^|\/)standing\/[^/]+\.entries$/.test(path);
+const parts = () => served.asked.filter(isPart);
 
 const beSingle = () => {
   served.status = null;
@@ -168,6 +175,40 @@ describe("join()", () => {
     expect((await expectJoined()).nodeId).not.toBe(nodeId);
   });
 
+  test("copies the ledger of erasures, whole, as the last file", async () => {
+    const { dataDir: source } = served.source;
+    const ledger = await ErasureLedger.open(disk, join(source, "erasures.json"));
+    const range = { startMs: Number.NEGATIVE_INFINITY, endMs: Number.POSITIVE_INFINITY };
+    const add = async (id: string) => {
+      const subject = { kind: "device", appId: "fleet" as AppId, id } as const;
+      const erasure = { id: `x_${id}`, sequence: 3, createdMs: 1, block: true, ...range, subject };
+      expect((await ledger.add(erasure)).ok).toBe(true);
+    };
+    await add("one");
+    let cuts = 1;
+    served.answer = async (_request, path, ask) => {
+      const answer = await ask();
+      if (path !== "erasures.json" || cuts-- <= 0) return answer;
+      const bytes = (await answer.bytes()).slice(0, -9);
+      return new Response(bytes, { headers: { "wherehouse-bytes": String(bytes.length) } });
+    };
+    const isSame = () =>
+      readFileSync(join(dataDir, "erasures.json"), "utf8") ===
+      readFileSync(join(source, "erasures.json"), "utf8");
+    await expectJoined();
+    expect([isSame(), served.asked.at(-1)]).toEqual([true, "erasures.json"]);
+    await add("other");
+    expect(isSame()).toBe(false);
+    await expectJoined({ again: true });
+    expect(isSame()).toBe(true);
+    cuts = 2;
+    expect(await runJoin({ again: true })).toMatchObject({
+      ok: false,
+      error: expect.stringContaining("erasures.json can't be used"),
+    });
+    await expectSameContents();
+  });
+
   test("asks for every part before it is a node, and for the manifest before the parts that it names", async () => {
     served.answer = async (_request, path, ask) => {
       if (path !== null) expect(existsSync(join(dataDir, "cluster.json"))).toBe(false);
@@ -177,17 +218,6 @@ describe("join()", () => {
     expect(served.asked[0]).toBe("archive/manifest.json");
     expect(parts().length).toBeGreaterThan(4);
     expect(served.asked.at(-1)).toStartWith("quarantine/");
-  });
-
-  test("asks how far the quarantine is in its stream before its entries", async () => {
-    const position = { created: "2026-01-01T00:00:00Z", message: 7, lastTaken: { number: 8, id: "x.8" } };
-    const quarantine = join(served.source.dataDir, "quarantine");
-    await writeStreamPosition(disk, quarantine, position);
-    await expectJoined();
-    const asked = served.asked.filter((path) => path.startsWith("quarantine/"));
-    expect(asked).toEqual(["quarantine/stream.json", "quarantine/000000000001.entries"]);
-    expect(await readStreamPosition(disk, join(dataDir, "quarantine"))).toEqual(position);
-    await expectSameContents();
   });
 
   test("continues after an interruption, and sends no part twice", async () => {
@@ -247,19 +277,24 @@ describe("join()", () => {
     await expectSameContents();
   });
 
-  test("gives up on a part that comes with other bytes each time", async () => {
-    served.answer = async (_request, path, ask) => {
-      const response = await ask();
-      if (!isPart(path)) return response;
-      const whole = new Uint8Array(await response.arrayBuffer());
-      return new Response(whole.with(70, whole[70]! ^ 8), { headers: response.headers });
-    };
-    expect(await runJoin()).toEqual({
-      ok: false,
-      error: expect.stringMatching(/^"archive\/day=.*" arrived with other bytes than were written\./),
-    });
-    expect(readdirSync(dataDir).sort()).toEqual(["joining"]);
-  });
+  test.each(["archive/day=", "archive/standing/"])(
+    "gives up on a file in %s that comes with other bytes each time",
+    async (folder) => {
+      served.answer = async (_request, path, ask) => {
+        const response = await ask();
+        if (path?.startsWith(folder) !== true) return response;
+        const whole = new Uint8Array(await response.arrayBuffer());
+        return new Response(whole.with(70, whole[70]! ^ 8), { headers: response.headers });
+      };
+      const joined = await runJoin();
+      expect(joined).toEqual({
+        ok: false,
+        error: expect.stringMatching(/^"archive\/.*" arrived with other bytes than were written\./),
+      });
+      expect(!joined.ok && joined.error).toStartWith(`"${folder}`);
+      expect(readdirSync(dataDir).sort()).toEqual(["joining"]);
+    },
+  );
 
   test("a seal during the copy replaces parts, and the copy is of the state after it", async () => {
     let hasSealed = false;
@@ -268,6 +303,7 @@ describe("join()", () => {
         hasSealed = true;
         const { source } = served;
         await source.store([report("late", at(14, 9)), report("a", at(17, 5))]);
+        await setName(source, "never reported", "Depot of the north");
         await source.seal();
         served.status = { ...TEST_CLUSTER, floor: 99 };
       }
@@ -304,17 +340,21 @@ describe("join()", () => {
   });
 
   test("says so where the peer has lost a part, or never has the same archive for long enough", async () => {
-    const lost = (await partsOfSource())[0]!;
-    rmSync(join(served.source.dataDir, lost));
-    expect(await runJoin()).toEqual({
-      ok: false,
-      error: `The peer has lost "${lost}", which its manifest names: copy another node.`,
-    });
+    for (const kind of [".parquet", ".entries"]) {
+      const lost = (await partsOfSource()).find((path) => path.endsWith(kind))!;
+      const path = join(served.source.dataDir, lost);
+      renameSync(path, `${path}.lost`);
+      expect(await runJoin()).toEqual({
+        ok: false,
+        error: `The peer has lost "${lost}", which its manifest names: copy another node.`,
+      });
+      renameSync(`${path}.lost`, path);
+    }
     let rounds = 0;
     served.answer = async (_request, path, ask) => {
       if (path === "archive/manifest.json") {
         rounds++;
-        const day = { sequence: 1, lost: [], parts: [partNamed(rounds)] };
+        const day = { sequence: 1, cleared: 0, lost: [], parts: [partNamed(rounds)] };
         const bytes = encodeManifest({ ...EMPTY_MANIFEST, days: new Map([[20_000 as never, day]]) });
         return new Response(bytes as BodyInit, { headers: { "wherehouse-bytes": String(bytes.length) } });
       }
@@ -324,19 +364,31 @@ describe("join()", () => {
     expect(rounds).toBe(32);
   });
 
-  test("cuts off what the peer was writing to its quarantine, and names what else is damaged", async () => {
-    const segment = join(served.source.dataDir, "quarantine", "000000000001.entries");
-    const whole = readFileSync(segment);
-    appendFileSync(segment, whole.subarray(whole.length - 40, whole.length - 3));
-    expect((await expectJoined()).problems).toEqual([]);
-    expect(readFileSync(join(dataDir, "quarantine", "000000000001.entries"))).toEqual(whole);
+  test("asks for the messages of the quarantine that are there once it has the manifest", async () => {
+    served.answer = async (_request, path, ask) => {
+      const answer = await ask();
+      if (path === "archive/manifest.json") await quarantineLate();
+      return answer;
+    };
+    await expectJoined();
     await expectSameContents();
+    expect(served.asked.filter((path) => path.startsWith("quarantine/"))).toHaveLength(4);
+  });
+
+  test("names what is damaged of the quarantine, but for what the peer was writing", async () => {
+    await served.source.seal();
+    await quarantineLate();
+    const [sealed, , , unsealed] = quarantined() as [string, string, string, string];
+    const [whole, written] = [readFileSync(sealed), readFileSync(unsealed)];
+    writeFileSync(unsealed, written.subarray(0, 40));
+    expect((await expectJoined()).problems).toEqual([]);
     rmSync(dataDir, { recursive: true });
-    writeFileSync(segment, whole.with(4300, whole[4300]! ^ 4));
+    writeFileSync(sealed, whole.with(100, whole[100]! ^ 4));
     expect((await expectJoined()).problems).toEqual([
-      expect.stringMatching(/^quarantine\/000000000001.entries: \d+ damaged bytes at \d+$/),
+      expect.stringMatching(/quarantine\/\d{16}-\w+.message: \d+ damaged bytes at 0$/),
     ]);
-    writeFileSync(segment, whole);
+    writeFileSync(sealed, whole);
+    writeFileSync(unsealed, written);
   });
 
   test.each([
@@ -363,15 +415,18 @@ describe("join()", () => {
 
   test("believes no peer that names other files", async () => {
     const evil = (name: string) => ({ ...partNamed(1), file: name });
-    for (const name of [
-      "../../evil.parquet",
-      "latest/../../../evil",
-      "/etc/passwd",
-      "day=2026-01-14/x.parquet",
-    ]) {
+    const evilManifests = [
+      ...["../../evil.parquet", "latest/../../../evil", "/etc/passwd", "day=2026-01-14/x.parquet"].map(
+        (name) => ({ latest: [evil(name)] }),
+      ),
+      ...["../../evil.entries", "standing/../../00000001.entries", "standing/1.entries", "keys.json"].map(
+        (name) => ({ standing: { ...evil(name), sequence: 1 } }),
+      ),
+    ];
+    for (const manifest of evilManifests) {
       served.answer = async (_request, path, ask) => {
         if (path !== "archive/manifest.json") return ask();
-        const bytes = encodeManifest({ ...EMPTY_MANIFEST, latest: [evil(name)] });
+        const bytes = encodeManifest({ ...EMPTY_MANIFEST, ...manifest });
         return new Response(bytes as BodyInit, { headers: { "wherehouse-bytes": String(bytes.length) } });
       };
       expect(await runJoin()).toMatchObject({
@@ -455,11 +510,12 @@ describe("join(), again", () => {
     });
     const { source } = served;
     await source.store([report("c", at(17, 7))]);
+    await setName(source, "c", "Ferry");
     await source.seal();
     served.status = { ...TEST_CLUSTER, floor: 50 };
     const replaced = await expectJoined({ again: true });
     expect(replaced.nodeId).toBe(nodeId);
-    expect(replaced.copiedFiles).toBeLessThan(files - 2);
+    expect(replaced.copiedFiles).toBeLessThan(files - 1);
     expect(readdirSync(dataDir).sort()).toEqual(["archive", "cluster.json", "damaged", "quarantine"]);
     expect((await readClusterFile(disk, dataDir))?.floor).toBe(50);
     await expectSameContents();
@@ -509,6 +565,7 @@ test.each([false, true])(
     if (again) {
       await expectJoined();
       await source.store([report("c", at(17, 7))]);
+      await setName(source, "c", "Ferry");
       await source.seal();
     }
     const before = join(temporaryDataDir(), "before");

@@ -1,12 +1,14 @@
 import type { ClusterStatus } from "../../../../src/cluster/cluster-config.ts";
 import { createCopies } from "../../../../src/cluster/join/copies.ts";
+import type { AppId, DeviceId } from "../../../../src/model/ids.ts";
 import { createManualClock } from "../../../../src/model/time/clock.ts";
 import { createNodeFiles } from "../../../../src/runtime/node-files.ts";
+import { profileOf } from "../../../reference/profiles.ts";
 import { type ArchiveApp, createArchiveApp } from "../../../support/archive-app.ts";
 import { createTestApp, type KeyName, TEST_CLUSTER, type TestApp } from "../../../support/test-app.ts";
 import { bodies, refused } from "../../service/quarantine/fixture.ts";
 
-/** A real directory with an archive and a quarantine, served over HTTP as a node's. */
+/** A real directory with an archive, profiles and a quarantine, served over HTTP as a node's. */
 export interface ServedCopies {
   readonly source: ArchiveApp;
   readonly url: string;
@@ -32,9 +34,16 @@ export const report = (device_id: string, timestamp: number) => ({
   longitude: 2,
 });
 
+export async function setName({ directory }: ArchiveApp, deviceId: string, name: string): Promise<void> {
+  const edited = await directory.editProfile("fleet" as AppId, deviceId as DeviceId, profileOf({ name }));
+  if (!edited.ok) throw new Error(edited.error.kind);
+}
+
 export async function serveCopies(): Promise<ServedCopies> {
   const source = await createArchiveApp({ clock: createManualClock(NOW_MS) });
   await source.store([14, 15, 16, 17].flatMap((day) => [report("a", at(day)), report("b", at(day))]));
+  await setName(source, "a", "Bus 42");
+  await setName(source, "never reported", "Depot");
   await source.seal();
   await source.directory.quarantine.put(["x", "y", "z"].map((body) => refused(body)));
   const copies = createCopies({
@@ -71,10 +80,11 @@ export async function serveCopies(): Promise<ServedCopies> {
   return served;
 }
 
-/** All that a directory answers about its records and its quarantine. */
+/** All that a directory answers about its records, its profiles and its quarantine. */
 export async function contentsOf(app: ArchiveApp) {
   const { body } = await app.get("/api/v1/locations/history?start_date=2026-01-01&end_date=2026-01-28");
   const { locations } = body;
   const current = (await app.get("/api/v1/locations/current")).body.locations;
-  return { locations, current, refused: await bodies(app.directory) };
+  const { devices } = (await app.get("/api/v1/devices")).body;
+  return { locations, current, devices, refused: await bodies(app.directory) };
 }

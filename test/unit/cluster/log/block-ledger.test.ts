@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
 import { BlockLedger } from "../../../../src/cluster/log/block-ledger.ts";
+import type { PendingErasure } from "../../../../src/model/erasure.ts";
+import type { AppId, DeviceId } from "../../../../src/model/ids.ts";
 import type { UtcDay } from "../../../../src/model/time/utc-day.ts";
 import * as fc from "../../../support/fast-check.ts";
 
@@ -66,7 +68,12 @@ test("BlockLedger says what a list of all messages says", () => {
           const bytes = 8 * (1 + step.days.length);
           list.push({ message, lastSequence, days: step.days, bytes, block });
           const reports = new Map(step.days.map((each) => [each as UtcDay, 1]));
-          ledger.note(message, lastSequence, { reports, standingSequence: 0 }, bytes);
+          ledger.note(
+            message,
+            lastSequence,
+            { reports, standingSequence: 0, erasureSequence: 0, refusedBytes: 0 },
+            bytes,
+          );
           next = message + 1;
         } else if (step.kind === "end") {
           if (list.some((other) => other.block === block)) block++;
@@ -85,7 +92,7 @@ test("BlockLedger says what a list of all messages says", () => {
               ),
           );
           list = list.filter(({ message }) => needed !== undefined && message >= needed.message);
-          ledger.trim({ isCovered, isExpired: () => false, standingSequence: 0 });
+          ledger.trim({ isCovered, isExpired: () => false, standingSequence: 0, erasures: [] });
         }
         expectSame(ledger, list, block, next);
       }
@@ -110,12 +117,18 @@ function expectSame(ledger: BlockLedger, list: readonly NotedMessage[], block: n
 
 test("trim() gives up a block that is covered up to its last entry, though its message has room for more", () => {
   const ledger = new BlockLedger();
-  ledger.note(5, 5 * 1024 + 2, { reports: new Map([[7 as UtcDay, 1]]), standingSequence: 0 }, 100);
+  ledger.note(
+    5,
+    5 * 1024 + 2,
+    { reports: new Map([[7 as UtcDay, 1]]), standingSequence: 0, erasureSequence: 0, refusedBytes: 0 },
+    100,
+  );
   ledger.endBlock();
   const coveredTo = (sequence: number) => ({
     isCovered: (_: UtcDay, last: number) => last <= sequence,
     isExpired: () => false,
     standingSequence: 0,
+    erasures: [],
   });
   ledger.trim(coveredTo(5 * 1024 + 1));
   expect(ledger.floor(6)).toBe(5);
@@ -125,16 +138,54 @@ test("trim() gives up a block that is covered up to its last entry, though its m
 
 test("trim() retains a block until the archive has its standing entries", () => {
   const ledger = new BlockLedger();
-  ledger.note(5, 5120, { reports: new Map(), standingSequence: 5120 }, 100);
+  ledger.note(
+    5,
+    5120,
+    { reports: new Map(), standingSequence: 5120, erasureSequence: 0, refusedBytes: 0 },
+    100,
+  );
   ledger.endBlock();
-  ledger.note(6, 6144, { reports: new Map(), standingSequence: 0 }, 100);
+  ledger.note(6, 6144, { reports: new Map(), standingSequence: 0, erasureSequence: 0, refusedBytes: 0 }, 100);
   const coveredTo = (standingSequence: number) => ({
     isCovered: () => true,
     isExpired: () => false,
     standingSequence,
+    erasures: [],
   });
   ledger.trim(coveredTo(5119));
   expect(ledger.floor(7)).toBe(5);
   ledger.trim(coveredTo(5120));
   expect(ledger.floor(7)).toBe(6);
+});
+
+test("trim() gives up nothing from the block of a pending erasure on", () => {
+  const ledger = new BlockLedger();
+  for (const message of [5, 6, 7]) {
+    const reports = new Map([[3 as UtcDay, 1]]);
+    ledger.note(
+      message,
+      message * 1024,
+      { reports, standingSequence: 0, erasureSequence: 0, refusedBytes: 0 },
+      100,
+    );
+    ledger.endBlock();
+  }
+  const range = { startMs: Number.NEGATIVE_INFINITY, endMs: Number.POSITIVE_INFINITY };
+  const pending = {
+    appId: "app" as AppId,
+    deviceIds: ["bus" as DeviceId],
+    userId: null,
+    range,
+    sequence: 6 * 1024,
+  };
+  const covers = (erasures: readonly PendingErasure[]) => ({
+    isCovered: () => true,
+    isExpired: () => false,
+    standingSequence: 7 * 1024,
+    erasures,
+  });
+  ledger.trim(covers([pending]));
+  expect(ledger.floor(8)).toBe(6);
+  ledger.trim(covers([]));
+  expect(ledger.floor(8)).toBe(8);
 });

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { crc32 } from "node:zlib";
 import {
-  createMessageReader,
   ENTRY_LENGTH_BYTES,
   encodeGroup,
   MessageError,
+  MessageReader,
 } from "../../../../src/cluster/log/group-message.ts";
 import { FormatVersionError } from "../../../../src/lib/text/versioned-json.ts";
 import type { AppId } from "../../../../src/model/ids.ts";
@@ -16,7 +16,7 @@ import { batchIn, batchOf } from "../../../support/reports/batches.ts";
 import { plainReports } from "../../../support/reports/plain-reports.ts";
 import { namedBatch } from "../../wal/fixture.ts";
 
-const reader = createMessageReader("wherehouse");
+const reader = new MessageReader("wherehouse");
 const encoder = createEntryEncoder();
 
 function messageOf(...batches: readonly (readonly [string, ReportBatch])[]): Uint8Array<ArrayBuffer> {

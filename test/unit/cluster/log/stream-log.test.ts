@@ -206,6 +206,7 @@ test("trim() tells the first message that a start needs, be it of a message that
     isCovered: (day, sequence) => (day as number) < 3 && sequence <= 2048,
     isExpired: () => false,
     standingSequence: 0,
+    erasures: [],
   });
   expect([wal.mayHold(1 as UtcDay), wal.mayHold(4 as UtcDay)]).toEqual([true, false]);
   await wal.trim(covers(1, 2));

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { WRITE_FORMATS } from "../../../../src/formats/write/formats.ts";
-import type { WriteFormat, WriteOptions } from "../../../../src/formats/write/record-writer.ts";
+import type { NameOf, WriteFormat, WriteOptions } from "../../../../src/formats/write/record-writer.ts";
 import { type RecordColumns, recordColumns } from "../../../../src/model/record-columns.ts";
 import { BASE_MS } from "../../../support/reports/arbitrary-reports.ts";
 import { batchOf, type Report } from "../../../support/reports/batches.ts";
@@ -62,6 +62,9 @@ export const arbitraryAnyReport = fc.record(
   { requiredKeys: ["device_id", "timestamp", "latitude", "longitude"] },
 );
 
+/** Names of devices, for tests: every other id has one. */
+export const someNames: NameOf = (deviceId) => (deviceId.length % 2 === 0 ? null : `<${deviceId}> & "co"`);
+
 export function columnsOf(reports: readonly Report[]): RecordColumns {
   return recordColumns(batchOf(reports));
 }
@@ -88,8 +91,9 @@ export function writeFile(
   name: string,
   batches: readonly (readonly Report[])[],
   options: Partial<WriteOptions> = {},
+  nameOf?: NameOf,
 ): Uint8Array<ArrayBuffer> {
-  const writer = formatNamed(name).create({ ...PLAIN_OPTIONS, ...options });
+  const writer = formatNamed(name).create({ ...PLAIN_OPTIONS, ...options }, nameOf);
   const pieces = [writer.begin().slice()];
   for (const batch of batches) pieces.push(writer.write(columnsOf(batch)).slice());
   pieces.push(writer.end().slice());

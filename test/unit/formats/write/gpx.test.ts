@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import * as fc from "../../../support/fast-check.ts";
 import { BASE_MS } from "../../../support/reports/arbitrary-reports.ts";
-import { writeText } from "./arbitrary-records.ts";
+import { someNames, writeText } from "./arbitrary-records.ts";
 import { arbitraryTracks, splitBefore, xmlNumber, xmlText } from "./arbitrary-tracks.ts";
 import { childrenNamed, parseXml, textOf, type XmlElement } from "./xml-tree.ts";
 
@@ -27,16 +27,22 @@ function pointOf(point: XmlElement) {
   };
 }
 
+function namesOf(deviceId: string) {
+  const name = someNames(deviceId);
+  return { name: xmlText(name ?? deviceId), deviceId: name === null ? undefined : xmlText(deviceId) };
+}
+
 test("has a track a device, a segment a stretch without silence, and every point as it was", () => {
   fc.assert(
     fc.property(arbitraryTracks, ({ reports, batches }) => {
-      const gpx = parseXml(writeText("gpx", batches, { gapMs: GAP_MS }));
+      const gpx = parseXml(writeText("gpx", batches, { gapMs: GAP_MS }, someNames));
       const tracks = childrenNamed(gpx, "trk").map((track) => ({
         name: textOf(track, "name"),
+        deviceId: textOf(track, "wh:deviceId"),
         segments: childrenNamed(track, "trkseg").map((segment) => segment.children.map(pointOf)),
       }));
       const expected = splitBefore(reports, (a, b) => a.device_id !== b.device_id).map((ofDevice) => ({
-        name: xmlText(ofDevice[0]!.device_id),
+        ...namesOf(ofDevice[0]!.device_id),
         segments: splitBefore(ofDevice, (a, b) => a.timestamp - b.timestamp > GAP_MS).map((stretch) =>
           stretch.map((report) => ({
             latitude: xmlNumber(report.latitude),

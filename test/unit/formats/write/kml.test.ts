@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import * as fc from "../../../support/fast-check.ts";
 import { unzip } from "../../../support/formats/unzip.ts";
 import { BASE_MS } from "../../../support/reports/arbitrary-reports.ts";
-import { writeFile, writeText } from "./arbitrary-records.ts";
+import { someNames, writeFile, writeText } from "./arbitrary-records.ts";
 import { arbitraryTracks, splitBefore, xmlNumber, xmlText } from "./arbitrary-tracks.ts";
 import { childrenNamed, parseXml, textOf, type XmlElement } from "./xml-tree.ts";
 
@@ -35,18 +35,26 @@ function pointsOf(track: XmlElement) {
   });
 }
 
+function namesOf(deviceId: string) {
+  const name = someNames(deviceId);
+  const value = { name: "value", attributes: {}, children: [], text: xmlText(deviceId) };
+  const data = { name: "Data", attributes: { name: "device_id" }, children: [value], text: "" };
+  return { name: xmlText(name ?? deviceId), deviceId: name === null ? undefined : data };
+}
+
 describe("kml", () => {
   test("has a Placemark a device, a track a stretch without silence, and every point as it was", () => {
     fc.assert(
       fc.property(arbitraryTracks, ({ reports, batches }) => {
-        const document = parseXml(writeText("kml", batches, { gapMs: GAP_MS })).children[0]!;
+        const document = parseXml(writeText("kml", batches, { gapMs: GAP_MS }, someNames)).children[0]!;
         const placemarks = childrenNamed(document, "Placemark").map((placemark) => ({
           name: textOf(placemark, "name"),
+          deviceId: placemark.children.find(({ name }) => name === "ExtendedData")?.children[0],
           tracks: childrenNamed(childrenNamed(placemark, "gx:MultiTrack")[0]!, "gx:Track").map(pointsOf),
         }));
         const hasAltitude = ({ altitude }: { altitude?: number }) => altitude !== undefined;
         const expected = splitBefore(reports, (a, b) => a.device_id !== b.device_id).map((ofDevice) => ({
-          name: xmlText(ofDevice[0]!.device_id),
+          ...namesOf(ofDevice[0]!.device_id),
           tracks: splitBefore(
             ofDevice,
             (a, b) => a.timestamp - b.timestamp > GAP_MS || hasAltitude(a) !== hasAltitude(b),

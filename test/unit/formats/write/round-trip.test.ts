@@ -6,7 +6,7 @@ import { NUMBER_FIELDS, PROFILE_FIELDS, STATE_FIELDS } from "../../../../src/mod
 import * as fc from "../../../support/fast-check.ts";
 import { contentOf, readWhole } from "../../../support/formats/read-file.ts";
 import type { Report } from "../../../support/reports/batches.ts";
-import { formatNamed, writeFile } from "./arbitrary-records.ts";
+import { formatNamed, someNames, writeFile } from "./arbitrary-records.ts";
 import { arbitraryTracks, xmlNumber, xmlText } from "./arbitrary-tracks.ts";
 
 /*
@@ -25,7 +25,7 @@ const DETAILS: Readonly<Record<string, readonly string[]>> = {
 };
 
 async function readBack(name: string, reports: readonly (readonly Report[])[]) {
-  const bytes = writeFile(name, reports);
+  const bytes = writeFile(name, reports, {}, someNames);
   const content = contentOf(bytes, { name: `export${formatNamed(name).extension}` });
   const recognised = recognise(await readBeginning(content), FORMATS);
   expect(recognised.kind === "history" && nameOf(recognised.format)).toBe(name);

@@ -59,10 +59,16 @@ function keysOf(late: LateRows | null): string[] {
 
 const keyOf = ({ device_id, timestamp }: Report) => `${device_id} ${timestamp}`;
 
-async function windowsOf(scan: LateScan, { startMs, endMs }: TimeRange, order: Order, rowsMax: number) {
+async function windowsOf(
+  scan: LateScan,
+  { startMs, endMs }: TimeRange,
+  order: Order,
+  rowsMax: number,
+  keepsGaps = false,
+) {
   const windows = [];
   for (let rest = { startMs, endMs }; rest.startMs < rest.endMs; ) {
-    const window = await scan.window(rest, order, rowsMax);
+    const window = await scan.window(rest, order, rowsMax, keepsGaps);
     windows.push(window);
     rest =
       order === "asc"
@@ -84,7 +90,8 @@ test("window() after window() has every late row once", async () => {
       fc.constantFrom(1, 3, 1000),
       device,
       fc.boolean(),
-      async (before, later, asked, order, rowsMax, deviceId, isByKeys) => {
+      fc.boolean(),
+      async (before, later, asked, order, rowsMax, deviceId, isByKeys, keepsGaps) => {
         const { hot, apply } = createSealed(before);
         const app = hot.findApp(APP)!;
         const known = new Set<string>();
@@ -99,7 +106,7 @@ test("window() after window() has every late row once", async () => {
           });
           keys.sort((a, b) => a.timestampMs - b.timestampMs);
           const scan = isByKeys && of === null ? hot.lateRowsAt(keys) : hot.lateRows(app, of);
-          const windows = await windowsOf(scan, asked, order, rowsMax);
+          const windows = await windowsOf(scan, asked, order, rowsMax, keepsGaps);
           const expected = [...known].filter((key) => {
             const [id, timestamp] = key.split(" ") as [string, string];
             const isWithin = Number(timestamp) >= asked.startMs && Number(timestamp) < asked.endMs;
@@ -126,7 +133,7 @@ test("window() after window() has every late row once", async () => {
   );
 });
 
-test("window() leaves out what lies before the first late row, and says that nothing is late there", async () => {
+test("window() leaves out what lies before the first late row, and says that nothing is late there, unless it keeps gaps", async () => {
   const { hot, apply } = createSealed([]);
   const [early, late] = [BASE_MS + 3_600_000, BASE_MS + 80_000_000];
   apply([early, late].map((timestamp) => ({ device_id: "a", timestamp, latitude: 1, longitude: 2 })));
@@ -139,6 +146,10 @@ test("window() leaves out what lies before the first late row, and says that not
     const [desc] = await windowsOf(scan, day, "desc", 10);
     expect(desc?.late).toBe(null);
     expect(desc!.range.startMs - late).toBeLessThanOrEqual(60_000);
+    const whole = await windowsOf(scan, day, "asc", 10, true);
+    expect(whole.map(({ range }) => range)).toEqual([day]);
+    expect(keysOf(whole[0]!.late)).toEqual([`a ${early}`, `a ${late}`]);
+    scan.bytesRead = 0;
     expect(scan.bytesRead).toBe(0);
   }
 });

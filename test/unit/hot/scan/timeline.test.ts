@@ -41,7 +41,7 @@ function storeWith(reports: readonly Report[]) {
   const scanOf = (more: Partial<MemoryScan> = {}): MemoryScan => ({
     devices: hot.findApp(APP)!.list,
     range: { startMs: BASE_MS, endMs: BASE_MS + DAY_MS },
-    filter: () => ({ accuracyMetersMax: null, user: null }),
+    filter: () => ({ accuracyMetersMax: null, user: null, originals: false }),
     dictionary: hot.dictionary,
     ...more,
   });
@@ -93,7 +93,7 @@ test("findTimeline() has the page that sorting all records gives, at any depth o
       offsets,
       fc.constantFrom(0, 1, 100, 1001),
       (order, accuracyMetersMax, offset, limit) => {
-        const scan = scanOf({ filter: () => ({ accuracyMetersMax, user: null }) });
+        const scan = scanOf({ filter: () => ({ accuracyMetersMax, user: null, originals: false }) });
         const all = plain(CROWD, order, accuracyMetersMax);
         const { value } = finish(findTimeline(scan, order, offset, limit));
         expect(keysOf(value)).toEqual(all.slice(offset, offset + limit));
@@ -114,7 +114,7 @@ test("findTimeline() looks at few devices a step, and at few records of one that
     timestamp: BASE_MS + row,
   }));
   const { scanOf: busyScan } = storeWith(busy);
-  const filtered = busyScan({ filter: () => ({ accuracyMetersMax: 10, user: null }) });
+  const filtered = busyScan({ filter: () => ({ accuracyMetersMax: 10, user: null, originals: false }) });
   expect(finish(findTimeline(filtered, "desc", 0, 100)).steps).toBeGreaterThan(10);
   expect(finish(findTimeline(busyScan(), "desc", 0, 100)).steps).toBe(0);
 });

@@ -96,7 +96,7 @@ const encoders = {
 /** The record as the encoder of pages writes it. */
 function plain(app: FewDevices, device: number, kind: keyof typeof encoders, hasTime: boolean): string {
   const json = new JsonWriter(16);
-  encoders[kind].write(json, app.appId, app.page(device), 0, hasTime ? TIMES : null);
+  encoders[kind].writePage(json, app.appId, app.page(device), hasTime ? TIMES : null);
   return new TextDecoder().decode(json.written());
 }
 

@@ -30,7 +30,7 @@ function pageOf(brand: string): { page: RecordPage; asked: () => number } {
   return { page, asked: () => asked };
 }
 
-test("write() encodes texts once, and those that are very long anew each time rather than keep them", () => {
+test("writePage() encodes texts once, and those that are very long anew each time rather than keep them", () => {
   for (const [brand, isKept] of [
     ["Google", true],
     ["\u{1F68C}".repeat(400), false],
@@ -39,7 +39,7 @@ test("write() encodes texts once, and those that are very long anew each time ra
     const { page, asked } = pageOf(brand);
     const written = [1, 2].map(() => {
       const json = new JsonWriter(8192);
-      encoder.write(json, APP, page, 0, null);
+      encoder.writePage(json, APP, page, null);
       return [JSON.parse(new TextDecoder().decode(json.written())).brand, asked()] as const;
     });
     expect(written.map(([shown]) => shown)).toEqual([brand, brand]);

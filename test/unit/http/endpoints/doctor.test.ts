@@ -38,7 +38,32 @@ describe("GET /api/v1/doctor", () => {
         { device_id: "bus", at: lastMs, ...finding },
       ],
       total_count: 2,
+      stored: {
+        ...{
+          corrections: 0,
+          corrections_max: 10_000,
+          corrected_records: 0,
+          corrected_records_max: 1_000_000,
+        },
+        ...{ profiles: 0, profile_bytes: 0, profile_bytes_max: 64 * 1024 * 1024 },
+      },
     });
+  });
+
+  test("names devices that have a name", async () => {
+    const app = await createLateApp(["bus", "tram"]);
+    const put = (device: string, members: object) =>
+      app.fetch(`/api/v1/devices/${device}/profile`, {
+        method: "PUT",
+        headers: { authorization: `Bearer ${app.keys.full}`, "content-type": "application/json" },
+        body: JSON.stringify(members),
+      });
+    expect((await put("bus", { name: "Bus 42" })).status).toBe(200);
+    expect((await put("tram", { icon: "train" })).status).toBe(200);
+    const { body } = await app.get("/api/v1/doctor");
+    const [tram, bus] = body.findings as readonly Record<string, unknown>[];
+    expect([tram!.device_id, tram!.name]).toEqual(["tram", undefined]);
+    expect([bus!.device_id, bus!.name]).toEqual(["bus", "Bus 42"]);
   });
 
   test("is a page of so many, and counts all", async () => {

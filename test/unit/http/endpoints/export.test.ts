@@ -88,3 +88,40 @@ test("HEAD says what is known to be lost as GET does", async () => {
   expect(headersOf(incomplete)).toEqual(headersOf(await ask("GET")));
   await app.close();
 });
+
+test("originals are for keys that may correct, and have devices all of whose records are hidden", async () => {
+  const { app } = await openWith();
+  await app.store([{ ...PLACE, device_id: "bus-1", timestamp: Date.UTC(2026, 0, 27) }]);
+  const headers = { authorization: `Bearer ${app.keys.full}`, "content-type": "application/json" };
+  const timestamps = [Date.UTC(2026, 0, 14), Date.UTC(2026, 0, 27)];
+  const body = JSON.stringify({ action: "hide", device_id: "bus-1", timestamps });
+  const init = { method: "POST", headers, body };
+  expect((await app.fetch("/api/v1/corrections", init)).status).toBe(200);
+  // A late report of the archived one.
+  await app.store([{ ...PLACE, device_id: "bus-1", timestamp: timestamps[0], speed: 7 }]);
+  const ask = async (query: string, key: "full" | "reader" | "editor" = "full") => {
+    const response = await app.fetch(PATH + query, { headers: { authorization: `Bearer ${app.keys[key]}` } });
+    const text = await response.text();
+    return { status: response.status, text };
+  };
+  const lines = ({ text }: { text: string }) =>
+    text
+      .split("\n")
+      .slice(0, -1)
+      .map((line) => JSON.parse(line).timestamp);
+  expect(lines(await ask(""))).toEqual([]);
+  expect(lines(await ask("&originals=true"))).toEqual(timestamps);
+  expect(lines(await ask("&originals=true&device_id=bus-1"))).toEqual(timestamps);
+  for (const query of ["&originals=true", "&originals=true&device_id=bus-1"])
+    expect((await ask(query)).text).toContain('"speed":7');
+  const track = await ask("&originals=true&format=gpx");
+  expect(track.text).toContain("<gpxtpx:speed>7<");
+  expect((await ask("&device_id=bus-1")).status).toBe(404);
+  expect((await ask("&originals=true&device_id=bus-2")).status).toBe(404);
+  expect(lines(await ask("&originals=false", "reader"))).toEqual([]);
+  for (const key of ["reader", "editor"] as const) {
+    const { status, text } = await ask("&originals=true", key);
+    expect([status, text.includes("INSUFFICIENT_PERMISSIONS")]).toEqual([403, true]);
+  }
+  await app.close();
+});

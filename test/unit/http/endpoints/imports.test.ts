@@ -1,10 +1,13 @@
 import { afterAll, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
+import type { AppId } from "../../../../src/model/ids.ts";
 import type { StartHelper } from "../../../../src/runtime/helper/helper.ts";
 import { startHelper } from "../../../../src/runtime/helper/spawn-helper.ts";
 import { createArchiveApp, removeArchiveApps } from "../../../support/archive-app.ts";
+import { filesWithBlocks } from "../../../support/reports/blocks.ts";
 import {
   type AnswerBody,
+  APP_ID,
   createTestApp,
   type KeyName,
   NOON_MS,
@@ -120,6 +123,16 @@ test("points before the retention refuse the file, unless skip_old leaves them o
   expect((await app.get("/api/v1/locations/current")).body.locations).toEqual([]);
   const skipped = await send(app, file, { query: "?skip_old=true" });
   expect(skipped.body).toMatchObject({ new: 4, skipped: 1 });
+});
+
+test("points of an erased and blocked device are skipped as rejected", async () => {
+  const files = await filesWithBlocks([{ kind: "device", appId: APP_ID as AppId, id: "morning ride" }]);
+  const app = await createTestApp({ files });
+  const { body } = await send(app, gpx(30));
+  expect(body).toMatchObject({ read: 30, usable: 0, skipped: 30, new: 0, already_there: 0, same_time: 0 });
+  expect(body.skips).toMatchObject([{ reason: "rejected", count: 30, places: [] }]);
+  expect((await app.get("/api/v1/locations/current")).body.locations).toEqual([]);
+  expect((await send(app, gpx(30, "evening ride"))).body).toMatchObject({ usable: 30, new: 30, skips: [] });
 });
 
 test("a file that is cut off gives what is complete, and says where it ends", async () => {

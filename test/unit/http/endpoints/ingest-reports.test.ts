@@ -1,5 +1,15 @@
 import { describe, expect, test } from "bun:test";
-import { APP_ID, answerOf, createTestApp, NOON_MS, OTHER_APP_ID } from "../../../support/test-app.ts";
+import type { AppId } from "../../../../src/model/ids.ts";
+import { createSimulatedFiles } from "../../../support/disk/simulated-files.ts";
+import { filesWithBlocks } from "../../../support/reports/blocks.ts";
+import {
+  APP_ID,
+  answerOf,
+  createTestApp,
+  NOON_MS,
+  OTHER_APP_ID,
+  type TestApp,
+} from "../../../support/test-app.ts";
 import { INGEST_PATH } from "../requests.ts";
 
 /** Which reports are taken, and what is said of the others: contract §4. */
@@ -222,6 +232,47 @@ test("good reports are taken beside bad ones, which are named by index and devic
   });
   const { body: stored } = await own.get("/api/v1/locations/current");
   expect(stored.locations.map((record) => record.device_id)).toEqual(["d0", "d4"]);
+});
+
+test("reports of an erased and blocked device or user are rejected as erased, in every format", async () => {
+  const files = await filesWithBlocks([
+    { kind: "device", appId: APP_ID as AppId, id: "bus" },
+    { kind: "user", appId: APP_ID as AppId, id: "ann" },
+    { kind: "device", appId: OTHER_APP_ID as AppId, id: "van" },
+  ]);
+  const ids = ["van", "bus", "cab", "bus"];
+  const reports = Array.from({ length: 2500 }, (_, index) => ({
+    ...GOOD,
+    device_id: ids[index % 4]!,
+    timestamp: NOON_MS - 1000 * index,
+    ...(index % 4 === 2 ? { user_id: "ann" } : {}),
+    ...(index === 8 ? { latitude: 91 } : {}),
+  }));
+  const message = "erased: reports of this device or user are refused since it was erased";
+  const rejected = reports.flatMap(({ device_id }, index) => {
+    if (index === 8) return [{ index, device_id, message: "latitude must be between -90 and 90" }];
+    return index % 4 === 0 ? [] : [{ index, device_id, message }];
+  });
+  for (const send of [
+    (own: TestApp) => own.post(reports),
+    async (own: TestApp) =>
+      answerOf(
+        await own.fetch(`${INGEST_PATH}?count=exact`, {
+          method: "POST",
+          headers: { authorization: `Bearer ${own.keys.full}`, "content-type": "application/x-ndjson" },
+          body: reports.map((report) => JSON.stringify(report)).join("\n"),
+        }),
+      ),
+  ]) {
+    const own = await createTestApp({ files: createSimulatedFiles(files.contents()) });
+    const { body } = await send(own);
+    expect(body).toMatchObject({ accepted: 624, duplicates: 0, rejected });
+    const { body: current } = await own.get("/api/v1/locations/current");
+    expect(current.locations.map((record) => record.device_id)).toEqual(["van"]);
+    expect((await own.post([{ ...GOOD, device_id: "bus" }], "other")).body.accepted).toBe(1);
+    const { body: requests } = await own.get("/api/v1/devices/bus/requests");
+    expect(JSON.stringify(requests)).not.toContain(String(NOON_MS - 1000));
+  }
 });
 
 test("a rejected report leaves what is stored as it was", async () => {

@@ -78,6 +78,31 @@ describe("GET /metrics", () => {
     expect(found.get("wherehouse_seal_late")).toBe(0);
   });
 
+  test("counts active corrections and the records that they touch, of all apps", async () => {
+    const app = await createTestApp();
+    await app.store([0, 1, 2].map((second) => ({ ...BUS, timestamp: NOON_MS - 1000 * second })));
+    const change = async (method: string, path: string, body?: object) => {
+      const headers = { authorization: `Bearer ${app.keys.full}`, "content-type": "application/json" };
+      const response = await app.fetch(path, {
+        method,
+        headers,
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      return (await response.json()).correction.id;
+    };
+    const counts = async () => {
+      const found = await scrape(app);
+      return [found.get("wherehouse_corrections"), found.get("wherehouse_corrected_records")];
+    };
+    expect(await counts()).toEqual([0, 0]);
+    const hide = { action: "hide", device_id: BUS.device_id };
+    await change("POST", "/api/v1/corrections", { ...hide, timestamps: [NOON_MS, NOON_MS - 1000] });
+    const last = await change("POST", "/api/v1/corrections", { ...hide, timestamps: [NOON_MS - 2000] });
+    expect(await counts()).toEqual([2, 3]);
+    await change("DELETE", `/api/v1/corrections/${last}`);
+    expect(await counts()).toEqual([1, 2]);
+  });
+
   test("has names with their unit, and a help for each", async () => {
     const app = await createTestApp();
     const response = await app.fetch("/metrics", {

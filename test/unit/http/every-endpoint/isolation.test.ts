@@ -11,7 +11,7 @@ import {
   OTHER_APP_ID,
   type TestApp,
 } from "../../../support/test-app.ts";
-import { giveProfile, quarantine, withEntry } from "../quarantined.ts";
+import { correct, giveProfile, quarantine, withEntry } from "../quarantined.ts";
 import {
   askedWith,
   BUS,
@@ -85,6 +85,7 @@ async function storeOften(app: TestApp, reports: typeof OWN, key?: KeyName): Pro
   for (let times = 0; times < 10; times++) await app.store(reports, key);
   await quarantine(app, key ?? "full");
   await giveProfile(app, key ?? "full");
+  await correct(app, key ?? "full");
 }
 
 /** Each process has other tags for the same answer. */
@@ -174,7 +175,10 @@ describe.each(ENDPOINTS.map((endpoint) => [nameOf(endpoint), endpoint] as const)
     test("changes what its own app is answered, and nothing of what another one is", async () => {
       const app = await createTestApp({ startMs: EXAMPLE_MS });
       await app.store(OWN.map((report) => ({ ...report, timestamp: EXAMPLE_MS })));
-      for (const key of ["full", "other"] as const) await giveProfile(app, key);
+      for (const key of ["full", "other"] as const) {
+        await giveProfile(app, key);
+        await correct(app, key);
+      }
       const all = (key: KeyName) => Promise.all(READS.map((read) => sent(app, read, key)));
       const [before, othersBefore] = [await all("full"), await all("other")];
       expect(await sent(app, endpoint, "other")).toStartWith("200 ");

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createKeyText } from "../../../../src/auth/api-key.ts";
 import { answerOf, createTestApp, type KeyName, NOON_MS } from "../../../support/test-app.ts";
-import { giveProfile, quarantine, withEntry } from "../quarantined.ts";
+import { correct, erase, giveProfile, quarantine, withEntry } from "../quarantined.ts";
 import {
   BUS,
   EVERY_READ_PATH,
@@ -182,6 +182,8 @@ test.each(KEYED.map((endpoint) => [nameOf(endpoint), endpoint] as const))(
     const key = keyFor(endpoint);
     await quarantine(app);
     await giveProfile(app);
+    await correct(app);
+    await erase(app);
     const path = await withEntry(app, pathTo(endpoint));
     const headers = { authorization: `Bearer ${app.keys[key]}` };
     expect((await app.fetch(path, requestTo(endpoint, headers))).status).toBe(200);

@@ -10,6 +10,7 @@ import { BUS, KEYED, nameOf, pathTo, wrongQueryTo } from "../requests.ts";
 const TAGGED = KEYED.filter(({ isTagged }) => isTagged);
 
 const REPORTS = [
+  { ...BUS, timestamp: NOON_MS - 120_000, latitude: 53.5 }, // Where it is again at noon: then the next one is a jump.
   { ...BUS, timestamp: NOON_MS - 60_000, speed: 3 },
   { ...BUS, device_id: "tram", timestamp: NOON_MS - 60_000 },
 ];

@@ -1,10 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { DeviceProfiles } from "../../../../src/hot/device-profiles.ts";
+import { Corrections } from "../../../../src/hot/hidden/corrections.ts";
 import { createHotStore } from "../../../../src/hot/hot-store.ts";
 import { Scheduler } from "../../../../src/lib/schedule/scheduler.ts";
 import { textOf } from "../../../support/event-reader.ts";
 import { createTestApp, type KeyName, NOON_MS, type TestApp } from "../../../support/test-app.ts";
-import { giveProfile, quarantine, withEntry } from "../quarantined.ts";
+import { correct, giveProfile, quarantine, withEntry } from "../quarantined.ts";
 import {
   askedWith,
   BUS,
@@ -97,7 +98,10 @@ describe.each(DOCUMENTED.map((endpoint) => [nameOf(endpoint), endpoint] as const
     const ask = async (from: TestApp, status: number, asked = path, as: KeyName | null = key) => {
       const headers = as === null ? {} : { authorization: `Bearer ${from.keys[as]}` };
       // Again each time: it may be deleted.
-      if (status === 200) await Promise.all([quarantine(from), giveProfile(from)]);
+      if (status === 200) {
+        await Promise.all([quarantine(from), giveProfile(from)]);
+        await correct(from);
+      }
       const known = status === 200 ? await withEntry(from, asked) : asked;
       const response = await from.fetch(known, requestTo(endpoint, headers));
       const isJson = response.headers.get("content-type") === "application/json";
@@ -108,7 +112,8 @@ describe.each(DOCUMENTED.map((endpoint) => [nameOf(endpoint), endpoint] as const
 
     test("answers as the document has it", async () => {
       await ask(app, 200);
-      for (const more of pathsWithEach(endpoint)) await ask(app, 200, more);
+      for (const more of pathsWithEach(endpoint))
+        await ask(app, 200, more, more.includes("originals=true") ? "full" : key);
       const response = await app.fetch(path, { method: "PATCH" });
       expect(response.status).toBe(405);
       expect(faultsOf(template, method, response, await response.json())).toEqual([]);
@@ -160,12 +165,16 @@ function createBrokenApp(): Promise<TestApp> {
       ...createHotStore(new Scheduler()),
       findApp: fault,
       profiles: Object.assign(new DeviceProfiles(), { find: fault }),
+      corrections: Object.assign(new Corrections(), { find: fault, list: fault }),
     },
     editProfile: fault,
+    correct: { create: fault, preview: fault, undo: fault },
+    erase: { create: fault, preview: fault },
+    erasures: fault,
     nearby: fault,
     viewers: { open: fault, stop: fault },
     quarantine: fault,
-    doctor: { note: fault, lastRequests: fault, examine: fault },
+    doctor: { note: fault, lastRequests: fault, examine: fault, forget: fault },
     ingest: fault,
     uploads: { take: fault },
     current: { ofDevice: fault, ofUser: fault, ofApp: fault },

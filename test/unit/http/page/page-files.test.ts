@@ -171,8 +171,10 @@ test("every late module of the page names in its path what it imports", async ()
       named.push(late!);
     }
   expect(named.sort()).toEqual([
+    "corrections/corrections.ts",
     "days/bar-chart.ts",
     "days/days.ts",
+    "device/profile-editor.ts",
     "import/imports.ts",
     "keys/making.ts",
     "lapse/lapse.ts",

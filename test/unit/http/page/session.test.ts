@@ -258,9 +258,9 @@ test("the session of a share link stands beside one's own, and each counts on it
 
 const IMPORTS = "POST /api/v1/imports";
 
-/** What a session opens: questions about its app, for as long as its key may ask them. */
+/** What a session opens: questions about its app, and edits, for as long as its key may do these. */
 test.each(KEYED.map((endpoint) => [nameOf(endpoint), endpoint] as const))(
-  "%s is open to a session where it is a question, or an import",
+  "%s is open to a session where it is a question, an edit, or an import",
   async (_, endpoint) => {
     const app = await createTestApp();
     await app.store([{ ...BUS, timestamp: NOON_MS }]);
@@ -271,7 +271,9 @@ test.each(KEYED.map((endpoint) => [nameOf(endpoint), endpoint] as const))(
     const asked = await app.fetch(pathTo(endpoint), requestTo(endpoint, { ...OF_PAGE, cookie: cookie! }));
     await asked.body?.cancel();
     const isForPage =
-      (endpoint.method === "GET" && endpoint.permission === "read") || nameOf(endpoint) === IMPORTS;
+      (endpoint.method === "GET" && endpoint.permission === "read") ||
+      endpoint.permission === "edit" ||
+      nameOf(endpoint) === IMPORTS;
     if (isForPage) expect(asked.status).not.toBe(401);
     else expect(asked.status).toBe(401);
   },
@@ -286,6 +288,24 @@ test("a session counts for what its key may ask", async () => {
   expect(current.body).toEqual((await app.get(READ_PATHS.appCurrent, "viewer")).body);
   const nearby = await browser.get(READ_PATHS.nearby);
   expect([nearby.status, nearby.body.code]).toEqual([403, "AUTH_005"]);
+});
+
+test("a session edits only if its key has the permission for that", async () => {
+  const app = await createTestApp();
+  const put = async (browser: Browser, page: typeof OF_PAGE | typeof OF_SHARE = OF_PAGE) => {
+    const { status, body } = await browser.send(
+      "PUT",
+      "/api/v1/devices/bus/profile",
+      { name: "Bus 42" },
+      page,
+    );
+    return [status, body.code ?? null];
+  };
+  expect(await put(await Browser.signedIn(app, "full"))).toEqual([200, null]);
+  expect(await put(await Browser.signedIn(app, "reader"))).toEqual([403, "AUTH_005"]);
+  const guest = new Browser(app);
+  await guest.signIn({ share: app.keys.viewer }, OF_SHARE);
+  expect(await put(guest, OF_SHARE)).toEqual([403, "AUTH_005"]);
 });
 
 test("a session is limited by the rate of its key, with all that ask by that", async () => {

@@ -1,12 +1,15 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { ErasureLedger } from "../../../../src/directory/erasure-ledger.ts";
 import { FormatVersionError } from "../../../../src/lib/text/versioned-json.ts";
+import type { AppId, DeviceId } from "../../../../src/model/ids.ts";
 import { createManualClock } from "../../../../src/model/time/clock.ts";
 import { backUp } from "../../../../src/operator/backup/backup.ts";
 import { restore } from "../../../../src/operator/backup/restore.ts";
 import { FileError, type Files } from "../../../../src/runtime/files.ts";
 import { createNodeFiles } from "../../../../src/runtime/node-files.ts";
+import { profileOf } from "../../../reference/profiles.ts";
 import {
   type ArchiveApp,
   createArchiveApp,
@@ -15,7 +18,7 @@ import {
 } from "../../../support/archive-app.ts";
 import { outcome } from "../../../support/rejection.ts";
 import { verifyDirectory } from "../../../support/verify-directory.ts";
-import { bodies, openTestQuarantine, refused } from "../../service/quarantine/fixture.ts";
+import { bodies, refused } from "../../service/quarantine/fixture.ts";
 
 /** What a backup says and does where the data directory or the backup is not as it should be. */
 
@@ -107,12 +110,67 @@ describe("backUp()", () => {
     await quarantine.put(["a", "b", "c"].map((body) => refused(body)));
     expect(await problemsOfBackup()).toEqual([]);
     expect((await runRestore()).ok).toBe(true);
-    const options = { directory: join(restoredDir(), "quarantine"), damagedDirectory: restoredDir() };
-    const restored = await openTestQuarantine(files, options);
-    expect(await bodies(restored)).toEqual(["c", "b", "a"]);
-    const [segment] = readdirSync(join(app.dataDir, "quarantine"));
-    flip(join(app.dataDir, "quarantine", segment!), 4300);
-    expect(await problemsOfBackup()).toEqual([expect.stringMatching(/entries: \d+ damaged bytes at 4168$/)]);
+    const restored = await createArchiveApp({ dataDir: restoredDir(), clock: app.clock });
+    expect(await bodies(restored.directory)).toEqual(["c", "b", "a"]);
+    await restored.close();
+    await app.seal();
+    const [message] = readdirSync(join(app.dataDir, "quarantine"));
+    flip(join(app.dataDir, "quarantine", message!), 100);
+    expect(await problemsOfBackup()).toEqual([expect.stringMatching(/message: \d+ damaged bytes at 0$/)]);
+  });
+
+  test("carries the ledger and the reports of erasures, and has of other folders only what is still there", async () => {
+    const ledger = await ErasureLedger.open(files, join(app.dataDir, "erasures.json"));
+    const subject = { kind: "device", appId: "fleet" as AppId, id: "gone" } as const;
+    const range = { startMs: Number.NEGATIVE_INFINITY, endMs: Number.POSITIVE_INFINITY };
+    await ledger.add({ id: "x_1", sequence: 3, createdMs: NOW_MS, block: true, ...range, subject });
+    const written = ["erasures/x_1.json", "imports/one.json", "damaged/bytes.at-0"];
+    for (const path of written) {
+      await files.makeDirectory(dirname(join(app.dataDir, path)));
+      writeFileSync(join(app.dataDir, path), "{}");
+    }
+    await app.directory.quarantine.put([refused("a"), refused("b")]);
+    expect(await problemsOfBackup()).toEqual([]);
+    expect((await runRestore()).ok).toBe(true);
+    for (const file of ["erasures.json", ...written])
+      expect(readFileSync(join(restoredDir(), file))).toEqual(readFileSync(join(app.dataDir, file)));
+    const quarantined = readdirSync(join(backupDir(), "quarantine"));
+    expect(quarantined).toHaveLength(2);
+    const gone = [...written, `quarantine/${quarantined[0]}`];
+    for (const file of gone) rmSync(join(app.dataDir, file));
+    writeFileSync(join(app.dataDir, "erasures.json"), "{");
+    expect(await problemsOfBackup()).toEqual(["erasures.json can't be used: it is not a JSON object"]);
+    expect(gone.filter((file) => existsSync(join(backupDir(), file)))).toEqual([]);
+    rmSync(join(app.dataDir, "erasures.json"));
+    expect(await problemsOfBackup()).toEqual([]);
+    expect(existsSync(join(backupDir(), "erasures.json"))).toBe(false);
+  });
+
+  test("carries the profiles of devices, sealed and in the log, and keeps a good copy of their file", async () => {
+    const setName = async (deviceId: string, name: string | null) =>
+      expect(
+        await app.directory.editProfile(
+          "fleet" as AppId,
+          deviceId as DeviceId,
+          name === null ? null : profileOf({ name }),
+        ),
+      ).toMatchObject({ ok: true });
+    await setName("a", "Bus 42");
+    await setName("silent", "Depot");
+    await app.seal();
+    expect(await problemsOfBackup()).toEqual([]);
+    await setName("b", "Tram");
+    await setName("silent", null);
+    const { profiles, sha256 } = await verifyDirectory(app.dataDir, app.clock);
+    expect(profiles).toMatchObject([{ app: "fleet", profiles: 2 }]);
+    expect(await problemsOfBackup()).toEqual([]);
+    const file = `archive/standing/${readdirSync(join(app.dataDir, "archive/standing"))[0]}`;
+    flip(join(backupDir(), file));
+    expect(await problemsOfBackup()).toEqual([]);
+    rmSync(join(app.dataDir, file));
+    expect(await problemsOfBackup()).toEqual([`${file}: it is missing; the backup has it`]);
+    expect((await runRestore()).ok).toBe(true);
+    expect(await verifyDirectory(restoredDir(), app.clock)).toMatchObject({ profiles, sha256, problems: [] });
   });
 
   test("keeps its good copy of a part that the data directory has lost", async () => {

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { checkMqtt, checkProxy, checkReady } from "../../../../src/operator/remote/checkup.ts";
+import { checkMqtt, checkProxy, checkReady, checkStored } from "../../../../src/operator/remote/checkup.ts";
 
 const ADDRESS = "https://example.org";
 
@@ -125,4 +125,19 @@ test("checkMqtt() finds connections that are not there, and messages that nobody
   expect(problem?.what).toBe(
     "2 positions were published to topics that --mqtt-topic does not take, and are not stored: owntracks/pixel.",
   );
+});
+
+test("checkStored() warns from four fifths of a bound on", () => {
+  const stored = {
+    ...{ corrections: 7999, corrections_max: 10_000 },
+    ...{ corrected_records: 1200, corrected_records_max: 1_000_000 },
+    ...{ profiles: 3, profile_bytes: 4000, profile_bytes_max: 67_108_864 },
+  };
+  expect(checkStored(stored)).toEqual([]);
+  const near = { ...stored, corrections: 8000, corrected_records: 1_000_000, profile_bytes: 60_000_000 };
+  expect(checkStored(near).map(({ what }) => what)).toEqual([
+    "The app has 8,000 active corrections, and may have 10,000.",
+    "The app has 1,000,000 records that corrections touch, and may have 1,000,000.",
+    "The app has 60,000,000 bytes of device profiles, and may have 67,108,864.",
+  ]);
 });

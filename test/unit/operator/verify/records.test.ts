@@ -3,10 +3,12 @@ import { createHash } from "node:crypto";
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { encodeManifest, type Manifest } from "../../../../src/archive/manifest.ts";
+import type { AppId, DeviceId } from "../../../../src/model/ids.ts";
 import { NUMBER_FIELDS, PROFILE_FIELDS, STATE_FIELDS } from "../../../../src/model/location-fields.ts";
 import { createManualClock } from "../../../../src/model/time/clock.ts";
 import type { AppDay } from "../../../../src/operator/verify/records.ts";
 import { createNodeFiles } from "../../../../src/runtime/node-files.ts";
+import { type Members, profileOf } from "../../../reference/profiles.ts";
 import { createReferenceRecords } from "../../../reference/records.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../../../support/archive-app.ts";
 import * as fc from "../../../support/fast-check.ts";
@@ -127,6 +129,49 @@ test("verify lays late reports over archived records, the newest of a device and
   app = await app.restart();
   apps[0] = app;
   expect(await verify(app)).toMatchObject(expected);
+});
+
+/** Sets (or deletes) profiles of devices in this order. */
+async function setProfiles(app: ArchiveApp, profiles: readonly [string, Members | null][]): Promise<void> {
+  for (const [deviceId, members] of profiles) {
+    const profile = members === null ? null : profileOf(members);
+    const edited = await app.directory.editProfile("fleet" as AppId, deviceId as DeviceId, profile);
+    expect(edited.ok).toBe(true);
+  }
+}
+
+test("verify hashes profiles as plain objects have them: in the log, sealed, replaced, after a restart", async () => {
+  let app = await open();
+  const none = (await verify(app)).sha256;
+  const bus = { name: "Bus 42", color: "#1a73e8", tags: ["b", "a"], metadata: { plate: "AB" } };
+  const profiles: [string, Members | null][] = [
+    ["z", { name: "gone" }],
+    ["\u{1F68C}", bus],
+    ["a", { icon: "bus" }],
+    ["z", null],
+  ];
+  await setProfiles(app, profiles);
+  const lines = [
+    { device_id: "a", icon: "bus" },
+    { device_id: "\u{1F68C}", ...bus },
+  ].map((line) => `${JSON.stringify(line)}\n`);
+  const sha256 = createHash("sha256").update(lines.join("")).digest("hex");
+  const expected = { profiles: [{ app: "fleet", profiles: 2, sha256 }], problems: [] };
+  const first = await verify(app);
+  expect(first).toMatchObject(expected);
+  expect(first.sha256).not.toBe(none);
+  await app.seal();
+  expect(await verify(app)).toMatchObject({ ...expected, sha256: first.sha256 });
+  app = await app.restart();
+  apps[0] = app;
+  await setProfiles(app, [
+    ["a", { icon: "car" }],
+    ["\u{1F68C}", bus],
+    ["a", { icon: "bus" }],
+  ]);
+  expect(await verify(app)).toMatchObject({ ...expected, sha256: first.sha256 });
+  await setProfiles(app, [["a", { icon: "car" }]]);
+  expect((await verify(app)).sha256).not.toBe(first.sha256);
 });
 
 test("verify lists apps and days in order, without those that the retention has given up", async () => {

@@ -18,6 +18,7 @@ const PATHS = {
   keys: "/data/keys.json",
   passPhrases: "/data/pass-phrases.json",
   settings: "/data/settings.json",
+  erasures: "/data/erasures.json",
   cluster: "/data/cluster.json",
   lock: "/data/lock",
 };
@@ -102,17 +103,28 @@ describe("createVerify()", () => {
     expect(files.contents()).toEqual(before);
   });
 
-  test("counts what is quarantined, and names what is damaged of it", async () => {
+  test("counts what is quarantined", async () => {
     const files = await createLog();
-    const { quarantine } = await openTestQuarantine(files, { segmentBytesMax: 1 << 20 });
+    const { quarantine, messages } = await openTestQuarantine(files);
     await quarantine.put(["a", "b", "c"].map((body) => refused(body)));
+    await messages.files.settle();
     expect((await verify(files)).quarantine).toMatchObject({ entries: 3, problems: [] });
-    const [path] = [...files.contents().keys()].filter((each) => each.startsWith(PATHS.quarantine));
-    const report = await verify(withFlippedByte(files, path!, SEGMENT_HEAD_BYTES + 100));
-    expect(report.quarantine.entries).toBe(2);
-    expect(report.problems).toEqual([
-      expect.stringMatching(new RegExp(`^${path}: \\d+ damaged bytes at ${SEGMENT_HEAD_BYTES + 24}$`)),
-    ]);
+  });
+
+  test("names a ledger of erasures that can't be used", async () => {
+    const files = await createLog();
+    const withLedger = (text: string) =>
+      createSimulatedFiles(files.contents().set(PATHS.erasures, new TextEncoder().encode(text)));
+    const salt = "0".repeat(64);
+    for (const [text, problem] of [
+      [`{"version":1,"salt":"${salt}","erasures":[]}`, null],
+      [`{"version":1,"salt":"${salt}","erasures":[{}]}`, "its erasure number 1 is not valid"],
+      [`{"version":2,"salt":"${salt}","erasures":[]}`, expect.any(String)],
+    ])
+      expect((await verify(withLedger(text))).problems).toEqual(
+        problem === null ? [] : [expect.stringMatching(/^erasures\.json can't be used: /)],
+      );
+    expect((await verify(withLedger("{"))).problems).toHaveLength(1);
   });
 
   test("names a file of the log that no segment can be", async () => {

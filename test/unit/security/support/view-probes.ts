@@ -45,6 +45,7 @@ const PROBES: Readonly<Record<string, Probe>> = {
   timezone: () => ["Asia/Kathmandu"],
   places: () => ["true"],
   names: () => ["true"],
+  profiles: () => ["true"],
   fields: () => [
     "speed,bearing,altitude,horizontal_accuracy",
     "user_id",

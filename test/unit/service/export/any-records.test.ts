@@ -1,14 +1,16 @@
 import { afterAll, expect, test } from "bun:test";
 import { Scheduler } from "../../../../src/lib/schedule/scheduler.ts";
 import { compareUtf8 } from "../../../../src/lib/text/utf8.ts";
-import type { UserId } from "../../../../src/model/ids.ts";
+import type { AppId, UserId } from "../../../../src/model/ids.ts";
 import { createManualClock } from "../../../../src/model/time/clock.ts";
+import { parseNewCorrection } from "../../../../src/service/corrections/new-correction.ts";
 import type { ExportQuery } from "../../../../src/service/export/export-formats.ts";
 import type { Exports } from "../../../../src/service/export/exports.ts";
 import { createReferenceRecords, type ReferenceRecords } from "../../../reference/records.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../../../support/archive-app.ts";
 import * as fc from "../../../support/fast-check.ts";
 import { arbitraryReport, BASE_MS } from "../../../support/reports/arbitrary-reports.ts";
+import { APP_ID } from "../../../support/test-app.ts";
 import { begun, bytesOf, exportsWith, type Line, linesOf } from "./export-of.ts";
 
 /**
@@ -16,7 +18,7 @@ import { begun, bytesOf, exportsWith, type Line, linesOf } from "./export-of.ts"
  * whatever a seal moves while the export is under way.
  *
  * Method: reports that get in each other's way go to the reference model too. Seals run in between and, at any step,
- * during an export.
+ * during an export. For originals so do corrections, which the reference knows nothing of.
  */
 
 afterAll(removeArchiveApps);
@@ -29,6 +31,37 @@ type Given = Readonly<Record<string, unknown>>;
 const deed = fc.oneof(
   { weight: 4, arbitrary: fc.array(arbitraryReport, { minLength: 1, maxLength: 12 }) },
   { weight: 1, arbitrary: fc.constant("seal" as const) },
+);
+
+/** What each kind of correction sets; the assigned records may come to lie beside those of another device. */
+const KINDS = [
+  { action: "hide" },
+  { action: "move", latitude: -1, longitude: 1 },
+  { action: "shift_time", by_ms: -7_200_003 },
+  { action: "assign", to_device_id: "c", to_user_id: "w" },
+  { action: "assign", to_device_id: "d", isWhole: true },
+] as const;
+
+type Correction =
+  | {
+      readonly device: string;
+      readonly kind: (typeof KINDS)[number];
+      readonly fromMs: number;
+      readonly lastsMs: number;
+    }
+  | "undo";
+
+const correction: fc.Arbitrary<Correction> = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      device: fc.constantFrom("a", "b", "\u{1F68C}", "10"),
+      kind: fc.constantFrom(...KINDS),
+      fromMs: fc.constantFrom(BASE_MS - DAY_MS, BASE_MS - 1, BASE_MS, BASE_MS + 1),
+      lastsMs: fc.constantFrom(1, 3_600_001, 3 * DAY_MS),
+    }),
+  },
+  { weight: 1, arbitrary: fc.constant("undo" as const) },
 );
 
 const query = fc.record({
@@ -71,18 +104,36 @@ class Interrupted extends Scheduler {
 
 async function stored(
   app: ArchiveApp,
-  deeds: readonly (readonly Given[] | "seal")[],
+  deeds: readonly (readonly Given[] | "seal" | Correction)[],
 ): Promise<ReferenceRecords> {
   const reference = createReferenceRecords("fleet");
   for (const each of deeds) {
-    if (each === "seal") {
-      await app.seal();
-      continue;
+    if (each === "seal") await app.seal();
+    else if (each === "undo" || "device" in each) await correct(app, each);
+    else {
+      await app.store(each);
+      reference.report(each);
     }
-    await app.store(each);
-    reference.report(each);
   }
   return reference;
+}
+
+/** Makes a correction, unless it touches nothing, or undoes the last one. */
+async function correct({ directory }: ArchiveApp, made: Correction): Promise<void> {
+  const { signal } = new AbortController();
+  if (made === "undo") {
+    const [last] = directory.hot.corrections.list(APP_ID as AppId, null, true);
+    if (last !== undefined)
+      await directory.correct.undo(APP_ID as AppId, last.correction.id, "key", { signal });
+    return;
+  }
+  const { device, kind, fromMs, lastsMs } = made;
+  const { isWhole, ...members } = { isWhole: false, ...kind };
+  const range = isWhole ? {} : { start: fromMs, end: fromMs + lastsMs };
+  const wanted = parseNewCorrection({ ...members, device_id: device, ...range });
+  if (!wanted.ok) throw new Error(wanted.error);
+  const request = { keyId: "key", nowMs: NOW_MS, repetition: null };
+  await directory.correct.create(APP_ID as AppId, wanted.value, request, { signal });
 }
 
 const asGiven = ({ deviceIds, ...rest }: { deviceIds: string[] | null }, reference: ReferenceRecords) => {
@@ -131,3 +182,36 @@ test("an export has every record once and in order, while a seal runs at any of 
     { numRuns: 25 },
   );
 });
+
+test("an export of originals has every record as it was reported, while a correction is made at any of its steps", async () => {
+  let hiddenRecords = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.oneof({ weight: 3, arbitrary: deed }, { weight: 2, arbitrary: correction }), {
+        minLength: 2,
+        maxLength: 10,
+      }),
+      query,
+      fc.nat(6),
+      fc.oneof(correction, fc.constant("seal" as const)),
+      async (deeds, asked, step, meanwhile) => {
+        const app = await createArchiveApp({ clock: createManualClock(NOW_MS) });
+        const reference = await stored(app, deeds);
+        const wanted = asGiven(asked, reference) as Partial<ExportQuery> & ReturnType<typeof asGiven>;
+        hiddenRecords += app.directory.hot.corrections.find(APP_ID as AppId)?.records ?? 0;
+        const act = () => (meanwhile === "seal" ? app.seal() : correct(app, meanwhile));
+        const exports = exportsWith(app, {
+          scheduler: new Interrupted(step, act),
+          sizes: { foundRecords: 5, pageRecords: 3, lateRowsMax: 4, sortedRowsMax: 20 },
+        });
+        const lines = select(reference, wanted as ExportQuery);
+        expect(await linesOf(exports, { ...wanted, originals: true })).toEqual(lines);
+        expect(await keysByDevice(exports, { ...wanted, originals: true })).toEqual(byDevice(lines));
+        await exports.stop();
+        await app.close();
+      },
+    ),
+    { numRuns: 40 },
+  );
+  expect(hiddenRecords).toBeGreaterThan(0);
+}, 60_000);

@@ -24,6 +24,7 @@ export const EVERYTHING: ExportQuery = {
   appId: APP_ID as AppId,
   deviceIds: null,
   userId: null,
+  originals: false,
   range: { startMs: 0, endMs: 2 ** 52 },
   format: "ndjson",
   options: PLAIN,

@@ -1,14 +1,15 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { AppId } from "../../../../src/model/ids.ts";
+import type { AppId, DeviceId } from "../../../../src/model/ids.ts";
 import type { Export } from "../../../../src/service/export/export-job.ts";
 import type { Exports } from "../../../../src/service/export/exports.ts";
+import { profileOf } from "../../../reference/profiles.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../../../support/archive-app.ts";
 import { OTHER_APP_ID } from "../../../support/test-app.ts";
 import { turns } from "../../../support/turns.ts";
 import { until } from "../../../support/until.ts";
-import { begun, bytesOf, EVERYTHING, exportsWith, linesOf } from "./export-of.ts";
+import { begun, bytesOf, EVERYTHING, exportsWith, linesOf, PLAIN } from "./export-of.ts";
 
 /**
  * Goal: a file that is taken out has every record once, wherever it lies, and is whole or recognisably not; who leaves,
@@ -64,6 +65,34 @@ test("an export has what lies in the archive, over it, and in memory", async () 
     { device_id: "b", timestamp: at(28), ...PLACE, user_id: "u" },
   ]);
   await expectGone(exports);
+  await app.close();
+});
+
+test("GPX and KML have the names of devices with their ids, or neither; other formats have the ids alone", async () => {
+  const { exports, editProfile } = app.directory;
+  const setName = (appId: string, deviceId: string, name: string) =>
+    editProfile(appId as AppId, deviceId as DeviceId, profileOf({ name }));
+  await setName(EVERYTHING.appId, "a", "Bus <42>");
+  await setName(OTHER_APP_ID, "b", "Another app's");
+  const textOf = async (format: string, options = PLAIN) =>
+    (await bytesOf(await begun(exports, { format, options }))).toString();
+  const gpx = (await textOf("gpx")).split("\n").filter((line) => /name|deviceId/.test(line));
+  expect(gpx).toEqual([
+    "<name>Bus &lt;42&gt;</name>",
+    "<extensions><wh:deviceId>a</wh:deviceId></extensions>",
+    "<name>b</name>",
+  ]);
+  const kml = (await textOf("kml", { ...PLAIN, simplifyMeters: 10 })).match(/<Placemark>.*/g);
+  expect(kml).toEqual([
+    '<Placemark><name>Bus &lt;42&gt;</name><ExtendedData><Data name="device_id"><value>a</value></Data></ExtendedData><gx:MultiTrack>',
+    "<Placemark><name>b</name><gx:MultiTrack>",
+  ]);
+  for (const format of ["gpx", "kml"]) {
+    const redacted = await textOf(format, { ...PLAIN, redact: true });
+    expect(redacted).not.toContain("Bus");
+    expect(redacted.match(/<name>[^<]*/g)).toEqual(["<name>device-1", "<name>device-2"]);
+  }
+  for (const format of ["ndjson", "csv", "geojson"]) expect(await textOf(format)).not.toContain("Bus");
   await app.close();
 });
 

@@ -5,6 +5,7 @@ import { Scheduler } from "../../../../src/lib/schedule/scheduler.ts";
 import type { AppId, DeviceId } from "../../../../src/model/ids.ts";
 import { createEditProfile } from "../../../../src/service/ingest/edit-profile.ts";
 import { followLog } from "../../../../src/service/ingest/memory-follower.ts";
+import { createStandingAppend } from "../../../../src/service/ingest/standing-append.ts";
 import { profileOf } from "../../../reference/profiles.ts";
 import { createSimulatedFiles } from "../../../support/disk/simulated-files.ts";
 import { NO_SEALS } from "../../../support/empty-archive.ts";
@@ -21,10 +22,16 @@ async function open(bytesMax = 3 * BYTES) {
   const scheduler = new Scheduler();
   const hot = createHotStore(scheduler);
   const { wal: log } = await openTestWal(files);
-  const memory = followLog({ log, hot, schedule: NO_SEALS, scheduler });
+  const memory = followLog({ log, hot, messages: null, schedule: NO_SEALS, scheduler });
   const refusals: string[] = [];
   const onRefusal = ({ kind }: { kind: string }) => refusals.push(kind);
-  return { files, hot, log, refusals, edit: createEditProfile({ log, hot, memory, onRefusal, bytesMax }) };
+  return {
+    files,
+    hot,
+    log,
+    refusals,
+    edit: createEditProfile({ append: createStandingAppend({ log, memory, onRefusal }), hot, bytesMax }),
+  };
 }
 
 test("editProfile() is visible and durable once it resolves", async () => {

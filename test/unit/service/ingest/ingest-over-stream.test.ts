@@ -11,6 +11,7 @@ import type { LogRefusal } from "../../../../src/wal/log.ts";
 import { createReferenceRecords } from "../../../reference/records.ts";
 import { NO_SEALS } from "../../../support/empty-archive.ts";
 import { APP, batchOf, type Report } from "../../../support/reports/batches.ts";
+import { NO_BLOCKS } from "../../../support/reports/blocks.ts";
 import { createServers, createTestLog, GIVE_UP_MS } from "../../cluster/log/fixture.ts";
 
 const BASE_MS = 1_769_442_912_000;
@@ -30,8 +31,9 @@ async function openIngest({
   const refusals: LogRefusal[] = [];
   const { stream, told, opening } = createTestLog({ servers, time, messageBytesMax });
   const { wal: log } = await time.until(opening);
-  const memory = followLog({ log, hot, schedule, scheduler, timers: time });
+  const memory = followLog({ log, hot, messages: null, schedule, scheduler, timers: time });
   const ingest = createIngest({
+    blocks: NO_BLOCKS,
     log,
     hot,
     memory,
@@ -69,6 +71,7 @@ test("ingest() splits a batch that is longer than a message, and answers for all
           outranked: 0,
           createdLate: [],
           repeated: 0,
+          blocked: [],
           sequence: lastSequence,
         },
       });
@@ -105,6 +108,7 @@ test("ingest() says that it took nothing where the second half is refused; sent 
       outranked: 0,
       createdLate: [],
       repeated: 0,
+      blocked: [],
       sequence: log.lastSequence,
     },
   });

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { VectorTile } from "@mapbox/vector-tile";
 import { PbfReader } from "pbf";
+import { Corrections } from "../../../../src/hot/hidden/corrections.ts";
 import { fail, ok } from "../../../../src/lib/result.ts";
 import { Scheduler } from "../../../../src/lib/schedule/scheduler.ts";
 import { cellAt, mercatorX, mercatorY } from "../../../../src/map/mercator.ts";
@@ -40,6 +41,7 @@ function setUp() {
   };
   const retention = { startMs: () => state.retainedMs };
   const tracks = createTracks({
+    hot: { corrections: new Corrections() },
     readCoordinates,
     scheduler: new Scheduler(),
     clock,

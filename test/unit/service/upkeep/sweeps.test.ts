@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { DEFAULT_RETENTION, FixedRetention, type Retention } from "../../../../src/model/time/retention.ts";
 import { MS_PER_DAY } from "../../../../src/model/time/units.ts";
+import { MessageFiles } from "../../../../src/service/quarantine/message-files.ts";
 import { findExpired } from "../../../../src/service/upkeep/sweeps.ts";
 import { createSimulatedFiles } from "../../../support/disk/simulated-files.ts";
 
@@ -10,7 +11,8 @@ const NOTHING = Number.NEGATIVE_INFINITY;
 
 function expiry(retention: Retention = DEFAULT_RETENTION) {
   const files = createSimulatedFiles();
-  return { files, at: (nowMs: number) => findExpired(files, "/data/quarantine", nowMs, retention) };
+  const messageFiles = new MessageFiles(files, "/data/quarantine");
+  return { files, at: (nowMs: number) => findExpired(messageFiles, nowMs, retention) };
 }
 
 test("findExpired() lets go a day after it first noted what had expired, through restarts too", async () => {

@@ -32,6 +32,8 @@ export interface Asked {
   readonly devices: readonly string[];
   readonly historyUser: string | null;
   readonly range: TimeRange;
+  /** Whether newest records are asked for; they are unless it says otherwise. */
+  readonly asksNewest?: boolean;
 }
 
 /** What an app-wide history shows of a record, of the fields that runs report. */
@@ -75,7 +77,7 @@ export async function observeApp(service: RunService, asked: Asked): Promise<Obs
   return {
     records: ofApp.records,
     whole: ofDevices.records,
-    newest: await observeNewest(service, asked),
+    newest: asked.asksNewest === false ? new Map() : await observeNewest(service, asked),
     damagedDays: new Set([...ofApp.damagedDays, ...ofDevices.damagedDays]),
     isIncomplete: ofApp.isIncomplete(),
   };

@@ -1,3 +1,5 @@
+import type { AppId } from "../../../../src/model/ids.ts";
+import type { ReferenceCorrections } from "../../../reference/corrections.ts";
 import type { ReferenceRecords } from "../../../reference/records.ts";
 import type { Report } from "../../../support/reports/batches.ts";
 import { layStream, type SentPost } from "../../../support/stream/stream-model.ts";
@@ -8,7 +10,7 @@ import { RunFailure } from "../run/outcome.ts";
 import { RUN_START_MS } from "../run/plan.ts";
 import type { Planted } from "../run/service.ts";
 import { type ClusterWorld, createClusterWorld } from "./cluster-world.ts";
-import { SimulatedMember } from "./simulated-member.ts";
+import { type SentCorrection, SimulatedMember } from "./simulated-member.ts";
 
 /** What happened in the life of a cluster. */
 export interface ClusterTotals {
@@ -17,6 +19,8 @@ export interface ClusterTotals {
   powerFailures: number;
   seals: number;
   failedSeals: number;
+  corrections: number;
+  undone: number;
   cutStarts: number;
   purged: number;
 }
@@ -30,6 +34,8 @@ export interface ClusterRunOptions {
 
 const APPS = ["app1", "app2"];
 const DEVICES = ["bus1", "bus2"];
+/** They, and one that shows only what is assigned to it. */
+const SHOWN_DEVICES = [...DEVICES, "bus3"];
 const USERS = ["u", "v"];
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -59,6 +65,7 @@ class ClusterRun {
   readonly #seed: number;
   readonly #world: ClusterWorld;
   readonly #posts: SentPost[] = [];
+  readonly #corrections: SentCorrection[] = [];
   readonly #story: string[] = [];
   readonly #totals: ClusterTotals = {
     acknowledged: 0,
@@ -66,6 +73,8 @@ class ClusterRun {
     powerFailures: 0,
     seals: 0,
     failedSeals: 0,
+    corrections: 0,
+    undone: 0,
     cutStarts: 0,
     purged: 0,
   };
@@ -95,7 +104,12 @@ class ClusterRun {
     await this.#compare();
     for (const member of this.members) await member.end("close");
     const taken = this.#posts.filter(({ answer }) => answer !== null).length;
-    return { ...this.#totals, acknowledged: taken, refused: this.#posts.length - taken };
+    const corrections = this.#corrections.filter(({ made }) => made !== null).length;
+    const undone = this.#corrections.filter(({ isUndone }) => isUndone).length;
+    return {
+      ...this.#totals,
+      ...{ acknowledged: taken, refused: this.#posts.length - taken, corrections, undone },
+    };
   }
 
   #tell(line: string): void {
@@ -109,9 +123,11 @@ class ClusterRun {
   async #takeStep(): Promise<void> {
     const { draws, clock } = this.#world;
     const member = draws.pick(this.members);
-    switch (draws.weighted({ burst: 6, fault: 2, clock: 3, seal: 5, restart: 3, purge: 3 })) {
+    switch (draws.weighted({ burst: 6, correct: 8, fault: 2, clock: 3, seal: 5, restart: 3, purge: 3 })) {
       case "burst":
         return this.#burst(draws.between(3, 12));
+      case "correct":
+        return this.#correctAtOnce(draws.between(1, 4));
       case "fault":
         return this.#burstThroughFault();
       case "clock":
@@ -158,6 +174,50 @@ class ClusterRun {
   async #burst(count: number, beside: Promise<unknown> = Promise.resolve()): Promise<void> {
     const posts = Array.from({ length: count }, () => this.#post());
     await this.#world.time.until(Promise.all([beside, ...posts]));
+  }
+
+  /** Several nodes hide, move, shift, assign and undo at once, while reports come. */
+  async #correctAtOnce(count: number): Promise<void> {
+    const corrections = Array.from({ length: count }, () => this.#correct());
+    await this.#burst(this.#world.draws.between(0, 3), Promise.all(corrections));
+  }
+
+  async #correct(): Promise<void> {
+    const { draws, time } = this.#world;
+    await time.wait(draws.between(0, 100));
+    const up = this.members.filter(({ isUp }) => isUp);
+    if (up.length === 0) return;
+    const active = this.#corrections.filter(({ made, isUndoing }) => made !== null && !isUndoing);
+    if (active.length > 0 && draws.chance(0.4)) {
+      const sent = draws.pick(active);
+      sent.isUndoing = true;
+      return draws.pick(up).undo(sent);
+    }
+    const [start, days] = [RUN_START_MS - draws.pick([0, 1, ...OLD_DAYS]) * DAY_MS, draws.pick([1, 30])];
+    const range = draws.chance(0.3)
+      ? { timestamps: [0, 1, 2].map((minutes) => start + minutes * MINUTE_MS) }
+      : { start: start - MINUTE_MS * draws.between(0, 2), end: start + days * DAY_MS };
+    const hides = { action: "hide", ...range };
+    const moves = {
+      ...{ action: "move", timestamps: [start + draws.between(0, 2) * MINUTE_MS] },
+      ...{ latitude: draws.between(3, 5), longitude: draws.between(3, 5) },
+      ...(draws.chance(0.3) ? { horizontal_accuracy: draws.between(1, 9) } : {}),
+    };
+    const shifts = { ...hides, action: "shift_time", by_ms: draws.pick([-MINUTE_MS, -1, 30_000]) };
+    const user = draws.chance(0.3) ? { to_user_id: draws.pick(USERS) } : {};
+    const assigns = { ...range, action: "assign", to_device_id: draws.pick(SHOWN_DEVICES), ...user };
+    const merges = { action: "assign", to_device_id: draws.pick([...DEVICES, "bus3", "bus3"]), ...user };
+    const change = draws.pick([hides, moves, shifts, assigns, merges]);
+    const others = [...DEVICES, ...SHOWN_DEVICES].filter(
+      (device) => !("to_device_id" in change) || device !== change.to_device_id,
+    );
+    const wanted = { device_id: draws.pick(others), ...change };
+    const sent: SentCorrection = {
+      ...{ appId: draws.pick(APPS), wanted, made: null },
+      ...{ isUndoing: false, isUndone: false },
+    };
+    this.#corrections.push(sent);
+    await draws.pick(up).correct(sent);
   }
 
   async #burstThroughFault(): Promise<void> {
@@ -231,6 +291,10 @@ class ClusterRun {
       try {
         await time.until(starting);
         member.disk.disarm();
+        if (member.disk.isDead) {
+          await this.#end(member, "power"); // It died while the start tidied up.
+          continue;
+        }
         return this.#tell(`${member.name} starts at message ${member.toldFloor}`);
       } catch (error) {
         if (!member.disk.isDead) this.#fail(`${member.name} does not start: ${error}`, error);
@@ -252,20 +316,58 @@ class ClusterRun {
     const { time, servers } = this.#world;
     await time.until(time.wait(1000)); // What was given up may still be on its way.
     await time.until(Promise.all(this.members.map((member) => member.catchUp())));
-    const { models, broken } = layStream(servers, APPS, this.#posts, false);
+    const { models, corrections, broken } = layStream(servers, APPS, this.#posts, false);
     if (broken !== null) this.#fail(broken);
+    this.#expectAcknowledged(corrections);
     for (const member of this.members) {
       this.#expectNoFailure(member);
       member.disk.pause(true);
-      for (const appId of APPS) await this.#compareApp(member, models.get(appId)!);
+      for (const appId of APPS) {
+        this.#compareCorrections(member, appId, corrections.get(appId)!);
+        await this.#compareApp(member, models.get(appId)!);
+      }
       member.disk.pause(false);
     }
+  }
+
+  #expectAcknowledged(corrections: ReadonlyMap<string, ReferenceCorrections>): void {
+    for (const { appId, made, isUndoing, isUndone } of this.#corrections) {
+      if (made === null) continue;
+      const known = corrections
+        .get(appId)!
+        .list()
+        .find(({ id }) => id === made.id);
+      if (known?.records !== made.records)
+        this.#fail(
+          `correction ${made.id} has ${known?.records} records, and was answered with ${made.records}`,
+        );
+      if (isUndone ? known.state === "active" : !isUndoing && known.state === "undone")
+        this.#fail(`correction ${made.id} is ${known.state}, and was answered otherwise`);
+    }
+  }
+
+  #compareCorrections({ name, service }: SimulatedMember, appId: string, model: ReferenceCorrections): void {
+    const held = service.hot.corrections.list(appId as AppId, null, null);
+    const states = held.map(({ correction: { id, records }, isActive }) => ({
+      ...{ id, state: isActive ? "active" : "undone", records },
+    }));
+    if (!Bun.deepEquals(states, model.list()))
+      this.#fail(
+        `${name}, ${appId}: corrections are ${JSON.stringify(states)}, not ${JSON.stringify(model.list())}`,
+      );
   }
 
   async #compareApp({ name, service }: SimulatedMember, model: ReferenceRecords): Promise<void> {
     const { clock, retention } = this.#world;
     const range = { startMs: retention.startMs(clock.nowMs()), endMs: clock.nowMs() + DAY_MS };
-    const asked = { appId: model.appId, users: USERS, devices: DEVICES, historyUser: null, range };
+    const asked = {
+      appId: model.appId,
+      users: USERS,
+      devices: SHOWN_DEVICES,
+      historyUser: null,
+      range,
+      asksNewest: true,
+    };
     const observed = await observeApp(service, asked).catch((error: unknown) => {
       return this.#fail(`${name}, ${model.appId}: ${error}`, error);
     });
@@ -279,8 +381,10 @@ class ClusterRun {
     }
     for (const record of model.newest()) {
       const newest = observed.newest.get(record.device_id);
-      if (newest?.timestamp !== record.timestamp)
-        this.#fail(`${name}, ${model.appId}: the newest of ${record.device_id} is ${JSON.stringify(newest)}`);
+      if (!Bun.deepEquals(newest, record))
+        this.#fail(
+          `${name}, ${model.appId}: the newest is ${JSON.stringify(newest)}, not ${JSON.stringify(record)}`,
+        );
     }
   }
 }

@@ -19,8 +19,6 @@ export interface ClusterWorld {
   readonly clock: ManualClock;
   readonly retention: Retention;
   readonly servers: SimulatedServers;
-  /** Of the stream of what can't be used. */
-  readonly quarantineServers: SimulatedServers;
   readonly weather: StreamWeather;
   readonly planted: Planted;
 }
@@ -34,7 +32,6 @@ export function createClusterWorld(seed: number, planted: Planted): ClusterWorld
     clock: createManualClock(RUN_START_MS),
     retention: DEFAULT_RETENTION,
     servers: new SimulatedServers("wherehouse", () => time.nowMs()),
-    quarantineServers: new SimulatedServers("wherehouse-quarantine", () => time.nowMs()),
     weather: draws.chance(0.3) ? CALM : ROUGH,
     planted,
   };

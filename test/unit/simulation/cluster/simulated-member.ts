@@ -5,29 +5,36 @@ import {
   writeClusterFile,
 } from "../../../../src/cluster/cluster-file.ts";
 import type { StreamLog } from "../../../../src/cluster/log/stream-log.ts";
-import { readStreamPosition } from "../../../../src/cluster/quarantine/stream-position.ts";
 import type { TakenMessage } from "../../../../src/cluster/stream/stream.ts";
-import { directoryPaths } from "../../../../src/directory/paths.ts";
 import { assert } from "../../../../src/lib/assert.ts";
 import type { AppId } from "../../../../src/model/ids.ts";
 import type { Files } from "../../../../src/runtime/files.ts";
+import { parseNewCorrection } from "../../../../src/service/corrections/new-correction.ts";
 import { SIMULATED_DATA_DIR } from "../../../support/disk/mirrored-disk.ts";
 import { batchOf } from "../../../support/reports/batches.ts";
 import { seededSalts } from "../../../support/seeded-random.ts";
-import { CALM, SimulatedStream } from "../../../support/stream/simulated-stream.ts";
+import { SimulatedStream } from "../../../support/stream/simulated-stream.ts";
 import type { SentPost } from "../../../support/stream/stream-model.ts";
 import { createRunDisk, type RunDisk } from "../disk/disk.ts";
 import type { SimulationEngine } from "../run/engine.ts";
 import { closeService, openService, type RunService } from "../run/service.ts";
 import type { ClusterWorld } from "./cluster-world.ts";
 
-const QUARANTINE = directoryPaths(SIMULATED_DATA_DIR).quarantine;
-
 /** A node between a start and its end. */
 interface MemberProcess {
   readonly stream: SimulatedStream;
-  readonly quarantineStream: SimulatedStream;
   readonly service: RunService;
+}
+
+/** A client's request for a correction, and later perhaps for its undoing. */
+export interface SentCorrection {
+  readonly appId: string;
+  readonly wanted: Readonly<Record<string, unknown>>;
+  /** Null if no node acknowledged it. */
+  made: { readonly id: string; readonly records: number } | null;
+  /** Whether its undoing was sent, and whether that was acknowledged. */
+  isUndoing: boolean;
+  isUndone: boolean;
 }
 
 /** One node with a disk of its own, through all its crashes and restarts. */
@@ -41,6 +48,8 @@ export class SimulatedMember {
   #process: MemberProcess | null = null;
   #file: ClusterFile | null = null;
   #starts = 0;
+  /** Aborted when the process ends: its requests end with it. */
+  #requests = new AbortController();
 
   constructor(name: string, world: ClusterWorld, engine: SimulationEngine) {
     this.name = name;
@@ -64,6 +73,10 @@ export class SimulatedMember {
     return this.#running.service.directory.log as StreamLog;
   }
 
+  get #caller() {
+    return { signal: this.#requests.signal };
+  }
+
   get #running(): MemberProcess {
     assert(this.#process !== null, "the node is up");
     return this.#process;
@@ -71,11 +84,9 @@ export class SimulatedMember {
 
   /** Rejects where its disk dies on the way. */
   async start(): Promise<void> {
-    const { servers, quarantineServers, time, draws, clock, retention, weather } = this.#world;
+    const { servers, time, draws, clock, retention, weather } = this.#world;
     const machine = this.disk.boot();
     const stream = new SimulatedStream({ servers, time, random: draws.next, weather });
-    const calm = { time, random: () => 0, weather: CALM };
-    const quarantineStream = new SimulatedStream({ servers: quarantineServers, ...calm });
     try {
       this.#file = await this.#readFile(machine.files, stream);
       assert(this.#file.floor >= this.toldFloor, "a floor that others were told of is durable");
@@ -84,7 +95,6 @@ export class SimulatedMember {
       const onFailed = (error: unknown) => {
         if (own() && !this.disk.isDead) this.failures.push(error);
       };
-      const quarantined = await readStreamPosition(machine.files, QUARANTINE);
       const service = await openService({
         machine,
         clock,
@@ -100,20 +110,12 @@ export class SimulatedMember {
           timers: time,
           onFloor: (floor, lastTaken) => this.#saveFloor(machine.files, floor, lastTaken),
           onFailed,
-          quarantine: {
-            stream: quarantineStream,
-            fromMessage: (quarantined?.message ?? 0) + 1,
-            lastTaken: quarantined?.lastTaken ?? null,
-            idPrefix,
-            timers: time,
-            onPosition: () => undefined,
-            onFailed,
-          },
+          nodeId: this.name,
         },
       });
-      this.#process = { stream, quarantineStream, service };
+      this.#process = { stream, service };
     } catch (error) {
-      await closeAll({ stream, quarantineStream });
+      await stream.close();
       throw error;
     }
   }
@@ -139,15 +141,17 @@ export class SimulatedMember {
   /** Its process ends in some way; what it has sent may still come. */
   async end(how: "close" | "kill" | "power"): Promise<void> {
     const { time, draws } = this.#world;
-    const { service, ...streams } = this.#running;
+    const { service, stream } = this.#running;
     if (how !== "close" && !this.disk.isDead) this.disk.die(how, draws.chance(0.7) ? draws.next : undefined);
+    this.#requests.abort();
+    this.#requests = new AbortController();
     if (this.disk.isDead) {
       this.#process = null;
-      await closeAll(streams);
+      await stream.close();
     }
     await time.until(closeService(service));
     this.#process = null;
-    await closeAll(streams);
+    await stream.close();
   }
 
   /** Fills in the answer, where it is that the reports were taken. */
@@ -156,14 +160,32 @@ export class SimulatedMember {
     if (outcome.ok) post.answer = outcome.value;
   }
 
+  /** Fills in the id and the count of records, if the correction is made. */
+  async correct(sent: SentCorrection): Promise<void> {
+    const wanted = parseNewCorrection(sent.wanted);
+    assert(wanted.ok, "a run asks for what may be asked for");
+    const { clock } = this.#world;
+    const request = { keyId: "key", nowMs: clock.nowMs(), repetition: null };
+    const made = await this.service.directory.correct.create(
+      sent.appId as AppId,
+      wanted.value,
+      request,
+      this.#caller,
+    );
+    if (made.ok) sent.made = made.value.item.correction;
+  }
+
+  /** Notes that the correction is undone, if it is. */
+  async undo(sent: SentCorrection): Promise<void> {
+    assert(sent.made !== null, "a correction that was made is undone");
+    const { id } = sent.made;
+    const undone = await this.service.directory.correct.undo(sent.appId as AppId, id, "key", this.#caller);
+    if (undone.ok) sent.isUndone = true;
+  }
+
   async catchUp(): Promise<void> {
     const { servers, time } = this.#world;
     const { lastMessage } = servers.state();
     while (this.log.lastMessage < lastMessage) await time.wait(5);
   }
-}
-
-async function closeAll({ stream, quarantineStream }: Omit<MemberProcess, "service">): Promise<void> {
-  await stream.close();
-  await quarantineStream.close();
 }

@@ -1,5 +1,5 @@
 import { crc32 } from "node:zlib";
-import type { ArchiveEngine } from "../../../../src/app/open-directory.ts";
+import type { ArchiveEngine } from "../../../../src/app/directory.ts";
 import { FileError } from "../../../../src/runtime/files.ts";
 import {
   createMirroredDisk,

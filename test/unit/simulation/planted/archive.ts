@@ -1,4 +1,4 @@
-import type { ArchiveEngine } from "../../../../src/app/open-directory.ts";
+import type { ArchiveEngine } from "../../../../src/app/directory.ts";
 import type { Archive } from "../../../../src/archive/archive.ts";
 import type { Connection } from "../../../../src/archive/duckdb/database.ts";
 import type { Manifest } from "../../../../src/archive/manifest.ts";

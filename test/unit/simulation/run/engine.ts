@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ArchiveEngine } from "../../../../src/app/open-directory.ts";
+import type { ArchiveEngine } from "../../../../src/app/directory.ts";
 import { type Connection, openDatabase } from "../../../../src/archive/duckdb/database.ts";
 
 /**

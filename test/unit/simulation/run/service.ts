@@ -1,10 +1,6 @@
 import { DEFAULT_ARCHIVE_CONFIG } from "../../../../src/app/config.ts";
-import {
-  type ArchiveEngine,
-  type DirectoryStream,
-  type OpenDirectory,
-  openDirectory,
-} from "../../../../src/app/open-directory.ts";
+import type { ArchiveEngine, DirectoryStream, OpenDirectory } from "../../../../src/app/directory.ts";
+import { openDirectory } from "../../../../src/app/open-directory.ts";
 import type { Archive } from "../../../../src/archive/archive.ts";
 import { readAcknowledgedParts } from "../../../../src/directory/damaged-files.ts";
 import { createHotStore, type HotStore } from "../../../../src/hot/hot-store.ts";

@@ -158,13 +158,14 @@ test("EntryDecoder takes columns that are not named as not carried", () => {
   expect(plain(decode(older))).toMatchObject(plainBatch(batch));
 });
 
-test("EntryDecoder refuses kinds of a later program, naming the file, and takes 0, which is no kind, for no entry", () => {
+test("EntryDecoder refuses kinds of other programs, naming the file, and takes 0, which is no kind, for no entry", () => {
   const bytes = encoder.encode(APP, namedBatch("d"), 0);
-  for (const kind of [3, 9, 255]) {
+  for (const kind of [7, 9, 255]) {
     expect(() => decode(bytes.with(0, kind))).toThrow(
       new FormatVersionError("log segment", PATH, "known kinds of entries", `kind ${kind}`),
     );
   }
+  expect(() => decode(bytes.with(0, 4))).toThrow("kind 4. A program from before the first release wrote it.");
   expect(decode(bytes.with(0, 0))).toBeNull();
   expect(decode(new Uint8Array())).toBeNull();
 });

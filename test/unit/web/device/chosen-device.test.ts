@@ -26,18 +26,22 @@ function create({ isView = false } = {}) {
   const devices = new DeviceTable();
   const zones = { zone: "UTC" };
   const shown: (History | null)[] = [];
+  const refreshes: boolean[] = [];
   const asks: (string | null)[] = [];
   const chosen = new ChosenDevice({
     ...{ api: server, zones, devices },
     viewOf: () => (isView ? { not_before: 0 } : null),
     onChoose: () => {},
     onAsk: () => asks.push(chosen.id),
-    onHistory: (history) => shown.push(history),
+    onHistory: (history, isRefresh) => {
+      shown.push(history);
+      refreshes.push(isRefresh);
+    },
     changed: () => {},
   });
   const report = (second: number) =>
     devices.update([{ device_id: "bus", timestamp: second * 1000, latitude: 0, longitude: 0.005, speed: 7 }]);
-  return { server, devices, zones, shown, asks, chosen, report };
+  return { server, devices, zones, shown, refreshes, asks, chosen, report };
 }
 
 /** With its day there, of two positions. */
@@ -381,6 +385,21 @@ describe("a line that grows", () => {
     await server.answerTrack([NOW - 20, NOW - 10, NOW - 5, NOW + 1]);
     await server.answerStops();
     expect(chosen.history?.track.timestampMs.map((ms) => ms / 1000 - NOW)).toEqual([-20, -10, -5, 1, 100]);
+  });
+
+  test("is a refresh if the device has reported, and none if everything is loaded again", async () => {
+    const { server, chosen, refreshes, report } = await createReady();
+    expect(refreshes).toEqual([false, false]); // None, and that of the chosen device.
+    report(NOW + 1);
+    setSystemTime(new Date((NOW + 60) * 1000));
+    chosen.refresh((NOW + 60) * 1000);
+    await server.answerTrack([NOW - 20, NOW - 10, NOW + 1]);
+    await server.answerStops();
+    expect(refreshes.slice(2)).toEqual([true, true]); // It grows, and is read again.
+    chosen.reload();
+    await server.answerTrack([NOW - 20, NOW + 1]);
+    await server.answerStops();
+    expect(refreshes.slice(4)).toEqual([false]);
   });
 
   test("that could not be asked for again stays, and grows once the connection is there", async () => {

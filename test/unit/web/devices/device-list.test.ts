@@ -29,6 +29,7 @@ function fill(table: DeviceTable, records: readonly LiveRecord[]): void {
     latitude: records.map(({ latitude }) => latitude),
     longitude: records.map(({ longitude }) => longitude),
     speed: records.map(({ speed }) => speed ?? null),
+    profile: records.map(({ profile }) => profile ?? null),
   });
 }
 
@@ -72,6 +73,25 @@ test("a search finds parts of names without case and accents; names that begin w
   list.search("zöe");
   expect(names()).toEqual(["Zoë"]);
   list.search("none");
+  expect(names()).toEqual([]);
+});
+
+test("a search finds names and ids, and the order by name is that of what is shown", () => {
+  const { table, list, names } = listOf(FLEET);
+  table.setLook("bus 10", { name: "Anna's bus", color: "#ff0000" });
+  table.setLook("Zoë", { color: "#00ff00" });
+  list.search("anna");
+  expect(names()).toEqual(["bus 10"]);
+  list.search("bus");
+  expect(names()).toEqual(["bus 10", "bus 9"]);
+  list.search("");
+  list.sortBy("name");
+  expect(names()).toEqual(["bus 10", "bus 9", "zo-2", "Zoë"]);
+  table.setLook("bus 10", null);
+  table.setLook("zo-2", { name: "aaa" });
+  list.refresh();
+  expect(names()).toEqual(["zo-2", "bus 9", "bus 10", "Zoë"]);
+  list.search("anna");
   expect(names()).toEqual([]);
 });
 
@@ -122,8 +142,16 @@ test("when the session ends nothing of what was searched for stays", () => {
 
 const ids = fc.constantFrom("bus 1", "bus 2", "bus 10", "Bus", "ÄB", "ab", "b", "c b", "ub", "x");
 const records = fc
-  .record({ id: ids, ago: fc.nat(200), speed: fc.option(fc.integer({ min: 0, max: 3 }), { nil: undefined }) })
-  .map(({ id, ago, speed }) => seen(id, ago, speed));
+  .record({
+    id: ids,
+    ago: fc.nat(200),
+    speed: fc.option(fc.integer({ min: 0, max: 3 }), { nil: undefined }),
+    name: fc.option(fc.constantFrom("bus 3", "äb", "", "My b"), { nil: undefined, freq: 2 }),
+  })
+  .map(({ id, ago, speed, name }) => ({
+    ...seen(id, ago, speed),
+    ...(name === undefined ? {} : { profile: { name } }),
+  }));
 const fleets = fc.uniqueArray(records, { selector: ({ device_id }) => device_id });
 const steps = fc.array(
   fc.oneof(
@@ -171,14 +199,20 @@ test("after any mix of events and wishes the list is what sorting and filtering 
 /** The obvious way. */
 function expectedRows(table: DeviceTable, { query, filter, orderBy }: DeviceList, nowMs: number): number[] {
   const collator = new Intl.Collator(undefined, { numeric: true });
-  const place = (row: number) => folded(table.ids[row]!).indexOf(folded(query));
+  const place = (row: number) => {
+    const places = [table.ids[row]!, table.lookOf(row)?.name ?? table.ids[row]!]
+      .map((text) => folded(text).indexOf(folded(query)))
+      .filter((at) => at >= 0);
+    return places.length === 0 ? -1 : Math.min(...places);
+  };
+  const label = (row: number) => table.lookOf(row)?.name ?? table.ids[row]!;
   const speed = (row: number) => {
     const value = table.speedMetersPerSecond[row]!;
     if (nowMs - table.timestampMs[row]! >= 120_000) return -2;
     return Number.isNaN(value) ? -1 : value;
   };
   const compare = (a: number, b: number) => {
-    if (orderBy === "name") return collator.compare(table.ids[a]!, table.ids[b]!);
+    if (orderBy === "name") return collator.compare(label(a), label(b));
     if (orderBy === "newest") return table.timestampMs[b]! - table.timestampMs[a]!;
     return speed(b) - speed(a);
   };

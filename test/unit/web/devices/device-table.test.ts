@@ -1,5 +1,10 @@
 import { expect, test } from "bun:test";
-import { DeviceTable, type LiveRecord, type TableChange } from "../../../../src/web/devices/device-table.ts";
+import {
+  type DeviceLook,
+  DeviceTable,
+  type LiveRecord,
+  type TableChange,
+} from "../../../../src/web/devices/device-table.ts";
 import * as fc from "../../../support/fast-check.ts";
 
 /* The table is compared with a map of the newest records, under any mix of snapshots, events and ends of sessions. */
@@ -104,6 +109,83 @@ test("the table has the newest record of each device, and rows stay the devices'
       }
     }),
   );
+});
+
+const looks = fc.option(
+  fc.record(
+    {
+      name: fc.constantFrom("Anna", "van 2", ""),
+      color: fc.constantFrom("#ff0000", "#00ff00"),
+      icon: fc.constantFrom("bus", "car"),
+    },
+    { requiredKeys: [] },
+  ),
+  { nil: undefined },
+);
+const lookSteps = fc.array(
+  fc.record({
+    kind: fc.constantFrom("fill", "update", "set", "clear"),
+    looks: fc.uniqueArray(fc.tuple(ids, looks, fc.nat(3)), { selector: ([id]) => id }),
+  }),
+  { maxLength: 8 },
+);
+
+test("the looks and labels of devices are those that came last, whatever the time of the record", () => {
+  fc.assert(
+    fc.property(lookSteps, (all) => {
+      const table = new DeviceTable();
+      let model = new Map<string, DeviceLook | null>();
+      for (const step of all) {
+        const fleet = step.looks.map(([device_id, look, timestamp]) => ({
+          ...{ device_id, timestamp, latitude: 1, longitude: 2 },
+          ...(look === undefined ? {} : { profile: look }),
+        }));
+        const labelsBefore = new Map(table.ids.map((id) => [id, table.labelOf(id)]));
+        const { labelEdition } = table;
+        if (step.kind === "clear") table.clear();
+        else if (step.kind === "fill")
+          table.fill({
+            ...columnsOf(fleet, false),
+            profile: fleet.map(({ profile }) => profile ?? null),
+          });
+        else if (step.kind === "update") table.update(fleet);
+        else for (const { device_id, profile } of fleet) table.setLook(device_id, profile ?? null);
+
+        if (step.kind === "clear" || step.kind === "fill") model = new Map();
+        for (const { device_id, profile } of step.kind === "clear" ? [] : fleet)
+          if (step.kind !== "set" || model.has(device_id)) model.set(device_id, profile ?? null);
+        expect(table.ids.map((id, row) => [id, table.labels[row], table.labelOf(id)])).toEqual(
+          table.ids.map((id) => {
+            const label = model.get(id)?.name ?? id;
+            return [id, label, label];
+          }),
+        );
+        for (const [row, id] of table.ids.entries())
+          expect({ ...table.lookOf(row) }).toEqual({ ...model.get(id) });
+        const isRenamed = table.ids.some((id) => {
+          const before = labelsBefore.get(id);
+          return before !== undefined && before !== table.labelOf(id);
+        });
+        if (isRenamed && (step.kind === "update" || step.kind === "set"))
+          expect(table.labelEdition).toBeGreaterThan(labelEdition);
+      }
+    }),
+  );
+});
+
+test("a device that is marked in another way is told of, also by an old record, and once", () => {
+  const table = new DeviceTable();
+  const at = { latitude: 0, longitude: 0 };
+  const van = { device_id: "van", timestamp: 5, ...at };
+  table.update([van, { ...van, device_id: "car" }]);
+  const changes: TableChange[] = [];
+  table.onChange((change) => changes.push(change));
+  table.update([{ ...van, timestamp: 4, profile: { color: "#ff0000" } }]);
+  table.setLook("van", { color: "#ff0000" });
+  table.setLook("unknown", { color: "#ff0000" });
+  expect(changes).toEqual([{ kind: "rows", rows: [0] }]);
+  expect([table.timestampMs[0], table.lookOf(0)]).toEqual([5, { color: "#ff0000" }]);
+  expect(table.labels).toBe(table.ids); // Without names there is no second list of texts.
 });
 
 test("clear() leaves no place of a device in memory", () => {

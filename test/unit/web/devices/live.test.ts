@@ -62,6 +62,7 @@ function untilIn(time: VirtualTime) {
 const steps = fc.array(
   fc.oneof(
     { weight: 6, arbitrary: fc.record({ kind: fc.constant("report" as const), device: fc.nat(8) }) },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constant("hide" as const), device: fc.nat(8) }) },
     { weight: 3, arbitrary: fc.record({ kind: fc.constant("tell" as const), cut: fc.nat(60) }) },
     { weight: 6, arbitrary: fc.record({ kind: fc.constant("wait" as const), ms: fc.nat(3) }) },
     { weight: 1, arbitrary: fc.record({ kind: fc.constant("tellHalf" as const), cut: fc.nat(60) }) },
@@ -79,6 +80,7 @@ test("whatever happens on the way, the table is in the end what the server has",
       const { live, table, time, until } = begun(server);
       for (const step of all) {
         if (step.kind === "report") server.report(`Zoë 🚌 ${step.device}`);
+        else if (step.kind === "hide") server.hide(`Zoë 🚌 ${step.device}`);
         else if (step.kind === "tell") server.tell(step.cut);
         else if (step.kind === "tellHalf") server.tellHalf(step.cut);
         else if (step.kind === "wait") await time.pass(step.ms);
@@ -372,4 +374,27 @@ test("a page that was hidden for a moment goes on", async () => {
   show(true);
   await time.pass(600_000);
   expect(calls).toEqual(["wake"]);
+});
+
+test("a device whose newest position is hidden goes back, and one without any position goes", async () => {
+  const server = new ScriptedServer();
+  for (const id of ["van", "van", "car"]) server.report(id);
+  const { live, table, until } = begun(server);
+  await until(() => live.state === "live");
+  server.report("van");
+  server.tell(5);
+  await until(() => placesIn(table).van![0] === 104);
+  server.hide("van");
+  server.tell(5);
+  await until(() => placesIn(table).van![0] === 102);
+  server.hide("car");
+  server.tell(5);
+  await until(() => table.size === 1);
+  server.report("car");
+  server.tell(5);
+  await until(() => table.size === 2);
+  expect(server.asked).toEqual([
+    ...["/api/v1/locations/current/columns", "/api/v1/live 103", "/api/v1/locations/current/columns"],
+  ]);
+  live.end();
 });

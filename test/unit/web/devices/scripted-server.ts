@@ -8,6 +8,10 @@ interface Viewer {
 /** A server of positions, whose network the test is. It tells a viewer what changed when the test says so. */
 export class ScriptedServer {
   readonly #newest = new Map<string, { readonly sequence: number; readonly timestamp: number }>();
+  /** The earlier timestamps of each device, the oldest first. */
+  readonly #earlier = new Map<string, number[]>();
+  /** When the last position of a device was hidden. */
+  readonly #removed = new Map<string, number>();
   #sequence = 100;
   /** What came before this is not known any more. */
   #forgotten = 0;
@@ -35,7 +39,8 @@ export class ScriptedServer {
 
   readonly fetch = async (path: string, { headers, signal }: RequestInit): Promise<Response> => {
     const last = (headers as Readonly<Record<string, string>> | undefined)?.["last-event-id"];
-    this.asked.push(last === undefined ? path.split("?")[0]! : `${path} ${last}`);
+    const asked = path.split("?")[0]!;
+    this.asked.push(last === undefined ? asked : `${asked} ${last}`);
     signal?.throwIfAborted();
     if (this.#refusals > 0) {
       this.#refusals--;
@@ -46,7 +51,23 @@ export class ScriptedServer {
 
   report(id: string): void {
     this.#sequence++;
+    const before = this.#newest.get(id);
+    const earlier = this.#earlier.get(id) ?? [];
+    if (before !== undefined) this.#earlier.set(id, [...earlier, before.timestamp]);
+    this.#removed.delete(id);
     this.#newest.set(id, { sequence: this.#sequence, timestamp: this.#sequence });
+  }
+
+  /** Hides the newest position of a device. */
+  hide(id: string): void {
+    if (!this.#newest.has(id)) return;
+    this.#sequence++;
+    const timestamp = this.#earlier.get(id)?.pop();
+    if (timestamp !== undefined) this.#newest.set(id, { sequence: this.#sequence, timestamp });
+    else {
+      this.#newest.delete(id);
+      this.#removed.set(id, this.#sequence);
+    }
   }
 
   /** An event of all that is new to the viewer, in pieces of so many bytes. */
@@ -107,7 +128,11 @@ export class ScriptedServer {
       latitude: timestamp / 10,
       longitude: 0,
     }));
-    return `id: ${this.#sequence}\ndata: ${JSON.stringify({ locations })}\n\n`;
+    const removed = [...this.#removed].filter(([, sequence]) => sequence > told);
+    const gone = removed.map(
+      ([device_id, sequence]) => `event: removed\ndata: ${JSON.stringify({ device_id, sequence })}\n\n`,
+    );
+    return `${gone.join("")}id: ${this.#sequence}\ndata: ${JSON.stringify({ locations })}\n\n`;
   }
 
   #send(text: string, cutBytes: number): void {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { boundsOf, boxOf } from "../../../../src/web/geo/bounds.ts";
+import { boundsOf, boxOf, isInside } from "../../../../src/web/geo/bounds.ts";
 import * as fc from "../../../support/fast-check.ts";
 
 const longitudes = fc.oneof(fc.integer({ min: -180, max: 179 }), fc.integer({ min: 170, max: 179 }));
@@ -40,4 +40,14 @@ test("boxOf() is inside the world, and crosses ±180° where the bounds do", () 
   expect(boxOf({ west: 179.999_999_9, south: -1e-9, east: 180.5, north: 1e-6 })).toBe(
     "180,0,-179.5,0.000001",
   );
+});
+
+test("isInside() takes the edges in, and any turn of the world", () => {
+  const bounds = { west: 170, south: -10, east: 190, north: 10 };
+  const at = (longitude: number, latitude = 0) => isInside({ latitude, longitude }, bounds);
+  expect([170, 180, -180, -175, 190, -170, 535].map((longitude) => at(longitude))).toEqual(
+    Array(7).fill(true),
+  );
+  expect([at(169), at(-169), at(0), at(180, 11), at(180, -11)]).toEqual(Array(5).fill(false));
+  expect(at(180, 10)).toBe(true);
 });

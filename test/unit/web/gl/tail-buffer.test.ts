@@ -92,6 +92,17 @@ test("standing devices, leaps, long silences and unknown devices leave no tail",
   expect(segmentsOf(fleet)).toEqual([]);
 });
 
+test("a segment from before a jump does not lead across it", () => {
+  const fleet = fleetOf({});
+  report(fleet, 0, 2);
+  report(fleet, 0, 4, { latitude: 10, longitude: 0 });
+  report(fleet, 0, 6, { latitude: 10.001, longitude: 0 });
+  expect(segmentsOf(fleet).map((segment) => segment.slice(0, 4))).toEqual([
+    [xAt(0), LANE, xAt(2), LANE],
+    [worldX(0), worldY(10), worldX(0), worldY(10.001)],
+  ]);
+});
+
 test("a tail of a device whose clock is ahead fades like the others", () => {
   const fleet = fleetOf({});
   const unixMs = BEGIN_MS + 1000;

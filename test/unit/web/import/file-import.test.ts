@@ -7,7 +7,7 @@ function setUp(refusal: string | null = null) {
   let draws = 0;
   const files = new FileImport({
     api: { fetch: () => new Promise(() => undefined), retries: new Retries() },
-    table: { size: 0, ids: [], rowOf: () => undefined },
+    table: { size: 0, ids: [], labels: [], rowOf: () => undefined, labelOf: (id) => id },
     chosen: { id: null, choose: () => undefined, look: () => undefined },
     zones: { zone: "UTC" },
     map: { setPreview: () => undefined, fit: () => undefined },

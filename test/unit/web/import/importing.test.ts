@@ -49,7 +49,11 @@ function setUp(replies: Reply[], chosenId: string | null = null) {
   };
   const parts: ImportingParts = {
     api: { fetch: async () => new Response(), retries: new Retries(() => 0) },
-    table: { size: 2, ids: ["bike", "bus"], rowOf: (id) => (id === "bike" ? 0 : undefined) },
+    table: {
+      ...{ size: 2, ids: ["bike", "bus"], labels: ["bike", "Anna's bus"] },
+      rowOf: (id) => (id === "bike" ? 0 : undefined),
+      labelOf: (id) => (id === "bus" ? "Anna's bus" : id),
+    },
     chosen: {
       id: chosenId,
       choose: (id) => seen.shown.push(id),

@@ -9,6 +9,8 @@ const changed = () => undefined;
 /** When the first device reported last; each next one was silent for two days more. */
 const LAST_MS = Date.now() - 60_000;
 
+const NAMES: Readonly<Record<string, string>> = { "truck-9": "Big Ben", "ben-1": "Car" };
+
 function setUp(
   ids: string[],
   chosenId: string | null,
@@ -31,6 +33,8 @@ function setUp(
       ids: [...ids, "beyond the last row"],
       timestampMs: ids.map((_, row) => LAST_MS - row * 48 * 3_600_000),
       rowOf: (id) => (ids.includes(id) ? ids.indexOf(id) : undefined),
+      labels: [...ids.map((id) => NAMES[id] ?? id), "beyond the last row"],
+      labelOf: (id) => NAMES[id] ?? id,
     },
     chosen: { id: chosenId },
     zones: { zone: "UTC" },
@@ -53,6 +57,18 @@ test("the chosen device comes first, and others are found by their names", () =>
   expect(share.suggestions()).toEqual([]);
   share.remove("bus-1");
   expect(share.deviceIds).toEqual(["truck-bus"]);
+});
+
+test("devices are found by their names and ids, and sentences name them", () => {
+  const { share } = setUp(["truck-9", "ben-1", "bus-1", "bus-2"], null);
+  share.type("ben");
+  expect(share.suggestions()).toEqual(["ben-1", "truck-9"]);
+  share.type("TRUCK");
+  expect(share.suggestions()).toEqual(["truck-9"]);
+  expect(share.namesText(["truck-9", "bus-1"])).toBe("Big Ben, bus-1");
+  expect(share.namesText(["truck-9", "ben-1", "bus-1", "bus-2", "bus-3"])).toBe(
+    "Big Ben, Car, bus-1 and 2 more",
+  );
 });
 
 test("no more is suggested than has room", () => {

@@ -34,6 +34,7 @@ describe("settings", () => {
       weekStart: 0,
       theme: "dark",
       tracks: null,
+      accuracyMax: null,
     });
     next.set({ units: null });
     expect(next.units).toBe("miles");

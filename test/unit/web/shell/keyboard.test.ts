@@ -9,6 +9,7 @@ function press(key: string, more: Partial<KeyPress> = {}): KeyPress {
     ctrlKey: false,
     metaKey: false,
     altKey: false,
+    shiftKey: false,
     defaultPrevented: false,
     target: BODY,
     ...more,
@@ -84,4 +85,22 @@ test("Esc closes one thing at a time, also from a field", () => {
   expect([...open]).toEqual(["device"]);
   expect(keyboard.press(pressed)).toBeTrue();
   expect(keyboard.press(pressed)).toBeFalse();
+});
+
+test("Ctrl+Z and ⌘Z undo, but not in a text field, and not with other keys", () => {
+  const keyboard = new Keyboard();
+  let undone = 0;
+  keyboard.onUndo(() => ++undone < 3);
+  const undo = (more: Partial<KeyPress>) => keyboard.press(press("z", more));
+  expect([undo({ ctrlKey: true }), undo({ metaKey: true }), undone]).toEqual([true, true, 2]);
+  const field = { tagName: "INPUT", type: "text", isContentEditable: false };
+  for (const more of [
+    {},
+    { ctrlKey: true, shiftKey: true },
+    { ctrlKey: true, altKey: true },
+    { ctrlKey: true, target: field },
+  ])
+    expect([more, undo(more)]).toEqual([more, false]);
+  expect(undone).toBe(2);
+  expect(undo({ ctrlKey: true })).toBe(false); // There is nothing to undo: the browser has the key.
 });

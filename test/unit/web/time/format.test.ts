@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import {
   agoText,
   clockText,
+  dateText,
   dayText,
   durationText,
   instantText,
@@ -9,9 +10,10 @@ import {
   localeOfTimes,
   minuteRangeText,
   minuteText,
+  positionTime,
   setHourCycle,
 } from "../../../../src/web/time/format.ts";
-import { type LocalDay, parseDay } from "../../../../src/web/time/local-day.ts";
+import { DAY, type LocalDay, parseDay, SPANS } from "../../../../src/web/time/local-day.ts";
 
 const MS = Date.UTC(2026, 10, 21, 22, 5, 49);
 const US = localeOf("en-US");
@@ -64,6 +66,7 @@ test("the clock has 12 or 24 hours as the user chose, and the region's again aft
 
 test("a day is the same in every zone", () => {
   expect(dayText(parseDay("2026-11-21") as LocalDay, US)).toBe("Sat, Nov 21, 2026");
+  expect(dateText(parseDay("2026-11-21") as LocalDay, US)).toBe("Nov 21, 2026");
 });
 
 test("durations have two units at most", () => {
@@ -85,4 +88,12 @@ test("how long ago is told in whole units, and a clock ahead of ours in the futu
   expect(ago(86_400_000)).toBe("1 day ago");
   expect(ago(50 * 86_400_000)).toBe("50 days ago");
   expect(ago(-120_000)).toBe("in 2 min");
+});
+
+test("positionTime() has the day if several days are shown", () => {
+  const noonMs = Date.UTC(2026, 10, 10, 12);
+  /** Browsers put narrow spaces into times. */
+  const text = (span: typeof DAY) => positionTime(noonMs, "UTC", span).replaceAll(/[\u202f\u00a0]/g, " ");
+  expect(text(DAY)).toMatch(/^12:00:00( PM)? UTC$/);
+  expect(text(SPANS[1]!)).toMatch(/^Tue, Nov 10, 2026, 12:00:00( PM)? UTC$/);
 });

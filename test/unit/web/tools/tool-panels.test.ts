@@ -13,7 +13,14 @@ function textOf(template: unknown): string {
 }
 
 /** The cards over a city without streets. */
-function cards({ live = null, late = null }: { live?: string | null; late?: string | null }): string {
+interface Covered {
+  readonly live?: string | null;
+  readonly late?: string | null;
+  /** The card of a position that is being moved. */
+  readonly card?: string | null;
+}
+
+function cards({ live = null, late = null, card = null }: Covered): string {
   const closed = { isOpen: false, fault: null, loaded: null };
   const parts = {
     tools: {
@@ -24,6 +31,7 @@ function cards({ live = null, late = null }: { live?: string | null; late?: stri
       lapse: closed,
     },
     imports: { faultNote: () => nothing },
+    device: { corrections: { loaded: { card: () => card } } },
     map: { streetsHint: { place: { latitude: 42, longitude: -71 } } },
     session: { may: () => true, facts: { view: null } },
     live: { isFilled: true, fault: live, state: live === null ? "live" : "reconnecting" },
@@ -34,9 +42,10 @@ function cards({ live = null, late = null }: { live?: string | null; late?: stri
   return textOf(mapCards(parts as unknown as Parameters<typeof mapCards>[0]));
 }
 
-test("the note about streets gives way to a failure over the map", () => {
+test("the note about streets gives way to a failure over the map, and to a position that is being moved", () => {
   const HINT = "No streets here yet";
   expect(cards({})).toContain(HINT);
+  expect(cards({ card: "Move a position" })).not.toContain(HINT);
   for (const faults of [{ live: FAULT }, { late: FAULT }]) {
     const text = cards(faults);
     expect([text.includes(FAULT), text.includes(HINT)]).toEqual([true, false]);

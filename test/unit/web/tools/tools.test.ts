@@ -56,6 +56,7 @@ function setUp(mayRead = true) {
       ctrlKey: false,
       metaKey: false,
       altKey: false,
+      shiftKey: false,
       defaultPrevented: false,
       target: null,
     });

@@ -17,6 +17,13 @@ const WHOLE = {
   metadata: { plate: "AB12 CDE", seats: { front: [1, 2], back: null } },
 };
 
+/** What the map shows of it. */
+const SHOWN = { name: WHOLE.name, color: WHOLE.color, icon: WHOLE.icon };
+
+interface ProfileColumn {
+  readonly profile: readonly unknown[];
+}
+
 async function put(app: TestApp, body: unknown, key: KeyName = "full", path = PATH) {
   const headers = { authorization: `Bearer ${app.keys[key]}`, "content-type": "application/json" };
   const text = typeof body === "string" ? body : JSON.stringify(body);
@@ -116,7 +123,7 @@ test("keys that are bound may not edit", async () => {
     expect([status, body.code]).toEqual([403, "AUTH_006"]);
 });
 
-test("a share link sees names and nothing else of profiles", async () => {
+test("a share link sees name, color and icon, and nothing else of profiles", async () => {
   const app = await createTestApp();
   await app.store([{ device_id: "bus", timestamp: NOON_MS, latitude: 53.4, longitude: -2.9 }]);
   await put(app, WHOLE);
@@ -124,6 +131,8 @@ test("a share link sees names and nothing else of profiles", async () => {
     const { body } = await app.get("/api/v1/locations/current?names=true", key);
     expect(body.locations.map(({ name }) => name)).toEqual([WHOLE.name]);
     expect(JSON.stringify(body)).not.toContain("plate");
+    const columns = await app.get("/api/v1/locations/current/columns?profiles=true", key);
+    expect((columns.body as unknown as ProfileColumn).profile).toEqual([SHOWN]);
     for (const path of [PATH, "/api/v1/devices"]) expect((await app.get(path, key)).status).toBe(403);
   }
 });
@@ -139,6 +148,9 @@ test("the live stream sends a device again when its profile changes, with its na
     return textOf(response);
   };
   expect(await read("&names=true")).toContain(`"name":${JSON.stringify(WHOLE.name)}`);
+  expect(await read("&profiles=true")).toContain(`,"profile":${JSON.stringify(SHOWN)}}`);
+  const both = await read("&names=true&profiles=true");
+  expect(both).toContain(`,"name":${JSON.stringify(WHOLE.name)},"profile":${JSON.stringify(SHOWN)}}`);
   const plain = await read("");
   expect(plain).toContain('"device_id":"bus"');
   expect(plain).not.toContain("Bus 42");
@@ -153,6 +165,17 @@ test("a cached answer is not valid any more when a name changes", async () => {
   expect((await app.fetch(columns, { headers })).status).toBe(304);
   await put(app, WHOLE);
   expect((await app.fetch(columns, { headers })).status).toBe(200);
+});
+
+test("columns have what maps show of profiles, and null for a device without any of it", async () => {
+  const app = await createTestApp();
+  const at = { timestamp: NOON_MS, latitude: 53.4, longitude: -2.9 };
+  await app.store(["bus", "car", "van"].map((device_id) => ({ device_id, ...at })));
+  await put(app, WHOLE);
+  await put(app, { tags: ["mine"] }, "full", "/api/v1/devices/van/profile");
+  const { body } = await app.get("/api/v1/locations/current/columns?profiles=true");
+  expect((body as unknown as ProfileColumn).profile).toEqual([SHOWN, null, null]);
+  expect(JSON.stringify((await app.get("/api/v1/locations/current/columns")).body)).not.toContain("profile");
 });
 
 test("names come with any choice of fields, to all that have newest records", async () => {

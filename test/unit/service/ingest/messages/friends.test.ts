@@ -62,7 +62,7 @@ async function createBench(apps: readonly AppId[] = [FAMILY]) {
     const source = { method: "POST", path: "/ingest/owntracks", body: new Uint8Array() };
     const sent: MessageEnvelope = { sender, address, message, source };
     const oldestMs = DEFAULT_RETENTION.startMs(NOW_MS);
-    const context = { sender, address, client, arrivedMs: NOW_MS, nowMs: NOW_MS, oldestMs };
+    const context = { sender, address, client, arrivedMs: NOW_MS, nowMs: NOW_MS, oldestMs, blocks: null };
     const reports = device === null ? [] : [at(device)];
     const answer = await friendsFor(sent, {
       answeredBy: client,

@@ -6,6 +6,7 @@ import { BROKER_KEY_ID } from "../../../../../src/clients/identity.ts";
 import { encryptBox, keyOf } from "../../../../../src/clients/owntracks/encryption.ts";
 import { owntracks } from "../../../../../src/clients/owntracks/owntracks.ts";
 import type { RefusedMessage } from "../../../../../src/clients/refused-message.ts";
+import type { Blocks } from "../../../../../src/directory/erasure-ledger.ts";
 import { fail, ok, type Result } from "../../../../../src/lib/result.ts";
 import { Scheduler } from "../../../../../src/lib/schedule/scheduler.ts";
 import { inOneStep } from "../../../../../src/lib/schedule/steps.ts";
@@ -18,6 +19,7 @@ import type { Ingest } from "../../../../../src/service/ingest/ingest.ts";
 import { createIngestMessage, decryptOf } from "../../../../../src/service/ingest/messages/ingest-message.ts";
 import { MessageCounts } from "../../../../../src/service/ingest/messages/message-counts.ts";
 import type { MessageEnvelope } from "../../../../../src/service/ingest/messages/refused-messages.ts";
+import { blocksOf, NO_BLOCKS } from "../../../../support/reports/blocks.ts";
 import { createMemoryKeyFiles, createMemoryLock } from "../../../auth/memory-key-files.ts";
 
 const NOW_MS = Date.UTC(2026, 1, 2, 2, 41);
@@ -78,12 +80,13 @@ interface Fates {
   readonly nowMs?: number;
   readonly stored?: Awaited<ReturnType<Ingest>>;
   readonly kept?: Result<void, ServiceError>;
+  readonly blocks?: Blocks;
 }
 
 /** What became of a message, step by step. */
 async function take(
   sent: MessageEnvelope,
-  { stored, kept = ok(undefined), nowMs = NOW_MS }: Fates = {},
+  { stored, kept = ok(undefined), nowMs = NOW_MS, blocks = NO_BLOCKS }: Fates = {},
   client = LIST_CLIENT,
 ) {
   const steps: string[] = [];
@@ -102,6 +105,7 @@ async function take(
           outranked: 0,
           createdLate: [],
           repeated: 0,
+          blocked: [],
           sequence: 1,
         })
       );
@@ -111,6 +115,7 @@ async function take(
       refused.push(...messages);
       return kept;
     },
+    blocks,
     doctor: { note: () => steps.push("note") },
     counts: new MessageCounts(),
     scheduler: new Scheduler(),
@@ -207,6 +212,64 @@ test("of more than a thousand points the message is kept, once", async () => {
     [null, "whole"],
   ]);
   expect((await take(sentOf(json(new Array(1000).fill(91))))).refused).toHaveLength(1000);
+});
+
+/** Points are of two devices by turns. */
+const MIXED_CLIENT: Client = {
+  ...LIST_CLIENT,
+  *read({ content, arrivedMs }, sink) {
+    if (content.kind !== "json" || !Array.isArray(content.value)) return;
+    for (const [index, value] of content.value.entries()) {
+      const where = { latitude: Number(value), longitude: 1, timestampMs: arrivedMs };
+      sink.add({ device: index % 2 === 0 ? "bus" : "van", user: null, details: {}, ...where }, [value]);
+      yield;
+    }
+  },
+};
+
+test("of a blocked device nothing is kept but that it sent something, and the phone has success", async () => {
+  const blocks = blocksOf("bus");
+  const query = new URLSearchParams({ lat: "52", lon: "1" });
+  for (const content of [json([52, 91]), json(new Array(2000).fill(91))]) {
+    const sent = sentOf(content, "secret");
+    const { taken, batches, refused } = await take(
+      { ...sent, message: { ...sent.message, query } },
+      { blocks },
+    );
+    expect(taken.ok && taken.value.accepted).toBe(0);
+    expect(batches.map(({ count }) => count)).toEqual([0]);
+    expect(refused).toMatchObject([
+      { reason: "erased", deviceId: "bus", index: null, isCut: true, query: "", keyId: "k_1" },
+    ]);
+    expect(refused[0]!.body.length).toBe(0);
+  }
+  const unreadable = sentOf({ kind: "unreadable" }, "secret");
+  const { refused } = await take(
+    { ...unreadable, sender: { ...unreadable.sender, deviceId: "bus" } },
+    { blocks },
+  );
+  expect(refused).toMatchObject([{ reason: "erased", deviceId: "bus", isCut: true }]);
+  expect(refused[0]!.body.length).toBe(0);
+});
+
+test("beside points of a blocked device, those of others are stored, and kept alone where they are refused", async () => {
+  for (const points of [[52, 52, 91, 91, 52], new Array<number>(2400).fill(91)]) {
+    const { batches, refused } = await take(
+      sentOf(json(points), "all"),
+      { blocks: blocksOf("bus") },
+      MIXED_CLIENT,
+    );
+    const others = points.flatMap((latitude, index) => (index % 2 === 0 ? [] : [{ latitude, index }]));
+    const bad = others.filter(({ latitude }) => latitude === 91);
+    expect(batches.reduce((sum, { count }) => sum + count, 0)).toBe(others.length - bad.length);
+    expect(refused[0]).toMatchObject({ reason: "erased", deviceId: "bus", index: null });
+    expect(refused[0]!.body.length).toBe(0);
+    expect(
+      refused.slice(1).map(({ reason, deviceId, index, body }) => {
+        return { reason, deviceId, index, body: new TextDecoder().decode(body) };
+      }),
+    ).toEqual(bad.map(({ index }) => ({ reason: "bad_coordinates", deviceId: "van", index, body: "[91]" })));
+  }
 });
 
 test("of a point that is too long its beginning is kept, and no more of it in memory", async () => {

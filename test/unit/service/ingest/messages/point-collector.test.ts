@@ -1,9 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import type { ClientPoint } from "../../../../../src/clients/point.ts";
+import type { Blocks } from "../../../../../src/directory/erasure-ledger.ts";
 import type { AppId } from "../../../../../src/model/ids.ts";
 import { numberIndex } from "../../../../../src/model/location-fields.ts";
 import { DEFAULT_RETENTION } from "../../../../../src/model/time/retention.ts";
 import { PointCollector } from "../../../../../src/service/ingest/messages/point-collector.ts";
+import { blocksOf, NO_BLOCKS } from "../../../../support/reports/blocks.ts";
 
 const NOW_MS = Date.UTC(2026, 1, 2, 2, 41);
 const SENDER = {
@@ -24,8 +26,14 @@ const POINT: ClientPoint = {
 };
 const RAW = { raw: true };
 
-function collect(point: Partial<ClientPoint>, times: { arrivedMs?: number; nowMs?: number } = {}) {
-  const { arrivedMs = NOW_MS, nowMs = NOW_MS } = times;
+interface Context {
+  readonly arrivedMs?: number;
+  readonly nowMs?: number;
+  readonly blocks?: Blocks;
+}
+
+function collect(point: Partial<ClientPoint>, context: Context = {}) {
+  const { arrivedMs = NOW_MS, nowMs = NOW_MS, blocks = NO_BLOCKS } = context;
   const collector = new PointCollector({
     sender: SENDER,
     address: { device: null, user: null },
@@ -33,6 +41,7 @@ function collect(point: Partial<ClientPoint>, times: { arrivedMs?: number; nowMs
     arrivedMs,
     nowMs,
     oldestMs: DEFAULT_RETENTION.startMs(nowMs),
+    blocks: blocks.blocked(SENDER.appId),
   });
   collector.add({ ...POINT, ...point }, RAW);
   return collector;
@@ -90,6 +99,36 @@ describe("a position", () => {
     const later = collect({ timestampMs }, { nowMs: NOW_MS + 3_600_000 });
     expect(later.batches()[0]?.timestampMs[0]).toBe(timestampMs);
   });
+});
+
+test("a point of a blocked device or user is refused as erased, whatever else is wrong with it", () => {
+  for (const point of [
+    {},
+    { latitude: null },
+    { timestampMs: null },
+    { device: "other", user: "pixel" },
+    { device: "pixel", user: "bob" },
+  ]) {
+    const blocks = blocksOf("pixel", "bob:pixel");
+    const collector = collect(point, { blocks });
+    expect(collector.refused).toMatchObject([{ reason: "erased", fault: null }]);
+    expect(collector.batches()[0]?.count).toBe(0);
+    expect(collect(point).refused[0]?.reason).not.toBe("erased");
+  }
+});
+
+test("a message that names a blocked device is refused as erased, and others are judged as always", () => {
+  const collector = collect({ device: "other" }, { blocks: blocksOf("pixel") });
+  collector.refuse("bad_json", undefined, { device: "pixel", user: null });
+  collector.refuse("bad_json", undefined, { device: "other", user: null });
+  collector.add(POINT, RAW);
+  collector.add({ ...POINT, device: "third" }, RAW);
+  expect(collector.refused.map(({ reason, deviceId }) => [reason, deviceId])).toEqual([
+    ["erased", "pixel"],
+    ["bad_json", "other"],
+    ["erased", "pixel"],
+  ]);
+  expect(collector.batches()[0]?.count).toBe(2);
 });
 
 describe("an optional field", () => {

@@ -46,13 +46,20 @@ let time: VirtualTime;
 let reads: string[];
 /** Whether statements fail, for another reason than a part. */
 let isFailing: boolean;
+/** Whether the list of acknowledged parts can't be read. */
+let hidesAcknowledged: boolean;
 
 beforeEach(async () => {
   time = new VirtualTime();
   reads = [];
   isFailing = false;
+  hidesAcknowledged = false;
   const counted = {
     ...files,
+    exists(path: string) {
+      const isHidden = hidesAcknowledged && path.endsWith("acknowledged.json");
+      return isHidden ? Promise.reject(new FileError("exists", path, "EIO")) : files.exists(path);
+    },
     read(path: string) {
       if (path.endsWith(".parquet") && app.directory.archive.reader.running > 0) reads.push(path);
       return files.read(path);
@@ -148,6 +155,13 @@ for (const [name, damage, fault] of DAMAGES) {
       expect(problems).toHaveLength(1);
       expect(problems[0]).toMatch(fault);
       expect(archive).toMatchObject({ days: 2, records: 4, devices: 3 });
+    });
+
+    test("fails the answers that need it if the list of acknowledged parts can't be read", async () => {
+      damage(pathOf(partOf(14)));
+      hidesAcknowledged = true;
+      for (let asked = 0; asked < 2; asked++) expect((await app.get(history("a", 14))).status).toBe(500);
+      expect((await app.get(history("a", 28))).status).toBe(200);
     });
 
     test("is good again once it is put back, without a restart", async () => {

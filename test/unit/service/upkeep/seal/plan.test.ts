@@ -16,7 +16,7 @@ function day(name: string): UtcDay {
   return parseUtcDayName(name)!;
 }
 
-const SEALED: SealedDay = { sequence: 7, parts: [], lost: [] };
+const SEALED: SealedDay = { sequence: 7, cleared: 0, parts: [], lost: [] };
 
 describe("planSeal()", () => {
   test("takes what left the window of seven whole days, and all late rows", () => {

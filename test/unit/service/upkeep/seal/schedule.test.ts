@@ -29,6 +29,7 @@ const REPORT: SealReport = {
   expired: [],
   deleted: [],
   logBytes: 0,
+  erased: null,
   unfinished: null,
   durationMs: 0,
 };
@@ -198,6 +199,30 @@ test("a seal that fails is told of, and reports begin no other for a while", asy
   await turns();
   expect(told).toEqual([failure]);
   await schedule.stop();
+});
+
+test("sealSoon() begins a seal, unless one is running or has just failed", async () => {
+  const { schedule, ends, told } = createFixture();
+  schedule.sealSoon();
+  schedule.sealSoon();
+  await turns();
+  expect(ends.length).toBe(1);
+  ends[0]!();
+  await turns();
+  expect(told).toEqual([REPORT]);
+  schedule.sealSoon();
+  await turns();
+  expect(ends.length).toBe(2);
+  await schedule.stop();
+
+  let seals = 0;
+  const failing = createFixture({ seal: () => Promise.reject(new Error(`failure ${++seals}`)) });
+  failing.schedule.sealSoon();
+  await turns();
+  failing.schedule.sealSoon();
+  await turns();
+  expect(seals).toBe(1);
+  await failing.schedule.stop();
 });
 
 test("a seal is late once three intervals have passed since the last one, or the start, which is said once", async () => {

@@ -75,7 +75,8 @@ test("a damaged file costs the profiles in the damage, stays for an operator, an
 
   app = await createArchiveApp({ clock: app.clock, dataDir: app.dataDir });
   expect(app.notes).toEqual([
-    "archive/standing/00000001.entries is damaged: its checksum does not match. Profiles of devices are missing.",
+    "archive/standing/00000001.entries is damaged: its checksum does not match. Profiles of devices, corrections, " +
+      "and how often messages of the quarantine came, are missing.",
   ]);
   expect(await namesOf(app)).toEqual(["a", "b", "later"]);
   await app.seal();
@@ -103,5 +104,18 @@ test("a lost manifest is rebuilt with the newest file that is whole", async () =
   );
   expect(await namesOf(app)).toEqual(NAMES);
   expect(app.directory.log.lastSequence).toBe(3); // No sequence is used twice.
+  await app.close();
+});
+
+test("what a first seal wrote before it was cut off outlives the next seal", async () => {
+  let app = await named();
+  await app.seal();
+  await app.close();
+  rmSync(join(app.dataDir, "archive", "manifest.json")); // The seal was cut off before it.
+  app = await createArchiveApp({ clock: app.clock, dataDir: app.dataDir });
+  await setName(app, "d");
+  await app.seal();
+  app = await app.restart();
+  expect([await namesOf(app), app.directory.archive.damaged.size]).toEqual([["a", "b", "c", "d"], 0]);
   await app.close();
 });

@@ -1,0 +1,118 @@
+import { directoryPaths } from "../directory/paths.ts";
+import { systemTimers } from "../lib/schedule/timers.ts";
+import { createCorrect } from "../service/corrections/correct.ts";
+import { Turns } from "../service/corrections/turns.ts";
+import { createEraseElsewhere } from "../service/erasures/elsewhere.ts";
+import { createErase } from "../service/erasures/erase.ts";
+import { FileEraser } from "../service/erasures/file-eraser.ts";
+import { createEditProfile } from "../service/ingest/edit-profile.ts";
+import { createExactIngest } from "../service/ingest/exact-ingest.ts";
+import { createIngest } from "../service/ingest/ingest.ts";
+import { followLog } from "../service/ingest/memory-follower.ts";
+import { createQuarantineAppend, createStandingAppend } from "../service/ingest/standing-append.ts";
+import type { MessageStore } from "../service/quarantine/message-store.ts";
+import { Quarantine } from "../service/quarantine/quarantine.ts";
+import { createHistoryQueries } from "../service/queries/history/history.ts";
+import type { GapsDependencies } from "../service/queries/history/read-archive.ts";
+import { createReadPositions } from "../service/queries/positions.ts";
+import { createQuarantineSweeps } from "../service/upkeep/sweeps.ts";
+import { LATE_WINDOW } from "./config.ts";
+import type { OpenDirectory, OpenDirectoryOptions } from "./directory.ts";
+
+/** What appends to the log of a directory. */
+export type Writers = Pick<
+  OpenDirectory,
+  | "ingest"
+  | "exactIngest"
+  | "editProfile"
+  | "correct"
+  | "erase"
+  | "eraser"
+  | "quarantine"
+  | "quarantineSweeps"
+>;
+
+export interface WritersOptions
+  extends Pick<OpenDirectory, "log" | "archive" | "schedule" | "erasures" | "recovery">,
+    Pick<GapsDependencies, "acknowledgedParts"> {
+  readonly messages: MessageStore;
+}
+
+export function createWriters(options: OpenDirectoryOptions, opened: WritersOptions): Writers {
+  const { clock, retention, hot, events, stream, scheduler, timers = systemTimers } = options;
+  const { log, archive, messages, schedule, recovery, acknowledgedParts } = opened;
+  const { onRefusal } = events;
+  const memory = followLog({ log, hot, messages, schedule, scheduler });
+  const append = createStandingAppend({ log, memory, onRefusal });
+  const ingest = createIngest({
+    log,
+    blocks: opened.erasures,
+    hot,
+    memory,
+    schedule,
+    onRefusal,
+    hasWholeLog: stream === undefined && recovery.readUpTo === Number.POSITIVE_INFINITY,
+  });
+  const archived = {
+    ...options,
+    archive: () => archive,
+    acknowledgedParts,
+    lateWindow: LATE_WINDOW,
+  };
+  const exactIngest = createExactIngest({ ...archived, ingest });
+  const history = createHistoryQueries(archived);
+  const correcting = {
+    ...archived,
+    append,
+    history,
+    readPositions: createReadPositions(archived),
+    turns: new Turns(),
+  };
+  const correct = createCorrect({ ...correcting, ingest });
+  const quarantine = new Quarantine({
+    messages,
+    append: createQuarantineAppend(append),
+    hasFailed: () => log.state === "failed",
+    entryBytesMax: log.entryBytesMax,
+    source: stream?.nodeId ?? "",
+    scheduler,
+    timers,
+    sealSoon: () => schedule.sealSoon(),
+  });
+  const quarantineSweeps = createQuarantineSweeps({ quarantine, files: messages.files, clock, retention });
+  return {
+    ingest,
+    exactIngest,
+    editProfile: createEditProfile({ append, hot }),
+    correct,
+    erase: createErase({ ...correcting, ledger: opened.erasures, foldLate: () => schedule.sealNow() }),
+    eraser: createEraser(options, opened, quarantine),
+    quarantine,
+    quarantineSweeps,
+  };
+}
+
+/** What takes erased records out of the files. It works once it is started. */
+function createEraser(
+  options: OpenDirectoryOptions,
+  opened: WritersOptions,
+  quarantine: Quarantine,
+): FileEraser {
+  const {
+    dataDir,
+    files,
+    hot,
+    clock,
+    events,
+    access,
+    forget = () => undefined,
+    timers = systemTimers,
+  } = options;
+  const { schedule, archive, erasures: ledger } = opened;
+  const { damaged: damagedDirectory, erasureReports: directory } = directoryPaths(dataDir);
+  return new FileEraser({
+    ...{ hot, schedule, archive, ledger, files, directory, clock, timers },
+    eraseElsewhere: createEraseElsewhere({ access, quarantine, files, damagedDirectory, forget }),
+    onNote: events.onArchiveNote,
+  });
+}

@@ -1,0 +1,54 @@
+import type { Erasure, PendingErasure } from "../model/erasure.ts";
+import type { AppId } from "../model/ids.ts";
+
+/** An erasure of which files may still have something, and who made it. */
+export interface HeldErasure extends Erasure, PendingErasure {}
+
+/**
+ * The erasures that are not finished: files may still have what they destroy, and reads of the archive leave it out.
+ * They change only by entries of the log and when the archive finishes one, so each start finds the same.
+ */
+export class Erasures {
+  readonly #pending: HeldErasure[] = [];
+  #finishedSequence = 0;
+  #onAdded = () => {};
+
+  /** Sets the listener that is called when an entry of the log adds one. */
+  watch(onAdded: () => void): void {
+    this.#onAdded = onAdded;
+  }
+
+  /** All erasures up to this entry of the log are finished. */
+  get finishedSequence(): number {
+    return this.#finishedSequence;
+  }
+
+  /** In the order of the log. */
+  pending(): readonly HeldErasure[] {
+    return this.#pending;
+  }
+
+  ofApp(appId: AppId): HeldErasure[] {
+    return this.#pending.filter((erasure) => erasure.appId === appId);
+  }
+
+  /** Adds the erasure of an entry. False if it is finished: the entry then changes nothing. */
+  add(erasure: Erasure, sequence: number): boolean {
+    if (sequence <= this.#finishedSequence) return false;
+    this.#pending.push({ ...erasure, sequence });
+    this.#onAdded();
+    return true;
+  }
+
+  /** Forgets those of a replay that failed. */
+  clear(): void {
+    this.#pending.length = 0;
+  }
+
+  /** All erasures up to this entry of the log are finished. */
+  finish(sequence: number): void {
+    this.#finishedSequence = Math.max(this.#finishedSequence, sequence);
+    const left = this.#pending.filter((erasure) => erasure.sequence > this.#finishedSequence);
+    this.#pending.splice(0, this.#pending.length, ...left);
+  }
+}

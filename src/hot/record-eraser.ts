@@ -1,0 +1,194 @@
+import type { Steps } from "../lib/schedule/steps.ts";
+import { type ErasedScope, isUnbounded } from "../model/erasure.ts";
+import type { ErasureEntry } from "../model/erasure-entry.ts";
+import type { AppId, DeviceId } from "../model/ids.ts";
+import type { AppDevices } from "./app-devices.ts";
+import type { Apps } from "./apps.ts";
+import type { DeviceProfiles } from "./device-profiles.ts";
+import type { Erasures } from "./erasures.ts";
+import type { AliasRows } from "./hidden/alias-rows.ts";
+import { type CorrectedMemory, performEffect, showInSteps } from "./hidden/apply-correction.ts";
+import type { NewestInDoubt } from "./hidden/newest-in-doubt.ts";
+import { type Place, STEP_ROWS } from "./hidden/place.ts";
+import type { ChangedPlace } from "./hidden/row-mover.ts";
+import type { DayLedger } from "./late/day-ledger.ts";
+import type { RecordWriter } from "./record-writer.ts";
+import { profileAt, timestampAt } from "./records/chunk.ts";
+import type { Dictionary } from "./records/dictionary.ts";
+
+/** What an erasure changes in memory. */
+export interface ErasedMemory extends CorrectedMemory {
+  readonly apps: Apps;
+  readonly ledger: DayLedger;
+  readonly dictionary: Dictionary;
+  readonly profiles: DeviceProfiles;
+  readonly aliasRows: AliasRows;
+  readonly erasures: Erasures;
+  readonly records: RecordWriter;
+  readonly inDoubt: NewestInDoubt;
+}
+
+/**
+ * Destroys what memory has of an erasure's subject. A finished one may come again, behind reports that it covers: the
+ * stream of a cluster has both for some time. Returns whether viewers are to be told.
+ */
+export function* applyErasure(memory: ErasedMemory, entry: ErasureEntry, sequence: number): Steps<boolean> {
+  const isPending = memory.erasures.add(entry.erasure, sequence);
+  const eraser = new RecordEraser(memory, entry, sequence, isPending);
+  return yield* showInSteps(memory.batches, eraser.perform(), sequence);
+}
+
+/** Yields after some rows each device among those that are visible whose records went; it is to be published. */
+class RecordEraser {
+  readonly #memory: ErasedMemory;
+  readonly #entry: ErasureEntry;
+  readonly #sequence: number;
+  readonly #appId: AppId;
+  readonly #scope: ErasedScope;
+  readonly #isPending: boolean;
+
+  constructor(memory: ErasedMemory, entry: ErasureEntry, sequence: number, isPending: boolean) {
+    this.#memory = memory;
+    this.#entry = entry;
+    this.#sequence = sequence;
+    this.#appId = entry.appId;
+    this.#scope = entry.erasure;
+    this.#isPending = isPending;
+  }
+
+  *perform(): Iterable<ChangedPlace> {
+    yield* this.#dropCorrections();
+    yield* this.#dropRecords();
+    if (this.#isPending) yield* this.#setNewest();
+    const { deviceIds, userId, range } = this.#scope;
+    if (userId === null && isUnbounded(range))
+      this.#memory.profiles.erase(this.#appId, deviceIds, this.#sequence);
+    for (const deviceId of deviceIds) yield* this.#touch(deviceId);
+  }
+
+  /** Undoes the corrections of erased records, the newest first, and forgets them. */
+  *#dropCorrections(): Iterable<ChangedPlace> {
+    const { corrections } = this.#memory;
+    const items = corrections.erasedBy(this.#scope, this.#sequence);
+    for (const item of items) {
+      const effect = corrections.remove(this.#appId, item);
+      if (effect !== null) yield* performEffect(this.#memory, effect, this.#sequence);
+    }
+    corrections.forget(this.#scope, items, this.#sequence);
+  }
+
+  *#dropRecords(): Iterable<ChangedPlace> {
+    const { apps } = this.#memory;
+    for (const find of [
+      () => apps.findHidden(this.#appId),
+      () => apps.findAliased(this.#appId),
+      () => apps.find(this.#appId),
+    ])
+      for (const deviceId of this.#devicesIn(find())) yield* this.#dropOf(find, deviceId);
+  }
+
+  /** The devices of which a place may have erased records. */
+  #devicesIn(app: AppDevices | null): readonly DeviceId[] {
+    const { deviceIds, userId } = this.#scope;
+    if (app === null) return [];
+    if (userId === null) return deviceIds;
+    const ids = new Set(deviceIds);
+    const user = this.#memory.dictionary.findUser(userId);
+    if (user !== null)
+      for (const block of app.users.devicesWithRecords(() => user).blocks())
+        for (const { id } of block) ids.add(id);
+    return [...ids];
+  }
+
+  *#dropOf(find: () => AppDevices | null, deviceId: DeviceId): Iterable<ChangedPlace> {
+    const { startMs, endMs } = this.#scope.range;
+    for (let fromMs = startMs; ; ) {
+      const app = find();
+      const device = app?.find(deviceId) ?? null;
+      if (app === null || device === null) return;
+      const place = { app, device: device.number };
+      const from = device.countBefore(fromMs);
+      const to = Math.min(from + STEP_ROWS, device.countBefore(endMs));
+      if (from >= to) {
+        yield* this.#dropArchived(place, deviceId);
+        return;
+      }
+      const times: number[] = [];
+      device.runs(from, to, (chunk, rowFrom, rowTo) => {
+        for (let row = rowFrom; row < rowTo; row++) {
+          fromMs = timestampAt(chunk, row) + 1;
+          if (this.#isErased(place, timestampAt(chunk, row), profileAt(chunk, row))) times.push(fromMs - 1);
+        }
+      });
+      this.#memory.mover.drop(place, Float64Array.from(times));
+      yield* this.#shown(place, deviceId, Float64Array.from(times));
+    }
+  }
+
+  /** Whether a row of memory is destroyed: those of corrections and copies go with what they show. */
+  #isErased({ app, device }: Place, timestampMs: number, profile: number): boolean {
+    const { corrected, copies } = app.table.columns;
+    if (corrected.has(device, timestampMs) || copies?.has(device, timestampMs) === true) return false;
+    return this.#isOfSubject(profile);
+  }
+
+  #isOfSubject(profile: number): boolean {
+    const { userId } = this.#scope;
+    const { dictionary } = this.#memory;
+    return userId === null || dictionary.userOf(profile) === dictionary.findUser(userId);
+  }
+
+  /** Forgets the newest archived record, unless it was archived after the erasure. */
+  *#dropArchived({ app, device }: Place, deviceId: DeviceId): Iterable<ChangedPlace> {
+    const archivedMs = app.table.columns.archivedTimes.of(device);
+    const { startMs, endMs } = this.#scope.range;
+    if (archivedMs < startMs || archivedMs >= endMs || archivedMs === Number.NEGATIVE_INFINITY) return;
+    const { chunk, row } = app.archivedRows.at(device);
+    if (app.borrowed.has(device) || !this.#isOfSubject(profileAt(chunk, row))) return;
+    const isArchivedAnew = this.#memory.ledger.at(archivedMs).clearedSequence >= this.#sequence;
+    if (isArchivedAnew && !this.#memory.mover.hasGivenNewest({ app, device })) return;
+    app.archivedRows.remove(device);
+    // A start without the checkpoint has it from files: one that is older, and not erased, may lie in others.
+    if (this.#memory.records.showsAtEnd && !app.isHidden) this.#memory.inDoubt.add(this.#appId, deviceId);
+    yield* this.#shown({ app, device }, deviceId, new Float64Array(0));
+  }
+
+  /** The device as which records show that went from a place, with what shows instead. */
+  *#shown(place: Place, deviceId: DeviceId, times: Float64Array): Iterable<ChangedPlace> {
+    const { dictionary, aliasRows, corrections } = this.#memory;
+    dictionary.collect();
+    if (place.app.isHidden) return;
+    if (!place.app.isAliased) {
+      yield { ...place, deviceId, rows: times.length, hasOtherNewest: false };
+      return;
+    }
+    const alias = corrections.find(this.#appId)?.aliases.of(deviceId) ?? null;
+    if (alias === null) return;
+    const target = aliasRows.place(this.#appId, alias.shownId);
+    aliasRows.giveBack(target);
+    aliasRows.copyAgain(target, times);
+    yield { ...target, deviceId: alias.shownId, rows: times.length, hasOtherNewest: true };
+  }
+
+  *#setNewest(): Iterable<ChangedPlace> {
+    const { apps, mover, corrections } = this.#memory;
+    for (const { deviceId, record } of this.#entry.newest) {
+      const isAliased = (corrections.find(this.#appId)?.aliases.of(deviceId) ?? null) !== null;
+      const app = isAliased ? apps.findOrAddAliased(this.#appId) : apps.findOrAdd(this.#appId);
+      const place = { app, device: app.findOrAdd(deviceId) };
+      mover.setNewest(place, deviceId, record);
+      for (const shown of this.#shown(place, deviceId, new Float64Array(0)))
+        yield { ...shown, hasOtherNewest: true };
+    }
+  }
+
+  /** Answers about a device may differ although memory had nothing of what went. */
+  *#touch(deviceId: DeviceId): Iterable<ChangedPlace> {
+    const { apps, corrections } = this.#memory;
+    const shownId = corrections.find(this.#appId)?.aliases.of(deviceId)?.shownId ?? deviceId;
+    const app = apps.find(this.#appId);
+    const device = app?.find(shownId) ?? null;
+    if (app === null || device === null) return;
+    yield { app, device: device.number, deviceId: shownId, rows: 0, hasOtherNewest: false };
+  }
+}

@@ -1,0 +1,209 @@
+import type { AppDevices } from "../../hot/app-devices.ts";
+import { type HeldCorrection, targetTimes } from "../../hot/hidden/held-correction.ts";
+import { Instants } from "../../hot/hidden/instants.ts";
+import { PageBuilder } from "../../hot/scan/page-builder.ts";
+import { ok, type Result } from "../../lib/result.ts";
+import { inOneStep } from "../../lib/schedule/steps.ts";
+import { membersOf, type RecordMembers } from "../../model/correction.ts";
+import type { NewestAfter } from "../../model/correction-entry.ts";
+import type { ServiceError } from "../../model/errors.ts";
+import type { AppId, DeviceId } from "../../model/ids.ts";
+import { pageReports } from "../../model/page-reports.ts";
+import type { RecordPage } from "../../model/record-page.ts";
+import type { TimeRange } from "../../model/time/range.ts";
+import { utcDayOf } from "../../model/time/utc-day.ts";
+import type { Caller } from "../queries/find-device.ts";
+import type { HistoryQueries } from "../queries/history/history.ts";
+import { createReadArchive, memoryOrArchive } from "../queries/history/read-archive.ts";
+import type { HistoryDependencies } from "../queries/history/read-stretches.ts";
+import type { PositionBlock, PositionReading, ReadPositions } from "../queries/positions.ts";
+
+export interface NewestDependencies extends HistoryDependencies {
+  readonly history: Pick<HistoryQueries, "ofDevice">;
+  readonly readPositions: ReadPositions;
+}
+
+type Found = Promise<Result<RecordMembers | null, ServiceError>>;
+
+/**
+ * A device's newest record beside some, which are sorted, and beside rows of corrections, if it shows one of those as
+ * its newest. Otherwise null, and if there is none.
+ */
+export async function findNewestWithout(
+  dependencies: NewestDependencies,
+  appId: AppId,
+  deviceId: DeviceId,
+  leaving: Float64Array,
+  caller: Caller,
+): Found {
+  const device = dependencies.hot.findApp(appId)?.find(deviceId) ?? null;
+  if (device === null || !leaving.includes(device.newestMs)) return ok(null);
+  const { corrected } = device.columns;
+  const reported = leaving.filter((timeMs) => !corrected.has(device.number, timeMs));
+  const lastMs = reported.at(-1) ?? Number.NEGATIVE_INFINITY;
+  if (lastMs < device.newestMs) {
+    const newer = { startMs: lastMs + 1, endMs: device.newestMs + 1 };
+    const newest = await findLastReported(dependencies, appId, deviceId, newer, caller);
+    if (!newest.ok || newest.value !== null || reported.length === 0) return newest;
+  }
+  const between = { startMs: reported[0]!, endMs: lastMs + 1 };
+  const beside = merged(reported, corrected.timesOf(device.number));
+  const query = { deviceId, range: between, fields: [] } as const;
+  const last = await dependencies.readPositions(appId, query, caller, () => new LastBeside(beside));
+  if (!last.ok) return last;
+  const endMs = last.value.value === null ? between.startMs : last.value.value + 1;
+  return findLastReported(
+    dependencies,
+    appId,
+    deviceId,
+    { startMs: Number.NEGATIVE_INFINITY, endMs },
+    caller,
+  );
+}
+
+/** The newest record of a range that is no row of a correction; null if there is none. */
+export async function findLastReported(
+  { history }: NewestDependencies,
+  appId: AppId,
+  deviceId: DeviceId,
+  range: TimeRange,
+  caller: Caller,
+): Found {
+  const page = { order: "desc", offset: 0, limit: 1, accuracyMetersMax: null, withDistance: false } as const;
+  const query = { ...page, range, originals: true };
+  const answer = await history.ofDevice(appId, deviceId, query, caller);
+  if (!answer.ok) return answer;
+  const [newest] = answer.value.pages.filter(({ count }) => count > 0);
+  return ok(newest === undefined ? null : firstOf(newest));
+}
+
+/** Two sorted lists as one. */
+function merged(a: Float64Array, b: Float64Array): Float64Array {
+  const instants = new Instants();
+  instants.add(a);
+  instants.add(b);
+  return instants.times;
+}
+
+/** The newest records after the undoing of a correction, if they may not be known. */
+export async function findNewestAfterUndo(
+  dependencies: NewestDependencies,
+  appId: AppId,
+  item: HeldCorrection,
+  caller: Caller,
+): Promise<Result<NewestAfter, ServiceError>> {
+  const { deviceId, target } = item.correction;
+  const newest = await findNewestOf(dependencies, appId, item, deviceId, caller);
+  if (!newest.ok) return newest;
+  if (target === null || target.deviceId === deviceId)
+    return ok({ newest: newest.value, newestOfTarget: null });
+  const ofTarget = await findNewestOf(dependencies, appId, item, target.deviceId, caller);
+  return ofTarget.ok ? ok({ newest: newest.value, newestOfTarget: ofTarget.value }) : ofTarget;
+}
+
+async function findNewestOf(
+  dependencies: NewestDependencies,
+  appId: AppId,
+  item: HeldCorrection,
+  deviceId: DeviceId,
+  caller: Caller,
+): Found {
+  const { hot, retention, clock } = dependencies;
+  const { correction, timestampMs } = item;
+  const leaving = correction.target?.deviceId === deviceId ? targetTimes(item)! : new Float64Array(0);
+  const remaining = await findNewestWithout(dependencies, appId, deviceId, leaving, caller);
+  if (!remaining.ok || correction.deviceId !== deviceId) return remaining;
+  const shownMs = hot.findApp(appId)?.find(deviceId)?.newestMs ?? Number.NEGATIVE_INFINITY;
+  const remainingMs = leaving.includes(shownMs)
+    ? Number(remaining.value?.timestamp ?? Number.NEGATIVE_INFINITY)
+    : shownMs;
+  const corrections = hot.corrections.find(appId)!;
+  const isBack = (timeMs: number) => corrections.isHiddenOnlyBy(item, deviceId, timeMs);
+  const backMs = timestampMs.findLast(isBack) ?? Number.NEGATIVE_INFINITY;
+  if (backMs <= remainingMs || backMs < retention.startMs(clock.nowMs())) return remaining;
+  const back = await findHidden(dependencies, appId, deviceId, backMs, caller);
+  return back.ok && back.value === null ? remaining : back;
+}
+
+/** Finds the time of the last position that is not among some sorted ones. */
+class LastBeside implements PositionReading<number | null> {
+  readonly #hidden: Float64Array;
+  #at = 0;
+  #lastMs: number | null = null;
+
+  constructor(hidden: Float64Array) {
+    this.#hidden = hidden;
+  }
+
+  add({ count, timestampMs }: PositionBlock): void {
+    for (let row = 0; row < count; row++) {
+      const timeMs = timestampMs[row]!;
+      while (this.#at < this.#hidden.length && this.#hidden[this.#at]! < timeMs) this.#at++;
+      if (this.#hidden[this.#at] !== timeMs) this.#lastMs = timeMs;
+    }
+  }
+
+  end() {
+    return inOneStep(() => this.#lastMs);
+  }
+}
+
+/** A hidden record as it was reported, by the device or one that shows as it; null if it is gone. */
+async function findHidden(
+  dependencies: NewestDependencies,
+  appId: AppId,
+  deviceId: DeviceId,
+  timestampMs: number,
+  caller: Caller,
+): Found {
+  const { hot } = dependencies;
+  const own = await findReported(dependencies, appId, deviceId, hot.findHidden(appId), timestampMs, caller);
+  if (!own.ok || own.value !== null) return own;
+  for (const alias of hot.aliases(appId, deviceId)) {
+    const app = hot.findAliased(appId);
+    const match = await findReported(dependencies, appId, alias.deviceId, app, timestampMs, caller);
+    if (!match.ok) return match;
+    if (match.value === null) continue;
+    return ok(alias.userId === null ? match.value : { ...match.value, user_id: alias.userId });
+  }
+  return ok(null);
+}
+
+/** A device's record as it was reported, in memory or archived; null if there is none. */
+async function findReported(
+  dependencies: NewestDependencies,
+  appId: AppId,
+  deviceId: DeviceId,
+  app: AppDevices | null,
+  timestampMs: number,
+  caller: Caller,
+): Found {
+  const { hot, archive } = dependencies;
+  const range = { startMs: timestampMs, endMs: timestampMs + 1 };
+  const place = () => ({ app, device: app?.find(deviceId) ?? null });
+  const readArchive = createReadArchive(dependencies);
+  const read = await memoryOrArchive(archive, range, {
+    fromMemory() {
+      const { device } = place();
+      const row = device?.findRecord(timestampMs) ?? null;
+      if (device === null || row === null) return null;
+      const page = new PageBuilder(1, hot.dictionary);
+      page.add(device, row.chunk, row.row);
+      return firstOf(page.build());
+    },
+    fromArchive: () =>
+      readArchive(appId, range, caller, async ({ session, partsOfDay }) => {
+        const { app, device } = place();
+        const late = app === null || device === null ? null : await hot.lateRows(app, device).whole(range);
+        const parts = partsOfDay(utcDayOf(timestampMs));
+        const scan = { appId, deviceId, userId: null, range, accuracyMetersMax: null, parts, late };
+        return firstOf(await session.page(scan, "desc", 0, 1));
+      }),
+  });
+  return read;
+}
+
+/** The first record of a page; null if it is empty. */
+export function firstOf(page: RecordPage): RecordMembers | null {
+  return page.count === 0 ? null : membersOf(pageReports(page), 0);
+}

@@ -1,0 +1,104 @@
+import { basename, join } from "node:path";
+import { crc32 } from "node:zlib";
+import { type AccessDependencies, eraseAccess, findAccess } from "../../auth/erase-access.ts";
+import { isAcknowledgedList } from "../../directory/damaged-files.ts";
+import type { HeldErasure } from "../../hot/erasures.ts";
+import { assert } from "../../lib/assert.ts";
+import { isUnbounded } from "../../model/erasure.ts";
+import type { DeviceId } from "../../model/ids.ts";
+import type { Files } from "../../runtime/files.ts";
+import { eraseMessages } from "../quarantine/erase-messages.ts";
+import type { Quarantine } from "../quarantine/quarantine.ts";
+import type { ReportBuilder } from "./report-builder.ts";
+
+/* What of an erasure's subject is neither in the log nor in the archive. */
+
+export interface ElsewhereDependencies {
+  /** Undefined if the keys are not known; then it rejects. */
+  readonly access: AccessDependencies | undefined;
+  readonly quarantine: Pick<Quarantine, "list" | "find" | "delete">;
+  readonly files: Pick<Files, "exists" | "list" | "read" | "remove">;
+  readonly damagedDirectory: string;
+  /** Forgets what is known of a device beside its records. */
+  readonly forget: (appId: HeldErasure["appId"], deviceId: DeviceId) => void;
+}
+
+/**
+ * Removes what is neither in the log nor in the archive: messages of the quarantine, keys, what the doctor knows, and
+ * damaged files. Repeating it removes what an attempt that failed has left. Rejects if something can't be removed.
+ */
+export function createEraseElsewhere(dependencies: ElsewhereDependencies) {
+  return async function eraseElsewhere(
+    erasure: HeldErasure,
+    dropsDamaged: boolean,
+    report: ReportBuilder,
+  ): Promise<void> {
+    const { access } = dependencies;
+    assert(access !== undefined, "who starts an eraser gives it the keys");
+    // Messages first: a key tells whose some are.
+    await eraseQuarantined(access, dependencies.quarantine, erasure, report);
+    // A device that loses only a range of time keeps its keys.
+    if (isUnbounded(erasure.range)) await eraseKeys(access, erasure, report);
+    for (const deviceId of erasure.deviceIds) dependencies.forget(erasure.appId, deviceId);
+    await eraseDamaged(dependencies, dropsDamaged, report);
+  };
+}
+
+function subjectsOf({ appId, deviceIds, userId }: HeldErasure) {
+  return userId === null
+    ? deviceIds.map((id) => ({ kind: "device", appId, id }) as const)
+    : [{ kind: "user", appId, id: userId } as const];
+}
+
+async function eraseQuarantined(
+  access: AccessDependencies,
+  quarantine: ElsewhereDependencies["quarantine"],
+  erasure: HeldErasure,
+  report: ReportBuilder,
+): Promise<void> {
+  const { appId, userId, sequence } = erasure;
+  const keyIds: string[] = [];
+  for (const subject of subjectsOf(erasure)) keyIds.push(...(await findAccess(access, subject)).keyIds);
+  const deviceIds = userId === null ? erasure.deviceIds : [];
+  const erased = await eraseMessages(quarantine, { appId, deviceIds, userId, keyIds, sequence });
+  if (!erased.ok) throw new Error("the messages of the quarantine can't be deleted now");
+  const { ids, bytes, unsearched } = erased.value;
+  report.add("quarantine", ids.length, bytes);
+  for (const name of unsearched) report.addRemaining(join("quarantine", name), "the message can't be read");
+}
+
+async function eraseKeys(
+  access: AccessDependencies,
+  erasure: HeldErasure,
+  report: ReportBuilder,
+): Promise<void> {
+  for (const subject of subjectsOf(erasure)) {
+    const erased = await eraseAccess(access, subject);
+    if (!erased.ok) throw new Error(`the keys can't be revoked now (${erased.error.kind})`);
+    const { keyIds, linkIds, passPhraseKeyIds } = erased.value;
+    report.add("keys", keyIds.length + linkIds.length + passPhraseKeyIds.length);
+  }
+}
+
+async function eraseDamaged(
+  { files, damagedDirectory }: ElsewhereDependencies,
+  dropsDamaged: boolean,
+  report: ReportBuilder,
+): Promise<void> {
+  if (!(await files.exists(damagedDirectory))) return;
+  for (const name of await files.list(damagedDirectory)) {
+    if (isAcknowledgedList(name)) continue;
+    const path = join(damagedDirectory, name);
+    const file = join(basename(damagedDirectory), name);
+    if (!dropsDamaged) {
+      report.addRemaining(
+        file,
+        "it can't be read whole, so it was not searched; erase --drop-damaged deletes it",
+      );
+      continue;
+    }
+    const bytes = await files.read(path);
+    await files.remove(path);
+    report.add("damaged", 1, bytes.length, [{ file, before: crc32(bytes), after: null }]);
+  }
+}

@@ -1,0 +1,201 @@
+import type { ErasureLedger, ErasureSubject } from "../../directory/erasure-ledger.ts";
+import { fail, ok, type Result } from "../../lib/result.ts";
+import { inOneStep, type Steps } from "../../lib/schedule/steps.ts";
+import type { ErasedScope, Erasure } from "../../model/erasure.ts";
+import type { ErasureEntry } from "../../model/erasure-entry.ts";
+import { type ServiceError, unavailable } from "../../model/errors.ts";
+import type { AppId, DeviceId } from "../../model/ids.ts";
+import { ignoreFileError } from "../../runtime/files.ts";
+import { createCorrectionId } from "../corrections/correction-id.ts";
+import type { NewestDependencies } from "../corrections/newest-record.ts";
+import type { Turns } from "../corrections/turns.ts";
+import { refusalError } from "../ingest/ingest.ts";
+import type { StandingAppend } from "../ingest/standing-append.ts";
+import type { Caller } from "../queries/find-device.ts";
+import type { HistoryQueries } from "../queries/history/history.ts";
+import type { PositionReading } from "../queries/positions.ts";
+import { correctionsInTheWay, countCorrections } from "./in-the-way.ts";
+import type { NewErasure } from "./new-erasure.ts";
+import { findNewestLeft } from "./newest-left.ts";
+import { devicesOfUser, devicesShownAs } from "./subject-devices.ts";
+
+/** What an erasure would destroy. */
+export interface ErasurePreview {
+  /** Records that answers show. */
+  readonly records: number;
+  /** Devices whose records go: more than one if others show as it, or if it is a user's. */
+  readonly devices: number;
+  /** Corrections that go with the records. */
+  readonly corrections: number;
+}
+
+/** An erasure that answers follow, and its entry of the log. */
+export interface Erased {
+  readonly erasure: Erasure;
+  readonly preview: ErasurePreview;
+  readonly sequence: number;
+}
+
+/** Who asks. */
+export interface ErasureRequest {
+  readonly keyId: string;
+  readonly nowMs: number;
+}
+
+/**
+ * Destroys what is stored of a device or a user. Once it is answered, no answer shows any of it, and its entry is on
+ * disk; files are rewritten after that.
+ */
+export interface Erase {
+  create(
+    appId: AppId,
+    wanted: NewErasure,
+    request: ErasureRequest,
+    caller: Caller,
+  ): Promise<Result<Erased, ServiceError>>;
+  preview(appId: AppId, wanted: NewErasure, caller: Caller): Promise<Result<ErasurePreview, ServiceError>>;
+}
+
+export interface EraseDependencies extends Omit<NewestDependencies, "history"> {
+  readonly history: Pick<HistoryQueries, "ofDevice" | "ofUser">;
+  readonly append: StandingAppend;
+  /** Moves late rows into the archive. */
+  readonly foldLate: () => Promise<unknown>;
+  readonly ledger: Pick<ErasureLedger, "add" | "blockMeanwhile">;
+  /** Those of corrections: what an erasure takes with it is not corrected meanwhile. */
+  readonly turns: Turns;
+}
+
+/** Erasures of an app that may be unfinished: each makes all reads of its archive compare with one more. */
+export const PENDING_ERASURES_MAX = 64;
+
+export function createErase(dependencies: EraseDependencies): Erase {
+  const { hot, append, ledger, foldLate, turns } = dependencies;
+
+  /** What an erasure covers, once nothing is in its way. */
+  async function plan(
+    appId: AppId,
+    { subject, range }: NewErasure,
+    caller: Caller,
+  ): Promise<Result<ErasedScope, ServiceError>> {
+    const isOfDevice = "deviceId" in subject;
+    const deviceIds = isOfDevice
+      ? ok(devicesShownAs(dependencies, appId, subject.deviceId))
+      : await devicesOfUser(dependencies, appId, subject.userId, caller);
+    if (!deviceIds.ok) return deviceIds;
+    const scope = { appId, deviceIds: deviceIds.value, userId: isOfDevice ? null : subject.userId, range };
+    const ids = await correctionsInTheWay(dependencies, scope, caller);
+    if (!ids.ok) return ids;
+    return ids.value.length > 0 ? fail({ kind: "corrections_in_the_way", ids: ids.value }) : ok(scope);
+  }
+
+  async function preview(scope: ErasedScope, caller: Caller): Promise<Result<ErasurePreview, ServiceError>> {
+    const { appId, deviceIds } = scope;
+    const records = await countShown(dependencies, scope, caller);
+    if (!records.ok) return records;
+    const corrections = countCorrections(hot.corrections.find(appId), scope);
+    return ok({ records: records.value, devices: deviceIds.length, corrections });
+  }
+
+  /**
+   * Lays late rows over the archive's records. Until then a record whose parts name two users has one part in memory
+   * and one in a file, and each part alone would be another user's.
+   */
+  async function foldAllLate(): Promise<void> {
+    const hasLate = () => hot.daysInMemory().some(({ isSealed, records }) => isSealed && records > 0);
+    for (let folds = 0; folds < FOLDS_MAX && hasLate(); folds++) await foldLate();
+  }
+
+  /** What is blocked is so from the moment in which the entry gets its place in the log. */
+  async function make(entry: ErasureEntry): Promise<Result<number, ServiceError>> {
+    const { block, range, id, createdMs } = entry.erasure;
+    const subject = subjectOf(entry.erasure);
+    const endBlock = block ? ledger.blockMeanwhile(subject) : () => undefined;
+    try {
+      const appended = await append(entry);
+      if (!appended.ok) return fail(refusalError(appended.error));
+      const sequence = appended.value;
+      const added = await ledger
+        .add({ id, sequence, block, createdMs, ...range, subject })
+        .catch(ignoreFileError);
+      // Else the eraser of files adds it later, but only the ledger keeps a block.
+      const isBlocked = added?.ok === true || !block;
+      return isBlocked
+        ? ok(sequence)
+        : fail(unavailable("erasures.json can't be written: nothing is blocked", 30));
+    } finally {
+      endBlock();
+    }
+  }
+
+  return {
+    async preview(appId, wanted, caller) {
+      const scope = await plan(appId, wanted, caller);
+      return scope.ok ? preview(scope.value, caller) : scope;
+    },
+    create: (appId, wanted, { keyId, nowMs }, caller) =>
+      turns.run({ appId, keyId, signal: caller.signal }, async () => {
+        if (hot.erasures.ofApp(appId).length >= PENDING_ERASURES_MAX) return fail(TOO_MANY);
+        if ("userId" in wanted.subject) await foldAllLate();
+        const scope = await plan(appId, wanted, caller);
+        if (!scope.ok) return scope;
+        const counted = await preview(scope.value, caller);
+        if (!counted.ok) return counted;
+        const newest = await findNewestLeft(dependencies, scope.value, caller);
+        if (!newest.ok) return newest;
+        const id = createCorrectionId(nowMs);
+        const erasure = { ...scope.value, id, block: wanted.block, createdMs: nowMs, createdBy: keyId };
+        const sequence = await make({ kind: "erasure", appId, erasure, newest: newest.value });
+        return sequence.ok ? ok({ erasure, preview: counted.value, sequence: sequence.value }) : sequence;
+      }),
+  };
+}
+
+/** What an erasure is about, by the id that was asked for. */
+export function subjectOf({ appId, deviceIds, userId }: ErasedScope): ErasureSubject {
+  return userId === null ? { kind: "device", appId, id: deviceIds[0]! } : { kind: "user", appId, id: userId };
+}
+
+/** Seals before a user is erased; late reports may come during each. */
+const FOLDS_MAX = 3;
+
+const TOO_MANY = unavailable(`${PENDING_ERASURES_MAX} erasures of the app are not finished yet`, 60);
+
+/** How many records answers show of the subject. */
+async function countShown(
+  { hot, history, readPositions, clock, retention }: EraseDependencies,
+  { appId, deviceIds, userId, range }: ErasedScope,
+  caller: Caller,
+): Promise<Result<number, ServiceError>> {
+  const newestOf = (id: DeviceId) => hot.findApp(appId)?.find(id)?.newestMs ?? Number.NEGATIVE_INFINITY;
+  const shownIds = [...deviceIds, ...hot.aliases(appId, null).map(({ shownId }) => shownId)];
+  // No spread: a user may have more devices than a call takes arguments.
+  const newestMs = shownIds.reduce((ms, id) => Math.max(ms, newestOf(id)), Number.NEGATIVE_INFINITY);
+  const shown = {
+    startMs: Math.max(range.startMs, retention.startMs(clock.nowMs())),
+    endMs: Math.min(range.endMs, newestMs + 1),
+  };
+  if (shown.startMs >= shown.endMs) return ok(0);
+  if (userId !== null) {
+    const page = { order: "asc", offset: 0, limit: 1, accuracyMetersMax: null, withDistance: false } as const;
+    const answer = await history.ofUser(appId, userId, { ...page, range: shown }, caller);
+    return answer.ok ? ok(answer.value.total ?? 0) : answer;
+  }
+  const [deviceId] = deviceIds;
+  if (newestOf(deviceId!) < shown.startMs) return ok(0);
+  const query = { deviceId: deviceId!, range: shown, fields: [] } as const;
+  const counted = await readPositions(appId, query, caller, () => new CountReading());
+  return counted.ok ? ok(counted.value.value) : counted;
+}
+
+class CountReading implements PositionReading<number> {
+  #count = 0;
+
+  add({ count }: { readonly count: number }): void {
+    this.#count += count;
+  }
+
+  end(): Steps<number> {
+    return inOneStep(() => this.#count);
+  }
+}

@@ -1,0 +1,199 @@
+import { join } from "node:path";
+import type { Archive } from "../../archive/archive.ts";
+import type { ErasureLedger, LedgerErasure } from "../../directory/erasure-ledger.ts";
+import type { HeldErasure } from "../../hot/erasures.ts";
+import type { HotStore } from "../../hot/hot-store.ts";
+import { messageOf } from "../../lib/message-of.ts";
+import type { Timers } from "../../lib/schedule/timers.ts";
+import type { AppId } from "../../model/ids.ts";
+import type { Clock } from "../../model/time/clock.ts";
+import { type Files, readIfThere } from "../../runtime/files.ts";
+import type { SealSchedule } from "../upkeep/seal/schedule.ts";
+import { subjectOf } from "./erase.ts";
+import { ReportBuilder } from "./report-builder.ts";
+import type { ErasureReport, ErasureState, ErasureStates } from "./states.ts";
+
+/* Erasing the files of a data directory while it is served. */
+
+export interface FileEraserDependencies {
+  readonly hot: Pick<HotStore, "erasures">;
+  readonly schedule: Pick<SealSchedule, "sealNow">;
+  readonly archive: Pick<Archive, "manifest">;
+  readonly ledger: ErasureLedger;
+  readonly files: Pick<Files, "read" | "replace" | "makeDirectory">;
+  /** The folder of the reports. */
+  readonly directory: string;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  /** Removes what is not in log and archive: messages of the quarantine, keys, damaged files. */
+  readonly eraseElsewhere: (
+    erasure: HeldErasure,
+    dropsDamaged: boolean,
+    report: ReportBuilder,
+  ) => Promise<void>;
+  /** Called with a sentence for the operator. */
+  readonly onNote: (note: string) => void;
+}
+
+export interface EraseAllOptions {
+  /** Whether to delete all files in `damaged/`, which may have something and can't be read whole. */
+  readonly dropsDamaged: boolean;
+  readonly onDaysLeft: (days: number) => void;
+}
+
+const NO_OPTIONS: EraseAllOptions = { dropsDamaged: false, onDaysLeft: () => undefined };
+
+/** After an attempt that failed, or that a damaged file kept from finishing. */
+const RETRY_MS = 5 * 60_000;
+
+/**
+ * Removes what erasures destroy from all files, by seals that rewrite them, and ends with a report. It goes on after a
+ * restart, since the log has the erasures that are not finished.
+ */
+export class FileEraser implements ErasureStates {
+  readonly #dependencies: FileEraserDependencies;
+  #running: Promise<void> | null = null;
+  #isStopped = false;
+  #cancelRetry = () => {};
+  #daysLeft = 0;
+
+  constructor(dependencies: FileEraserDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  start(): void {
+    this.#dependencies.hot.erasures.watch(() => this.#runSoon());
+    this.#runSoon();
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#cancelRetry();
+    await this.#running;
+  }
+
+  /** Erases all that is pending. Returns why it is not finished; null if it is. */
+  async finishNow(options: EraseAllOptions): Promise<string | null> {
+    await this.#running;
+    const { hot } = this.#dependencies;
+    while (hot.erasures.pending().length > 0) {
+      const obstacle = await this.#eraseAll(hot.erasures.pending(), options);
+      if (obstacle !== null) return obstacle;
+    }
+    return null;
+  }
+
+  list(appId: AppId): readonly ErasureState[] {
+    const { ledger, hot } = this.#dependencies;
+    const states = ledger.erasures
+      .filter((erasure) => erasure.appId === appId)
+      .map((erasure) => this.#stateOf(erasure));
+    const known = new Set(states.map(({ id }) => id));
+    const fresh = hot.erasures.ofApp(appId).filter(({ id }) => !known.has(id));
+    return [
+      ...states,
+      ...fresh.map((erasure) => this.#stateOf({ ...erasure, ...erasure.range, finishedMs: null })),
+    ].reverse();
+  }
+
+  async find(appId: AppId, id: string) {
+    const state = this.list(appId).find((erasure) => erasure.id === id) ?? null;
+    if (state === null) return null;
+    const { files } = this.#dependencies;
+    const bytes = state.finishedMs === null ? null : await readIfThere(files, this.#reportPath(id));
+    return {
+      state,
+      report: bytes === null ? null : (JSON.parse(new TextDecoder().decode(bytes)) as ErasureReport),
+    };
+  }
+
+  #stateOf({ id, startMs, endMs, block, createdMs, finishedMs }: StateMembers): ErasureState {
+    const daysLeft = finishedMs === null ? this.#daysLeft : 0;
+    return { id, range: { startMs, endMs }, block, createdMs, finishedMs, daysLeft };
+  }
+
+  #runSoon(): void {
+    if (this.#running !== null || this.#isStopped) return;
+    this.#cancelRetry();
+    this.#running = this.#run().finally(() => {
+      this.#running = null;
+    });
+  }
+
+  async #run(): Promise<void> {
+    const { hot, onNote, timers } = this.#dependencies;
+    await this.#finishInLedger().catch((error) => onNote(messageOf(error)));
+    while (hot.erasures.pending().length > 0 && !this.#isStopped) {
+      try {
+        const obstacle = await this.#eraseAll(hot.erasures.pending(), NO_OPTIONS);
+        if (obstacle === null) continue;
+        onNote(`An erasure is not finished: ${obstacle}. It is tried again.`);
+      } catch (error) {
+        if (!this.#isStopped) onNote(`An erasure is not finished: ${messageOf(error)}. It is tried again.`);
+      }
+      this.#cancelRetry = timers.after(RETRY_MS, () => this.#runSoon());
+      return;
+    }
+  }
+
+  /** Erases all that is pending at once. Returns why it is not finished; null if it is. */
+  async #eraseAll(
+    all: readonly HeldErasure[],
+    { dropsDamaged, onDaysLeft }: EraseAllOptions,
+  ): Promise<string | null> {
+    const { hot, schedule, ledger, eraseElsewhere } = this.#dependencies;
+    const erasures = [...all];
+    const lastSequence = erasures.at(-1)!.sequence;
+    const reports = new Map(erasures.map(({ sequence }) => [sequence, new ReportBuilder(sequence)]));
+    for (const erasure of erasures) {
+      const { id, sequence, block, createdMs, range } = erasure;
+      const subject = subjectOf(erasure);
+      const added = await ledger.add({ id, sequence, block, createdMs, ...range, subject });
+      if (!added.ok) return added.error.reason;
+      await eraseElsewhere(erasure, dropsDamaged, reports.get(sequence)!);
+    }
+    for (let before = Number.POSITIVE_INFINITY; ; ) {
+      const { erased, unfinished, ...sealed } = await schedule.sealNow();
+      if (this.#isStopped) return "the server stops";
+      if (erased === null) return "a seal did not know of it";
+      for (const report of reports.values()) report.addSeal({ ...sealed, erased, unfinished });
+      this.#daysLeft = erased.left;
+      onDaysLeft(erased.left);
+      const unsearched = erased.log?.unsearched ?? [];
+      if (unsearched.length > 0) return `${unsearched.join(", ")} can't be read`;
+      if (erased.left === 0 && erased.log?.isComplete === true && erased.sequence >= lastSequence) break;
+      if (erased.damaged.length > 0 && erased.left >= before)
+        return `${erased.damaged.join(", ")} can't be read`;
+      if (erased.left >= before) return unfinished ?? "files could not be written anew";
+      before = erased.left;
+    }
+    for (const erasure of erasures) await this.#writeReport(erasure, reports.get(erasure.sequence)!);
+    hot.erasures.finish(lastSequence);
+    await schedule.sealNow(); // Notes that they are finished, and takes their own entries out of the log.
+    await this.#finishInLedger();
+    return null;
+  }
+
+  /** Finishes what the archive knows as finished. */
+  async #finishInLedger(): Promise<void> {
+    const { archive, ledger, clock } = this.#dependencies;
+    const { erased } = archive.manifest;
+    for (const { id, sequence, finishedMs } of ledger.erasures)
+      if (finishedMs === null && sequence <= erased) await ledger.finish(id, clock.nowMs());
+  }
+
+  async #writeReport({ id }: HeldErasure, report: ReportBuilder): Promise<void> {
+    const { files, directory } = this.#dependencies;
+    await files.makeDirectory(directory);
+    await files.replace(
+      this.#reportPath(id),
+      new TextEncoder().encode(`${JSON.stringify(report.build())}\n`),
+    );
+  }
+
+  #reportPath(id: string): string {
+    return join(this.#dependencies.directory, `${id}.json`);
+  }
+}
+
+type StateMembers = Pick<LedgerErasure, "id" | "startMs" | "endMs" | "block" | "createdMs" | "finishedMs">;

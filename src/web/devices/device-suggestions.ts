@@ -1,0 +1,28 @@
+import { html, nothing, type TemplateResult } from "lit-html";
+
+/** What a list of suggestions needs of the dialog that has it. */
+interface Suggesting {
+  /** What the page calls a device. */
+  readonly labelOf: (id: string) => string;
+  readonly choose: (id: string) => void;
+  /** Stands after the devices. Defaults to a note if no device matches. */
+  readonly last?: TemplateResult | typeof nothing;
+}
+
+/** Devices to choose from, below the field in which the user searches for them. */
+export function deviceSuggestions(ids: readonly string[], suggesting: Suggesting): TemplateResult {
+  const { labelOf, choose, last = ids.length === 0 ? noMatch() : nothing } = suggesting;
+  return html`<ul class="suggestions">
+    ${ids.map((id) => html`<li><button type="button" class="suggestion" @click=${() => choose(id)}>${labelAndId(labelOf(id), id)}</button></li>`)}
+    ${last}
+  </ul>`;
+}
+
+function noMatch(): TemplateResult {
+  return html`<li class="soft" role="status">No matching device.</li>`;
+}
+
+/** The id alone if the device has no name. */
+function labelAndId(label: string, id: string): TemplateResult {
+  return html`${label}${label === id ? nothing : html` <span class="soft">${id}</span>`}`;
+}

@@ -1,0 +1,385 @@
+import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
+import { createManualClock } from "../../../src/model/time/clock.ts";
+import type { Files } from "../../../src/runtime/files.ts";
+import { SEGMENT_HEAD_BYTES } from "../../../src/wal/segment.ts";
+import {
+  changedBy,
+  createReferenceCorrections,
+  type PlannedCorrection,
+  type WantedCorrection,
+} from "../../reference/corrections.ts";
+import type { PlannedErasure, WantedErasure } from "../../reference/erasures.ts";
+import { pathOfQuery } from "../../reference/query.ts";
+import type { ReferenceReport } from "../../reference/records.ts";
+import { createRunDisk, type RunDisk } from "../../unit/simulation/disk/disk.ts";
+import { drawFault } from "../../unit/simulation/disk/faults.ts";
+import { createDraws, type Draws } from "../../unit/simulation/run/draws.ts";
+import type { SimulationEngine } from "../../unit/simulation/run/engine.ts";
+import { type ArchiveApp, createArchiveApp } from "../archive-app.ts";
+import { SIMULATED_DATA_DIR } from "../disk/mirrored-disk.ts";
+import { BASE_MS } from "../reports/arbitrary-reports.ts";
+import { APP_ID } from "../test-app.ts";
+import { Agreement, expectSame } from "./agreement.ts";
+import { backedUpDisk } from "./backed-up.ts";
+import { ErasedFiles } from "./erased-files.ts";
+import type { ArbitraryLife, DrawnFault, Ending, LifeStep } from "./life-steps.ts";
+import { EXPORT_PATHS, KEPT_MS, KEPT_PATHS } from "./questions.ts";
+
+const HOUR_MS = 3_600_000;
+/** A week after the reports' midnight: the day before it is due to be sealed, the day after it is not. */
+const AT_WINDOW_EDGE_MS = BASE_MS + 7 * 24 * HOUR_MS + 12 * HOUR_MS;
+/** Some entries fill a segment, so that seals have something to trim. */
+const SEGMENT_BYTES_MAX = SEGMENT_HEAD_BYTES + 4000;
+/** How many questions of each list follow a step, and the last. */
+const QUESTIONS_A_STEP = 2;
+const LAST_QUESTIONS = 6;
+/** How many lives end with questions that take as long as all others together. */
+const SLOW_SHARE = 0.25;
+const CORRECTION_IDS = /\b[0-9A-HJKMNP-TV-Z]{26}\b/g;
+
+/** What lives together had, so that a test sees that it tested something. */
+export interface LifeTotals {
+  lives: number;
+  steps: number;
+  corrections: number;
+  undone: number;
+  erasures: number;
+  /** Times after which files were searched for what was erased. */
+  finished: number;
+  seals: number;
+  restarts: number;
+  /** Requests that a fault of the disk cut off, and that were sent again. */
+  repeated: number;
+  questions: number;
+}
+
+export function createLifeTotals(): LifeTotals {
+  const steps = { steps: 0, corrections: 0, undone: 0, erasures: 0, finished: 0 };
+  return { lives: 0, ...steps, seals: 0, restarts: 0, repeated: 0, questions: 0 };
+}
+
+/**
+ * One service over a simulated disk from its first report to the end, and the model of what it must answer. A request
+ * that a fault cuts off is sent again after a restart, as clients do, so the model always knows what counts.
+ */
+class Life {
+  readonly #clock = createManualClock(AT_WINDOW_EDGE_MS);
+  readonly #model = createReferenceCorrections(APP_ID);
+  /** Whether an erasure failed that is sent again: it may have taken effect. */
+  #mayBeErased = false;
+  readonly #totals: LifeTotals;
+  readonly #draws: Draws;
+  readonly #engine: SimulationEngine;
+  #disk: RunDisk;
+  #files!: Files;
+  #app!: ArchiveApp;
+  readonly #agreement: Agreement;
+  readonly #erasedFiles: ErasedFiles;
+  #keys = 0;
+  /** Why files could not be rewritten. */
+  #obstacle = "";
+
+  constructor(seed: number, engine: SimulationEngine, totals: LifeTotals) {
+    this.#draws = createDraws(seed);
+    this.#engine = engine;
+    this.#disk = createRunDisk(engine);
+    this.#totals = totals;
+    this.#agreement = new Agreement(this.#model, this.#draws, this.#clock);
+    this.#erasedFiles = new ErasedFiles(this.#model, engine);
+  }
+
+  async live(first: readonly ReferenceReport[], steps: readonly LifeStep[]): Promise<void> {
+    this.#totals.lives++;
+    await this.#open();
+    try {
+      await this.#report(first);
+      for (const step of steps) {
+        this.#totals.steps++;
+        await this.#perform(step);
+        await this.#agree(QUESTIONS_A_STEP, []);
+      }
+      this.#clock.advance(KEPT_MS);
+      const isSlow = this.#draws.chance(SLOW_SHARE);
+      const slow = isSlow ? [...KEPT_PATHS, this.#draws.pick(EXPORT_PATHS)] : [];
+      await this.#agree(LAST_QUESTIONS, slow);
+    } finally {
+      await this.#close();
+      this.#disk.close();
+    }
+  }
+
+  async #agree(questions: number, others: readonly string[]): Promise<void> {
+    this.#totals.questions += 2 * questions + others.length;
+    await this.#agreement.expect(this.#app, questions, others);
+  }
+
+  async #open(): Promise<void> {
+    const { files, archiveDisk, engine } = this.#disk.boot();
+    this.#files = files;
+    this.#app = await createArchiveApp({
+      clock: this.#clock,
+      dataDir: SIMULATED_DATA_DIR,
+      disk: { files, archiveDisk, archiveEngine: engine },
+      scheduler: new Scheduler(() => 0), // Independent of the machine's speed, so that a seed repeats it.
+      segmentBytesMax: SEGMENT_BYTES_MAX,
+      lateWindow: { firstRows: 1, rowsMax: 3 },
+    });
+  }
+
+  async #close(): Promise<void> {
+    await this.#app.directory.close().catch(() => {});
+    this.#app.directory.archive.close();
+  }
+
+  async #restart(how: Ending): Promise<void> {
+    this.#totals.restarts++;
+    const { chance, next } = this.#draws;
+    let disk = this.#disk;
+    if (how === "backup") disk = await backedUpDisk(this.#files, disk, this.#engine, this.#clock);
+    else if (how !== "close") disk.die(how, chance(0.7) ? next : undefined);
+    await this.#close();
+    if (disk !== this.#disk) this.#disk.close();
+    this.#disk = disk;
+    await this.#open();
+  }
+
+  async #perform(step: LifeStep): Promise<void> {
+    switch (step.does) {
+      case "report":
+        return this.#throughFaults(step, () => this.#report(step.reports));
+      case "correct": {
+        const planned = this.#model.plan(step.wanted, this.#clock.nowMs());
+        await this.#expectPreview(planned);
+        const key = `key-${this.#keys++}`;
+        return this.#throughFaults(step, () => this.#correct(planned, key));
+      }
+      case "race":
+        return this.#throughFaults({ ...step, fault: null }, () => this.#race(step.reports, step.wanted));
+      case "undo": {
+        const active = this.#model.list().filter(({ state }) => state === "active");
+        const chosen = active[step.index % Math.max(1, active.length)];
+        if (chosen === undefined) return;
+        return this.#throughFaults(step, () => this.#undo(chosen.id));
+      }
+      case "erase": {
+        const planned = this.#model.planErasure(step.wanted);
+        return this.#throughFaults(step, () => this.#erase(planned));
+      }
+      case "finish":
+        return this.#throughFaults({ ...step, sealsMeanwhile: false }, () => this.#finish());
+      case "seal":
+        return this.#throughFaults({ ...step, sealsMeanwhile: true }, async () => true);
+      case "restart":
+        return this.#restart(step.how);
+      case "wait":
+        return this.#clock.advance(step.hours * HOUR_MS);
+    }
+  }
+
+  /** Sends a request until it is answered; false from it means that the service could not answer it. */
+  async #throughFaults(
+    { fault, sealsMeanwhile }: { readonly fault: DrawnFault | null; readonly sealsMeanwhile: boolean },
+    request: () => Promise<boolean>,
+  ): Promise<void> {
+    if (fault !== null) {
+      const { seed, withinOperations } = fault;
+      this.#disk.arm(drawFault(createDraws(seed), withinOperations, sealsMeanwhile ? "seal" : "any"));
+    }
+    const sealing = sealsMeanwhile ? this.#seal(fault !== null) : Promise.resolve();
+    const isDone = await request();
+    await sealing;
+    this.#disk.disarm();
+    if (isDone && !this.#disk.isDead) return;
+    if (fault === null) throw new Error(`a request failed without any fault of the disk ${this.#obstacle}`);
+    await this.#restart("close");
+    if (isDone) return;
+    this.#totals.repeated++;
+    if (!(await request()))
+      throw new Error(`a request that is sent again after a restart fails ${this.#obstacle}`);
+  }
+
+  async #seal(mayFail: boolean): Promise<void> {
+    try {
+      await this.#app.seal();
+      this.#totals.seals++;
+    } catch (error) {
+      if (!mayFail) throw error;
+    }
+  }
+
+  async #report(reports: readonly ReferenceReport[]): Promise<boolean> {
+    const { status, body } = await this.#app.post(reports);
+    if (status >= 500) return false;
+    expectSame([status, body.rejected], [200, []], "the answer to reports");
+    this.#model.report(reports);
+    return true;
+  }
+
+  async #correct(planned: PlannedCorrection, key: string): Promise<boolean> {
+    const { status, body } = await this.#send("POST", "/api/v1/corrections", planned.wanted, key);
+    if (status >= 500) return false;
+    expectSame(status, planned.status, "the status of a correction");
+    if (status !== 200) return true;
+    const { id, ...made } = body.correction as { id: string } & Record<string, unknown>;
+    const times = planned.records.map(({ timestamp }) => timestamp);
+    expectSame(
+      [made.records, made.first, made.last, made.state],
+      [times.length, times[0], times.at(-1), "active"],
+      "a correction",
+    );
+    this.#model.make(id, planned);
+    this.#totals.corrections++;
+    return true;
+  }
+
+  /** Which of the reported records a correction hides that is made at the same time, only the service knows. */
+  async #race(reports: readonly ReferenceReport[], wanted: WantedCorrection): Promise<boolean> {
+    const before = this.#model.plan(wanted, this.#clock.nowMs());
+    const [{ status, body }] = await Promise.all([
+      this.#send("POST", "/api/v1/corrections", wanted),
+      this.#report(reports),
+    ]);
+    const after = this.#model.plan(wanted, this.#clock.nowMs());
+    const [early, late] = [before, after].map(
+      (plan) => new Set(plan.records.map((record) => record.timestamp)),
+    );
+    // Each record is read as it is before the reports or after them: of some days earlier than of others.
+    const selected = early!.intersection(late!);
+    if (status !== 200) {
+      const isNoneLeft = status === 400 && selected.size === 0;
+      if (status !== before.status && !isNoneLeft)
+        expectSame(status, after.status, "the status of a correction");
+      return true;
+    }
+    const { id, records } = body.correction as { id: string; records: number };
+    const shown = await this.#timesOf(wanted.device_id);
+    const touched = this.#model
+      .shown()
+      .recordsOf(wanted.device_id)
+      .filter(({ timestamp }) => !shown.has(timestamp));
+    expectSame(touched.length, records, "the records of a correction");
+    for (const { timestamp } of touched) {
+      if (!early!.has(timestamp) && !late!.has(timestamp))
+        throw new Error(`a correction touches ${timestamp}, which it does not select`);
+      selected.delete(timestamp);
+    }
+    expectSame([...selected], [], "what a correction selects and does not touch");
+    this.#model.make(id, { wanted, records: touched });
+    this.#totals.corrections++;
+    return true;
+  }
+
+  async #timesOf(device: string): Promise<ReadonlySet<number>> {
+    const parameters = { start_date: "2026-01-13", end_date: "2026-01-16", limit: 1000 };
+    const { body } = await this.#app.get(pathOfQuery({ endpoint: "deviceHistory", device, parameters }));
+    return new Set(body.locations.map(({ timestamp }) => Number(timestamp)));
+  }
+
+  async #expectPreview({ wanted, dryStatus, records }: PlannedCorrection): Promise<void> {
+    const preview = await this.#send("POST", "/api/v1/corrections?dry_run=true", wanted);
+    if (dryStatus !== 200) return expectSame(preview.status, dryStatus, "the status of a dry run");
+    const { correction, sample } = preview.body as unknown as {
+      correction: { records: number };
+      sample: { before: object; after: object | null }[];
+    };
+    expectSame([preview.status, correction.records], [200, records.length], "a dry run");
+    const changes = records.map((record) => {
+      const after = changedBy(wanted, record);
+      const withNames = wanted.action === "assign";
+      return [sampleOf(record, withNames), after === null ? "nothing" : sampleOf(after, withNames)];
+    });
+    expectSame(
+      sample.map(({ before, after }) => [before, after ?? "nothing"]),
+      changes,
+      "the sample of a dry run",
+    );
+  }
+
+  async #undo(id: string): Promise<boolean> {
+    const { status, body } = await this.#send("DELETE", `/api/v1/corrections/${id}`);
+    if (status >= 500) return false;
+    const later = this.#model.laterThan(id);
+    if (later.length > 0) {
+      expectSame(status, 409, "the status of an undoing before that of a later correction");
+      expectSame(String(body.message).split(": ")[1], later.join(", "), "the corrections to undo first");
+      return true;
+    }
+    expectSame([status, (body.correction as { state: string }).state], [200, "undone"], "an undoing");
+    this.#model.undo(id);
+    this.#totals.undone++;
+    return true;
+  }
+
+  async #erase(planned: PlannedErasure): Promise<boolean> {
+    const { wanted, inTheWay, mayBeInTheWay } = planned;
+    const { status, body } = await this.#send("POST", "/api/v1/erasures", wanted);
+    if (status >= 500) {
+      this.#mayBeErased = true;
+      return false;
+    }
+    const isFirst = !this.#mayBeErased;
+    this.#mayBeErased = false;
+    if (status === 409) {
+      const ids = new Set(String(body.message).match(CORRECTION_IDS));
+      if (ids.isSubsetOf(mayBeInTheWay) && ids.isSupersetOf(inTheWay)) return true;
+      throw new Error(`${body.message}; in the way are: ${[...inTheWay].join(", ")}`);
+    }
+    expectSame([status, [...inTheWay]], [200, []], "the status of an erasure, and what is in its way");
+    const { records, corrections } = body.erasure as { records: number; corrections: number };
+    const { devices, going } = planned;
+    if (isFirst) expectSame(records, planned.records, "the records of an erasure");
+    if (isFirst && devices !== null)
+      expectSame(corrections, going.size, "the corrections that go with an erasure");
+    const { body: list } = await this.#app.get("/api/v1/corrections?limit=1000");
+    this.#model.erase(planned, new Set((list.corrections as { id: string }[]).map(({ id }) => id)));
+    this.#erasedFiles.note({ ...planned, sequence: Number(body.sequence) });
+    this.#totals.erasures++;
+    return true;
+  }
+
+  async #finish(): Promise<boolean> {
+    const options = { dropsDamaged: false, onDaysLeft: () => undefined };
+    const obstacle = await this.#app.directory.eraser.finishNow(options).catch(String);
+    if (obstacle !== null) {
+      this.#obstacle = obstacle;
+      return false;
+    }
+    this.#disk.disarm();
+    await this.#erasedFiles.search(this.#files, this.#app.directory.archive.manifest);
+    this.#totals.finished++;
+    return true;
+  }
+
+  async #send(method: string, path: string, body?: WantedCorrection | WantedErasure, key?: string) {
+    const { full, eraser } = this.#app.keys;
+    const response = await this.#app.fetch(path, {
+      method,
+      headers: {
+        authorization: `Bearer ${path.startsWith("/api/v1/erasures") ? eraser : full}`,
+        "content-type": "application/json",
+        ...(key === undefined ? {} : { "idempotency-key": key }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+  }
+}
+
+/** Lives one life; throws at the first answer that is not the model's. */
+export function live(
+  { seed, first, steps }: ArbitraryLife,
+  engine: SimulationEngine,
+  totals: LifeTotals,
+): Promise<void> {
+  return new Life(seed, engine, totals).live(first, steps);
+}
+
+/** A record as the sample of a dry run shows it. */
+function sampleOf(report: ReferenceReport, withNames: boolean): object {
+  const { device_id, user_id, timestamp, latitude, longitude, horizontal_accuracy } = report;
+  return {
+    ...(withNames ? { device_id, user_id } : {}),
+    ...{ timestamp, latitude, longitude },
+    ...(horizontal_accuracy === undefined ? {} : { horizontal_accuracy }),
+  };
+}

@@ -1,0 +1,114 @@
+import { afterAll, expect, test } from "bun:test";
+import type { AppId } from "../../../../src/model/ids.ts";
+import { parseNewCorrection } from "../../../../src/service/corrections/new-correction.ts";
+import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../../../support/archive-app.ts";
+import { APP_ID } from "../../../support/test-app.ts";
+
+/** The newest record of a device may be an archived one of another that shows as it, whose later ones are hidden. */
+
+afterAll(removeArchiveApps);
+
+const NOW_MS = Date.UTC(2026, 0, 28, 12);
+const OLD_MS = Date.UTC(2026, 0, 14);
+const DAY_MS = 86_400_000;
+const RECENT_MS = Date.UTC(2026, 0, 27);
+
+const reportAt = (device_id: string, timestamp: number, latitude: number) => ({
+  ...{ device_id, timestamp, latitude, longitude: 2 },
+});
+
+async function correct({ directory, clock }: ArchiveApp, members: object): Promise<string> {
+  const wanted = parseNewCorrection(members as Record<string, unknown>);
+  if (!wanted.ok) throw new Error(wanted.error);
+  const request = { keyId: "key", nowMs: clock.nowMs(), repetition: null };
+  const { signal } = new AbortController();
+  const made = await directory.correct.create(APP_ID as AppId, wanted.value, request, { signal });
+  if (!made.ok) throw new Error(JSON.stringify(made.error));
+  return made.value.item.correction.id;
+}
+
+/** Some members of the newest record, in this order. */
+async function newestOf(app: ArchiveApp, ...members: readonly string[]): Promise<unknown[]> {
+  const { body } = await app.get("/api/v1/devices/new/locations/current");
+  return members.map((member) => body.location[member]);
+}
+
+/** Shows "old", with a record of a day that is due and a recent one, as "new", and hides the recent one. */
+async function createShown(): Promise<ArchiveApp> {
+  const app = await createArchiveApp({ startMs: NOW_MS });
+  await app.store([
+    reportAt("new", OLD_MS, 1),
+    reportAt("old", OLD_MS + 20_000, 2),
+    reportAt("old", RECENT_MS, 3),
+  ]);
+  await correct(app, { action: "assign", device_id: "old", to_device_id: "new", to_user_id: "ada" });
+  return app;
+}
+
+const hideRecent = (app: ArchiveApp) =>
+  correct(app, { action: "hide", device_id: "new", timestamps: [RECENT_MS] });
+
+test("a seal keeps it", async () => {
+  const app = await createShown();
+  await hideRecent(app);
+  await app.seal();
+  expect(await newestOf(app, "latitude")).toEqual([2]);
+  await app.close();
+});
+
+test("a late report becomes it, or adds to it", async () => {
+  const app = await createShown();
+  await hideRecent(app);
+  await app.seal();
+  const late = { ...reportAt("old", OLD_MS + 30_000, 4), speed: 7, horizontal_accuracy: 9 };
+  await app.store([late]);
+  expect(await newestOf(app, "latitude", "speed")).toEqual([4, 7]);
+  app.clock.advance(10 * DAY_MS);
+  await app.seal();
+  await app.store([{ ...reportAt("old", OLD_MS + 30_000, 4), battery_level: 50 }]);
+  expect(await newestOf(app, "latitude", "speed", "battery_level")).toEqual([4, 7, 50]);
+  await app.store([{ ...reportAt("old", OLD_MS + 30_000, 5), horizontal_accuracy: 10 }]);
+  expect(await newestOf(app, "latitude", "speed", "battery_level")).toEqual([4, 7, 50]);
+  await app.store([{ ...reportAt("old", OLD_MS + 30_000, 6), horizontal_accuracy: 5, os: "14" }]);
+  expect(await newestOf(app, "latitude", "speed", "battery_level", "user_id")).toEqual([
+    6,
+    undefined,
+    50,
+    "ada",
+  ]);
+  await app.close();
+});
+
+test("of two records of an instant, that of the device shows which was assigned first", async () => {
+  const app = await createArchiveApp({ startMs: NOW_MS });
+  await app.store([
+    reportAt("new", OLD_MS, 1),
+    reportAt("old", OLD_MS + 1, 2),
+    reportAt("older", OLD_MS + 5, 3),
+  ]);
+  await correct(app, { action: "assign", device_id: "old", to_device_id: "new" });
+  await correct(app, { action: "assign", device_id: "older", to_device_id: "new" });
+  await app.store([reportAt("older", OLD_MS + 6, 4), reportAt("old", OLD_MS + 6, 5)]);
+  await app.seal();
+  expect(await newestOf(app, "latitude")).toEqual([5]);
+  await app.store([reportAt("older", OLD_MS + 7, 6)]);
+  expect(await newestOf(app, "latitude")).toEqual([6]);
+  await app.store([reportAt("old", OLD_MS + 7, 7)]);
+  expect(await newestOf(app, "latitude")).toEqual([7]);
+  await app.store([{ ...reportAt("older", OLD_MS + 7, 6), speed: 9 }]);
+  expect(await newestOf(app, "latitude", "speed")).toEqual([7, undefined]);
+  await app.close();
+});
+
+test("undoing an assignment after a late report leaves it to the device that reported it", async () => {
+  const app = await createArchiveApp({ startMs: NOW_MS });
+  await app.store([reportAt("new", OLD_MS, 1), reportAt("old", OLD_MS + 20_000, 2)]);
+  const assigned = await correct(app, { action: "assign", device_id: "old", to_device_id: "new" });
+  await app.seal();
+  await app.store([reportAt("old", OLD_MS + 30_000, 3)]);
+  expect(await newestOf(app, "latitude")).toEqual([3]);
+  const { signal } = new AbortController();
+  expect((await app.directory.correct.undo(APP_ID as AppId, assigned, "key", { signal })).ok).toBe(true);
+  expect(await newestOf(app, "latitude")).toEqual([1]);
+  await app.close();
+});

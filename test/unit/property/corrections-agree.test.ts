@@ -1,0 +1,64 @@
+import { expect, test } from "bun:test";
+import { liveAgain, liveLives } from "../../support/corrections/lives.ts";
+
+/**
+ * Goal: after corrections every endpoint answers as if the records had been reported in the corrected form, and after
+ * undoing them as before; after erasures, as if their records had never been reported; finished erasures leave no
+ * record in any file.
+ * Method: random reports, late ones too, corrections, undoings and erasures go to a service that seals
+ * and restarts at any moment, from a backup too, also while a correction is made, over a disk with faults. After each
+ * step the list of corrections, a client that follows the live stream and some questions are compared with a model:
+ * plain loops over the corrected reports (`test/reference`), or for the other endpoints a service that gets these
+ * reports alone. `test/long/corrections.test.ts` does it 2,000 times on both runtimes.
+ */
+
+test("answers are those of the model, wherever records lie and whatever the disk does", async () => {
+  const { lives, corrections, undone, erasures, finished, seals } = await liveLives(30);
+  for (const count of [corrections, undone, erasures, finished, seals]) expect(count).toBeGreaterThan(0);
+  expect(lives).toBeGreaterThan(0);
+}, 240_000);
+
+test("after a restart a corrected record shows as the device to which its own was assigned", async () => {
+  const place = { latitude: 42.36, longitude: -71.05 };
+  const hourMs = 3_600_000;
+  const lateMs = Date.UTC(2026, 0, 14, 23);
+  const at = (device_id: string, afterMs: number) => ({ device_id, timestamp: lateMs + afterMs, ...place });
+  const sealed = { sealsMeanwhile: true, fault: null };
+  await liveAgain({
+    seed: 1,
+    first: [at("a", 0), at("a", hourMs - 1), at("a", hourMs), at("old", 0), at("old", hourMs + 60_000)],
+    steps: [
+      {
+        does: "correct",
+        wanted: { action: "shift_time", device_id: "old", by_ms: hourMs, timestamps: [lateMs] },
+        ...sealed,
+      },
+      { does: "correct", wanted: { action: "assign", device_id: "old", to_device_id: "new" }, ...sealed },
+      { does: "correct", wanted: { action: "hide", device_id: "a", timestamps: [lateMs] }, ...sealed },
+      { does: "restart", how: "close" },
+    ],
+  });
+});
+
+test("after a restart a corrected record shows once the assignment of its device is undone", async () => {
+  const timestamp = Date.UTC(2026, 0, 14, 23);
+  const quietly = { sealsMeanwhile: false, fault: null };
+  const move = {
+    action: "move",
+    device_id: "a",
+    timestamps: [timestamp],
+    latitude: 0,
+    longitude: 1,
+  } as const;
+  await liveAgain({
+    seed: 1,
+    first: [{ device_id: "a", timestamp, latitude: 42.36, longitude: -71.05 }],
+    steps: [
+      { does: "correct", wanted: move, ...quietly },
+      { does: "correct", wanted: { action: "assign", device_id: "a", to_device_id: "new" }, ...quietly },
+      { does: "undo", index: 0, ...quietly },
+      { does: "seal", fault: null },
+      { does: "restart", how: "close" },
+    ],
+  });
+});

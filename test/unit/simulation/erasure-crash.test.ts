@@ -1,0 +1,226 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { createManualClock } from "../../../src/model/time/clock.ts";
+import { clearedOf } from "../../../src/service/upkeep/seal/seal.ts";
+import { answerBytes } from "../../support/answers/answer-bytes.ts";
+import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../../support/archive-app.ts";
+import { createMirroredDisk, SIMULATED_DATA_DIR } from "../../support/disk/mirrored-disk.ts";
+import {
+  createSimulatedFiles,
+  type FileOperation,
+  type SimulatedFiles,
+} from "../../support/disk/simulated-files.ts";
+import { eraseFrom } from "../../support/erase.ts";
+import { drawSome, randomRuns } from "../../support/random-runs.ts";
+import type { Report } from "../../support/reports/batches.ts";
+import { seededRandom } from "../../support/seeded-random.ts";
+
+/**
+ * Goal: whatever the disk does while a seal erases, answers are those of a service that never had the erased records,
+ * nothing else is lost, and a later seal makes the files so. Method: a story ends before a seal that erases a device
+ * from days with other records, from one that has nothing else, from one with late rows, from one that has expired,
+ * and that archives what the device reported since. That seal runs again and again from the same disk; each time the
+ * power fails, or the disk refuses, at another of its operations.
+ *
+ * Some operations are tried, drawn evenly from all of them; `npm test -- --runs 20 FILE` tries each.
+ */
+
+const DAY_MS = 86_400_000;
+const START_MS = Date.UTC(2026, 0, 15, 12);
+const CASES_MAX = randomRuns(6);
+
+const clock = createManualClock(START_MS);
+let oracle: ArchiveApp;
+let before: ReadonlyMap<string, Uint8Array>;
+let expected: readonly string[];
+let erasedSequence: number;
+let operations: readonly { operation: FileOperation; path: string }[];
+
+function at(day: number, hour: number): number {
+  return Date.UTC(2026, 0, 15) + day * DAY_MS + hour * 3_600_000;
+}
+
+function report(device_id: string, timestamp: number, more: Report = {}): Report {
+  return { device_id, timestamp, latitude: 42 + (timestamp % 97) / 100, longitude: -71, ...more };
+}
+
+const OTHERS: readonly Report[] = [
+  report("a", at(-364, 6), { user_id: "u" }),
+  report("a", at(-40, 6), { user_id: "u" }),
+  report("a", at(-13, 6), { user_id: "u" }),
+  report("b", at(-13, 9), { user_id: "v" }),
+  report("b", at(-12, 9)),
+];
+
+/** Reported before the erasure. */
+const GONE: readonly Report[] = [
+  report("gone", at(-364, 5), { user_id: "u" }),
+  report("gone", at(-100, 5), { user_id: "w" }), // Of a day that has nothing else.
+  ...[3, 6, 9].map((hour) => report("gone", at(-40, hour), { user_id: "u", speed: hour })),
+  report("gone", at(-13, 6), { user_id: "v", battery_level: 9 }),
+  report("gone", at(-12, 6)),
+];
+
+/** Reported since: some at instants of before. */
+const ANEW: readonly Report[] = [
+  report("gone", at(-13, 6), { user_id: "z" }),
+  report("gone", at(-13, 7)),
+  report("a", at(-12, 7)),
+];
+
+const DATES = [-364, -100, -40, -13, -12, -1, 1].map((day) =>
+  new Date(at(day, 0)).toISOString().slice(0, 10),
+);
+
+const PATHS = [
+  ...DATES.map((date) => `/api/v1/locations/history?start_date=${date}&end_date=${date}`),
+  ...["gone", "a"].map(
+    (id) => `/api/v1/devices/${id}/locations/history?start_date=${DATES[0]}&end_date=${DATES.at(-1)}`,
+  ),
+  ...["u", "v", "w", "z"].map(
+    (user) => `/api/v1/users/${user}/locations/history?start_date=${DATES[0]}&end_date=${DATES.at(-1)}`,
+  ),
+  `/api/v1/locations/history?start_date=${DATES[0]}&end_date=${DATES.at(-1)}&order=desc&offset=2`,
+  "/api/v1/locations/current",
+];
+
+async function openOn(disk: SimulatedFiles): Promise<ArchiveApp> {
+  return createArchiveApp({ clock, dataDir: SIMULATED_DATA_DIR, disk: createMirroredDisk(disk) });
+}
+
+async function answersOf(app: ArchiveApp): Promise<string[]> {
+  const answers: string[] = [];
+  for (const path of PATHS) answers.push(`${path}\n${await answerBytes(app, path)}`);
+  return answers;
+}
+
+beforeAll(async () => {
+  oracle = await createArchiveApp({ clock });
+  const disk = createSimulatedFiles();
+  const app = await openOn(disk);
+  await oracle.store([...OTHERS]);
+  await app.store([...OTHERS, ...GONE]);
+  await app.seal();
+  const late = report("b", at(-40, 9), { altitude: 3 });
+  await oracle.store([late]);
+  await app.store([late, report("gone", at(-40, 11))]);
+  clock.advance(2 * DAY_MS); // A day expires.
+  await app.seal();
+  const later = report("b", at(-13, 9), { altitude: 5 });
+  await oracle.store([later]);
+  await app.store([later, report("gone", at(-13, 12))]);
+  erasedSequence = await eraseFrom(app, { deviceId: "gone" });
+  await oracle.store([...ANEW]);
+  await app.store([...ANEW]);
+  expected = await answersOf(oracle);
+  expect(await answersOf(app)).toEqual(expected as string[]);
+  await app.close();
+  before = disk.contents();
+
+  const counted: { operation: FileOperation; path: string }[] = [];
+  const trial = createSimulatedFiles(before);
+  const sealing = await openOn(trial);
+  expect(await answersOf(sealing)).toEqual(expected as string[]);
+  trial.beforeOperation = (operation, path) => void counted.push({ operation, path });
+  const { erased } = await sealing.seal();
+  trial.beforeOperation = null;
+  expect(erased).toMatchObject({ records: 8, left: 0, damaged: [], sequence: erasedSequence + 1 });
+  expect(erased?.days.length).toBe(5);
+  expect(erased?.files.filter(({ fileAfter }) => fileAfter === null).length).toBe(1);
+  await expectErased(sealing, "a seal that nothing disturbs");
+  await sealing.close();
+  operations = counted;
+});
+
+afterAll(async () => {
+  await oracle.close();
+  removeArchiveApps();
+});
+
+/** Files have nothing of what was erased: answers are right without the masks. */
+async function expectErased(app: ArchiveApp, where: string): Promise<void> {
+  const { hot, archive } = app.directory;
+  const behind = [...clearedOf(archive.manifest).values()].filter((sequence) => sequence < erasedSequence);
+  expect([where, behind]).toEqual([where, []]);
+  hot.erasures.finish(erasedSequence);
+  expect([where, ...(await answersOf(app))]).toEqual([where, ...expected]);
+}
+
+/** A disk that has been through it all answers right, and after one more seal has nothing that should not be there. */
+async function expectGood(disk: SimulatedFiles, where: string): Promise<void> {
+  const app = await openOn(disk);
+  expect([where, ...(await answersOf(app))]).toEqual([where, ...expected]);
+  await app.seal();
+  expect([where, ...(await answersOf(app))]).toEqual([where, ...expected]);
+  const { days, latest, expired } = app.directory.archive.manifest;
+  const ofDays = [...days.values(), ...expired.values()].flatMap(({ parts }) => parts);
+  const named = [...ofDays, ...(latest ?? [])].map(({ file }) => file);
+  const inFolders = [...disk.contents().keys()]
+    .filter((path) => /^\/data\/archive\/(day=|latest|expired)/.test(path))
+    .map((path) => path.slice("/data/archive/".length));
+  expect([where, ...inFolders.sort()]).toEqual([where, ...named.sort()]); // Nothing is moved aside, either.
+  await expectErased(app, where);
+  await app.close();
+}
+
+describe("a seal that erases, during which the power fails", () => {
+  for (const survives of [false, true]) {
+    test(`shows nothing of it, ${survives ? "with some" : "without any"} of what was not synced`, async () => {
+      for (const index of drawSome([...operations.keys()], CASES_MAX)) {
+        const { operation, path } = operations[index]!;
+        const where = `power fails before operation ${index} of ${operations.length}, ${operation} ${path}`;
+        const disk = createSimulatedFiles(before);
+        const app = await openOn(disk);
+        let count = 0;
+        let found: SimulatedFiles | null = null;
+        disk.beforeOperation = () => {
+          if (count++ === index) found = disk.crash(survives ? seededRandom(index) : undefined);
+        };
+        await app.seal().catch(() => undefined);
+        await app.close().catch(() => undefined);
+        expect([where, found !== null]).toEqual([where, true]);
+        await expectGood(found!, where);
+      }
+    });
+  }
+
+  test("and that takes the manifest, too, shows nothing of it", async () => {
+    for (const index of drawSome([...operations.keys()], CASES_MAX)) {
+      const { operation, path } = operations[index]!;
+      const where = `no manifest after operation ${index} of ${operations.length}, ${operation} ${path}`;
+      const disk = createSimulatedFiles(before);
+      const app = await openOn(disk);
+      let count = 0;
+      let found: SimulatedFiles | null = null;
+      disk.beforeOperation = () => {
+        if (count++ === index) found = disk.crash();
+      };
+      await app.seal().catch(() => undefined);
+      await app.close().catch(() => undefined);
+      const left = new Map(found!.contents());
+      left.delete("/data/archive/manifest.json");
+      await expectGood(createSimulatedFiles(left), where);
+    }
+  });
+});
+
+describe("a seal that erases, during which the disk refuses once", () => {
+  for (const code of ["EIO", "ENOSPC"]) {
+    test(`with ${code} changes no answer, and the next one is whole`, async () => {
+      for (const index of drawSome([...operations.keys()], CASES_MAX)) {
+        const { operation, path } = operations[index]!;
+        const where = `${code} at operation ${index} of ${operations.length}, ${operation} ${path}`;
+        const disk = createSimulatedFiles(before);
+        const app = await openOn(disk);
+        let count = 0;
+        disk.beforeOperation = (each) => {
+          if (count++ === index) disk.failNext(each, code);
+        };
+        await app.seal().catch(() => undefined);
+        disk.beforeOperation = null;
+        expect([where, ...(await answersOf(app))]).toEqual([where, ...expected]);
+        await app.close();
+        await expectGood(disk, where);
+      }
+    });
+  }
+});
