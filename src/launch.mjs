@@ -105,7 +105,7 @@ function testProgram(bun, tier, args) {
 function checks(bun, args) {
   if (args.length > 0) throw new LaunchError(`check takes no arguments; got "${args[0]}".`);
   const all = [
-    [process.execPath, BIOME, "ci", "."],
+    [process.execPath, BIOME, "ci", ".", ...(process.env.NO_COLOR ? ["--colors=off"] : [])],
     [bun, "test/runner/refuse-sleeps.ts"],
     [bun, "test/runner/refuse-dialect.ts"],
     [bun, "test/system/examples/write-types.ts"], // The compiler reads its output.

@@ -177,8 +177,8 @@ class RecordEraser {
       const app = isAliased ? apps.findOrAddAliased(this.#appId) : apps.findOrAdd(this.#appId);
       const place = { app, device: app.findOrAdd(deviceId) };
       mover.setNewest(place, deviceId, record);
-      for (const shown of this.#shown(place, deviceId, new Float64Array(0)))
-        yield { ...shown, hasOtherNewest: true };
+      for (const changed of this.#shown(place, deviceId, new Float64Array(0)))
+        yield { ...changed, hasOtherNewest: true };
     }
   }
 

@@ -276,11 +276,12 @@ function createUnmaskedSession(
   return {
     async page(scan, order, offset, limit) {
       const results: Rows[] = [];
-      const shown = await visible.page(scan, order, offset, limit);
+      const batches = await visible.page(scan, order, offset, limit);
       // Counting is cheaper than a page that turns out to be empty.
-      const isCounted = shown === null && scan.late !== null && offset > 0;
+      const isCounted = batches === null && scan.late !== null && offset > 0;
       if (!isCounted || offset < (await count(scan)))
-        for await (const rows of shown ?? visible.findInTable(scan, order, offset, limit)) results.push(rows);
+        for await (const rows of batches ?? visible.findInTable(scan, order, offset, limit))
+          results.push(rows);
       if (shared.dictionary.isFull) shared.dictionary = createPageDictionary();
       return recordPage(results, scan.deviceId, shared.dictionary);
     },

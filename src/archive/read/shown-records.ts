@@ -233,10 +233,10 @@ export class ShownRecords {
     const archived = rows
       .numbers(0)
       .filter((timeMs) => !hasNumber(hidden, timeMs) && !hasNumber(late.times, timeMs));
-    const shown = new Float64Array(archived.length + late.count);
-    shown.set(archived);
-    shown.set(late.times, archived.length);
-    return shown.sort();
+    const times = new Float64Array(archived.length + late.count);
+    times.set(archived);
+    times.set(late.times, archived.length);
+    return times.sort();
   }
 }
 

@@ -238,9 +238,9 @@ export interface VerifyOptions
 
 function parseVerify({ values, dataDir }: CommandInput<typeof VERIFY_FLAGS>): Result<VerifyOptions, string> {
   const { isErased, deviceId, userId, appId, ...checks } = values;
-  const given = { device: deviceId, user: userId, app: appId };
+  const subjectFlags = { device: deviceId, user: userId, app: appId };
   if (!isErased) {
-    const stray = Object.entries(given).find(([, value]) => value !== null);
+    const stray = Object.entries(subjectFlags).find(([, value]) => value !== null);
     return stray === undefined
       ? ok({ dataDir, ...checks, subject: null })
       : fail(`--${stray[0]} needs --erased`);

@@ -26,9 +26,9 @@ export async function eraseAgain(
 ): Promise<Result<{ readonly devices: number; readonly users: number }, string>> {
   const { files } = platform;
   const openDatabase = () => openReadingDatabase(dataDir);
-  const taken = await takeOverLedger({ files, dataDir, newer, nowMs: clock.nowMs(), openDatabase });
-  if (!taken.ok) return taken;
-  const subjects = new Set(taken.value.map(({ subject }) => subject));
+  const erasures = await takeOverLedger({ files, dataDir, newer, nowMs: clock.nowMs(), openDatabase });
+  if (!erasures.ok) return erasures;
+  const subjects = new Set(erasures.value.map(({ subject }) => subject));
   const devices = [...subjects].filter(({ kind }) => kind === "device").length;
   const counts = { devices, users: subjects.size - devices };
   if (subjects.size === 0) return ok(counts);
@@ -44,7 +44,7 @@ export async function eraseAgain(
     release: () => undefined,
   });
   try {
-    const erased = await eraseAll(directory, taken.value, clock.nowMs());
+    const erased = await eraseAll(directory, erasures.value, clock.nowMs());
     return erased.ok ? ok(counts) : erased;
   } finally {
     await directory.close();

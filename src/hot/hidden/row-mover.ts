@@ -204,8 +204,8 @@ export class RowMover {
       state: tuples.states.numberOf(batch.state[0]!, NO_TUPLE),
     };
     this.#records.setArchived(app, device, day, batch, 0, carried);
-    const given = this.#given.get(app) ?? new Map<number, number>();
-    this.#given.set(app, given.set(device, timeMs));
+    const newestTimes = this.#given.get(app) ?? new Map<number, number>();
+    this.#given.set(app, newestTimes.set(device, timeMs));
     // It may be a record of a device that shows as this one.
     if ((app.table.columns.copies?.sourceCount(device) ?? 0) > 0) app.borrowed.set(device, null);
     else app.borrowed.delete(device);

@@ -60,8 +60,8 @@ export async function takeOverLedger(options: TakeOverOptions): Promise<Result<E
     return fail(`What the backup has can't be searched: ${messageOf(error)}.`);
   }
   const again = matching({ ...newer, erasures: unknown }, subjects);
-  const taken = unknown.map((erasure) => ({ ...erasure, finishedMs: erasure.finishedMs ?? nowMs }));
-  const erasures = [...(own?.erasures ?? []), ...taken];
+  const finished = unknown.map((erasure) => ({ ...erasure, finishedMs: erasure.finishedMs ?? nowMs }));
+  const erasures = [...(own?.erasures ?? []), ...finished];
   await files.replace(path, encodeLedger({ salt: newer.salt, erasures }));
   return ok(again);
 }

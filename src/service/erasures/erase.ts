@@ -171,19 +171,19 @@ async function countShown(
   const shownIds = [...deviceIds, ...hot.aliases(appId, null).map(({ shownId }) => shownId)];
   // No spread: a user may have more devices than a call takes arguments.
   const newestMs = shownIds.reduce((ms, id) => Math.max(ms, newestOf(id)), Number.NEGATIVE_INFINITY);
-  const shown = {
+  const countedRange = {
     startMs: Math.max(range.startMs, retention.startMs(clock.nowMs())),
     endMs: Math.min(range.endMs, newestMs + 1),
   };
-  if (shown.startMs >= shown.endMs) return ok(0);
+  if (countedRange.startMs >= countedRange.endMs) return ok(0);
   if (userId !== null) {
     const page = { order: "asc", offset: 0, limit: 1, accuracyMetersMax: null, withDistance: false } as const;
-    const answer = await history.ofUser(appId, userId, { ...page, range: shown }, caller);
+    const answer = await history.ofUser(appId, userId, { ...page, range: countedRange }, caller);
     return answer.ok ? ok(answer.value.total ?? 0) : answer;
   }
   const [deviceId] = deviceIds;
-  if (newestOf(deviceId!) < shown.startMs) return ok(0);
-  const query = { deviceId: deviceId!, range: shown, fields: [] } as const;
+  if (newestOf(deviceId!) < countedRange.startMs) return ok(0);
+  const query = { deviceId: deviceId!, range: countedRange, fields: [] } as const;
   const counted = await readPositions(appId, query, caller, () => new CountReading());
   return counted.ok ? ok(counted.value.value) : counted;
 }

@@ -58,10 +58,10 @@ export async function eraseMessages(
   quarantine: ErasingQuarantine,
   scope: MessageScope,
 ): Promise<Result<MessagesOfSubject, ServiceError>> {
-  const found = await findMessages(quarantine, scope);
-  if (found.ids.length === 0) return ok(found);
-  const deleted = await quarantine.delete(scope.appId, found.ids);
-  return deleted.ok ? ok(found) : fail(deleted.error);
+  const messages = await findMessages(quarantine, scope);
+  if (messages.ids.length === 0) return ok(messages);
+  const deleted = await quarantine.delete(scope.appId, messages.ids);
+  return deleted.ok ? ok(messages) : fail(deleted.error);
 }
 
 /** Null if the file is damaged or can't be read. */

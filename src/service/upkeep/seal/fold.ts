@@ -141,8 +141,8 @@ function archivedBeside(
   manifest: Manifest,
   { restored, remaining }: RetentionPlan,
 ): [UtcDay, SealedDay][] {
-  const taken = new Set(days);
-  return [...manifest.days, ...restored, ...remaining].filter(([day]) => !taken.has(day));
+  const excluded = new Set(days);
+  return [...manifest.days, ...restored, ...remaining].filter(([day]) => !excluded.has(day));
 }
 
 /** Days that have nothing to erase as they are. */

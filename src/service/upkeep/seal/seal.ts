@@ -361,11 +361,11 @@ function asideKeepMs({ erasures }: HotStore): number {
 function planErasing(hot: HotStore, readUpTo: number, due: readonly UtcDay[]) {
   const pending = hot.erasures.pending().filter(({ sequence }) => sequence <= hot.appliedSequence);
   const later = new Erasing(pending.filter(({ sequence }) => sequence > readUpTo));
-  const held = due.filter((day) => later.of(day, { cleared: 0 }).length > 0);
+  const waitingDays = due.filter((day) => later.of(day, { cleared: 0 }).length > 0);
   return {
     erasing: new Erasing(pending.filter(({ sequence }) => sequence <= readUpTo)),
-    days: due.filter((day) => !held.includes(day)),
-    held,
+    days: due.filter((day) => !waitingDays.includes(day)),
+    held: waitingDays,
   };
 }
 
