@@ -27,7 +27,7 @@ import { HiddenRows } from "./hidden/hidden-rows.ts";
 import { type DeviceInDoubt, NewestInDoubt } from "./hidden/newest-in-doubt.ts";
 import { type ReportWatch, ReportWatches, type WatchedRange } from "./hidden/report-watch.ts";
 import { RowMover } from "./hidden/row-mover.ts";
-import { DayLedger, isSealed, type LedgerDay } from "./late/day-ledger.ts";
+import { DayLedger, isSealed, type LedgerDay, lateVersion } from "./late/day-ledger.ts";
 import { holdsLate } from "./late/late-rows.ts";
 import { createLateScans, type LateScans } from "./late-scans.ts";
 import { applyErasure } from "./record-eraser.ts";
@@ -136,6 +136,8 @@ export interface HotStore extends LateScans {
   seal(days: readonly UtcDay[]): Sealing;
   /** Whether memory has late rows of this sealed day, of any app. */
   holdsLate(day: UtcDay): boolean;
+  /** Differs whenever the late rows of this sealed day may have changed. */
+  lateVersion(day: UtcDay): string;
   /** Compresses records older than this that lie among many others, in steps. They then take a third of the memory. */
   pack(beforeMs: number): Iterable<void>;
   /** Drops indexes that no query used for an hour. */
@@ -240,6 +242,7 @@ export function createHotStore(
     daysInMemory: () => ledger.withRecords().map(dayInMemory),
     seal: (days) => new Sealing(apps, ledger, dictionary, contents.aliasRows, days, progress.sequence),
     holdsLate: (day) => holdsLate(ledger.of(day)),
+    lateVersion: (day) => lateVersion(ledger.of(day)),
     ...createLateScans(() => contents),
     ...upkeepMethods(() => contents),
   };

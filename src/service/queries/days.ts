@@ -101,8 +101,9 @@ export function createDeviceDays(dependencies: DaysDependencies): DeviceDays {
 }
 
 /**
- * Returns a text that identifies the records of a range: the files of its parts, and what is masked in them, if all its
- * records are archived without late reports. The records are the same if the text is. Null if they may still change.
+ * Returns a text that identifies the records of a range, all of whose days are archived: the files of its parts, what
+ * is masked in them, and the versions of late rows and corrections. The records are the same if the text is. Null if a
+ * day is not archived or not whole.
  */
 function createSourcesOf(
   { hot, archive, clock, retention }: DaysDependencies,
@@ -122,7 +123,8 @@ function createSourcesOf(
         if (inMemory.has(day)) return null;
         continue;
       }
-      if (hot.holdsLate(day) || sealed.lost.length > 0) return null;
+      if (sealed.lost.length > 0) return null;
+      if (hot.holdsLate(day)) files.push(hot.lateVersion(day));
       for (const { file, apps } of sealed.parts) if (apps.has(appId)) files.push(file);
       const ofDay = { startMs: utcDayStartMs(day), endMs: utcDayStartMs(nextUtcDay(day)) };
       for (const erasure of erasures)

@@ -130,6 +130,28 @@ test("a day that no longer changes is read once, and read again after a late rep
   }
 });
 
+test("a day with late reports and corrections is read once, and read again after each change", async () => {
+  const app = await createArchiveApp({ clock: createManualClock(NOW_MS) });
+  const removeFiles = () => rmSync(join(app.dataDir, "archive", "day=2026-03-28"), { recursive: true });
+  try {
+    await app.store([reportAt(FIRST_MS), reportAt(FIRST_MS + 1000)]);
+    await app.seal();
+    await app.store([reportAt(FIRST_MS + 2000)]);
+    expect(await daysOf(app, "UTC")).toMatchObject([{ reports: 3 }]);
+    await app.store([reportAt(FIRST_MS + 3000)]);
+    expect(await daysOf(app, "UTC")).toMatchObject([{ reports: 4 }]);
+    const action = { action: "shift_time", device_id: "van", timestamps: [FIRST_MS + 1000], by_ms: 60_000 };
+    const headers = { authorization: `Bearer ${app.keys.full}`, "content-type": "application/json" };
+    const request = { method: "POST", headers, body: JSON.stringify(action) };
+    expect((await app.fetch("/api/v1/corrections", request)).status).toBe(200);
+    expect(await daysOf(app, "UTC")).toMatchObject([{ reports: 4, last: FIRST_MS + 61_000 }]);
+    removeFiles();
+    expect(await daysOf(app, "UTC")).toMatchObject([{ reports: 4, last: FIRST_MS + 61_000 }]);
+  } finally {
+    await app.close();
+  }
+});
+
 test("days that the retention cuts off hold what it leaves of them", async () => {
   const clock = createManualClock(NOW_MS);
   const app = await createArchiveApp({ clock });
