@@ -1,17 +1,25 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createManualClock } from "../../../src/model/time/clock.ts";
-import { answerBytes } from "../../support/answers/answer-bytes.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../../support/archive-app.ts";
-import { createMirroredDisk, SIMULATED_DATA_DIR } from "../../support/disk/mirrored-disk.ts";
-import {
-  createSimulatedFiles,
-  type FileOperation,
-  type SimulatedFiles,
-} from "../../support/disk/simulated-files.ts";
+import { createSimulatedFiles, type SimulatedFiles } from "../../support/disk/simulated-files.ts";
 import { drawSome, randomRuns } from "../../support/random-runs.ts";
 import { outcome } from "../../support/rejection.ts";
 import type { Report } from "../../support/reports/batches.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
+import {
+  answersOf,
+  archivedFiles,
+  at,
+  DAY_MS,
+  type DiskOperation,
+  dateOf,
+  failPower,
+  openOn,
+  operationsOf,
+  refuseOnce,
+  report,
+  START_MS,
+} from "./seal-faults.ts";
 
 /**
  * Goal: whatever the disk does during a seal, nothing acknowledged is lost, nothing is there twice, and the next seal
@@ -23,23 +31,13 @@ import { seededRandom } from "../../support/seeded-random.ts";
  * Some operations are tried, drawn evenly from all of them; `npm test -- --runs 20 FILE` tries each.
  */
 
-const DAY_MS = 86_400_000;
-const START_MS = Date.UTC(2026, 0, 15, 12);
 const CASES_MAX = randomRuns(8);
 
 const clock = createManualClock(START_MS);
 let oracle: ArchiveApp;
 let before: ReadonlyMap<string, Uint8Array>;
 let expected: readonly string[];
-let operations: readonly { operation: FileOperation; path: string }[];
-
-function at(day: number, hour: number): number {
-  return Date.UTC(2026, 0, 15) + day * DAY_MS + hour * 3_600_000;
-}
-
-function report(device_id: string, timestamp: number, more: Report = {}): Report {
-  return { device_id, timestamp, latitude: 42 + (timestamp % 97) / 100, longitude: -71, ...more };
-}
+let operations: readonly DiskOperation[];
 
 /** What happens, up to the seal that is tried. */
 const STORY: readonly {
@@ -76,9 +74,7 @@ const STORY: readonly {
   { days: 5, seals: false, reports: [report("b", at(9, 20))] },
 ];
 
-const DATES = [-364, -363, -361, -250, -200, -13, -12, -1, 2, 4, 9].map((day) =>
-  new Date(at(day, 0)).toISOString().slice(0, 10),
-);
+const DATES = [-364, -363, -361, -250, -200, -13, -12, -1, 2, 4, 9].map(dateOf);
 
 const PATHS = [
   ...DATES.flatMap((date) => [
@@ -96,20 +92,10 @@ const PATHS = [
   "/api/v1/devices/nearby?latitude=42.5&longitude=-71&radius_miles=50&max_age_hours=9000",
 ];
 
-async function openOn(disk: SimulatedFiles): Promise<ArchiveApp> {
-  return createArchiveApp({ clock, dataDir: SIMULATED_DATA_DIR, disk: createMirroredDisk(disk) });
-}
-
-async function answersOf(app: ArchiveApp): Promise<string[]> {
-  const answers: string[] = [];
-  for (const path of PATHS) answers.push(`${path}\n${await answerBytes(app, path)}`);
-  return answers;
-}
-
 beforeAll(async () => {
   oracle = await createArchiveApp({ clock });
   const disk = createSimulatedFiles();
-  const app = await openOn(disk);
+  const app = await openOn(disk, clock);
   for (const { days, reports, seals } of STORY) {
     clock.advance(days * DAY_MS);
     await oracle.store(reports);
@@ -118,20 +104,18 @@ beforeAll(async () => {
   }
   await app.close();
   before = disk.contents();
-  expected = await answersOf(oracle);
+  expected = await answersOf(oracle, PATHS);
 
-  const counted: { operation: FileOperation; path: string }[] = [];
   const trial = createSimulatedFiles(before);
-  const sealing = await openOn(trial);
-  expect(await answersOf(sealing)).toEqual(expected as string[]);
-  trial.beforeOperation = (operation, path) => void counted.push({ operation, path });
-  const sealed = await sealing.seal();
-  trial.beforeOperation = null;
-  expect([sealed.days.length, sealed.expired.length, sealed.deleted.length]).toEqual([5, 1, 1]);
-  expect(sealed.logBytes).toBeGreaterThan(0);
-  expect(await answersOf(sealing)).toEqual(expected as string[]);
+  const sealing = await openOn(trial, clock);
+  expect(await answersOf(sealing, PATHS)).toEqual(expected as string[]);
+  operations = await operationsOf(trial, async () => {
+    const { days, expired, deleted, logBytes } = await sealing.seal();
+    expect([days.length, expired.length, deleted.length]).toEqual([5, 1, 1]);
+    expect(logBytes).toBeGreaterThan(0);
+  });
+  expect(await answersOf(sealing, PATHS)).toEqual(expected as string[]);
   await sealing.close();
-  operations = counted;
 });
 
 afterAll(async () => {
@@ -143,18 +127,15 @@ afterAll(async () => {
  * A disk that has been through it all answers right, and after one more seal holds nothing that should not be there.
  */
 async function expectGood(disk: SimulatedFiles, where: string): Promise<void> {
-  const app = await openOn(disk);
-  expect([where, ...(await answersOf(app))]).toEqual([where, ...expected]);
+  const app = await openOn(disk, clock);
+  expect([where, ...(await answersOf(app, PATHS))]).toEqual([where, ...expected]);
   await app.seal();
-  expect([where, ...(await answersOf(app))]).toEqual([where, ...expected]);
-  const { days, latest, expired } = app.directory.archive.manifest;
-  const ofDays = [...days.values(), ...expired.values()].flatMap(({ parts }) => parts);
-  const named = [...ofDays, ...(latest ?? [])].map(({ file }) => file);
-  const inFolders = [...disk.contents().keys()]
-    .filter((path) => /^\/data\/archive\/(day=|latest)/.test(path))
-    .map((path) => path.slice("/data/archive/".length));
-  expect([where, ...inFolders.sort()]).toEqual([where, ...named.sort()]);
-  const expiring = [...expired.values()].filter(({ parts }) => parts.length > 0);
+  expect([where, ...(await answersOf(app, PATHS))]).toEqual([where, ...expected]);
+  const { inFolders, named } = archivedFiles(app, disk, /^(day=|latest)/);
+  expect([where, ...inFolders]).toEqual([where, ...named]);
+  const expiring = [...app.directory.archive.manifest.expired.values()].filter(
+    ({ parts }) => parts.length > 0,
+  );
   expect([where, expiring.length]).toEqual([where, 1]);
   expect(app.directory.hot.recordCount).toBe(2); // Of the window: all else is sealed.
   await app.close();
@@ -166,17 +147,10 @@ describe("a seal during which the power fails", () => {
       for (const index of drawSome([...operations.keys()], CASES_MAX)) {
         const { operation, path } = operations[index]!;
         const where = `power fails before operation ${index} of ${operations.length}, ${operation} ${path}`;
-        const disk = createSimulatedFiles(before);
-        const app = await openOn(disk);
-        let count = 0;
-        let found: SimulatedFiles | null = null;
-        disk.beforeOperation = () => {
-          if (count++ === index) found = disk.crash(survives ? seededRandom(index) : undefined);
-        };
-        await app.seal().catch(() => undefined);
-        await app.close().catch(() => undefined);
-        expect([where, found !== null]).toEqual([where, true]);
-        await expectGood(found!, where);
+        const random = survives ? seededRandom(index) : undefined;
+        const left = await failPower({ clock, before }, index, random);
+        expect([where, left !== null]).toEqual([where, true]);
+        await expectGood(left!, where);
       }
     });
   }
@@ -188,15 +162,8 @@ describe("a seal during which the disk refuses once", () => {
       for (const index of drawSome([...operations.keys()], CASES_MAX)) {
         const { operation, path } = operations[index]!;
         const where = `${code} at operation ${index} of ${operations.length}, ${operation} ${path}`;
-        const disk = createSimulatedFiles(before);
-        const app = await openOn(disk);
-        let count = 0;
-        disk.beforeOperation = (each) => {
-          if (count++ === index) disk.failNext(each, code);
-        };
-        await app.seal().catch(() => undefined);
-        disk.beforeOperation = null;
-        expect([where, ...(await answersOf(app))]).toEqual([where, ...expected]);
+        const { disk, app } = await refuseOnce({ clock, before }, index, code);
+        expect([where, ...(await answersOf(app, PATHS))]).toEqual([where, ...expected]);
         await app.close();
         await expectGood(disk, where);
       }
@@ -206,13 +173,13 @@ describe("a seal during which the disk refuses once", () => {
 
 test("a disk that stays full lets no seal through, and questions go on", async () => {
   const disk = createSimulatedFiles(before);
-  const app = await openOn(disk);
+  const app = await openOn(disk, clock);
   let used = 0;
   for (const bytes of disk.contents().values()) used += bytes.length;
   disk.capacityBytes = used;
   expect(await outcome(app.seal())).toThrow("ENOSPC");
   await app.seal().catch(() => undefined);
-  expect(await answersOf(app)).toEqual(expected as string[]);
+  expect(await answersOf(app, PATHS)).toEqual(expected as string[]);
   disk.capacityBytes = Number.POSITIVE_INFINITY;
   await app.close();
   await expectGood(disk, "after the disk was full");
@@ -221,7 +188,7 @@ test("a disk that stays full lets no seal through, and questions go on", async (
 test("reports that come at any moment of a seal are there once, at once and after a restart", async () => {
   for (const index of drawSome([...operations.keys()], CASES_MAX)) {
     const disk = createSimulatedFiles(before);
-    let app = await openOn(disk);
+    let app = await openOn(disk, clock);
     let count = 0;
     let posting: Promise<void> = Promise.resolve();
     const late = [

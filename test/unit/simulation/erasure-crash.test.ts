@@ -1,18 +1,26 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createManualClock } from "../../../src/model/time/clock.ts";
 import { clearedOf } from "../../../src/service/upkeep/seal/seal.ts";
-import { answerBytes } from "../../support/answers/answer-bytes.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../../support/archive-app.ts";
-import { createMirroredDisk, SIMULATED_DATA_DIR } from "../../support/disk/mirrored-disk.ts";
-import {
-  createSimulatedFiles,
-  type FileOperation,
-  type SimulatedFiles,
-} from "../../support/disk/simulated-files.ts";
+import { createSimulatedFiles, type SimulatedFiles } from "../../support/disk/simulated-files.ts";
 import { eraseFrom } from "../../support/erase.ts";
 import { drawSome, randomRuns } from "../../support/random-runs.ts";
 import type { Report } from "../../support/reports/batches.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
+import {
+  answersOf,
+  archivedFiles,
+  at,
+  DAY_MS,
+  type DiskOperation,
+  dateOf,
+  failPower,
+  openOn,
+  operationsOf,
+  refuseOnce,
+  report,
+  START_MS,
+} from "./seal-faults.ts";
 
 /**
  * Goal: whatever the disk does while a seal erases, answers are those of a service that never had the erased records,
@@ -24,8 +32,6 @@ import { seededRandom } from "../../support/seeded-random.ts";
  * Some operations are tried, drawn evenly from all of them; `npm test -- --runs 20 FILE` tries each.
  */
 
-const DAY_MS = 86_400_000;
-const START_MS = Date.UTC(2026, 0, 15, 12);
 const CASES_MAX = randomRuns(6);
 
 const clock = createManualClock(START_MS);
@@ -33,15 +39,7 @@ let oracle: ArchiveApp;
 let before: ReadonlyMap<string, Uint8Array>;
 let expected: readonly string[];
 let erasedSequence: number;
-let operations: readonly { operation: FileOperation; path: string }[];
-
-function at(day: number, hour: number): number {
-  return Date.UTC(2026, 0, 15) + day * DAY_MS + hour * 3_600_000;
-}
-
-function report(device_id: string, timestamp: number, more: Report = {}): Report {
-  return { device_id, timestamp, latitude: 42 + (timestamp % 97) / 100, longitude: -71, ...more };
-}
+let operations: readonly DiskOperation[];
 
 const OTHERS: readonly Report[] = [
   report("a", at(-364, 6), { user_id: "u" }),
@@ -67,9 +65,7 @@ const ANEW: readonly Report[] = [
   report("a", at(-12, 7)),
 ];
 
-const DATES = [-364, -100, -40, -13, -12, -1, 1].map((day) =>
-  new Date(at(day, 0)).toISOString().slice(0, 10),
-);
+const DATES = [-364, -100, -40, -13, -12, -1, 1].map(dateOf);
 
 const PATHS = [
   ...DATES.map((date) => `/api/v1/locations/history?start_date=${date}&end_date=${date}`),
@@ -83,20 +79,10 @@ const PATHS = [
   "/api/v1/locations/current",
 ];
 
-async function openOn(disk: SimulatedFiles): Promise<ArchiveApp> {
-  return createArchiveApp({ clock, dataDir: SIMULATED_DATA_DIR, disk: createMirroredDisk(disk) });
-}
-
-async function answersOf(app: ArchiveApp): Promise<string[]> {
-  const answers: string[] = [];
-  for (const path of PATHS) answers.push(`${path}\n${await answerBytes(app, path)}`);
-  return answers;
-}
-
 beforeAll(async () => {
   oracle = await createArchiveApp({ clock });
   const disk = createSimulatedFiles();
-  const app = await openOn(disk);
+  const app = await openOn(disk, clock);
   await oracle.store([...OTHERS]);
   await app.store([...OTHERS, ...GONE]);
   await app.seal();
@@ -111,24 +97,22 @@ beforeAll(async () => {
   erasedSequence = await eraseFrom(app, { deviceId: "gone" });
   await oracle.store([...ANEW]);
   await app.store([...ANEW]);
-  expected = await answersOf(oracle);
-  expect(await answersOf(app)).toEqual(expected as string[]);
+  expected = await answersOf(oracle, PATHS);
+  expect(await answersOf(app, PATHS)).toEqual(expected as string[]);
   await app.close();
   before = disk.contents();
 
-  const counted: { operation: FileOperation; path: string }[] = [];
   const trial = createSimulatedFiles(before);
-  const sealing = await openOn(trial);
-  expect(await answersOf(sealing)).toEqual(expected as string[]);
-  trial.beforeOperation = (operation, path) => void counted.push({ operation, path });
-  const { erased } = await sealing.seal();
-  trial.beforeOperation = null;
-  expect(erased).toMatchObject({ records: 8, left: 0, damaged: [], sequence: erasedSequence + 1 });
-  expect(erased?.days.length).toBe(5);
-  expect(erased?.files.filter(({ fileAfter }) => fileAfter === null).length).toBe(1);
+  const sealing = await openOn(trial, clock);
+  expect(await answersOf(sealing, PATHS)).toEqual(expected as string[]);
+  operations = await operationsOf(trial, async () => {
+    const { erased } = await sealing.seal();
+    expect(erased).toMatchObject({ records: 8, left: 0, damaged: [], sequence: erasedSequence + 1 });
+    expect(erased?.days.length).toBe(5);
+    expect(erased?.files.filter(({ fileAfter }) => fileAfter === null).length).toBe(1);
+  });
   await expectErased(sealing, "a seal that nothing disturbs");
   await sealing.close();
-  operations = counted;
 });
 
 afterAll(async () => {
@@ -142,22 +126,17 @@ async function expectErased(app: ArchiveApp, where: string): Promise<void> {
   const behind = [...clearedOf(archive.manifest).values()].filter((sequence) => sequence < erasedSequence);
   expect([where, behind]).toEqual([where, []]);
   hot.erasures.finish(erasedSequence);
-  expect([where, ...(await answersOf(app))]).toEqual([where, ...expected]);
+  expect([where, ...(await answersOf(app, PATHS))]).toEqual([where, ...expected]);
 }
 
 /** A disk that has been through it all answers right, and after one more seal has nothing that should not be there. */
 async function expectGood(disk: SimulatedFiles, where: string): Promise<void> {
-  const app = await openOn(disk);
-  expect([where, ...(await answersOf(app))]).toEqual([where, ...expected]);
+  const app = await openOn(disk, clock);
+  expect([where, ...(await answersOf(app, PATHS))]).toEqual([where, ...expected]);
   await app.seal();
-  expect([where, ...(await answersOf(app))]).toEqual([where, ...expected]);
-  const { days, latest, expired } = app.directory.archive.manifest;
-  const ofDays = [...days.values(), ...expired.values()].flatMap(({ parts }) => parts);
-  const named = [...ofDays, ...(latest ?? [])].map(({ file }) => file);
-  const inFolders = [...disk.contents().keys()]
-    .filter((path) => /^\/data\/archive\/(day=|latest|expired)/.test(path))
-    .map((path) => path.slice("/data/archive/".length));
-  expect([where, ...inFolders.sort()]).toEqual([where, ...named.sort()]); // Nothing is moved aside, either.
+  expect([where, ...(await answersOf(app, PATHS))]).toEqual([where, ...expected]);
+  const { inFolders, named } = archivedFiles(app, disk, /^(day=|latest|expired)/);
+  expect([where, ...inFolders]).toEqual([where, ...named]); // Nothing is moved aside, either.
   await expectErased(app, where);
   await app.close();
 }
@@ -168,17 +147,10 @@ describe("a seal that erases, during which the power fails", () => {
       for (const index of drawSome([...operations.keys()], CASES_MAX)) {
         const { operation, path } = operations[index]!;
         const where = `power fails before operation ${index} of ${operations.length}, ${operation} ${path}`;
-        const disk = createSimulatedFiles(before);
-        const app = await openOn(disk);
-        let count = 0;
-        let found: SimulatedFiles | null = null;
-        disk.beforeOperation = () => {
-          if (count++ === index) found = disk.crash(survives ? seededRandom(index) : undefined);
-        };
-        await app.seal().catch(() => undefined);
-        await app.close().catch(() => undefined);
-        expect([where, found !== null]).toEqual([where, true]);
-        await expectGood(found!, where);
+        const random = survives ? seededRandom(index) : undefined;
+        const left = await failPower({ clock, before }, index, random);
+        expect([where, left !== null]).toEqual([where, true]);
+        await expectGood(left!, where);
       }
     });
   }
@@ -187,16 +159,7 @@ describe("a seal that erases, during which the power fails", () => {
     for (const index of drawSome([...operations.keys()], CASES_MAX)) {
       const { operation, path } = operations[index]!;
       const where = `no manifest after operation ${index} of ${operations.length}, ${operation} ${path}`;
-      const disk = createSimulatedFiles(before);
-      const app = await openOn(disk);
-      let count = 0;
-      let found: SimulatedFiles | null = null;
-      disk.beforeOperation = () => {
-        if (count++ === index) found = disk.crash();
-      };
-      await app.seal().catch(() => undefined);
-      await app.close().catch(() => undefined);
-      const left = new Map(found!.contents());
+      const left = new Map((await failPower({ clock, before }, index))!.contents());
       left.delete("/data/archive/manifest.json");
       await expectGood(createSimulatedFiles(left), where);
     }
@@ -209,15 +172,8 @@ describe("a seal that erases, during which the disk refuses once", () => {
       for (const index of drawSome([...operations.keys()], CASES_MAX)) {
         const { operation, path } = operations[index]!;
         const where = `${code} at operation ${index} of ${operations.length}, ${operation} ${path}`;
-        const disk = createSimulatedFiles(before);
-        const app = await openOn(disk);
-        let count = 0;
-        disk.beforeOperation = (each) => {
-          if (count++ === index) disk.failNext(each, code);
-        };
-        await app.seal().catch(() => undefined);
-        disk.beforeOperation = null;
-        expect([where, ...(await answersOf(app))]).toEqual([where, ...expected]);
+        const { disk, app } = await refuseOnce({ clock, before }, index, code);
+        expect([where, ...(await answersOf(app, PATHS))]).toEqual([where, ...expected]);
         await app.close();
         await expectGood(disk, where);
       }
