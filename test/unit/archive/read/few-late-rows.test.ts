@@ -4,22 +4,21 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { dayFolder } from "../../../../src/archive/archive-files.ts";
-import { openDatabase } from "../../../../src/archive/duckdb/database.ts";
 import type { Part } from "../../../../src/archive/manifest.ts";
 import type { ArchiveScan, HiddenKeys, OverlayRows } from "../../../../src/archive/read/archive-scan.ts";
 import type { ArchiveSession } from "../../../../src/archive/read/archive-session.ts";
 import { FEW_ROWS_MAX } from "../../../../src/archive/read/few-late-rows.ts";
-import { createPartReader, type PartReader } from "../../../../src/archive/read/part-reader.ts";
+import type { PartReader } from "../../../../src/archive/read/part-reader.ts";
 import { FieldChoice } from "../../../../src/model/field-choice.ts";
 import type { AppId, DeviceId } from "../../../../src/model/ids.ts";
 import { MS_PER_DAY } from "../../../../src/model/time/units.ts";
 import { type UtcDay, utcDayOf, utcDayStartMs } from "../../../../src/model/time/utc-day.ts";
-import { createNodeFiles } from "../../../../src/runtime/node-files.ts";
 import { recordsOf } from "../../../support/answers/page-records.ts";
 import { RANDOM_SEED, randomRuns } from "../../../support/random-runs.ts";
 import { type Report, rowBatchOf } from "../../../support/reports/batches.ts";
 import { seededRandom } from "../../../support/seeded-random.ts";
 import { deviceOf, type PlainRow, plainScan, timeOf, writePart } from "../write/plain-parts.ts";
+import { createFolderReader } from "./reader-of-folder.ts";
 
 /*
  * Pages and counts with few late rows are those of a loop over all rows, and need no table of late rows or of hidden
@@ -27,7 +26,6 @@ import { deviceOf, type PlainRow, plainScan, timeOf, writePart } from "../write/
  * them, also on days without files. `part-reader.test.ts` has late rows in tables.
  */
 
-const FILES = createNodeFiles();
 const DIRECTORY = mkdtempSync(join(tmpdir(), "wherehouse-few-late-"));
 const APP = "app" as AppId;
 const DEVICES = ["a", "\uFF21", "\u{1F68C}"];
@@ -57,20 +55,7 @@ beforeAll(async () => {
     parts.push(await writePart(plain, DIRECTORY, file, ofDay));
     rows.push(...ofDay);
   }
-  reader = createPartReader({
-    openDatabase: () =>
-      openDatabase({
-        threads: 2,
-        memoryBytes: 500_000_000,
-        directories: [DIRECTORY],
-        cachesFiles: true,
-        spillDirectory: join(DIRECTORY, "spill"),
-      }),
-    pathOf: ({ file }) => join(DIRECTORY, file),
-    readRange: ({ file }, start, end) => FILES.readRange(join(DIRECTORY, file), start, end),
-    slots: 1,
-    queueMax: 1,
-  });
+  reader = createFolderReader(DIRECTORY);
 });
 
 afterAll(() => {

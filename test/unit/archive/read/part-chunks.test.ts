@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import { dayFolder } from "../../../../src/archive/archive-files.ts";
 import { ARCHIVE_COLUMNS } from "../../../../src/archive/columns.ts";
-import { openDatabase } from "../../../../src/archive/duckdb/database.ts";
 import type { Part } from "../../../../src/archive/manifest.ts";
 import type { ArchiveScan } from "../../../../src/archive/read/archive-scan.ts";
 import { findConstants } from "../../../../src/archive/read/part-chunks.ts";
@@ -15,14 +14,14 @@ import {
   footerBytes,
   parseFooter,
 } from "../../../../src/archive/read/part-footer.ts";
-import { createPartReader, type PartReader } from "../../../../src/archive/read/part-reader.ts";
+import type { PartReader } from "../../../../src/archive/read/part-reader.ts";
 import type { AppId, DeviceId } from "../../../../src/model/ids.ts";
 import { MS_PER_DAY } from "../../../../src/model/time/units.ts";
 import { type UtcDay, utcDayOf, utcDayStartMs } from "../../../../src/model/time/utc-day.ts";
-import { createNodeFiles } from "../../../../src/runtime/node-files.ts";
 import { recordsOf } from "../../../support/answers/page-records.ts";
 import type { Report } from "../../../support/reports/batches.ts";
 import { type PlainRow, plainScan, writePart } from "../write/plain-parts.ts";
+import { createFolderReader } from "./reader-of-folder.ts";
 
 /*
  * Parts most of whose columns are alike in most of their row groups, in all the ways that tell against believing it:
@@ -30,7 +29,6 @@ import { type PlainRow, plainScan, writePart } from "../write/plain-parts.ts";
  */
 
 const DIRECTORY = mkdtempSync(join(tmpdir(), "wherehouse-constant-"));
-const FILES = createNodeFiles();
 const DAY = utcDayOf(Date.UTC(2026, 2, 1));
 const APPS = ["app", "other"] as AppId[];
 const DEVICES = ["a", "b", "c", "d", "e"];
@@ -57,20 +55,7 @@ beforeAll(async () => {
     const name = `${dayFolder((DAY + file) as UtcDay)}/00000001-000.parquet`;
     parts.push(await writePart(plain, DIRECTORY, name, ofFile));
   }
-  reader = createPartReader({
-    openDatabase: () =>
-      openDatabase({
-        threads: 2,
-        memoryBytes: 500_000_000,
-        directories: [DIRECTORY],
-        cachesFiles: true,
-        spillDirectory: join(DIRECTORY, "spill"),
-      }),
-    pathOf: ({ file }) => join(DIRECTORY, file),
-    readRange: ({ file }, start, end) => FILES.readRange(join(DIRECTORY, file), start, end),
-    slots: 1,
-    queueMax: 1,
-  });
+  reader = createFolderReader(DIRECTORY);
 });
 
 afterAll(() => {

@@ -4,14 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import { dayFolder } from "../../../../src/archive/archive-files.ts";
-import { type Database, openDatabase } from "../../../../src/archive/duckdb/database.ts";
+import type { Database } from "../../../../src/archive/duckdb/database.ts";
 import { hasOldParts, type Part } from "../../../../src/archive/manifest.ts";
 import { type Masks, NO_MASKS } from "../../../../src/archive/masks.ts";
 import { type AllRecords, readAllRecords } from "../../../../src/archive/read/all-records.ts";
 import type { ArchiveScan, OverlayRows } from "../../../../src/archive/read/archive-scan.ts";
 import type { ArchiveSession } from "../../../../src/archive/read/archive-session.ts";
 import { createLateTable, dropLateTable } from "../../../../src/archive/read/late-tables.ts";
-import { createPartReader, type PartReader } from "../../../../src/archive/read/part-reader.ts";
+import type { PartReader } from "../../../../src/archive/read/part-reader.ts";
 import { compareUtf8 } from "../../../../src/lib/text/utf8.ts";
 import type { DeviceAlias } from "../../../../src/model/device-alias.ts";
 import { BoundingBox } from "../../../../src/model/geo/bounding-box.ts";
@@ -19,20 +19,19 @@ import type { AppId, DeviceId, UserId } from "../../../../src/model/ids.ts";
 import type { TimeRange } from "../../../../src/model/time/range.ts";
 import { MS_PER_DAY } from "../../../../src/model/time/units.ts";
 import { type UtcDay, utcDayOf, utcDayStartMs } from "../../../../src/model/time/utc-day.ts";
-import { createNodeFiles } from "../../../../src/runtime/node-files.ts";
 import { recordsOf } from "../../../support/answers/page-records.ts";
 import { RANDOM_SEED, randomRuns } from "../../../support/random-runs.ts";
 import { type Report, rowBatchOf } from "../../../support/reports/batches.ts";
 import { seededRandom } from "../../../support/seeded-random.ts";
 import { drawMasks } from "../write/plain-masks.ts";
 import { deviceOf, type PlainRow, plainScan, timeOf, writePart } from "../write/plain-parts.ts";
+import { createFolderReader, openFolderDatabase } from "./reader-of-folder.ts";
 
 /*
  * Records of a device that shows as another are read as a loop reads them that renames each row. The rows crowd few
  * instants, so devices that become one have records of the same time; late rows and hidden keys meet both.
  */
 
-const FILES = createNodeFiles();
 const DIRECTORY = mkdtempSync(join(tmpdir(), "wherehouse-aliases-"));
 const FIRST_DAY = utcDayOf(Date.UTC(2026, 0, 14));
 const FIRST_MS = utcDayStartMs(FIRST_DAY);
@@ -73,15 +72,8 @@ beforeAll(async () => {
   const written: Part[] = [];
   for (const [file, ofFile] of byFile) written.push(await writePart(plain, DIRECTORY, file, ofFile));
   parts = written;
-  database = await open();
-  reader = createPartReader({
-    openDatabase: open,
-    pathOf: ({ file }) => join(DIRECTORY, file),
-    readRange: ({ file }, start, end) => FILES.readRange(join(DIRECTORY, file), start, end),
-    masks: () => masks,
-    slots: 2,
-    queueMax: 8,
-  });
+  database = await openFolderDatabase(DIRECTORY);
+  reader = createFolderReader(DIRECTORY, { masks: () => masks, slots: 2, queueMax: 8 });
 });
 
 afterAll(() => {
@@ -89,16 +81,6 @@ afterAll(() => {
   database.close();
   rmSync(DIRECTORY, { recursive: true, force: true });
 });
-
-function open(): Promise<Database> {
-  return openDatabase({
-    threads: 2,
-    memoryBytes: 500_000_000,
-    directories: [DIRECTORY],
-    cachesFiles: true,
-    spillDirectory: join(DIRECTORY, "spill"),
-  });
-}
 
 function fileName(day: number, file: number): string {
   return `${dayFolder(day as UtcDay)}/00000001-${String(file).padStart(3, "0")}.parquet`;

@@ -4,13 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import { dayFolder } from "../../../../src/archive/archive-files.ts";
-import { type Database, openDatabase } from "../../../../src/archive/duckdb/database.ts";
+import type { Database } from "../../../../src/archive/duckdb/database.ts";
 import { statementsUnderWay } from "../../../../src/archive/duckdb/running-statements.ts";
 import type { Part } from "../../../../src/archive/manifest.ts";
 import { type Masks, NO_MASKS } from "../../../../src/archive/masks.ts";
 import type { ArchiveScan, HiddenKeys, OverlayRows } from "../../../../src/archive/read/archive-scan.ts";
 import type { ArchiveSession, RecordKeys } from "../../../../src/archive/read/archive-session.ts";
-import { createPartReader, type PartReader } from "../../../../src/archive/read/part-reader.ts";
+import type { PartReader } from "../../../../src/archive/read/part-reader.ts";
 import { compareUtf8 } from "../../../../src/lib/text/utf8.ts";
 import { FieldChoice } from "../../../../src/model/field-choice.ts";
 import type { AppId, DeviceId, UserId } from "../../../../src/model/ids.ts";
@@ -18,7 +18,6 @@ import { LOCATION_FIELDS } from "../../../../src/model/location-fields.ts";
 import type { TimeRange } from "../../../../src/model/time/range.ts";
 import { MS_PER_DAY } from "../../../../src/model/time/units.ts";
 import { type UtcDay, utcDayOf, utcDayStartMs } from "../../../../src/model/time/utc-day.ts";
-import { createNodeFiles } from "../../../../src/runtime/node-files.ts";
 import { recordsOf } from "../../../support/answers/page-records.ts";
 import { drawSome, RANDOM_SEED, randomRuns } from "../../../support/random-runs.ts";
 import { outcome } from "../../../support/rejection.ts";
@@ -27,6 +26,7 @@ import { seededRandom } from "../../../support/seeded-random.ts";
 import { csvRows, readTestData } from "../../../support/test-data.ts";
 import { drawMasks } from "../write/plain-masks.ts";
 import { deviceOf, type PlainRow, plainScan, timeOf, writePart } from "../write/plain-parts.ts";
+import { createFolderReader, openFolderDatabase } from "./reader-of-folder.ts";
 
 /*
  * What the reader finds in files is what a loop over their rows finds, whatever rows of memory lie over them. The
@@ -34,7 +34,6 @@ import { deviceOf, type PlainRow, plainScan, timeOf, writePart } from "../write/
  * they have; users change from row to row; ids would break a statement that has them in its text.
  */
 
-const FILES = createNodeFiles();
 const DIRECTORY = mkdtempSync(join(tmpdir(), "wherehouse-reader-"));
 const FIRST_DAY = utcDayOf(Date.UTC(2026, 0, 14));
 const FIRST_MS = utcDayStartMs(FIRST_DAY);
@@ -122,22 +121,7 @@ function arbitraryReport(device: string, timestamp: number): Report {
 }
 
 function openReader(folder: string, { slots = 2, queueMax = 8 } = {}): PartReader {
-  const directory = join(DIRECTORY, folder);
-  return createPartReader({
-    openDatabase: () =>
-      openDatabase({
-        threads: 2,
-        memoryBytes: 500_000_000,
-        directories: [directory],
-        cachesFiles: true,
-        spillDirectory: join(directory, "spill"),
-      }),
-    pathOf: ({ file }) => join(directory, file),
-    readRange: ({ file }, start, end) => FILES.readRange(join(directory, file), start, end),
-    masks: () => masks,
-    slots,
-    queueMax,
-  });
+  return createFolderReader(join(DIRECTORY, folder), { masks: () => masks, slots, queueMax });
 }
 
 async function ask<Value>(use: (session: ArchiveSession) => Promise<Value>, of = reader): Promise<Value> {
@@ -793,19 +777,11 @@ describe("withSession()", () => {
   test("opens the database once, with the first question, and again after it failed to open", async () => {
     let opened = 0;
     const directory = join(DIRECTORY, "days");
-    const lazy = createPartReader({
+    const lazy = createFolderReader(directory, {
       openDatabase: async (): Promise<Database> => {
         if (opened++ === 0) throw new Error("not yet");
-        return openDatabase({
-          threads: 1,
-          memoryBytes: 200_000_000,
-          directories: [directory],
-          cachesFiles: true,
-          spillDirectory: join(directory, "spill"),
-        });
+        return openFolderDatabase(directory);
       },
-      pathOf: ({ file }) => join(directory, file),
-      readRange: ({ file }, start, end) => FILES.readRange(join(directory, file), start, end),
       slots: 3,
       queueMax: 3,
     });
@@ -820,14 +796,11 @@ describe("withSession()", () => {
   test("starts over once it remembers more files than it may, and answers go on", async () => {
     let opened = 0;
     const directory = join(DIRECTORY, "days");
-    const options = { threads: 1, memoryBytes: 200_000_000, directories: [directory] };
-    const forgetful = createPartReader({
+    const forgetful = createFolderReader(directory, {
       openDatabase: () => {
         opened++;
-        return openDatabase({ ...options, cachesFiles: true, spillDirectory: join(directory, "spill") });
+        return openFolderDatabase(directory);
       },
-      pathOf: ({ file }) => join(directory, file),
-      readRange: ({ file }, start, end) => FILES.readRange(join(directory, file), start, end),
       slots: 1,
       queueMax: 2,
       rememberedFilesMax: 3,
@@ -846,14 +819,11 @@ describe("withSession()", () => {
   test("asks another database after renew(), and lets a running question end on the old one", async () => {
     let opened = 0;
     const directory = join(DIRECTORY, "days");
-    const options = { threads: 1, memoryBytes: 200_000_000, directories: [directory] };
-    const renewed = createPartReader({
+    const renewed = createFolderReader(directory, {
       openDatabase: () => {
         opened++;
-        return openDatabase({ ...options, cachesFiles: true, spillDirectory: join(directory, "spill") });
+        return openFolderDatabase(directory);
       },
-      pathOf: ({ file }) => join(directory, file),
-      readRange: ({ file }, start, end) => FILES.readRange(join(directory, file), start, end),
       slots: 3,
       queueMax: 2,
     });

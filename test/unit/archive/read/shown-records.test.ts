@@ -4,26 +4,24 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { dayFolder } from "../../../../src/archive/archive-files.ts";
-import { openDatabase } from "../../../../src/archive/duckdb/database.ts";
 import type { Part } from "../../../../src/archive/manifest.ts";
 import type { ArchiveScan, HiddenKeys } from "../../../../src/archive/read/archive-scan.ts";
 import type { ArchiveSession } from "../../../../src/archive/read/archive-session.ts";
-import { createPartReader, type PartReader } from "../../../../src/archive/read/part-reader.ts";
+import type { PartReader } from "../../../../src/archive/read/part-reader.ts";
 import type { AppId, DeviceId } from "../../../../src/model/ids.ts";
 import { MS_PER_DAY } from "../../../../src/model/time/units.ts";
 import { type UtcDay, utcDayOf, utcDayStartMs } from "../../../../src/model/time/utc-day.ts";
-import { createNodeFiles } from "../../../../src/runtime/node-files.ts";
 import { recordsOf } from "../../../support/answers/page-records.ts";
 import { RANDOM_SEED } from "../../../support/random-runs.ts";
 import { seededRandom } from "../../../support/seeded-random.ts";
 import { type PlainRow, timeOf, writePart } from "../write/plain-parts.ts";
+import { createFolderReader } from "./reader-of-folder.ts";
 
 /*
  * Pages of one device whose corrections hide few and many of its records, in long runs and here and there, are those
  * of a loop over the rest. `part-reader.test.ts` has the same for few records of many devices.
  */
 
-const FILES = createNodeFiles();
 const DIRECTORY = mkdtempSync(join(tmpdir(), "wherehouse-shown-"));
 const APP = "app" as AppId;
 const DEVICE = "device" as DeviceId;
@@ -49,20 +47,7 @@ beforeAll(async () => {
     parts.push(await writePart(plain, DIRECTORY, name, ofDay));
     rows.push(...ofDay);
   }
-  reader = createPartReader({
-    openDatabase: () =>
-      openDatabase({
-        threads: 2,
-        memoryBytes: 500_000_000,
-        directories: [DIRECTORY],
-        cachesFiles: true,
-        spillDirectory: join(DIRECTORY, "spill"),
-      }),
-    pathOf: ({ file }) => join(DIRECTORY, file),
-    readRange: ({ file }, start, end) => FILES.readRange(join(DIRECTORY, file), start, end),
-    slots: 1,
-    queueMax: 1,
-  });
+  reader = createFolderReader(DIRECTORY);
 });
 
 afterAll(() => {
