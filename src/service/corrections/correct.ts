@@ -90,6 +90,9 @@ export function createCorrect(dependencies: CorrectDependencies): Correct {
   };
 }
 
+/** Gives the entries of a correction or undoing, which name the number of the correction before. */
+type Attempt = (previous: number) => Promise<Result<readonly CorrectionEntry[], ServiceError>>;
+
 /** Makes one correction of an app at a time. */
 class Corrector {
   readonly #dependencies: CorrectDependencies;
@@ -106,9 +109,8 @@ class Corrector {
   ): Promise<Result<Corrected, ServiceError>> {
     const id = createCorrectionId(nowMs);
     const { action, deviceId, selection, target, note } = wanted;
-    const { hot } = this.#dependencies;
-    const watch = hot.watchReports(appId, [...watchedRanges(wanted), { deviceId, ...ALWAYS }]);
-    const correcting = this.#takeEffect(appId, id, true, async (previous) => {
+    const ranges = [...watchedRanges(wanted), { deviceId, ...ALWAYS }];
+    return this.#watching(appId, ranges, id, true, async (previous) => {
       const planned = await planCorrection(this.#dependencies, appId, wanted, caller);
       if (!planned.ok) return planned;
       const { timestampMs, before } = planned.value;
@@ -125,8 +127,19 @@ class Corrector {
       const newestAfter = { newest: newest.value, newestOfTarget: null };
       return ok(correctionEntries(appId, previous, { correction, timestampMs, rows, ...newestAfter }));
     });
+  }
+
+  /** Like `#takeEffect()`, for entries that are made of records, which reports change meanwhile. */
+  async #watching(
+    appId: AppId,
+    ranges: readonly WatchedRange[],
+    id: string,
+    isActive: boolean,
+    attempt: Attempt,
+  ): Promise<Result<Corrected, ServiceError>> {
+    const watch = this.#dependencies.hot.watchReports(appId, ranges);
     try {
-      const corrected = await correcting;
+      const corrected = await this.#takeEffect(appId, id, isActive, attempt);
       return corrected.ok ? await this.#repeatMissed(appId, corrected.value, watch) : corrected;
     } finally {
       watch.end();
@@ -218,8 +231,7 @@ class Corrector {
     if (known === undefined) return fail({ kind: "correction_not_found" });
     if (!known.isActive) return ok({ item: known, sequence: hot.visibleSequence });
     const ranges = devicesOf(known.correction).map((deviceId) => ({ deviceId, ...ALWAYS }));
-    const watch = hot.watchReports(appId, ranges);
-    const undoing = this.#takeEffect(appId, id, false, async (previous) => {
+    return this.#watching(appId, ranges, id, false, async (previous) => {
       const app = hot.corrections.find(appId)!;
       const item = app.byId.get(id)!;
       const isOfDevice = item.correction.isOfDevice === true;
@@ -233,20 +245,14 @@ class Corrector {
         : await findNewestAfterUndo(this.#dependencies, appId, item, caller);
       return after.ok ? ok([undoEntry(appId, previous, id, after.value)]) : after;
     });
-    try {
-      const undone = await undoing;
-      return undone.ok ? await this.#repeatMissed(appId, undone.value, watch) : undone;
-    } finally {
-      watch.end();
-    }
   }
 
-  /** Tries until the correction took effect; `attempt` gives its entries, naming the number of the one before. */
+  /** Tries until the correction took effect. */
   async #takeEffect(
     appId: AppId,
     id: string,
     isActive: boolean,
-    attempt: (previous: number) => Promise<Result<readonly CorrectionEntry[], ServiceError>>,
+    attempt: Attempt,
   ): Promise<Result<Corrected, ServiceError>> {
     const { hot } = this.#dependencies;
     for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts++) {
