@@ -63,8 +63,8 @@ export interface SealFaults {
 }
 
 /**
- * What is on the disk after the power failed before an operation of the seal. With `random`, some of what was not synced
- * survives. Null if the seal has fewer operations.
+ * What is on the disk after the power failed before an operation of the seal. With `random`, some of what was not
+ * synced survives. Null if the seal has fewer operations.
  */
 export async function failPower(
   { clock, before }: SealFaults,
