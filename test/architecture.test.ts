@@ -20,7 +20,7 @@ const ROWS: readonly (readonly string[])[] = [
   ["service"],
   ["service/doctor"],
   ["wal", "hot", "archive", "auth", "service/quarantine", "formats"],
-  ["spatial", "map", "directory", "clients", "archive/duckdb"],
+  ["spatial", "geofences", "map", "directory", "clients", "archive/duckdb"],
   ["model/geo", "model/time"],
   ["model"],
   ["cluster/stream"],
@@ -41,7 +41,7 @@ const RUNTIME_INTERFACES = [
 
 const FOLDER_FILES_MAX = 25;
 const SUBFOLDER_FILES_MIN = 4;
-const TOP_FOLDERS_MAX = 20;
+const TOP_FOLDERS_MAX = 21;
 
 /** Of comments; what is code the formatter breaks, but for long texts. */
 const COMMENT_COLUMNS_MAX = 120;
@@ -136,7 +136,7 @@ test("no folder of src, test or bench holds more than 25 files", () => {
   expect([...counts].filter(([, count]) => count > FOLDER_FILES_MAX)).toEqual([]);
 });
 
-test("src has at most 20 folders at its top, and none within those holds fewer than 4 files", () => {
+test("src has at most 21 folders at its top, and none within those holds fewer than 4 files", () => {
   const counts = new Map<string, number>();
   const paths = readdirSync(SOURCE, { recursive: true, encoding: "utf8" }).filter((path) =>
     /\.\w+$/.test(path),

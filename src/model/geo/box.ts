@@ -18,7 +18,7 @@ export function isOnEarth(latitude: number, longitude: number): boolean {
  * haversine near the antipode, and extends a box that ends on ±180 to the other side, where the same meridian has the
  * other sign.
  */
-const MARGIN_RADIANS = 1e-7;
+export const MARGIN_RADIANS = 1e-7;
 
 /**
  * One or two boxes that contain every point within the radius, by `haversineMeters`, of a center in degrees. They are
@@ -36,8 +36,17 @@ export function circleBoxes(latitude: number, longitude: number, radiusMeters: n
   // The circle is widest where a meridian touches it, which is nearer to the pole than the center.
   const sine = Math.sin(angle) / Math.cos(latitude * RADIANS_PER_DEGREE);
   const reachDegrees = (Math.asin(Math.min(1, sine)) + MARGIN_RADIANS) / RADIANS_PER_DEGREE;
-  const west = longitude - reachDegrees;
-  const east = longitude + reachDegrees;
+  return boxesBetween(minLatitude, maxLatitude, longitude - reachDegrees, longitude + reachDegrees);
+}
+
+/** One or two boxes from `west` to `east`, of which one may be up to a turn beyond ±180. */
+export function boxesBetween(
+  minLatitude: number,
+  maxLatitude: number,
+  west: number,
+  east: number,
+): readonly Box[] {
+  if (east - west >= 360) return [band(minLatitude, maxLatitude, -180, 180)];
   if (west <= -180) return acrossAntimeridian(minLatitude, maxLatitude, west + 360, east);
   if (east >= 180) return acrossAntimeridian(minLatitude, maxLatitude, west, east - 360);
   return [band(minLatitude, maxLatitude, west, east)];

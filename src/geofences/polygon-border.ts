@@ -1,0 +1,49 @@
+import type { Line } from "./area.ts";
+import type { Ring } from "./ring.ts";
+
+/*
+ * RFC 7946 cuts what crosses ±180° into polygons on both sides, and what contains a pole along meridians to it. There
+ * the area goes on, so these edges are no border.
+ */
+
+/** The border of polygons: their rings without the edges along ±180° that two of them share, and those at a pole. */
+export function borderOf(rings: readonly Ring[]): readonly Line[] {
+  const lines = rings.map(({ line }) => line);
+  if (!lines.some((line) => findCut(line, 2) < line.length)) return lines;
+  const cut: [number, number][] = [];
+  const rest: Line[] = [];
+  for (const line of lines) {
+    let start = 0;
+    for (let at = findCut(line, 2); at < line.length; at = findCut(line, at + 2)) {
+      if (at - 2 > start) rest.push(line.subarray(start, at));
+      const [from, to] = [line[at - 1]!, line[at + 1]!];
+      if (Math.abs(from) !== 90 || from !== to) cut.push([Math.min(from, to), Math.max(from, to)]);
+      start = at;
+    }
+    if (line.length - 2 > start) rest.push(line.subarray(start));
+  }
+  return [...rest, ...oddStretches(cut).map(([from, to]) => Float64Array.of(180, from, 180, to))];
+}
+
+/** Where the next edge ends that is on the meridian of 180° or at a pole; the length of the line if there is none. */
+function findCut(line: Line, from: number): number {
+  for (let at = from; at < line.length; at += 2) {
+    const isAtPole = Math.abs(line[at + 1]!) === 90 && line[at - 1] === line[at + 1];
+    const isOnMeridian = line[at] === line[at - 2] && Math.abs(line[at]! % 360) === 180;
+    if (isAtPole || isOnMeridian) return at;
+  }
+  return line.length;
+}
+
+/** The stretches of a meridian that an odd number of edges cover: the area is only on one side of them. */
+function oddStretches(edges: readonly (readonly [number, number])[]): [number, number][] {
+  const ends = [...new Set(edges.flat())].sort((a, b) => a - b);
+  const stretches: [number, number][] = [];
+  for (const [index, from] of ends.entries()) {
+    const to = ends[index + 1];
+    if (to === undefined) continue;
+    const count = edges.filter(([low, high]) => low <= from && to <= high).length;
+    if (count % 2 === 1) stretches.push([from, to]);
+  }
+  return stretches;
+}
