@@ -21,6 +21,15 @@ test("parseSoakCommand() reads rounds, and runs both runtimes where none is name
   expect(parsed("--help")).toEqual({ kind: "help" });
 });
 
+test("parseSoakCommand() reads how often erasures are killed", () => {
+  expect(parsed("--erasures 130 --runtime bun --seed 4")).toEqual({
+    kind: "erasures",
+    kills: 130,
+    runtimes: ["Bun"],
+    seed: 4,
+  });
+});
+
 test("parseSoakCommand() reads how long memory is watched, and where that is kept", () => {
   expect(parsed("--memory 60m --runtime bun --seed 1 --save out/hour")).toEqual({
     kind: "memory",
@@ -39,6 +48,8 @@ test("parseSoakCommand() refuses in one line what it can't do", () => {
     ["--memory long", /^--memory takes a time such as 60m, and "long" is none\.$/],
     ["--memory 1m --rounds 3", /has no --rounds\.$/],
     ["--memory 1m --save a", /^--save keeps one run/],
+    ["--erasures none", /^--erasures takes a whole number/],
+    ["--erasures 5 --memory 1m", /^--erasures does not go with --memory\.$/],
     ["--save a", /^--save goes with --memory\.$/],
     ["now", /^Unexpected argument "now"\. See --help\.$/],
     ["--fast", /^Unknown option --fast\. See --help\.$/],

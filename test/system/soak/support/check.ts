@@ -9,7 +9,17 @@ const MS_PER_DAY = 86_400_000;
 const RANGE_DAYS = 300;
 const QUERIES_OF_EACH = 2;
 
-/** Every record of these devices, field by field and exactly once, and how many records there are in all. */
+/** Every record of these devices, field by field and exactly once. */
+export function checkRecords(
+  client: Client,
+  fleet: ReferenceRecords,
+  deviceIds: Iterable<string>,
+): Promise<string[]> {
+  const queries = [...deviceIds].flatMap((deviceId) => devicePages(fleet, deviceId));
+  return findWrongAnswers(client, fleet, queries);
+}
+
+/** The same, and how many records there are in all. */
 export function checkDevices(
   client: Client,
   fleet: ReferenceRecords,
@@ -19,7 +29,7 @@ export function checkDevices(
   return findWrongAnswers(client, fleet, [...queries, ...currentPages(fleet), ...totals(fleet)]);
 }
 
-/** The same of all devices, and random questions of every endpoint. */
+/** Every record of all devices, and random questions of every endpoint. */
 export function checkAll(client: Client, fleet: ReferenceRecords, pick: Picker): Promise<string[]> {
   const queries = fleet.deviceIds().flatMap((deviceId) => devicePages(fleet, deviceId));
   const others = createReferenceRecords("nobody");
@@ -27,7 +37,7 @@ export function checkAll(client: Client, fleet: ReferenceRecords, pick: Picker):
   return findWrongAnswers(client, fleet, [...queries, ...currentPages(fleet), ...totals(fleet), ...random]);
 }
 
-function devicePages(fleet: ReferenceRecords, deviceId: string): ReferenceQuery[] {
+export function devicePages(fleet: ReferenceRecords, deviceId: string): ReferenceQuery[] {
   const [start_date, end_date] = [-RANGE_DAYS, 1].map((days) =>
     new Date(Date.now() + days * MS_PER_DAY).toISOString().slice(0, 10),
   );

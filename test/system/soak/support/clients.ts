@@ -9,6 +9,7 @@ import {
   type IngestAnswer,
   post,
 } from "../../support/client.ts";
+import { pause } from "../../support/pause.ts";
 import type { Picker } from "../../support/random.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Tour } from "./tour.ts";
@@ -21,11 +22,13 @@ export interface ClientOptions {
   /** True from the moment that the server may be gone. */
   readonly isOver: () => boolean;
   readonly onWrong: (what: string) => void;
+  /** Between two batches of a client; none by default. */
+  readonly restMs?: number;
 }
 
 /** Posts batch after batch, and asks between them about what was just acknowledged. */
 export async function postOn(
-  { client, pick, ledger, isOver, onWrong }: ClientOptions,
+  { client, pick, ledger, isOver, onWrong, restMs = 0 }: ClientOptions,
   tour: Tour,
 ): Promise<void> {
   while (!isOver()) {
@@ -47,6 +50,7 @@ export async function postOn(
     }
     ledger.acknowledge(batch);
     if (pick.maybe(0.3, () => true)) await ask({ client, pick, ledger, isOver, onWrong }, batch);
+    if (restMs > 0) await pause(restMs);
   }
 }
 

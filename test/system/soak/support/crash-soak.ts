@@ -226,7 +226,7 @@ async function killInFirstSeal(server: ServerProcess, place: Place, pick: Picker
 }
 
 /** Ends a server whose start hangs, and says how far it was. */
-async function untilReady(server: ServerProcess): Promise<void> {
+export async function untilReady(server: ServerProcess): Promise<void> {
   try {
     await unlessHung(server.says(/Ready after/), "a start", READY_MS_MAX);
   } catch (cause) {
