@@ -34,6 +34,7 @@ const FILES = [
   "store/archive",
   "store/late",
   "store/seal",
+  "store/erase",
   "store/ready",
   "store/decade",
   "server/fairness",

@@ -45,13 +45,19 @@ export interface ArchivedDirectory {
   readonly unsealedRecords: number;
 }
 
-export interface ArchivedDirectoryOptions {
-  readonly fleet: YearFleet;
+/** What a directory is made of. */
+interface MadeOf {
   readonly archivedDays: number;
-  /** The number of minutes with reports at the start of each day. */
-  readonly minutesPerDay: number;
   /** The directory's retention; defaults to the program's default. */
   readonly retention?: Retention;
+  /** The reports of the day with this start. */
+  batchesOfDay(dayStartMs: number): Iterable<ReportBatch>;
+}
+
+export interface ArchivedDirectoryOptions extends Omit<MadeOf, "batchesOfDay"> {
+  readonly fleet: YearFleet;
+  /** The number of minutes with reports at the start of each day. */
+  readonly minutesPerDay: number;
 }
 
 const made = new Map<string, Promise<ArchivedDirectory>>();
@@ -63,13 +69,15 @@ const made = new Map<string, Promise<ArchivedDirectory>>();
 export function archivedDirectory(options: ArchivedDirectoryOptions): Promise<ArchivedDirectory> {
   const { fleet, archivedDays, minutesPerDay } = options;
   const name = [fleet.deviceIds.length, archivedDays, minutesPerDay].join(" ");
-  const known = made.get(name) ?? makeDirectory(options);
+  const batchesOfDay = (dayStartMs: number) => dayBatches(fleet, dayStartMs, minutesPerDay);
+  const known = made.get(name) ?? makeArchivedDirectory({ ...options, batchesOfDay });
   made.set(name, known);
   return known;
 }
 
-async function makeDirectory(options: ArchivedDirectoryOptions): Promise<ArchivedDirectory> {
-  const { fleet, archivedDays, minutesPerDay, retention = DEFAULT_RETENTION } = options;
+/** Creates a directory with the reports of the last archived days and of the unsealed week. */
+export async function makeArchivedDirectory(options: MadeOf): Promise<ArchivedDirectory> {
+  const { archivedDays, retention = DEFAULT_RETENTION, batchesOfDay } = options;
   const dataDir = temporaryDataDir("archived");
   await makeFirstKey(dataDir);
   await setRetention(dataDir, retention);
@@ -79,7 +87,7 @@ async function makeDirectory(options: ArchivedDirectoryOptions): Promise<Archive
   const directory = await openBenchDirectory(dataDir, systemClock, retention);
   let records = 0;
   for (let daysAgo = archivedDays + WINDOW_DAYS; daysAgo > 0; daysAgo--) {
-    records += await report(directory, dayBatches(fleet, dayStart(daysAgo), minutesPerDay));
+    records += await report(directory, batchesOfDay(dayStart(daysAgo)));
     if (daysAgo % DAYS_A_SEAL === 1) await directory.schedule.sealNow();
   }
   await directory.schedule.sealNow();
