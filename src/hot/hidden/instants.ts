@@ -1,4 +1,5 @@
 import { countBefore, joinedNumbers } from "../../lib/tables/sorted-numbers.ts";
+import { type InstantBlock, type OwnedInstants, packInstants } from "./instant-block.ts";
 
 /**
  * Rows of a block: adding one instant copies a block, in less than a microsecond. With 256, a million corrected records
@@ -9,29 +10,13 @@ const BLOCK_ROWS_MAX = 64;
 /** Instants that a version names at most. */
 const NAMED_MAX = 16;
 
-/** Some instants with their owners, sorted by instant and then by owner. It never changes: another one replaces it. */
-interface Block {
-  readonly times: Float64Array;
-  readonly owners: Uint32Array;
-  /** Greater than that of any block before it. */
-  readonly number: number;
-}
-
-let blockCount = 0;
-
-function createBlock(times: Float64Array, owners: Uint32Array): Block {
-  return { times, owners, number: ++blockCount };
-}
-
-const EMPTY = createBlock(new Float64Array(0), new Uint32Array(0));
-
 /**
  * Sorted instants of one device, Unix ms, each with the number of what needs it, its owner. One may occur several
  * times, also with one owner.
  */
 export class Instants {
   readonly #blockRowsMax: number;
-  readonly #blocks: Block[] = [];
+  readonly #blocks: InstantBlock[] = [];
   #count = 0;
   /** Null after a change, until it is needed. */
   #times: Float64Array | null = null;
@@ -47,7 +32,7 @@ export class Instants {
 
   /** Sorted. A reader may hold on to it. */
   get times(): Float64Array {
-    this.#times ??= joinedNumbers(this.#blocks.map(({ times }) => times));
+    this.#times ??= this.#timesOf(() => true);
     return this.#times;
   }
 
@@ -94,8 +79,8 @@ export class Instants {
     if (some.length <= NAMED_MAX) return some.join();
     let [count, newest] = [0, 0];
     for (let at = this.#blockOf(startMs, 0); at < this.#blocks.length; at++) {
-      const { times, number } = this.#blocks[at]!;
-      if (times[0]! >= endMs) break;
+      const { firstMs, number } = this.#blocks[at]!;
+      if (firstMs >= endMs) break;
       count++;
       newest = Math.max(newest, number);
     }
@@ -104,24 +89,42 @@ export class Instants {
 
   /** Those that have an owner after this one, each once. */
   timesAfter(owner: number): Float64Array {
-    const after = this.#blocks.map(({ times, owners }) => times.filter((_, row) => owners[row]! > owner));
-    const all = joinedNumbers(after);
+    const all = this.#timesOf((block, row) => block.ownerAt(row) > owner);
     return all.filter((timeMs, at) => timeMs !== all[at - 1]);
+  }
+
+  #timesOf(isWanted: (block: InstantBlock, row: number) => boolean): Float64Array {
+    const times = new Float64Array(this.#count);
+    let count = 0;
+    for (const block of this.#blocks)
+      for (let row = 0; row < block.count; row++)
+        if (isWanted(block, row)) times[count++] = block.timeAt(row);
+    return count === times.length ? times : times.slice(0, count);
   }
 
   /** Adds sorted instants. */
   add(times: Float64Array, owner = 0): void {
-    if (this.#blocks.length === 0 && times.length > 0) this.#blocks.push(EMPTY);
-    this.#change(times, owner, (block, some) => merged(block, some, owner));
+    if (this.#blocks.length === 0) {
+      const owners = new Uint32Array(times.length).fill(owner);
+      this.#blocks.push(...packInstants({ times, owners }, this.#blockRowsMax));
+      this.#count = times.length;
+      this.#times = null;
+    } else {
+      this.#change(times, owner, (some, added) => merged(some, added, owner));
+    }
   }
 
   /** Removes sorted instants, each once. */
   remove(times: Float64Array, owner = 0): void {
-    this.#change(times, owner, (block, some) => without(block, some, owner));
+    this.#change(times, owner, (some, removed) => without(some, removed, owner));
   }
 
   /** Changes each block in which some instants lie, or belong. */
-  #change(times: Float64Array, owner: number, changed: (block: Block, times: Float64Array) => Block): void {
+  #change(
+    times: Float64Array,
+    owner: number,
+    changed: (some: OwnedInstants, times: Float64Array) => OwnedInstants,
+  ): void {
     const blocks = this.#blocks;
     this.#times = null;
     for (let from = 0; from < times.length && blocks.length > 0; ) {
@@ -129,30 +132,32 @@ export class Instants {
       const block = blocks[at]!;
       const to =
         at === blocks.length - 1 ? times.length : from + countUpTo(times.subarray(from), owner, block);
-      const after = changed(block, times.subarray(from, to));
-      this.#count += after.times.length - block.times.length;
+      const after = changed(block.unpack(), times.subarray(from, to));
+      this.#count += after.times.length - block.count;
       this.#replace(at, after);
       from = to;
     }
   }
 
-  /** Replaces a block by what became of it: by several if that is large, by none if it is empty. */
-  #replace(at: number, block: Block): void {
-    const blocks = this.#blocks;
-    const { length } = block.times;
-    const before = blocks[at - 1];
-    if (before !== undefined && before.times.length + length <= this.#blockRowsMax / 2)
-      blocks.splice(at - 1, 2, appended(before, block));
-    else if (length > 0 && length <= this.#blockRowsMax) blocks[at] = block;
-    else blocks.splice(at, 1, ...cut(block, this.#blockRowsMax));
+  /** Replaces a block by what became of it: by several if that is much, by none if it is empty. */
+  #replace(at: number, some: OwnedInstants): void {
+    const before = this.#blocks[at - 1];
+    const isSmall =
+      before !== undefined && before.count + some.times.length <= Math.floor(this.#blockRowsMax / 2);
+    if (isSmall) this.#blocks.splice(at - 1, 2, ...this.#packed(joined(before.unpack(), some)));
+    else this.#blocks.splice(at, 1, ...this.#packed(some));
+  }
+
+  #packed(some: OwnedInstants): InstantBlock[] {
+    return packInstants(some, this.#blockRowsMax);
   }
 
   /** The first owner of an instant that is not before this one; `NO_OWNER` if there is none. */
   #ownerFrom(timeMs: number, owner: number): number {
     const block = this.#blocks[this.#blockOf(timeMs, owner)];
     if (block === undefined) return NO_OWNER;
-    const row = rowsBefore(block, timeMs, owner);
-    return block.times[row] === timeMs ? block.owners[row]! : NO_OWNER;
+    const row = block.countBefore(timeMs, owner);
+    return block.timeAt(row) === timeMs ? block.ownerAt(row) : NO_OWNER;
   }
 
   /** The index of the first block that does not end before an instant with an owner. */
@@ -161,9 +166,7 @@ export class Instants {
     let high = this.#blocks.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      const { times, owners } = this.#blocks[middle]!;
-      const last = times.length - 1;
-      if (times[last]! < timeMs || (times[last] === timeMs && owners[last]! < owner)) low = middle + 1;
+      if (this.#blocks[middle]!.isBefore(timeMs, owner)) low = middle + 1;
       else high = middle;
     }
     return low;
@@ -172,24 +175,12 @@ export class Instants {
 
 const NO_OWNER = -1;
 
-/** How many rows of a block are before an instant with an owner. */
-function rowsBefore({ times, owners }: Block, timeMs: number, owner: number): number {
-  let low = 0;
-  let high = times.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (times[middle]! < timeMs || (times[middle] === timeMs && owners[middle]! < owner)) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
 /**
  * Adds the owners of those of some sorted instants, from an index on, that a block has. Returns the index of the first
  * that may be in a later block.
  */
 function addOwners(
-  { times, owners }: Block,
+  block: InstantBlock,
   wanted: Float64Array,
   byMs: number,
   from: number,
@@ -197,67 +188,57 @@ function addOwners(
 ): number {
   let at = from;
   let last = NO_OWNER;
-  for (let row = 0; row < times.length; row++) {
-    const timeMs = times[row]! - byMs;
+  for (let row = 0; row < block.count; row++) {
+    const timeMs = block.timeAt(row) - byMs;
     while (wanted[at]! < timeMs) at++;
-    if (wanted[at] !== timeMs || owners[row] === last) continue;
-    last = owners[row]!;
+    if (wanted[at] !== timeMs || block.ownerAt(row) === last) continue;
+    last = block.ownerAt(row);
     all.add(last);
   }
   return at;
 }
 
 /** How many of some sorted instants with an owner are not after the last of a block. */
-function countUpTo(times: Float64Array, owner: number, block: Block): number {
-  const lastMs = block.times.at(-1)!;
+function countUpTo(times: Float64Array, owner: number, { lastMs, lastOwner }: InstantBlock): number {
   let count = countBefore(times, lastMs);
-  if (owner <= block.owners.at(-1)!) while (times[count] === lastMs) count++;
+  if (owner <= lastOwner) while (times[count] === lastMs) count++;
   return count;
 }
 
-function appended(a: Block, b: Block): Block {
+/** Instants followed by later ones. */
+function joined(a: OwnedInstants, b: OwnedInstants): OwnedInstants {
   const owners = new Uint32Array(a.owners.length + b.owners.length);
   owners.set(a.owners);
   owners.set(b.owners, a.owners.length);
-  return createBlock(joinedNumbers([a.times, b.times]), owners);
+  return { times: joinedNumbers([a.times, b.times]), owners };
 }
 
-/** A block in pieces of about equal length; none if it is empty. */
-function cut({ times, owners }: Block, rowsMax: number): Block[] {
-  const pieces = Math.ceil(times.length / rowsMax);
-  const rows = Math.ceil(times.length / pieces);
-  return Array.from({ length: pieces }, (_, piece) => {
-    const [from, to] = [piece * rows, (piece + 1) * rows];
-    return createBlock(times.slice(from, to), owners.slice(from, to));
-  });
-}
-
-function merged(block: Block, added: Float64Array, owner: number): Block {
-  const times = new Float64Array(block.times.length + added.length);
+function merged(some: OwnedInstants, added: Float64Array, owner: number): OwnedInstants {
+  const times = new Float64Array(some.times.length + added.length);
   const owners = new Uint32Array(times.length);
   for (let i = 0, j = 0; i + j < times.length; ) {
-    const [known, other] = [block.times[i]!, added[j]!];
-    const isKnown = j === added.length || known < other || (known === other && block.owners[i]! <= owner);
+    const [known, other] = [some.times[i]!, added[j]!];
+    const isKnown = j === added.length || known < other || (known === other && some.owners[i]! <= owner);
     times[i + j] = isKnown ? known : other;
-    owners[i + j] = isKnown ? block.owners[i]! : owner;
+    owners[i + j] = isKnown ? some.owners[i]! : owner;
     if (isKnown) i++;
     else j++;
   }
-  return createBlock(times, owners);
+  return { times, owners };
 }
 
-function without(block: Block, removed: Float64Array, owner: number): Block {
-  const times = new Float64Array(block.times.length);
-  const owners = new Uint32Array(block.times.length);
+function without(some: OwnedInstants, removed: Float64Array, owner: number): OwnedInstants {
+  const times = new Float64Array(some.times.length);
+  const owners = new Uint32Array(some.times.length);
   let count = 0;
-  for (let i = 0, j = 0; i < block.times.length; i++) {
-    const timeMs = block.times[i]!;
+  for (let i = 0, j = 0; i < some.times.length; i++) {
+    const timeMs = some.times[i]!;
     while (j < removed.length && removed[j]! < timeMs) j++;
-    if (removed[j] === timeMs && block.owners[i] === owner) j++;
+    if (removed[j] === timeMs && some.owners[i] === owner) j++;
     else {
       times[count] = timeMs;
-      owners[count++] = block.owners[i]!;
+      owners[count++] = some.owners[i]!;
     }
   }
-  return createBlock(times.slice(0, count), owners.slice(0, count));
+  return { times: times.slice(0, count), owners: owners.slice(0, count) };
 }

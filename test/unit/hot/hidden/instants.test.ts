@@ -16,52 +16,63 @@ function compare([timeA, ownerA]: Entry, [timeB, ownerB]: Entry): number {
   return timeA - timeB || ownerA - ownerB;
 }
 
-test("Instants answers what a plain list of instants and owners does, after any additions and removals", () => {
-  fc.assert(
-    fc.property(changes, times, fc.nat(13), fc.nat(13), (story, wanted, someMs, otherMs) => {
-      const instants = new Instants(BLOCK_ROWS);
-      let plain: Entry[] = [];
-      for (const { adds, owner, times } of story) {
-        if (adds) {
-          instants.add(times, owner);
-          plain.push(...[...times].map((timeMs): Entry => [timeMs, owner]));
-          plain.sort(compare);
-          continue;
+/** Between instants: with the longer one, three of them fit no block. */
+const STEPS_MS = [1, 2 ** 31];
+
+test.each(STEPS_MS)(
+  "Instants answers what a plain list does after any changes: in steps of %d ms",
+  (stepMs) => {
+    const scaled = (list: Float64Array) => list.map((each) => each * stepMs);
+    fc.assert(
+      fc.property(changes, times.map(scaled), fc.nat(13), fc.nat(13), (story, wanted, some, other) => {
+        const [someMs, otherMs] = [some * stepMs, other * stepMs];
+        const instants = new Instants(BLOCK_ROWS);
+        let plain: Entry[] = [];
+        for (const { adds, owner, times: unscaled } of story) {
+          const times = scaled(unscaled);
+          if (adds) {
+            instants.add(times, owner);
+            plain.push(...[...times].map((timeMs): Entry => [timeMs, owner]));
+            plain.sort(compare);
+            continue;
+          }
+          instants.remove(times, owner);
+          for (const timeMs of times) {
+            const at = plain.findIndex(([each, its]) => each === timeMs && its === owner);
+            plain = plain.filter((_, index) => index !== at);
+          }
         }
-        instants.remove(times, owner);
-        for (const timeMs of times) {
-          const at = plain.findIndex(([each, its]) => each === timeMs && its === owner);
-          plain = plain.filter((_, index) => index !== at);
-        }
-      }
-      const all = plain.map(([timeMs]) => timeMs);
-      expect([instants.count, [...instants.times]]).toEqual([all.length, all]);
-      const [startMs, endMs] = [Math.min(someMs, otherMs), Math.max(someMs, otherMs)];
-      expect([...instants.within(startMs, endMs)]).toEqual(
-        all.filter((timeMs) => timeMs >= startMs && timeMs < endMs),
-      );
-      for (const byMs of [0, 2])
-        expect([...instants.ownersAt(wanted, byMs)].sort()).toEqual(
-          [
-            ...new Set(plain.filter(([timeMs]) => wanted.includes(timeMs - byMs)).map(([, owner]) => owner)),
-          ].sort(),
+        const all = plain.map(([timeMs]) => timeMs);
+        expect([instants.count, [...instants.times]]).toEqual([all.length, all]);
+        const [startMs, endMs] = [Math.min(someMs, otherMs), Math.max(someMs, otherMs)];
+        expect([...instants.within(startMs, endMs)]).toEqual(
+          all.filter((timeMs) => timeMs >= startMs && timeMs < endMs),
         );
-      for (let timeMs = 0; timeMs <= 13; timeMs++) {
-        const owners = plain.filter(([each]) => each === timeMs).map(([, owner]) => owner);
-        expect(instants.has(timeMs)).toBe(owners.length > 0);
-        for (let owner = 0; owner <= 6; owner++) {
-          expect(instants.ownerAfter(timeMs, owner)).toBe(owners.find((each) => each > owner) ?? 0);
-          const isAlone = owners.length > 0 && owners.every((each) => each === owner);
-          expect(instants.isOnlyOf(timeMs, owner)).toBe(isAlone);
+        for (const byMs of [0, 2 * stepMs])
+          expect([...instants.ownersAt(wanted, byMs)].sort()).toEqual(
+            [
+              ...new Set(
+                plain.filter(([timeMs]) => wanted.includes(timeMs - byMs)).map(([, owner]) => owner),
+              ),
+            ].sort(),
+          );
+        for (let timeMs = 0; timeMs <= 13 * stepMs; timeMs += stepMs) {
+          const owners = plain.filter(([each]) => each === timeMs).map(([, owner]) => owner);
+          expect(instants.has(timeMs)).toBe(owners.length > 0);
+          for (let owner = 0; owner <= 6; owner++) {
+            expect(instants.ownerAfter(timeMs, owner)).toBe(owners.find((each) => each > owner) ?? 0);
+            const isAlone = owners.length > 0 && owners.every((each) => each === owner);
+            expect(instants.isOnlyOf(timeMs, owner)).toBe(isAlone);
+          }
         }
-      }
-      for (let owner = 0; owner <= 6; owner++)
-        expect([...instants.timesAfter(owner)]).toEqual([
-          ...new Set(plain.filter(([, each]) => each > owner).map(([timeMs]) => timeMs)),
-        ]);
-    }),
-  );
-});
+        for (let owner = 0; owner <= 6; owner++)
+          expect([...instants.timesAfter(owner)]).toEqual([
+            ...new Set(plain.filter(([, each]) => each > owner).map(([timeMs]) => timeMs)),
+          ]);
+      }),
+    );
+  },
+);
 
 test("a range that was read stays as it was, whatever is added and removed", () => {
   const instants = new Instants();
