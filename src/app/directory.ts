@@ -137,6 +137,11 @@ export interface DirectoryStream
     | "signal"
   > {
   readonly nodeId: string;
+  /**
+   * When messages are purged at the latest of which every live node has archived all reports at an instant; null if
+   * that is not known.
+   */
+  purgedByMs(archivedMs: number): number | null;
 }
 
 export interface ArchiveDisk {

@@ -14,9 +14,11 @@ import { settleNewest } from "../service/corrections/settle-newest.ts";
 import { READING_SIZES } from "../service/export/export-source.ts";
 import { createExports, type Exports } from "../service/export/exports.ts";
 import { applyToMemory } from "../service/ingest/apply-entry.ts";
+import { needsWholeRecords } from "../service/ingest/memory-follower.ts";
 import { type MessageStore, openMessages } from "../service/quarantine/message-store.ts";
 import type { GapsDependencies } from "../service/queries/history/read-archive.ts";
 import { MemoryCompactor } from "../service/upkeep/memory-compactor.ts";
+import { archivedByMs, hasLateRows } from "../service/upkeep/seal/plan.ts";
 import { clearedOf, sequencesOf } from "../service/upkeep/seal/seal.ts";
 import type { EntryError, LogEntry } from "../wal/entry/entry.ts";
 import type { LogWrite, Wal } from "../wal/log.ts";
@@ -189,8 +191,14 @@ function openLog(
     onProgress: ({ replayedBytes, totalBytes }: ReplayProgress) => onProgress(replayedBytes, totalBytes),
     onWritten: (write: LogWrite) => events.onLogWritten?.(write),
   };
-  if (stream !== undefined)
-    return openStreamLog({ ...callbacks, ...stream, ...LOG_STREAM_LIMITS, coveredSequence: sequenceMin - 1 });
+  if (stream !== undefined) {
+    const needsFollower = (entry: LogEntry) =>
+      needsWholeRecords(entry) && entry.sequence > hot.erasures.finishedSequence && hasLateRows(hot);
+    const limits = { ...LOG_STREAM_LIMITS, coveredSequence: sequenceMin - 1 };
+    const heldUntilMs = (lastDay: UtcDay | null) =>
+      stream.purgedByMs(archivedByMs(lastDay, options.clock.nowMs(), options.config.sealIntervalMs));
+    return openStreamLog({ ...callbacks, ...stream, ...limits, needsFollower, heldUntilMs });
+  }
   const { log: directory, damaged: damagedDirectory } = directoryPaths(dataDir);
   return openWal({
     ...callbacks,

@@ -105,6 +105,7 @@ export class ClusterNode {
       probe: this.#retryingProbe(this.stream),
       onFloor: (message: number, lastTaken: TakenMessage | null) => this.#saveFloor(message, lastTaken),
       onFailed: (error: unknown) => this.#failed.reject(error),
+      purgedByMs: (archivedMs: number) => this.#nodes.purgedByMs(archivedMs, this.#parts.nodeTimeoutMs),
     };
   }
 

@@ -94,6 +94,15 @@ export class Nodes {
     return away.map(([id]) => id);
   }
 
+  /**
+   * When messages are purged at the latest that no live node needs from `archivedMs` on: one that goes away before
+   * holds them until it is forgotten. Null if a status is unreadable, since nothing is purged then.
+   */
+  purgedByMs(archivedMs: number, timeoutMs: number): number | null {
+    for (const [id, { status }] of this.#seen) if (id !== this.#ownId && status === null) return null;
+    return archivedMs + timeoutMs + LIVE_MS;
+  }
+
   /** The first message that any node needs, at most `own`; 0, which purges nothing, if a status is unreadable. */
   floor(own: number): number {
     let floor = own;

@@ -29,6 +29,15 @@ export interface LogErasing {
   readonly rewritten: readonly RewrittenFile[];
   /** Files that can't be read, or that may be back after a power failure. */
   readonly unsearched: readonly string[];
+  /** What a stream has of it until messages are purged; null for files. */
+  readonly held: HeldMessages | null;
+}
+
+/** Messages of a stream, which nobody can rewrite. */
+export interface HeldMessages {
+  readonly stream: string;
+  /** When they are purged at the latest; null if that is not known. */
+  readonly untilMs: number | null;
 }
 
 /** All segments of a log except the one that is being written, in log order. */
@@ -147,6 +156,7 @@ export class ClosedSegments {
         ...[...unsearched, ...returning].map(({ number }) => segmentName(number)),
         ...misnamed,
       ].map((name) => join(directory, name)),
+      held: null,
     };
   }
 

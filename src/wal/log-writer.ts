@@ -30,7 +30,7 @@ export interface LogWriterOptions extends SegmentWriterOptions {
 const NOTHING_TRIMMED: TrimmedLog = {
   segments: 0,
   bytes: 0,
-  erasing: { isComplete: false, rewritten: [], unsearched: [] },
+  erasing: { isComplete: false, rewritten: [], unsearched: [], held: null },
 };
 
 export class LogWriter implements Wal {

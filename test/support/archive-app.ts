@@ -38,7 +38,7 @@ export interface ArchiveAppOptions {
   /** Defaults to the machine's disk. */
   readonly disk?: Pick<
     OpenDirectoryOptions,
-    "files" | "archiveDisk" | "archiveEngine" | "startHelper" | "timers"
+    "files" | "archiveDisk" | "archiveEngine" | "startHelper" | "timers" | "stream"
   >;
   /** Defaults to the server's value. */
   readonly sealDaysAtOnce?: number;
@@ -101,8 +101,8 @@ export async function createArchiveApp(options: ArchiveAppOptions = {}): Promise
     onProgress: () => {},
     release: () => {},
     access: NO_ACCESS,
+    keepsChanges: true,
   });
-  hot.keepChanges(directory.log.lastSequence);
   const { lateWindow, readAsset } = options;
   const damagedDirectory = directoryPaths(dataDir).damaged;
   const stores: TestStores = { hot, scheduler, files: disk.files, damagedDirectory, directory };

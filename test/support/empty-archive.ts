@@ -23,9 +23,13 @@ export function createEmptyArchive(): Archive {
 }
 
 /** A schedule that never seals. */
-export const NO_SEALS: Pick<SealSchedule, "noteReports" | "hasRoomFor" | "hasRoomToFollow" | "state"> = {
+export const NO_SEALS: Pick<
+  SealSchedule,
+  "noteReports" | "hasRoomFor" | "hasRoomToFollow" | "foldLate" | "state"
+> = {
   noteReports: () => {},
   hasRoomFor: () => true,
   hasRoomToFollow: () => true,
+  foldLate: async () => {},
   state: { lastMs: null, isLate: false },
 };

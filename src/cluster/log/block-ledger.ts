@@ -43,6 +43,12 @@ export class BlockLedger {
     return this.#all().reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
+  /** The last day of any message; null if there is none. */
+  get lastDay(): UtcDay | null {
+    const days = this.#all().flatMap(({ tally }) => [...tally.reports.keys()]);
+    return days.reduce<UtcDay | null>((last, day) => (last === null || day > last ? day : last), null);
+  }
+
   mayHold(day: UtcDay): boolean {
     return this.#all().some(({ tally }) => tally.reports.has(day));
   }

@@ -12,6 +12,8 @@ export interface OpenStreamLogOptions extends StreamLogOptions {
   readonly coveredSequence: number;
   /** Called for every replayed entry, in order, while requests wait. */
   onEntry(entry: LogEntry): void;
+  /** Whether an entry can't be applied during the start, which ends before it then: it is followed like later ones. */
+  needsFollower?(entry: LogEntry): boolean;
   onProgress?(progress: ReplayProgress): void;
   /** Stops the start, which otherwise lasts as long as no server answers. */
   readonly signal?: AbortSignal;
@@ -22,8 +24,8 @@ export interface OpenStreamLogOptions extends StreamLogOptions {
 const SLICE_MS = 10;
 
 /**
- * Replays the stream up to the message that was the last one at the start, and follows it from there. Throws a
- * `StreamError`: `gone` if needed messages were purged, `refused` if the servers have lost messages that this node
+ * Replays the stream up to the message that was the last one at the start, or to an entry that needs a follower, and
+ * follows it from there. Throws a `StreamError`: `gone` if needed messages were purged, `refused` if the servers have lost messages that this node
  * knows. Throws a `MessageError` if a message can't be read.
  */
 export async function openStreamLog(
@@ -41,9 +43,17 @@ export async function openStreamLog(
   let sliceEndMs = timers.nowMs() + SLICE_MS;
   let isRead = false;
 
-  async function replay(entries: readonly LogEntry[], message: number, messageBytes: number): Promise<void> {
+  async function replay(
+    entries: readonly LogEntry[],
+    message: number,
+    messageBytes: number,
+  ): Promise<readonly LogEntry[]> {
     recovery.bytes += messageBytes;
     for (const [index, entry] of entries.entries()) {
+      if (options.needsFollower?.(entry) === true) {
+        finish();
+        return entries.slice(index);
+      }
       applyEntry(entry, onEntry);
       recovery.entries++;
       recovery.records += reportsIn(entry);
@@ -51,6 +61,7 @@ export async function openStreamLog(
       if (!isLast && timers.nowMs() >= sliceEndMs) await nextSlice(); // A message may have 1024 entries.
     }
     if (message >= lastMessage) finish();
+    return [];
   }
 
   async function nextSlice(): Promise<void> {

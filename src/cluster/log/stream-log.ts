@@ -1,5 +1,5 @@
 import { fail, type Result } from "../../lib/result.ts";
-import { atMost, systemTimers } from "../../lib/schedule/timers.ts";
+import { atMost, systemTimers, untilAborted } from "../../lib/schedule/timers.ts";
 import type { AppId } from "../../model/ids.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
 import type { StandingEntry } from "../../model/standing-entry.ts";
@@ -27,6 +27,11 @@ export interface StreamLogOptions extends Omit<GroupPublisherOptions, "stream"> 
   readonly lastTaken: TakenMessage | null;
   /** Stores the first message that a restart needs, and the last one applied. Called after each trim. */
   onFloor(message: number, lastTaken: TakenMessage | null): Promise<void>;
+  /**
+   * When all messages so far are purged at the latest, if this is the last day of which this node needs any, null for
+   * none. Null, as by default, if that is not known.
+   */
+  heldUntilMs?(lastDay: UtcDay | null): number | null;
   /** The stream can't be followed any more; the data here is correct but gets no newer. */
   onFailed(error: unknown): void;
 }
@@ -40,11 +45,15 @@ const CLOSE_MS = 500;
 const NOTHING_TRIMMED: TrimmedLog = {
   segments: 0,
   bytes: 0,
-  erasing: { isComplete: true, rewritten: [], unsearched: [] },
+  erasing: { isComplete: true, rewritten: [], unsearched: [], held: null },
 };
 
-/** Applies the entries of a message during the start. */
-export type ReplayEntries = (entries: readonly LogEntry[], message: number, bytes: number) => Promise<void>;
+/** Applies the entries of a message during the start. Resolves with those that the follower is to take. */
+export type ReplayEntries = (
+  entries: readonly LogEntry[],
+  message: number,
+  bytes: number,
+) => Promise<readonly LogEntry[]>;
 
 export class StreamLog implements Wal {
   readonly #options: StreamLogOptions;
@@ -153,9 +162,12 @@ export class StreamLog implements Wal {
 
   async trim(coverage: Coverage): Promise<TrimmedLog> {
     if (this.#closed !== null) return NOTHING_TRIMMED;
+    const { stream, heldUntilMs = () => null, onFloor } = this.#options;
     this.#ledger.trim(coverage);
-    await this.#options.onFloor(this.#ledger.floor(this.#nextMessage), this.#lastTaken);
-    return NOTHING_TRIMMED; // The stream is purged later, once no node needs the messages.
+    await onFloor(this.#ledger.floor(this.#nextMessage), this.#lastTaken);
+    // The stream is purged later, once no node needs the messages.
+    const held = { stream: stream.name, untilMs: heldUntilMs(this.#ledger.lastDay) };
+    return { ...NOTHING_TRIMMED, erasing: { ...NOTHING_TRIMMED.erasing, held } };
   }
 
   close(): Promise<void> {
@@ -169,29 +181,35 @@ export class StreamLog implements Wal {
     for (const entry of entries)
       if (entry.kind === "reports") await this.#follower?.makeRoomFor(entry.batch, this.#stopped.signal);
     if (this.#stopped.signal.aborted) return;
-    // Set before the entries are applied: a seal must not see entries that a restart would not.
-    this.#lastSequence = entries.at(-1)!.sequence;
     this.#lastTaken = { number, id };
     this.#note(entries, number, bytes.length);
     try {
-      if (this.#replay !== null) await this.#replay(entries, number, bytes.length);
-      else {
-        const isOwn = this.#publisher.awaits(id);
-        const applied = entries.map((entry) => this.#follower!.take(entry, isOwn));
-        this.#publisher.noteReturned(id, number);
-        await Promise.all(applied);
-      }
+      const left = this.#replay === null ? entries : await this.#replay(entries, number, bytes.length);
+      const replayed = entries.length - left.length;
+      if (replayed > 0) this.#lastSequence = entries[replayed - 1]!.sequence;
+      if (left.length > 0) await this.#handOver(left, number, id);
     } catch (error) {
       if (error instanceof EntryError) throw unusable(number, this.#options.stream.name, error);
       throw error;
     }
-    this.#nextMessage = number + 1;
+    if (!this.#stopped.signal.aborted) this.#nextMessage = number + 1;
+  }
+
+  async #handOver(entries: readonly LogEntry[], number: number, id: string): Promise<void> {
+    if (this.#follower === null) await this.#followed.promise;
+    if (this.#stopped.signal.aborted) return;
+    // Set before the entries are applied: a seal must not see entries that a restart would not.
+    this.#lastSequence = entries.at(-1)!.sequence;
+    const isOwn = this.#publisher.awaits(id);
+    const applied = entries.map((entry) => this.#follower!.take(entry, isOwn));
+    this.#publisher.noteReturned(id, number);
+    await untilAborted(Promise.all(applied), this.#stopped.signal); // An entry may wait for a seal that never comes.
   }
 
   #note(entries: readonly LogEntry[], message: number, bytes: number): void {
     const tally = new EntryCounter();
     for (const entry of entries) tally.add(entry);
-    this.#ledger.note(message, this.#lastSequence, tally, bytes);
+    this.#ledger.note(message, entries.at(-1)!.sequence, tally, bytes);
   }
 
   async #finish(): Promise<void> {

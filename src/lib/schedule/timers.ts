@@ -25,6 +25,18 @@ export async function atMost(timers: Timers, waitMs: number, work: Promise<unkno
   }
 }
 
+/** Resolves, or rejects, with the work, or resolves once the signal aborts. */
+export async function untilAborted(work: Promise<unknown>, signal: AbortSignal): Promise<void> {
+  const { promise: aborted, resolve } = Promise.withResolvers<void>();
+  const end = () => resolve();
+  signal.addEventListener("abort", end);
+  try {
+    if (!signal.aborted) await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener("abort", end);
+  }
+}
+
 /** Resolves after `ms` milliseconds, or once the signal aborts. */
 export function pause(timers: Timers, ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

@@ -41,6 +41,14 @@ export class ReportBuilder {
       ...{ file: join("archive", file), before: crcBefore, after: crcAfter },
     }));
     this.add("archive", erased?.bySequence.get(this.#sequence) ?? 0, erased?.bytes ?? 0, files);
+    const held = erased?.log?.held ?? null;
+    if (held !== null)
+      this.addRemaining(
+        `stream ${held.stream}`,
+        "messages of the stream stay until all nodes have archived what is in them; one that is away holds them until " +
+          "its --node-timeout is over",
+        held.untilMs,
+      );
     for (const path of erased?.log?.unsearched ?? [])
       this.addRemaining(
         join("wal", basename(path)),

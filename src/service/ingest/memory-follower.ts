@@ -10,7 +10,10 @@ import type { SealSchedule } from "../upkeep/seal/schedule.ts";
 import { type AppliedMemory, applyInSteps } from "./apply-entry.ts";
 
 /** The schedule, as far as a follower of the log needs it. */
-export type FollowedSchedule = Pick<SealSchedule, "noteReports" | "hasRoomFor" | "hasRoomToFollow">;
+export type FollowedSchedule = Pick<
+  SealSchedule,
+  "noteReports" | "hasRoomFor" | "hasRoomToFollow" | "foldLate"
+>;
 
 /** Pause between two checks for room during a seal. */
 const ROOM_PAUSE_MS = 200;
@@ -70,9 +73,13 @@ export class MemoryFollower implements LogFollower {
     this.#timers = timers;
   }
 
-  /** Rejects with an `EntryError` if memory can't apply the entry, or could not apply an earlier one. */
+  /**
+   * Rejects with an `EntryError` if memory can't apply the entry, or could not apply an earlier one. Never resolves if
+   * the entry waits for a seal when seals end.
+   */
   take(entry: LogEntry, isOwn: boolean): Promise<unknown> {
-    const run = () => this.#scheduler.run(MEMORY, this.#apply(entry));
+    const apply = () => this.#scheduler.run(MEMORY, this.#apply(entry));
+    const run = () => (needsWholeRecords(entry) ? this.#schedule.foldLate().then(apply) : apply());
     const applied = this.#turn === null ? run() : this.#turn.then(run);
     // The scheduler keeps the order of works of a single step only.
     if (this.#turn !== null || entry.kind === "correction" || entry.kind === "erasure")
@@ -122,4 +129,12 @@ export class MemoryFollower implements LogFollower {
     this.#applied.delete(sequence);
     return applied;
   }
+}
+
+/**
+ * Whether the entry must find each record in one place. An erasure destroys the records whose last named user is its
+ * own: of a record with a late row in memory, neither that row nor the archive's alone may tell the user.
+ */
+export function needsWholeRecords(entry: LogEntry): boolean {
+  return entry.kind === "erasure" && entry.erasure.userId !== null;
 }

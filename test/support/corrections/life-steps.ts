@@ -28,7 +28,7 @@ interface Circumstances {
   readonly fault: DrawnFault | null;
 }
 
-export type LifeStep =
+export type LifeStep = (
   | ({ readonly does: "report"; readonly reports: readonly ReferenceReport[] } & Circumstances)
   | ({ readonly does: "correct"; readonly wanted: WantedCorrection } & Circumstances)
   /** Hides records while they, or others, are reported. */
@@ -44,8 +44,13 @@ export type LifeStep =
   /** Files are rewritten without what was erased. */
   | ({ readonly does: "finish" } & Pick<Circumstances, "fault">)
   | ({ readonly does: "seal" } & Pick<Circumstances, "fault">)
-  | { readonly does: "restart"; readonly how: Ending }
-  | { readonly does: "wait"; readonly hours: number };
+  /** A node of a cluster may stay away until it has a step again. */
+  | { readonly does: "restart"; readonly how: Ending; readonly staysAway: boolean }
+  | { readonly does: "wait"; readonly hours: number }
+) & {
+  /** The node of a cluster that takes the step; drawn if it is missing. */
+  readonly node?: number;
+};
 
 const report = fc
   .tuple(arbitraryReport, fc.constantFrom(...DEVICES), fc.constantFrom(...TIMES))
@@ -187,6 +192,7 @@ function steps(hasFaults: boolean) {
         arbitrary: fc.record({
           does: fc.constant("restart" as const),
           how: fc.constantFrom<Ending>("close", "kill", "power", "backup"),
+          staysAway: fc.boolean(),
         }),
       },
       {

@@ -1,7 +1,5 @@
-import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
+import { messageNumberOf } from "../../../src/cluster/log/group-message.ts";
 import { createManualClock } from "../../../src/model/time/clock.ts";
-import type { Files } from "../../../src/runtime/files.ts";
-import { SEGMENT_HEAD_BYTES } from "../../../src/wal/segment.ts";
 import {
   changedBy,
   createReferenceCorrections,
@@ -11,28 +9,27 @@ import {
 import type { PlannedErasure, WantedErasure } from "../../reference/erasures.ts";
 import { pathOfQuery } from "../../reference/query.ts";
 import type { ReferenceReport } from "../../reference/records.ts";
-import { createRunDisk, type RunDisk } from "../../unit/simulation/disk/disk.ts";
 import { drawFault } from "../../unit/simulation/disk/faults.ts";
 import { createDraws, type Draws } from "../../unit/simulation/run/draws.ts";
 import type { SimulationEngine } from "../../unit/simulation/run/engine.ts";
-import { type ArchiveApp, createArchiveApp } from "../archive-app.ts";
-import { SIMULATED_DATA_DIR } from "../disk/mirrored-disk.ts";
 import { BASE_MS } from "../reports/arbitrary-reports.ts";
 import { APP_ID } from "../test-app.ts";
-import { Agreement, expectSame } from "./agreement.ts";
-import { backedUpDisk } from "./backed-up.ts";
-import { ErasedFiles } from "./erased-files.ts";
+import { expectSame } from "./agreement.ts";
+import { LifeCluster, type LifeNode } from "./life-cluster.ts";
+import { LifeService } from "./life-service.ts";
 import type { ArbitraryLife, DrawnFault, Ending, LifeStep } from "./life-steps.ts";
 import { EXPORT_PATHS, KEPT_MS, KEPT_PATHS } from "./questions.ts";
 
 const HOUR_MS = 3_600_000;
 /** A week after the reports' midnight: the day before it is due to be sealed, the day after it is not. */
 const AT_WINDOW_EDGE_MS = BASE_MS + 7 * 24 * HOUR_MS + 12 * HOUR_MS;
-/** Some entries fill a segment, so that seals have something to trim. */
-const SEGMENT_BYTES_MAX = SEGMENT_HEAD_BYTES + 4000;
 /** How many questions of each list follow a step, and the last. */
 const QUESTIONS_A_STEP = 2;
 const LAST_QUESTIONS = 6;
+/** Before how many steps the stream is purged. */
+const PURGE_SHARE = 0.5;
+/** Every day that was reported is archived by then. */
+const PAST_WINDOW_MS = 40 * 24 * HOUR_MS;
 /** How many lives end with questions that take as long as all others together. */
 const SLOW_SHARE = 0.25;
 const CORRECTION_IDS = /\b[0-9A-HJKMNP-TV-Z]{26}\b/g;
@@ -59,88 +56,150 @@ export function createLifeTotals(): LifeTotals {
 }
 
 /**
- * One service over a simulated disk from its first report to the end, and the model of what it must answer. A request
- * that a fault cuts off is sent again after a restart, as clients do, so the model always knows what counts.
+ * One service over a simulated disk from its first report to the end, or the nodes of a cluster, and the model of what
+ * it must answer. A request that a fault cuts off is sent again after a restart, as clients do, so the model always
+ * knows what counts. Each step is one node's; once the others have its entries, they answer as it does.
  */
 class Life {
   readonly #clock = createManualClock(AT_WINDOW_EDGE_MS);
   readonly #model = createReferenceCorrections(APP_ID);
   /** Whether an erasure failed that is sent again: it may have taken effect. */
   #mayBeErased = false;
+  /** The message of the stream that has it. */
+  #lastErasure = 0;
   readonly #totals: LifeTotals;
   readonly #draws: Draws;
-  readonly #engine: SimulationEngine;
-  #disk: RunDisk;
-  #files!: Files;
-  #app!: ArchiveApp;
-  readonly #agreement: Agreement;
-  readonly #erasedFiles: ErasedFiles;
+  readonly #engines: readonly SimulationEngine[];
+  /** Null for a single process. */
+  readonly #cluster: LifeCluster | null;
+  readonly #nodes: readonly (LifeNode | null)[];
+  readonly #services: readonly LifeService[];
+  /** The one that takes the step. */
+  #service: LifeService;
   #keys = 0;
   /** Why files could not be rewritten. */
   #obstacle = "";
 
-  constructor(seed: number, engine: SimulationEngine, totals: LifeTotals) {
+  constructor(seed: number, engines: readonly SimulationEngine[], totals: LifeTotals) {
     this.#draws = createDraws(seed);
-    this.#engine = engine;
-    this.#disk = createRunDisk(engine);
+    this.#engines = engines;
     this.#totals = totals;
-    this.#agreement = new Agreement(this.#model, this.#draws, this.#clock);
-    this.#erasedFiles = new ErasedFiles(this.#model, engine);
+    this.#cluster = engines.length > 1 ? new LifeCluster(this.#draws) : null;
+    this.#nodes = engines.map(() => this.#cluster?.createNode() ?? null);
+    this.#services = engines.map((engine, index) => {
+      const node = this.#nodes[index]!;
+      return new LifeService({ engine, node, clock: this.#clock, model: this.#model, draws: this.#draws });
+    });
+    this.#service = this.#services[0]!;
+  }
+
+  get #app() {
+    return this.#service.app;
+  }
+
+  get #node(): LifeNode | null {
+    return this.#nodes[this.#services.indexOf(this.#service)]!;
   }
 
   async live(first: readonly ReferenceReport[], steps: readonly LifeStep[]): Promise<void> {
     this.#totals.lives++;
-    await this.#open();
     try {
+      for (const service of this.#services) await service.open();
       await this.#report(first);
+      await this.#catchUp();
       for (const step of steps) {
         this.#totals.steps++;
-        await this.#perform(step);
+        await this.#choose(step.node ?? null);
+        console.error(
+          this.#services.indexOf(this.#service),
+          JSON.stringify(step, (k, v) =>
+            k === "reports"
+              ? v.map(
+                  (r: { device_id: string; timestamp: number; user_id: string }) =>
+                    `${r.device_id} ${r.timestamp - BASE_MS} ${r.user_id}`,
+                )
+              : v,
+          ),
+        );
+        await this.#perform(this.#cluster === null ? step : withoutFaults(step));
         await this.#agree(QUESTIONS_A_STEP, []);
       }
+      await this.#startAll();
       this.#clock.advance(KEPT_MS);
       const isSlow = this.#draws.chance(SLOW_SHARE);
       const slow = isSlow ? [...KEPT_PATHS, this.#draws.pick(EXPORT_PATHS)] : [];
       await this.#agree(LAST_QUESTIONS, slow);
+      if (this.#cluster !== null) await this.#archiveAll(this.#cluster);
     } finally {
-      await this.#close();
-      this.#disk.close();
+      for (const service of this.#services) await service.dispose();
     }
   }
 
+  /** Draws the node of the next step, unless it is given; it starts if it is not up. */
+  async #choose(node: number | null): Promise<void> {
+    if (this.#cluster === null) return;
+    if (this.#draws.chance(PURGE_SHARE)) this.#cluster.purge();
+    this.#service = node === null ? this.#draws.pick(this.#services) : this.#services[node]!;
+    if (!this.#service.isUp) await this.#start(this.#service);
+  }
+
+  async #start(service: LifeService): Promise<void> {
+    await service.open();
+    await this.#catchUp();
+  }
+
+  async #startAll(): Promise<void> {
+    for (const service of this.#services) if (!service.isUp) await this.#start(service);
+  }
+
+  async #catchUp(): Promise<void> {
+    for (const [index, service] of this.#services.entries())
+      if (service.isUp) await this.#nodes[index]?.catchUp(service.app);
+  }
+
   async #agree(questions: number, others: readonly string[]): Promise<void> {
-    this.#totals.questions += 2 * questions + others.length;
-    await this.#agreement.expect(this.#app, questions, others);
+    await this.#catchUp();
+    for (const [index, service] of this.#services.entries()) {
+      if (!service.isUp) continue;
+      this.#totals.questions += 2 * questions + others.length;
+      try {
+        await service.agreement.expect(service.app, questions, others);
+      } catch (error) {
+        throw new Error(`service ${index + 1}: ${error}`, { cause: error });
+      }
+    }
   }
 
-  async #open(): Promise<void> {
-    const { files, archiveDisk, engine } = this.#disk.boot();
-    this.#files = files;
-    this.#app = await createArchiveApp({
-      clock: this.#clock,
-      dataDir: SIMULATED_DATA_DIR,
-      disk: { files, archiveDisk, archiveEngine: engine },
-      scheduler: new Scheduler(() => 0), // Independent of the machine's speed, so that a seed repeats it.
-      segmentBytesMax: SEGMENT_BYTES_MAX,
-      lateWindow: { firstRows: 1, rowsMax: 3 },
-    });
+  /** Once all days are archived on all nodes, the stream has nothing more of what is erased. */
+  async #archiveAll(cluster: LifeCluster): Promise<void> {
+    this.#clock.advance(PAST_WINDOW_MS);
+    for (const service of this.#services) {
+      this.#service = service;
+      if (!(await this.#finish())) throw new Error(`an erasure is not finished ${this.#obstacle}`);
+      await this.#seal(false);
+    }
+    cluster.purge();
+    const left = cluster.servers.messages.filter(({ number }) => number <= this.#lastErasure);
+    expectSame(left.length, 0, "the messages of the stream up to the last erasure");
+    await this.#agree(LAST_QUESTIONS, []);
   }
 
-  async #close(): Promise<void> {
-    await this.#app.directory.close().catch(() => {});
-    this.#app.directory.archive.close();
-  }
-
-  async #restart(how: Ending): Promise<void> {
+  async #end(how: Ending): Promise<void> {
     this.#totals.restarts++;
-    const { chance, next } = this.#draws;
-    let disk = this.#disk;
-    if (how === "backup") disk = await backedUpDisk(this.#files, disk, this.#engine, this.#clock);
-    else if (how !== "close") disk.die(how, chance(0.7) ? next : undefined);
-    await this.#close();
-    if (disk !== this.#disk) this.#disk.close();
-    this.#disk = disk;
-    await this.#open();
+    if (this.#cluster !== null && how === "backup") await this.#replaceNode();
+    else await this.#service.end(how);
+  }
+
+  /** A new node takes its place, and begins with what another one has. */
+  async #replaceNode(): Promise<void> {
+    const index = this.#services.indexOf(this.#service);
+    const peers = this.#services.filter((service) => service !== this.#service && service.isUp);
+    if (peers.length === 0) return this.#service.end("close");
+    const peer = this.#draws.pick(peers);
+    const from = this.#nodes[this.#services.indexOf(peer)]!;
+    await this.#service.end("kill");
+    const node = this.#nodes[index]!;
+    this.#service.replaceDisk(await node.joinedDisk(from, peer.files, peer.disk, this.#engines[index]!));
   }
 
   async #perform(step: LifeStep): Promise<void> {
@@ -170,7 +229,9 @@ class Life {
       case "seal":
         return this.#throughFaults({ ...step, sealsMeanwhile: true }, async () => true);
       case "restart":
-        return this.#restart(step.how);
+        await this.#end(step.how);
+        if (this.#cluster === null || !step.staysAway) await this.#start(this.#service);
+        return;
       case "wait":
         return this.#clock.advance(step.hours * HOUR_MS);
     }
@@ -183,15 +244,16 @@ class Life {
   ): Promise<void> {
     if (fault !== null) {
       const { seed, withinOperations } = fault;
-      this.#disk.arm(drawFault(createDraws(seed), withinOperations, sealsMeanwhile ? "seal" : "any"));
+      this.#service.disk.arm(drawFault(createDraws(seed), withinOperations, sealsMeanwhile ? "seal" : "any"));
     }
     const sealing = sealsMeanwhile ? this.#seal(fault !== null) : Promise.resolve();
     const isDone = await request();
     await sealing;
-    this.#disk.disarm();
-    if (isDone && !this.#disk.isDead) return;
+    this.#service.disk.disarm();
+    if (isDone && !this.#service.disk.isDead) return;
     if (fault === null) throw new Error(`a request failed without any fault of the disk ${this.#obstacle}`);
-    await this.#restart("close");
+    await this.#end("close");
+    await this.#start(this.#service);
     if (isDone) return;
     this.#totals.repeated++;
     if (!(await request()))
@@ -332,20 +394,24 @@ class Life {
       expectSame(corrections, going.size, "the corrections that go with an erasure");
     const { body: list } = await this.#app.get("/api/v1/corrections?limit=1000");
     this.#model.erase(planned, new Set((list.corrections as { id: string }[]).map(({ id }) => id)));
-    this.#erasedFiles.note({ ...planned, sequence: Number(body.sequence) });
+    this.#lastErasure = messageNumberOf(Number(body.sequence));
+    for (const { erasedFiles } of this.#services)
+      erasedFiles.note({ ...planned, sequence: Number(body.sequence) });
     this.#totals.erasures++;
     return true;
   }
 
   async #finish(): Promise<boolean> {
     const options = { dropsDamaged: false, onDaysLeft: () => undefined };
-    const obstacle = await this.#app.directory.eraser.finishNow(options).catch(String);
+    const finishing = this.#app.directory.eraser.finishNow(options).catch(String);
+    const obstacle = await (this.#node?.until(finishing) ?? finishing);
     if (obstacle !== null) {
       this.#obstacle = obstacle;
       return false;
     }
-    this.#disk.disarm();
-    await this.#erasedFiles.search(this.#files, this.#app.directory.archive.manifest);
+    this.#service.disk.disarm();
+    const { erasedFiles, files } = this.#service;
+    await erasedFiles.search(files, this.#app.directory.archive.manifest);
     this.#totals.finished++;
     return true;
   }
@@ -365,13 +431,18 @@ class Life {
   }
 }
 
-/** Lives one life; throws at the first answer that is not the model's. */
+/** Lives one life, of as many nodes as there are engines; throws at the first answer that is not the model's. */
 export function live(
   { seed, first, steps }: ArbitraryLife,
-  engine: SimulationEngine,
+  engines: readonly SimulationEngine[],
   totals: LifeTotals,
 ): Promise<void> {
-  return new Life(seed, engine, totals).live(first, steps);
+  return new Life(seed, engines, totals).live(first, steps);
+}
+
+/** Of a node only seals depend on its disk. */
+function withoutFaults(step: LifeStep): LifeStep {
+  return "sealsMeanwhile" in step && step.does !== "race" ? { ...step, fault: null } : step;
 }
 
 /** A record as the sample of a dry run shows it. */

@@ -1,4 +1,4 @@
-import { openSimulationEngine } from "../../unit/simulation/run/engine.ts";
+import { openSimulationEngine, type SimulationEngine } from "../../unit/simulation/run/engine.ts";
 import * as fc from "../fast-check.ts";
 import { createLifeTotals, type LifeTotals, live } from "./life.ts";
 import { type ArbitraryLife, arbitraryLife } from "./life-steps.ts";
@@ -8,12 +8,12 @@ import { type ArbitraryLife, arbitraryLife } from "./life-steps.ts";
  * `WHEREHOUSE_TEST_SHRINK=1` makes as small as it gets. With the `path` that such a failure prints, and its seed, only
  * that life is lived.
  */
-export async function liveLives(lives: number, path?: string): Promise<LifeTotals> {
+export async function liveLives(lives: number, { path, nodes = 1 }: LivesOptions = {}): Promise<LifeTotals> {
   const totals = createLifeTotals();
-  const engine = await openSimulationEngine();
+  const engines = await openEngines(nodes);
   try {
     await fc.assert(
-      fc.asyncProperty(arbitraryLife, (life) => live(life, engine, totals)),
+      fc.asyncProperty(arbitraryLife, (life) => live(life, engines, totals)),
       {
         numRuns: lives,
         endOnFailure: process.env.WHEREHOUSE_TEST_SHRINK === undefined,
@@ -21,17 +21,30 @@ export async function liveLives(lives: number, path?: string): Promise<LifeTotal
       },
     );
   } finally {
-    engine.close();
+    for (const engine of engines) engine.close();
   }
   return totals;
 }
 
+export interface LivesOptions {
+  readonly path?: string;
+  /** One is a single process, more are a cluster. */
+  readonly nodes?: number;
+}
+
+/** Archives that are open at once share no DuckDB. */
+async function openEngines(nodes: number): Promise<SimulationEngine[]> {
+  const engines: SimulationEngine[] = [];
+  for (let node = 0; node < nodes; node++) engines.push(await openSimulationEngine());
+  return engines;
+}
+
 /** Lives one life, as that once differed from the model. */
-export async function liveAgain(life: ArbitraryLife): Promise<void> {
-  const engine = await openSimulationEngine();
+export async function liveAgain(life: ArbitraryLife, nodes = 1): Promise<void> {
+  const engines = await openEngines(nodes);
   try {
-    await live(life, engine, createLifeTotals());
+    await live(life, engines, createLifeTotals());
   } finally {
-    engine.close();
+    for (const engine of engines) engine.close();
   }
 }

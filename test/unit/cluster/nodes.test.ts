@@ -180,3 +180,13 @@ test("another process under a node's name is found when it tells of itself twice
   expect(await impostorAfter(tell)).toBeNull();
   expect(await impostorAfter(() => write({ process: "other" }))).toMatchObject({ process: "other" });
 });
+
+test("purgedByMs() counts on a node that goes away before it has archived, and knows nothing beside another format", async () => {
+  const { values, a, b } = openNodes();
+  await b.nodes.publish(STATUS);
+  await a.nodes.read();
+  expect(a.nodes.purgedByMs(1000, DAY_MS)).toBe(1000 + DAY_MS + 30_000);
+  values.write("c", new TextEncoder().encode('{"version":3}'));
+  await a.nodes.read();
+  expect([a.nodes.purgedByMs(1000, DAY_MS), a.nodes.floor(7)]).toEqual([null, 0]);
+});

@@ -35,7 +35,7 @@ test("after a restart a corrected record shows as the device to which its own wa
       },
       { does: "correct", wanted: { action: "assign", device_id: "old", to_device_id: "new" }, ...sealed },
       { does: "correct", wanted: { action: "hide", device_id: "a", timestamps: [lateMs] }, ...sealed },
-      { does: "restart", how: "close" },
+      { does: "restart", how: "close", staysAway: false },
     ],
   });
 });
@@ -58,7 +58,7 @@ test("after a restart a corrected record shows once the assignment of its device
       { does: "correct", wanted: { action: "assign", device_id: "a", to_device_id: "new" }, ...quietly },
       { does: "undo", index: 0, ...quietly },
       { does: "seal", fault: null },
-      { does: "restart", how: "close" },
+      { does: "restart", how: "close", staysAway: false },
     ],
   });
 });

@@ -31,7 +31,7 @@ async function appendSegments(wal: TestWal, segments: readonly (readonly (readon
 
 /** What a trim answers that had nothing to erase. One that looked at nothing does not say that nothing is left. */
 function trimmed(segments: number, bytes: number, isComplete = true): TrimmedLog {
-  return { segments, bytes, erasing: { isComplete, rewritten: [], unsearched: [] } };
+  return { segments, bytes, erasing: { isComplete, rewritten: [], unsearched: [], held: null } };
 }
 
 /** A log of such segments, written in one run. */

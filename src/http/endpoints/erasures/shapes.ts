@@ -57,7 +57,7 @@ const place = object({
 const remaining = object({
   where: text("Where something may remain."),
   why: text("Why."),
-  until: optional(instant("When that goes by itself, Unix milliseconds.")),
+  until: optional(instant("When that goes by itself at the latest, Unix milliseconds.")),
 });
 
 const report = object(

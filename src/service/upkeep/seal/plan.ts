@@ -1,8 +1,8 @@
 import type { ExpiredDay, Manifest, SealedDay } from "../../../archive/manifest.ts";
-import type { DayInMemory } from "../../../hot/hot-store.ts";
+import type { DayInMemory, HotStore } from "../../../hot/hot-store.ts";
 import { startOfUtcDayMs } from "../../../model/time/retention.ts";
 import { MS_PER_DAY } from "../../../model/time/units.ts";
-import { type UtcDay, utcDayOf } from "../../../model/time/utc-day.ts";
+import { type UtcDay, utcDayOf, utcDayStartMs } from "../../../model/time/utc-day.ts";
 
 /** Whole UTC days before today that stay in memory: the history of the last week never waits for a disk. */
 export const WINDOW_DAYS = 7;
@@ -34,6 +34,18 @@ export function planSeal(
     .filter(({ records }) => records > 0)
     .filter(({ day, isSealed }) => isSealed || day < start || (sealsFar && day > end))
     .map(({ day }) => day);
+}
+
+/** Whether memory has rows of archived days, which the next seal lays over the archive's records. */
+export function hasLateRows({ daysInMemory }: Pick<HotStore, "daysInMemory">): boolean {
+  return daysInMemory().some(({ isSealed, records }) => isSealed && records > 0);
+}
+
+/** When seals at this interval have archived this day and all before it, on every node that is live. */
+export function archivedByMs(lastDay: UtcDay | null, nowMs: number, intervalMs: number): number {
+  // A day further ahead is archived at once.
+  const day = Math.min(lastDay ?? 0, utcDayOf(nowMs) + WINDOW_DAYS);
+  return Math.max(nowMs, utcDayStartMs((day + WINDOW_DAYS + 1) as UtcDay)) + intervalMs;
 }
 
 /** The time and the retention of a seal, fixed at its beginning. */

@@ -1,10 +1,10 @@
 import type { HotStore } from "../../../hot/hot-store.ts";
-import type { Timers } from "../../../lib/schedule/timers.ts";
+import { pause, type Timers } from "../../../lib/schedule/timers.ts";
 import type { ReportBatch } from "../../../model/report-batch.ts";
 import type { Clock } from "../../../model/time/clock.ts";
 import { utcDayStartMs } from "../../../model/time/utc-day.ts";
 import type { SealProgress } from "./fold.ts";
-import { planSeal, windowStart } from "./plan.ts";
+import { hasLateRows, planSeal, windowStart } from "./plan.ts";
 import type { Seal, SealReport } from "./seal.ts";
 
 /** Decides when to seal: at intervals, and as soon as memory has many old records. */
@@ -23,6 +23,11 @@ export interface SealSchedule {
   hasRoomToFollow(batch: ReportBatch): boolean;
   /** Waits until there is room for the batch; rejects if the seal that should make room fails. */
   makeRoomFor(batch: ReportBatch, onProgress: (progress: SealProgress) => void): Promise<void>;
+  /**
+   * Resolves once each record is in one place: no seal is running, and memory has no late rows beside the archive's,
+   * except of days that can't be read. A seal that fails is repeated. Never resolves if `stop()` is called before.
+   */
+  foldLate(): Promise<void>;
   /** Begins no more seals, and aborts the running one. */
   stop(): Promise<void>;
   readonly state: SealState;
@@ -71,8 +76,7 @@ export function createSealSchedule(options: SealScheduleOptions): SealSchedule {
   const controller = new AbortController();
   const lateness = new Lateness(options);
   let cancelNext: () => void = () => undefined;
-  let running: Promise<unknown> = Promise.resolve();
-  let sealsWaiting = 0;
+  const seals = new SealQueue();
   const old = new OldRecords(hot, clock);
   let batches = 0;
   let retryAtMs = Number.NEGATIVE_INFINITY;
@@ -82,8 +86,7 @@ export function createSealSchedule(options: SealScheduleOptions): SealSchedule {
   const hasRoomFor = (batch: ReportBatch) => old.hasRoom(batch, oldRecordsMax);
 
   function sealNow(onProgress?: (progress: SealProgress) => void): Promise<SealReport> {
-    sealsWaiting++;
-    const sealed = running.then(async () => {
+    return seals.add(async () => {
       try {
         const report = await seal(controller.signal, (progress) => {
           onProgress?.(progress);
@@ -92,13 +95,10 @@ export function createSealSchedule(options: SealScheduleOptions): SealSchedule {
         lateness.noteSealed();
         return report;
       } finally {
-        sealsWaiting--;
         old.recount();
         hot.forgetIdle();
       }
     });
-    running = sealed.catch(() => undefined); // The caller of the seal gets the error.
-    return sealed;
   }
 
   async function sealBySchedule(): Promise<void> {
@@ -112,7 +112,7 @@ export function createSealSchedule(options: SealScheduleOptions): SealSchedule {
   }
 
   function sealSoon(): void {
-    if (sealsWaiting === 0 && timers.nowMs() >= retryAtMs) void sealBySchedule();
+    if (!seals.isAny && timers.nowMs() >= retryAtMs) void sealBySchedule();
   }
 
   function wait(delayMs: number): void {
@@ -140,22 +140,71 @@ export function createSealSchedule(options: SealScheduleOptions): SealSchedule {
       watchers.add(onProgress);
       try {
         // While the seal runs, more may arrive that it does not archive. Waiting is better than starting another one.
-        while (sealsWaiting > 0 && !hasRoomFor(batch)) await running;
+        while (seals.isAny && !hasRoomFor(batch)) await seals.end();
         if (!hasRoomFor(batch)) await sealNow();
       } finally {
         watchers.delete(onProgress);
       }
     },
+    foldLate: () => foldLate(options, seals, sealNow, controller.signal),
     async stop() {
       controller.abort();
       cancelNext();
       lateness.stop();
-      await running;
+      await seals.end();
     },
     get state() {
       return lateness.state;
     },
   };
+}
+
+/** Runs seals one after the other. */
+class SealQueue {
+  #last: Promise<unknown> = Promise.resolve();
+  #count = 0;
+
+  /** Whether a seal is running, or waits. */
+  get isAny(): boolean {
+    return this.#count > 0;
+  }
+
+  /** Resolves once those that are in here have ended. */
+  async end(): Promise<void> {
+    await this.#last;
+  }
+
+  add(seal: () => Promise<SealReport>): Promise<SealReport> {
+    this.#count++;
+    const sealed = this.#last.then(seal).finally(() => {
+      this.#count--;
+    });
+    this.#last = sealed.catch(() => undefined); // The caller of the seal gets the error.
+    return sealed;
+  }
+}
+
+const NEVER = new Promise<never>(() => {});
+
+async function foldLate(
+  { hot, timers, onFailed }: Pick<SealScheduleOptions, "hot" | "timers" | "onFailed">,
+  seals: SealQueue,
+  sealNow: SealSchedule["sealNow"],
+  signal: AbortSignal,
+): Promise<void> {
+  for (let isFolded = false; seals.isAny || (hasLateRows(hot) && !isFolded); ) {
+    try {
+      if (seals.isAny) await seals.end();
+      else {
+        await sealNow();
+        isFolded = true;
+      }
+    } catch (error) {
+      if (!signal.aborted) onFailed(error);
+      await pause(timers, RETRY_MS, signal); // The disk is probably still full.
+    }
+    if (signal.aborted) await NEVER;
+  }
 }
 
 /** The number of records in memory that belong into the archive, at the last count. */

@@ -105,6 +105,11 @@ function lastOf(list: readonly NotedMessage[], block: number): number {
   return list.findLast((other) => other.block === block)!.lastSequence;
 }
 
+function lastDayOf(list: readonly NotedMessage[]): number | null {
+  const last = Math.max(...list.flatMap(({ days }) => days));
+  return Number.isFinite(last) ? last : null;
+}
+
 function expectSame(ledger: BlockLedger, list: readonly NotedMessage[], block: number, next: number): void {
   expect(ledger.floor(next)).toBe(list[0]?.message ?? next);
   expect(ledger.bytes).toBe(list.reduce((sum, { bytes }) => sum + bytes, 0));
@@ -112,6 +117,7 @@ function expectSame(ledger: BlockLedger, list: readonly NotedMessage[], block: n
   expect(new Set<number>(ledger.currentDays)).toEqual(
     days(list.filter((message) => message.block === block)),
   );
+  expect<number | null>(ledger.lastDay).toBe(lastDayOf(list));
   for (let each = 0; each < 4; each++) expect(ledger.mayHold(each as UtcDay)).toBe(days(list).has(each));
 }
 

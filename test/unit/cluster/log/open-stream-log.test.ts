@@ -3,10 +3,10 @@ import { ENTRY_LENGTH_BYTES, encodeGroup, MessageError } from "../../../../src/c
 import { StreamError } from "../../../../src/cluster/stream/stream.ts";
 import { messageOf } from "../../../../src/lib/message-of.ts";
 import { FormatVersionError } from "../../../../src/lib/text/versioned-json.ts";
-import { createEntryEncoder } from "../../../../src/wal/entry/entry.ts";
+import { createEntryEncoder, type LogEntry } from "../../../../src/wal/entry/entry.ts";
 import { outcome } from "../../../support/rejection.ts";
 import { APP, namedBatch } from "../../wal/fixture.ts";
-import { createServers, createTestLog, followed, keepNamed } from "./fixture.ts";
+import { createServers, createTestLog, followed, keepNamed, nameOf } from "./fixture.ts";
 
 async function expectGone(opening: Promise<unknown>, text: string): Promise<void> {
   const error = await opening.then(
@@ -272,4 +272,18 @@ test("a log without a follower can be closed, although a message waits for one",
   await time.until(time.wait(50));
   await time.until(wal.close());
   expect([wal.state, wal.lastMessage]).toEqual(["closed", 0]);
+});
+
+test("a start ends before an entry that needs a follower, which gets the rest of its message and all later ones", async () => {
+  const { time, servers } = createServers();
+  for (const names of [["a", "b", "wait"], ["c"]]) keepNamed(servers, ...names);
+  const needsFollower = (entry: LogEntry) => nameOf(entry).includes("wait");
+  const { told, opening } = createTestLog({ servers, time, needsFollower });
+  const { wal } = await time.until(opening);
+  await time.pass(100);
+  expect([told.replayed, wal.lastSequence, wal.lastMessage]).toEqual([["1024 a", "1025 b"], 1025, 0]);
+  const taken = followed(wal);
+  await time.pass(100);
+  expect([taken, wal.lastSequence, wal.lastMessage]).toEqual([["1026 wait", "2048 c"], 2048, 2]);
+  await time.until(wal.close());
 });

@@ -236,3 +236,14 @@ test("what a follower has in its hands is noted already: a floor never passes it
   resolve();
   await time.until(wal.close());
 });
+
+test("close() does not wait for an entry that waits for a seal which never comes, and counts it as not applied", async () => {
+  const { time, servers } = createServers();
+  const { opening, told } = createTestLog({ servers, time });
+  const { wal } = await time.until(opening);
+  wal.follow({ makeRoomFor: async () => undefined, take: () => new Promise(() => {}) });
+  keepNamed(servers, "a");
+  await time.pass(100);
+  await time.until(wal.close());
+  expect([wal.lastMessage, told.failures]).toEqual([0, []]);
+});

@@ -209,6 +209,7 @@ test("what other nodes report waits while too much waits for the archive, and cl
   const schedule = {
     hasRoomFor: () => true,
     hasRoomToFollow: () => hasRoom,
+    foldLate: async () => {},
     noteReports: () => void askedToSeal++,
   };
   const { time, servers, ingest, hot, log } = await openIngest({ schedule });

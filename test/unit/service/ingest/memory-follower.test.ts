@@ -5,7 +5,7 @@ import { nextTurn } from "../../../../src/lib/schedule/timers.ts";
 import type { Correction } from "../../../../src/model/correction.ts";
 import type { CorrectionEntry } from "../../../../src/model/correction-entry.ts";
 import { hidingEntries, undoEntry } from "../../../../src/model/correction-pieces.ts";
-import type { DeviceId } from "../../../../src/model/ids.ts";
+import type { DeviceId, UserId } from "../../../../src/model/ids.ts";
 import { MemoryFollower } from "../../../../src/service/ingest/memory-follower.ts";
 import { NO_SEALS } from "../../../support/empty-archive.ts";
 import { APP, batchOf } from "../../../support/reports/batches.ts";
@@ -76,4 +76,37 @@ test("a long correction gives others their turns; entries after it wait for its 
   expect(seen).toContain(0);
   expect(hot.findApp(APP)!.find(BUS)!.recordCount).toBe(RECORDS + 1);
   expect(hot.visibleSequence).toBe(sequence);
+});
+
+test("the erasure of a user is applied once late rows are folded, and what comes after it waits, too", async () => {
+  const scheduler = new Scheduler();
+  const hot = createHotStore(scheduler);
+  let [folds, endFold] = [0, () => {}];
+  const foldLate = () => {
+    folds++;
+    return new Promise<void>((resolve) => {
+      endFold = resolve;
+    });
+  };
+  const memory = new MemoryFollower({ hot, messages: null }, scheduler, { ...NO_SEALS, foldLate });
+  const reports = (sequence: number, userId: string) => {
+    const batch = batchOf([{ ...reportAt(BASE_MS + sequence), user_id: userId }]);
+    return { kind: "reports", appId: APP, batch, sequence } as const;
+  };
+  const erasure = (sequence: number, userId: UserId | null) => {
+    const range = { startMs: Number.NEGATIVE_INFINITY, endMs: Number.POSITIVE_INFINITY };
+    const made = { id: `e${sequence}`, block: false, createdMs: 0, createdBy: "key" };
+    const scope = { appId: APP, deviceIds: [userId === null ? BUS : ("tram" as DeviceId)], userId, range };
+    return { kind: "erasure", appId: APP, erasure: { ...made, ...scope }, newest: [], sequence } as const;
+  };
+  const count = () => hot.findApp(APP)?.find(BUS)?.recordCount ?? 0;
+  await memory.take(reports(1, "u"), false);
+  const taken = [erasure(2, "u" as UserId), reports(3, "u")].map((entry) => memory.take(entry, false));
+  await nextTurn();
+  expect([folds, count(), hot.appliedSequence]).toEqual([1, 1, 1]);
+  endFold();
+  await Promise.all(taken);
+  expect([folds, count(), hot.appliedSequence]).toEqual([1, 1, 3]);
+  await memory.take(erasure(4, null), false);
+  expect([folds, count()]).toEqual([1, 0]);
 });

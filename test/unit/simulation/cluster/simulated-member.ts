@@ -1,18 +1,10 @@
-import {
-  type ClusterFile,
-  createClusterFile,
-  readClusterFile,
-  writeClusterFile,
-} from "../../../../src/cluster/cluster-file.ts";
 import type { StreamLog } from "../../../../src/cluster/log/stream-log.ts";
-import type { TakenMessage } from "../../../../src/cluster/stream/stream.ts";
 import { assert } from "../../../../src/lib/assert.ts";
 import type { AppId } from "../../../../src/model/ids.ts";
-import type { Files } from "../../../../src/runtime/files.ts";
 import { parseNewCorrection } from "../../../../src/service/corrections/new-correction.ts";
-import { SIMULATED_DATA_DIR } from "../../../support/disk/mirrored-disk.ts";
 import { batchOf } from "../../../support/reports/batches.ts";
 import { seededSalts } from "../../../support/seeded-random.ts";
+import { NodeFile } from "../../../support/stream/node-file.ts";
 import { SimulatedStream } from "../../../support/stream/simulated-stream.ts";
 import type { SentPost } from "../../../support/stream/stream-model.ts";
 import { createRunDisk, type RunDisk } from "../disk/disk.ts";
@@ -41,12 +33,10 @@ export interface SentCorrection {
 export class SimulatedMember {
   readonly name: string;
   readonly disk: RunDisk;
-  /** What the others know to be needed by it: durable here before anybody is told. */
-  toldFloor = 1;
   readonly failures: unknown[] = [];
   readonly #world: ClusterWorld;
   #process: MemberProcess | null = null;
-  #file: ClusterFile | null = null;
+  readonly #file = new NodeFile();
   #starts = 0;
   /** Aborted when the process ends: its requests end with it. */
   #requests = new AbortController();
@@ -55,6 +45,11 @@ export class SimulatedMember {
     this.name = name;
     this.#world = world;
     this.disk = createRunDisk(engine);
+  }
+
+  /** What the others know to be needed by it. */
+  get toldFloor(): number {
+    return this.#file.toldFloor;
   }
 
   get isUp(): boolean {
@@ -88,8 +83,7 @@ export class SimulatedMember {
     const machine = this.disk.boot();
     const stream = new SimulatedStream({ servers, time, random: draws.next, weather });
     try {
-      this.#file = await this.#readFile(machine.files, stream);
-      assert(this.#file.floor >= this.toldFloor, "a floor that others were told of is durable");
+      const { floor, lastTaken } = await this.#file.read(machine.files, stream);
       const own = () => this.#process?.stream === stream;
       const idPrefix = `${this.name}${this.#starts++}`;
       const onFailed = (error: unknown) => {
@@ -104,12 +98,13 @@ export class SimulatedMember {
         planted: this.#world.planted,
         stream: {
           stream,
-          fromMessage: this.#file.floor,
-          lastTaken: this.#file.lastTaken,
+          fromMessage: floor,
+          lastTaken,
           idPrefix,
           timers: time,
-          onFloor: (floor, lastTaken) => this.#saveFloor(machine.files, floor, lastTaken),
+          onFloor: (message, taken) => this.#file.saveFloor(machine.files, message, taken),
           onFailed,
+          purgedByMs: (archivedMs) => archivedMs,
           nodeId: this.name,
         },
       });
@@ -118,24 +113,6 @@ export class SimulatedMember {
       await stream.close();
       throw error;
     }
-  }
-
-  /** As a node reads and writes it at its start. */
-  async #readFile(files: Files, stream: SimulatedStream): Promise<ClusterFile> {
-    await files.makeDirectory(SIMULATED_DATA_DIR);
-    const address = { servers: ["127.0.0.1:4222"], isSecure: false, stream: stream.name };
-    const file = (await readClusterFile(files, SIMULATED_DATA_DIR)) ?? createClusterFile(address);
-    const current = { ...file, created: stream.created };
-    await writeClusterFile(files, SIMULATED_DATA_DIR, current);
-    return current;
-  }
-
-  async #saveFloor(files: Files, floor: number, lastTaken: TakenMessage | null): Promise<void> {
-    assert(this.#file !== null, "the node was started");
-    const file = { ...this.#file, floor: Math.max(floor, this.#file.floor), lastTaken };
-    await writeClusterFile(files, SIMULATED_DATA_DIR, file);
-    this.#file = file;
-    this.toldFloor = file.floor;
   }
 
   /** Its process ends in some way; what it has sent may still come. */

@@ -3,6 +3,7 @@ import { EMPTY_MANIFEST, type ExpiredDay, type SealedDay } from "../../../../../
 import { DEFAULT_RETENTION } from "../../../../../src/model/time/retention.ts";
 import { parseUtcDayName, type UtcDay, utcDayOf } from "../../../../../src/model/time/utc-day.ts";
 import {
+  archivedByMs,
   planRetention,
   planSeal,
   splitExpired,
@@ -116,4 +117,24 @@ test("splitExpired() keeps the day 365 days ago and parts with the one before", 
   const { retained, expired } = splitExpired(days, timeOf(NOON_MS));
   expect([...retained.keys()]).toEqual([day("2025-01-28")]);
   expect([...expired]).toEqual([[day("2025-01-27"), { ...SEALED, sinceMs: NOON_MS }]]);
+});
+
+test("archivedByMs() is the seal after the last day leaves the window, or the next one", () => {
+  const startOf = (name: string) => Date.parse(`${name}T00:00Z`);
+  for (const [last, archived] of [
+    [null, NOON_MS],
+    ["2026-01-10", NOON_MS],
+    ["2026-01-28", startOf("2026-02-05")],
+    ["2026-02-04", startOf("2026-02-12")],
+    ["2030-01-01", startOf("2026-02-12")], // Is archived at once.
+  ] as const) {
+    const lastDay = last === null ? null : day(last);
+    expect([last, archivedByMs(lastDay, NOON_MS, 1000)]).toEqual([last, archived + 1000]);
+    if (last === null || archived === NOON_MS || last > "2026-02-04") continue;
+    const inMemory = [{ day: day(last), records: 1, isSealed: false }];
+    expect([planSeal(inMemory, archived - 1, true), planSeal(inMemory, archived, true)]).toEqual([
+      [],
+      [day(last)],
+    ]);
+  }
 });

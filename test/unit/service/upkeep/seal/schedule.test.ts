@@ -274,3 +274,42 @@ test("a seal that goes on is late too, for as long as it takes", async () => {
   expect(schedule.state).toEqual({ lastMs: NOW_MS, isLate: false });
   await schedule.stop();
 });
+
+test("foldLate() waits for the seal under way, folds late rows, repeats a seal that fails, and ends never after a stop", async () => {
+  const late = { day: parseUtcDayName("2025-06-01")!, records: 0, fixSize: 0, isSealed: true };
+  const seals: ((failure: Error | null) => void)[] = [];
+  const { time, schedule, told } = createFixture({
+    hot: { daysInMemory: () => [late as DayInMemory], forgetIdle: () => {} },
+    async seal() {
+      const failure = await new Promise<Error | null>((resolve) => seals.push(resolve));
+      if (failure !== null) throw failure;
+      return REPORT;
+    },
+  });
+  let folded = 0;
+  const fold = () => schedule.foldLate().then(() => folded++);
+  await fold();
+  expect(seals).toHaveLength(0);
+  const running = schedule.sealNow();
+  const waiting = fold();
+  await turns();
+  expect(folded).toBe(1);
+  seals.shift()!(null);
+  await Promise.all([running, waiting]);
+  late.records = 3;
+  const folding = fold();
+  await turns();
+  seals.shift()!(new Error("the disk is full"));
+  await time.pass(60_000);
+  expect([folded, told]).toEqual([2, [expect.objectContaining({ message: "the disk is full" })]]);
+  seals.shift()!(null);
+  await folding; // Of a day that can't be read the rows stay.
+  expect([folded, late.records]).toEqual([3, 3]);
+  void fold();
+  await turns();
+  const stopping = schedule.stop();
+  seals.shift()!(null);
+  await stopping;
+  await turns();
+  expect([folded, seals.length]).toEqual([3, 0]);
+});
