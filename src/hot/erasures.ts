@@ -11,10 +11,10 @@ export interface HeldErasure extends Erasure, PendingErasure {}
 export class Erasures {
   readonly #pending: HeldErasure[] = [];
   #finishedSequence = 0;
-  #onAdded = () => {};
+  #onAdded = (_erasure: HeldErasure) => {};
 
   /** Sets the listener that is called when an entry of the log adds one. */
-  watch(onAdded: () => void): void {
+  watch(onAdded: (erasure: HeldErasure) => void): void {
     this.#onAdded = onAdded;
   }
 
@@ -35,8 +35,9 @@ export class Erasures {
   /** Adds the erasure of an entry. False if it is finished: the entry then changes nothing. */
   add(erasure: Erasure, sequence: number): boolean {
     if (sequence <= this.#finishedSequence) return false;
-    this.#pending.push({ ...erasure, sequence });
-    this.#onAdded();
+    const added = { ...erasure, sequence };
+    this.#pending.push(added);
+    this.#onAdded(added);
     return true;
   }
 

@@ -34,8 +34,12 @@ export interface ErasedMemory extends CorrectedMemory {
  */
 export function* applyErasure(memory: ErasedMemory, entry: ErasureEntry, sequence: number): Steps<boolean> {
   const isPending = memory.erasures.add(entry.erasure, sequence);
+  const areCorrectionsAfter = memory.corrections.isAfter(sequence);
   const eraser = new RecordEraser(memory, entry, sequence, isPending);
-  return yield* showInSteps(memory.batches, eraser.perform(), sequence);
+  const changes = areCorrectionsAfter ? eraser.eraseRecords() : eraser.erase();
+  const isChanged = yield* showInSteps(memory.batches, changes, sequence);
+  if (!areCorrectionsAfter) memory.corrections.endErasure(entry.appId, sequence);
+  return isChanged;
 }
 
 /** Yields after some rows each device among those that are visible whose records went; it is to be published. */
@@ -56,8 +60,13 @@ class RecordEraser {
     this.#isPending = isPending;
   }
 
-  *perform(): Iterable<ChangedPlace> {
+  *erase(): Iterable<ChangedPlace> {
     yield* this.#dropCorrections();
+    yield* this.eraseRecords();
+  }
+
+  /** Leaves corrections as they are. */
+  *eraseRecords(): Iterable<ChangedPlace> {
     yield* this.#dropRecords();
     if (this.#isPending) yield* this.#setNewest();
     const { deviceIds, userId, range } = this.#scope;
@@ -69,12 +78,12 @@ class RecordEraser {
   /** Undoes the corrections of erased records, the newest first, and forgets them. */
   *#dropCorrections(): Iterable<ChangedPlace> {
     const { corrections } = this.#memory;
-    const items = corrections.erasedBy(this.#scope, this.#sequence);
+    const items = corrections.erasedBy(this.#scope);
     for (const item of items) {
       const effect = corrections.remove(this.#appId, item);
       if (effect !== null) yield* performEffect(this.#memory, effect, this.#sequence);
     }
-    corrections.forget(this.#scope, items, this.#sequence);
+    corrections.forget(this.#scope, items);
   }
 
   *#dropRecords(): Iterable<ChangedPlace> {

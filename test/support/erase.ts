@@ -11,6 +11,7 @@ export async function eraseFrom(
     readonly userId?: string;
     readonly startMs?: number;
     readonly endMs?: number;
+    readonly block?: boolean;
   },
 ): Promise<number> {
   const { log, hot } = directory;
@@ -21,7 +22,7 @@ export async function eraseFrom(
     kind: "erasure",
     appId,
     erasure: {
-      ...{ id: "erasure-1", block: false, createdMs: 0, createdBy: "key", appId },
+      ...{ id: "erasure-1", block: subject.block === true, createdMs: 0, createdBy: "key", appId },
       deviceIds: deviceId === undefined ? [] : [deviceId as DeviceId],
       userId: userId as UserId | null,
       range: { startMs, endMs },

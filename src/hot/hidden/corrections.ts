@@ -178,12 +178,13 @@ export class Corrections {
     return effect;
   }
 
-  /**
-   * The corrections that go with what an erasure destroys, the last first; none if the archive's file was written
-   * after it.
-   */
-  erasedBy({ appId, deviceIds, range }: ErasedScope, sequence: number): HeldCorrection[] {
-    if (sequence <= this.#sequence) return [];
+  /** Whether these are corrections after this entry, since the archive's file was written after it. */
+  isAfter(sequence: number): boolean {
+    return sequence <= this.#sequence;
+  }
+
+  /** The corrections that go with what an erasure destroys, the last first. */
+  erasedBy({ appId, deviceIds, range }: ErasedScope): HeldCorrection[] {
     const all = [...(this.#byApp.get(appId)?.byId.values() ?? [])];
     return all.filter((item) => deviceIds.some((deviceId) => isAbout(item, deviceId, range))).reverse();
   }
@@ -200,9 +201,8 @@ export class Corrections {
    * Forgets corrections that are not active any more, pieces of those that are not whole, and of other corrections the
    * newest record after them, if that is erased.
    */
-  forget(scope: ErasedScope, items: readonly HeldCorrection[], sequence: number): void {
-    const app = this.#byApp.get(scope.appId);
-    if (app === undefined || sequence < this.#sequence) return;
+  forget(scope: ErasedScope, items: readonly HeldCorrection[]): void {
+    const app = this.#findOrAdd(scope.appId);
     for (const { correction } of items) app.byId.delete(correction.id);
     for (const item of [...app.byId.values()]) {
       const { deviceId, target } = item.correction;
@@ -213,6 +213,15 @@ export class Corrections {
         app.replace(item, { ...item, newest, newestOfTarget });
     }
     app.pending.clear();
+  }
+
+  /**
+   * Ends an erasure, in the turn in which its entry counts as applied. It takes a number, so that a correction which
+   * another node has made of records that were not erased yet has no effect.
+   */
+  endErasure(appId: AppId, sequence: number): void {
+    const app = this.#findOrAdd(appId);
+    app.number++;
     app.sequence = sequence;
     this.#sequence = sequence;
   }

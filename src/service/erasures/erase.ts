@@ -14,6 +14,7 @@ import type { StandingAppend } from "../ingest/standing-append.ts";
 import type { Caller } from "../queries/find-device.ts";
 import type { HistoryQueries } from "../queries/history/history.ts";
 import type { PositionReading } from "../queries/positions.ts";
+import { hasLateRows } from "../upkeep/seal/plan.ts";
 import { correctionsInTheWay, countCorrections } from "./in-the-way.ts";
 import type { NewErasure } from "./new-erasure.ts";
 import { findNewestLeft } from "./newest-left.ts";
@@ -69,25 +70,11 @@ export interface EraseDependencies extends Omit<NewestDependencies, "history"> {
 /** Erasures of an app that may be unfinished: each makes all reads of its archive compare with one more. */
 export const PENDING_ERASURES_MAX = 64;
 
+/** Other nodes may make corrections of the app meanwhile. */
+const ATTEMPTS_MAX = 8;
+
 export function createErase(dependencies: EraseDependencies): Erase {
   const { hot, append, ledger, foldLate, turns } = dependencies;
-
-  /** What an erasure covers, once nothing is in its way. */
-  async function plan(
-    appId: AppId,
-    { subject, range }: NewErasure,
-    caller: Caller,
-  ): Promise<Result<ErasedScope, ServiceError>> {
-    const isOfDevice = "deviceId" in subject;
-    const deviceIds = isOfDevice
-      ? ok(devicesShownAs(dependencies, appId, subject.deviceId))
-      : await devicesOfUser(dependencies, appId, subject.userId, caller);
-    if (!deviceIds.ok) return deviceIds;
-    const scope = { appId, deviceIds: deviceIds.value, userId: isOfDevice ? null : subject.userId, range };
-    const ids = await correctionsInTheWay(dependencies, scope, caller);
-    if (!ids.ok) return ids;
-    return ids.value.length > 0 ? fail({ kind: "corrections_in_the_way", ids: ids.value }) : ok(scope);
-  }
 
   async function preview(scope: ErasedScope, caller: Caller): Promise<Result<ErasurePreview, ServiceError>> {
     const { appId, deviceIds } = scope;
@@ -97,13 +84,28 @@ export function createErase(dependencies: EraseDependencies): Erase {
     return ok({ records: records.value, devices: deviceIds.length, corrections });
   }
 
+  /** Plans again if corrections or erasures of other nodes came meanwhile. */
+  async function planAlone(appId: AppId, wanted: NewErasure, caller: Caller) {
+    for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts++) {
+      const number = hot.corrections.find(appId)?.number;
+      const scope = await plan(dependencies, appId, wanted, caller);
+      if (!scope.ok) return scope;
+      const counted = await preview(scope.value, caller);
+      if (!counted.ok) return counted;
+      const newest = await findNewestLeft(dependencies, scope.value, caller);
+      if (!newest.ok) return newest;
+      if (hot.corrections.find(appId)?.number === number)
+        return ok({ scope: scope.value, preview: counted.value, newest: newest.value });
+    }
+    return fail(unavailable("other nodes correct this app at the same time; send again", 1));
+  }
+
   /**
    * Lays late rows over the archive's records. Until then a record whose parts name two users has one part in memory
    * and one in a file, and each part alone would be another user's.
    */
   async function foldAllLate(): Promise<void> {
-    const hasLate = () => hot.daysInMemory().some(({ isSealed, records }) => isSealed && records > 0);
-    for (let folds = 0; folds < FOLDS_MAX && hasLate(); folds++) await foldLate();
+    for (let folds = 0; folds < FOLDS_MAX && hasLateRows(hot); folds++) await foldLate();
   }
 
   /** What is blocked is so from the moment in which the entry gets its place in the log. */
@@ -130,25 +132,40 @@ export function createErase(dependencies: EraseDependencies): Erase {
 
   return {
     async preview(appId, wanted, caller) {
-      const scope = await plan(appId, wanted, caller);
+      const scope = await plan(dependencies, appId, wanted, caller);
       return scope.ok ? preview(scope.value, caller) : scope;
     },
     create: (appId, wanted, { keyId, nowMs }, caller) =>
       turns.run({ appId, keyId, signal: caller.signal }, async () => {
         if (hot.erasures.ofApp(appId).length >= PENDING_ERASURES_MAX) return fail(TOO_MANY);
         if ("userId" in wanted.subject) await foldAllLate();
-        const scope = await plan(appId, wanted, caller);
-        if (!scope.ok) return scope;
-        const counted = await preview(scope.value, caller);
-        if (!counted.ok) return counted;
-        const newest = await findNewestLeft(dependencies, scope.value, caller);
-        if (!newest.ok) return newest;
+        const planned = await planAlone(appId, wanted, caller);
+        if (!planned.ok) return planned;
+        const { scope, preview, newest } = planned.value;
         const id = createCorrectionId(nowMs);
-        const erasure = { ...scope.value, id, block: wanted.block, createdMs: nowMs, createdBy: keyId };
-        const sequence = await make({ kind: "erasure", appId, erasure, newest: newest.value });
-        return sequence.ok ? ok({ erasure, preview: counted.value, sequence: sequence.value }) : sequence;
+        const erasure = { ...scope, id, block: wanted.block, createdMs: nowMs, createdBy: keyId };
+        const sequence = await make({ kind: "erasure", appId, erasure, newest });
+        return sequence.ok ? ok({ erasure, preview, sequence: sequence.value }) : sequence;
       }),
   };
+}
+
+/** What an erasure covers, once nothing is in its way. */
+async function plan(
+  dependencies: EraseDependencies,
+  appId: AppId,
+  { subject, range }: NewErasure,
+  caller: Caller,
+): Promise<Result<ErasedScope, ServiceError>> {
+  const isOfDevice = "deviceId" in subject;
+  const deviceIds = isOfDevice
+    ? ok(devicesShownAs(dependencies, appId, subject.deviceId))
+    : await devicesOfUser(dependencies, appId, subject.userId, caller);
+  if (!deviceIds.ok) return deviceIds;
+  const scope = { appId, deviceIds: deviceIds.value, userId: isOfDevice ? null : subject.userId, range };
+  const ids = await correctionsInTheWay(dependencies, scope, caller);
+  if (!ids.ok) return ids;
+  return ids.value.length > 0 ? fail({ kind: "corrections_in_the_way", ids: ids.value }) : ok(scope);
 }
 
 /** What an erasure is about, by the id that was asked for. */

@@ -56,14 +56,27 @@ export class FileEraser implements ErasureStates {
   #isStopped = false;
   #cancelRetry = () => {};
   #daysLeft = 0;
+  /** How to end the blocks that the ledger does not have yet, by the entries of their erasures. */
+  readonly #blocked = new Map<number, () => void>();
 
   constructor(dependencies: FileEraserDependencies) {
     this.#dependencies = dependencies;
   }
 
   start(): void {
-    this.#dependencies.hot.erasures.watch(() => this.#runSoon());
+    const { erasures } = this.#dependencies.hot;
+    erasures.watch((erasure) => {
+      this.#blockMeanwhile(erasure);
+      this.#runSoon();
+    });
+    for (const erasure of erasures.pending()) this.#blockMeanwhile(erasure);
     this.#runSoon();
+  }
+
+  /** A node that did not make the erasure has it in its ledger only once it begins to erase. */
+  #blockMeanwhile(erasure: HeldErasure): void {
+    if (!erasure.block || this.#blocked.has(erasure.sequence)) return;
+    this.#blocked.set(erasure.sequence, this.#dependencies.ledger.blockMeanwhile(subjectOf(erasure)));
   }
 
   async stop(): Promise<void> {
@@ -150,6 +163,8 @@ export class FileEraser implements ErasureStates {
       const subject = subjectOf(erasure);
       const added = await ledger.add({ id, sequence, block, createdMs, ...range, subject });
       if (!added.ok) return added.error.reason;
+      this.#blocked.get(sequence)?.();
+      this.#blocked.delete(sequence);
       await eraseElsewhere(erasure, dropsDamaged, reports.get(sequence)!);
     }
     for (let before = Number.POSITIVE_INFINITY; ; ) {

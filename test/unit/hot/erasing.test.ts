@@ -221,3 +221,31 @@ test("a seal that reads meanwhile archives what there was, and memory has nothin
     ),
   );
 });
+
+test("a correction that another node made of records before they were erased has no effect, also after a restart", () => {
+  const store = new Store();
+  store.report("a" as DeviceId, 0, 3, null);
+  const planned = [...hidingOf(store.hot, "a" as DeviceId, 3)];
+  inOneTurn(store.erase("a" as DeviceId, null, 0, null));
+  const restored = createHotStore(new Scheduler());
+  for (const entry of store.hot.correctionEntries()) restored.restoreStanding(entry);
+  restored.endRestoreStanding(store.sequence);
+  for (const hot of [store.hot, restored]) {
+    let { sequence } = store;
+    for (const entry of planned) inOneTurn(hot.applyStanding(entry, ++sequence));
+    expect(hot.corrections.list(APP, null, null)).toEqual([]);
+    for (const entry of hidingOf(hot, "a" as DeviceId, 3)) inOneTurn(hot.applyStanding(entry, ++sequence));
+    expect(hot.corrections.list(APP, null, null)).toHaveLength(1);
+  }
+});
+
+/** Hides the first records of a device, as a node plans it that knows this memory. */
+function hidingOf(hot: HotStore, deviceId: DeviceId, records: number) {
+  const timestampMs = Float64Array.from({ length: records }, (_, i) => BASE_MS + i * STEP_MS);
+  const [firstMs, lastMs] = [timestampMs[0]!, timestampMs.at(-1)!];
+  const correction: Correction = {
+    ...{ id: "c", action: "hide", deviceId, selection: {}, note: null, createdMs: 0, createdBy: "key" },
+    ...{ repetition: null, target: null, records, firstMs, lastMs },
+  };
+  return hidingEntries(APP, hot.corrections.find(APP)?.number ?? 0, correction, timestampMs);
+}

@@ -3,7 +3,9 @@ import { writeFileSync } from "node:fs";
 import { directoryPaths } from "../../../../src/directory/paths.ts";
 import type { AppId } from "../../../../src/model/ids.ts";
 import { createArchiveApp, removeArchiveApps, temporaryDataDir } from "../../../support/archive-app.ts";
+import { eraseFrom } from "../../../support/erase.ts";
 import { APP_ID } from "../../../support/test-app.ts";
+import { until } from "../../../support/until.ts";
 
 /** What a directory's ledger of erasures blocks is refused at each door. */
 
@@ -51,5 +53,19 @@ test("a ledger that can't be used blocks nothing, is named, and stays as it is",
   expect(app.notes).toEqual([expect.stringContaining(path)]);
   expect(app.directory.erasures.state).toMatchObject({ kind: "ledger_of_other_version" });
   await app.store([{ device_id: "pixel", timestamp: app.clock.nowMs(), latitude: 1, longitude: 2 }]);
+  await app.close();
+});
+
+test("a device that another node blocks is refused once the entry is here, before it is in this node's ledger", async () => {
+  const app = await createArchiveApp();
+  const report = { device_id: "pixel", timestamp: app.clock.nowMs(), latitude: 1, longitude: 2 };
+  const sealing = app.seal();
+  app.directory.eraser.start();
+  await eraseFrom(app, { deviceId: "pixel", block: true });
+  expect(app.directory.erasures.erasures).toEqual([]);
+  expect((await app.post([report])).body.rejected).toMatchObject([{ device_id: "pixel" }]);
+  await sealing;
+  await until(() => app.directory.erasures.erasures.some(({ finishedMs }) => finishedMs !== null));
+  expect((await app.post([report])).body.rejected).toMatchObject([{ device_id: "pixel" }]);
   await app.close();
 });
