@@ -1,4 +1,4 @@
-import { directoryPaths } from "../directory/paths.ts";
+import { directoryPaths, pathsBeforeCluster } from "../directory/paths.ts";
 import { systemTimers } from "../lib/schedule/timers.ts";
 import { createCorrect } from "../service/corrections/correct.ts";
 import { Turns } from "../service/corrections/turns.ts";
@@ -98,21 +98,16 @@ function createEraser(
   opened: WritersOptions,
   quarantine: Quarantine,
 ): FileEraser {
-  const {
-    dataDir,
-    files,
-    hot,
-    clock,
-    events,
-    access,
-    forget = () => undefined,
-    timers = systemTimers,
-  } = options;
+  const { dataDir, files, hot, clock, events, access, stream } = options;
+  const { forget = () => undefined, timers = systemTimers } = options;
   const { schedule, archive, erasures: ledger } = opened;
   const { damaged: damagedDirectory, erasureReports: directory } = directoryPaths(dataDir);
   return new FileEraser({
     ...{ hot, schedule, archive, ledger, files, directory, clock, timers },
-    eraseElsewhere: createEraseElsewhere({ access, quarantine, files, damagedDirectory, forget }),
+    eraseElsewhere: createEraseElsewhere({
+      ...{ access, quarantine, files, damagedDirectory, forget },
+      pathsBeforeCluster: stream === undefined ? [] : pathsBeforeCluster(dataDir),
+    }),
     onNote: events.onArchiveNote,
   });
 }

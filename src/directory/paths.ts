@@ -8,6 +8,8 @@ export function directoryPaths(dataDir: string) {
     log: join(dataDir, "wal"),
     /** The log from before the directory moved into a cluster. The server never reads it. */
     formerLog: join(dataDir, "wal.before-cluster"),
+    /** What `join` copies, and what was in its place, until the copy is complete. */
+    joining: join(dataDir, "joining"),
     archive: join(dataDir, "archive"),
     quarantine: join(dataDir, "quarantine"),
     damaged: join(dataDir, "damaged"),
@@ -26,6 +28,12 @@ export function directoryPaths(dataDir: string) {
     lock: join(dataDir, "lock"),
     serving: join(dataDir, "serving.json"),
   };
+}
+
+/** What a node has no use for: its log is the stream, its keys are the cluster's, and its copy is complete. */
+export function pathsBeforeCluster(dataDir: string): readonly string[] {
+  const { formerLog, joining, keys, passPhrases } = directoryPaths(dataDir);
+  return [formerLog, joining, keys, passPhrases];
 }
 
 const ID_BYTES = 8;

@@ -33,7 +33,7 @@ export interface LogErasing {
   readonly held: HeldMessages | null;
 }
 
-/** Messages of a stream, which nobody can rewrite. */
+/** Messages of a stream, which can't be rewritten. */
 export interface HeldMessages {
   readonly stream: string;
   /** When they are purged at the latest; null if that is not known. */

@@ -23,7 +23,7 @@ export interface OwnLogPaths {
   readonly archive: string;
 }
 
-/** Reads the whole log once. Throws an `InitError` if the log or the archive is damaged. */
+/** Reads the whole log once. Throws an `InitError` if log or archive is damaged, or has an erasure to finish. */
 export async function openOwnLog(
   files: Files,
   dataDir: string,
@@ -34,11 +34,13 @@ export async function openOwnLog(
   if (state === "missing" || state === "damaged") throw damaged(dataDir, "archive");
   const covered = sequencesOf(manifest);
   let records = 0;
+  let hasErasure = false;
   const { segments, nextSequence, misnamed } = await replayLog({
     files,
     directory: paths.log,
     onEntry: (entry) => {
       if (entry.kind === "reports") records += withoutCovered(entry, covered).count;
+      if (entry.kind === "erasure") hasErasure ||= entry.sequence > manifest.erased;
     },
     onProgress: ({ replayedBytes, totalBytes }) => onProgress(replayedBytes, totalBytes),
   });
@@ -52,6 +54,7 @@ export async function openOwnLog(
     );
   });
   if (!isWhole || misnamed.length > 0) throw damaged(dataDir, "log");
+  if (hasErasure) throw unfinishedErasure(dataDir);
   return {
     lastSequence: Math.max(manifest.lastSequence, nextSequence - 1),
     records,
@@ -73,6 +76,14 @@ async function* uncovered(
     const batch = withoutCovered(entry, covered);
     if (batch.count > 0) yield { ...entry, batch };
   }
+}
+
+/** In the stream it would come after all that it does not cover, and its subject would be on every node. */
+function unfinishedErasure(dataDir: string): InitError {
+  return new InitError(
+    `An erasure in "${dataDir}" is not finished, and what it erases must not reach other nodes. Start serve without ` +
+      "--log until GET /api/v1/erasures lists it as finished; then run this command again.",
+  );
 }
 
 function damaged(dataDir: string, what: "log" | "archive"): InitError {

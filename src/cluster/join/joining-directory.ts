@@ -1,4 +1,4 @@
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { crc32 } from "node:zlib";
 import { directoryPaths } from "../../directory/paths.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
@@ -11,7 +11,7 @@ import { type CopyPath, LEDGER_PATH } from "./copy-path.ts";
  * a node completely or not at all. An interrupted copy continues with these files.
  */
 
-const WORK = "joining";
+const WORK = basename(directoryPaths("").joining);
 const FOLDERS = ["quarantine", "archive"] as const;
 /** The lock, and what file systems put into the root of a disk. */
 const OTHERS = ["lock", "lost+found"];
@@ -57,7 +57,7 @@ export interface JoiningDirectory {
 
 /** The caller holds the directory's lock. Continues an interrupted attempt. */
 export async function openJoiningDirectory(files: Files, dataDir: string): Promise<JoiningDirectory> {
-  const work = join(dataDir, WORK);
+  const { joining: work } = directoryPaths(dataDir);
   const pathOf = (file: CopyPath) => join(work, file);
   const isNode = (await readClusterFile(files, dataDir)) !== null;
   for (const folder of FOLDERS) {

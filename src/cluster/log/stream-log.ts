@@ -166,8 +166,8 @@ export class StreamLog implements Wal {
     this.#ledger.trim(coverage);
     await onFloor(this.#ledger.floor(this.#nextMessage), this.#lastTaken);
     // The stream is purged later, once no node needs the messages.
-    const held = { stream: stream.name, untilMs: heldUntilMs(this.#ledger.lastDay) };
-    return { ...NOTHING_TRIMMED, erasing: { ...NOTHING_TRIMMED.erasing, held } };
+    const messages = { stream: stream.name, untilMs: heldUntilMs(this.#ledger.lastDay) };
+    return { ...NOTHING_TRIMMED, erasing: { ...NOTHING_TRIMMED.erasing, held: messages } };
   }
 
   close(): Promise<void> {

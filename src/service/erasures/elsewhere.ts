@@ -1,4 +1,4 @@
-import { basename, join } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { crc32 } from "node:zlib";
 import { type AccessDependencies, eraseAccess, findAccess } from "../../auth/erase-access.ts";
 import { isAcknowledgedList } from "../../directory/damaged-files.ts";
@@ -6,7 +6,7 @@ import type { HeldErasure } from "../../hot/erasures.ts";
 import { assert } from "../../lib/assert.ts";
 import { isUnbounded } from "../../model/erasure.ts";
 import type { DeviceId } from "../../model/ids.ts";
-import type { Files } from "../../runtime/files.ts";
+import { type Files, putDurably } from "../../runtime/files.ts";
 import { eraseMessages } from "../quarantine/erase-messages.ts";
 import type { Quarantine } from "../quarantine/quarantine.ts";
 import type { ReportBuilder } from "./report-builder.ts";
@@ -17,15 +17,20 @@ export interface ElsewhereDependencies {
   /** Undefined if the keys are not known; then it rejects. */
   readonly access: AccessDependencies | undefined;
   readonly quarantine: Pick<Quarantine, "list" | "find" | "delete">;
-  readonly files: Pick<Files, "exists" | "list" | "read" | "remove">;
+  readonly files: Pick<
+    Files,
+    "exists" | "isFile" | "list" | "read" | "readPieces" | "remove" | "removeAll" | "syncDirectory"
+  >;
   readonly damagedDirectory: string;
+  /** Files and folders of a node from before it was one, which it never reads. */
+  readonly pathsBeforeCluster: readonly string[];
   /** Forgets what is known of a device beside its records. */
   readonly forget: (appId: HeldErasure["appId"], deviceId: DeviceId) => void;
 }
 
 /**
- * Removes what is neither in the log nor in the archive: messages of the quarantine, keys, what the doctor knows, and
- * damaged files. Repeating it removes what an attempt that failed has left. Rejects if something can't be removed.
+ * Removes what is neither in the log nor in the archive: messages of the quarantine, keys, what the doctor knows,
+ * damaged files, and what a node has from before it was one. Repeating it removes what an attempt that failed has left. Rejects if something can't be removed.
  */
 export function createEraseElsewhere(dependencies: ElsewhereDependencies) {
   return async function eraseElsewhere(
@@ -41,6 +46,7 @@ export function createEraseElsewhere(dependencies: ElsewhereDependencies) {
     if (isUnbounded(erasure.range)) await eraseKeys(access, erasure, report);
     for (const deviceId of erasure.deviceIds) dependencies.forget(erasure.appId, deviceId);
     await eraseDamaged(dependencies, dropsDamaged, report);
+    for (const path of dependencies.pathsBeforeCluster) await eraseAll(dependencies.files, path, report);
   };
 }
 
@@ -101,4 +107,33 @@ async function eraseDamaged(
     await files.remove(path);
     report.add("damaged", 1, bytes.length, [{ file, before: crc32(bytes), after: null }]);
   }
+}
+
+/** Removes a file or a folder as a whole, durably: it is not used. */
+async function eraseAll(
+  files: ElsewhereDependencies["files"],
+  path: string,
+  report: ReportBuilder,
+): Promise<void> {
+  if (!(await files.exists(path))) return;
+  const parent = dirname(path);
+  for (const file of await listFiles(files, path)) {
+    let [crc, bytes] = [0, 0];
+    for await (const piece of files.readPieces(file)) {
+      crc = crc32(piece, crc);
+      bytes += piece.length;
+    }
+    report.add("before_cluster", 1, bytes, [{ file: relative(parent, file), before: crc, after: null }]);
+  }
+  await putDurably(
+    () => files.removeAll(path),
+    () => files.syncDirectory(parent),
+  );
+}
+
+async function listFiles(files: Pick<Files, "isFile" | "list">, path: string): Promise<readonly string[]> {
+  if (await files.isFile(path)) return [path];
+  const all: string[] = [];
+  for (const name of await files.list(path)) all.push(...(await listFiles(files, join(path, name))));
+  return all;
 }

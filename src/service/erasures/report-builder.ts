@@ -41,13 +41,13 @@ export class ReportBuilder {
       ...{ file: join("archive", file), before: crcBefore, after: crcAfter },
     }));
     this.add("archive", erased?.bySequence.get(this.#sequence) ?? 0, erased?.bytes ?? 0, files);
-    const held = erased?.log?.held ?? null;
-    if (held !== null)
+    const messages = erased?.log?.held ?? null;
+    if (messages !== null)
       this.addRemaining(
-        `stream ${held.stream}`,
+        `stream ${messages.stream}`,
         "messages of the stream stay until all nodes have archived what is in them; one that is away holds them until " +
           "its --node-timeout is over",
-        held.untilMs,
+        messages.untilMs,
       );
     for (const path of erased?.log?.unsearched ?? [])
       this.addRemaining(

@@ -47,6 +47,7 @@ export const ERASURE_PLACES = [
   "quarantine",
   "keys",
   "damaged",
+  "before_cluster",
 ] as const;
 export type ErasurePlace = (typeof ERASURE_PLACES)[number];
 

@@ -5,6 +5,8 @@ import type { AppId, DeviceId } from "../../../../src/model/ids.ts";
 import { createNodeFiles } from "../../../../src/runtime/node-files.ts";
 import { profileOf } from "../../../reference/profiles.ts";
 import { createArchiveApp, removeArchiveApps } from "../../../support/archive-app.ts";
+import { eraseFrom } from "../../../support/erase.ts";
+import { outcome } from "../../../support/rejection.ts";
 
 afterAll(removeArchiveApps);
 
@@ -22,4 +24,24 @@ test("openOwnLog() has the profiles that no seal has covered, and no others", as
     entries.map((entry) => (entry.kind === "device_profile" ? entry.deviceId : entry.kind)) as string[],
   ).toEqual(["later"]);
   expect([log.lastSequence, log.records]).toEqual([2, 0]);
+});
+
+test("openOwnLog() refuses a directory with an erasure that is not finished, and has none that is", async () => {
+  const app = await createArchiveApp();
+  const report = { device_id: "van", timestamp: app.clock.nowMs(), latitude: 1, longitude: 2 };
+  await app.store([report]);
+  await eraseFrom(app, { deviceId: "van" });
+  await app.store([{ ...report, device_id: "bus" }]);
+  await app.close();
+  const open = () => openOwnLog(createNodeFiles(), app.dataDir, directoryPaths(app.dataDir), () => {});
+  expect(await outcome(open())).toThrow("is not finished");
+  const again = await createArchiveApp({ clock: app.clock, dataDir: app.dataDir });
+  const options = { dropsDamaged: false, onDaysLeft: () => undefined };
+  expect(await again.directory.eraser.finishNow(options)).toBeNull();
+  await again.close();
+  const log = await open();
+  const entries = await Array.fromAsync(log.entries());
+  expect(entries.map((entry) => (entry.kind === "reports" ? entry.batch.texts : entry.kind))).toEqual([
+    expect.arrayContaining(["bus"]),
+  ]);
 });
