@@ -25,8 +25,8 @@ const SLICE_MS = 10;
 
 /**
  * Replays the stream up to the message that was the last one at the start, or to an entry that needs a follower, and
- * follows it from there. Throws a `StreamError`: `gone` if needed messages were purged, `refused` if the servers have lost messages that this node
- * knows. Throws a `MessageError` if a message can't be read.
+ * follows it from there. Throws a `StreamError`: `gone` if needed messages were purged, `refused` if the servers have
+ * lost messages that this node knows. Throws a `MessageError` if a message can't be read.
  */
 export async function openStreamLog(
   options: OpenStreamLogOptions,

@@ -30,7 +30,8 @@ export interface ElsewhereDependencies {
 
 /**
  * Removes what is neither in the log nor in the archive: messages of the quarantine, keys, what the doctor knows,
- * damaged files, and what a node has from before it was one. Repeating it removes what an attempt that failed has left. Rejects if something can't be removed.
+ * damaged files, and what a node has from before it was one. Repeating it removes what an attempt that failed has left.
+ * Rejects if something can't be removed.
  */
 export function createEraseElsewhere(dependencies: ElsewhereDependencies) {
   return async function eraseElsewhere(
