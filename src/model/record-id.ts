@@ -17,7 +17,11 @@ export const RECORD_ID_DIGEST_CHARACTERS = 16;
 
 /** The last 16 characters of all record ids of a device. */
 export function deviceDigest(appId: AppId, deviceId: DeviceId): string {
-  const hash = createHash("sha256").update(`${appId}\0${deviceId}`).digest();
+  return crockfordDigest(createHash("sha256").update(`${appId}\0${deviceId}`).digest());
+}
+
+/** The first 80 bits of a hash in Crockford base 32. */
+export function crockfordDigest(hash: Uint8Array): string {
   let text = "";
   let bits = 0;
   let bitCount = 0;

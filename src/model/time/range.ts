@@ -48,7 +48,7 @@ export function dayRange(start: LocalDate, end: LocalDate, zone: Zone): TimeRang
  * The first instant at which local clocks show `localMs` or later. Luxon can't tell: for a midnight that occurs twice
  * it chooses by the season of its own `now`, and if clocks jump from 23:30 to 00:30 it starts the day at 01:00.
  */
-function firstInstantMs(localMs: number, zone: Zone): number {
+export function firstInstantMs(localMs: number, zone: Zone): number {
   // Before this span clocks showed an earlier time in every zone, so a forward walk finds the first instant.
   let span = zone.offsetSpanAt(localMs - OFFSET_MINUTES_MAX * MS_PER_MINUTE);
   for (;;) {
@@ -71,6 +71,6 @@ export function localDays(
 }
 
 /** A date's midnight as if the zone were UTC. */
-function utcMidnightMs(date: LocalDate): number {
+export function utcMidnightMs(date: LocalDate): number {
   return Date.parse(date);
 }
