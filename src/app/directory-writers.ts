@@ -5,6 +5,7 @@ import { Turns } from "../service/corrections/turns.ts";
 import { createEraseElsewhere } from "../service/erasures/elsewhere.ts";
 import { createErase } from "../service/erasures/erase.ts";
 import { FileEraser } from "../service/erasures/file-eraser.ts";
+import { createEditWatches } from "../service/geofences/edit-watches.ts";
 import { createEditProfile } from "../service/ingest/edit-profile.ts";
 import { createExactIngest } from "../service/ingest/exact-ingest.ts";
 import { createIngest } from "../service/ingest/ingest.ts";
@@ -25,6 +26,7 @@ export type Writers = Pick<
   | "ingest"
   | "exactIngest"
   | "editProfile"
+  | "editWatches"
   | "correct"
   | "erase"
   | "eraser"
@@ -84,6 +86,7 @@ export function createWriters(options: OpenDirectoryOptions, opened: WritersOpti
     ingest,
     exactIngest,
     editProfile: createEditProfile({ append, hot }),
+    editWatches: createEditWatches({ append, hot, scheduler }),
     correct,
     erase: createErase({ ...correcting, ledger: opened.erasures, foldLate: () => schedule.sealNow() }),
     eraser: createEraser(options, opened, quarantine),

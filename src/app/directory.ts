@@ -17,6 +17,7 @@ import type { Correct } from "../service/corrections/correct.ts";
 import type { Erase } from "../service/erasures/erase.ts";
 import type { FileEraser } from "../service/erasures/file-eraser.ts";
 import type { Exports } from "../service/export/exports.ts";
+import type { EditWatches } from "../service/geofences/edit-watches.ts";
 import type { EditProfile } from "../service/ingest/edit-profile.ts";
 import type { ExactIngest } from "../service/ingest/exact-ingest.ts";
 import type { Ingest } from "../service/ingest/ingest.ts";
@@ -60,6 +61,7 @@ export interface OpenDirectory {
   /** Accepts reports of imports, and counts exactly which are new. */
   readonly exactIngest: ExactIngest;
   readonly editProfile: EditProfile;
+  readonly editWatches: EditWatches;
   readonly correct: Correct;
   readonly erase: Erase;
   readonly eraser: FileEraser;

@@ -73,7 +73,8 @@ async function openParts(options: OpenDirectoryOptions, opened: Close[]): Promis
     hot.erasures.finish(archive.manifest.erased);
     // First, since corrections decide what the newest records are.
     const standingSequence = await restoreStanding((entry) => {
-      if (entry.kind === "device_profile" || entry.kind === "correction") hot.restoreStanding(entry);
+      if (entry.kind === "device_profile" || entry.kind === "correction" || entry.kind === "watch")
+        hot.restoreStanding(entry);
       else if (entry.kind !== "erasure") messages.restore(entry);
     });
     const hasAll = await restoreNewest();

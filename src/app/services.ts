@@ -94,6 +94,7 @@ export interface ServedDirectory
     | "ingest"
     | "exactIngest"
     | "editProfile"
+    | "editWatches"
     | "correct"
     | "erase"
     | "quarantine"
@@ -191,11 +192,20 @@ export function createServices(parts: ServiceParts): Services {
 /** What writes to the directory once it is open. */
 function writersOf(
   state: Serving,
-): Pick<Services, "ingest" | "exactIngest" | "editProfile" | "correct" | "erase" | "erasures"> {
+): Pick<
+  Services,
+  "ingest" | "exactIngest" | "editProfile" | "editWatches" | "correct" | "erase" | "erasures"
+> {
   return {
     ingest: (appId, batch) => state.opened().ingest(appId, batch),
     exactIngest: (client) => state.opened().exactIngest(client),
     editProfile: (...edit) => state.opened().editProfile(...edit),
+    editWatches: {
+      create: (...made) => state.opened().editWatches.create(...made),
+      replace: (...replaced) => state.opened().editWatches.replace(...replaced),
+      delete: (...deleted) => state.opened().editWatches.delete(...deleted),
+      import: (...imported) => state.opened().editWatches.import(...imported),
+    },
     correct: {
       create: (...made) => state.opened().correct.create(...made),
       preview: (...made) => state.opened().correct.preview(...made),

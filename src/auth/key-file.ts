@@ -8,13 +8,21 @@ import { parseTierName, type TierName } from "./tiers.ts";
 import { parseViewSpec, type ViewSpec } from "./view.ts";
 
 /**
- * What a key may do: query (`read`), report (`write`), change profiles of devices (`edit`), read `/metrics` and copy a
- * whole node to another (`operate`), or query what a share link shows (`view`). A key with `view` has no other
- * permission.
+ * What a key may do: query (`read`), report (`write`), change profiles of devices (`edit`), change geofences and alerts
+ * (`manage`), read `/metrics` and copy a whole node to another (`operate`), or query what a share link shows (`view`).
+ * A key with `view` has no other permission.
  */
-export type Permission = "read" | "write" | "edit" | "erase" | "operate" | "view";
+export type Permission = "read" | "write" | "edit" | "manage" | "erase" | "operate" | "view";
 
-export const PERMISSIONS: readonly Permission[] = ["read", "write", "edit", "erase", "operate", "view"];
+export const PERMISSIONS: readonly Permission[] = [
+  "read",
+  "write",
+  "edit",
+  "manage",
+  "erase",
+  "operate",
+  "view",
+];
 
 function parsePermission(text: string): Permission | null {
   return PERMISSIONS.find((permission) => permission === text) ?? null;

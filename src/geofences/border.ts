@@ -1,6 +1,6 @@
 import { EARTH_RADIUS_METERS, RADIANS_PER_DEGREE } from "../model/geo/distance.ts";
 import { setUnitVector, unitVector } from "../model/geo/unit-vector.ts";
-import type { Line } from "./area.ts";
+import type { Line } from "../model/watches/area.ts";
 import { NearestOnEdge } from "./nearest-on-edge.ts";
 
 /** Subtracted from the lower bound of a distance, in radii: 6 µm, more than rounding adds. */

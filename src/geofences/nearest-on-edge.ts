@@ -1,5 +1,5 @@
 import { RADIANS_PER_DEGREE } from "../model/geo/distance.ts";
-import type { Line } from "./area.ts";
+import type { Line } from "../model/watches/area.ts";
 
 /** Longer edges are first looked at in pieces: several of their points may be nearer than the neighbors of each. */
 const PIECE_RADIANS = 2 * RADIANS_PER_DEGREE;

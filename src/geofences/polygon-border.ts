@@ -1,4 +1,4 @@
-import type { Line } from "./area.ts";
+import type { Line } from "../model/watches/area.ts";
 import type { Ring } from "./ring.ts";
 
 /*
@@ -25,14 +25,16 @@ export function borderOf(rings: readonly Ring[]): readonly Line[] {
   return [...rest, ...oddStretches(cut).map(([from, to]) => Float64Array.of(180, from, 180, to))];
 }
 
-/** Where the next edge ends that is on the meridian of 180° or at a pole; the length of the line if there is none. */
+/** Where the next such edge ends; the length of the line if there is none. */
 function findCut(line: Line, from: number): number {
-  for (let at = from; at < line.length; at += 2) {
-    const isAtPole = Math.abs(line[at + 1]!) === 90 && line[at - 1] === line[at + 1];
-    const isOnMeridian = line[at] === line[at - 2] && Math.abs(line[at]! % 360) === 180;
-    if (isAtPole || isOnMeridian) return at;
-  }
+  for (let at = from; at < line.length; at += 2) if (isCutEdge(line, at)) return at;
   return line.length;
+}
+
+/** Whether the edge that ends at `at` is on the meridian of 180° or at a pole. */
+export function isCutEdge(line: Line, at: number): boolean {
+  if (Math.abs(line[at + 1]!) === 90 && line[at - 1] === line[at + 1]) return true;
+  return line[at] === line[at - 2] && Math.abs(line[at]! % 360) === 180;
 }
 
 /** The stretches of a meridian that an odd number of edges cover: the area is only on one side of them. */

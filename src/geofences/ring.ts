@@ -1,6 +1,6 @@
 import { orient2d } from "robust-predicates";
 import { RADIANS_PER_DEGREE } from "../model/geo/distance.ts";
-import type { Line } from "./area.ts";
+import type { Line } from "../model/watches/area.ts";
 import type { Frame } from "./inner-distance.ts";
 
 /*

@@ -1,6 +1,6 @@
 import { type Box, circleBoxes } from "../model/geo/box.ts";
 import { haversineMeters } from "../model/geo/distance.ts";
-import type { Area, Circle, Corridor, Polygon, Polygons } from "./area.ts";
+import type { Area, Circle, Corridor, Polygon, Polygons } from "../model/watches/area.ts";
 import { Border } from "./border.ts";
 import { coveringBoxes } from "./covering-boxes.ts";
 import { type Frame, greatestInnerMeters } from "./inner-distance.ts";

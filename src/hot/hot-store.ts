@@ -1,3 +1,4 @@
+import { WatchStore } from "../geofences/watch-store.ts";
 import { assert } from "../lib/assert.ts";
 import type { Scheduler } from "../lib/schedule/scheduler.ts";
 import type { Steps } from "../lib/schedule/steps.ts";
@@ -10,6 +11,7 @@ import type { ReportBatch } from "../model/report-batch.ts";
 import type { DeviceProfileEntry } from "../model/standing-entry.ts";
 import type { TimeRange } from "../model/time/range.ts";
 import { type UtcDay, utcDayStartMs } from "../model/time/utc-day.ts";
+import type { WatchEntry } from "../model/watches/watch-entry.ts";
 import type { AppDevices } from "./app-devices.ts";
 import { Apps, forgetDevices } from "./apps.ts";
 import { type AppliedBatch, BatchWriter, type HiddenRecords, rowsWithoutRecord } from "./batch-writer.ts";
@@ -37,12 +39,12 @@ import type { MemoryQuery, MemoryScan } from "./scan/memory-scan.ts";
 import { Sealing } from "./sealing.ts";
 
 /** Entries without reports that memory applies. */
-export type HotEntry = DeviceProfileEntry | CorrectionEntry | ErasureEntry;
+export type HotEntry = DeviceProfileEntry | CorrectionEntry | ErasureEntry | WatchEntry;
 
 /**
  * All records that are not archived, compressed, by app and device in time order; the newest record of every device,
- * archived or not; and the profiles of devices. Records enter only by applying a batch of reports, so replay and live
- * traffic build the same store; they leave only by a seal.
+ * archived or not; the profiles of devices; and the fences and alerts of apps. Records enter only by applying a batch
+ * of reports, so replay and live traffic build the same store; they leave only by a seal.
  * Of a sealed day, memory has the late rows: what was reported since the seal. If the archive may have a record of the
  * same instant, the late row has only what its reports carried, to be merged into that record.
  */
@@ -53,11 +55,12 @@ export interface HotStore extends LateScans {
   /** Notes reports that show in these ranges from now on, until the watch is ended. */
   watchReports(appId: AppId, ranges: readonly WatchedRange[]): ReportWatch;
   readonly profiles: DeviceProfiles;
+  readonly watches: WatchStore;
   readonly corrections: Corrections;
   readonly erasures: Erasures;
   /**
-   * Applies the profile of a device, a correction or an erasure, unless the archive has it. The last two take several
-   * steps; no other entry may be applied between them.
+   * Applies an entry without reports, unless the archive has it. Other than profiles take several steps; no other entry
+   * may be applied between them.
    */
   applyStanding(entry: HotEntry, sequence: number): Steps<void>;
   /** Notes an entry that changes nothing here. */
@@ -72,7 +75,7 @@ export interface HotStore extends LateScans {
   readonly recordCount: number;
   readonly deviceCount: number;
   /** Puts an entry of the archive's file back, before the newest archived records are restored. */
-  restoreStanding(entry: DeviceProfileEntry | CorrectionEntry): void;
+  restoreStanding(entry: DeviceProfileEntry | CorrectionEntry | WatchEntry): void;
   /** Ends the restoring: entries up to this one are in memory. Call after `setSealed()`. */
   endRestoreStanding(sequence: number): void;
   /** The devices whose newest archived record a replay could not tell, by the name that they show as; forgets them. */
@@ -167,7 +170,7 @@ export function createHotStore(
   room: ChangeRoom = createChangeRoom(),
 ): HotStore {
   let contents = createContents(firstDictionary, scheduler, room);
-  let { dictionary, ledger, apps, records, batches, profiles, corrections } = contents;
+  let { dictionary, ledger, apps, records, batches, profiles, watches, corrections } = contents;
   const progress = new Progress();
   return {
     get dictionary() {
@@ -184,6 +187,9 @@ export function createHotStore(
     watchReports: (appId, ranges) => progress.watches.begin(appId, ranges),
     get profiles() {
       return profiles;
+    },
+    get watches() {
+      return watches;
     },
     get corrections() {
       return corrections;
@@ -218,7 +224,7 @@ export function createHotStore(
     clear() {
       contents.erasures.clear();
       contents = createContents(new Dictionary(), scheduler, room, contents.erasures);
-      ({ dictionary, ledger, apps, records, batches, profiles, corrections } = contents);
+      ({ dictionary, ledger, apps, records, batches, profiles, watches, corrections } = contents);
       progress.sequence = 0;
     },
     keepChanges(sequence) {
@@ -285,17 +291,20 @@ type StandingMethods = Pick<
   | "forgetCorrected"
 >;
 
-/** The methods about profiles and corrections. */
+/** The methods about entries without reports. */
 function standingMethods(now: () => Contents, progress: Progress): StandingMethods {
   return {
     *applyStanding(entry, sequence) {
       progress.expectNext(sequence);
       const { appId } = entry;
-      const { apps, batches, profiles } = now();
+      const { apps, batches, profiles, watches } = now();
       let isChanged = false;
       if (entry.kind === "correction") isChanged = yield* applyCorrection(now(), entry, sequence);
-      else if (entry.kind === "erasure") isChanged = yield* applyErasure(now(), entry, sequence);
-      else {
+      else if (entry.kind === "watch") yield* watches.apply(entry, sequence);
+      else if (entry.kind === "erasure") {
+        watches.erase(appId, entry.erasure, sequence);
+        isChanged = yield* applyErasure(now(), entry, sequence);
+      } else {
         profiles.apply(entry, sequence);
         const app = apps.find(appId);
         isChanged = app !== null && batches.noteProfile(app, entry.deviceId, sequence);
@@ -303,8 +312,9 @@ function standingMethods(now: () => Contents, progress: Progress): StandingMetho
       progress.note(apps, sequence, isChanged ? appId : null);
     },
     restoreStanding(entry) {
-      const { profiles, corrections, mover, aliasMover } = now();
-      if (entry.kind === "correction") {
+      const { profiles, watches, corrections, mover, aliasMover } = now();
+      if (entry.kind === "watch") watches.restore(entry);
+      else if (entry.kind === "correction") {
         const effect = corrections.restore(entry);
         if (effect === null) return;
         if (isAliasEffect(effect)) aliasMover.restore(effect);
@@ -312,8 +322,9 @@ function standingMethods(now: () => Contents, progress: Progress): StandingMetho
       } else profiles.restore(entry);
     },
     endRestoreStanding(sequence) {
-      const { profiles, corrections } = now();
+      const { profiles, watches, corrections } = now();
       profiles.endRestore(sequence);
+      watches.endRestore(sequence);
       corrections.endRestore(sequence);
       for (const [appId, ofApp] of corrections.apps()) restoreCorrected(appId, ofApp, now());
     },
@@ -440,6 +451,7 @@ function createContents(
     records,
     batches: new BatchWriter(dictionary, ledger, records, hidden, aliasRows),
     profiles: new DeviceProfiles(),
+    watches: new WatchStore(),
     erasures,
     corrections,
     corrected,

@@ -92,7 +92,7 @@ interface QueryEndpoint<Path extends string, InPath, Query> extends Operation {
   readonly wrongQuery?: string;
   readonly method?: Method;
   /** Defaults to `read`. */
-  readonly permission?: "read" | "edit" | "erase";
+  readonly permission?: "read" | "edit" | "manage" | "erase";
   readonly forWholeApp?: boolean;
   /** Whether share links may use it. Such an endpoint must cut and blur all answers by the call's view. */
   readonly isForViews?: boolean;

@@ -26,6 +26,16 @@ import { deviceTrack } from "./endpoints/devices/track.ts";
 import { createErasure } from "./endpoints/erasures/create.ts";
 import { listErasures } from "./endpoints/erasures/list.ts";
 import { oneErasure } from "./endpoints/erasures/one.ts";
+import {
+  createAlert,
+  deleteAlert,
+  listAlerts,
+  oneAlert,
+  replaceAlert,
+} from "./endpoints/geofences/alerts.ts";
+import { createGeofence } from "./endpoints/geofences/create.ts";
+import { listGeofences } from "./endpoints/geofences/list.ts";
+import { deleteGeofence, oneGeofence, replaceGeofence } from "./endpoints/geofences/one.ts";
 import { baseMapEndpoints } from "./endpoints/map/base-map.ts";
 import { appColumns } from "./endpoints/map/columns.ts";
 import { density } from "./endpoints/map/density.ts";
@@ -75,6 +85,16 @@ export const ENDPOINTS: readonly Endpoint[] = [
   appTracks,
   density,
   vectorTile,
+  listGeofences,
+  createGeofence,
+  oneGeofence,
+  replaceGeofence,
+  deleteGeofence,
+  listAlerts,
+  createAlert,
+  oneAlert,
+  replaceAlert,
+  deleteAlert,
   createCorrection,
   listCorrections,
   oneCorrection,

@@ -33,6 +33,7 @@ export const ERROR_CODES = {
   NOT_FOUND_007: { status: 404, meaning: "The device has no profile." },
   NOT_FOUND_008: { status: 404, meaning: "The app has no such correction. List them." },
   NOT_FOUND_009: { status: 404, meaning: "The app has no such erasure. List them." },
+  NOT_FOUND_010: { status: 404, meaning: "The app has no such geofence or alert. List them." },
   METHOD_001: { status: 405, meaning: "The path does not take this method. `Allow` names those it takes." },
   CONFLICT_001: { status: 409, meaning: "The server is not a node of a cluster." },
   CONFLICT_002: {
@@ -55,6 +56,10 @@ export const ERROR_CODES = {
   CONFLICT_007: {
     status: 409,
     meaning: "A device of the correction shows as another. Undo that correction first; the answer names it.",
+  },
+  CONFLICT_008: {
+    status: 409,
+    meaning: "The app has no room for another geofence or alert there. The message names the bound.",
   },
   SERVER_001: { status: 500, meaning: "The server failed. Send its operator the `X-Request-Id`." },
   SERVER_002: { status: 500, meaning: "The archive lost records of the answer. The operator runs `verify`." },
@@ -131,6 +136,11 @@ export function answerError(error: HttpError): ErrorAnswer {
         "PARAMETER_001",
         `the profiles of an app have at most ${error.bytesMax / 2 ** 20} MiB: delete some, or shorten metadata`,
       );
+    case "fence_not_found":
+    case "alert_not_found":
+    case "too_many_watches":
+    case "fences_overlap":
+      return watchError(error);
     case "erasure_not_found":
       return plain("NOT_FOUND_009", "the app has no such erasure");
     case "correction_not_found":
@@ -148,17 +158,9 @@ export function answerError(error: HttpError): ErrorAnswer {
     case "tile_not_found":
       return plain("NOT_FOUND_004", error.message);
     case "not_a_node":
-      return plain(
-        "CONFLICT_001",
-        "this server is a single process and not a node of a cluster that another node could join",
-      );
     case "another_node":
-      return plain(
-        "CONFLICT_002",
-        "the copy was started on a different node; give every node its own address",
-      );
     case "copied_file_gone":
-      return plain("NOT_FOUND_005", "the file no longer exists; request the plan again");
+      return copyError(error.kind);
     case "body_unreadable":
       return plain("BODY_001", error.message);
     case "body_incomplete":
@@ -179,6 +181,44 @@ export function answerError(error: HttpError): ErrorAnswer {
       return answerRouteError(error);
     default:
       return answerAccessError(error);
+  }
+}
+
+function copyError(kind: "not_a_node" | "another_node" | "copied_file_gone"): ErrorAnswer {
+  switch (kind) {
+    case "not_a_node":
+      return plain(
+        "CONFLICT_001",
+        "this server is a single process and not a node of a cluster that another node could join",
+      );
+    case "another_node":
+      return plain(
+        "CONFLICT_002",
+        "the copy was started on a different node; give every node its own address",
+      );
+    case "copied_file_gone":
+      return plain("NOT_FOUND_005", "the file no longer exists; request the plan again");
+  }
+}
+
+type WatchError = ServiceError & {
+  readonly kind: "fence_not_found" | "alert_not_found" | "too_many_watches" | "fences_overlap";
+};
+
+function watchError(error: WatchError): ErrorAnswer {
+  switch (error.kind) {
+    case "fence_not_found":
+      return plain("NOT_FOUND_010", "the app has no such geofence");
+    case "alert_not_found":
+      return plain("NOT_FOUND_010", "the app has no such alert");
+    case "too_many_watches":
+      return plain("CONFLICT_008", `an app has at most ${error.what}, with versions that records still need`);
+    case "fences_overlap": {
+      const { name, latitude, longitude, countMax } = error;
+      const fence = name === null ? "the geofence" : `the geofence ${JSON.stringify(name)}`;
+      const place = `latitude ${latitude}, longitude ${longitude}`;
+      return plain("CONFLICT_008", `${fence} would be number ${countMax + 1} whose box covers ${place}`);
+    }
   }
 }
 

@@ -189,12 +189,16 @@ const TERMS: Readonly<Record<KeyedRoute["permission"], Terms["log"]>> = {
   read: "read",
   write: "written",
   edit: "written",
+  manage: "written",
   erase: "written",
   operate: null,
 };
 
+/** Permissions that no key has that is bound to a device or a user. */
+const OF_WHOLE_APP: ReadonlySet<KeyedRoute["permission"]> = new Set(["edit", "manage", "erase"]);
+
 function logTermOf({ method, permission }: KeyedRoute): Terms["log"] {
-  return (permission === "edit" || permission === "erase") && method === "GET" ? "read" : TERMS[permission];
+  return OF_WHOLE_APP.has(permission) && method === "GET" ? "read" : TERMS[permission];
 }
 
 /** The page's own requests are about sessions and keys. */
@@ -217,7 +221,7 @@ function refusalOfKey(
     return { kind: "permission_missing", permission };
   }
   const isBound = deviceId !== null || userId !== null;
-  if ((permission === "edit" || permission === "erase") && isBound) return { kind: "key_bound" };
+  if (OF_WHOLE_APP.has(permission) && isBound) return { kind: "key_bound" };
   if (!forWholeApp) return null;
   if (!permissions.includes("write")) return { kind: "permission_missing", permission: "write" };
   return isBound ? { kind: "key_bound" } : null;

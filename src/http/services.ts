@@ -13,6 +13,7 @@ import type { Doctor } from "../service/doctor/doctor.ts";
 import type { Erase } from "../service/erasures/erase.ts";
 import type { ErasureStates } from "../service/erasures/states.ts";
 import type { Exports } from "../service/export/exports.ts";
+import type { EditWatches } from "../service/geofences/edit-watches.ts";
 import type { AppliedSequences } from "../service/ingest/applied-sequences.ts";
 import type { EditProfile } from "../service/ingest/edit-profile.ts";
 import type { ExactIngest } from "../service/ingest/exact-ingest.ts";
@@ -55,6 +56,7 @@ export interface Services extends QueryDependencies {
   /** Like `ingest`, but counts exactly which records are new. */
   readonly exactIngest: ExactIngest;
   readonly editProfile: EditProfile;
+  readonly editWatches: EditWatches;
   readonly correct: Correct;
   readonly erase: Erase;
   readonly erasures: () => ErasureStates;

@@ -108,7 +108,8 @@ const utf8 = new TextEncoder();
 
 const TEXT = /^[^\u0000-\u001f\u007f-\u009f]+$/;
 
-function isText(value: unknown, charactersMax: number): value is string {
+/** Whether a value is a text without control characters, of 1 to `charactersMax` characters. */
+export function isText(value: unknown, charactersMax: number): value is string {
   return (
     typeof value === "string" && value.length <= charactersMax && TEXT.test(value) && value.isWellFormed()
   );

@@ -7,6 +7,19 @@ export type ServiceError =
   | { readonly kind: "profile_not_found" }
   /** The profiles of an app may have this many bytes. */
   | { readonly kind: "too_many_profiles"; readonly bytesMax: number }
+  | { readonly kind: "fence_not_found" }
+  | { readonly kind: "alert_not_found" }
+  /** `what` is the bound of an app, such as "1,000 alerts". */
+  | { readonly kind: "too_many_watches"; readonly what: string }
+  /** A fence would be one more than `countMax` whose boxes cover this place. */
+  | {
+      readonly kind: "fences_overlap";
+      /** Null if the fence has none. */
+      readonly name: string | null;
+      readonly latitude: number;
+      readonly longitude: number;
+      readonly countMax: number;
+    }
   | { readonly kind: "correction_not_found" }
   /** A correction would show a record where the device has one. */
   | { readonly kind: "record_exists"; readonly deviceId: string; readonly timestampMs: number }

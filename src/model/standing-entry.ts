@@ -18,12 +18,14 @@ import {
   type QuarantineEntry,
 } from "./quarantine-entry.ts";
 import { deviceIdFault } from "./report.ts";
+import { decodeWatchEntry, encodeWatchEntry, WATCH_KIND, type WatchEntry } from "./watches/watch-entry.ts";
 
 /*
  * Entries of the log other than reports. Each seal writes what they amount to into a file, as such entries, so the log
  * can drop them. A profile stands until another replaces it, a correction (correction-entry.ts) until it is undone; of
- * the quarantine (quarantine-entry.ts) the file has what the files of its messages don't tell. An erasure
- * (erasure-entry.ts) stays in the log until it is finished, and is in no such file.
+ * the quarantine (quarantine-entry.ts) the file has what the files of its messages don't tell; of a fence or an alert
+ * (watch-entry.ts) an entry for each version. An erasure (erasure-entry.ts) stays in the log until it is finished, and
+ * is in no such file.
  *
  * The profile of a device, padded with zeros to a multiple of 8:
  *
@@ -35,7 +37,12 @@ import { deviceIdFault } from "./report.ts";
  */
 export const DEVICE_PROFILE_KIND = 2;
 
-export type StandingEntry = DeviceProfileEntry | CorrectionEntry | QuarantineEntry | ErasureEntry;
+export type StandingEntry =
+  | DeviceProfileEntry
+  | CorrectionEntry
+  | QuarantineEntry
+  | ErasureEntry
+  | WatchEntry;
 
 /** A device gets a profile, or loses the one that it has. */
 export interface DeviceProfileEntry {
@@ -56,6 +63,8 @@ export function encodeStandingEntry(entry: StandingEntry, headroomBytes: number)
       return encodeCorrectionEntry(entry, headroomBytes);
     case "erasure":
       return encodeErasureEntry(entry, headroomBytes);
+    case "watch":
+      return encodeWatchEntry(entry, headroomBytes);
     default:
       return encodeQuarantineEntry(entry, headroomBytes);
   }
@@ -80,7 +89,7 @@ function encodeProfileEntry(
 }
 
 /** The greatest kind that any program up to this one wrote. */
-export const NEWEST_KIND = ERASURE_KIND;
+export const NEWEST_KIND = WATCH_KIND;
 
 /** Whether entries of this kind are standing entries. */
 export function isStandingKind(kind: number | undefined): boolean {
@@ -88,7 +97,8 @@ export function isStandingKind(kind: number | undefined): boolean {
     kind === DEVICE_PROFILE_KIND ||
     kind === QUARANTINE_KIND ||
     kind === CORRECTION_KIND ||
-    kind === ERASURE_KIND
+    kind === ERASURE_KIND ||
+    kind === WATCH_KIND
   );
 }
 
@@ -109,6 +119,8 @@ export function decodeStandingEntry(
       return decodeCorrectionEntry(views, start, end, path);
     case ERASURE_KIND:
       return decodeErasureEntry(views, start, end, path);
+    case WATCH_KIND:
+      return decodeWatchEntry(views, start, end, path);
     default:
       return decodeProfileEntry(views, start, end, path);
   }

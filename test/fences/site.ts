@@ -1,5 +1,5 @@
-import type { Area } from "../../src/geofences/area.ts";
 import { haversineMeters } from "../../src/model/geo/distance.ts";
+import type { Area } from "../../src/model/watches/area.ts";
 
 /*
  * The area of a journey and its surroundings as a plane, in meters east and north of the area's center. How deep a

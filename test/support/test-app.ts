@@ -36,6 +36,7 @@ import { FileEraser } from "../../src/service/erasures/file-eraser.ts";
 import { READING_SIZES } from "../../src/service/export/export-source.ts";
 import { createExports } from "../../src/service/export/exports.ts";
 import { ExportMakers } from "../../src/service/export/maker/export-makers.ts";
+import { createEditWatches } from "../../src/service/geofences/edit-watches.ts";
 import { applyToMemory } from "../../src/service/ingest/apply-entry.ts";
 import { createEditProfile } from "../../src/service/ingest/edit-profile.ts";
 import { createIngest } from "../../src/service/ingest/ingest.ts";
@@ -83,11 +84,12 @@ export const OTHER_APP_ID = "rival";
 
 /** The permissions of a test app's keys. All except `other` belong to the app `fleet`. */
 const KEYS = {
-  full: { permissions: ["read", "write", "edit"] },
-  other: { appId: OTHER_APP_ID, permissions: ["read", "write", "edit"] },
+  full: { permissions: ["read", "write", "edit", "manage"] },
+  other: { appId: OTHER_APP_ID, permissions: ["read", "write", "edit", "manage"] },
   reader: { permissions: ["read"] },
   writer: { permissions: ["write"] },
   editor: { permissions: ["edit"] },
+  manager: { permissions: ["manage"] },
   eraser: { permissions: ["erase"] },
   boundEditor: { permissions: ["edit"], deviceId: "pixel7" },
   operator: { permissions: ["operate"] },
@@ -321,6 +323,7 @@ async function openTestStores(
   });
   const append = createStandingAppend({ log, memory, onRefusal });
   const editProfile = createEditProfile({ append, hot });
+  const editWatches = createEditWatches({ append, hot, scheduler });
   const archived = {
     ...{ hot, clock, retention, scheduler, lateWindow: LATE_WINDOW },
     archive: () => archive,
@@ -376,7 +379,7 @@ async function openTestStores(
     files,
     damagedDirectory: "/data/damaged",
     directory: {
-      ...{ log, archive, ingest, editProfile, correct, quarantine, erasures, exports },
+      ...{ log, archive, ingest, editProfile, editWatches, correct, quarantine, erasures, exports },
       erase: createErase({ ...correcting, ledger: erasures, foldLate: async () => undefined }),
       eraser: new FileEraser({
         ...{

@@ -126,6 +126,9 @@ function parseCreate({
   return view.ok ? ok({ ...command, view: view.value }) : view;
 }
 
+/** Permissions that are about all of an app. */
+const OF_WHOLE_APP: readonly Permission[] = ["edit", "manage", "erase"];
+
 function permissionsOf(values: CreateValues): Result<readonly Permission[], string> {
   const { permissions, client, deviceId, userId } = values;
   const isView = permissions.includes("view");
@@ -137,7 +140,7 @@ function permissionsOf(values: CreateValues): Result<readonly Permission[], stri
     );
   if (!isView && isAboutView(values))
     return fail("--show-device, --not-before and --precision are for share links: add --permission view");
-  const ofWholeApp = permissions.find((permission) => permission === "edit" || permission === "erase");
+  const ofWholeApp = permissions.find((permission) => OF_WHOLE_APP.includes(permission));
   if (ofWholeApp !== undefined && (deviceId !== null || userId !== null))
     return fail(`--permission ${ofWholeApp} does not go with --device and --user: it is about the whole app`);
   if (permissions.length === 0) {

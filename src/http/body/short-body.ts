@@ -12,9 +12,13 @@ export const SHORT_BODY_BYTES_MAX = 8 * 1024;
 
 const ARRIVAL_MS_MAX = 10_000;
 
+const JSON_TYPE = "application/json";
+
 export interface ShortBodyOptions {
   readonly timers?: Timers;
   readonly bytesMax?: number;
+  /** Defaults to `application/json` alone. */
+  readonly mediaTypes?: readonly string[];
 }
 
 /**
@@ -23,11 +27,12 @@ export interface ShortBodyOptions {
  */
 export async function readShortObject(
   request: Request,
-  { timers = systemTimers, bytesMax = SHORT_BODY_BYTES_MAX }: ShortBodyOptions = {},
+  { timers = systemTimers, bytesMax = SHORT_BODY_BYTES_MAX, mediaTypes = [JSON_TYPE] }: ShortBodyOptions = {},
 ): Promise<Result<Readonly<Record<string, unknown>>, ServiceError>> {
   const [mediaType = ""] = (request.headers.get("content-type") ?? "").split(";", 1);
-  if (mediaType.trim().toLowerCase() !== "application/json") {
-    return fail({ kind: "media_type_unsupported", message: "content-type must be application/json" });
+  if (!mediaTypes.includes(mediaType.trim().toLowerCase())) {
+    const message = `content-type must be ${mediaTypes.join(" or ")}`;
+    return fail({ kind: "media_type_unsupported", message });
   }
   const body = await readInTime(request, timers, bytesMax);
   if (!body.ok) return body;

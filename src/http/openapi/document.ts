@@ -131,6 +131,7 @@ const TAGS = [
   { name: "Users", description: "Devices and positions of one user." },
   { name: "Devices", description: "Positions of one device." },
   { name: "App", description: "Positions of all devices of the key's app." },
+  { name: "Geofences", description: "Areas that devices enter and leave, and alerts without an area." },
   { name: "Nearby", description: "Devices around a point." },
   { name: "Ingest", description: "Reports from devices." },
   {

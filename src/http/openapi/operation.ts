@@ -16,7 +16,7 @@ import {
   shared,
 } from "./responses.ts";
 
-export type Tag = "Users" | "Devices" | "App" | "Nearby" | "Ingest" | "Clients" | "Service";
+export type Tag = "Users" | "Devices" | "App" | "Geofences" | "Nearby" | "Ingest" | "Clients" | "Service";
 
 /** The successful answer of an endpoint: a named object of a shape, or something else. */
 export type DescribedAnswer =
@@ -130,11 +130,12 @@ const KEYED_FAILURES: Readonly<Record<Exclude<Permission, "view">, Readonly<Reco
   read: { ...keyedFailures("NoRead"), 503: shared("Unavailable") },
   write: { ...keyedFailures("NoWrite"), 503: shared("Unavailable") },
   edit: { ...keyedFailures("NoEdit"), 503: shared("Unavailable") },
+  manage: { ...keyedFailures("NoManage"), 503: shared("Unavailable") },
   erase: { ...keyedFailures("NoErase"), 503: shared("Unavailable") },
   operate: keyedFailures("NoOperate"), // Answers also while the server starts and stops.
 };
 
-function keyedFailures(forbidden: "NoRead" | "NoWrite" | "NoEdit" | "NoErase" | "NoOperate") {
+function keyedFailures(forbidden: "NoRead" | "NoWrite" | "NoEdit" | "NoManage" | "NoErase" | "NoOperate") {
   return { 401: shared("Unauthorized"), 403: shared(forbidden), 429: shared("TooMany") };
 }
 

@@ -172,6 +172,15 @@ export const RESPONSES = {
       bound: exampleOf({ kind: "key_bound" }),
     },
   ),
+  NoManage: failure(
+    "The key lacks the permission `manage`, or is bound to a device or user.",
+    SENT_WITH_KEY,
+    ["AuthError"],
+    {
+      forbidden: exampleOf({ kind: "permission_missing", permission: "manage" }),
+      bound: exampleOf({ kind: "key_bound" }),
+    },
+  ),
   NoErase: failure(
     "The key lacks the permission `erase`, or is bound to a device or user.",
     SENT_WITH_KEY,

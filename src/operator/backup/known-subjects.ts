@@ -90,7 +90,11 @@ class Subjects {
     if (entry.kind === "reports") this.#addReports(entry);
     else if (entry.kind === "device_profile") this.add("device", entry.appId, entry.deviceId);
     else if (entry.kind === "refused_piece") this.addMessage(entry.bytes);
-    else if (entry.kind === "correction") {
+    else if (entry.kind === "watch") {
+      const rules = entry.draft?.terms.rules;
+      for (const id of rules?.devices ?? []) this.add("device", entry.appId, id);
+      for (const id of rules?.users ?? []) this.add("user", entry.appId, id);
+    } else if (entry.kind === "correction") {
       const { change, appId } = entry;
       const last = change.type === "piece" ? change.last : change.type === "assign" ? change : null;
       this.add("device", appId, last?.correction.deviceId ?? null);

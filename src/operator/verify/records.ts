@@ -14,7 +14,7 @@ import { compareUtf8 } from "../../lib/text/utf8.ts";
 import { profileMembers } from "../../model/device-profile.ts";
 import type { AppId } from "../../model/ids.ts";
 import { recordColumns } from "../../model/record-columns.ts";
-import type { StandingEntry } from "../../model/standing-entry.ts";
+import { encodeStandingEntry, type StandingEntry } from "../../model/standing-entry.ts";
 import { nextUtcDay, type UtcDay, utcDayName, utcDayStartMs } from "../../model/time/utc-day.ts";
 import type { Files } from "../../runtime/files.ts";
 import { clearedOf, sequencesOf } from "../../service/upkeep/seal/seal.ts";
@@ -35,7 +35,7 @@ export interface RecordsReport {
   readonly records: number;
   /**
    * SHA-256 over a line `app day records sha256` for each of the days below, in their order, then a line `app profiles
-   * count sha256` for each app with profiles.
+   * count sha256` for each app with profiles, and so for corrections and for geofences and alerts.
    */
   readonly sha256: string;
   /** By app (UTF-8 bytes), then day; days with a damaged part are skipped. */
@@ -102,10 +102,12 @@ export async function createMemory(
   const corrections = new VerifiedCorrections();
   const onEntry = (entry: StandingEntry) => {
     if (entry.kind === "device_profile") hot.profiles.restore(entry);
+    if (entry.kind === "watch") hot.watches.restore(entry);
     if (entry.kind === "correction") corrections.restore(entry);
   };
   const sequence = await restoreStanding(files, pathOf, manifest, onEntry);
   hot.profiles.endRestore(sequence);
+  hot.watches.endRestore(sequence);
   corrections.endRestore(sequence);
   return { hot, corrections };
 }
@@ -132,6 +134,7 @@ export async function verifyRecords(
     ...appDays.map(({ app, day, records, sha256 }) => `${app} ${day} ${records} ${sha256}\n`),
     ...profiles.map(({ app, profiles: count, sha256 }) => `${app} profiles ${count} ${sha256}\n`),
     ...corrections.map(({ app, active, sha256 }) => `${app} corrections ${active} ${sha256}\n`),
+    ...hashWatches(hot),
   ];
   return {
     records: appDays.reduce((sum, { records }) => sum + records, 0),
@@ -140,6 +143,19 @@ export async function verifyRecords(
     profiles,
     corrections,
   };
+}
+
+/** A line for each app with geofences or alerts, whose hash covers all that is kept of them. */
+function hashWatches({ watches }: HotStore): string[] {
+  const hashes = new Map<string, { readonly hash: ReturnType<typeof createHash>; count: number }>();
+  for (const entry of watches.entries()) {
+    const ofApp = hashes.get(entry.appId) ?? { hash: createHash("sha256"), count: 0 };
+    hashes.set(entry.appId, ofApp);
+    ofApp.hash.update(encodeStandingEntry(entry, 0));
+    ofApp.count++;
+  }
+  const apps = [...hashes].sort(([a], [b]) => compareUtf8(a, b));
+  return apps.map(([app, { hash, count }]) => `${app} watches ${count} ${hash.digest("hex")}\n`);
 }
 
 function hashProfiles({ profiles }: HotStore): AppProfiles[] {

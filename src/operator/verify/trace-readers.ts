@@ -181,6 +181,7 @@ const NOUNS = {
   device_profile: "profile",
   correction: "correction",
   erasure: "unfinished erasure",
+  watch: "geofence or alert",
   refused_piece: "piece with an unusable message",
   refused_deletion: "deletion of unusable messages",
   refused_arrivals: "entry about repeated messages",

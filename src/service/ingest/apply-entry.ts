@@ -34,6 +34,7 @@ export function* applyInSteps({ hot, messages }: AppliedMemory, entry: LogEntry)
     case "device_profile":
     case "correction":
     case "erasure":
+    case "watch":
       yield* hot.applyStanding(entry, sequence);
       return NO_REPORTS;
     default:

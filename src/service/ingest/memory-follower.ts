@@ -31,6 +31,9 @@ export interface FollowLogDependencies extends AppliedMemory {
   readonly timers?: Timers;
 }
 
+/** Kinds of entries that take several steps. */
+const STEPPED: ReadonlySet<LogEntry["kind"]> = new Set(["correction", "erasure", "watch"]);
+
 const noop = () => {};
 
 /** From now on memory has what the log has. */
@@ -82,8 +85,7 @@ export class MemoryFollower implements LogFollower {
     const run = () => (needsWholeRecords(entry) ? this.#schedule.foldLate().then(apply) : apply());
     const applied = this.#turn === null ? run() : this.#turn.then(run);
     // The scheduler keeps the order of works of a single step only.
-    if (this.#turn !== null || entry.kind === "correction" || entry.kind === "erasure")
-      this.#takeTurn(applied);
+    if (this.#turn !== null || STEPPED.has(entry.kind)) this.#takeTurn(applied);
     if (isOwn) this.#applied.set(entry.sequence, applied);
     return applied;
   }

@@ -6,7 +6,7 @@ import type { Retries } from "../api/retries.ts";
 export interface SessionFacts {
   readonly app_id: string;
   readonly key_id: string;
-  readonly permissions: readonly ("read" | "write" | "edit" | "erase" | "operate" | "view")[];
+  readonly permissions: readonly ("read" | "write" | "edit" | "manage" | "erase" | "operate" | "view")[];
   /** What a share link shows; null for other keys. */
   readonly view: ViewFacts | null;
   /** When the key expires, Unix ms. */

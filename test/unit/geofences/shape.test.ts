@@ -2,9 +2,9 @@ import { expect, test } from "bun:test";
 import { geoArea, geoContains } from "d3-geo";
 import type { MultiPolygon, Polygon as PolygonGeometry, Position } from "geojson";
 import { feature } from "topojson-client";
-import type { Polygon, Polygons } from "../../../src/geofences/area.ts";
 import { createShape } from "../../../src/geofences/shape.ts";
 import { EARTH_RADIUS_METERS, haversineMeters } from "../../../src/model/geo/distance.ts";
+import type { Polygon, Polygons } from "../../../src/model/watches/area.ts";
 import * as fc from "../../support/fast-check.ts";
 import { readShapes } from "../../system/world/shapes.ts";
 

@@ -1,5 +1,6 @@
 import { EXAMPLE_CORRECTION_ID } from "../../../src/http/endpoints/corrections/shapes.ts";
 import { EXAMPLE_ERASURE_ID } from "../../../src/http/endpoints/erasures/shapes.ts";
+import { EXAMPLE_ALERT_ID, EXAMPLE_FENCE_ID } from "../../../src/http/endpoints/geofences/shapes.ts";
 import { EXAMPLE_ENTRY_ID } from "../../../src/http/endpoints/quarantine/entry-shapes.ts";
 import { assert } from "../../../src/lib/assert.ts";
 import type { JsonObject, KeyName, TestApp } from "../../support/test-app.ts";
@@ -44,6 +45,24 @@ export async function correct(app: TestApp, key: KeyName = "full"): Promise<void
   assert(status === 200, "the report is hidden");
 }
 
+/** Makes a geofence and an alert about the bus, if there is none. */
+export async function watch(app: TestApp, key: KeyName = "full"): Promise<void> {
+  const headers = { authorization: `Bearer ${app.keys[key]}`, "content-type": "application/json" };
+  const common = { name: `the ${BUS.device_id}`, devices: [BUS.device_id] };
+  const coordinates = [BUS.longitude, BUS.latitude];
+  const properties = { ...common, radius_meters: 100 };
+  const fence = { type: "Feature", geometry: { type: "Point", coordinates }, properties };
+  for (const [path, watched] of [
+    ["/api/v1/geofences", fence],
+    ["/api/v1/alerts", { ...common, silent_for: 60 }],
+  ] as const) {
+    const { body } = await app.get(path, key);
+    if ((body.pagination as unknown as JsonObject | undefined)?.total_count !== 0) continue;
+    const { status } = await app.fetch(path, { method: "POST", headers, body: JSON.stringify(watched) });
+    assert(status === 200, "it is made");
+  }
+}
+
 /** Erases a device that never reported. */
 export async function erase(app: TestApp): Promise<void> {
   const headers = { authorization: `Bearer ${app.keys.eraser}`, "content-type": "application/json" };
@@ -52,12 +71,24 @@ export async function erase(app: TestApp): Promise<void> {
   assert(status === 200, "what is not there can be erased");
 }
 
-/** A path of the document's example with the app's newest entry, correction or erasure in it, where there is one. */
+/**
+ * A path of the document's example with the app's newest entry, correction or erasure, or its first geofence or alert,
+ * in it, where there is one.
+ */
 export async function withEntry(app: TestApp, path: string, key: KeyName = "full"): Promise<string> {
   if (path.includes(EXAMPLE_CORRECTION_ID)) {
     const { body } = await app.get("/api/v1/corrections", key);
     const [newest] = (body as { corrections?: readonly JsonObject[] }).corrections ?? [];
     return path.replace(EXAMPLE_CORRECTION_ID, String(newest?.id ?? EXAMPLE_CORRECTION_ID));
+  }
+  for (const [id, list] of [
+    [EXAMPLE_FENCE_ID, "geofences"],
+    [EXAMPLE_ALERT_ID, "alerts"],
+  ] as const) {
+    if (!path.includes(id)) continue;
+    const { body } = await app.get(`/api/v1/${list}`, key);
+    const [first] = (body[list] ?? []) as readonly JsonObject[];
+    return path.replace(id, String(first?.id ?? id));
   }
   if (path.includes(EXAMPLE_ERASURE_ID)) {
     const { body } = await app.get("/api/v1/erasures", "eraser");

@@ -48,7 +48,7 @@ export function withParameter(path: string, pair: string): string {
 export function takesReports(endpoint: Endpoint): boolean {
   const { permission, method } = endpoint;
   if (endpoint.kind !== "client")
-    return permission === "write" || (permission === "edit" && method !== "GET");
+    return permission === "write" || ((permission === "edit" || permission === "manage") && method !== "GET");
   return endpoint.client.methods.includes(endpoint.method);
 }
 
@@ -170,14 +170,16 @@ export const KEY_WITH = {
   read: "reader",
   write: "writer",
   edit: "editor",
+  manage: "manager",
   erase: "eraser",
   operate: "operator",
 } as const;
 export const KEYS_WITHOUT = {
-  read: ["writer", "editor", "eraser", "operator"],
+  read: ["writer", "editor", "manager", "eraser", "operator"],
   write: ["reader", "editor", "eraser", "operator", "viewer"],
-  edit: ["reader", "writer", "eraser", "operator", "viewer"],
-  erase: ["reader", "writer", "editor", "operator", "viewer"],
+  edit: ["reader", "writer", "manager", "eraser", "operator", "viewer"],
+  manage: ["reader", "writer", "editor", "eraser", "operator", "viewer"],
+  erase: ["reader", "writer", "editor", "manager", "operator", "viewer"],
   operate: ["reader", "writer", "editor", "eraser", "viewer"],
 } as const satisfies Record<KeyedEndpoint["permission"], readonly KeyName[]>;
 

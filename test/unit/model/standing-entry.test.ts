@@ -7,6 +7,8 @@ import {
   encodeStandingEntry,
   type StandingEntry,
 } from "../../../src/model/standing-entry.ts";
+import type { Area } from "../../../src/model/watches/area.ts";
+import { LOOK_DEFAULT, RULES_DEFAULTS, type WatchTerms } from "../../../src/model/watches/watch-rules.ts";
 import { profileOf } from "../../reference/profiles.ts";
 import * as fc from "../../support/fast-check.ts";
 import { arbitraryProfile } from "../../support/reports/arbitrary-profiles.ts";
@@ -47,13 +49,69 @@ const erasures = fc
     return { kind: "erasure", appId: "app" as AppId, erasure, newest };
   });
 
+const areas: fc.Arbitrary<Area> = fc.oneof(
+  fc.record({
+    type: fc.constant("Point" as const),
+    latitude: fc.constantFrom(-90, 0.1),
+    longitude: fc.constantFrom(180, 1e-9),
+    radiusMeters: fc.constantFrom(10, 99.5),
+  }),
+  fc.record({
+    type: fc.constant("LineString" as const),
+    line: fc.constant(Float64Array.of(179, 0, -179, 0.1)),
+    bufferMeters: fc.constant(50),
+  }),
+  fc
+    .array(fc.array(fc.constantFrom(4, 7), { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 3 })
+    .map((polygons) => ({
+      type: polygons.length === 1 ? ("Polygon" as const) : ("MultiPolygon" as const),
+      polygons: polygons.map((rings) =>
+        rings.map((corners) => Float64Array.from({ length: 2 * corners }, (_, at) => at / 3)),
+      ),
+    })),
+);
+
+const looks = fc.constantFrom(LOOK_DEFAULT, {
+  ...LOOK_DEFAULT,
+  name: "ä\u{1F68C}",
+  tags: ["a"],
+  metadata: '{"b":1}',
+});
+const schedule = {
+  timezone: "UTC",
+  weekly: [{ days: ["mon"], from: "08:00", to: "18:00" }],
+  except: ["2026-12-25"],
+};
+
+const watches = fc
+  .record({
+    isAlert: fc.boolean(),
+    area: areas,
+    look: looks,
+    rules: fc.constantFrom(
+      {},
+      { schedule, isActive: false, devices: ["bus" as DeviceId] },
+      { confirmSeconds: 3 },
+    ),
+    isDeletion: fc.boolean(),
+    part: fc.constantFrom(null, { importId: "i", index: 1, count: 2 }),
+    past: fc.constantFrom(null, { version: 3, createdMs: 1, changedMs: 2 }),
+  })
+  .map(({ isAlert, area, look, rules, isDeletion, part, past }): StandingEntry => {
+    const terms: WatchTerms = isAlert
+      ? { kind: "alert", rules: { ...RULES_DEFAULTS.alert, ...rules, type: "battery_below", limit: 20 } }
+      : { kind: "fence", rules: { ...RULES_DEFAULTS.fence, ...rules }, area };
+    const common = { kind: "watch", appId: "app" as AppId, id: "w", watchKind: terms.kind, atMs: 7 } as const;
+    return { ...common, draft: isDeletion ? null : { look, terms }, part, past };
+  });
+
 function decode(bytes: Uint8Array, start = 0) {
   return decodeStandingEntry(viewsOf(bytes), start, bytes.length, PATH);
 }
 
 test("encodeStandingEntry() and decodeStandingEntry() give every entry back, behind any headroom", () => {
   fc.assert(
-    fc.property(fc.oneof(entries, erasures), fc.constantFrom(0, 8, 24), (entry, headroom) => {
+    fc.property(fc.oneof(entries, erasures, watches), fc.constantFrom(0, 8, 24), (entry, headroom) => {
       const bytes = encodeStandingEntry(entry, headroom);
       expect(bytes.length % 8).toBe(0);
       expect(decode(bytes, headroom)).toEqual(entry);
@@ -63,7 +121,7 @@ test("encodeStandingEntry() and decodeStandingEntry() give every entry back, beh
 
 test("decodeStandingEntry() takes bytes of any other length for no entry", () => {
   fc.assert(
-    fc.property(fc.oneof(entries, erasures), (entry) => {
+    fc.property(fc.oneof(entries, erasures, watches), (entry) => {
       const bytes = encodeStandingEntry(entry, 0);
       for (let length = 0; length < bytes.length; length += 8)
         expect(decode(bytes.slice(0, length))).toBeNull();

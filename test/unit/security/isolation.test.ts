@@ -162,6 +162,12 @@ test("every operation with a key is asked here, or changes something", () => {
   expect(others).toEqual([
     "PUT /api/v1/devices/{deviceId}/profile",
     "DELETE /api/v1/devices/{deviceId}/profile",
+    "POST /api/v1/geofences",
+    "PUT /api/v1/geofences/{geofenceId}",
+    "DELETE /api/v1/geofences/{geofenceId}",
+    "POST /api/v1/alerts",
+    "PUT /api/v1/alerts/{alertId}",
+    "DELETE /api/v1/alerts/{alertId}",
     "POST /api/v1/corrections",
     "DELETE /api/v1/corrections/{correctionId}",
     "POST /api/v1/erasures",

@@ -140,6 +140,7 @@ export function createSeal(dependencies: SealDependencies): Seal {
     // A process that stops needs no memory, and the next one starts without these records.
     await yielding(sealing.drop(), signal);
     await yielding(hot.forgetCorrected(oldestMs), signal);
+    await yielding(hot.watches.forget(oldestMs), signal);
     await yielding(hot.forgetDevices(oldestMs), signal);
 
     const { logBytes, logErasing, unfinished } = await giveUpCovered(
@@ -277,14 +278,18 @@ async function writeStanding(
   quarantine: QuarantineSnapshot,
 ): Promise<StandingPart | null> {
   const { standing, seal } = archive.manifest;
-  const { profiles, corrections } = hot;
+  const { profiles, corrections, watches } = hot;
   const erased = lastSequenceOf(hot.erasures.pending(), Math.min(appliedSequence, readUpTo));
-  const newest = Math.max(profiles.sequence, corrections.sequence, quarantine.sequence, erased);
+  const newest = Math.max(
+    ...[profiles.sequence, corrections.sequence, watches.sequence, quarantine.sequence, erased],
+  );
   const hasAll = newest <= (standing?.sequence ?? 0);
   if (hasAll && (standing === null || !archive.damaged.has(standing.file))) return standing;
   const sequence = Math.max(standing?.sequence ?? 0, Math.min(appliedSequence, readUpTo));
-  // Corrections are those of this moment, in which the seal's sequence was read.
-  const entries = concat<StandingEntry>(hot.correctionEntries(), profiles.entries(), quarantine.entries);
+  // Corrections, fences and alerts are those of this moment, in which the seal's sequence was read.
+  const entries = concat<StandingEntry>(
+    ...[hot.correctionEntries(), watches.entries(), profiles.entries(), quarantine.entries],
+  );
   const encoded = await inTurns(encodeStanding(entries, sequence, createSalt));
   return archive.writeStanding(seal + 1, sequence, encoded);
 }

@@ -11,7 +11,7 @@ import {
   OTHER_APP_ID,
   type TestApp,
 } from "../../../support/test-app.ts";
-import { correct, giveProfile, quarantine, withEntry } from "../quarantined.ts";
+import { correct, giveProfile, quarantine, watch, withEntry } from "../quarantined.ts";
 import {
   askedWith,
   BUS,
@@ -86,6 +86,7 @@ async function storeOften(app: TestApp, reports: typeof OWN, key?: KeyName): Pro
   await quarantine(app, key ?? "full");
   await giveProfile(app, key ?? "full");
   await correct(app, key ?? "full");
+  await watch(app, key ?? "full");
 }
 
 /** Each process has other tags for the same answer. */
@@ -178,6 +179,7 @@ describe.each(ENDPOINTS.map((endpoint) => [nameOf(endpoint), endpoint] as const)
       for (const key of ["full", "other"] as const) {
         await giveProfile(app, key);
         await correct(app, key);
+        await watch(app, key);
       }
       const all = (key: KeyName) => Promise.all(READS.map((read) => sent(app, read, key)));
       const [before, othersBefore] = [await all("full"), await all("other")];

@@ -1,11 +1,12 @@
 import { describe, expect, test } from "bun:test";
+import { WatchStore } from "../../../../src/geofences/watch-store.ts";
 import { DeviceProfiles } from "../../../../src/hot/device-profiles.ts";
 import { Corrections } from "../../../../src/hot/hidden/corrections.ts";
 import { createHotStore } from "../../../../src/hot/hot-store.ts";
 import { Scheduler } from "../../../../src/lib/schedule/scheduler.ts";
 import { textOf } from "../../../support/event-reader.ts";
 import { createTestApp, type KeyName, NOON_MS, type TestApp } from "../../../support/test-app.ts";
-import { correct, giveProfile, quarantine, withEntry } from "../quarantined.ts";
+import { correct, giveProfile, quarantine, watch, withEntry } from "../quarantined.ts";
 import {
   askedWith,
   BUS,
@@ -101,6 +102,7 @@ describe.each(DOCUMENTED.map((endpoint) => [nameOf(endpoint), endpoint] as const
       if (status === 200) {
         await Promise.all([quarantine(from), giveProfile(from)]);
         await correct(from);
+        await watch(from);
       }
       const known = status === 200 ? await withEntry(from, asked) : asked;
       const response = await from.fetch(known, requestTo(endpoint, headers));
@@ -166,8 +168,10 @@ function createBrokenApp(): Promise<TestApp> {
       findApp: fault,
       profiles: Object.assign(new DeviceProfiles(), { find: fault }),
       corrections: Object.assign(new Corrections(), { find: fault, list: fault }),
+      watches: Object.assign(new WatchStore(), { find: fault }),
     },
     editProfile: fault,
+    editWatches: { create: fault, replace: fault, delete: fault, import: fault },
     correct: { create: fault, preview: fault, undo: fault },
     erase: { create: fault, preview: fault },
     erasures: fault,

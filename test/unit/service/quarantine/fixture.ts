@@ -65,9 +65,12 @@ export async function openStandingMessages(files: Files, shares: ShareBounds | u
   const standing = await readIfThere(files, STANDING);
   const restored: QuarantineEntry[] = [];
   const onEntry = (entry: StandingEntry) => {
-    const isOther =
-      entry.kind === "device_profile" || entry.kind === "correction" || entry.kind === "erasure";
-    if (!isOther) restored.push(entry);
+    switch (entry.kind) {
+      case "refused_piece":
+      case "refused_deletion":
+      case "refused_arrivals":
+        restored.push(entry);
+    }
   };
   const decoded = standing === null ? null : await inTurns(decodeStanding(standing, STANDING, onEntry));
   const coveredSequence = decoded?.sequence ?? 0;
