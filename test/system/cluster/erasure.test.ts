@@ -53,6 +53,7 @@ describe.if(hasNatsServer("an erasure in a cluster"))("a device erased on one of
   let nats: NatsCluster;
   let key: string;
   let eraserKey: string;
+  let boundKey: string;
 
   const logArgs = () => [
     ...["--log", `nats://${nats.servers.join(",")}`, "--stream", STREAM],
@@ -81,8 +82,16 @@ describe.if(hasNatsServer("an erasure in a cluster"))("a device erased on one of
 
   const historyOf = async (node: ServerProcess, deviceId: string) => {
     const start = new Date(NOW_MS - 40 * DAY_MS).toISOString().slice(0, 10);
-    return ask(node, `/api/v1/devices/${deviceId}/locations/history?start_date=${start}&limit=1000`);
+    const path = `/api/v1/devices/${deviceId}/locations/history?start_date=${start}&limit=1000`;
+    const { status, body } = await ask(node, path);
+    return { status, locations: body.locations };
   };
+
+  /** How many messages the quarantine of each node has. */
+  const refusedOn = (all: readonly ServerProcess[]) =>
+    Promise.all(
+      all.map(async (node) => (await ask(node, "/api/v1/quarantine")).body.entries.length as number),
+    );
 
   const archivedDays = ({ dataDir }: Place) =>
     readdirSync(join(dataDir, "archive")).filter((name) => name.startsWith("day=")).length;
@@ -109,11 +118,15 @@ describe.if(hasNatsServer("an erasure in a cluster"))("a device erased on one of
       expect(joined).toMatchObject({ code: 0 });
       nodes.push(await startReady(runtimes[index]!, places[index]!, logArgs()));
     }
-    const flags = ["--app", "default", "--permission", "erase"];
-    const created = await runCommand(BUN, first, ["keys", "create", ...flags]);
-    expect(created).toMatchObject({ code: 0 });
-    eraserKey = created.out.trim();
+    eraserKey = await createKey("--permission", "erase");
+    boundKey = await createKey("--permission", "write", "--device", GONE);
   });
+
+  async function createKey(...flags: readonly string[]): Promise<string> {
+    const created = await runCommand(BUN, places[0]!, ["keys", "create", "--app", "default", ...flags]);
+    expect(created).toMatchObject({ code: 0 });
+    return created.out.trim();
+  }
 
   afterAll(async () => {
     for (const place of places) await closePlace(place);
@@ -125,6 +138,10 @@ describe.if(hasNatsServer("an erasure in a cluster"))("a device erased on one of
       for (const daysAgo of [15 + index, 0]) await send(node, GONE, daysAgo);
       await send(node, "bus", 15 + index);
     }
+    // A message that can't be used, by a key that is bound to the device.
+    const unusable = `${nodes[2]!.url}/ingest/osmand/k/${boundKey}/${GONE}?lat=north&lon=${LONGITUDE}&timestamp=1`;
+    await until(async () => (await fetch(unusable)).status === 200); // All nodes know a key within two seconds.
+    await until(async () => (await refusedOn(nodes)).every((count) => count > 0));
     await until(() => places.every((place) => archivedDays(place) >= 4));
     const before = await Promise.all(nodes.map((node) => historyOf(node, "bus")));
     const [first] = places as [Place];
@@ -153,6 +170,9 @@ describe.if(hasNatsServer("an erasure in a cluster"))("a device erased on one of
       reports.push(answer!);
       expect((await historyOf(node, GONE)).status).toBe(404);
     }
+    expect(await refusedOn(nodes)).toEqual([0, 0, 0]);
+    for (const node of nodes)
+      await until(async () => (await ask(node, "/api/v1/locations/current", boundKey)).status === 401);
     expect(JSON.parse(readFileSync(reportFile, "utf8"))).toMatchObject({
       device_id: GONE,
       state: "finished",
