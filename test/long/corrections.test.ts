@@ -16,3 +16,9 @@ for (const runtime of ["Bun", "Deno"] as const) {
     expect(repeated).toBeGreaterThan(0);
   });
 }
+
+test("after corrections and erasures every node of a cluster answers as the model, in 400 lives", async () => {
+  const { lives, corrections, erasures, seals } = await liveLivesOn("Bun", LIVES / 5, 3);
+  expect(lives).toBeGreaterThanOrEqual(LIVES / 50);
+  for (const count of [corrections, erasures, seals]) expect(count).toBeGreaterThan(lives / 3);
+});
