@@ -88,12 +88,7 @@ export class FileEraser implements ErasureStates {
   /** Erases all that is pending. Returns why it is not finished; null if it is. */
   async finishNow(options: EraseAllOptions): Promise<string | null> {
     await this.#running;
-    const { hot } = this.#dependencies;
-    while (hot.erasures.pending().length > 0) {
-      const obstacle = await this.#eraseAll(hot.erasures.pending(), options);
-      if (obstacle !== null) return obstacle;
-    }
-    return null;
+    return this.#finishAll(options);
   }
 
   list(appId: AppId): readonly ErasureState[] {
@@ -134,19 +129,23 @@ export class FileEraser implements ErasureStates {
   }
 
   async #run(): Promise<void> {
-    const { hot, onNote, timers } = this.#dependencies;
-    await this.#finishInLedger().catch((error) => onNote(messageOf(error)));
-    while (hot.erasures.pending().length > 0 && !this.#isStopped) {
-      try {
-        const obstacle = await this.#eraseAll(hot.erasures.pending(), NO_OPTIONS);
-        if (obstacle === null) continue;
-        onNote(`An erasure is not finished: ${obstacle}. It is tried again.`);
-      } catch (error) {
-        if (!this.#isStopped) onNote(`An erasure is not finished: ${messageOf(error)}. It is tried again.`);
-      }
-      this.#cancelRetry = timers.after(RETRY_MS, () => this.#runSoon());
-      return;
-    }
+    const { onNote, timers } = this.#dependencies;
+    const obstacle = await this.#finishAll(NO_OPTIONS).catch(messageOf);
+    if (obstacle === null || this.#isStopped) return;
+    onNote(`An erasure is not finished: ${obstacle}. It is tried again.`);
+    this.#cancelRetry = timers.after(RETRY_MS, () => this.#runSoon());
+  }
+
+  async #finishAll(options: EraseAllOptions): Promise<string | null> {
+    const { erasures } = this.#dependencies.hot;
+    do {
+      const obstacle =
+        erasures.pending().length > 0
+          ? await this.#eraseAll(erasures.pending(), options)
+          : await this.#finishErased();
+      if (obstacle !== null) return obstacle;
+    } while (erasures.pending().length > 0);
+    return null;
   }
 
   /** Erases all that is pending at once. Returns why it is not finished; null if it is. */
@@ -184,17 +183,25 @@ export class FileEraser implements ErasureStates {
     }
     for (const erasure of erasures) await this.#writeReport(erasure, reports.get(erasure.sequence)!);
     hot.erasures.finish(lastSequence);
-    await schedule.sealNow(); // Notes that they are finished, and takes their own entries out of the log.
-    await this.#finishInLedger();
-    return null;
+    return this.#finishErased();
   }
 
-  /** Finishes what the archive knows as finished. */
-  async #finishInLedger(): Promise<void> {
-    const { archive, ledger, clock } = this.#dependencies;
-    const { erased } = archive.manifest;
-    for (const { id, sequence, finishedMs } of ledger.erasures)
-      if (finishedMs === null && sequence <= erased) await ledger.finish(id, clock.nowMs());
+  /**
+   * Finishes what is gone from all files: a seal notes so, and takes the entries of these erasures out of the log. Goes
+   * on with it after a restart. Returns why it is not finished; null if it is.
+   */
+  async #finishErased(): Promise<string | null> {
+    const { archive, hot, ledger, schedule, clock } = this.#dependencies;
+    const isPending = new Set(hot.erasures.pending().map(({ sequence }) => sequence));
+    const erased = ledger.erasures.filter(
+      ({ sequence, finishedMs }) => finishedMs === null && !isPending.has(sequence),
+    );
+    if (erased.length === 0 || this.#isStopped) return null;
+    const { unfinished } = await schedule.sealNow();
+    if (unfinished !== null) return unfinished;
+    for (const { id, sequence } of erased)
+      if (sequence <= archive.manifest.erased) await ledger.finish(id, clock.nowMs());
+    return null;
   }
 
   async #writeReport({ id }: HeldErasure, report: ReportBuilder): Promise<void> {

@@ -1,12 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { AppId } from "../../../src/model/ids.ts";
 import { createManualClock } from "../../../src/model/time/clock.ts";
 import { clearedOf } from "../../../src/service/upkeep/seal/seal.ts";
+import { scanLog } from "../../../src/wal/read-log.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../../support/archive-app.ts";
+import { SIMULATED_DATA_DIR } from "../../support/disk/mirrored-disk.ts";
 import { createSimulatedFiles, type SimulatedFiles } from "../../support/disk/simulated-files.ts";
 import { eraseFrom } from "../../support/erase.ts";
 import { drawSome, randomRuns } from "../../support/random-runs.ts";
 import type { Report } from "../../support/reports/batches.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
+import { APP_ID } from "../../support/test-app.ts";
 import {
   answersOf,
   archivedFiles,
@@ -178,5 +182,36 @@ describe("a seal that erases, during which the disk refuses once", () => {
         await expectGood(disk, where);
       }
     });
+  }
+});
+
+test("an erasure that the disk refuses to finish is finished later, and then the log has no entry of it", async () => {
+  const options = { dropsDamaged: false, onDaysLeft: () => undefined };
+  const finish = (app: ArchiveApp) => app.directory.eraser.finishNow(options).catch(String);
+  const whole = createSimulatedFiles(before);
+  const undisturbed = await openOn(whole, clock);
+  const finishing = await operationsOf(whole, async () => expect(await finish(undisturbed)).toBeNull());
+  await undisturbed.close();
+  for (const index of drawSome([...finishing.keys()], 2 * CASES_MAX)) {
+    const { operation, path } = finishing[index]!;
+    const where = `EIO at operation ${index} of ${finishing.length}, ${operation} ${path}`;
+    const disk = createSimulatedFiles(before);
+    let app = await openOn(disk, clock);
+    let count = 0;
+    disk.beforeOperation = (each) => {
+      if (count++ === index) disk.failNext(each, "EIO");
+    };
+    const obstacle = await finish(app);
+    disk.beforeOperation = null;
+    if (obstacle !== null) {
+      if (index % 2 === 0) app = await app.restart();
+      expect([where, await finish(app)]).toEqual([where, null]);
+    }
+    const kinds = new Set<string>();
+    for await (const { kind } of scanLog(disk, `${SIMULATED_DATA_DIR}/wal`)) kinds.add(kind);
+    expect([where, kinds.has("erasure")]).toEqual([where, false]);
+    const [state] = app.directory.eraser.list(APP_ID as AppId);
+    expect([where, state?.finishedMs]).toEqual([where, clock.nowMs()]);
+    await app.close();
   }
 });
