@@ -22,6 +22,8 @@ export interface LedgerErasure {
   readonly kind: ErasureSubject["kind"];
   /** The HMAC-SHA-256 of the subject with the ledger's salt, in hexadecimal. */
   readonly subject: string;
+  /** Those of other devices that went with a device, because they showed as it. */
+  readonly others: readonly string[];
   /** Infinite if the range has no bound. */
   readonly startMs: number;
   readonly endMs: number;
@@ -33,8 +35,11 @@ export interface LedgerErasure {
   readonly finishedMs: number | null;
 }
 
-export interface NewLedgerErasure extends Omit<LedgerErasure, "appId" | "kind" | "subject" | "finishedMs"> {
+export interface NewLedgerErasure
+  extends Omit<LedgerErasure, "appId" | "kind" | "subject" | "others" | "finishedMs"> {
   readonly subject: ErasureSubject;
+  /** Ids of the other devices; none by default. */
+  readonly others?: readonly string[];
 }
 
 /** What the file says. */
@@ -119,8 +124,10 @@ export class ErasureLedger implements Blocks {
       if (known !== undefined) return ok({ content, answer: known });
       const { subject, ...members } = erasure;
       const { appId, kind } = subject;
-      const hash = hashOf(Buffer.from(content.salt, "hex"), subject);
-      const added: LedgerErasure = { ...members, appId, kind, subject: hash, finishedMs: null };
+      const salt = Buffer.from(content.salt, "hex");
+      const others = (erasure.others ?? []).map((id) => hashOf(salt, { ...subject, id }));
+      const hashes = { subject: hashOf(salt, subject), others };
+      const added: LedgerErasure = { ...members, appId, kind, ...hashes, finishedMs: null };
       return ok({ content: { ...content, erasures: [...content.erasures, added] }, answer: added });
     });
   }
@@ -182,13 +189,13 @@ export class ErasureLedger implements Blocks {
   }
 }
 
-/** Erasures of a subject in a ledger. */
+/** Erasures of a subject in a ledger, and those with which it went. */
 export function erasuresOf({ salt, erasures }: LedgerContent, subject: ErasureSubject): LedgerErasure[] {
   const { appId, kind } = subject;
   const candidates = erasures.filter((erasure) => erasure.appId === appId && erasure.kind === kind);
   if (candidates.length === 0) return [];
   const hash = hashOf(Buffer.from(salt, "hex"), subject);
-  return candidates.filter((erasure) => erasure.subject === hash);
+  return candidates.filter(({ subject, others }) => subject === hash || others.includes(hash));
 }
 
 function hashOf(salt: Uint8Array, { kind, appId, id }: ErasureSubject): string {
@@ -254,10 +261,11 @@ export async function readLedger(files: Pick<Files, "read">, path: string): Prom
 }
 
 export function encodeLedger({ salt, erasures }: LedgerContent): Uint8Array {
-  const lines = erasures.map(({ appId, kind, subject, startMs, endMs, finishedMs, ...erasure }) => ({
+  const lines = erasures.map(({ appId, kind, subject, others, startMs, endMs, finishedMs, ...erasure }) => ({
     id: erasure.id,
     app: appId,
     [kind]: subject,
+    ...(others.length === 0 ? {} : { others }),
     start: Number.isFinite(startMs) ? startMs : null,
     end: Number.isFinite(endMs) ? endMs : null,
     sequence: erasure.sequence,
@@ -293,11 +301,13 @@ export function parseLedger(bytes: Uint8Array): Result<LedgerContent, LedgerFaul
 
 function parseErasure(line: unknown): LedgerErasure | null {
   if (!isObject(line)) return null;
-  const { id, app, device, user, sequence, created, block, state, finished } = line;
+  const { id, app, device, user, others = [], sequence, created, block, state, finished } = line;
   const appId = typeof app === "string" ? parseAppId(app) : null;
   const subject = device ?? user;
   if (typeof id !== "string" || id === "" || appId === null) return null;
   if (typeof subject !== "string" || !HASH.test(subject) || (device === undefined) === (user === undefined))
+    return null;
+  if (!Array.isArray(others) || !others.every((hash) => typeof hash === "string" && HASH.test(hash)))
     return null;
   if (!isWhole(sequence) || !isWhole(created) || typeof block !== "boolean") return null;
   const startMs = line.start === null ? Number.NEGATIVE_INFINITY : line.start;
@@ -311,6 +321,7 @@ function parseErasure(line: unknown): LedgerErasure | null {
     appId,
     kind,
     subject,
+    others,
     startMs,
     endMs,
     sequence,

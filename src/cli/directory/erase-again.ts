@@ -28,7 +28,7 @@ export async function eraseAgain(
   const openDatabase = () => openReadingDatabase(dataDir);
   const erasures = await takeOverLedger({ files, dataDir, newer, nowMs: clock.nowMs(), openDatabase });
   if (!erasures.ok) return erasures;
-  const subjects = new Set(erasures.value.map(({ subject }) => subject));
+  const subjects = new Set(erasures.value.flatMap((erasure) => erasure.subjects));
   const devices = [...subjects].filter(({ kind }) => kind === "device").length;
   const counts = { devices, users: subjects.size - devices };
   if (subjects.size === 0) return ok(counts);
@@ -70,14 +70,17 @@ async function eraseAll(
 /** Corrections in the way are undone: they were so before the erasure that is repeated. */
 async function eraseOne(
   { erase, correct }: Pick<OpenDirectory, "erase" | "correct">,
-  { subject: { kind, appId, id }, range }: ErasureAgain,
+  { id, subjects: [{ kind, appId, id: subjectId }, ...others], range }: ErasureAgain,
   nowMs: number,
 ): Promise<Result<void, string>> {
-  const subject = kind === "device" ? { deviceId: id as DeviceId } : { userId: id as UserId };
+  const subject =
+    kind === "user"
+      ? { userId: subjectId as UserId }
+      : { deviceId: subjectId as DeviceId, others: others.map((other) => other.id as DeviceId) };
   const caller = { signal: new AbortController().signal };
   // The ledger has the block.
   const wanted = { subject, range, block: false };
-  const make = () => erase.create(appId, wanted, { keyId: BY_COMMAND, nowMs }, caller);
+  const make = () => erase.create(appId, wanted, { keyId: BY_COMMAND, nowMs, id }, caller);
   let erased = await make();
   if (!erased.ok && erased.error.kind === "corrections_in_the_way") {
     const undone = await undoAll(correct, appId, erased.error.ids, caller);

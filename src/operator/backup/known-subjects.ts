@@ -90,7 +90,11 @@ class Subjects {
     if (entry.kind === "reports") this.#addReports(entry);
     else if (entry.kind === "device_profile") this.add("device", entry.appId, entry.deviceId);
     else if (entry.kind === "refused_piece") this.addMessage(entry.bytes);
-    else if (entry.kind === "watch") {
+    else if (entry.kind === "erasure") {
+      const { deviceIds, userId } = entry.erasure;
+      for (const id of deviceIds) this.add("device", entry.appId, id);
+      this.add("user", entry.appId, userId);
+    } else if (entry.kind === "watch") {
       const rules = entry.draft?.terms.rules;
       for (const id of rules?.devices ?? []) this.add("device", entry.appId, id);
       for (const id of rules?.users ?? []) this.add("user", entry.appId, id);

@@ -14,9 +14,11 @@ import type { TimeRange } from "../../model/time/range.ts";
 import type { Files } from "../../runtime/files.ts";
 import { findSubjects, type KnownSubjectsOptions } from "./known-subjects.ts";
 
-/** What has to be erased again. */
+/** A line of the ledger that has to be erased again. */
 export interface ErasureAgain {
-  readonly subject: ErasureSubject;
+  readonly id: string;
+  /** What the directory has anything of: a user, or devices. */
+  readonly subjects: readonly [ErasureSubject, ...ErasureSubject[]];
   readonly range: TimeRange;
 }
 
@@ -51,30 +53,36 @@ export async function takeOverLedger(options: TakeOverOptions): Promise<Result<E
       "The ledger of erasures is that of another data directory: its salt is not that of the backup's.",
     );
   const ownById = new Map(own?.erasures.map((erasure) => [erasure.id, erasure]));
-  const unknown = newer.erasures.filter(({ id }) => !ownById.has(id));
-  if (unknown.length === 0) return ok([]);
+  // The log of the backup may lack the entry of one that its ledger has as pending.
+  const unfinished = newer.erasures.filter(({ id }) => (ownById.get(id)?.finishedMs ?? null) === null);
+  if (unfinished.length === 0) return ok([]);
   let subjects: readonly ErasureSubject[];
   try {
     subjects = await findSubjects(options);
   } catch (error) {
     return fail(`What the backup has can't be searched: ${messageOf(error)}.`);
   }
-  const again = matching({ ...newer, erasures: unknown }, subjects);
-  const finished = unknown.map((erasure) => ({ ...erasure, finishedMs: erasure.finishedMs ?? nowMs }));
-  const erasures = [...(own?.erasures ?? []), ...finished];
-  await files.replace(path, encodeLedger({ salt: newer.salt, erasures }));
+  const again = matching({ ...newer, erasures: unfinished }, subjects);
+  for (const erasure of unfinished)
+    ownById.set(erasure.id, { ...erasure, finishedMs: erasure.finishedMs ?? nowMs });
+  await files.replace(path, encodeLedger({ salt: newer.salt, erasures: [...ownById.values()] }));
   return ok(again);
 }
 
-/** The erasures of each subject, as few as say the same. */
+/** The lines that are about any of the subjects, less those of which another line destroys all. */
 function matching(ledger: LedgerContent, subjects: readonly ErasureSubject[]): ErasureAgain[] {
-  return subjects.flatMap((subject) => {
-    const ranges = erasuresOf(ledger, subject).map(rangeOf);
-    const whole = ranges.find(isUnbounded);
-    return (whole === undefined ? ranges : [whole]).map((range) => ({ subject, range }));
-  });
-}
-
-function rangeOf({ startMs, endMs }: LedgerErasure): TimeRange {
-  return { startMs, endMs };
+  const byLine = new Map<LedgerErasure, ErasureSubject[]>();
+  for (const subject of subjects) {
+    const lines = erasuresOf(ledger, subject);
+    const whole = lines.find(isUnbounded);
+    for (const line of whole === undefined ? lines : [whole]) {
+      const known = byLine.get(line);
+      if (known === undefined) byLine.set(line, [subject]);
+      else known.push(subject);
+    }
+  }
+  return [...byLine].map(([{ id, startMs, endMs }, [first, ...others]]) => ({
+    ...{ id, range: { startMs, endMs } },
+    subjects: [first!, ...others],
+  }));
 }

@@ -1,4 +1,5 @@
-import type { ErasureLedger, ErasureSubject } from "../../directory/erasure-ledger.ts";
+import type { ErasureLedger, ErasureSubject, NewLedgerErasure } from "../../directory/erasure-ledger.ts";
+import type { HeldErasure } from "../../hot/erasures.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import { inOneStep, type Steps } from "../../lib/schedule/steps.ts";
 import type { ErasedScope, Erasure } from "../../model/erasure.ts";
@@ -41,6 +42,8 @@ export interface Erased {
 export interface ErasureRequest {
   readonly keyId: string;
   readonly nowMs: number;
+  /** The id of the ledger's erasure that is made again; a new one by default. */
+  readonly id?: string;
 }
 
 /**
@@ -110,16 +113,13 @@ export function createErase(dependencies: EraseDependencies): Erase {
 
   /** What is blocked is so from the moment in which the entry gets its place in the log. */
   async function make(entry: ErasureEntry): Promise<Result<number, ServiceError>> {
-    const { block, range, id, createdMs } = entry.erasure;
-    const subject = subjectOf(entry.erasure);
-    const endBlock = block ? ledger.blockMeanwhile(subject) : () => undefined;
+    const { block } = entry.erasure;
+    const endBlock = block ? ledger.blockMeanwhile(subjectOf(entry.erasure)) : () => undefined;
     try {
       const appended = await append(entry);
       if (!appended.ok) return fail(refusalError(appended.error));
       const sequence = appended.value;
-      const added = await ledger
-        .add({ id, sequence, block, createdMs, ...range, subject })
-        .catch(ignoreFileError);
+      const added = await ledger.add(ledgerLine({ ...entry.erasure, sequence })).catch(ignoreFileError);
       // Else the eraser of files adds it later, but only the ledger keeps a block.
       const isBlocked = added?.ok === true || !block;
       return isBlocked
@@ -135,14 +135,13 @@ export function createErase(dependencies: EraseDependencies): Erase {
       const scope = await plan(dependencies, appId, wanted, caller);
       return scope.ok ? preview(scope.value, caller) : scope;
     },
-    create: (appId, wanted, { keyId, nowMs }, caller) =>
+    create: (appId, wanted, { keyId, nowMs, id = createCorrectionId(nowMs) }, caller) =>
       turns.run({ appId, keyId, signal: caller.signal }, async () => {
         if (hot.erasures.ofApp(appId).length >= PENDING_ERASURES_MAX) return fail(TOO_MANY);
         if ("userId" in wanted.subject) await foldAllLate();
         const planned = await planAlone(appId, wanted, caller);
         if (!planned.ok) return planned;
         const { scope, preview, newest } = planned.value;
-        const id = createCorrectionId(nowMs);
         const erasure = { ...scope, id, block: wanted.block, createdMs: nowMs, createdBy: keyId };
         const sequence = await make({ kind: "erasure", appId, erasure, newest });
         return sequence.ok ? ok({ erasure, preview, sequence: sequence.value }) : sequence;
@@ -159,13 +158,20 @@ async function plan(
 ): Promise<Result<ErasedScope, ServiceError>> {
   const isOfDevice = "deviceId" in subject;
   const deviceIds = isOfDevice
-    ? ok(devicesShownAs(dependencies, appId, subject.deviceId))
+    ? ok(devicesShownAs(dependencies, appId, [subject.deviceId, ...(subject.others ?? [])]))
     : await devicesOfUser(dependencies, appId, subject.userId, caller);
   if (!deviceIds.ok) return deviceIds;
   const scope = { appId, deviceIds: deviceIds.value, userId: isOfDevice ? null : subject.userId, range };
   const ids = await correctionsInTheWay(dependencies, scope, caller);
   if (!ids.ok) return ids;
   return ids.value.length > 0 ? fail({ kind: "corrections_in_the_way", ids: ids.value }) : ok(scope);
+}
+
+/** What the ledger has of an erasure. */
+export function ledgerLine(erasure: HeldErasure): NewLedgerErasure {
+  const { id, sequence, block, createdMs, range, deviceIds, userId } = erasure;
+  const others = userId === null ? deviceIds.slice(1) : [];
+  return { id, sequence, block, createdMs, ...range, subject: subjectOf(erasure), others };
 }
 
 /** What an erasure is about, by the id that was asked for. */

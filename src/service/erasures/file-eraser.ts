@@ -9,7 +9,7 @@ import type { AppId } from "../../model/ids.ts";
 import type { Clock } from "../../model/time/clock.ts";
 import { type Files, readIfThere } from "../../runtime/files.ts";
 import type { SealSchedule } from "../upkeep/seal/schedule.ts";
-import { subjectOf } from "./erase.ts";
+import { ledgerLine, subjectOf } from "./erase.ts";
 import { ReportBuilder } from "./report-builder.ts";
 import type { ErasureReport, ErasureState, ErasureStates } from "./states.ts";
 
@@ -158,13 +158,11 @@ export class FileEraser implements ErasureStates {
     const lastSequence = erasures.at(-1)!.sequence;
     const reports = new Map(erasures.map(({ sequence }) => [sequence, new ReportBuilder(sequence)]));
     for (const erasure of erasures) {
-      const { id, sequence, block, createdMs, range } = erasure;
-      const subject = subjectOf(erasure);
-      const added = await ledger.add({ id, sequence, block, createdMs, ...range, subject });
+      const added = await ledger.add(ledgerLine(erasure));
       if (!added.ok) return added.error.reason;
-      this.#blocked.get(sequence)?.();
-      this.#blocked.delete(sequence);
-      await eraseElsewhere(erasure, dropsDamaged, reports.get(sequence)!);
+      this.#blocked.get(erasure.sequence)?.();
+      this.#blocked.delete(erasure.sequence);
+      await eraseElsewhere(erasure, dropsDamaged, reports.get(erasure.sequence)!);
     }
     for (let before = Number.POSITIVE_INFINITY; ; ) {
       const { erased, unfinished, ...sealed } = await schedule.sealNow();

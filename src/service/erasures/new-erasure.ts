@@ -13,7 +13,13 @@ export interface NewErasure {
 }
 
 /** What is erased: all that a device reported, or all that was reported with a user. */
-export type ErasureSubject = { readonly deviceId: DeviceId } | { readonly userId: UserId };
+export type ErasureSubject =
+  | {
+      readonly deviceId: DeviceId;
+      /** Other devices that go with it, in addition to those that show as it; none by default. */
+      readonly others?: readonly DeviceId[];
+    }
+  | { readonly userId: UserId };
 
 const MEMBERS = ["device_id", "user_id", "start", "end", "block"];
 

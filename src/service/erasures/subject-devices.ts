@@ -6,9 +6,14 @@ import type { Caller } from "../queries/find-device.ts";
 import { sealedDaysOf } from "../queries/history/plan.ts";
 import { type ArchiveDependencies, createReadArchive } from "../queries/history/read-archive.ts";
 
-/** A device and those that show as it, which go with it: the oldest assignment first. */
-export function devicesShownAs({ hot }: ArchiveDependencies, appId: AppId, deviceId: DeviceId): DeviceId[] {
-  return [deviceId, ...hot.aliases(appId, deviceId).map((alias) => alias.deviceId)];
+/** Devices and those that show as them, which go with them: the oldest assignment first. */
+export function devicesShownAs(
+  { hot }: ArchiveDependencies,
+  appId: AppId,
+  deviceIds: readonly DeviceId[],
+): DeviceId[] {
+  const shown = deviceIds.flatMap((deviceId) => hot.aliases(appId, deviceId));
+  return [...new Set([...deviceIds, ...shown.map((alias) => alias.deviceId)])];
 }
 
 /** The devices that reported anything with a user, in memory or archived, retained or not; in no order. */

@@ -138,8 +138,7 @@ test("restore --erasures erases again what a newer ledger has as erased, and tak
     const content = JSON.parse(readFileSync(join(restored!, "erasures.json"), "utf8"));
     const newer = JSON.parse(readFileSync(ledger, "utf8"));
     expect(content.salt).toBe(newer.salt);
-    expect(content.erasures.slice(0, newer.erasures.length)).toEqual(newer.erasures);
-    expect(content.erasures.every(({ state }: { state: string }) => state === "finished")).toBe(true);
+    expect(content.erasures).toEqual(newer.erasures);
     const kept = ["van", "tram"].map((id) => `${id},cora,${Date.now()},1,2`).join("\n");
     writeFileSync(file, `device_id,user_id,timestamp,latitude,longitude\n${kept}\n`);
     await runCli("import", file, "--app", "shop", "--data-dir", restored!);
