@@ -5,8 +5,9 @@ import { openDatabase } from "../archive/duckdb/database.ts";
 import { inspectArchive, type OpenedArchive, openArchive } from "../archive/open-archive.ts";
 import { openStreamLog } from "../cluster/log/open-stream-log.ts";
 import { readAcknowledgedParts } from "../directory/damaged-files.ts";
-import { ErasureLedger } from "../directory/erasure-ledger.ts";
+import { ErasureLedger, isErasureReport } from "../directory/erasure-ledger.ts";
 import { directoryPaths } from "../directory/paths.ts";
+import { removeTemporaryFiles } from "../directory/temporary-files.ts";
 import { hiddenBatches } from "../hot/hidden/hidden-rows.ts";
 import { nextTurn, systemTimers } from "../lib/schedule/timers.ts";
 import { type UtcDay, utcDayName, utcDayOf } from "../model/time/utc-day.ts";
@@ -146,9 +147,10 @@ async function stopWriting({ schedule, eraser, quarantine, quarantineSweeps, log
   await log.close();
 }
 
-/** If the ledger can't be used, nothing is blocked. */
+/** Opens the ledger. If it can't be used, nothing is blocked. */
 async function openErasures({ files, dataDir, events }: OpenDirectoryOptions): Promise<ErasureLedger> {
-  const path = directoryPaths(dataDir).erasures;
+  const { erasures: path, erasureReports } = directoryPaths(dataDir);
+  await removeTemporaryFiles(files, erasureReports, isErasureReport);
   const ledger = await ErasureLedger.open(files, path);
   const { state } = ledger;
   if (typeof state === "object")

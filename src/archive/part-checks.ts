@@ -147,7 +147,7 @@ export class PartChecks {
 export async function faultOf(
   files: Files,
   path: string,
-  part: Part,
+  part: Pick<Part, "bytes" | "crc">,
   thorough: boolean,
 ): Promise<PartFault | null> {
   try {

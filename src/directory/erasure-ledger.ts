@@ -72,6 +72,11 @@ export interface AppBlocks {
   isBlocked(deviceId: string, userId: string | null): boolean;
 }
 
+/** Whether this program writes a file of this name into the folder of reports. */
+export function isErasureReport(file: string): boolean {
+  return file.endsWith(".json");
+}
+
 const FORMAT_VERSION = 1;
 const SALT_BYTES = 32;
 const HASH = /^[0-9a-f]{64}$/;

@@ -1,6 +1,7 @@
 import { dirname, join } from "node:path";
 import { isInArchive, parseDayFolder, parsePartName } from "../../archive/archive-files.ts";
 import { isDamageFile } from "../../directory/damaged-files.ts";
+import { isErasureReport } from "../../directory/erasure-ledger.ts";
 import { isInRoot, listTemporaryFiles } from "../../directory/temporary-files.ts";
 import type { Files } from "../../runtime/files.ts";
 import { isInQuarantine } from "../../service/quarantine/message-file.ts";
@@ -12,13 +13,14 @@ export interface WrittenPaths {
   readonly archive: string;
   readonly quarantine: string;
   readonly damaged: string;
+  readonly erasureReports: string;
   readonly lock: string;
 }
 
 /** Temporary files of a data directory, left by a crash or by a write in progress. */
 export async function findTemporaryFiles(
   files: Pick<Files, "list">,
-  { log, archive, quarantine, damaged, lock }: WrittenPaths,
+  { log, archive, quarantine, damaged, erasureReports, lock }: WrittenPaths,
 ): Promise<string[]> {
   const partFolders = (await files.list(archive)).filter(
     (name) => name === "latest" || parseDayFolder(name) !== null,
@@ -30,6 +32,7 @@ export async function findTemporaryFiles(
     [log, isSegmentName],
     [quarantine, isInQuarantine],
     [damaged, isDamageFile],
+    [erasureReports, isErasureReport],
   ];
   const temporary: string[] = [];
   for (const [folder, isOurs] of folders) {

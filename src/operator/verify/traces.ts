@@ -1,10 +1,14 @@
 import { join } from "node:path";
 import { parsePartName, parseStandingName } from "../../archive/archive-files.ts";
 import type { Connection, Database } from "../../archive/duckdb/database.ts";
+import { type Part, readManifest } from "../../archive/manifest.ts";
+import { faultOf } from "../../archive/part-checks.ts";
 import { isAcknowledgedList } from "../../directory/damaged-files.ts";
+import { directoryPaths } from "../../directory/paths.ts";
 import { FileError, type Files } from "../../runtime/files.ts";
 import { isInQuarantine } from "../../service/quarantine/message-file.ts";
 import { parseSegmentName } from "../../wal/segment.ts";
+import { MANIFEST, readManifestBytes, wantedParts } from "../backup/source.ts";
 import {
   type FileTraces,
   type Looking,
@@ -63,8 +67,9 @@ export async function findTraces(options: TracesOptions): Promise<TracesReport> 
     for (let round = 1; round <= ROUNDS_MAX; round++) {
       const fresh = current.filter((file) => !results.has(file));
       if (fresh.length === 0) break;
+      const named = await partsOf(options);
       for (const file of fresh) {
-        const traces = await searchFile(options, looking, database.connect, file);
+        const traces = await searchFile(options, looking, database.connect, file, named.get(file) ?? null);
         if (traces !== null) results.set(file, traces);
         onProgress(results.size, current.length);
       }
@@ -102,18 +107,29 @@ async function listFiles(files: Files, dataDir: string): Promise<string[]> {
   return all;
 }
 
+/** The parts that the manifest names, by path; none if it can't be read, which its own search says. */
+async function partsOf({ files, dataDir }: TracesOptions): Promise<ReadonlyMap<string, ExpectedPart>> {
+  const bytes = await readManifestBytes(files, directoryPaths(dataDir).archive);
+  const manifest = bytes === null ? null : readManifest(bytes, MANIFEST);
+  const parts = manifest === null ? [] : wantedParts(manifest);
+  return new Map(parts.map(({ file, expected }) => [file, expected!]));
+}
+
+type ExpectedPart = Pick<Part, "bytes" | "crc">;
+
 /** Null if the file has gone meanwhile. */
 async function searchFile(
   { files, dataDir }: TracesOptions,
   looking: Looking,
   connect: () => Promise<Connection>,
   file: string,
+  expected: ExpectedPart | null,
 ): Promise<FileTraces | null> {
   const path = join(dataDir, file);
   try {
     const place = placeOf(file);
     if (parsePartName(place.name) !== null && place.folder !== "damaged")
-      return await searchPart(looking, path, await connect());
+      return await searchWholePart(files, looking, path, await connect(), expected);
     if (!(await mayHave(files, path, looking, place))) return NOTHING;
     return await searchRead(looking, place, path, await files.read(path));
   } catch (error) {
@@ -121,6 +137,20 @@ async function searchFile(
     if (error.code === "ENOENT") return null;
     return { traces: [], unsearched: `it can't be read: ${error.reason}` };
   }
+}
+
+/** DuckDB does not notice most flipped bits, so a part that answers may lack records all the same. */
+async function searchWholePart(
+  files: Files,
+  looking: Looking,
+  path: string,
+  connection: Connection,
+  expected: ExpectedPart | null,
+): Promise<FileTraces | null> {
+  const { traces, unsearched } = await searchPart(looking, path, connection);
+  if (!(await files.exists(path))) return null;
+  const fault = expected === null ? null : await faultOf(files, path, expected, true);
+  return { traces, unsearched: unsearched ?? fault };
 }
 
 const NOTHING: FileTraces = { traces: [], unsearched: null };

@@ -82,6 +82,7 @@ export interface VerifyDependencies {
     readonly passPhrases: string;
     readonly settings: string;
     readonly erasures: string;
+    readonly erasureReports: string;
     readonly cluster: string;
     readonly lock: string;
   };

@@ -80,6 +80,10 @@ const IN_FOLDERS = {
     ours: ["00000000000000000001.wal.at-40.deadbeef.damaged.01234567.tmp", "acknowledged.json.01234567.tmp"],
     others: ["disk-image.tmp", "copy.wal.deadbeef.tmp"],
   },
+  erasures: {
+    ours: ["01KDTV3GZ8Q3M5T7V9X1Z3B5D8.json.deadbeef.tmp"],
+    others: ["notes.tmp"],
+  },
   quarantine: {
     ours: [
       "0000000000000012-0123456789abcdef0123456789abcdef.message.deadbeef.tmp",

@@ -190,6 +190,7 @@ describe("findTraces()", () => {
     flip("wal", 60);
     const part = readdirSync(join(copy, "archive/day=2026-01-16"))[0]!;
     writeFileSync(join(copy, "archive/day=2026-01-16", part), "PAR1");
+    flip("archive/latest", 20); // DuckDB reads over it.
     writeFileSync(join(copy, "keys.json"), '{"van"');
     mkdirSync(join(copy, "damaged"), { recursive: true });
     writeFileSync(join(copy, "damaged/part.damaged"), "\0van");
@@ -197,6 +198,7 @@ describe("findTraces()", () => {
     const { traces, unsearched } = await tracesIn(copy, VAN);
     expect(unsearched.map((line) => line.split(":")[0]!)).toEqual([
       "archive/day=2026-01-16/N.parquet",
+      "archive/latest/N.parquet",
       "archive/standing/N.entries",
       "damaged/part.damaged",
       "keys.json",

@@ -19,6 +19,7 @@ const PATHS = {
   passPhrases: "/data/pass-phrases.json",
   settings: "/data/settings.json",
   erasures: "/data/erasures.json",
+  erasureReports: "/data/erasures",
   cluster: "/data/cluster.json",
   lock: "/data/lock",
 };
