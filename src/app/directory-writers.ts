@@ -5,6 +5,7 @@ import { Turns } from "../service/corrections/turns.ts";
 import { createEraseElsewhere } from "../service/erasures/elsewhere.ts";
 import { createErase } from "../service/erasures/erase.ts";
 import { FileEraser } from "../service/erasures/file-eraser.ts";
+import { LateFolds } from "../service/erasures/late-folds.ts";
 import { createEditWatches } from "../service/geofences/edit-watches.ts";
 import { createEditProfile } from "../service/ingest/edit-profile.ts";
 import { createExactIngest } from "../service/ingest/exact-ingest.ts";
@@ -71,6 +72,7 @@ export function createWriters(options: OpenDirectoryOptions, opened: WritersOpti
     turns: new Turns(),
   };
   const correct = createCorrect({ ...correcting, ingest });
+  const lateFolds = new LateFolds({ hot, foldLate: () => schedule.trySeal() });
   const quarantine = new Quarantine({
     messages,
     append: createQuarantineAppend(append),
@@ -88,7 +90,7 @@ export function createWriters(options: OpenDirectoryOptions, opened: WritersOpti
     editProfile: createEditProfile({ append, hot }),
     editWatches: createEditWatches({ append, hot, scheduler }),
     correct,
-    erase: createErase({ ...correcting, ledger: opened.erasures, foldLate: () => schedule.sealNow() }),
+    erase: createErase({ ...correcting, ledger: opened.erasures, lateFolds }),
     eraser: createEraser(options, opened, quarantine),
     quarantine,
     quarantineSweeps,

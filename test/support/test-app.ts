@@ -33,6 +33,7 @@ import { createCorrect } from "../../src/service/corrections/correct.ts";
 import { Turns } from "../../src/service/corrections/turns.ts";
 import { createErase } from "../../src/service/erasures/erase.ts";
 import { FileEraser } from "../../src/service/erasures/file-eraser.ts";
+import { LateFolds } from "../../src/service/erasures/late-folds.ts";
 import { READING_SIZES } from "../../src/service/export/export-source.ts";
 import { createExports } from "../../src/service/export/exports.ts";
 import { ExportMakers } from "../../src/service/export/maker/export-makers.ts";
@@ -380,7 +381,11 @@ async function openTestStores(
     damagedDirectory: "/data/damaged",
     directory: {
       ...{ log, archive, ingest, editProfile, editWatches, correct, quarantine, erasures, exports },
-      erase: createErase({ ...correcting, ledger: erasures, foldLate: async () => undefined }),
+      erase: createErase({
+        ...correcting,
+        ledger: erasures,
+        lateFolds: new LateFolds({ hot, foldLate: async () => null }),
+      }),
       eraser: new FileEraser({
         ...{
           hot,

@@ -15,8 +15,8 @@ import type { StandingAppend } from "../ingest/standing-append.ts";
 import type { Caller } from "../queries/find-device.ts";
 import type { HistoryQueries } from "../queries/history/history.ts";
 import type { PositionReading } from "../queries/positions.ts";
-import { hasLateRows } from "../upkeep/seal/plan.ts";
 import { correctionsInTheWay, countCorrections } from "./in-the-way.ts";
+import type { LateFolds } from "./late-folds.ts";
 import type { NewErasure } from "./new-erasure.ts";
 import { findNewestLeft } from "./newest-left.ts";
 import { devicesOfUser, devicesShownAs } from "./subject-devices.ts";
@@ -63,8 +63,7 @@ export interface Erase {
 export interface EraseDependencies extends Omit<NewestDependencies, "history"> {
   readonly history: Pick<HistoryQueries, "ofDevice" | "ofUser">;
   readonly append: StandingAppend;
-  /** Moves late rows into the archive. */
-  readonly foldLate: () => Promise<unknown>;
+  readonly lateFolds: Pick<LateFolds, "foldAll">;
   readonly ledger: Pick<ErasureLedger, "add" | "blockMeanwhile">;
   /** Those of corrections: what an erasure takes with it is not corrected meanwhile. */
   readonly turns: Turns;
@@ -77,7 +76,7 @@ export const PENDING_ERASURES_MAX = 64;
 const ATTEMPTS_MAX = 8;
 
 export function createErase(dependencies: EraseDependencies): Erase {
-  const { hot, append, ledger, foldLate, turns } = dependencies;
+  const { hot, append, ledger, lateFolds, turns } = dependencies;
 
   async function preview(scope: ErasedScope, caller: Caller): Promise<Result<ErasurePreview, ServiceError>> {
     const { appId, deviceIds } = scope;
@@ -101,14 +100,6 @@ export function createErase(dependencies: EraseDependencies): Erase {
         return ok({ scope: scope.value, preview: counted.value, newest: newest.value });
     }
     return fail(unavailable("other nodes correct this app at the same time; send again", 1));
-  }
-
-  /**
-   * Lays late rows over the archive's records. Until then a record whose parts name two users has one part in memory
-   * and one in a file, and each part alone would be another user's.
-   */
-  async function foldAllLate(): Promise<void> {
-    for (let folds = 0; folds < FOLDS_MAX && hasLateRows(hot); folds++) await foldLate();
   }
 
   /** What is blocked is so from the moment in which the entry gets its place in the log. */
@@ -138,7 +129,8 @@ export function createErase(dependencies: EraseDependencies): Erase {
     create: (appId, wanted, { keyId, nowMs, id = createCorrectionId(nowMs) }, caller) =>
       turns.run({ appId, keyId, signal: caller.signal }, async () => {
         if (hot.erasures.ofApp(appId).length >= PENDING_ERASURES_MAX) return fail(TOO_MANY);
-        if ("userId" in wanted.subject) await foldAllLate();
+        const isReady = "userId" in wanted.subject ? await lateFolds.foldAll(appId, nowMs) : ok(undefined);
+        if (!isReady.ok) return isReady;
         const planned = await planAlone(appId, wanted, caller);
         if (!planned.ok) return planned;
         const { scope, preview, newest } = planned.value;
@@ -178,9 +170,6 @@ export function ledgerLine(erasure: HeldErasure): NewLedgerErasure {
 export function subjectOf({ appId, deviceIds, userId }: ErasedScope): ErasureSubject {
   return userId === null ? { kind: "device", appId, id: deviceIds[0]! } : { kind: "user", appId, id: userId };
 }
-
-/** Seals before a user is erased; late reports may come during each. */
-const FOLDS_MAX = 3;
 
 const TOO_MANY = unavailable(`${PENDING_ERASURES_MAX} erasures of the app are not finished yet`, 60);
 

@@ -13,6 +13,8 @@ export interface SealSchedule {
   start(): void;
   /** Seals now, or after the running seal. */
   sealNow(onProgress?: (progress: SealProgress) => void): Promise<SealReport>;
+  /** Like `sealNow()`, but resolves with null if the seal fails, which the operator is told. */
+  trySeal(): Promise<SealReport | null>;
   /** Must be called after reports are in memory. */
   noteReports(): void;
   /** Begins a seal, unless one is running or has just failed. */
@@ -78,19 +80,16 @@ export function createSealSchedule(options: SealScheduleOptions): SealSchedule {
   let cancelNext: () => void = () => undefined;
   const seals = new SealQueue();
   const old = new OldRecords(hot, clock);
-  let batches = 0;
   let retryAtMs = Number.NEGATIVE_INFINITY;
   /** Progress listeners of the running seal. */
   const watchers = new Set<(progress: SealProgress) => void>();
-
   const hasRoomFor = (batch: ReportBatch) => old.hasRoom(batch, oldRecordsMax);
 
   function sealNow(onProgress?: (progress: SealProgress) => void): Promise<SealReport> {
     return seals.add(async () => {
       try {
         const report = await seal(controller.signal, (progress) => {
-          onProgress?.(progress);
-          for (const watch of watchers) watch(progress);
+          for (const watch of [onProgress, ...watchers]) watch?.(progress);
         });
         lateness.noteSealed();
         return report;
@@ -101,23 +100,27 @@ export function createSealSchedule(options: SealScheduleOptions): SealSchedule {
     });
   }
 
-  async function sealBySchedule(): Promise<void> {
+  async function trySeal(): Promise<SealReport | null> {
     try {
-      onSealed(await sealNow());
+      const report = await sealNow();
+      onSealed(report);
+      return report;
     } catch (error) {
-      if (controller.signal.aborted) return;
-      retryAtMs = timers.nowMs() + RETRY_MS;
-      onFailed(error);
+      if (!controller.signal.aborted) {
+        retryAtMs = timers.nowMs() + RETRY_MS;
+        onFailed(error);
+      }
+      return null;
     }
   }
 
   function sealSoon(): void {
-    if (!seals.isAny && timers.nowMs() >= retryAtMs) void sealBySchedule();
+    if (!seals.isAny && timers.nowMs() >= retryAtMs) void trySeal();
   }
 
   function wait(delayMs: number): void {
     cancelNext = timers.after(delayMs, async () => {
-      await sealBySchedule();
+      await trySeal();
       if (!controller.signal.aborted) wait(intervalMs);
     });
   }
@@ -129,9 +132,9 @@ export function createSealSchedule(options: SealScheduleOptions): SealSchedule {
       wait(0); // Seals immediately, because days may have become due before the start.
     },
     sealNow,
+    trySeal,
     noteReports() {
-      if (++batches % BATCHES_A_COUNT === 0 || old.count > oldRecordsSeal) old.recount();
-      if (old.count > oldRecordsSeal) sealSoon();
+      if (old.noteBatch(oldRecordsSeal)) sealSoon();
     },
     sealSoon,
     hasRoomFor,
@@ -212,6 +215,7 @@ class OldRecords {
   readonly #hot: SealScheduleOptions["hot"];
   readonly #clock: Clock;
   count = 0;
+  #batches = 0;
 
   constructor(hot: SealScheduleOptions["hot"], clock: Clock) {
     this.#hot = hot;
@@ -223,6 +227,12 @@ class OldRecords {
     const due = new Set(planSeal(days, this.#clock.nowMs()));
     const old = days.filter(({ day }) => due.has(day));
     this.count = old.reduce((sum, { records, fixSize }) => sum + records + fixSize, 0);
+  }
+
+  /** Returns whether there are more than a limit. Counts now and then, and again before it says so. */
+  noteBatch(limit: number): boolean {
+    if (++this.#batches % BATCHES_A_COUNT === 0 || this.count > limit) this.recount();
+    return this.count > limit;
   }
 
   hasRoom({ timestampMs }: ReportBatch, recordsMax: number): boolean {

@@ -1,0 +1,69 @@
+import type { HotStore } from "../../hot/hot-store.ts";
+import { fail, ok, type Result } from "../../lib/result.ts";
+import { type ServiceError, unavailable } from "../../model/errors.ts";
+import type { AppId, DeviceId } from "../../model/ids.ts";
+import { nextUtcDay, type UtcDay, utcDayName, utcDayStartMs } from "../../model/time/utc-day.ts";
+import type { SealReport } from "../upkeep/seal/seal.ts";
+
+export interface LateFoldsDependencies {
+  readonly hot: Pick<HotStore, "daysInMemory" | "reportedLateRows">;
+  /** Moves late rows into the archive; null if that failed. */
+  readonly foldLate: () => Promise<Pick<SealReport, "blocked"> | null>;
+}
+
+/** Seals of an app within `FOLDS_MS`: late reports may come during each. */
+const FOLDS_MAX = 3;
+const FOLDS_MS = 60_000;
+
+/**
+ * Lays late rows over the archive's records before a user is erased. Until then a record whose parts name two users
+ * has one part in memory and one in a file, and each part alone would be another user's. Only an app that has late rows
+ * causes seals, and not many in a row.
+ */
+export class LateFolds {
+  readonly #dependencies: LateFoldsDependencies;
+  /** When each app's last seals began, Unix ms. */
+  readonly #begunMs = new Map<AppId, readonly number[]>();
+
+  constructor(dependencies: LateFoldsDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** Resolves once memory has no late rows of the app, except of days whose files are damaged. */
+  async foldAll(appId: AppId, nowMs: number): Promise<Result<void, ServiceError>> {
+    const { foldLate } = this.#dependencies;
+    let blocked: readonly string[] = [];
+    while (await this.#hasLate(appId, blocked)) {
+      // A clock that was set back does not refuse for longer.
+      const begunMs = (this.#begunMs.get(appId) ?? []).filter((ms) => Math.abs(nowMs - ms) < FOLDS_MS);
+      if (begunMs.length >= FOLDS_MAX)
+        return fail(
+          unavailable("late reports of the app come all the time: nothing was erased", RETRY_SECONDS),
+        );
+      this.#begunMs.set(appId, [...begunMs, nowMs]);
+      const sealed = await foldLate();
+      if (sealed === null)
+        return fail(unavailable("late reports can't be archived now: nothing was erased", RETRY_SECONDS));
+      ({ blocked } = sealed);
+    }
+    return ok(undefined);
+  }
+
+  /** Whether memory has late rows of the app, but for some days. */
+  async #hasLate(appId: AppId, exceptDays: readonly string[]): Promise<boolean> {
+    const { hot } = this.#dependencies;
+    for (const { day, isSealed, records } of hot.daysInMemory()) {
+      if (!isSealed || records === 0 || exceptDays.includes(utcDayName(day))) continue;
+      const devices = new Set<DeviceId>();
+      await hot.reportedLateRows(appId, null).addDevices(rangeOf(day), devices);
+      if (devices.size > 0) return true;
+    }
+    return false;
+  }
+}
+
+const RETRY_SECONDS = FOLDS_MS / 1000;
+
+function rangeOf(day: UtcDay) {
+  return { startMs: utcDayStartMs(day), endMs: utcDayStartMs(nextUtcDay(day)) };
+}
