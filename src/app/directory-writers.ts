@@ -1,3 +1,4 @@
+import { appsOfLost } from "../archive/manifest.ts";
 import { directoryPaths, pathsBeforeCluster } from "../directory/paths.ts";
 import { systemTimers } from "../lib/schedule/timers.ts";
 import { createCorrect } from "../service/corrections/correct.ts";
@@ -111,6 +112,7 @@ function createEraser(
     ...{ hot, schedule, archive, ledger, files, directory, clock, timers },
     eraseElsewhere: createEraseElsewhere({
       ...{ access, quarantine, files, damagedDirectory, forget },
+      appsOfDamaged: (name) => appsOfLost(archive.manifest, name),
       pathsBeforeCluster: stream === undefined ? [] : pathsBeforeCluster(dataDir),
     }),
     onNote: events.onArchiveNote,

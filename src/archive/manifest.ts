@@ -5,7 +5,7 @@ import type { AppId } from "../model/ids.ts";
 import { DEFAULT_RETENTION, FixedRetention, type Retention } from "../model/time/retention.ts";
 import { parseUtcDayName, type UtcDay, utcDayName } from "../model/time/utc-day.ts";
 import { type Files, readIfThere } from "../runtime/files.ts";
-import { archivePaths, hasFiles } from "./archive-files.ts";
+import { archivePaths, hasFiles, lostName } from "./archive-files.ts";
 import { COLUMNS_MARK } from "./columns.ts";
 
 /** Which days are archived, in which files. Replaced as a whole, so a seal happens in one instant or not at all. */
@@ -65,6 +65,13 @@ export interface Part {
   readonly apps: ReadonlyMap<AppId, number>;
   /** The mark of its columns (`columnsMark()`); empty if it is not Parquet. */
   readonly columns: string;
+}
+
+/** The apps of a lost part's file among the damaged ones; null if the manifest knows no such part. */
+export function appsOfLost({ days, expired }: Manifest, name: string): ReadonlySet<AppId> | null {
+  for (const { lost } of [...days.values(), ...expired.values()])
+    for (const { file, apps } of lost) if (lostName(file) === name) return new Set(apps.keys());
+  return null;
 }
 
 /** Whether any part lacks a column that this version knows. Statements over such parts are slower. */

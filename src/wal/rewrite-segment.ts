@@ -5,6 +5,7 @@ import { createSaltedFrames, FRAME_HEADER_BYTES, type SaltedFrames } from "../li
 import type { CreateSalt } from "../lib/frames/head.ts";
 import { nextTurn } from "../lib/schedule/timers.ts";
 import type { PendingErasure } from "../model/erasure.ts";
+import type { AppId } from "../model/ids.ts";
 import { createReportBatchBuilder } from "../model/report-batch.ts";
 import type { UtcDay } from "../model/time/utc-day.ts";
 import type { Files } from "../runtime/files.ts";
@@ -28,6 +29,8 @@ export interface RewrittenSegment extends EntryTally {
 /** A file of the log that was written anew. */
 export interface RewrittenFile {
   readonly path: string;
+  /** The apps of its entries. */
+  readonly apps: ReadonlySet<AppId>;
   /** How many reports each pending erasure erased, by its sequence. */
   readonly erased: ReadonlyMap<number, number>;
   readonly before: FileSum;
@@ -73,9 +76,11 @@ export async function rewriteSegment(
   const reader = new SegmentReader(source, start, createTextColumnReader());
   const eraser = new ReportEraser(leaving.erasing, leaving.instants);
   const target = new SegmentCopy(number, createSalt());
+  const apps = new Set<AppId>();
   let beforeCrc = 0;
   let stepStart = 0;
   for (let entry = reader.next(); entry !== null; entry = reader.next()) {
+    apps.add(entry.appId);
     const remaining = withoutLeaving(entry, leaving, eraser);
     if (remaining.kind !== "reports" || remaining.batch.count > 0 || entry.sequence === lastSequence)
       target.add(remaining);
@@ -92,7 +97,7 @@ export async function rewriteSegment(
   const before = { bytes: source.bytes.length, crc: crc32(source.bytes.subarray(stepStart), beforeCrc) };
   const after = { bytes: bytes.length, crc: target.crc };
   const { reports, standingSequence, erasureSequence, refusedBytes } = target.tally;
-  const file = { path, erased: eraser.erased, before, after };
+  const file = { path, apps, erased: eraser.erased, before, after };
   return { file, reports, standingSequence, erasureSequence, refusedBytes };
 }
 

@@ -5,7 +5,7 @@ import { isAcknowledgedList } from "../../directory/damaged-files.ts";
 import type { HeldErasure } from "../../hot/erasures.ts";
 import { assert } from "../../lib/assert.ts";
 import { isUnbounded } from "../../model/erasure.ts";
-import type { DeviceId } from "../../model/ids.ts";
+import type { AppId, DeviceId } from "../../model/ids.ts";
 import { type Files, putDurably } from "../../runtime/files.ts";
 import { eraseMessages } from "../quarantine/erase-messages.ts";
 import type { Quarantine } from "../quarantine/quarantine.ts";
@@ -22,6 +22,8 @@ export interface ElsewhereDependencies {
     "exists" | "isFile" | "list" | "read" | "readPieces" | "remove" | "removeAll" | "syncDirectory"
   >;
   readonly damagedDirectory: string;
+  /** The apps that have records in a damaged file; null if that is not known. */
+  readonly appsOfDamaged: (name: string) => ReadonlySet<AppId> | null;
   /** Files and folders of a node from before it was one, which it never reads. */
   readonly pathsBeforeCluster: readonly string[];
   /** Forgets what is known of a device beside its records. */
@@ -46,7 +48,7 @@ export function createEraseElsewhere(dependencies: ElsewhereDependencies) {
     // A device that loses only a range of time keeps its keys.
     if (isUnbounded(erasure.range)) await eraseKeys(access, erasure, report);
     for (const deviceId of erasure.deviceIds) dependencies.forget(erasure.appId, deviceId);
-    await eraseDamaged(dependencies, dropsDamaged, report);
+    await eraseDamaged(dependencies, erasure.appId, dropsDamaged, report);
     for (const path of dependencies.pathsBeforeCluster) await eraseAll(dependencies.files, path, report);
   };
 }
@@ -88,13 +90,14 @@ async function eraseKeys(
 }
 
 async function eraseDamaged(
-  { files, damagedDirectory }: ElsewhereDependencies,
+  { files, damagedDirectory, appsOfDamaged }: ElsewhereDependencies,
+  appId: AppId,
   dropsDamaged: boolean,
   report: ReportBuilder,
 ): Promise<void> {
   if (!(await files.exists(damagedDirectory))) return;
   for (const name of await files.list(damagedDirectory)) {
-    if (isAcknowledgedList(name)) continue;
+    if (isAcknowledgedList(name) || appsOfDamaged(name)?.has(appId) === false) continue;
     const path = join(damagedDirectory, name);
     const file = join(basename(damagedDirectory), name);
     if (!dropsDamaged) {

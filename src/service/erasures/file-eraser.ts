@@ -1,12 +1,15 @@
 import { join } from "node:path";
 import type { Archive } from "../../archive/archive.ts";
+import type { Manifest } from "../../archive/manifest.ts";
 import type { ErasureLedger, LedgerErasure } from "../../directory/erasure-ledger.ts";
 import type { HeldErasure } from "../../hot/erasures.ts";
 import type { HotStore } from "../../hot/hot-store.ts";
 import { messageOf } from "../../lib/message-of.ts";
 import type { Timers } from "../../lib/schedule/timers.ts";
+import { masksDay } from "../../model/erasure.ts";
 import type { AppId } from "../../model/ids.ts";
 import type { Clock } from "../../model/time/clock.ts";
+import { nextUtcDay, utcDayStartMs } from "../../model/time/utc-day.ts";
 import { type Files, readIfThere } from "../../runtime/files.ts";
 import type { SealSchedule } from "../upkeep/seal/schedule.ts";
 import { ledgerLine, subjectOf } from "./erase.ts";
@@ -55,7 +58,6 @@ export class FileEraser implements ErasureStates {
   #running: Promise<void> | null = null;
   #isStopped = false;
   #cancelRetry = () => {};
-  #daysLeft = 0;
   /** How to end the blocks that the ledger does not have yet, by the entries of their erasures. */
   readonly #blocked = new Map<number, () => void>();
 
@@ -116,7 +118,9 @@ export class FileEraser implements ErasureStates {
   }
 
   #stateOf({ id, startMs, endMs, block, createdMs, finishedMs }: StateMembers): ErasureState {
-    const daysLeft = finishedMs === null ? this.#daysLeft : 0;
+    const { hot, archive } = this.#dependencies;
+    const pending = finishedMs === null ? hot.erasures.pending().find((each) => each.id === id) : undefined;
+    const daysLeft = pending === undefined ? 0 : countDaysLeft(pending, archive.manifest);
     return { id, range: { startMs, endMs }, block, createdMs, finishedMs, daysLeft };
   }
 
@@ -156,7 +160,7 @@ export class FileEraser implements ErasureStates {
     const { hot, schedule, ledger, eraseElsewhere } = this.#dependencies;
     const erasures = [...all];
     const lastSequence = erasures.at(-1)!.sequence;
-    const reports = new Map(erasures.map(({ sequence }) => [sequence, new ReportBuilder(sequence)]));
+    const reports = new Map(erasures.map((erasure) => [erasure.sequence, new ReportBuilder(erasure)]));
     for (const erasure of erasures) {
       const added = await ledger.add(ledgerLine(erasure));
       if (!added.ok) return added.error.reason;
@@ -169,7 +173,6 @@ export class FileEraser implements ErasureStates {
       if (this.#isStopped) return "the server stops";
       if (erased === null) return "a seal did not know of it";
       for (const report of reports.values()) report.addSeal({ ...sealed, erased, unfinished });
-      this.#daysLeft = erased.left;
       onDaysLeft(erased.left);
       const unsearched = erased.log?.unsearched ?? [];
       if (unsearched.length > 0) return `${unsearched.join(", ")} can't be read`;
@@ -214,6 +217,16 @@ export class FileEraser implements ErasureStates {
   #reportPath(id: string): string {
     return join(this.#dependencies.directory, `${id}.json`);
   }
+}
+
+/** How many archived days have files with records of the app that the erasure may destroy. */
+function countDaysLeft(erasure: HeldErasure, { days, expired }: Manifest): number {
+  let count = 0;
+  for (const [day, { cleared, parts }] of [...days, ...expired]) {
+    const range = { startMs: utcDayStartMs(day), endMs: utcDayStartMs(nextUtcDay(day)) };
+    if (masksDay(erasure, range, cleared) && parts.some(({ apps }) => apps.has(erasure.appId))) count++;
+  }
+  return count;
 }
 
 type StateMembers = Pick<LedgerErasure, "id" | "startMs" | "endMs" | "block" | "createdMs" | "finishedMs">;

@@ -5,6 +5,8 @@ import type { AppId, DeviceId } from "../../model/ids.ts";
 import { nextUtcDay, type UtcDay, utcDayName, utcDayStartMs } from "../../model/time/utc-day.ts";
 import type { SealReport } from "../upkeep/seal/seal.ts";
 
+/* Late rows of an app are archived before one of its users is erased. */
+
 export interface LateFoldsDependencies {
   readonly hot: Pick<HotStore, "daysInMemory" | "reportedLateRows">;
   /** Moves late rows into the archive; null if that failed. */

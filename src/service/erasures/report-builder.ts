@@ -1,4 +1,6 @@
 import { basename, join } from "node:path";
+import type { HeldErasure } from "../../hot/erasures.ts";
+import type { AppId } from "../../model/ids.ts";
 import type { SealReport } from "../upkeep/seal/seal.ts";
 import {
   ERASURE_PLACES,
@@ -8,15 +10,19 @@ import {
   type RemainingPlace,
 } from "./states.ts";
 
-/** Collects what an erasure found and removed. A file that was written anew for several is in the report of each. */
+/**
+ * Collects what an erasure found and removed. A file that was written anew for several is in the report of each. It
+ * names no file of other apps alone, and tells nothing about what of theirs was erased.
+ */
 export class ReportBuilder {
   readonly #sequence: number;
+  readonly #appId: AppId;
   readonly #places = new Map<ErasurePlace, Counts>();
   #remains: RemainingPlace[] = [];
 
-  /** `sequence` is the erasure's entry of the log. */
-  constructor(sequence: number) {
+  constructor({ sequence, appId }: Pick<HeldErasure, "sequence" | "appId">) {
     this.#sequence = sequence;
+    this.#appId = appId;
   }
 
   add(place: ErasurePlace, removed: number, bytes = 0, files: readonly ErasedFile[] = []): void {
@@ -33,14 +39,17 @@ export class ReportBuilder {
 
   /** Adds what a seal rewrote. */
   addSeal({ erased }: SealReport): void {
-    for (const { path, erased: counts, before, after } of erased?.log?.rewritten ?? []) {
+    for (const { path, apps, erased: counts, before, after } of erased?.log?.rewritten ?? []) {
+      if (!apps.has(this.#appId)) continue;
       const file = { file: join("wal", basename(path)), before: before.crc, after: after.crc };
       this.add("log", counts.get(this.#sequence) ?? 0, before.bytes, [file]);
     }
-    const files = (erased?.files ?? []).map(({ file, crcBefore, crcAfter }) => ({
-      ...{ file: join("archive", file), before: crcBefore, after: crcAfter },
-    }));
-    this.add("archive", erased?.bySequence.get(this.#sequence) ?? 0, erased?.bytes ?? 0, files);
+    for (const { file, bySequence, bytesBefore, crcBefore, crcAfter } of erased?.files ?? []) {
+      const records = bySequence.get(this.#sequence);
+      if (records === undefined) continue;
+      const names = { file: join("archive", file), before: crcBefore, after: crcAfter };
+      this.add("archive", records, bytesBefore, [names]);
+    }
     const messages = erased?.log?.held ?? null;
     if (messages !== null)
       this.addRemaining(

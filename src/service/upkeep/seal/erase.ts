@@ -10,10 +10,6 @@ export interface ErasedFiles {
   /** Days whose files were written anew or removed. */
   readonly days: readonly string[];
   readonly records: number;
-  /** How many records each erasure destroyed, by its entry of the log. */
-  readonly bySequence: ReadonlyMap<number, number>;
-  /** The size of the files that had them. */
-  readonly bytes: number;
   readonly files: readonly ErasedFile[];
   /** Files that can't be read. Their days stay masked until they can, or an operator acknowledges their loss. */
   readonly damaged: readonly string[];
@@ -25,8 +21,10 @@ export interface ErasedFiles {
 export interface ErasedFile {
   /** Its path within the archive directory. */
   readonly file: string;
+  readonly bytesBefore: number;
   readonly crcBefore: number;
-  readonly records: number;
+  /** How many of its records each erasure destroyed, by its entry of the log. */
+  readonly bySequence: ReadonlyMap<number, number>;
   /** The file with the records that were left, perhaps with those of other files; null if none were. */
   readonly fileAfter: string | null;
   readonly crcAfter: number | null;
@@ -49,8 +47,6 @@ export class Erasing {
   readonly #days = new Set<UtcDay>();
   readonly #files: ErasedFile[] = [];
   readonly #damaged = new Set<string>();
-  readonly #bySequence = new Map<number, number>();
-  #bytes = 0;
 
   /** Erasures that this seal can finish: those that memory had applied when it began. */
   constructor(erasures: readonly PendingErasure[]) {
@@ -95,13 +91,11 @@ export class Erasing {
     if (erased.length > 0) this.#days.add(day);
     for (const { part, counts, into } of erased) {
       const after = into === null ? null : newParts[into]!;
-      this.#bytes += part.bytes;
-      for (const [sequence, count] of counts)
-        this.#bySequence.set(sequence, (this.#bySequence.get(sequence) ?? 0) + count);
       this.#files.push({
         file: part.file,
+        bytesBefore: part.bytes,
         crcBefore: part.crc,
-        records: sumOf(counts.values()),
+        bySequence: counts,
         fileAfter: after?.file ?? null,
         crcAfter: after?.crc ?? null,
       });
@@ -117,9 +111,7 @@ export class Erasing {
     const { toRead, clear } = this.masked(days);
     return {
       days: [...this.#days].sort((a, b) => a - b).map(utcDayName),
-      records: sumOf(this.#bySequence.values()),
-      bySequence: this.#bySequence,
-      bytes: this.#bytes,
+      records: sumOf(this.#files.flatMap(({ bySequence }) => [...bySequence.values()])),
       files: this.#files,
       damaged: [...this.#damaged],
       left: toRead.length + clear.length,

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Part } from "../../../../../src/archive/manifest.ts";
 import { createManualClock } from "../../../../../src/model/time/clock.ts";
 import { ERASED_DAYS_MAX } from "../../../../../src/service/upkeep/seal/erase.ts";
 import { clearedOf } from "../../../../../src/service/upkeep/seal/seal.ts";
@@ -64,21 +65,18 @@ describe("a seal with an erasure", () => {
     expect(erased).toMatchObject({
       days: [dayName(21), dayName(20)],
       records: 2,
-      bySequence: new Map([[sequence, 2]]),
-      bytes: mixed!.parts[0]!.bytes + alone!.parts[0]!.bytes,
       damaged: [],
       left: 0,
       sequence,
       log: { isComplete: true },
     });
     const [after] = files(20).parts;
+    const before = ({ file, crc, bytes }: Part) => ({ file, crcBefore: crc, bytesBefore: bytes });
+    const bySequence = new Map([[sequence, 1]]);
     expect(erased!.files).toEqual([
+      { ...before(alone!.parts[0]!), bySequence, ...{ fileAfter: null, crcAfter: null } },
       {
-        ...{ file: alone!.parts[0]!.file, crcBefore: alone!.parts[0]!.crc, records: 1 },
-        ...{ fileAfter: null, crcAfter: null },
-      },
-      {
-        ...{ file: mixed!.parts[0]!.file, crcBefore: mixed!.parts[0]!.crc, records: 1 },
+        ...{ ...before(mixed!.parts[0]!), bySequence },
         ...{ fileAfter: after!.file, crcAfter: after!.crc },
       },
     ]);
@@ -103,7 +101,7 @@ describe("a seal with an erasure", () => {
     const second = await eraseFrom(app, { deviceId: "b" });
     expect((await app.seal()).erased).toMatchObject({
       days: [dayName(20)],
-      bySequence: new Map([[second, 1]]),
+      files: [{ bySequence: new Map([[second, 1]]) }],
     });
     expect(await inFiles()).toEqual([]);
   });
