@@ -107,8 +107,8 @@ export interface OpenDirectoryOptions {
   readonly release: () => void;
   /** The keys and pass phrases that erasures revoke. Without them, no erasure may be started. */
   readonly access?: AccessDependencies;
-  /** Forgets what is known of an erased device beside its records. */
-  readonly forget?: (appId: AppId, deviceId: DeviceId) => void;
+  /** Forgets what is known of an erased device, or of all devices of an app, beside their records. */
+  readonly forget?: (appId: AppId, deviceId: DeviceId | null) => void;
   /** The stream that is the log of a cluster node; defaults to a log in the directory. */
   readonly stream?: DirectoryStream;
   /** Where DuckDB finds the archive and may write drafts; defaults to the archive's own directory. */

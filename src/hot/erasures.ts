@@ -12,6 +12,7 @@ export class Erasures {
   readonly #pending: HeldErasure[] = [];
   #finishedSequence = 0;
   #onAdded = (_erasure: HeldErasure) => {};
+  #added = 0;
 
   /** Sets the listener that is called when an entry of the log adds one. */
   watch(onAdded: (erasure: HeldErasure) => void): void {
@@ -21,6 +22,11 @@ export class Erasures {
   /** All erasures up to this entry of the log are finished. */
   get finishedSequence(): number {
     return this.#finishedSequence;
+  }
+
+  /** How many were added since the start. */
+  get added(): number {
+    return this.#added;
   }
 
   /** In the order of the log. */
@@ -37,6 +43,7 @@ export class Erasures {
     if (sequence <= this.#finishedSequence) return false;
     const added = { ...erasure, sequence };
     this.#pending.push(added);
+    this.#added++;
     this.#onAdded(added);
     return true;
   }

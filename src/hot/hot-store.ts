@@ -6,7 +6,7 @@ import type { RecordMembers } from "../model/correction.ts";
 import type { CorrectionEntry } from "../model/correction-entry.ts";
 import type { DeviceAlias } from "../model/device-alias.ts";
 import type { ErasureEntry } from "../model/erasure-entry.ts";
-import type { AppId, DeviceId } from "../model/ids.ts";
+import type { AppId, DeviceId, UserId } from "../model/ids.ts";
 import type { ReportBatch } from "../model/report-batch.ts";
 import type { DeviceProfileEntry } from "../model/standing-entry.ts";
 import type { TimeRange } from "../model/time/range.ts";
@@ -32,7 +32,7 @@ import { RowMover } from "./hidden/row-mover.ts";
 import { DayLedger, isSealed, type LedgerDay, lateVersion } from "./late/day-ledger.ts";
 import { holdsLate } from "./late/late-rows.ts";
 import { createLateScans, type LateScans } from "./late-scans.ts";
-import { applyErasure } from "./record-eraser.ts";
+import { applyErasure, knowsRecordsOf } from "./record-eraser.ts";
 import { RecordWriter } from "./record-writer.ts";
 import { Dictionary } from "./records/dictionary.ts";
 import type { MemoryQuery, MemoryScan } from "./scan/memory-scan.ts";
@@ -92,6 +92,8 @@ export interface HotStore extends LateScans {
   reportedPlaces(appId: AppId): readonly AppDevices[];
   /** What devices reported that show as others, of an app; null if there never were any. */
   findAliased(appId: AppId): AppDevices | null;
+  /** Whether a device has records of a user in memory, or of archived ones its newest is known as the user's. */
+  knowsRecordsOf(appId: AppId, userId: UserId, deviceId: DeviceId): boolean;
   /** The corrections as entries for a file of the archive, as they are now. */
   correctionEntries(): Iterable<CorrectionEntry>;
   /** The last log entry that was applied, or 0. */
@@ -287,6 +289,7 @@ type StandingMethods = Pick<
   | "findHidden"
   | "reportedPlaces"
   | "findAliased"
+  | "knowsRecordsOf"
   | "correctionEntries"
   | "forgetCorrected"
 >;
@@ -343,6 +346,7 @@ function standingMethods(now: () => Contents, progress: Progress): StandingMetho
       if (app.archivedRows.findNewest(device) === null) app.unlist(device);
       else records.showNewest(app, device);
     },
+    knowsRecordsOf: (...ids) => knowsRecordsOf(now(), ...ids),
     hiddenRows(appId, deviceId) {
       const ofApp = now().corrections.find(appId);
       if (ofApp === null || ofApp.hidden.size === 0) return null;

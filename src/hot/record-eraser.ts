@@ -1,10 +1,11 @@
 import type { Steps } from "../lib/schedule/steps.ts";
 import { type ErasedScope, isUnbounded } from "../model/erasure.ts";
 import type { ErasureEntry } from "../model/erasure-entry.ts";
-import type { AppId, DeviceId } from "../model/ids.ts";
+import type { AppId, DeviceId, UserId } from "../model/ids.ts";
 import type { AppDevices } from "./app-devices.ts";
 import type { Apps } from "./apps.ts";
 import type { DeviceProfiles } from "./device-profiles.ts";
+import { NO_USER } from "./devices/users-of-app.ts";
 import type { Erasures } from "./erasures.ts";
 import type { AliasRows } from "./hidden/alias-rows.ts";
 import { type CorrectedMemory, performEffect, showInSteps } from "./hidden/apply-correction.ts";
@@ -36,13 +37,21 @@ export function* applyErasure(memory: ErasedMemory, entry: ErasureEntry, sequenc
   const isPending = memory.erasures.add(entry.erasure, sequence);
   const areCorrectionsAfter = memory.corrections.isAfter(sequence);
   const eraser = new RecordEraser(memory, entry, sequence, isPending);
+  if (entry.erasure.continues)
+    return isPending && (yield* showInSteps(memory.batches, eraser.setNewest(), sequence));
   const changes = areCorrectionsAfter ? eraser.eraseRecords() : eraser.erase();
   const isChanged = yield* showInSteps(memory.batches, changes, sequence);
   if (!areCorrectionsAfter) memory.corrections.endErasure(entry.appId, sequence);
   return isChanged;
 }
 
-/** Yields after some rows each device among those that are visible whose records went; it is to be published. */
+/** Devices that are visited in a step, some 100 ns each. */
+const STEP_DEVICES = 8192;
+
+/**
+ * Yields after some rows each device among those that are visible whose records went; it is to be published. Yields
+ * null where a step may end.
+ */
 class RecordEraser {
   readonly #memory: ErasedMemory;
   readonly #entry: ErasureEntry;
@@ -60,15 +69,15 @@ class RecordEraser {
     this.#isPending = isPending;
   }
 
-  *erase(): Iterable<ChangedPlace> {
+  *erase(): Iterable<ChangedPlace | null> {
     yield* this.#dropCorrections();
     yield* this.eraseRecords();
   }
 
   /** Leaves corrections as they are. */
-  *eraseRecords(): Iterable<ChangedPlace> {
+  *eraseRecords(): Iterable<ChangedPlace | null> {
     yield* this.#dropRecords();
-    if (this.#isPending) yield* this.#setNewest();
+    if (this.#isPending) yield* this.setNewest();
     const { deviceIds, userId, range } = this.#scope;
     if (userId === null && isUnbounded(range))
       this.#memory.profiles.erase(this.#appId, deviceIds, this.#sequence);
@@ -78,7 +87,7 @@ class RecordEraser {
   /** Undoes the corrections of erased records, the newest first, and forgets them. */
   *#dropCorrections(): Iterable<ChangedPlace> {
     const { corrections } = this.#memory;
-    const items = corrections.erasedBy(this.#scope);
+    const items = corrections.erasedBy(this.#scope, this.#entry.corrections);
     for (const item of items) {
       const effect = corrections.remove(this.#appId, item);
       if (effect !== null) yield* performEffect(this.#memory, effect, this.#sequence);
@@ -86,27 +95,27 @@ class RecordEraser {
     corrections.forget(this.#scope, items);
   }
 
-  *#dropRecords(): Iterable<ChangedPlace> {
+  *#dropRecords(): Iterable<ChangedPlace | null> {
     const { apps } = this.#memory;
     for (const find of [
       () => apps.findHidden(this.#appId),
       () => apps.findAliased(this.#appId),
       () => apps.find(this.#appId),
-    ])
-      for (const deviceId of this.#devicesIn(find())) yield* this.#dropOf(find, deviceId);
+    ]) {
+      if (this.#scope.userId !== null) yield* this.#dropOfUser(find);
+      else for (const deviceId of this.#scope.deviceIds) yield* this.#dropOf(find, deviceId);
+    }
   }
 
-  /** The devices of which a place may have erased records. */
-  #devicesIn(app: AppDevices | null): readonly DeviceId[] {
-    const { deviceIds, userId } = this.#scope;
-    if (app === null) return [];
-    if (userId === null) return deviceIds;
-    const ids = new Set(deviceIds);
-    const user = this.#memory.dictionary.findUser(userId);
-    if (user !== null)
-      for (const block of app.users.devicesWithRecords(() => user).blocks())
-        for (const { id } of block) ids.add(id);
-    return [...ids];
+  /** Visits all devices of a place, since it has no list of those whose newest archived record is a user's. */
+  *#dropOfUser(find: () => AppDevices | null): Iterable<ChangedPlace | null> {
+    for (let device = 0; device < (find()?.table.numbersEnd ?? 0); device++) {
+      if (device % STEP_DEVICES === STEP_DEVICES - 1) yield null;
+      const app = find();
+      if (app === null || !mayHaveRecordsOf(this.#scope.userId!, app, device, this.#memory.dictionary))
+        continue;
+      yield* this.#dropOf(find, app.table.idOf(device));
+    }
   }
 
   *#dropOf(find: () => AppDevices | null, deviceId: DeviceId): Iterable<ChangedPlace> {
@@ -143,8 +152,10 @@ class RecordEraser {
 
   #isOfSubject(profile: number): boolean {
     const { userId } = this.#scope;
+    if (userId === null) return true;
     const { dictionary } = this.#memory;
-    return userId === null || dictionary.userOf(profile) === dictionary.findUser(userId);
+    const user = dictionary.findUser(userId); // No user, once no record of theirs is left.
+    return user !== NO_USER && dictionary.userOf(profile) === user;
   }
 
   /** Forgets the newest archived record, unless it was archived after the erasure. */
@@ -179,7 +190,7 @@ class RecordEraser {
     yield { ...target, deviceId: alias.shownId, rows: times.length, hasOtherNewest: true };
   }
 
-  *#setNewest(): Iterable<ChangedPlace> {
+  *setNewest(): Iterable<ChangedPlace> {
     const { apps, mover, corrections } = this.#memory;
     for (const { deviceId, record } of this.#entry.newest) {
       const isAliased = (corrections.find(this.#appId)?.aliases.of(deviceId) ?? null) !== null;
@@ -200,4 +211,30 @@ class RecordEraser {
     if (app === null || device === null) return;
     yield { app, device: device.number, deviceId: shownId, rows: 0, hasOtherNewest: false };
   }
+}
+
+/** Whether a device has records of a user in memory, or of archived ones its newest is known as the user's. */
+export function knowsRecordsOf(
+  { apps, dictionary }: Pick<ErasedMemory, "apps" | "dictionary">,
+  appId: AppId,
+  userId: UserId,
+  deviceId: DeviceId,
+): boolean {
+  const places = apps.placesOf(appId);
+  return places.some((place) => mayHaveRecordsOf(userId, place, place.table.numberOf(deviceId), dictionary));
+}
+
+function mayHaveRecordsOf(
+  userId: UserId,
+  { table, archivedRows }: AppDevices,
+  device: number,
+  dictionary: Dictionary,
+): boolean {
+  const { ids, userCounts, archivedTimes } = table.columns;
+  const user = dictionary.findUser(userId);
+  if (user === NO_USER || !ids.has(device)) return false;
+  if (userCounts.recordsOf(device, user) > 0) return true;
+  if (archivedTimes.of(device) === Number.NEGATIVE_INFINITY) return false;
+  const { chunk, row } = archivedRows.at(device);
+  return dictionary.userOf(profileAt(chunk, row)) === user;
 }

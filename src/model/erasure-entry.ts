@@ -25,6 +25,8 @@ export interface ErasureEntry {
   readonly erasure: Erasure;
   /** The newest archived record that remains of each device that loses its newest one but has others. */
   readonly newest: readonly NewestOfDevice[];
+  /** Ids of the corrections that go with what a user reported; those of devices go with these. */
+  readonly corrections: readonly string[];
 }
 
 export interface NewestOfDevice {
@@ -36,12 +38,12 @@ const HEAD_BYTES = 8;
 
 /** The encoded entry behind `headroomBytes` for the caller, a multiple of 8. */
 export function encodeErasureEntry(
-  { appId, erasure, newest }: ErasureEntry,
+  { appId, erasure, newest, corrections }: ErasureEntry,
   headroomBytes: number,
 ): Uint8Array<ArrayBuffer> {
   const { appId: _, range, ...members } = erasure;
   const [start, end] = [range.startMs, range.endMs].map((ms) => (Number.isFinite(ms) ? ms : null));
-  const json = Buffer.from(JSON.stringify({ ...members, start, end, newest }));
+  const json = Buffer.from(JSON.stringify({ ...members, start, end, newest, corrections }));
   const contentAt = headroomBytes + HEAD_BYTES;
   const encoded = new Uint8Array(padded(contentAt + appId.length + json.length));
   const bytes = Buffer.from(encoded.buffer);
@@ -53,7 +55,8 @@ export function encodeErasureEntry(
 }
 
 const KNOWN_MEMBERS: readonly string[] = [
-  ...["id", "deviceIds", "userId", "start", "end", "block", "createdMs", "createdBy", "newest"],
+  ...["id", "deviceIds", "userId", "start", "end", "block", "createdMs", "createdBy", "continues"],
+  ...["newest", "corrections"],
 ];
 
 /**
@@ -76,8 +79,9 @@ export function decodeErasureEntry(
   const stranger = Object.keys(members).find((name) => !KNOWN_MEMBERS.includes(name));
   if (stranger !== undefined)
     throw new FormatVersionError("erasure", path, "known members", `member "${stranger}"`);
-  const { id, deviceIds, userId, block, createdMs, createdBy, newest } = members;
+  const { id, deviceIds, userId, block, createdMs, createdBy, continues, newest, corrections } = members;
   if (typeof id !== "string" || typeof block !== "boolean") return null;
+  if (typeof continues !== "boolean") return null;
   if (typeof createdMs !== "number" || typeof createdBy !== "string") return null;
   if (!Array.isArray(deviceIds) || !deviceIds.every(isDeviceId)) return null;
   if (userId !== null && (typeof userId !== "string" || userIdFault(userId) !== null)) return null;
@@ -86,13 +90,15 @@ export function decodeErasureEntry(
   const endMs = boundOf(members.end, Number.POSITIVE_INFINITY);
   if (startMs === null || endMs === null) return null;
   if (!Array.isArray(newest) || !newest.every(isNewest)) return null;
+  if (!Array.isArray(corrections) || !corrections.every((each) => typeof each === "string")) return null;
   const range = { startMs, endMs };
-  const common = { id, block, createdMs, createdBy, appId, range };
+  const common = { id, block, createdMs, createdBy, continues, appId, range };
   return {
     kind: "erasure",
     appId,
     erasure: { ...common, deviceIds, userId: userId as UserId | null },
     newest: newest.map(({ deviceId, record }) => ({ deviceId, record })),
+    corrections,
   };
 }
 

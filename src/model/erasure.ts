@@ -3,7 +3,7 @@ import type { AppId, DeviceId, UserId } from "./ids.ts";
 /** What an erasure destroys: what some devices reported, or what was reported with a user, in a range of time. */
 export interface ErasedScope {
   readonly appId: AppId;
-  /** If it is about a user, those that are known to have had records of the user. */
+  /** None if it is about a user, who may have any number of devices. */
   readonly deviceIds: readonly DeviceId[];
   /** Null if it is about devices. */
   readonly userId: UserId | null;
@@ -19,6 +19,8 @@ export interface Erasure extends ErasedScope {
   readonly createdMs: number;
   /** The id of the key. */
   readonly createdBy: string;
+  /** Whether its entry has only further newest records of the erasure with this id, whose own came before. */
+  readonly continues: boolean;
 }
 
 /** An erasure of which files may still have something. */

@@ -22,12 +22,20 @@ export async function eraseFrom(
     kind: "erasure",
     appId,
     erasure: {
-      ...{ id: "erasure-1", block: subject.block === true, createdMs: 0, createdBy: "key", appId },
+      ...{
+        id: "erasure-1",
+        block: subject.block === true,
+        createdMs: 0,
+        createdBy: "key",
+        continues: false,
+        appId,
+      },
       deviceIds: deviceId === undefined ? [] : [deviceId as DeviceId],
       userId: userId as UserId | null,
       range: { startMs, endMs },
     },
     newest: [],
+    corrections: [],
   });
   if (!appended.ok) throw new Error(`The erasure was refused: ${appended.error.kind}`);
   await until(() => hot.appliedSequence >= appended.value);

@@ -1,8 +1,8 @@
 import type { BoundingBox } from "../../model/geo/bounding-box.ts";
-import type { DeviceId } from "../../model/ids.ts";
+import type { DeviceId, UserId } from "../../model/ids.ts";
 import type { NumberFieldName } from "../../model/location-fields.ts";
 import type { RecordPage } from "../../model/record-page.ts";
-import type { Order } from "../../model/time/range.ts";
+import type { Order, TimeRange } from "../../model/time/range.ts";
 import type { Connection, Rows } from "../duckdb/database.ts";
 import { type Masks, NO_MASKS } from "../masks.ts";
 import { type ArchiveScan, scanDays, withMask } from "./archive-scan.ts";
@@ -15,6 +15,7 @@ import {
   DEVICE_COUNTS_STATEMENT,
   DEVICES_STATEMENT,
   KEYS_STATEMENT,
+  newestStatement,
   PATH_STATEMENT,
   positionsStatement,
   REPEATS_STATEMENT,
@@ -72,6 +73,11 @@ export interface CoordinateRows {
   readonly longitude: Float64Array;
 }
 
+/** What was reported with a user in a range of time. */
+export interface UserRange extends TimeRange {
+  readonly userId: UserId;
+}
+
 /** Answers one query after another. Rejects with DuckDB's error if a file can't be read. */
 export interface ArchiveSession {
   /** Records in order of time, then device id (UTF-8); newest first reverses both. */
@@ -84,6 +90,12 @@ export interface ArchiveSession {
   keys(scan: ArchiveScan): AsyncIterable<RecordKeys>;
   /** The archived records at the keys of the scan's late rows, which must have one fix each. In no order. */
   repeats(scan: ArchiveScan): AsyncIterable<RepeatedKeys>;
+  /** The newest matching record of each of some devices, perhaps beside a user's, some thousand at a time. */
+  newest(
+    scan: ArchiveScan,
+    deviceIds: readonly DeviceId[],
+    beside: UserRange | null,
+  ): AsyncIterable<RecordPage>;
   /** All matching positions, some thousand at a time. */
   path(scan: ArchiveScan): AsyncIterable<PathPoints>;
   /** The matching positions of the scan's one device, oldest first, some thousand at a time. */
@@ -253,6 +265,7 @@ function maskedSession(session: ArchiveSession, masks: Masks): ArchiveSession {
     devices: (scan) => session.devices(over(scan)),
     keys: (scan) => session.keys(over(scan)),
     repeats: (scan) => session.repeats(over(scan)),
+    newest: (scan, deviceIds, beside) => session.newest(over(scan), deviceIds, beside),
     path: (scan) => session.path(over(scan)),
     positions: (scan, fields) => session.positions(over(scan), fields),
     tracks: (scan) => session.tracks(over(scan)),
@@ -263,13 +276,21 @@ function maskedSession(session: ArchiveSession, masks: Masks): ArchiveSession {
   };
 }
 
+function besideValues({ userId, startMs, endMs }: UserRange, range: TimeRange) {
+  return {
+    besideUser: userId,
+    besideStart: String(Math.max(startMs, range.startMs)),
+    besideEnd: String(Math.min(endMs, range.endMs)),
+  };
+}
+
 function createUnmaskedSession(
   connection: Connection,
   signal: AbortSignal,
   shared: SharedResources,
 ): ArchiveSession {
   const statements = createStatements(connection, signal, shared);
-  const { runner, read } = statements;
+  const { runner, overLate, read } = statements;
   const visible = createVisibleReads(statements);
   const count = createCount(statements, visible);
 
@@ -296,6 +317,17 @@ function createUnmaskedSession(
       for await (const rows of read(scan, REPEATS_STATEMENT)) {
         const [deviceIds, timestampMs] = [rows.texts(0) as DeviceId[], rows.numbers(1)];
         yield { count: rows.count, deviceIds, timestampMs, isRepeat: rows.numbers(2) };
+      }
+    },
+    async *newest(scan, deviceIds, beside) {
+      const days = scanDays(scan);
+      if (days.length === 0) return;
+      const statement = newestStatement(beside !== null);
+      const values = { devices: deviceIds, ...(beside === null ? {} : besideValues(beside, scan.range)) };
+      const readTabled = (tabled: ArchiveScan) => runner.stream(stretchOf(tabled, days), statement, values);
+      for await (const rows of overLate(scan, statement, readTabled)) {
+        if (shared.dictionary.isFull) shared.dictionary = createPageDictionary();
+        yield recordPage([rows], null, shared.dictionary);
       }
     },
     async *path(scan) {

@@ -29,7 +29,7 @@ export interface ScanRunner {
   /** Runs a statement over a stretch; `values` are parameters besides those of the stretch. */
   run(stretch: Stretch, statement: ScanStatement, values?: SqlValues): Promise<Rows>;
   /** Like `run()`, but yields some thousand rows at a time. */
-  stream(stretch: Stretch, statement: ScanStatement): AsyncIterable<Rows>;
+  stream(stretch: Stretch, statement: ScanStatement, values?: SqlValues): AsyncIterable<Rows>;
   readonly scannedBytes: number;
 }
 
@@ -79,10 +79,11 @@ export function createScanRunner(
       await count();
       return rows;
     },
-    async *stream(stretch, statement) {
+    async *stream(stretch, statement, values) {
       const shape = shapeOf(stretch, NO_CONSTANTS);
       const count = meter(stretch, statement);
-      yield* connection.stream(statement.sql(shape), valuesOf(stretch, shape, pathsOf(stretch.days)), signal);
+      const bound = { ...valuesOf(stretch, shape, pathsOf(stretch.days)), ...values };
+      yield* connection.stream(statement.sql(shape), bound, signal);
       await count();
     },
     get scannedBytes() {

@@ -27,16 +27,22 @@ export function* applyCorrection(
   return yield* showInSteps(batches, performEffect(memory, effect, sequence), sequence);
 }
 
-/** Publishes devices whose records come or go, in steps. Returns whether viewers are to be told. */
+/**
+ * Publishes devices whose records come or go, in steps, which end at null, too. Returns whether viewers are to be told.
+ */
 export function* showInSteps(
   batches: BatchWriter,
-  places: Iterable<ChangedPlace>,
+  places: Iterable<ChangedPlace | null>,
   sequence: number,
 ): Steps<boolean> {
   const views = new Map<DeviceId, CorrectedView>();
   const last = new Map<DeviceId, ChangedPlace>();
   let rows = 0;
   for (const place of places) {
+    if (place === null) {
+      yield;
+      continue;
+    }
     const { deviceId } = place;
     const view = views.get(deviceId) ?? { sequence, beforeMs: null, isChanged: false };
     batches.showCorrected(place, view);
@@ -47,10 +53,12 @@ export function* showInSteps(
     rows = 0;
     yield;
   }
-  const changes = [...last].map(([deviceId, { app, device }]) =>
-    batches.noteCorrected(app, device, views.get(deviceId)!),
-  );
-  return changes.includes(true);
+  let isChanged = false;
+  for (const [deviceId, { app, device }] of last) {
+    isChanged = batches.noteCorrected(app, device, views.get(deviceId)!) || isChanged;
+    if (++rows % STEP_ROWS === 0) yield;
+  }
+  return isChanged;
 }
 
 /** Performs a correction in steps, after each of which a device is to be published. */

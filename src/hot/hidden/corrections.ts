@@ -15,7 +15,7 @@ import {
   CorrectionsOfApp,
   devicesOf,
   type HeldCorrection,
-  isAbout,
+  isAboutAny,
   lastNeededMs,
   sourceIndex,
   targetTimes,
@@ -183,10 +183,14 @@ export class Corrections {
     return sequence <= this.#sequence;
   }
 
-  /** The corrections that go with what an erasure destroys, the last first. */
-  erasedBy({ appId, deviceIds, range }: ErasedScope): HeldCorrection[] {
+  /**
+   * The corrections that go with what an erasure destroys, the last first: those about its devices, and those with some
+   * ids.
+   */
+  erasedBy({ appId, deviceIds, range }: ErasedScope, ids: readonly string[]): HeldCorrection[] {
+    const [devices, listed] = [new Set(deviceIds), new Set(ids)];
     const all = [...(this.#byApp.get(appId)?.byId.values() ?? [])];
-    return all.filter((item) => deviceIds.some((deviceId) => isAbout(item, deviceId, range))).reverse();
+    return all.filter((item) => listed.has(item.correction.id) || isAboutAny(item, devices, range)).reverse();
   }
 
   /** Begins to undo an active correction that goes for good. Ends with `commit()`; null if it is not active. */

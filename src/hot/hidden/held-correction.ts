@@ -185,6 +185,15 @@ export function isAbout(
         (target?.deviceId === deviceId && overlaps(target.byMs));
 }
 
+/** Whether a correction is about records of any of some devices in a range. */
+export function isAboutAny(
+  item: HeldCorrection,
+  deviceIds: ReadonlySet<DeviceId>,
+  range: TimeRange,
+): boolean {
+  return devicesOf(item.correction).some((id) => deviceIds.has(id) && isAbout(item, id, range));
+}
+
 /** The times at which answers show the records of an active correction; null if they don't. */
 export function targetTimes({ correction: { target }, timestampMs }: HeldCorrection): Float64Array | null {
   if (target === null) return null;

@@ -7,7 +7,6 @@ import {
 import type { ReportWatch, WatchedRange, WatchedReport } from "../../hot/hidden/report-watch.ts";
 import type { HotStore } from "../../hot/hot-store.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
-import { nextTurn } from "../../lib/schedule/timers.ts";
 import type { Correction } from "../../model/correction.ts";
 import type { CorrectionEntry } from "../../model/correction-entry.ts";
 import { correctionEntries, undoEntry } from "../../model/correction-pieces.ts";
@@ -15,7 +14,7 @@ import { type ServiceError, unavailable } from "../../model/errors.ts";
 import type { AppId, DeviceId } from "../../model/ids.ts";
 import { createReportBatchBuilder } from "../../model/report-batch.ts";
 import { type Ingest, refusalError } from "../ingest/ingest.ts";
-import type { StandingAppend } from "../ingest/standing-append.ts";
+import { appendAll, type StandingAppend } from "../ingest/standing-append.ts";
 import type { Caller } from "../queries/find-device.ts";
 import { applyTarget } from "./apply-target.ts";
 import { createCorrectionId } from "./correction-id.ts";
@@ -258,30 +257,12 @@ class Corrector {
     for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts++) {
       const entries = await attempt(hot.corrections.find(appId)?.number ?? 0);
       if (!entries.ok) return entries;
-      const sequence = await this.#append(entries.value);
-      if (!sequence.ok) return sequence;
+      const sequence = await appendAll(this.#dependencies.append, entries.value);
+      if (!sequence.ok) return fail(refusalError(sequence.error));
       const item = hot.corrections.find(appId)?.byId.get(id);
       if (item !== undefined && item.isActive === isActive) return ok({ item, sequence: sequence.value });
     }
     return fail(unavailable("other nodes correct this app at the same time; send again", 1));
-  }
-
-  /** Resolves with the last entry's sequence once memory has all of them. */
-  async #append(entries: readonly CorrectionEntry[]): Promise<Result<number, ServiceError>> {
-    const { append } = this.#dependencies;
-    const appends: ReturnType<StandingAppend>[] = [];
-    for (const [index, entry] of entries.entries()) {
-      if (index > 0) await nextTurn(); // To encode a piece takes up to a millisecond.
-      const appending = append(entry);
-      appending.catch(() => undefined); // Thrown below.
-      appends.push(appending);
-    }
-    let last = 0;
-    for (const appended of await Promise.all(appends)) {
-      if (!appended.ok) return fail(refusalError(appended.error));
-      last = Math.max(last, appended.value);
-    }
-    return ok(last);
   }
 }
 

@@ -49,8 +49,8 @@ export class Doctor {
     return this.#lastRequests.find(appId, deviceId);
   }
 
-  /** Forgets what is known of a device. */
-  forget(appId: string, deviceId: string): void {
+  /** Forgets what is known of a device, or of all devices of an app. */
+  forget(appId: string, deviceId: string | null): void {
     for (const slot of this.#slots.usedBy({ appId, deviceId })) {
       this.#measures.clear(slot);
       this.#slots.free(slot);

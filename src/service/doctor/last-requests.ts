@@ -60,11 +60,12 @@ export class LastRequests {
     return slot === null ? null : this.#requests[slot]!;
   }
 
-  forget(appId: string, deviceId: string): void {
-    const slot = this.#slots.find(appId, "", deviceId);
-    if (slot === null) return;
-    this.#requests[slot] = [];
-    this.#slots.free(slot);
+  /** Forgets those of a device, or of all devices of an app. */
+  forget(appId: string, deviceId: string | null): void {
+    for (const slot of this.#slots.usedBy({ appId, deviceId })) {
+      this.#requests[slot] = [];
+      this.#slots.free(slot);
+    }
   }
 
   /** Notes accepted reports of a device; the last of them is in this row. */

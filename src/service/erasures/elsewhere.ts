@@ -26,8 +26,8 @@ export interface ElsewhereDependencies {
   readonly appsOfDamaged: (name: string) => ReadonlySet<AppId> | null;
   /** Files and folders of a node from before it was one, which it never reads. */
   readonly pathsBeforeCluster: readonly string[];
-  /** Forgets what is known of a device beside its records. */
-  readonly forget: (appId: HeldErasure["appId"], deviceId: DeviceId) => void;
+  /** Forgets what is known of a device, or of all devices of an app, beside their records. */
+  readonly forget: (appId: AppId, deviceId: DeviceId | null) => void;
 }
 
 /**
@@ -47,7 +47,9 @@ export function createEraseElsewhere(dependencies: ElsewhereDependencies) {
     await eraseQuarantined(access, dependencies.quarantine, erasure, report);
     // A device that loses only a range of time keeps its keys.
     if (isUnbounded(erasure.range)) await eraseKeys(access, erasure, report);
-    for (const deviceId of erasure.deviceIds) dependencies.forget(erasure.appId, deviceId);
+    const { appId, deviceIds, userId } = erasure;
+    // A user may have reported with any.
+    for (const deviceId of userId === null ? deviceIds : [null]) dependencies.forget(appId, deviceId);
     await eraseDamaged(dependencies, erasure.appId, dropsDamaged, report);
     for (const path of dependencies.pathsBeforeCluster) await eraseAll(dependencies.files, path, report);
   };
@@ -68,7 +70,7 @@ async function eraseQuarantined(
   const { appId, userId, sequence } = erasure;
   const keyIds: string[] = [];
   for (const subject of subjectsOf(erasure)) keyIds.push(...(await findAccess(access, subject)).keyIds);
-  const deviceIds = userId === null ? erasure.deviceIds : [];
+  const { deviceIds } = erasure;
   const erased = await eraseMessages(quarantine, { appId, deviceIds, userId, keyIds, sequence });
   if (!erased.ok) throw new Error("the messages of the quarantine can't be deleted now");
   const { ids, bytes, unsearched } = erased.value;

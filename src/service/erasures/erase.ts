@@ -3,7 +3,7 @@ import type { HeldErasure } from "../../hot/erasures.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import { inOneStep, type Steps } from "../../lib/schedule/steps.ts";
 import type { ErasedScope, Erasure } from "../../model/erasure.ts";
-import type { ErasureEntry } from "../../model/erasure-entry.ts";
+import type { ErasureEntry, NewestOfDevice } from "../../model/erasure-entry.ts";
 import { type ServiceError, unavailable } from "../../model/errors.ts";
 import type { AppId, DeviceId } from "../../model/ids.ts";
 import { ignoreFileError } from "../../runtime/files.ts";
@@ -11,11 +11,11 @@ import { createCorrectionId } from "../corrections/correction-id.ts";
 import type { NewestDependencies } from "../corrections/newest-record.ts";
 import type { Turns } from "../corrections/turns.ts";
 import { refusalError } from "../ingest/ingest.ts";
-import type { StandingAppend } from "../ingest/standing-append.ts";
+import { appendAll, type StandingAppend } from "../ingest/standing-append.ts";
 import type { Caller } from "../queries/find-device.ts";
 import type { HistoryQueries } from "../queries/history/history.ts";
 import type { PositionReading } from "../queries/positions.ts";
-import { correctionsInTheWay, countCorrections } from "./in-the-way.ts";
+import { correctionsInTheWay, goingWith } from "./in-the-way.ts";
 import type { LateFolds } from "./late-folds.ts";
 import type { NewErasure } from "./new-erasure.ts";
 import { findNewestLeft } from "./newest-left.ts";
@@ -78,39 +78,41 @@ const ATTEMPTS_MAX = 8;
 export function createErase(dependencies: EraseDependencies): Erase {
   const { hot, append, ledger, lateFolds, turns } = dependencies;
 
-  async function preview(scope: ErasedScope, caller: Caller): Promise<Result<ErasurePreview, ServiceError>> {
-    const { appId, deviceIds } = scope;
-    const records = await countShown(dependencies, scope, caller);
+  async function preview(
+    { scope, deviceIds, corrections }: PlannedErasure,
+    caller: Caller,
+  ): Promise<Result<ErasurePreview, ServiceError>> {
+    const records = await countShown(dependencies, scope, deviceIds, caller);
     if (!records.ok) return records;
-    const corrections = countCorrections(hot.corrections.find(appId), scope);
-    return ok({ records: records.value, devices: deviceIds.length, corrections });
+    return ok({ records: records.value, devices: deviceIds.size, corrections: corrections.length });
   }
 
   /** Plans again if corrections or erasures of other nodes came meanwhile. */
   async function planAlone(appId: AppId, wanted: NewErasure, caller: Caller) {
     for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts++) {
       const number = hot.corrections.find(appId)?.number;
-      const scope = await plan(dependencies, appId, wanted, caller);
-      if (!scope.ok) return scope;
-      const counted = await preview(scope.value, caller);
+      const planned = await plan(dependencies, appId, wanted, caller);
+      if (!planned.ok) return planned;
+      const counted = await preview(planned.value, caller);
       if (!counted.ok) return counted;
-      const newest = await findNewestLeft(dependencies, scope.value, caller);
+      const newest = await findNewestLeft(dependencies, planned.value.scope, planned.value.deviceIds, caller);
       if (!newest.ok) return newest;
       if (hot.corrections.find(appId)?.number === number)
-        return ok({ scope: scope.value, preview: counted.value, newest: newest.value });
+        return ok({ ...planned.value, preview: counted.value, newest: newest.value });
     }
     return fail(unavailable("other nodes correct this app at the same time; send again", 1));
   }
 
-  /** What is blocked is so from the moment in which the entry gets its place in the log. */
-  async function make(entry: ErasureEntry): Promise<Result<number, ServiceError>> {
-    const { block } = entry.erasure;
-    const endBlock = block ? ledger.blockMeanwhile(subjectOf(entry.erasure)) : () => undefined;
+  /** What is blocked is so from the moment in which the first entry gets its place in the log. */
+  async function make(entries: readonly ErasureEntry[]): Promise<Result<number, ServiceError>> {
+    const { erasure } = entries[0]!;
+    const { block } = erasure;
+    const endBlock = block ? ledger.blockMeanwhile(subjectOf(erasure)) : () => undefined;
     try {
-      const appended = await append(entry);
+      const appended = await appendAll(append, entries);
       if (!appended.ok) return fail(refusalError(appended.error));
       const sequence = appended.value;
-      const added = await ledger.add(ledgerLine({ ...entry.erasure, sequence })).catch(ignoreFileError);
+      const added = await ledger.add(ledgerLine({ ...erasure, sequence })).catch(ignoreFileError);
       // Else the eraser of files adds it later, but only the ledger keeps a block.
       const isBlocked = added?.ok === true || !block;
       return isBlocked
@@ -123,8 +125,8 @@ export function createErase(dependencies: EraseDependencies): Erase {
 
   return {
     async preview(appId, wanted, caller) {
-      const scope = await plan(dependencies, appId, wanted, caller);
-      return scope.ok ? preview(scope.value, caller) : scope;
+      const planned = await plan(dependencies, appId, wanted, caller);
+      return planned.ok ? preview(planned.value, caller) : planned;
     },
     create: (appId, wanted, { keyId, nowMs, id = createCorrectionId(nowMs) }, caller) =>
       turns.run({ appId, keyId, signal: caller.signal }, async () => {
@@ -133,9 +135,11 @@ export function createErase(dependencies: EraseDependencies): Erase {
         if (!isReady.ok) return isReady;
         const planned = await planAlone(appId, wanted, caller);
         if (!planned.ok) return planned;
-        const { scope, preview, newest } = planned.value;
-        const erasure = { ...scope, id, block: wanted.block, createdMs: nowMs, createdBy: keyId };
-        const sequence = await make({ kind: "erasure", appId, erasure, newest });
+        const { scope, corrections, preview, newest } = planned.value;
+        const common = { id, block: wanted.block, createdMs: nowMs, createdBy: keyId, continues: false };
+        const erasure = { ...scope, ...common };
+        const going = scope.userId === null ? [] : corrections;
+        const sequence = await make(erasureEntries(erasure, newest, going));
         return sequence.ok ? ok({ erasure, preview, sequence: sequence.value }) : sequence;
       }),
   };
@@ -147,16 +151,58 @@ async function plan(
   appId: AppId,
   { subject, range }: NewErasure,
   caller: Caller,
-): Promise<Result<ErasedScope, ServiceError>> {
+): Promise<Result<PlannedErasure, ServiceError>> {
   const isOfDevice = "deviceId" in subject;
-  const deviceIds = isOfDevice
+  const devices = isOfDevice
     ? ok(devicesShownAs(dependencies, appId, [subject.deviceId, ...(subject.others ?? [])]))
     : await devicesOfUser(dependencies, appId, subject.userId, caller);
-  if (!deviceIds.ok) return deviceIds;
-  const scope = { appId, deviceIds: deviceIds.value, userId: isOfDevice ? null : subject.userId, range };
-  const ids = await correctionsInTheWay(dependencies, scope, caller);
-  if (!ids.ok) return ids;
-  return ids.value.length > 0 ? fail({ kind: "corrections_in_the_way", ids: ids.value }) : ok(scope);
+  if (!devices.ok) return devices;
+  const deviceIds = new Set(devices.value);
+  const userId = isOfDevice ? null : subject.userId;
+  const scope = { appId, deviceIds: isOfDevice ? devices.value : [], userId, range };
+  const inTheWay = await correctionsInTheWay(dependencies, scope, deviceIds, caller);
+  if (!inTheWay.ok) return inTheWay;
+  if (inTheWay.value.length > 0) return fail({ kind: "corrections_in_the_way", ids: inTheWay.value });
+  const ofApp = dependencies.hot.corrections.find(appId);
+  const going = ofApp === null ? [] : goingWith(ofApp, scope, deviceIds);
+  return ok({ scope, deviceIds, corrections: going.map(({ correction }) => correction.id) });
+}
+
+/** What an erasure covers. */
+interface PlannedErasure {
+  readonly scope: ErasedScope;
+  /** Also of a user: those that reported with it. */
+  readonly deviceIds: ReadonlySet<DeviceId>;
+  /** Those that go with it. */
+  readonly corrections: readonly string[];
+}
+
+/** Newest records in one entry of the log, some hundred bytes each. */
+const NEWEST_MAX = 500;
+
+/**
+ * The entries of an erasure: one, unless many devices have another newest record from then on. The others continue it,
+ * since an entry must not be long.
+ */
+function erasureEntries(
+  erasure: Erasure,
+  newest: readonly NewestOfDevice[],
+  corrections: readonly string[],
+): ErasureEntry[] {
+  const { appId } = erasure;
+  const entry = {
+    kind: "erasure",
+    appId,
+    erasure,
+    newest: newest.slice(0, NEWEST_MAX),
+    corrections,
+  } as const;
+  const entries: ErasureEntry[] = [entry];
+  for (let from = NEWEST_MAX; from < newest.length; from += NEWEST_MAX) {
+    const some = newest.slice(from, from + NEWEST_MAX);
+    entries.push({ ...entry, erasure: { ...erasure, continues: true }, newest: some, corrections: [] });
+  }
+  return entries;
 }
 
 /** What the ledger has of an erasure. */
@@ -176,7 +222,8 @@ const TOO_MANY = unavailable(`${PENDING_ERASURES_MAX} erasures of the app are no
 /** How many records answers show of the subject. */
 async function countShown(
   { hot, history, readPositions, clock, retention }: EraseDependencies,
-  { appId, deviceIds, userId, range }: ErasedScope,
+  { appId, userId, range }: ErasedScope,
+  deviceIds: ReadonlySet<DeviceId>,
   caller: Caller,
 ): Promise<Result<number, ServiceError>> {
   const newestOf = (id: DeviceId) => hot.findApp(appId)?.find(id)?.newestMs ?? Number.NEGATIVE_INFINITY;

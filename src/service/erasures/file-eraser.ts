@@ -77,7 +77,7 @@ export class FileEraser implements ErasureStates {
 
   /** A node that did not make the erasure has it in its ledger only once it begins to erase. */
   #blockMeanwhile(erasure: HeldErasure): void {
-    if (!erasure.block || this.#blocked.has(erasure.sequence)) return;
+    if (!erasure.block || erasure.continues || this.#blocked.has(erasure.sequence)) return;
     this.#blocked.set(erasure.sequence, this.#dependencies.ledger.blockMeanwhile(subjectOf(erasure)));
   }
 
@@ -99,7 +99,7 @@ export class FileEraser implements ErasureStates {
       .filter((erasure) => erasure.appId === appId)
       .map((erasure) => this.#stateOf(erasure));
     const known = new Set(states.map(({ id }) => id));
-    const fresh = hot.erasures.ofApp(appId).filter(({ id }) => !known.has(id));
+    const fresh = hot.erasures.ofApp(appId).filter(({ id, continues }) => !continues && !known.has(id));
     return [
       ...states,
       ...fresh.map((erasure) => this.#stateOf({ ...erasure, ...erasure.range, finishedMs: null })),
@@ -160,8 +160,9 @@ export class FileEraser implements ErasureStates {
     const { hot, schedule, ledger, eraseElsewhere } = this.#dependencies;
     const erasures = [...all];
     const lastSequence = erasures.at(-1)!.sequence;
-    const reports = new Map(erasures.map((erasure) => [erasure.sequence, new ReportBuilder(erasure)]));
-    for (const erasure of erasures) {
+    const whole = erasures.filter(({ continues }) => !continues);
+    const reports = new Map(whole.map((erasure) => [erasure.sequence, new ReportBuilder(erasure)]));
+    for (const erasure of whole) {
       const added = await ledger.add(ledgerLine(erasure));
       if (!added.ok) return added.error.reason;
       this.#blocked.get(erasure.sequence)?.();
@@ -182,7 +183,7 @@ export class FileEraser implements ErasureStates {
       if (erased.left >= before) return unfinished ?? "files could not be written anew";
       before = erased.left;
     }
-    for (const erasure of erasures) await this.#writeReport(erasure, reports.get(erasure.sequence)!);
+    for (const erasure of whole) await this.#writeReport(erasure, reports.get(erasure.sequence)!);
     hot.erasures.finish(lastSequence);
     return this.#finishErased();
   }

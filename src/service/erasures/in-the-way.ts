@@ -1,7 +1,7 @@
 import {
   type CorrectionsOfApp,
   type HeldCorrection,
-  isAbout,
+  isAboutAny,
   targetTimes,
 } from "../../hot/hidden/held-correction.ts";
 import { ok, type Result } from "../../lib/result.ts";
@@ -21,14 +21,17 @@ import type { Caller } from "../queries/find-device.ts";
 export async function correctionsInTheWay(
   dependencies: NewestDependencies,
   scope: ErasedScope,
+  deviceIds: ReadonlySet<DeviceId>,
   caller: Caller,
 ): Promise<Result<string[], ServiceError>> {
   const { appId, userId } = scope;
   const ofApp = dependencies.hot.corrections.find(appId);
   if (ofApp === null) return ok([]);
-  const ids = new Set(idsInTheWay(ofApp, scope));
+  const ids = new Set(idsInTheWay(ofApp, scope, deviceIds));
   if (userId === null) {
-    const going = goingWith(ofApp, scope).filter((item) => item.isActive && !ids.has(item.correction.id));
+    const going = goingWith(ofApp, scope, deviceIds).filter(
+      (item) => item.isActive && !ids.has(item.correction.id),
+    );
     const goingIds = new Set(going.map(({ correction }) => correction.id));
     for (const item of going) {
       const later =
@@ -43,30 +46,33 @@ export async function correctionsInTheWay(
 }
 
 /** The corrections that go with what an erasure destroys, if none is in its way; also some that are undone. */
-function goingWith({ byId }: CorrectionsOfApp, { deviceIds, range }: ErasedScope): HeldCorrection[] {
-  return [...byId.values()].filter((item) => deviceIds.some((deviceId) => isAbout(item, deviceId, range)));
+export function goingWith(
+  { byId }: CorrectionsOfApp,
+  { range }: ErasedScope,
+  deviceIds: ReadonlySet<DeviceId>,
+): HeldCorrection[] {
+  return [...byId.values()].filter((item) => isAboutAny(item, deviceIds, range));
 }
 
 /** Those of the subject's corrections that are in the way. */
-function idsInTheWay(ofApp: CorrectionsOfApp, { deviceIds, userId, range }: ErasedScope): string[] {
+function idsInTheWay(
+  ofApp: CorrectionsOfApp,
+  { userId, range }: ErasedScope,
+  deviceIds: ReadonlySet<DeviceId>,
+): string[] {
   const inTheWay = new Set<HeldCorrection>();
   const isWhole = isUnbounded(range);
   const isWithin = (timeMs: number) => timeMs >= range.startMs && timeMs < range.endMs;
-  const isErasedDevice = (deviceId: DeviceId) => deviceIds.includes(deviceId);
-  for (const deviceId of deviceIds) {
-    for (const item of ofApp.activeOf.get(deviceId) ?? []) {
+  for (const [deviceId, active] of ofApp.activeOf) {
+    if (!deviceIds.has(deviceId)) continue;
+    for (const item of active) {
       const { correction, timestampMs } = item;
       const all = timestampMs.every(isWithin) && (targetTimes(item)?.every(isWithin) ?? true);
       const none = !timestampMs.some(isWithin) && !(targetTimes(item)?.some(isWithin) ?? false);
-      const takesOnlyOwn = isErasedDevice(correction.deviceId);
+      const takesOnlyOwn = deviceIds.has(correction.deviceId);
       const canGo = correction.isOfDevice === true ? isWhole && takesOnlyOwn : none || (all && takesOnlyOwn);
       if (userId !== null ? !none || correction.isOfDevice === true : !canGo) inTheWay.add(item);
     }
   }
   return [...inTheWay].map(({ correction }) => correction.id);
-}
-
-/** How many corrections, active or undone, go with what an erasure destroys. */
-export function countCorrections(ofApp: CorrectionsOfApp | null, scope: ErasedScope): number {
-  return ofApp === null ? 0 : goingWith(ofApp, scope).length;
 }

@@ -12,8 +12,8 @@ export function devicesShownAs(
   appId: AppId,
   deviceIds: readonly DeviceId[],
 ): DeviceId[] {
-  const shown = deviceIds.flatMap((deviceId) => hot.aliases(appId, deviceId));
-  return [...new Set([...deviceIds, ...shown.map((alias) => alias.deviceId)])];
+  const aliases = deviceIds.flatMap((deviceId) => hot.aliases(appId, deviceId));
+  return [...new Set([...deviceIds, ...aliases.map((alias) => alias.deviceId)])];
 }
 
 /** The devices that reported anything with a user, in memory or archived, retained or not; in no order. */

@@ -138,5 +138,5 @@ export class MemoryFollower implements LogFollower {
  * own: of a record with a late row in memory, neither that row nor the archive's alone may tell the user.
  */
 export function needsWholeRecords(entry: LogEntry): boolean {
-  return entry.kind === "erasure" && entry.erasure.userId !== null;
+  return entry.kind === "erasure" && entry.erasure.userId !== null && !entry.erasure.continues;
 }

@@ -1,4 +1,5 @@
-import { fail, type Result } from "../../lib/result.ts";
+import { fail, ok, type Result } from "../../lib/result.ts";
+import { nextTurn } from "../../lib/schedule/timers.ts";
 import { type ServiceError, unavailable } from "../../model/errors.ts";
 import type { QuarantineEntry } from "../../model/quarantine-entry.ts";
 import type { StandingEntry } from "../../model/standing-entry.ts";
@@ -22,6 +23,26 @@ export function createStandingAppend(dependencies: StandingAppendDependencies): 
     else onRefusal(appended.error);
     return appended;
   };
+}
+
+/** Appends several entries. Resolves with the last one's sequence once memory has all of them. */
+export async function appendAll(
+  append: StandingAppend,
+  entries: readonly StandingEntry[],
+): Promise<Result<number, LogRefusal>> {
+  const appends: ReturnType<StandingAppend>[] = [];
+  for (const [index, entry] of entries.entries()) {
+    if (index > 0) await nextTurn(); // To encode one takes up to a few milliseconds.
+    const appending = append(entry);
+    appending.catch(() => undefined); // Thrown below.
+    appends.push(appending);
+  }
+  let last = 0;
+  for (const appended of await Promise.all(appends)) {
+    if (!appended.ok) return appended;
+    last = Math.max(last, appended.value);
+  }
+  return ok(last);
 }
 
 /** Like `StandingAppend`, for entries of the quarantine, with the error for the sender of a message. */

@@ -30,6 +30,8 @@ export function createVersions(dependencies: VersionDependencies): Versions {
   const { hot, clock, retention, archive } = dependencies;
   // Records expire at midnight, or when the retention changes, without any report.
   const edge = () => retention.startMs(clock.nowMs());
+  // An erasure masks archived records of devices that memory does not know it is about.
+  const archived = () => `${archive().version} ${hot.erasures.added}`;
   const touched = (appId: AppId) => hot.findApp(appId)?.touches.version ?? NO_DEVICE;
   const touchedAt = (appId: AppId, deviceId: string) => {
     const app = hot.findApp(appId);
@@ -48,8 +50,8 @@ export function createVersions(dependencies: VersionDependencies): Versions {
         view === null ? touched(appId) : view.deviceIds.map((id) => shownAt(appId, id, view)).join();
       return [edge(), version].join(" ");
     },
-    ofDevice: (appId, deviceId) => [edge(), archive().version, touchedAt(appId, deviceId)].join(" "),
-    ofRecords: (appId) => [edge(), archive().version, touched(appId)].join(" "),
+    ofDevice: (appId, deviceId) => [edge(), archived(), touchedAt(appId, deviceId)].join(" "),
+    ofRecords: (appId) => [edge(), archived(), touched(appId)].join(" "),
   };
 }
 

@@ -79,11 +79,13 @@ class Store {
       endMs: length === null ? Number.POSITIVE_INFINITY : BASE_MS + (from + length) * STEP_MS,
     };
     const subject = { appId: APP, deviceIds: deviceId === null ? [] : [deviceId], userId, range };
-    const erasure: Erasure = { ...subject, id: "e", block: false, createdMs: 0, createdBy: "key" };
+    const made = { id: "e", block: false, createdMs: 0, createdBy: "key", continues: false };
+    const erasure: Erasure = { ...subject, ...made };
     const isGone = (record: PlainRecord) => isErased(subject, record.deviceId, record.userId, record.timeMs);
     if (deviceId !== null) this.#forgetHidden(deviceId, range);
     this.records = this.records.filter((record) => !isGone(record));
-    yield* this.hot.applyStanding({ kind: "erasure", appId: APP, erasure, newest: [] }, ++this.sequence);
+    const effect = { erasure, newest: [], corrections: [] };
+    yield* this.hot.applyStanding({ kind: "erasure", appId: APP, ...effect }, ++this.sequence);
   }
 
   /** Corrections of erased records go as a whole. */

@@ -41,12 +41,21 @@ const erasures = fc
       [],
       [{ deviceId: "bus" as DeviceId, record: { timestamp: 1_700_000_000_000, latitude: 2, longitude: 3 } }],
     ),
+    corrections: fc.array(fc.constantFrom("c1", "c2")),
   })
-  .map(({ deviceIds, userId, startMs, endMs, block, newest }): StandingEntry => {
+  .map(({ deviceIds, userId, startMs, endMs, block, newest, corrections }): StandingEntry => {
     const ids = (userId === null ? deviceIds : []) as DeviceId[];
     const subject = { appId: "app" as AppId, deviceIds: ids, userId: userId as UserId | null };
-    const erasure = { ...subject, range: { startMs, endMs }, id: "e", block, createdMs: 5, createdBy: "key" };
-    return { kind: "erasure", appId: "app" as AppId, erasure, newest };
+    const erasure = {
+      ...subject,
+      range: { startMs, endMs },
+      id: "e",
+      block,
+      createdMs: 5,
+      createdBy: "key",
+      continues: false,
+    };
+    return { kind: "erasure", appId: "app" as AppId, erasure, newest, corrections };
   });
 
 const areas: fc.Arbitrary<Area> = fc.oneof(

@@ -432,13 +432,13 @@ test("trim() writes a segment anew for the entry of a finished erasure, since it
     let { wal } = await createLog(files, [{ kind: "reports", reports: [[1, 1, 1]] }]);
     const { appId, deviceIds, userId, range } = erasureOf({ device: "van-a" });
     const erasure = {
-      ...{ id: "e_1", block: false, createdMs: 1, createdBy: "k_1" },
+      ...{ id: "e_1", block: false, createdMs: 1, createdBy: "k_1", continues: false },
       appId,
       deviceIds,
       userId,
       range,
     };
-    await wal.appendStanding({ kind: "erasure", appId, erasure, newest: [] });
+    await wal.appendStanding({ kind: "erasure", appId, erasure, newest: [], corrections: [] });
     await wal.append(APP, namedBatch("after"));
     if (isReopened) {
       await wal.close();

@@ -252,3 +252,29 @@ test("an erasure of a user goes by the last user that reports of an instant name
   ).toEqual(["carl"]);
   await again.close();
 });
+
+test("an erasure of a user leaves what the same device reported without a user, in memory and archived", async () => {
+  const app = await createArchiveApp();
+  const at = (daysAgo: number, more: Json = {}) => ({
+    ...{ device_id: "bus", timestamp: NOW_MS - daysAgo * MS_PER_DAY, latitude: 1, longitude: 2, ...more },
+  });
+  const anna = { user_id: "anna" };
+  await app.store([at(20, anna), at(19), at(2), at(1)]);
+  await app.seal();
+  // More rows than memory drops in one step: the user is gone before the last are visited.
+  const rows = Array.from({ length: 2500 }, (_, i) => at(0.5 - i / 10_000, i === 0 ? anna : {}));
+  await app.store(rows);
+  const countBehind2000 = async (from: ArchiveApp) => {
+    const page = "start_date=2026-01-01&end_date=2026-01-28&limit=1000&offset=2000";
+    const { body } = await ask(from, "reader", "GET", `/api/v1/devices/bus/locations/history?${page}`);
+    return (body.locations as Json[]).length;
+  };
+  expect(await countBehind2000(app)).toBe(504);
+  await erase(app, { user_id: "anna" });
+  expect(await countBehind2000(app)).toBe(502);
+  await finish(app);
+  const again = await app.restart();
+  expect(await countBehind2000(again)).toBe(502);
+  expect((await answersAbout(again, ["bus"]))[0]!.location).toMatchObject({ user_id: "ANONYMOUS" });
+  await again.close();
+});

@@ -95,9 +95,16 @@ test("the erasure of a user is applied once late rows are folded, and what comes
   };
   const erasure = (sequence: number, userId: UserId | null) => {
     const range = { startMs: Number.NEGATIVE_INFINITY, endMs: Number.POSITIVE_INFINITY };
-    const made = { id: `e${sequence}`, block: false, createdMs: 0, createdBy: "key" };
+    const made = { id: `e${sequence}`, block: false, createdMs: 0, createdBy: "key", continues: false };
     const scope = { appId: APP, deviceIds: [userId === null ? BUS : ("tram" as DeviceId)], userId, range };
-    return { kind: "erasure", appId: APP, erasure: { ...made, ...scope }, newest: [], sequence } as const;
+    return {
+      kind: "erasure",
+      appId: APP,
+      erasure: { ...made, ...scope },
+      newest: [],
+      corrections: [],
+      sequence,
+    } as const;
   };
   const count = () => hot.findApp(APP)?.find(BUS)?.recordCount ?? 0;
   await memory.take(reports(1, "u"), false);
