@@ -15,6 +15,16 @@ interface Leaf<Item> {
   readonly item: Item;
 }
 
+/** A node of rbush's tree, as `toJSON()` shows it. */
+interface Node<Item> {
+  readonly minX: number;
+  readonly minY: number;
+  readonly maxX: number;
+  readonly maxY: number;
+  readonly leaf: boolean;
+  readonly children: readonly (Node<Item> | Leaf<Item>)[];
+}
+
 /** More children make a node slower to search, and the tree smaller: 16 take a third less memory than 9. */
 const CHILDREN_MAX = 16;
 
@@ -35,10 +45,9 @@ export class BoxIndex<Item extends Boxed> {
     for (const leaf of leavesOf(item)) this.#tree.remove(leaf, isSame);
   }
 
-  /** The items with a box that contains the position; one may come twice if its boxes overlap. */
-  at(latitude: number, longitude: number): readonly Item[] {
-    const box = { minX: longitude, minY: latitude, maxX: longitude, maxY: latitude };
-    return this.#tree.search(box).map(({ item }) => item);
+  /** Calls `visit` with each item that has a box with the position; twice if two of its boxes do. */
+  visit(latitude: number, longitude: number, visit: (item: Item) => void): void {
+    visitNode(this.#tree.toJSON() as Node<Item>, longitude, latitude, visit);
   }
 
   /** The items with a box that meets this one. */
@@ -48,8 +57,25 @@ export class BoxIndex<Item extends Boxed> {
   }
 }
 
+/** Like `RBush.search()`, which makes lists. */
+function visitNode<Item>(node: Node<Item>, x: number, y: number, visit: (item: Item) => void): void {
+  const { children } = node;
+  for (let index = 0; index < children.length; index++) {
+    const child = children[index]!;
+    if (x < child.minX || x > child.maxX || y < child.minY || y > child.maxY) continue;
+    if (node.leaf) visit((child as Leaf<Item>).item);
+    else visitNode(child as Node<Item>, x, y, visit);
+  }
+}
+
 function leavesOf<Item extends Boxed>(item: Item): Leaf<Item>[] {
-  return item.boxes.map((box) => ({ ...rectangleOf(box), item }));
+  return item.boxes.map((box) => ({
+    minX: box.minLongitude,
+    minY: box.minLatitude,
+    maxX: box.maxLongitude,
+    maxY: box.maxLatitude,
+    item,
+  }));
 }
 
 function rectangleOf(box: Box) {

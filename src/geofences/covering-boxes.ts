@@ -1,6 +1,6 @@
 import { type Box, boxesBetween, MARGIN_RADIANS } from "../model/geo/box.ts";
 import { EARTH_RADIUS_METERS, RADIANS_PER_DEGREE } from "../model/geo/distance.ts";
-import type { Frame } from "./inner-distance.ts";
+import type { Frame } from "./frame.ts";
 
 /** One or two boxes that contain these frames, what is between them, and `bufferMeters` around. */
 export function coveringBoxes(frames: readonly Frame[], bufferMeters: number): readonly Box[] {

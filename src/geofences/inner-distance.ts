@@ -1,13 +1,6 @@
 import TinyQueue from "tinyqueue";
 import { EARTH_RADIUS_METERS, RADIANS_PER_DEGREE } from "../model/geo/distance.ts";
-
-/** A rectangle of longitudes and latitudes; `east` may be more than 180. */
-export interface Frame {
-  readonly west: number;
-  readonly east: number;
-  readonly minLatitude: number;
-  readonly maxLatitude: number;
-}
+import type { Frame } from "./frame.ts";
 
 /** How much less than the greatest distance the answer may be, as a part of it. */
 const PRECISION = 0.01;
@@ -36,14 +29,14 @@ interface Cell {
 export function greatestInnerMeters(
   frames: readonly Frame[],
   edgeCount: number,
-  distanceMeters: (latitude: number, longitude: number) => number,
+  shape: { distanceMeters(latitude: number, longitude: number): number },
 ): number {
   const cells = new TinyQueue<Cell>([], (a, b) => b.metersMax - a.metersMax);
   let cellsLeft = EDGES_MAX / edgeCount;
   let greatest = 0;
   function measure(latitude: number, longitude: number, halfHeight: number, halfWidth: number): void {
     cellsLeft--;
-    const meters = distanceMeters(latitude, longitude > 180 ? longitude - 360 : longitude);
+    const meters = shape.distanceMeters(latitude, longitude > 180 ? longitude - 360 : longitude);
     greatest = Math.max(greatest, meters);
     const metersMax = meters + halfDiagonalMeters(latitude, halfHeight, halfWidth);
     cells.push({ latitude, longitude, halfHeight, halfWidth, metersMax });

@@ -10,19 +10,35 @@ import type { Ring } from "./ring.ts";
 export function borderOf(rings: readonly Ring[]): readonly Line[] {
   const lines = rings.map(({ line }) => line);
   if (!lines.some((line) => findCut(line, 2) < line.length)) return lines;
-  const cut: [number, number][] = [];
   const rest: Line[] = [];
   for (const line of lines) {
     let start = 0;
     for (let at = findCut(line, 2); at < line.length; at = findCut(line, at + 2)) {
       if (at - 2 > start) rest.push(line.subarray(start, at));
-      const [from, to] = [line[at - 1]!, line[at + 1]!];
-      if (Math.abs(from) !== 90 || from !== to) cut.push([Math.min(from, to), Math.max(from, to)]);
       start = at;
     }
     if (line.length - 2 > start) rest.push(line.subarray(start));
   }
-  return [...rest, ...oddStretches(cut).map(([from, to]) => Float64Array.of(180, from, 180, to))];
+  return [...rest, ...bordersOnMeridian(rings).map(([from, to]) => Float64Array.of(180, from, 180, to))];
+}
+
+/** The latitudes between which ±180° is a border: an odd number of edges is there, so the area is on one side. */
+export function bordersOnMeridian(rings: readonly Ring[]): readonly (readonly [number, number])[] {
+  const edges: [number, number][] = [];
+  for (const { line } of rings)
+    for (let at = findCut(line, 2); at < line.length; at = findCut(line, at + 2)) {
+      const [from, to] = [line[at - 1]!, line[at + 1]!];
+      if (Math.abs(from) !== 90 || from !== to) edges.push([Math.min(from, to), Math.max(from, to)]);
+    }
+  const ends = [...new Set(edges.flat())].sort((a, b) => a - b);
+  const stretches: [number, number][] = [];
+  for (const [index, from] of ends.entries()) {
+    const to = ends[index + 1];
+    if (to === undefined) continue;
+    const count = edges.filter(([low, high]) => low <= from && to <= high).length;
+    if (count % 2 === 1) stretches.push([from, to]);
+  }
+  return stretches;
 }
 
 /** Where the next such edge ends; the length of the line if there is none. */
@@ -35,17 +51,4 @@ function findCut(line: Line, from: number): number {
 export function isCutEdge(line: Line, at: number): boolean {
   if (Math.abs(line[at + 1]!) === 90 && line[at - 1] === line[at + 1]) return true;
   return line[at] === line[at - 2] && Math.abs(line[at]! % 360) === 180;
-}
-
-/** The stretches of a meridian that an odd number of edges cover: the area is only on one side of them. */
-function oddStretches(edges: readonly (readonly [number, number])[]): [number, number][] {
-  const ends = [...new Set(edges.flat())].sort((a, b) => a - b);
-  const stretches: [number, number][] = [];
-  for (const [index, from] of ends.entries()) {
-    const to = ends[index + 1];
-    if (to === undefined) continue;
-    const count = edges.filter(([low, high]) => low <= from && to <= high).length;
-    if (count % 2 === 1) stretches.push([from, to]);
-  }
-  return stretches;
 }

@@ -1,7 +1,7 @@
 import { orient2d } from "robust-predicates";
 import { RADIANS_PER_DEGREE } from "../model/geo/distance.ts";
 import type { Line } from "../model/watches/area.ts";
-import type { Frame } from "./inner-distance.ts";
+import { type Frame, frameOf } from "./frame.ts";
 
 /*
  * Rings in the plane of longitudes and latitudes. Longitudes go on beyond ±180° where a ring crosses that meridian, and
@@ -13,6 +13,8 @@ export interface Ring extends Frame {
   readonly line: Line;
   /** The pole that the ring surrounds: 1 the northern, -1 the southern, 0 none. The frame reaches to it. */
   readonly pole: -1 | 0 | 1;
+  /** Whether it encloses a polygon, not a hole. */
+  readonly isOuter: boolean;
 }
 
 /** Lets longitudes go on beyond ±180°. Returns the line itself if it does not cross that meridian. */
@@ -36,26 +38,27 @@ function isBand(line: Line): boolean {
   return true;
 }
 
-export function createRing(closed: Line): Ring {
+export function createRing(closed: Line, isOuter: boolean): Ring {
   const line = unrollLine(closed);
-  const frame = frameOf(line);
-  if (line[0] === line.at(-2)) return { line, pole: 0, ...frame };
-  const turn = line.at(-2)! - line[0]!;
-  const isNorthern = sineIntegral(line) / turn >= 0; // The side with the smaller area.
-  return isNorthern
-    ? { line, pole: 1, ...frame, maxLatitude: 90 }
-    : { line, pole: -1, ...frame, minLatitude: -90 };
+  const { west, east, minLatitude, maxLatitude } = frameOf([line]);
+  const pole = poleOf(line);
+  // Members one by one: an object that is spread into another takes more memory, and there are many rings.
+  return {
+    line,
+    pole,
+    isOuter,
+    west,
+    east,
+    minLatitude: pole < 0 ? -90 : minLatitude,
+    maxLatitude: pole > 0 ? 90 : maxLatitude,
+  };
 }
 
-export function frameOf(line: Line): Frame {
-  let [west, east, minLatitude, maxLatitude] = [Infinity, -Infinity, Infinity, -Infinity];
-  for (let at = 0; at < line.length; at += 2) {
-    west = Math.min(west, line[at]!);
-    east = Math.max(east, line[at]!);
-    minLatitude = Math.min(minLatitude, line[at + 1]!);
-    maxLatitude = Math.max(maxLatitude, line[at + 1]!);
-  }
-  return { west, east, minLatitude, maxLatitude };
+/** The pole that an unrolled ring surrounds: the one on whose side the area is smaller. */
+function poleOf(line: Line): -1 | 0 | 1 {
+  const turn = line.at(-2)! - line[0]!;
+  if (turn === 0) return 0;
+  return sineIntegral(line) / turn >= 0 ? 1 : -1;
 }
 
 /** The area that a ring encloses, in steradians, whichever way it is wound. */

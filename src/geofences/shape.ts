@@ -1,11 +1,12 @@
 import { type Box, circleBoxes } from "../model/geo/box.ts";
 import { haversineMeters } from "../model/geo/distance.ts";
-import type { Area, Circle, Corridor, Polygon, Polygons } from "../model/watches/area.ts";
-import { Border } from "./border.ts";
+import type { Area, Circle, Corridor, Line, Polygons } from "../model/watches/area.ts";
+import { edgeCount, metersToLines } from "./border.ts";
 import { coveringBoxes } from "./covering-boxes.ts";
-import { type Frame, greatestInnerMeters } from "./inner-distance.ts";
+import { type Frame, frameOf } from "./frame.ts";
+import { greatestInnerMeters } from "./inner-distance.ts";
 import { borderOf } from "./polygon-border.ts";
-import { createRing, frameOf, type Ring, sideOfRing, unrollLine } from "./ring.ts";
+import { createRing, type Ring, sideOfRing, unrollLine } from "./ring.ts";
 
 /** An area, prepared for many questions. */
 export interface Shape {
@@ -18,7 +19,7 @@ export interface Shape {
    * distance, which is found within 1 % when it is first asked for.
    */
   readonly accuracyMetersMax: number;
-  /** Boxes that contain the area: two if it crosses ±180°. */
+  /** Boxes that contain the area: two if it crosses ±180°. They are made when they are asked for. */
   readonly boxes: readonly Box[];
 }
 
@@ -30,17 +31,28 @@ export function createShape(area: Area): Shape {
     case "LineString":
       return new CorridorShape(area);
     default:
-      return new PolygonShape(area);
+      return polygonShape(area);
   }
+}
+
+function polygonShape({ polygons }: Polygons): Shape {
+  const rings = polygons.flatMap((polygon) => polygon.map((line, index) => createRing(line, index === 0)));
+  const border = borderOf(rings);
+  const [first] = rings;
+  const isSingle = rings.length === 1 && border[0] === first!.line && first!.pole === 0;
+  return isSingle ? new RingShape(first!) : new PolygonShape(rings, border);
 }
 
 class CircleShape implements Shape {
   readonly #circle: Circle;
-  readonly boxes: readonly Box[];
 
   constructor(circle: Circle) {
     this.#circle = circle;
-    this.boxes = circleBoxes(circle.latitude, circle.longitude, circle.radiusMeters);
+  }
+
+  get boxes(): readonly Box[] {
+    const { latitude, longitude, radiusMeters } = this.#circle;
+    return circleBoxes(latitude, longitude, radiusMeters);
   }
 
   get accuracyMetersMax(): number {
@@ -59,14 +71,17 @@ class CircleShape implements Shape {
 
 class CorridorShape implements Shape {
   readonly #bufferMeters: number;
-  readonly #line: Border;
-  readonly boxes: readonly Box[];
+  readonly #lines: readonly Line[];
+  readonly #frame: Frame;
 
   constructor({ line, bufferMeters }: Corridor) {
-    const unrolled = unrollLine(line);
     this.#bufferMeters = bufferMeters;
-    this.#line = new Border([unrolled]);
-    this.boxes = coveringBoxes([frameOf(unrolled)], bufferMeters);
+    this.#lines = [unrollLine(line)];
+    this.#frame = frameOf(this.#lines);
+  }
+
+  get boxes(): readonly Box[] {
+    return coveringBoxes([this.#frame], this.#bufferMeters);
   }
 
   get accuracyMetersMax(): number {
@@ -74,7 +89,7 @@ class CorridorShape implements Shape {
   }
 
   distanceMeters(latitude: number, longitude: number): number {
-    return this.#bufferMeters - this.#line.distanceMeters(latitude, longitude);
+    return this.#bufferMeters - metersToLines(this.#lines, this.#frame, latitude, longitude);
   }
 
   contains(latitude: number, longitude: number): boolean {
@@ -82,46 +97,80 @@ class CorridorShape implements Shape {
   }
 }
 
-class PolygonShape implements Shape {
-  /** The outer ring of each polygon, then its holes. */
-  readonly #polygons: readonly (readonly Ring[])[];
-  readonly #border: Border;
-  readonly boxes: readonly Box[];
+/** Most areas are a single ring. There may be 100,000 of them, so one has as little besides as possible. */
+class RingShape implements Shape {
+  readonly #ring: Ring;
   #accuracyMetersMax = Number.NaN;
 
-  constructor({ polygons }: Polygons) {
-    this.#polygons = polygons.map((polygon: Polygon) => polygon.map(createRing));
-    this.#border = new Border(borderOf(this.#polygons.flat()));
-    this.boxes = coveringBoxes(this.#outerFrames(), 0);
+  constructor(ring: Ring) {
+    this.#ring = ring;
+  }
+
+  get boxes(): readonly Box[] {
+    return coveringBoxes([this.#ring], 0);
   }
 
   get accuracyMetersMax(): number {
-    if (Number.isNaN(this.#accuracyMetersMax)) {
-      const innerMeters = greatestInnerMeters(this.#outerFrames(), this.#border.edgeCount, (lat, lon) =>
-        this.distanceMeters(lat, lon),
-      );
-      this.#accuracyMetersMax = innerMeters / 2;
-    }
+    if (Number.isNaN(this.#accuracyMetersMax))
+      this.#accuracyMetersMax = greatestInnerMeters([this.#ring], edgeCount([this.#ring.line]), this) / 2;
     return this.#accuracyMetersMax;
   }
 
   distanceMeters(latitude: number, longitude: number): number {
-    const meters = this.#border.distanceMeters(latitude, longitude);
+    ONE_LINE[0] = this.#ring.line;
+    const meters = metersToLines(ONE_LINE, this.#ring, latitude, longitude);
     return this.contains(latitude, longitude) ? meters : -meters;
   }
 
   contains(latitude: number, longitude: number): boolean {
-    for (const rings of this.#polygons) {
-      let ring = 0;
-      if (sideOfRing(rings[ring]!, latitude, longitude) < 0) continue;
-      for (ring = 1; ring < rings.length; ring++)
-        if (sideOfRing(rings[ring]!, latitude, longitude) > 0) break;
-      if (ring === rings.length) return true;
-    }
-    return false;
+    return sideOfRing(this.#ring, latitude, longitude) >= 0;
+  }
+}
+
+/** The lines of the ring that is asked. */
+const ONE_LINE: Line[] = [];
+
+class PolygonShape implements Shape {
+  /** The rings of one polygon after the other: an outer ring, then its holes. */
+  readonly #rings: readonly Ring[];
+  readonly #border: readonly Line[];
+  readonly #frame: Frame;
+  #accuracyMetersMax = Number.NaN;
+
+  constructor(rings: readonly Ring[], border: readonly Line[]) {
+    this.#rings = rings;
+    this.#border = border;
+    this.#frame = frameOf(border);
   }
 
-  #outerFrames(): readonly Frame[] {
-    return this.#polygons.map(([outer]) => outer!);
+  get boxes(): readonly Box[] {
+    return coveringBoxes(this.#outerRings(), 0);
+  }
+
+  get accuracyMetersMax(): number {
+    if (Number.isNaN(this.#accuracyMetersMax))
+      this.#accuracyMetersMax = greatestInnerMeters(this.#outerRings(), edgeCount(this.#border), this) / 2;
+    return this.#accuracyMetersMax;
+  }
+
+  distanceMeters(latitude: number, longitude: number): number {
+    const meters = metersToLines(this.#border, this.#frame, latitude, longitude);
+    return this.contains(latitude, longitude) ? meters : -meters;
+  }
+
+  contains(latitude: number, longitude: number): boolean {
+    let isInside = false;
+    for (const ring of this.#rings) {
+      // Each outer ring begins another polygon. A hole does not have its border.
+      if (ring.isOuter) {
+        if (isInside) return true;
+        isInside = sideOfRing(ring, latitude, longitude) >= 0;
+      } else if (isInside && sideOfRing(ring, latitude, longitude) > 0) isInside = false;
+    }
+    return isInside;
+  }
+
+  #outerRings(): readonly Ring[] {
+    return this.#rings.filter(({ isOuter }) => isOuter);
   }
 }

@@ -50,8 +50,14 @@ export class WatchesOfApp {
   #create(entry: WatchEntry, draft: WatchDraft): void {
     const { appId, id, watchKind: kind, atMs, past } = entry;
     const watch: HeldWatch = {
-      ...{ appId, id, kind, look: draft.look, deletedMs: null, versions: [] },
-      ...{ createdMs: past?.createdMs ?? atMs, changedMs: past?.changedMs ?? atMs },
+      appId,
+      id,
+      kind,
+      createdMs: past?.createdMs ?? atMs,
+      look: draft.look,
+      versions: [],
+      changedMs: past?.changedMs ?? atMs,
+      deletedMs: null,
     };
     this.byId.set(id, watch);
     this.#counts[kind]++;

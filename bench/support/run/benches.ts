@@ -8,6 +8,7 @@ const FILES = [
   "near/growth",
   "near/peers",
   "near/places",
+  "near/geofences",
   "server/ingest",
   "server/clients",
   "store/apply",

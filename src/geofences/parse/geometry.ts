@@ -1,7 +1,8 @@
 import { isObject } from "../../lib/is-object.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import type { Area, Line, Polygon } from "../../model/watches/area.ts";
-import { createRing, frameOf, type Ring, ringSteradians, unrollLine } from "../ring.ts";
+import { frameOf } from "../frame.ts";
+import { createRing, type Ring, ringSteradians, unrollLine } from "../ring.ts";
 import { findRingFault } from "./ring-faults.ts";
 
 /** Vertices of an area. The corner that closes a ring is none. */
@@ -53,7 +54,7 @@ function parseCorridor(coordinates: unknown, bufferMeters: number | null): Resul
     return fail("properties.buffer_meters is required for a LineString: 10 to 100,000");
   const line = parseLine(coordinates, PATH, 2, VERTICES_MAX);
   if (!line.ok) return line;
-  const { west, east } = frameOf(unrollLine(line.value));
+  const { west, east } = frameOf([unrollLine(line.value)]);
   if (east - west > 360) return fail(`${PATH} goes round the earth more than once`);
   return ok({ type: "LineString", line: line.value, bufferMeters });
 }
@@ -79,7 +80,7 @@ function parsePolygons(
     polygons.push(polygon);
   }
   const fault = findFault(
-    polygons.map((polygon) => polygon.map(createRing)),
+    polygons.map((polygon) => polygon.map((line, index) => createRing(line, index === 0))),
     pathOf,
   );
   return fault === null ? ok({ type, polygons }) : fail(fault);

@@ -1,6 +1,6 @@
 import { orient2d } from "robust-predicates";
 import type { Line } from "../../model/watches/area.ts";
-import { isCutEdge } from "../polygon-border.ts";
+import { bordersOnMeridian, isCutEdge } from "../polygon-border.ts";
 import { type Ring, sideOfRing } from "../ring.ts";
 
 /** What is wrong with polygons: where, as the indexes of a polygon, a ring and a corner, and what. */
@@ -35,7 +35,7 @@ export function findRingFault(polygons: readonly (readonly Ring[])[]): RingFault
 function findCrossing(polygons: readonly (readonly Ring[])[]): RingFault | null {
   const rings = polygons.flat();
   const places = polygons.flatMap((polygon, index) => polygon.map((_, ring) => ({ polygon: index, ring })));
-  const edges = rings.flatMap(edgesOf).sort((a, b) => a.aX - b.aX);
+  const edges = [...rings.flatMap(edgesOf), ...meridianEdges(rings)].sort((a, b) => a.aX - b.aX);
   const counts = rings.map(({ line }) => lengthyEdges(line));
   for (const [at, one] of edges.entries())
     for (let next = at + 1; next < edges.length && edges[next]!.aX <= one.bX; next++) {
@@ -48,13 +48,18 @@ function findCrossing(polygons: readonly (readonly Ring[])[]): RingFault | null 
       if (meeting === "none") continue;
       const isAllowed =
         meeting === "point" &&
-        (!isOneRing || areNeighbors(one, other, counts[one.ring]!) || meetAtCut(one, other));
+        (!isOneRing ||
+          one.ring === ON_MERIDIAN ||
+          areNeighbors(one, other, counts[one.ring]!) ||
+          meetAtCut(one, other));
       if (isAllowed) continue;
+      // An edge on the meridian has no index, so the fault is at the other.
       const later = one.index > other.index ? one : other;
       const earlier = later === one ? other : one;
-      const text = isOneRing
-        ? `the ring crosses or touches itself: this edge and that of corner ${earlier.index} meet`
-        : `this edge crosses another ring, or runs along it`;
+      const text =
+        isOneRing || earlier.ring === ON_MERIDIAN
+          ? `the ring crosses or touches itself: this edge and ${earlier.ring === ON_MERIDIAN ? "one along ±180°" : `that of corner ${earlier.index}`} meet`
+          : `this edge crosses another ring, or runs along it`;
       return { ...places[later.ring]!, corner: later.index, text };
     }
   return null;
@@ -77,6 +82,17 @@ function edgesOf(ring: Ring, place: number): Edge[] {
     if (ring.east - turns > 180) edges.push({ ...edge, aX: edge.aX - 360, bX: edge.bX - 360 });
   }
   return edges;
+}
+
+/** The ring of edges along ±180°, which are those of all rings. */
+const ON_MERIDIAN = -1;
+
+/** The borders along ±180°, on both ends of the plane. Others may begin and end on them, but not cross them. */
+function meridianEdges(rings: readonly Ring[]): Edge[] {
+  const from = { ring: ON_MERIDIAN, index: -1, order: 0 };
+  return bordersOnMeridian(rings).flatMap(([south, north]) =>
+    [-180, 180].map((x) => ({ aX: x, aY: south, bX: x, bY: north, ...from })),
+  );
 }
 
 /** How many edges of a line have a length. */

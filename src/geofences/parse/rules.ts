@@ -8,6 +8,7 @@ import type { ScheduleRule, WeeklyRule } from "../../model/watches/schedule-rule
 import {
   type AlertRules,
   type FenceRules,
+  LOOK_DEFAULT,
   RULES_DEFAULTS,
   type WatchLook,
 } from "../../model/watches/watch-rules.ts";
@@ -166,7 +167,8 @@ export function parseAlertMembers(value: unknown): Result<AlertMembers, string> 
 }
 
 export function lookOf({ name, description, color, tags, metadata }: Common): WatchLook {
-  return { name, description, color, tags, metadata };
+  const look = { name, description, color, tags, metadata };
+  return JSON.stringify(look) === JSON.stringify(LOOK_DEFAULT) ? LOOK_DEFAULT : look;
 }
 
 /** The defaults themselves if nothing differs from them, so that many fences share them. */

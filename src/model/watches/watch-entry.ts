@@ -91,9 +91,22 @@ export function encodeWatchEntry(entry: WatchEntry, headroomBytes: number): Uint
   return encoded;
 }
 
-/** The bytes that a fence or an alert counts of its app's share. */
-export function watchBytes(entry: WatchEntry): number {
-  return encodeWatchEntry(entry, 0).length;
+/** What an entry counts besides its rules, its look and its corners. */
+const OVERHEAD_BYTES = 128;
+
+/** The bytes that a fence or an alert counts of its app's share: about those of its entry. */
+export function watchBytes({ draft }: WatchEntry): number {
+  if (draft === null) return 0;
+  const { look, terms } = draft;
+  const numbers = linesOf(terms).reduce((sum, line) => sum + line.length, 0);
+  const lookBytes = look === LOOK_DEFAULT ? 0 : Buffer.byteLength(JSON.stringify(look));
+  const isDefault = terms.rules === RULES_DEFAULTS[terms.kind];
+  return (
+    OVERHEAD_BYTES +
+    8 * numbers +
+    lookBytes +
+    (isDefault ? 0 : Buffer.byteLength(JSON.stringify(terms.rules)))
+  );
 }
 
 function linesOf(terms: WatchTerms): readonly Line[] {

@@ -1,4 +1,4 @@
-import { currentVersion, type HeldWatch } from "../../geofences/held-watch.ts";
+import { currentVersion, type HeldVersion, type HeldWatch } from "../../geofences/held-watch.ts";
 import { deepestOverlap, type Overlap } from "../../geofences/overlap.ts";
 import { createShape } from "../../geofences/shape.ts";
 import type { WatchesOfApp } from "../../geofences/watch-store.ts";
@@ -20,7 +20,7 @@ export function* findCrowd(
   countMax: number,
 ): Steps<ServiceError | null> {
   const added: { readonly boxes: readonly Box[]; readonly name: string | null }[] = [];
-  const known = new Set<readonly Box[]>();
+  const known = new Set<HeldVersion>();
   for (const [index, { terms, look }] of drafts.entries()) {
     if (terms.kind !== "fence") continue;
     const { boxes } = createShape(terms.area);
@@ -29,13 +29,13 @@ export function* findCrowd(
       for (const version of app?.index.meeting(box) ?? []) {
         const { watch } = version;
         const counts = watch.deletedMs === null && watch !== replaced && version === currentVersion(watch);
-        if (counts) known.add(version.boxes);
+        if (counts) known.add(version);
       }
     if (index % STEP_AREAS === STEP_AREAS - 1) yield;
   }
   if (known.size + added.length <= countMax) return null;
   const newBoxes = added.flatMap(({ boxes }) => boxes);
-  const deepest = yield* deepestOverlap([...[...known].flat(), ...newBoxes]);
+  const deepest = yield* deepestOverlap([...Array.from(known, ({ boxes }) => boxes).flat(), ...newBoxes]);
   if (deepest.count <= countMax) return null;
   const last = added.findLast(({ boxes }) => boxes.some((box) => covers(box, deepest)));
   const { latitude, longitude } = deepest;
