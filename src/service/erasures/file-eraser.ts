@@ -198,7 +198,9 @@ export class FileEraser implements ErasureStates {
     const erased = ledger.erasures.filter(
       ({ sequence, finishedMs }) => finishedMs === null && !isPending.has(sequence),
     );
-    if (erased.length === 0 || this.#isStopped) return null;
+    // One that a restore repeats is finished in the ledger already.
+    const isNoted = erased.length === 0 && hot.erasures.finishedSequence <= archive.manifest.erased;
+    if (isNoted || this.#isStopped) return null;
     const { unfinished } = await schedule.sealNow();
     if (unfinished !== null) return unfinished;
     for (const { id, sequence } of erased)
