@@ -1,8 +1,6 @@
 import { presentCorrection } from "../../http/endpoints/corrections/shapes.ts";
-import { answerError } from "../../http/errors.ts";
 import { isObject } from "../../lib/is-object.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
-import type { ServiceError } from "../../model/errors.ts";
 import {
   askForAll,
   fetchAnswer,
@@ -12,7 +10,7 @@ import {
 } from "../../operator/remote/ask-server.ts";
 import type { AppChoice } from "../arguments/app-choice.ts";
 import type { CommandContext } from "../arguments/command.ts";
-import { openForApp } from "../directory/open-for-app.ts";
+import { BY_COMMAND, errorSentence, openForApp } from "../directory/open-for-app.ts";
 import type { CorrectionState, CorrectionsListOptions } from "./command.ts";
 import type { CorrectionsMakeOptions } from "./make-command.ts";
 
@@ -87,9 +85,6 @@ function serverSource(server: RemoteServer): CorrectionSource {
   };
 }
 
-/** What a correction has in place of the id of a key. */
-const BY_COMMAND = "command";
-
 async function openDirectorySource(
   { dataDir, appId }: Extract<AppChoice, { kind: "directory" }>,
   command: string,
@@ -107,7 +102,7 @@ async function openDirectorySource(
     async make({ wanted, isDryRun }) {
       if (isDryRun) {
         const preview = await correct.preview(appId, wanted, { signal });
-        if (!preview.ok) return fail(sentenceOf(preview.error));
+        if (!preview.ok) return fail(errorSentence(preview.error));
         const { records, firstMs, lastMs } = preview.value;
         const { action, deviceId } = wanted;
         return ok({
@@ -118,16 +113,12 @@ async function openDirectorySource(
       }
       const request = { keyId: BY_COMMAND, nowMs: context.clock.nowMs(), repetition: null };
       const created = await correct.create(appId, wanted, request, { signal });
-      return created.ok ? ok(presentCorrection(created.value.item)) : fail(sentenceOf(created.error));
+      return created.ok ? ok(presentCorrection(created.value.item)) : fail(errorSentence(created.error));
     },
     async undo(id) {
       const undone = await correct.undo(appId, id, BY_COMMAND, { signal });
-      return undone.ok ? ok(presentCorrection(undone.value.item)) : fail(sentenceOf(undone.error));
+      return undone.ok ? ok(presentCorrection(undone.value.item)) : fail(errorSentence(undone.error));
     },
     close,
   });
-}
-
-function sentenceOf(error: ServiceError): string {
-  return `${String(answerError(error).body.message)}.`;
 }

@@ -1,4 +1,3 @@
-import { answerError } from "../../http/errors.ts";
 import { isObject } from "../../lib/is-object.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import { type ProfileMembers, parseDeviceProfile, profileMembers } from "../../model/device-profile.ts";
@@ -13,7 +12,7 @@ import {
 import { createListDevices } from "../../service/queries/list-devices.ts";
 import type { AppChoice } from "../arguments/app-choice.ts";
 import type { CommandContext } from "../arguments/command.ts";
-import { openForApp } from "../directory/open-for-app.ts";
+import { errorSentence, openForApp } from "../directory/open-for-app.ts";
 
 /** A device as the commands show it, in the words of the API. */
 export interface DeviceRow extends ProfileMembers {
@@ -113,7 +112,7 @@ async function openDirectorySource(
       const profile = members === null ? null : parseDeviceProfile({ ...members });
       if (profile !== null && !profile.ok) return profile;
       const edited = await editProfile(appId, deviceId, profile === null ? null : profile.value);
-      return edited.ok ? ok(undefined) : fail(`${String(answerError(edited.error).body.message)}.`);
+      return edited.ok ? ok(undefined) : fail(errorSentence(edited.error));
     },
     close,
   });

@@ -1,6 +1,5 @@
 import type { OpenDirectory } from "../../app/directory.ts";
 import type { LedgerContent } from "../../directory/erasure-ledger.ts";
-import { answerError } from "../../http/errors.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import type { AppId, DeviceId, UserId } from "../../model/ids.ts";
@@ -8,12 +7,10 @@ import { type ErasureAgain, takeOverLedger } from "../../operator/backup/newer-l
 import { PENDING_ERASURES_MAX } from "../../service/erasures/erase.ts";
 import type { CommandContext } from "../arguments/command.ts";
 import { openReadingDatabase, openSettings } from "./data-directory.ts";
-import { openAccess } from "./open-for-app.ts";
+import { BY_COMMAND, errorSentence, openAccess } from "./open-for-app.ts";
 import { openForCommand } from "./open-for-command.ts";
 
 const COMMAND = "restore";
-/** What an erasure has in place of the id of a key. */
-const BY_COMMAND = "command";
 
 /**
  * Erases in a restored directory what a newer ledger has as erased; the caller holds the directory's lock. Returns of
@@ -104,5 +101,5 @@ async function undoAll(
 }
 
 function sentenceOf(error: ServiceError): string {
-  return `An erasure can't be repeated: ${String(answerError(error).body.message)}.`;
+  return `An erasure can't be repeated: ${errorSentence(error)}`;
 }

@@ -3,8 +3,10 @@ import type { AccessDependencies } from "../../auth/erase-access.ts";
 import { PassPhrases } from "../../auth/pass-phrases.ts";
 import { directoryPaths } from "../../directory/paths.ts";
 import { DirectoryInUseError, takeDirectory } from "../../directory/take-directory.ts";
+import { answerError } from "../../http/errors.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import { printableLine } from "../../lib/text/printable.ts";
+import type { ServiceError } from "../../model/errors.ts";
 import type { Retention } from "../../model/time/retention.ts";
 import type { CommandContext } from "../arguments/command.ts";
 import { expectNoNode } from "../cluster/node-directory.ts";
@@ -12,6 +14,14 @@ import { openKeys } from "../keys/keys.ts";
 import { refuse } from "../screen/layout.ts";
 import { expectDataDirectory, openSettings } from "./data-directory.ts";
 import { openForCommand, releasing } from "./open-for-command.ts";
+
+/** What a correction or an erasure of a command has in place of the id of a key. */
+export const BY_COMMAND = "command";
+
+/** An error of a service as a sentence. */
+export function errorSentence(error: ServiceError): string {
+  return `${String(answerError(error).body.message)}.`;
+}
 
 export interface DirectoryOfApp {
   readonly directory: OpenDirectory;

@@ -1,14 +1,9 @@
 import { presentErasure, presentReport } from "../../http/endpoints/erasures/shapes.ts";
-import { answerError } from "../../http/errors.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
-import type { ServiceError } from "../../model/errors.ts";
 import type { AppChoice } from "../arguments/app-choice.ts";
 import type { CommandContext } from "../arguments/command.ts";
-import { openForApp } from "../directory/open-for-app.ts";
+import { BY_COMMAND, errorSentence, openForApp } from "../directory/open-for-app.ts";
 import type { EraseSource } from "./source.ts";
-
-/** What an erasure has in place of the id of a key. */
-const BY_COMMAND = "command";
 
 /** Erasures in a data directory that the command owns. */
 export async function openDirectorySource(
@@ -23,12 +18,12 @@ export async function openDirectorySource(
   return ok({
     async preview({ wanted }) {
       const preview = await erase.preview(appId, wanted, { signal });
-      return preview.ok ? preview : fail(sentenceOf(preview.error));
+      return preview.ok ? preview : fail(errorSentence(preview.error));
     },
     async create({ wanted }) {
       const request = { keyId: BY_COMMAND, nowMs: context.clock.nowMs() };
       const erased = await erase.create(appId, wanted, request, { signal });
-      if (!erased.ok) return fail(sentenceOf(erased.error));
+      if (!erased.ok) return fail(errorSentence(erased.error));
       return ok({ id: erased.value.erasure.id, ...erased.value.preview });
     },
     async finished(id, onDaysLeft) {
@@ -39,8 +34,4 @@ export async function openDirectorySource(
     },
     close,
   });
-}
-
-function sentenceOf(error: ServiceError): string {
-  return `${String(answerError(error).body.message)}.`;
 }

@@ -174,3 +174,14 @@ export const pageAsked = {
 
 export const EXAMPLE_COUNTS = { count: 1, has_more: false };
 export const EXAMPLE_ASKED = { offset: 0, limit: 100 };
+
+/** The pagination of a list of which all items are counted; `counted` describes the total. */
+export const listPagination = (counted: string) =>
+  object({ ...pageCounts, total_count: count(counted), ...pageAsked });
+
+export const EXAMPLE_LIST_PAGINATION = { ...EXAMPLE_COUNTS, total_count: 1, ...EXAMPLE_ASKED };
+
+/** The pagination of a page with `shown` of `total` items. */
+export function paginationOf(shown: number, total: number, offset: number, limit: number) {
+  return { count: shown, has_more: offset + shown < total, total_count: total, offset, limit };
+}

@@ -8,13 +8,10 @@ import { exampleRecord } from "../../shapes/record-schemas.ts";
 import { shownRecords } from "../../shapes/records.ts";
 import {
   always,
-  count,
-  EXAMPLE_ASKED,
-  EXAMPLE_COUNTS,
+  EXAMPLE_LIST_PAGINATION,
   envelope,
-  object,
-  pageAsked,
-  pageCounts,
+  listPagination,
+  paginationOf,
   text,
 } from "../../shapes/shape.ts";
 
@@ -22,7 +19,7 @@ const answer = envelope({
   success: always(true),
   app_id: text("Application of the key."),
   locations: shownRecords,
-  pagination: object({ ...pageCounts, total_count: count("Items before paging."), ...pageAsked }),
+  pagination: listPagination("Items before paging."),
 });
 
 /** Any int64: clients send its extremes for "no bound". */
@@ -61,7 +58,7 @@ export const appCurrent = queryEndpoint({
       success: true,
       app_id: "default",
       locations: [exampleRecord("current")],
-      pagination: { ...EXAMPLE_COUNTS, total_count: 1, ...EXAMPLE_ASKED },
+      pagination: EXAMPLE_LIST_PAGINATION,
     },
   },
   open({ current, answers, loadPlaces, hot }) {
@@ -78,7 +75,7 @@ export const appCurrent = queryEndpoint({
           const body = {
             app_id: call.appId,
             locations: { cache: answers.records, match, zone, fields, view, marks, names },
-            pagination: { count, has_more: offset + count < total, total_count: total, offset, limit },
+            pagination: paginationOf(count, total, offset, limit),
           };
           return sendWithPlaces(call, answers.write(answer, body), marks);
         }),

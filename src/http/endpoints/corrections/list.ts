@@ -3,13 +3,11 @@ import { limit, offset } from "../../parameters/common.ts";
 import { optionalText, optionalWord } from "../../parameters/kinds.ts";
 import {
   always,
-  count,
-  EXAMPLE_ASKED,
-  EXAMPLE_COUNTS,
+  EXAMPLE_LIST_PAGINATION,
   list,
+  listPagination,
   object,
-  pageAsked,
-  pageCounts,
+  paginationOf,
   type ValueOf,
 } from "../../shapes/shape.ts";
 import { correctionShape, EXAMPLE_CORRECTION, presentCorrection } from "./shapes.ts";
@@ -17,7 +15,7 @@ import { correctionShape, EXAMPLE_CORRECTION, presentCorrection } from "./shapes
 const answer = object({
   success: always(true),
   corrections: list(correctionShape),
-  pagination: object({ ...pageCounts, total_count: count("Corrections before paging."), ...pageAsked }),
+  pagination: listPagination("Corrections before paging."),
 });
 
 export const listCorrections = queryEndpoint({
@@ -42,7 +40,7 @@ export const listCorrections = queryEndpoint({
     example: {
       success: true,
       corrections: [EXAMPLE_CORRECTION],
-      pagination: { ...EXAMPLE_COUNTS, total_count: 1, ...EXAMPLE_ASKED },
+      pagination: EXAMPLE_LIST_PAGINATION,
     },
   },
   open({ hot }) {
@@ -52,13 +50,7 @@ export const listCorrections = queryEndpoint({
       const body: ValueOf<typeof answer> = {
         success: true,
         corrections: page.map(presentCorrection),
-        pagination: {
-          count: page.length,
-          has_more: offset + page.length < all.length,
-          total_count: all.length,
-          offset,
-          limit,
-        },
+        pagination: paginationOf(page.length, all.length, offset, limit),
       };
       return call.object(body, 200);
     };

@@ -2,13 +2,11 @@ import { queryEndpoint } from "../../endpoint.ts";
 import { limit, offset } from "../../parameters/common.ts";
 import {
   always,
-  count,
-  EXAMPLE_ASKED,
-  EXAMPLE_COUNTS,
+  EXAMPLE_LIST_PAGINATION,
   list,
+  listPagination,
   object,
-  pageAsked,
-  pageCounts,
+  paginationOf,
   type ValueOf,
 } from "../../shapes/shape.ts";
 import { EXAMPLE_ERASURE, erasureShape, presentErasure } from "./shapes.ts";
@@ -16,7 +14,7 @@ import { EXAMPLE_ERASURE, erasureShape, presentErasure } from "./shapes.ts";
 const answer = object({
   success: always(true),
   erasures: list(erasureShape),
-  pagination: object({ ...pageCounts, total_count: count("Erasures before paging."), ...pageAsked }),
+  pagination: listPagination("Erasures before paging."),
 });
 
 export const listErasures = queryEndpoint({
@@ -36,7 +34,7 @@ export const listErasures = queryEndpoint({
     example: {
       success: true,
       erasures: [EXAMPLE_ERASURE],
-      pagination: { ...EXAMPLE_COUNTS, total_count: 1, ...EXAMPLE_ASKED },
+      pagination: EXAMPLE_LIST_PAGINATION,
     },
   },
   open({ erasures }) {
@@ -46,13 +44,7 @@ export const listErasures = queryEndpoint({
       const body: ValueOf<typeof answer> = {
         success: true,
         erasures: page.map(presentErasure),
-        pagination: {
-          count: page.length,
-          has_more: offset + page.length < all.length,
-          total_count: all.length,
-          offset,
-          limit,
-        },
+        pagination: paginationOf(page.length, all.length, offset, limit),
       };
       return call.object(body, 200);
     };

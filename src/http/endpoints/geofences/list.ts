@@ -8,20 +8,18 @@ import { bbox, limit, offset } from "../../parameters/common.ts";
 import { optionalText } from "../../parameters/kinds.ts";
 import {
   always,
-  count,
-  EXAMPLE_ASKED,
-  EXAMPLE_COUNTS,
+  EXAMPLE_LIST_PAGINATION,
   list,
+  listPagination,
   object,
-  pageAsked,
-  pageCounts,
+  paginationOf,
 } from "../../shapes/shape.ts";
 import { EXAMPLE_FENCE, GEOFENCE_SCHEMA, geofence } from "./shapes.ts";
 
 const answer = object({
   success: always(true),
   geofences: list(geofence),
-  pagination: object({ ...pageCounts, total_count: count("Geofences before paging."), ...pageAsked }),
+  pagination: listPagination("Geofences before paging."),
 });
 
 export const listGeofences = queryEndpoint({
@@ -45,7 +43,7 @@ export const listGeofences = queryEndpoint({
     example: {
       success: true,
       geofences: [EXAMPLE_FENCE],
-      pagination: { ...EXAMPLE_COUNTS, total_count: 1, ...EXAMPLE_ASKED },
+      pagination: EXAMPLE_LIST_PAGINATION,
     },
   },
   schemas: { Geofence: GEOFENCE_SCHEMA },
@@ -67,8 +65,7 @@ function* piecesOf(
 ): Iterable<Uint8Array<ArrayBuffer>> {
   yield bytesOf('{"success":true,"geofences":[');
   for (const [index, watch] of watches.entries()) yield bytesOf(`${index === 0 ? "" : ","}${textOf(watch)}`);
-  const count = watches.length;
-  const pagination = { count, has_more: offset + count < total, total_count: total, offset, limit };
+  const pagination = paginationOf(watches.length, total, offset, limit);
   yield bytesOf(`],"pagination":${JSON.stringify(pagination)}}`);
 }
 
