@@ -12,7 +12,7 @@ import {
 } from "./rewrite-segment.ts";
 import { misnamedSegments, segmentName } from "./segment.ts";
 import { SegmentRemover } from "./segment-remover.ts";
-import { collectUserInstants, type InstantsOfErasures } from "./user-instants.ts";
+import { type CollectedInstants, collectUserInstants } from "./user-instants.ts";
 
 /** What a trim removed. */
 export interface TrimmedLog {
@@ -95,7 +95,7 @@ export class ClosedSegments {
     const newest = keepsNewest ? this.#segments.at(-1) : undefined;
     const unread = new Set<number>();
     let failure: unknown = null;
-    const instants = await this.#instantsFor(coverage, newest, signal);
+    const { instants, isWhole } = await this.#instantsFor(coverage, newest, signal);
     for (const segment of [...this.#segments]) {
       if (signal.aborted) break;
       const plan = planSegment(segment, coverage, segment === newest);
@@ -107,7 +107,9 @@ export class ClosedSegments {
           const { days, clearedSequence } = plan;
           const erasing = clearedBetween(coverage, segment.clearedSequence, clearedSequence);
           const leaving = { ...coverage, days, erasing, instants };
-          const saved = await this.#rewrite(segment, leaving, clearedSequence, signal);
+          // A segment that can't be read may tell that records of this one are of an erased user.
+          const cleared = isWhole ? clearedSequence : segment.clearedSequence;
+          const saved = await this.#rewrite(segment, leaving, cleared, signal);
           if (saved === null && !signal.aborted) unread.add(segment.number);
           trimmed.bytes += saved ?? 0;
         }
@@ -125,8 +127,8 @@ export class ClosedSegments {
     coverage: Coverage,
     newest: ClosedSegment | undefined,
     signal: AbortSignal,
-  ): Promise<InstantsOfErasures> {
-    if (coverage.erasures.every(({ userId }) => userId === null)) return new Map();
+  ): Promise<CollectedInstants> {
+    if (coverage.erasures.every(({ userId }) => userId === null)) return NO_USERS;
     const erasing = new Set<PendingErasure>();
     for (const segment of this.#segments) {
       const plan = planSegment(segment, coverage, segment === newest);
@@ -175,7 +177,7 @@ export class ClosedSegments {
     signal: AbortSignal,
   ): Promise<number | null> {
     if (!segment.isRemovable) return null;
-    const isErasing = clearedSequence > segment.clearedSequence;
+    const isErasing = leaving.erasing.length > 0;
     try {
       const copy = await rewriteSegment(this.#source, segment, leaving, signal);
       if (copy === null) return null;
@@ -196,6 +198,8 @@ export class ClosedSegments {
     this.#segments.splice(index, 1, ...(other === null ? [] : [other]));
   }
 }
+
+const NO_USERS: CollectedInstants = { instants: new Map(), isWhole: true };
 
 /** The pending erasures after one and up to another. */
 function clearedBetween({ erasures }: Coverage, after: number, upTo: number): PendingErasure[] {

@@ -104,34 +104,45 @@ class InstantsCollector {
   }
 }
 
-/** Reads segments for what erasures of users cover. One that the disk can't read is left out. */
+/** What erasures of users cover in some segments. */
+export interface CollectedInstants {
+  readonly instants: InstantsOfErasures;
+  /** Whether each segment could be read. */
+  readonly isWhole: boolean;
+}
+
+/** Reads segments for what erasures of users cover, as far as the disk can read them. */
 export async function collectUserInstants(
   { files, directory }: { readonly files: Pick<Files, "read">; readonly directory: string },
   segmentNumbers: readonly number[],
   ofUsers: readonly PendingErasure[],
   pending: readonly PendingErasure[],
   signal: AbortSignal,
-): Promise<InstantsOfErasures> {
+): Promise<CollectedInstants> {
   const collector = new InstantsCollector(ofUsers, pending);
   const { instants } = collector;
-  if (instants.size === 0) return instants;
+  if (instants.size === 0) return { instants, isWhole: true };
+  let isWhole = true;
   for (const number of segmentNumbers) {
     const path = join(directory, segmentName(number));
     const bytes = await files.read(path).catch(nullIfUnreadable);
-    if (bytes === null) continue;
+    if (bytes === null) {
+      isWhole = false;
+      continue;
+    }
     const source = { path, number, bytes, isReadable: true, isNewest: false };
     const start = { lastSequence: number - 1, nextSequence: number };
     const reader = new SegmentReader(source, start, createTextColumnReader());
     let stepEnd = STEP_BYTES;
     for (let entry = reader.next(); entry !== null; entry = reader.next()) {
       if (entry.kind === "reports") collector.note(entry);
-      if (signal.aborted) return instants;
+      if (signal.aborted) return { instants, isWhole: false };
       if (reader.readBytes < stepEnd) continue;
       await nextTurn();
       stepEnd = reader.readBytes + STEP_BYTES;
     }
   }
-  return instants;
+  return { instants, isWhole };
 }
 
 function nullIfUnreadable(error: unknown): null {

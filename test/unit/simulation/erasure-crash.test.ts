@@ -185,33 +185,59 @@ describe("a seal that erases, during which the disk refuses once", () => {
   }
 });
 
-test("an erasure that the disk refuses to finish is finished later, and then the log has no entry of it", async () => {
-  const options = { dropsDamaged: false, onDaysLeft: () => undefined };
-  const finish = (app: ArchiveApp) => app.directory.eraser.finishNow(options).catch(String);
-  const whole = createSimulatedFiles(before);
-  const undisturbed = await openOn(whole, clock);
-  const finishing = await operationsOf(whole, async () => expect(await finish(undisturbed)).toBeNull());
-  await undisturbed.close();
-  for (const index of drawSome([...finishing.keys()], 2 * CASES_MAX)) {
-    const { operation, path } = finishing[index]!;
-    const where = `EIO at operation ${index} of ${finishing.length}, ${operation} ${path}`;
-    const disk = createSimulatedFiles(before);
-    let app = await openOn(disk, clock);
-    let count = 0;
-    disk.beforeOperation = (each) => {
-      if (count++ === index) disk.failNext(each, "EIO");
-    };
-    const obstacle = await finish(app);
-    disk.beforeOperation = null;
-    if (obstacle !== null) {
-      if (index % 2 === 0) app = await app.restart();
-      expect([where, await finish(app)]).toEqual([where, null]);
-    }
-    const kinds = new Set<string>();
-    for await (const { kind } of scanLog(disk, `${SIMULATED_DATA_DIR}/wal`)) kinds.add(kind);
-    expect([where, kinds.has("erasure")]).toEqual([where, false]);
-    const [state] = app.directory.eraser.list(APP_ID as AppId);
-    expect([where, state?.finishedMs]).toEqual([where, clock.nowMs()]);
-    await app.close();
+/** A disk with one report, which is erased, and nothing else. */
+async function firstErasure(): Promise<ReadonlyMap<string, Uint8Array>> {
+  const disk = createSimulatedFiles();
+  const app = await openOn(disk, clock);
+  await app.store([report("gone", at(1, 6), { user_id: "u" })]);
+  await eraseFrom(app, { userId: "u" });
+  await app.close();
+  return disk.contents();
+}
+
+async function expectNothingInLog(
+  disk: SimulatedFiles,
+  beforeSequence: number,
+  where: string,
+): Promise<void> {
+  for await (const entry of scanLog(disk, `${SIMULATED_DATA_DIR}/wal`)) {
+    expect([where, entry.kind]).not.toEqual([where, "erasure"]);
+    if (entry.kind !== "reports" || entry.sequence > beforeSequence) continue;
+    const devices = [...entry.batch.device].map((device) => entry.batch.texts[device]);
+    expect([where, devices]).not.toEqual([where, expect.arrayContaining(["gone"])]);
   }
-});
+}
+
+test.each(["after a long story", "the first of a directory"])(
+  "an erasure that the disk refuses to finish is finished later, and leaves nothing in the log: %s",
+  async (story) => {
+    const start = story === "after a long story" ? before : await firstErasure();
+    const options = { dropsDamaged: false, onDaysLeft: () => undefined };
+    const finish = (app: ArchiveApp) => app.directory.eraser.finishNow(options).catch(String);
+    const whole = createSimulatedFiles(start);
+    const undisturbed = await openOn(whole, clock);
+    const { sequence } = undisturbed.directory.hot.erasures.pending()[0]!;
+    const finishing = await operationsOf(whole, async () => expect(await finish(undisturbed)).toBeNull());
+    await undisturbed.close();
+    for (const index of drawSome([...finishing.keys()], 2 * CASES_MAX)) {
+      const { operation, path } = finishing[index]!;
+      const where = `EIO at operation ${index} of ${finishing.length}, ${operation} ${path}`;
+      const disk = createSimulatedFiles(start);
+      let app = await openOn(disk, clock);
+      let count = 0;
+      disk.beforeOperation = (each) => {
+        if (count++ === index) disk.failNext(each, "EIO");
+      };
+      const obstacle = await finish(app);
+      disk.beforeOperation = null;
+      if (obstacle !== null) {
+        if (index % 2 === 0) app = await app.restart();
+        expect([where, await finish(app)]).toEqual([where, null]);
+      }
+      await expectNothingInLog(disk, sequence, where);
+      const [state] = app.directory.eraser.list(APP_ID as AppId);
+      expect([where, state?.finishedMs]).toEqual([where, clock.nowMs()]);
+      await app.close();
+    }
+  },
+);

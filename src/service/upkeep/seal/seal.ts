@@ -377,10 +377,12 @@ function planErasing(hot: HotStore, readUpTo: number, due: readonly UtcDay[]) {
 function erasingOf(
   erasing: Erasing,
   { sequence }: Folded,
-  { days, expired }: Manifest,
+  { days, expired, standing }: Manifest,
   log: LogErasing | null,
 ): SealErasing {
-  return { ...erasing.report([...days, ...expired]), sequence, log };
+  // A log keeps what an erasure destroys until the archive has the standing entries up to it.
+  const inArchive = Math.min(sequence, standing?.sequence ?? 0);
+  return { ...erasing.report([...days, ...expired]), sequence: inArchive, log };
 }
 
 /**
