@@ -1,7 +1,6 @@
 import type { ErasureLedger, ErasureSubject, NewLedgerErasure } from "../../directory/erasure-ledger.ts";
 import type { HeldErasure } from "../../hot/erasures.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
-import { inOneStep, type Steps } from "../../lib/schedule/steps.ts";
 import type { ErasedScope, Erasure } from "../../model/erasure.ts";
 import type { ErasureEntry, NewestOfDevice } from "../../model/erasure-entry.ts";
 import { type ServiceError, unavailable } from "../../model/errors.ts";
@@ -14,7 +13,6 @@ import { refusalError } from "../ingest/ingest.ts";
 import { appendAll, type StandingAppend } from "../ingest/standing-append.ts";
 import type { Caller } from "../queries/find-device.ts";
 import type { HistoryQueries } from "../queries/history/history.ts";
-import type { PositionReading } from "../queries/positions.ts";
 import { correctionsInTheWay, goingWith } from "./in-the-way.ts";
 import type { LateFolds } from "./late-folds.ts";
 import type { NewErasure } from "./new-erasure.ts";
@@ -221,7 +219,7 @@ const TOO_MANY = unavailable(`${PENDING_ERASURES_MAX} erasures of the app are no
 
 /** How many records answers show of the subject. */
 async function countShown(
-  { hot, history, readPositions, clock, retention }: EraseDependencies,
+  { hot, history, clock, retention }: EraseDependencies,
   { appId, userId, range }: ErasedScope,
   deviceIds: ReadonlySet<DeviceId>,
   caller: Caller,
@@ -235,26 +233,12 @@ async function countShown(
     endMs: Math.min(range.endMs, newestMs + 1),
   };
   if (countedRange.startMs >= countedRange.endMs) return ok(0);
-  if (userId !== null) {
-    const page = { order: "asc", offset: 0, limit: 1, accuracyMetersMax: null, withDistance: false } as const;
-    const answer = await history.ofUser(appId, userId, { ...page, range: countedRange }, caller);
-    return answer.ok ? ok(answer.value.total ?? 0) : answer;
-  }
+  const page = { order: "asc", offset: 0, limit: 1, accuracyMetersMax: null, withDistance: false } as const;
+  const query = { ...page, range: countedRange, withTotal: true };
   const [deviceId] = deviceIds;
-  if (newestOf(deviceId!) < countedRange.startMs) return ok(0);
-  const query = { deviceId: deviceId!, range: countedRange, fields: [] } as const;
-  const counted = await readPositions(appId, query, caller, () => new CountReading());
-  return counted.ok ? ok(counted.value.value) : counted;
-}
-
-class CountReading implements PositionReading<number> {
-  #count = 0;
-
-  add({ count }: { readonly count: number }): void {
-    this.#count += count;
-  }
-
-  end(): Steps<number> {
-    return inOneStep(() => this.#count);
-  }
+  if (userId === null && newestOf(deviceId!) < countedRange.startMs) return ok(0);
+  const answer = await (userId === null
+    ? history.ofDevice(appId, deviceId!, query, caller)
+    : history.ofUser(appId, userId, query, caller));
+  return answer.ok ? ok(answer.value.total ?? 0) : answer;
 }

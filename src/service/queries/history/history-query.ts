@@ -19,6 +19,8 @@ export interface HistoryQuery {
   /** Excludes records with a greater horizontal accuracy; null includes all. */
   readonly accuracyMetersMax: number | null;
   readonly withDistance: boolean;
+  /** Whether an answer about a device has a total, as that about a user has; false by default. */
+  readonly withTotal?: boolean;
   /** Excludes rows of corrections; false by default. */
   readonly originals?: boolean;
   /** The fields that the answer shows; pages from the archive may lack others. Defaults to all of its kind. */

@@ -48,7 +48,8 @@ export function createHistoryQueries(dependencies: HistoryDependencies): History
       if (!match.ok) return match;
       const { device } = match.value;
       const whose = { device, userId: null, devices: new OneDevice(device), countQueried: () => 1 };
-      return answer({ ...query, ...whose, appId, range: retained(query), wants: "page" }, caller);
+      const wants = query.withTotal === true ? "total" : "page";
+      return answer({ ...query, ...whose, appId, range: retained(query), wants }, caller);
     },
     ofUser(appId, userId, query, caller) {
       const devices =
