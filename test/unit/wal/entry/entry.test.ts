@@ -160,7 +160,7 @@ test("EntryDecoder takes columns that are not named as not carried", () => {
 
 test("EntryDecoder refuses kinds of other programs, naming the file, and takes 0, which is no kind, for no entry", () => {
   const bytes = encoder.encode(APP, namedBatch("d"), 0);
-  for (const kind of [7, 9, 255]) {
+  for (const kind of [8, 9, 255]) {
     expect(() => decode(bytes.with(0, kind))).toThrow(
       new FormatVersionError("log segment", PATH, "known kinds of entries", `kind ${kind}`),
     );
