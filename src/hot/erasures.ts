@@ -1,15 +1,37 @@
-import type { Erasure, PendingErasure } from "../model/erasure.ts";
-import type { AppId } from "../model/ids.ts";
+import { type Erasure, isErased, type PendingErasure } from "../model/erasure.ts";
+import type { AppId, DeviceId } from "../model/ids.ts";
 
 /** An erasure of which files may still have something, and who made it. */
-export interface HeldErasure extends Erasure, PendingErasure {}
+export interface HeldErasure extends Erasure, PendingErasure {
+  /** Devices whose newest archived record is not known, since the one that the entry names is erased or hidden. */
+  readonly lost: readonly DeviceId[];
+}
+
+interface ErasedRecord {
+  readonly deviceId: DeviceId;
+  readonly userId: string | null;
+  readonly timestampMs: number;
+}
+
+/** An erasure that was applied. */
+interface RecentErasure {
+  readonly erasure: Erasure;
+  /** The number that it has taken among the app's corrections. */
+  readonly number: number;
+  /** Whether no correction and no erasure came between its plan and its entry. */
+  readonly isCurrent: boolean;
+}
+
+/** Erasures that may come between the plan and the entries of another one: those of seconds. */
+const RECENT_MAX = 256;
 
 /**
  * The erasures that are not finished: files may still have what they destroy, and reads of the archive leave it out.
  * They change only by entries of the log and when the archive finishes one, so each start finds the same.
  */
 export class Erasures {
-  readonly #pending: HeldErasure[] = [];
+  readonly #pending: (HeldErasure & { readonly lost: DeviceId[] })[] = [];
+  readonly #recent: RecentErasure[] = [];
   #finishedSequence = 0;
   #onAdded = (_erasure: HeldErasure) => {};
   #added = 0;
@@ -41,16 +63,40 @@ export class Erasures {
   /** Adds the erasure of an entry. False if it is finished: the entry then changes nothing. */
   add(erasure: Erasure, sequence: number): boolean {
     if (sequence <= this.#finishedSequence) return false;
-    const added = { ...erasure, sequence };
+    const added = { ...erasure, sequence, lost: [] };
     this.#pending.push(added);
     this.#added++;
     this.#onAdded(added);
     return true;
   }
 
+  noteLost(sequence: number, deviceId: DeviceId): void {
+    this.#pending.find((erasure) => erasure.sequence === sequence)?.lost.push(deviceId);
+  }
+
+  /** Notes one that was applied, finished or not. */
+  noteRecent(recent: RecentErasure): void {
+    this.#recent.push(recent);
+    if (this.#recent.length > RECENT_MAX) this.#recent.shift();
+  }
+
+  findRecent(id: string): RecentErasure | null {
+    return this.#recent.findLast(({ erasure }) => erasure.id === id) ?? null;
+  }
+
+  /** Whether an erasure with a later number than this destroys a record. */
+  isErasedSince(number: number, appId: AppId, record: ErasedRecord): boolean {
+    const { deviceId, userId, timestampMs } = record;
+    return this.#recent.some(
+      ({ erasure, number: later }) =>
+        later > number && erasure.appId === appId && isErased(erasure, deviceId, userId, timestampMs),
+    );
+  }
+
   /** Forgets those of a replay that failed. */
   clear(): void {
     this.#pending.length = 0;
+    this.#recent.length = 0;
   }
 
   /** All erasures up to this entry of the log are finished. */

@@ -1,6 +1,6 @@
 import type { Steps } from "../lib/schedule/steps.ts";
 import { type ErasedScope, isUnbounded } from "../model/erasure.ts";
-import type { ErasureEntry } from "../model/erasure-entry.ts";
+import type { ErasureEntry, NewestOfDevice } from "../model/erasure-entry.ts";
 import type { AppId, DeviceId, UserId } from "../model/ids.ts";
 import type { AppDevices } from "./app-devices.ts";
 import type { Apps } from "./apps.ts";
@@ -34,16 +34,35 @@ export interface ErasedMemory extends CorrectedMemory {
  * stream of a cluster has both for some time. Returns whether viewers are to be told.
  */
 export function* applyErasure(memory: ErasedMemory, entry: ErasureEntry, sequence: number): Steps<boolean> {
-  const isPending = memory.erasures.add(entry.erasure, sequence);
-  const areCorrectionsAfter = memory.corrections.isAfter(sequence);
-  const eraser = new RecordEraser(memory, entry, sequence, isPending);
+  const { corrections, erasures } = memory;
+  const isPending = erasures.add(entry.erasure, sequence);
+  const areCorrectionsAfter = corrections.isAfter(sequence);
+  const plan = areCorrectionsAfter ? "unknown" : isCurrent(memory, entry) ? "current" : "overtaken";
+  const eraser = new RecordEraser(memory, entry, sequence, { isPending, plan });
   if (entry.erasure.continues)
     return isPending && (yield* showInSteps(memory.batches, eraser.setNewest(), sequence));
   const changes = areCorrectionsAfter ? eraser.eraseRecords() : eraser.erase();
   const isChanged = yield* showInSteps(memory.batches, changes, sequence);
-  if (!areCorrectionsAfter) memory.corrections.endErasure(entry.appId, sequence);
+  if (!areCorrectionsAfter) {
+    const number = corrections.endErasure(entry.appId, sequence);
+    erasures.noteRecent({ erasure: entry.erasure, number, isCurrent: plan === "current" });
+  }
   return isChanged;
 }
+
+/** Whether no correction and no erasure came between the reading of the newest records and their entry. */
+function isCurrent(
+  { corrections, erasures }: Pick<ErasedMemory, "corrections" | "erasures">,
+  { appId, previous, erasure }: ErasureEntry,
+): boolean {
+  const number = corrections.find(appId)?.number ?? 0;
+  if (!erasure.continues) return previous === number;
+  const first = erasures.findRecent(erasure.id);
+  return first?.isCurrent === true && first.number === number;
+}
+
+/** What is known of the newest records that an entry names: `overtaken` ones may be erased or hidden by now. */
+type Plan = "current" | "overtaken" | "unknown";
 
 /** Devices that are visited in a step, some 100 ns each. */
 const STEP_DEVICES = 8192;
@@ -59,14 +78,21 @@ class RecordEraser {
   readonly #appId: AppId;
   readonly #scope: ErasedScope;
   readonly #isPending: boolean;
+  readonly #plan: Plan;
 
-  constructor(memory: ErasedMemory, entry: ErasureEntry, sequence: number, isPending: boolean) {
+  constructor(
+    memory: ErasedMemory,
+    entry: ErasureEntry,
+    sequence: number,
+    { isPending, plan }: { readonly isPending: boolean; readonly plan: Plan },
+  ) {
     this.#memory = memory;
     this.#entry = entry;
     this.#sequence = sequence;
     this.#appId = entry.appId;
     this.#scope = entry.erasure;
     this.#isPending = isPending;
+    this.#plan = plan;
   }
 
   *erase(): Iterable<ChangedPlace | null> {
@@ -190,9 +216,29 @@ class RecordEraser {
     yield { ...target, deviceId: alias.shownId, rows: times.length, hasOtherNewest: true };
   }
 
+  /** Whether answers may show a record that the entry names. */
+  #maySet({ deviceId, record }: NewestOfDevice): boolean {
+    if (this.#plan !== "overtaken") return this.#plan === "current";
+    const { erasures, corrections } = this.#memory;
+    const { user_id: user, timestamp } = record;
+    const timestampMs = Number(timestamp);
+    const userId = typeof user === "string" ? user : null;
+    return (
+      !erasures.isErasedSince(this.#entry.previous, this.#appId, { deviceId, userId, timestampMs }) &&
+      corrections.find(this.#appId)?.isHidden(deviceId, timestampMs) !== true
+    );
+  }
+
   *setNewest(): Iterable<ChangedPlace> {
-    const { apps, mover, corrections } = this.#memory;
-    for (const { deviceId, record } of this.#entry.newest) {
+    const { apps, mover, corrections, records, inDoubt, erasures } = this.#memory;
+    for (const newest of this.#entry.newest) {
+      const { deviceId, record } = newest;
+      if (!this.#maySet(newest)) {
+        // A start finds it in the archive; else the node that made the erasure names it by another one.
+        if (records.showsAtEnd) inDoubt.add(this.#appId, deviceId);
+        else erasures.noteLost(this.#sequence, deviceId);
+        continue;
+      }
       const isAliased = (corrections.find(this.#appId)?.aliases.of(deviceId) ?? null) !== null;
       const app = isAliased ? apps.findOrAddAliased(this.#appId) : apps.findOrAdd(this.#appId);
       const place = { app, device: app.findOrAdd(deviceId) };

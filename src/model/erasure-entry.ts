@@ -22,6 +22,8 @@ export const ERASURE_KIND = 6;
 export interface ErasureEntry {
   readonly kind: "erasure";
   readonly appId: AppId;
+  /** The number of the app's correction or erasure before it; if it names another, `newest` may be out of date. */
+  readonly previous: number;
   readonly erasure: Erasure;
   /** The newest archived record that remains of each device that loses its newest one but has others. */
   readonly newest: readonly NewestOfDevice[];
@@ -38,12 +40,12 @@ const HEAD_BYTES = 8;
 
 /** The encoded entry behind `headroomBytes` for the caller, a multiple of 8. */
 export function encodeErasureEntry(
-  { appId, erasure, newest, corrections }: ErasureEntry,
+  { appId, previous, erasure, newest, corrections }: ErasureEntry,
   headroomBytes: number,
 ): Uint8Array<ArrayBuffer> {
   const { appId: _, range, ...members } = erasure;
   const [start, end] = [range.startMs, range.endMs].map((ms) => (Number.isFinite(ms) ? ms : null));
-  const json = Buffer.from(JSON.stringify({ ...members, start, end, newest, corrections }));
+  const json = Buffer.from(JSON.stringify({ ...members, start, end, previous, newest, corrections }));
   const contentAt = headroomBytes + HEAD_BYTES;
   const encoded = new Uint8Array(padded(contentAt + appId.length + json.length));
   const bytes = Buffer.from(encoded.buffer);
@@ -56,7 +58,7 @@ export function encodeErasureEntry(
 
 const KNOWN_MEMBERS: readonly string[] = [
   ...["id", "deviceIds", "userId", "start", "end", "block", "createdMs", "createdBy", "continues"],
-  ...["newest", "corrections"],
+  ...["previous", "newest", "corrections"],
 ];
 
 /**
@@ -79,7 +81,8 @@ export function decodeErasureEntry(
   const stranger = Object.keys(members).find((name) => !KNOWN_MEMBERS.includes(name));
   if (stranger !== undefined)
     throw new FormatVersionError("erasure", path, "known members", `member "${stranger}"`);
-  const { id, deviceIds, userId, block, createdMs, createdBy, continues, newest, corrections } = members;
+  const { id, deviceIds, userId, block, createdMs, createdBy, continues } = members;
+  const { previous, newest, corrections } = members;
   if (typeof id !== "string" || typeof block !== "boolean") return null;
   if (typeof continues !== "boolean") return null;
   if (typeof createdMs !== "number" || typeof createdBy !== "string") return null;
@@ -89,13 +92,13 @@ export function decodeErasureEntry(
   const startMs = boundOf(members.start, Number.NEGATIVE_INFINITY);
   const endMs = boundOf(members.end, Number.POSITIVE_INFINITY);
   if (startMs === null || endMs === null) return null;
+  if (typeof previous !== "number") return null;
   if (!Array.isArray(newest) || !newest.every(isNewest)) return null;
   if (!Array.isArray(corrections) || !corrections.every((each) => typeof each === "string")) return null;
   const range = { startMs, endMs };
   const common = { id, block, createdMs, createdBy, continues, appId, range };
   return {
-    kind: "erasure",
-    appId,
+    ...{ kind: "erasure", appId, previous },
     erasure: { ...common, deviceIds, userId: userId as UserId | null },
     newest: newest.map(({ deviceId, record }) => ({ deviceId, record })),
     corrections,

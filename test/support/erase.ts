@@ -1,3 +1,4 @@
+import type { NewestOfDevice } from "../../src/model/erasure-entry.ts";
 import type { AppId, DeviceId, UserId } from "../../src/model/ids.ts";
 import type { ArchiveApp } from "./archive-app.ts";
 import { APP_ID } from "./test-app.ts";
@@ -12,6 +13,8 @@ export async function eraseFrom(
     readonly startMs?: number;
     readonly endMs?: number;
     readonly block?: boolean;
+    readonly previous?: number;
+    readonly newest?: readonly NewestOfDevice[];
   },
 ): Promise<number> {
   const { log, hot } = directory;
@@ -21,6 +24,7 @@ export async function eraseFrom(
   const appended = await log.appendStanding({
     kind: "erasure",
     appId,
+    previous: subject.previous ?? hot.corrections.find(appId)?.number ?? 0,
     erasure: {
       ...{
         id: "erasure-1",
@@ -34,7 +38,7 @@ export async function eraseFrom(
       userId: userId as UserId | null,
       range: { startMs, endMs },
     },
-    newest: [],
+    newest: subject.newest ?? [],
     corrections: [],
   });
   if (!appended.ok) throw new Error(`The erasure was refused: ${appended.error.kind}`);

@@ -221,13 +221,14 @@ export class Corrections {
 
   /**
    * Ends an erasure, in the turn in which its entry counts as applied. It takes a number, so that a correction which
-   * another node has made of records that were not erased yet has no effect.
+   * another node has made of records that were not erased yet has no effect. Returns the number.
    */
-  endErasure(appId: AppId, sequence: number): void {
+  endErasure(appId: AppId, sequence: number): number {
     const app = this.#findOrAdd(appId);
     app.number++;
     app.sequence = sequence;
     this.#sequence = sequence;
+    return app.number;
   }
 
   /** Puts an entry of the archive's file back, before any entry of the log. Returns its effect, or null. */

@@ -16,7 +16,7 @@ import type { HistoryQueries } from "../queries/history/history.ts";
 import { correctionsInTheWay, goingWith } from "./in-the-way.ts";
 import type { LateFolds } from "./late-folds.ts";
 import type { NewErasure } from "./new-erasure.ts";
-import { findNewestLeft } from "./newest-left.ts";
+import { findNewestLeft, findNewestOfLost } from "./newest-left.ts";
 import { devicesOfUser, devicesShownAs } from "./subject-devices.ts";
 
 /** What an erasure would destroy. */
@@ -76,31 +76,6 @@ const ATTEMPTS_MAX = 8;
 export function createErase(dependencies: EraseDependencies): Erase {
   const { hot, append, ledger, lateFolds, turns } = dependencies;
 
-  async function preview(
-    { scope, deviceIds, corrections }: PlannedErasure,
-    caller: Caller,
-  ): Promise<Result<ErasurePreview, ServiceError>> {
-    const records = await countShown(dependencies, scope, deviceIds, caller);
-    if (!records.ok) return records;
-    return ok({ records: records.value, devices: deviceIds.size, corrections: corrections.length });
-  }
-
-  /** Plans again if corrections or erasures of other nodes came meanwhile. */
-  async function planAlone(appId: AppId, wanted: NewErasure, caller: Caller) {
-    for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts++) {
-      const number = hot.corrections.find(appId)?.number;
-      const planned = await plan(dependencies, appId, wanted, caller);
-      if (!planned.ok) return planned;
-      const counted = await preview(planned.value, caller);
-      if (!counted.ok) return counted;
-      const newest = await findNewestLeft(dependencies, planned.value.scope, planned.value.deviceIds, caller);
-      if (!newest.ok) return newest;
-      if (hot.corrections.find(appId)?.number === number)
-        return ok({ ...planned.value, preview: counted.value, newest: newest.value });
-    }
-    return fail(unavailable("other nodes correct this app at the same time; send again", 1));
-  }
-
   /** What is blocked is so from the moment in which the first entry gets its place in the log. */
   async function make(entries: readonly ErasureEntry[]): Promise<Result<number, ServiceError>> {
     const { erasure } = entries[0]!;
@@ -121,26 +96,78 @@ export function createErase(dependencies: EraseDependencies): Erase {
     }
   }
 
+  /** Erases once more if corrections or erasures of other nodes came between the plan and its entries. */
+  async function createAlone(
+    appId: AppId,
+    wanted: NewErasure,
+    { keyId, nowMs, id: firstId }: Required<ErasureRequest>,
+    caller: Caller,
+  ): Promise<Result<Erased, ServiceError>> {
+    let lost: readonly NewestOfDevice[] = [];
+    let counts: ErasurePreview | null = null;
+    for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts++) {
+      const planned = await planAlone(dependencies, appId, wanted, caller);
+      if (!planned.ok) return planned;
+      const { scope, corrections, newest, previous } = planned.value;
+      counts ??= planned.value.preview;
+      const id = attempts === 0 ? firstId : createCorrectionId(nowMs);
+      const common = { id, block: wanted.block, createdMs: nowMs, createdBy: keyId, continues: false };
+      const erasure = { ...scope, ...common };
+      const going = scope.userId === null ? [] : corrections;
+      const entries = erasureEntries(erasure, previous, [...newest, ...lost], going);
+      const sequence = await make(entries);
+      if (!sequence.ok) return sequence;
+      const { erasures } = hot;
+      if (erasures.findRecent(id)?.isCurrent !== false)
+        return ok({ erasure, preview: counts, sequence: sequence.value });
+      const deviceIds = erasures.pending().flatMap((each) => (each.id === id ? each.lost : []));
+      const archived = await findNewestOfLost(dependencies, appId, deviceIds, caller);
+      if (!archived.ok) return archived;
+      lost = archived.value;
+    }
+    return fail(OTHERS_CORRECT);
+  }
+
   return {
     async preview(appId, wanted, caller) {
       const planned = await plan(dependencies, appId, wanted, caller);
-      return planned.ok ? preview(planned.value, caller) : planned;
+      return planned.ok ? preview(dependencies, planned.value, caller) : planned;
     },
     create: (appId, wanted, { keyId, nowMs, id = createCorrectionId(nowMs) }, caller) =>
       turns.run({ appId, keyId, signal: caller.signal }, async () => {
         if (hot.erasures.ofApp(appId).length >= PENDING_ERASURES_MAX) return fail(TOO_MANY);
         const isReady = "userId" in wanted.subject ? await lateFolds.foldAll(appId, nowMs) : ok(undefined);
         if (!isReady.ok) return isReady;
-        const planned = await planAlone(appId, wanted, caller);
-        if (!planned.ok) return planned;
-        const { scope, corrections, preview, newest } = planned.value;
-        const common = { id, block: wanted.block, createdMs: nowMs, createdBy: keyId, continues: false };
-        const erasure = { ...scope, ...common };
-        const going = scope.userId === null ? [] : corrections;
-        const sequence = await make(erasureEntries(erasure, newest, going));
-        return sequence.ok ? ok({ erasure, preview, sequence: sequence.value }) : sequence;
+        return createAlone(appId, wanted, { keyId, nowMs, id }, caller);
       }),
   };
+}
+
+async function preview(
+  dependencies: EraseDependencies,
+  { scope, deviceIds, corrections }: PlannedErasure,
+  caller: Caller,
+): Promise<Result<ErasurePreview, ServiceError>> {
+  const records = await countShown(dependencies, scope, deviceIds, caller);
+  if (!records.ok) return records;
+  return ok({ records: records.value, devices: deviceIds.size, corrections: corrections.length });
+}
+
+/** Plans again if corrections or erasures of other nodes came meanwhile. */
+async function planAlone(dependencies: EraseDependencies, appId: AppId, wanted: NewErasure, caller: Caller) {
+  const { hot } = dependencies;
+  for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts++) {
+    const previous = hot.corrections.find(appId)?.number ?? 0;
+    const planned = await plan(dependencies, appId, wanted, caller);
+    if (!planned.ok) return planned;
+    const counted = await preview(dependencies, planned.value, caller);
+    if (!counted.ok) return counted;
+    const newest = await findNewestLeft(dependencies, planned.value.scope, planned.value.deviceIds, caller);
+    if (!newest.ok) return newest;
+    if ((hot.corrections.find(appId)?.number ?? 0) === previous)
+      return ok({ ...planned.value, preview: counted.value, newest: newest.value, previous });
+  }
+  return fail(OTHERS_CORRECT);
 }
 
 /** What an erasure covers, once nothing is in its way. */
@@ -184,17 +211,16 @@ const NEWEST_MAX = 500;
  */
 function erasureEntries(
   erasure: Erasure,
+  previous: number,
   newest: readonly NewestOfDevice[],
   corrections: readonly string[],
 ): ErasureEntry[] {
   const { appId } = erasure;
-  const entry = {
-    kind: "erasure",
-    appId,
-    erasure,
+  const entry: ErasureEntry = {
+    ...{ kind: "erasure", appId, previous, erasure },
     newest: newest.slice(0, NEWEST_MAX),
     corrections,
-  } as const;
+  };
   const entries: ErasureEntry[] = [entry];
   for (let from = NEWEST_MAX; from < newest.length; from += NEWEST_MAX) {
     const some = newest.slice(from, from + NEWEST_MAX);
@@ -204,7 +230,7 @@ function erasureEntries(
 }
 
 /** What the ledger has of an erasure. */
-export function ledgerLine(erasure: HeldErasure): NewLedgerErasure {
+export function ledgerLine(erasure: Omit<HeldErasure, "lost">): NewLedgerErasure {
   const { id, sequence, block, createdMs, range, deviceIds, userId } = erasure;
   const others = userId === null ? deviceIds.slice(1) : [];
   return { id, sequence, block, createdMs, ...range, subject: subjectOf(erasure), others };
@@ -214,6 +240,8 @@ export function ledgerLine(erasure: HeldErasure): NewLedgerErasure {
 export function subjectOf({ appId, deviceIds, userId }: ErasedScope): ErasureSubject {
   return userId === null ? { kind: "device", appId, id: deviceIds[0]! } : { kind: "user", appId, id: userId };
 }
+
+const OTHERS_CORRECT = unavailable("other nodes correct this app at the same time; send again", 1);
 
 const TOO_MANY = unavailable(`${PENDING_ERASURES_MAX} erasures of the app are not finished yet`, 60);
 

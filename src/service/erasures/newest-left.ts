@@ -32,6 +32,18 @@ export async function findNewestLeft(
   return ok(left);
 }
 
+/** The newest archived records of devices of which memory knows none. */
+export function findNewestOfLost(
+  dependencies: NewestDependencies,
+  appId: AppId,
+  lost: readonly DeviceId[],
+  caller: Caller,
+): Promise<Result<readonly NewestOfDevice[], ServiceError>> {
+  return lost.length === 0
+    ? Promise.resolve(ok([]))
+    : findNewestArchived(dependencies, appId, lost, null, caller);
+}
+
 /** Devices looked up in a turn, a few microseconds each. */
 const STEP_DEVICES = 1024;
 

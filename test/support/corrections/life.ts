@@ -110,17 +110,6 @@ class Life {
       for (const step of steps) {
         this.#totals.steps++;
         await this.#choose(step.node ?? null);
-        console.error(
-          this.#services.indexOf(this.#service),
-          JSON.stringify(step, (k, v) =>
-            k === "reports"
-              ? v.map(
-                  (r: { device_id: string; timestamp: number; user_id: string }) =>
-                    `${r.device_id} ${r.timestamp - BASE_MS} ${r.user_id}`,
-                )
-              : v,
-          ),
-        );
         await this.#perform(this.#cluster === null ? step : withoutFaults(step));
         await this.#agree(QUESTIONS_A_STEP, []);
       }

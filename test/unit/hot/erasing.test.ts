@@ -85,7 +85,8 @@ class Store {
     if (deviceId !== null) this.#forgetHidden(deviceId, range);
     this.records = this.records.filter((record) => !isGone(record));
     const effect = { erasure, newest: [], corrections: [] };
-    yield* this.hot.applyStanding({ kind: "erasure", appId: APP, ...effect }, ++this.sequence);
+    const previous = this.hot.corrections.find(APP)?.number ?? 0;
+    yield* this.hot.applyStanding({ kind: "erasure", appId: APP, previous, ...effect }, ++this.sequence);
   }
 
   /** Corrections of erased records go as a whole. */

@@ -55,7 +55,7 @@ const erasures = fc
       createdBy: "key",
       continues: false,
     };
-    return { kind: "erasure", appId: "app" as AppId, erasure, newest, corrections };
+    return { kind: "erasure", appId: "app" as AppId, previous: 7, erasure, newest, corrections };
   });
 
 const areas: fc.Arbitrary<Area> = fc.oneof(

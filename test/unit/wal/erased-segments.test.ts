@@ -438,7 +438,7 @@ test("trim() writes a segment anew for the entry of a finished erasure, since it
       userId,
       range,
     };
-    await wal.appendStanding({ kind: "erasure", appId, erasure, newest: [], corrections: [] });
+    await wal.appendStanding({ kind: "erasure", appId, previous: 0, erasure, newest: [], corrections: [] });
     await wal.append(APP, namedBatch("after"));
     if (isReopened) {
       await wal.close();

@@ -2,8 +2,10 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
+import type { DeviceId } from "../../../../src/model/ids.ts";
 import { MS_PER_DAY } from "../../../../src/model/time/units.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../../../support/archive-app.ts";
+import { eraseFrom } from "../../../support/erase.ts";
 
 /*
  * Erasures over a real directory: what answers show, what files hold, and what comes after them.
@@ -276,5 +278,44 @@ test("an erasure of a user leaves what the same device reported without a user, 
   const again = await app.restart();
   expect(await countBehind2000(again)).toBe(502);
   expect((await answersAbout(again, ["bus"]))[0]!.location).toMatchObject({ user_id: "ANONYMOUS" });
+  await again.close();
+});
+
+test("an erasure that another node's has overtaken is made once more: the newest record is one that both have left", async () => {
+  const app = await createArchiveApp();
+  const times = [0, 1, 2].map((at) => NOW_MS - 10 * MS_PER_DAY + at * 60_000);
+  await app.store(times.map((timestamp) => ({ device_id: "van", timestamp, latitude: 1, longitude: 2 })));
+  await app.seal();
+  const { log } = app.directory;
+  const appendStanding = log.appendStanding.bind(log);
+  log.appendStanding = async (entry) => {
+    log.appendStanding = appendStanding;
+    await eraseFrom(app, { deviceId: "van", startMs: times[1]!, endMs: times[2]! });
+    return appendStanding(entry);
+  };
+  await erase(app, { device_id: "van", start: times[2]! });
+  const current = async (each: ArchiveApp) =>
+    (await ask(each, "full", "GET", "/api/v1/devices/van/locations/current")).body.location as Json;
+  expect((await current(app)).timestamp).toBe(times[0]);
+  await finish(app);
+  const again = await app.restart();
+  expect((await current(again)).timestamp).toBe(times[0]);
+  await again.close();
+});
+
+test("an erasure that another node's has overtaken does set a newest record that is left, and a start has it, too", async () => {
+  const app = await createArchiveApp();
+  const times = [0, 1].map((at) => NOW_MS - 10 * MS_PER_DAY + at * 60_000);
+  const records = times.map((timestamp) => ({ timestamp, latitude: 1, longitude: 2 }));
+  await app.store(records.map((record) => ({ ...record, device_id: "van" })));
+  await app.seal();
+  const deviceId = "van" as DeviceId;
+  const newest = [{ deviceId, record: records[0]! }];
+  await eraseFrom(app, { deviceId, startMs: times[1]!, previous: 7, newest });
+  const current = async (each: ArchiveApp) =>
+    (await ask(each, "full", "GET", "/api/v1/devices/van/locations/current")).body.location as Json;
+  expect((await current(app)).timestamp).toBe(times[0]);
+  const again = await app.restart();
+  expect((await current(again)).timestamp).toBe(times[0]);
   await again.close();
 });

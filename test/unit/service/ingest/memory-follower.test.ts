@@ -99,6 +99,7 @@ test("the erasure of a user is applied once late rows are folded, and what comes
     const scope = { appId: APP, deviceIds: [userId === null ? BUS : ("tram" as DeviceId)], userId, range };
     return {
       kind: "erasure",
+      previous: 0,
       appId: APP,
       erasure: { ...made, ...scope },
       newest: [],
