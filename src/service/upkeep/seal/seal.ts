@@ -11,7 +11,6 @@ import { type CreateSalt, createRandomSalt } from "../../../lib/frames/head.ts";
 import { messageOf } from "../../../lib/message-of.ts";
 import { inTurns } from "../../../lib/schedule/steps.ts";
 import { nextTurn } from "../../../lib/schedule/timers.ts";
-import type { PendingErasure } from "../../../model/erasure.ts";
 import type { StandingEntry } from "../../../model/standing-entry.ts";
 import type { Clock } from "../../../model/time/clock.ts";
 import type { Retention } from "../../../model/time/retention.ts";
@@ -20,16 +19,16 @@ import { ignoreFileError } from "../../../runtime/files.ts";
 import type { LogErasing } from "../../../wal/closed-segments.ts";
 import type { Wal } from "../../../wal/log.ts";
 import type { MessageStore, QuarantineSnapshot } from "../../quarantine/message-store.ts";
-import { type ErasedFiles, Erasing } from "./erase.ts";
-import { type FoldDependencies, type Folded, type FoldRequest, foldDays, type SealProgress } from "./fold.ts";
 import {
-  ASIDE_KEEP_MS,
-  planRetention,
-  planSeal,
-  type RetentionPlan,
-  type SealTime,
-  splitExpired,
-} from "./plan.ts";
+  asideKeepMs,
+  ErasingProgress,
+  erasingOf,
+  lastSequenceOf,
+  planErasing,
+  type SealErasing,
+} from "./erasing-plan.ts";
+import { type FoldDependencies, type Folded, type FoldRequest, foldDays, type SealProgress } from "./fold.ts";
+import { planRetention, planSeal, type RetentionPlan, type SealTime, splitExpired } from "./plan.ts";
 
 /** The result of a seal. */
 export interface SealReport {
@@ -54,14 +53,6 @@ export interface SealReport {
    */
   readonly unfinished: string | null;
   readonly durationMs: number;
-}
-
-/** What a seal erased. Once it leaves nothing, erasures up to `sequence` are finished in the archive and the log. */
-export interface SealErasing extends ErasedFiles {
-  /** The seal erased what erasures up to this entry of the log destroy. */
-  readonly sequence: number;
-  /** What it erased from the log; null if it did not get that far. */
-  readonly log: LogErasing | null;
 }
 
 export interface SealDependencies extends FoldDependencies {
@@ -331,58 +322,6 @@ async function rotateLog(
   if ([...log.currentDays].some((day) => day < today) || erased > progress.rotatedSequence)
     await log.rotate();
   progress.rotatedSequence = erased;
-}
-
-/** What later seals need to know of this one, as long as erasures are pending. */
-class ErasingProgress {
-  /** What erasures up to this entry of the log destroy is in no segment that is being written. */
-  rotatedSequence = 0;
-  /** The checkpoint has nothing that erasures up to this entry of the log destroy; 0 if that is not known. */
-  #checkpointSequence = 0;
-
-  isCheckpointStale(erasing: Erasing): boolean {
-    return erasing.isAfter(this.#checkpointSequence);
-  }
-
-  noteCheckpoint({ hasNewLatest, sequence }: Folded): void {
-    if (hasNewLatest) this.#checkpointSequence = sequence;
-  }
-}
-
-/** The last of these erasures up to an entry of the log; 0 if there is none. */
-function lastSequenceOf(erasures: readonly PendingErasure[], upTo = Number.POSITIVE_INFINITY): number {
-  return Math.max(0, ...erasures.map(({ sequence }) => sequence).filter((sequence) => sequence <= upTo));
-}
-
-/** Files that were moved aside may have what is to be erased. */
-function asideKeepMs({ erasures }: HotStore): number {
-  return erasures.pending().length > 0 ? 0 : ASIDE_KEEP_MS;
-}
-
-/**
- * What this seal erases, the due days that it folds, and those that wait: if a part of the log could not be read, days
- * are not covered by what comes after, so erasures there can't be finished, and would mask new records of these days.
- */
-function planErasing(hot: HotStore, readUpTo: number, due: readonly UtcDay[]) {
-  const pending = hot.erasures.pending().filter(({ sequence }) => sequence <= hot.appliedSequence);
-  const later = new Erasing(pending.filter(({ sequence }) => sequence > readUpTo));
-  const waitingDays = due.filter((day) => later.of(day, { cleared: 0 }).length > 0);
-  return {
-    erasing: new Erasing(pending.filter(({ sequence }) => sequence <= readUpTo)),
-    days: due.filter((day) => !waitingDays.includes(day)),
-    held: waitingDays,
-  };
-}
-
-function erasingOf(
-  erasing: Erasing,
-  { sequence }: Folded,
-  { days, expired, standing }: Manifest,
-  log: LogErasing | null,
-): SealErasing {
-  // A log keeps what an erasure destroys until the archive has the standing entries up to it.
-  const inArchive = Math.min(sequence, standing?.sequence ?? 0);
-  return { ...erasing.report([...days, ...expired]), sequence: inArchive, log };
 }
 
 /**
