@@ -12,6 +12,7 @@ import { DEVICES_LIST, DEVICES_SET } from "./devices/command.ts";
 import { BACKUP, RESTORE, SEAL, SETTINGS_LIST, SETTINGS_SET, VERIFY } from "./directory/command.ts";
 import { ERASE } from "./erase/command.ts";
 import { EXPORT } from "./export/command.ts";
+import { GEOFENCES_EXPORT, GEOFENCES_IMPORT, GEOFENCES_LIST } from "./geofences/command.ts";
 import { IMPORT } from "./import/command.ts";
 import { KEYS_CREATE, KEYS_LINK, KEYS_LIST, KEYS_PASS_PHRASE, KEYS_REVOKE } from "./keys/command.ts";
 import { MAP_FETCH } from "./map/command.ts";
@@ -42,6 +43,9 @@ export const COMMANDS: readonly Command[] = [
   loading(QUARANTINE_DELETE, async () => (await import("./remote/quarantine.ts")).deleteQuarantined),
   loading(DEVICES_LIST, async () => (await import("./devices/list.ts")).listDevices),
   loading(DEVICES_SET, async () => (await import("./devices/set.ts")).setDevice),
+  loading(GEOFENCES_LIST, async () => (await import("./geofences/list.ts")).listGeofences),
+  loading(GEOFENCES_IMPORT, async () => (await import("./geofences/import.ts")).importGeofences),
+  loading(GEOFENCES_EXPORT, async () => (await import("./geofences/list.ts")).exportGeofences),
   loading(CORRECTIONS_LIST, async () => (await import("./corrections/list.ts")).listCorrections),
   loading(CORRECTIONS_HIDE, async () => (await import("./corrections/change.ts")).makeCorrection),
   loading(CORRECTIONS_MOVE, async () => (await import("./corrections/change.ts")).makeCorrection),
@@ -93,6 +97,11 @@ const GROUPS: readonly CommandGroup[] = [
     name: "corrections",
     about: "A correction changes what answers show, and can be undone.",
     example: CORRECTIONS_HIDE.name,
+  },
+  {
+    name: "geofences",
+    about: "A geofence is an area of an app, which devices enter and leave.",
+    example: GEOFENCES_IMPORT.name,
   },
   { name: "cluster", about: "", example: CLUSTER_INIT.name },
   { name: "map", about: "", example: MAP_FETCH.name },

@@ -5,8 +5,8 @@ import type { Frame } from "./frame.ts";
 /** How much less than the greatest distance the answer may be, as a part of it. */
 const PRECISION = 0.01;
 
-/** Distances to edges that one search may take: some 20 ms. It is reached by long and winding areas of many corners. */
-const EDGES_MAX = 1_000_000;
+/** Distances to edges that one search may take: some 10 ms. Long and winding areas of many corners reach it. */
+const EDGES_MAX = 400_000;
 
 /** A frame begins as at most this many squares in a row. */
 const ROW_MAX = 16;

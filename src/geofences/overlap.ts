@@ -1,4 +1,4 @@
-import type { Steps } from "../lib/schedule/steps.ts";
+import { type Steps, sortInSteps } from "../lib/schedule/steps.ts";
 import { countBefore, hasNumber } from "../lib/tables/sorted-numbers.ts";
 import type { Box } from "../model/geo/box.ts";
 
@@ -24,11 +24,11 @@ export function* deepestOverlap(boxes: readonly Box[]): Steps<Overlap> {
     { longitude: box.minLongitude, box, change: 1 },
     { longitude: box.maxLongitude, box, change: -1 },
   ]);
-  // At one longitude, boxes begin before others end.
-  events.sort((a, b) => a.longitude - b.longitude || b.change - a.change);
   yield;
+  // At one longitude, boxes begin before others end.
+  const inOrder = yield* sortInSteps(events, (a, b) => a.longitude - b.longitude || b.change - a.change);
   let deepest: Overlap = { latitude: 0, longitude: 0, count: 0 };
-  for (const [index, { longitude, box, change }] of events.entries()) {
+  for (const [index, { longitude, box, change }] of inOrder.entries()) {
     const to = countBefore(latitudes, box.maxLatitude) + (hasNumber(latitudes, box.maxLatitude) ? 1 : 0);
     counts.add(countBefore(latitudes, box.minLatitude), to, change);
     if (change > 0 && counts.greatest > deepest.count)

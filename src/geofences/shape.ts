@@ -16,7 +16,7 @@ export interface Shape {
   contains(latitude: number, longitude: number): boolean;
   /**
    * What an accuracy counts for at most: half the radius, half the corridor's buffer, or half of the greatest inner
-   * distance, which is found within 1 % when it is first asked for.
+   * distance, which is found when it is first asked for: within 1 %, or as far as a bounded search comes.
    */
   readonly accuracyMetersMax: number;
   /** Boxes that contain the area: two if it crosses ±180°. They are made when they are asked for. */

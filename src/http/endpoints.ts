@@ -34,6 +34,7 @@ import {
   replaceAlert,
 } from "./endpoints/geofences/alerts.ts";
 import { createGeofence } from "./endpoints/geofences/create.ts";
+import { importGeofences } from "./endpoints/geofences/import.ts";
 import { listGeofences } from "./endpoints/geofences/list.ts";
 import { deleteGeofence, oneGeofence, replaceGeofence } from "./endpoints/geofences/one.ts";
 import { baseMapEndpoints } from "./endpoints/map/base-map.ts";
@@ -87,6 +88,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   vectorTile,
   listGeofences,
   createGeofence,
+  importGeofences,
   oneGeofence,
   replaceGeofence,
   deleteGeofence,

@@ -52,7 +52,9 @@ export function createUnrouted(routes: readonly RoutedPath[], responder: Respond
 
   return function answerUnrouted(request: Request): Answer {
     const pathname = pathnameOf(request.url);
-    const match = known.find(({ shape }) => shape.test(pathname));
+    // A path with a fixed last segment may also be one with a variable segment there.
+    const matches = known.filter(({ shape }) => shape.test(pathname));
+    const [match] = matches;
     if (match === undefined) {
       if (isBrowserAtRoot(request, pathname)) return responder.clientReply(request, 302, NO_WORDS, TO_MAP);
       const retry = keepingPoints(request, "NOT_FOUND_001", NOTHING_HERE);
@@ -62,8 +64,8 @@ export function createUnrouted(routes: readonly RoutedPath[], responder: Respond
       if (preflight !== null) return preflight;
       return responder.failure(request, { kind: "no_such_path" });
     }
-    const { methods, client } = match;
-    const allow = methods.join(", ");
+    const { client } = match;
+    const allow = [...new Set(matches.flatMap(({ methods }) => methods))].sort().join(", ");
     const preflight = request.method === "OPTIONS" ? responder.preflight(request, allow) : null;
     if (preflight !== null) return preflight;
     const error = { kind: "wrong_method", allow, method: request.method } as const;

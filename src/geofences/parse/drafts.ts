@@ -1,6 +1,6 @@
 import { isObject } from "../../lib/is-object.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
-import { ALERT_TYPES, type WatchDraft } from "../../model/watches/watch-rules.ts";
+import { ALERT_TYPES, type WatchDraft, withSharedDefaults } from "../../model/watches/watch-rules.ts";
 import { parseGeometry } from "./geometry.ts";
 import { commonRulesOf, fenceRulesOf, lookOf, parseAlertMembers, parseFenceProperties } from "./rules.ts";
 
@@ -21,7 +21,7 @@ export function parseFence(value: unknown): Result<WatchDraft, string> {
   const area = parseGeometry(value.geometry, { radius, buffer });
   if (!area.ok) return area;
   const terms = { kind: "fence", rules: fenceRulesOf(properties.value), area: area.value } as const;
-  return ok({ look: lookOf(properties.value), terms });
+  return ok(withSharedDefaults({ look: lookOf(properties.value), terms }));
 }
 
 /** An alert of the members of a JSON object. */
@@ -32,5 +32,5 @@ export function parseAlert(value: unknown): Result<WatchDraft, string> {
   const [type] = types;
   if (type === undefined || types.length > 1) return fail(`an alert has one of ${ALERT_TYPES.join(", ")}`);
   const rules = { ...commonRulesOf(members.value), type, limit: members.value[type]! };
-  return ok({ look: lookOf(members.value), terms: { kind: "alert", rules } });
+  return ok(withSharedDefaults({ look: lookOf(members.value), terms: { kind: "alert", rules } }));
 }

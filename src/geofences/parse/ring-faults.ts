@@ -151,16 +151,27 @@ function findMisplaced(polygons: readonly (readonly Ring[])[]): RingFault | null
         return { ...fault, text: "the hole is not inside of the outer ring" };
       const isWithin = rings.some(
         (other, place) =>
-          place > 0 && place !== index && hasPoint(hole, (lat, lon) => sideOfRing(other, lat, lon) > 0),
+          place > 0 &&
+          place !== index &&
+          shareLatitudes(hole, other) &&
+          hasPoint(hole, (lat, lon) => sideOfRing(other, lat, lon) > 0),
       );
       if (isWithin) return { ...fault, text: "the hole overlaps another hole" };
     }
     const isWithin = polygons.some(
-      (other, place) => place !== polygon && hasPoint(outer, (lat, lon) => isInside(other, lat, lon)),
+      (other, place) =>
+        place !== polygon &&
+        shareLatitudes(outer, other[0]!) &&
+        hasPoint(outer, (lat, lon) => isInside(other, lat, lon)),
     );
     if (isWithin) return { polygon, ring: 0, corner: 0, text: "the polygon overlaps another polygon" };
   }
   return null;
+}
+
+/** Whether two rings have a latitude in common; others are apart. */
+function shareLatitudes(one: Ring, other: Ring): boolean {
+  return one.minLatitude <= other.maxLatitude && other.minLatitude <= one.maxLatitude;
 }
 
 function isInside(rings: readonly Ring[], latitude: number, longitude: number): boolean {

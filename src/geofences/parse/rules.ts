@@ -8,7 +8,6 @@ import type { ScheduleRule, WeeklyRule } from "../../model/watches/schedule-rule
 import {
   type AlertRules,
   type FenceRules,
-  LOOK_DEFAULT,
   RULES_DEFAULTS,
   type WatchLook,
 } from "../../model/watches/watch-rules.ts";
@@ -167,13 +166,11 @@ export function parseAlertMembers(value: unknown): Result<AlertMembers, string> 
 }
 
 export function lookOf({ name, description, color, tags, metadata }: Common): WatchLook {
-  const look = { name, description, color, tags, metadata };
-  return JSON.stringify(look) === JSON.stringify(LOOK_DEFAULT) ? LOOK_DEFAULT : look;
+  return { name, description, color, tags, metadata };
 }
 
-/** The defaults themselves if nothing differs from them, so that many fences share them. */
 export function fenceRulesOf(properties: FenceProperties): FenceRules {
-  const rules: FenceRules = {
+  return {
     ...commonRulesOf(properties),
     accuracyMetersMax: properties.accuracy_meters_max,
     exitBufferMeters: properties.exit_buffer_meters,
@@ -181,7 +178,6 @@ export function fenceRulesOf(properties: FenceProperties): FenceRules {
     silenceMinutes: properties.silence_minutes,
     initial: properties.initial,
   };
-  return JSON.stringify(rules) === JSON.stringify(FENCE) ? FENCE : rules;
 }
 
 export function commonRulesOf(common: Common): Omit<AlertRules, "type" | "limit"> {

@@ -1,9 +1,11 @@
+import type { FenceExtents } from "../../formats/read/fences/fence-sink.ts";
 import type { Result } from "../../lib/result.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import type { DeviceId, UserId } from "../../model/ids.ts";
 import { NUMBER_FIELDS, PROFILE_FIELDS, STATE_FIELDS } from "../../model/location-fields.ts";
 import type { AcceptedTimes } from "../../model/report.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
+import type { WatchDraft } from "../../model/watches/watch-rules.ts";
 import type { TallySoFar } from "../tally/tally.ts";
 import type { PreviewLine } from "./preview-lines.ts";
 import type { UploadFormatName } from "./upload-formats.ts";
@@ -49,7 +51,11 @@ export type ToUploadReader =
   /** The file has come to its end: read all of it. */
   | { readonly kind: "survey" }
   /** Send the next points, from the beginning again. */
-  | { readonly kind: "next" };
+  | { readonly kind: "next" }
+  /** The file has come to its end, and is one of geofences: read all of it. */
+  | { readonly kind: "read_fences"; readonly extents: FenceExtents }
+  /** Send the next geofences. */
+  | { readonly kind: "next_fences" };
 
 export type UploadSurveyed = {
   readonly kind: "surveyed";
@@ -61,4 +67,8 @@ export type FromUploadReader =
   | { readonly kind: "ready"; readonly format: string }
   | UploadSurveyed
   /** Null at the end. */
-  | { readonly kind: "batch"; readonly batch: ReportBatch | null };
+  | { readonly kind: "batch"; readonly batch: ReportBatch | null }
+  /** How many geofences the file has. */
+  | { readonly kind: "fences_read"; readonly result: Result<number, ServiceError> }
+  /** Some of them; none at the end. */
+  | { readonly kind: "fences"; readonly drafts: readonly WatchDraft[] };

@@ -1,9 +1,12 @@
 import { readBeginning } from "../../formats/read/beginning.ts";
+import { readFences } from "../../formats/read/fences/fence-file.ts";
+import type { FenceExtents } from "../../formats/read/fences/fence-sink.ts";
 import { FormatError, NO_READ_OPTIONS, ZoneNeededError } from "../../formats/read/format.ts";
 import { assert } from "../../lib/assert.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import { parseZone } from "../../model/time/zone.ts";
+import type { WatchDraft } from "../../model/watches/watch-rules.ts";
 import type { HelperPort } from "../../runtime/helper/helper.ts";
 import { IMPORT_START, type ImportBatch } from "../reading/import-batch.ts";
 import { readSources, SourceNeedsOption } from "../reading/read-sources.ts";
@@ -26,6 +29,9 @@ import { type RecognisedUpload, recogniseUpload } from "./upload-formats.ts";
 
 /** What the process may occupy: itself, the file, and what a reader holds of it. */
 export const READER_MEMORY_MIB = 256;
+
+/** Geofences in a message, some tenths of a millisecond of work. */
+const MESSAGE_FENCES = 32;
 
 export interface UploadPort extends Pick<HelperPort, "send" | "onMessage"> {
   residentBytes(): number;
@@ -65,9 +71,25 @@ export function serveUpload(port: UploadPort): void {
     }
   }
 
+  const fences: WatchDraft[] = [];
+  let sentFences = 0;
+
+  async function readAllFences(extents: FenceExtents): Promise<Result<number, ServiceError>> {
+    const count = await readFences(sourceOf(pieces).pieces(), extents, (draft) => fences.push(draft));
+    if (isTooLarge()) return fail(TOO_LARGE);
+    return count;
+  }
+
   port.onMessage((message) => {
     const request = message as ToUploadReader;
     switch (request.kind) {
+      case "read_fences":
+        void readAllFences(request.extents).then((result) => send({ kind: "fences_read", result }));
+        return;
+      case "next_fences":
+        send({ kind: "fences", drafts: fences.slice(sentFences, sentFences + MESSAGE_FENCES) });
+        sentFences += MESSAGE_FENCES;
+        return;
       case "open":
         settings = request.settings;
         return;

@@ -1,7 +1,9 @@
+import type { FenceExtents } from "../../formats/read/fences/fence-sink.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import { nextTurn, type Timers } from "../../lib/schedule/timers.ts";
 import { type ServiceError, unavailable } from "../../model/errors.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
+import type { WatchDraft } from "../../model/watches/watch-rules.ts";
 import type { Helper, StartHelper } from "../../runtime/helper/helper.ts";
 import {
   BATCH_FORMAT,
@@ -63,18 +65,45 @@ export class UploadProcess {
 
   /** Hands the file over, has all of it read, and resolves with what it has. */
   async survey(file: Uint8Array, settings: UploadSettings): Promise<Result<UploadSurvey, ServiceError>> {
+    const ready = await this.#begin();
+    if (!ready.ok) return ready;
+    this.#send({ kind: "open", settings });
+    await this.#sendFile(file);
+    const surveyed = await this.#ask({ kind: "survey" });
+    if (!surveyed.ok) return surveyed;
+    return surveyed.value.kind === "surveyed" ? surveyed.value.result : this.#fail(ENDED);
+  }
+
+  /** Hands a file of geofences over, has all of it read, and resolves with how many it has. */
+  async readFences(file: Uint8Array, extents: FenceExtents): Promise<Result<number, ServiceError>> {
+    const ready = await this.#begin();
+    if (!ready.ok) return ready;
+    await this.#sendFile(file);
+    const read = await this.#ask({ kind: "read_fences", extents });
+    if (!read.ok) return read;
+    return read.value.kind === "fences_read" ? read.value.result : this.#fail(ENDED);
+  }
+
+  /** The next geofences of a file that was read; none behind the last. */
+  async nextFences(): Promise<Result<readonly WatchDraft[], ServiceError>> {
+    const answer = await this.#ask({ kind: "next_fences" });
+    if (!answer.ok) return answer;
+    return answer.value.kind === "fences" ? ok(answer.value.drafts) : this.#fail(ENDED);
+  }
+
+  async #begin(): Promise<Result<null, ServiceError>> {
     const ready = await this.#answer(this.#ready.promise, START_MS_MAX, STARTED_LATE);
     if (!ready.ok) return ready;
-    if (ready.value.kind !== "ready" || ready.value.format !== BATCH_FORMAT) return this.#fail(OTHER_VERSION);
-    this.#send({ kind: "open", settings });
+    const isSame = ready.value.kind === "ready" && ready.value.format === BATCH_FORMAT;
+    return isSame ? ok(null) : this.#fail(OTHER_VERSION);
+  }
+
+  async #sendFile(file: Uint8Array): Promise<void> {
     for (let at = 0; at < file.length; at += PIECE_BYTES) {
       // A copy: with a view, Bun would send all of the buffer that it shows a part of.
       this.#send({ kind: "piece", bytes: file.slice(at, at + PIECE_BYTES) });
       await nextTurn();
     }
-    const surveyed = await this.#ask({ kind: "survey" });
-    if (!surveyed.ok) return surveyed;
-    return surveyed.value.kind === "surveyed" ? surveyed.value.result : this.#fail(ENDED);
   }
 
   /** The next points of a file that was surveyed; null behind the last. */

@@ -1,8 +1,10 @@
+import type { FenceExtents } from "../../formats/read/fences/fence-sink.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import { Semaphore } from "../../lib/schedule/semaphore.ts";
 import { systemTimers, type Timers } from "../../lib/schedule/timers.ts";
 import { type ServiceError, unavailable } from "../../model/errors.ts";
 import type { AppId } from "../../model/ids.ts";
+import { type WatchDraft, withSharedDefaults } from "../../model/watches/watch-rules.ts";
 import type { StartHelper } from "../../runtime/helper/helper.ts";
 import { doneWithin } from "../../runtime/listen.ts";
 import type { CountKnown } from "../../service/ingest/count-known.ts";
@@ -49,6 +51,11 @@ export interface UploadOutcome {
 export interface Uploads {
   /** Reads a file in its own process, and stores its points unless it is a dry run. The caller's signal ends it. */
   take(upload: Upload, caller: Caller): Promise<Result<UploadOutcome, ServiceError>>;
+  /** Reads a file of geofences in its own process. */
+  readFences(
+    file: Pick<Upload, "appId" | "file"> & { readonly extents: FenceExtents },
+    caller: Caller,
+  ): Promise<Result<readonly WatchDraft[], ServiceError>>;
 }
 
 export interface UploadsDependencies {
@@ -73,26 +80,51 @@ export function createUploads(dependencies: UploadsDependencies): Uploads {
   const { startHelper, stopping, timers = systemTimers } = dependencies;
   const slots = new Semaphore<AppId>(RUNNING_MAX, { runningOfOwnerMax: RUNNING_OF_APP_MAX, waitingMax: 0 });
 
+  /** Runs `work` with a process that reads a file. */
+  async function withProcess<Value>(
+    appId: AppId,
+    caller: Caller,
+    work: (process: UploadProcess) => Promise<Result<Value, ServiceError>>,
+  ): Promise<Result<Value, ServiceError>> {
+    if (slots.enter(appId) === "refused") return fail(TOO_MANY);
+    const process = new UploadProcess(startHelper, timers);
+    // A process that can't be ended, because its disk hangs, keeps its slot.
+    void process.gone.then(() => slots.leave(appId));
+    const signal = AbortSignal.any([caller.signal, stopping]);
+    const end = () => process.end();
+    signal.addEventListener("abort", end);
+    if (signal.aborted) end();
+    try {
+      return await work(process);
+    } finally {
+      signal.removeEventListener("abort", end);
+      end();
+      await doneWithin(process.gone, ENDING_MS_MAX);
+    }
+  }
+
   return {
-    async take(upload, caller) {
-      const { appId } = upload;
-      if (slots.enter(appId) === "refused") return fail(TOO_MANY);
-      const process = new UploadProcess(startHelper, timers);
-      // A process that can't be ended, because its disk hangs, keeps its slot.
-      void process.gone.then(() => slots.leave(appId));
-      const signal = AbortSignal.any([caller.signal, stopping]);
-      const end = () => process.end();
-      signal.addEventListener("abort", end);
-      if (signal.aborted) end();
-      try {
-        return await takeFile(process, upload, caller, dependencies);
-      } finally {
-        signal.removeEventListener("abort", end);
-        end();
-        await doneWithin(process.gone, ENDING_MS_MAX);
-      }
-    },
+    take: (upload, caller) =>
+      withProcess(upload.appId, caller, (process) => takeFile(process, upload, caller, dependencies)),
+    readFences: ({ appId, file, extents }, caller) =>
+      withProcess(appId, caller, (process) => takeFences(process, file, extents)),
   };
+}
+
+async function takeFences(
+  process: UploadProcess,
+  file: Uint8Array,
+  extents: FenceExtents,
+): Promise<Result<readonly WatchDraft[], ServiceError>> {
+  const read = await process.readFences(file, extents);
+  if (!read.ok) return read;
+  const drafts: WatchDraft[] = [];
+  for (;;) {
+    const next = await process.nextFences();
+    if (!next.ok) return next;
+    if (next.value.length === 0) return ok(drafts);
+    drafts.push(...next.value.map(withSharedDefaults));
+  }
 }
 
 async function takeFile(

@@ -84,3 +84,12 @@ export const LOOK_DEFAULT: WatchLook = {
   tags: [],
   metadata: null,
 };
+
+/** A draft that came from another process: with the defaults themselves if nothing differs from them. */
+export function withSharedDefaults({ look, terms }: WatchDraft): WatchDraft {
+  const shared = JSON.stringify(look) === JSON.stringify(LOOK_DEFAULT) ? LOOK_DEFAULT : look;
+  if (terms.kind === "alert") return { look: shared, terms };
+  const { fence } = RULES_DEFAULTS;
+  const rules = JSON.stringify(terms.rules) === JSON.stringify(fence) ? fence : terms.rules;
+  return { look: shared, terms: { ...terms, rules } };
+}

@@ -545,14 +545,17 @@ describe("parseCommand()", () => {
       "keys create --app a/b --permission read",
       '--app must have 1 to 64 letters, digits, dots, dashes and underscores, not "a/b"',
     ],
-    ["keys create --app a", "keys create needs --permission: read, write, edit, erase, operate, view"],
+    [
+      "keys create --app a",
+      "keys create needs --permission: read, write, edit, manage, erase, operate, view",
+    ],
     [
       "keys create --app a --permission write --permission edit --device bus",
       "--permission edit does not go with --device and --user: it is about the whole app",
     ],
     [
       "keys create --app a --permission own",
-      '--permission must be one of read, write, edit, erase, operate, view, not "own"',
+      '--permission must be one of read, write, edit, manage, erase, operate, view, not "own"',
     ],
     [
       "keys create --app a --permission read --tier gold",

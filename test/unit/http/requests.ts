@@ -122,7 +122,11 @@ const GO_WITH: Readonly<Record<string, string>> = {
 };
 
 /** Values that fit the body of the endpoint's example; others are refused. */
-const FITTING: Readonly<Record<string, readonly string[]>> = { "/api/v1/imports format": ["geojson"] };
+const FITTING: Readonly<Record<string, readonly string[]>> = {
+  "/api/v1/imports format": ["geojson"],
+  "/api/v1/geofences/import radius_meters": ["10", "100000"],
+  "/api/v1/geofences/import buffer_meters": ["10", "100000"],
+};
 
 interface ValueSchema {
   readonly type?: string;

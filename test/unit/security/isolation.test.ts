@@ -163,6 +163,7 @@ test("every operation with a key is asked here, or changes something", () => {
     "PUT /api/v1/devices/{deviceId}/profile",
     "DELETE /api/v1/devices/{deviceId}/profile",
     "POST /api/v1/geofences",
+    "POST /api/v1/geofences/import",
     "PUT /api/v1/geofences/{geofenceId}",
     "DELETE /api/v1/geofences/{geofenceId}",
     "POST /api/v1/alerts",

@@ -111,7 +111,7 @@ const EXAMPLE_FILE = {
 };
 
 /** Types that files come with; what the file is, its beginning shows. */
-const MEDIA_TYPES = [
+export const MEDIA_TYPES = [
   "application/gpx+xml",
   "application/vnd.google-earth.kml+xml",
   "application/geo+json",
@@ -122,7 +122,7 @@ const MEDIA_TYPES = [
   "application/octet-stream",
 ];
 
-const WRONG_TYPE: ServiceError = {
+export const WRONG_TYPE: ServiceError = {
   kind: "media_type_unsupported",
   message: `content-type must be that of a file: ${MEDIA_TYPES.join(", ")}`,
 };
@@ -254,7 +254,7 @@ function boundTo({ binding }: Call, values: Values): Result<Values, ServiceError
   return ok({ ...values, device_id: deviceId as DeviceId });
 }
 
-function isFile(contentType: string | null): boolean {
+export function isFile(contentType: string | null): boolean {
   const [mediaType = ""] = (contentType ?? "").split(";", 1);
   return MEDIA_TYPES.includes(mediaType.trim().toLowerCase());
 }

@@ -180,7 +180,7 @@ function createBrokenApp(): Promise<TestApp> {
     quarantine: fault,
     doctor: { note: fault, lastRequests: fault, examine: fault, forget: fault },
     ingest: fault,
-    uploads: { take: fault },
+    uploads: { take: fault, readFences: fault },
     current: { ofDevice: fault, ofUser: fault, ofApp: fault },
     history: { ofDevice: fault, ofUser: fault, ofApp: fault },
     readPositions: fault,
