@@ -239,7 +239,9 @@ class Life {
     const isDone = await request();
     await sealing;
     this.#service.disk.disarm();
-    if (isDone && !this.#service.disk.isDead) return;
+    // A part that could not be read once is refused for a while; a start reads it at once.
+    const isDamaged = this.#service.app.directory.archive.damaged.size > 0;
+    if (isDone && !isDamaged && !this.#service.disk.isDead) return;
     if (fault === null) throw new Error(`a request failed without any fault of the disk ${this.#obstacle}`);
     await this.#end("close");
     await this.#start(this.#service);
