@@ -25,6 +25,8 @@ interface RecentErasure {
 /** Erasures that may come between the plan and the entries of another one: those of seconds. */
 const RECENT_MAX = 256;
 
+const NO_TIME = { startMs: Number.NEGATIVE_INFINITY, endMs: Number.NEGATIVE_INFINITY };
+
 /**
  * The erasures that are not finished: files may still have what they destroy, and reads of the archive leave it out.
  * They change only by entries of the log and when the archive finishes one, so each start finds the same.
@@ -63,7 +65,9 @@ export class Erasures {
   /** Adds the erasure of an entry. False if it is finished: the entry then changes nothing. */
   add(erasure: Erasure, sequence: number): boolean {
     if (sequence <= this.#finishedSequence) return false;
-    const added = { ...erasure, sequence, lost: [] };
+    // What continues an erasure destroys nothing: reports may have come between the two.
+    const range = erasure.continues ? NO_TIME : erasure.range;
+    const added = { ...erasure, range, sequence, lost: [] };
     this.#pending.push(added);
     this.#added++;
     this.#onAdded(added);

@@ -135,7 +135,8 @@ export function createErase(dependencies: EraseDependencies): Erase {
     },
     create: (appId, wanted, { keyId, nowMs, id = createCorrectionId(nowMs) }, caller) =>
       turns.run({ appId, keyId, signal: caller.signal }, async () => {
-        if (hot.erasures.ofApp(appId).length >= PENDING_ERASURES_MAX) return fail(TOO_MANY);
+        const pending = hot.erasures.ofApp(appId).filter(({ continues }) => !continues);
+        if (pending.length >= PENDING_ERASURES_MAX) return fail(TOO_MANY);
         const isReady = "userId" in wanted.subject ? await lateFolds.foldAll(appId, nowMs) : ok(undefined);
         if (!isReady.ok) return isReady;
         return createAlone(appId, wanted, { keyId, nowMs, id }, caller);
@@ -202,8 +203,8 @@ interface PlannedErasure {
   readonly corrections: readonly string[];
 }
 
-/** Newest records in one entry of the log, some hundred bytes each. */
-const NEWEST_MAX = 500;
+/** Newest records in one entry of the log: some hundred bytes each, 5 KB at most, of the 1 MB that a stream takes. */
+export const NEWEST_MAX = 200;
 
 /**
  * The entries of an erasure: one, unless many devices have another newest record from then on. The others continue it,
