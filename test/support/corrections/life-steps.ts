@@ -41,6 +41,8 @@ export type LifeStep = (
   /** Undoes one of the active corrections, counted round. */
   | ({ readonly does: "undo"; readonly index: number } & Circumstances)
   | ({ readonly does: "erase"; readonly wanted: WantedErasure } & Circumstances)
+  /** Two erasures at once, on two nodes if there are. */
+  | { readonly does: "eraseBoth"; readonly wanted: readonly [WantedErasure, WantedErasure] }
   /** Files are rewritten without what was erased. */
   | ({ readonly does: "finish" } & Pick<Circumstances, "fault">)
   | ({ readonly does: "seal" } & Pick<Circumstances, "fault">)
@@ -185,6 +187,10 @@ function steps(hasFaults: boolean) {
         arbitrary: fc.record({ does: fc.constant("undo" as const), index: fc.nat(8), ...around }),
       },
       { weight: 2, arbitrary: fc.record({ does: fc.constant("erase" as const), wanted: erased, ...around }) },
+      {
+        weight: 1,
+        arbitrary: fc.record({ does: fc.constant("eraseBoth" as const), wanted: fc.tuple(erased, erased) }),
+      },
       { weight: 1, arbitrary: fc.record({ does: fc.constant("finish" as const), fault: around.fault }) },
       { weight: 1, arbitrary: fc.record({ does: fc.constant("seal" as const), fault: around.fault }) },
       {

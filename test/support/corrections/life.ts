@@ -213,6 +213,8 @@ class Life {
         const planned = this.#model.planErasure(step.wanted);
         return this.#throughFaults(step, () => this.#erase(planned));
       }
+      case "eraseBoth":
+        return this.#eraseBoth(step.wanted);
       case "finish":
         return this.#throughFaults({ ...step, sealsMeanwhile: false }, () => this.#finish());
       case "seal":
@@ -383,13 +385,31 @@ class Life {
     if (isFirst) expectSame(records, planned.records, "the records of an erasure");
     if (isFirst && devices !== null)
       expectSame(corrections, going.size, "the corrections that go with an erasure");
-    const { body: list } = await this.#app.get("/api/v1/corrections?limit=1000");
-    this.#model.erase(planned, new Set((list.corrections as { id: string }[]).map(({ id }) => id)));
-    this.#lastErasure = messageNumberOf(Number(body.sequence));
-    for (const { erasedFiles } of this.#services)
-      erasedFiles.note({ ...planned, sequence: Number(body.sequence) });
-    this.#totals.erasures++;
+    await this.#noteErasure(planned, Number(body.sequence));
     return true;
+  }
+
+  async #noteErasure(planned: PlannedErasure, sequence: number): Promise<void> {
+    const { body } = await this.#app.get("/api/v1/corrections?limit=1000");
+    this.#model.erase(planned, new Set((body.corrections as { id: string }[]).map(({ id }) => id)));
+    this.#lastErasure = Math.max(this.#lastErasure, messageNumberOf(sequence));
+    for (const { erasedFiles } of this.#services) erasedFiles.note({ ...planned, sequence });
+    this.#totals.erasures++;
+  }
+
+  /** In either order they leave the same. */
+  async #eraseBoth(both: readonly [WantedErasure, WantedErasure]): Promise<void> {
+    if (both.some((wanted) => this.#model.planErasure(wanted).mayBeInTheWay.size > 0)) return;
+    const up = this.#services.filter(({ isUp }) => isUp);
+    const other = up.find((service) => service !== this.#service) ?? this.#service;
+    const [first, second] = await Promise.all([
+      this.#send("POST", "/api/v1/erasures", both[0]),
+      this.#send("POST", "/api/v1/erasures", both[1], undefined, other),
+    ]);
+    expectSame([first.status, second.status], [200, 200], "the status of two erasures at once");
+    await this.#catchUp();
+    for (const [index, { body }] of [first, second].entries())
+      await this.#noteErasure(this.#model.planErasure(both[index]!), Number(body.sequence));
   }
 
   async #finish(): Promise<boolean> {
@@ -407,9 +427,15 @@ class Life {
     return true;
   }
 
-  async #send(method: string, path: string, body?: WantedCorrection | WantedErasure, key?: string) {
-    const { full, eraser } = this.#app.keys;
-    const response = await this.#app.fetch(path, {
+  async #send(
+    method: string,
+    path: string,
+    body?: WantedCorrection | WantedErasure,
+    key?: string,
+    { app } = this.#service,
+  ) {
+    const { full, eraser } = app.keys;
+    const response = await app.fetch(path, {
       method,
       headers: {
         authorization: `Bearer ${path.startsWith("/api/v1/erasures") ? eraser : full}`,

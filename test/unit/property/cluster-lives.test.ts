@@ -79,3 +79,8 @@ test("a finished erasure of the stream erases what comes before it once more, an
       3,
     );
 });
+
+test("messages with reports of a day of which nothing is left are purged, although no archive has the day", async () => {
+  const erase = { does: "erase", wanted: { device_id: "a" }, ...QUIETLY, node: 0 } as const;
+  await liveAgain({ seed: 1, first: [report(0, "u"), report(1, "v")], steps: [erase, ...FINISH_ALL] }, 3);
+});

@@ -106,6 +106,7 @@ export function createSeal(dependencies: SealDependencies): Seal {
     const plan = planRetention(archive.manifest, new Set(due), (day) => log.mayHold(day), time);
     const oldestMs = oldestNeededMs(archive.manifest, days, plan, time);
     const sealing = hot.seal(days);
+    const hasNone = daysWithoutRecords(hot);
     const quarantine = messages.snapshot();
 
     let folded: Folded;
@@ -134,9 +135,10 @@ export function createSeal(dependencies: SealDependencies): Seal {
     await yielding(hot.watches.forget(oldestMs), signal);
     await yielding(hot.forgetDevices(oldestMs), signal);
 
+    const isEmpty = (day: UtcDay, lastSequence: number) => lastSequence <= folded.sequence && hasNone(day);
     const { logBytes, logErasing, unfinished } = await giveUpCovered(
       dependencies,
-      leaving,
+      { ...leaving, isEmpty },
       plan,
       time,
       signal,
@@ -209,10 +211,21 @@ interface LeavingParts {
   readonly damaged: readonly Part[];
 }
 
+/** Which days have nothing in memory now: of those that are not archived, all that was reported so far is erased. */
+function daysWithoutRecords(hot: Pick<HotStore, "daysInMemory">): (day: UtcDay) => boolean {
+  const inMemory = new Set(hot.daysInMemory().map(({ day }) => day));
+  return (day) => !inMemory.has(day);
+}
+
+/** Whether nothing is left of the reports of a day that is not archived, in entries of the log up to one. */
+interface Emptiness {
+  isEmpty(day: UtcDay, lastSequence: number): boolean;
+}
+
 /** Removes what the swapped manifest made superfluous. Each step is tried; the next seal repeats those that failed. */
 async function giveUpCovered(
   { hot, archive, log, messages }: SealDependencies,
-  { replaced, damaged }: LeavingParts,
+  { replaced, damaged, isEmpty }: LeavingParts & Emptiness,
   { deleted }: RetentionPlan,
   { nowMs, firstDay }: SealTime,
   signal: AbortSignal,
@@ -231,7 +244,10 @@ async function giveUpCovered(
     async () => {
       const standingSequence = archive.manifest.standing?.sequence ?? 0;
       const coverage = {
-        isCovered: (day: UtcDay, lastSequence: number) => isCovered(archive.manifest, day, lastSequence),
+        isCovered: (day: UtcDay, lastSequence: number) =>
+          findSealed(archive.manifest, day) === undefined
+            ? isEmpty(day, lastSequence)
+            : isCovered(archive.manifest, day, lastSequence),
         isExpired: (day: UtcDay) => day < firstDay,
         standingSequence,
         erasures: hot.erasures.pending().filter(({ sequence }) => sequence <= standingSequence),
