@@ -23,7 +23,7 @@ const NOW_MS = Date.UTC(2026, 0, 28, 12);
 
 const DEVICES = ["bus", "tram", "ferry", "O'Hara", "\u{1f68c}", "rival-only"];
 const USERS = ["driver", "50%", "nobody"];
-const known = { devices: DEVICES, users: USERS, nowMs: NOW_MS };
+const known = { devices: DEVICES, users: USERS, fences: DEVICES, alerts: DEVICES, nowMs: NOW_MS };
 
 const READS = KEYED_OPERATIONS.filter(({ method }) => method === "GET");
 

@@ -23,7 +23,7 @@ describe("POST /map/session", () => {
     expect(body as unknown).toEqual({
       app_id: "fleet",
       key_id: expect.stringMatching(/^k_/),
-      permissions: ["read", "write", "edit"],
+      permissions: ["read", "write", "edit", "manage"],
       device_id: null,
       user_id: null,
       view: null,
@@ -240,7 +240,7 @@ test("the session of a share link stands beside one's own, and each counts on it
     return (body as unknown as SessionAnswer).session?.permissions;
   };
   expect([await permissionsOn(OF_PAGE), await permissionsOn(OF_SHARE)]).toEqual([
-    ["read", "write", "edit"],
+    ["read", "write", "edit", "manage"],
     ["view"],
   ]);
   expect((await browser.get(READ_PATHS.nearby, OF_PAGE)).status).toBe(200);

@@ -8,7 +8,7 @@ import { randomRuns } from "../../../support/random-runs.ts";
 import { document } from "../../http/openapi/open-api-document.ts";
 import { schemaFaults } from "../../http/openapi/schema-faults.ts";
 import { arbitraryRequests, type MadeUpRequest } from "../support/arbitrary-requests.ts";
-import { operationAt } from "../support/operations.ts";
+import { OPERATIONS, operationAt } from "../support/operations.ts";
 
 /*
  * Goal: no request, however odd, is answered by anything that the document does not say, and none by a failure of
@@ -30,11 +30,25 @@ afterAll(async () => {
 const known = {
   devices: ["bus", "tram", "O'Hara \u{1f68c}"],
   users: ["driver", "50%"],
+  fences: await makeSome("POST /api/v1/geofences"),
+  alerts: await makeSome("POST /api/v1/alerts"),
   nowMs: app.clock.nowMs(),
 };
 await storeDays([0, 1, 9, 12]);
 await app.seal();
 await storeDays([2, 9, 15]); // Of the ninth day some lie in the archive and some, late, in memory.
+
+/** The ids of what the operation makes of the document's example. Requests may delete or replace some of them. */
+async function makeSome(name: string): Promise<string[]> {
+  const { path, operation } = OPERATIONS.find((each) => each.name === name)!;
+  const body = JSON.stringify(operation.requestBody!.content["application/json"]!.example);
+  const headers = { authorization: `Bearer ${app.keys.manager}`, "content-type": "application/json" };
+  const made = Array.from({ length: 5 }, async () => {
+    const { geofence, alert } = await (await app.fetch(path, { method: "POST", headers, body })).json();
+    return (geofence ?? alert).id as string;
+  });
+  return Promise.all(made);
+}
 
 async function storeDays(days: readonly number[]): Promise<void> {
   for (const [index, device_id] of known.devices.entries()) {

@@ -18,6 +18,8 @@ export interface MadeUpRequest {
 export interface KnownIds {
   readonly devices: readonly string[];
   readonly users: readonly string[];
+  readonly fences: readonly string[];
+  readonly alerts: readonly string[];
   readonly nowMs: number;
 }
 
@@ -31,9 +33,22 @@ export function arbitraryRequests(known: KnownIds, keys: TestApp["keys"]): fc.Ar
       method: mostly(fc.constant(operation.method), fc.constantFrom(...METHODS)),
       path: arbitraryPaths(operation, known),
       headers: arbitraryHeaders(operation, keys),
-      body: operation.method === "POST" ? arbitraryBodies(known) : fc.constant(null),
+      body: takesBody(operation) ? bodiesFor(operation, known) : fc.constant(null),
     }),
   );
+}
+
+function takesBody({ method }: NamedOperation): boolean {
+  return method === "POST" || method === "PUT";
+}
+
+/** Mostly the body that the document has for an example, if it has one. */
+function bodiesFor({ operation }: NamedOperation, known: KnownIds): fc.Arbitrary<Uint8Array<ArrayBuffer>> {
+  const example = operation.requestBody?.content["application/json"]?.example;
+  const bodies = arbitraryBodies(known);
+  if (example === undefined) return bodies;
+  const body = new Uint8Array(Buffer.from(JSON.stringify(example)));
+  return fc.oneof({ weight: 3, arbitrary: fc.constant(body) }, { weight: 1, arbitrary: bodies });
 }
 
 function mostly<Value>(usual: fc.Arbitrary<Value>, other: fc.Arbitrary<Value>): fc.Arbitrary<Value> {
@@ -74,6 +89,8 @@ function arbitraryPaths({ path, operation }: NamedOperation, known: KnownIds): f
       fc.record({
         device: part(known.devices),
         user_id: part(known.users),
+        geofenceId: part(known.fences),
+        alertId: part(known.alerts),
         z: part(["1", "16"]),
         x: part(["0", "1"]),
       }),
@@ -189,7 +206,11 @@ function dateText(timeMs: number): string {
   return new Date(timeMs).toISOString().slice(0, 10);
 }
 
-function arbitraryHeaders({ method }: NamedOperation, keys: TestApp["keys"]) {
+function typesOf({ operation }: NamedOperation): readonly string[] {
+  return Object.keys(operation.requestBody?.content ?? { "application/json": null });
+}
+
+function arbitraryHeaders(operation: NamedOperation, keys: TestApp["keys"]) {
   const header = (name: string, values: fc.Arbitrary<string>) =>
     fc.option(values).map((value): [string, string][] => (value === null ? [] : [[name, value]]));
   const authorization = mostly(
@@ -209,14 +230,11 @@ function arbitraryHeaders({ method }: NamedOperation, keys: TestApp["keys"]) {
       ),
       header("x-request-id", printable),
       header("origin", fc.constantFrom("null", "https://map.example", "*")),
-      method !== "POST"
+      !takesBody(operation)
         ? fc.constant([] as [string, string][])
         : fc
             .record({
-              type: mostly(
-                fc.constantFrom("application/json", "application/x-ndjson", "Application/JSON; a=b"),
-                printable,
-              ),
+              type: mostly(fc.constantFrom(...typesOf(operation), "Application/JSON; a=b"), printable),
               coding: mostly(
                 fc.constant(""),
                 fc.constantFrom("gzip", "zstd", "identity", "br", "gzip, gzip", "GZIP "),
