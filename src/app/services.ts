@@ -20,6 +20,7 @@ import type { Files } from "../runtime/files.ts";
 import type { Platform } from "../runtime/platform.ts";
 import { Doctor } from "../service/doctor/doctor.ts";
 import type { ErasureStates } from "../service/erasures/states.ts";
+import { createPreviewFence } from "../service/geofences/preview.ts";
 import { createAppliedSequences } from "../service/ingest/applied-sequences.ts";
 import { createCountKnown } from "../service/ingest/count-known.ts";
 import type { ExactIngest } from "../service/ingest/exact-ingest.ts";
@@ -234,7 +235,8 @@ function createPositionQueries(archived: HistoryDependencies, stopping: AbortSig
   const readCoordinates = createReadCoordinates(archived);
   const tracks = createTracks({ ...archived, readCoordinates, stopping });
   const findFleetTracks = createFindFleetTracks(archived);
-  return { readPositions, deviceDays, readCoordinates, tracks, findFleetTracks };
+  const previewFence = createPreviewFence(archived);
+  return { readPositions, deviceDays, readCoordinates, tracks, findFleetTracks, previewFence };
 }
 
 function archiveOf({ files, state, damagedDirectory, lateWindow = LATE_WINDOW }: ServiceParts) {

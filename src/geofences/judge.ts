@@ -1,3 +1,4 @@
+import { areFarFrom } from "../model/geo/box.ts";
 import type { DeviceId } from "../model/ids.ts";
 import type { AreaCondition, Condition, WatchedRecord, WatchVersion } from "./watch.ts";
 
@@ -44,9 +45,12 @@ function judgeBy(condition: Condition, record: WatchedRecord): Judgement {
 
 function judgePosition({ shape, exitBufferMeters }: AreaCondition, record: WatchedRecord): Judgement {
   const accuracyMeters = record.accuracyMeters ?? 0;
+  const outsideMeters = accuracyMeters + exitBufferMeters;
+  // Most fixes are far away, and the distance to a border of many corners takes long.
+  if (areFarFrom(shape.boxes, record.latitude, record.longitude, outsideMeters)) return "outside";
   const meters = shape.distanceMeters(record.latitude, record.longitude);
   if (meters >= Math.min(accuracyMeters, shape.accuracyMetersMax) / 2) return "inside";
-  return -meters >= accuracyMeters + exitBufferMeters ? "outside" : "undecided";
+  return -meters >= outsideMeters ? "outside" : "undecided";
 }
 
 function judgeSpeed(limit: number, metersPerSecond: number | null): Judgement {

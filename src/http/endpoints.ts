@@ -37,6 +37,7 @@ import { createGeofence } from "./endpoints/geofences/create.ts";
 import { importGeofences } from "./endpoints/geofences/import.ts";
 import { listGeofences } from "./endpoints/geofences/list.ts";
 import { deleteGeofence, oneGeofence, replaceGeofence } from "./endpoints/geofences/one.ts";
+import { previewGeofence } from "./endpoints/geofences/preview.ts";
 import { baseMapEndpoints } from "./endpoints/map/base-map.ts";
 import { appColumns } from "./endpoints/map/columns.ts";
 import { density } from "./endpoints/map/density.ts";
@@ -89,6 +90,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   listGeofences,
   createGeofence,
   importGeofences,
+  previewGeofence,
   oneGeofence,
   replaceGeofence,
   deleteGeofence,

@@ -14,6 +14,7 @@ import type { Erase } from "../service/erasures/erase.ts";
 import type { ErasureStates } from "../service/erasures/states.ts";
 import type { Exports } from "../service/export/exports.ts";
 import type { EditWatches } from "../service/geofences/edit-watches.ts";
+import type { PreviewFence } from "../service/geofences/preview.ts";
 import type { AppliedSequences } from "../service/ingest/applied-sequences.ts";
 import type { EditProfile } from "../service/ingest/edit-profile.ts";
 import type { ExactIngest } from "../service/ingest/exact-ingest.ts";
@@ -81,6 +82,7 @@ export interface Services extends QueryDependencies {
   readonly readPositions: ReadPositions;
   readonly deviceDays: DeviceDays;
   readonly findFleetTracks: FindFleetTracks;
+  readonly previewFence: PreviewFence;
   readonly readCoordinates: ReadCoordinates;
   readonly tracks: Tracks;
   readonly exports: () => Exports;

@@ -14,6 +14,7 @@ import {
   coordinatesStatement,
   DEVICE_COUNTS_STATEMENT,
   DEVICES_STATEMENT,
+  FIXES_STATEMENT,
   KEYS_STATEMENT,
   newestStatement,
   PATH_STATEMENT,
@@ -66,6 +67,13 @@ export interface TrackRows extends RecordKeys {
   readonly longitude: Float64Array;
 }
 
+/** Track rows with what decides whether a device is in an area. */
+export interface FixRows extends TrackRows {
+  /** Meters; NaN if a record has none. */
+  readonly accuracyMeters: Float64Array;
+  readonly userIds: readonly UserId[];
+}
+
 /** Positions of records, in degrees. */
 export interface CoordinateRows {
   readonly count: number;
@@ -102,6 +110,8 @@ export interface ArchiveSession {
   positions(scan: ArchiveScan, fields: readonly NumberFieldName[]): AsyncIterable<PositionRows>;
   /** The positions of all matching records with their devices; those of a device come oldest first. */
   tracks(scan: ArchiveScan): AsyncIterable<TrackRows>;
+  /** Like `tracks()`, with accuracies and users. */
+  fixes(scan: ArchiveScan): AsyncIterable<FixRows>;
   /** The positions of all matching records, within a box if one is given, in no order, some thousand at a time. */
   coordinates(scan: ArchiveScan, box: BoundingBox | null): AsyncIterable<CoordinateRows>;
   /** Compressed bytes of the column chunks that the session had to read, each counted once. */
@@ -204,6 +214,7 @@ function createVisibleReads({ runner, overLate, read, readInTime }: ReturnType<t
     },
     keys: (scan: ArchiveScan) => readRows(scan, [1, 0], (plain) => read(plain, KEYS_STATEMENT)),
     tracks: (scan: ArchiveScan) => readRows(scan, [1, 0], (plain) => readInTime(plain, TRACKS_STATEMENT, 1)),
+    fixes: (scan: ArchiveScan) => readRows(scan, [1, 0], (plain) => readInTime(plain, FIXES_STATEMENT, 1)),
     positions: (scan: ArchiveScan, fields: readonly NumberFieldName[]) =>
       readRows(scan, [0, 0], (plain) => readInTime(plain, positionsStatement(fields), POSITION_DAYS)),
   };
@@ -269,6 +280,7 @@ function maskedSession(session: ArchiveSession, masks: Masks): ArchiveSession {
     path: (scan) => session.path(over(scan)),
     positions: (scan, fields) => session.positions(over(scan), fields),
     tracks: (scan) => session.tracks(over(scan)),
+    fixes: (scan) => session.fixes(over(scan)),
     coordinates: (scan, box) => session.coordinates(over(scan), box),
     get scannedBytes() {
       return session.scannedBytes;
@@ -358,11 +370,11 @@ function createUnmaskedSession(
       }
     },
     async *tracks(scan) {
-      for await (const rows of visible.tracks(scan)) {
-        const [deviceIds, timestampMs] = [rows.texts(0) as DeviceId[], rows.numbers(1)];
-        const [latitude, longitude] = [rows.numbers(2), rows.numbers(3)];
-        yield { count: rows.count, deviceIds, timestampMs, latitude, longitude };
-      }
+      for await (const rows of visible.tracks(scan)) yield trackRows(rows);
+    },
+    async *fixes(scan) {
+      for await (const rows of visible.fixes(scan))
+        yield { ...trackRows(rows), accuracyMeters: rows.numbers(4), userIds: rows.texts(5) as UserId[] };
     },
     async *coordinates(scan, box) {
       for await (const rows of read(scan, coordinatesStatement(box)))
@@ -371,5 +383,15 @@ function createUnmaskedSession(
     get scannedBytes() {
       return runner.scannedBytes;
     },
+  };
+}
+
+function trackRows(rows: Rows): TrackRows {
+  return {
+    count: rows.count,
+    deviceIds: rows.texts(0) as DeviceId[],
+    timestampMs: rows.numbers(1),
+    latitude: rows.numbers(2),
+    longitude: rows.numbers(3),
   };
 }

@@ -262,17 +262,24 @@ export const PATH_STATEMENT: ScanStatement = {
 };
 
 /** Device, time, latitude and longitude of all matching records, by device and time. */
-export const TRACKS_STATEMENT: ScanStatement = {
-  sql(shape) {
-    const { isSorted, late, hasOldFiles } = shape;
-    const columns = "device_id, timestamp::DOUBLE, latitude, longitude";
-    // DuckDB keeps the order of a file, and sorting a day of some million records takes seconds.
-    if (isSorted && late === null && !hasOldFiles)
-      return `SELECT ${columns} FROM ${archivedRows(shape)}${valueFilters(shape)}`;
-    return `SELECT ${columns} FROM ${matching(shape)} ORDER BY device_id, timestamp`;
-  },
-  columns: (shape) => [...filterColumns(shape), "latitude", "longitude"],
-};
+export const TRACKS_STATEMENT = trackStatement([]);
+
+/** Like `TRACKS_STATEMENT`, with the accuracy and the user. */
+export const FIXES_STATEMENT = trackStatement(["horizontal_accuracy", "user_id"]);
+
+function trackStatement(fields: readonly string[]): ScanStatement {
+  const columns = ["device_id", "timestamp::DOUBLE", "latitude", "longitude", ...fields].join(", ");
+  return {
+    sql(shape) {
+      const { isSorted, late, hasOldFiles } = shape;
+      // DuckDB keeps the order of a file, and sorting a day of some million records takes seconds.
+      if (isSorted && late === null && !hasOldFiles)
+        return `SELECT ${columns} FROM ${archivedRows(shape)}${valueFilters(shape)}`;
+      return `SELECT ${columns} FROM ${matching(shape)} ORDER BY device_id, timestamp`;
+    },
+    columns: (shape) => [...new Set([...filterColumns(shape), "latitude", "longitude", ...fields])],
+  };
+}
 
 /** Time, latitude, longitude and some fields of one device's records, oldest first. */
 export function positionsStatement(fields: readonly NumberFieldName[]): ScanStatement {

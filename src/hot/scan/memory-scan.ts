@@ -1,8 +1,10 @@
 import type { Steps } from "../../lib/schedule/steps.ts";
+import { ACCURACY, LATITUDE, LONGITUDE } from "../../model/fix.ts";
 import type { DeviceId, UserId } from "../../model/ids.ts";
+import { profileIndex } from "../../model/location-fields.ts";
 import type { TimeRange } from "../../model/time/range.ts";
 import type { Device } from "../devices/device.ts";
-import { timestampAt } from "../records/chunk.ts";
+import { numberAt, profileAt, timestampAt } from "../records/chunk.ts";
 import type { Dictionary } from "../records/dictionary.ts";
 import { DeviceRecords, type RecordFilter } from "./device-records.ts";
 import type { RecordKey } from "./first-records.ts";
@@ -48,6 +50,8 @@ export interface MemoryScan {
   readonly filter: () => RecordFilter;
   readonly dictionary: Dictionary;
 }
+
+const USER = profileIndex("user_id");
 
 /** What a step may cost, counted in rows that lie together; finding those of a device costs as much as 32. */
 const STEP_ROWS = 8192;
@@ -118,6 +122,31 @@ export function* addTimedPositions(scan: MemoryScan, sink: TimedPositionSink): S
     records.visitTimedPositions(records.from, to, (timestampMs, latitude, longitude) =>
       sink.add(id, timestampMs, latitude, longitude),
     );
+  });
+}
+
+/** Receives fixes with their users; those of one device come in order of time. The accuracy is NaN if it has none. */
+export interface FixSink {
+  add(
+    deviceId: DeviceId,
+    userId: UserId,
+    timestampMs: number,
+    latitude: number,
+    longitude: number,
+    accuracyMeters: number,
+  ): void;
+}
+
+/** Adds the fixes of all matching records. */
+export function* addFixes(scan: MemoryScan, sink: FixSink): Steps<void> {
+  yield* visitRecords(scan, scan.range, true, (records, to) => {
+    const { id } = records.device;
+    const { edition } = scan.dictionary;
+    records.visit(records.from, to, (chunk, row) => {
+      const userId = edition.profileText(profileAt(chunk, row), USER) as UserId;
+      const [latitude, longitude] = [numberAt(chunk, row, LATITUDE), numberAt(chunk, row, LONGITUDE)];
+      sink.add(id, userId, timestampAt(chunk, row), latitude, longitude, numberAt(chunk, row, ACCURACY));
+    });
   });
 }
 

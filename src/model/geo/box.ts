@@ -65,3 +65,26 @@ function acrossAntimeridian(
 function band(minLatitude: number, maxLatitude: number, minLongitude: number, maxLongitude: number): Box {
   return { minLatitude, maxLatitude, minLongitude, maxLongitude };
 }
+
+/**
+ * Whether all that lies in the boxes is farther from a position than this. It may be false for a little more, since it
+ * compares latitudes and distances from meridians.
+ */
+export function areFarFrom(
+  boxes: readonly Box[],
+  latitude: number,
+  longitude: number,
+  meters: number,
+): boolean {
+  const angle = meters / EARTH_RADIUS_METERS + MARGIN_RADIANS;
+  const angleDegrees = angle / RADIANS_PER_DEGREE;
+  for (const { minLatitude, maxLatitude, minLongitude, maxLongitude } of boxes) {
+    if (latitude < minLatitude - angleDegrees || latitude > maxLatitude + angleDegrees) continue;
+    if (longitude >= minLongitude && longitude <= maxLongitude) return false;
+    const west = Math.sin((minLongitude - longitude) * RADIANS_PER_DEGREE);
+    const east = Math.sin((maxLongitude - longitude) * RADIANS_PER_DEGREE);
+    const sine = Math.min(Math.abs(west), Math.abs(east)) * Math.cos(latitude * RADIANS_PER_DEGREE);
+    if (angle >= Math.PI / 2 || sine <= Math.sin(angle)) return false;
+  }
+  return true;
+}

@@ -164,6 +164,7 @@ test("every operation with a key is asked here, or changes something", () => {
     "DELETE /api/v1/devices/{deviceId}/profile",
     "POST /api/v1/geofences",
     "POST /api/v1/geofences/import",
+    "POST /api/v1/geofences/preview",
     "PUT /api/v1/geofences/{geofenceId}",
     "DELETE /api/v1/geofences/{geofenceId}",
     "POST /api/v1/alerts",

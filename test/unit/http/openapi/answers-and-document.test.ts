@@ -187,6 +187,7 @@ function createBrokenApp(): Promise<TestApp> {
     deviceDays: fault,
     readCoordinates: fault,
     findFleetTracks: fault,
+    previewFence: fault,
     exports: fault,
   });
 }

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { type Box, circleBoxes } from "../../../../src/model/geo/box.ts";
+import { areFarFrom, type Box, circleBoxes } from "../../../../src/model/geo/box.ts";
+import { haversineMeters } from "../../../../src/model/geo/distance.ts";
+import * as fc from "../../../support/fast-check.ts";
 
 function holds(boxes: readonly Box[], latitude: number, longitude: number): boolean {
   return boxes.some(
@@ -54,6 +56,62 @@ describe("circleBoxes()", () => {
     const earth: Box = { minLatitude: -90, maxLatitude: 90, minLongitude: -180, maxLongitude: 180 };
     for (const radiusMeters of [Math.PI * 6_371_008.8, 1e9, Number.MAX_VALUE]) {
       expect(circleBoxes(12, 34, radiusMeters)).toEqual([earth]);
+    }
+  });
+});
+
+describe("areFarFrom()", () => {
+  const latitudes = fc.oneof(
+    fc.double({ min: -90, max: 90, noNaN: true }),
+    fc.constantFrom(-90, -89.9999, 0, 89.9999, 90),
+  );
+  const longitudes = fc.oneof(
+    fc.double({ min: -180, max: 180, noNaN: true }),
+    fc.constantFrom(-180, -179.9999, 0, 179.9999, 180),
+  );
+  const meters = fc.oneof(fc.double({ min: 0, max: 5e6, noNaN: true }), fc.constantFrom(0, 1, 2e7));
+
+  test("is never true of a circle that is nearer", () => {
+    fc.assert(
+      fc.property(
+        fc.tuple(latitudes, longitudes, meters),
+        fc.tuple(latitudes, longitudes, meters),
+        ([latitude, longitude, radiusMeters], [otherLatitude, otherLongitude, farMeters]) => {
+          const boxes = circleBoxes(latitude, longitude, radiusMeters);
+          const distance = haversineMeters(latitude, longitude, otherLatitude, otherLongitude) - radiusMeters;
+          if (areFarFrom(boxes, otherLatitude, otherLongitude, farMeters))
+            expect(distance).toBeGreaterThan(farMeters);
+        },
+      ),
+      { numRuns: 10_000 },
+    );
+  });
+
+  test("is true of what is a little farther to each side, over ±180° too", () => {
+    for (const longitude of [0, 179.999, -180]) {
+      const boxes = circleBoxes(60, longitude, 100);
+      const far = (north: number, east: number) => {
+        const other = longitude + east;
+        return areFarFrom(
+          boxes,
+          60 + north,
+          other > 180 ? other - 360 : other < -180 ? other + 360 : other,
+          200,
+        );
+      };
+      // 300 m are 0.0027 degrees of latitude, and 0.0054 of longitude there.
+      expect([far(0.003, 0), far(-0.003, 0), far(0, 0.006), far(0, -0.006)]).toEqual([
+        true,
+        true,
+        true,
+        true,
+      ]);
+      expect([far(0.0025, 0), far(-0.0025, 0), far(0, 0.005), far(0, -0.005)]).toEqual([
+        false,
+        false,
+        false,
+        false,
+      ]);
     }
   });
 });
