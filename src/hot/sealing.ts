@@ -209,9 +209,12 @@ export class Sealing {
           looks += 1 + this.#dropRows(app, device, part);
           if (looks < LOOKS_A_STEP) continue;
           looks = 0;
-          this.#dictionary.collect();
-          yield;
+          yield* this.#endStep();
         }
+        // Most devices may have no rows of the days.
+        if (++looks < LOOKS_A_STEP) continue;
+        looks = 0;
+        yield* this.#endStep();
       }
       for (const { day } of this.#days) {
         app.lateMinutes.forget(day);
@@ -235,6 +238,11 @@ export class Sealing {
       "a record is counted by its day and by its app",
     );
     this.#step = "over";
+  }
+
+  *#endStep(): Iterable<void> {
+    this.#dictionary.collect();
+    yield;
   }
 
   /** Ends the seal without a change to memory. */

@@ -183,3 +183,14 @@ test("forgetDevices() forgets who has nothing left, and gives their numbers to o
   apply(hot, [report("new", BASE_MS + DAY_MS)]);
   expect(app.table.byNumber(app.find("new")!.number).id as string).toBe("new");
 });
+
+test("drop() looks at some devices in a step, also if none has rows of the seal's days", () => {
+  const hot = createHotStore(new Scheduler());
+  const count = 20_000;
+  const reports = Array.from({ length: count }, (_, i) => report(`device ${i}`, BASE_MS));
+  for (let from = 0; from < count; from += 5000) apply(hot, reports.slice(from, from + 5000));
+  commitAndDrop(hot, []); // Sorts devices in, which takes steps of its own.
+  const sealing = hot.seal([]);
+  sealing.commit(new Set(), new Map());
+  expect([...sealing.drop()].length).toBeGreaterThanOrEqual(10);
+});
