@@ -80,12 +80,13 @@ export class InstantBlock {
   }
 }
 
-/** Instants in blocks of about equal length; none if there are no instants. */
+/** Instants in blocks of about equal length, equal ones of one owner together; none if there are no instants. */
 export function packInstants({ times, owners }: OwnedInstants, rowsMax: number): InstantBlock[] {
   const blocks: InstantBlock[] = [];
   const rows = Math.ceil(times.length / Math.ceil(times.length / rowsMax));
   for (let from = 0; from < times.length; ) {
     let to = Math.min(from + rows, times.length);
+    while (to < times.length && times[to] === times[to - 1] && owners[to] === owners[to - 1]) to++;
     while (times[to - 1]! - times[from]! > SPAN_MS_MAX) to--;
     blocks.push(new InstantBlock({ times: times.subarray(from, to), owners: owners.subarray(from, to) }));
     from = to;

@@ -74,6 +74,15 @@ test.each(STEPS_MS)(
   },
 );
 
+test("instants that one owner has more often than a block has rows are all removed", () => {
+  const instants = new Instants(BLOCK_ROWS);
+  const many = new Float64Array(3 * BLOCK_ROWS).fill(5);
+  instants.add(Float64Array.of(0, 6), 1);
+  instants.add(many, 3);
+  instants.remove(many, 3);
+  expect([...instants.times]).toEqual([0, 6]);
+});
+
 test("a range that was read stays as it was, whatever is added and removed", () => {
   const instants = new Instants();
   instants.add(Float64Array.of(1, 2, 3), 1);
