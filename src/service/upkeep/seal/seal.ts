@@ -243,14 +243,15 @@ async function giveUpCovered(
     },
     async () => {
       const standingSequence = archive.manifest.standing?.sequence ?? 0;
+      const erasures = hot.erasures.pending();
       const coverage = {
         isCovered: (day: UtcDay, lastSequence: number) =>
           findSealed(archive.manifest, day) === undefined
-            ? isEmpty(day, lastSequence)
+            ? erasures.length === 0 && isEmpty(day, lastSequence) // Else the log counts what they erase.
             : isCovered(archive.manifest, day, lastSequence),
         isExpired: (day: UtcDay) => day < firstDay,
         standingSequence,
-        erasures: hot.erasures.pending().filter(({ sequence }) => sequence <= standingSequence),
+        erasures: erasures.filter(({ sequence }) => sequence <= standingSequence),
       };
       const trimmed = await log.trim(coverage, signal);
       logBytes = trimmed.bytes;
