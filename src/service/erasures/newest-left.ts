@@ -1,16 +1,23 @@
+import { findSealed } from "../../archive/manifest.ts";
 import { ok, type Result } from "../../lib/result.ts";
 import { nextTurn } from "../../lib/schedule/timers.ts";
-import type { ErasedScope } from "../../model/erasure.ts";
+import { membersOf } from "../../model/correction.ts";
+import { type ErasedScope, isErased } from "../../model/erasure.ts";
 import type { NewestOfDevice } from "../../model/erasure-entry.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import type { AppId, DeviceId, UserId } from "../../model/ids.ts";
+import { pageReports } from "../../model/page-reports.ts";
+import type { TimeRange } from "../../model/time/range.ts";
+import { utcDayStartMs } from "../../model/time/utc-day.ts";
+import { userOf } from "../../wal/user-instants.ts";
 import { findNewestArchived } from "../corrections/newest-archived.ts";
 import { findLastReported, type NewestDependencies } from "../corrections/newest-record.ts";
 import type { Caller } from "../queries/find-device.ts";
 
 /**
- * The newest archived record that remains of each device that may lose the one that memory knows: by that one memory
- * knows of which times the archive may have records.
+ * The newest record that remains of each device that may lose its newest archived one: by that one memory knows of
+ * which times the archive may have records. A seal here, or an earlier one on another node, may archive what is in
+ * memory.
  */
 export async function findNewestLeft(
   dependencies: NewestDependencies,
@@ -21,7 +28,18 @@ export async function findNewestLeft(
   const { userId } = scope;
   if (userId !== null) {
     const losing = await findLosing(dependencies, scope.appId, userId, deviceIds);
-    return findNewestArchived(dependencies, scope.appId, losing, { ...scope.range, userId }, caller);
+    const inMemory = await findInMemory(dependencies, scope, losing, caller);
+    if (!inMemory.ok) return inMemory;
+    const known = new Set(inMemory.value.map(({ deviceId }) => deviceId));
+    const others = losing.filter((deviceId) => !known.has(deviceId));
+    const archived = await findNewestArchived(
+      dependencies,
+      scope.appId,
+      others,
+      { ...scope.range, userId },
+      caller,
+    );
+    return archived.ok ? ok([...inMemory.value, ...archived.value]) : archived;
   }
   const left: NewestOfDevice[] = [];
   for (const deviceId of deviceIds) {
@@ -61,6 +79,64 @@ async function findLosing(
     if (hot.knowsRecordsOf(appId, userId, deviceId)) losing.push(deviceId);
   }
   return losing;
+}
+
+/** Devices whose records are read in a turn, some 50 µs each. */
+const STEP_READS = 32;
+
+/** The newest records that remain in days that are not archived, of devices that have any. */
+async function findInMemory(
+  dependencies: NewestDependencies,
+  scope: ErasedScope,
+  deviceIds: readonly DeviceId[],
+  caller: Caller,
+): Promise<Result<readonly NewestOfDevice[], ServiceError>> {
+  const { hot, archive } = dependencies;
+  const [firstDay] = hot
+    .daysInMemory()
+    .filter(({ day }) => findSealed(archive().manifest, day) === undefined);
+  const left: NewestOfDevice[] = [];
+  if (firstDay === undefined) return ok(left);
+  const startMs = utcDayStartMs(firstDay.day);
+  let reads = 0;
+  for (const deviceId of deviceIds) {
+    const device = hot.findApp(scope.appId)?.find(deviceId) ?? null;
+    if (device === null || device.newestMs < startMs) continue;
+    if (++reads % STEP_READS === 0) await nextTurn();
+    const range = { startMs, endMs: device.newestMs + 1 };
+    const newest = await findWithin(dependencies, scope, deviceId, range, caller);
+    if (!newest.ok) return newest;
+    if (newest.value !== null) left.push(newest.value);
+  }
+  return ok(left);
+}
+
+/** Records read at once in search of one that is not the user's. */
+const PAGE_RECORDS = 1000;
+
+/** The newest record of a device in a range that is not erased with its user, page by page; null if none is. */
+async function findWithin(
+  { history }: NewestDependencies,
+  scope: ErasedScope,
+  deviceId: DeviceId,
+  { startMs, ...range }: TimeRange,
+  caller: Caller,
+): Promise<Result<NewestOfDevice | null, ServiceError>> {
+  const page = { order: "desc", offset: 0, limit: PAGE_RECORDS, accuracyMetersMax: null } as const;
+  for (let { endMs } = range; ; ) {
+    const query = { ...page, withDistance: false, originals: true, range: { startMs, endMs } };
+    const answer = await history.ofDevice(scope.appId, deviceId, query, caller);
+    if (!answer.ok) return answer;
+    let count = 0;
+    for (const reports of answer.value.pages.map(pageReports))
+      for (let row = 0; row < reports.count; row++) {
+        count++;
+        endMs = reports.timestampMs[row]!;
+        if (!isErased(scope, deviceId, userOf(reports, row), endMs))
+          return ok({ deviceId, record: membersOf(reports, row) });
+      }
+    if (count < PAGE_RECORDS) return ok(null);
+  }
 }
 
 /** The newest record before the range; null if there is none, or the device loses none. */
