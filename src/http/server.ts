@@ -11,7 +11,7 @@ import { MinSequences } from "./min-sequence.ts";
 import { createObserve, type Handler, type Observe, type ObserveDependencies } from "./observe.ts";
 import { isFromPage } from "./request.ts";
 import type { Readiness, Services } from "./services.ts";
-import { createUnrouted, type RoutedPath } from "./unrouted.ts";
+import { createUnrouted, type RoutedPath, shadowedRoutes } from "./unrouted.ts";
 
 /* Serves every endpoint. The returned `fetch` answers any request and never throws. */
 
@@ -31,7 +31,8 @@ export function createServer(options: ServerOptions) {
   const endpoints = [...ENDPOINTS, ...moreEndpoints];
   const responder = new Responder({ ...options, scheduler: services.scheduler });
   const observe = createObserve(options);
-  const answerUnrouted = createUnrouted(endpoints.flatMap(routedPathsOf), responder);
+  const routes = endpoints.flatMap(routedPathsOf);
+  const answerUnrouted = createUnrouted(routes, responder);
   const handlerOf = createHandlers(options, responder, observe, answerUnrouted);
 
   // The bearer plugin applies to all routes after the first that uses it, and takes a third of their speed. Only what
@@ -52,6 +53,13 @@ export function createServer(options: ServerOptions) {
     }
   }
   const unrouted = observe("any", "none", answerUnrouted);
+  for (const { method, path } of shadowedRoutes(routes))
+    plain.route(
+      method,
+      path,
+      (({ request }: { request: Request }) => unrouted(request)).bind(null),
+      NO_PARSER,
+    );
   return new Elysia({ precompile, handler: { standardHostname: false } })
     .onError(({ code, error, request }) =>
       code === "NOT_FOUND" ? unrouted(request) : responder.fault(request, error),

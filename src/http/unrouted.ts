@@ -34,11 +34,14 @@ export function createUnrouted(routes: readonly RoutedPath[], responder: Respond
     if (responder.answersOptions) methods.add("OPTIONS");
     byPath.set(path, { methods, client });
   }
-  const known = [...byPath].map(([path, { methods, client }]) => ({
-    shape: shapeOf(path),
-    methods: [...methods].sort(),
-    client,
-  }));
+  const known = [...byPath]
+    .map(([path, { methods, client }]) => ({
+      path,
+      shape: shapeOf(path),
+      methods: [...methods].sort(),
+      client,
+    }))
+    .sort((a, b) => variablesOf(a.path) - variablesOf(b.path));
 
   const everyMethod = [...new Set(known.flatMap(({ methods }) => methods))].sort().join(", ");
 
@@ -52,9 +55,7 @@ export function createUnrouted(routes: readonly RoutedPath[], responder: Respond
 
   return function answerUnrouted(request: Request): Answer {
     const pathname = pathnameOf(request.url);
-    // A path with a fixed last segment may also be one with a variable segment there.
-    const matches = known.filter(({ shape }) => shape.test(pathname));
-    const [match] = matches;
+    const match = known.find(({ shape }) => shape.test(pathname));
     if (match === undefined) {
       if (isBrowserAtRoot(request, pathname)) return responder.clientReply(request, 302, NO_WORDS, TO_MAP);
       const retry = keepingPoints(request, "NOT_FOUND_001", NOTHING_HERE);
@@ -64,8 +65,8 @@ export function createUnrouted(routes: readonly RoutedPath[], responder: Respond
       if (preflight !== null) return preflight;
       return responder.failure(request, { kind: "no_such_path" });
     }
-    const { client } = match;
-    const allow = [...new Set(matches.flatMap(({ methods }) => methods))].sort().join(", ");
+    const { methods, client } = match;
+    const allow = methods.join(", ");
     const preflight = request.method === "OPTIONS" ? responder.preflight(request, allow) : null;
     if (preflight !== null) return preflight;
     const error = { kind: "wrong_method", allow, method: request.method } as const;
@@ -95,6 +96,28 @@ function isBrowserAtRoot({ method, headers }: Request, pathname: string): boolea
 /** Whether a browser asks for permission on behalf of a page of another origin, before the page's own request. */
 function isPreflight({ method, headers }: Request): boolean {
   return method === "OPTIONS" && headers.has("origin") && headers.has("access-control-request-method");
+}
+
+/**
+ * The paths and methods that a path with a variable segment would take from one with a word there: `GET /a/:b` takes
+ * `GET /a/word`, although only `POST /a/word` is served.
+ */
+export function shadowedRoutes(
+  routes: readonly RoutedPath[],
+): readonly Pick<RoutedPath, "method" | "path">[] {
+  const isServed = new Set(routes.map(({ method, path }) => `${method} ${path}`));
+  const words = [...new Set(routes.map(({ path }) => path))].filter((path) => variablesOf(path) === 0);
+  return routes
+    .filter(({ path }) => variablesOf(path) > 0)
+    .flatMap(({ method, path }) => {
+      const shape = shapeOf(path);
+      return words.filter((word) => shape.test(word)).map((word) => ({ method, path: word }));
+    })
+    .filter(({ method, path }) => !isServed.has(`${method} ${path}`));
+}
+
+function variablesOf(path: string): number {
+  return path.split("/:").length - 1;
 }
 
 /** `/a/:b/c` as a regular expression: `:b` matches any segment, and a final slash is allowed. */
