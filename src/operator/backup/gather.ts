@@ -4,9 +4,10 @@ import { archivePaths } from "../../archive/archive-files.ts";
 import { type Manifest, readManifest } from "../../archive/manifest.ts";
 import { parseKeyFile } from "../../auth/key-file.ts";
 import { parsePassPhraseFile } from "../../auth/pass-phrases.ts";
-import { readLedger } from "../../directory/erasure-ledger.ts";
+import { parseLedger } from "../../directory/erasure-ledger.ts";
 import { directoryPaths } from "../../directory/paths.ts";
 import { parseSettings } from "../../directory/settings.ts";
+import { fail, type Result } from "../../lib/result.ts";
 import { FileError, type Files, isPassing } from "../../runtime/files.ts";
 import { misnamedSegments, SEGMENT_HEAD_BYTES, scanSegment, segmentNumbers } from "../../wal/segment.ts";
 import { segmentSize } from "../../wal/segment-reader.ts";
@@ -134,13 +135,17 @@ async function checkSharedFiles(files: Files, dataDir: string, problems: string[
     [keys, parseKeyFile],
     [passPhrases, parsePassPhraseFile],
     [settings, parseSettings],
+    [erasures, parseErasures],
   ] as const) {
     if (!(await files.exists(path))) continue;
     const parsed = parse(await files.read(path));
     if (!parsed.ok) problems.push(`${basename(path)} can't be used: ${parsed.error}`);
   }
-  const { state } = await readLedger(files, erasures);
-  if (typeof state === "object") problems.push(`${basename(erasures)} can't be used: ${state.reason}`);
+}
+
+function parseErasures(bytes: Uint8Array): Result<unknown, string> {
+  const ledger = parseLedger(bytes);
+  return ledger.ok ? ledger : fail(ledger.error.reason);
 }
 
 interface Progress {
