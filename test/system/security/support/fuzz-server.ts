@@ -11,7 +11,10 @@ import { runSchemathesis } from "./schemathesis.ts";
 
 const SEED = Number(process.env.WHEREHOUSE_FUZZ_SEED ?? RANDOM_SEED);
 const WHO_MAY_ASK_ALL = ["--app", "default", "--tier", "unlimited"].concat(
-  ["read", "write", "edit", "erase", "operate"].flatMap((permission) => ["--permission", permission]),
+  ["read", "write", "edit", "erase", "manage", "operate"].flatMap((permission) => [
+    "--permission",
+    permission,
+  ]),
 );
 const MS_PER_DAY = 86_400_000;
 
