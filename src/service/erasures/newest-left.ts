@@ -8,11 +8,12 @@ import type { ServiceError } from "../../model/errors.ts";
 import type { AppId, DeviceId, UserId } from "../../model/ids.ts";
 import { pageReports } from "../../model/page-reports.ts";
 import type { TimeRange } from "../../model/time/range.ts";
-import { utcDayStartMs } from "../../model/time/utc-day.ts";
+import { nextUtcDay, utcDayStartMs } from "../../model/time/utc-day.ts";
 import { userOf } from "../../wal/user-instants.ts";
 import { findNewestArchived } from "../corrections/newest-archived.ts";
 import { findLastReported, type NewestDependencies } from "../corrections/newest-record.ts";
 import type { Caller } from "../queries/find-device.ts";
+import { windowStart } from "../upkeep/seal/plan.ts";
 
 /**
  * The newest record that remains of each device that may lose its newest archived one: by that one memory knows of
@@ -30,15 +31,8 @@ export async function findNewestLeft(
     const losing = await findLosing(dependencies, scope.appId, userId, deviceIds);
     const inMemory = await findInMemory(dependencies, scope, losing, caller);
     if (!inMemory.ok) return inMemory;
-    const known = new Set(inMemory.value.map(({ deviceId }) => deviceId));
-    const others = losing.filter((deviceId) => !known.has(deviceId));
-    const archived = await findNewestArchived(
-      dependencies,
-      scope.appId,
-      others,
-      { ...scope.range, userId },
-      caller,
-    );
+    const beside = { ...scope.range, userId };
+    const archived = await findNewestArchived(dependencies, scope.appId, losing, beside, caller);
     return archived.ok ? ok([...inMemory.value, ...archived.value]) : archived;
   }
   const left: NewestOfDevice[] = [];
@@ -84,29 +78,29 @@ async function findLosing(
 /** Devices whose records are read in a turn, some 50 µs each. */
 const STEP_READS = 32;
 
-/** The newest records that remain in days that are not archived, of devices that have any. */
+/** By day, the newest records that remain in days that are due and not archived, of devices that have any. */
 async function findInMemory(
   dependencies: NewestDependencies,
   scope: ErasedScope,
   deviceIds: readonly DeviceId[],
   caller: Caller,
 ): Promise<Result<readonly NewestOfDevice[], ServiceError>> {
-  const { hot, archive } = dependencies;
-  const [firstDay] = hot
-    .daysInMemory()
-    .filter(({ day }) => findSealed(archive().manifest, day) === undefined);
+  const { hot, archive, clock } = dependencies;
+  const firstKept = windowStart(clock.nowMs());
+  const days = hot.daysInMemory().map(({ day }) => day);
+  const due = days.filter((day) => day < firstKept && findSealed(archive().manifest, day) === undefined);
   const left: NewestOfDevice[] = [];
-  if (firstDay === undefined) return ok(left);
-  const startMs = utcDayStartMs(firstDay.day);
   let reads = 0;
-  for (const deviceId of deviceIds) {
-    const device = hot.findApp(scope.appId)?.find(deviceId) ?? null;
-    if (device === null || device.newestMs < startMs) continue;
-    if (++reads % STEP_READS === 0) await nextTurn();
-    const range = { startMs, endMs: device.newestMs + 1 };
-    const newest = await findWithin(dependencies, scope, deviceId, range, caller);
-    if (!newest.ok) return newest;
-    if (newest.value !== null) left.push(newest.value);
+  for (const deviceId of due.length === 0 ? [] : deviceIds) {
+    for (const day of due) {
+      const device = hot.findApp(scope.appId)?.find(deviceId) ?? null;
+      const range = { startMs: utcDayStartMs(day), endMs: utcDayStartMs(nextUtcDay(day)) };
+      if (device === null || device.countBefore(range.startMs) === device.countBefore(range.endMs)) continue;
+      if (++reads % STEP_READS === 0) await nextTurn();
+      const newest = await findWithin(dependencies, scope, deviceId, range, caller);
+      if (!newest.ok) return newest;
+      if (newest.value !== null) left.push(newest.value);
+    }
   }
   return ok(left);
 }
