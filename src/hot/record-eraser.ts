@@ -164,9 +164,19 @@ class RecordEraser {
           if (this.#isErased(place, timestampAt(chunk, row), profileAt(chunk, row))) times.push(fromMs - 1);
         }
       });
-      this.#memory.mover.drop(place, Float64Array.from(times));
-      yield* this.#shown(place, deviceId, Float64Array.from(times));
+      const gone = Float64Array.from(times);
+      this.#removeCopies(place, deviceId, gone);
+      this.#memory.mover.drop(place, gone);
+      yield* this.#shown(place, deviceId, gone);
     }
+  }
+
+  /** Removes what another device shows of rows that are about to go: without them it would pass for its own. */
+  #removeCopies({ app }: Place, deviceId: DeviceId, times: Float64Array): void {
+    const { aliasRows, corrections } = this.#memory;
+    if (!app.isAliased) return;
+    const alias = corrections.find(this.#appId)?.aliases.of(deviceId) ?? null;
+    if (alias !== null) aliasRows.removeCopies(aliasRows.place(this.#appId, alias.shownId), times);
   }
 
   /** Whether a row of memory is destroyed: those of corrections and copies go with what they show. */
