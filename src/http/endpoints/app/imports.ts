@@ -127,7 +127,19 @@ export const WRONG_TYPE: ServiceError = {
   message: `content-type must be that of a file: ${MEDIA_TYPES.join(", ")}`,
 };
 
-const file = { schema: { type: "string", format: "binary", description: "The file." } };
+const FILE = { schema: { type: "string", format: "binary", description: "The file." } };
+
+/** The body of a request that is a file, of any media type that files have. */
+export function fileBody<Example extends object>(example: Example) {
+  const json = { schema: { type: "object" }, example };
+  return {
+    description: "The file, as it is.",
+    example,
+    content: Object.fromEntries(
+      MEDIA_TYPES.map((type) => [type, type.endsWith("json") ? json : FILE] as const),
+    ),
+  };
+}
 
 export const importFile = keyedEndpoint({
   operationId: "importFile",
@@ -146,16 +158,7 @@ export const importFile = keyedEndpoint({
   isForPage: true,
   query,
   headers: [CONTENT_ENCODING],
-  body: {
-    description: "The file, as it is.",
-    example: EXAMPLE_FILE,
-    content: Object.fromEntries(
-      MEDIA_TYPES.map((type) => [
-        type,
-        type.endsWith("json") ? { schema: { type: "object" }, example: EXAMPLE_FILE } : file,
-      ]),
-    ),
-  },
+  body: fileBody(EXAMPLE_FILE),
   answer: {
     name: "ImportResult",
     description: "The file was read; everything `new` is on disk.",

@@ -11,7 +11,7 @@ import {
 } from "../../openapi/responses.ts";
 import { flag, numberParameter } from "../../parameters/kinds.ts";
 import { always, count, list, object, plain, text, type ValueOf } from "../../shapes/shape.ts";
-import { isFile, MEDIA_TYPES, WRONG_TYPE } from "../app/imports.ts";
+import { fileBody, isFile, WRONG_TYPE } from "../app/imports.ts";
 import { editOf } from "./read-watch.ts";
 import { EXAMPLE_FENCE_ID, EXAMPLE_NEW_FENCE, WATCH_BODY_FAILURES } from "./shapes.ts";
 
@@ -29,7 +29,6 @@ function meters(description: string, fallback: number) {
 }
 
 const EXAMPLE = { type: "FeatureCollection", features: [EXAMPLE_NEW_FENCE] };
-const FILE = { schema: { type: "string", format: "binary", description: "The file." } };
 
 export const importGeofences = queryEndpoint({
   operationId: "importGeofences",
@@ -50,16 +49,7 @@ export const importGeofences = queryEndpoint({
     buffer_meters: meters("How far lines in KML and routes in GPX reach to their sides, in meters.", 50),
   },
   headers: [CONTENT_ENCODING],
-  body: {
-    description: "The file, as it is.",
-    example: EXAMPLE,
-    content: Object.fromEntries(
-      MEDIA_TYPES.map((type) => [
-        type,
-        type.endsWith("json") ? { schema: { type: "object" }, example: EXAMPLE } : FILE,
-      ]),
-    ),
-  },
+  body: fileBody(EXAMPLE),
   answer: {
     name: "GeofencesImported",
     description: "They are on disk and in force.",
