@@ -47,7 +47,7 @@ export const bench: Bench = {
       full: MINUTES_PER_DAY,
     },
     days: { help: "archived days", smoke: 3, full: ARCHIVED_DAYS_MAX },
-    handDays: { help: "of which DuckDB alone rewrites so many", smoke: 2, full: 60 },
+    handDays: { help: "archived days that DuckDB alone rewrites, as the control", smoke: 2, full: 60 },
     questions: { help: "about other devices, before and after", smoke: 60, full: 10_000 },
     idleMs: { help: "how long requests are sent while the server is idle", smoke: 200, full: 60_000 },
     positions: { help: "positions of the track that devices follow, at most", smoke: 5000, full: 500_000 },

@@ -1,7 +1,7 @@
 import { PROFILE_FIELDS, STATE_FIELDS } from "../../../src/model/location-fields.ts";
 import { NOT_CARRIED, type ReportBatch } from "../../../src/model/report-batch.ts";
 
-/** The same reports with only the texts and profiles that they name: the log writes all of a batch. */
+/** Drops texts and profiles that no report of the batch names, because the log writes all that a batch has. */
 export function compactBatch(batch: ReportBatch): ReportBatch {
   const texts = [""];
   const known = new Map([[NOT_CARRIED, NOT_CARRIED]]);

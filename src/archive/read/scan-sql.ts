@@ -349,7 +349,7 @@ function matching(shape: ScanShape): string {
   return `(SELECT ${RECORD} FROM ${matchingAsReported(shape, "others")} UNION ALL ${renamed})`;
 }
 
-/** Which devices a part of a statement is about: any that match, or only those with aliases, or only the others. */
+/** The devices that a part of a statement reads: all that match, those with aliases, or those without. */
 type Devices = "any" | "aliased" | "others";
 
 /** The matching records with the devices that reported. */

@@ -84,7 +84,7 @@ export class CopiedRows implements Copies {
     this.#targets.set(device, { deviceId, sources: [], version: -1, own: new Set() });
   }
 
-  /** Forgets a device that has no records in memory, or which none shows as any more. */
+  /** Forgets a device that has no records in memory, or that no other device shows as. */
   unwatch(device: number): void {
     this.#targets.delete(device);
   }

@@ -129,7 +129,7 @@ const assign = fc
     ([device_id, selected, to]): WantedCorrection => ({ action: "assign", device_id, ...selected, ...to }),
   );
 
-/** Of all that a device reports. */
+/** Assigns a whole device, past and future reports alike. */
 const merge = fc
   .tuple(
     fc.constantFrom(...DEVICES),

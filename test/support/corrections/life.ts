@@ -457,7 +457,7 @@ export function live(
   return new Life(seed, engines, totals).live(first, steps);
 }
 
-/** Of a node only seals depend on its disk. */
+/** On a node of a cluster, only seals depend on the disk, so other steps have no fault. */
 function withoutFaults(step: LifeStep): LifeStep {
   return "sealsMeanwhile" in step && step.does !== "race" ? { ...step, fault: null } : step;
 }

@@ -115,7 +115,7 @@ const places = fc.record({
   batteryPercent: fc.constantFrom(null, 10, 15, 18, 20, 25, 90),
 });
 
-/** Of one kind of condition, since a fence never becomes an alert. */
+/** All versions of a case have one kind of condition, since a fence never becomes an alert. */
 function casesOf(conditions: fc.Arbitrary<Condition>, recordsMax: number): fc.Arbitrary<WatchCase> {
   const versions = fc.uniqueArray(
     fc.record({

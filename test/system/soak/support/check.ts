@@ -19,7 +19,7 @@ export function checkRecords(
   return findWrongAnswers(client, fleet, queries);
 }
 
-/** The same, and how many records there are in all. */
+/** Checks what `checkRecords()` does, current positions, and the number of all records. */
 export function checkDevices(
   client: Client,
   fleet: ReferenceRecords,

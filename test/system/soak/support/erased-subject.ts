@@ -31,12 +31,12 @@ export interface SubjectOptions {
 export class ErasedSubject {
   /** Every third one is a user. */
   readonly kind: "device" | "user";
-  /** Of the device or the user. */
+  /** The id of the device or the user. */
   readonly id: string;
   readonly deviceId: string;
   /** Whether reports of it are refused once it is erased. */
   readonly isBlocked: boolean;
-  /** Of days that a seal takes. */
+  /** Its reports of days that a seal archives. */
   readonly archived: readonly ReferenceReport[];
   readonly #later: readonly ReferenceReport[];
   readonly #options: SubjectOptions;
