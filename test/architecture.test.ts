@@ -36,6 +36,7 @@ const RUNTIME_INTERFACES = [
   "runtime/inputs.ts",
   "runtime/listen.ts",
   "runtime/lock.ts",
+  "runtime/sqlite.ts",
   "runtime/usage.ts",
 ];
 

@@ -23,9 +23,17 @@ export function visitId({ appId, id }: Watch, deviceId: DeviceId, startMs: numbe
   return timedId(startMs, `${appId}\0${id}\0${deviceId}`);
 }
 
-function timedId(timestampMs: number, identity: string): string {
-  writeRecordIdTime(time, 0, timestampMs);
-  return String.fromCharCode(...time) + crockfordDigest(createHash("sha256").update(identity).digest());
+/** Sorts behind the ids of all earlier events, and before those of this instant and later ones. */
+export function firstEventId(timestampMs: number): string {
+  writeRecordIdTime(time, 0, Math.min(Math.max(Math.ceil(timestampMs), 0), TIME_MS_MAX));
+  return String.fromCharCode(...time);
 }
+
+function timedId(timestampMs: number, identity: string): string {
+  return firstEventId(timestampMs) + crockfordDigest(createHash("sha256").update(identity).digest());
+}
+
+/** The greatest time of an id, which has 48 bits for it. */
+const TIME_MS_MAX = 2 ** 48 - 1;
 
 const time = new Uint8Array(RECORD_ID_TIME_CHARACTERS);

@@ -14,9 +14,11 @@ import type { AcquireLock } from "./lock.ts";
 import { loadMqttBroker } from "./mqtt-broker.ts";
 import { createNodeFiles } from "./node-files.ts";
 import { createNodeInputs } from "./node-inputs.ts";
+import { openNodeSqlite } from "./node-sqlite.ts";
 import { exitOnCrash, stopRequested } from "./process.ts";
 import { ownThreads, quietHelpers } from "./quiet-helpers.ts";
 import { readSecretLine, readTypedLine } from "./secret-input.ts";
+import type { OpenSqlite } from "./sqlite.ts";
 import { acquireSqliteLock } from "./sqlite-lock.ts";
 import { createStripTypes, type StripTypes } from "./strip-types.ts";
 import { collectGarbage, type ProcessUsage } from "./usage.ts";
@@ -26,6 +28,7 @@ export interface Platform {
   readonly files: Files;
   readonly inputs: Inputs;
   readonly acquireLock: AcquireLock;
+  readonly openSqlite: OpenSqlite;
   readonly startHelper: StartHelper;
   readonly listen: Listen;
   /** Loads the MQTT client, which takes a moment. */
@@ -66,6 +69,7 @@ export function createPlatform(): Platform {
     files,
     inputs: createNodeInputs(),
     acquireLock: acquireSqliteLock,
+    openSqlite: openNodeSqlite,
     startHelper,
     listen: isDeno ? listenOnDeno : listenOnBun,
     loadBroker: loadMqttBroker,

@@ -1,0 +1,109 @@
+import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { FileError } from "./files.ts";
+import { codeOf } from "./node-error.ts";
+import { createEmptyFile } from "./owner.ts";
+import {
+  DamagedDatabaseError,
+  type SqliteDatabase,
+  type SqliteRow,
+  type SqliteStatement,
+  type SqliteValue,
+} from "./sqlite.ts";
+
+/*
+ * SQLite's own files beside the database, `-wal` and `-shm`, get its owner and its mode from SQLite.
+ *
+ * The two runtimes give the same messages, but only one of them SQLite's codes.
+ */
+
+export function openNodeSqlite(path: string | null): SqliteDatabase {
+  const name = path ?? ":memory:";
+  const guard = <Value>(work: () => Value): Value => {
+    try {
+      return work();
+    } catch (error) {
+      throw failureOf(name, error);
+    }
+  };
+  const database = guard(() => {
+    if (path !== null) createOnce(path);
+    return new DatabaseSync(name);
+  });
+  const run = (sql: string) => guard(() => database.exec(sql));
+  return {
+    run,
+    prepare: (sql) =>
+      new GuardedStatement(
+        guard(() => database.prepare(sql)),
+        guard,
+      ),
+    transact(work) {
+      run("BEGIN IMMEDIATE");
+      try {
+        work();
+        run("COMMIT");
+      } catch (error) {
+        rollBack(database);
+        throw error;
+      }
+    },
+    close: () => guard(() => database.close()),
+  };
+}
+
+class GuardedStatement implements SqliteStatement {
+  readonly #statement: StatementSync;
+  readonly #guard: <Value>(work: () => Value) => Value;
+
+  constructor(statement: StatementSync, guard: <Value>(work: () => Value) => Value) {
+    this.#statement = statement;
+    this.#guard = guard;
+  }
+
+  run(...values: readonly SqliteValue[]): number {
+    return this.#guard(() => Number(this.#statement.run(...values).changes));
+  }
+
+  find(...values: readonly SqliteValue[]): SqliteRow | null {
+    return this.#guard(() => (this.#statement.get(...values) as SqliteRow | undefined) ?? null);
+  }
+
+  all(...values: readonly SqliteValue[]): SqliteRow[] {
+    return this.#guard(() => this.#statement.all(...values) as SqliteRow[]);
+  }
+}
+
+function createOnce(path: string): void {
+  try {
+    createEmptyFile(path);
+  } catch (error) {
+    if (codeOf(error) !== "EEXIST") throw error;
+  }
+}
+
+/** SQLite has rolled back already after some failures of the disk, and says then that no transaction is active. */
+function rollBack(database: DatabaseSync): void {
+  try {
+    database.exec("ROLLBACK");
+  } catch (error) {
+    if (!String(error).includes("no transaction is active")) throw error;
+  }
+}
+
+/** What SQLite's messages mean in the system's codes. */
+const CODES: readonly (readonly [RegExp, string])[] = [
+  [/database or disk is full/, "ENOSPC"],
+  [/disk I\/O error/, "EIO"],
+  [/readonly database/, "EROFS"],
+  [/database (table )?is locked/, "EBUSY"],
+];
+
+function failureOf(path: string, error: unknown): Error {
+  const text = error instanceof Error ? error.message : String(error);
+  if (/malformed|not a database|corrupt/.test(text)) return new DamagedDatabaseError(path, text, error);
+  const code = CODES.find(([pattern]) => pattern.test(text))?.[1] ?? codeOf(error);
+  // Anything else is a mistake of the caller, such as in a statement.
+  return code === "ERR_SQLITE_ERROR" && !text.includes("unable to open") && error instanceof Error
+    ? error
+    : new FileError("use database", path, code, error);
+}

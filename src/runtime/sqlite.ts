@@ -1,0 +1,36 @@
+/**
+ * A SQLite database that this process writes alone. Calls return when SQLite is done, so each must be short: some
+ * hundred rows. A failing disk throws a `FileError`, and a file that is no sound database a `DamagedDatabaseError`.
+ */
+export interface SqliteDatabase {
+  /** Runs statements without parameters and results. */
+  run(sql: string): void;
+  prepare(sql: string): SqliteStatement;
+  /** Runs `work` in one transaction: all that it wrote lasts, or nothing if it throws. */
+  transact(work: () => void): void;
+  close(): void;
+}
+
+export interface SqliteStatement {
+  /** Returns how many rows changed. */
+  run(...values: readonly SqliteValue[]): number;
+  /** The first row, or null. */
+  find(...values: readonly SqliteValue[]): SqliteRow | null;
+  all(...values: readonly SqliteValue[]): SqliteRow[];
+}
+
+/** Numbers are doubles; integers beyond 2^53 can't be read. */
+export type SqliteValue = string | number | Uint8Array | null;
+export type SqliteRow = Readonly<Record<string, SqliteValue>>;
+
+/** Opens the file, or creates it (0600); null opens a database in memory. */
+export type OpenSqlite = (path: string | null) => SqliteDatabase;
+
+/** The file is not a database, or what it holds contradicts itself. */
+export class DamagedDatabaseError extends Error {
+  override readonly name = "DamagedDatabaseError";
+
+  constructor(path: string, reason: string, cause?: unknown) {
+    super(`The database "${path}" is damaged: ${reason}`, { cause });
+  }
+}

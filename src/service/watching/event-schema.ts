@@ -1,0 +1,92 @@
+import { FormatVersionError } from "../../lib/text/versioned-json.ts";
+import { DamagedDatabaseError, type SqliteDatabase } from "../../runtime/sqlite.ts";
+
+/*
+ * The database of events. It also holds what decides the next ones: the states of devices that are near something, and
+ * the position, the sequence of the log up to which all is decided. One transaction writes the three.
+ *
+ * An event has one row. A new revision of it replaces the row and gets a new `seq`, so `seq` is the order in which
+ * events must be delivered. Ids begin with the time (`geofences/event-id.ts`), so their order is that of times.
+ */
+const SCHEMA = `
+CREATE TABLE events (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  app_id TEXT NOT NULL,
+  id TEXT NOT NULL,
+  revision INTEGER NOT NULL,
+  kind TEXT NOT NULL,
+  timestamp_ms INTEGER NOT NULL,
+  device_id TEXT NOT NULL,
+  user_id TEXT NOT NULL,
+  watch_id TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  visit_id TEXT NOT NULL,
+  ending TEXT,
+  due_ms INTEGER NOT NULL,
+  decided_ms REAL NOT NULL,
+  is_withdrawn INTEGER NOT NULL,
+  is_late INTEGER NOT NULL,
+  made_ms INTEGER NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX events_by_id ON events (app_id, id);
+CREATE INDEX events_by_device ON events (app_id, device_id, id);
+CREATE INDEX events_by_watch ON events (app_id, watch_id, id);
+CREATE INDEX events_by_decision ON events (app_id, device_id, decided_ms);
+CREATE INDEX events_by_app ON events (app_id, seq);
+CREATE TABLE watched (
+  app_id TEXT NOT NULL,
+  device_id TEXT NOT NULL,
+  as_of_ms INTEGER NOT NULL,
+  states TEXT NOT NULL,
+  history TEXT NOT NULL,
+  due_ms INTEGER,
+  PRIMARY KEY (app_id, device_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX watched_by_due ON watched (due_ms) WHERE due_ms IS NOT NULL;
+CREATE TABLE progress (id INTEGER PRIMARY KEY CHECK (id = 1), position INTEGER NOT NULL) STRICT;
+`;
+
+/** Marks a database as one of ours, so that the version can be believed: "WHev". */
+const APPLICATION_ID = 0x57486576;
+const FORMAT_VERSION = 1;
+
+/**
+ * Commits are not synced one by one: after a power failure the database is as it was after one of its last
+ * transactions. What is deleted is overwritten. Commands may read the file at the same time; nothing waits for them.
+ */
+const SETTINGS = `
+PRAGMA journal_mode = WAL;
+PRAGMA synchronous = NORMAL;
+PRAGMA secure_delete = ON;
+PRAGMA busy_timeout = 0;
+`;
+
+/**
+ * Prepares an opened database; an empty one begins at this position. Throws a `FormatVersionError` or a
+ * `DamagedDatabaseError`, and then has changed nothing.
+ */
+export function prepareEvents(database: SqliteDatabase, path: string, position: number): void {
+  if (isNew(database)) {
+    database.run(SETTINGS);
+    database.transact(() => {
+      database.run(SCHEMA);
+      database.prepare("INSERT INTO progress VALUES (1, ?)").run(position);
+      database.run(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${FORMAT_VERSION}`);
+    });
+    return;
+  }
+  if (pragma(database, "application_id") !== APPLICATION_ID)
+    throw new DamagedDatabaseError(path, "it is not a database of events");
+  const version = pragma(database, "user_version");
+  if (version !== FORMAT_VERSION) throw FormatVersionError.of("events", path, FORMAT_VERSION, version);
+  database.run(SETTINGS);
+}
+
+/** The first start may have ended before it wrote anything into the file. */
+function isNew(database: SqliteDatabase): boolean {
+  return database.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").find() === null;
+}
+
+function pragma(database: SqliteDatabase, name: "application_id" | "user_version"): number {
+  return Number(database.prepare(`PRAGMA ${name}`).find()?.[name]);
+}

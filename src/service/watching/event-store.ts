@@ -1,0 +1,153 @@
+import { firstEventId } from "../../geofences/event-id.ts";
+import { assert } from "../../lib/assert.ts";
+import type { AppId, DeviceId } from "../../model/ids.ts";
+import type { Order, TimeRange } from "../../model/time/range.ts";
+import type { SqliteDatabase, SqliteStatement } from "../../runtime/sqlite.ts";
+import { prepareEvents } from "./event-schema.ts";
+import {
+  EVENT_COLUMNS,
+  type NewRevision,
+  type StoredEvent,
+  storedEventOf,
+  valuesOf,
+} from "./stored-event.ts";
+
+/** Which events `list` reads, of all in the range, of a device, or of a watch. */
+export interface EventScope {
+  readonly range: TimeRange;
+  readonly subject: { readonly deviceId: DeviceId } | { readonly watchId: string } | null;
+}
+
+/**
+ * The events of all apps, the last revision of each, in a database (`event-schema.ts`). Every call holds the event
+ * loop, so callers ask for some hundred rows at a time.
+ */
+export class EventStore {
+  /** For the states that are written together with events. */
+  readonly database: SqliteDatabase;
+  readonly #statements = new Map<string, SqliteStatement>();
+  readonly #listeners = new Set<() => void>();
+  #isWriting = false;
+  #hasNew = false;
+
+  private constructor(database: SqliteDatabase) {
+    this.database = database;
+  }
+
+  /** `path` is for messages. An empty database begins at this position of the log. */
+  static open(database: SqliteDatabase, path: string, position: number): EventStore {
+    prepareEvents(database, path, position);
+    return new EventStore(database);
+  }
+
+  /** Writes events, states and position in one transaction, and tells listeners once it is committed. */
+  transact(write: () => void): void {
+    assert(!this.#isWriting, "one transaction is under way at a time");
+    this.#isWriting = true;
+    this.#hasNew = false;
+    try {
+      this.database.transact(write);
+    } finally {
+      this.#isWriting = false;
+    }
+    if (this.#hasNew) for (const listener of this.#listeners) listener();
+  }
+
+  /** Replaces the last revision of the event. */
+  put(revision: NewRevision): void {
+    assert(this.#isWriting, "events are written in transactions");
+    const places = EVENT_COLUMNS.map(() => "?").join();
+    const sql = `INSERT OR REPLACE INTO events (${EVENT_COLUMNS.join()}) VALUES (${places})`;
+    this.#prepare(sql).run(...valuesOf(revision));
+    this.#hasNew = true;
+  }
+
+  /** The last revision, also of an event that is withdrawn. */
+  find(appId: AppId, id: string): StoredEvent | null {
+    const row = this.#prepare("SELECT * FROM events WHERE app_id = ? AND id = ?").find(appId, id);
+    return row === null ? null : storedEventOf(row);
+  }
+
+  /** Events of a device that are not withdrawn and were decided by a record after this instant, or by the clock. */
+  decidedAfter(appId: AppId, deviceId: DeviceId, afterMs: number): StoredEvent[] {
+    const sql = `SELECT * FROM events INDEXED BY events_by_decision
+      WHERE app_id = ? AND device_id = ? AND decided_ms > ? AND is_withdrawn = 0`;
+    return this.#prepare(sql).all(appId, deviceId, afterMs).map(storedEventOf);
+  }
+
+  /**
+   * At most `limit` events in the order of their times, withdrawn ones too: those behind the one with the id `afterId`,
+   * which need not exist any more, or the first ones.
+   */
+  list(
+    appId: AppId,
+    { range, subject }: EventScope,
+    order: Order,
+    afterId: string | null,
+    limit: number,
+  ): StoredEvent[] {
+    const [start, end] = [firstEventId(range.startMs), firstEventId(range.endMs)];
+    const after = afterId ?? (order === "asc" ? start : end);
+    // An id that `firstEventId` makes is shorter than those of events, and sorts before them.
+    const [from, to] = order === "asc" ? [after, end] : [start, after];
+    const [index, condition, values] = accessOf(subject);
+    const sql = `SELECT * FROM events INDEXED BY ${index}
+      WHERE app_id = ?${condition} AND id > ? AND id < ? ORDER BY id ${order} LIMIT ?`;
+    return this.#prepare(sql)
+      .all(appId, ...values, from, to, limit)
+      .map(storedEventOf);
+  }
+
+  /** At most `limit` revisions behind this position, in the order in which they were stored, withdrawn ones too. */
+  after(appId: AppId | null, seq: number, limit: number): StoredEvent[] {
+    const rows =
+      appId === null
+        ? this.#prepare("SELECT * FROM events WHERE seq > ? ORDER BY seq LIMIT ?").all(seq, limit)
+        : this.#prepare(
+            "SELECT * FROM events INDEXED BY events_by_app WHERE app_id = ? AND seq > ? ORDER BY seq LIMIT ?",
+          ).all(appId, seq, limit);
+    return rows.map(storedEventOf);
+  }
+
+  /** The position of the last revision that was stored, also if it is no more; 0 before the first. */
+  lastSeq(): number {
+    return Number(this.#prepare("SELECT seq FROM sqlite_sequence WHERE name = 'events'").find()?.seq ?? 0);
+  }
+
+  /** The sequence of the log up to which everything is decided. */
+  position(): number {
+    return Number(this.#prepare("SELECT position FROM progress").find()?.position);
+  }
+
+  setPosition(sequence: number): void {
+    assert(this.#isWriting, "the position is written in transactions");
+    this.#prepare("UPDATE progress SET position = ?").run(sequence);
+  }
+
+  /** Calls the listener after each transaction that stored events. The result ends that. */
+  onAppended(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  close(): void {
+    this.database.close();
+  }
+
+  #prepare(sql: string): SqliteStatement {
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) {
+      statement = this.database.prepare(sql);
+      this.#statements.set(sql, statement);
+    }
+    return statement;
+  }
+}
+
+function accessOf(
+  subject: EventScope["subject"],
+): readonly [index: string, condition: string, values: readonly string[]] {
+  if (subject === null) return ["events_by_id", "", []];
+  if ("deviceId" in subject) return ["events_by_device", " AND device_id = ?", [subject.deviceId]];
+  return ["events_by_watch", " AND watch_id = ?", [subject.watchId]];
+}

@@ -1,0 +1,54 @@
+import { firstEventId } from "../../../src/geofences/event-id.ts";
+import type { WatchEvent } from "../../../src/geofences/watch.ts";
+import type { AppId, DeviceId, UserId } from "../../../src/model/ids.ts";
+import { openNodeSqlite } from "../../../src/runtime/node-sqlite.ts";
+import { EventStore } from "../../../src/service/watching/event-store.ts";
+import type { NewRevision } from "../../../src/service/watching/stored-event.ts";
+
+/* Events as a watcher stores them. */
+
+export const APP = "app" as AppId;
+
+/** A store in the file, or in memory. */
+export function openEvents(path: string | null = null, position = 0): EventStore {
+  return EventStore.open(openNodeSqlite(path), path ?? ":memory:", position);
+}
+
+/** An event at this time, whose id ends with `mark`. */
+export function revisionAt(
+  timestampMs: number,
+  mark: string,
+  event: Partial<Omit<WatchEvent, "id" | "timestampMs">> = {},
+  revision: Partial<Omit<NewRevision, "event">> = {},
+): NewRevision {
+  const id = firstEventId(timestampMs) + mark.padStart(16, "0");
+  return {
+    ...{
+      appId: APP,
+      revision: 1,
+      isWithdrawn: false,
+      isLate: false,
+      decidedMs: timestampMs,
+      madeMs: timestampMs + 1,
+    },
+    ...revision,
+    event: {
+      ...{
+        kind: "enter",
+        deviceId: "bus" as DeviceId,
+        userId: "ada" as UserId,
+        watchId: "depot",
+        version: 1,
+      },
+      ...{ visitId: id, ending: null, dueMs: 0 },
+      ...event,
+      ...{ id, timestampMs },
+    },
+  };
+}
+
+export function putAll(events: EventStore, revisions: readonly NewRevision[]): void {
+  events.transact(() => {
+    for (const revision of revisions) events.put(revision);
+  });
+}
