@@ -1,4 +1,5 @@
 import type { DeviceId, UserId } from "../model/ids.ts";
+import { MS_PER_DAY } from "../model/time/units.ts";
 import { eventId, visitId } from "./event-id.ts";
 import { isStillInside, judge } from "./judge.ts";
 import type { ScheduleSpan } from "./schedule.ts";
@@ -21,6 +22,18 @@ export function decideEvents(
   events.push(...decision.tail(nowMs));
   return events.filter(({ dueMs }) => dueMs <= nowMs);
 }
+
+/** The device falls silent, another version begins or the watch is deleted, or the schedule opens or closes. */
+interface TimeStep {
+  readonly kind: "silence" | "change" | "schedule";
+  readonly atMs: number;
+  /** What was in force before. */
+  readonly version: WatchVersion;
+  readonly span: ScheduleSpan;
+}
+
+/** Hours repeat each week, so what does not come within this depends on exceptions. */
+const DUE_AHEAD_MS = 8 * MS_PER_DAY;
 
 const NO_EVENTS: readonly WatchEvent[] = [];
 const ALWAYS: ScheduleSpan = { isOpen: true, endMs: Infinity };
@@ -61,6 +74,29 @@ export class Decision {
     rest.#passTime(untilMs, untilMs);
     if (rest.#state.visit?.silentMs != null) rest.#endVisit("silent", untilMs);
     return rest.#takeEvents().filter(({ dueMs }) => dueMs <= nowMs);
+  }
+
+  /**
+   * When time alone brings the next event of `tail()` after `nowMs`, or an instant before that; `Infinity` if it never
+   * does.
+   */
+  dueAfterMs(nowMs: number): number {
+    const { last, visit } = this.#state;
+    const isWaiting = last !== null && this.#watch.versions.some(needsClock);
+    const isSilent = visit?.silentMs != null && visit.silentMs > nowMs;
+    if (!isWaiting) return isSilent ? visit.silentMs! : Infinity;
+    const rest = new Decision(this.#watch, this.#deviceId, copyWatchState(this.#state));
+    let heardMs = last.timestampMs;
+    for (let atMs = heardMs; rest.#state.last !== null; ) {
+      const step = rest.#nextStep(atMs, heardMs);
+      atMs = step.atMs;
+      if (atMs === Infinity) return isSilent ? visit.silentMs! : Infinity;
+      heardMs = rest.#makeStep(step, heardMs);
+      const hasEvent = rest.#events.length > 0 || (step.kind === "silence" && rest.#state.visit !== null);
+      if (atMs > nowMs && (hasEvent || atMs > nowMs + DUE_AHEAD_MS))
+        return isSilent ? Math.min(visit.silentMs!, atMs) : atMs;
+    }
+    return isSilent ? visit.silentMs! : Infinity;
   }
 
   /* What a record says */
@@ -118,18 +154,31 @@ export class Decision {
     let atMs = this.#state.last?.timestampMs ?? 0;
     let heardMs = atMs; // The silence of the device counts from here.
     while (this.#state.last !== null) {
-      const version = versionAt(this.#watch, atMs)!;
-      const span = version.schedule?.spanAt(atMs) ?? ALWAYS;
-      const changeMs = nextChangeMs(this.#watch, atMs);
-      const silentMs = Math.max(version.fromMs, heardMs + this.#silenceMs(version, span));
-      const isSilence = silentMs < Math.min(changeMs, span.endMs);
-      atMs = Math.min(silentMs, changeMs, span.endMs);
-      if (atMs > (isSilence ? silentUntilMs : untilMs)) return;
-      if (!span.isOpen) heardMs = atMs;
-      if (isSilence) this.#fallSilent(silentMs);
-      else if (atMs === changeMs) this.#change(changeMs, heardMs);
-      else if (span.isOpen) this.#closeSchedule(version, span.endMs);
+      const step = this.#nextStep(atMs, heardMs);
+      atMs = step.atMs;
+      if (atMs > (step.kind === "silence" ? silentUntilMs : untilMs)) return;
+      heardMs = this.#makeStep(step, heardMs);
     }
+  }
+
+  /** What time brings next after an instant, if no record comes. */
+  #nextStep(fromMs: number, heardMs: number): TimeStep {
+    const version = versionAt(this.#watch, fromMs)!;
+    const span = version.schedule?.spanAt(fromMs) ?? ALWAYS;
+    const changeMs = nextChangeMs(this.#watch, fromMs);
+    const silentMs = Math.max(version.fromMs, heardMs + this.#silenceMs(version, span));
+    const atMs = Math.min(silentMs, changeMs, span.endMs);
+    if (silentMs < Math.min(changeMs, span.endMs)) return { kind: "silence", atMs, version, span };
+    return { kind: atMs === changeMs ? "change" : "schedule", atMs, version, span };
+  }
+
+  /** Returns from when the silence of the device counts. */
+  #makeStep({ kind, atMs, version, span }: TimeStep, heardMs: number): number {
+    const fromMs = span.isOpen ? heardMs : atMs;
+    if (kind === "silence") this.#fallSilent(atMs);
+    else if (kind === "change") this.#change(atMs, fromMs);
+    else if (span.isOpen) this.#closeSchedule(version, atMs);
+    return fromMs;
   }
 
   /** How long the device must be silent for something to happen. */
@@ -248,7 +297,7 @@ export class Decision {
 }
 
 /** The version in force for records of this time; null before the first one, and once the watch is deleted. */
-function versionAt({ versions, deletedMs }: Watch, timestampMs: number): WatchVersion | null {
+export function versionAt({ versions, deletedMs }: Watch, timestampMs: number): WatchVersion | null {
   if (deletedMs !== null && timestampMs >= deletedMs) return null;
   return versions.findLast(({ fromMs }) => fromMs <= timestampMs) ?? null;
 }
@@ -260,4 +309,10 @@ function nextChangeMs({ versions, deletedMs }: Watch, timestampMs: number): numb
 
 function dwellMsOf({ condition }: WatchVersion): number {
   return condition.kind === "area" ? (condition.dwellMs ?? Infinity) : Infinity;
+}
+
+/** Whether time alone may change the state of a device. */
+export function needsClock({ condition, schedule }: WatchVersion): boolean {
+  if (schedule !== null || condition.kind === "silent_for") return true;
+  return condition.kind === "area" && condition.silenceMs !== null;
 }

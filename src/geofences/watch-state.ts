@@ -57,8 +57,3 @@ export function copyWatchState({ place, last, run, visit }: WatchState): WatchSt
     visit: visit === null ? null : { ...visit },
   };
 }
-
-/** Whether the same records after both states decide the same events. */
-export function isSameState(a: WatchState, b: WatchState): boolean {
-  return JSON.stringify(a) === JSON.stringify(b);
-}

@@ -105,3 +105,9 @@ export interface VisitEnding {
   /** Records that were inside. */
   readonly positions: number;
 }
+
+export interface DecidedEvent {
+  readonly event: WatchEvent;
+  /** The time of the record that decided it, which may be after that of the event; `Infinity` if the clock did. */
+  readonly decidedMs: number;
+}

@@ -1,7 +1,7 @@
 import { createShape } from "../../src/geofences/shape.ts";
 import type { AreaCondition, Watch, WatchedRecord } from "../../src/geofences/watch.ts";
 import type { AppId, DeviceId, UserId } from "../../src/model/ids.ts";
-import { DeviceJournal } from "../support/geofences/device-journal.ts";
+import { WatchedDevice } from "../support/geofences/watched-device.ts";
 import type { DegradedJourney, Report } from "./degrade.ts";
 import { FENCE_RULES, type Site } from "./site.ts";
 
@@ -55,12 +55,17 @@ function decide({ journey, batches }: DegradedJourney): MadeEvent[] {
     users: null,
   };
   const watch: Watch = { appId: "app" as AppId, id: "fence", versions: [version], deletedMs: null };
-  const journal = new DeviceJournal(watch, DEVICE, 0);
-  for (const batch of batches) journal.report(batch.map(recordOf));
-  return journal.events.map(({ kind, timestampMs }) => ({
+  const device = new WatchedDevice(DEVICE);
+  device.change(watch, 0);
+  for (const batch of batches) {
+    device.report(batch.map(recordOf));
+    device.decide();
+  }
+  const events = device.events.map(({ kind, timestampMs }) => ({
     kind: kind as MadeEvent["kind"],
     timestamp: timestampMs,
   }));
+  return events.sort((a, b) => a.timestamp - b.timestamp);
 }
 
 function recordOf({ timestamp, latitude, longitude, horizontal_accuracy }: Report): WatchedRecord {

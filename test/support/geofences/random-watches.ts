@@ -115,6 +115,11 @@ const places = fc.record({
   batteryPercent: fc.constantFrom(null, 10, 15, 18, 20, 25, 90),
 });
 
+/** Some watches of one journey. */
+export interface WatchSet extends Pick<WatchCase, "records" | "nowMs" | "hours"> {
+  readonly watches: readonly Watch[];
+}
+
 /** All versions of a case have one kind of condition, since a fence never becomes an alert. */
 function casesOf(conditions: fc.Arbitrary<Condition>, recordsMax: number): fc.Arbitrary<WatchCase> {
   const versions = fc.uniqueArray(
@@ -174,4 +179,29 @@ export function watchCases(recordsMax: number): fc.Arbitrary<WatchCase> {
     { arbitrary: casesOf(charges, recordsMax), weight: 1 },
     { arbitrary: casesOf(silences, recordsMax), weight: 2 },
   );
+}
+
+export function watchSets(recordsMax: number): fc.Arbitrary<WatchSet> {
+  return fc.array(watchCases(recordsMax), { minLength: 1, maxLength: 4 }).map((cases) => {
+    const [{ records, nowMs, watch: first }] = cases as [WatchCase, ...WatchCase[]];
+    const startMs = startOf(first);
+    const watches = cases.map(({ watch }, index) =>
+      movedBy(watch, startMs - startOf(watch), `watch-${index}`),
+    );
+    const hours = new Map(cases.flatMap((each) => [...each.hours]));
+    return { watches, hours, records, nowMs };
+  });
+}
+
+function startOf({ versions }: Watch): number {
+  return Math.max(...STARTS.filter((startMs) => startMs <= versions[0]!.fromMs));
+}
+
+function movedBy({ appId, versions, deletedMs }: Watch, byMs: number, id: string): Watch {
+  return {
+    appId,
+    id,
+    versions: versions.map((version) => ({ ...version, fromMs: version.fromMs + byMs })),
+    deletedMs: deletedMs === null ? null : deletedMs + byMs,
+  };
 }
