@@ -37,6 +37,7 @@ const RUNTIME_INTERFACES = [
   "runtime/listen.ts",
   "runtime/lock.ts",
   "runtime/sqlite.ts",
+  "runtime/post.ts",
   "runtime/usage.ts",
 ];
 

@@ -74,9 +74,10 @@ async function openParts(options: OpenDirectoryOptions, opened: Close[]): Promis
     hot.erasures.finish(archive.manifest.erased);
     // First, since corrections decide what the newest records are.
     const standingSequence = await restoreStanding((entry) => {
-      if (entry.kind === "device_profile" || entry.kind === "correction" || entry.kind === "watch")
+      const { kind } = entry;
+      if (kind === "device_profile" || kind === "correction" || kind === "watch" || kind === "webhook")
         hot.restoreStanding(entry);
-      else if (entry.kind !== "erasure") messages.restore(entry);
+      else if (kind !== "erasure") messages.restore(entry);
     });
     const hasAll = await restoreNewest();
     hot.setSealed(sequencesOf(archive.manifest), hasAll, clearedOf(archive.manifest));

@@ -17,6 +17,7 @@ export function directoryPaths(dataDir: string) {
     settings: join(dataDir, "settings.json"),
     sessionSecret: join(dataDir, "session-secret"),
     passPhrases: join(dataDir, "pass-phrases.json"),
+    webhookSecrets: join(dataDir, "webhook-secrets.json"),
     firstKey: join(dataDir, "first-key"),
     erasures: join(dataDir, "erasures.json"),
     directoryId: join(dataDir, "directory-id"),
@@ -32,8 +33,8 @@ export function directoryPaths(dataDir: string) {
 
 /** What a node has no use for: its log is the stream, its keys are the cluster's, and its copy is complete. */
 export function pathsBeforeCluster(dataDir: string): readonly string[] {
-  const { formerLog, joining, keys, passPhrases } = directoryPaths(dataDir);
-  return [formerLog, joining, keys, passPhrases];
+  const { formerLog, joining, keys, passPhrases, webhookSecrets } = directoryPaths(dataDir);
+  return [formerLog, joining, keys, passPhrases, webhookSecrets];
 }
 
 const ID_BYTES = 8;

@@ -12,6 +12,7 @@ import type { DeviceProfileEntry } from "../model/standing-entry.ts";
 import type { TimeRange } from "../model/time/range.ts";
 import { type UtcDay, utcDayStartMs } from "../model/time/utc-day.ts";
 import type { WatchEntry } from "../model/watches/watch-entry.ts";
+import type { WebhookEntry } from "../model/webhooks/webhook-entry.ts";
 import type { AppDevices } from "./app-devices.ts";
 import { Apps, forgetDevices } from "./apps.ts";
 import { type AppliedBatch, BatchWriter, type HiddenRecords, rowsWithoutRecord } from "./batch-writer.ts";
@@ -37,9 +38,10 @@ import { RecordWriter } from "./record-writer.ts";
 import { Dictionary } from "./records/dictionary.ts";
 import type { MemoryQuery, MemoryScan } from "./scan/memory-scan.ts";
 import { Sealing } from "./sealing.ts";
+import { WebhookStore } from "./webhook-store.ts";
 
 /** Entries without reports that memory applies. */
-export type HotEntry = DeviceProfileEntry | CorrectionEntry | ErasureEntry | WatchEntry;
+export type HotEntry = DeviceProfileEntry | CorrectionEntry | ErasureEntry | WatchEntry | WebhookEntry;
 
 /**
  * All records that are not archived, compressed, by app and device in time order; the newest record of every device,
@@ -56,6 +58,7 @@ export interface HotStore extends LateScans {
   watchReports(appId: AppId, ranges: readonly WatchedRange[]): ReportWatch;
   readonly profiles: DeviceProfiles;
   readonly watches: WatchStore;
+  readonly webhooks: WebhookStore;
   readonly corrections: Corrections;
   readonly erasures: Erasures;
   /**
@@ -75,7 +78,7 @@ export interface HotStore extends LateScans {
   readonly recordCount: number;
   readonly deviceCount: number;
   /** Puts an entry of the archive's file back, before the newest archived records are restored. */
-  restoreStanding(entry: DeviceProfileEntry | CorrectionEntry | WatchEntry): void;
+  restoreStanding(entry: Exclude<HotEntry, ErasureEntry>): void;
   /** Ends the restoring: entries up to this one are in memory. Call after `setSealed()`. */
   endRestoreStanding(sequence: number): void;
   /** The devices whose newest archived record a replay could not tell, by the name that they show as; forgets them. */
@@ -193,6 +196,9 @@ export function createHotStore(
     get watches() {
       return watches;
     },
+    get webhooks() {
+      return contents.webhooks;
+    },
     get corrections() {
       return corrections;
     },
@@ -300,12 +306,13 @@ function standingMethods(now: () => Contents, progress: Progress): StandingMetho
     *applyStanding(entry, sequence) {
       progress.expectNext(sequence);
       const { appId } = entry;
-      const { apps, batches, profiles, watches } = now();
+      const { apps, batches, profiles, watches, webhooks } = now();
       let isChanged = false;
       if (entry.kind === "correction") isChanged = yield* applyCorrection(now(), entry, sequence);
       else if (entry.kind === "watch") yield* watches.apply(entry, sequence);
+      else if (entry.kind === "webhook") webhooks.apply(entry, sequence);
       else if (entry.kind === "erasure") {
-        watches.erase(appId, entry.erasure, sequence);
+        for (const store of [watches, webhooks]) store.erase(appId, entry.erasure, sequence);
         isChanged = yield* applyErasure(now(), entry, sequence);
       } else {
         profiles.apply(entry, sequence);
@@ -315,8 +322,9 @@ function standingMethods(now: () => Contents, progress: Progress): StandingMetho
       progress.note(apps, sequence, isChanged ? appId : null);
     },
     restoreStanding(entry) {
-      const { profiles, watches, corrections, mover, aliasMover } = now();
+      const { profiles, watches, webhooks, corrections, mover, aliasMover } = now();
       if (entry.kind === "watch") watches.restore(entry);
+      else if (entry.kind === "webhook") webhooks.restore(entry);
       else if (entry.kind === "correction") {
         const effect = corrections.restore(entry);
         if (effect === null) return;
@@ -325,10 +333,8 @@ function standingMethods(now: () => Contents, progress: Progress): StandingMetho
       } else profiles.restore(entry);
     },
     endRestoreStanding(sequence) {
-      const { profiles, watches, corrections } = now();
-      profiles.endRestore(sequence);
-      watches.endRestore(sequence);
-      corrections.endRestore(sequence);
+      const { profiles, watches, webhooks, corrections } = now();
+      for (const store of [profiles, watches, webhooks, corrections]) store.endRestore(sequence);
       for (const [appId, ofApp] of corrections.apps()) restoreCorrected(appId, ofApp, now());
     },
     takeInDoubt() {
@@ -456,6 +462,7 @@ function createContents(
     batches: new BatchWriter(dictionary, ledger, records, hidden, aliasRows),
     profiles: new DeviceProfiles(),
     watches: new WatchStore(),
+    webhooks: new WebhookStore(),
     erasures,
     corrections,
     corrected,

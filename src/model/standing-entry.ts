@@ -19,13 +19,19 @@ import {
 } from "./quarantine-entry.ts";
 import { deviceIdFault } from "./report.ts";
 import { decodeWatchEntry, encodeWatchEntry, WATCH_KIND, type WatchEntry } from "./watches/watch-entry.ts";
+import {
+  decodeWebhookEntry,
+  encodeWebhookEntry,
+  WEBHOOK_KIND,
+  type WebhookEntry,
+} from "./webhooks/webhook-entry.ts";
 
 /*
  * Entries of the log other than reports. Each seal writes what they amount to into a file, as such entries, so the log
  * can drop them. A profile stands until another replaces it, a correction (correction-entry.ts) until it is undone; of
  * the quarantine (quarantine-entry.ts) the file has what the files of its messages don't tell; of a fence or an alert
- * (watch-entry.ts) an entry for each version. An erasure (erasure-entry.ts) stays in the log until it is finished, and
- * is in no such file.
+ * (watch-entry.ts) an entry for each version; of a webhook (webhook-entry.ts) one entry. An erasure (erasure-entry.ts)
+ * stays in the log until it is finished, and is in no such file.
  *
  * The profile of a device, padded with zeros to a multiple of 8:
  *
@@ -42,7 +48,8 @@ export type StandingEntry =
   | CorrectionEntry
   | QuarantineEntry
   | ErasureEntry
-  | WatchEntry;
+  | WatchEntry
+  | WebhookEntry;
 
 /** A device gets a profile, or loses the one that it has. */
 export interface DeviceProfileEntry {
@@ -65,6 +72,8 @@ export function encodeStandingEntry(entry: StandingEntry, headroomBytes: number)
       return encodeErasureEntry(entry, headroomBytes);
     case "watch":
       return encodeWatchEntry(entry, headroomBytes);
+    case "webhook":
+      return encodeWebhookEntry(entry, headroomBytes);
     default:
       return encodeQuarantineEntry(entry, headroomBytes);
   }
@@ -89,7 +98,7 @@ function encodeProfileEntry(
 }
 
 /** The greatest kind that any program up to this one wrote. */
-export const NEWEST_KIND = WATCH_KIND;
+export const NEWEST_KIND = WEBHOOK_KIND;
 
 /** Whether entries of this kind are standing entries. */
 export function isStandingKind(kind: number | undefined): boolean {
@@ -98,7 +107,8 @@ export function isStandingKind(kind: number | undefined): boolean {
     kind === QUARANTINE_KIND ||
     kind === CORRECTION_KIND ||
     kind === ERASURE_KIND ||
-    kind === WATCH_KIND
+    kind === WATCH_KIND ||
+    kind === WEBHOOK_KIND
   );
 }
 
@@ -121,6 +131,8 @@ export function decodeStandingEntry(
       return decodeErasureEntry(views, start, end, path);
     case WATCH_KIND:
       return decodeWatchEntry(views, start, end, path);
+    case WEBHOOK_KIND:
+      return decodeWebhookEntry(views, start, end, path);
     default:
       return decodeProfileEntry(views, start, end, path);
   }

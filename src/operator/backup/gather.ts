@@ -4,6 +4,7 @@ import { archivePaths } from "../../archive/archive-files.ts";
 import { type Manifest, readManifest } from "../../archive/manifest.ts";
 import { parseKeyFile } from "../../auth/key-file.ts";
 import { parsePassPhraseFile } from "../../auth/pass-phrases.ts";
+import { parseWebhookSecrets } from "../../auth/webhook-secrets.ts";
 import { parseLedger } from "../../directory/erasure-ledger.ts";
 import { directoryPaths } from "../../directory/paths.ts";
 import { parseSettings } from "../../directory/settings.ts";
@@ -130,10 +131,11 @@ async function bringLog(
 }
 
 async function checkSharedFiles(files: Files, dataDir: string, problems: string[]): Promise<void> {
-  const { keys, passPhrases, settings, erasures } = directoryPaths(dataDir);
+  const { keys, passPhrases, webhookSecrets, settings, erasures } = directoryPaths(dataDir);
   for (const [path, parse] of [
     [keys, parseKeyFile],
     [passPhrases, parsePassPhraseFile],
+    [webhookSecrets, parseWebhookSecrets],
     [settings, parseSettings],
     [erasures, parseErasures],
   ] as const) {

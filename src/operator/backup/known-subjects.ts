@@ -98,6 +98,9 @@ class Subjects {
       const rules = entry.draft?.terms.rules;
       for (const id of rules?.devices ?? []) this.add("device", entry.appId, id);
       for (const id of rules?.users ?? []) this.add("user", entry.appId, id);
+    } else if (entry.kind === "webhook") {
+      for (const id of entry.webhook?.devices ?? []) this.add("device", entry.appId, id);
+      for (const id of entry.webhook?.users ?? []) this.add("user", entry.appId, id);
     } else if (entry.kind === "correction") {
       const { change, appId } = entry;
       const last = change.type === "piece" ? change.last : change.type === "assign" ? change : null;

@@ -7,12 +7,13 @@ import { FileError, type Files } from "../../runtime/files.ts";
 export const MANIFEST = "archive/manifest.json";
 
 /**
- * Keys, passphrases, settings, erasures, and the name under which a broker queues messages: a restored directory takes
- * the place of the one that was lost.
+ * Keys, passphrases, secrets of webhooks, settings, erasures, and the name under which a broker queues messages: a
+ * restored directory takes the place of the one that was lost.
  */
 export const SINGLE_FILES = [
   "keys.json",
   "pass-phrases.json",
+  "webhook-secrets.json",
   "settings.json",
   "erasures.json",
   "directory-id",

@@ -35,7 +35,7 @@ export interface RecordsReport {
   readonly records: number;
   /**
    * SHA-256 over a line `app day records sha256` for each of the days below, in their order, then a line `app profiles
-   * count sha256` for each app with profiles, and so for corrections and for geofences and alerts.
+   * count sha256` for each app with profiles, and so for corrections, for geofences and alerts, and for webhooks.
    */
   readonly sha256: string;
   /** By app (UTF-8 bytes), then day; days with a damaged part are skipped. */
@@ -103,11 +103,13 @@ export async function createMemory(
   const onEntry = (entry: StandingEntry) => {
     if (entry.kind === "device_profile") hot.profiles.restore(entry);
     if (entry.kind === "watch") hot.watches.restore(entry);
+    if (entry.kind === "webhook") hot.webhooks.restore(entry);
     if (entry.kind === "correction") corrections.restore(entry);
   };
   const sequence = await restoreStanding(files, pathOf, manifest, onEntry);
   hot.profiles.endRestore(sequence);
   hot.watches.endRestore(sequence);
+  hot.webhooks.endRestore(sequence);
   corrections.endRestore(sequence);
   return { hot, corrections };
 }
@@ -134,7 +136,8 @@ export async function verifyRecords(
     ...appDays.map(({ app, day, records, sha256 }) => `${app} ${day} ${records} ${sha256}\n`),
     ...profiles.map(({ app, profiles: count, sha256 }) => `${app} profiles ${count} ${sha256}\n`),
     ...corrections.map(({ app, active, sha256 }) => `${app} corrections ${active} ${sha256}\n`),
-    ...hashWatches(hot),
+    ...hashEntries("watches", hot.watches.entries()),
+    ...hashEntries("webhooks", hot.webhooks.entries()),
   ];
   return {
     records: appDays.reduce((sum, { records }) => sum + records, 0),
@@ -145,17 +148,17 @@ export async function verifyRecords(
   };
 }
 
-/** A line for each app with geofences or alerts, whose hash covers all that is kept of them. */
-function hashWatches({ watches }: HotStore): string[] {
+/** A line for each app with such entries, whose hash covers all that is kept of them. */
+function hashEntries(noun: string, entries: Iterable<StandingEntry>): string[] {
   const hashes = new Map<string, { readonly hash: ReturnType<typeof createHash>; count: number }>();
-  for (const entry of watches.entries()) {
+  for (const entry of entries) {
     const ofApp = hashes.get(entry.appId) ?? { hash: createHash("sha256"), count: 0 };
     hashes.set(entry.appId, ofApp);
     ofApp.hash.update(encodeStandingEntry(entry, 0));
     ofApp.count++;
   }
   const apps = [...hashes].sort(([a], [b]) => compareUtf8(a, b));
-  return apps.map(([app, { hash, count }]) => `${app} watches ${count} ${hash.digest("hex")}\n`);
+  return apps.map(([app, { hash, count }]) => `${app} ${noun} ${count} ${hash.digest("hex")}\n`);
 }
 
 function hashProfiles({ profiles }: HotStore): AppProfiles[] {

@@ -182,6 +182,7 @@ const NOUNS = {
   correction: "correction",
   erasure: "unfinished erasure",
   watch: "geofence or alert",
+  webhook: "webhook",
   refused_piece: "piece with an unusable message",
   refused_deletion: "deletion of unusable messages",
   refused_arrivals: "entry about repeated messages",

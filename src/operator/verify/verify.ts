@@ -5,6 +5,7 @@ import { findManifest } from "../../archive/manifest.ts";
 import type { ArchiveReport, DamagedPart } from "../../archive/verify-archive.ts";
 import { openKeyStore } from "../../auth/key-store.ts";
 import { PassPhrases } from "../../auth/pass-phrases.ts";
+import { WebhookSecrets } from "../../auth/webhook-secrets.ts";
 import {
   type Acknowledged,
   readAcknowledged,
@@ -80,6 +81,7 @@ export interface VerifyDependencies {
     readonly damaged: string;
     readonly keys: string;
     readonly passPhrases: string;
+    readonly webhookSecrets: string;
     readonly settings: string;
     readonly erasures: string;
     readonly erasureReports: string;
@@ -113,6 +115,7 @@ export function createVerify(dependencies: VerifyDependencies) {
     const quarantine = await verifyQuarantine(files, paths.quarantine, manifest.standing?.sequence ?? 0);
     const keys = await readKeys(dependencies);
     const passPhrases = await readPassPhrases(dependencies);
+    const webhookSecrets = await readWebhookSecrets(dependencies);
     if (acknowledge) await acknowledgeAll(files, paths.damaged, archive.damaged);
     const acknowledged = await readAcknowledged(files, paths.damaged);
     const setAside = await listSetAside(files, paths.damaged, acknowledged);
@@ -122,6 +125,7 @@ export function createVerify(dependencies: VerifyDependencies) {
       ...quarantine.problems,
       ...fileProblems(paths.keys, keys.state),
       ...fileProblems(paths.passPhrases, passPhrases.state),
+      ...fileProblems(paths.webhookSecrets, webhookSecrets.state),
       ...fileProblems(paths.settings, settings.state),
       ...(await ledgerProblems(files, paths.erasures)),
       ...setAsideProblems(setAside),
@@ -197,6 +201,17 @@ function readPassPhrases({
 }: VerifyDependencies): Promise<PassPhrases> {
   const process = { pid, command: "verify" };
   return PassPhrases.open({ files, path: paths.passPhrases, clock, acquireLock, process });
+}
+
+function readWebhookSecrets({
+  files,
+  acquireLock,
+  clock,
+  pid,
+  paths,
+}: VerifyDependencies): Promise<WebhookSecrets> {
+  const process = { pid, command: "verify" };
+  return WebhookSecrets.open({ files, path: paths.webhookSecrets, clock, acquireLock, process });
 }
 
 /** Counts files under `damaged/` that no operator has acknowledged. */

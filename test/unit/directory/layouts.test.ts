@@ -6,6 +6,7 @@ import { dayFolder, partName } from "../../../src/archive/archive-files.ts";
 import { EMPTY_MANIFEST, encodeManifest } from "../../../src/archive/manifest.ts";
 import { encodeKeyFile, type KeyRecord } from "../../../src/auth/key-file.ts";
 import { encodePassPhraseFile } from "../../../src/auth/pass-phrases.ts";
+import { encodeWebhookSecrets } from "../../../src/auth/webhook-secrets.ts";
 import type { RefusedMessage } from "../../../src/clients/refused-message.ts";
 import { encodeClusterFile } from "../../../src/cluster/cluster-file.ts";
 import { ENTRY_LENGTH_BYTES, encodeGroup } from "../../../src/cluster/log/group-message.ts";
@@ -321,6 +322,7 @@ const JSON_FILES: Record<string, () => Uint8Array | Promise<Uint8Array>> = {
   "archive/manifest.json": () => encodeManifest(EMPTY_MANIFEST),
   "keys.json": () => encodeKeyFile([KEY]),
   "pass-phrases.json": () => encodePassPhraseFile([]),
+  "webhook-secrets.json": () => encodeWebhookSecrets(new Map()),
   "settings.json": () => encodeSettings({ retention: FixedRetention.ofDays(365) }),
   "erasures.json": () => encodeLedger({ salt: "0".repeat(64), erasures: [] }),
   "cluster.json": () =>

@@ -9,6 +9,7 @@ import {
 } from "../../../src/model/standing-entry.ts";
 import type { Area } from "../../../src/model/watches/area.ts";
 import { LOOK_DEFAULT, RULES_DEFAULTS, type WatchTerms } from "../../../src/model/watches/watch-rules.ts";
+import { WEBHOOK_STATES } from "../../../src/model/webhooks/webhook.ts";
 import { profileOf } from "../../reference/profiles.ts";
 import * as fc from "../../support/fast-check.ts";
 import { arbitraryProfile } from "../../support/reports/arbitrary-profiles.ts";
@@ -114,23 +115,42 @@ const watches = fc
     return { ...common, draft: isDeletion ? null : { look, terms }, part, past };
   });
 
+const webhooks = fc
+  .record({
+    isDeletion: fc.boolean(),
+    types: fc.constantFrom(null, ["enter", "exit"]),
+    devices: fc.constantFrom(null, [], ["bus" as DeviceId, "\u{1F68C}" as DeviceId]),
+    state: fc.constantFrom(...WEBHOOK_STATES),
+  })
+  .map(({ isDeletion, ...members }): StandingEntry => {
+    const common = { kind: "webhook", appId: "app" as AppId, id: "w" } as const;
+    const times = { createdMs: 1, changedMs: 2, stateMs: 3 };
+    const rest = { name: "ä", url: "https://a.example/b", watches: ["f"], users: null, sendsLate: true };
+    const webhook = { id: "w", appId: common.appId, keyId: "k_00000000", ...times, ...rest, reason: null };
+    return { ...common, webhook: isDeletion ? null : { ...webhook, ...members } };
+  });
+
 function decode(bytes: Uint8Array, start = 0) {
   return decodeStandingEntry(viewsOf(bytes), start, bytes.length, PATH);
 }
 
 test("encodeStandingEntry() and decodeStandingEntry() give every entry back, behind any headroom", () => {
   fc.assert(
-    fc.property(fc.oneof(entries, erasures, watches), fc.constantFrom(0, 8, 24), (entry, headroom) => {
-      const bytes = encodeStandingEntry(entry, headroom);
-      expect(bytes.length % 8).toBe(0);
-      expect(decode(bytes, headroom)).toEqual(entry);
-    }),
+    fc.property(
+      fc.oneof(entries, erasures, watches, webhooks),
+      fc.constantFrom(0, 8, 24),
+      (entry, headroom) => {
+        const bytes = encodeStandingEntry(entry, headroom);
+        expect(bytes.length % 8).toBe(0);
+        expect(decode(bytes, headroom)).toEqual(entry);
+      },
+    ),
   );
 });
 
 test("decodeStandingEntry() takes bytes of any other length for no entry", () => {
   fc.assert(
-    fc.property(fc.oneof(entries, erasures, watches), (entry) => {
+    fc.property(fc.oneof(entries, erasures, watches, webhooks), (entry) => {
       const bytes = encodeStandingEntry(entry, 0);
       for (let length = 0; length < bytes.length; length += 8)
         expect(decode(bytes.slice(0, length))).toBeNull();

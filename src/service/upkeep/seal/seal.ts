@@ -286,17 +286,19 @@ async function writeStanding(
   quarantine: QuarantineSnapshot,
 ): Promise<StandingPart | null> {
   const { standing, seal } = archive.manifest;
-  const { profiles, corrections, watches } = hot;
+  const { profiles, corrections, watches, webhooks } = hot;
   const erased = lastSequenceOf(hot.erasures.pending(), Math.min(appliedSequence, readUpTo));
   const newest = Math.max(
-    ...[profiles.sequence, corrections.sequence, watches.sequence, quarantine.sequence, erased],
+    ...[profiles.sequence, corrections.sequence, watches.sequence, webhooks.sequence],
+    ...[quarantine.sequence, erased],
   );
   const hasAll = newest <= (standing?.sequence ?? 0);
   if (hasAll && (standing === null || !archive.damaged.has(standing.file))) return standing;
   const sequence = Math.max(standing?.sequence ?? 0, Math.min(appliedSequence, readUpTo));
   // Corrections, fences and alerts are those of this moment, in which the seal's sequence was read.
   const entries = concat<StandingEntry>(
-    ...[hot.correctionEntries(), watches.entries(), profiles.entries(), quarantine.entries],
+    ...[hot.correctionEntries(), watches.entries(), webhooks.entries(), profiles.entries()],
+    quarantine.entries,
   );
   const encoded = await inTurns(encodeStanding(entries, sequence, createSalt));
   return archive.writeStanding(seal + 1, sequence, encoded);

@@ -17,6 +17,7 @@ const PATHS = {
   damaged: "/data/damaged",
   keys: "/data/keys.json",
   passPhrases: "/data/pass-phrases.json",
+  webhookSecrets: "/data/webhook-secrets.json",
   settings: "/data/settings.json",
   erasures: "/data/erasures.json",
   erasureReports: "/data/erasures",

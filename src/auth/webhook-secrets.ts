@@ -1,0 +1,150 @@
+import {
+  type FileFormat,
+  SharedFile,
+  type SharedFileDependencies,
+  type SharedFileError,
+  type SharedFileState,
+} from "../directory/shared-file.ts";
+import { isObject } from "../lib/is-object.ts";
+import { fail, ok, type Result } from "../lib/result.ts";
+import { parseVersionedJson } from "../lib/text/versioned-json.ts";
+import { createWebhookSecret, isWebhookSecret } from "../model/webhooks/signing.ts";
+
+/** What signs and accompanies the requests of a webhook. Only the file's owner may read it. */
+export interface WebhookSecret {
+  readonly secret: string;
+  /** The secret before, which signs too until then. */
+  readonly former: { readonly secret: string; readonly untilMs: number } | null;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly madeMs: number;
+}
+
+type SecretsById = ReadonlyMap<string, WebhookSecret>;
+
+const SECRETS_FILE: FileFormat<SecretsById> = {
+  empty: new Map(),
+  encode: encodeWebhookSecrets,
+  parse: parseWebhookSecrets,
+};
+
+/** A webhook whose making did not come to its end leaves its secret; that of others may be on its way. */
+const LEFT_MS_MIN = 3_600_000;
+
+/** The secrets of a data directory's webhooks, by their ids, in a file of their own beside the keys. */
+export class WebhookSecrets {
+  readonly #file: SharedFile<SecretsById>;
+
+  private constructor(file: SharedFile<SecretsById>) {
+    this.#file = file;
+  }
+
+  static async open(dependencies: SharedFileDependencies): Promise<WebhookSecrets> {
+    return new WebhookSecrets(await SharedFile.open(dependencies, SECRETS_FILE));
+  }
+
+  /** While the file can't be used, nothing can be signed. */
+  get state(): SharedFileState {
+    return this.#file.state;
+  }
+
+  find(id: string): WebhookSecret | null {
+    return this.#file.value.get(id) ?? null;
+  }
+
+  /** Makes the secret of a new webhook. Secrets of webhooks that do not exist are left out. */
+  async create(
+    id: string,
+    headers: WebhookSecret["headers"],
+    nowMs: number,
+    exists: (id: string) => boolean,
+  ): Promise<Result<string, SharedFileError>> {
+    const secret = createWebhookSecret();
+    return this.#file.change<string, never>((before) => {
+      const staying = [...before].filter(
+        ([known, { madeMs }]) => exists(known) || madeMs > nowMs - LEFT_MS_MIN,
+      );
+      const value = new Map([...staying, [id, { secret, former: null, headers, madeMs: nowMs }] as const]);
+      return ok({ value, answer: secret });
+    }, true);
+  }
+
+  setHeaders(
+    id: string,
+    headers: WebhookSecret["headers"],
+  ): Promise<Result<void, SharedFileError | "missing">> {
+    return this.#replace(id, (record) => ({ ...record, headers }), undefined);
+  }
+
+  /** Makes another secret. Until the instant, the one before signs, too. */
+  rotate(id: string, untilMs: number): Promise<Result<string, SharedFileError | "missing">> {
+    const secret = createWebhookSecret();
+    return this.#replace(
+      id,
+      (record) => ({ ...record, secret, former: { secret: record.secret, untilMs } }),
+      secret,
+    );
+  }
+
+  remove(id: string): Promise<Result<void, SharedFileError>> {
+    return this.#file.change<void, never>((before) => {
+      const value = new Map(before);
+      value.delete(id);
+      return ok({ value, answer: undefined });
+    });
+  }
+
+  reload(): Promise<void> {
+    return this.#file.reload();
+  }
+
+  #replace<Answer>(
+    id: string,
+    change: (record: WebhookSecret) => WebhookSecret,
+    answer: Answer,
+  ): Promise<Result<Answer, SharedFileError | "missing">> {
+    return this.#file.change<Answer, "missing">((before) => {
+      const record = before.get(id);
+      if (record === undefined) return fail("missing");
+      return ok({ value: new Map(before).set(id, change(record)), answer });
+    }, true);
+  }
+}
+
+/** Those that sign at this time. */
+export function secretsAt({ secret, former }: WebhookSecret, nowMs: number): readonly string[] {
+  return former !== null && nowMs < former.untilMs ? [secret, former.secret] : [secret];
+}
+
+const FORMAT_VERSION = 1;
+
+export function encodeWebhookSecrets(byId: SecretsById): Uint8Array {
+  const webhooks = Object.fromEntries(byId);
+  return new TextEncoder().encode(`${JSON.stringify({ version: FORMAT_VERSION, webhooks }, null, 1)}\n`);
+}
+
+/** The file's secrets, or an error text that names no secret. */
+export function parseWebhookSecrets(bytes: Uint8Array): Result<SecretsById, string> {
+  const content = parseVersionedJson(bytes, FORMAT_VERSION);
+  if (!content.ok) return content;
+  const { webhooks } = content.value;
+  if (!isObject(webhooks)) return fail("its secrets of webhooks are missing");
+  const byId = new Map<string, WebhookSecret>();
+  for (const [id, value] of Object.entries(webhooks)) {
+    if (!isRecord(value)) return fail(`its secret of the webhook ${JSON.stringify(id)} is not valid`);
+    byId.set(id, value);
+  }
+  return ok(byId);
+}
+
+function isRecord(value: unknown): value is WebhookSecret {
+  if (!isObject(value) || !isSecret(value.secret) || !Number.isSafeInteger(value.madeMs)) return false;
+  const { former, headers } = value;
+  const isFormer =
+    former === null || (isObject(former) && isSecret(former.secret) && Number.isSafeInteger(former.untilMs));
+  return isFormer && isObject(headers) && Object.values(headers).every((text) => typeof text === "string");
+}
+
+function isSecret(value: unknown): boolean {
+  return typeof value === "string" && isWebhookSecret(value);
+}
