@@ -134,6 +134,7 @@ export async function openApp(
       signal: state.stopping,
       files,
       startHelper: platform.startHelper,
+      openSqlite: platform.openSqlite,
       clock,
       retention: settings.retention,
       ...{ hot, config, scheduler, release, keepsChanges: true, access: secrets },

@@ -13,6 +13,7 @@ import type { Clock } from "../model/time/clock.ts";
 import type { Retention } from "../model/time/retention.ts";
 import type { Files } from "../runtime/files.ts";
 import type { StartHelper } from "../runtime/helper/helper.ts";
+import type { OpenSqlite } from "../runtime/sqlite.ts";
 import type { Correct } from "../service/corrections/correct.ts";
 import type { Erase } from "../service/erasures/erase.ts";
 import type { FileEraser } from "../service/erasures/file-eraser.ts";
@@ -26,6 +27,7 @@ import type { MemoryCompactor } from "../service/upkeep/memory-compactor.ts";
 import type { SealSchedule } from "../service/upkeep/seal/schedule.ts";
 import type { SealReport } from "../service/upkeep/seal/seal.ts";
 import type { QuarantineSweeps } from "../service/upkeep/sweeps.ts";
+import type { EventStore } from "../service/watching/event-store.ts";
 import type { EntryError } from "../wal/entry/entry.ts";
 import type { LogRefusal, LogWrite, Wal } from "../wal/log.ts";
 import type { LogRecovery } from "../wal/wal.ts";
@@ -68,11 +70,13 @@ export interface OpenDirectory {
   readonly schedule: SealSchedule;
   readonly quarantine: Quarantine;
   readonly quarantineSweeps: QuarantineSweeps;
+  /** Events of fences and alerts, and the position up to which they are made. */
+  readonly eventStore: EventStore;
   readonly compactor: MemoryCompactor;
   readonly exports: Exports;
   readonly erasures: ErasureLedger;
   readonly recovery: LogRecovery;
-  /** Damage found by the start in log and quarantine. */
+  /** Damage found by the start in log, quarantine and events. */
   readonly damage: readonly Damage[];
   /** The ends of interrupted writes, which were never acknowledged. */
   readonly tornTails: readonly Damage[];
@@ -87,6 +91,7 @@ export type OnReplayProgress = (replayedBytes: number, totalBytes: number) => vo
 export interface OpenDirectoryOptions {
   readonly dataDir: string;
   readonly files: Files;
+  readonly openSqlite: OpenSqlite;
   readonly clock: Clock;
   /** Defaults to the system's timers. */
   readonly timers?: Timers;

@@ -21,6 +21,7 @@ import type { GapsDependencies } from "../service/queries/history/read-archive.t
 import { MemoryCompactor } from "../service/upkeep/memory-compactor.ts";
 import { archivedByMs, hasLateRows } from "../service/upkeep/seal/plan.ts";
 import { clearedOf, sequencesOf } from "../service/upkeep/seal/seal.ts";
+import { openEvents } from "../service/watching/open-events.ts";
 import type { EntryError, LogEntry } from "../wal/entry/entry.ts";
 import type { LogWrite, Wal } from "../wal/log.ts";
 import type { ReplayProgress } from "../wal/replay.ts";
@@ -63,12 +64,7 @@ async function openParts(options: OpenDirectoryOptions, opened: Close[]): Promis
   const archiveDisk = options.archiveDisk ?? { directory: paths.archive, files };
   const { archive, notes, restoreNewest, restoreStanding } = await openOwnArchive(options, archiveDisk);
   opened.push(() => archive.close());
-  const { messages, damage } = await openMessages({
-    files,
-    directory: paths.quarantine,
-    damagedDirectory: paths.damaged,
-    coveredSequence: archive.manifest.standing?.sequence ?? 0,
-  });
+  const { messages, eventStore, damage } = await openFollowers(options, archive, opened);
   async function beginReplay(): Promise<boolean> {
     hot.beginReplay();
     hot.erasures.finish(archive.manifest.erased);
@@ -98,6 +94,7 @@ async function openParts(options: OpenDirectoryOptions, opened: Close[]): Promis
     },
   );
   opened.push(() => log.close());
+  eventStore.begin(log.lastSequence);
   for (const _ of hot.endReplay()) await nextTurn();
   const acknowledgedParts = () => readAcknowledgedParts(files, paths.damaged);
   await settleNewest(
@@ -120,6 +117,7 @@ async function openParts(options: OpenDirectoryOptions, opened: Close[]): Promis
     exports,
     erasures,
     recovery,
+    eventStore,
     damage: [...recovery.damage, ...damage],
     tornTails: recovery.tornTail === null ? [] : [recovery.tornTail],
     schedule,
@@ -131,10 +129,29 @@ async function openParts(options: OpenDirectoryOptions, opened: Close[]): Promis
       compactor.stop();
       await exports.stop();
       await stopWriting({ ...writers, schedule, log });
+      eventStore.close();
       archive.close();
       release();
     },
   };
+}
+
+/** Opens what follows the log in files of its own. */
+async function openFollowers(
+  { dataDir, files, openSqlite, clock, events }: OpenDirectoryOptions,
+  { manifest }: Archive,
+  opened: Close[],
+) {
+  const paths = directoryPaths(dataDir);
+  const storage = { files, damagedDirectory: paths.damaged };
+  const coveredSequence = manifest.standing?.sequence ?? 0;
+  const quarantine = await openMessages({ ...storage, directory: paths.quarantine, coveredSequence });
+  const nowMs = clock.nowMs();
+  const stored = await openEvents({ ...storage, openSqlite, directory: paths.events, nowMs });
+  opened.push(() => stored.events.close());
+  for (const note of stored.notes) events.onArchiveNote(note);
+  const damage = [...quarantine.damage, ...stored.damage];
+  return { messages: quarantine.messages, eventStore: stored.events, damage };
 }
 
 type Writing = Pick<OpenDirectory, "schedule" | "eraser" | "quarantine" | "quarantineSweeps" | "log">;

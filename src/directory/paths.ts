@@ -12,6 +12,7 @@ export function directoryPaths(dataDir: string) {
     joining: join(dataDir, "joining"),
     archive: join(dataDir, "archive"),
     quarantine: join(dataDir, "quarantine"),
+    events: join(dataDir, "events"),
     damaged: join(dataDir, "damaged"),
     keys: join(dataDir, "keys.json"),
     settings: join(dataDir, "settings.json"),

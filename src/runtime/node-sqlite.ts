@@ -16,19 +16,22 @@ import {
  * The two runtimes give the same messages, but only one of them SQLite's codes.
  */
 
-export function openNodeSqlite(path: string | null): SqliteDatabase {
+export function openNodeSqlite(path: string | null, onDamaged: () => void = () => undefined): SqliteDatabase {
   const name = path ?? ":memory:";
   const guard = <Value>(work: () => Value): Value => {
     try {
       return work();
     } catch (error) {
-      throw failureOf(name, error);
+      const failure = failureOf(name, error);
+      if (failure instanceof DamagedDatabaseError) onDamaged();
+      throw failure;
     }
   };
   const database = guard(() => {
     if (path !== null) createOnce(path);
     return new DatabaseSync(name);
   });
+  let isOpen = true;
   const run = (sql: string) => guard(() => database.exec(sql));
   return {
     run,
@@ -47,7 +50,10 @@ export function openNodeSqlite(path: string | null): SqliteDatabase {
         throw error;
       }
     },
-    close: () => guard(() => database.close()),
+    close() {
+      if (isOpen) guard(() => database.close());
+      isOpen = false;
+    },
   };
 }
 
@@ -96,14 +102,14 @@ const CODES: readonly (readonly [RegExp, string])[] = [
   [/disk I\/O error/, "EIO"],
   [/readonly database/, "EROFS"],
   [/database (table )?is locked/, "EBUSY"],
+  [/unable to open/, "EACCES"],
 ];
 
 function failureOf(path: string, error: unknown): Error {
   const text = error instanceof Error ? error.message : String(error);
   if (/malformed|not a database|corrupt/.test(text)) return new DamagedDatabaseError(path, text, error);
   const code = CODES.find(([pattern]) => pattern.test(text))?.[1] ?? codeOf(error);
-  // Anything else is a mistake of the caller, such as in a statement.
-  return code === "ERR_SQLITE_ERROR" && !text.includes("unable to open") && error instanceof Error
-    ? error
-    : new FileError("use database", path, code, error);
+  // What has a code of the runtime is a mistake of the caller, such as in a statement.
+  const isMistake = code.startsWith("ERR_") && error instanceof Error;
+  return isMistake ? error : new FileError("use database", path, code, error);
 }

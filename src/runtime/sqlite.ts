@@ -8,6 +8,7 @@ export interface SqliteDatabase {
   prepare(sql: string): SqliteStatement;
   /** Runs `work` in one transaction: all that it wrote lasts, or nothing if it throws. */
   transact(work: () => void): void;
+  /** May be called again. */
   close(): void;
 }
 
@@ -23,14 +24,19 @@ export interface SqliteStatement {
 export type SqliteValue = string | number | Uint8Array | null;
 export type SqliteRow = Readonly<Record<string, SqliteValue>>;
 
-/** Opens the file, or creates it (0600); null opens a database in memory. */
-export type OpenSqlite = (path: string | null) => SqliteDatabase;
+/**
+ * Opens the file, or creates it (0600); null opens a database in memory. `onDamaged` is called whenever a call meets
+ * damage, before that throws.
+ */
+export type OpenSqlite = (path: string | null, onDamaged?: () => void) => SqliteDatabase;
 
 /** The file is not a database, or what it holds contradicts itself. */
 export class DamagedDatabaseError extends Error {
   override readonly name = "DamagedDatabaseError";
+  readonly reason: string;
 
   constructor(path: string, reason: string, cause?: unknown) {
     super(`The database "${path}" is damaged: ${reason}`, { cause });
+    this.reason = reason;
   }
 }

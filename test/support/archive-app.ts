@@ -14,8 +14,10 @@ import { Scheduler } from "../../src/lib/schedule/scheduler.ts";
 import { createManualClock, type ManualClock } from "../../src/model/time/clock.ts";
 import { DEFAULT_RETENTION, type Retention } from "../../src/model/time/retention.ts";
 import { createNodeFiles } from "../../src/runtime/node-files.ts";
+import { openNodeSqlite } from "../../src/runtime/node-sqlite.ts";
 import type { LateWindowSize } from "../../src/service/queries/history/read-stretches.ts";
 import type { SealReport } from "../../src/service/upkeep/seal/seal.ts";
+import { openMemorySqlite } from "./disk/memory-sqlite.ts";
 import { createTestApp, type TestApp, type TestStores } from "./test-app.ts";
 
 /** The service over a data directory with an archive, a log, and a manual clock. */
@@ -80,6 +82,8 @@ export async function createArchiveApp(options: ArchiveAppOptions = {}): Promise
   const hot = createHotStore(scheduler);
   const notes: string[] = [];
   const directory = await openDirectory({
+    // A simulated disk has no place for a database.
+    openSqlite: options.disk === undefined ? openNodeSqlite : openMemorySqlite,
     ...disk,
     ...(options.sealDaysAtOnce === undefined ? {} : { sealDaysAtOnce: options.sealDaysAtOnce }),
     ...(options.segmentBytesMax === undefined ? {} : { segmentBytesMax: options.segmentBytesMax }),
@@ -120,7 +124,7 @@ export async function createArchiveApp(options: ArchiveAppOptions = {}): Promise
     seal: () => directory.schedule.sealNow(),
     async restart() {
       await directory.close();
-      return createArchiveApp({ ...options, clock, dataDir, disk });
+      return createArchiveApp({ ...options, clock, dataDir });
     },
     close: () => directory.close(),
   };

@@ -21,6 +21,7 @@ import { MS_PER_DAY } from "../../../src/model/time/units.ts";
 import { utcDayStartMs } from "../../../src/model/time/utc-day.ts";
 import { startHelper } from "../../../src/runtime/helper/spawn-helper.ts";
 import { createNodeFiles } from "../../../src/runtime/node-files.ts";
+import { openNodeSqlite } from "../../../src/runtime/node-sqlite.ts";
 import { acquireSqliteLock } from "../../../src/runtime/sqlite-lock.ts";
 import { WINDOW_DAYS } from "../../../src/service/upkeep/seal/plan.ts";
 import type { YearFleet } from "../fleets/year-fleet.ts";
@@ -139,6 +140,7 @@ export function openBenchDirectory(
   return openDirectory({
     dataDir,
     files: createNodeFiles(),
+    openSqlite: openNodeSqlite,
     startHelper,
     clock,
     retention,

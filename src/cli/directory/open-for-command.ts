@@ -3,13 +3,12 @@ import type { DirectoryEvents, OpenDirectory, OpenDirectoryOptions } from "../..
 import { openDirectory } from "../../app/open-directory.ts";
 import { createHotStore } from "../../hot/hot-store.ts";
 import { Scheduler } from "../../lib/schedule/scheduler.ts";
-import type { Files } from "../../runtime/files.ts";
 import { damageLine, entryLeftOutLine } from "../screen/directory-report.ts";
 
 /** A data directory that a command owns: no server runs over it, and no seal is scheduled. */
 interface CommandDirectory
-  extends Omit<OpenDirectoryOptions, "files" | "hot" | "scheduler" | "config" | "events"> {
-  readonly platform: { readonly files: Files };
+  extends Omit<OpenDirectoryOptions, "files" | "openSqlite" | "hot" | "scheduler" | "config" | "events"> {
+  readonly platform: Pick<OpenDirectoryOptions, "files" | "openSqlite">;
   /** Prints a line for a person. */
   say(line: string): void;
   /** Events that the command handles itself. */
@@ -27,6 +26,7 @@ export async function openForCommand({
   return openDirectory({
     ...options,
     files: platform.files,
+    openSqlite: platform.openSqlite,
     hot: createHotStore(scheduler),
     scheduler,
     config: DEFAULT_ARCHIVE_CONFIG,

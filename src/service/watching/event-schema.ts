@@ -44,6 +44,7 @@ CREATE TABLE watched (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX watched_by_due ON watched (due_ms) WHERE due_ms IS NOT NULL;
 CREATE TABLE progress (id INTEGER PRIMARY KEY CHECK (id = 1), position INTEGER NOT NULL) STRICT;
+INSERT INTO progress VALUES (1, ${Number.MAX_SAFE_INTEGER});
 `;
 
 /** Marks a database as one of ours, so that the version can be believed: "WHev". */
@@ -62,15 +63,13 @@ PRAGMA busy_timeout = 0;
 `;
 
 /**
- * Prepares an opened database; an empty one begins at this position. Throws a `FormatVersionError` or a
- * `DamagedDatabaseError`, and then has changed nothing.
+ * Prepares an opened database. Throws a `FormatVersionError` or a `DamagedDatabaseError`, and then has changed nothing.
  */
-export function prepareEvents(database: SqliteDatabase, path: string, position: number): void {
+export function prepareEvents(database: SqliteDatabase, path: string): void {
   if (isNew(database)) {
     database.run(SETTINGS);
     database.transact(() => {
       database.run(SCHEMA);
-      database.prepare("INSERT INTO progress VALUES (1, ?)").run(position);
       database.run(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${FORMAT_VERSION}`);
     });
     return;

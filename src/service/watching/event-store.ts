@@ -34,9 +34,9 @@ export class EventStore {
     this.database = database;
   }
 
-  /** `path` is for messages. An empty database begins at this position of the log. */
-  static open(database: SqliteDatabase, path: string, position: number): EventStore {
-    prepareEvents(database, path, position);
+  /** `path` is for messages. */
+  static open(database: SqliteDatabase, path: string): EventStore {
+    prepareEvents(database, path);
     return new EventStore(database);
   }
 
@@ -114,7 +114,15 @@ export class EventStore {
     return Number(this.#prepare("SELECT seq FROM sqlite_sequence WHERE name = 'events'").find()?.seq ?? 0);
   }
 
-  /** The sequence of the log up to which everything is decided. */
+  /**
+   * Tells the end of the log, once that is open. A new database begins there, and so does one that is ahead of a log
+   * that has lost its end.
+   */
+  begin(lastSequence: number): void {
+    if (this.position() > lastSequence) this.transact(() => this.setPosition(lastSequence));
+  }
+
+  /** The sequence of the log up to which all is decided. Before `begin`, that of a new database is very large. */
   position(): number {
     return Number(this.#prepare("SELECT position FROM progress").find()?.position);
   }

@@ -10,8 +10,10 @@ import type { NewRevision } from "../../../src/service/watching/stored-event.ts"
 export const APP = "app" as AppId;
 
 /** A store in the file, or in memory. */
-export function openEvents(path: string | null = null, position = 0): EventStore {
-  return EventStore.open(openNodeSqlite(path), path ?? ":memory:", position);
+export function openEvents(path: string | null = null, endOfLog = Number.MAX_SAFE_INTEGER): EventStore {
+  const events = EventStore.open(openNodeSqlite(path), path ?? ":memory:");
+  events.begin(endOfLog);
+  return events;
 }
 
 /** An event at this time, whose id ends with `mark`. */

@@ -4,7 +4,8 @@ import { EventStore } from "../../../src/service/watching/event-store.ts";
 import { revisionAt } from "../../support/geofences/test-events.ts";
 
 const [path = ""] = process.argv.slice(2);
-const events = EventStore.open(openNodeSqlite(path), path, 0);
+const events = EventStore.open(openNodeSqlite(path), path);
+if (events.lastSeq() === 0) events.begin(0);
 for (let position = events.position() + 1; ; position++) {
   events.transact(() => {
     for (const mark of ["1", "2", "3"]) events.put(revisionAt(position, mark));

@@ -7,6 +7,7 @@ import { createManualClock } from "../../../src/model/time/clock.ts";
 import { DEFAULT_RETENTION } from "../../../src/model/time/retention.ts";
 import type { Files } from "../../../src/runtime/files.ts";
 import { SEGMENT_HEAD_BYTES } from "../../../src/wal/segment.ts";
+import { openMemorySqlite } from "../../support/disk/memory-sqlite.ts";
 import { SIMULATED_DATA_DIR } from "../../support/disk/mirrored-disk.ts";
 import {
   createSimulatedFiles,
@@ -58,6 +59,7 @@ export abstract class CrashRun {
     this.hot = createHotStore(scheduler);
     this.directory = await openDirectory({
       ...this.disk(),
+      openSqlite: openMemorySqlite,
       dataDir: SIMULATED_DATA_DIR,
       clock: this.clock,
       retention: DEFAULT_RETENTION,

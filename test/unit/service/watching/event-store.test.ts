@@ -24,8 +24,8 @@ afterEach(() => {
   rmSync(directory, { recursive: true });
 });
 
-function openPath(position = 0): EventStore {
-  const events = openEvents(path, position);
+function openPath(endOfLog?: number): EventStore {
+  const events = openEvents(path, endOfLog);
   open.push(events);
   return events;
 }

@@ -13,6 +13,7 @@ import { createCurrentQueries } from "../../../../src/service/queries/current.ts
 import { createHistoryQueries } from "../../../../src/service/queries/history/history.ts";
 import { createUserDevices } from "../../../../src/service/queries/user-devices.ts";
 import type { EntryError } from "../../../../src/wal/entry/entry.ts";
+import { openMemorySqlite } from "../../../support/disk/memory-sqlite.ts";
 import { SIMULATED_DATA_DIR } from "../../../support/disk/mirrored-disk.ts";
 import type { Booted } from "../disk/disk.ts";
 
@@ -68,6 +69,7 @@ export async function openService(options: ServiceOptions): Promise<RunService> 
   const directory = await openDirectory({
     dataDir: SIMULATED_DATA_DIR,
     files,
+    openSqlite: openMemorySqlite,
     archiveDisk: machine.archiveDisk,
     archiveEngine: planted.engine?.(machine.engine) ?? machine.engine,
     segmentBytesMax,

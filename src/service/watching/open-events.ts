@@ -1,0 +1,89 @@
+import { join } from "node:path";
+import { DAMAGED_SUFFIX, type Damage } from "../../directory/damaged-files.ts";
+import { type Files, ignoreFileError, moveDurably } from "../../runtime/files.ts";
+import { DamagedDatabaseError, type OpenSqlite } from "../../runtime/sqlite.ts";
+import { EventStore } from "./event-store.ts";
+
+/*
+ * Opens the database of events. A damaged one is moved to the damaged files, also if only the last process saw the
+ * damage: SQLite reads the pages that it needs and checks no others.
+ */
+
+export interface OpenEventsOptions {
+  readonly files: Files;
+  readonly openSqlite: OpenSqlite;
+  readonly directory: string;
+  readonly damagedDirectory: string;
+  readonly nowMs: number;
+}
+
+export interface OpenedEvents {
+  readonly events: EventStore;
+  /** The files of a damaged database, which were moved. */
+  readonly damage: readonly Damage[];
+  /** A sentence about them. */
+  readonly notes: readonly string[];
+}
+
+export function eventPaths(directory: string) {
+  const database = join(directory, "events.sqlite");
+  return {
+    database,
+    /** The database, and what SQLite adds to it: transactions that are not in it yet, and an index of them. */
+    all: [database, `${database}-wal`, `${database}-shm`],
+    /** Exists once a process has met damage in the database. */
+    mark: join(directory, "damaged"),
+  };
+}
+
+export async function openEvents(options: OpenEventsOptions): Promise<OpenedEvents> {
+  const { files, openSqlite, directory } = options;
+  const { database: path, mark } = eventPaths(directory);
+  await files.makeDirectory(directory);
+  const open = () => {
+    const database = openSqlite(
+      path,
+      () => void files.replace(mark, new Uint8Array()).catch(ignoreFileError),
+    );
+    try {
+      return EventStore.open(database, path);
+    } catch (error) {
+      database.close();
+      throw error;
+    }
+  };
+  let reason = "an earlier process met damage in it";
+  if (!(await files.exists(mark))) {
+    try {
+      return { events: open(), damage: [], notes: [] };
+    } catch (error) {
+      if (!(error instanceof DamagedDatabaseError)) throw error;
+      reason = error.reason;
+    }
+  }
+  const damage = await moveDamaged(options);
+  const note =
+    `The database of events is damaged (${reason}) and was moved to the damaged files. Earlier events are lost; ` +
+    "from here on events are made as before.";
+  return { events: open(), damage, notes: [note] };
+}
+
+async function moveDamaged({
+  files,
+  directory,
+  damagedDirectory,
+  nowMs,
+}: OpenEventsOptions): Promise<Damage[]> {
+  const { all, mark } = eventPaths(directory);
+  const damage: Damage[] = [];
+  for (const file of all) {
+    if (!(await files.exists(file))) continue;
+    const savedAs = join(damagedDirectory, `${file.slice(directory.length + 1)}.${nowMs}${DAMAGED_SUFFIX}`);
+    const bytes = await files.size(file);
+    await moveDurably(files, file, savedAs);
+    damage.push({ file, offset: 0, bytes, savedAs });
+  }
+  await files.removeAll(mark);
+  await files.syncDirectory(directory);
+  return damage;
+}
