@@ -4,6 +4,7 @@ import type { ReportBatch } from "../model/report-batch.ts";
 import type { TimeRange } from "../model/time/range.ts";
 import type { AppDevices } from "./app-devices.ts";
 import { BatchBlock, BLOCK_ROWS } from "./batch-block.ts";
+import type { ChangeMarks } from "./change-marks.ts";
 import { NO_DEVICE } from "./devices/device-table.ts";
 import { NO_USER } from "./devices/users-of-app.ts";
 import type { AliasRows } from "./hidden/alias-rows.ts";
@@ -41,6 +42,7 @@ export class BatchWriter {
   readonly #records: RecordWriter;
   readonly #hidden: HiddenRecords;
   readonly #aliasRows: AliasRows;
+  readonly #marks: ChangeMarks;
   /** Whether apps remember what becomes visible. */
   keepsChanges = false;
 
@@ -50,12 +52,14 @@ export class BatchWriter {
     records: RecordWriter,
     hidden: HiddenRecords,
     aliasRows: AliasRows,
+    marks: ChangeMarks,
   ) {
     this.#dictionary = dictionary;
     this.#ledger = ledger;
     this.#records = records;
     this.#hidden = hidden;
     this.#aliasRows = aliasRows;
+    this.#marks = marks;
   }
 
   /** Merges the batch of a log entry into the app's records, in order. Reports that the archive covers are skipped. */
@@ -85,11 +89,16 @@ export class BatchWriter {
     const newest: number[] = [];
     const unseen = this.#hidden.of(app.appId);
     const aliases = this.#aliasRows.aliasesOf(app.appId);
+    const marks = this.#marks.of(app.appId, sequence);
     const isPlain = unseen === null && aliases === null;
     for (let row = from; row < to; row++) {
       const device = devices[row - from]!;
-      if (device === NO_DEVICE) continue;
       const timestampMs = batch.timestampMs[row]!;
+      if (device === NO_DEVICE) {
+        // The archive had it before the watcher.
+        marks?.note(this.#shownId(app.appId, batch, row), timestampMs, sequence);
+        continue;
+      }
       carried.profile = profiles[row - from]!;
       carried.state = states[row - from]!;
       const day = this.#ledger.at(timestampMs);
@@ -119,6 +128,7 @@ export class BatchWriter {
         counts.created++;
         if (isSealed(day)) counts.createdLate.push(row);
       }
+      if (!isHidden) marks?.note(this.#shownId(app.appId, batch, row), timestampMs, sequence);
       if (this.#records.showsAtEnd) continue;
       if (isHidden) continue;
       app.touches.note(visible, sequence);
@@ -171,6 +181,8 @@ export class BatchWriter {
     if (changed === null) return;
     const { timestampMs, alias } = changed;
     let { device } = changed;
+    const shownId = alias?.shownId ?? app.table.idOf(device);
+    this.#marks.of(app.appId, report.sequence)?.note(shownId, timestampMs, report.sequence);
     if (alias !== null) {
       const place = this.#aliasRows.place(app.appId, alias.shownId);
       ({ device } = place);
@@ -180,6 +192,12 @@ export class BatchWriter {
     if (this.#records.showsAtEnd) return;
     app.touches.note(device, report.sequence);
     if (timestampMs === app.table.columns.newestMs(device) && device !== newest.at(-1)) newest.push(device);
+  }
+
+  /** The device as which a report shows. */
+  #shownId(appId: AppId, { texts, device }: ReportBatch, row: number): DeviceId {
+    const deviceId = texts[device[row]!] as DeviceId;
+    return this.#aliasRows.aliasesOf(appId)?.of(deviceId)?.shownId ?? deviceId;
   }
 
   /** Records what the device was before the change, so call it before the change is visible. */
@@ -223,7 +241,11 @@ export class BatchWriter {
   }
 
   /** Notes that a device was corrected, after the last step. Returns whether viewers are to be told. */
-  noteCorrected(app: AppDevices, device: number, { sequence, beforeMs, isChanged }: CorrectedView): boolean {
+  noteCorrected(
+    { app, device, deviceId }: ChangedPlace,
+    { sequence, fromMs, beforeMs, isChanged }: CorrectedView,
+  ): boolean {
+    this.#marks.of(app.appId, sequence)?.note(deviceId, fromMs, sequence);
     if (this.#records.showsAtEnd) return false;
     app.touches.note(device, sequence);
     if (app.newestTimes.of(device) < beforeMs!) app.olderSince.set(device, sequence);
@@ -274,6 +296,8 @@ export class BatchWriter {
 /** How a device was published while the correction of an entry changed its records. */
 export interface CorrectedView {
   readonly sequence: number;
+  /** The earliest instant of the records that changed. */
+  readonly fromMs: number;
   /** The time of the newest record before the first step; null until then. */
   beforeMs: number | null;
   /** Whether the newest record changed. */

@@ -16,6 +16,7 @@ import type { WebhookEntry } from "../model/webhooks/webhook-entry.ts";
 import type { AppDevices } from "./app-devices.ts";
 import { Apps, forgetDevices } from "./apps.ts";
 import { type AppliedBatch, BatchWriter, type HiddenRecords, rowsWithoutRecord } from "./batch-writer.ts";
+import { ChangeMarks } from "./change-marks.ts";
 import { type ChangeRoom, createChangeRoom } from "./change-ring.ts";
 import { DeviceProfiles } from "./device-profiles.ts";
 import { Erasures } from "./erasures.ts";
@@ -58,6 +59,8 @@ export interface HotStore extends LateScans {
   watchReports(appId: AppId, ranges: readonly WatchedRange[]): ReportWatch;
   readonly profiles: DeviceProfiles;
   readonly watches: WatchStore;
+  /** What fences and alerts have not seen yet. */
+  marks(): ChangeMarks;
   readonly webhooks: WebhookStore;
   readonly corrections: Corrections;
   readonly erasures: Erasures;
@@ -189,6 +192,7 @@ export function createHotStore(
       progress.note(apps, sequence, app.changes.end > end ? appId : null);
       return applied;
     },
+    marks: () => contents.marks,
     watchReports: (appId, ranges) => progress.watches.begin(appId, ranges),
     get profiles() {
       return profiles;
@@ -231,7 +235,7 @@ export function createHotStore(
     endReplay: () => showAllNewest(apps, records, progress.sequence),
     clear() {
       contents.erasures.clear();
-      contents = createContents(new Dictionary(), scheduler, room, contents.erasures);
+      contents = createContents(new Dictionary(), scheduler, room, contents);
       ({ dictionary, ledger, apps, records, batches, profiles, watches, corrections } = contents);
       progress.sequence = 0;
     },
@@ -309,7 +313,7 @@ function standingMethods(now: () => Contents, progress: Progress): StandingMetho
       const { apps, batches, profiles, watches, webhooks } = now();
       let isChanged = false;
       if (entry.kind === "correction") isChanged = yield* applyCorrection(now(), entry, sequence);
-      else if (entry.kind === "watch") yield* watches.apply(entry, sequence);
+      else if (entry.kind === "watch") yield* applyWatch(now(), entry, sequence);
       else if (entry.kind === "webhook") webhooks.apply(entry, sequence);
       else if (entry.kind === "erasure") {
         for (const store of [watches, webhooks]) store.erase(appId, entry.erasure, sequence);
@@ -389,6 +393,15 @@ function standingMethods(now: () => Contents, progress: Progress): StandingMetho
   };
 }
 
+function* applyWatch(
+  { watches, marks }: Pick<Contents, "watches" | "marks">,
+  entry: WatchEntry,
+  sequence: number,
+): Steps<void> {
+  yield* watches.apply(entry, sequence);
+  marks.noteWatch(entry, sequence);
+}
+
 /** How far memory is in the log, and who is told. */
 class Progress {
   /** Who notes reports that come. */
@@ -443,8 +456,9 @@ function createContents(
   dictionary: Dictionary,
   scheduler: Scheduler,
   room: ChangeRoom,
-  erasures = new Erasures(),
+  before: { readonly erasures: Erasures; readonly marks: ChangeMarks } | null = null,
 ) {
+  const erasures = before?.erasures ?? new Erasures();
   const ledger = new DayLedger();
   const apps = new Apps(dictionary, ledger, scheduler, room);
   const records = new RecordWriter(dictionary);
@@ -453,15 +467,18 @@ function createContents(
   const inDoubt = new NewestInDoubt();
   const hidden = hiddenRecords({ corrections, apps, ledger, dictionary, corrected });
   const aliasRows = new AliasRows(apps, ledger, dictionary, records, corrections, inDoubt);
+  const watches = new WatchStore();
+  const marks = new ChangeMarks(watches, before?.marks.decidedSequence);
   const mover = new RowMover(apps, ledger, records, dictionary, corrected, aliasRows, inDoubt);
   return {
     dictionary,
     ledger,
     apps,
     records,
-    batches: new BatchWriter(dictionary, ledger, records, hidden, aliasRows),
+    batches: new BatchWriter(dictionary, ledger, records, hidden, aliasRows, marks),
     profiles: new DeviceProfiles(),
-    watches: new WatchStore(),
+    watches,
+    marks,
     webhooks: new WebhookStore(),
     erasures,
     corrections,

@@ -39,10 +39,11 @@ export function* applyErasure(memory: ErasedMemory, entry: ErasureEntry, sequenc
   const areCorrectionsAfter = corrections.isAfter(sequence);
   const plan = areCorrectionsAfter ? "unknown" : isCurrent(memory, entry) ? "current" : "overtaken";
   const eraser = new RecordEraser(memory, entry, sequence, { isPending, plan });
+  const { startMs } = entry.erasure.range;
   if (entry.erasure.continues)
-    return isPending && (yield* showInSteps(memory.batches, eraser.setNewest(), sequence));
+    return isPending && (yield* showInSteps(memory.batches, eraser.setNewest(), sequence, startMs));
   const changes = areCorrectionsAfter ? eraser.eraseRecords() : eraser.erase();
-  const isChanged = yield* showInSteps(memory.batches, changes, sequence);
+  const isChanged = yield* showInSteps(memory.batches, changes, sequence, startMs);
   if (!areCorrectionsAfter) {
     const number = corrections.endErasure(entry.appId, sequence);
     erasures.noteRecent({ erasure: entry.erasure, number, isCurrent: plan === "current" });

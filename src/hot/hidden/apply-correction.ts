@@ -4,6 +4,7 @@ import type { DeviceId } from "../../model/ids.ts";
 import type { BatchWriter, CorrectedView } from "../batch-writer.ts";
 import type { AliasMover } from "./alias-mover.ts";
 import { type Corrections, type Effect, isAliasEffect } from "./corrections.ts";
+import { targetTimes } from "./held-correction.ts";
 import { STEP_ROWS } from "./place.ts";
 import type { ChangedPlace, RowMover } from "./row-mover.ts";
 
@@ -24,16 +25,19 @@ export function* applyCorrection(
   const { batches, corrections } = memory;
   const effect = corrections.apply(entry, sequence);
   if (effect === null) return false;
-  return yield* showInSteps(batches, performEffect(memory, effect, sequence), sequence);
+  const places = performEffect(memory, effect, sequence);
+  return yield* showInSteps(batches, places, sequence, earliestMs(effect));
 }
 
 /**
- * Publishes devices whose records come or go, in steps, which end at null, too. Returns whether viewers are to be told.
+ * Publishes devices whose records from an instant on come or go, in steps, which end at null, too. Returns whether
+ * viewers are to be told.
  */
 export function* showInSteps(
   batches: BatchWriter,
   places: Iterable<ChangedPlace | null>,
   sequence: number,
+  fromMs: number,
 ): Steps<boolean> {
   const views = new Map<DeviceId, CorrectedView>();
   const last = new Map<DeviceId, ChangedPlace>();
@@ -44,7 +48,7 @@ export function* showInSteps(
       continue;
     }
     const { deviceId } = place;
-    const view = views.get(deviceId) ?? { sequence, beforeMs: null, isChanged: false };
+    const view = views.get(deviceId) ?? { sequence, fromMs, beforeMs: null, isChanged: false };
     batches.showCorrected(place, view);
     views.set(deviceId, view);
     last.set(deviceId, place);
@@ -54,11 +58,19 @@ export function* showInSteps(
     yield;
   }
   let isChanged = false;
-  for (const [deviceId, { app, device }] of last) {
-    isChanged = batches.noteCorrected(app, device, views.get(deviceId)!) || isChanged;
+  for (const [deviceId, place] of last) {
+    isChanged = batches.noteCorrected(place, views.get(deviceId)!) || isChanged;
     if (++rows % STEP_ROWS === 0) yield;
   }
   return isChanged;
+}
+
+/** The earliest instant of the records that an effect changes. */
+function earliestMs(effect: Effect): number {
+  if (isAliasEffect(effect)) return Number.NEGATIVE_INFINITY;
+  const { item, hidden, covered } = effect;
+  const times = [covered, targetTimes(item), ...hidden.map(({ timestampMs }) => timestampMs)];
+  return Math.min(...times.map((sorted) => sorted?.[0] ?? Infinity));
 }
 
 /** Performs a correction in steps, after each of which a device is to be published. */
@@ -99,7 +111,7 @@ export function* forgetCorrected(
     if (effect === null) continue;
     for (const place of mover.perform(effect)) {
       corrections.noteMove(appId);
-      batches.showCorrected(place, { sequence, beforeMs: null, isChanged: true });
+      batches.showCorrected(place, { sequence, fromMs: beforeMs, beforeMs: null, isChanged: true });
       yield;
     }
   }

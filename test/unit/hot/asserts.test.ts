@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
+import { WatchStore } from "../../../src/geofences/watch-store.ts";
 import { Apps, forgetDevices } from "../../../src/hot/apps.ts";
 import { BatchWriter } from "../../../src/hot/batch-writer.ts";
+import { ChangeMarks } from "../../../src/hot/change-marks.ts";
 import { DeviceTable } from "../../../src/hot/devices/device-table.ts";
 import { AliasRows } from "../../../src/hot/hidden/alias-rows.ts";
 import { Corrections } from "../../../src/hot/hidden/corrections.ts";
@@ -33,7 +35,8 @@ function plantStore() {
   const ledger = new DayLedger();
   const writer = new RecordWriter(dictionary);
   const aliasRows = new AliasRows(apps, ledger, dictionary, writer, new Corrections(), new NewestInDoubt());
-  const batches = new BatchWriter(dictionary, ledger, writer, { of: () => null }, aliasRows);
+  const marks = new ChangeMarks(new WatchStore());
+  const batches = new BatchWriter(dictionary, ledger, writer, { of: () => null }, aliasRows, marks);
   const report = (timestamp: number, sequence: number) => {
     const reports = [{ device_id: "a", timestamp, latitude: 1, longitude: 2 }];
     batches.apply(apps.findOrAdd(APP), batchOf(reports), sequence);
