@@ -102,6 +102,7 @@ export interface ServedDirectory
     | "erasures"
     | "exports"
     | "damage"
+    | "eventStore"
   > {
   readonly schedule: Pick<SealSchedule, "state">;
   readonly eraser: ErasureStates;
@@ -124,8 +125,8 @@ export function createServices(parts: ServiceParts): Services {
   const messages = new MessageCounts();
   const slots = new ViewerSlots(viewersMax);
   const countDamaged = () => countDamages(parts);
-  const writers = writersOf(state);
-  const { ingest, exactIngest } = writers;
+  const opened = partsOf(state);
+  const { ingest, exactIngest } = opened;
   return {
     ...queries,
     version,
@@ -133,7 +134,7 @@ export function createServices(parts: ServiceParts): Services {
     stopping: state.stopping,
     countDamaged,
     seals: () => state.opened().schedule.state,
-    ...writers,
+    ...opened,
     uploads: createUploadsWith(parts, exactIngest, archived),
     ingestMessage: createIngestMessage({
       ingest,
@@ -145,7 +146,6 @@ export function createServices(parts: ServiceParts): Services {
       clock,
       retention,
     }),
-    quarantine: () => state.opened().quarantine,
     keys,
     madeKeys: new MadeKeys(keys),
     sessions: new Sessions({ secret: sessionSecret, keys, clock, usedCodes }),
@@ -158,7 +158,6 @@ export function createServices(parts: ServiceParts): Services {
     current: createCurrentQueries(queries),
     history: createHistoryQueries(archived),
     ...createPositionQueries(archived, state.stopping),
-    exports: () => state.opened().exports,
     copies: parts.copies,
     nearby: createNearby(queries),
     viewers: new Viewers({ live: createLive(queries), slots, counts: meters.viewers, answers, hot }),
@@ -190,12 +189,21 @@ export function createServices(parts: ServiceParts): Services {
   };
 }
 
-/** What writes to the directory once it is open. */
-function writersOf(
+/** Parts of the directory, for once it is open. */
+function partsOf(
   state: Serving,
 ): Pick<
   Services,
-  "ingest" | "exactIngest" | "editProfile" | "editWatches" | "correct" | "erase" | "erasures"
+  | "ingest"
+  | "exactIngest"
+  | "editProfile"
+  | "editWatches"
+  | "correct"
+  | "erase"
+  | "erasures"
+  | "quarantine"
+  | "events"
+  | "exports"
 > {
   return {
     ingest: (appId, batch) => state.opened().ingest(appId, batch),
@@ -217,6 +225,9 @@ function writersOf(
       preview: (...made) => state.opened().erase.preview(...made),
     },
     erasures: () => state.opened().eraser,
+    quarantine: () => state.opened().quarantine,
+    events: () => state.opened().eventStore,
+    exports: () => state.opened().exports,
   };
 }
 

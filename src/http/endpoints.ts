@@ -26,6 +26,8 @@ import { deviceTrack } from "./endpoints/devices/track.ts";
 import { createErasure } from "./endpoints/erasures/create.ts";
 import { listErasures } from "./endpoints/erasures/list.ts";
 import { oneErasure } from "./endpoints/erasures/one.ts";
+import { appEvents, deviceEvents } from "./endpoints/events/app-events.ts";
+import { alertEvents, geofenceEvents } from "./endpoints/events/watch-events.ts";
 import {
   createAlert,
   deleteAlert,
@@ -99,6 +101,10 @@ export const ENDPOINTS: readonly Endpoint[] = [
   oneAlert,
   replaceAlert,
   deleteAlert,
+  appEvents,
+  geofenceEvents,
+  alertEvents,
+  deviceEvents,
   createCorrection,
   listCorrections,
   oneCorrection,

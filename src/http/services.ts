@@ -36,6 +36,7 @@ import type { ReadCoordinates } from "../service/queries/read-coordinates.ts";
 import type { Tracks } from "../service/queries/tracks-tile.ts";
 import type { Versions } from "../service/queries/versions.ts";
 import type { SealState } from "../service/upkeep/seal/schedule.ts";
+import type { EventStore } from "../service/watching/event-store.ts";
 import type { Viewers } from "./answer/viewers.ts";
 import type { BodyBudget } from "./body/body-budget.ts";
 import type { AnswerBuffer } from "./encode/answer-buffer.ts";
@@ -83,6 +84,8 @@ export interface Services extends QueryDependencies {
   readonly deviceDays: DeviceDays;
   readonly findFleetTracks: FindFleetTracks;
   readonly previewFence: PreviewFence;
+  /** Events of geofences and alerts. Fails unless the directory is open. */
+  readonly events: () => EventStore;
   readonly readCoordinates: ReadCoordinates;
   readonly tracks: Tracks;
   readonly exports: () => Exports;

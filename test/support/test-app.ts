@@ -49,6 +49,7 @@ import { Quarantine } from "../../src/service/quarantine/quarantine.ts";
 import { createHistoryQueries } from "../../src/service/queries/history/history.ts";
 import type { LateWindowSize } from "../../src/service/queries/history/read-stretches.ts";
 import { createReadPositions } from "../../src/service/queries/positions.ts";
+import type { EventStore } from "../../src/service/watching/event-store.ts";
 import { openWal } from "../../src/wal/wal.ts";
 import {
   createMemoryKeyFiles,
@@ -59,6 +60,7 @@ import { startInlineHelper } from "../unit/cli/support/inline-helper.ts";
 import { createSimulatedFiles, type SimulatedFiles } from "./disk/simulated-files.ts";
 import { createEmptyArchive, NO_SEALS } from "./empty-archive.ts";
 import { textOf } from "./event-reader.ts";
+import { openEvents } from "./geofences/test-events.ts";
 import type { Report } from "./reports/batches.ts";
 import { openTestBaseMap } from "./test-base-map.ts";
 import { loadTestPlaces } from "./test-places.ts";
@@ -161,6 +163,7 @@ export interface TestApp {
   readonly keys: Readonly<Record<KeyName, string>>;
   readonly sessions: Sessions;
   readonly readPositions: Services["readPositions"];
+  readonly events: EventStore;
   /** Internal errors that the server reported. */
   readonly faults: readonly unknown[];
   /** Quarantined messages of clients. */
@@ -265,6 +268,7 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
     keys: texts,
     sessions: services.sessions,
     readPositions: services.readPositions,
+    events: stores.directory.eventStore,
     faults,
     refused,
     setReadiness: (state) => {
@@ -403,6 +407,7 @@ async function openTestStores(
       exactIngest: () => ingest,
       damage: [],
       schedule: NO_SEALS,
+      eventStore: openEvents(),
     },
   };
 }

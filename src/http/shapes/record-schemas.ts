@@ -33,7 +33,7 @@ export function exampleRecord(kind: ResponseKind): Readonly<Record<string, unkno
   return examplesOf(fieldsOf(kind));
 }
 
-const LOCAL_TIME: Schema = {
+export const LOCAL_TIME: Schema = {
   type: "string",
   format: "date-time",
   description: "The timestamp in the requested timezone; absent if the request has none.",

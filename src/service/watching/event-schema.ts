@@ -6,7 +6,8 @@ import { DamagedDatabaseError, type SqliteDatabase } from "../../runtime/sqlite.
  * the position, the sequence of the log up to which all is decided. One transaction writes the three.
  *
  * An event has one row. A new revision of it replaces the row and gets a new `seq`, so `seq` is the order in which
- * events must be delivered. Ids begin with the time (`geofences/event-id.ts`), so their order is that of times.
+ * events must be delivered. It is at least the time of storing, so that it also rises from a lost database, or one that
+ * a backup replaced, to the next. Ids begin with the time (`geofences/event-id.ts`), so their order is that of times.
  */
 const SCHEMA = `
 CREATE TABLE events (

@@ -18,6 +18,9 @@ export interface EventScope {
   readonly subject: { readonly deviceId: DeviceId } | { readonly watchId: string } | null;
 }
 
+const INSERT = `INSERT OR REPLACE INTO events (seq, ${EVENT_COLUMNS.join()})
+  VALUES (?, ${EVENT_COLUMNS.map(() => "?").join()})`;
+
 /**
  * The events of all apps, the last revision of each, in a database (`event-schema.ts`). Every call holds the event
  * loop, so callers ask for some hundred rows at a time.
@@ -27,6 +30,8 @@ export class EventStore {
   readonly database: SqliteDatabase;
   readonly #statements = new Map<string, SqliteStatement>();
   readonly #listeners = new Set<() => void>();
+  /** Null if it must be read. */
+  #lastSeq: number | null = null;
   #isWriting = false;
   #hasNew = false;
 
@@ -47,6 +52,9 @@ export class EventStore {
     this.#hasNew = false;
     try {
       this.database.transact(write);
+    } catch (error) {
+      this.#lastSeq = null;
+      throw error;
     } finally {
       this.#isWriting = false;
     }
@@ -56,9 +64,9 @@ export class EventStore {
   /** Replaces the last revision of the event. */
   put(revision: NewRevision): void {
     assert(this.#isWriting, "events are written in transactions");
-    const places = EVENT_COLUMNS.map(() => "?").join();
-    const sql = `INSERT OR REPLACE INTO events (${EVENT_COLUMNS.join()}) VALUES (${places})`;
-    this.#prepare(sql).run(...valuesOf(revision));
+    const seq = Math.max(this.lastSeq() + 1, revision.madeMs);
+    this.#prepare(INSERT).run(seq, ...valuesOf(revision));
+    this.#lastSeq = seq;
     this.#hasNew = true;
   }
 
@@ -111,7 +119,10 @@ export class EventStore {
 
   /** The position of the last revision that was stored, also if it is no more; 0 before the first. */
   lastSeq(): number {
-    return Number(this.#prepare("SELECT seq FROM sqlite_sequence WHERE name = 'events'").find()?.seq ?? 0);
+    this.#lastSeq ??= Number(
+      this.#prepare("SELECT seq FROM sqlite_sequence WHERE name = 'events'").find()?.seq ?? 0,
+    );
+    return this.#lastSeq;
   }
 
   /**
@@ -120,6 +131,12 @@ export class EventStore {
    */
   begin(lastSequence: number): void {
     if (this.position() > lastSequence) this.transact(() => this.setPosition(lastSequence));
+  }
+
+  /** The position of the last revision of an app that is still there; 0 if there is none. */
+  lastSeqOf(appId: AppId): number {
+    const sql = "SELECT seq FROM events INDEXED BY events_by_app WHERE app_id = ? ORDER BY seq DESC LIMIT 1";
+    return Number(this.#prepare(sql).find(appId)?.seq ?? 0);
   }
 
   /** The sequence of the log up to which all is decided. Before `begin`, that of a new database is very large. */

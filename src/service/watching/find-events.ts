@@ -7,6 +7,7 @@ import type { StoredEvent } from "./stored-event.ts";
 
 /** Null stands for all. */
 export interface EventFilter {
+  readonly range: TimeRange;
   readonly deviceId: DeviceId | null;
   readonly userId: UserId | null;
   readonly watchId: string | null;
@@ -14,7 +15,6 @@ export interface EventFilter {
 }
 
 export interface EventQuery extends EventFilter {
-  readonly range: TimeRange;
   readonly order: Order;
   readonly offset: number;
   readonly limit: number;
@@ -23,6 +23,8 @@ export interface EventQuery extends EventFilter {
 export interface EventPage {
   readonly events: readonly StoredEvent[];
   readonly hasMore: boolean;
+  /** What is stored later, or follows this page, has a greater `seq`. */
+  readonly seq: number;
 }
 
 /** Rows that a step reads, in less than a millisecond. */
@@ -33,17 +35,43 @@ export function* findEvents(store: EventStore, appId: AppId, query: EventQuery):
   const { range, order, offset, limit } = query;
   const scope = { range, subject: subjectOf(query) };
   const events: StoredEvent[] = [];
+  const seq = store.lastSeqOf(appId);
   let skipped = 0;
   for (let afterId: string | null = null; ; ) {
     const rows = store.list(appId, scope, order, afterId, STEP_ROWS);
     for (const row of rows) {
       if (row.isWithdrawn || !passes(row, query)) continue;
-      if (events.length === limit) return { events, hasMore: true };
+      if (events.length === limit) return { events, hasMore: true, seq };
       if (skipped < offset) skipped++;
       else events.push(row);
     }
-    if (rows.length < STEP_ROWS) return { events, hasMore: false };
+    if (rows.length < STEP_ROWS) return { events, hasMore: false, seq };
     afterId = rows.at(-1)!.event.id;
+    yield;
+  }
+}
+
+/** A page of what was stored for an app after a position, in that order, withdrawn events too. */
+export function* findNewEvents(
+  store: EventStore,
+  appId: AppId,
+  filter: EventFilter,
+  afterSeq: number,
+  limit: number,
+): Steps<EventPage> {
+  const { startMs, endMs } = filter.range;
+  const events: StoredEvent[] = [];
+  for (let seq = afterSeq; ; ) {
+    const rows = store.after(appId, seq, STEP_ROWS);
+    for (const row of rows) {
+      const { timestampMs } = row.event;
+      if (timestampMs >= startMs && timestampMs < endMs && passes(row, filter)) {
+        if (events.length === limit) return { events, hasMore: true, seq };
+        events.push(row);
+      }
+      seq = row.seq;
+    }
+    if (rows.length < STEP_ROWS) return { events, hasMore: false, seq };
     yield;
   }
 }

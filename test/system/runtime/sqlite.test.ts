@@ -26,11 +26,8 @@ test("a killed process leaves all events and the position of each transaction th
     const events = openEvents(path);
     const position = events.position();
     expect(position).toBeGreaterThanOrEqual(told);
-    expect(events.lastSeq()).toBe(position * 3);
-    const [first, ...rest] = events.after(APP, position * 3 - 4, 10);
-    expect([first?.event.timestampMs, ...rest.map(({ event }) => event.timestampMs)]).toEqual([
-      ...[position - 1, position, position, position],
-    ]);
+    const last = events.after(APP, 0, position * 3 + 1).map(({ event }) => event.timestampMs);
+    expect(last).toEqual(Array.from({ length: position * 3 }, (_, index) => Math.floor(index / 3) + 1));
     expect(events.database.prepare("PRAGMA integrity_check").all()).toEqual([{ integrity_check: "ok" }]);
     events.close();
     toldMin = told;

@@ -3,7 +3,9 @@ import { EXAMPLE_ERASURE_ID } from "../../../src/http/endpoints/erasures/shapes.
 import { EXAMPLE_ALERT_ID, EXAMPLE_FENCE_ID } from "../../../src/http/endpoints/geofences/shapes.ts";
 import { EXAMPLE_ENTRY_ID } from "../../../src/http/endpoints/quarantine/entry-shapes.ts";
 import { assert } from "../../../src/lib/assert.ts";
-import type { JsonObject, KeyName, TestApp } from "../../support/test-app.ts";
+import type { AppId, DeviceId } from "../../../src/model/ids.ts";
+import { putAll, revisionAt } from "../../support/geofences/test-events.ts";
+import { APP_ID, type JsonObject, type KeyName, OTHER_APP_ID, type TestApp } from "../../support/test-app.ts";
 import { BUS, INACCURATE_METERS } from "./requests.ts";
 
 /** Sends a point of the bus without a position, as Overland does: it goes into the quarantine. */
@@ -45,7 +47,7 @@ export async function correct(app: TestApp, key: KeyName = "full"): Promise<void
   assert(status === 200, "the report is hidden");
 }
 
-/** Makes a geofence and an alert about the bus, if there is none. */
+/** Makes a geofence and an alert about the bus, each with an event, if there is none. */
 export async function watch(app: TestApp, key: KeyName = "full"): Promise<void> {
   const headers = { authorization: `Bearer ${app.keys[key]}`, "content-type": "application/json" };
   const common = { name: `the ${BUS.device_id}`, devices: [BUS.device_id] };
@@ -58,8 +60,13 @@ export async function watch(app: TestApp, key: KeyName = "full"): Promise<void> 
   ] as const) {
     const { body } = await app.get(path, key);
     if ((body.pagination as unknown as JsonObject | undefined)?.total_count !== 0) continue;
-    const { status } = await app.fetch(path, { method: "POST", headers, body: JSON.stringify(watched) });
-    assert(status === 200, "it is made");
+    const made = await app.fetch(path, { method: "POST", headers, body: JSON.stringify(watched) });
+    assert(made.status === 200, "it is made");
+    const { geofence, alert } = (await made.json()) as Readonly<Record<string, { readonly id: string }>>;
+    const kind = geofence === undefined ? "alert_start" : "enter";
+    const event = { deviceId: BUS.device_id as DeviceId, watchId: (geofence ?? alert)!.id, kind } as const;
+    const appId = (key === "other" ? OTHER_APP_ID : APP_ID) as AppId;
+    putAll(app.events, [revisionAt(app.clock.nowMs() - 1, kind === "enter" ? "1" : "2", event, { appId })]);
   }
 }
 

@@ -1,27 +1,31 @@
 import { parseFence } from "../../../geofences/parse/drafts.ts";
-import { EVENT_KINDS, type EventKind, type WatchEvent } from "../../../geofences/watch.ts";
+import {
+  FENCE_REASONS,
+  type PresentedHappening,
+  presentHappening,
+} from "../../../geofences/present-event.ts";
+import { EVENT_KINDS } from "../../../geofences/watch.ts";
 import { SharedPool } from "../../../lib/schedule/shared-pool.ts";
 import type { ServiceError } from "../../../model/errors.ts";
 import { queryEndpoint } from "../../endpoint.ts";
 import { limit, offset } from "../../parameters/common.ts";
 import { instants, readInstants } from "../../parameters/ranges.ts";
 import { incomplete } from "../../shapes/history.ts";
-import { EXAMPLE_REPORT } from "../../shapes/record-schemas.ts";
 import {
   always,
+  closed,
   count,
   EXAMPLE_ASKED,
   EXAMPLE_COUNTS,
-  instant,
   list,
   object,
   optional,
   pageAsked,
   pageCounts,
   plain,
-  text,
   type ValueOf,
 } from "../../shapes/shape.ts";
+import { ENDING_MEMBERS, EXAMPLE_HAPPENING, HAPPENING_MEMBERS } from "../events/shapes.ts";
 import { fenceBody } from "./create.ts";
 import { readWatch } from "./read-watch.ts";
 import { WATCH_BODY_FAILURES } from "./shapes.ts";
@@ -35,29 +39,22 @@ const TOO_MANY: ServiceError = {
   retryAfterSeconds: 2,
 };
 
-const REASONS = ["moved", "silent", "schedule"] as const;
-
-const event = object({
-  kind: plain<EventKind>({
-    type: "string",
-    enum: EVENT_KINDS.filter((kind) => !kind.startsWith("alert")),
-    description: "What happened.",
-  }),
-  timestamp: instant("When it happened, Unix ms."),
-  device_id: text("The device."),
-  user_id: text("The user who had it."),
-  visit_id: text("The events of one visit have the same."),
-  entered_at: optional(instant("Of an exit: when the visit began, Unix ms. Absent if no event began it.")),
-  duration_seconds: optional(plain<number>({ type: "number", description: "Of an exit: how long it was." })),
-  positions: optional(count("Of an exit: fixes that were inside.")),
-  reason: optional(
-    plain<string>({
-      type: "string",
-      enum: REASONS,
-      description: "Of an exit: the device moved, fell silent, or the schedule ended.",
-    }),
+/** What a geofence alone may make, under one version. */
+const event = plain<PresentedHappening>(
+  closed(
+    {
+      ...HAPPENING_MEMBERS,
+      kind: { ...HAPPENING_MEMBERS.kind, enum: EVENT_KINDS.filter((kind) => !kind.startsWith("alert")) },
+    },
+    {
+      ...ENDING_MEMBERS,
+      reason: {
+        ...ENDING_MEMBERS.reason,
+        enum: FENCE_REASONS.filter((reason) => !reason.startsWith("fence")),
+      },
+    },
   ),
-});
+);
 
 const answer = object({
   success: always(true),
@@ -87,19 +84,7 @@ export const previewGeofence = queryEndpoint({
     shape: answer,
     example: {
       success: true,
-      events: [
-        {
-          kind: "exit",
-          timestamp: 1_773_968_400_000,
-          device_id: EXAMPLE_REPORT.device_id,
-          user_id: EXAMPLE_REPORT.user_id,
-          visit_id: "01KM4KHX80CJ494MV86VVH0PPH",
-          entered_at: 1_773_964_800_000,
-          duration_seconds: 3600,
-          positions: 60,
-          reason: "moved",
-        },
-      ],
+      events: [EXAMPLE_HAPPENING],
       pagination: { ...EXAMPLE_COUNTS, total_count: 1, ...EXAMPLE_ASKED },
     },
   },
@@ -122,7 +107,7 @@ export const previewGeofence = queryEndpoint({
         const counts = { count: page.length, has_more: offset + page.length < events.length };
         const body: ValueOf<typeof answer> = {
           success: true,
-          events: page.map(presentEvent),
+          events: page.map(presentHappening),
           ...(isIncomplete ? { incomplete: true } : {}),
           pagination: { ...counts, total_count: events.length, offset, limit },
         };
@@ -133,13 +118,3 @@ export const previewGeofence = queryEndpoint({
     };
   },
 });
-
-function presentEvent(event: WatchEvent): ValueOf<typeof answer>["events"][number] {
-  const { kind, timestampMs, deviceId, userId, visitId, ending } = event;
-  const common = { kind, timestamp: timestampMs, device_id: deviceId, user_id: userId, visit_id: visitId };
-  if (ending === null) return common;
-  const { reason, enteredMs, positions } = ending;
-  const stay =
-    enteredMs === null ? {} : { entered_at: enteredMs, duration_seconds: (timestampMs - enteredMs) / 1000 };
-  return { ...common, ...stay, positions, reason };
-}

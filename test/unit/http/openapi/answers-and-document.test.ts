@@ -175,6 +175,7 @@ function createBrokenApp(): Promise<TestApp> {
     correct: { create: fault, preview: fault, undo: fault },
     erase: { create: fault, preview: fault },
     erasures: fault,
+    events: fault,
     nearby: fault,
     viewers: { open: fault, stop: fault },
     quarantine: fault,

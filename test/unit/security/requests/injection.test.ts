@@ -93,7 +93,7 @@ describe("texts of every field", () => {
     const names = readdirSync(app.dataDir, { recursive: true, encoding: "utf8" });
     for (const name of names) {
       expect(name).toMatch(
-        /^(wal|archive|damaged|keys\.json|lock)(\/(latest|expired|scratch|day=\d{4}-\d\d-\d\d|\d{20}\.wal|manifest\.json)(\/[\w.-]+)?)?$/,
+        /^(wal|archive|events|damaged|keys\.json|lock)(\/(latest|expired|scratch|day=\d{4}-\d\d-\d\d|\d{20}\.wal|manifest\.json|events\.sqlite(-wal|-shm)?)(\/[\w.-]+)?)?$/,
       );
     }
     await app.close();

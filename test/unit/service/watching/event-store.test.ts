@@ -50,7 +50,7 @@ test("an event is read as it was stored, also by the next process", () => {
   );
   const events = openPath();
   putAll(events, [revision]);
-  expect(reopen(events).find(APP, revision.event.id)).toEqual({ ...revision, seq: 1 });
+  expect(reopen(events).find(APP, revision.event.id)).toEqual({ ...revision, seq: revision.madeMs });
   expect(statSync(path).mode & 0o777).toBe(0o600);
 });
 
@@ -69,10 +69,10 @@ test("transact() leaves nothing of what it wrote if it throws, and tells of even
   events.transact(() => events.setPosition(10));
   expect(seen).toEqual([]);
   putAll(events, [revisionAt(1, "1"), revisionAt(2, "2")]);
-  expect([events.position(), seen]).toEqual([10, [2]]);
+  expect([events.position(), seen]).toEqual([10, [3]]);
   stop();
   putAll(events, [revisionAt(3, "3")]);
-  expect(seen).toEqual([2]);
+  expect(seen).toEqual([3]);
 });
 
 test("a new revision takes the place of the last one, behind all others", () => {
@@ -80,7 +80,7 @@ test("a new revision takes the place of the last one, behind all others", () => 
   putAll(events, [revisionAt(1, "1"), revisionAt(2, "2")]);
   putAll(events, [revisionAt(1, "1", {}, { revision: 2, isWithdrawn: true })]);
   expect(marks(events.after(null, 0, 10))).toBe("21");
-  expect(events.find(APP, revisionAt(1, "1").event.id)).toMatchObject({ seq: 3, revision: 2 });
+  expect(events.find(APP, revisionAt(1, "1").event.id)).toMatchObject({ seq: 4, revision: 2 });
 });
 
 test("lastSeq() does not go back if the last events go", () => {
@@ -88,9 +88,9 @@ test("lastSeq() does not go back if the last events go", () => {
   putAll(events, [revisionAt(1, "1")]);
   events.database.run("DELETE FROM events");
   const again = reopen(events);
-  expect(again.lastSeq()).toBe(1);
-  putAll(again, [revisionAt(2, "2")]);
   expect(again.lastSeq()).toBe(2);
+  putAll(again, [revisionAt(1, "2")]);
+  expect(again.lastSeq()).toBe(3);
 });
 
 test("after() has the revisions behind a position, of an app or of all", () => {
@@ -102,10 +102,12 @@ test("after() has the revisions behind a position, of an app or of all", () => {
     revisionAt(2, "3"),
     revisionAt(1, "4", {}, { isWithdrawn: true }),
   ]);
-  expect(marks(events.after(null, 1, 10))).toBe("234");
-  expect(marks(events.after(APP, 1, 10))).toBe("34");
+  const [first, second] = events.after(null, 0, 2).map(({ seq }) => seq);
+  expect(marks(events.after(null, first!, 10))).toBe("234");
+  expect(marks(events.after(APP, first!, 10))).toBe("34");
   expect(marks(events.after(APP, 0, 2))).toBe("13");
-  expect(marks(events.after(other, 2, 2))).toBe("");
+  expect(marks(events.after(other, second!, 2))).toBe("");
+  expect([events.lastSeqOf(other), events.lastSeqOf("none" as AppId)]).toEqual([second!, 0]);
 });
 
 test("list() goes through a range by time, of an app, a device or a watch, in both orders", () => {
