@@ -123,7 +123,7 @@ export function queryEndpoint<
     permission,
     isForViews,
     forWholeApp,
-    isForPage: path.startsWith(API) && permission !== "erase" && (method === "GET" || permission === "edit"),
+    isForPage: path.startsWith(API) && permission !== "erase",
     isTagged: versionOf !== undefined,
     pathParameters,
     query,
@@ -185,7 +185,7 @@ function alsoNeeded(isForViews: boolean, forWholeApp: boolean): string {
   return isForViews ? " or `view`" : "";
 }
 
-/** The map page reads below this path with its session, and edits if the key behind the session may. */
+/** The map page asks and changes below this path with its session what the key behind it may, but for erasures. */
 const API = "/api/v1/";
 
 export function keyedEndpoint(

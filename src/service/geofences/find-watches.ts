@@ -13,6 +13,8 @@ export interface WatchQuery {
   readonly box: BoundingBox | null;
   /** Only those with this tag; null for all. */
   readonly tag: string | null;
+  /** Only those whose name or a tag of which contains this, in either case; null for all. */
+  readonly text: string | null;
   readonly offset: number;
   readonly limit: number;
 }
@@ -28,17 +30,23 @@ const STEP_WATCHES = 1024;
 /** A page of an app's fences or alerts, in the order in which they were made. */
 export function* findWatches(app: WatchesOfApp | null, query: WatchQuery): Steps<WatchPage> {
   const { kind, box, tag, offset, limit } = query;
+  const text = query.text?.toLowerCase() ?? null;
   const watches: HeldWatch[] = [];
   let total = 0;
   let seen = 0;
   for (const watch of app?.existing(kind) ?? []) {
     if (++seen % STEP_WATCHES === 0) yield;
     if (tag !== null && !watch.look.tags.includes(tag)) continue;
+    if (text !== null && !matches(watch, text)) continue;
     if (box !== null && !currentVersion(watch).boxes.some((each) => meets(each, box))) continue;
     if (total >= offset && watches.length < limit) watches.push(watch);
     total++;
   }
   return { watches, total };
+}
+
+function matches({ look: { name, tags } }: HeldWatch, text: string): boolean {
+  return [name ?? "", ...tags].some((word) => word.toLowerCase().includes(text));
 }
 
 /** Whether the two have a point in common. */

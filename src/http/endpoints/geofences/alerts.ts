@@ -53,7 +53,7 @@ export const listAlerts = queryEndpoint({
   schemas: { Alert: ALERT_SCHEMA },
   open({ hot, scheduler }) {
     return (call, { tag, limit, offset }) => {
-      const query = { kind: "alert", box: null, tag, limit, offset } as const;
+      const query = { kind: "alert", box: null, tag, text: null, limit, offset } as const;
       const steps = findWatches(hot.watches.find(call.appId), query);
       return mapMaybe(scheduler.runAtOnce(call.appId, call.request.signal, steps), ({ watches, total }) => {
         const has_more = offset + watches.length < total;

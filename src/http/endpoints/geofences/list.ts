@@ -32,6 +32,7 @@ export const listGeofences = queryEndpoint({
   query: {
     bbox: bbox("Only geofences that may meet this box: whose own box does."),
     tag: optionalText("Only geofences with this tag."),
+    text: optionalText("Only geofences whose name or tag contains this text, in upper or lower case."),
     limit,
     offset,
   },
@@ -48,8 +49,8 @@ export const listGeofences = queryEndpoint({
   },
   schemas: { Geofence: GEOFENCE_SCHEMA },
   open({ hot, scheduler }) {
-    return (call, { bbox: box, tag, limit, offset }) => {
-      const query = { kind: "fence", box, tag, limit, offset } as const;
+    return (call, { bbox: box, tag, text, limit, offset }) => {
+      const query = { kind: "fence", box, tag, text, limit, offset } as const;
       const steps = findWatches(hot.watches.find(call.appId), query);
       const page = scheduler.runAtOnce(call.appId, call.request.signal, steps);
       return mapMaybe(page, (found) => call.pieces(piecesOf(found, offset, limit)));

@@ -78,6 +78,9 @@ test("a geofence is made, listed, replaced and deleted; only another area or oth
   await made(app, { type: "Feature", geometry: line, properties: { name: "Road", buffer_meters: 50 } });
   expect(depot).toMatchObject({ version: 1, properties: { accuracy_meters_max: 200, metadata: { a: [1] } } });
   expect(await listed(app)).toEqual([3, ["Depot", "Edge", "Road"]]);
+  expect(await listed(app, "text=dEP")).toEqual([1, ["Depot"]]);
+  expect(await listed(app, "text=LON")).toEqual([1, ["Depot"]]);
+  expect(await listed(app, "text=o&limit=1&offset=1")).toEqual([2, ["Road"]]);
   expect(await listed(app, "limit=1&offset=1")).toEqual([3, ["Edge"]]);
   expect(await listed(app, "tag=london")).toEqual([1, ["Depot"]]);
   expect(await listed(app, "bbox=-1,51,0,52")).toEqual([1, ["Depot"]]);

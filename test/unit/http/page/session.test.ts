@@ -260,7 +260,7 @@ const IMPORTS = "POST /api/v1/imports";
 
 /** What a session opens: questions about its app, and edits, for as long as its key may do these. */
 test.each(KEYED.map((endpoint) => [nameOf(endpoint), endpoint] as const))(
-  "%s is open to a session where it is a question, an edit, or an import",
+  "%s is open to a session where it is a question, an edit, a change of fences, or an import",
   async (_, endpoint) => {
     const app = await createTestApp();
     await app.store([{ ...BUS, timestamp: NOON_MS }]);
@@ -271,8 +271,9 @@ test.each(KEYED.map((endpoint) => [nameOf(endpoint), endpoint] as const))(
     const asked = await app.fetch(pathTo(endpoint), requestTo(endpoint, { ...OF_PAGE, cookie: cookie! }));
     await asked.body?.cancel();
     const isForPage =
-      (endpoint.method === "GET" && endpoint.permission === "read") ||
+      (endpoint.permission === "read" && endpoint.path.startsWith("/api/v1/")) ||
       endpoint.permission === "edit" ||
+      endpoint.permission === "manage" ||
       nameOf(endpoint) === IMPORTS;
     if (isForPage) expect(asked.status).not.toBe(401);
     else expect(asked.status).toBe(401);
