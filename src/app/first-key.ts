@@ -26,7 +26,7 @@ export async function createFirstKey(
   if (dataFiles.length > 0 || (stream !== null && (await stream.state()).lastMessage > 0)) return null;
   const created = await keys.createFirst({
     appId,
-    permissions: ["read", "write", "edit"],
+    permissions: ["read", "write", "edit", "manage"],
     view: null,
     tier: "unlimited",
     label: "first key",

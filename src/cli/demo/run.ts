@@ -124,7 +124,7 @@ async function demoKey(dataDir: string, platform: Platform, clock: Clock): Promi
   }
   const created = await keys.create({
     appId: FIRST_APP,
-    permissions: ["read", "write", "edit"],
+    permissions: ["read", "write", "edit", "manage"],
     view: null,
     tier: "unlimited",
     label: "demo",
