@@ -18,6 +18,8 @@ const MAPLIBRE = "maplibre-gl";
 const LIT = "lit-html";
 const UPLOT = "uplot";
 const UQR = "uqr";
+const DRAW = "terra-draw";
+const DRAW_ADAPTER = "terra-draw-maplibre-gl-adapter";
 
 /** A script, half the size of the package's module. */
 const UPLOT_SCRIPT = "dist/uPlot.iife.min.js";
@@ -32,6 +34,8 @@ export const MODULES: Readonly<Record<string, string>> = {
   "lit-html/directives/repeat.js": pathOf(LIT, "directives/repeat.js"),
   [UPLOT]: pathOf(UPLOT, UPLOT_SCRIPT),
   [UQR]: pathOf(UQR, "dist/index.mjs"),
+  [DRAW]: pathOf(DRAW, "dist/terra-draw.modern.js"),
+  [DRAW_ADAPTER]: pathOf(DRAW_ADAPTER, "dist/terra-draw-maplibre-gl-adapter.modern.js"),
 };
 
 export const PACKAGE_FILES: readonly PackageFile[] = [
@@ -47,6 +51,8 @@ export const PACKAGE_FILES: readonly PackageFile[] = [
   fileOf(UPLOT, UPLOT_SCRIPT, "\nexport default uPlot;\n"),
   fileOf(UPLOT, "dist/uPlot.min.css"),
   fileOf(UQR, "dist/index.mjs"),
+  fileOf(DRAW, "dist/terra-draw.modern.js"),
+  fileOf(DRAW_ADAPTER, "dist/terra-draw-maplibre-gl-adapter.modern.js"),
 ];
 
 export const IMPORT_MAP = JSON.stringify({ imports: MODULES });

@@ -7,7 +7,8 @@ import { counted, distanceText, type Units } from "../geo/units.ts";
 import type { DayLine } from "../history/day-line.ts";
 import type { History } from "../history/history.ts";
 import type { Player } from "../history/player.ts";
-import { chapterAt, storyOf } from "../history/story.ts";
+import { chapterAt, type Stay, storyOf } from "../history/story.ts";
+import type { Track } from "../history/track.ts";
 import type { Plots } from "../plots/plots.ts";
 import { faultNote } from "../shell/fault-note.ts";
 import { icon } from "../shell/icons.ts";
@@ -23,6 +24,7 @@ import { type Downloads, downloadButtons } from "./downloads.ts";
 import { storyList } from "./story-list.ts";
 import type { TodayDistance } from "./today-distance.ts";
 
+/** What the panel draws, and what its buttons do. */
 export interface DevicePanelParts {
   readonly chosen: ChosenDevice;
   readonly player: Player;
@@ -36,6 +38,8 @@ export interface DevicePanelParts {
   readonly table: DeviceParts["table"];
   readonly mayEdit: () => boolean;
   readonly corrections: LateCorrections;
+  /** Begins a geofence around a stay; null if the user may make none. */
+  readonly onFence: ((stay: Stay, track: Track) => void) | null;
   readonly units: Units;
   readonly map: {
     readonly isFollowing: boolean;
@@ -117,24 +121,27 @@ function dayPart(history: History, parts: DevicePanelParts): TemplateResult {
 
 /** The list of stays and trips. A chosen one is shown on the map, and a trip of a single day is played. */
 function story(history: History, stops: StopsAnswer, parts: DevicePanelParts): unknown {
-  const { player, plots, map, units, chosen } = parts;
+  const { player, plots, map, units, chosen, onFence } = parts;
   const { track, ends, zone, span } = history;
   const speed = plots.lineSpeed?.series ?? null;
   const clockMs = chosen.isLoading ? null : (player.playback?.clockMs ?? null);
   const chapters = storyOf(track, stops, ends, speed);
   const current = clockMs === null ? null : chapterAt(chapters, clockMs);
-  return guard([track, track.count, stops, speed, zone, units, localeOfTimes(), current], () =>
-    storyList({
-      ...{ story: chapters, current, zone, units, hasDays: span.days > 1 },
-      onStay: ({ stop, startMs }) => {
-        player.seek(startMs);
-        map.flyTo(stop);
-      },
-      onTrip: (trip) => {
-        map.fit(trip.bounds);
-        player.playRange(trip);
-      },
-    }),
+  return guard(
+    [track, track.count, stops, speed, zone, units, localeOfTimes(), current, onFence === null],
+    () =>
+      storyList({
+        ...{ story: chapters, current, zone, units, hasDays: span.days > 1 },
+        onStay: ({ stop, startMs }) => {
+          player.seek(startMs);
+          map.flyTo(stop);
+        },
+        onFence: onFence === null ? null : (stay) => onFence(stay, track),
+        onTrip: (trip) => {
+          map.fit(trip.bounds);
+          player.playRange(trip);
+        },
+      }),
   );
 }
 

@@ -2,6 +2,7 @@ import { html, nothing, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
 import { deviceBadge, deviceIcon } from "../devices/device-badge.ts";
 import { DEVICE_ICONS, type DeviceIcon, iconLabel } from "../devices/device-icons.ts";
+import { colorChoices } from "../shell/color-choices.ts";
 import { dialog } from "../shell/dialog.ts";
 import { skeletonLines } from "../shell/skeleton.ts";
 import {
@@ -31,22 +32,6 @@ export interface EditedProfile {
   close(): void;
 }
 
-/** Seen well on the map by day and by night. */
-const COLORS: readonly (readonly [color: string, name: string])[] = [
-  ["#d93025", "Red"],
-  ["#e8710a", "Orange"],
-  ["#f2b600", "Yellow"],
-  ["#1e8e3e", "Green"],
-  ["#0097a7", "Teal"],
-  ["#1a73e8", "Blue"],
-  ["#7b3ff2", "Violet"],
-  ["#d81b78", "Pink"],
-  ["#8d5b3e", "Brown"],
-];
-
-/** What the browser's dialog of colors begins with. */
-const FIRST_OWN_COLOR = "#607d8b";
-
 const ICONS = Object.keys(DEVICE_ICONS) as DeviceIcon[];
 
 const SKELETON_LINES = 6;
@@ -60,7 +45,7 @@ export function profileDialog(editor: EditedProfile): TemplateResult | typeof no
     draft === null
       ? html`${alert} ${fault === null ? skeletonLines(SKELETON_LINES) : nothing}`
       : html`<form class="profile-form" @submit=${(event: Event) => submit(event, () => editor.save())}>
-          ${preview(deviceId, draft)} ${nameField(deviceId, draft, editor)} ${colors(draft, editor)}
+          ${preview(deviceId, draft)} ${nameField(deviceId, draft, editor)} ${colorChoices(draft.color, (color) => editor.set({ color }))}
           ${icons(draft, editor)} ${tags(draft, editor)} ${alert}
           <div class="profile-buttons">
             <button class="primary" ?disabled=${editor.isSaving}>Save</button>
@@ -95,23 +80,6 @@ function nameField(deviceId: string, { name }: ProfileDraft, editor: EditedProfi
   return html`<label class="profile-name">Name
     <input maxlength=${NAME_CHARACTERS_MAX} autocomplete="off" placeholder=${deviceId} .value=${live(name)}
       @input=${(event: Event) => editor.set({ name: textIn(event) })}></label>`;
-}
-
-function colors({ color }: ProfileDraft, editor: EditedProfile): TemplateResult {
-  const isOwn = color !== null && !COLORS.some(([known]) => known === color);
-  const swatch = (value: string | null, name: string) => html`<label class="color-choice" title=${name}>
-    <input type="radio" name="color" .checked=${live(value === color)} @change=${() => editor.set({ color: value })}>
-    <span class=${value === null ? "color-face none" : "color-face"} .style=${value === null ? "" : `--tint: ${value}`}></span>
-    <span class="unseen">${name}</span></label>`;
-  return html`<fieldset>
-    <legend>Color</legend>
-    <div class="color-choices">
-      ${swatch(null, "None")} ${COLORS.map(([value, name]) => swatch(value, name))}
-      <label class=${isOwn ? "color-choice own chosen" : "color-choice own"} title="Another color">
-        <input type="color" aria-label="Another color" .value=${live(isOwn ? color : FIRST_OWN_COLOR)}
-          @input=${(event: Event) => editor.set({ color: textIn(event) })}></label>
-    </div>
-  </fieldset>`;
 }
 
 function icons({ icon }: ProfileDraft, editor: EditedProfile): TemplateResult {

@@ -18,6 +18,8 @@ interface StoryListParts {
   readonly hasDays: boolean;
   readonly onStay: (stay: Stay) => void;
   readonly onTrip: (trip: Trip) => void;
+  /** Makes a geofence around a stay; null if the user may not. */
+  readonly onFence: ((stay: Stay) => void) | null;
 }
 
 /** The list ends after this many stays and trips. */
@@ -35,7 +37,7 @@ export function storyList(parts: StoryListParts): TemplateResult | typeof nothin
           chapter,
           index,
         ) => html`${dateOf(listed, index, parts)}<li aria-current=${index === current ? "time" : nothing}>
-          ${chapter.kind === "stay" ? stayButton(chapter, parts) : tripButton(chapter, parts)}
+          ${chapter.kind === "stay" ? stayButtons(chapter, parts) : tripButton(chapter, parts)}
         </li>`,
       )}
     </ol>
@@ -57,9 +59,14 @@ function dateOf(
   return hasDays && isFirst ? html`<li class="story-day">${dayText(day)}</li>` : nothing;
 }
 
-function stayButton(stay: Stay, { zone, units, onStay }: StoryListParts): TemplateResult {
+function stayButtons(stay: Stay, { zone, units, onStay, onFence }: StoryListParts): TemplateResult {
   const { place } = stay.stop;
-  return html`<button class="stop" @click=${() => onStay(stay)}>
+  return html`${
+    onFence === null
+      ? nothing
+      : html`<button class="fence-here" title="Make a geofence here" @click=${() => onFence(stay)}>
+          Fence here<span class="unseen">: stop ${stay.number}</span></button>`
+  }<button class="stop" @click=${() => onStay(stay)}>
     <span class="stop-number" aria-hidden="true">${stay.number}</span>
     <span class="stop-time">${minuteRangeText(stay.startMs, stay.endMs, zone)}</span>
     <span class="stop-duration">${durationText(stay.endMs - stay.startMs)}</span>

@@ -22,12 +22,12 @@ const CORNERS = 180;
  * The shape of a circle. Longitudes extend past ±180 instead of jumping back. Around a pole the area is closed along
  * the edge of the map.
  */
-export function circleShape(center: Place, radiusMeters: number): CircleShape {
+export function circleShape(center: Place, radiusMeters: number, corners = CORNERS): CircleShape {
   const angle = radiusMeters / EARTH_RADIUS_METERS;
   if (angle >= Math.PI) return { area: [worldRing(0)], edge: [] };
   const edge = unwrapped(
-    Array.from({ length: CORNERS + 1 }, (_, corner) =>
-      destination(center, angle, ((corner % CORNERS) * 2 * Math.PI) / CORNERS),
+    Array.from({ length: corners + 1 }, (_, corner) =>
+      destination(center, angle, ((corner % corners) * 2 * Math.PI) / corners),
     ),
   );
   const [start] = edge[0]!;

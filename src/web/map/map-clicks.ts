@@ -34,6 +34,7 @@ export class MapClicks {
   readonly #hoverListeners = new Set<(at: Place | null) => void>();
   readonly #pointListeners = new Set<PointListener>();
   #handler: ((at: Place) => void) | null = null;
+  #isIgnoring = false;
 
   /** The element has the class `is-aiming` while a handler waits for the next click. */
   constructor(element: HTMLElement, buffer: DotBuffer, clusters: ClickedClusters) {
@@ -64,6 +65,11 @@ export class MapClicks {
   takeNext(handler: ((at: Place) => void) | null): void {
     this.#handler = handler;
     this.#element.classList.toggle("is-aiming", handler !== null);
+  }
+
+  /** Neither chooses nor points at devices while another tool has the pointer. */
+  ignore(isIgnoring: boolean): void {
+    this.#isIgnoring = isIgnoring;
   }
 
   listenTo(map: MapLibreMap): void {
@@ -97,7 +103,7 @@ export class MapClicks {
       cancelAnimationFrame(frame);
       if (pointerType === "touch") return;
       frame = requestAnimationFrame(() => {
-        if (buttons !== 0 || this.#handler !== null) point(null, { x, y });
+        if (buttons !== 0 || this.#handler !== null || this.#isIgnoring) point(null, { x, y });
         else if (this.#clusters.targetAt({ x, y }) !== null) point(null, { x, y }, true);
         else point(this.#nearest(map, map.unproject([x, y]), PICK_PIXELS), { x, y });
       });
@@ -115,6 +121,7 @@ export class MapClicks {
   }
 
   #click(map: MapLibreMap, { lngLat, point, originalEvent }: MapMouseEvent): void {
+    if (this.#isIgnoring) return;
     if (this.#handler !== null) {
       this.#handle(lngLat);
       return;

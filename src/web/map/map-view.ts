@@ -19,6 +19,7 @@ import { type BaseMap, fromFillingZoom } from "./base-map.ts";
 import type { DayMark, MoveMark } from "./correction-layers.ts";
 import type { DayShape } from "./day-layers.ts";
 import { DeviceDots } from "./device-dots.ts";
+import { FenceMarks } from "./fence-marks.ts";
 import { HoverCard } from "./hover-card.ts";
 import { type Camera, type CameraListener, type CameraTarget, MapCamera } from "./map-camera.ts";
 import { MapClicks, type PickListener } from "./map-clicks.ts";
@@ -64,6 +65,8 @@ export class MapView {
   readonly #speedLegend = new SpeedLegend();
   readonly #camera: MapCamera;
   readonly streetsHint: StreetsHint;
+  /** The geofences on it. */
+  readonly fences = new FenceMarks();
   #map: MapLibreMap | null = null;
   #scale: ScaleControl | null = null;
   #baseMap: BaseMap | null = null;
@@ -168,6 +171,11 @@ export class MapView {
     this.#clicks.takeNext(handler);
   }
 
+  /** Ignores clicks while another tool takes them. */
+  ignoreClicks(isIgnoring: boolean): void {
+    this.#clicks.ignore(isIgnoring);
+  }
+
   setDay(day: DayShape | null): void {
     this.#overlays.setDay(day);
     const hasUnknown = day?.pieces.some(({ band }) => band === null);
@@ -242,6 +250,7 @@ export class MapView {
     this.#paint(this.#map);
     this.#dots.paint(this.#colors);
     this.#overlays.paint(this.#colors);
+    this.fences.paint(this.#colors);
   }
 
   /** Shows lengths in the units of the settings. */
@@ -319,6 +328,7 @@ export class MapView {
     map.on("webglcontextlost", () => {
       this.#dots.leave();
       this.#overlays.leave();
+      this.fences.leave();
       this.#ground.leave();
       this.#hasLayers = false;
       this.#setFault(LOST);
@@ -338,6 +348,7 @@ export class MapView {
     const labels = this.#style(this.#baseMap!).layers.find(({ type }) => type === "symbol")?.id;
     map.addLayer(new DensityLayer(() => ({ cells: this.#density, colors: this.#colors })), labels);
     this.#ground.addTo(map, this.#groundLook(), "density");
+    this.fences.addTo(map, this.#colors, labels);
     this.#dots.addLabels(map, this.#colors);
     this.#overlays.addTo(map, this.#colors, labels);
     this.#dots.addDots(map, labels);

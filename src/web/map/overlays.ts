@@ -1,4 +1,4 @@
-import type { FilterSpecification, GeoJSONSource, LayerSpecification, MapLibreMap } from "maplibre-gl";
+import type { FilterSpecification, LayerSpecification, MapLibreMap } from "maplibre-gl";
 import { circleShape } from "../geo/circle-shape.ts";
 import { type Place, type Position, unwrapped } from "../geo/earth.ts";
 import { colorText, type MapColors } from "../gl/map-colors.ts";
@@ -13,6 +13,7 @@ import {
   dayMarkLayers,
   directionImage,
 } from "./day-layers.ts";
+import { feature, GeoSources, point } from "./geo-sources.ts";
 import { ROUND } from "./layer-parts.ts";
 import { repaint } from "./style.ts";
 
@@ -34,16 +35,9 @@ const SOURCES = [
   "import-lines",
 ] as const;
 
-type SourceName = (typeof SOURCES)[number];
-
-const EMPTY: GeoJSON.FeatureCollection = { type: "FeatureCollection", features: [] };
-
 /** A day's lines and stops, and a circle, over the base map. They survive a change of the style. */
 export class Overlays {
-  readonly #data = Object.fromEntries(SOURCES.map((name) => [name, EMPTY])) as Record<
-    SourceName,
-    GeoJSON.FeatureCollection
-  >;
+  readonly #sources = new GeoSources(SOURCES);
   #map: MapLibreMap | null = null;
 
   /**
@@ -54,10 +48,7 @@ export class Overlays {
   addTo(map: MapLibreMap, colors: MapColors, below: string | undefined): void {
     this.#map = map;
     for (const layer of layersIn(colors)) if (map.getLayer(layer.id) !== undefined) map.removeLayer(layer.id);
-    for (const [name, data] of Object.entries(this.#data)) {
-      if (map.getSource(name) === undefined) map.addSource(name, { type: "geojson", data });
-      else map.getSource<GeoJSONSource>(name)!.setData(data);
-    }
+    this.#sources.addTo(map);
     if (!map.hasImage(DIRECTION_IMAGE))
       map.addImage(DIRECTION_IMAGE, directionImage(), { sdf: true, pixelRatio: DIRECTION_PIXEL_RATIO });
     for (const layer of linesIn(colors)) map.addLayer(layer, below);
@@ -67,6 +58,7 @@ export class Overlays {
   /** Detaches from the map until `addTo`. */
   leave(): void {
     this.#map = null;
+    this.#sources.leave();
   }
 
   paint(colors: MapColors): void {
@@ -75,18 +67,18 @@ export class Overlays {
 
   setDay(day: DayShape | null): void {
     const { lines, pieces, stops, ends } = day ?? { lines: [], pieces: [], stops: [], ends: [] };
-    this.#set("day-lines", [feature({ type: "MultiLineString", coordinates: lines.map(unwrapped) })]);
-    this.#set(
+    this.#sources.set("day-lines", [feature({ type: "MultiLineString", coordinates: lines.map(unwrapped) })]);
+    this.#sources.set(
       "day-speeds",
       pieces.map(({ band, positions }) =>
         feature({ type: "LineString", coordinates: unwrapped(positions) }, { band }),
       ),
     );
-    this.#set(
+    this.#sources.set(
       "day-stops",
       stops.map((stop) => point(stop, { ...stop, number: String(stop.number) })),
     );
-    this.#set(
+    this.#sources.set(
       "day-ends",
       ends.map((end) => point(end, { name: end.name })),
     );
@@ -94,22 +86,25 @@ export class Overlays {
 
   setTrails(lines: readonly (readonly Position[])[]): void {
     const coordinates = lines.map(unwrapped);
-    this.#set("trails", coordinates.length === 0 ? [] : [feature({ type: "MultiLineString", coordinates })]);
+    this.#sources.set(
+      "trails",
+      coordinates.length === 0 ? [] : [feature({ type: "MultiLineString", coordinates })],
+    );
   }
 
   setDirections(marks: readonly DirectionMark[]): void {
-    this.#set(
+    this.#sources.set(
       "day-directions",
       marks.map((mark) => point(mark, { bearing: mark.bearing })),
     );
   }
 
   setMoment(mark: MomentMark | null): void {
-    this.#set("day-moment", mark === null ? [] : [point(mark, { text: mark.text })]);
+    this.#sources.set("day-moment", mark === null ? [] : [point(mark, { text: mark.text })]);
   }
 
   setDayMarks(marks: readonly DayMark[]): void {
-    this.#set(
+    this.#sources.set(
       "day-marks",
       marks.map((mark) => point(mark, { kind: mark.kind })),
     );
@@ -118,12 +113,12 @@ export class Overlays {
   /** Shows where a position was and where it would be, and the line of the day through it. */
   setMove(move: MoveMark | null): void {
     if (move === null) {
-      this.#set("day-move", []);
+      this.#sources.set("day-move", []);
       return;
     }
     const { from, to, line } = move;
     const shift = [from, to].map(({ longitude, latitude }): Position => [longitude, latitude]);
-    this.#set("day-move", [
+    this.#sources.set("day-move", [
       feature({ type: "LineString", coordinates: unwrapped(line) }, { kind: "line" }),
       feature({ type: "LineString", coordinates: unwrapped(shift) }, { kind: "shift" }),
     ]);
@@ -135,12 +130,12 @@ export class Overlays {
       feature({ type: "Polygon", coordinates: shape?.area ?? [] }),
       feature({ type: "LineString", coordinates: shape?.edge ?? [] }),
     ];
-    this.#set("circle", shape === null ? [] : features);
+    this.#sources.set("circle", shape === null ? [] : features);
   }
 
   /** The way of a file that may be imported. A line of one position is a dot. */
   setPreview(lines: readonly (readonly Position[])[]): void {
-    this.#set(
+    this.#sources.set(
       "import-lines",
       lines.map((line) =>
         line.length === 1
@@ -149,19 +144,6 @@ export class Overlays {
       ),
     );
   }
-
-  #set(name: SourceName, features: GeoJSON.Feature[]): void {
-    this.#data[name] = { type: "FeatureCollection", features };
-    this.#map?.getSource<GeoJSONSource>(name)?.setData(this.#data[name]);
-  }
-}
-
-function feature(geometry: GeoJSON.Geometry, properties: GeoJSON.GeoJsonProperties = null): GeoJSON.Feature {
-  return { type: "Feature", geometry, properties };
-}
-
-function point({ longitude, latitude }: Place, properties: GeoJSON.GeoJsonProperties): GeoJSON.Feature {
-  return feature({ type: "Point", coordinates: [longitude, latitude] }, properties);
 }
 
 function layersIn(colors: MapColors): LayerSpecification[] {

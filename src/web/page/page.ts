@@ -79,7 +79,10 @@ export class Page {
       ...{ onChoose, onMove, onCorrected, changed },
     });
     const { chosen } = this.device;
-    this.tools = new Tools({ api, table, map, chosen, zones, settings, sheet, mayRead, changed });
+    const mayManage = () => this.session.may("manage");
+    this.tools = new Tools({
+      ...{ api, table, map, chosen, zones, settings, sheet, mayRead, mayManage, changed },
+    });
     this.tools.setKeys(keyboard);
     const refusal = () =>
       this.session.may("write")

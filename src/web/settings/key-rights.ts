@@ -6,7 +6,7 @@ type KeyFacts = Pick<SessionFacts, "app_id" | "permissions">;
 
 /** Something that a key may do, or lacks the permission for. */
 export interface KeyRight {
-  readonly permission: "read" | "write" | "edit";
+  readonly permission: "read" | "write" | "edit" | "manage";
   readonly what: string;
   readonly isGranted: boolean;
 }
@@ -15,6 +15,7 @@ const RIGHTS: readonly Omit<KeyRight, "isGranted">[] = [
   { permission: "read", what: "see devices and their history, and share them" },
   { permission: "write", what: "connect phones and add positions" },
   { permission: "edit", what: "give devices names, colors and icons, and correct positions" },
+  { permission: "manage", what: "make and change geofences" },
 ];
 
 export function keyRights({ permissions }: KeyFacts): readonly KeyRight[] {

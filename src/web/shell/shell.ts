@@ -1,6 +1,6 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import type { Api } from "../api/api.ts";
-import { devicePanel } from "../device/device-panel.ts";
+import { type DevicePanelParts, devicePanel } from "../device/device-panel.ts";
 import type { DeviceParts } from "../device/device-parts.ts";
 import { timeBar } from "../device/time-bar.ts";
 import type { DeviceTable } from "../devices/device-table.ts";
@@ -59,9 +59,12 @@ function signedOut({ session, api }: ShellParts): TemplateResult | typeof nothin
 }
 
 function signedIn(parts: LoadedParts): TemplateResult {
-  const { sheet, live, listView, map, settings, device, api } = parts;
+  const { sheet, live, listView, map, settings, device, api, session, tools } = parts;
   const { units } = settings;
   const { id, isView } = device.chosen;
+  const onFence: DevicePanelParts["onFence"] = session.may("manage")
+    ? (stay, track) => void tools.fences.use((fences) => fences.beginAtStop(stay, track))
+    : null;
   const loading = listLoading(live, () => api.retries.wake());
   return html`<main class="map" id="map" aria-busy=${map.baseMap === null && map.fault === null}>${mapPanel(map)}</main>
     ${mapCards(parts)}
@@ -71,7 +74,7 @@ function signedIn(parts: LoadedParts): TemplateResult {
         ${listPanel({ view: listView, chosenId: id, loading, isView, units })}
         ${demoNote()}
       </section>
-      <section class="device" ?data-idle=${id === null} aria-label="Device">${devicePanel({ ...device, map, units })}</section>
+      <section class="device" ?data-idle=${id === null} aria-label="Device">${devicePanel({ ...device, map, units, onFence })}</section>
       <section class="time" ?data-idle=${id === null} aria-label="Day">${timeBar({ ...device, theme: parts.theme })}</section>
     </div>
     ${device.days.loaded?.dialogs(parts.theme.name)}${device.editor.loaded?.dialog()}

@@ -39,13 +39,15 @@ type ButtonParts = Pick<ToolPanelsParts, "tools" | "session"> & {
 
 /** The buttons of the map's tools, as far as the user has the permissions for them. */
 export function toolButtons({ tools, map, session }: ButtonParts): TemplateResult | typeof nothing {
-  const { nearby, density, lapse } = tools;
+  const { nearby, density, lapse, fences } = tools;
   if (map.fault !== null) return nothing;
   return html`${
     session.may("read")
       ? html`
       <button class="tool" aria-pressed=${nearby.isOpen} @click=${() => nearby.close() || nearby.aim()}>
         ${icon("nearby")}<span>Nearby</span></button>
+      <button class="tool" aria-pressed=${fences.loaded?.isOpen ?? false} @click=${() => tools.toggleFences()}>
+        ${icon("fence")}<span>Geofences</span></button>
       <button class="tool" aria-pressed=${density.isOpen} @click=${() => density.close() || density.open()}>
         ${icon("heatmap")}<span>Heatmap</span></button>
       <button class="tool" @click=${() => lapse.use((part) => part.open())}>
@@ -83,9 +85,9 @@ export function mapCards({
   settings,
   isEmpty,
 }: ToolPanelsParts): TemplateResult {
-  const { table, chosen, nearby, density, making } = tools;
+  const { table, chosen, nearby, density, making, fences } = tools;
   const { loaded } = making;
-  const late = [making, tools.settings, tools.lapse].find(({ fault }) => fault !== null);
+  const late = [making, tools.settings, tools.lapse, tools.fences].find(({ fault }) => fault !== null);
   const { zone } = zones;
   if (isEmpty && loaded === null && making.fault === null && session.may("read")) void making.use();
   const faults = [
@@ -102,6 +104,7 @@ export function mapCards({
     ${visitorBanner(session.facts!, zone)} ${faults}
     ${move ?? nothing} ${isHinted ? streetsHint(map.streetsHint) : nothing}
     ${densityPanel(density, zone, settings.units)} ${nearbyPanel({ nearby, table, chosen, zone })}
+    ${fences.loaded?.panel() ?? nothing}
     ${session.may("read") ? loaded?.emptyPage(isEmpty, session.may("write")) : nothing}
   </section>`;
 }

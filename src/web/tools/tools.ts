@@ -1,6 +1,8 @@
 import type { Api } from "../api/api.ts";
 import { LatePart } from "../api/late-part.ts";
 import type { DeviceTable } from "../devices/device-table.ts";
+import type { Fences } from "../fences/fences.ts";
+import type { FencingParts } from "../fences/fencing.ts";
 import type { Units } from "../geo/units.ts";
 import type { Making } from "../keys/making.ts";
 import type { Lapse, LapseMap } from "../lapse/lapse.ts";
@@ -19,13 +21,15 @@ export interface Chosen {
 export interface ToolsParts {
   readonly api: Api;
   readonly table: DeviceTable;
-  readonly map: NearbyMap & DensityMap & LapseMap;
+  readonly map: NearbyMap & DensityMap & LapseMap & FencingParts["map"];
   readonly chosen: Chosen;
   readonly zones: { readonly zone: string };
   readonly settings: { readonly units: Units };
   readonly sheet: { lower(): void };
   /** Whether the user may read all devices, not only those of a share link. */
   readonly mayRead: () => boolean;
+  /** Whether the user may change geofences. */
+  readonly mayManage: () => boolean;
   readonly changed: () => void;
 }
 
@@ -38,6 +42,7 @@ export class Tools {
   readonly density: Density;
   readonly help: Help;
   readonly settings: LatePart<typeof import("../settings/settings-dialog.ts"), SettingsDialog>;
+  readonly fences: LatePart<typeof import("../fences/fences.ts"), Fences>;
   /** The time lapse of all devices. */
   readonly lapse: LatePart<typeof import("../lapse/lapse.ts"), Lapse>;
   /** The tools that create keys: share links and phones. */
@@ -61,6 +66,13 @@ export class Tools {
       create: (module) => new module.SettingsDialog(parts.changed),
       changed: parts.changed,
     });
+    this.fences = new LatePart({
+      api: parts.api,
+      path: "fences/fences.ts",
+      load: () => import("../fences/fences.ts"),
+      create: (module) => new module.Fences(parts),
+      changed: parts.changed,
+    });
     this.lapse = new LatePart({
       api: parts.api,
       path: "lapse/lapse.ts",
@@ -79,15 +91,22 @@ export class Tools {
   /** Registers the keys that open and close the tools. */
   setKeys(keyboard: Keyboard): void {
     keyboard.on("n", () => this.#parts.mayRead() && this.nearby.aroundMiddle());
+    keyboard.on("g", () => this.#parts.mayRead() && this.toggleFences());
     keyboard.on("t", () => this.#parts.mayRead() && void this.lapse.use((part) => part.open()));
     keyboard.on("?", () => this.help.open());
     keyboard.onEscape(() => this.density.close());
     keyboard.onEscape(() => this.nearby.close());
+    keyboard.onEscape(() => this.fences.loaded?.escape() ?? false);
+  }
+
+  toggleFences(): void {
+    void this.fences.use((fences) => fences.close() || fences.open());
   }
 
   /** Closes all tools at the end of a session. */
   close(): void {
     this.nearby.close();
+    this.fences.close();
     this.density.close();
     this.making.close();
     this.settings.close();

@@ -31,7 +31,7 @@ describePage(
           const asked = codeOf(visit);
           return asked.some((path) => path.includes("worker")) && asked;
         });
-        expect(code.filter((path) => /uplot|uqr/i.test(path))).toEqual([]); // For who asks for a plot, or a code.
+        expect(code.filter((path) => /uplot|uqr|terra-draw/i.test(path))).toEqual([]); // For who asks for them.
         const sizes = await Promise.all(code.map((path) => packedSize(visit.url + path)));
         expect(sizes.reduce((sum, size) => sum + size)).toBeLessThanOrEqual(CODE_BYTES_MAX);
 

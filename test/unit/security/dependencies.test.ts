@@ -126,6 +126,7 @@ const HOSTS = [
   "web/tools/help.ts github.com", // The same, for what the page is made of.
   "web/tools/help.ts lit.dev",
   "web/tools/help.ts maplibre.org",
+  "web/tools/help.ts terradraw.io",
   "web/tools/help.ts www.geonames.org",
   "web/tools/help.ts www.naturalearthdata.com",
 ];

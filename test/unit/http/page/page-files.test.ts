@@ -175,6 +175,8 @@ test("every late module of the page names in its path what it imports", async ()
     "days/bar-chart.ts",
     "days/days.ts",
     "device/profile-editor.ts",
+    "fences/drawing.ts",
+    "fences/fences.ts",
     "import/imports.ts",
     "keys/making.ts",
     "lapse/lapse.ts",

@@ -11,8 +11,8 @@ const CODE_BYTES_MAX = 560_000;
 /** What the page begins with, and what it loads for the map. */
 const SHOW_THE_MAP = ["page/main.ts", "map/create-map.ts"];
 
-/** Plots and QR codes come when they are asked for. */
-const LATER = ["uplot", "uqr"].map((name) => MODULES[name]);
+/** Plots, QR codes and the drawing tool come when they are asked for. */
+const LATER = ["uplot", "uqr", "terra-draw", "terra-draw-maplibre-gl-adapter"].map((name) => MODULES[name]);
 
 const readAsset = (specifier: string) => Bun.file(new URL(specifier)).bytes();
 const stripTypes = createStripTypes();

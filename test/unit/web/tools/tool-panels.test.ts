@@ -29,6 +29,7 @@ function cards({ live = null, late = null, card = null }: Covered): string {
       making: { ...closed, fault: late },
       settings: closed,
       lapse: closed,
+      fences: closed,
     },
     imports: { faultNote: () => nothing },
     device: { corrections: { loaded: { card: () => card } } },

@@ -36,9 +36,15 @@ function setUp(mayRead = true) {
       setCircle: (circle) => {
         drawn.circles += circle === null ? 0 : 1;
       },
-      onCamera: () => undefined,
+      onCamera: () => () => undefined,
       setDensity: (cells) => {
         drawn.hasCells = cells !== null;
+      },
+      ...{ fit: () => undefined, flyTo: () => undefined, ignoreClicks: () => undefined },
+      onPick: () => () => undefined,
+      fences: {
+        ...{ setAll: () => undefined, setChosen: () => undefined, setEvents: () => undefined },
+        ...{ withMap: () => undefined, idAt: () => null },
       },
     },
     chosen: { id: null, choose: () => undefined },
@@ -46,6 +52,7 @@ function setUp(mayRead = true) {
     sheet: { lower: () => undefined },
     settings: { units: "metric" },
     mayRead: () => mayRead,
+    mayManage: () => false,
     changed: () => undefined,
   });
   const keyboard = new Keyboard();

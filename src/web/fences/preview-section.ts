@@ -1,0 +1,75 @@
+import { html, nothing, type TemplateResult } from "lit-html";
+import { live } from "lit-html/directives/live.js";
+import { counted, countText } from "../geo/units.ts";
+import { faultNote } from "../shell/fault-note.ts";
+import { dayMinuteText, durationText, instantText } from "../time/format.ts";
+import type { FenceEvent } from "./fence.ts";
+import type { FencePreview, PreviewSpan } from "./fence-preview.ts";
+import { eventText } from "./fence-texts.ts";
+import type { Fencing } from "./fencing.ts";
+
+const SPANS: Readonly<Record<PreviewSpan, string>> = { yesterday: "Yesterday", week: "The last 7 days" };
+
+/** What the geofence would have said, before it is saved. */
+export function previewSection(fences: Fencing): TemplateResult {
+  const { preview, previewed } = fences;
+  const isRunning = preview.state === "running";
+  const change = (event: Event) =>
+    preview.choose((event.currentTarget as HTMLSelectElement).value as PreviewSpan);
+  const run = () => {
+    if (previewed !== null) void preview.run(previewed);
+  };
+  return html`<section class="fence-preview" aria-labelledby="fence-preview-title">
+    <h3 id="fence-preview-title">What it would have said</h3>
+    <div class="fence-tools">
+      <select aria-label="Time of the preview" @change=${change}>
+        ${Object.entries(SPANS).map(
+          ([span, label]) =>
+            html`<option value=${span} .selected=${live(span === preview.span)}>${label}</option>`,
+        )}
+      </select>
+      ${
+        isRunning
+          ? html`<button type="button" @click=${() => preview.cancel()}>Cancel</button>`
+          : html`<button type="button" ?disabled=${previewed === null} @click=${run}>Preview</button>`
+      }
+    </div>
+    ${isRunning ? progress(preview) : nothing}
+    ${preview.fault === null ? nothing : faultNote(preview.fault, null)}
+    ${preview.state === "done" ? answer(fences) : nothing}
+  </section>`;
+}
+
+function progress({ elapsedMs, events }: FencePreview): TemplateResult {
+  const count = events.length === 0 ? "" : `, ${counted(events.length, "event")}`;
+  return html`<progress aria-label="The preview is running"></progress>
+    <p class="soft" role="status">Reading the past: ${durationText(elapsedMs)}${count}</p>`;
+}
+
+function answer(fences: Fencing): TemplateResult {
+  const { preview, zone } = fences;
+  const { events, total, range, isIncomplete } = preview;
+  const when =
+    range === null
+      ? ""
+      : ` from ${dayMinuteText(range.startMs, zone)} to ${dayMinuteText(range.endMs, zone)}`;
+  const cut = events.length < total ? `, of which the first ${countText(events.length)} are listed` : "";
+  return html`<p class="soft" role="status">${total === 0 ? "No events" : counted(total, "event")}${when}${cut}.</p>
+    ${isIncomplete ? html`<p class="soft">Some reports of this time are lost.</p>` : nothing}
+    ${
+      events.length === 0
+        ? nothing
+        : html`<ol class="fence-events">${events.map((event) => eventRow(event, fences))}</ol>`
+    }`;
+}
+
+function eventRow(event: FenceEvent, fences: Fencing): TemplateResult {
+  const { preview, zone } = fences;
+  return html`<li><button type="button" aria-current=${preview.shown === event ? "true" : nothing}
+    @click=${() => void preview.show(event)}>
+    <span class="event-mark" data-kind=${event.kind}></span>
+    <span class="name">${fences.labelOf(event.device_id)}</span>
+    <span>${eventText(event)}</span>
+    <span class="soft">${instantText(event.timestamp, zone)}</span>
+  </button></li>`;
+}

@@ -1,0 +1,243 @@
+import { expect } from "bun:test";
+import type { Page } from "playwright-core";
+import { store } from "../support/client.ts";
+import { violationsOf } from "./support/axe.ts";
+import { pressInHeader } from "./support/header.ts";
+import { tabTo } from "./support/keys.ts";
+import { layoutFaults } from "./support/layout.ts";
+import { cameraOf, drawnOver, pixelOf, rest } from "./support/map.ts";
+import { describePage, type Stage } from "./support/stage.ts";
+import type { Visit } from "./support/visit.ts";
+
+/*
+ * Goal: a person draws geofences, sees what they would have said, and changes them, with the pointer and by keys alone.
+ * Method: a van that stands at a depot for an hour of yesterday, drives away and comes back.
+ */
+
+const DAY_MS = 86_400_000;
+const NOON_MS = Math.floor(Date.now() / DAY_MS) * DAY_MS - DAY_MS / 2;
+const YESTERDAY = new Date(NOON_MS).toISOString().slice(0, 10);
+const STEP_MS = 60_000;
+const DEPOT = { latitude: 51.5, longitude: -0.1 };
+const AT_DEPOT = "/map?at=51.5,-0.1,14&zone=UTC";
+const AWAY_DEGREES = 0.05;
+
+/** An hour at the depot, an hour away, an hour at the depot. */
+function reports() {
+  return Array.from({ length: 180 }, (_, minute) => ({
+    device_id: "van",
+    timestamp: NOON_MS + minute * STEP_MS,
+    latitude: DEPOT.latitude,
+    longitude: DEPOT.longitude + (minute >= 60 && minute < 120 ? AWAY_DEGREES : 0),
+  }));
+}
+
+interface Stored {
+  readonly id: string;
+  readonly geometry: { readonly type: string; readonly coordinates: readonly unknown[] };
+  readonly properties: Readonly<Record<string, unknown>>;
+}
+
+async function storedFences({ client }: Stage): Promise<readonly Stored[]> {
+  const response = await fetch(`${client.url}/api/v1/geofences`, {
+    headers: { authorization: `Bearer ${client.key}` },
+  });
+  return ((await response.json()) as { readonly geofences: readonly Stored[] }).geofences;
+}
+
+function storeFence({ client }: Stage, feature: unknown): Promise<Response> {
+  const headers = { authorization: `Bearer ${client.key}`, "content-type": "application/geo+json" };
+  return fetch(`${client.url}/api/v1/geofences`, { method: "POST", headers, body: JSON.stringify(feature) });
+}
+
+async function removeFences(stage: Stage): Promise<void> {
+  const headers = { authorization: `Bearer ${stage.client.key}` };
+  for (const { id } of await storedFences(stage))
+    await fetch(`${stage.client.url}/api/v1/geofences/${id}`, { method: "DELETE", headers });
+}
+
+async function clickAt(page: Page, north: number, east: number): Promise<void> {
+  const { x, y } = await pixelOf(page, DEPOT.latitude + north, DEPOT.longitude + east);
+  await page.mouse.move(x, y);
+  await page.mouse.click(x, y);
+}
+
+async function openFences(visit: Visit, { key }: Stage): Promise<void> {
+  const { page } = visit;
+  await visit.enter(key, AT_DEPOT);
+  await visit.until("a map", async () => (await cameraOf(page)) !== null);
+  await page.keyboard.press("g");
+  await page.getByRole("heading", { name: "Geofences" }).waitFor();
+}
+
+async function drawPolygon(visit: Visit): Promise<void> {
+  const { page } = visit;
+  await page.getByRole("button", { name: "New polygon" }).click();
+  await visit.until("the tool", async () => (await drawnOver(page))["td-polygon"] !== undefined);
+  const corners = [
+    [0.004, -0.006],
+    [0.004, 0.006],
+    [-0.004, 0.006],
+    [-0.004, -0.006],
+    [0.004, -0.006],
+  ] as const;
+  for (const [north, east] of corners) await clickAt(page, north, east);
+  await page.getByText("Drag corners").waitFor();
+}
+
+const nameField = (page: Page) => page.getByRole("textbox", { name: "Name" });
+
+describePage(
+  "geofences",
+  (stage) => {
+    stage.test("a polygon is drawn, tried on yesterday, stored, changed and deleted", async (visit, page) => {
+      visit.expect(/status of 400/); // Of a number out of bounds.
+      await openFences(visit, stage);
+      await page.getByText("No geofences yet.").waitFor();
+      await drawPolygon(visit);
+      await nameField(page).fill("Depot");
+      await page.getByRole("button", { name: "Preview" }).click();
+      await page.getByText(/^2 events from /).waitFor();
+      expect(await page.locator(".fence-events li").allTextContents()).toEqual([
+        expect.stringMatching(/van\s+Left\s+.*13:00:00 UTC/),
+        expect.stringMatching(/van\s+Entered\s+.*14:00:00 UTC/),
+      ]);
+      expect(await storedFences(stage)).toEqual([]);
+      await page.locator(".fence-events button").first().click();
+      await visit.until("the event on the map", async () => {
+        const [event] = (await drawnOver(page))["fence-events"]!;
+        return event?.geometry.coordinates[0] === DEPOT.longitude + AWAY_DEGREES;
+      });
+      await page.getByRole("button", { name: "Save" }).click();
+      await page.getByRole("heading", { name: "Depot" }).waitFor();
+      const [first] = await storedFences(stage);
+      expect(first).toMatchObject({ geometry: { type: "Polygon" }, properties: { name: "Depot" } });
+      expect(first!.geometry.coordinates[0]).toHaveLength(5);
+
+      await page.getByRole("button", { name: "Edit", exact: true }).click();
+      await page.getByLabel("Tell of a stay after").fill("9999999");
+      await page.getByRole("button", { name: "Save" }).click();
+      const fault = page.locator("#fence-fault-dwell_seconds");
+      await fault.waitFor();
+      expect(await fault.textContent()).toMatch(/^dwell_seconds must be a whole number/);
+      await page.getByLabel("Tell of a stay after").fill("10");
+      await page.getByRole("radio", { name: "Teal" }).check();
+      await page.getByRole("button", { name: "Save" }).click();
+      await page.getByText("Tells of a stay of 10 min.").waitFor();
+      expect((await storedFences(stage))[0]).toMatchObject({
+        ...{ id: first!.id, geometry: first!.geometry },
+        properties: { name: "Depot", dwell_seconds: 600, color: "#0097a7" },
+      });
+
+      await page.getByRole("button", { name: "Edit", exact: true }).click();
+      await page.getByRole("button", { name: "Delete…" }).click();
+      await page.getByRole("dialog", { name: "Delete “Depot”?" }).waitFor();
+      await page.getByRole("button", { name: "Delete", exact: true }).click();
+      await page.getByText("No geofences yet.").waitFor();
+      expect(await storedFences(stage)).toEqual([]);
+    });
+
+    stage.test("Esc takes back a corner, then the shape, then the draft", async (visit, page) => {
+      await openFences(visit, stage);
+      await page.getByRole("button", { name: "New polygon" }).click();
+      await visit.until("the tool", async () => (await drawnOver(page))["td-polygon"] !== undefined);
+      for (const [north, east] of [
+        [0.004, -0.006],
+        [0.004, 0.006],
+        [-0.004, 0.006],
+      ] as const)
+        await clickAt(page, north, east);
+      const corners = async () => (await drawnOver(page))["td-point"]!.length;
+      await visit.until("three corners", async () => (await corners()) >= 3);
+      const before = await corners();
+      await page.keyboard.press("Escape");
+      await visit.until("a corner less", async () => (await corners()) < before);
+      for (let presses = 0; presses < 8; presses++) await page.keyboard.press("Escape");
+      await page.getByRole("heading", { name: "Geofences" }).waitFor({ state: "detached" });
+      expect((await drawnOver(page))["td-polygon"] ?? []).toEqual([]);
+    });
+
+    stage.test(
+      "keys alone make a circle; nothing keeps anybody out, by day and by night, on a desk and on a phone",
+      async (visit, page) => {
+        await openFences(visit, stage);
+        const press = async (name: string | RegExp) => {
+          await tabTo(page, page.getByRole("button", { name, exact: true }));
+          await page.keyboard.press("Enter");
+        };
+        await press("New circle");
+        await press("Circle at the map's center");
+        await tabTo(page, page.getByLabel(/^Radius/));
+        await page.keyboard.press("Control+A");
+        await page.keyboard.type("250");
+        await tabTo(page, nameField(page));
+        await page.keyboard.type("By keys");
+        for (const [colorScheme, width] of [
+          ["light", 1280],
+          ["light", 390],
+          ["dark", 390],
+          ["dark", 1280],
+        ] as const) {
+          await page.emulateMedia({ colorScheme });
+          await page.setViewportSize({ width, height: 844 });
+          await page.locator(`html[data-theme=${colorScheme}]`).waitFor();
+          expect([colorScheme, width, await violationsOf(page), await layoutFaults(page)]).toEqual([
+            ...[colorScheme, width, [], []],
+          ]);
+        }
+        await nameField(page).focus();
+        await page.keyboard.press("Enter");
+        await page.getByRole("heading", { name: "By keys" }).waitFor();
+        const [circle] = await storedFences(stage);
+        expect(circle!.properties).toMatchObject({ name: "By keys", radius_meters: 250 });
+        expect(circle!.geometry.coordinates).toEqual([
+          expect.closeTo(DEPOT.longitude, 4),
+          expect.closeTo(DEPOT.latitude, 4),
+        ]);
+        expect(await violationsOf(page)).toEqual([]);
+        await press("Back");
+        await page.getByLabel("Search geofences").fill("KEY");
+        await page.getByText("1 geofence", { exact: true }).waitFor();
+        expect(await violationsOf(page)).toEqual([]);
+        await page.getByLabel("Search geofences").fill("nothing");
+        await page.getByText("No name and no tag contains “nothing”.").waitFor();
+        await removeFences(stage);
+      },
+    );
+
+    stage.test("two clicks make a geofence around a stop", async (visit, page) => {
+      await visit.enter(stage.key, `/map?device=van&day=${YESTERDAY}&zone=UTC`);
+      await page
+        .getByRole("button", { name: /^Fence here/ })
+        .first()
+        .click();
+      await page.getByRole("button", { name: "Save" }).click();
+      await page.getByText("Circle, radius").waitFor();
+      const [circle] = await storedFences(stage);
+      expect(circle!.properties.radius_meters).toBe(50);
+      expect(circle!.geometry.coordinates).toEqual([
+        expect.closeTo(DEPOT.longitude, 3),
+        expect.closeTo(DEPOT.latitude, 3),
+      ]);
+      await removeFences(stage);
+    });
+
+    stage.test("a click on the map chooses a geofence", async (visit, page) => {
+      const geometry = { type: "Point", coordinates: [DEPOT.longitude + 0.01, DEPOT.latitude] };
+      await storeFence(stage, {
+        type: "Feature",
+        geometry,
+        properties: { name: "Yard", radius_meters: 300 },
+      });
+      await openFences(visit, stage);
+      await visit.until("it is drawn", async () => (await drawnOver(page)).fences!.length === 1);
+      await rest(page);
+      await clickAt(page, 0, 0.01);
+      await page.getByRole("heading", { name: "Yard" }).waitFor();
+      await pressInHeader(page, "Geofences");
+      await visit.until("an empty map", async () => (await drawnOver(page)).fences!.length === 0);
+      await removeFences(stage);
+    });
+  },
+  { isPageAlone: true, prepare: ({ client }) => store(client, reports()) },
+);
