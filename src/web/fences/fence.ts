@@ -50,6 +50,8 @@ export interface NewFence {
 
 export interface Fence extends NewFence {
   readonly id: string;
+  /** When it was changed last, Unix ms. */
+  readonly updated: number;
 }
 
 /** `GET /api/v1/geofences`. */

@@ -16,7 +16,9 @@ export interface FencesInViewParts {
 export interface FencesMap {
   readonly camera: { readonly bounds: Bounds } | null;
   onCamera(listener: () => void): () => void;
-  readonly fences: { setAll(features: GeoJSON.Feature[]): void };
+  readonly fences: {
+    change(added: readonly GeoJSON.Feature[], removedIds: readonly string[]): void;
+  };
 }
 
 /** More would be too small to tell apart, and each takes time in every frame. */
@@ -32,7 +34,7 @@ export class FencesInView {
   #request = new AbortController();
   #stopSettling = () => {};
   #stopListening = () => {};
-  #byId = new Map<string, GeoJSON.Feature>();
+  readonly #byId = new Map<string, Fence>();
   /** The geofence whose shape is being edited. */
   #hiddenId: string | null = null;
   /** How many more the view has than are drawn. */
@@ -55,16 +57,18 @@ export class FencesInView {
     this.#request.abort();
     this.#stopSettling();
     this.#stopListening();
-    this.#byId.clear();
+    this.#keep(new Set());
     this.undrawn = 0;
-    this.#draw();
+    this.fault = null;
   }
 
   /** Leaves one geofence out, since another tool draws it. */
   hide(id: string | null): void {
-    if (id === this.#hiddenId) return;
+    const [before, fences] = [this.#hiddenId, this.#parts.map.fences];
+    if (id === before) return;
     this.#hiddenId = id;
-    this.#draw();
+    const fence = before === null ? undefined : this.#byId.get(before);
+    fences.change(fence === undefined ? [] : [fenceFeature(fence)], id === null ? [] : [id]);
   }
 
   /** Loads those of the visible box anew; the others stay until they are there. */
@@ -76,23 +80,24 @@ export class FencesInView {
     if (camera === null) return; // `onCamera` tells when there is a map.
     const { signal } = this.#request;
     const bbox = boxOf(camera.bounds);
-    const byId = new Map<string, GeoJSON.Feature>();
+    const ids = new Set<string>();
     const fail = (fault: string) => {
       this.fault = fault;
       changed();
     };
     const onPause = (error: ApiError) => fail(retryingSentenceOf(error));
     try {
-      for (let offset = 0; offset < DRAWN_MAX; offset += PAGE_FENCES) {
+      for (let offset = 0, hasMore = true; hasMore && offset < DRAWN_MAX; offset += PAGE_FENCES) {
         const ask = () => api.get<FencesAnswer>(FENCES_PATH, { bbox, limit: PAGE_FENCES, offset }, signal);
         const { geofences, pagination } = await api.retries.ask(ask, { signal, onPause });
-        for (const fence of geofences) byId.set(fence.id, fenceFeature(fence));
-        this.undrawn = Math.max(0, pagination.total_count - byId.size);
-        if (!pagination.has_more) break;
+        for (const { id } of geofences) ids.add(id);
+        this.#add(geofences);
+        if (this.#byId.size > DRAWN_MAX) this.#keep(ids);
+        this.undrawn = Math.max(0, pagination.total_count - ids.size);
+        hasMore = pagination.has_more;
       }
-      this.#byId = byId;
+      this.#keep(ids);
       this.fault = null;
-      this.#draw();
       changed();
     } catch (error) {
       if (!signal.aborted) fail(sentenceOf(error));
@@ -101,22 +106,35 @@ export class FencesInView {
 
   /** Shows a geofence as it is now. */
   put(fence: Fence): void {
-    this.#byId.set(fence.id, fenceFeature(fence));
-    this.#draw();
+    this.#add([fence]);
   }
 
   remove(id: string): void {
-    if (this.#byId.delete(id)) this.#draw();
+    this.#byId.delete(id);
+    this.#parts.map.fences.change([], [id]);
+  }
+
+  /** Draws those that are not drawn yet as they are. */
+  #add(fences: readonly Fence[]): void {
+    const added = fences.filter(({ id, updated }) => this.#byId.get(id)?.updated !== updated);
+    for (const fence of added) this.#byId.set(fence.id, fence);
+    const visible = added.filter(({ id }) => id !== this.#hiddenId);
+    this.#parts.map.fences.change(
+      visible.map((fence) => fenceFeature(fence)),
+      [],
+    );
+  }
+
+  /** Takes all others off the map. */
+  #keep(ids: ReadonlySet<string>): void {
+    const others = [...this.#byId.keys()].filter((id) => !ids.has(id));
+    for (const id of others) this.#byId.delete(id);
+    this.#parts.map.fences.change([], others);
   }
 
   #loadSoon(): void {
     const { timers = browserTimers } = this.#parts;
     this.#stopSettling();
     this.#stopSettling = timers.after(SETTLE_MS, () => void this.reload());
-  }
-
-  #draw(): void {
-    const features = [...this.#byId].filter(([id]) => id !== this.#hiddenId).map(([, feature]) => feature);
-    this.#parts.map.fences.setAll(features);
   }
 }

@@ -14,7 +14,7 @@ const AREAS = ["fence-chosen-areas", "fences-areas", "fence-chosen-corridors", "
 
 /** The geofences on the map. */
 export class FenceMarks {
-  readonly #sources = new GeoSources(FENCE_SOURCES);
+  readonly #sources = new GeoSources(FENCE_SOURCES, "fences");
   readonly #begun: ((map: MapLibreMap) => void)[] = [];
   #map: MapLibreMap | null = null;
 
@@ -38,9 +38,9 @@ export class FenceMarks {
     if (this.#map !== null) repaint(this.#map, layersIn(colors));
   }
 
-  /** Shows the geofences that are in view. */
-  setAll(features: GeoJSON.Feature[]): void {
-    this.#sources.set("fences", features);
+  /** Adds or replaces geofences, and takes others off the map. */
+  change(added: readonly GeoJSON.Feature[], removedIds: readonly string[]): void {
+    this.#sources.change("fences", added, removedIds);
   }
 
   setChosen(feature: GeoJSON.Feature | null): void {

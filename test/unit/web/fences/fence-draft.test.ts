@@ -12,7 +12,7 @@ import {
 function circle(properties: FenceProperties): Fence {
   const more = { active: true, initial: "none", ...properties } as const;
   return {
-    ...{ type: "Feature", id: "1", geometry: { type: "Point", coordinates: [10, 50] } },
+    ...{ type: "Feature", id: "1", updated: 1, geometry: { type: "Point", coordinates: [10, 50] } },
     properties: { radius_meters: 100, ...more },
   };
 }

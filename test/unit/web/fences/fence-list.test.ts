@@ -77,9 +77,14 @@ test("the map shows the geofences of the visible box, and loads again once a mov
   expect(asked).toHaveLength(2);
   expect(asked[1]!.query.bbox).toBe("179,49,-179,51");
   expect(drawn.all).toEqual(["a"]);
-  asked[1]!.answer(page([fence("b", 180)], 1));
+  asked[1]!.answer(page([fence("b", 180), fence("c", 180)], 2));
   await turns();
-  expect(drawn.all).toEqual(["b"]);
+  expect([drawn.all, drawn.added]).toEqual([["b", "c"], 3]);
+  move();
+  await time.pass(1000);
+  asked[2]!.answer(page([{ ...fence("b", 180), updated: 2 }, fence("c", 180)], 2));
+  await turns();
+  expect([drawn.all, drawn.added]).toEqual([["b", "c"], 4]); // What did not change is not drawn again.
   view.close();
   expect(drawn.all).toEqual([]);
 });

@@ -7,7 +7,7 @@ import { VirtualTime } from "../../../support/stream/virtual-time.ts";
 
 export function fence(id: string, longitude = 0): Fence {
   return {
-    ...{ type: "Feature", id, geometry: { type: "Point", coordinates: [longitude, 50] } },
+    ...{ type: "Feature", id, updated: 1, geometry: { type: "Point", coordinates: [longitude, 50] } },
     properties: { name: id, radius_meters: 100 },
   };
 }
@@ -51,6 +51,8 @@ export function page(geofences: readonly Fence[], total_count: number, has_more 
 export function fenceMap() {
   const drawn = {
     all: [] as readonly string[],
+    /** How many were handed over. */
+    added: 0,
     chosen: null as unknown,
     events: [] as readonly unknown[],
     flights: [] as unknown[],
@@ -70,8 +72,10 @@ export function fenceMap() {
       drawn.isIgnoring = isIgnoring;
     },
     fences: {
-      setAll: (features: GeoJSON.Feature[]) => {
-        drawn.all = features.map(({ properties }) => properties!.id as string);
+      change: (added: readonly GeoJSON.Feature[], removedIds: readonly string[]) => {
+        const ids = added.map(({ properties }) => properties!.id as string);
+        drawn.added += ids.length;
+        drawn.all = [...new Set([...drawn.all, ...ids])].filter((id) => !removedIds.includes(id)).sort();
       },
       setChosen: (feature: GeoJSON.Feature | null) => {
         drawn.chosen = feature;

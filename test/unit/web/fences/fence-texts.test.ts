@@ -4,7 +4,7 @@ import { eventText, rulesText, scheduleText } from "../../../../src/web/fences/f
 import { stopRadiusMeters } from "../../../../src/web/fences/stop-radius.ts";
 
 const FENCE: Fence = {
-  ...{ type: "Feature", id: "1", geometry: { type: "Point", coordinates: [0, 50] } },
+  ...{ type: "Feature", id: "1", updated: 1, geometry: { type: "Point", coordinates: [0, 50] } },
   properties: { radius_meters: 150 },
 };
 

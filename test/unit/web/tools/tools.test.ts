@@ -43,7 +43,7 @@ function setUp(mayRead = true) {
       ...{ fit: () => undefined, flyTo: () => undefined, ignoreClicks: () => undefined },
       onPick: () => () => undefined,
       fences: {
-        ...{ setAll: () => undefined, setChosen: () => undefined, setEvents: () => undefined },
+        ...{ change: () => undefined, setChosen: () => undefined, setEvents: () => undefined },
         ...{ withMap: () => undefined, idAt: () => null },
       },
     },
