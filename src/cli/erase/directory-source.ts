@@ -24,7 +24,7 @@ export async function openDirectorySource(
       const request = { keyId: BY_COMMAND, nowMs: context.clock.nowMs() };
       const erased = await erase.create(appId, wanted, request, { signal });
       if (!erased.ok) return fail(errorSentence(erased.error));
-      return ok({ id: erased.value.erasure.id, ...erased.value.preview });
+      return ok({ id: erased.value.erasure.id });
     },
     async finished(id, onDaysLeft) {
       const obstacle = await eraser.finishNow({ dropsDamaged, onDaysLeft });

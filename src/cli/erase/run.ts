@@ -1,5 +1,6 @@
 import { fail, ok, type Result } from "../../lib/result.ts";
 import { printableLine } from "../../lib/text/printable.ts";
+import type { ErasurePreview } from "../../service/erasures/erase.ts";
 import type { AppChoice } from "../arguments/app-choice.ts";
 import type { CommandContext } from "../arguments/command.ts";
 import { withSource } from "../directory/open-for-app.ts";
@@ -7,7 +8,7 @@ import { countOf } from "../screen/layout.ts";
 import type { EraseOptions } from "./command.ts";
 import { openDirectorySource } from "./directory-source.ts";
 import { serverSource } from "./server-source.ts";
-import type { EraseSource, ErasureCounts } from "./source.ts";
+import type { EraseSource } from "./source.ts";
 
 /** Erases, after a question. The erasure's id is all that standard output gets. */
 export function erase(options: EraseOptions, context: CommandContext): Promise<number> {
@@ -37,7 +38,7 @@ async function eraseWith(
   const { choice, isNow, report } = options;
   const erased = await source.create(options);
   if (!erased.ok) return erased;
-  const id = erased.value.id!;
+  const { id } = erased.value;
   context.terminal.out(`${id}\n`);
   say(context, "No answer shows any of it from now on.");
   if (choice.kind === "server" && !isNow) {
@@ -58,7 +59,7 @@ async function eraseWith(
   return ok(undefined);
 }
 
-function describe({ members }: EraseOptions, { records, devices, corrections }: ErasureCounts): string {
+function describe({ members }: EraseOptions, { records, devices, corrections }: ErasurePreview): string {
   const subject =
     members.device_id === undefined ? `the user "${members.user_id}"` : `the device "${members.device_id}"`;
   const others = devices > 1 ? ` of ${countOf(devices, "device")}` : "";

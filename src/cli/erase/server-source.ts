@@ -7,9 +7,10 @@ import {
   type RemoteServer,
   refusalText,
 } from "../../operator/remote/ask-server.ts";
+import type { ErasurePreview } from "../../service/erasures/erase.ts";
 import type { CommandContext } from "../arguments/command.ts";
 import type { EraseOptions } from "./command.ts";
-import type { EraseSource, ErasureCounts, ErasureRow } from "./source.ts";
+import type { EraseSource, ErasureRow, NewErasureRow } from "./source.ts";
 
 const PATH = "/api/v1/erasures";
 const ASK_MS = 1000;
@@ -34,14 +35,14 @@ export function serverSource(
       : fail(`${server.url} is no Wherehouse server: its answer has no erasure.`);
   }
 
-  const counted = async (path: string, members: EraseOptions["members"]) => {
+  async function post<Row>(path: string, members: EraseOptions["members"]): Promise<Result<Row, string>> {
     const answer = await ask(path, jsonRequest("POST", members));
-    return answer.ok ? ok(answer.value as unknown as ErasureCounts) : answer;
-  };
+    return answer.ok ? ok(answer.value as Row) : answer;
+  }
 
   return {
-    preview: ({ members }) => counted(`${PATH}?dry_run=true`, members),
-    create: ({ members }) => counted(PATH, members),
+    preview: ({ members }) => post<ErasurePreview>(`${PATH}?dry_run=true`, members),
+    create: ({ members }) => post<NewErasureRow>(PATH, members),
     async finished(id, onDaysLeft) {
       for (;;) {
         const answer = await ask(`${PATH}/${encodeURIComponent(id)}`, { method: "GET" });

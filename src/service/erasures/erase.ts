@@ -19,20 +19,24 @@ import type { NewErasure } from "./new-erasure.ts";
 import { findNewestLeft, findNewestOfLost } from "./newest-left.ts";
 import { devicesOfUser, devicesShownAs } from "./subject-devices.ts";
 
-/** What an erasure would destroy. */
-export interface ErasurePreview {
-  /** Records that answers show. */
-  readonly records: number;
+/** What an erasure takes with it. */
+export interface ErasureCounts {
   /** Devices whose records go: more than one if others show as it, or if it is a user's. */
   readonly devices: number;
   /** Corrections that go with the records. */
   readonly corrections: number;
 }
 
-/** An erasure that answers follow, and its entry of the log. */
+/** What an erasure would destroy. */
+export interface ErasurePreview extends ErasureCounts {
+  /** Records that answers show. */
+  readonly records: number;
+}
+
+/** An erasure that answers follow, and its entry of the log. Its report counts the records. */
 export interface Erased {
   readonly erasure: Erasure;
-  readonly preview: ErasurePreview;
+  readonly counts: ErasureCounts;
   readonly sequence: number;
 }
 
@@ -104,12 +108,12 @@ export function createErase(dependencies: EraseDependencies): Erase {
     caller: Caller,
   ): Promise<Result<Erased, ServiceError>> {
     let lost: readonly NewestOfDevice[] = [];
-    let counts: ErasurePreview | null = null;
+    let counts: ErasureCounts | null = null;
     for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts++) {
       const planned = await planAlone(dependencies, appId, wanted, caller);
       if (!planned.ok) return planned;
       const { scope, corrections, newest, previous } = planned.value;
-      counts ??= planned.value.preview;
+      counts ??= countsOf(planned.value);
       const id = attempts === 0 ? firstId : createCorrectionId(nowMs);
       const common = { id, block: wanted.block, createdMs: nowMs, createdBy: keyId, continues: false };
       const erasure = { ...scope, ...common };
@@ -119,7 +123,7 @@ export function createErase(dependencies: EraseDependencies): Erase {
       if (!sequence.ok) return sequence;
       const { erasures } = hot;
       if (erasures.findRecent(id)?.isCurrent !== false)
-        return ok({ erasure, preview: counts, sequence: sequence.value });
+        return ok({ erasure, counts, sequence: sequence.value });
       const deviceIds = erasures.pending().flatMap((each) => (each.id === id ? each.lost : []));
       const archived = await findNewestOfLost(dependencies, appId, deviceIds, caller);
       if (!archived.ok) return archived;
@@ -146,12 +150,15 @@ export function createErase(dependencies: EraseDependencies): Erase {
 
 async function preview(
   dependencies: EraseDependencies,
-  { scope, deviceIds, corrections }: PlannedErasure,
+  planned: PlannedErasure,
   caller: Caller,
 ): Promise<Result<ErasurePreview, ServiceError>> {
-  const records = await countShown(dependencies, scope, deviceIds, caller);
-  if (!records.ok) return records;
-  return ok({ records: records.value, devices: deviceIds.size, corrections: corrections.length });
+  const records = await countShown(dependencies, planned.scope, planned.deviceIds, caller);
+  return records.ok ? ok({ records: records.value, ...countsOf(planned) }) : records;
+}
+
+function countsOf({ deviceIds, corrections }: PlannedErasure): ErasureCounts {
+  return { devices: deviceIds.size, corrections: corrections.length };
 }
 
 /** Plans again if corrections or erasures of other nodes came meanwhile. */
@@ -161,12 +168,10 @@ async function planAlone(dependencies: EraseDependencies, appId: AppId, wanted: 
     const previous = hot.corrections.find(appId)?.number ?? 0;
     const planned = await plan(dependencies, appId, wanted, caller);
     if (!planned.ok) return planned;
-    const counted = await preview(dependencies, planned.value, caller);
-    if (!counted.ok) return counted;
     const newest = await findNewestLeft(dependencies, planned.value.scope, planned.value.deviceIds, caller);
     if (!newest.ok) return newest;
     if ((hot.corrections.find(appId)?.number ?? 0) === previous)
-      return ok({ ...planned.value, preview: counted.value, newest: newest.value, previous });
+      return ok({ ...planned.value, newest: newest.value, previous });
   }
   return fail(OTHERS_CORRECT);
 }

@@ -1,4 +1,4 @@
-import type { ErasurePreview } from "../../../service/erasures/erase.ts";
+import type { ErasureCounts } from "../../../service/erasures/erase.ts";
 import { type NewErasure, parseNewErasure } from "../../../service/erasures/new-erasure.ts";
 import { readShortObject } from "../../body/short-body.ts";
 import { queryEndpoint } from "../../endpoint.ts";
@@ -53,8 +53,7 @@ const covered = {
   start: optional(instant("The first erased instant, Unix milliseconds.")),
   end: optional(instant("The instant after the last, Unix milliseconds.")),
   block: plain<boolean>({ type: "boolean", description: "Whether reports of it are refused from now on." }),
-  records: count("Records that answers showed of it."),
-  devices: count("Devices of these records."),
+  devices: count("Devices whose records go."),
   corrections: count("Corrections that go with them."),
 };
 
@@ -73,7 +72,10 @@ const created = object({
   sequence: count("Position in the log after this request."),
 });
 
-const previewed = object({ success: always(true), erasure: object(covered) });
+const previewed = object({
+  success: always(true),
+  erasure: object({ ...covered, records: count("Records that answers show of it.") }),
+});
 
 const answer = plain<ValueOf<typeof created> | ValueOf<typeof previewed>>({
   oneOf: [created.schema, previewed.schema],
@@ -110,7 +112,7 @@ export const createErasure = queryEndpoint({
       erasure: {
         ...{ id: EXAMPLE_ERASURE_ID, state: "pending", created: 1_795_200_000_000 },
         ...EXAMPLE_NEW_ERASURE,
-        ...{ records: 4711, devices: 1, corrections: 2 },
+        ...{ devices: 1, corrections: 2 },
       },
       sequence: 90_210,
     },
@@ -142,19 +144,19 @@ export const createErasure = queryEndpoint({
         if (!preview.ok) return call.fail(preview.error);
         const body: ValueOf<typeof previewed> = {
           success: true,
-          erasure: presentCovered(wanted.value, preview.value),
+          erasure: { ...presentCovered(wanted.value, preview.value), records: preview.value.records },
         };
         return call.object(body, 200);
       }
       const request = { keyId: call.keyId, nowMs: call.nowMs };
       const erased = await erase.create(call.appId, wanted.value, request, call.request);
       if (!erased.ok) return call.fail(erased.error);
-      const { erasure, preview, sequence } = erased.value;
+      const { erasure, counts, sequence } = erased.value;
       const body: ValueOf<typeof created> = {
         success: true,
         erasure: {
           ...{ id: erasure.id, state: "pending", created: erasure.createdMs },
-          ...presentCovered(wanted.value, preview),
+          ...presentCovered(wanted.value, counts),
         },
         sequence,
       };
@@ -163,14 +165,11 @@ export const createErasure = queryEndpoint({
   },
 });
 
-function presentCovered(
-  { subject, range, block }: NewErasure,
-  { records, devices, corrections }: ErasurePreview,
-) {
+function presentCovered({ subject, range, block }: NewErasure, counts: ErasureCounts) {
   return {
     ...("deviceId" in subject ? { device_id: subject.deviceId } : { user_id: subject.userId }),
     ...(Number.isFinite(range.startMs) ? { start: range.startMs } : {}),
     ...(Number.isFinite(range.endMs) ? { end: range.endMs } : {}),
-    ...{ block, records, devices, corrections },
+    ...{ block, ...counts },
   };
 }

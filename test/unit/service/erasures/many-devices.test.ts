@@ -72,7 +72,7 @@ test("a user of 10,500 devices", async () => {
   const headers = { authorization: `Bearer ${app.keys.eraser}`, "content-type": "application/json" };
   const body = JSON.stringify({ user_id: "anna" });
   const made = await app.fetch("/api/v1/erasures", { method: "POST", headers, body });
-  expect(await made.json()).toMatchObject({ erasure: { records: 3 * DEVICES, devices: DEVICES } });
+  expect(await made.json()).toMatchObject({ erasure: { devices: DEVICES } });
   await expectRest(app);
 
   const sequences: number[] = [];
