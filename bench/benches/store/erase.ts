@@ -149,7 +149,7 @@ interface Members {
   readonly location?: Place;
   readonly locations?: readonly (Place & { readonly device_id: string })[];
   readonly results?: readonly { readonly device_id: string }[];
-  readonly erasure?: { readonly id: string; readonly state: string; readonly records: number };
+  readonly erasure?: { readonly id: string; readonly state: string };
 }
 
 /** Positions of devices whose circles do not have the subject. */
@@ -169,7 +169,6 @@ interface Erased {
   readonly answeredSeconds: number;
   readonly hiddenSeconds: number;
   readonly goneSeconds: number;
-  readonly records: number;
   readonly latenciesMs: readonly number[];
 }
 
@@ -190,12 +189,12 @@ async function eraseBesideRequests(
   });
   while (await isShown());
   const hiddenSeconds = secondsSince();
-  const { id, records, answeredSeconds } = await answer;
+  const { id, answeredSeconds } = await answer;
   const isFinished = async () => (await ask(server, `/api/v1/erasures/${id}`))!.erasure!.state === "finished";
   while (!(await isFinished())) await Bun.sleep(POLL_MS);
   const goneSeconds = secondsSince();
   isOver = true;
-  return { answeredSeconds, hiddenSeconds, goneSeconds, records, latenciesMs: await load };
+  return { answeredSeconds, hiddenSeconds, goneSeconds, latenciesMs: await load };
 }
 
 /** Asks for the device's newest position, its archived day, and what is near where it is. */
@@ -243,10 +242,7 @@ function measureIdle(
 }
 
 function reportErased(run: BenchRun, erased: Erased, handMs: readonly number[], days: number): void {
-  const { answeredSeconds, hiddenSeconds, goneSeconds, records } = erased;
-  run.note(
-    `${records.toLocaleString("en")} records of the device were erased from ${days} archived days and a week`,
-  );
+  const { answeredSeconds, hiddenSeconds, goneSeconds } = erased;
   run.verdict("until the request is answered", answeredSeconds, "s");
   run.verdict("until no answer shows the device", hiddenSeconds, "s", { atMost: SHOWN_SECONDS_MAX });
   run.verdict("until its bytes are gone", goneSeconds, "s", { atMost: GONE_SECONDS_MAX });
