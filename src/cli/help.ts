@@ -1,5 +1,6 @@
 import { assert } from "../lib/assert.ts";
 import { printableLine } from "../lib/text/printable.ts";
+import { isExecutable } from "../runtime/executable.ts";
 import { COMMON_FLAGS, type Command } from "./arguments/command.ts";
 import type { Environment, Flag, FlagRows } from "./arguments/flag-row.ts";
 import { COMMANDS, type CommandGroup, commandsOf, findCommand, findGroup } from "./commands.ts";
@@ -8,13 +9,16 @@ import { COMMANDS, type CommandGroup, commandsOf, findCommand, findGroup } from 
 
 /** The words that start this program if Bun is not installed. */
 export const NPM_PROGRAM = "npm run --silent cli --";
+/** Those if it is. */
+const BUN_PROGRAM = "bun src/main.ts";
 
 /**
  * The words that start this program, so that a person can paste printed commands. npm names the script that it runs.
  */
 export function programOf({ npm_package_name: name, npm_lifecycle_event: script }: Environment): string {
+  if (isExecutable) return "wherehouse";
   const isOurs = name === "wherehouse" && (script === "cli" || script === "start" || script === "demo");
-  return isOurs ? NPM_PROGRAM : "bun src/main.ts";
+  return isOurs ? NPM_PROGRAM : BUN_PROGRAM;
 }
 
 /** What is wrong with a command line, in one line. */
@@ -54,7 +58,7 @@ export function sentenceOf({ does, takes, repeats }: Flag): string {
 function overview(program: string): string {
   return `Wherehouse: where devices are, where they were, and which are nearby.
 
-Usage: ${program} COMMAND [options]${program === NPM_PROGRAM ? "" : `\n       ${NPM_PROGRAM} COMMAND [options]   (without Bun installed)`}
+Usage: ${program} COMMAND [options]${program === BUN_PROGRAM ? `\n       ${NPM_PROGRAM} COMMAND [options]   (without Bun installed)` : ""}
 
 ${commandLines(COMMANDS)}
 

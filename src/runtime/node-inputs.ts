@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { Stats } from "node:fs";
-import { type FileHandle, lstat, open, readdir, stat, unlink } from "node:fs/promises";
+import { type FileHandle, lstat, open, readdir, readFile, stat, unlink } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import process from "node:process";
+import { isInside } from "./executable.ts";
 import type { InputStat, Inputs, RandomInput, Spool } from "./inputs.ts";
 import { fileErrorOf } from "./node-error.ts";
 import { createFile } from "./owner.ts";
@@ -13,7 +14,10 @@ export function createNodeInputs(): Inputs {
     stat: (path) => attempt("look up", path, async () => inputStat(await stat(path))),
     lstat: (path) => attempt("look up", path, async () => inputStat(await lstat(path))),
     list: (directory) => attempt("list", directory, async () => (await readdir(directory)).sort()),
-    open: (path) => attempt("open", path, async () => openRandom(path, await open(path, "r"))),
+    open: (path) =>
+      attempt("open", path, async () =>
+        isInside(path) ? randomOf(path, await readFile(path)) : openRandom(path, await open(path, "r")),
+      ),
     stream: (path) => (path === "-" ? process.stdin : streamOf(path)),
     openSpool: (directory) => attempt("make a file in", directory, () => openSpool(directory)),
   };
@@ -34,6 +38,20 @@ async function openRandom(path: string, handle: FileHandle): Promise<RandomInput
     path: descriptorPath(handle),
     read: (into, position) => attempt("read", path, () => readFully(handle, into, position)),
     close: () => handle.close(),
+  };
+}
+
+/** A file in memory. */
+function randomOf(path: string, bytes: Uint8Array): RandomInput {
+  return {
+    sizeBytes: bytes.length,
+    path,
+    async read(into, position) {
+      const piece = bytes.subarray(position, position + into.length);
+      into.set(piece);
+      return piece.length;
+    },
+    close: async () => undefined,
   };
 }
 

@@ -8,6 +8,7 @@ import type {
   DuckDBResult,
 } from "@duckdb/node-api";
 import { assert } from "../../lib/assert.ts";
+import { unpackLibraries } from "../../runtime/executable.ts";
 import { FileError } from "../../runtime/files.ts";
 import { quoteText } from "./quote-text.ts";
 import { createRunningStatements } from "./running-statements.ts";
@@ -37,6 +38,7 @@ type DuckDb = Awaited<ReturnType<typeof loadDuckDb>>;
 
 /** Loads the DuckDB library. Commands that need no archive never do. */
 export async function loadDuckDb() {
+  await unpackLibraries();
   const [duckdb, { default: bindings }] = await Promise.all([
     import("@duckdb/node-api"),
     import("@duckdb/node-bindings"),

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type App, openApp } from "../../app/app.ts";
 import { FIRST_APP } from "../../app/first-key.ts";
@@ -32,7 +31,11 @@ import type { Recording } from "./recording.ts";
 import { type KnownDevice, Replay } from "./replay.ts";
 import { MOMENT_MS_MAX, prolong } from "./voyages.ts";
 
-const SAMPLES = fileURLToPath(import.meta.resolve("../../../data/samples"));
+const SAMPLES = [
+  "ais_denmark_20100611.csv.gz",
+  "bus_liverpool_route14_20260126.csv.gz",
+  "gpx_limerick_bus304_20190218.csv.gz",
+].map((name) => fileURLToPath(import.meta.resolve(`../../../data/samples/${name}`)));
 
 /** The Danish straits, where most ships of the samples are. */
 const SAMPLES_VIEW = "?at=55.85,12.2,7.5";
@@ -93,8 +96,7 @@ async function readRecordings(
   signal: AbortSignal,
 ): Promise<readonly Recording[]> {
   const spoolDirectory = await spoolDirectoryFor(config.dataDir, files);
-  const samples = (await files.list(SAMPLES)).filter((name) => name.endsWith(".csv.gz"));
-  const paths = path === null ? samples.map((name) => join(SAMPLES, name)) : [path];
+  const paths = path === null ? SAMPLES : [path];
   const recordings: Recording[] = [];
   for (const each of paths)
     recordings.push(await readRecording({ inputs, path: each, spoolDirectory, signal }));

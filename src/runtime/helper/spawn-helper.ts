@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { getPriority, setPriority } from "node:os";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
+import { HELPER_WORD, isExecutable } from "../executable.ts";
 import type { HelperEvents, HelperPort, NativeWork, StartHelper } from "./helper.ts";
 import { encodeMessage, MessageReader } from "./message-stream.ts";
 
@@ -61,8 +62,12 @@ function spawnHelper(script: URL, { onMessage, onEnd }: HelperEvents) {
   };
 }
 
-/** A helper has access to the disk and to libraries, but not to the network. */
-const RUN_FLAGS = "Deno" in globalThis ? ["run", "--no-prompt", "-A", "--deny-net"] : [];
+/** On Deno a helper has access to the disk and to libraries, but not to the network. */
+const RUN_FLAGS = isExecutable
+  ? [HELPER_WORD]
+  : "Deno" in globalThis
+    ? ["run", "--no-prompt", "-A", "--deny-net"]
+    : [];
 
 /** Our variables may hold passwords, which a helper does not need. */
 function withoutOurs(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
