@@ -11,7 +11,7 @@ const ROOT = resolve(import.meta.dir, "../..");
 
 export interface Runtime {
   readonly name: "Bun" | "Deno";
-  /** The command that starts `src/main.ts`. */
+  /** The command that starts the program. */
   command(permissions: Permissions): readonly string[];
 }
 
@@ -44,7 +44,11 @@ const DENO: Runtime = {
   ],
 };
 
-export const RUNTIMES: readonly Runtime[] = [BUN, DENO];
+/** An executable of a release, which has a Bun inside; tests run it in place of the sources if it is named. */
+const EXECUTABLE = process.env.WHEREHOUSE_TEST_EXECUTABLE;
+
+export const RUNTIMES: readonly Runtime[] =
+  EXECUTABLE === undefined ? [BUN, DENO] : [{ name: "Bun", command: () => [EXECUTABLE] }];
 
 /** A temporary directory for a data directory and other files. */
 export interface Place {

@@ -254,7 +254,8 @@ for (const runtime of RUNTIMES) {
     async function expectRestored(name: string, before: readonly Batch[]): Promise<void> {
       const { code, out, error } = await runCommand(runtime, elsewhere(name), ["restore", backupDir()]);
       expect([code, error]).toEqual([0, ""]);
-      expect(out).toContain(`Next:\n  bun src/main.ts verify --data-dir ${elsewhere(name).dataDir}\n`);
+      expect(out).toMatch(/^Next:\n {2}(bun src\/main.ts|wherehouse) verify --data-dir /m);
+      expect(out).toContain(` verify --data-dir ${elsewhere(name).dataDir}\n`);
       await verify(elsewhere(name));
       const restored = await startReady(runtime, elsewhere(name), ["--seal-every", "1d"]);
       const there: Client = { url: restored.url, key };

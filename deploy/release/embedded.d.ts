@@ -1,0 +1,12 @@
+/** What the build puts into the executable (executable.ts). */
+declare module "wherehouse:embedded" {
+  /** A native library: where its bytes are inside of the executable, and their SHA-256, hexadecimal. */
+  export interface EmbeddedLibrary {
+    readonly name: string;
+    readonly inside: string;
+    readonly sha256: string;
+  }
+  export const libraries: readonly EmbeddedLibrary[];
+  /** The SHA-256 of all libraries together. */
+  export const librariesHash: string;
+}

@@ -1,0 +1,54 @@
+import { createHash } from "node:crypto";
+import { createRequire } from "node:module";
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import process from "node:process";
+import { libraries, librariesHash } from "wherehouse:embedded";
+import { FileError, type Files } from "../../src/runtime/files.ts";
+import { createNodeFiles } from "../../src/runtime/node-files.ts";
+
+/*
+ * DuckDB inside of the executable. The system loads libraries from files alone, so they are unpacked once into a folder
+ * that only its owner can enter, and their hashes are compared before each load.
+ */
+
+/** Names the folder to helper processes too, which get none of the program's own variables. */
+const FOLDER_VARIABLE = "DUCKDB_LIBRARIES";
+
+/** Chooses where libraries are unpacked: `WHEREHOUSE_LIB_DIR`, the data directory, or the user's cache. */
+export function chooseLibraryFolder(dataDir: string | null): void {
+  const { WHEREHOUSE_LIB_DIR: chosen, XDG_CACHE_HOME: cache = join(homedir(), ".cache") } = process.env;
+  const parent = chosen ?? (dataDir === null ? join(cache, "wherehouse", "lib") : join(dataDir, "lib"));
+  process.env[FOLDER_VARIABLE] = join(resolve(parent), librariesHash);
+}
+
+export async function unpackIntoFolder(): Promise<void> {
+  const files = createNodeFiles();
+  const folder = process.env[FOLDER_VARIABLE]!;
+  for (const { name, inside, sha256 } of libraries) {
+    const path = join(folder, name);
+    if ((await hashOf(files, path)) === sha256) continue;
+    await files.makeDirectory(folder);
+    await files.replace(path, await files.read(inside));
+  }
+}
+
+/** Null if there is no such file. */
+async function hashOf(files: Files, path: string): Promise<string | null> {
+  if (!(await files.exists(path))) return null;
+  const hash = createHash("sha256");
+  for await (const piece of files.readPieces(path)) hash.update(piece);
+  return hash.digest("hex");
+}
+
+/** Loads DuckDB's binding, whose library lies beside it. */
+export function loadBinding(): unknown {
+  const path = join(process.env[FOLDER_VARIABLE]!, "duckdb.node");
+  try {
+    return createRequire(import.meta.url)(path);
+  } catch (cause) {
+    const { code = "unknown", message } = cause as { readonly code?: string; readonly message: string };
+    const advice = `${message}. If the folder's disk runs no programs (noexec), set WHEREHOUSE_LIB_DIR to one elsewhere.`;
+    throw new FileError("load", path, code, cause, advice);
+  }
+}

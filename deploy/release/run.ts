@@ -1,0 +1,26 @@
+import { spawnSync } from "node:child_process";
+import process from "node:process";
+import { ROOT } from "./assets.ts";
+
+export interface RunOptions {
+  /** Defaults to the project's folder. */
+  readonly cwd?: string;
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+/** Runs a program to its end. Returns its output; throws what it wrote to standard error if it fails. */
+export function run(
+  program: string,
+  args: readonly string[],
+  { cwd = ROOT, environment }: RunOptions = {},
+): string {
+  const { status, stdout, stderr, error } = spawnSync(program, args, {
+    cwd,
+    env: { ...process.env, ...environment },
+    encoding: "utf8",
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  if (error !== undefined) throw new Error(`${program} can't be run: ${error.message}`, { cause: error });
+  if (status !== 0) throw new Error(`${[program, ...args].join(" ")} failed: ${stderr.trim()}`);
+  return stdout;
+}
