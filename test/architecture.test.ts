@@ -30,7 +30,7 @@ const ROWS: readonly (readonly string[])[] = [
 /** What everybody may import of `runtime`: interfaces in our words, and what is built on them alone. */
 const RUNTIME_INTERFACES = [
   "runtime/broker.ts",
-  "runtime/executable.ts",
+  "runtime/helper/executable.ts",
   "runtime/files.ts",
   "runtime/helper/helper.ts",
   "runtime/helper/pulse.ts",

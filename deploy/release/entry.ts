@@ -1,7 +1,7 @@
 import process from "node:process";
 import { parseCommand } from "../../src/cli/parse-command.ts";
 import { isObject } from "../../src/lib/is-object.ts";
-import { HELPER_WORD, setUnpack } from "../../src/runtime/executable.ts";
+import { HELPER_WORD, setUnpack } from "../../src/runtime/helper/executable.ts";
 import { chooseLibraryFolder, unpackIntoFolder } from "./libraries.ts";
 
 /** What the executable runs: the program, or one of the scripts of the program's helper processes. */

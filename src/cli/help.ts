@@ -1,6 +1,6 @@
 import { assert } from "../lib/assert.ts";
 import { printableLine } from "../lib/text/printable.ts";
-import { isExecutable } from "../runtime/executable.ts";
+import { isExecutable } from "../runtime/helper/executable.ts";
 import { COMMON_FLAGS, type Command } from "./arguments/command.ts";
 import type { Environment, Flag, FlagRows } from "./arguments/flag-row.ts";
 import { COMMANDS, type CommandGroup, commandsOf, findCommand, findGroup } from "./commands.ts";

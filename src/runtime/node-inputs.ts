@@ -3,7 +3,7 @@ import type { Stats } from "node:fs";
 import { type FileHandle, lstat, open, readdir, readFile, stat, unlink } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import process from "node:process";
-import { isInside } from "./executable.ts";
+import { isInside } from "./helper/executable.ts";
 import type { InputStat, Inputs, RandomInput, Spool } from "./inputs.ts";
 import { fileErrorOf } from "./node-error.ts";
 import { createFile } from "./owner.ts";

@@ -8,8 +8,8 @@ import type {
   DuckDBResult,
 } from "@duckdb/node-api";
 import { assert } from "../../lib/assert.ts";
-import { unpackLibraries } from "../../runtime/executable.ts";
 import { FileError } from "../../runtime/files.ts";
+import { unpackLibraries } from "../../runtime/helper/executable.ts";
 import { quoteText } from "./quote-text.ts";
 import { createRunningStatements } from "./running-statements.ts";
 import { BooleanVector, copyNumbers, TextVector } from "./vectors.ts";

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { getPriority, setPriority } from "node:os";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { HELPER_WORD, isExecutable } from "../executable.ts";
+import { HELPER_WORD, isExecutable } from "./executable.ts";
 import type { HelperEvents, HelperPort, NativeWork, StartHelper } from "./helper.ts";
 import { encodeMessage, MessageReader } from "./message-stream.ts";
 
