@@ -292,7 +292,7 @@ async function begin(
   events.onReady(directory);
   await directory.inspect();
   directory.schedule.start();
-  directory.quarantineSweeps.start();
+  directory.sweeps.start();
   directory.compactor.start();
   directory.eraser.start();
 }

@@ -18,7 +18,7 @@ import { Quarantine } from "../service/quarantine/quarantine.ts";
 import { createHistoryQueries } from "../service/queries/history/history.ts";
 import type { GapsDependencies } from "../service/queries/history/read-archive.ts";
 import { createReadPositions } from "../service/queries/positions.ts";
-import { createQuarantineSweeps } from "../service/upkeep/sweeps.ts";
+import { createSweeps } from "../service/upkeep/sweeps.ts";
 import { LATE_WINDOW } from "./config.ts";
 import type { OpenDirectory, OpenDirectoryOptions } from "./directory.ts";
 
@@ -33,11 +33,11 @@ export type Writers = Pick<
   | "erase"
   | "eraser"
   | "quarantine"
-  | "quarantineSweeps"
+  | "sweeps"
 >;
 
 export interface WritersOptions
-  extends Pick<OpenDirectory, "log" | "archive" | "schedule" | "erasures" | "recovery">,
+  extends Pick<OpenDirectory, "log" | "archive" | "schedule" | "erasures" | "recovery" | "eventStore">,
     Pick<GapsDependencies, "acknowledgedParts"> {
   readonly messages: MessageStore;
 }
@@ -84,7 +84,11 @@ export function createWriters(options: OpenDirectoryOptions, opened: WritersOpti
     timers,
     sealSoon: () => schedule.sealSoon(),
   });
-  const quarantineSweeps = createQuarantineSweeps({ quarantine, files: messages.files, clock, retention });
+  const sweeps = createSweeps({
+    ...{ quarantine, files: messages.files, clock, retention, archive, scheduler },
+    events: opened.eventStore,
+    onNote: events.onArchiveNote,
+  });
   return {
     ingest,
     exactIngest,
@@ -94,7 +98,7 @@ export function createWriters(options: OpenDirectoryOptions, opened: WritersOpti
     erase: createErase({ ...correcting, ledger: opened.erasures, lateFolds }),
     eraser: createEraser(options, opened, quarantine),
     quarantine,
-    quarantineSweeps,
+    sweeps,
   };
 }
 
@@ -105,13 +109,14 @@ function createEraser(
   quarantine: Quarantine,
 ): FileEraser {
   const { dataDir, files, hot, clock, events, access, stream } = options;
-  const { forget = () => undefined, timers = systemTimers } = options;
+  const { forget = () => undefined, timers = systemTimers, scheduler } = options;
   const { schedule, archive, erasures: ledger } = opened;
   const { damaged: damagedDirectory, erasureReports: directory } = directoryPaths(dataDir);
   return new FileEraser({
     ...{ hot, schedule, archive, ledger, files, directory, clock, timers },
     eraseElsewhere: createEraseElsewhere({
-      ...{ access, quarantine, files, damagedDirectory, forget },
+      ...{ access, quarantine, files, damagedDirectory, forget, scheduler },
+      events: opened.eventStore,
       appsOfDamaged: (name) => appsOfLost(archive.manifest, name),
       pathsBeforeCluster: stream === undefined ? [] : pathsBeforeCluster(dataDir),
     }),

@@ -26,7 +26,7 @@ import type { Quarantine } from "../service/quarantine/quarantine.ts";
 import type { MemoryCompactor } from "../service/upkeep/memory-compactor.ts";
 import type { SealSchedule } from "../service/upkeep/seal/schedule.ts";
 import type { SealReport } from "../service/upkeep/seal/seal.ts";
-import type { QuarantineSweeps } from "../service/upkeep/sweeps.ts";
+import type { Sweeps } from "../service/upkeep/sweeps.ts";
 import type { EventStore } from "../service/watching/event-store.ts";
 import type { EntryError } from "../wal/entry/entry.ts";
 import type { LogRefusal, LogWrite, Wal } from "../wal/log.ts";
@@ -69,7 +69,7 @@ export interface OpenDirectory {
   readonly eraser: FileEraser;
   readonly schedule: SealSchedule;
   readonly quarantine: Quarantine;
-  readonly quarantineSweeps: QuarantineSweeps;
+  readonly sweeps: Sweeps;
   /** Events of fences and alerts, and the position up to which they are made. */
   readonly eventStore: EventStore;
   readonly compactor: MemoryCompactor;

@@ -104,7 +104,7 @@ async function openParts(options: OpenDirectoryOptions, opened: Close[]): Promis
   if (options.keepsChanges === true) hot.keepChanges(log.lastSequence); // Before the log is followed.
   const exports = createDirectoryExports(options, { archive, archiveDisk, acknowledgedParts });
   const compactor = new MemoryCompactor(hot, options.clock, options.timers ?? systemTimers);
-  const parts = { log, archive, messages, recovery, acknowledgedParts };
+  const parts = { log, archive, messages, eventStore, recovery, acknowledgedParts };
   const erasures = await openErasures(options);
   const schedule = createSchedule(options, { ...parts, hasAllNewest, archiveDisk });
   const writers = createWriters(options, { ...parts, schedule, erasures });
@@ -138,7 +138,7 @@ async function openParts(options: OpenDirectoryOptions, opened: Close[]): Promis
 
 /** Opens what follows the log in files of its own. */
 async function openFollowers(
-  { dataDir, files, openSqlite, clock, events }: OpenDirectoryOptions,
+  { dataDir, files, openSqlite, clock, events, hot }: OpenDirectoryOptions,
   { manifest }: Archive,
   opened: Close[],
 ) {
@@ -146,21 +146,26 @@ async function openFollowers(
   const storage = { files, damagedDirectory: paths.damaged };
   const coveredSequence = manifest.standing?.sequence ?? 0;
   const quarantine = await openMessages({ ...storage, directory: paths.quarantine, coveredSequence });
-  const nowMs = clock.nowMs();
-  const stored = await openEvents({ ...storage, openSqlite, directory: paths.events, nowMs });
+  const stored = await openEvents({
+    ...storage,
+    openSqlite,
+    directory: paths.events,
+    nowMs: clock.nowMs(),
+    erasuresOf: (appId) => hot.erasures.ofApp(appId),
+  });
   opened.push(() => stored.events.close());
   for (const note of stored.notes) events.onArchiveNote(note);
   const damage = [...quarantine.damage, ...stored.damage];
   return { messages: quarantine.messages, eventStore: stored.events, damage };
 }
 
-type Writing = Pick<OpenDirectory, "schedule" | "eraser" | "quarantine" | "quarantineSweeps" | "log">;
+type Writing = Pick<OpenDirectory, "schedule" | "eraser" | "quarantine" | "sweeps" | "log">;
 
-async function stopWriting({ schedule, eraser, quarantine, quarantineSweeps, log }: Writing): Promise<void> {
+async function stopWriting({ schedule, eraser, quarantine, sweeps, log }: Writing): Promise<void> {
   const erasing = eraser.stop(); // It may wait for a seal.
   await schedule.stop();
   await erasing;
-  await quarantineSweeps.stop();
+  await sweeps.stop();
   await quarantine.close();
   await log.close();
 }

@@ -4,11 +4,14 @@ import { type AccessDependencies, eraseAccess, findAccess } from "../../auth/era
 import { isAcknowledgedList } from "../../directory/damaged-files.ts";
 import type { HeldErasure } from "../../hot/erasures.ts";
 import { assert } from "../../lib/assert.ts";
+import type { Scheduler } from "../../lib/schedule/scheduler.ts";
 import { isUnbounded } from "../../model/erasure.ts";
 import type { AppId, DeviceId } from "../../model/ids.ts";
 import { type Files, putDurably } from "../../runtime/files.ts";
 import { eraseMessages } from "../quarantine/erase-messages.ts";
 import type { Quarantine } from "../quarantine/quarantine.ts";
+import type { EventStore } from "../watching/event-store.ts";
+import { eraseEvents } from "../watching/remove-events.ts";
 import type { ReportBuilder } from "./report-builder.ts";
 
 /* What of an erasure's subject is neither in the log nor in the archive. */
@@ -21,6 +24,8 @@ export interface ElsewhereDependencies {
     Files,
     "exists" | "isFile" | "list" | "read" | "readPieces" | "remove" | "removeAll" | "syncDirectory"
   >;
+  readonly events: EventStore;
+  readonly scheduler: Pick<Scheduler, "run">;
   readonly damagedDirectory: string;
   /** The apps that have records in a damaged file; null if that is not known. */
   readonly appsOfDamaged: (name: string) => ReadonlySet<AppId> | null;
@@ -50,6 +55,7 @@ export function createEraseElsewhere(dependencies: ElsewhereDependencies) {
     const { appId, deviceIds, userId } = erasure;
     // A user may have reported with any.
     for (const deviceId of userId === null ? deviceIds : [null]) dependencies.forget(appId, deviceId);
+    await eraseStoredEvents(dependencies, erasure, report);
     await eraseDamaged(dependencies, erasure.appId, dropsDamaged, report);
     for (const path of dependencies.pathsBeforeCluster) await eraseAll(dependencies.files, path, report);
   };
@@ -89,6 +95,15 @@ async function eraseKeys(
     const { keyIds, linkIds, passPhraseKeyIds } = erased.value;
     report.add("keys", keyIds.length + linkIds.length + passPhraseKeyIds.length);
   }
+}
+
+async function eraseStoredEvents(
+  { events, scheduler }: ElsewhereDependencies,
+  erasure: HeldErasure,
+  report: ReportBuilder,
+): Promise<void> {
+  report.add("events", await scheduler.run(erasure.appId, eraseEvents(events, erasure)));
+  if (!events.checkpoint()) throw new Error("a command reads the database of events");
 }
 
 async function eraseDamaged(

@@ -45,6 +45,7 @@ export const ERASURE_PLACES = [
   "archive",
   "checkpoint",
   "quarantine",
+  "events",
   "keys",
   "damaged",
   "before_cluster",

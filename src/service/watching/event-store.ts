@@ -1,11 +1,13 @@
 import { firstEventId } from "../../geofences/event-id.ts";
 import { assert } from "../../lib/assert.ts";
+import { type Erasure, isErased } from "../../model/erasure.ts";
 import type { AppId, DeviceId } from "../../model/ids.ts";
 import type { Order, TimeRange } from "../../model/time/range.ts";
-import type { SqliteDatabase, SqliteStatement } from "../../runtime/sqlite.ts";
+import type { SqliteDatabase, SqliteRow, SqliteStatement } from "../../runtime/sqlite.ts";
 import { prepareEvents } from "./event-schema.ts";
 import {
   EVENT_COLUMNS,
+  erasedEvents,
   type NewRevision,
   type StoredEvent,
   storedEventOf,
@@ -18,6 +20,9 @@ export interface EventScope {
   readonly subject: { readonly deviceId: DeviceId } | { readonly watchId: string } | null;
 }
 
+/** The erasures of an app of which files may still have something. What they destroy is not shown, nor stored again. */
+export type ErasuresOf = (appId: AppId) => readonly Erasure[];
+
 const INSERT = `INSERT OR REPLACE INTO events (seq, ${EVENT_COLUMNS.join()})
   VALUES (?, ${EVENT_COLUMNS.map(() => "?").join()})`;
 
@@ -28,6 +33,7 @@ const INSERT = `INSERT OR REPLACE INTO events (seq, ${EVENT_COLUMNS.join()})
 export class EventStore {
   /** For the states that are written together with events. */
   readonly database: SqliteDatabase;
+  readonly #erasuresOf: ErasuresOf;
   readonly #statements = new Map<string, SqliteStatement>();
   readonly #listeners = new Set<() => void>();
   /** Null if it must be read. */
@@ -35,14 +41,15 @@ export class EventStore {
   #isWriting = false;
   #hasNew = false;
 
-  private constructor(database: SqliteDatabase) {
+  private constructor(database: SqliteDatabase, erasuresOf: ErasuresOf) {
     this.database = database;
+    this.#erasuresOf = erasuresOf;
   }
 
   /** `path` is for messages. */
-  static open(database: SqliteDatabase, path: string): EventStore {
+  static open(database: SqliteDatabase, path: string, erasuresOf: ErasuresOf = () => []): EventStore {
     prepareEvents(database, path);
-    return new EventStore(database);
+    return new EventStore(database, erasuresOf);
   }
 
   /** Writes events, states and position in one transaction, and tells listeners once it is committed. */
@@ -61,9 +68,10 @@ export class EventStore {
     if (this.#hasNew) for (const listener of this.#listeners) listener();
   }
 
-  /** Replaces the last revision of the event. */
+  /** Replaces the last revision of the event, which an erasure may have destroyed meanwhile. */
   put(revision: NewRevision): void {
     assert(this.#isWriting, "events are written in transactions");
+    if (this.#isErased(revision)) return;
     const seq = Math.max(this.lastSeq() + 1, revision.madeMs);
     this.#prepare(INSERT).run(seq, ...valuesOf(revision));
     this.#lastSeq = seq;
@@ -85,7 +93,7 @@ export class EventStore {
 
   /**
    * At most `limit` events in the order of their times, withdrawn ones too: those behind the one with the id `afterId`,
-   * which need not exist any more, or the first ones.
+   * which need not exist any more, or the first ones. None only at the end.
    */
   list(
     appId: AppId,
@@ -94,27 +102,48 @@ export class EventStore {
     afterId: string | null,
     limit: number,
   ): StoredEvent[] {
-    const [start, end] = [firstEventId(range.startMs), firstEventId(range.endMs)];
-    const after = afterId ?? (order === "asc" ? start : end);
     // An id that `firstEventId` makes is shorter than those of events, and sorts before them.
-    const [from, to] = order === "asc" ? [after, end] : [start, after];
+    const [start, end] = [firstEventId(range.startMs), firstEventId(range.endMs)];
     const [index, condition, values] = accessOf(subject);
     const sql = `SELECT * FROM events INDEXED BY ${index}
       WHERE app_id = ?${condition} AND id > ? AND id < ? ORDER BY id ${order} LIMIT ?`;
-    return this.#prepare(sql)
-      .all(appId, ...values, from, to, limit)
-      .map(storedEventOf);
+    return this.#shown(limit, (last) => {
+      const after = last?.event.id ?? afterId;
+      const bounds = order === "asc" ? [after ?? start, end] : [start, after ?? end];
+      return this.#prepare(sql).all(appId, ...values, ...bounds, limit);
+    });
   }
 
-  /** At most `limit` revisions behind this position, in the order in which they were stored, withdrawn ones too. */
+  /**
+   * At most `limit` revisions behind this position, in the order in which they were stored, withdrawn ones too. None
+   * only at the end.
+   */
   after(appId: AppId | null, seq: number, limit: number): StoredEvent[] {
-    const rows =
-      appId === null
-        ? this.#prepare("SELECT * FROM events WHERE seq > ? ORDER BY seq LIMIT ?").all(seq, limit)
-        : this.#prepare(
-            "SELECT * FROM events INDEXED BY events_by_app WHERE app_id = ? AND seq > ? ORDER BY seq LIMIT ?",
-          ).all(appId, seq, limit);
-    return rows.map(storedEventOf);
+    return this.#shown(limit, (last) => {
+      const from = last?.seq ?? seq;
+      if (appId === null)
+        return this.#prepare("SELECT * FROM events WHERE seq > ? ORDER BY seq LIMIT ?").all(from, limit);
+      const sql = `SELECT * FROM events INDEXED BY events_by_app
+        WHERE app_id = ? AND seq > ? ORDER BY seq LIMIT ?`;
+      return this.#prepare(sql).all(appId, from, limit);
+    });
+  }
+
+  /** The first page with something that no erasure destroys; `next` reads the page behind an event. */
+  #shown(limit: number, next: (last: StoredEvent | null) => readonly SqliteRow[]): StoredEvent[] {
+    for (let last: StoredEvent | null = null; ; ) {
+      const events: StoredEvent[] = next(last).map(storedEventOf);
+      const rest = events.filter((event) => !this.#isErased(event));
+      if (rest.length > 0 || events.length < limit) return rest;
+      last = events.at(-1)!;
+    }
+  }
+
+  #isErased({ appId, event }: NewRevision): boolean {
+    const { deviceId, userId, timestampMs } = event;
+    return this.#erasuresOf(appId).some((erasure) =>
+      isErased(erasedEvents(erasure), deviceId, userId, timestampMs),
+    );
   }
 
   /** The position of the last revision that was stored, also if it is no more; 0 before the first. */
@@ -153,6 +182,14 @@ export class EventStore {
   onAppended(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
+  }
+
+  /**
+   * Moves all transactions into the database, synced, and empties the file beside it, which has what was deleted
+   * before. False if a command that reads the database keeps that from being done.
+   */
+  checkpoint(): boolean {
+    return this.#prepare("PRAGMA wal_checkpoint(TRUNCATE)").find()?.busy === 0;
   }
 
   close(): void {

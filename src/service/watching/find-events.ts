@@ -45,7 +45,7 @@ export function* findEvents(store: EventStore, appId: AppId, query: EventQuery):
       if (skipped < offset) skipped++;
       else events.push(row);
     }
-    if (rows.length < STEP_ROWS) return { events, hasMore: false, seq };
+    if (rows.length === 0) return { events, hasMore: false, seq };
     afterId = rows.at(-1)!.event.id;
     yield;
   }
@@ -71,7 +71,7 @@ export function* findNewEvents(
       }
       seq = row.seq;
     }
-    if (rows.length < STEP_ROWS) return { events, hasMore: false, seq };
+    if (rows.length === 0) return { events, hasMore: false, seq };
     yield;
   }
 }

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { DAMAGED_SUFFIX, type Damage } from "../../directory/damaged-files.ts";
 import { type Files, ignoreFileError, moveDurably } from "../../runtime/files.ts";
 import { DamagedDatabaseError, type OpenSqlite } from "../../runtime/sqlite.ts";
-import { EventStore } from "./event-store.ts";
+import { type ErasuresOf, EventStore } from "./event-store.ts";
 
 /*
  * Opens the database of events. A damaged one is moved to the damaged files, also if only the last process saw the
@@ -15,6 +15,7 @@ export interface OpenEventsOptions {
   readonly directory: string;
   readonly damagedDirectory: string;
   readonly nowMs: number;
+  readonly erasuresOf: ErasuresOf;
 }
 
 export interface OpenedEvents {
@@ -46,7 +47,7 @@ export async function openEvents(options: OpenEventsOptions): Promise<OpenedEven
       () => void files.replace(mark, new Uint8Array()).catch(ignoreFileError),
     );
     try {
-      return EventStore.open(database, path);
+      return EventStore.open(database, path, options.erasuresOf);
     } catch (error) {
       database.close();
       throw error;

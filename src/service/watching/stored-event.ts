@@ -1,6 +1,8 @@
 import type { EventRevision } from "../../geofences/revisions.ts";
 import type { EventKind, VisitEnding } from "../../geofences/watch.ts";
+import type { Erasure } from "../../model/erasure.ts";
 import type { AppId, DeviceId, UserId } from "../../model/ids.ts";
+import { MS_PER_MINUTE } from "../../model/time/units.ts";
 import type { SqliteRow, SqliteValue } from "../../runtime/sqlite.ts";
 
 /** A revision of an event that is to be stored, or is. */
@@ -66,4 +68,16 @@ export function storedEventOf(row: SqliteRow): StoredEvent {
       dueMs: row.due_ms as number,
     },
   };
+}
+
+/** Reports may be this far in the future. */
+const FUTURE_MS = 10 * MS_PER_MINUTE;
+
+/**
+ * What an erasure destroys of events. What the subject does after the erasure is no part of it, although its entry
+ * stays until all files are erased.
+ */
+export function erasedEvents<Erased extends Pick<Erasure, "range" | "createdMs">>(erasure: Erased): Erased {
+  const { startMs, endMs } = erasure.range;
+  return { ...erasure, range: { startMs, endMs: Math.min(endMs, erasure.createdMs + FUTURE_MS) } };
 }

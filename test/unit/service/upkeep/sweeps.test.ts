@@ -1,8 +1,9 @@
 import { expect, test } from "bun:test";
 import { DEFAULT_RETENTION, FixedRetention, type Retention } from "../../../../src/model/time/retention.ts";
 import { MS_PER_DAY } from "../../../../src/model/time/units.ts";
+import { parseUtcDayName } from "../../../../src/model/time/utc-day.ts";
 import { MessageFiles } from "../../../../src/service/quarantine/message-files.ts";
-import { findExpired } from "../../../../src/service/upkeep/sweeps.ts";
+import { eventsExpiredMs, findExpired } from "../../../../src/service/upkeep/sweeps.ts";
 import { createSimulatedFiles } from "../../../support/disk/simulated-files.ts";
 
 const NOON_MS = Date.UTC(2026, 5, 20, 12);
@@ -52,4 +53,13 @@ test("findExpired() goes by a retention of less than 90 days, and by no longer o
     await at(NOON_MS);
     expect(await at(NOON_MS + MS_PER_DAY)).toBe(oldestMs);
   }
+});
+
+test("eventsExpiredMs() is before the retention, and before the oldest day that the archive still has", () => {
+  const retentionMs = Date.UTC(2026, 0, 10);
+  const days = ["2026-01-12", "2026-01-11"].map((name) => parseUtcDayName(name)!);
+  expect(eventsExpiredMs([], retentionMs)).toBe(NOTHING);
+  expect(eventsExpiredMs(days, retentionMs)).toBe(retentionMs);
+  expect(eventsExpiredMs([...days, parseUtcDayName("2026-01-08")!], retentionMs)).toBe(Date.UTC(2026, 0, 8));
+  expect(eventsExpiredMs(days, Date.UTC(2027, 0, 1))).toBe(Date.UTC(2026, 0, 11));
 });

@@ -21,7 +21,14 @@ async function open(): Promise<OpenedEvents> {
   const directory = join(root, "events");
   const damagedDirectory = join(root, "damaged");
   const files = createNodeFiles();
-  return openEvents({ files, openSqlite: openNodeSqlite, directory, damagedDirectory, nowMs: 7 });
+  return openEvents({
+    files,
+    openSqlite: openNodeSqlite,
+    directory,
+    damagedDirectory,
+    nowMs: 7,
+    erasuresOf: () => [],
+  });
 }
 
 test("a new database begins at the end of the log, and an old one where it was", async () => {

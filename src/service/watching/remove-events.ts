@@ -1,0 +1,70 @@
+import { firstEventId } from "../../geofences/event-id.ts";
+import type { Steps } from "../../lib/schedule/steps.ts";
+import type { Erasure } from "../../model/erasure.ts";
+import type { SqliteStatement } from "../../runtime/sqlite.ts";
+import type { EventStore } from "./event-store.ts";
+import { erasedEvents } from "./stored-event.ts";
+
+/* Events that go: with what an erasure destroys, and with records that are past the retention. */
+
+/** Rows that a step reads or deletes, in some milliseconds. */
+const STEP_ROWS = 256;
+
+/** Deletes what an erasure destroys, withdrawn events too. Returns how many those were. */
+export function* eraseEvents(store: EventStore, erasure: Erasure): Steps<number> {
+  const { appId, deviceIds, userId, range } = erasedEvents(erasure);
+  const bounds = [firstEventId(range.startMs), firstEventId(range.endMs)] as const;
+  if (userId === null) {
+    const ofDevice = store.database.prepare(`DELETE FROM events WHERE seq IN (
+      SELECT seq FROM events INDEXED BY events_by_device
+      WHERE app_id = ? AND device_id = ? AND id > ? AND id < ? LIMIT ${STEP_ROWS})`);
+    let count = 0;
+    for (const deviceId of deviceIds)
+      count += yield* deleteInSteps(store, ofDevice, [appId, deviceId, ...bounds]);
+    return count;
+  }
+  const next = store.database.prepare(`SELECT seq, id, user_id
+    FROM events INDEXED BY events_by_id WHERE app_id = ? AND id > ? AND id < ? ORDER BY id LIMIT ${STEP_ROWS}`);
+  const remove = store.database.prepare("DELETE FROM events WHERE seq = ?");
+  let count = 0;
+  for (let [from, end] = bounds as readonly [string, string]; ; yield) {
+    const rows = next.all(appId, from, end);
+    const erased = rows.filter((row) => row.user_id === userId);
+    store.transact(() => {
+      for (const { seq } of erased) remove.run(seq!);
+    });
+    count += erased.length;
+    if (rows.length < STEP_ROWS) return count;
+    from = String(rows.at(-1)!.id);
+  }
+}
+
+/** Deletes events from before an instant. Returns how many those were. */
+export function* forgetEvents(store: EventStore, beforeMs: number): Steps<number> {
+  const nextApp = store.database.prepare("SELECT min(app_id) AS app_id FROM events WHERE app_id > ?");
+  const before = store.database.prepare(`DELETE FROM events WHERE seq IN (
+    SELECT seq FROM events INDEXED BY events_by_id WHERE app_id = ? AND id < ? LIMIT ${STEP_ROWS})`);
+  let count = 0;
+  for (
+    let appId = nextApp.find("")?.app_id ?? null;
+    appId !== null;
+    appId = nextApp.find(appId)?.app_id ?? null
+  )
+    count += yield* deleteInSteps(store, before, [appId as string, firstEventId(beforeMs)]);
+  return count;
+}
+
+function* deleteInSteps(
+  store: EventStore,
+  statement: SqliteStatement,
+  values: readonly string[],
+): Steps<number> {
+  for (let count = 0; ; yield) {
+    let deleted = 0;
+    store.transact(() => {
+      deleted = statement.run(...values);
+    });
+    count += deleted;
+    if (deleted < STEP_ROWS) return count;
+  }
+}
