@@ -8,8 +8,8 @@ import { type Architecture, buildExecutable } from "../../../deploy/release/exec
 import { partsFor } from "../../../deploy/release/packages.ts";
 
 /*
- * Goal: the Debian package installs the server with a user of its own, keeps its data over an upgrade and a removal, and
- * takes all away when it is purged. Method: dpkg in this very system, seen through an overlay that is thrown away.
+ * Goal: the Debian package installs the server with a user of its own, keeps its data over an upgrade and a removal,
+ * and takes all away when it is purged. Method: dpkg in this very system, under an overlay that is thrown away.
  */
 
 const DATA_DIR = "/var/lib/wherehouse";
