@@ -14,11 +14,11 @@ import type { AcquireLock } from "./lock.ts";
 import { loadMqttBroker } from "./mqtt-broker.ts";
 import { createNodeFiles } from "./node-files.ts";
 import { createNodeInputs } from "./node-inputs.ts";
-import { openNodeSqlite } from "./node-sqlite.ts";
+import { copyNodeSqlite, openNodeSqlite } from "./node-sqlite.ts";
 import { exitOnCrash, stopRequested } from "./process.ts";
 import { ownThreads, quietHelpers } from "./quiet-helpers.ts";
 import { readSecretLine, readTypedLine } from "./secret-input.ts";
-import type { OpenSqlite } from "./sqlite.ts";
+import type { CopySqlite, OpenSqlite } from "./sqlite.ts";
 import { acquireSqliteLock } from "./sqlite-lock.ts";
 import { createStripTypes, type StripTypes } from "./strip-types.ts";
 import { collectGarbage, type ProcessUsage } from "./usage.ts";
@@ -29,6 +29,7 @@ export interface Platform {
   readonly inputs: Inputs;
   readonly acquireLock: AcquireLock;
   readonly openSqlite: OpenSqlite;
+  readonly copySqlite: CopySqlite;
   readonly startHelper: StartHelper;
   readonly listen: Listen;
   /** Loads the MQTT client, which takes a moment. */
@@ -70,6 +71,7 @@ export function createPlatform(): Platform {
     inputs: createNodeInputs(),
     acquireLock: acquireSqliteLock,
     openSqlite: openNodeSqlite,
+    copySqlite: copyNodeSqlite,
     startHelper,
     listen: isDeno ? listenOnDeno : listenOnBun,
     loadBroker: loadMqttBroker,
