@@ -294,6 +294,7 @@ async function begin(
   directory.schedule.start();
   directory.sweeps.start();
   directory.compactor.start();
+  directory.watcher.start();
   directory.eraser.start();
 }
 

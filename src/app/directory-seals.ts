@@ -11,7 +11,7 @@ import { OLD_RECORDS_BOUNDS, SEAL_MEMORY_BYTES } from "./config.ts";
 import type { ArchiveDisk, OpenDirectory, OpenDirectoryOptions } from "./directory.ts";
 
 export interface SealScheduleOptions
-  extends Pick<OpenDirectory, "log" | "archive" | "recovery">,
+  extends Pick<OpenDirectory, "log" | "archive" | "recovery" | "watcher">,
     Pick<GapsDependencies, "acknowledgedParts"> {
   readonly messages: MessageStore;
   readonly hasAllNewest: boolean;
@@ -26,7 +26,7 @@ export function createSchedule(options: OpenDirectoryOptions, parts: SealSchedul
   const { clock, retention, hot, config, events, startHelper } = options;
   const { archiveEngine = { openDatabase }, oldRecords = OLD_RECORDS_BOUNDS, sealDaysAtOnce = 1 } = options;
   const { timers = systemTimers, createSalt = createRandomSalt } = options;
-  const { log, archive, messages, recovery, acknowledgedParts, hasAllNewest, archiveDisk } = parts;
+  const { log, archive, messages, recovery, watcher, acknowledgedParts, hasAllNewest, archiveDisk } = parts;
   const onNote = events.onArchiveNote;
   const processes =
     startHelper === undefined
@@ -54,6 +54,7 @@ export function createSchedule(options: OpenDirectoryOptions, parts: SealSchedul
         }),
       daysAtOnce: sealDaysAtOnce,
       acknowledgedParts,
+      keepMarks: () => watcher.checkpoint(),
       hasFarDays: options.stream !== undefined,
       createSalt,
     }),

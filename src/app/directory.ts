@@ -28,6 +28,7 @@ import type { SealSchedule } from "../service/upkeep/seal/schedule.ts";
 import type { SealReport } from "../service/upkeep/seal/seal.ts";
 import type { Sweeps } from "../service/upkeep/sweeps.ts";
 import type { EventStore } from "../service/watching/event-store.ts";
+import type { Watcher } from "../service/watching/watcher.ts";
 import type { EntryError } from "../wal/entry/entry.ts";
 import type { LogRefusal, LogWrite, Wal } from "../wal/log.ts";
 import type { LogRecovery } from "../wal/wal.ts";
@@ -72,6 +73,7 @@ export interface OpenDirectory {
   readonly sweeps: Sweeps;
   /** Events of fences and alerts, and the position up to which they are made. */
   readonly eventStore: EventStore;
+  readonly watcher: Watcher;
   readonly compactor: MemoryCompactor;
   readonly exports: Exports;
   readonly erasures: ErasureLedger;

@@ -9,7 +9,9 @@ import { ErasureLedger, isErasureReport } from "../directory/erasure-ledger.ts";
 import { directoryPaths } from "../directory/paths.ts";
 import { removeTemporaryFiles } from "../directory/temporary-files.ts";
 import { hiddenBatches } from "../hot/hidden/hidden-rows.ts";
+import type { HotStore } from "../hot/hot-store.ts";
 import { nextTurn, systemTimers } from "../lib/schedule/timers.ts";
+import type { StandingEntry } from "../model/standing-entry.ts";
 import { type UtcDay, utcDayName, utcDayOf } from "../model/time/utc-day.ts";
 import { settleNewest } from "../service/corrections/settle-newest.ts";
 import { READING_SIZES } from "../service/export/export-source.ts";
@@ -37,6 +39,7 @@ import {
 } from "./config.ts";
 import type { ArchiveDisk, OpenDirectory, OpenDirectoryOptions } from "./directory.ts";
 import { createSchedule } from "./directory-seals.ts";
+import { createWatcher } from "./directory-watcher.ts";
 import { createWriters } from "./directory-writers.ts";
 
 /** Builds what a data directory holds, in order: archive, log, memory, and what moves records between them. */
@@ -69,18 +72,14 @@ async function openParts(options: OpenDirectoryOptions, opened: Close[]): Promis
     hot.beginReplay();
     hot.erasures.finish(archive.manifest.erased);
     // First, since corrections decide what the newest records are.
-    const standingSequence = await restoreStanding((entry) => {
-      const { kind } = entry;
-      if (kind === "device_profile" || kind === "correction" || kind === "watch" || kind === "webhook")
-        hot.restoreStanding(entry);
-      else if (kind !== "erasure") messages.restore(entry);
-    });
+    const standingSequence = await restoreStanding((entry) => restoreEntry(entry, hot, messages));
     const hasAll = await restoreNewest();
     hot.setSealed(sequencesOf(archive.manifest), hasAll, clearedOf(archive.manifest));
     hot.endRestoreStanding(standingSequence);
     messages.endRestore(standingSequence);
     return hasAll;
   }
+  hot.marks().decidedSequence = eventStore.position();
   const hasAllNewest = await beginReplay();
   for (const note of [...notes, ...expiryNotes(archive, options)]) events.onArchiveNote(note);
   const { wal: log, recovery } = await openLog(
@@ -95,6 +94,7 @@ async function openParts(options: OpenDirectoryOptions, opened: Close[]): Promis
   );
   opened.push(() => log.close());
   eventStore.begin(log.lastSequence);
+  hot.marks().decidedSequence = eventStore.position();
   for (const _ of hot.endReplay()) await nextTurn();
   const acknowledgedParts = () => readAcknowledgedParts(files, paths.damaged);
   await settleNewest(
@@ -106,7 +106,8 @@ async function openParts(options: OpenDirectoryOptions, opened: Close[]): Promis
   const compactor = new MemoryCompactor(hot, options.clock, options.timers ?? systemTimers);
   const parts = { log, archive, messages, eventStore, recovery, acknowledgedParts };
   const erasures = await openErasures(options);
-  const schedule = createSchedule(options, { ...parts, hasAllNewest, archiveDisk });
+  const watcher = createWatcher(options, { archive, eventStore, acknowledgedParts });
+  const schedule = createSchedule(options, { ...parts, hasAllNewest, archiveDisk, watcher });
   const writers = createWriters(options, { ...parts, schedule, erasures });
   return {
     hot,
@@ -118,6 +119,7 @@ async function openParts(options: OpenDirectoryOptions, opened: Close[]): Promis
     erasures,
     recovery,
     eventStore,
+    watcher,
     damage: [...recovery.damage, ...damage],
     tornTails: recovery.tornTail === null ? [] : [recovery.tornTail],
     schedule,
@@ -129,11 +131,19 @@ async function openParts(options: OpenDirectoryOptions, opened: Close[]): Promis
       compactor.stop();
       await exports.stop();
       await stopWriting({ ...writers, schedule, log });
+      await watcher.stop();
       eventStore.close();
       archive.close();
       release();
     },
   };
+}
+
+function restoreEntry(entry: StandingEntry, hot: HotStore, messages: MessageStore): void {
+  const { kind } = entry;
+  if (kind === "device_profile" || kind === "correction" || kind === "watch" || kind === "webhook")
+    hot.restoreStanding(entry);
+  else if (kind !== "erasure") messages.restore(entry);
 }
 
 /** Opens what follows the log in files of its own. */

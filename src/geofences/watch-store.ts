@@ -17,6 +17,8 @@ const IMPORT_MS_MAX = 3_600_000;
 export class WatchesOfApp {
   /** In the order in which they were made, also those that are deleted. */
   readonly byId = new Map<string, HeldWatch>();
+  /** The alerts among them. */
+  readonly alerts = new Map<string, HeldWatch>();
   /** All versions of all fences, by their areas. */
   readonly index = new BoxIndex<HeldVersion>();
   /** The parts of imports that wait for the others. */
@@ -60,6 +62,7 @@ export class WatchesOfApp {
       deletedMs: null,
     };
     this.byId.set(id, watch);
+    if (kind === "alert") this.alerts.set(id, watch);
     this.#counts[kind]++;
     this.#addVersion(watch, past?.version ?? 1, entry, draft.terms);
   }
@@ -100,7 +103,7 @@ export class WatchesOfApp {
       if (from <= 0) continue;
       for (const version of versions.slice(0, from)) this.#dropVersion(version);
       watch.versions = versions.slice(from);
-      if (isGone) this.byId.delete(watch.id);
+      if (isGone) for (const watches of [this.byId, this.alerts]) watches.delete(watch.id);
       yield;
     }
   }
@@ -158,6 +161,9 @@ export class WatchStore {
   get sequence(): number {
     return this.#sequence;
   }
+
+  /** The clock of timed events. */
+  clockMs = 0;
 
   find(appId: AppId): WatchesOfApp | null {
     return this.#byApp.get(appId) ?? null;

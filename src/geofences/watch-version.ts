@@ -6,19 +6,24 @@ import type { ScheduleRule } from "../model/watches/schedule-rule.ts";
 import type { AlertRules, WatchTerms } from "../model/watches/watch-rules.ts";
 
 import { Schedule, WEEKDAYS } from "./schedule.ts";
-import { createShape } from "./shape.ts";
+import { createShape, type Shape } from "./shape.ts";
 import type { Condition, WatchVersion } from "./watch.ts";
 
 const DAYS: readonly string[] = WEEKDAYS;
 
-/** The version with these terms, which must be valid, prepared for decisions. */
-export function createWatchVersion(terms: WatchTerms, number: number, fromMs: number): WatchVersion {
+/** The version with these terms, which must be valid, prepared for decisions. A fence's shape may be known already. */
+export function createWatchVersion(
+  terms: WatchTerms,
+  number: number,
+  fromMs: number,
+  shape: Shape | null = null,
+): WatchVersion {
   const { isActive, confirmations, confirmSeconds, schedule, devices, users } = terms.rules;
   return {
     number,
     fromMs,
     isActive,
-    condition: conditionOf(terms),
+    condition: conditionOf(terms, shape),
     confirmations,
     confirmMs: confirmSeconds * MS_PER_SECOND,
     schedule: schedule === null ? null : createSchedule(schedule),
@@ -27,12 +32,12 @@ export function createWatchVersion(terms: WatchTerms, number: number, fromMs: nu
   };
 }
 
-function conditionOf(terms: WatchTerms): Condition {
+function conditionOf(terms: WatchTerms, shape: Shape | null): Condition {
   if (terms.kind === "alert") return alertCondition(terms.rules);
   const { accuracyMetersMax, exitBufferMeters, dwellSeconds, silenceMinutes, initial } = terms.rules;
   return {
     kind: "area",
-    shape: createShape(terms.area),
+    shape: shape ?? createShape(terms.area),
     accuracyMetersMax,
     exitBufferMeters,
     dwellMs: dwellSeconds === null ? null : dwellSeconds * MS_PER_SECOND,

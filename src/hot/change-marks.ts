@@ -67,8 +67,8 @@ export class ChangeMarks {
     if (sequence > this.decidedSequence) this.ofApp(appId).noteWatch(id, atMs, sequence);
   }
 
-  apps(): Iterable<readonly [AppId, MarksOfApp]> {
-    return this.#byApp;
+  apps(): IteratorObject<readonly [AppId, MarksOfApp]> {
+    return this.#byApp.entries();
   }
 
   ofApp(appId: AppId): MarksOfApp {

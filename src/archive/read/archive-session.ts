@@ -23,6 +23,7 @@ import {
   recordsStatement,
   type ScanStatement,
   TRACKS_STATEMENT,
+  WATCHED_STATEMENT,
 } from "./scan-sql.ts";
 import {
   type DroppedKeys,
@@ -74,6 +75,12 @@ export interface FixRows extends TrackRows {
   readonly userIds: readonly UserId[];
 }
 
+/** Fix rows with what else alerts read; NaN if a record has none. */
+export interface WatchedRows extends FixRows {
+  readonly metersPerSecond: Float64Array;
+  readonly batteryPercent: Float64Array;
+}
+
 /** Positions of records, in degrees. */
 export interface CoordinateRows {
   readonly count: number;
@@ -112,6 +119,8 @@ export interface ArchiveSession {
   tracks(scan: ArchiveScan): AsyncIterable<TrackRows>;
   /** Like `tracks()`, with accuracies and users. */
   fixes(scan: ArchiveScan): AsyncIterable<FixRows>;
+  /** Like `fixes()`, with speeds and charges. */
+  watched(scan: ArchiveScan): AsyncIterable<WatchedRows>;
   /** The positions of all matching records, within a box if one is given, in no order, some thousand at a time. */
   coordinates(scan: ArchiveScan, box: BoundingBox | null): AsyncIterable<CoordinateRows>;
   /** Compressed bytes of the column chunks that the session had to read, each counted once. */
@@ -215,6 +224,8 @@ function createVisibleReads({ runner, overLate, read, readInTime }: ReturnType<t
     keys: (scan: ArchiveScan) => readRows(scan, [1, 0], (plain) => read(plain, KEYS_STATEMENT)),
     tracks: (scan: ArchiveScan) => readRows(scan, [1, 0], (plain) => readInTime(plain, TRACKS_STATEMENT, 1)),
     fixes: (scan: ArchiveScan) => readRows(scan, [1, 0], (plain) => readInTime(plain, FIXES_STATEMENT, 1)),
+    watched: (scan: ArchiveScan) =>
+      readRows(scan, [1, 0], (plain) => readInTime(plain, WATCHED_STATEMENT, 1)),
     positions: (scan: ArchiveScan, fields: readonly NumberFieldName[]) =>
       readRows(scan, [0, 0], (plain) => readInTime(plain, positionsStatement(fields), POSITION_DAYS)),
   };
@@ -281,6 +292,7 @@ function maskedSession(session: ArchiveSession, masks: Masks): ArchiveSession {
     positions: (scan, fields) => session.positions(over(scan), fields),
     tracks: (scan) => session.tracks(over(scan)),
     fixes: (scan) => session.fixes(over(scan)),
+    watched: (scan) => session.watched(over(scan)),
     coordinates: (scan, box) => session.coordinates(over(scan), box),
     get scannedBytes() {
       return session.scannedBytes;
@@ -373,8 +385,11 @@ function createUnmaskedSession(
       for await (const rows of visible.tracks(scan)) yield trackRows(rows);
     },
     async *fixes(scan) {
-      for await (const rows of visible.fixes(scan))
-        yield { ...trackRows(rows), accuracyMeters: rows.numbers(4), userIds: rows.texts(5) as UserId[] };
+      for await (const rows of visible.fixes(scan)) yield fixRows(rows);
+    },
+    async *watched(scan) {
+      for await (const rows of visible.watched(scan))
+        yield { ...fixRows(rows), metersPerSecond: rows.numbers(6), batteryPercent: rows.numbers(7) };
     },
     async *coordinates(scan, box) {
       for await (const rows of read(scan, coordinatesStatement(box)))
@@ -384,6 +399,10 @@ function createUnmaskedSession(
       return runner.scannedBytes;
     },
   };
+}
+
+function fixRows(rows: Rows): FixRows {
+  return { ...trackRows(rows), accuracyMeters: rows.numbers(4), userIds: rows.texts(5) as UserId[] };
 }
 
 function trackRows(rows: Rows): TrackRows {

@@ -267,6 +267,11 @@ export const TRACKS_STATEMENT = trackStatement([]);
 /** Like `TRACKS_STATEMENT`, with the accuracy and the user. */
 export const FIXES_STATEMENT = trackStatement(["horizontal_accuracy", "user_id"]);
 
+/** Like `FIXES_STATEMENT`, with the speed and the charge. */
+export const WATCHED_STATEMENT = trackStatement([
+  ...["horizontal_accuracy", "user_id", "speed", "battery_level"],
+]);
+
 function trackStatement(fields: readonly string[]): ScanStatement {
   const columns = ["device_id", "timestamp::DOUBLE", "latitude", "longitude", ...fields].join(", ");
   return {

@@ -1,7 +1,8 @@
+import type { WatchedRecord } from "../../geofences/watch.ts";
 import type { Steps } from "../../lib/schedule/steps.ts";
 import { ACCURACY, LATITUDE, LONGITUDE } from "../../model/fix.ts";
 import type { DeviceId, UserId } from "../../model/ids.ts";
-import { profileIndex } from "../../model/location-fields.ts";
+import { numberIndex, profileIndex } from "../../model/location-fields.ts";
 import type { TimeRange } from "../../model/time/range.ts";
 import type { Device } from "../devices/device.ts";
 import { numberAt, profileAt, timestampAt } from "../records/chunk.ts";
@@ -52,6 +53,8 @@ export interface MemoryScan {
 }
 
 const USER = profileIndex("user_id");
+const SPEED = numberIndex("speed");
+const BATTERY = numberIndex("battery_level");
 
 /** What a step may cost, counted in rows that lie together; finding those of a device costs as much as 32. */
 const STEP_ROWS = 8192;
@@ -148,6 +151,28 @@ export function* addFixes(scan: MemoryScan, sink: FixSink): Steps<void> {
       sink.add(id, userId, timestampAt(chunk, row), latitude, longitude, numberAt(chunk, row, ACCURACY));
     });
   });
+}
+
+/** Adds what fences and alerts read of all matching records, oldest first, of a scan of one device. */
+export function* addWatched(scan: MemoryScan, sink: WatchedRecord[]): Steps<void> {
+  yield* visitRecords(scan, scan.range, true, (records, to) => {
+    const { edition } = scan.dictionary;
+    records.visit(records.from, to, (chunk, row) => {
+      sink.push({
+        timestampMs: timestampAt(chunk, row),
+        userId: edition.profileText(profileAt(chunk, row), USER) as UserId,
+        latitude: numberAt(chunk, row, LATITUDE),
+        longitude: numberAt(chunk, row, LONGITUDE),
+        accuracyMeters: orNull(numberAt(chunk, row, ACCURACY)),
+        metersPerSecond: orNull(numberAt(chunk, row, SPEED)),
+        batteryPercent: orNull(numberAt(chunk, row, BATTERY)),
+      });
+    });
+  });
+}
+
+function orNull(value: number): number | null {
+  return Number.isNaN(value) ? null : value;
 }
 
 /** Receives positions; those of one device come in order of time. */

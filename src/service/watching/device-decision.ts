@@ -3,7 +3,13 @@ import { judge } from "../../geofences/judge.ts";
 import type { DecidedEvent, Watch, WatchedRecord } from "../../geofences/watch.ts";
 import { copyWatchState, createWatchState, type WatchState } from "../../geofences/watch-state.ts";
 import type { DeviceId } from "../../model/ids.ts";
-import { type DeviceSnapshot, type DeviceState, SNAPSHOT_RECORDS, superfluous } from "./snapshots.ts";
+import {
+  type DecisionStart,
+  type DeviceSnapshot,
+  type DeviceState,
+  SNAPSHOT_RECORDS,
+  superfluous,
+} from "./snapshots.ts";
 
 /** The fences and alerts of an app. */
 export interface AppWatches {
@@ -47,20 +53,24 @@ export class DeviceDecision {
   readonly #events: DecidedEvent[];
   readonly #neededMs: number;
   #snapshots: DeviceSnapshot[] = [];
+  #sinceMs: number;
   #asOfMs: number;
+  #number: number;
   #recordCount: number;
 
   /** `pending` are the device's. Records that are older than `neededMs` will not change. */
   constructor(
     deviceId: DeviceId,
     watches: AppWatches,
-    from: DeviceSnapshot,
+    from: DecisionStart,
     pending: readonly DecidedEvent[],
     neededMs: number,
   ) {
     this.#deviceId = deviceId;
     this.#watches = watches;
+    this.#sinceMs = from.sinceMs;
     this.#asOfMs = from.asOfMs;
+    this.#number = from.number;
     this.#recordCount = from.recordCount;
     this.#neededMs = neededMs;
     this.#events = pending.filter(({ decidedMs }) => decidedMs <= from.asOfMs);
@@ -68,6 +78,11 @@ export class DeviceDecision {
       const watch = watches.find(id);
       if (watch !== null && isKnownAt(watch, state)) this.#addNear(watch, copyWatchState(state));
     }
+  }
+
+  /** The time of the last record that was taken. */
+  get asOfMs(): number {
+    return this.#asOfMs;
   }
 
   /** A fence whose state must be found in earlier records before this one is taken; null if there is none. */
@@ -88,6 +103,7 @@ export class DeviceDecision {
   /** Takes the next record. */
   take(record: WatchedRecord): void {
     const { timestampMs, latitude, longitude } = record;
+    const wasFar = this.#near.size === 0;
     this.#watches.visitFences(latitude, longitude, (watch) => {
       if (this.#near.has(watch.id) || !this.#isInside(watch, record)) return;
       this.#addNear(watch, this.#past.get(watch.id) ?? createWatchState());
@@ -97,20 +113,22 @@ export class DeviceDecision {
       if (this.#near.has(alert.id) || !this.#concerns(alert, record)) continue;
       this.#addNear(alert, createWatchState());
     }
-    if (this.#recordCount === 0) {
-      if (this.#near.size > 0) this.#addSnapshot(this.#asOfMs, new Map());
-      else {
-        this.#asOfMs = timestampMs;
-        return;
-      }
+    if (this.#near.size > 0) {
+      if (wasFar) this.#addSnapshot(new Map());
+      this.#takeNear(record);
     }
+    this.#asOfMs = timestampMs;
+  }
+
+  #takeNear(record: WatchedRecord): void {
+    const { timestampMs } = record;
     for (const [id, { watch, decision, state }] of this.#near) {
       for (const event of decision.take(record)) this.#events.push({ event, decidedMs: timestampMs });
       if (followsFromRecords(watch, state)) this.#near.delete(id);
     }
+    this.#sinceMs = timestampMs;
     this.#asOfMs = timestampMs;
-    this.#recordCount++;
-    if (this.#recordCount % SNAPSHOT_RECORDS === 0) this.#addSnapshot(timestampMs, this.#states());
+    if (++this.#recordCount >= SNAPSHOT_RECORDS) this.#addSnapshot(this.#states());
   }
 
   /** What follows from the records that were taken and from the clock of timed events. */
@@ -134,7 +152,9 @@ export class DeviceDecision {
       snapshot.asOfMs === this.#asOfMs ? { ...snapshot, states: this.#states() } : snapshot,
     );
     const state = {
+      sinceMs: this.#sinceMs,
       asOfMs: this.#asOfMs,
+      number: this.#number,
       recordCount: this.#recordCount,
       states: this.#states(),
       pending,
@@ -168,9 +188,11 @@ export class DeviceDecision {
     return new Map(Array.from(this.#near, ([id, { state }]) => [id, copyWatchState(state)]));
   }
 
-  #addSnapshot(asOfMs: number, states: ReadonlyMap<string, WatchState>): void {
-    this.#snapshots.push({ asOfMs, recordCount: this.#recordCount, states });
-    const gone = new Set(superfluous(this.#snapshots, this.#recordCount, this.#neededMs));
+  #addSnapshot(states: ReadonlyMap<string, WatchState>): void {
+    const [sinceMs, asOfMs] = [this.#sinceMs, this.#asOfMs];
+    this.#snapshots.push({ sinceMs, asOfMs, number: ++this.#number, states });
+    this.#recordCount = 0;
+    const gone = new Set(superfluous(this.#snapshots, this.#neededMs));
     if (gone.size > 0) this.#snapshots = this.#snapshots.filter((snapshot) => !gone.has(snapshot));
   }
 }

@@ -2,8 +2,9 @@ import { FormatVersionError } from "../../lib/text/versioned-json.ts";
 import { DamagedDatabaseError, type SqliteDatabase } from "../../runtime/sqlite.ts";
 
 /*
- * The database of events. It also holds what decides the next ones: the states of devices that are near something, and
- * the position, the sequence of the log up to which all is decided. One transaction writes the three.
+ * The database of events. It also holds what decides the next ones: the states of devices that are near something, with
+ * earlier ones for late records; the devices that are still to be decided (`marks`); and the position, the sequence of
+ * the log up to which all is decided or marked. One transaction writes these.
  *
  * An event has one row. A new revision of it replaces the row and gets a new `seq`, so `seq` is the order in which
  * events must be delivered. It is at least the time of storing, so that it also rises from a lost database, or one that
@@ -37,13 +38,40 @@ CREATE INDEX events_by_app ON events (app_id, seq);
 CREATE TABLE watched (
   app_id TEXT NOT NULL,
   device_id TEXT NOT NULL,
-  as_of_ms INTEGER NOT NULL,
+  as_of_ms REAL NOT NULL,
+  since_ms REAL NOT NULL,
+  number INTEGER NOT NULL,
+  record_count INTEGER NOT NULL,
   states TEXT NOT NULL,
-  history TEXT NOT NULL,
-  due_ms INTEGER,
+  pending TEXT NOT NULL,
+  due_ms REAL,
   PRIMARY KEY (app_id, device_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX watched_by_due ON watched (due_ms) WHERE due_ms IS NOT NULL;
+CREATE TABLE snapshots (
+  app_id TEXT NOT NULL,
+  device_id TEXT NOT NULL,
+  as_of_ms REAL NOT NULL,
+  since_ms REAL NOT NULL,
+  number INTEGER NOT NULL,
+  states TEXT NOT NULL,
+  PRIMARY KEY (app_id, device_id, as_of_ms)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE near (
+  app_id TEXT NOT NULL,
+  watch_id TEXT NOT NULL,
+  device_id TEXT NOT NULL,
+  is_inside INTEGER NOT NULL,
+  entered_ms REAL,
+  PRIMARY KEY (app_id, watch_id, device_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX near_by_device ON near (app_id, device_id);
+CREATE TABLE marks (
+  app_id TEXT NOT NULL,
+  device_id TEXT NOT NULL,
+  from_ms REAL NOT NULL,
+  PRIMARY KEY (app_id, device_id)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE progress (id INTEGER PRIMARY KEY CHECK (id = 1), position INTEGER NOT NULL) STRICT;
 INSERT INTO progress VALUES (1, ${Number.MAX_SAFE_INTEGER});
 `;

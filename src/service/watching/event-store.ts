@@ -78,6 +78,12 @@ export class EventStore {
     this.#hasNew = true;
   }
 
+  /** Notes that another record decided the last revision, which stays as it is. */
+  move(appId: AppId, id: string, decidedMs: number): void {
+    assert(this.#isWriting, "events are written in transactions");
+    this.#prepare("UPDATE events SET decided_ms = ? WHERE app_id = ? AND id = ?").run(decidedMs, appId, id);
+  }
+
   /** The last revision, also of an event that is withdrawn. */
   find(appId: AppId, id: string): StoredEvent | null {
     const row = this.#prepare("SELECT * FROM events WHERE app_id = ? AND id = ?").find(appId, id);
@@ -176,6 +182,16 @@ export class EventStore {
   setPosition(sequence: number): void {
     assert(this.#isWriting, "the position is written in transactions");
     this.#prepare("UPDATE progress SET position = ?").run(sequence);
+  }
+
+  /** Sets the position, and returns once it and all before it would outlast a power failure. */
+  sync(sequence: number): void {
+    this.database.run("PRAGMA synchronous = FULL");
+    try {
+      this.transact(() => this.setPosition(sequence));
+    } finally {
+      this.database.run("PRAGMA synchronous = NORMAL");
+    }
   }
 
   /** Calls the listener after each transaction that stored events. The result ends that. */

@@ -1,6 +1,7 @@
 import { Decision, versionAt } from "../../geofences/decision.ts";
 import type { Watch, WatchedRecord } from "../../geofences/watch.ts";
 import { createWatchState, type WatchState } from "../../geofences/watch-state.ts";
+import type { Steps } from "../../lib/schedule/steps.ts";
 import type { DeviceId } from "../../model/ids.ts";
 
 /*
@@ -9,18 +10,26 @@ import type { DeviceId } from "../../model/ids.ts";
  * whatever was before them.
  */
 
-/** The state after some consecutive records, oldest first; null if it depends on records before them. */
-export function findPastState(
+/** Records of a step, which takes a millisecond for an area of many corners. */
+const STEP_RECORDS = 128;
+
+/**
+ * The state after some consecutive records, oldest first; null if it depends on records before them. `areAll` says that
+ * there are none that the fence was in force for.
+ */
+export function* findPastState(
   watch: Watch,
   deviceId: DeviceId,
   records: readonly WatchedRecord[],
-): WatchState | null {
+  areAll: boolean,
+): Steps<WatchState | null> {
   const state = createWatchState();
   const decision = new Decision(watch, deviceId, state);
-  let isCertain = false;
+  let isCertain = areAll;
   for (const [index, record] of records.entries()) {
     decision.take(record);
     isCertain ||= state.place === "outside" || isForgotten(watch, deviceId, records[index - 1], record);
+    if (index % STEP_RECORDS === STEP_RECORDS - 1) yield;
   }
   return isCertain ? state : null;
 }

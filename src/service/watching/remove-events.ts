@@ -1,7 +1,9 @@
 import { firstEventId } from "../../geofences/event-id.ts";
 import type { Steps } from "../../lib/schedule/steps.ts";
 import type { Erasure } from "../../model/erasure.ts";
+import type { DeviceId } from "../../model/ids.ts";
 import type { SqliteStatement } from "../../runtime/sqlite.ts";
+import { DeviceStates } from "./device-states.ts";
 import type { EventStore } from "./event-store.ts";
 import { erasedEvents } from "./stored-event.ts";
 
@@ -12,6 +14,7 @@ const STEP_ROWS = 256;
 
 /** Deletes what an erasure destroys, withdrawn events too. Returns how many those were. */
 export function* eraseEvents(store: EventStore, erasure: Erasure): Steps<number> {
+  yield* eraseStates(store, erasure);
   const { appId, deviceIds, userId, range } = erasedEvents(erasure);
   const bounds = [firstEventId(range.startMs), firstEventId(range.endMs)] as const;
   if (userId === null) {
@@ -36,6 +39,24 @@ export function* eraseEvents(store: EventStore, erasure: Erasure): Steps<number>
     count += erased.length;
     if (rows.length < STEP_ROWS) return count;
     from = String(rows.at(-1)!.id);
+  }
+}
+
+/** Forgets the states of devices that may tell something of the subject. They follow from the records that are left. */
+function* eraseStates(store: EventStore, { appId, deviceIds, userId }: Erasure): Steps<void> {
+  const states = new DeviceStates(store.database);
+  const forget = (ids: readonly DeviceId[]) =>
+    store.transact(() => {
+      for (const deviceId of ids) states.forget(appId, deviceId);
+    });
+  if (userId === null) {
+    forget(deviceIds);
+    return;
+  }
+  for (let afterId: string | null = ""; afterId !== null; yield) {
+    const { deviceIds: named, endId } = states.ofUser(appId, userId, afterId);
+    forget(named);
+    afterId = endId;
   }
 }
 

@@ -1,5 +1,6 @@
 import type { EventRevision } from "../../../src/geofences/revisions.ts";
 import type { DecidedEvent, Watch, WatchEvent, WatchedRecord } from "../../../src/geofences/watch.ts";
+import { inOneTurn } from "../../../src/lib/schedule/steps.ts";
 import type { DeviceId } from "../../../src/model/ids.ts";
 import {
   type AppWatches,
@@ -9,9 +10,10 @@ import {
 import { findPastState } from "../../../src/service/watching/past-state.ts";
 import { planEvents } from "../../../src/service/watching/plan-events.ts";
 import {
+  type DecisionStart,
   type DeviceSnapshot,
   type DeviceState,
-  snapshotBefore,
+  startBefore,
   superfluous,
 } from "../../../src/service/watching/snapshots.ts";
 
@@ -86,14 +88,14 @@ export class WatchedDevice {
   /** Decides what the changes make. */
   decide(): void {
     if (this.#changedMs === Infinity) return;
-    const from = snapshotBefore(this.#changedMs, this.#state, this.#snapshots);
+    const from = startBefore(this.#changedMs, this.#state, this.#snapshots, NOTHING_IS_OLD);
     this.#changedMs = Infinity;
     const decision = new DeviceDecision(
       this.#deviceId,
       this.#appWatches(),
       from,
       this.#state?.pending ?? [],
-      Number.NEGATIVE_INFINITY,
+      NOTHING_IS_OLD,
     );
     for (let index = this.#indexAfter(from.asOfMs); index < this.#records.length; index++) {
       const record = this.#records[index]!;
@@ -106,16 +108,15 @@ export class WatchedDevice {
   }
 
   #pastState(watch: Watch, index: number) {
-    for (let count = 1; count < index; count *= 2) {
-      const state = findPastState(watch, this.#deviceId, this.#records.slice(index - count, index));
-      this.readCount += count;
+    for (let count = 1; ; count *= 2) {
+      const records = this.#records.slice(Math.max(0, index - count), index);
+      this.readCount += records.length;
+      const state = inOneTurn(findPastState(watch, this.#deviceId, records, count >= index));
       if (state !== null) return state;
     }
-    const beginning = { ...this.#records[0]!, timestampMs: 0 };
-    return findPastState(watch, this.#deviceId, [beginning, ...this.#records.slice(0, index)])!;
   }
 
-  #store(from: DeviceSnapshot, decided: DecidedDevice): void {
+  #store(from: DecisionStart, decided: DecidedDevice): void {
     const { state, snapshots, events } = decided;
     const former = [...this.#stored.values()].filter(
       ({ isWithdrawn, decidedMs }) => !isWithdrawn && decidedMs > from.asOfMs,
@@ -129,8 +130,10 @@ export class WatchedDevice {
     }
     for (const { event, decidedMs } of plan.moved)
       this.#stored.set(event.id, { ...this.#stored.get(event.id)!, decidedMs });
-    const all = [...this.#snapshots.filter(({ asOfMs }) => asOfMs <= from.asOfMs), ...snapshots];
-    const gone = new Set(superfluous(all, state.recordCount, Number.NEGATIVE_INFINITY));
+    const times = new Set(snapshots.map(({ asOfMs }) => asOfMs));
+    const before = this.#snapshots.filter(({ asOfMs }) => asOfMs <= from.asOfMs && !times.has(asOfMs));
+    const all = [...before, ...snapshots];
+    const gone = new Set(superfluous(all, NOTHING_IS_OLD));
     this.#snapshots = all.filter((snapshot) => !gone.has(snapshot));
     const isNeeded = state.states.size + state.pending.length + this.#snapshots.length > 0;
     this.#state = isNeeded ? asStored(state) : null;
@@ -167,9 +170,11 @@ export class WatchedDevice {
   }
 }
 
+const NOTHING_IS_OLD = Number.NEGATIVE_INFINITY;
+
 /** A state as it comes back from JSON. */
 function asStored(state: DeviceState): DeviceState {
-  const { states, ...rest } = state;
-  const [entries, others] = JSON.parse(JSON.stringify([[...states], rest]));
-  return { ...others, states: new Map(entries) };
+  const { states, pending, ...numbers } = state;
+  const [entries, events] = JSON.parse(JSON.stringify([[...states], pending]));
+  return { ...numbers, states: new Map(entries), pending: events };
 }

@@ -66,6 +66,11 @@ export interface SealDependencies extends FoldDependencies {
   readonly retention: Retention;
   /** Files of parts whose loss an operator has acknowledged. */
   readonly acknowledgedParts: () => Promise<ReadonlySet<string>>;
+  /**
+   * Keeps what is still to be decided about reports and other entries so far. Returns the entry of the log up to which
+   * nothing else is: later ones stay in the log. By default all is decided.
+   */
+  readonly keepMarks?: () => Promise<number>;
   /** Creates the salts of files; random by default. */
   readonly createSalt?: CreateSalt;
 }
@@ -108,6 +113,7 @@ export function createSeal(dependencies: SealDependencies): Seal {
     const sealing = hot.seal(days);
     const hasNone = daysWithoutRecords(hot);
     const quarantine = messages.snapshot();
+    const decidedSequence = await (dependencies.keepMarks?.() ?? Number.MAX_SAFE_INTEGER);
 
     let folded: Folded;
     let leaving: LeavingParts;
@@ -116,7 +122,8 @@ export function createSeal(dependencies: SealDependencies): Seal {
       const isCheckpointStale = progress.isCheckpointStale(erasing);
       const toErase = { erasing, held, isCheckpointStale };
       const request = { sealing, days, plan, ...toErase, oldestMs, signal, onProgress };
-      const written = await writeFiles(dependencies, request, quarantine);
+      const isDecided = decidedSequence >= sealing.sequence;
+      const written = await writeFiles(dependencies, request, quarantine, isDecided);
       ({ folded, leaving, unsynced } = written);
       const { finishedSequence } = hot.erasures;
       const sequences = { sequence: sealing.sequence, finishedSequence };
@@ -138,7 +145,7 @@ export function createSeal(dependencies: SealDependencies): Seal {
     const isEmpty = (day: UtcDay, lastSequence: number) => lastSequence <= folded.sequence && hasNone(day);
     const { logBytes, logErasing, unfinished } = await giveUpCovered(
       dependencies,
-      { ...leaving, isEmpty },
+      { ...leaving, isEmpty, decidedSequence },
       plan,
       time,
       signal,
@@ -173,6 +180,7 @@ async function writeFiles(
   dependencies: SealDependencies,
   request: FoldRequest,
   quarantine: QuarantineSnapshot,
+  isDecided: boolean,
 ): Promise<WrittenFiles> {
   const { archive, messages } = dependencies;
   const before = archive.manifest.standing;
@@ -180,7 +188,9 @@ async function writeFiles(
   let unsynced: string | null = null;
   try {
     await messages.files.sync();
-    standing = await writeStanding(dependencies, request.sealing.sequence, quarantine);
+    // An entry that the file has is not applied again, and then marks nothing.
+    if (isDecided || hasUnwrittenRows(dependencies))
+      standing = await writeStanding(dependencies, request.sealing.sequence, quarantine);
   } catch (error) {
     // Reports that a day of this seal covers are in rows of corrections that only the file has.
     if (hasUnwrittenRows(dependencies)) throw error;
@@ -217,15 +227,17 @@ function daysWithoutRecords(hot: Pick<HotStore, "daysInMemory">): (day: UtcDay) 
   return (day) => !inMemory.has(day);
 }
 
-/** Whether nothing is left of the reports of a day that is not archived, in entries of the log up to one. */
+/** Which entries of the log are not needed besides those that the archive covers. */
 interface Emptiness {
+  /** Whether nothing is left of the reports of a day that is not archived, in entries of the log up to one. */
   isEmpty(day: UtcDay, lastSequence: number): boolean;
+  readonly decidedSequence: number;
 }
 
 /** Removes what the swapped manifest made superfluous. Each step is tried; the next seal repeats those that failed. */
 async function giveUpCovered(
   { hot, archive, log, messages }: SealDependencies,
-  { replaced, damaged, isEmpty }: LeavingParts & Emptiness,
+  { replaced, damaged, isEmpty, decidedSequence }: LeavingParts & Emptiness,
   { deleted }: RetentionPlan,
   { nowMs, firstDay }: SealTime,
   signal: AbortSignal,
@@ -242,13 +254,14 @@ async function giveUpCovered(
       if (deleted.size + replaced.length > 0) await archive.tidy(nowMs, asideKeepMs(hot));
     },
     async () => {
-      const standingSequence = archive.manifest.standing?.sequence ?? 0;
+      const standingSequence = Math.min(archive.manifest.standing?.sequence ?? 0, decidedSequence);
       const erasures = hot.erasures.pending();
       const coverage = {
         isCovered: (day: UtcDay, lastSequence: number) =>
-          findSealed(archive.manifest, day) === undefined
+          lastSequence <= decidedSequence &&
+          (findSealed(archive.manifest, day) === undefined
             ? erasures.length === 0 && isEmpty(day, lastSequence) // Else the log counts what they erase.
-            : isCovered(archive.manifest, day, lastSequence),
+            : isCovered(archive.manifest, day, lastSequence)),
         isExpired: (day: UtcDay) => day < firstDay,
         standingSequence,
         erasures: erasures.filter(({ sequence }) => sequence <= standingSequence),

@@ -1,0 +1,73 @@
+import type { Watch, WatchedRecord } from "../../geofences/watch.ts";
+import type { WatchState } from "../../geofences/watch-state.ts";
+import type { DeviceId } from "../../model/ids.ts";
+import type { TimeRange } from "../../model/time/range.ts";
+import { MS_PER_DAY, MS_PER_MINUTE } from "../../model/time/units.ts";
+import type { DeviceDecision } from "./device-decision.ts";
+import { findPastState } from "./past-state.ts";
+
+/** Which records a decision reads. */
+export interface DecidedRange extends TimeRange {
+  /** Before this time there are no records. */
+  readonly oldestMs: number;
+}
+
+/**
+ * Asks for the records of ranges, each of which is answered with all of the device's, oldest first. A null may be a
+ * pause.
+ */
+export type AskForRecords<Value> = Generator<TimeRange | null, Value, readonly WatchedRecord[]>;
+
+/** Time that is read at once: a device that reports each second has 86,400 records in it. */
+const READ_MS = MS_PER_DAY;
+/** With fewer records than this, the next reading takes twice the time. */
+const FEW_RECORDS = 4096;
+/** The first look back for the state of a fence that a device has entered; the next ones are four times as long. */
+const LOOK_BACK_MS = 10 * MS_PER_MINUTE;
+/** Records of a step, which takes some milliseconds if fences have many corners. */
+const STEP_RECORDS = 32;
+
+/** Has a decision take all records of a range. */
+export function* decideRecords(
+  decision: DeviceDecision,
+  deviceId: DeviceId,
+  { startMs, endMs, oldestMs }: DecidedRange,
+): AskForRecords<void> {
+  let readMs = READ_MS;
+  for (let fromMs = Math.max(startMs, oldestMs); fromMs < endMs; ) {
+    const toMs = Math.min(endMs, fromMs + readMs);
+    const records = yield { startMs: fromMs, endMs: toMs };
+    for (const [index, record] of records.entries()) {
+      for (let watch = decision.needsPast(record); watch !== null; watch = decision.needsPast(record))
+        decision.setPast(watch, yield* askForPast(watch, deviceId, record.timestampMs, oldestMs));
+      decision.take(record);
+      if (index % STEP_RECORDS === STEP_RECORDS - 1) yield null;
+    }
+    if (records.length < FEW_RECORDS) readMs *= 2;
+    fromMs = toMs;
+  }
+}
+
+/** Looks back until the state of a fence before an instant is certain. */
+function* askForPast(
+  watch: Watch,
+  deviceId: DeviceId,
+  endMs: number,
+  oldestMs: number,
+): AskForRecords<WatchState> {
+  const firstMs = Math.max(oldestMs, watch.versions[0]!.fromMs);
+  for (let backMs = LOOK_BACK_MS; ; backMs *= 4) {
+    const startMs = Math.max(firstMs, endMs - backMs);
+    const areAll = startMs === firstMs;
+    const records = startMs < endMs ? yield { startMs, endMs } : [];
+    const finding = findPastState(watch, deviceId, records, areAll);
+    for (;;) {
+      const step = finding.next();
+      if (step.done === true) {
+        if (step.value !== null) return step.value;
+        break;
+      }
+      yield null;
+    }
+  }
+}

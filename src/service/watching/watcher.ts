@@ -1,0 +1,378 @@
+import type { DecidedEvent, WatchedRecord } from "../../geofences/watch.ts";
+import type { HotStore } from "../../hot/hot-store.ts";
+import { messageOf } from "../../lib/message-of.ts";
+import type { Scheduler } from "../../lib/schedule/scheduler.ts";
+import { inOneStep, type Steps } from "../../lib/schedule/steps.ts";
+import { pause, type Timers } from "../../lib/schedule/timers.ts";
+import type { Clock } from "../../model/time/clock.ts";
+import type { TimeRange } from "../../model/time/range.ts";
+import type { Retention } from "../../model/time/retention.ts";
+import { MS_PER_DAY } from "../../model/time/units.ts";
+import { FileError } from "../../runtime/files.ts";
+import { DamagedDatabaseError } from "../../runtime/sqlite.ts";
+import { type AskForRecords, decideRecords } from "./decide-device.ts";
+import { DeviceDecision } from "./device-decision.ts";
+import type { DeviceReader } from "./device-reader.ts";
+import type { DeviceStates, MarkedDevice } from "./device-states.ts";
+import type { EventStore } from "./event-store.ts";
+import { MarkSpreading } from "./mark-spreading.ts";
+import { planEvents } from "./plan-events.ts";
+import { type DecisionStart, type DeviceState, startBefore } from "./snapshots.ts";
+import { PreparedWatches } from "./watches-of-app.ts";
+
+/** Records that arrive later than this make no events. */
+export const LATE_MS_MAX = 31 * MS_PER_DAY;
+/** An event whose time is longer ago than this when it is made is late. */
+const LATE_EVENT_MS = MS_PER_DAY;
+/** Devices of a transaction, which takes some milliseconds. */
+const DEVICES_AT_ONCE = 32;
+/** After a failure of the disk, or of the archive. */
+const RETRY_MS = 5000;
+/** While there is much to do, the position is written this often. It costs a look at all marks. */
+const POSITION_MS = 5000;
+/** Marks of a transaction, which takes some milliseconds. */
+const MARKS_AT_ONCE = 256;
+/** All work of the watcher has this owner, which gets its turn among the apps. No app has this name. */
+const WATCHER = "\0watcher";
+
+export interface WatcherDependencies {
+  readonly hot: Pick<HotStore, "marks" | "watches" | "findApp" | "appliedSequence">;
+  readonly events: EventStore;
+  readonly states: DeviceStates;
+  readonly reader: DeviceReader;
+  readonly scheduler: Scheduler;
+  readonly clock: Clock;
+  readonly retention: Retention;
+  readonly timers: Timers;
+  /** Called once each time the database or the archive begins to fail. */
+  onNote(note: string): void;
+}
+
+/** A device that is being decided. */
+interface Task extends MarkedDevice {
+  /** The entry of the log that made the mark; null if none of those in the log did. */
+  readonly sequence: number | null;
+  readonly before: DeviceState | null;
+  readonly start: DecisionStart;
+  readonly neededMs: number;
+  readonly decision: DeviceDecision;
+  readonly asking: AskForRecords<void>;
+  /** The answer to what it asked for last. */
+  records: readonly WatchedRecord[];
+}
+
+/** A mark that was taken. */
+type Taken = MarkedDevice & Pick<Task, "sequence">;
+
+/** What there is to do. */
+export interface WatcherBacklog {
+  readonly devices: number;
+  /** For how long there has been something to do. */
+  readonly behindMs: number;
+}
+
+/**
+ * Makes events of what becomes visible, behind the acknowledgement: it takes devices that are marked, and those whose
+ * next timed event is due, decides them, and writes events, states and position in one transaction. While the database
+ * or the archive fails, it waits and tries again; reports are accepted all the same.
+ */
+export class Watcher {
+  readonly #dependencies: WatcherDependencies;
+  readonly #prepared = new PreparedWatches();
+  readonly #spreading: MarkSpreading;
+  readonly #stopping = new AbortController();
+  readonly #underWay = new Set<Taken>();
+  #wake = () => {};
+  #running: Promise<void> = Promise.resolve();
+  #isFailing = false;
+  /** The clock up to which timed events are made. */
+  #clockMs = Number.NEGATIVE_INFINITY;
+  /** Whether the database has marks. */
+  #hasKept = true;
+  #keptSequence: number;
+  #busySinceMs: number | null = null;
+  #positionAtMs = Number.NEGATIVE_INFINITY;
+  #turn = 0;
+
+  constructor(dependencies: WatcherDependencies) {
+    this.#dependencies = dependencies;
+    this.#spreading = new MarkSpreading(dependencies);
+    this.#keptSequence = dependencies.events.position();
+  }
+
+  get backlog(): WatcherBacklog {
+    const { timers, hot } = this.#dependencies;
+    let devices = this.#underWay.size;
+    for (const [, marks] of hot.marks().apps()) devices += marks.devices.size;
+    const sinceMs = devices === 0 ? null : this.#busySinceMs;
+    return { devices, behindMs: sinceMs === null ? 0 : timers.nowMs() - sinceMs };
+  }
+
+  /** Whether what it reads or writes fails at the moment. */
+  get isFailing(): boolean {
+    return this.#isFailing;
+  }
+
+  start(): void {
+    this.#dependencies.hot.marks().onNew = () => this.noteWork();
+    this.#running = this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    this.#wake();
+    await this.#running;
+  }
+
+  /** There is something to do: a mark, or the clock of timed events has moved. */
+  noteWork(): void {
+    this.#busySinceMs ??= this.#dependencies.timers.nowMs();
+    this.#wake();
+  }
+
+  /**
+   * Keeps what is marked by now in the database, so that the log may drop its entries. Returns the sequence of the log
+   * up to which all is decided or kept, also after a power failure: if the database fails, an earlier one.
+   */
+  async checkpoint(): Promise<number> {
+    try {
+      this.#keptSequence = await this.#keepMarks();
+    } catch (error) {
+      if (!(error instanceof FileError || error instanceof DamagedDatabaseError)) throw error;
+      this.#noteFailure(error);
+    }
+    return this.#keptSequence;
+  }
+
+  async #keepMarks(): Promise<number> {
+    const { hot, events, states } = this.#dependencies;
+    while (this.#spreading.isNeeded) await this.#spreading.spread(this.#stopping.signal);
+    // In one turn, since later entries may mark more.
+    const sequence = hot.appliedSequence;
+    const marked: MarkedDevice[] = [...this.#underWay];
+    for (const [appId, { devices }] of hot.marks().apps())
+      for (const [deviceId, { fromMs }] of devices) marked.push({ appId, deviceId, fromMs });
+    for (let from = 0; from < marked.length; from += MARKS_AT_ONCE) {
+      const some = marked.slice(from, from + MARKS_AT_ONCE).filter(({ fromMs }) => fromMs < Infinity);
+      this.#hasKept = true;
+      const keep = () => {
+        for (const mark of some) states.keepMark(mark);
+      };
+      await this.#inTurn(() => events.transact(keep));
+    }
+    await this.#inTurn(() => events.sync(sequence));
+    return sequence;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      try {
+        await this.#spreading.spread(signal);
+        this.#take();
+        if (this.#underWay.size === 0) await this.#rest();
+        else await this.#decideTaken();
+        this.#isFailing = false;
+      } catch (error) {
+        if (signal.aborted) return;
+        this.#putBack();
+        this.#noteFailure(error);
+        await pause(this.#dependencies.timers, RETRY_MS, signal);
+      }
+    }
+  }
+
+  /** Waits for something to do. */
+  async #rest(): Promise<void> {
+    this.#busySinceMs = null;
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve;
+      if (this.#stopping.signal.aborted) resolve();
+    });
+    this.#wake = () => {};
+  }
+
+  #noteFailure(error: unknown): void {
+    if (!this.#isFailing)
+      this.#dependencies.onNote(
+        `Events of geofences and alerts wait, and are made once this works again: ${messageOf(error)}`,
+      );
+    this.#isFailing = true;
+  }
+
+  /* What to decide */
+
+  /** Takes some marks, apps by turns, or else devices that are due or whose marks the database has. */
+  #take(): void {
+    const { hot, states } = this.#dependencies;
+    const apps = [...hot.marks().apps()].filter(([, { devices }]) => devices.size > 0);
+    const share = Math.max(1, Math.floor(DEVICES_AT_ONCE / apps.length));
+    const turns = Math.min(apps.length, DEVICES_AT_ONCE);
+    for (let turn = 0; turn < turns; turn++) {
+      const [appId, { devices }] = apps[(this.#turn + turn) % apps.length]!;
+      for (const [deviceId, { fromMs, sequence }] of devices.entries().take(share)) {
+        devices.delete(deviceId);
+        this.#underWay.add({ appId, deviceId, fromMs, sequence });
+      }
+    }
+    this.#turn += turns;
+    if (this.#underWay.size > 0) return;
+    const { clockMs } = hot.watches;
+    const due = clockMs > this.#clockMs ? states.due(clockMs, DEVICES_AT_ONCE) : [];
+    if (due.length === 0) this.#clockMs = clockMs;
+    const more = due.length === 0 && this.#hasKept ? states.marks(DEVICES_AT_ONCE) : due;
+    this.#hasKept &&= due.length > 0 || more.length > 0;
+    for (const marked of more) this.#underWay.add({ ...marked, sequence: null });
+  }
+
+  /** Marks again what could not be decided. */
+  #putBack(): void {
+    for (const mark of this.#underWay) this.#markAgain(mark);
+    this.#underWay.clear();
+  }
+
+  #markAgain({ appId, deviceId, fromMs, sequence }: Taken): void {
+    if (sequence !== null) this.#dependencies.hot.marks().ofApp(appId).note(deviceId, fromMs, sequence);
+  }
+
+  /* Deciding */
+
+  async #decideTaken(): Promise<void> {
+    const { scheduler } = this.#dependencies;
+    const tasks: Task[] = [];
+    const waiting: (readonly [Task, TimeRange])[] = [];
+    await scheduler.run(WATCHER, this.#begin(tasks, waiting));
+    for (const [task, range] of waiting) await this.#readOn(task, range);
+    await this.#inTurn(() => this.#commit(tasks));
+  }
+
+  /** Decides what memory has all records for. The others wait for those of a range. */
+  *#begin(tasks: Task[], waiting: (readonly [Task, TimeRange])[]): Steps<void> {
+    for (const mark of this.#underWay) {
+      const task = this.#taskOf(mark);
+      tasks.push(task);
+      const range = yield* this.#advance(task);
+      if (range !== null) waiting.push([task, range]);
+      yield;
+    }
+  }
+
+  #taskOf(taken: Taken): Task {
+    const { states, reader, clock, retention, hot } = this.#dependencies;
+    const { appId, deviceId, fromMs } = taken;
+    const nowMs = clock.nowMs();
+    const neededMs = nowMs - LATE_MS_MAX;
+    const before = states.find(appId, deviceId);
+    const isInOrder = before !== null && before.sinceMs < fromMs;
+    const earlier = before === null || isInOrder ? [] : states.snapshots(appId, deviceId);
+    const changedMs = fromMs === Infinity && before !== null ? before.asOfMs + 1 : fromMs;
+    const start = startBefore(changedMs, before, earlier, neededMs);
+    const watches = this.#prepared.of(hot.watches.find(appId));
+    const decision = new DeviceDecision(deviceId, watches, start, before?.pending ?? [], neededMs);
+    const range = {
+      startMs: start.asOfMs + 1,
+      endMs: (reader.newestMs(appId, deviceId) ?? Number.NEGATIVE_INFINITY) + 1,
+      oldestMs: retention.startMs(nowMs),
+    };
+    const asking = decideRecords(decision, deviceId, range);
+    return { ...taken, before, start, neededMs, decision, asking, records: [] };
+  }
+
+  /** Goes on with what memory has. Returns a range of which the archive has records; null at the end. */
+  *#advance(task: Task): Steps<TimeRange | null> {
+    const { reader } = this.#dependencies;
+    for (;;) {
+      const { done, value: range } = task.asking.next(task.records);
+      if (done === true) return null;
+      if (range === null) {
+        yield;
+        continue;
+      }
+      const records = yield* reader.fromMemory(task.appId, task.deviceId, range);
+      if (records === null) return range;
+      task.records = records;
+    }
+  }
+
+  async #readOn(task: Task, first: TimeRange): Promise<void> {
+    const { reader, scheduler } = this.#dependencies;
+    const { signal } = this.#stopping;
+    for (let range: TimeRange | null = first; range !== null; ) {
+      const answer = await reader.read(task.appId, task.deviceId, range, signal);
+      if (!answer.ok) throw new Error("archived records can't be read", { cause: answer.error });
+      task.records = answer.value.value;
+      range = await scheduler.run(WATCHER, this.#advance(task));
+    }
+  }
+
+  /* Writing */
+
+  #commit(tasks: readonly Task[]): void {
+    const { events, timers } = this.#dependencies;
+    const current = tasks.filter((task) => !this.#isOvertaken(task));
+    const overtaken = tasks.filter((task) => !current.includes(task));
+    this.#underWay.clear();
+    for (const task of overtaken) this.#markAgain(task);
+    const nowMs = timers.nowMs();
+    const isPositionDue = this.backlog.devices === 0 || nowMs - this.#positionAtMs >= POSITION_MS;
+    try {
+      events.transact(() => {
+        for (const task of current) this.#write(task);
+        if (isPositionDue) events.setPosition(Math.max(events.position(), this.#position()));
+      });
+    } catch (error) {
+      for (const task of current) this.#markAgain(task);
+      throw error;
+    }
+    if (isPositionDue) this.#positionAtMs = nowMs;
+  }
+
+  /** Whether records that it has read changed meanwhile. They may even be erased, so nothing of it may be written. */
+  #isOvertaken({ appId, deviceId, decision }: Task): boolean {
+    const mark = this.#dependencies.hot.marks().ofApp(appId).devices.get(deviceId);
+    return mark !== undefined && mark.fromMs <= decision.asOfMs;
+  }
+
+  #write({ appId, deviceId, fromMs, before, start, neededMs, decision }: Task): void {
+    const { events, states, hot, clock } = this.#dependencies;
+    const decided = decision.end(hot.watches.clockMs);
+    const { byId } = hot.watches.find(appId) ?? { byId: new Map() };
+    const stored = events.decidedAfter(appId, deviceId, start.asOfMs);
+    const isOpen = ({ event }: DecidedEvent) => event.timestampMs >= neededMs && byId.has(event.watchId);
+    const plan = planEvents(stored.filter(isOpen), decided.events.filter(isOpen), (id) =>
+      events.find(appId, id),
+    );
+    const madeMs = clock.nowMs();
+    for (const revision of plan.revisions) {
+      const isLate = madeMs - revision.event.timestampMs > LATE_EVENT_MS;
+      events.put({ ...revision, appId, isLate, madeMs });
+    }
+    for (const { event, decidedMs } of plan.moved) events.move(appId, event.id, decidedMs);
+    if (this.#hasKept) {
+      const rest = hot.marks().ofApp(appId).devices.get(deviceId);
+      states.dropMark(appId, deviceId, Math.min(fromMs, start.asOfMs + 1), rest?.fromMs ?? Infinity);
+    }
+    const isFar = decided.state.states.size + decided.state.pending.length === 0;
+    const wasFar = before === null || before.states.size + before.pending.length === 0;
+    const isSame =
+      isFar &&
+      wasFar &&
+      start.sinceMs === decided.state.sinceMs &&
+      (before?.sinceMs ?? -Infinity) === start.sinceMs;
+    if (!isSame) states.write(appId, deviceId, start, decided, neededMs);
+  }
+
+  /** The sequence up to which nothing is marked. */
+  #position(): number {
+    const { hot } = this.#dependencies;
+    let first = this.#spreading.firstSequence;
+    for (const [, { devices, watches }] of hot.marks().apps())
+      for (const marks of [devices, watches])
+        for (const { sequence } of marks.values()) if (sequence < first) first = sequence;
+    return Math.min(hot.appliedSequence, first - 1);
+  }
+
+  #inTurn(work: () => void): Promise<void> {
+    return this.#dependencies.scheduler.run(WATCHER, inOneStep(work));
+  }
+}

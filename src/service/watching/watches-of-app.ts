@@ -1,0 +1,58 @@
+import type { HeldVersion, HeldWatch } from "../../geofences/held-watch.ts";
+import type { Watch } from "../../geofences/watch.ts";
+import type { WatchesOfApp } from "../../geofences/watch-store.ts";
+import { createWatchVersion } from "../../geofences/watch-version.ts";
+import type { AppWatches } from "./device-decision.ts";
+
+/** What a watch was prepared from. */
+interface Prepared {
+  readonly watch: Watch;
+  readonly versions: readonly HeldVersion[];
+  readonly terms: readonly HeldVersion["terms"][];
+  readonly deletedMs: number | null;
+}
+
+/** The fences and alerts of an app, prepared for decisions when they are first needed. */
+export class PreparedWatches {
+  readonly #prepared = new WeakMap<HeldWatch, Prepared>();
+
+  /** As they are at the moment. */
+  of(app: WatchesOfApp | null): AppWatches {
+    if (app === null) return NO_WATCHES;
+    const alerts: Watch[] = [];
+    for (const watch of app.alerts.values()) alerts.push(this.#prepare(watch));
+    return {
+      find: (id) => {
+        const watch = app.byId.get(id);
+        return watch === undefined ? null : this.#prepare(watch);
+      },
+      visitFences: (latitude, longitude, visit) =>
+        app.index.visit(latitude, longitude, ({ watch }) => visit(this.#prepare(watch))),
+      alerts,
+    };
+  }
+
+  #prepare(held: HeldWatch): Watch {
+    const { appId, id, versions, deletedMs } = held;
+    const before = this.#prepared.get(held);
+    if (before?.versions === versions && before.deletedMs === deletedMs && hasSameTerms(before))
+      return before.watch;
+    const watch = {
+      appId,
+      id,
+      versions: versions.map(({ terms, number, fromMs, shape }) =>
+        createWatchVersion(terms, number, fromMs, shape),
+      ),
+      deletedMs,
+    };
+    this.#prepared.set(held, { watch, versions, terms: versions.map(({ terms }) => terms), deletedMs });
+    return watch;
+  }
+}
+
+/** Erasures change terms in place. */
+function hasSameTerms({ versions, terms }: Prepared): boolean {
+  return versions.every((version, index) => version.terms === terms[index]);
+}
+
+const NO_WATCHES: AppWatches = { find: () => null, visitFences: () => {}, alerts: [] };

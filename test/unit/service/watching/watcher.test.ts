@@ -1,0 +1,194 @@
+import { afterAll, expect, test } from "bun:test";
+import { decideEvents } from "../../../../src/geofences/decision.ts";
+import type { WatchEvent } from "../../../../src/geofences/watch.ts";
+import type { AppId, DeviceId } from "../../../../src/model/ids.ts";
+import { createManualClock, type ManualClock } from "../../../../src/model/time/clock.ts";
+import { MS_PER_DAY, MS_PER_HOUR, MS_PER_MINUTE } from "../../../../src/model/time/units.ts";
+import { PreparedWatches } from "../../../../src/service/watching/watches-of-app.ts";
+import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../../../support/archive-app.ts";
+import { readerOf } from "../../../support/geofences/watching.ts";
+import { randomRuns } from "../../../support/random-runs.ts";
+import type { Report } from "../../../support/reports/batches.ts";
+import { seededRandom } from "../../../support/seeded-random.ts";
+import { APP_ID } from "../../../support/test-app.ts";
+import { until } from "../../../support/until.ts";
+
+/*
+ * The events of a directory: whatever came in between, they are those that the records make which answers show.
+ */
+
+afterAll(removeArchiveApps);
+
+const START_MS = Date.UTC(2026, 2, 20);
+const DEVICES = ["bus", "tram", "van"];
+const CENTER = [13.4, 52.5] as const;
+const METERS_PER_DEGREE = 111_195;
+
+const FENCES: readonly object[] = [
+  { radius_meters: 100, initial: "event" },
+  { radius_meters: 100, confirmations: 2, dwell_seconds: 1800 },
+  { radius_meters: 150, confirm_seconds: 600, users: ["anna"] },
+].map((properties) => ({ type: "Feature", geometry: { type: "Point", coordinates: CENTER }, properties }));
+
+const APP = APP_ID as AppId;
+
+type Members = Readonly<Record<string, unknown>>;
+
+async function ask(app: ArchiveApp, method: string, path: string, body?: unknown): Promise<Members> {
+  const headers = { authorization: `Bearer ${app.keys.full}`, "content-type": "application/json" };
+  const init = body === undefined ? {} : { body: JSON.stringify(body) };
+  const response = await app.fetch(`/api/v1/${path}`, { method, headers, ...init });
+  if (response.status >= 300) throw new Error(`${method} ${path}: ${await response.text()}`);
+  return response.status === 204 ? {} : ((await response.json()) as Members);
+}
+
+function inOrder(events: readonly WatchEvent[]): WatchEvent[] {
+  return events.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+/** What the records make that answers show. */
+async function expectedEvents(app: ArchiveApp): Promise<WatchEvent[]> {
+  const { hot } = app.directory;
+  const watches = hot.watches.find(APP);
+  const prepared = new PreparedWatches().of(watches);
+  const reader = readerOf(app);
+  const events: WatchEvent[] = [];
+  for (const device of DEVICES) {
+    const range = { startMs: START_MS - MS_PER_DAY, endMs: START_MS + 60 * MS_PER_DAY };
+    const read = await reader.read(APP, device as DeviceId, range, new AbortController().signal);
+    if (!read.ok) throw new Error("records can't be read");
+    for (const id of watches?.byId.keys() ?? [])
+      events.push(
+        ...decideEvents(prepared.find(id)!, device as DeviceId, read.value.value, hot.watches.clockMs),
+      );
+  }
+  return inOrder(events);
+}
+
+async function storedEvents(app: ArchiveApp): Promise<WatchEvent[]> {
+  const { watcher, eventStore } = app.directory;
+  await until(() => watcher.backlog.devices === 0);
+  const range = { startMs: 0, endMs: Number.MAX_SAFE_INTEGER };
+  const all = eventStore.list(APP, { range, subject: null }, "asc", null, 100_000);
+  return all.filter(({ isWithdrawn }) => !isWithdrawn).map(({ event }) => event);
+}
+
+/** Everything that may happen to records and fences, in random order. */
+class Life {
+  app: ArchiveApp;
+  readonly #random: () => number;
+  readonly #clock: ManualClock;
+  readonly #corrections: string[] = [];
+  readonly #fences: string[] = [];
+  readonly #inside = new Set<string>();
+
+  private constructor(app: ArchiveApp, clock: ManualClock, seed: number) {
+    this.app = app;
+    this.#clock = clock;
+    this.#random = seededRandom(seed);
+  }
+
+  static async begin(seed: number): Promise<Life> {
+    const clock = createManualClock(START_MS);
+    const app = await createArchiveApp({ clock, segmentBytesMax: 20_000 });
+    app.directory.watcher.start();
+    return new Life(app, clock, seed);
+  }
+
+  #pick(count: number): number {
+    return Math.floor(this.#random() * count);
+  }
+
+  async step(): Promise<void> {
+    this.#clock.advance(this.#pick(4 * MS_PER_HOUR));
+    switch (this.#pick(24)) {
+      case 0:
+        return void (await this.app.seal());
+      case 1:
+        return this.#restart();
+      case 2:
+        return this.#correct();
+      case 3:
+        return this.#changeFence();
+      case 4:
+        return void (await storedEvents(this.app));
+      default:
+        return this.#report();
+    }
+  }
+
+  /** Devices go in and out; some reports are up to twelve days late, and some come again. */
+  async #report(): Promise<void> {
+    const device = DEVICES[this.#pick(DEVICES.length)]!;
+    const reports: Report[] = [];
+    const nowMs = this.#clock.nowMs();
+    for (let count = 1 + this.#pick(12); count > 0; count--) {
+      if (this.#random() < 0.2) {
+        if (!this.#inside.delete(device)) this.#inside.add(device);
+      }
+      const lateMs = this.#random() < 0.2 ? this.#random() * 12 * MS_PER_DAY : this.#pick(MS_PER_HOUR);
+      const meters = this.#inside.has(device) ? this.#pick(120) : 100 + this.#pick(900);
+      const minute = Math.floor(Math.max(START_MS + MS_PER_HOUR, nowMs - lateMs) / MS_PER_MINUTE);
+      reports.push({
+        device_id: device,
+        timestamp: minute * MS_PER_MINUTE,
+        latitude: CENTER[1] + meters / METERS_PER_DEGREE,
+        longitude: CENTER[0],
+        horizontal_accuracy: this.#pick(40),
+        speed: this.#pick(40),
+        battery_level: this.#pick(100),
+        user_id: this.#random() < 0.8 ? "anna" : "bert",
+      });
+    }
+    await this.app.store(reports.filter(({ timestamp }) => (timestamp as number) <= nowMs));
+  }
+
+  async #correct(): Promise<void> {
+    const known = this.#corrections.pop();
+    if (known !== undefined && this.#random() < 0.5) {
+      await ask(this.app, "POST", `corrections/${known}/undo`).catch(() => undefined); // Later ones stand in its way.
+      return;
+    }
+    const start = START_MS + this.#random() * (this.#clock.nowMs() - START_MS);
+    const range = { start: Math.floor(start), end: Math.floor(start + MS_PER_DAY * this.#random()) };
+    const selection = { device_id: DEVICES[this.#pick(DEVICES.length)]!, ...range };
+    const made = await ask(this.app, "POST", "corrections", { action: "hide", ...selection }).catch(
+      () => ({}),
+    );
+    const { correction } = made as { readonly correction?: { readonly id: string } };
+    if (correction !== undefined) this.#corrections.push(correction.id);
+  }
+
+  async #changeFence(): Promise<void> {
+    const fence = FENCES[this.#pick(FENCES.length)]!;
+    const known = this.#fences[this.#pick(this.#fences.length)];
+    if (known === undefined || this.#random() < 0.3) {
+      const { geofence } = await ask(this.app, "POST", "geofences", fence);
+      this.#fences.push((geofence as { readonly id: string }).id);
+    } else if (this.#random() < 0.7) await ask(this.app, "PUT", `geofences/${known}`, fence);
+    else {
+      this.#fences.splice(this.#fences.indexOf(known), 1);
+      await ask(this.app, "DELETE", `geofences/${known}`);
+    }
+  }
+
+  async #restart(): Promise<void> {
+    this.app = await this.app.restart();
+    this.app.directory.watcher.start();
+  }
+}
+
+test("Watcher makes the events of the records that answers show, whatever came before them", async () => {
+  for (let seed = 1; seed <= randomRuns(15); seed++) {
+    const life = await Life.begin(seed);
+    for (const fence of FENCES) await ask(life.app, "POST", "geofences", fence);
+    for (const alert of [{ speed_above: 35 }, { battery_below: 20 }])
+      await ask(life.app, "POST", "alerts", alert);
+    for (let step = 0; step < 150; step++) await life.step();
+    const events = await storedEvents(life.app);
+    expect(events.length).toBeGreaterThan(50);
+    expect(inOrder(events)).toEqual(await expectedEvents(life.app));
+    expect(life.app.notes).toEqual([]);
+    await life.app.close();
+  }
+});
