@@ -1,10 +1,9 @@
-import { backup, DatabaseSync, type StatementSync } from "node:sqlite";
+import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { FileError } from "./files.ts";
 import { codeOf } from "./node-error.ts";
 import { createEmptyFile } from "./owner.ts";
 import {
   DamagedDatabaseError,
-  type OpenSqliteOptions,
   type SqliteDatabase,
   type SqliteRow,
   type SqliteStatement,
@@ -17,10 +16,7 @@ import {
  * The two runtimes give the same messages, but only one of them SQLite's codes.
  */
 
-export function openNodeSqlite(
-  path: string | null,
-  { isReadOnly = false, onDamaged = () => undefined }: OpenSqliteOptions = {},
-): SqliteDatabase {
+export function openNodeSqlite(path: string | null, onDamaged: () => void = () => undefined): SqliteDatabase {
   const name = path ?? ":memory:";
   const guard = <Value>(work: () => Value): Value => {
     try {
@@ -32,8 +28,8 @@ export function openNodeSqlite(
     }
   };
   const database = guard(() => {
-    if (path !== null && !isReadOnly) createOnce(path);
-    return new DatabaseSync(name, { readOnly: isReadOnly });
+    if (path !== null) createOnce(path);
+    return new DatabaseSync(name);
   });
   let isOpen = true;
   const run = (sql: string) => guard(() => database.exec(sql));
@@ -59,22 +55,6 @@ export function openNodeSqlite(
       isOpen = false;
     },
   };
-}
-
-/** More pages than a database has: a copy in several steps begins again whenever another process writes. */
-const PAGES_AT_ONCE = 2 ** 31 - 1;
-
-export async function copyNodeSqlite(from: string, to: string): Promise<void> {
-  createEmptyFile(to);
-  let database: DatabaseSync | null = null;
-  try {
-    database = new DatabaseSync(from, { readOnly: true });
-    await backup(database, to, { rate: PAGES_AT_ONCE });
-  } catch (error) {
-    throw failureOf(from, error);
-  } finally {
-    database?.close();
-  }
 }
 
 class GuardedStatement implements SqliteStatement {

@@ -14,11 +14,13 @@ import type { AcquireLock } from "./lock.ts";
 import { loadMqttBroker } from "./mqtt-broker.ts";
 import { createNodeFiles } from "./node-files.ts";
 import { createNodeInputs } from "./node-inputs.ts";
-import { copyNodeSqlite, openNodeSqlite } from "./node-sqlite.ts";
+import { createPost, resolveBySystem } from "./node-post.ts";
+import { openNodeSqlite } from "./node-sqlite.ts";
+import type { Post, ResolveName } from "./post.ts";
 import { exitOnCrash, stopRequested } from "./process.ts";
 import { ownThreads, quietHelpers } from "./quiet-helpers.ts";
 import { readSecretLine, readTypedLine } from "./secret-input.ts";
-import type { CopySqlite, OpenSqlite } from "./sqlite.ts";
+import type { OpenSqlite } from "./sqlite.ts";
 import { acquireSqliteLock } from "./sqlite-lock.ts";
 import { createStripTypes, type StripTypes } from "./strip-types.ts";
 import { collectGarbage, type ProcessUsage } from "./usage.ts";
@@ -29,7 +31,9 @@ export interface Platform {
   readonly inputs: Inputs;
   readonly acquireLock: AcquireLock;
   readonly openSqlite: OpenSqlite;
-  readonly copySqlite: CopySqlite;
+  /** Sends requests of webhooks. */
+  readonly post: Post;
+  readonly resolveName: ResolveName;
   readonly startHelper: StartHelper;
   readonly listen: Listen;
   /** Loads the MQTT client, which takes a moment. */
@@ -71,7 +75,8 @@ export function createPlatform(): Platform {
     inputs: createNodeInputs(),
     acquireLock: acquireSqliteLock,
     openSqlite: openNodeSqlite,
-    copySqlite: copyNodeSqlite,
+    post: createPost(),
+    resolveName: resolveBySystem,
     startHelper,
     listen: isDeno ? listenOnDeno : listenOnBun,
     loadBroker: loadMqttBroker,

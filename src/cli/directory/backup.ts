@@ -27,7 +27,6 @@ export async function backup(
   try {
     result = await backUp({
       files,
-      copySqlite: platform.copySqlite,
       clock,
       program: manifest.version,
       dataDir,

@@ -3,7 +3,6 @@ import { messageOf } from "../../lib/message-of.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import type { Clock } from "../../model/time/clock.ts";
 import { FileError, type Files, ignoreFileError } from "../../runtime/files.ts";
-import type { CopySqlite } from "../../runtime/sqlite.ts";
 import { type BackupDirectory, createBackupDirectory, isEmptyForBackup, readBackup } from "./directory.ts";
 import type { Backup, BackupFile } from "./file.ts";
 import { ATTEMPTS_MAX, type Gathered, gather } from "./gather.ts";
@@ -27,7 +26,6 @@ export interface BackupReport {
 
 export interface BackupOptions {
   readonly files: Files;
-  readonly copySqlite: CopySqlite;
   readonly clock: Clock;
   readonly program: string;
   readonly dataDir: string;

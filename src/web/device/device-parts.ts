@@ -15,7 +15,6 @@ import type { Keyboard } from "../shell/keyboard.ts";
 import { clockText } from "../time/format.ts";
 import { ChosenDevice } from "./chosen-device.ts";
 import { Coordinates } from "./coordinates.ts";
-import { DayEvents } from "./day-events.ts";
 import { Downloads } from "./downloads.ts";
 import type { ProfileEditor } from "./profile-editor.ts";
 import { TodayDistance } from "./today-distance.ts";
@@ -45,8 +44,6 @@ export interface DeviceParts {
   readonly today: TodayDistance;
   readonly coordinates: Coordinates;
   readonly dayLine: DayLine;
-  /** What geofences and alerts have told of the day. */
-  readonly events: DayEvents;
   readonly days: LateDays;
   readonly editor: LateEditor;
   readonly corrections: LateCorrections;
@@ -89,7 +86,6 @@ export function createDeviceParts(needs: DeviceNeeds): DeviceParts {
     dayLine.color(plots.lineSpeed);
     changed();
   });
-  const events = new DayEvents({ api, map, changed });
   const today = new TodayDistance({ api, changed });
   const coordinates = new Coordinates({ navigator, changed });
   const moment = new Moment({ map, changed, textAt: (ms, zone) => momentText(ms, zone, plots.lineSpeed) });
@@ -107,7 +103,6 @@ export function createDeviceParts(needs: DeviceNeeds): DeviceParts {
       moment.use(history);
       player.use(history);
       plots.use(history);
-      events.use(history);
       dayLine.color(plots.lineSpeed);
       const day = correctable(history);
       if (corrections.loaded !== null) corrections.loaded.use(day, isRefresh);
@@ -127,7 +122,10 @@ export function createDeviceParts(needs: DeviceNeeds): DeviceParts {
       if (ms !== null && mayEdit()) corrections.loaded?.selectAt(ms);
     }
   });
-  pointByHovering(map, moment);
+  map.onHover((at) => {
+    const { camera } = map;
+    if (camera !== null) moment.pointNear(at, HOVER_PIXELS * metersPerPixel(camera));
+  });
   const days = new LatePart({
     api,
     path: "days/days.ts",
@@ -158,15 +156,8 @@ export function createDeviceParts(needs: DeviceNeeds): DeviceParts {
     changed,
   });
   const downloads = new Downloads(api, changed);
-  const parts = { chosen, player, plots, moment, downloads, today, coordinates, dayLine, events, days };
+  const parts = { chosen, player, plots, moment, downloads, today, coordinates, dayLine, days };
   return { ...parts, editor, corrections, table, mayEdit };
-}
-
-function pointByHovering(map: MapView, moment: Moment): void {
-  map.onHover((at) => {
-    const { camera } = map;
-    if (camera !== null) moment.pointNear(at, HOVER_PIXELS * metersPerPixel(camera));
-  });
 }
 
 /** Visitors correct nothing. */
