@@ -49,7 +49,7 @@ export function buildDebian({ architecture, version, executable, folder, epoch }
     mkdirSync(join(tree, "usr/bin"), { mode: 0o755 });
     copyFileSync(executable, join(tree, "usr/bin/wherehouse"));
     chmodSync(join(tree, "usr/bin/wherehouse"), 0o755);
-    run("dpkg-deb", ["--root-owner-group", "-Zzstd", "-z12", "--build", tree, path], {
+    run("dpkg-deb", ["--root-owner-group", "-Zzstd", "-z6", "--build", tree, path], {
       environment: { SOURCE_DATE_EPOCH: String(epoch) },
     });
     return path;

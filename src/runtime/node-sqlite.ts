@@ -1,9 +1,10 @@
-import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { backup, DatabaseSync, type StatementSync } from "node:sqlite";
 import { FileError } from "./files.ts";
 import { codeOf } from "./node-error.ts";
 import { createEmptyFile } from "./owner.ts";
 import {
   DamagedDatabaseError,
+  type OpenSqliteOptions,
   type SqliteDatabase,
   type SqliteRow,
   type SqliteStatement,
@@ -16,7 +17,10 @@ import {
  * The two runtimes give the same messages, but only one of them SQLite's codes.
  */
 
-export function openNodeSqlite(path: string | null, onDamaged: () => void = () => undefined): SqliteDatabase {
+export function openNodeSqlite(
+  path: string | null,
+  { isReadOnly = false, onDamaged = () => undefined }: OpenSqliteOptions = {},
+): SqliteDatabase {
   const name = path ?? ":memory:";
   const guard = <Value>(work: () => Value): Value => {
     try {
@@ -28,8 +32,8 @@ export function openNodeSqlite(path: string | null, onDamaged: () => void = () =
     }
   };
   const database = guard(() => {
-    if (path !== null) createOnce(path);
-    return new DatabaseSync(name);
+    if (path !== null && !isReadOnly) createOnce(path);
+    return new DatabaseSync(name, { readOnly: isReadOnly });
   });
   let isOpen = true;
   const run = (sql: string) => guard(() => database.exec(sql));
@@ -55,6 +59,22 @@ export function openNodeSqlite(path: string | null, onDamaged: () => void = () =
       isOpen = false;
     },
   };
+}
+
+/** More pages than a database has: a copy in several steps begins again whenever another process writes. */
+const PAGES_AT_ONCE = 2 ** 31 - 1;
+
+export async function copyNodeSqlite(from: string, to: string): Promise<void> {
+  createEmptyFile(to);
+  let database: DatabaseSync | null = null;
+  try {
+    database = new DatabaseSync(from, { readOnly: true });
+    await backup(database, to, { rate: PAGES_AT_ONCE });
+  } catch (error) {
+    throw failureOf(from, error);
+  } finally {
+    database?.close();
+  }
 }
 
 class GuardedStatement implements SqliteStatement {

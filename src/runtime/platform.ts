@@ -15,12 +15,12 @@ import { loadMqttBroker } from "./mqtt-broker.ts";
 import { createNodeFiles } from "./node-files.ts";
 import { createNodeInputs } from "./node-inputs.ts";
 import { createPost, resolveBySystem } from "./node-post.ts";
-import { openNodeSqlite } from "./node-sqlite.ts";
+import { copyNodeSqlite, openNodeSqlite } from "./node-sqlite.ts";
 import type { Post, ResolveName } from "./post.ts";
 import { exitOnCrash, stopRequested } from "./process.ts";
 import { ownThreads, quietHelpers } from "./quiet-helpers.ts";
 import { readSecretLine, readTypedLine } from "./secret-input.ts";
-import type { OpenSqlite } from "./sqlite.ts";
+import type { CopySqlite, OpenSqlite } from "./sqlite.ts";
 import { acquireSqliteLock } from "./sqlite-lock.ts";
 import { createStripTypes, type StripTypes } from "./strip-types.ts";
 import { collectGarbage, type ProcessUsage } from "./usage.ts";
@@ -31,6 +31,7 @@ export interface Platform {
   readonly inputs: Inputs;
   readonly acquireLock: AcquireLock;
   readonly openSqlite: OpenSqlite;
+  readonly copySqlite: CopySqlite;
   /** Sends requests of webhooks. */
   readonly post: Post;
   readonly resolveName: ResolveName;
@@ -75,6 +76,7 @@ export function createPlatform(): Platform {
     inputs: createNodeInputs(),
     acquireLock: acquireSqliteLock,
     openSqlite: openNodeSqlite,
+    copySqlite: copyNodeSqlite,
     post: createPost(),
     resolveName: resolveBySystem,
     startHelper,

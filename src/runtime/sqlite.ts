@@ -24,11 +24,18 @@ export interface SqliteStatement {
 export type SqliteValue = string | number | Uint8Array | null;
 export type SqliteRow = Readonly<Record<string, SqliteValue>>;
 
-/**
- * Opens the file, or creates it (0600); null opens a database in memory. `onDamaged` is called whenever a call meets
- * damage, before that throws.
- */
-export type OpenSqlite = (path: string | null, onDamaged?: () => void) => SqliteDatabase;
+export interface OpenSqliteOptions {
+  /** Another process may write the database meanwhile. */
+  readonly isReadOnly?: boolean;
+  /** Called whenever a call meets damage, before that throws. */
+  readonly onDamaged?: () => void;
+}
+
+/** Opens the file, or creates it (0600); null opens a database in memory. */
+export type OpenSqlite = (path: string | null, options?: OpenSqliteOptions) => SqliteDatabase;
+
+/** Copies a database as it is after one of its transactions, also while another process writes it. */
+export type CopySqlite = (from: string, to: string) => Promise<void>;
 
 /** The file is not a database, or what it holds contradicts itself. */
 export class DamagedDatabaseError extends Error {

@@ -27,6 +27,7 @@ export async function backup(
   try {
     result = await backUp({
       files,
+      copySqlite: platform.copySqlite,
       clock,
       program: manifest.version,
       dataDir,

@@ -3,6 +3,7 @@ import { messageOf } from "../../lib/message-of.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import type { Clock } from "../../model/time/clock.ts";
 import { FileError, type Files, ignoreFileError } from "../../runtime/files.ts";
+import type { CopySqlite } from "../../runtime/sqlite.ts";
 import { type BackupDirectory, createBackupDirectory, isEmptyForBackup, readBackup } from "./directory.ts";
 import type { Backup, BackupFile } from "./file.ts";
 import { ATTEMPTS_MAX, type Gathered, gather } from "./gather.ts";
@@ -26,6 +27,7 @@ export interface BackupReport {
 
 export interface BackupOptions {
   readonly files: Files;
+  readonly copySqlite: CopySqlite;
   readonly clock: Clock;
   readonly program: string;
   readonly dataDir: string;

@@ -21,6 +21,7 @@ import { MANIFEST, OTHER_FOLDERS, SINGLE_FILES } from "./source.ts";
  */
 const BACKUP_FILE = "backup.json";
 const NEXT = "next";
+const SCRATCH = "scratch";
 /** The lock of a data directory; a backup has it too. */
 export const LOCK = "lock";
 
@@ -98,6 +99,8 @@ export interface BackupDirectory {
   write(file: string, bytes: Uint8Array): Promise<void>;
   /** Like `write`, but adds a second name to the file at `source`; false if the file system can't. */
   link(file: string, source: string): Promise<boolean>;
+  /** Reads what `write` writes to the path of a file that is removed afterwards. */
+  scratch(write: (path: string) => Promise<void>): Promise<Uint8Array>;
   commit(backup: Backup): Promise<void>;
   /** Moves the files of the backup into place, and removes what it does not name. */
   settle(backup: Backup): Promise<void>;
@@ -148,6 +151,14 @@ export function createBackupDirectory(files: Files, directory: string): BackupDi
         if (error instanceof FileError && error.code !== "ENOSPC" && error.code !== "EDQUOT") return false;
         throw error;
       }
+    },
+    async scratch(write) {
+      const path = join(next, SCRATCH);
+      await makeWay(path);
+      await write(path);
+      const bytes = await files.read(path);
+      await files.remove(path);
+      return bytes;
     },
     async commit(backup) {
       if (hasNext) await files.syncDirectory(next);
@@ -250,5 +261,5 @@ async function dataFolders(files: Files, directory: string): Promise<string[]> {
   const list = (folder: string) => files.list(join(directory, folder));
   const isDay = (name: string) => parseDayFolder(name) !== null;
   const days = (await list("archive")).filter(isDay).map((day) => `archive/${day}`);
-  return ["wal", "quarantine", ...OTHER_FOLDERS, "archive/latest", "archive/standing", ...days];
+  return ["wal", "quarantine", "events", ...OTHER_FOLDERS, "archive/latest", "archive/standing", ...days];
 }

@@ -10,12 +10,15 @@ import { directoryPaths } from "../../directory/paths.ts";
 import { parseSettings } from "../../directory/settings.ts";
 import { fail, type Result } from "../../lib/result.ts";
 import { FileError, type Files, isPassing } from "../../runtime/files.ts";
+import { type CopySqlite, DamagedDatabaseError } from "../../runtime/sqlite.ts";
+import { eventPaths } from "../../service/watching/open-events.ts";
 import { misnamedSegments, SEGMENT_HEAD_BYTES, scanSegment, segmentNumbers } from "../../wal/segment.ts";
 import { segmentSize } from "../../wal/segment-reader.ts";
 import { verifyQuarantine } from "../verify/quarantine.ts";
 import type { Backup } from "./file.ts";
 import { type BackupFiles, type BackupFilesOptions, createBackupFiles } from "./files.ts";
 import {
+  EVENTS,
   findOthers,
   findParts,
   findQuarantined,
@@ -32,6 +35,7 @@ export interface Gathered extends Pick<Backup, "files" | "problems" | "lastSeque
 }
 
 export interface GatherOptions extends BackupFilesOptions {
+  readonly copySqlite: CopySqlite;
   onProgress(doneBytes: number, totalBytes: number): void;
 }
 
@@ -61,6 +65,8 @@ export async function gather(options: GatherOptions): Promise<Gathered | null> {
     const { quarantine } = directoryPaths(dataDir);
     const coveredSequence = manifest?.standing?.sequence ?? 0;
     problems.push(...(await verifyQuarantine(files, quarantine, coveredSequence)).problems);
+    // Events before log: they may be made of what the log has, and nothing else.
+    await bringEvents(options, backupFiles, problems);
     const logSequence = await bringLog(options, backupFiles, progress, problems);
     for (const other of await findOthers(files, dataDir)) await backupFiles.bring(other);
     await checkSharedFiles(files, dataDir, problems);
@@ -87,6 +93,22 @@ async function describeManifest(
   const manifest = readManifest(bytes, archivePaths(archiveDirectory).manifest);
   if (manifest === null) problems.push(`${MANIFEST} is damaged`);
   return manifest;
+}
+
+async function bringEvents(
+  { files, dataDir, target, copySqlite }: GatherOptions,
+  backupFiles: BackupFiles,
+  problems: string[],
+): Promise<void> {
+  const { database } = eventPaths(directoryPaths(dataDir).events);
+  if (!(await files.exists(database))) return;
+  try {
+    await backupFiles.put(EVENTS, await target.scratch((path) => copySqlite(database, path)));
+  } catch (error) {
+    if (!(error instanceof DamagedDatabaseError)) throw error;
+    problems.push(`${EVENTS}: it is damaged: ${error.reason}`);
+    await backupFiles.keep(EVENTS);
+  }
 }
 
 /** Copies the segments as far as they are written, including the newest; returns the greatest sequence in them. */

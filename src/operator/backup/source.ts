@@ -6,6 +6,9 @@ import { FileError, type Files } from "../../runtime/files.ts";
 /** The manifest's path in a data directory. */
 export const MANIFEST = "archive/manifest.json";
 
+/** The path of the database of events. */
+export const EVENTS = "events/events.sqlite";
+
 /**
  * Keys, passphrases, secrets of webhooks, settings, erasures, and the name under which a broker queues messages: a
  * restored directory takes the place of the one that was lost.

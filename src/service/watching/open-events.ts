@@ -42,10 +42,9 @@ export async function openEvents(options: OpenEventsOptions): Promise<OpenedEven
   const { database: path, mark } = eventPaths(directory);
   await files.makeDirectory(directory);
   const open = () => {
-    const database = openSqlite(
-      path,
-      () => void files.replace(mark, new Uint8Array()).catch(ignoreFileError),
-    );
+    const database = openSqlite(path, {
+      onDamaged: () => void files.replace(mark, new Uint8Array()).catch(ignoreFileError),
+    });
     try {
       return EventStore.open(database, path, options.erasuresOf);
     } catch (error) {

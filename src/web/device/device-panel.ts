@@ -2,6 +2,7 @@ import { html, nothing, type TemplateResult } from "lit-html";
 import { guard } from "lit-html/directives/guard.js";
 import type { StopsAnswer } from "../api/answers.ts";
 import { deviceBadge } from "../devices/device-badge.ts";
+import type { FenceEvent } from "../fences/fence.ts";
 import type { Bounds } from "../geo/bounds.ts";
 import { counted, distanceText, type Units } from "../geo/units.ts";
 import type { DayLine } from "../history/day-line.ts";
@@ -17,6 +18,7 @@ import { dayText, durationText, localeOfTimes } from "../time/format.ts";
 import { DAY, dayAt, RECENT } from "../time/local-day.ts";
 import type { ChosenDevice } from "./chosen-device.ts";
 import type { Coordinates } from "./coordinates.ts";
+import { type DayEvents, eventList } from "./day-events.ts";
 import { dayHours, hourTable } from "./day-lists.ts";
 import { deviceFacts } from "./device-facts.ts";
 import type { DeviceParts, LateCorrections, LateDays, LateEditor } from "./device-parts.ts";
@@ -33,6 +35,7 @@ export interface DevicePanelParts {
   readonly today: TodayDistance;
   readonly coordinates: Coordinates;
   readonly dayLine: DayLine;
+  readonly events: DayEvents;
   readonly days: LateDays;
   readonly editor: LateEditor;
   readonly table: DeviceParts["table"];
@@ -113,6 +116,7 @@ function dayPart(history: History, parts: DevicePanelParts): TemplateResult {
     ${history.isIncomplete ? html`<p class="soft">Some reports of this time are lost.</p>` : nothing}
     ${corrections?.suggestions()}
     ${stops === null ? nothing : story(history, stops, parts)}
+    ${eventList({ events: parts.events, history, onEvent: (event) => showEvent(event, parts) })}
     ${isDay ? hourByHour(guard([track, track.count, ...look], hours)) : nothing}
     ${isDay || isTrail || chosen.isView ? nothing : spanTable(parts.days)}
     ${corrections?.list()}
@@ -143,6 +147,13 @@ function story(history: History, stops: StopsAnswer, parts: DevicePanelParts): u
         },
       }),
   );
+}
+
+/** Shows where the device was at an event, and what else the day has at that time. */
+function showEvent(event: FenceEvent, { events, player, map }: DevicePanelParts): void {
+  player.seek(event.timestamp);
+  const place = events.placeOf(event);
+  if (place !== null) map.flyTo(place);
 }
 
 function hourByHour(table: unknown): TemplateResult {

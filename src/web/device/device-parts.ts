@@ -15,6 +15,7 @@ import type { Keyboard } from "../shell/keyboard.ts";
 import { clockText } from "../time/format.ts";
 import { ChosenDevice } from "./chosen-device.ts";
 import { Coordinates } from "./coordinates.ts";
+import { DayEvents } from "./day-events.ts";
 import { Downloads } from "./downloads.ts";
 import type { ProfileEditor } from "./profile-editor.ts";
 import { TodayDistance } from "./today-distance.ts";
@@ -44,6 +45,8 @@ export interface DeviceParts {
   readonly today: TodayDistance;
   readonly coordinates: Coordinates;
   readonly dayLine: DayLine;
+  /** What geofences and alerts have told of the day. */
+  readonly events: DayEvents;
   readonly days: LateDays;
   readonly editor: LateEditor;
   readonly corrections: LateCorrections;
@@ -86,6 +89,7 @@ export function createDeviceParts(needs: DeviceNeeds): DeviceParts {
     dayLine.color(plots.lineSpeed);
     changed();
   });
+  const events = new DayEvents({ api, map, changed });
   const today = new TodayDistance({ api, changed });
   const coordinates = new Coordinates({ navigator, changed });
   const moment = new Moment({ map, changed, textAt: (ms, zone) => momentText(ms, zone, plots.lineSpeed) });
@@ -103,6 +107,7 @@ export function createDeviceParts(needs: DeviceNeeds): DeviceParts {
       moment.use(history);
       player.use(history);
       plots.use(history);
+      events.use(history);
       dayLine.color(plots.lineSpeed);
       const day = correctable(history);
       if (corrections.loaded !== null) corrections.loaded.use(day, isRefresh);
@@ -122,10 +127,7 @@ export function createDeviceParts(needs: DeviceNeeds): DeviceParts {
       if (ms !== null && mayEdit()) corrections.loaded?.selectAt(ms);
     }
   });
-  map.onHover((at) => {
-    const { camera } = map;
-    if (camera !== null) moment.pointNear(at, HOVER_PIXELS * metersPerPixel(camera));
-  });
+  pointByHovering(map, moment);
   const days = new LatePart({
     api,
     path: "days/days.ts",
@@ -156,8 +158,15 @@ export function createDeviceParts(needs: DeviceNeeds): DeviceParts {
     changed,
   });
   const downloads = new Downloads(api, changed);
-  const parts = { chosen, player, plots, moment, downloads, today, coordinates, dayLine, days };
+  const parts = { chosen, player, plots, moment, downloads, today, coordinates, dayLine, events, days };
   return { ...parts, editor, corrections, table, mayEdit };
+}
+
+function pointByHovering(map: MapView, moment: Moment): void {
+  map.onHover((at) => {
+    const { camera } = map;
+    if (camera !== null) moment.pointNear(at, HOVER_PIXELS * metersPerPixel(camera));
+  });
 }
 
 /** Visitors correct nothing. */

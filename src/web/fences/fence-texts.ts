@@ -1,6 +1,6 @@
 import { counted, distanceText, type Units } from "../geo/units.ts";
 import { durationText } from "../time/format.ts";
-import type { Fence, FenceEvent, FenceSchedule } from "./fence.ts";
+import type { EventKind, Fence, FenceEvent, FenceSchedule } from "./fence.ts";
 import { shapeText } from "./fence-shape.ts";
 
 /* Geofences and their events in words. */
@@ -43,18 +43,26 @@ export function dayName(day: string): string {
   return day.charAt(0).toUpperCase() + day.slice(1);
 }
 
+const BEGINNINGS: Readonly<Partial<Record<EventKind, string>>> = {
+  enter: "Entered",
+  dwell: "Stayed",
+  alert_start: "Began",
+};
+
 const REASONS: Readonly<Record<string, string>> = {
   silent: "fell silent",
   schedule: "the hours ended",
   fence_changed: "the fence changed",
   fence_deleted: "the fence was deleted",
+  alert_changed: "the alert changed",
+  alert_deleted: "the alert was deleted",
 };
 
-/** `Entered`, `Left after 12 min`, `Left after 2 h: fell silent`, `Stayed`. */
+/** `Entered`, `Left after 12 min`, `Left after 2 h: fell silent`, `Stayed`; of an alert `Began`, `Ended after 2 h`. */
 export function eventText({ kind, duration_seconds, reason = "" }: FenceEvent): string {
-  if (kind === "enter") return "Entered";
-  if (kind === "dwell") return "Stayed";
+  const beginning = BEGINNINGS[kind];
+  if (beginning !== undefined) return beginning;
   const duration = duration_seconds === undefined ? "" : ` after ${durationText(duration_seconds * 1000)}`;
   const why = REASONS[reason];
-  return `Left${duration}${why === undefined ? "" : `: ${why}`}`;
+  return `${kind === "alert_end" ? "Ended" : "Left"}${duration}${why === undefined ? "" : `: ${why}`}`;
 }

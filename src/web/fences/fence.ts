@@ -60,15 +60,18 @@ export interface FencesAnswer {
   readonly pagination: { readonly has_more: boolean; readonly total_count: number };
 }
 
-export type EventKind = "enter" | "exit" | "dwell";
+export type EventKind = "enter" | "exit" | "dwell" | "alert_start" | "alert_end";
 
-/** An event of a geofence. */
+/** An event of a geofence, or of an alert. */
 export interface FenceEvent {
   readonly kind: EventKind;
   /** Unix ms, as the other times. */
   readonly timestamp: number;
   readonly device_id: string;
   readonly visit_id: string;
+  /** What made it; a preview does not say it. */
+  readonly fence_id?: string;
+  readonly alert_id?: string;
   /** Only exits have it, if an event began the visit. */
   readonly entered_at?: number;
   readonly duration_seconds?: number;

@@ -4,7 +4,7 @@ import { MEDIUM, ROUND } from "./layer-parts.ts";
 
 /* Geofences on the map: areas, corridors, names, and where events happened. */
 
-export const FENCE_SOURCES = ["fences", "fence-chosen", "fence-events"] as const;
+export const FENCE_SOURCES = ["fences", "fence-chosen", "fence-events", "day-events"] as const;
 
 /** A width at zoom 0 is doubled by each zoom. */
 const ZOOM_MAX = 22;
@@ -79,17 +79,19 @@ export function fenceMarkLayers(colors: MapColors): LayerSpecification[] {
       },
       paint: { "text-color": text, "text-halo-color": edge, "text-halo-width": 1.6 },
     },
-    {
-      id: "fence-event-dots",
-      type: "circle",
-      source: "fence-events",
-      paint: {
-        "circle-radius": 5.5,
-        "circle-color": byKind,
-        "circle-stroke-color": edge,
-        "circle-stroke-width": 2,
-      },
-    },
+    ...["day-events", "fence-events"].map(
+      (source): LayerSpecification => ({
+        id: `${source}-dots`,
+        type: "circle",
+        source,
+        paint: {
+          "circle-radius": 5.5,
+          "circle-color": byKind,
+          "circle-stroke-color": edge,
+          "circle-stroke-width": 2,
+        },
+      }),
+    ),
   ];
 }
 

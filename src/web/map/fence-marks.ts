@@ -47,11 +47,14 @@ export class FenceMarks {
     this.#sources.set("fence-chosen", feature === null ? [] : [feature]);
   }
 
+  /** Shows an event of a preview. */
   setEvents(marks: readonly EventMark[]): void {
-    this.#sources.set(
-      "fence-events",
-      marks.map((mark) => point(mark, { kind: mark.kind })),
-    );
+    this.#sources.set("fence-events", marks.map(eventPoint));
+  }
+
+  /** Shows the events of a device's day. */
+  setDayEvents(marks: readonly EventMark[]): void {
+    this.#sources.set("day-events", marks.map(eventPoint));
   }
 
   /** The id of the smallest geofence on top of a place that the map shows; null if there is none. */
@@ -69,6 +72,10 @@ export class FenceMarks {
     if (this.#map === null) this.#begun.push(begin);
     else begin(this.#map);
   }
+}
+
+function eventPoint(mark: EventMark): GeoJSON.Feature {
+  return point(mark, { kind: mark.kind });
 }
 
 function layersIn(colors: MapColors) {

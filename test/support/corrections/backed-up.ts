@@ -4,6 +4,7 @@ import { restore } from "../../../src/operator/backup/restore.ts";
 import type { Files } from "../../../src/runtime/files.ts";
 import { createRunDisk, type RunDisk } from "../../unit/simulation/disk/disk.ts";
 import type { SimulationEngine } from "../../unit/simulation/run/engine.ts";
+import { copyNoSqlite } from "../disk/memory-sqlite.ts";
 import { SIMULATED_DATA_DIR } from "../disk/mirrored-disk.ts";
 
 const BACKUP = "/backup";
@@ -23,7 +24,13 @@ export async function backedUpDisk(
       return () => {};
     },
   };
-  const made = await backUp({ ...common, clock, program: "life", dataDir: SIMULATED_DATA_DIR });
+  const made = await backUp({
+    ...common,
+    copySqlite: copyNoSqlite,
+    clock,
+    program: "life",
+    dataDir: SIMULATED_DATA_DIR,
+  });
   // It may have problems: a first seal that failed leaves files without a manifest.
   if (!made.ok) throw new Error(`a backup is not made: ${made.error}`);
   const restored = await restore({ ...common, dataDir: RESTORED });

@@ -3,6 +3,7 @@ import { createManualClock } from "../../../src/model/time/clock.ts";
 import { backUp } from "../../../src/operator/backup/backup.ts";
 import { restore } from "../../../src/operator/backup/restore.ts";
 import { createNodeFiles } from "../../../src/runtime/node-files.ts";
+import { copyNodeSqlite } from "../../../src/runtime/node-sqlite.ts";
 import { createReferenceProfiles, type Members } from "../../reference/profiles.ts";
 import {
   type ArchiveApp,
@@ -119,7 +120,14 @@ class Story {
     const { clock } = this;
     const { dataDir } = this.app;
     const common = { files, take, onProgress: () => {} };
-    const made = await backUp({ ...common, clock, program: "1", dataDir, directory });
+    const made = await backUp({
+      ...common,
+      copySqlite: copyNodeSqlite,
+      clock,
+      program: "1",
+      dataDir,
+      directory,
+    });
     expect(made).toMatchObject({ ok: true, value: { problems: [] } });
     const restored = `${directory}-restored`;
     expect((await restore({ ...common, directory, dataDir: restored })).ok).toBe(true);

@@ -9,6 +9,7 @@ import { FileError, ignoreFileError } from "../../../src/runtime/files.ts";
 import { profileOf } from "../../reference/profiles.ts";
 import { answerBytes } from "../../support/answers/answer-bytes.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../../support/archive-app.ts";
+import { copyNoSqlite } from "../../support/disk/memory-sqlite.ts";
 import { createMirroredDisk, SIMULATED_DATA_DIR } from "../../support/disk/mirrored-disk.ts";
 import { createSimulatedFiles, type SimulatedFiles } from "../../support/disk/simulated-files.ts";
 import { drawSome, randomRuns } from "../../support/random-runs.ts";
@@ -123,6 +124,7 @@ function createDisk(): SimulatedFiles {
 
 function runBackup(files: SimulatedFiles) {
   return backUp({
+    copySqlite: copyNoSqlite,
     files,
     clock,
     program: "1",

@@ -2,6 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { backUp } from "../../../../src/operator/backup/backup.ts";
 import { restore } from "../../../../src/operator/backup/restore.ts";
 import { createNodeFiles } from "../../../../src/runtime/node-files.ts";
+import { copyNodeSqlite } from "../../../../src/runtime/node-sqlite.ts";
 import {
   type ArchiveApp,
   createArchiveApp,
@@ -201,7 +202,9 @@ test("geofences and alerts survive seals, restarts and a restored backup, and lo
   const directory = temporaryDataDir();
   const common = { files, take, onProgress: () => {} };
   const { clock, dataDir } = app;
-  expect((await backUp({ ...common, clock, program: "1", dataDir, directory })).ok).toBe(true);
+  expect(
+    (await backUp({ ...common, copySqlite: copyNodeSqlite, clock, program: "1", dataDir, directory })).ok,
+  ).toBe(true);
   const restored = `${directory}-restored`;
   expect((await restore({ ...common, directory, dataDir: restored })).ok).toBe(true);
   const [one, other] = [await verifyDirectory(dataDir, clock), await verifyDirectory(restored, clock)];

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { ErasureLedger } from "../../../../src/directory/erasure-ledger.ts";
 import { FormatVersionError } from "../../../../src/lib/text/versioned-json.ts";
@@ -9,6 +9,7 @@ import { backUp } from "../../../../src/operator/backup/backup.ts";
 import { restore } from "../../../../src/operator/backup/restore.ts";
 import { FileError, type Files } from "../../../../src/runtime/files.ts";
 import { createNodeFiles } from "../../../../src/runtime/node-files.ts";
+import { copyNodeSqlite } from "../../../../src/runtime/node-sqlite.ts";
 import { profileOf } from "../../../reference/profiles.ts";
 import {
   type ArchiveApp,
@@ -16,6 +17,7 @@ import {
   removeArchiveApps,
   temporaryDataDir,
 } from "../../../support/archive-app.ts";
+import { putAll, revisionAt } from "../../../support/geofences/test-events.ts";
 import { outcome } from "../../../support/rejection.ts";
 import { verifyDirectory } from "../../../support/verify-directory.ts";
 import { bodies, refused } from "../../service/quarantine/fixture.ts";
@@ -55,6 +57,7 @@ afterEach(() => app.close());
 function runBackup(disk = files) {
   const { dataDir, clock } = app;
   return backUp({
+    copySqlite: copyNodeSqlite,
     files: disk,
     clock,
     program: "1",
@@ -117,6 +120,36 @@ describe("backUp()", () => {
     const [message] = readdirSync(join(app.dataDir, "quarantine"));
     flip(join(app.dataDir, "quarantine", message!), 100);
     expect(await problemsOfBackup()).toEqual([expect.stringMatching(/message: \d+ damaged bytes at 0$/)]);
+  });
+
+  test("carries events and the position in the log, and nothing that was deleted, while the directory is in use", async () => {
+    const { eventStore } = app.directory;
+    const event = { deviceId: "passing-by" as DeviceId };
+    putAll(eventStore, [revisionAt(at(28), "1"), revisionAt(at(28), "2", event)]);
+    eventStore.transact(() => eventStore.setPosition(1));
+    expect(await problemsOfBackup()).toEqual([]);
+    const copy = join(backupDir(), "events/events.sqlite");
+    expect(readFileSync(copy).includes("passing-by")).toBe(true);
+    expect(statSync(copy).mode & 0o777).toBe(0o600);
+    eventStore.database.run("DELETE FROM events WHERE device_id = 'passing-by'");
+    expect(await problemsOfBackup()).toEqual([]);
+    expect(readFileSync(copy).includes("passing-by")).toBe(false);
+    expect((await runRestore()).ok).toBe(true);
+    const restored = await createArchiveApp({ dataDir: restoredDir(), clock: app.clock });
+    const { eventStore: events } = restored.directory;
+    expect([events.position(), events.after(null, 0, 10)]).toEqual([1, eventStore.after(null, 0, 10)]);
+    await restored.close();
+  });
+
+  test("has the last good copy of a damaged database of events, and names it", async () => {
+    putAll(app.directory.eventStore, [revisionAt(at(28), "1")]);
+    expect(await problemsOfBackup()).toEqual([]);
+    const copy = readFileSync(join(backupDir(), "events/events.sqlite"));
+    await app.close();
+    writeFileSync(join(app.dataDir, "events/events.sqlite"), "x".repeat(9999));
+    const problem = "events/events.sqlite: it is damaged: file is not a database";
+    expect(await problemsOfBackup()).toEqual([problem]);
+    expect(readFileSync(join(backupDir(), "events/events.sqlite"))).toEqual(copy);
   });
 
   test("carries the ledger and the reports of erasures, and has of other folders only what is still there", async () => {

@@ -1,6 +1,7 @@
 import { type BackupReport, backUp } from "../../../../src/operator/backup/backup.ts";
 import { restore } from "../../../../src/operator/backup/restore.ts";
 import type { Files } from "../../../../src/runtime/files.ts";
+import { copyNoSqlite } from "../../../support/disk/memory-sqlite.ts";
 import { createMirroredDisk, SIMULATED_DATA_DIR } from "../../../support/disk/mirrored-disk.ts";
 import { createSimulatedFiles } from "../../../support/disk/simulated-files.ts";
 import { answeredRange } from "../check/checks.ts";
@@ -50,6 +51,7 @@ export function createRunBackups(run: RunContext, batches: RunBatches, machine: 
       const { files } = run.service;
       const directories = { dataDir: SIMULATED_DATA_DIR, directory: BACKUP };
       const outcome = await backUp({
+        copySqlite: copyNoSqlite,
         files,
         clock,
         program: "simulation",

@@ -66,6 +66,12 @@ export class FakeServer {
     await turns();
   }
 
+  /** There is no such thing. */
+  async refuseMissing(ending: string): Promise<void> {
+    this.last(ending).fail(new ApiError(404, "not found", { isOurs: true }));
+    await turns();
+  }
+
   /** The request does not get through. */
   async drop(ending: string): Promise<void> {
     this.last(ending).fail(new ApiError(502, "The server answered 502."));
