@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { backup, DatabaseSync, type StatementSync } from "node:sqlite";
 import { FileError } from "./files.ts";
 import { codeOf } from "./node-error.ts";
@@ -19,7 +20,7 @@ import {
 
 export function openNodeSqlite(
   path: string | null,
-  { isReadOnly = false, onDamaged = () => undefined }: OpenSqliteOptions = {},
+  { isForReading = false, onDamaged = () => undefined }: OpenSqliteOptions = {},
 ): SqliteDatabase {
   const name = path ?? ":memory:";
   const guard = <Value>(work: () => Value): Value => {
@@ -32,8 +33,9 @@ export function openNodeSqlite(
     }
   };
   const database = guard(() => {
-    if (path !== null && !isReadOnly) createOnce(path);
-    return new DatabaseSync(name, { readOnly: isReadOnly });
+    if (isForReading) return openForReading(name);
+    if (path !== null) createOnce(path);
+    return new DatabaseSync(name);
   });
   let isOpen = true;
   const run = (sql: string) => guard(() => database.exec(sql));
@@ -61,6 +63,14 @@ export function openNodeSqlite(
   };
 }
 
+/**
+ * SQLite creates its own files beside the database even to read it. A connection that may write removes them again; but
+ * if they were there, it might also move transactions into the database, so it may not write then.
+ */
+function openForReading(path: string): DatabaseSync {
+  return new DatabaseSync(path, { readOnly: existsSync(`${path}-wal`) });
+}
+
 /** More pages than a database has: a copy in several steps begins again whenever another process writes. */
 const PAGES_AT_ONCE = 2 ** 31 - 1;
 
@@ -68,7 +78,7 @@ export async function copyNodeSqlite(from: string, to: string): Promise<void> {
   createEmptyFile(to);
   let database: DatabaseSync | null = null;
   try {
-    database = new DatabaseSync(from, { readOnly: true });
+    database = openForReading(from);
     await backup(database, to, { rate: PAGES_AT_ONCE });
   } catch (error) {
     throw failureOf(from, error);

@@ -25,8 +25,8 @@ export type SqliteValue = string | number | Uint8Array | null;
 export type SqliteRow = Readonly<Record<string, SqliteValue>>;
 
 export interface OpenSqliteOptions {
-  /** Another process may write the database meanwhile. */
-  readonly isReadOnly?: boolean;
+  /** For a command that writes nothing: a server may have the database open. */
+  readonly isForReading?: boolean;
   /** Called whenever a call meets damage, before that throws. */
   readonly onDamaged?: () => void;
 }

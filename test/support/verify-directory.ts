@@ -7,6 +7,7 @@ import { DEFAULT_RETENTION } from "../../src/model/time/retention.ts";
 import { createVerify, type DirectoryReport, type VerifyRequest } from "../../src/operator/verify/verify.ts";
 import type { Files } from "../../src/runtime/files.ts";
 import { createNodeFiles } from "../../src/runtime/node-files.ts";
+import { openNodeSqlite } from "../../src/runtime/node-sqlite.ts";
 import { createMemoryLock } from "../unit/auth/memory-key-files.ts";
 
 const PROCESS = { pid: 1, command: "verify" };
@@ -24,6 +25,7 @@ export async function verifyDirectory(
   const acquireLock = createMemoryLock();
   const readDirectory = createVerify({
     files,
+    openSqlite: openNodeSqlite,
     acquireLock,
     clock,
     settings: await Settings.open(

@@ -17,13 +17,14 @@ export async function searchTraces(
   { dataDir, subject, json }: SearchTracesOptions,
   { platform, terminal }: CommandContext,
 ): Promise<number> {
-  const { files } = platform;
+  const { files, openSqlite } = platform;
   await expectDataDirectory(files, dataDir);
   const bar = createProgressBar("Searching the directory", terminal);
   let report: TracesReport;
   try {
     report = await findTraces({
       files,
+      openSqlite,
       dataDir,
       subject,
       openDatabase: () => openSearchingDatabase(dataDir),

@@ -15,13 +15,14 @@ import { searchTraces } from "./traces.ts";
 export async function verify(options: VerifyOptions, context: CommandContext): Promise<number> {
   const { dataDir, subject, json, acknowledge, quick, days } = options;
   const { platform, clock, terminal } = context;
-  const { files, acquireLock, pid } = platform;
+  const { files, openSqlite, acquireLock, pid } = platform;
   if (subject !== null) return searchTraces({ dataDir, subject, json }, context);
   await expectDataDirectory(files, dataDir);
   if ((await readClusterFile(files, dataDir)) !== null) terminal.error(`${NODE_NOTE}\n`);
   const bar = createProgressBar("Reading the directory", terminal);
   const readDirectory = createVerify({
     files,
+    openSqlite,
     acquireLock,
     clock,
     settings: await openSettings("verify", dataDir, platform, clock),
@@ -47,7 +48,7 @@ const NODE_NOTE =
   "servers, and are not checked.";
 
 function formatReport(dataDir: string, report: DirectoryReport, listsDays: boolean): string {
-  const { owner, segments, totals, archive, quarantine, appDays, keys, temporary, problems } = report;
+  const { owner, segments, totals, archive, quarantine, events, appDays, keys, temporary, problems } = report;
   const user =
     owner === null
       ? "no process"
@@ -73,6 +74,7 @@ function formatReport(dataDir: string, report: DirectoryReport, listsDays: boole
       "quarantined entries",
       `${formatCount(quarantine.entries)}, ${countOf(quarantine.bytes, "byte")} of files`,
     ],
+    ["events", `${formatCount(events.events)}, ${formatCount(events.withdrawn)} of them withdrawn`],
     ["given up", archive.lost.length === 0 ? "none" : archive.lost.join(", ")],
     ["other files in the archive", archive.foreign.length === 0 ? "none" : archive.foreign.join(", ")],
     ["records", appDays === null ? "not checked" : describeRecords(appDays)],

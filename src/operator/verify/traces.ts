@@ -6,9 +6,11 @@ import { faultOf } from "../../archive/part-checks.ts";
 import { isAcknowledgedList } from "../../directory/damaged-files.ts";
 import { directoryPaths } from "../../directory/paths.ts";
 import { FileError, type Files } from "../../runtime/files.ts";
+import type { OpenSqlite } from "../../runtime/sqlite.ts";
 import { isInQuarantine } from "../../service/quarantine/message-file.ts";
 import { parseSegmentName } from "../../wal/segment.ts";
 import { MANIFEST, readManifestBytes, wantedParts } from "../backup/source.ts";
+import { isEventsFile, searchEvents } from "./event-traces.ts";
 import {
   type FileTraces,
   type Looking,
@@ -43,6 +45,7 @@ export interface TracesReport {
 
 export interface TracesOptions {
   readonly files: Files;
+  readonly openSqlite: OpenSqlite;
   readonly dataDir: string;
   readonly subject: TraceSubject;
   /** Opens a database that may read all files of the directory. */
@@ -119,17 +122,19 @@ type ExpectedPart = Pick<Part, "bytes" | "crc">;
 
 /** Null if the file has gone meanwhile. */
 async function searchFile(
-  { files, dataDir }: TracesOptions,
+  options: TracesOptions,
   looking: Looking,
   connect: () => Promise<Connection>,
   file: string,
   expected: ExpectedPart | null,
 ): Promise<FileTraces | null> {
+  const { files, dataDir } = options;
   const path = join(dataDir, file);
   try {
     const place = placeOf(file);
     if (parsePartName(place.name) !== null && place.folder !== "damaged")
       return await searchWholePart(files, looking, path, await connect(), expected);
+    if (place.folder === "events") return await searchEventFile(options, looking, path, place);
     if (!(await mayHave(files, path, looking, place))) return NOTHING;
     return await searchRead(looking, place, path, await files.read(path));
   } catch (error) {
@@ -137,6 +142,18 @@ async function searchFile(
     if (error.code === "ENOENT") return null;
     return { traces: [], unsearched: `it can't be read: ${error.reason}` };
   }
+}
+
+async function searchEventFile(
+  { files, openSqlite }: TracesOptions,
+  looking: Looking,
+  path: string,
+  place: Place,
+): Promise<FileTraces> {
+  const hasBytes = await mayHave(files, path, looking, place);
+  if (!isEventsFile(place.name))
+    return hasBytes ? searchBytes(looking, await files.read(path), null) : NOTHING;
+  return searchEvents(looking, openSqlite, path, hasBytes);
 }
 
 /** DuckDB does not notice most flipped bits, so a part that answers may lack records all the same. */

@@ -20,9 +20,11 @@ import { findDirectoryOwner } from "../../directory/take-directory.ts";
 import type { Clock } from "../../model/time/clock.ts";
 import type { Files } from "../../runtime/files.ts";
 import type { AcquireLock, LockOwner } from "../../runtime/lock.ts";
+import type { OpenSqlite } from "../../runtime/sqlite.ts";
 import type { InspectedSegment } from "../../wal/read-log.ts";
 import type { AppCorrections } from "./corrections.ts";
 import { type PastDay, verifyData } from "./data.ts";
+import { type EventsReport, verifyEvents } from "./events.ts";
 import { type QuarantineReport, verifyQuarantine } from "./quarantine.ts";
 import type { AppDay, AppProfiles } from "./records.ts";
 import { findTemporaryFiles } from "./temporary-files.ts";
@@ -36,6 +38,7 @@ export interface DirectoryReport {
   readonly totals: LogTotals;
   readonly archive: ArchiveReport;
   readonly quarantine: QuarantineReport;
+  readonly events: EventsReport;
   /** Days past the retention of which the disk still has something, until the next seals delete it. */
   readonly pastDays: readonly PastDay[];
   /** All records by day; null after a quick check, or if the manifest can't be used. */
@@ -70,6 +73,7 @@ export interface SetAsideFile {
 
 export interface VerifyDependencies {
   readonly files: Files;
+  readonly openSqlite: OpenSqlite;
   readonly acquireLock: AcquireLock;
   readonly clock: Clock;
   readonly settings: Pick<Settings, "state" | "retention">;
@@ -78,6 +82,7 @@ export interface VerifyDependencies {
     readonly log: string;
     readonly archive: string;
     readonly quarantine: string;
+    readonly events: string;
     readonly damaged: string;
     readonly keys: string;
     readonly passPhrases: string;
@@ -113,6 +118,8 @@ export function createVerify(dependencies: VerifyDependencies) {
     const { segments, archive, pastDays } = data;
     const { manifest } = await findManifest(files, paths.archive);
     const quarantine = await verifyQuarantine(files, paths.quarantine, manifest.standing?.sequence ?? 0);
+    const { openSqlite } = dependencies;
+    const events = await verifyEvents({ files, openSqlite, directory: paths.events, isQuick: quick });
     const keys = await readKeys(dependencies);
     const passPhrases = await readPassPhrases(dependencies);
     const webhookSecrets = await readWebhookSecrets(dependencies);
@@ -123,6 +130,7 @@ export function createVerify(dependencies: VerifyDependencies) {
       ...segments.flatMap(segmentProblems),
       ...archiveProblems(archive, acknowledged),
       ...quarantine.problems,
+      ...events.problems,
       ...fileProblems(paths.keys, keys.state),
       ...fileProblems(paths.passPhrases, passPhrases.state),
       ...fileProblems(paths.webhookSecrets, webhookSecrets.state),
@@ -143,6 +151,7 @@ export function createVerify(dependencies: VerifyDependencies) {
       totals,
       archive,
       quarantine,
+      events,
       pastDays,
       appDays,
       sha256,

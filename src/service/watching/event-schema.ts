@@ -103,11 +103,16 @@ export function prepareEvents(database: SqliteDatabase, path: string): void {
     });
     return;
   }
+  expectEvents(database, path);
+  database.run(SETTINGS);
+}
+
+/** Throws a `FormatVersionError` or a `DamagedDatabaseError` if this is no database of events that can be read. */
+export function expectEvents(database: SqliteDatabase, path: string): void {
   if (pragma(database, "application_id") !== APPLICATION_ID)
     throw new DamagedDatabaseError(path, "it is not a database of events");
   const version = pragma(database, "user_version");
   if (version !== FORMAT_VERSION) throw FormatVersionError.of("events", path, FORMAT_VERSION, version);
-  database.run(SETTINGS);
 }
 
 /** The first start may have ended before it wrote anything into the file. */

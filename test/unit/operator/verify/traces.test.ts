@@ -5,13 +5,15 @@ import { openDatabase } from "../../../../src/archive/duckdb/database.ts";
 import { encodeKeyFile } from "../../../../src/auth/key-file.ts";
 import { encodePassPhraseFile } from "../../../../src/auth/pass-phrases.ts";
 import { ErasureLedger } from "../../../../src/directory/erasure-ledger.ts";
-import type { AppId, DeviceId } from "../../../../src/model/ids.ts";
+import type { AppId, DeviceId, UserId } from "../../../../src/model/ids.ts";
 import { MS_PER_DAY } from "../../../../src/model/time/units.ts";
 import type { TraceSubject } from "../../../../src/operator/verify/trace-readers.ts";
 import { findTraces } from "../../../../src/operator/verify/traces.ts";
 import { createNodeFiles } from "../../../../src/runtime/node-files.ts";
+import { openNodeSqlite } from "../../../../src/runtime/node-sqlite.ts";
 import { profileOf } from "../../../reference/profiles.ts";
 import { createArchiveApp, removeArchiveApps, temporaryDataDir } from "../../../support/archive-app.ts";
+import { putAll, revisionAt } from "../../../support/geofences/test-events.ts";
 import { refused } from "../../service/quarantine/fixture.ts";
 
 /** Every kind of file of a directory in which a device or a user may be is searched as what it is. */
@@ -49,6 +51,7 @@ beforeAll(async () => {
 async function tracesIn(directory: string, subject: TraceSubject) {
   const { traces, unsearched } = await findTraces({
     files,
+    openSqlite: openNodeSqlite,
     dataDir: directory,
     subject,
     openDatabase: () =>
@@ -98,6 +101,39 @@ describe("findTraces()", () => {
       expect(await tracesIn(dataDir, { ...VAN, id })).toEqual({ traces: [], unsearched: [] });
     const other = { traces: [], unsearched: [] };
     expect(await tracesIn(dataDir, { ...VAN, appId: "shop" as AppId })).toEqual(other);
+  });
+
+  test("decodes the database of events, while it is in use too, and sees what was deleted from it", async () => {
+    const app = await createArchiveApp({ startMs: NOW_MS });
+    const { eventStore } = app.directory;
+    const by = (deviceId: string, userId: string) => ({
+      deviceId: deviceId as DeviceId,
+      userId: userId as UserId,
+    });
+    putAll(eventStore, [
+      revisionAt(1, "1", by("van", "anna"), { appId: FLEET }),
+      revisionAt(2, "2", by("anna", "van"), { appId: FLEET }),
+      revisionAt(3, "3", by("caravan", "bert"), { appId: FLEET }),
+    ]);
+    eventStore.database.run("CREATE TABLE more (app_id TEXT, states TEXT)");
+    eventStore.database.prepare("INSERT INTO more VALUES ('fleet', ?)").run('{"last":{"userId":"anna"}}');
+    const inEvents = async (subject: TraceSubject) => {
+      const { traces, unsearched } = await tracesIn(app.dataDir, subject);
+      return [traces, unsearched].map((lines) => lines.filter((line) => line.startsWith("events/")));
+    };
+    const unclear = "events/events.sqlite-wal: what was deleted is not told from what is stored";
+    const found = ["events/events.sqlite: 1 row of events", "events/events.sqlite: 1 row of more"];
+    expect(await inEvents(VAN)).toEqual([[found[0]!], [unclear]]);
+    expect(await inEvents(ANNA)).toEqual([found, [unclear]]);
+    expect(await inEvents({ ...VAN, appId: "shop" as AppId })).toEqual([[], [unclear]]);
+    eventStore.checkpoint();
+    expect(await inEvents(ANNA)).toEqual([found, []]);
+    eventStore.database.run("DELETE FROM events WHERE user_id <> 'bert'; DELETE FROM more");
+    expect(await inEvents(ANNA)).toEqual([["events/events.sqlite: its id is in what was deleted"], []]);
+    await app.close();
+    expect(await inEvents(ANNA)).toEqual([[], []]);
+    expect(await inEvents({ ...VAN, id: "carava" })).toEqual([[], []]);
+    expect(readdirSync(join(app.dataDir, "events"))).toEqual(["events.sqlite"]);
   });
 
   test("decodes keys and pass phrases, of one app or of all, and compares the bytes of all other files", async () => {
@@ -252,7 +288,12 @@ describe("findTraces()", () => {
         spillDirectory: null,
         cachesFiles: false,
       });
-    const { traces, unsearched } = await findTraces({ ...options, files: replacing, openDatabase: database });
+    const { traces, unsearched } = await findTraces({
+      ...options,
+      openSqlite: openNodeSqlite,
+      files: replacing,
+      openDatabase: database,
+    });
     expect(unsearched).toEqual([]);
     expect(traces.map(({ file }) => file)).toContain("archive/day=2026-01-16/00000099-000.parquet");
   });

@@ -3,6 +3,7 @@ import { assert } from "../../../../src/lib/assert.ts";
 import { createManualClock } from "../../../../src/model/time/clock.ts";
 import { DEFAULT_RETENTION } from "../../../../src/model/time/retention.ts";
 import { createVerify } from "../../../../src/operator/verify/verify.ts";
+import { openNodeSqlite } from "../../../../src/runtime/node-sqlite.ts";
 import { SEGMENT_HEAD_BYTES } from "../../../../src/wal/segment.ts";
 import { openWal } from "../../../../src/wal/wal.ts";
 import { createSimulatedFiles, type SimulatedFiles } from "../../../support/disk/simulated-files.ts";
@@ -13,6 +14,7 @@ import { openTestQuarantine, refused } from "../../service/quarantine/fixture.ts
 const PATHS = {
   log: "/data/wal",
   quarantine: "/data/quarantine",
+  events: "/data/events",
   archive: "/data/archive",
   damaged: "/data/damaged",
   keys: "/data/keys.json",
@@ -67,6 +69,7 @@ async function verify(files: SimulatedFiles, acknowledge = false, acquireLock = 
   const progress: number[][] = [];
   const readDirectory = createVerify({
     files,
+    openSqlite: openNodeSqlite,
     acquireLock,
     clock: createManualClock(NOW_MS),
     settings: { state: "missing", retention: DEFAULT_RETENTION },
