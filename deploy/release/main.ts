@@ -5,6 +5,7 @@ import process from "node:process";
 import { parseArgs } from "node:util";
 import manifest from "../../package.json" with { type: "json" };
 import { ROOT } from "./assets.ts";
+import { packClient } from "./client-package.ts";
 import { buildDebian } from "./debian.ts";
 import { type Architecture, buildExecutable } from "./executable.ts";
 import { partsFor } from "./packages.ts";
@@ -56,11 +57,12 @@ async function release(): Promise<number> {
     made.push(executable, buildDebian({ architecture, version, executable, folder, epoch }));
     say(`${basename(executable)}: ${megabytes(executable)} MB, and its Debian package`);
   }
+  made.push(await packClient(version, folder));
   made.push(writeBill(join(folder, `wherehouse-${version}.cdx.json`), epoch));
   made.push(writeNotes(join(folder, "NOTES.md"), version));
   const sums = made.map((path) => `${hashOf(path)}  ${basename(path)}\n`);
   writeFileSync(join(folder, "SHA256SUMS"), sums.join(""));
-  say(`Left out: an image for containers, packages for npm, the client.`);
+  say(`Left out: an image for containers, and the server as a package for npm.`);
   say(`The release is in ${folder}`);
   return 0;
 }

@@ -8,7 +8,7 @@ export interface RunOptions {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** Runs a program to its end. Returns its output; throws what it wrote to standard error if it fails. */
+/** Runs a program to its end. Returns its output; throws what it wrote if it fails. */
 export function run(
   program: string,
   args: readonly string[],
@@ -21,6 +21,6 @@ export function run(
     maxBuffer: 64 * 1024 * 1024,
   });
   if (error !== undefined) throw new Error(`${program} can't be run: ${error.message}`, { cause: error });
-  if (status !== 0) throw new Error(`${[program, ...args].join(" ")} failed: ${stderr.trim()}`);
+  if (status !== 0) throw new Error(`${[program, ...args].join(" ")} failed: ${(stderr + stdout).trim()}`);
   return stdout;
 }

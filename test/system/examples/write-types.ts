@@ -4,10 +4,11 @@ import openapiTS, { astToString } from "openapi-typescript";
 import { createTestApp } from "../../support/test-app.ts";
 
 /**
- * Writes the types of the TypeScript example from the document that the server answers `/docs` with. They are not
- * committed, so a new field or endpoint has one file less to change.
+ * Writes the types of the TypeScript example, and those of the client, from the document that the server answers `/docs`
+ * with. They are not committed, so a new field or endpoint has no file more to change.
  */
 const app = await createTestApp();
 const document = await (await app.fetch("/docs")).text();
 const types = astToString(await openapiTS(document));
-writeFileSync(join(import.meta.dir, "../../../examples/typescript/wherehouse.d.ts"), types);
+for (const path of ["examples/typescript/wherehouse.d.ts", "deploy/client/schema.d.ts"])
+  writeFileSync(join(import.meta.dir, "../../..", path), types);
