@@ -4,8 +4,8 @@ import openapiTS, { astToString } from "openapi-typescript";
 import { createTestApp } from "../../support/test-app.ts";
 
 /**
- * Writes the types of the TypeScript example, and those of the client, from the document that the server answers `/docs`
- * with. They are not committed, so a new field or endpoint has no file more to change.
+ * Writes the types of the TypeScript example, and those of the client, from the document that the server answers
+ * `/docs` with. They are not committed, so a new field or endpoint has no file more to change.
  */
 const app = await createTestApp();
 const document = await (await app.fetch("/docs")).text();
