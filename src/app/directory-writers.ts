@@ -19,8 +19,6 @@ import { createHistoryQueries } from "../service/queries/history/history.ts";
 import type { GapsDependencies } from "../service/queries/history/read-archive.ts";
 import { createReadPositions } from "../service/queries/positions.ts";
 import { createSweeps } from "../service/upkeep/sweeps.ts";
-import { DeliveryStore, forgetSubject } from "../service/webhooks/delivery-store.ts";
-import { type OpenWebhooks, openWebhooks } from "../service/webhooks/open-webhooks.ts";
 import { LATE_WINDOW } from "./config.ts";
 import type { OpenDirectory, OpenDirectoryOptions } from "./directory.ts";
 
@@ -31,7 +29,6 @@ export type Writers = Pick<
   | "exactIngest"
   | "editProfile"
   | "editWatches"
-  | "webhooks"
   | "correct"
   | "erase"
   | "eraser"
@@ -92,23 +89,14 @@ export function createWriters(options: OpenDirectoryOptions, opened: WritersOpti
     events: opened.eventStore,
     onNote: events.onArchiveNote,
   });
-  const webhooks =
-    options.webhooks === undefined
-      ? null
-      : openWebhooks(options.webhooks, {
-          ...{ append, hot, clock, timers, eventStore: opened.eventStore },
-          isNode: stream !== undefined,
-          onNote: events.onArchiveNote,
-        });
   return {
     ingest,
     exactIngest,
     editProfile: createEditProfile({ append, hot }),
     editWatches: createEditWatches({ append, hot, scheduler }),
-    webhooks,
     correct,
     erase: createErase({ ...correcting, ledger: opened.erasures, lateFolds }),
-    eraser: createEraser(options, opened, quarantine, webhooks),
+    eraser: createEraser(options, opened, quarantine),
     quarantine,
     sweeps,
   };
@@ -119,7 +107,6 @@ function createEraser(
   options: OpenDirectoryOptions,
   opened: WritersOptions,
   quarantine: Quarantine,
-  webhooks: OpenWebhooks | null,
 ): FileEraser {
   const { dataDir, files, hot, clock, events, access, stream } = options;
   const { forget = () => undefined, timers = systemTimers, scheduler } = options;
@@ -131,9 +118,6 @@ function createEraser(
       ...{ access, quarantine, files, damagedDirectory, forget, scheduler },
       events: opened.eventStore,
       appsOfDamaged: (name) => appsOfLost(archive.manifest, name),
-      forgetDeliveries: (erasure) =>
-        webhooks?.delivery.forgetSubject(erasure) ??
-        forgetSubject(new DeliveryStore(opened.eventStore.database), erasure),
       pathsBeforeCluster: stream === undefined ? [] : pathsBeforeCluster(dataDir),
     }),
     onNote: events.onArchiveNote,

@@ -130,7 +130,6 @@ async function openParts(options: OpenDirectoryOptions, opened: Close[]): Promis
     async close() {
       compactor.stop();
       await exports.stop();
-      await writers.webhooks?.delivery.stop();
       await stopWriting({ ...writers, schedule, log });
       await watcher.stop();
       eventStore.close();

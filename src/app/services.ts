@@ -10,7 +10,6 @@ import { type BodyBudget, createBodyBudget } from "../http/body/body-budget.ts";
 import { AnswerBuffer } from "../http/encode/answer-buffer.ts";
 import type { Services } from "../http/services.ts";
 import { createUploads, type Uploads } from "../import/upload/uploads.ts";
-import { assert } from "../lib/assert.ts";
 import type { Scheduler } from "../lib/schedule/scheduler.ts";
 import { createPlacesLoader } from "../map/read-places.ts";
 import type { AppId } from "../model/ids.ts";
@@ -45,7 +44,6 @@ import { createReadCoordinates } from "../service/queries/read-coordinates.ts";
 import { createTracks } from "../service/queries/tracks-tile.ts";
 import { createVersions } from "../service/queries/versions.ts";
 import type { SealSchedule } from "../service/upkeep/seal/schedule.ts";
-import type { OpenWebhooks } from "../service/webhooks/open-webhooks.ts";
 import type { BrokerLink } from "./broker-link.ts";
 import { DEFAULT_VIEWERS, INGEST_LIMITS, LATE_WINDOW } from "./config.ts";
 import type { OpenDirectory } from "./directory.ts";
@@ -98,7 +96,6 @@ export interface ServedDirectory
     | "exactIngest"
     | "editProfile"
     | "editWatches"
-    | "webhooks"
     | "correct"
     | "erase"
     | "quarantine"
@@ -207,7 +204,6 @@ function partsOf(
   | "quarantine"
   | "events"
   | "exports"
-  | "webhooks"
 > {
   return {
     ingest: (appId, batch) => state.opened().ingest(appId, batch),
@@ -232,13 +228,7 @@ function partsOf(
     quarantine: () => state.opened().quarantine,
     events: () => state.opened().eventStore,
     exports: () => state.opened().exports,
-    webhooks: () => webhooksOf(state.opened()),
   };
-}
-
-function webhooksOf({ webhooks }: ServedDirectory): Pick<OpenWebhooks, "edit" | "resend"> {
-  assert(webhooks !== null, "a server has webhooks");
-  return webhooks;
 }
 
 function createUploadsWith(

@@ -106,6 +106,11 @@ export class Call {
     return this.#tools.responder.pieces(this.request, this.appId, body, this.#headers);
   }
 
+  /** A JSON body whose pieces are sent as they come. */
+  arriving(body: Sendable): Response {
+    return this.#tools.responder.arriving(this.request, body, this.#headers);
+  }
+
   file(file: SentFile): Response {
     return this.#tools.responder.file(this.request, file, this.#headers);
   }

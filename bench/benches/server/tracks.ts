@@ -5,7 +5,7 @@ import { MS_PER_DAY, MS_PER_HOUR } from "../../../src/model/time/units.ts";
 import { longestTurnMs } from "../../support/figures/longest-turn.ts";
 import { median } from "../../support/figures/report.ts";
 import { batchesOf } from "../../support/fleets/batches.ts";
-import { createRandom } from "../../support/fleets/random.ts";
+import { shipsOfDays } from "../../support/fleets/ships.ts";
 import { askInProcess } from "../../support/http/in-process.ts";
 import type { Bench } from "../../support/run/bench.ts";
 import { report, temporaryDataDir } from "../../support/store/archived-directory.ts";
@@ -13,8 +13,6 @@ import { openServedDirectory } from "../../support/store/served-directory.ts";
 
 /** Long enough ago to be archived. */
 const DAYS_AGO = 10;
-const MINUTE_MS = 60_000;
-const METERS_PER_DEGREE = 111_195;
 
 export const bench: Bench = {
   question:
@@ -28,7 +26,7 @@ export const bench: Bench = {
     const { directory } = served;
     const startMs = startOfUtcDayMs(Date.now()) - DAYS_AGO * MS_PER_DAY;
     try {
-      await report(directory, batchesOf(shipsOfDay(run.size("ships"), startMs), BATCH_REPORTS_MAX));
+      await report(directory, batchesOf(shipsOfDays(run.size("ships"), startMs), BATCH_REPORTS_MAX));
       const ask = await askInProcess(served);
       for (const store of ["memory", "archive"]) {
         if (store === "archive") await directory.schedule.sealNow();
@@ -59,25 +57,3 @@ export const bench: Bench = {
     }
   },
 };
-
-/** Ships that change course and speed now and then, and half of the time lie still; minute by minute. */
-function* shipsOfDay(count: number, startMs: number) {
-  const random = createRandom(1);
-  const ships = Array.from({ length: count }, (_, ship) => ({
-    device_id: `ship-${ship}`,
-    latitude: 54 + 4 * random(),
-    longitude: 7 + 6 * random(),
-    course: 2 * Math.PI * random(),
-    speed: 0,
-  }));
-  for (let minute = 0; minute < MS_PER_DAY / MINUTE_MS; minute++)
-    for (const ship of ships) {
-      if (random() < 0.02) ship.speed = random() < 0.5 ? 0 : 10 * random();
-      if (random() < 0.1) ship.course += random() - 0.5;
-      const degrees = ((ship.speed + 0.3 * (random() - 0.5)) * 60) / METERS_PER_DEGREE;
-      ship.latitude += degrees * Math.cos(ship.course);
-      ship.longitude += (degrees * Math.sin(ship.course)) / 0.56;
-      const { device_id, latitude, longitude } = ship;
-      yield { device_id, latitude, longitude, timestamp: startMs + minute * MINUTE_MS };
-    }
-}

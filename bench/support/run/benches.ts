@@ -9,6 +9,7 @@ const FILES = [
   "near/peers",
   "near/places",
   "near/geofences",
+  "server/geofence-preview",
   "server/ingest",
   "server/clients",
   "store/apply",

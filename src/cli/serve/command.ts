@@ -48,9 +48,8 @@ function parseServe({
   const { sealIntervalMs, archiveThreads, archiveMemoryBytes, viewersMax } = values;
   const archive = { sealIntervalMs, archiveThreads, archiveMemoryBytes };
   const server = { port, hostname, corsOrigins, friendsApps, compat, viewersMax, mapFile };
-  const webhookTargets = { allowed: values.webhookAllow };
   const others = { mqtt: mqtt.value, cluster: cluster.value };
-  const config = { dataDir, ...server, ...archive, demoSpeed: null, ...others, webhookTargets };
+  const config = { dataDir, ...server, ...archive, demoSpeed: null, ...others };
   return ok({ config, logLevel });
 }
 

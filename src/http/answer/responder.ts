@@ -168,6 +168,15 @@ export class Responder {
     return new Response(streamOf(this.#observed(request, headers, file), coding), { headers });
   }
 
+  /**
+   * A JSON body that is sent piece by piece as it comes, uncompressed, since compression would hold pieces back. A
+   * failure closes the connection, so that no client takes the body for complete.
+   */
+  arriving(request: Request, body: Sendable, more: MoreHeaders): Response {
+    const headers = new Headers(this.#headersFor(request, more, false));
+    return new Response(streamOf(this.#observed(request, headers, body), null), { headers });
+  }
+
   /** A stream of events. Its headers forbid proxies to buffer, cache or compress it. */
   events(request: Request, events: Sendable, more: MoreHeaders): Response {
     const headers = new Headers(this.#headersFor(request, { ...more, ...EVENT_STREAM }, false));

@@ -1,6 +1,7 @@
 import { Decision } from "../../geofences/decision.ts";
+import { undecidedFromMs } from "../../geofences/undecided.ts";
 import type { Watch, WatchEvent } from "../../geofences/watch.ts";
-import { createWatchState } from "../../geofences/watch-state.ts";
+import { createWatchState, type WatchState } from "../../geofences/watch-state.ts";
 import { type Steps, sortInSteps } from "../../lib/schedule/steps.ts";
 import type { DeviceId, UserId } from "../../model/ids.ts";
 
@@ -17,7 +18,7 @@ export interface Fixes {
 }
 
 export interface FleetLimits {
-  /** Some 40 MB. */
+  /** How many events may wait for the records that decide what came before them: some 40 MB. */
   readonly eventsMax: number;
   /** Each has some 400 bytes until the answer. */
   readonly devicesMax: number;
@@ -26,12 +27,20 @@ export interface FleetLimits {
 /** Records of a step, which takes some milliseconds for an area of 1,000 corners. */
 const STEP_RECORDS = 32;
 
-/** Decides the events of all devices of an app for one watch. */
+/** Devices that are looked at in a step, some tenths of a millisecond. */
+const STEP_DEVICES = 2048;
+
+interface FleetDevice {
+  readonly decision: Decision;
+  readonly state: WatchState;
+}
+
+/** Decides the events of all devices of an app for one watch. Records come in any order of devices, but in time. */
 export class FleetDecision {
   readonly watch: Watch;
   readonly #limits: FleetLimits;
-  readonly #decisions = new Map<DeviceId, Decision>();
-  readonly #events: WatchEvent[] = [];
+  readonly #devices = new Map<DeviceId, FleetDevice>();
+  #events: WatchEvent[] = [];
   #isTooMuch = false;
 
   constructor(watch: Watch, limits: FleetLimits) {
@@ -53,21 +62,41 @@ export class FleetDecision {
         metersPerSecond: null,
         batteryPercent: null,
       };
-      this.#add(this.#decisionOf(deviceIds[row]!).take(record));
+      this.#add(this.#deviceOf(deviceIds[row]!).decision.take(record));
       if (row % STEP_RECORDS === STEP_RECORDS - 1) yield;
     }
   }
 
-  /** All events, oldest first; null if there are too many. */
-  *end(nowMs: number): Steps<readonly WatchEvent[] | null> {
+  /** Whether there are more devices or events than this can hold; then the rest is missing. */
+  get isTooMuch(): boolean {
+    return this.#isTooMuch;
+  }
+
+  /**
+   * The events that no record from this instant on changes, oldest first, and all of them before those of the next
+   * call. All earlier records have been taken.
+   */
+  *settle(untilMs: number): Steps<readonly WatchEvent[]> {
+    let endMs = untilMs;
     let count = 0;
-    for (const decision of this.#decisions.values()) {
+    for (const { state } of this.#devices.values()) {
+      endMs = Math.min(endMs, undecidedFromMs(this.watch, state));
+      if (++count % STEP_DEVICES === 0) yield;
+    }
+    const settled = this.#events.filter(({ timestampMs }) => timestampMs < endMs);
+    this.#events = this.#events.filter(({ timestampMs }) => timestampMs >= endMs);
+    return yield* sortInSteps(settled, byTime);
+  }
+
+  /** The rest of the events, oldest first, with those that are due until `nowMs`. */
+  *end(nowMs: number): Steps<readonly WatchEvent[]> {
+    let count = 0;
+    for (const { decision } of this.#devices.values()) {
       this.#add(decision.tail(nowMs));
       if (++count % STEP_RECORDS === 0) yield;
     }
-    if (this.#isTooMuch) return null;
     const due = this.#events.filter(({ dueMs }) => dueMs <= nowMs);
-    return yield* sortInSteps(due, (a, b) => a.timestampMs - b.timestampMs || (a.id < b.id ? -1 : 1));
+    return yield* sortInSteps(due, byTime);
   }
 
   #add(events: readonly WatchEvent[]): void {
@@ -75,12 +104,17 @@ export class FleetDecision {
     if (this.#events.length > this.#limits.eventsMax) this.#isTooMuch = true;
   }
 
-  #decisionOf(deviceId: DeviceId): Decision {
-    const known = this.#decisions.get(deviceId);
+  #deviceOf(deviceId: DeviceId): FleetDevice {
+    const known = this.#devices.get(deviceId);
     if (known !== undefined) return known;
-    const decision = new Decision(this.watch, deviceId, createWatchState());
-    this.#decisions.set(deviceId, decision);
-    if (this.#decisions.size > this.#limits.devicesMax) this.#isTooMuch = true;
-    return decision;
+    const state = createWatchState();
+    const device = { decision: new Decision(this.watch, deviceId, state), state };
+    this.#devices.set(deviceId, device);
+    if (this.#devices.size > this.#limits.devicesMax) this.#isTooMuch = true;
+    return device;
   }
+}
+
+function byTime(a: WatchEvent, b: WatchEvent): number {
+  return a.timestampMs - b.timestampMs || (a.id < b.id ? -1 : 1);
 }

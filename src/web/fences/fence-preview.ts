@@ -90,7 +90,12 @@ export class FencePreview {
     try {
       const init = { method: "POST", headers, body: JSON.stringify(fence), signal };
       const response = await api.fetch(path, init, { answerMsMax: ANSWER_MS_MAX });
-      const { events, pagination, incomplete = false } = (await response.json()) as PreviewAnswer;
+      const text = await readPieces(response, (beginning) => {
+        if (signal.aborted) return;
+        this.events = eventsOf(beginning) ?? this.events;
+        changed();
+      });
+      const { events, pagination, incomplete = false } = JSON.parse(text) as PreviewAnswer;
       this.events = events;
       this.total = pagination.total_count;
       this.isIncomplete = incomplete;
@@ -158,6 +163,29 @@ export class FencePreview {
 
   #now(): number {
     return this.#parts.nowMs?.() ?? Date.now();
+  }
+}
+
+/** Calls `onPiece` with all that has come of a text, whenever more has come. */
+async function readPieces(response: Response, onPiece: (beginning: string) => void): Promise<string> {
+  const decoder = new TextDecoder();
+  const reader = response.body!.getReader();
+  let text = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return text + decoder.decode();
+    text += decoder.decode(value, { stream: true });
+    onPiece(text);
+  }
+}
+
+/** The events in the beginning of an answer; null if it ends within a name that has a brace. */
+export function eventsOf(beginning: string): readonly FenceEvent[] | null {
+  const lastEnd = beginning.lastIndexOf("}");
+  try {
+    return (JSON.parse(`${beginning.slice(0, lastEnd + 1)}]}`) as PreviewAnswer).events;
+  } catch {
+    return null;
   }
 }
 

@@ -34,7 +34,7 @@ export function previewSection(fences: Fencing): TemplateResult {
           : html`<button type="button" ?disabled=${previewed === null} @click=${run}>Preview</button>`
       }
     </div>
-    ${isRunning ? progress(preview) : nothing}
+    ${isRunning ? html`${progress(preview)}${eventRows(fences)}` : nothing}
     ${preview.fault === null ? nothing : faultNote(preview.fault, null)}
     ${preview.state === "done" ? answer(fences) : nothing}
   </section>`;
@@ -56,11 +56,13 @@ function answer(fences: Fencing): TemplateResult {
   const cut = events.length < total ? `, of which the first ${countText(events.length)} are listed` : "";
   return html`<p class="soft" role="status">${total === 0 ? "No events" : counted(total, "event")}${when}${cut}.</p>
     ${isIncomplete ? html`<p class="soft">Some reports of this time are lost.</p>` : nothing}
-    ${
-      events.length === 0
-        ? nothing
-        : html`<ol class="fence-events">${events.map((event) => eventRow(event, fences))}</ol>`
-    }`;
+    ${eventRows(fences)}`;
+}
+
+function eventRows(fences: Fencing): TemplateResult | typeof nothing {
+  const { events } = fences.preview;
+  if (events.length === 0) return nothing;
+  return html`<ol class="fence-events">${events.map((event) => eventRow(event, fences))}</ol>`;
 }
 
 function eventRow(event: FenceEvent, fences: Fencing): TemplateResult {

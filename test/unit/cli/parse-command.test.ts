@@ -41,7 +41,6 @@ const SERVE = {
   viewersMax: 1024,
   demoSpeed: null,
   mqtt: null,
-  webhookTargets: { allowed: [] },
   cluster: null,
 };
 

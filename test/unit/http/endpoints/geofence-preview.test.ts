@@ -51,6 +51,16 @@ async function preview(
   return { status: response.status, body: (await response.json()) as Preview };
 }
 
+/** The pieces of an answer as they come. */
+async function piecesOf(app: Pick<ArchiveApp, "fetch" | "keys">): Promise<readonly string[]> {
+  const path = `/api/v1/geofences/preview?start=${FIRST_MS}&end=${END_MS}&limit=1000`;
+  const headers = { authorization: `Bearer ${app.keys.reader}`, "content-type": "application/json" };
+  const response = await app.fetch(path, { method: "POST", headers, body: JSON.stringify(FENCE) });
+  const pieces: string[] = [];
+  for await (const bytes of response.body!) pieces.push(new TextDecoder().decode(bytes));
+  return pieces;
+}
+
 interface Sent extends Report {
   readonly device_id: string;
   readonly user_id: string;
@@ -139,6 +149,9 @@ test("a preview answers what the decision makes of all records, from memory and 
   );
   await app.seal();
   expect((await preview(app)).body.events).toEqual(body.events);
+  const pieces = await piecesOf(app);
+  expect(pieces.filter((piece) => piece.includes('"visit_id"')).length).toBeGreaterThan(2);
+  expect(JSON.parse(pieces.join(""))).toEqual(body);
   const page = await preview(app, { query: "&offset=3" });
   expect(page.status).toBe(200);
   expect(page.body.events).toEqual(body.events.slice(3));

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { ApiError } from "../../../../src/web/api/api-error.ts";
 import { FenceEditor } from "../../../../src/web/fences/fence-editor.ts";
-import { FencePreview, previewRange } from "../../../../src/web/fences/fence-preview.ts";
+import { eventsOf, FencePreview, previewRange } from "../../../../src/web/fences/fence-preview.ts";
 import { turns } from "../../../support/turns.ts";
 import { fence, fenceMap, fenceServer } from "./fence-server.ts";
 
@@ -125,6 +125,19 @@ test("an event is shown where the device was last at its time", async () => {
   expect(drawn.events).toEqual([{ latitude: 6, longitude: 8, kind: "exit" }]);
   preview.cancel();
   expect(drawn.events).toEqual([]);
+});
+
+test("eventsOf() reads the events of an answer that has only begun", () => {
+  const text = JSON.stringify({
+    success: true,
+    events: [EVENT, { ...EVENT, device_id: "a}" }],
+    pagination: {},
+  });
+  const second = text.indexOf('"a}') + 3;
+  expect(eventsOf(text.slice(0, text.indexOf("},{") + 1))).toEqual([EVENT]);
+  expect(eventsOf(text.slice(0, text.indexOf("},{") + 20))).toEqual([EVENT]);
+  expect(eventsOf(text.slice(0, second))).toBeNull();
+  expect(eventsOf('{"success":true,"events":[')).toBeNull();
 });
 
 test("a preview that is refused says why", async () => {
