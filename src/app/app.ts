@@ -1,3 +1,4 @@
+import manifest from "../../package.json" with { type: "json" };
 import { sealedRetention } from "../archive/manifest.ts";
 import type { NewKey } from "../auth/key-store.ts";
 import { keyForLink } from "../auth/link-codes.ts";
@@ -27,6 +28,7 @@ import type { Listener } from "../runtime/listen.ts";
 import { createPatientFiles } from "../runtime/patient-files.ts";
 import type { Platform } from "../runtime/platform.ts";
 import { createMeters, type Meters, watchEventLoop } from "../service/metrics/meters.ts";
+import type { WebhookParts } from "../service/webhooks/open-webhooks.ts";
 import { BrokerLink, type BrokerLinkEvents, type BrokerLinkParts } from "./broker-link.ts";
 import { type Config, EXPORT_STALL_MS } from "./config.ts";
 import type { DirectoryEvents, OpenDirectory } from "./directory.ts";
@@ -138,6 +140,7 @@ export async function openApp(
       clock,
       retention: settings.retention,
       ...{ hot, config, scheduler, release, keepsChanges: true, access: secrets },
+      webhooks: webhookParts(config, platform, secrets),
       events: meteredEvents(events, meters),
       onProgress: (replayed, total) => state.noteReplayed(replayed, total),
       forget: (appId, deviceId) => services.doctor.forget(appId, deviceId),
@@ -156,6 +159,14 @@ export async function openApp(
     release();
     throw error;
   }
+}
+
+function webhookParts(
+  { webhookTargets: targets }: Config,
+  { post, resolveName: resolve }: Platform,
+  { webhookSecrets: secrets }: Secrets,
+): WebhookParts {
+  return { secrets, targets, post, resolve, version: manifest.version };
 }
 
 /** Writes the address for commands on this machine. They work without it, so a full disk must not prevent a start. */
@@ -296,6 +307,7 @@ async function begin(
   directory.compactor.start();
   directory.watcher.start();
   directory.eraser.start();
+  if (node === null) directory.webhooks?.delivery.start();
 }
 
 function appliedLog({ log }: OpenDirectory): AppliedLog {

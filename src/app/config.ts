@@ -1,5 +1,6 @@
 import type { ClusterConfig } from "../cluster/cluster-config.ts";
 import type { AppId } from "../model/ids.ts";
+import type { TargetRules } from "../model/webhooks/target-addresses.ts";
 import type { MqttConfig } from "../service/mqtt/mqtt.ts";
 
 /** Everything an operator can set. The command line parses it once from flags and environment. */
@@ -21,6 +22,7 @@ export interface Config extends ArchiveConfig {
   readonly demoSpeed: number | null;
   /** Null if no broker is configured. */
   readonly mqtt: MqttConfig | null;
+  readonly webhookTargets: TargetRules;
   /** Null for a single process. */
   readonly cluster: ClusterConfig | null;
 }

@@ -19,6 +19,8 @@ import { createHistoryQueries } from "../service/queries/history/history.ts";
 import type { GapsDependencies } from "../service/queries/history/read-archive.ts";
 import { createReadPositions } from "../service/queries/positions.ts";
 import { createSweeps } from "../service/upkeep/sweeps.ts";
+import { DeliveryStore, forgetSubject } from "../service/webhooks/delivery-store.ts";
+import { type OpenWebhooks, openWebhooks } from "../service/webhooks/open-webhooks.ts";
 import { LATE_WINDOW } from "./config.ts";
 import type { OpenDirectory, OpenDirectoryOptions } from "./directory.ts";
 
@@ -29,6 +31,7 @@ export type Writers = Pick<
   | "exactIngest"
   | "editProfile"
   | "editWatches"
+  | "webhooks"
   | "correct"
   | "erase"
   | "eraser"
@@ -89,14 +92,23 @@ export function createWriters(options: OpenDirectoryOptions, opened: WritersOpti
     events: opened.eventStore,
     onNote: events.onArchiveNote,
   });
+  const webhooks =
+    options.webhooks === undefined
+      ? null
+      : openWebhooks(options.webhooks, {
+          ...{ append, hot, clock, timers, eventStore: opened.eventStore },
+          isNode: stream !== undefined,
+          onNote: events.onArchiveNote,
+        });
   return {
     ingest,
     exactIngest,
     editProfile: createEditProfile({ append, hot }),
     editWatches: createEditWatches({ append, hot, scheduler }),
+    webhooks,
     correct,
     erase: createErase({ ...correcting, ledger: opened.erasures, lateFolds }),
-    eraser: createEraser(options, opened, quarantine),
+    eraser: createEraser(options, opened, quarantine, webhooks),
     quarantine,
     sweeps,
   };
@@ -107,6 +119,7 @@ function createEraser(
   options: OpenDirectoryOptions,
   opened: WritersOptions,
   quarantine: Quarantine,
+  webhooks: OpenWebhooks | null,
 ): FileEraser {
   const { dataDir, files, hot, clock, events, access, stream } = options;
   const { forget = () => undefined, timers = systemTimers, scheduler } = options;
@@ -118,6 +131,9 @@ function createEraser(
       ...{ access, quarantine, files, damagedDirectory, forget, scheduler },
       events: opened.eventStore,
       appsOfDamaged: (name) => appsOfLost(archive.manifest, name),
+      forgetDeliveries: (erasure) =>
+        webhooks?.delivery.forgetSubject(erasure) ??
+        forgetSubject(new DeliveryStore(opened.eventStore.database), erasure),
       pathsBeforeCluster: stream === undefined ? [] : pathsBeforeCluster(dataDir),
     }),
     onNote: events.onArchiveNote,

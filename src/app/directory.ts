@@ -29,6 +29,7 @@ import type { SealReport } from "../service/upkeep/seal/seal.ts";
 import type { Sweeps } from "../service/upkeep/sweeps.ts";
 import type { EventStore } from "../service/watching/event-store.ts";
 import type { Watcher } from "../service/watching/watcher.ts";
+import type { OpenWebhooks, WebhookParts } from "../service/webhooks/open-webhooks.ts";
 import type { EntryError } from "../wal/entry/entry.ts";
 import type { LogRefusal, LogWrite, Wal } from "../wal/log.ts";
 import type { LogRecovery } from "../wal/wal.ts";
@@ -65,6 +66,8 @@ export interface OpenDirectory {
   readonly exactIngest: ExactIngest;
   readonly editProfile: EditProfile;
   readonly editWatches: EditWatches;
+  /** Null if this process is no server. */
+  readonly webhooks: OpenWebhooks | null;
   readonly correct: Correct;
   readonly erase: Erase;
   readonly eraser: FileEraser;
@@ -114,6 +117,8 @@ export interface OpenDirectoryOptions {
   readonly release: () => void;
   /** The keys and pass phrases that erasures revoke. Without them, no erasure may be started. */
   readonly access?: AccessDependencies;
+  /** Without them, no webhook is sent. */
+  readonly webhooks?: WebhookParts;
   /** Forgets what is known of an erased device, or of all devices of an app, beside their records. */
   readonly forget?: (appId: AppId, deviceId: DeviceId | null) => void;
   /** The stream that is the log of a cluster node; defaults to a log in the directory. */

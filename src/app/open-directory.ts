@@ -130,6 +130,7 @@ async function openParts(options: OpenDirectoryOptions, opened: Close[]): Promis
     async close() {
       compactor.stop();
       await exports.stop();
+      await writers.webhooks?.delivery.stop();
       await stopWriting({ ...writers, schedule, log });
       await watcher.stop();
       eventStore.close();

@@ -2,6 +2,7 @@ import { type KeyStore, openKeyStore } from "../auth/key-store.ts";
 import { type CodeUses, UsedCodes } from "../auth/link-codes.ts";
 import { PassPhrases } from "../auth/pass-phrases.ts";
 import { SessionSecret } from "../auth/session-secret.ts";
+import { WebhookSecrets } from "../auth/webhook-secrets.ts";
 import type { ClusterNode } from "../cluster/cluster-node.ts";
 import { SharedCodes } from "../cluster/shared-codes.ts";
 import type { directoryPaths } from "../directory/paths.ts";
@@ -13,6 +14,7 @@ export interface Secrets {
   readonly keys: KeyStore;
   readonly sessionSecret: SessionSecret;
   readonly passPhrases: PassPhrases;
+  readonly webhookSecrets: WebhookSecrets;
   /** Sign-in links that were used. */
   readonly usedCodes: CodeUses;
 }
@@ -29,13 +31,14 @@ export async function openSecrets(
     keys: await openKeyStore({ ...dependencies, path: paths.keys }),
     sessionSecret: await SessionSecret.open({ ...dependencies, path: paths.sessionSecret }),
     passPhrases: await PassPhrases.open({ ...dependencies, path: paths.passPhrases }),
+    webhookSecrets: await WebhookSecrets.open({ ...dependencies, path: paths.webhookSecrets }),
     usedCodes: node === null ? new UsedCodes(clock) : new SharedCodes(node.codes, clock),
   };
 }
 
 /** Reloads changed files, and reports what is wrong with them, now and whenever that changes. */
 export function watchSecrets(
-  { keys, sessionSecret, passPhrases }: Omit<Secrets, "usedCodes">,
+  { keys, sessionSecret, passPhrases, webhookSecrets }: Omit<Secrets, "usedCodes">,
   onKeyFile: (reason: string) => void,
   timers = systemTimers,
 ): { stop(): void } {
@@ -45,10 +48,12 @@ export function watchSecrets(
     watch(keys, () => reportKeys(keys, onKeyFile)),
     watch(sessionSecret, () => reportSecret(sessionSecret, onKeyFile)),
     watch(passPhrases, () => reportPassPhrases(passPhrases, onKeyFile)),
+    watch(webhookSecrets, () => reportWebhookSecrets(webhookSecrets, onKeyFile)),
   ];
   reportKeys(keys, onKeyFile);
   reportSecret(sessionSecret, onKeyFile);
   reportPassPhrases(passPhrases, onKeyFile);
+  reportWebhookSecrets(webhookSecrets, onKeyFile);
   return {
     stop() {
       for (const watch of watches) watch.stop();
@@ -77,4 +82,10 @@ function reportSecret({ state }: SessionSecret, onKeyFile: (reason: string) => v
 function reportPassPhrases({ state }: PassPhrases, onKeyFile: (reason: string) => void): void {
   if (typeof state !== "object") return;
   onKeyFile(`pass-phrases.json can't be used, what phones encrypt goes to the quarantine: ${state.damaged}`);
+}
+
+/** Most directories have no webhooks. */
+function reportWebhookSecrets({ state }: WebhookSecrets, onKeyFile: (reason: string) => void): void {
+  if (typeof state !== "object") return;
+  onKeyFile(`webhook-secrets.json can't be used, so no webhook is sent: ${state.damaged}`);
 }

@@ -10,6 +10,7 @@ import { type BodyBudget, createBodyBudget } from "../http/body/body-budget.ts";
 import { AnswerBuffer } from "../http/encode/answer-buffer.ts";
 import type { Services } from "../http/services.ts";
 import { createUploads, type Uploads } from "../import/upload/uploads.ts";
+import { assert } from "../lib/assert.ts";
 import type { Scheduler } from "../lib/schedule/scheduler.ts";
 import { createPlacesLoader } from "../map/read-places.ts";
 import type { AppId } from "../model/ids.ts";
@@ -44,6 +45,7 @@ import { createReadCoordinates } from "../service/queries/read-coordinates.ts";
 import { createTracks } from "../service/queries/tracks-tile.ts";
 import { createVersions } from "../service/queries/versions.ts";
 import type { SealSchedule } from "../service/upkeep/seal/schedule.ts";
+import type { OpenWebhooks } from "../service/webhooks/open-webhooks.ts";
 import type { BrokerLink } from "./broker-link.ts";
 import { DEFAULT_VIEWERS, INGEST_LIMITS, LATE_WINDOW } from "./config.ts";
 import type { OpenDirectory } from "./directory.ts";
@@ -96,6 +98,7 @@ export interface ServedDirectory
     | "exactIngest"
     | "editProfile"
     | "editWatches"
+    | "webhooks"
     | "correct"
     | "erase"
     | "quarantine"
@@ -204,6 +207,7 @@ function partsOf(
   | "quarantine"
   | "events"
   | "exports"
+  | "webhooks"
 > {
   return {
     ingest: (appId, batch) => state.opened().ingest(appId, batch),
@@ -228,7 +232,13 @@ function partsOf(
     quarantine: () => state.opened().quarantine,
     events: () => state.opened().eventStore,
     exports: () => state.opened().exports,
+    webhooks: () => webhooksOf(state.opened()),
   };
+}
+
+function webhooksOf({ webhooks }: ServedDirectory): Pick<OpenWebhooks, "edit" | "resend"> {
+  assert(webhooks !== null, "a server has webhooks");
+  return webhooks;
 }
 
 function createUploadsWith(

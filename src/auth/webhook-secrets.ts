@@ -73,17 +73,21 @@ export class WebhookSecrets {
     id: string,
     headers: WebhookSecret["headers"],
   ): Promise<Result<void, SharedFileError | "missing">> {
-    return this.#replace(id, (record) => ({ ...record, headers }), undefined);
+    return this.#file.change<void, "missing">((before) => {
+      const record = before.get(id);
+      if (record === undefined) return fail("missing");
+      return ok({ value: new Map(before).set(id, { ...record, headers }), answer: undefined });
+    }, true);
   }
 
-  /** Makes another secret. Until the instant, the one before signs, too. */
-  rotate(id: string, untilMs: number): Promise<Result<string, SharedFileError | "missing">> {
+  /** Makes another secret, also if the file was lost. Until the instant, the one before signs, too. */
+  rotate(id: string, untilMs: number, nowMs: number): Promise<Result<string, SharedFileError>> {
     const secret = createWebhookSecret();
-    return this.#replace(
-      id,
-      (record) => ({ ...record, secret, former: { secret: record.secret, untilMs } }),
-      secret,
-    );
+    return this.#file.change<string, never>((before) => {
+      const record = before.get(id) ?? { headers: {}, madeMs: nowMs };
+      const former = "secret" in record ? { secret: record.secret, untilMs } : null;
+      return ok({ value: new Map(before).set(id, { ...record, secret, former }), answer: secret });
+    }, true);
   }
 
   remove(id: string): Promise<Result<void, SharedFileError>> {
@@ -96,18 +100,6 @@ export class WebhookSecrets {
 
   reload(): Promise<void> {
     return this.#file.reload();
-  }
-
-  #replace<Answer>(
-    id: string,
-    change: (record: WebhookSecret) => WebhookSecret,
-    answer: Answer,
-  ): Promise<Result<Answer, SharedFileError | "missing">> {
-    return this.#file.change<Answer, "missing">((before) => {
-      const record = before.get(id);
-      if (record === undefined) return fail("missing");
-      return ok({ value: new Map(before).set(id, change(record)), answer });
-    }, true);
   }
 }
 

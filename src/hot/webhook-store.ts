@@ -10,7 +10,7 @@ export class WebhookStore {
   /** The last entry that is in here, or in the archive's file from which these were restored. */
   #sequence = 0;
   #count = 0;
-  #onChanged = (_appId: AppId, _id: string) => {};
+  #onChanged = (_former: Webhook | null, _webhook: Webhook | null) => {};
 
   get sequence(): number {
     return this.#sequence;
@@ -34,8 +34,8 @@ export class WebhookStore {
     for (const webhooks of this.#byApp.values()) yield* webhooks.values();
   }
 
-  /** Calls `onChanged` after each change of one of them. */
-  watch(onChanged: (appId: AppId, id: string) => void): void {
+  /** Calls `onChanged` after each change of one of them; null before it is made, and once it is deleted. */
+  watch(onChanged: (former: Webhook | null, webhook: Webhook | null) => void): void {
     this.#onChanged = onChanged;
   }
 
@@ -78,11 +78,12 @@ export class WebhookStore {
   #set({ appId, id, webhook }: WebhookEntry): void {
     const ofApp = this.#byApp.get(appId) ?? new Map<string, Webhook>();
     this.#byApp.set(appId, ofApp);
+    const former = ofApp.get(id) ?? null;
     this.#count -= ofApp.size;
     if (webhook === null) ofApp.delete(id);
     else ofApp.set(id, webhook);
     this.#count += ofApp.size;
-    this.#onChanged(appId, id);
+    if (former !== null || webhook !== null) this.#onChanged(former, webhook);
   }
 }
 

@@ -52,6 +52,8 @@ export interface KeyedEndpoint extends Route {
   readonly isForViews: boolean;
   /** Whether the key must also be able to write and be unbound, because the request affects the whole app. */
   readonly forWholeApp: boolean;
+  /** Whether the key must also be able to read, because what the request makes tells what it could read. */
+  readonly alsoReads: boolean;
   /** Whether the map page may send it with a session in place of a key. */
   readonly isForPage: boolean;
   readonly isTagged: boolean;
@@ -94,6 +96,7 @@ interface QueryEndpoint<Path extends string, InPath, Query> extends Operation {
   /** Defaults to `read`. */
   readonly permission?: "read" | "edit" | "manage" | "erase";
   readonly forWholeApp?: boolean;
+  readonly alsoReads?: boolean;
   /** Whether share links may use it. Such an endpoint must cut and blur all answers by the call's view. */
   readonly isForViews?: boolean;
   /**
@@ -113,7 +116,14 @@ export function queryEndpoint<
   const Query extends QueryParameters,
 >(declared: QueryEndpoint<Path, InPath, Query>): KeyedEndpoint {
   const { path, inPath, query, wrongQuery, versionOf, open, refuse, ...rest } = declared;
-  const { method = "GET", permission = "read", forWholeApp = false, isForViews = false, ...operation } = rest;
+  const {
+    method = "GET",
+    permission = "read",
+    forWholeApp = false,
+    alsoReads = false,
+    isForViews = false,
+    ...operation
+  } = rest;
   const pathParameters: PathParameters = inPath;
   const segments = segmentsOf(path, pathParameters);
   return {
@@ -123,13 +133,14 @@ export function queryEndpoint<
     permission,
     isForViews,
     forWholeApp,
+    alsoReads,
     isForPage: path.startsWith(API) && permission !== "erase",
     isTagged: versionOf !== undefined,
     pathParameters,
     query,
     operation: {
       ...operation,
-      description: `${operation.description} Needs the permission \`${permission}\`${alsoNeeded(isForViews, forWholeApp)}.`,
+      description: `${operation.description} Needs the permission \`${permission}\`${alsoNeeded(isForViews, forWholeApp, alsoReads)}.`,
       failures: {
         ...(permission === "read" || method === "GET" ? refusedQuestion : refusedParameters)(
           pathParameters,
@@ -180,8 +191,9 @@ function namingIgnored(pairs: QueryPairs, query: QueryParameters, answer: Answer
 
 const NOT_FOR_ALL: NonNullable<Operation["failures"]> = { 403: shared("NotForAll") };
 
-function alsoNeeded(isForViews: boolean, forWholeApp: boolean): string {
+function alsoNeeded(isForViews: boolean, forWholeApp: boolean, alsoReads: boolean): string {
   if (forWholeApp) return " and `write`, with a key that is bound to no device or user";
+  if (alsoReads) return " and `read`";
   return isForViews ? " or `view`" : "";
 }
 
@@ -201,6 +213,7 @@ export function keyedEndpoint(
     permission,
     isForViews: false,
     forWholeApp: false,
+    alsoReads: false,
     isForPage: isForPage ?? (method === "GET" && permission === "read" && path.startsWith(API)),
     isTagged: false,
     pathParameters: {},

@@ -60,6 +60,17 @@ import { health } from "./endpoints/service/health.ts";
 import { metrics } from "./endpoints/service/metrics.ts";
 import { ready } from "./endpoints/service/ready.ts";
 
+import { createWebhook, listWebhooks } from "./endpoints/webhooks/create.ts";
+import { redeliverWebhook, testWebhook, webhookDeliveries } from "./endpoints/webhooks/deliveries.ts";
+import {
+  deleteWebhook,
+  oneWebhook,
+  pauseWebhook,
+  replaceWebhook,
+  resumeWebhook,
+  rotateWebhook,
+} from "./endpoints/webhooks/one.ts";
+
 /** Every endpoint, in the order of the document. Endpoints in this list are served, described and tested. */
 export const ENDPOINTS: readonly Endpoint[] = [
   health,
@@ -105,6 +116,17 @@ export const ENDPOINTS: readonly Endpoint[] = [
   geofenceEvents,
   alertEvents,
   deviceEvents,
+  listWebhooks,
+  createWebhook,
+  oneWebhook,
+  replaceWebhook,
+  deleteWebhook,
+  pauseWebhook,
+  resumeWebhook,
+  rotateWebhook,
+  webhookDeliveries,
+  redeliverWebhook,
+  testWebhook,
   createCorrection,
   listCorrections,
   oneCorrection,

@@ -34,6 +34,10 @@ export const ERROR_CODES = {
   NOT_FOUND_008: { status: 404, meaning: "The app has no such correction. List them." },
   NOT_FOUND_009: { status: 404, meaning: "The app has no such erasure. List them." },
   NOT_FOUND_010: { status: 404, meaning: "The app has no such geofence or alert. List them." },
+  NOT_FOUND_011: {
+    status: 404,
+    meaning: "The app has no such webhook, or no such event to send. List them.",
+  },
   METHOD_001: { status: 405, meaning: "The path does not take this method. `Allow` names those it takes." },
   CONFLICT_001: { status: 409, meaning: "The server is not a node of a cluster." },
   CONFLICT_002: {
@@ -61,6 +65,11 @@ export const ERROR_CODES = {
     status: 409,
     meaning: "The app has no room for another geofence or alert there. The message names the bound.",
   },
+  CONFLICT_009: {
+    status: 409,
+    meaning: "There are as many webhooks as may be. The message names the bound.",
+  },
+  CONFLICT_010: { status: 409, meaning: "A node of a cluster sends no webhooks." },
   SERVER_001: { status: 500, meaning: "The server failed. Send its operator the `X-Request-Id`." },
   SERVER_002: { status: 500, meaning: "The archive lost records of the answer. The operator runs `verify`." },
   UNAVAILABLE_001: { status: 503, meaning: "The server starts, stops, is full or busy. Obey `Retry-After`." },
@@ -141,6 +150,11 @@ export function answerError(error: HttpError): ErrorAnswer {
     case "too_many_watches":
     case "fences_overlap":
       return watchError(error);
+    case "webhook_not_found":
+    case "event_not_found":
+    case "too_many_webhooks":
+    case "webhooks_of_cluster":
+      return webhookError(error);
     case "erasure_not_found":
       return plain("NOT_FOUND_009", "the app has no such erasure");
     case "correction_not_found":
@@ -219,6 +233,26 @@ function watchError(error: WatchError): ErrorAnswer {
       const place = `latitude ${latitude}, longitude ${longitude}`;
       return plain("CONFLICT_008", `${fence} would be number ${countMax + 1} whose box covers ${place}`);
     }
+  }
+}
+
+type WebhookError = ServiceError & {
+  readonly kind: "webhook_not_found" | "event_not_found" | "too_many_webhooks" | "webhooks_of_cluster";
+};
+
+function webhookError(error: WebhookError): ErrorAnswer {
+  switch (error.kind) {
+    case "webhook_not_found":
+      return plain("NOT_FOUND_011", "the app has no such webhook");
+    case "event_not_found":
+      return plain("NOT_FOUND_011", "the app has no such event");
+    case "too_many_webhooks":
+      return plain(
+        "CONFLICT_009",
+        `${error.owner} has at most ${error.countMax.toLocaleString("en")} webhooks`,
+      );
+    case "webhooks_of_cluster":
+      return plain("CONFLICT_010", "this server is a node of a cluster, which sends no webhooks");
   }
 }
 

@@ -35,6 +35,7 @@ interface Route {
 export interface KeyedRoute extends Route {
   readonly permission: Exclude<Permission, "view">;
   readonly forWholeApp: boolean;
+  readonly alsoReads: boolean;
   /** Whether keys with the permission `view` are admitted too. */
   readonly isForViews: boolean;
   /** Whether the map page may send it with a session in place of a key. */
@@ -214,12 +215,13 @@ function isKnown<Known extends KnownKey>(lookup: Known | UnknownKey): lookup is 
 /** Why an endpoint refuses a key, or null. */
 function refusalOfKey(
   key: KeyRecord,
-  { permission, forWholeApp, isForViews }: KeyedRoute,
+  { permission, forWholeApp, alsoReads, isForViews }: KeyedRoute,
 ): AccessError | null {
   const { permissions, deviceId, userId } = key;
   if (!permissions.includes(permission) && !(isForViews && permissions.includes("view"))) {
     return { kind: "permission_missing", permission };
   }
+  if (alsoReads && !permissions.includes("read")) return { kind: "permission_missing", permission: "read" };
   const isBound = deviceId !== null || userId !== null;
   if (OF_WHOLE_APP.has(permission) && isBound) return { kind: "key_bound" };
   if (!forWholeApp) return null;

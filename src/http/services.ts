@@ -37,6 +37,7 @@ import type { Tracks } from "../service/queries/tracks-tile.ts";
 import type { Versions } from "../service/queries/versions.ts";
 import type { SealState } from "../service/upkeep/seal/schedule.ts";
 import type { EventStore } from "../service/watching/event-store.ts";
+import type { OpenWebhooks } from "../service/webhooks/open-webhooks.ts";
 import type { Viewers } from "./answer/viewers.ts";
 import type { BodyBudget } from "./body/body-budget.ts";
 import type { AnswerBuffer } from "./encode/answer-buffer.ts";
@@ -66,6 +67,7 @@ export interface Services extends QueryDependencies {
   readonly uploads: Uploads;
   readonly ingestMessage: IngestMessage;
   readonly quarantine: () => Quarantine;
+  readonly webhooks: () => Pick<OpenWebhooks, "edit" | "resend">;
   readonly keys: KeyStore;
   readonly sessions: Sessions;
   readonly madeKeys: MadeKeys;

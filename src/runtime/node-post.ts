@@ -20,7 +20,7 @@ import {
  * redirects here, nor takes a proxy from the environment. Each request has a connection of its own.
  */
 
-const resolveBySystem: ResolveName = async (hostname) => {
+export const resolveBySystem: ResolveName = async (hostname) => {
   const addresses = await lookup(hostname, { all: true });
   return addresses.map(({ address }) => address);
 };

@@ -14,7 +14,9 @@ import type { AcquireLock } from "./lock.ts";
 import { loadMqttBroker } from "./mqtt-broker.ts";
 import { createNodeFiles } from "./node-files.ts";
 import { createNodeInputs } from "./node-inputs.ts";
+import { createPost, resolveBySystem } from "./node-post.ts";
 import { copyNodeSqlite, openNodeSqlite } from "./node-sqlite.ts";
+import type { Post, ResolveName } from "./post.ts";
 import { exitOnCrash, stopRequested } from "./process.ts";
 import { ownThreads, quietHelpers } from "./quiet-helpers.ts";
 import { readSecretLine, readTypedLine } from "./secret-input.ts";
@@ -30,6 +32,9 @@ export interface Platform {
   readonly acquireLock: AcquireLock;
   readonly openSqlite: OpenSqlite;
   readonly copySqlite: CopySqlite;
+  /** Sends requests of webhooks. */
+  readonly post: Post;
+  readonly resolveName: ResolveName;
   readonly startHelper: StartHelper;
   readonly listen: Listen;
   /** Loads the MQTT client, which takes a moment. */
@@ -72,6 +77,8 @@ export function createPlatform(): Platform {
     acquireLock: acquireSqliteLock,
     openSqlite: openNodeSqlite,
     copySqlite: copyNodeSqlite,
+    post: createPost(),
+    resolveName: resolveBySystem,
     startHelper,
     listen: isDeno ? listenOnDeno : listenOnBun,
     loadBroker: loadMqttBroker,

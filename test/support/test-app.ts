@@ -10,6 +10,7 @@ import { SessionSecret } from "../../src/auth/session-secret.ts";
 import type { Sessions } from "../../src/auth/sessions.ts";
 import type { TierName } from "../../src/auth/tiers.ts";
 import type { ViewSpec } from "../../src/auth/view.ts";
+import { WebhookSecrets } from "../../src/auth/webhook-secrets.ts";
 import type { RefusedMessage } from "../../src/clients/refused-message.ts";
 import type { ClusterStatus } from "../../src/cluster/cluster-config.ts";
 import { createCopies } from "../../src/cluster/join/copies.ts";
@@ -22,6 +23,7 @@ import type { Readiness, Services } from "../../src/http/services.ts";
 import { assert } from "../../src/lib/assert.ts";
 import { Scheduler } from "../../src/lib/schedule/scheduler.ts";
 import { systemTimers } from "../../src/lib/schedule/timers.ts";
+import { parseIpBlock } from "../../src/lib/text/ip-address.ts";
 import type { Binding } from "../../src/model/binding.ts";
 import type { AppId } from "../../src/model/ids.ts";
 import { createManualClock, type ManualClock } from "../../src/model/time/clock.ts";
@@ -50,6 +52,11 @@ import { createHistoryQueries } from "../../src/service/queries/history/history.
 import type { LateWindowSize } from "../../src/service/queries/history/read-stretches.ts";
 import { createReadPositions } from "../../src/service/queries/positions.ts";
 import type { EventStore } from "../../src/service/watching/event-store.ts";
+import {
+  type OpenWebhooks,
+  openWebhooks,
+  type WebhookStores,
+} from "../../src/service/webhooks/open-webhooks.ts";
 import { openWal } from "../../src/wal/wal.ts";
 import {
   createMemoryKeyFiles,
@@ -327,6 +334,7 @@ async function openTestStores(
     hasWholeLog: true,
   });
   const append = createStandingAppend({ log, memory, onRefusal });
+  const eventStore = openEvents();
   const editProfile = createEditProfile({ append, hot });
   const editWatches = createEditWatches({ append, hot, scheduler });
   const archived = {
@@ -407,9 +415,30 @@ async function openTestStores(
       exactIngest: () => ingest,
       damage: [],
       schedule: NO_SEALS,
-      eventStore: openEvents(),
+      eventStore,
+      webhooks: await openTestWebhooks({ hot, append, clock, eventStore }),
     },
   };
+}
+
+/** Webhooks whose receivers take everything; nothing is sent until the delivery starts. */
+async function openTestWebhooks(
+  stores: Pick<WebhookStores, "hot" | "append" | "eventStore"> & { readonly clock: ManualClock },
+): Promise<OpenWebhooks> {
+  const { clock } = stores;
+  const secretFile = {
+    ...{ files: createMemoryKeyFiles(), path: "/data/webhook-secrets.json", clock },
+    ...{ acquireLock: createMemoryLock(), process: { pid: 1, command: "serve" } },
+  };
+  const parts = {
+    secrets: await WebhookSecrets.open(secretFile),
+    targets: { allowed: [parseIpBlock("10.1.0.0/16")!] },
+    post: async () => ({ kind: "answered", status: 200, retryAfter: null, body: "ok" }) as const,
+    resolve: async (hostname: string) => [hostname.startsWith("inside") ? "10.2.0.1" : "2600::1"],
+    version: "1.2.3",
+  };
+  const running = { timers: systemTimers, isNode: false, onNote: () => {} };
+  return openWebhooks(parts, { ...stores, ...running });
 }
 
 /** Sends requests with the texts of the keys. */

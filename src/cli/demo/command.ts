@@ -82,6 +82,7 @@ function parseDemo({ values }: CommandInput<typeof DEMO_FLAGS>): Result<DemoOpti
     mapFile: null,
     demoSpeed: speed,
     mqtt: null,
+    webhookTargets: { allowed: [] },
     cluster: null,
   };
   return ok({ config, speed, path });

@@ -48,8 +48,9 @@ function parseServe({
   const { sealIntervalMs, archiveThreads, archiveMemoryBytes, viewersMax } = values;
   const archive = { sealIntervalMs, archiveThreads, archiveMemoryBytes };
   const server = { port, hostname, corsOrigins, friendsApps, compat, viewersMax, mapFile };
+  const webhookTargets = { allowed: values.webhookAllow };
   const others = { mqtt: mqtt.value, cluster: cluster.value };
-  const config = { dataDir, ...server, ...archive, demoSpeed: null, ...others };
+  const config = { dataDir, ...server, ...archive, demoSpeed: null, ...others, webhookTargets };
   return ok({ config, logLevel });
 }
 

@@ -9,6 +9,7 @@ import {
 } from "../../app/config.ts";
 import { fail, ok } from "../../lib/result.ts";
 import { formatDuration, parseDuration } from "../../lib/text/duration.ts";
+import { parseIpBlock } from "../../lib/text/ip-address.ts";
 import type { BrokerAddress } from "../../service/mqtt/mqtt.ts";
 import { isTopicFilter } from "../../service/mqtt/topic-filter.ts";
 import type { FlagRows } from "../arguments/flag-row.ts";
@@ -38,6 +39,8 @@ const HOST = ruled("HOST", "be a host name or address", (text) => (/^[^\s/]+$/.t
 const ORIGIN = ruled("ORIGIN", "be * or an origin such as https://example.org", (text) =>
   text === "*" || (/^https?:/.test(text) && URL.parse(text)?.origin === text) ? text : null,
 );
+
+const BLOCK = ruled("CIDR", "be an address, or addresses such as 10.0.0.0/8", parseIpBlock);
 
 const SEAL_INTERVAL: ValueKind<number> = {
   ...ruled("TIME", "be a time such as 15m, 1h or 1d, at most 24d", (text) => {
@@ -183,6 +186,13 @@ export const SERVE_FLAGS = {
     goesWith: "mqtt",
     default: DEFAULT_QUEUED_MESSAGES,
     does: "how many messages the broker is set to queue while the server is down; for the doctor and the metrics",
+  },
+  webhookAllow: {
+    name: "webhook-allow",
+    takes: BLOCK,
+    repeats: true,
+    otherwise: "public addresses, by https",
+    does: "let webhooks reach these addresses too, also by http; see docs/webhooks.md",
   },
   ...CLUSTER_FLAGS,
   friendsApps: {

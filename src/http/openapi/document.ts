@@ -132,6 +132,7 @@ const TAGS = [
   { name: "Devices", description: "Positions of one device." },
   { name: "App", description: "Positions of all devices of the key's app." },
   { name: "Geofences", description: "Areas that devices enter and leave, and alerts without an area." },
+  { name: "Webhooks", description: "Events of geofences and alerts, sent to a URL." },
   { name: "Nearby", description: "Devices around a point." },
   { name: "Ingest", description: "Reports from devices." },
   {

@@ -16,7 +16,16 @@ import {
   shared,
 } from "./responses.ts";
 
-export type Tag = "Users" | "Devices" | "App" | "Geofences" | "Nearby" | "Ingest" | "Clients" | "Service";
+export type Tag =
+  | "Users"
+  | "Devices"
+  | "App"
+  | "Geofences"
+  | "Webhooks"
+  | "Nearby"
+  | "Ingest"
+  | "Clients"
+  | "Service";
 
 /** The successful answer of an endpoint: a named object of a shape, or something else. */
 export type DescribedAnswer =

@@ -33,6 +33,8 @@ export interface ElsewhereDependencies {
   readonly pathsBeforeCluster: readonly string[];
   /** Forgets what is known of a device, or of all devices of an app, beside their records. */
   readonly forget: (appId: AppId, deviceId: DeviceId | null) => void;
+  /** Forgets requests to webhooks about it. */
+  readonly forgetDeliveries: (erasure: HeldErasure) => Promise<unknown>;
 }
 
 /**
@@ -55,6 +57,7 @@ export function createEraseElsewhere(dependencies: ElsewhereDependencies) {
     const { appId, deviceIds, userId } = erasure;
     // A user may have reported with any.
     for (const deviceId of userId === null ? deviceIds : [null]) dependencies.forget(appId, deviceId);
+    await dependencies.forgetDeliveries(erasure);
     await eraseStoredEvents(dependencies, erasure, report);
     await eraseDamaged(dependencies, erasure.appId, dropsDamaged, report);
     for (const path of dependencies.pathsBeforeCluster) await eraseAll(dependencies.files, path, report);

@@ -25,7 +25,7 @@ test("a secret and its headers are on the disk, and rotated with an overlap in w
   const { secrets: reopen } = open();
   const secrets = await reopen();
   const first = await secrets.create("w", { "x-token": "t" }, 1, EVERY);
-  const second = await secrets.rotate("w", 1000);
+  const second = await secrets.rotate("w", 1000, 2);
   if (!first.ok || !second.ok) throw new Error("the file can be written");
   expect([isWebhookSecret(first.value), isWebhookSecret(second.value)]).toEqual([true, true]);
   await secrets.setHeaders("w", { "x-token": "u" });
@@ -35,11 +35,11 @@ test("a secret and its headers are on the disk, and rotated with an overlap in w
   expect(secretsAt(record, 1000)).toEqual([second.value]);
 });
 
-test("what is not there is not changed, and a removed secret is gone", async () => {
+test("headers need a secret, a lost one is made anew, and a removed one is gone", async () => {
   const secrets = await open().secrets();
-  expect(await secrets.rotate("w", 1)).toEqual({ ok: false, error: "missing" });
   expect(await secrets.setHeaders("w", {})).toEqual({ ok: false, error: "missing" });
-  await secrets.create("w", {}, 1, EVERY);
+  await secrets.rotate("w", 1000, 7);
+  expect(secrets.find("w")).toMatchObject({ former: null, headers: {}, madeMs: 7 });
   await secrets.remove("w");
   expect(secrets.find("w")).toBeNull();
 });

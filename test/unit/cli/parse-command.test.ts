@@ -41,6 +41,7 @@ const SERVE = {
   viewersMax: 1024,
   demoSpeed: null,
   mqtt: null,
+  webhookTargets: { allowed: [] },
   cluster: null,
 };
 

@@ -3,6 +3,7 @@ import { watchSecrets } from "../../../src/app/secrets.ts";
 import { type KeySpec, type KeyStore, openKeyStore } from "../../../src/auth/key-store.ts";
 import { PassPhrases } from "../../../src/auth/pass-phrases.ts";
 import { SessionSecret } from "../../../src/auth/session-secret.ts";
+import { WebhookSecrets } from "../../../src/auth/webhook-secrets.ts";
 import { SharedBucket, type SharedBucketTimes } from "../../../src/cluster/shared-bucket.ts";
 import { StreamError } from "../../../src/cluster/stream/stream.ts";
 import { Settings } from "../../../src/directory/settings.ts";
@@ -61,6 +62,7 @@ function createNode(
     openKeys: () => openKeyStore(dependencies("keys.json")),
     openSecret: () => SessionSecret.open(dependencies("session-secret")),
     openPassPhrases: () => PassPhrases.open(dependencies("pass-phrases.json")),
+    openWebhookSecrets: () => WebhookSecrets.open(dependencies("webhook-secrets.json")),
     openSettings: () => Settings.open(dependencies("settings.json"), async () => DEFAULT_RETENTION),
   };
 }
@@ -313,6 +315,7 @@ test.each([
     keys: await time.until(node.openKeys()),
     sessionSecret: await time.until(node.openSecret()),
     passPhrases: await time.until(node.openPassPhrases()),
+    webhookSecrets: await time.until(node.openWebhookSecrets()),
   };
   const reloads = watchSecrets(secrets, () => {}, time);
   await time.until(time.wait(10));
@@ -409,7 +412,12 @@ test("a value that can't be used is left as it is, and one that is removed is mi
   const told: string[] = [];
   await keys.reload();
   const watches = watchSecrets(
-    { keys, sessionSecret: await node.openSecret(), passPhrases: await node.openPassPhrases() },
+    {
+      keys,
+      sessionSecret: await node.openSecret(),
+      passPhrases: await node.openPassPhrases(),
+      webhookSecrets: await node.openWebhookSecrets(),
+    },
     (reason) => told.push(reason),
   );
   watches.stop();

@@ -2,6 +2,7 @@ import { EXAMPLE_CORRECTION_ID } from "../../../src/http/endpoints/corrections/s
 import { EXAMPLE_ERASURE_ID } from "../../../src/http/endpoints/erasures/shapes.ts";
 import { EXAMPLE_ALERT_ID, EXAMPLE_FENCE_ID } from "../../../src/http/endpoints/geofences/shapes.ts";
 import { EXAMPLE_ENTRY_ID } from "../../../src/http/endpoints/quarantine/entry-shapes.ts";
+import { EXAMPLE_WEBHOOK_ID } from "../../../src/http/endpoints/webhooks/shapes.ts";
 import { assert } from "../../../src/lib/assert.ts";
 import type { AppId, DeviceId } from "../../../src/model/ids.ts";
 import { putAll, revisionAt } from "../../support/geofences/test-events.ts";
@@ -70,6 +71,17 @@ export async function watch(app: TestApp, key: KeyName = "full"): Promise<void> 
   }
 }
 
+/** Makes a webhook for events of the bus, if there is none. */
+export async function subscribe(app: TestApp, key: KeyName = "full"): Promise<void> {
+  const path = "/api/v1/webhooks";
+  const { body } = await app.get(path, key);
+  if ((body.pagination as unknown as JsonObject | undefined)?.total_count !== 0) return;
+  const headers = { authorization: `Bearer ${app.keys[key]}`, "content-type": "application/json" };
+  const webhook = { url: "https://hooks.example.com/", devices: [BUS.device_id] };
+  const made = await app.fetch(path, { method: "POST", headers, body: JSON.stringify(webhook) });
+  assert(made.status === 200, "it is made");
+}
+
 /** Erases a device that never reported. */
 export async function erase(app: TestApp): Promise<void> {
   const headers = { authorization: `Bearer ${app.keys.eraser}`, "content-type": "application/json" };
@@ -79,8 +91,8 @@ export async function erase(app: TestApp): Promise<void> {
 }
 
 /**
- * A path of the document's example with the app's newest entry, correction or erasure, or its first geofence or alert,
- * in it, where there is one.
+ * A path of the document's example with the app's newest entry, correction or erasure, or its first geofence, alert or
+ * webhook, in it, where there is one.
  */
 export async function withEntry(app: TestApp, path: string, key: KeyName = "full"): Promise<string> {
   if (path.includes(EXAMPLE_CORRECTION_ID)) {
@@ -91,6 +103,7 @@ export async function withEntry(app: TestApp, path: string, key: KeyName = "full
   for (const [id, list] of [
     [EXAMPLE_FENCE_ID, "geofences"],
     [EXAMPLE_ALERT_ID, "alerts"],
+    [EXAMPLE_WEBHOOK_ID, "webhooks"],
   ] as const) {
     if (!path.includes(id)) continue;
     const { body } = await app.get(`/api/v1/${list}`, key);

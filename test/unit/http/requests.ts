@@ -101,6 +101,7 @@ const BODIES: Readonly<Record<string, object>> = {
     end: Date.UTC(2026, 11, 1),
     accuracy_above: INACCURATE_METERS - 1,
   },
+  "POST /api/v1/webhooks/:webhookId/redeliver": { since: 0 },
 };
 
 /** The path once more with each of its other parameters, one at a time. */
@@ -191,8 +192,8 @@ export const KEYS_WITHOUT = {
 export const VIEWERS = ["viewer", "blurredViewer"] as const satisfies readonly KeyName[];
 
 /** A key that may ask an endpoint, with no more permissions than it takes. */
-export function keyFor({ permission, forWholeApp }: KeyedEndpoint): KeyName {
-  return forWholeApp ? "full" : KEY_WITH[permission];
+export function keyFor({ permission, forWholeApp, alsoReads }: KeyedEndpoint): KeyName {
+  return forWholeApp || alsoReads ? "full" : KEY_WITH[permission];
 }
 
 /** Endpoints that some tests name, to say what is true of one. */

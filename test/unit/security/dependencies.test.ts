@@ -112,11 +112,13 @@ const HOSTS = [
   "formats/write/gpx.ts www.topografix.com",
   "formats/write/kml.ts www.google.com",
   "formats/write/kml.ts www.opengis.net",
+  "http/endpoints/webhooks/shapes.ts hooks.example.com",
   "http/openapi/document.ts creativecommons.org", // Licences and credits, in the document.
   "http/openapi/document.ts opensource.org",
   "http/openapi/document.ts www.geonames.org",
   "map/streets/archive-head.ts github.com", // A specification, in a comment.
   "model/record-id.ts github.com", // A comment.
+  "service/webhooks/parse-webhook.ts example.com",
   "web/map/world-layers.ts creativecommons.org", // Credits on the map, for people to follow.
   "web/map/world-layers.ts www.geonames.org",
   "web/map/world-layers.ts www.naturalearthdata.com",

@@ -23,7 +23,14 @@ const NOW_MS = Date.UTC(2026, 0, 28, 12);
 
 const DEVICES = ["bus", "tram", "ferry", "O'Hara", "\u{1f68c}", "rival-only"];
 const USERS = ["driver", "50%", "nobody"];
-const known = { devices: DEVICES, users: USERS, fences: DEVICES, alerts: DEVICES, nowMs: NOW_MS };
+const known = {
+  devices: DEVICES,
+  users: USERS,
+  fences: DEVICES,
+  alerts: DEVICES,
+  webhooks: DEVICES,
+  nowMs: NOW_MS,
+};
 
 const READS = KEYED_OPERATIONS.filter(({ method }) => method === "GET");
 
@@ -170,6 +177,14 @@ test("every operation with a key is asked here, or changes something", () => {
     "POST /api/v1/alerts",
     "PUT /api/v1/alerts/{alertId}",
     "DELETE /api/v1/alerts/{alertId}",
+    "POST /api/v1/webhooks",
+    "PUT /api/v1/webhooks/{webhookId}",
+    "DELETE /api/v1/webhooks/{webhookId}",
+    "POST /api/v1/webhooks/{webhookId}/pause",
+    "POST /api/v1/webhooks/{webhookId}/resume",
+    "POST /api/v1/webhooks/{webhookId}/rotate",
+    "POST /api/v1/webhooks/{webhookId}/redeliver",
+    "POST /api/v1/webhooks/{webhookId}/test",
     "POST /api/v1/corrections",
     "DELETE /api/v1/corrections/{correctionId}",
     "POST /api/v1/erasures",

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createKeyText } from "../../../../src/auth/api-key.ts";
 import { answerOf, createTestApp, type KeyName, NOON_MS } from "../../../support/test-app.ts";
-import { correct, erase, giveProfile, quarantine, watch, withEntry } from "../quarantined.ts";
+import { correct, erase, giveProfile, quarantine, subscribe, watch, withEntry } from "../quarantined.ts";
 import {
   BUS,
   EVERY_READ_PATH,
@@ -184,7 +184,9 @@ test.each(KEYED.map((endpoint) => [nameOf(endpoint), endpoint] as const))(
     await giveProfile(app);
     await correct(app);
     await watch(app);
-    await erase(app);
+    await subscribe(app);
+    // Few may be pending at once.
+    if (endpoint.path.includes("erasures")) await erase(app);
     const path = await withEntry(app, pathTo(endpoint));
     const headers = { authorization: `Bearer ${app.keys[key]}` };
     expect((await app.fetch(path, requestTo(endpoint, headers))).status).toBe(200);
@@ -230,6 +232,7 @@ test.each(["reader", "operator"] satisfies KeyName[])(
 
 test("each permission is enough for what it is for", async () => {
   await watch(app);
+  await subscribe(app);
   for (const path of EVERY_READ_PATH)
     expect((await app.get(await withEntry(app, path), "reader")).status).toBe(200);
   expect((await app.post([{ ...BUS, timestamp: NOON_MS }], "writer")).status).toBe(200);

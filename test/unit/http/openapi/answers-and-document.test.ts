@@ -3,10 +3,11 @@ import { WatchStore } from "../../../../src/geofences/watch-store.ts";
 import { DeviceProfiles } from "../../../../src/hot/device-profiles.ts";
 import { Corrections } from "../../../../src/hot/hidden/corrections.ts";
 import { createHotStore } from "../../../../src/hot/hot-store.ts";
+import { WebhookStore } from "../../../../src/hot/webhook-store.ts";
 import { Scheduler } from "../../../../src/lib/schedule/scheduler.ts";
 import { textOf } from "../../../support/event-reader.ts";
 import { createTestApp, type KeyName, NOON_MS, type TestApp } from "../../../support/test-app.ts";
-import { correct, giveProfile, quarantine, watch, withEntry } from "../quarantined.ts";
+import { correct, giveProfile, quarantine, subscribe, watch, withEntry } from "../quarantined.ts";
 import {
   askedWith,
   BUS,
@@ -103,6 +104,7 @@ describe.each(DOCUMENTED.map((endpoint) => [nameOf(endpoint), endpoint] as const
         await Promise.all([quarantine(from), giveProfile(from)]);
         await correct(from);
         await watch(from);
+        await subscribe(from);
       }
       const known = status === 200 ? await withEntry(from, asked) : asked;
       const response = await from.fetch(known, requestTo(endpoint, headers));
@@ -169,6 +171,7 @@ function createBrokenApp(): Promise<TestApp> {
       profiles: Object.assign(new DeviceProfiles(), { find: fault }),
       corrections: Object.assign(new Corrections(), { find: fault, list: fault }),
       watches: Object.assign(new WatchStore(), { find: fault }),
+      webhooks: Object.assign(new WebhookStore(), { find: fault, ofApp: fault }),
     },
     editProfile: fault,
     editWatches: { create: fault, replace: fault, delete: fault, import: fault },
@@ -176,6 +179,7 @@ function createBrokenApp(): Promise<TestApp> {
     erase: { create: fault, preview: fault },
     erasures: fault,
     events: fault,
+    webhooks: fault,
     nearby: fault,
     viewers: { open: fault, stop: fault },
     quarantine: fault,

@@ -32,6 +32,7 @@ const known = {
   users: ["driver", "50%"],
   fences: await makeSome("POST /api/v1/geofences"),
   alerts: await makeSome("POST /api/v1/alerts"),
+  webhooks: await makeSome("POST /api/v1/webhooks"),
   nowMs: app.clock.nowMs(),
 };
 await storeDays([0, 1, 9, 12]);
@@ -42,10 +43,12 @@ await storeDays([2, 9, 15]); // Of the ninth day some lie in the archive and som
 async function makeSome(name: string): Promise<string[]> {
   const { path, operation } = OPERATIONS.find((each) => each.name === name)!;
   const body = JSON.stringify(operation.requestBody!.content["application/json"]!.example);
-  const headers = { authorization: `Bearer ${app.keys.manager}`, "content-type": "application/json" };
+  const headers = { authorization: `Bearer ${app.keys.full}`, "content-type": "application/json" };
   const made = Array.from({ length: 5 }, async () => {
-    const { geofence, alert } = await (await app.fetch(path, { method: "POST", headers, body })).json();
-    return (geofence ?? alert).id as string;
+    const { geofence, alert, webhook } = await (
+      await app.fetch(path, { method: "POST", headers, body })
+    ).json();
+    return (geofence ?? alert ?? webhook).id as string;
   });
   return Promise.all(made);
 }

@@ -20,6 +20,7 @@ export interface KnownIds {
   readonly users: readonly string[];
   readonly fences: readonly string[];
   readonly alerts: readonly string[];
+  readonly webhooks: readonly string[];
   readonly nowMs: number;
 }
 
@@ -91,6 +92,7 @@ function arbitraryPaths({ path, operation }: NamedOperation, known: KnownIds): f
         user_id: part(known.users),
         geofenceId: part(known.fences),
         alertId: part(known.alerts),
+        webhookId: part(known.webhooks),
         z: part(["1", "16"]),
         x: part(["0", "1"]),
       }),

@@ -1,0 +1,204 @@
+import { nextTurn } from "../../lib/schedule/timers.ts";
+import type { AppId, DeviceId, UserId } from "../../model/ids.ts";
+import type { SqliteDatabase, SqliteRow, SqliteStatement } from "../../runtime/sqlite.ts";
+import type { Failing } from "./subscription.ts";
+
+/*
+ * What is kept of deliveries, in the database of events: where each webhook is, and its last requests. Both may be lost
+ * without losing an event: a webhook without a cursor begins with the first event made since it was.
+ */
+const SCHEMA = `
+CREATE TABLE IF NOT EXISTS webhook_cursors (
+  webhook_id TEXT PRIMARY KEY,
+  seq INTEGER NOT NULL,
+  failures INTEGER NOT NULL,
+  next_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS webhook_deliveries (
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  webhook_id TEXT NOT NULL,
+  app_id TEXT NOT NULL,
+  event_id TEXT NOT NULL,
+  revision INTEGER NOT NULL,
+  device_id TEXT NOT NULL,
+  user_id TEXT NOT NULL,
+  at_ms INTEGER NOT NULL,
+  outcome TEXT NOT NULL,
+  status INTEGER,
+  latency_ms INTEGER NOT NULL,
+  answer TEXT NOT NULL
+) STRICT;
+CREATE INDEX IF NOT EXISTS webhook_deliveries_by_webhook ON webhook_deliveries (webhook_id, number);
+CREATE INDEX IF NOT EXISTS webhook_deliveries_by_device ON webhook_deliveries (app_id, device_id);
+CREATE INDEX IF NOT EXISTS webhook_deliveries_by_user ON webhook_deliveries (app_id, user_id);
+`;
+
+/** Requests of a webhook that are kept. */
+export const DELIVERIES_MAX = 1000;
+
+/** Rows that are deleted at once. */
+const STEP_ROWS = 500;
+
+/** Rejected events are tried a few times; the last time they are parked. */
+export const OUTCOMES = ["delivered", "failed", "rejected", "parked"] as const;
+export type Outcome = (typeof OUTCOMES)[number];
+
+/** A request that was sent, or could not be. */
+export interface Delivery {
+  readonly webhookId: string;
+  readonly appId: AppId;
+  /** Null of a test. */
+  readonly eventId: string | null;
+  readonly revision: number;
+  readonly deviceId: DeviceId | null;
+  readonly userId: UserId | null;
+  readonly atMs: number;
+  readonly outcome: Outcome;
+  /** Null if no answer came. */
+  readonly status: number | null;
+  readonly latencyMs: number;
+  /** The beginning of the answer, or why there is none. */
+  readonly answer: string;
+}
+
+export interface SavedCursor {
+  readonly webhookId: string;
+  readonly seq: number;
+  readonly failing: Failing | null;
+}
+
+export class DeliveryStore {
+  readonly #database: SqliteDatabase;
+  readonly #statements = new Map<string, SqliteStatement>();
+
+  constructor(database: SqliteDatabase) {
+    this.#database = database;
+    database.run(SCHEMA);
+  }
+
+  findCursor(webhookId: string): SavedCursor | null {
+    const row = this.#prepare("SELECT * FROM webhook_cursors WHERE webhook_id = ?").find(webhookId);
+    if (row === null) return null;
+    const [failures, nextMs] = [row.failures as number, row.next_ms as number];
+    return { webhookId, seq: row.seq as number, failing: failures === 0 ? null : { failures, nextMs } };
+  }
+
+  /** The position behind which are the revisions that were made at this time or later. They are made in order. */
+  positionBefore(appId: AppId, madeMs: number, lastSeq: number): number {
+    const sql = `SELECT seq, made_ms FROM events INDEXED BY events_by_app
+      WHERE app_id = ? AND seq > ? ORDER BY seq LIMIT 1`;
+    let [from, to] = [0, lastSeq];
+    while (from < to) {
+      const middle = Math.floor((from + to) / 2);
+      const next = this.#prepare(sql).find(appId, middle);
+      if (next === null || (next.made_ms as number) >= madeMs) to = middle;
+      else from = next.seq as number;
+    }
+    return from;
+  }
+
+  /** At most some hundred at once. */
+  save(cursors: readonly SavedCursor[], deliveries: readonly Delivery[]): void {
+    this.#database.transact(() => {
+      const sql = "INSERT OR REPLACE INTO webhook_cursors VALUES (?, ?, ?, ?)";
+      for (const { webhookId, seq, failing } of cursors)
+        this.#prepare(sql).run(webhookId, seq, failing?.failures ?? 0, Math.round(failing?.nextMs ?? 0));
+      for (const delivery of deliveries) this.#add(delivery);
+      for (const webhookId of new Set(deliveries.map((delivery) => delivery.webhookId)))
+        this.#trim(webhookId);
+    });
+  }
+
+  #add(delivery: Delivery): void {
+    const { webhookId, appId, eventId, revision, deviceId, userId, atMs, outcome, status } = delivery;
+    this.#prepare(
+      `INSERT INTO webhook_deliveries (webhook_id, app_id, event_id, revision, device_id, user_id, at_ms, outcome,
+        status, latency_ms, answer) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    ).run(
+      ...[webhookId, appId, eventId ?? "", revision, deviceId ?? "", userId ?? "", atMs, outcome],
+      ...[status, Math.round(delivery.latencyMs), delivery.answer],
+    );
+  }
+
+  #trim(webhookId: string): void {
+    this.#prepare(
+      `DELETE FROM webhook_deliveries WHERE webhook_id = ?1 AND number <= (SELECT number FROM webhook_deliveries
+        WHERE webhook_id = ?1 ORDER BY number DESC LIMIT 1 OFFSET ${DELIVERIES_MAX})`,
+    ).run(webhookId);
+  }
+
+  /** The last requests of a webhook, newest first. */
+  list(webhookId: string, offset: number, limit: number): Delivery[] {
+    return this.#prepare(
+      "SELECT * FROM webhook_deliveries WHERE webhook_id = ? ORDER BY number DESC LIMIT ? OFFSET ?",
+    )
+      .all(webhookId, limit, offset)
+      .map(deliveryOf);
+  }
+
+  count(webhookId: string): number {
+    const sql = "SELECT count(*) AS count FROM webhook_deliveries WHERE webhook_id = ?";
+    return Number(this.#prepare(sql).find(webhookId)?.count);
+  }
+
+  /** Deletes a part of what is kept of a webhook; false once nothing is left. */
+  forgetWebhook(webhookId: string): boolean {
+    this.#prepare("DELETE FROM webhook_cursors WHERE webhook_id = ?").run(webhookId);
+    return this.#delete("webhook_id = ?", webhookId);
+  }
+
+  /** Deletes a part of the requests about a device, or about a user; false once nothing is left. */
+  forgetSubject(
+    appId: AppId,
+    subject: { readonly deviceId: DeviceId } | { readonly userId: UserId },
+  ): boolean {
+    return "deviceId" in subject
+      ? this.#delete("app_id = ? AND device_id = ?", appId, subject.deviceId)
+      : this.#delete("app_id = ? AND user_id = ?", appId, subject.userId);
+  }
+
+  #delete(condition: string, ...values: readonly string[]): boolean {
+    const sql = `DELETE FROM webhook_deliveries WHERE number IN
+      (SELECT number FROM webhook_deliveries WHERE ${condition} LIMIT ${STEP_ROWS})`;
+    return this.#prepare(sql).run(...values) === STEP_ROWS;
+  }
+
+  #prepare(sql: string): SqliteStatement {
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) {
+      statement = this.#database.prepare(sql);
+      this.#statements.set(sql, statement);
+    }
+    return statement;
+  }
+}
+
+/** A user, or devices. */
+export interface ErasedSubject {
+  readonly appId: AppId;
+  readonly deviceIds: readonly DeviceId[];
+  readonly userId: UserId | null;
+}
+
+/** Deletes the requests about an erased subject. */
+export async function forgetSubject(store: DeliveryStore, erased: ErasedSubject): Promise<void> {
+  const { appId, deviceIds, userId } = erased;
+  const subjects = userId !== null ? [{ userId }] : deviceIds.map((deviceId) => ({ deviceId }));
+  for (const subject of subjects) while (store.forgetSubject(appId, subject)) await nextTurn();
+}
+
+function deliveryOf(row: SqliteRow): Delivery {
+  return {
+    webhookId: row.webhook_id as string,
+    appId: row.app_id as AppId,
+    eventId: row.event_id === "" ? null : (row.event_id as string),
+    revision: row.revision as number,
+    deviceId: row.device_id === "" ? null : (row.device_id as DeviceId),
+    userId: row.user_id === "" ? null : (row.user_id as UserId),
+    atMs: row.at_ms as number,
+    outcome: row.outcome as Outcome,
+    status: row.status as number | null,
+    latencyMs: row.latency_ms as number,
+    answer: row.answer as string,
+  };
+}

@@ -1,0 +1,417 @@
+import { presentEvent } from "../../geofences/present-event.ts";
+import type { WebhookStore } from "../../hot/webhook-store.ts";
+import { messageOf } from "../../lib/message-of.ts";
+import { nextTurn, type Timers } from "../../lib/schedule/timers.ts";
+import type { AppId } from "../../model/ids.ts";
+import type { Clock } from "../../model/time/clock.ts";
+import { originOf, type Webhook, type WebhookState } from "../../model/webhooks/webhook.ts";
+import { ignoreFileError } from "../../runtime/files.ts";
+import type { EventStore } from "../watching/event-store.ts";
+import type { StoredEvent } from "../watching/stored-event.ts";
+import {
+  type Delivery,
+  type DeliveryStore,
+  type ErasedSubject,
+  forgetSubject,
+  type Outcome,
+  type SavedCursor,
+} from "./delivery-store.ts";
+import { bodyOf, isWanted } from "./message.ts";
+import { FAILURES_MAX } from "./retry-schedule.ts";
+import type { Send, Sent } from "./sender.ts";
+import { type Failing, type Parcel, Subscription } from "./subscription.ts";
+
+/*
+ * Sends events to webhooks, at least once. Each webhook has a cursor in the events of its app (`subscription.ts`).
+ * Whenever events are stored or a request ends, webhooks that may have something to send take turns. Requests to
+ * receivers that fail have places of their own, so that they can't take those of the others.
+ */
+
+/** Requests under way at once to receivers that work. Each takes a socket and some 50 KB. */
+const SENDING_MAX = 192;
+/** Requests under way at once to receivers that failed last. */
+const PROBING_MAX = 64;
+
+/** Events that are read at once. Webhooks of an app that have all read the same share what they read. */
+const READ_MAX = 64;
+const PAGES_MAX = 64;
+
+/** Work that goes on in one turn of the event loop. */
+const TURN_MS_MAX = 4;
+
+const SAVE_MS = 1000;
+/** Cursors and deliveries that are written at once. */
+const SAVE_ROWS_MAX = 200;
+/** Requests that are remembered while the disk takes none, some 10 MB. */
+const UNSAVED_MAX = 5000;
+
+/** How long a webhook that is paused keeps its place. */
+const PLACE_MS_MAX = 30 * 86_400_000;
+
+export interface DeliveryDependencies {
+  readonly events: Pick<EventStore, "after" | "find" | "lastSeq" | "onAppended">;
+  readonly store: DeliveryStore;
+  readonly webhooks: WebhookStore;
+  readonly send: Send;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  /** Sets the state of a webhook; false if that is not possible now. */
+  suspend(webhook: Webhook, state: WebhookState, reason: string): Promise<boolean>;
+  /** Called with a sentence for the operator. */
+  onNote(note: string): void;
+  /** From 0 to 1. */
+  random?(): number;
+}
+
+export interface DeliveryMeters {
+  readonly delivered: number;
+  readonly failed: number;
+  readonly rejected: number;
+  readonly parked: number;
+  /** Webhooks whose receivers fail. */
+  readonly failing: number;
+}
+
+/** A webhook that is sent events. */
+interface Lane {
+  webhook: Webhook;
+  readonly subscription: Subscription;
+  readonly ending: AbortController;
+  /** What the database says. */
+  saved: SavedCursor | null;
+}
+
+/** Requests of one kind, and the lanes that may have one to send, in the order of their turns. */
+class Places {
+  readonly ready = new Set<Lane>();
+  running = 0;
+  readonly #runningMax: number;
+
+  constructor(runningMax: number) {
+    this.#runningMax = runningMax;
+  }
+
+  /** Whether a lane waits, and there is room for its request. */
+  get hasNext(): boolean {
+    return this.ready.size > 0 && this.running < this.#runningMax;
+  }
+
+  /** The next lane if there is room for a request. */
+  take(): Lane | null {
+    if (!this.hasNext) return null;
+    for (const lane of this.ready) {
+      this.ready.delete(lane);
+      return lane;
+    }
+    return null;
+  }
+}
+
+export class WebhookDelivery {
+  readonly #dependencies: DeliveryDependencies;
+  readonly #lanes = new Map<string, Lane>();
+  readonly #sending = new Places(SENDING_MAX);
+  readonly #probing = new Places(PROBING_MAX);
+  readonly #pages = new Map<string, readonly StoredEvent[]>();
+  readonly #bodies = new WeakMap<StoredEvent, string>();
+  readonly #underWay = new Set<Promise<void>>();
+  readonly #counts = { delivered: 0, failed: 0, rejected: 0, parked: 0 };
+  #unsaved: Delivery[] = [];
+  /** Cursors of webhooks that are not sent to any more, and are not written yet. */
+  readonly #left = new Map<string, SavedCursor>();
+  #hasSaved = true;
+  #pumping: Promise<void> | null = null;
+  #saving: Promise<void> = Promise.resolve();
+  #isStopping = false;
+  #cancelTick = () => {};
+  #ignoreAppended = () => {};
+
+  constructor(dependencies: DeliveryDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  get meters(): DeliveryMeters {
+    const failing = [...this.#lanes.values()].filter(({ subscription }) => subscription.failing !== null);
+    return { ...this.#counts, failing: failing.length };
+  }
+
+  start(): void {
+    const { webhooks, events } = this.#dependencies;
+    for (const webhook of webhooks.all()) if (webhook.state === "active") this.#continue(webhook);
+    webhooks.watch((former, webhook) => this.#noteChange(former, webhook));
+    this.#ignoreAppended = events.onAppended(() => {
+      this.#pages.clear();
+      for (const lane of this.#lanes.values()) this.#enqueue(lane);
+      this.#pump();
+    });
+    this.#pump();
+    this.#tick();
+  }
+
+  /** Ends the requests that are under way, and writes where each webhook is. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    this.#ignoreAppended();
+    this.#cancelTick();
+    for (const { ending } of this.#lanes.values()) ending.abort();
+    await Promise.all([this.#pumping, ...this.#underWay]);
+    await this.save();
+  }
+
+  /** Resolves once the cursors are in the database, and so are the requests that ended before. */
+  save(): Promise<void> {
+    this.#saving = this.#saving.then(() => this.#write());
+    return this.#saving;
+  }
+
+  /** Whether the receiver of an active webhook fails, and when it is tried again. */
+  findFailing(webhookId: string): Failing | null {
+    return this.#lanes.get(webhookId)?.subscription.failing ?? null;
+  }
+
+  /** Sends again what was made at this time or later. */
+  rewind(webhook: Webhook, madeMs: number): void {
+    const { store, events } = this.#dependencies;
+    const seq = store.positionBefore(webhook.appId, madeMs, events.lastSeq());
+    if (!this.#lanes.has(webhook.id)) store.save([{ webhookId: webhook.id, seq, failing: null }], []);
+    else this.#begin(webhook, { webhookId: webhook.id, seq, failing: null });
+  }
+
+  /** Notes a request, also one that was sent outside the order. */
+  note(delivery: Delivery): void {
+    this.#counts[delivery.outcome]++;
+    this.#unsaved.push(delivery);
+    if (this.#unsaved.length >= SAVE_ROWS_MAX) void this.save();
+  }
+
+  /** Forgets the requests about an erased subject. */
+  async forgetSubject(subject: ErasedSubject): Promise<void> {
+    await this.save();
+    await forgetSubject(this.#dependencies.store, subject);
+  }
+
+  #noteChange(former: Webhook | null, webhook: Webhook | null): void {
+    const id = (webhook ?? former)!.id;
+    const lane = this.#lanes.get(id);
+    if (webhook === null) {
+      this.#drop(id);
+      void this.#forget(id);
+    } else if (webhook.state !== "active") this.#drop(id);
+    else if (lane === undefined) this.#beginNew(former, webhook);
+    else {
+      // A client that sets another URL, or resumes it, wants it to be tried at once.
+      if (webhook.url !== lane.webhook.url || webhook.stateMs !== lane.webhook.stateMs)
+        lane.subscription.retry();
+      lane.webhook = webhook;
+      this.#enqueue(lane);
+      this.#pump();
+    }
+  }
+
+  /** A webhook that was made now, or resumed. */
+  #beginNew(former: Webhook | null, webhook: Webhook): void {
+    const { store, events, clock } = this.#dependencies;
+    const hasPlace = former?.state === "paused" && clock.nowMs() - former.stateMs < PLACE_MS_MAX;
+    const place = hasPlace ? (this.#left.get(webhook.id) ?? store.findCursor(webhook.id)) : null;
+    this.#begin(webhook, { webhookId: webhook.id, seq: place?.seq ?? events.lastSeq(), failing: null });
+  }
+
+  /** A webhook of the time before the start. Without a cursor, none of its events may be left out. */
+  #continue(webhook: Webhook): void {
+    const { store, events } = this.#dependencies;
+    const saved = store.findCursor(webhook.id);
+    const first = () => store.positionBefore(webhook.appId, webhook.createdMs, events.lastSeq());
+    this.#begin(webhook, saved ?? { webhookId: webhook.id, seq: first(), failing: null });
+  }
+
+  #begin(webhook: Webhook, cursor: SavedCursor): void {
+    this.#drop(webhook.id);
+    this.#left.delete(webhook.id);
+    const subscription = new Subscription(cursor.seq, cursor.failing);
+    const lane = { webhook, subscription, ending: new AbortController(), saved: null };
+    this.#lanes.set(webhook.id, lane);
+    this.#enqueue(lane);
+    this.#pump();
+    void this.save();
+  }
+
+  #drop(id: string): void {
+    const lane = this.#lanes.get(id);
+    if (lane === undefined) return;
+    this.#lanes.delete(id);
+    lane.ending.abort();
+    for (const { ready } of [this.#sending, this.#probing]) ready.delete(lane);
+    const { cursor, failing } = lane.subscription;
+    this.#left.set(id, { webhookId: id, seq: cursor, failing });
+  }
+
+  async #forget(id: string): Promise<void> {
+    await this.save(); // Nothing of it is on the way to the database any more.
+    while (this.#dependencies.store.forgetWebhook(id)) await nextTurn();
+  }
+
+  #enqueue(lane: Lane): void {
+    (lane.subscription.failing === null ? this.#sending : this.#probing).ready.add(lane);
+  }
+
+  #pump(): void {
+    if (this.#pumping !== null || this.#isStopping) return;
+    this.#pumping = this.#takeTurns();
+  }
+
+  async #takeTurns(): Promise<void> {
+    await Promise.resolve(); // The caller may be in the middle of something.
+    let turnMs = performance.now();
+    while (!this.#isStopping) {
+      const places = this.#sending.hasNext ? this.#sending : this.#probing;
+      const lane = places.take();
+      if (lane === null) break;
+      this.#advance(lane, places);
+      if (performance.now() - turnMs < TURN_MS_MAX) continue;
+      await nextTurn();
+      turnMs = performance.now();
+    }
+    this.#pumping = null;
+  }
+
+  /** Reads events for a lane, and sends one. */
+  #advance(lane: Lane, places: Places): void {
+    const { webhook, subscription } = lane;
+    if (this.#lanes.get(webhook.id) !== lane) return;
+    const { events, clock, random = Math.random } = this.#dependencies;
+    const { readFrom } = subscription;
+    const page = readFrom === null ? [] : this.#read(webhook.appId, readFrom);
+    const last = page.at(-1);
+    if (last !== undefined)
+      subscription.add(
+        page.filter((stored) => isWanted(webhook, stored)),
+        last.seq,
+      );
+    const nowMs = clock.nowMs();
+    const parcel = subscription.take(nowMs);
+    if (parcel !== null || page.length === READ_MAX) places.ready.add(lane);
+    if (parcel === null) return;
+    const { appId, event, seq } = parcel.stored;
+    // A later revision may have taken its place, or it was erased.
+    if (events.find(appId, event.id)?.seq !== seq)
+      subscription.settle(parcel, { kind: "void" }, nowMs, random());
+    else this.#start(lane, parcel, places);
+  }
+
+  #read(appId: AppId, seq: number): readonly StoredEvent[] {
+    const key = `${appId} ${seq}`;
+    let page = this.#pages.get(key);
+    if (page === undefined) {
+      page = this.#dependencies.events.after(appId, seq, READ_MAX);
+      if (this.#pages.size >= PAGES_MAX) this.#pages.clear();
+      this.#pages.set(key, page);
+    }
+    return page;
+  }
+
+  #start(lane: Lane, parcel: Parcel, places: Places): void {
+    places.running++;
+    const work = this.#deliver(lane, parcel).finally(() => {
+      places.running--;
+      this.#underWay.delete(work);
+      if (this.#lanes.get(lane.webhook.id) === lane) this.#enqueue(lane);
+      this.#pump();
+    });
+    this.#underWay.add(work);
+  }
+
+  async #deliver(lane: Lane, parcel: Parcel): Promise<void> {
+    const { send, clock, events, random = Math.random } = this.#dependencies;
+    const { webhook, subscription } = lane;
+    const { appId, event, revision } = parcel.stored;
+    const message = { id: `${event.id}_${revision}`, body: this.#bodyOf(parcel.stored) };
+    const request = await send(webhook, message, lane.ending.signal);
+    if (lane.ending.signal.aborted) return; // It is sent again, should the webhook go on.
+    const { verdict, retryAfterMs } = request;
+    const kind = verdict === "gone" ? "failed" : verdict;
+    const consequence = subscription.settle(parcel, { kind, retryAfterMs }, clock.nowMs(), random());
+    if (events.find(appId, event.id) !== null) {
+      const outcome = consequence === "parked" ? "parked" : kind;
+      this.note({ ...deliveryOf(webhook, request, outcome), ...subjectOf(parcel.stored) });
+    }
+    if (verdict === "gone") await this.#suspend(lane, "disabled", "its receiver answered 410 Gone");
+    else if (consequence === "exhausted")
+      await this.#suspend(lane, "paused", `its receiver failed ${FAILURES_MAX} times in a row`);
+  }
+
+  /** Until the log has it, the receiver is tried now and then. */
+  async #suspend({ webhook }: Lane, state: WebhookState, reason: string): Promise<void> {
+    const { suspend, onNote } = this.#dependencies;
+    const { id, appId, url } = webhook;
+    if (await suspend(webhook, state, reason))
+      onNote(`The webhook ${id} of the app ${appId}, to ${originOf(url)}, is ${state}: ${reason}.`);
+  }
+
+  #bodyOf(stored: StoredEvent): string {
+    let body = this.#bodies.get(stored);
+    if (body === undefined) {
+      body = bodyOf(stored.event.kind, stored.event.timestampMs, presentEvent(stored));
+      this.#bodies.set(stored, body);
+    }
+    return body;
+  }
+
+  #tick(): void {
+    const { clock, timers } = this.#dependencies;
+    this.#cancelTick = timers.after(SAVE_MS, () => {
+      const nowMs = clock.nowMs();
+      for (const lane of this.#lanes.values())
+        if ((lane.subscription.dueMs ?? Number.POSITIVE_INFINITY) <= nowMs) this.#enqueue(lane);
+      this.#pump();
+      void this.save();
+      this.#tick();
+    });
+  }
+
+  async #write(): Promise<void> {
+    try {
+      for (let rest = this.#writeSome(); rest; rest = this.#writeSome()) await nextTurn();
+      this.#hasSaved = true;
+    } catch (error) {
+      ignoreFileError(error);
+      // The rest is in memory, and the next second tries again.
+      if (this.#hasSaved)
+        this.#dependencies.onNote(`Deliveries of webhooks can't be written: ${messageOf(error)}`);
+      this.#hasSaved = false;
+      this.#unsaved = this.#unsaved.slice(-UNSAVED_MAX);
+    }
+  }
+
+  /** Writes some of what changed; false if that was all. */
+  #writeSome(): boolean {
+    const changed: (readonly [Lane, SavedCursor])[] = [];
+    for (const lane of this.#lanes.values()) {
+      const { cursor: seq, failing } = lane.subscription;
+      if (lane.saved?.seq === seq && lane.saved.failing === failing) continue;
+      changed.push([lane, { webhookId: lane.webhook.id, seq, failing }]);
+      if (changed.length === SAVE_ROWS_MAX) break;
+    }
+    const left = [...this.#left.values()].slice(0, SAVE_ROWS_MAX);
+    const deliveries = this.#unsaved.slice(0, SAVE_ROWS_MAX);
+    if (changed.length + left.length + deliveries.length === 0) return false;
+    this.#dependencies.store.save([...left, ...changed.map(([, cursor]) => cursor)], deliveries);
+    for (const [lane, cursor] of changed) lane.saved = cursor;
+    for (const { webhookId } of left) this.#left.delete(webhookId);
+    this.#unsaved = this.#unsaved.slice(deliveries.length);
+    return true;
+  }
+}
+
+/** What is kept of a request about no event. */
+export function deliveryOf(
+  { id: webhookId, appId }: Webhook,
+  { atMs, status, latencyMs, answer }: Sent,
+  outcome: Outcome,
+): Delivery {
+  const about = { eventId: null, revision: 0, deviceId: null, userId: null };
+  return { webhookId, appId, ...about, atMs, outcome, status, latencyMs, answer };
+}
+
+export function subjectOf({ event, revision }: StoredEvent) {
+  return { eventId: event.id, revision, deviceId: event.deviceId, userId: event.userId };
+}
