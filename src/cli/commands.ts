@@ -23,6 +23,7 @@ import {
   QUARANTINE_REPLAY,
   QUARANTINE_SHOW,
 } from "./remote/command.ts";
+import { WEBHOOKS_LIST, WEBHOOKS_REDELIVER, WEBHOOKS_TEST } from "./remote/webhooks-command.ts";
 import { SERVE } from "./serve/command.ts";
 
 /**
@@ -46,6 +47,9 @@ export const COMMANDS: readonly Command[] = [
   loading(GEOFENCES_LIST, async () => (await import("./geofences/list.ts")).listGeofences),
   loading(GEOFENCES_IMPORT, async () => (await import("./geofences/import.ts")).importGeofences),
   loading(GEOFENCES_EXPORT, async () => (await import("./geofences/list.ts")).exportGeofences),
+  loading(WEBHOOKS_LIST, async () => (await import("./remote/webhooks.ts")).listWebhooks),
+  loading(WEBHOOKS_TEST, async () => (await import("./remote/webhooks.ts")).testWebhook),
+  loading(WEBHOOKS_REDELIVER, async () => (await import("./remote/webhooks.ts")).redeliverWebhook),
   loading(CORRECTIONS_LIST, async () => (await import("./corrections/list.ts")).listCorrections),
   loading(CORRECTIONS_HIDE, async () => (await import("./corrections/change.ts")).makeCorrection),
   loading(CORRECTIONS_MOVE, async () => (await import("./corrections/change.ts")).makeCorrection),
@@ -102,6 +106,11 @@ const GROUPS: readonly CommandGroup[] = [
     name: "geofences",
     about: "A geofence is an area of an app, which devices enter and leave.",
     example: GEOFENCES_IMPORT.name,
+  },
+  {
+    name: "webhooks",
+    about: "A webhook sends the events of geofences and alerts to a URL.",
+    example: WEBHOOKS_REDELIVER.name,
   },
   { name: "cluster", about: "", example: CLUSTER_INIT.name },
   { name: "map", about: "", example: MAP_FETCH.name },

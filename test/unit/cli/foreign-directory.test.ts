@@ -45,7 +45,10 @@ const TYPED: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** They ask a server, or make a directory of a copy, which must not be there yet. */
-const OTHERS = ["quarantine replay", "quarantine delete", "restore", "join"];
+const OTHERS = [
+  ...["quarantine replay", "quarantine delete", "restore", "join"],
+  ...["webhooks list", "webhooks test", "webhooks redeliver"],
+];
 
 test("every command is tried, or has no directory to open", () => {
   expect([...Object.keys(TYPED), ...OTHERS].sort()).toEqual(COMMANDS.map(({ name }) => name).sort());
