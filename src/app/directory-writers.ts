@@ -1,6 +1,8 @@
 import { appsOfLost } from "../archive/manifest.ts";
 import { directoryPaths, pathsBeforeCluster } from "../directory/paths.ts";
+import type { HotStore } from "../hot/hot-store.ts";
 import { systemTimers } from "../lib/schedule/timers.ts";
+import type { AppId, DeviceId } from "../model/ids.ts";
 import { createCorrect } from "../service/corrections/correct.ts";
 import { Turns } from "../service/corrections/turns.ts";
 import { createEraseElsewhere } from "../service/erasures/elsewhere.ts";
@@ -130,6 +132,7 @@ function createEraser(
     eraseElsewhere: createEraseElsewhere({
       ...{ access, quarantine, files, damagedDirectory, forget, scheduler },
       events: opened.eventStore,
+      hasRecords: (appId, deviceId) => hasNewest(hot, appId, deviceId),
       appsOfDamaged: (name) => appsOfLost(archive.manifest, name),
       forgetDeliveries: (erasure) =>
         webhooks?.delivery.forgetSubject(erasure) ??
@@ -138,4 +141,10 @@ function createEraser(
     }),
     onNote: events.onArchiveNote,
   });
+}
+
+function hasNewest(hot: HotStore, appId: AppId, deviceId: DeviceId): boolean {
+  return (
+    (hot.findApp(appId)?.find(deviceId)?.newestMs ?? Number.NEGATIVE_INFINITY) !== Number.NEGATIVE_INFINITY
+  );
 }

@@ -26,6 +26,7 @@ export interface ElsewhereDependencies {
   >;
   readonly events: EventStore;
   readonly scheduler: Pick<Scheduler, "run">;
+  readonly hasRecords: (appId: AppId, deviceId: DeviceId) => boolean;
   readonly damagedDirectory: string;
   /** The apps that have records in a damaged file; null if that is not known. */
   readonly appsOfDamaged: (name: string) => ReadonlySet<AppId> | null;
@@ -101,11 +102,13 @@ async function eraseKeys(
 }
 
 async function eraseStoredEvents(
-  { events, scheduler }: ElsewhereDependencies,
+  { events, scheduler, hasRecords }: ElsewhereDependencies,
   erasure: HeldErasure,
   report: ReportBuilder,
 ): Promise<void> {
-  report.add("events", await scheduler.run(erasure.appId, eraseEvents(events, erasure)));
+  const { appId, deviceIds } = erasure;
+  const gone = deviceIds.filter((deviceId) => !hasRecords(appId, deviceId));
+  report.add("events", await scheduler.run(appId, eraseEvents(events, erasure, gone)));
   if (!events.checkpoint()) throw new Error("a command reads the database of events");
 }
 

@@ -12,9 +12,16 @@ import { erasedEvents } from "./stored-event.ts";
 /** Rows that a step reads or deletes, in some milliseconds. */
 const STEP_ROWS = 256;
 
-/** Deletes what an erasure destroys, withdrawn events too. Returns how many those were. */
-export function* eraseEvents(store: EventStore, erasure: Erasure): Steps<number> {
-  yield* eraseStates(store, erasure);
+/**
+ * Deletes what an erasure destroys, withdrawn events too. Returns how many those were. Nothing is left to decide of
+ * devices that are `gone`.
+ */
+export function* eraseEvents(
+  store: EventStore,
+  erasure: Erasure,
+  gone: readonly DeviceId[] = [],
+): Steps<number> {
+  yield* eraseStates(store, erasure, gone);
   const { appId, deviceIds, userId, range } = erasedEvents(erasure);
   const bounds = [firstEventId(range.startMs), firstEventId(range.endMs)] as const;
   if (userId === null) {
@@ -43,8 +50,15 @@ export function* eraseEvents(store: EventStore, erasure: Erasure): Steps<number>
 }
 
 /** Forgets the states of devices that may tell something of the subject. They follow from the records that are left. */
-function* eraseStates(store: EventStore, { appId, deviceIds, userId }: Erasure): Steps<void> {
+function* eraseStates(
+  store: EventStore,
+  { appId, deviceIds, userId }: Erasure,
+  gone: readonly DeviceId[],
+): Steps<void> {
   const states = new DeviceStates(store.database);
+  store.transact(() => {
+    for (const deviceId of gone) states.dropMark(appId, deviceId, Number.NEGATIVE_INFINITY, Infinity);
+  });
   const forget = (ids: readonly DeviceId[]) =>
     store.transact(() => {
       for (const deviceId of ids) states.forget(appId, deviceId);

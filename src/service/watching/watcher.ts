@@ -153,7 +153,7 @@ export class Watcher {
     for (const [appId, { devices }] of hot.marks().apps())
       for (const [deviceId, { fromMs }] of devices) marked.push({ appId, deviceId, fromMs });
     for (let from = 0; from < marked.length; from += MARKS_AT_ONCE) {
-      const some = marked.slice(from, from + MARKS_AT_ONCE).filter(({ fromMs }) => fromMs < Infinity);
+      const some = marked.slice(from, from + MARKS_AT_ONCE).filter((mark) => this.#mayMatter(mark));
       this.#hasKept = true;
       const keep = () => {
         for (const mark of some) states.keepMark(mark);
@@ -162,6 +162,16 @@ export class Watcher {
     }
     await this.#inTurn(() => events.sync(sequence));
     return sequence;
+  }
+
+  /** An erased device has nothing to be decided, and its id must not come back. */
+  #mayMatter({ appId, deviceId, fromMs }: MarkedDevice): boolean {
+    const { reader, states, events } = this.#dependencies;
+    if (fromMs === Infinity) return false;
+    if (reader.newestMs(appId, deviceId) !== null) return true;
+    return (
+      states.find(appId, deviceId) !== null || events.decidedAfter(appId, deviceId, -Infinity).length > 0
+    );
   }
 
   async #run(): Promise<void> {
