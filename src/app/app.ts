@@ -306,6 +306,7 @@ async function begin(
   directory.sweeps.start();
   directory.compactor.start();
   directory.watcher.start();
+  directory.watchClock.start();
   directory.eraser.start();
   if (node === null) directory.webhooks?.delivery.start();
 }

@@ -21,6 +21,7 @@ import { createHistoryQueries } from "../service/queries/history/history.ts";
 import type { GapsDependencies } from "../service/queries/history/read-archive.ts";
 import { createReadPositions } from "../service/queries/positions.ts";
 import { createSweeps } from "../service/upkeep/sweeps.ts";
+import { WatchClock } from "../service/watching/watch-clock.ts";
 import { DeliveryStore, forgetSubject } from "../service/webhooks/delivery-store.ts";
 import { type OpenWebhooks, openWebhooks } from "../service/webhooks/open-webhooks.ts";
 import { LATE_WINDOW } from "./config.ts";
@@ -34,6 +35,7 @@ export type Writers = Pick<
   | "editProfile"
   | "editWatches"
   | "webhooks"
+  | "watchClock"
   | "correct"
   | "erase"
   | "eraser"
@@ -108,6 +110,7 @@ export function createWriters(options: OpenDirectoryOptions, opened: WritersOpti
     editProfile: createEditProfile({ append, hot }),
     editWatches: createEditWatches({ append, hot, scheduler }),
     webhooks,
+    watchClock: new WatchClock({ hot, append, clock, timers }),
     correct,
     erase: createErase({ ...correcting, ledger: opened.erasures, lateFolds }),
     eraser: createEraser(options, opened, quarantine, webhooks),

@@ -28,6 +28,7 @@ import type { SealSchedule } from "../service/upkeep/seal/schedule.ts";
 import type { SealReport } from "../service/upkeep/seal/seal.ts";
 import type { Sweeps } from "../service/upkeep/sweeps.ts";
 import type { EventStore } from "../service/watching/event-store.ts";
+import type { WatchClock } from "../service/watching/watch-clock.ts";
 import type { Watcher } from "../service/watching/watcher.ts";
 import type { OpenWebhooks, WebhookParts } from "../service/webhooks/open-webhooks.ts";
 import type { EntryError } from "../wal/entry/entry.ts";
@@ -77,6 +78,7 @@ export interface OpenDirectory {
   /** Events of fences and alerts, and the position up to which they are made. */
   readonly eventStore: EventStore;
   readonly watcher: Watcher;
+  readonly watchClock: WatchClock;
   readonly compactor: MemoryCompactor;
   readonly exports: Exports;
   readonly erasures: ErasureLedger;

@@ -141,10 +141,19 @@ async function openParts(options: OpenDirectoryOptions, opened: Close[]): Promis
 }
 
 function restoreEntry(entry: StandingEntry, hot: HotStore, messages: MessageStore): void {
-  const { kind } = entry;
-  if (kind === "device_profile" || kind === "correction" || kind === "watch" || kind === "webhook")
-    hot.restoreStanding(entry);
-  else if (kind !== "erasure") messages.restore(entry);
+  switch (entry.kind) {
+    case "device_profile":
+    case "correction":
+    case "watch":
+    case "watch_clock":
+    case "webhook":
+      hot.restoreStanding(entry);
+      break;
+    case "erasure":
+      break; // None is in the file.
+    default:
+      messages.restore(entry);
+  }
 }
 
 /** Opens what follows the log in files of its own. */
@@ -170,9 +179,17 @@ async function openFollowers(
   return { messages: quarantine.messages, eventStore: stored.events, damage };
 }
 
-type Writing = Pick<OpenDirectory, "schedule" | "eraser" | "quarantine" | "sweeps" | "log">;
+type Writing = Pick<OpenDirectory, "watchClock" | "schedule" | "eraser" | "quarantine" | "sweeps" | "log">;
 
-async function stopWriting({ schedule, eraser, quarantine, sweeps, log }: Writing): Promise<void> {
+async function stopWriting({
+  watchClock,
+  schedule,
+  eraser,
+  quarantine,
+  sweeps,
+  log,
+}: Writing): Promise<void> {
+  await watchClock.stop();
   const erasing = eraser.stop(); // It may wait for a seal.
   await schedule.stop();
   await erasing;

@@ -2,6 +2,7 @@ import { assert } from "../lib/assert.ts";
 import type { Steps } from "../lib/schedule/steps.ts";
 import { type ErasedScope, isUnbounded } from "../model/erasure.ts";
 import type { AppId, DeviceId, UserId } from "../model/ids.ts";
+import { type WatchClockEntry, watchClockEntry } from "../model/watches/watch-clock-entry.ts";
 import { type WatchEntry, watchBytes } from "../model/watches/watch-entry.ts";
 import type { WatchDraft, WatchTerms } from "../model/watches/watch-rules.ts";
 import { BoxIndex } from "./box-index.ts";
@@ -26,6 +27,8 @@ export class WatchesOfApp {
   /** Bytes and vertices of all versions, which are limited. */
   bytes = 0;
   vertices = 0;
+  /** Versions that make events by the clock. */
+  timedVersions = 0;
   /** The last entry that changed any of them. */
   sequence = 0;
 
@@ -84,6 +87,7 @@ export class WatchesOfApp {
     this.index.add(version);
     this.bytes += version.bytes;
     this.vertices += vertexCount(terms);
+    this.timedVersions += Number(isTimed(terms));
   }
 
   #delete(watch: HeldWatch | undefined, { atMs, past }: WatchEntry): void {
@@ -112,6 +116,7 @@ export class WatchesOfApp {
     this.index.remove(version);
     this.bytes -= version.bytes;
     this.vertices -= vertexCount(version.terms);
+    this.timedVersions -= Number(isTimed(version.terms));
   }
 
   /** Takes the ids of erased devices, or of an erased user, out of the rules. */
@@ -130,6 +135,12 @@ export class WatchesOfApp {
         }),
       );
   }
+}
+
+/** Whether the clock makes events by these terms. */
+function isTimed(terms: WatchTerms): boolean {
+  if (terms.rules.schedule !== null) return true;
+  return terms.kind === "alert" ? terms.rules.type === "silent_for" : terms.rules.silenceMinutes !== null;
 }
 
 /** Returns `terms` itself if it names none of them. A list that becomes empty stays: it applies to no device. */
@@ -157,13 +168,21 @@ export class WatchStore {
   readonly #byApp = new Map<AppId, WatchesOfApp>();
   /** The last entry that is in here, or in the archive's file from which these were restored. */
   #sequence = 0;
+  #clockMs = 0;
 
   get sequence(): number {
     return this.#sequence;
   }
 
   /** The clock of timed events. */
-  clockMs = 0;
+  get clockMs(): number {
+    return this.#clockMs;
+  }
+
+  /** Whether the clock matters to anything. */
+  get needsClock(): boolean {
+    return this.#byApp.values().some(({ timedVersions }) => timedVersions > 0);
+  }
 
   find(appId: AppId): WatchesOfApp | null {
     return this.#byApp.get(appId) ?? null;
@@ -174,8 +193,12 @@ export class WatchStore {
   }
 
   /** Puts an entry of the archive's file back, before any entry of the log. */
-  restore(entry: WatchEntry): void {
+  restore(entry: WatchEntry | WatchClockEntry): void {
     assert(this.#sequence === 0, "fences and alerts are restored before the log is read");
+    if (entry.kind === "watch_clock") {
+      this.#clockMs = entry.atMs;
+      return;
+    }
     const app = this.#findOrAdd(entry.appId);
     if (entry.part === null) app.set(entry);
     else addPart(app, entry);
@@ -207,6 +230,13 @@ export class WatchStore {
     }
   }
 
+  /** Applies an entry of the clock. */
+  setClock({ atMs }: WatchClockEntry, sequence: number): void {
+    if (sequence <= this.#sequence) return;
+    this.#sequence = sequence;
+    this.#clockMs = Math.max(this.#clockMs, atMs);
+  }
+
   /** Takes an erased subject out of the rules for an entry of the log, unless the file was written after it. */
   erase(appId: AppId, { deviceIds, userId, range }: ErasedScope, sequence: number): void {
     if (sequence <= this.#sequence || !isUnbounded(range)) return;
@@ -220,6 +250,11 @@ export class WatchStore {
   /** Forgets what no record from this instant on needs. */
   *forget(beforeMs: number): Steps<void> {
     for (const app of this.#byApp.values()) yield* app.forget(beforeMs);
+  }
+
+  /** The clock as an entry for a file. */
+  clockEntries(): readonly WatchClockEntry[] {
+    return this.#clockMs === 0 ? [] : [watchClockEntry(this.#clockMs)];
   }
 
   /** All of them as entries for a file, as they are at the call. */

@@ -48,7 +48,7 @@ export class ChangeMarks {
   readonly #byApp = new Map<AppId, MarksOfApp>();
   /** Entries of the log up to this one are decided. */
   decidedSequence: number;
-  /** Called whenever something is marked that was not. */
+  /** Called whenever something is marked that was not, or the clock of timed events has moved. */
   onNew = () => {};
 
   /** Nothing is marked before it is told from where. */

@@ -11,6 +11,7 @@ import type { ReportBatch } from "../model/report-batch.ts";
 import type { DeviceProfileEntry } from "../model/standing-entry.ts";
 import type { TimeRange } from "../model/time/range.ts";
 import { type UtcDay, utcDayStartMs } from "../model/time/utc-day.ts";
+import type { WatchClockEntry } from "../model/watches/watch-clock-entry.ts";
 import type { WatchEntry } from "../model/watches/watch-entry.ts";
 import type { WebhookEntry } from "../model/webhooks/webhook-entry.ts";
 import type { AppDevices } from "./app-devices.ts";
@@ -42,7 +43,13 @@ import { Sealing } from "./sealing.ts";
 import { WebhookStore } from "./webhook-store.ts";
 
 /** Entries without reports that memory applies. */
-export type HotEntry = DeviceProfileEntry | CorrectionEntry | ErasureEntry | WatchEntry | WebhookEntry;
+export type HotEntry =
+  | DeviceProfileEntry
+  | CorrectionEntry
+  | ErasureEntry
+  | WatchEntry
+  | WatchClockEntry
+  | WebhookEntry;
 
 /**
  * All records that are not archived, compressed, by app and device in time order; the newest record of every device,
@@ -313,7 +320,7 @@ function standingMethods(now: () => Contents, progress: Progress): StandingMetho
       const { apps, batches, profiles, watches, webhooks } = now();
       let isChanged = false;
       if (entry.kind === "correction") isChanged = yield* applyCorrection(now(), entry, sequence);
-      else if (entry.kind === "watch") yield* applyWatch(now(), entry, sequence);
+      else if (isOfWatches(entry)) yield* applyWatch(now(), entry, sequence);
       else if (entry.kind === "webhook") webhooks.apply(entry, sequence);
       else if (entry.kind === "erasure") {
         for (const store of [watches, webhooks]) store.erase(appId, entry.erasure, sequence);
@@ -327,7 +334,7 @@ function standingMethods(now: () => Contents, progress: Progress): StandingMetho
     },
     restoreStanding(entry) {
       const { profiles, watches, webhooks, corrections, mover, aliasMover } = now();
-      if (entry.kind === "watch") watches.restore(entry);
+      if (isOfWatches(entry)) watches.restore(entry);
       else if (entry.kind === "webhook") webhooks.restore(entry);
       else if (entry.kind === "correction") {
         const effect = corrections.restore(entry);
@@ -393,11 +400,20 @@ function standingMethods(now: () => Contents, progress: Progress): StandingMetho
   };
 }
 
+function isOfWatches(entry: HotEntry): entry is WatchEntry | WatchClockEntry {
+  return entry.kind === "watch" || entry.kind === "watch_clock";
+}
+
 function* applyWatch(
   { watches, marks }: Pick<Contents, "watches" | "marks">,
-  entry: WatchEntry,
+  entry: WatchEntry | WatchClockEntry,
   sequence: number,
 ): Steps<void> {
+  if (entry.kind === "watch_clock") {
+    watches.setClock(entry, sequence);
+    marks.onNew();
+    return;
+  }
   yield* watches.apply(entry, sequence);
   marks.noteWatch(entry, sequence);
 }

@@ -18,6 +18,12 @@ import {
   type QuarantineEntry,
 } from "./quarantine-entry.ts";
 import { deviceIdFault } from "./report.ts";
+import {
+  decodeWatchClockEntry,
+  encodeWatchClockEntry,
+  WATCH_CLOCK_KIND,
+  type WatchClockEntry,
+} from "./watches/watch-clock-entry.ts";
 import { decodeWatchEntry, encodeWatchEntry, WATCH_KIND, type WatchEntry } from "./watches/watch-entry.ts";
 import {
   decodeWebhookEntry,
@@ -30,8 +36,9 @@ import {
  * Entries of the log other than reports. Each seal writes what they amount to into a file, as such entries, so the log
  * can drop them. A profile stands until another replaces it, a correction (correction-entry.ts) until it is undone; of
  * the quarantine (quarantine-entry.ts) the file has what the files of its messages don't tell; of a fence or an alert
- * (watch-entry.ts) an entry for each version; of a webhook (webhook-entry.ts) one entry. An erasure (erasure-entry.ts)
- * stays in the log until it is finished, and is in no such file.
+ * (watch-entry.ts) an entry for each version; of the clock of timed events (watch-clock-entry.ts) and of a webhook
+ * (webhook-entry.ts) one entry. An erasure (erasure-entry.ts) stays in the log until it is finished, and is in no such
+ * file.
  *
  * The profile of a device, padded with zeros to a multiple of 8:
  *
@@ -49,6 +56,7 @@ export type StandingEntry =
   | QuarantineEntry
   | ErasureEntry
   | WatchEntry
+  | WatchClockEntry
   | WebhookEntry;
 
 /** A device gets a profile, or loses the one that it has. */
@@ -72,6 +80,8 @@ export function encodeStandingEntry(entry: StandingEntry, headroomBytes: number)
       return encodeErasureEntry(entry, headroomBytes);
     case "watch":
       return encodeWatchEntry(entry, headroomBytes);
+    case "watch_clock":
+      return encodeWatchClockEntry(entry, headroomBytes);
     case "webhook":
       return encodeWebhookEntry(entry, headroomBytes);
     default:
@@ -108,6 +118,7 @@ export function isStandingKind(kind: number | undefined): boolean {
     kind === CORRECTION_KIND ||
     kind === ERASURE_KIND ||
     kind === WATCH_KIND ||
+    kind === WATCH_CLOCK_KIND ||
     kind === WEBHOOK_KIND
   );
 }
@@ -131,6 +142,8 @@ export function decodeStandingEntry(
       return decodeErasureEntry(views, start, end, path);
     case WATCH_KIND:
       return decodeWatchEntry(views, start, end, path);
+    case WATCH_CLOCK_KIND:
+      return decodeWatchClockEntry(views, start, end);
     case WEBHOOK_KIND:
       return decodeWebhookEntry(views, start, end, path);
     default:

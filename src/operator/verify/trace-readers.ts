@@ -182,6 +182,7 @@ const NOUNS = {
   correction: "correction",
   erasure: "unfinished erasure",
   watch: "geofence or alert",
+  watch_clock: "clock of timed events",
   webhook: "webhook",
   refused_piece: "piece with an unusable message",
   refused_deletion: "deletion of unusable messages",

@@ -35,6 +35,7 @@ export function* applyInSteps({ hot, messages }: AppliedMemory, entry: LogEntry)
     case "correction":
     case "erasure":
     case "watch":
+    case "watch_clock":
     case "webhook":
       yield* hot.applyStanding(entry, sequence);
       return NO_REPORTS;

@@ -90,6 +90,7 @@ export class Watcher {
   /** Whether the database has marks. */
   #hasKept = true;
   #keptSequence: number;
+  #isResting = false;
   #busySinceMs: number | null = null;
   #positionAtMs = Number.NEGATIVE_INFINITY;
   #turn = 0;
@@ -106,6 +107,11 @@ export class Watcher {
     for (const [, marks] of hot.marks().apps()) devices += marks.devices.size;
     const sinceMs = devices === 0 ? null : this.#busySinceMs;
     return { devices, behindMs: sinceMs === null ? 0 : timers.nowMs() - sinceMs };
+  }
+
+  /** Whether there is nothing to do. */
+  get isIdle(): boolean {
+    return this.#isResting && this.backlog.devices === 0;
   }
 
   /** Whether what it reads or writes fails at the moment. */
@@ -127,6 +133,7 @@ export class Watcher {
   /** There is something to do: a mark, or the clock of timed events has moved. */
   noteWork(): void {
     this.#busySinceMs ??= this.#dependencies.timers.nowMs();
+    this.#isResting = false;
     this.#wake();
   }
 
@@ -195,11 +202,13 @@ export class Watcher {
   /** Waits for something to do. */
   async #rest(): Promise<void> {
     this.#busySinceMs = null;
+    this.#isResting = true;
     await new Promise<void>((resolve) => {
       this.#wake = resolve;
       if (this.#stopping.signal.aborted) resolve();
     });
     this.#wake = () => {};
+    this.#isResting = false;
   }
 
   #noteFailure(error: unknown): void {

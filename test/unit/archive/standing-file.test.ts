@@ -73,7 +73,7 @@ test("a file has entries of the quarantine too, and one with entries of a kind t
   expect((await decoded(await encoded(entries))).entries).toEqual(entries);
   const salt = createRandomSalt();
   const head = (await inTurns(encodeStanding([], 1, () => salt))).bytes;
-  const frame = new Uint8Array(FRAME_HEADER_BYTES + 8).fill(9, FRAME_HEADER_BYTES);
+  const frame = new Uint8Array(FRAME_HEADER_BYTES + 8).fill(200, FRAME_HEADER_BYTES);
   createSaltedFrames(salt).stamp(frame, 1);
   expect(await outcome(decoded(Uint8Array.from([...head, ...frame])))).toThrow(FormatVersionError);
 });

@@ -8,6 +8,7 @@ import {
   type StandingEntry,
 } from "../../../src/model/standing-entry.ts";
 import type { Area } from "../../../src/model/watches/area.ts";
+import { watchClockEntry } from "../../../src/model/watches/watch-clock-entry.ts";
 import { LOOK_DEFAULT, RULES_DEFAULTS, type WatchTerms } from "../../../src/model/watches/watch-rules.ts";
 import { WEBHOOK_STATES } from "../../../src/model/webhooks/webhook.ts";
 import { profileOf } from "../../reference/profiles.ts";
@@ -115,6 +116,8 @@ const watches = fc
     return { ...common, draft: isDeletion ? null : { look, terms }, part, past };
   });
 
+const clocks = fc.nat().map((atMs): StandingEntry => watchClockEntry(atMs));
+
 const webhooks = fc
   .record({
     isDeletion: fc.boolean(),
@@ -137,7 +140,7 @@ function decode(bytes: Uint8Array, start = 0) {
 test("encodeStandingEntry() and decodeStandingEntry() give every entry back, behind any headroom", () => {
   fc.assert(
     fc.property(
-      fc.oneof(entries, erasures, watches, webhooks),
+      fc.oneof(entries, erasures, watches, webhooks, clocks),
       fc.constantFrom(0, 8, 24),
       (entry, headroom) => {
         const bytes = encodeStandingEntry(entry, headroom);
@@ -150,7 +153,7 @@ test("encodeStandingEntry() and decodeStandingEntry() give every entry back, beh
 
 test("decodeStandingEntry() takes bytes of any other length for no entry", () => {
   fc.assert(
-    fc.property(fc.oneof(entries, erasures, watches, webhooks), (entry) => {
+    fc.property(fc.oneof(entries, erasures, watches, webhooks, clocks), (entry) => {
       const bytes = encodeStandingEntry(entry, 0);
       for (let length = 0; length < bytes.length; length += 8)
         expect(decode(bytes.slice(0, length))).toBeNull();

@@ -310,7 +310,8 @@ async function writeStanding(
   const sequence = Math.max(standing?.sequence ?? 0, Math.min(appliedSequence, readUpTo));
   // Corrections, fences and alerts are those of this moment, in which the seal's sequence was read.
   const entries = concat<StandingEntry>(
-    ...[hot.correctionEntries(), watches.entries(), webhooks.entries(), profiles.entries()],
+    ...[hot.correctionEntries(), watches.entries(), watches.clockEntries()],
+    ...[webhooks.entries(), profiles.entries()],
     quarantine.entries,
   );
   const encoded = await inTurns(encodeStanding(entries, sequence, createSalt));
