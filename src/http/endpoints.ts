@@ -36,6 +36,7 @@ import {
   replaceAlert,
 } from "./endpoints/geofences/alerts.ts";
 import { createGeofence } from "./endpoints/geofences/create.ts";
+import { geofenceDevices } from "./endpoints/geofences/devices.ts";
 import { importGeofences } from "./endpoints/geofences/import.ts";
 import { listGeofences } from "./endpoints/geofences/list.ts";
 import { deleteGeofence, oneGeofence, replaceGeofence } from "./endpoints/geofences/one.ts";
@@ -114,6 +115,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   deleteAlert,
   appEvents,
   geofenceEvents,
+  geofenceDevices,
   alertEvents,
   deviceEvents,
   listWebhooks,

@@ -125,11 +125,11 @@ export class DeviceStates {
     return rows.map((row) => row.device_id as DeviceId);
   }
 
-  /** At most `limit` devices inside of a fence, by their ids, behind one. */
-  inside(appId: AppId, watchId: string, afterId: string, limit: number): DeviceInside[] {
+  /** At most `limit` devices inside of a fence, by their ids, behind the first `offset` ones. */
+  inside(appId: AppId, watchId: string, offset: number, limit: number): DeviceInside[] {
     const sql = `SELECT device_id, entered_ms FROM near
-      WHERE app_id = ? AND watch_id = ? AND device_id > ? AND is_inside = 1 ORDER BY device_id LIMIT ?`;
-    const rows = this.#prepare(sql).all(appId, watchId, afterId, limit);
+      WHERE app_id = ? AND watch_id = ? AND is_inside = 1 ORDER BY device_id LIMIT ? OFFSET ?`;
+    const rows = this.#prepare(sql).all(appId, watchId, limit, offset);
     return rows.map((row) => ({
       deviceId: row.device_id as DeviceId,
       enteredMs: row.entered_ms as number | null,

@@ -54,3 +54,13 @@ export function putAll(events: EventStore, revisions: readonly NewRevision[]): v
     for (const revision of revisions) events.put(revision);
   });
 }
+
+/** Has a device inside of a fence. */
+export function putInside(
+  store: EventStore,
+  appId: AppId,
+  { watchId, deviceId }: Pick<WatchEvent, "watchId" | "deviceId">,
+): void {
+  const sql = "INSERT OR REPLACE INTO near VALUES (?, ?, ?, 1, NULL)";
+  store.transact(() => void store.database.prepare(sql).run(appId, watchId, deviceId));
+}

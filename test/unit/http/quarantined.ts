@@ -5,7 +5,7 @@ import { EXAMPLE_ENTRY_ID } from "../../../src/http/endpoints/quarantine/entry-s
 import { EXAMPLE_WEBHOOK_ID } from "../../../src/http/endpoints/webhooks/shapes.ts";
 import { assert } from "../../../src/lib/assert.ts";
 import type { AppId, DeviceId } from "../../../src/model/ids.ts";
-import { putAll, revisionAt } from "../../support/geofences/test-events.ts";
+import { putAll, putInside, revisionAt } from "../../support/geofences/test-events.ts";
 import { APP_ID, type JsonObject, type KeyName, OTHER_APP_ID, type TestApp } from "../../support/test-app.ts";
 import { BUS, INACCURATE_METERS } from "./requests.ts";
 
@@ -68,6 +68,7 @@ export async function watch(app: TestApp, key: KeyName = "full"): Promise<void> 
     const event = { deviceId: BUS.device_id as DeviceId, watchId: (geofence ?? alert)!.id, kind } as const;
     const appId = (key === "other" ? OTHER_APP_ID : APP_ID) as AppId;
     putAll(app.events, [revisionAt(app.clock.nowMs() - 1, kind === "enter" ? "1" : "2", event, { appId })]);
+    putInside(app.events, appId, event);
   }
 }
 

@@ -50,12 +50,12 @@ test("DeviceStates has what was written last, earlier states, and who is inside"
     { sinceMs: Number.NEGATIVE_INFINITY, asOfMs: 9, number: 1, states: new Map() },
   ]);
   expect(states.near(APP, "depot", "", 10)).toEqual([DEVICE]);
-  expect(states.inside(APP, "depot", "", 10)).toEqual([{ deviceId: DEVICE, enteredMs: 5 }]);
-  expect(states.inside(APP, "depot", DEVICE, 10)).toEqual([]);
+  expect(states.inside(APP, "depot", 0, 10)).toEqual([{ deviceId: DEVICE, enteredMs: 5 }]);
+  expect(states.inside(APP, "depot", 1, 10)).toEqual([]);
   expect(states.due(69, 10)).toEqual([]);
   expect(states.due(70, 10)).toMatchObject([{ appId: APP, deviceId: DEVICE }]);
   decide(20, false);
-  expect(states.inside(APP, "depot", "", 10)).toEqual([]);
+  expect(states.inside(APP, "depot", 0, 10)).toEqual([]);
   expect(states.near(APP, "depot", "", 10)).toEqual([]);
   expect(states.find(APP, DEVICE)).toMatchObject({ asOfMs: 20, states: new Map() });
 });

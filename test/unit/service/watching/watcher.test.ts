@@ -161,7 +161,7 @@ class Life {
   async #correct(): Promise<void> {
     const known = this.#corrections.pop();
     if (known !== undefined && this.#random() < 0.5) {
-      await ask(this.app, "POST", `corrections/${known}/undo`).catch(() => undefined); // Later ones stand in its way.
+      await ask(this.app, "DELETE", `corrections/${known}`).catch(() => undefined); // Later ones stand in its way.
       return;
     }
     const start = START_MS + this.#random() * (this.#clock.nowMs() - START_MS);
@@ -192,6 +192,34 @@ class Life {
     this.app.directory.watcher.start();
   }
 }
+
+test("GET /geofences/{id}/devices answers the devices inside, each with the time at which it entered", async () => {
+  const clock = createManualClock(START_MS);
+  const app = await createArchiveApp({ clock });
+  app.directory.watcher.start();
+  const { geofence } = await ask(app, "POST", "geofences", FENCES[0]);
+  const path = `geofences/${(geofence as { readonly id: string }).id}/devices`;
+  const report = (device_id: string, minute: number, meters: number): Report => ({
+    ...{ device_id, timestamp: START_MS + minute * MS_PER_MINUTE },
+    ...{ latitude: CENTER[1] + meters / METERS_PER_DEGREE, longitude: CENTER[0] },
+  });
+  clock.advance(MS_PER_HOUR);
+  await app.store([report("bus", 1, 0), report("tram", 2, 900), report("van", 3, 0), report("bus", 4, 10)]);
+  await storedEvents(app);
+  const inside = (device_id: string, minute: number) => ({
+    ...{ device_id, entered_at: START_MS + minute * MS_PER_MINUTE },
+  });
+  expect(await ask(app, "GET", path)).toMatchObject({ devices: [inside("bus", 1), inside("van", 3)] });
+  expect(await ask(app, "GET", `${path}?limit=1`)).toEqual({
+    success: true,
+    devices: [inside("bus", 1)],
+    pagination: { count: 1, has_more: true, offset: 0, limit: 1 },
+  });
+  await app.store([report("bus", 5, 900)]);
+  await storedEvents(app);
+  expect(await ask(app, "GET", path)).toMatchObject({ devices: [inside("van", 3)] });
+  await app.close();
+});
 
 test("Watcher makes the events of the records that answers show, whatever came before them", async () => {
   for (let seed = 1; seed <= randomRuns(5); seed++) {
