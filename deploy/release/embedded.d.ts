@@ -1,9 +1,9 @@
 /** What the build puts into the executable (executable.ts). */
 declare module "wherehouse:embedded" {
-  /** A native library: where its bytes are inside of the executable, and their SHA-256, hexadecimal. */
+  /** A native library: where it is inside of the executable, packed by zstd, and its SHA-256, hexadecimal. */
   export interface EmbeddedLibrary {
     readonly name: string;
-    readonly inside: string;
+    readonly packed: string;
     readonly sha256: string;
   }
   export const libraries: readonly EmbeddedLibrary[];

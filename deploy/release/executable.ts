@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { copyFileSync, mkdtempSync, readFileSync } from "node:fs";
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import type { BunPlugin } from "bun";
@@ -22,6 +22,15 @@ export interface ExecutableOptions {
 }
 
 export async function buildExecutable(options: ExecutableOptions): Promise<void> {
+  const scratch = mkdtempSync(join(tmpdir(), "wherehouse-release-"));
+  try {
+    await build(options, scratch);
+  } finally {
+    rmSync(scratch, { recursive: true });
+  }
+}
+
+async function build(options: ExecutableOptions, scratch: string): Promise<void> {
   const { architecture, outfile, bun } = options;
   const built = await Bun.build({
     entrypoints: [join(ROOT, "deploy/release/entry.ts")],
@@ -39,22 +48,26 @@ export async function buildExecutable(options: ExecutableOptions): Promise<void>
     },
     define: { WHEREHOUSE_EXECUTABLE: "true" },
     minify: { whitespace: true, syntax: true },
-    plugins: [embedding(options.libraries)],
+    plugins: [embedding(options.libraries, scratch)],
   });
   if (!built.success) throw new AggregateError(built.logs, "the executable can't be built");
 }
 
 const NAMESPACE = "wherehouse";
+const ZSTD_LEVEL = 12;
 const LIBRARIES = ["libduckdb.so", "duckdb.node"];
 
-function embedding(folder: string): BunPlugin {
+function embedding(folder: string, scratch: string): BunPlugin {
   const libraryPaths = LIBRARIES.map((name) => join(folder, name));
   return {
     name: "embedding",
     setup(build) {
       build.onResolve({ filter: /^wherehouse:/ }, ({ path }) => ({ path, namespace: NAMESPACE }));
       build.onLoad({ filter: /./, namespace: NAMESPACE }, ({ path }) => ({
-        contents: path === "wherehouse:embedded" ? librariesModule(libraryPaths) : filesModule(assetPaths()),
+        contents:
+          path === "wherehouse:embedded"
+            ? librariesModule(libraryPaths, scratch)
+            : filesModule(assetPaths(), scratch),
         loader: "js",
       }));
       build.onResolve({ filter: /^@duckdb\/node-bindings$/ }, () => ({
@@ -77,24 +90,29 @@ function withFilesInside(source: string, path: string): string {
   return text === source ? source : `import { resolveInside } from "wherehouse:files";\n${text}`;
 }
 
-function librariesModule(paths: readonly string[]): string {
+/** Libraries are packed, since they are read only once. */
+function librariesModule(paths: readonly string[], scratch: string): string {
   const all = createHash("sha256");
+  const packed: string[] = [];
   const libraries = paths.map((path, index) => {
     const bytes = readFileSync(path);
     all.update(bytes);
+    packed.push(join(scratch, `library-${index}.zst`));
+    writeFileSync(packed.at(-1)!, Bun.zstdCompressSync(bytes, { level: ZSTD_LEVEL }));
     const sha256 = createHash("sha256").update(bytes).digest("hex");
-    return `{ name: ${JSON.stringify(basename(path))}, inside: file${index}, sha256: "${sha256}" }`;
+    return `{ name: ${JSON.stringify(basename(path))}, packed: file${index}, sha256: "${sha256}" }`;
   });
-  return `${importsOf(paths)}
+  return `${importsOf(packed)}
 export const libraries = [${libraries.join(", ")}];
 export const librariesHash = "${all.digest("hex")}";
 `;
 }
 
 /** Where a file is that a module names relative to itself, or by a package. */
-function filesModule(paths: readonly string[]): string {
+function filesModule(paths: readonly string[], scratch: string): string {
+  const copies = paths.map((path, index) => copyTo(join(scratch, `${index}.bin`), path));
   return `import { pathToFileURL } from "node:url";
-${importsOf(paths.map((path) => join(ROOT, path)))}
+${importsOf(copies)}
 const files = new Map([${paths.map((path, index) => `["/${path}", file${index}]`).join(", ")}]);
 export function resolveInside(from, specifier) {
   const isUrl = /^(\\.{1,2}\\/|file:)/.test(specifier);
@@ -105,14 +123,14 @@ export function resolveInside(from, specifier) {
 `;
 }
 
-/** Imports copies, since a module that the program imports itself can't be a file beside. */
+/** A module that the program imports itself can't be a file beside, but a copy of it can. */
+function copyTo(copy: string, path: string): string {
+  copyFileSync(join(ROOT, path), copy);
+  return copy;
+}
+
 function importsOf(paths: readonly string[]): string {
-  const folder = mkdtempSync(join(tmpdir(), "wherehouse-release-"));
   return paths
-    .map((path, index) => {
-      const copy = join(folder, `${index}.bin`);
-      copyFileSync(path, copy);
-      return `import file${index} from ${JSON.stringify(copy)} with { type: "file" };`;
-    })
+    .map((path, index) => `import file${index} from ${JSON.stringify(path)} with { type: "file" };`)
     .join("\n");
 }

@@ -3,6 +3,7 @@ import { createRequire } from "node:module";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import process from "node:process";
+import { zstdDecompressSync } from "node:zlib";
 import { libraries, librariesHash } from "wherehouse:embedded";
 import { FileError, type Files } from "../../src/runtime/files.ts";
 import { createNodeFiles } from "../../src/runtime/node-files.ts";
@@ -25,11 +26,11 @@ export function chooseLibraryFolder(dataDir: string | null): void {
 export async function unpackIntoFolder(): Promise<void> {
   const files = createNodeFiles();
   const folder = process.env[FOLDER_VARIABLE]!;
-  for (const { name, inside, sha256 } of libraries) {
+  for (const { name, packed, sha256 } of libraries) {
     const path = join(folder, name);
     if ((await hashOf(files, path)) === sha256) continue;
     await files.makeDirectory(folder);
-    await files.replace(path, await files.read(inside));
+    await files.replace(path, zstdDecompressSync(await files.read(packed)));
   }
 }
 
