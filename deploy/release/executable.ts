@@ -90,14 +90,20 @@ function withFilesInside(source: string, path: string): string {
   return text === source ? source : `import { resolveInside } from "wherehouse:files";\n${text}`;
 }
 
+/*
+ * Each module has a folder of its own for the files that it names: the bundler knows only those of a folder that were
+ * there when it first looked.
+ */
+
 /** Libraries are packed, since they are read only once. */
 function librariesModule(paths: readonly string[], scratch: string): string {
   const all = createHash("sha256");
+  const folder = mkdtempSync(join(scratch, "libraries-"));
   const packed: string[] = [];
   const libraries = paths.map((path, index) => {
     const bytes = readFileSync(path);
     all.update(bytes);
-    packed.push(join(scratch, `library-${index}.zst`));
+    packed.push(join(folder, `${index}.zst`));
     writeFileSync(packed.at(-1)!, Bun.zstdCompressSync(bytes, { level: ZSTD_LEVEL }));
     const sha256 = createHash("sha256").update(bytes).digest("hex");
     return `{ name: ${JSON.stringify(basename(path))}, packed: file${index}, sha256: "${sha256}" }`;
@@ -110,7 +116,8 @@ export const librariesHash = "${all.digest("hex")}";
 
 /** Where a file is that a module names relative to itself, or by a package. */
 function filesModule(paths: readonly string[], scratch: string): string {
-  const copies = paths.map((path, index) => copyTo(join(scratch, `${index}.bin`), path));
+  const folder = mkdtempSync(join(scratch, "files-"));
+  const copies = paths.map((path, index) => copyTo(join(folder, `${index}.bin`), path));
   return `import { pathToFileURL } from "node:url";
 ${importsOf(copies)}
 const files = new Map([${paths.map((path, index) => `["/${path}", file${index}]`).join(", ")}]);
