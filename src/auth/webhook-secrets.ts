@@ -18,6 +18,15 @@ export interface WebhookSecret {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly madeMs: number;
+  /** The key that made the webhook. */
+  readonly keyId: string;
+  /** Whether that key was revoked together with its webhooks, which then end. */
+  readonly isRevoked: boolean;
+}
+
+export interface NewWebhookSecret extends Pick<WebhookSecret, "keyId" | "headers"> {
+  readonly id: string;
+  readonly nowMs: number;
 }
 
 type SecretsById = ReadonlyMap<string, WebhookSecret>;
@@ -54,9 +63,7 @@ export class WebhookSecrets {
 
   /** Makes the secret of a new webhook. Secrets of webhooks that do not exist are left out. */
   async create(
-    id: string,
-    headers: WebhookSecret["headers"],
-    nowMs: number,
+    { id, keyId, headers, nowMs }: NewWebhookSecret,
     exists: (id: string) => boolean,
   ): Promise<Result<string, SharedFileError>> {
     const secret = createWebhookSecret();
@@ -64,7 +71,8 @@ export class WebhookSecrets {
       const staying = [...before].filter(
         ([known, { madeMs }]) => exists(known) || madeMs > nowMs - LEFT_MS_MIN,
       );
-      const value = new Map([...staying, [id, { secret, former: null, headers, madeMs: nowMs }] as const]);
+      const record = { secret, former: null, headers, madeMs: nowMs, keyId, isRevoked: false };
+      const value = new Map([...staying, [id, record] as const]);
       return ok({ value, answer: secret });
     }, true);
   }
@@ -81,13 +89,34 @@ export class WebhookSecrets {
   }
 
   /** Makes another secret, also if the file was lost. Until the instant, the one before signs, too. */
-  rotate(id: string, untilMs: number, nowMs: number): Promise<Result<string, SharedFileError>> {
+  rotate(
+    { id, keyId, nowMs }: Omit<NewWebhookSecret, "headers">,
+    untilMs: number,
+  ): Promise<Result<string, SharedFileError>> {
     const secret = createWebhookSecret();
     return this.#file.change<string, never>((before) => {
-      const record = before.get(id) ?? { headers: {}, madeMs: nowMs };
-      const former = "secret" in record ? { secret: record.secret, untilMs } : null;
-      return ok({ value: new Map(before).set(id, { ...record, secret, former }), answer: secret });
+      const record = before.get(id);
+      const former = record === undefined ? null : { secret: record.secret, untilMs };
+      const rest = record ?? { headers: {}, madeMs: nowMs, keyId };
+      const value = new Map(before).set(id, { ...rest, secret, former, isRevoked: false });
+      return ok({ value, answer: secret });
     }, true);
+  }
+
+  /** The webhooks that the key made and that were not ended with it. */
+  madeBy(keyId: string): readonly string[] {
+    const all = [...this.#file.value].filter(([, record]) => record.keyId === keyId && !record.isRevoked);
+    return all.map(([id]) => id);
+  }
+
+  /** Ends the webhooks that the key made; returns their ids. */
+  revokeOf(keyId: string): Promise<Result<readonly string[], SharedFileError>> {
+    return this.#file.change<readonly string[], never>((before) => {
+      const ids = this.madeBy(keyId);
+      const value = new Map(before);
+      for (const id of ids) value.set(id, { ...before.get(id)!, isRevoked: true });
+      return ok({ value, answer: ids });
+    });
   }
 
   remove(id: string): Promise<Result<void, SharedFileError>> {
@@ -131,7 +160,8 @@ export function parseWebhookSecrets(bytes: Uint8Array): Result<SecretsById, stri
 
 function isRecord(value: unknown): value is WebhookSecret {
   if (!isObject(value) || !isSecret(value.secret) || !Number.isSafeInteger(value.madeMs)) return false;
-  const { former, headers } = value;
+  const { former, headers, keyId, isRevoked } = value;
+  if (typeof keyId !== "string" || typeof isRevoked !== "boolean") return false;
   const isFormer =
     former === null || (isObject(former) && isSecret(former.secret) && Number.isSafeInteger(former.untilMs));
   return isFormer && isObject(headers) && Object.values(headers).every((text) => typeof text === "string");

@@ -213,13 +213,18 @@ function parseLink({
   return id.ok ? ok({ dataDir, id: id.value, ...values }) : id;
 }
 
+const REVOKE_FLAGS = {
+  withWebhooks: { name: "with-webhooks", does: "disable the webhooks that the key made, too" },
+} as const satisfies FlagRows;
+
 export const KEYS_REVOKE = defineCommand({
   name: "keys revoke",
   takes: "ID",
   summary: "revoke a key",
-  flags: {},
+  flags: REVOKE_FLAGS,
   help: {
-    before: `Revokes a key for good. A running server rejects it within 2 seconds.`,
+    before: `Revokes a key for good. A running server rejects it within 2 seconds. Webhooks that the key made go on, unless
+--with-webhooks ends them; without it, the command lists them.`,
     example: (program) => `${program} keys revoke k_4fTz81Qa`,
   },
   parse: parseRevoke,
@@ -228,14 +233,16 @@ export const KEYS_REVOKE = defineCommand({
 export interface KeysRevokeOptions {
   readonly dataDir: string;
   readonly id: string;
+  readonly withWebhooks: boolean;
 }
 
 function parseRevoke({
+  values: { withWebhooks },
   dataDir,
   positionals,
-}: Pick<CommandInput<FlagRows>, "dataDir" | "positionals">): Result<KeysRevokeOptions, string> {
+}: CommandInput<typeof REVOKE_FLAGS>): Result<KeysRevokeOptions, string> {
   const id = oneId(positionals, "keys revoke");
-  return id.ok ? ok({ dataDir, id: id.value }) : id;
+  return id.ok ? ok({ dataDir, id: id.value, withWebhooks }) : id;
 }
 
 const PASS_PHRASE_FLAGS = {

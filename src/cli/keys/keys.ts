@@ -1,5 +1,6 @@
 import type { KeyRecord } from "../../auth/key-file.ts";
 import { type KeySpec, type KeyStore, openKeyStore, type UnknownKeyError } from "../../auth/key-store.ts";
+import { WebhookSecrets } from "../../auth/webhook-secrets.ts";
 import { directoryPaths } from "../../directory/paths.ts";
 import type { SharedFileError } from "../../directory/shared-file.ts";
 import { refuseForeign } from "../../directory/take-directory.ts";
@@ -80,15 +81,40 @@ export const listKeys = onSharedFiles<KeysListOptions>(
 );
 
 export const revokeKey = onSharedFiles<KeysRevokeOptions>(
-  async ({ dataDir, id }, { platform, clock, terminal }) => {
+  async ({ dataDir, id, withWebhooks }, { platform, clock, terminal }) => {
     await expectDataDirectory(platform.files, dataDir);
     const keys = await openKeys("keys revoke", dataDir, platform, clock);
     const revoked = await keys.revoke(id);
     if (!revoked.ok) return refuse(revoked.error, terminal);
     terminal.error(`Key ${id} of app ${revoked.value.appId} is revoked.\n`);
+    const secrets = await openWebhookSecrets(dataDir, platform, clock);
+    if (!withWebhooks) {
+      const ids = secrets.madeBy(id);
+      if (ids.length > 0)
+        terminal.error(
+          `It made webhooks that go on: ${ids.join(", ")}. To end them: keys revoke ${id} --with-webhooks\n`,
+        );
+      return 0;
+    }
+    const ended = await secrets.revokeOf(id);
+    if (!ended.ok) {
+      terminal.error(`${describeSharedFileError(ended.error, "The secrets of webhooks")}\n`);
+      return 1;
+    }
+    if (ended.value.length > 0) terminal.error(`Its webhooks end: ${ended.value.join(", ")}.\n`);
     return 0;
   },
 );
+
+function openWebhookSecrets(
+  dataDir: string,
+  { files, acquireLock, pid, shared = null }: Sharing<Pick<Platform, "files" | "acquireLock" | "pid">>,
+  clock: Clock,
+): Promise<WebhookSecrets> {
+  const { webhookSecrets: path } = directoryPaths(dataDir);
+  const process = { pid, command: "keys revoke" };
+  return WebhookSecrets.open({ files, path, clock, acquireLock, process, shared });
+}
 
 /** Opens the keys without owning the directory: commands share their file with the server. */
 export async function openKeys(

@@ -45,6 +45,8 @@ const SAVE_ROWS_MAX = 200;
 /** Requests that are remembered while the disk takes none, some 10 MB. */
 const UNSAVED_MAX = 5000;
 
+const KEY_REVOKED = "the key that made it was revoked";
+
 /** How long a webhook that is paused keeps its place. */
 const PLACE_MS_MAX = 30 * 86_400_000;
 
@@ -55,6 +57,8 @@ export interface DeliveryDependencies {
   readonly send: Send;
   readonly clock: Clock;
   readonly timers: Timers;
+  /** Whether the webhook was ended together with the key that made it. */
+  isRevoked(webhookId: string): boolean;
   /** Sets the state of a webhook; false if that is not possible now. */
   suspend(webhook: Webhook, state: WebhookState, reason: string): Promise<boolean>;
   /** Called with a sentence for the operator. */
@@ -334,7 +338,7 @@ export class WebhookDelivery {
       const outcome = consequence === "parked" ? "parked" : kind;
       this.note({ ...deliveryOf(webhook, request, outcome), ...subjectOf(parcel.stored) });
     }
-    if (verdict === "gone") await this.#suspend(lane, "disabled", "its receiver answered 410 Gone");
+    if (verdict === "gone") await this.#suspend(lane, "disabled", goneReason(request));
     else if (consequence === "exhausted")
       await this.#suspend(lane, "paused", `its receiver failed ${FAILURES_MAX} times in a row`);
   }
@@ -357,11 +361,13 @@ export class WebhookDelivery {
   }
 
   #tick(): void {
-    const { clock, timers } = this.#dependencies;
+    const { clock, timers, isRevoked } = this.#dependencies;
     this.#cancelTick = timers.after(SAVE_MS, () => {
       const nowMs = clock.nowMs();
-      for (const lane of this.#lanes.values())
-        if ((lane.subscription.dueMs ?? Number.POSITIVE_INFINITY) <= nowMs) this.#enqueue(lane);
+      for (const lane of this.#lanes.values()) {
+        if (isRevoked(lane.webhook.id)) void this.#suspend(lane, "disabled", KEY_REVOKED);
+        else if ((lane.subscription.dueMs ?? Number.POSITIVE_INFINITY) <= nowMs) this.#enqueue(lane);
+      }
       this.#pump();
       void this.save();
       this.#tick();
@@ -400,6 +406,10 @@ export class WebhookDelivery {
     this.#unsaved = this.#unsaved.slice(deliveries.length);
     return true;
   }
+}
+
+function goneReason({ status, answer }: Sent): string {
+  return status === null ? answer : `its receiver answered ${status} Gone`;
 }
 
 /** What is kept of a request about no event. */

@@ -114,7 +114,9 @@ class WebhookEditor {
     if (fault !== null) return fail(fault);
     const id = createCorrectionId(nowMs);
     const known = new Set(Array.from(all.all(), (webhook) => webhook.id));
-    const secret = await secrets.create(id, headers ?? {}, nowMs, (other) => known.has(other));
+    const secret = await secrets.create({ id, keyId, headers: headers ?? {}, nowMs }, (other) =>
+      known.has(other),
+    );
     if (!secret.ok) return fail(secretError(secret.error));
     const times = { createdMs: nowMs, changedMs: nowMs, stateMs: nowMs };
     const set = await this.#set({ ...draft, id, appId, keyId, ...times, state: "active", reason: null });
@@ -151,13 +153,13 @@ class WebhookEditor {
   }
 
   async rotate(
-    { appId, nowMs }: EditRequest,
+    { appId, keyId, nowMs }: EditRequest,
     id: string,
     overlapMs: number,
   ): Promise<Result<WebhookWithSecret, ServiceError>> {
     const known = this.#find(appId, id);
     if (!known.ok) return known;
-    const rotated = await this.#dependencies.secrets.rotate(id, nowMs + overlapMs, nowMs);
+    const rotated = await this.#dependencies.secrets.rotate({ id, keyId, nowMs }, nowMs + overlapMs);
     if (!rotated.ok) return fail(secretError(rotated.error));
     const set = await this.#set({ ...known.value, changedMs: laterThan(known.value, nowMs) });
     return set.ok ? ok({ ...set.value, secret: rotated.value }) : set;

@@ -47,6 +47,9 @@ export function openWebhooks(parts: WebhookParts, stores: WebhookStores): OpenWe
   const edit = createEditWebhooks({ ...parts, ...stores });
   const send = createSend({ ...parts, ...stores });
   const following = { events, store, webhooks: hot.webhooks, send };
-  const delivery = new WebhookDelivery({ ...stores, ...following, suspend: edit.suspend, onNote });
+  const isRevoked = (id: string) => parts.secrets.find(id)?.isRevoked === true;
+  const delivery = new WebhookDelivery({
+    ...{ ...stores, ...following, isRevoked, suspend: edit.suspend, onNote },
+  });
   return { edit, resend: new ResendWebhooks({ ...following, delivery }), delivery };
 }

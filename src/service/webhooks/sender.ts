@@ -38,6 +38,10 @@ export function createSend({ post, secrets, targets, clock, version }: SenderDep
     const startedMs = performance.now();
     const secret = secrets.find(webhook.id);
     if (secret === null) return { ...unsent("its secret is lost: rotate it"), atMs, latencyMs: 0 };
+    if (secret.isRevoked) {
+      const why = { ...unsent("the key that made it was revoked"), verdict: "gone" } as const;
+      return { ...why, atMs, latencyMs: 0 };
+    }
     const url = new URL(webhook.url);
     const timestampSeconds = Math.floor(atMs / 1000);
     const outcome = await post({

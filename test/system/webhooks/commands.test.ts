@@ -78,3 +78,22 @@ test("webhooks redeliver sends an event again, or all since a time", async () =>
   await until(() => receiver.received.length === 7);
   expect(await run("redeliver", id)).toMatchObject({ code: 2 });
 });
+
+test("keys revoke lists the webhooks of the key, and ends them if it is asked to", async () => {
+  const key = await makeKey(runtime, place);
+  const own = { ...client, key };
+  await untilKnown(own);
+  const made = await subscribe(own, receiver);
+  const [keyId] = /k_[0-9A-Za-z]{8}/.exec(
+    JSON.stringify(await send(client, "GET", `/api/v1/webhooks/${made}`)),
+  )!;
+  const listed = await runCommand(runtime, place, ["keys", "revoke", keyId]);
+  expect(listed.error).toContain(`It made webhooks that go on: ${made}.`);
+  const ended = await runCommand(runtime, place, ["keys", "revoke", keyId, "--with-webhooks"]);
+  expect(ended.error).toContain(`Its webhooks end: ${made}.`);
+  const stateOf = async () => {
+    const answer = (await send(client, "GET", `/api/v1/webhooks/${made}`)) as unknown;
+    return (answer as { webhook: { state: string } }).webhook.state;
+  };
+  await until(async () => (await stateOf()) === "disabled");
+});

@@ -337,6 +337,7 @@ describe("parseCommand()", () => {
       kind: "keys revoke",
       dataDir: "data/local",
       id: "k_12345678",
+      withWebhooks: false,
     });
     expect(parsed("keys passphrase k_12345678 --device pixel7")).toEqual({
       kind: "keys passphrase",

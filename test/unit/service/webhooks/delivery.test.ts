@@ -30,6 +30,7 @@ class World {
   readonly webhooks = new WebhookStore();
   readonly notes: string[] = [];
   readonly requests: { readonly webhookId: string; readonly id: string; readonly body: string }[] = [];
+  readonly revoked = new Set<string>();
   nowMs = 1_000_000;
   receive: Receiver = () => ({});
   #sequence = 0;
@@ -59,6 +60,7 @@ class World {
           return () => {};
         },
       },
+      isRevoked: (id) => this.revoked.has(id),
       suspend: async (webhook, state, reason) => {
         this.set({ ...webhook, state, reason, stateMs: this.nowMs });
         return true;
@@ -311,6 +313,16 @@ test("410 disables a webhook, and a rejected event is parked after five attempts
     "parked",
     ...new Array(4).fill("rejected"),
   ]);
+});
+
+test("a webhook that was ended with its key is disabled within a second", async () => {
+  const world = new World();
+  world.start();
+  for (const id of ["w", "other"]) world.add(id);
+  world.revoked.add("w");
+  world.pass(1000);
+  await until(() => world.webhooks.find(APP, "w")!.state === "disabled");
+  expect(world.webhooks.find(APP, "other")!.state).toBe("active");
 });
 
 test("after a crash a webhook goes on behind its saved cursor; without one, with what was made since it was", async () => {
